@@ -1,0 +1,65 @@
+import { z } from 'zod';
+
+const bool = z.union([
+  z.boolean(),
+  z.stringbool({ truthy: ['true', '1', 'yes', 'on'], falsy: ['false', '0', 'no', 'off'] }),
+]);
+const whole = (min: number, max: number) => z.coerce.number().int().min(min).max(max);
+
+/**
+ * Every setting there is. The name in the environment is `SCRAPIFIE_` + the key in capitals with underscores;
+ * `docs/configuration.md` and `.env.example` are tested against this schema.
+ */
+export const settingsSchema = z.object({
+  host: z.string().min(1).default('127.0.0.1').describe('Address the API listens on.'),
+  port: whole(0, 65_535).default(3000).describe('Port the API listens on; 0 takes a free one.'),
+  dataDir: z.string().min(1).default('./data').describe('Folder for the database and the stored bodies.'),
+  apiKey: z
+    .string()
+    .min(16)
+    .optional()
+    .describe('API key to accept; without it the first start makes one and prints it once.'),
+  allowPrivate: bool.default(false).describe('Fetch loopback, private and link-local addresses too.'),
+  policyFile: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('YAML file with domain policies; read again when it changes.'),
+  contact: z
+    .string()
+    .min(3)
+    .optional()
+    .describe('URL or e-mail address where a site owner can reach you; it goes into the user agent.'),
+  logLevel: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
+    .default('info')
+    .describe('Least severe log line that is written.'),
+  bodyLimitBytes: whole(1_024, 1_073_741_824)
+    .default(10_485_760)
+    .describe('Largest request body the API accepts.'),
+  rateLimitPerMinute: whole(1, 100_000_000).default(120_000).describe('Requests per minute and API key.'),
+  corsOrigins: z
+    .string()
+    .default('')
+    .describe('Comma-separated origins that browsers may call the API from; `*` for any, empty for none.'),
+  maxQueuedUrls: whole(1, 1_000_000_000)
+    .default(5_000_000)
+    .describe('Open URLs over all jobs before new work is refused with QUEUE_FULL.'),
+  maxConcurrency: whole(1, 10_000).default(256).describe('Fetches under way at once in this process.'),
+  maxHosts: whole(1, 10_000).default(256).describe('Hosts worked on at once in this process.'),
+  extractThreads: whole(0, 64)
+    .default(0)
+    .describe('Threads that read pages; 0 takes one per core, at most four.'),
+  drainMs: whole(0, 600_000)
+    .default(30_000)
+    .describe('Time that running work gets to finish when the process is told to stop.'),
+});
+
+export type Settings = Readonly<z.infer<typeof settingsSchema>>;
+
+export const settingNames = Object.keys(settingsSchema.shape) as readonly (keyof Settings)[];
+
+/** `dataDir` → `SCRAPIFIE_DATA_DIR`. */
+export function environmentName(setting: string): string {
+  return `SCRAPIFIE_${setting.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
+}

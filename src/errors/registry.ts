@@ -1,0 +1,170 @@
+/**
+ * The one registry of error codes. An error states policy, not place: whether trying again can help
+ * (`retry`), what an HTTP client is told (`httpStatus`) and how a command ends (`exitCode`).
+ *
+ * `never`    the same request will fail again
+ * `later`    the same request may work after a pause
+ * `otherWay` another engine, proxy or identity may work
+ */
+export type RetryPolicy = 'never' | 'later' | 'otherWay';
+
+export interface ErrorSpec {
+  readonly httpStatus: number;
+  readonly retry: RetryPolicy;
+  readonly exitCode: number;
+  /** One sentence for docs/errors.md: what happened and what to do. */
+  readonly meaning: string;
+}
+
+/** Exit codes of the command line; documented in docs/errors.md. */
+export const EXIT = {
+  ok: 0,
+  unexpected: 1,
+  usage: 2,
+  partial: 3,
+  failed: 4,
+  environment: 5,
+  interrupted: 130,
+} as const;
+
+const usage = (httpStatus: number, meaning: string): ErrorSpec => ({
+  httpStatus,
+  retry: 'never',
+  exitCode: EXIT.usage,
+  meaning,
+});
+const environment = (retry: RetryPolicy, meaning: string): ErrorSpec => ({
+  httpStatus: 503,
+  retry,
+  exitCode: EXIT.environment,
+  meaning,
+});
+const page = (httpStatus: number, retry: RetryPolicy, meaning: string): ErrorSpec => ({
+  httpStatus,
+  retry,
+  exitCode: EXIT.failed,
+  meaning,
+});
+
+export const ERRORS = {
+  // What a caller got wrong
+  VALIDATION_FAILED: usage(422, 'A field of the request is wrong; `details` has one entry per bad field.'),
+  MALFORMED_JSON: usage(400, 'The request body is not valid JSON.'),
+  INVALID_URL: usage(422, 'Not an absolute http or https URL that can be fetched.'),
+  UNSUPPORTED_OPTION: usage(
+    422,
+    'This installation or the chosen engine cannot honour the option; the message says why.',
+  ),
+  INVALID_USAGE: usage(400, 'The command line has an unknown command, option or value.'),
+  UNAUTHENTICATED: usage(401, 'No API key was sent, or it is unknown, expired or revoked.'),
+  FORBIDDEN: usage(403, 'The API key lacks the scope that this call needs.'),
+  CONSENT_REQUIRED: usage(403, "The operator's policy does not name this domain for what was asked."),
+  NOT_FOUND: usage(404, 'No such resource for this account.'),
+  METHOD_NOT_ALLOWED: usage(405, 'The path exists, but not with this method.'),
+  CONFLICT: usage(409, 'The resource is in a state that does not allow this.'),
+  IDEMPOTENCY_MISMATCH: usage(409, 'The Idempotency-Key was used before with another request.'),
+  BODY_TOO_LARGE: usage(413, 'The request body is larger than this server accepts.'),
+  UNSUPPORTED_MEDIA_TYPE: usage(415, 'The request body must be application/json.'),
+
+  // What the caller should send again later
+  RATE_LIMITED: {
+    httpStatus: 429,
+    retry: 'later',
+    exitCode: EXIT.failed,
+    meaning: 'This key sends too many requests; `Retry-After` says when to go on.',
+  },
+  QUEUE_FULL: {
+    httpStatus: 429,
+    retry: 'later',
+    exitCode: EXIT.failed,
+    meaning: 'Too many URLs are waiting already; nothing was accepted.',
+  },
+  SHUTTING_DOWN: environment('later', 'The server is stopping and takes no new work.'),
+  REQUEST_TIMEOUT: {
+    httpStatus: 504,
+    retry: 'later',
+    exitCode: EXIT.failed,
+    meaning: 'The page was not ready within `timeoutMs`; the job goes on and its id is in `details`.',
+  },
+  INTERNAL: {
+    httpStatus: 500,
+    retry: 'later',
+    exitCode: EXIT.unexpected,
+    meaning: 'A fault in Scrapifie; the log has it under the request id.',
+  },
+
+  // What is wrong with this installation
+  INVALID_SETTINGS: environment('never', 'One or more settings are wrong; every problem is listed.'),
+  INVALID_POLICY: environment(
+    'never',
+    'The policy file cannot be read or has wrong entries; each is listed with its line.',
+  ),
+  DATA_DIR_UNUSABLE: environment('never', 'The data folder cannot be created, read or written.'),
+  DATA_DIR_LOCKED: environment('later', 'Another Scrapifie process works in this data folder.'),
+  DATABASE_CORRUPT: environment(
+    'never',
+    'The database file is damaged; nothing was changed. Restore it from a backup or move it away.',
+  ),
+  SCHEMA_TOO_NEW: environment('never', 'The database was written by a newer Scrapifie; upgrade the program.'),
+  DISK_FULL: environment('later', 'No space left for the data folder; accepted work waits until there is.'),
+  STORE_UNAVAILABLE: environment('later', 'The store did not answer; nothing was lost.'),
+  PORT_IN_USE: environment('never', 'Another program listens on this port.'),
+  LISTEN_FAILED: environment('never', 'The server cannot listen on this address.'),
+
+  // Why a URL was not fetched
+  ADDRESS_REFUSED: page(
+    403,
+    'never',
+    'The host resolves to a private, loopback, link-local or metadata address, which this installation does not fetch.',
+  ),
+  ROBOTS_DISALLOWED: page(403, 'never', "The site's robots.txt does not allow this URL."),
+  ROBOTS_UNREACHABLE: page(
+    502,
+    'later',
+    'robots.txt could not be read (5xx or network failure), which means the whole host is off limits for now.',
+  ),
+  DOMAIN_DENIED: page(
+    403,
+    'never',
+    'Policy, the do-not-crawl list or the site owner’s opt-out excludes this host.',
+  ),
+  OUTSIDE_HOURS: page(503, 'later', 'Policy allows this host only in certain hours.'),
+  CIRCUIT_OPEN: page(503, 'later', 'The host failed too often; it is left alone for a while.'),
+  BUDGET_SPENT: page(402, 'never', 'A budget of the job is spent.'),
+  CANCELLED: page(409, 'never', 'The job was cancelled before this URL was fetched.'),
+
+  // How a fetch ended
+  DNS_FAILED: page(502, 'later', 'The host name does not resolve.'),
+  CONNECT_FAILED: page(502, 'later', 'No connection to the host could be made.'),
+  TLS_FAILED: page(502, 'later', 'The TLS handshake failed or the certificate is not trusted.'),
+  CONNECTION_RESET: page(502, 'later', 'The host closed the connection before the response was complete.'),
+  HEADERS_TIMEOUT: page(504, 'later', 'The host accepted the request but sent no response headers in time.'),
+  BODY_TIMEOUT: page(504, 'later', 'The response body stalled or took too long.'),
+  TASK_TIMEOUT: page(504, 'later', 'The whole attempt, redirects included, took longer than allowed.'),
+  BODY_LIMIT_EXCEEDED: page(502, 'never', 'The response body is larger than the limit after decompression.'),
+  HEADERS_LIMIT_EXCEEDED: page(502, 'never', 'The response headers are larger than the limit.'),
+  BAD_ENCODING: page(502, 'later', 'The body does not decode as its Content-Encoding says.'),
+  PROTOCOL_ERROR: page(
+    502,
+    'later',
+    'The response breaks the HTTP protocol (wrong length, broken chunking, malformed head).',
+  ),
+  TOO_MANY_REDIRECTS: page(502, 'never', 'More redirects than allowed.'),
+  REDIRECT_LOOP: page(502, 'never', 'The redirects lead back to a URL already visited.'),
+  BAD_REDIRECT: page(502, 'never', 'A redirect without a usable http or https location.'),
+  HTTP_ERROR: page(502, 'never', 'The host answered with a 4xx or 5xx status; the page has it.'),
+  HOST_RATE_LIMITED: page(
+    503,
+    'later',
+    'The host answered 429 or 503; its rate was halved and `Retry-After` obeyed.',
+  ),
+  BLOCKED: page(502, 'otherWay', 'The host shows a block page instead of the content.'),
+  CAPTCHA: page(502, 'otherWay', 'The host shows a challenge instead of the content.'),
+  EXTRACTION_FAILED: page(
+    502,
+    'never',
+    'The page was fetched and stored, but reading it failed or took too long.',
+  ),
+} as const satisfies Record<string, ErrorSpec>;
+
+export type ErrorCode = keyof typeof ERRORS;

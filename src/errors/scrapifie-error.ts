@@ -1,0 +1,43 @@
+import { ERRORS, type ErrorCode, type ErrorSpec } from './registry.ts';
+
+export interface ErrorOptions {
+  readonly details?: unknown;
+  readonly cause?: unknown;
+  /** When trying again makes sense, where that is known. */
+  readonly retryAfterMs?: number;
+}
+
+/** The only error that leaves a module on purpose. Everything else is a fault and becomes `INTERNAL` at the edge. */
+export class ScrapifieError extends Error {
+  readonly code: ErrorCode;
+  readonly details: unknown;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'ScrapifieError';
+    this.code = code;
+    this.details = options.details;
+    this.retryAfterMs = options.retryAfterMs;
+  }
+
+  get spec(): ErrorSpec {
+    return ERRORS[this.code];
+  }
+
+  /** What a client of the API sees. */
+  toJSON(): { code: ErrorCode; message: string; retryable: boolean; details?: unknown } {
+    const shown = { code: this.code, message: this.message, retryable: this.spec.retry === 'later' };
+    return this.details === undefined ? shown : { ...shown, details: this.details };
+  }
+}
+
+export function isScrapifieError(error: unknown): error is ScrapifieError {
+  return error instanceof ScrapifieError;
+}
+
+/** Gives a fault the one shape it may leave in: its text stays in the log, never in an answer. */
+export function asScrapifieError(error: unknown): ScrapifieError {
+  if (isScrapifieError(error)) return error;
+  return new ScrapifieError('INTERNAL', 'Something went wrong inside Scrapifie.', { cause: error });
+}

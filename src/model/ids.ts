@@ -1,0 +1,17 @@
+declare const brand: unique symbol;
+type Branded<T, Name extends string> = T & { readonly [brand]: Name };
+
+/** UUID v7 shown to clients. */
+export type JobId = Branded<string, 'JobId'>;
+/** The job's row number: what the frontier's rows point at, because a million tasks repeat it. */
+export type JobSeq = Branded<number, 'JobSeq'>;
+export type TaskId = Branded<number, 'TaskId'>;
+export type HostId = Branded<number, 'HostId'>;
+/** `hostname` or `hostname:port` (default ports left out): the unit of politeness and of ownership. */
+export type HostKey = Branded<string, 'HostKey'>;
+/** 22 base64url characters of the SHA-256 of a canonical URL: what makes two URLs the same within a job. */
+export type UrlKey = Branded<string, 'UrlKey'>;
+/** Hex SHA-256 of a body: its address in the blob store. */
+export type ContentHash = Branded<string, 'ContentHash'>;
+export type AccountId = Branded<string, 'AccountId'>;
+export type KeyId = Branded<string, 'KeyId'>;

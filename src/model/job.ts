@@ -1,0 +1,99 @@
+import type { EngineName } from './attempt.ts';
+import type { AccountId, JobId, JobSeq } from './ids.ts';
+
+export type JobKind = 'scrape' | 'batch' | 'crawl' | 'map';
+export type JobStatus = 'queued' | 'running' | 'completed' | 'partially_completed' | 'failed' | 'cancelled';
+export const TERMINAL_STATUSES = [
+  'completed',
+  'partially_completed',
+  'failed',
+  'cancelled',
+] as const satisfies readonly JobStatus[];
+
+export type Format = 'html' | 'rawHtml' | 'text' | 'links' | 'metadata';
+
+/** How each page is fetched and what is kept of it. Defaults are filled in where the request is parsed. */
+export interface PageOptions {
+  readonly engine: 'auto' | EngineName;
+  readonly formats: readonly Format[];
+  readonly headers: Readonly<Record<string, string>>;
+  readonly cookies: Readonly<Record<string, string>>;
+  readonly method: 'GET' | 'POST';
+  readonly body: string | null;
+  readonly timeoutMs: number;
+  readonly maxAttempts: number;
+  readonly maxBodyBytes: number;
+  /** False only where the operator consents: on the command line, or by policy. */
+  readonly obeyRobots: boolean;
+}
+
+/** Which URLs belong to a job. */
+export interface Scope {
+  readonly maxDepth: number | null;
+  /** Registrable domains or hosts; a leading `*.` admits subdomains only. Empty: the seeds' own hosts. */
+  readonly allowedDomains: readonly string[];
+  readonly allowSubdomains: boolean;
+  readonly allowExternal: boolean;
+  /** RE2 patterns on the canonical URL. */
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
+  /** Query parameters dropped from canonical URLs, besides the known tracking ones. `*` at the end is a wildcard. */
+  readonly ignoreQueryParameters: readonly string[];
+  readonly keepFragment: boolean;
+  readonly sitemap: 'skip' | 'include' | 'only';
+  readonly obeyNofollow: boolean;
+  readonly obeyNoindex: boolean;
+  readonly followCanonical: boolean;
+}
+
+/** Null means without limit. */
+export interface Budgets {
+  readonly maxPages: number | null;
+  readonly maxBytes: number | null;
+  readonly maxDurationMs: number | null;
+}
+
+export interface JobOptions {
+  readonly page: PageOptions;
+  readonly scope: Scope;
+  readonly budgets: Budgets;
+  /** Most fetches of this job under way at once, over all its hosts. Null: no limit of its own. */
+  readonly concurrency: number | null;
+  /** Overrides of the per-host rate by the person who runs the command. Null: policy decides. */
+  readonly hostRatePerSecond: number | 'unlimited' | null;
+}
+
+export interface NewJob {
+  readonly id: JobId;
+  readonly accountId: AccountId;
+  readonly kind: JobKind;
+  readonly options: JobOptions;
+  /** The seeds as the caller gave them, for showing. */
+  readonly seeds: readonly string[];
+  readonly createdAt: number;
+}
+
+/** Counters change in the same transaction as the tasks they count. */
+export interface JobCounters {
+  /** Every URL ever seen. */
+  readonly known: number;
+  /** ready + waiting + claimed; the job is finished when it is zero. */
+  readonly open: number;
+  readonly claimed: number;
+  readonly done: number;
+  readonly failed: number;
+  readonly skipped: number;
+  readonly denied: number;
+  readonly cancelled: number;
+  readonly bytes: number;
+}
+
+export interface Job extends NewJob {
+  readonly seq: JobSeq;
+  readonly status: JobStatus;
+  /** Why it ended early, e.g. `budget.pages`. */
+  readonly stopReason: string | null;
+  readonly counters: JobCounters;
+  readonly startedAt: number | null;
+  readonly finishedAt: number | null;
+}

@@ -1,0 +1,29 @@
+import type { EngineName } from './attempt.ts';
+
+/** A daily window in a time zone; `from` after `to` runs over midnight. */
+export interface AllowedHours {
+  readonly from: string;
+  readonly to: string;
+  readonly timeZone: string;
+  /** 0 = Sunday. Empty: every day. */
+  readonly days: readonly number[];
+}
+
+/** How one host is treated: the default, overlaid by every entry that matches it, most specific last. */
+export interface HostPolicy {
+  /** Null: unlimited. */
+  readonly ratePerSecond: number | null;
+  /** Requests that may follow each other without a pause after an idle time. */
+  readonly burst: number;
+  readonly concurrency: number;
+  readonly minDelayMs: number;
+  readonly maxCrawlDelayMs: number;
+  readonly allowedHours: AllowedHours | null;
+  readonly robots: 'obey' | 'ignore';
+  readonly engines: readonly EngineName[];
+  readonly proxyTier: string | null;
+  readonly deny: boolean;
+  readonly notes: string | null;
+  /** The entries that made this up, for the trace: `default`, `linkedin.com` … */
+  readonly matched: readonly string[];
+}

@@ -1,0 +1,81 @@
+import type { ErrorCode } from '../errors/registry.ts';
+import type { Attempt } from './attempt.ts';
+import type { HostKey, JobId, JobSeq, TaskId, UrlKey } from './ids.ts';
+
+/**
+ * A task is one URL of one job. It is *open* while `ready`, `waiting` or `claimed`, and ends exactly once.
+ *
+ * ready     may be claimed now
+ * waiting   may be claimed from `readyAt` on (a retry)
+ * claimed   the owner of its host works on it; `epoch` says which owner
+ * done      fetched; its page is stored
+ * failed    tried and given up; `errorCode` says why
+ * skipped   never fetched, or not kept, by a rule of the job (scope, budget, duplicate, noindex …)
+ * denied    never fetched, by a rule of politeness or policy (robots, opt-out, deny list …)
+ * cancelled dropped by a cancel; becomes ready again on resume
+ */
+export type TaskState =
+  | 'ready'
+  | 'waiting'
+  | 'claimed'
+  | 'done'
+  | 'failed'
+  | 'skipped'
+  | 'denied'
+  | 'cancelled';
+export const OPEN_STATES = ['ready', 'waiting', 'claimed'] as const satisfies readonly TaskState[];
+
+/** page: fetch and extract. sitemap: fetch and read URLs from it. site: find a site's sitemaps from its robots.txt. */
+export type TaskKind = 'page' | 'sitemap' | 'site';
+
+export type FoundBy = 'seed' | 'link' | 'sitemap' | 'redirect' | 'canonical' | 'robots';
+
+/** A URL on its way into the frontier. `ready` ones will be fetched, the others are only remembered with their rule. */
+export interface NewTask {
+  readonly kind: TaskKind;
+  readonly url: string;
+  readonly urlKey: UrlKey;
+  readonly hostKey: HostKey;
+  readonly depth: number;
+  readonly foundBy: FoundBy;
+  readonly foundOn: TaskId | null;
+  readonly state: 'ready' | 'skipped' | 'denied';
+  /** The rule that decided, e.g. `scope.exclude:/admin/`. Null for ready tasks. */
+  readonly rule: string | null;
+}
+
+/** A claimed task as its host's owner sees it. */
+export interface Task {
+  readonly id: TaskId;
+  readonly jobSeq: JobSeq;
+  readonly jobId: JobId;
+  readonly kind: TaskKind;
+  readonly url: string;
+  /** Where it is now: differs from `url` after a redirect to another host. */
+  readonly atUrl: string;
+  /** Redirects followed so far, across hosts. */
+  readonly hops: number;
+  readonly urlKey: UrlKey;
+  readonly depth: number;
+  /** Attempts that ended before this claim. */
+  readonly attempts: number;
+  /** Their trace, so that a later owner can go on where the last one stopped. */
+  readonly trace: readonly Attempt[];
+}
+
+/** One line of the ledger: everything known about a URL of a job. */
+export interface LedgerEntry {
+  readonly url: string;
+  readonly kind: TaskKind;
+  readonly state: TaskState;
+  /** What became of it in one word of the requirements. */
+  readonly decision: 'pending' | 'fetched' | 'skipped' | 'denied' | 'failed' | 'cancelled';
+  readonly rule: string | null;
+  readonly errorCode: ErrorCode | null;
+  readonly depth: number;
+  readonly foundBy: FoundBy;
+  readonly foundOn: string | null;
+  readonly attempts: readonly Attempt[];
+  readonly discoveredAt: string;
+  readonly finishedAt: string | null;
+}

@@ -1,0 +1,22 @@
+/**
+ * Wake-ups and live events between parts and processes. A message may be lost or doubled: whoever listens must
+ * be able to find out the same from the store. Nothing waits for a listener, and a listener that throws harms
+ * nobody else.
+ */
+export interface Bus {
+  publish<T extends Topic>(topic: T, message: Messages[T]): void;
+  /** Returns the function that ends the subscription. */
+  subscribe<T extends Topic>(topic: T, listener: (message: Messages[T]) => void): () => void;
+  check(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Messages {
+  /** New tasks are ready on these hosts. */
+  'host.ready': { readonly hosts: readonly string[] };
+  /** Jobs whose counters or status changed; `finished` ones have ended. */
+  'job.changed': { readonly jobs: readonly string[]; readonly finished: readonly string[] };
+  /** The do-not-crawl list or the opt-outs changed. */
+  'policy.changed': Record<string, never>;
+}
+export type Topic = keyof Messages;

@@ -1,0 +1,299 @@
+import type { ErrorCode } from '../errors/registry.ts';
+import type { Attempt } from '../model/attempt.ts';
+import type { AccountId, HostId, HostKey, JobId, JobSeq, KeyId, TaskId } from '../model/ids.ts';
+import type { Job, JobKind, JobStatus, NewJob } from '../model/job.ts';
+import type { NewPage, Page } from '../model/page.ts';
+import type { LedgerEntry, NewTask, Task, TaskState } from '../model/task.ts';
+
+/**
+ * The only truth. Every method is one transaction: it happened whole and survives a crash when the promise
+ * resolves, or it did not happen. Times are epoch milliseconds and always given by the caller.
+ *
+ * A host has at most one owner at a time. Owning is a lease with an epoch; the epoch grows with every new owner,
+ * and whatever an older owner sends later is recognised by it and changes nothing.
+ */
+export interface Store extends JobStore, HostStore, LedgerStore, AccountStore {
+  /** Brings the schema up to date; safe to call by many at once. Throws SCHEMA_TOO_NEW, DATABASE_CORRUPT. */
+  migrate(): Promise<{ from: number; to: number }>;
+  /** Writes and reads a probe row. */
+  check(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface JobStore {
+  /**
+   * Stores the job with its first tasks and returns it. Tasks whose urlKey repeats are kept once, the first one.
+   * A job without a ready task is finished at once.
+   */
+  createJob(job: NewJob, tasks: readonly NewTask[]): Promise<Job>;
+  getJob(id: JobId): Promise<Job | null>;
+  /** Newest first. */
+  listJobs(query: JobQuery): Promise<Slice<Job>>;
+  /**
+   * Drops ready and waiting tasks; claimed ones go on and are kept when they end. Status `cancelled` at once;
+   * `finishedAt` when nothing is claimed any more. Null when there is no such job; a job that has ended is
+   * returned as it is.
+   */
+  cancelJob(id: JobId, now: number): Promise<Job | null>;
+  /** Makes cancelled tasks, and tasks a spent budget skipped, ready again under the (possibly raised) budgets. */
+  resumeJob(id: JobId, now: number): Promise<Job | null>;
+  /** Makes failed tasks ready again with fresh attempts; their old pages are replaced when they end. */
+  retryJob(id: JobId, now: number): Promise<Job | null>;
+  /** Removes the job and all that belongs to it but blobs. False when there is none. Only ended jobs: CONFLICT. */
+  deleteJob(id: JobId): Promise<boolean>;
+  /** Ends jobs whose duration budget is spent, as a spent budget does in commit. Returns their ids. */
+  expireJobs(now: number): Promise<readonly JobId[]>;
+  /** Open tasks over all jobs: what the queue depth limit looks at. */
+  countOpenTasks(): Promise<number>;
+  /** Pages of a job in the order they were stored. */
+  listPages(query: PageQuery): Promise<Slice<Page>>;
+  getPage(jobId: JobId, taskId: TaskId): Promise<Page | null>;
+  /** The ledger of a job in the order URLs were discovered. */
+  listTasks(query: TaskQuery): Promise<Slice<LedgerEntry>>;
+}
+
+export interface HostStore {
+  /** Hosts that have work due and no living owner, best rank first. */
+  offerHosts(now: number, limit: number): Promise<readonly HostOffer[]>;
+  /**
+   * Makes `owner` the owner until `now + leaseMs`, with a new epoch. Tasks an earlier owner had claimed become
+   * ready again (their interrupted attempt is not counted). Null when someone else owns it or nothing is due.
+   */
+  acquireHost(key: HostKey, owner: string, now: number, leaseMs: number): Promise<HostLease | null>;
+  /** Extends the leases; returns the ids of hosts that are no longer ours. */
+  renewHosts(leases: readonly LeaseRef[], now: number, leaseMs: number): Promise<readonly HostId[]>;
+  /**
+   * Ends ownership and keeps the host's state. Tasks still claimed become ready again. The host is offered again
+   * at `notBefore`, or when its next task is due, whichever is later. A lost lease changes nothing.
+   */
+  releaseHost(lease: LeaseRef, state: HostState, notBefore: number, now: number): Promise<void>;
+  /**
+   * Ends every lease of owners that are known to be dead, because this process alone may use the store.
+   * Only for stores that one process owns.
+   */
+  releaseAllHosts(now: number): Promise<number>;
+  /**
+   * Claims up to `limit` due tasks of the host, best rank first. Jobs that are over, at their page budget or in
+   * `exceptJobs` are passed over. Empty when nothing is due or the lease is lost.
+   */
+  claimTasks(
+    lease: LeaseRef,
+    limit: number,
+    now: number,
+    exceptJobs: readonly JobSeq[],
+  ): Promise<readonly Task[]>;
+  getHost(key: HostKey): Promise<HostView | null>;
+  listHosts(query: HostQuery): Promise<Slice<HostView>>;
+  getRobots(origin: string): Promise<RobotsEntry | null>;
+  putRobots(entry: RobotsEntry): Promise<void>;
+  /** Hosts that must not be crawled, with the reason. A host also covers its subdomains. */
+  listOptOuts(): Promise<readonly OptOut[]>;
+  /** Records it and takes every open task of the host and its subdomains out of all jobs, as denied. */
+  addOptOut(optOut: OptOut): Promise<void>;
+  removeOptOut(host: string): Promise<boolean>;
+}
+
+export interface LedgerStore {
+  /**
+   * The one write of the crawl: ends, delays or moves claimed tasks, stores their pages, adds what they found,
+   * counts, and ends the jobs whose last task this was. A completion whose lease is lost is left out and reported;
+   * the others are kept.
+   */
+  commit(completions: readonly Completion[], now: number): Promise<Receipt>;
+  /**
+   * Reserves a redirect's target for the task that was led there, so that a job stores one page for both. False
+   * when the job knows that URL otherwise; repeating it for the same task is true again.
+   */
+  reserveUrl(lease: LeaseRef, task: TaskId, target: NewTask, now: number): Promise<boolean>;
+}
+
+export interface AccountStore {
+  /** The account that owns everything on an installation with one user; made by the first migration. */
+  defaultAccount(): Promise<AccountId>;
+  createKey(key: NewKey): Promise<void>;
+  /** By the hash of the secret; null when unknown. Expired and revoked keys are returned: the caller says no. */
+  findKey(hash: string): Promise<ApiKey | null>;
+  listKeys(account: AccountId): Promise<readonly ApiKey[]>;
+  revokeKey(account: AccountId, id: KeyId, now: number): Promise<boolean>;
+  touchKeys(used: readonly { id: KeyId; at: number }[]): Promise<void>;
+  /**
+   * Remembers which job answered an Idempotency-Key. Returns the earlier answer when there is one, else null and
+   * the new one is kept. Entries older than `expiresBefore` do not count.
+   */
+  rememberAnswer(answer: IdempotentAnswer, expiresBefore: number): Promise<IdempotentAnswer | null>;
+  audit(entries: readonly AuditEntry[]): Promise<void>;
+  listAudit(limit: number): Promise<readonly AuditEntry[]>;
+}
+
+/** One screenful and where the next begins; null at the end. */
+export interface Slice<T> {
+  readonly items: readonly T[];
+  readonly nextCursor: string | null;
+}
+
+export interface JobQuery {
+  readonly accountId: AccountId;
+  readonly status?: JobStatus | undefined;
+  readonly kind?: JobKind | undefined;
+  readonly cursor?: string | undefined;
+  readonly limit: number;
+}
+
+export interface PageQuery {
+  readonly jobId: JobId;
+  /** done: fetched well. failed: with an error. Left out: both. */
+  readonly state?: 'done' | 'failed' | undefined;
+  readonly cursor?: string | undefined;
+  readonly limit: number;
+}
+
+export interface TaskQuery {
+  readonly jobId: JobId;
+  readonly state?: TaskState | undefined;
+  readonly cursor?: string | undefined;
+  readonly limit: number;
+}
+
+export interface HostQuery {
+  readonly cursor?: string | undefined;
+  readonly limit: number;
+}
+
+export interface HostOffer {
+  readonly key: HostKey;
+  readonly rank: number;
+}
+
+export interface LeaseRef {
+  readonly hostId: HostId;
+  readonly epoch: number;
+}
+
+export interface HostLease extends LeaseRef {
+  readonly key: HostKey;
+  readonly state: HostState;
+  /** The last owner did not release: when it last sent a request is unknown. */
+  readonly isTakenOver: boolean;
+}
+
+/** What the actor remembers between slices. Small: it is rewritten at every release. */
+export interface HostState {
+  /** When the last request started; null when it never did. */
+  readonly lastRequestAt: number | null;
+  /** Token bucket: tokens at `tokensAt`. */
+  readonly tokens: number;
+  readonly tokensAt: number;
+  /** Rate factor after 429/503 and until when it holds. */
+  readonly rateFactor: number;
+  readonly rateFactorUntil: number;
+  /** Nothing is sent before this (Retry-After). */
+  readonly blockedUntil: number;
+  readonly breaker: BreakerState;
+  readonly requests: number;
+  readonly failures: number;
+}
+
+export interface BreakerState {
+  readonly phase: 'closed' | 'open' | 'half-open';
+  /** The last outcomes, true = failure, oldest first, at most the window. */
+  readonly window: readonly boolean[];
+  readonly openedAt: number;
+  readonly isProbing: boolean;
+}
+
+export interface HostView {
+  readonly key: HostKey;
+  readonly state: HostState;
+  readonly ready: number;
+  readonly owner: string | null;
+  readonly nextAt: number | null;
+}
+
+export interface RobotsEntry {
+  readonly origin: string;
+  /** ok: `body` has the rules. absent: everything is allowed (4xx). unreachable: nothing is (5xx, network). */
+  readonly status: 'ok' | 'absent' | 'unreachable';
+  readonly body: string;
+  readonly fetchedAt: number;
+  readonly expiresAt: number;
+  readonly reason: string;
+}
+
+export interface OptOut {
+  readonly host: string;
+  readonly reason: string;
+  readonly contact: string | null;
+  readonly at: number;
+}
+
+/** How one claimed task ended, or goes on. */
+export interface Completion {
+  readonly lease: LeaseRef;
+  readonly taskId: TaskId;
+  readonly jobSeq: JobSeq;
+  readonly end: TaskEnd;
+  /** The whole trace of the task so far. */
+  readonly trace: readonly Attempt[];
+  /** Counted towards the job's bytes, whatever the end. */
+  readonly bytes: number;
+  readonly page: NewPage | null;
+  readonly discovered: readonly NewTask[];
+}
+
+export type TaskEnd =
+  | { readonly state: 'done' | 'skipped' | 'denied'; readonly rule: string | null }
+  | { readonly state: 'failed'; readonly rule: string | null; readonly errorCode: ErrorCode }
+  /** A retry of the same URL from `readyAt` on. */
+  | { readonly state: 'waiting'; readonly readyAt: number; readonly rule: string | null }
+  /** Given back unattempted. */
+  | { readonly state: 'ready' }
+  /** Goes on at another host, where a redirect led. */
+  | { readonly state: 'moved'; readonly atUrl: string; readonly hostKey: HostKey; readonly hops: number };
+
+export interface Receipt {
+  /** Completions whose lease was lost: their work is void. */
+  readonly rejected: readonly TaskId[];
+  /** Hosts that got ready tasks in this transaction. */
+  readonly readyHosts: readonly HostOffer[];
+  readonly changedJobs: readonly JobId[];
+  readonly finishedJobs: readonly JobId[];
+  /** Jobs that a spent budget stopped. */
+  readonly stoppedJobs: readonly JobId[];
+}
+
+export interface NewKey {
+  readonly id: KeyId;
+  readonly accountId: AccountId;
+  readonly name: string;
+  readonly hash: string;
+  /** First characters of the secret, for recognising it. */
+  readonly prefix: string;
+  readonly scopes: readonly KeyScope[];
+  /** Requests per minute; null: the server's default. */
+  readonly ratePerMinute: number | null;
+  readonly createdAt: number;
+  readonly expiresAt: number | null;
+}
+
+export type KeyScope = 'read' | 'write' | 'admin';
+
+export interface ApiKey extends NewKey {
+  readonly revokedAt: number | null;
+  readonly lastUsedAt: number | null;
+}
+
+export interface IdempotentAnswer {
+  readonly accountId: AccountId;
+  readonly key: string;
+  readonly requestHash: string;
+  readonly jobId: JobId;
+  readonly at: number;
+}
+
+export interface AuditEntry {
+  readonly at: number;
+  readonly actor: string;
+  readonly action: string;
+  readonly target: string;
+  readonly details: Readonly<Record<string, unknown>>;
+}
