@@ -1,0 +1,26 @@
+# docker build --tag scrapifie .
+# docker run --publish 3000:3000 --volume scrapifie-data:/data scrapifie
+
+FROM node:24-slim AS packages
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --omit=dev --ignore-scripts
+
+FROM node:24-slim
+ENV NODE_ENV=production \
+    SCRAPIFIE_HOST=0.0.0.0 \
+    SCRAPIFIE_PORT=3000 \
+    SCRAPIFIE_DATA_DIR=/data
+WORKDIR /app
+COPY --from=packages /app/node_modules ./node_modules
+COPY . .
+RUN install --directory --owner=node --group=node --mode=0750 /data
+USER node
+VOLUME /data
+EXPOSE 3000
+HEALTHCHECK --interval=10s --timeout=3s --start-period=10s --retries=3 \
+  CMD ["node", "--eval", "fetch(`http://127.0.0.1:${process.env.SCRAPIFIE_PORT}/healthz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+# Node.js itself is process 1, so that docker stop reaches it: the server drains before it ends.
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["node", "--disable-warning=ExperimentalWarning", "src/main.ts"]
+CMD ["serve"]

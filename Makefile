@@ -1,0 +1,49 @@
+# Every target installs what it needs first: Node.js 24 into .tools when the machine's own is older, and the npm
+# packages. Arguments for the program go into ARGS: make run ARGS="--port 4000"
+.DEFAULT_GOAL := help
+.PHONY: help setup run dev test fault lint format typecheck bench docker clean
+
+ARGS ?=
+IMAGE ?= scrapifie
+NODE = sh scripts/with-node.sh
+QUIETLY = QUIET=1 $(NODE)
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
+
+setup: ## Install what is missing; the other targets do so by themselves
+	@sh scripts/setup.sh
+
+run: setup ## Start the server on http://127.0.0.1:3000
+	@./scrapifie serve $(ARGS)
+
+dev: setup ## Start the server and restart it whenever a source changes
+	@$(NODE) node --watch --disable-warning=ExperimentalWarning src/main.ts serve $(ARGS)
+
+test: lint typecheck ## Check style and types, then run every test
+	@$(NODE) vitest run --reporter=default --reporter=./test/reporter.ts $(ARGS)
+
+fault: setup ## Kill a crawl of 3,000 pages thirty times and compare it with an undisturbed one
+	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/kill-run.ts --pages 3000 --kills 30 $(ARGS)
+
+lint: setup ## Check style, and that nothing is unused
+	@$(QUIETLY) biome check .
+	@$(QUIETLY) knip
+
+format: setup ## Put the sources into shape
+	@$(NODE) biome check --write .
+
+typecheck: setup ## Check the types
+	@$(QUIETLY) tsc --noEmit
+
+bench: ## Measure, side by side with other crawlers; results go to bench/results
+	@sh scripts/setup.sh bench
+	@$(NODE) node --disable-warning=ExperimentalWarning bench/main.ts $(ARGS)
+
+docker: ## Build the container image; IMAGE names it
+	@command -v docker >/dev/null 2>&1 || { echo 'make docker: there is no docker command; see https://docs.docker.com/get-docker/' >&2; exit 1; }
+	@docker info >/dev/null 2>&1 || { echo 'make docker: no docker engine answers. Start it (systemctl start docker, or Docker Desktop) and try again.' >&2; exit 1; }
+	@docker build --tag $(IMAGE) .
+
+clean: ## Remove what can be installed or built again; data stays
+	@rm -rf node_modules bench/node_modules dist coverage .tools

@@ -1,0 +1,87 @@
+import { environmentName, settingsSchema } from '../src/config/settings.ts';
+import { ERRORS, type ErrorSpec, EXIT } from '../src/errors/registry.ts';
+
+/** What each exit code tells a script. A code without a sentence does not compile. */
+const EXIT_MEANINGS: Record<keyof typeof EXIT, string> = {
+  ok: 'Everything that was asked for was done.',
+  unexpected: 'A fault in Scrapifie itself; the log has it.',
+  usage: 'The command line or the request is wrong; nothing was done.',
+  partial: 'Done, but some pages failed; the report says which.',
+  failed: 'What was asked for could not be fetched, or was turned away for now.',
+  environment: 'This installation cannot work as it is: settings, data folder, disk, port.',
+  interrupted: 'Stopped by Ctrl-C; the same command with `--resume` goes on.',
+};
+
+export interface DocumentedSetting {
+  readonly variable: string;
+  /** As it is written in a `.env` file; null when the setting is unset by default. */
+  readonly defaultValue: string | null;
+  readonly description: string;
+}
+
+export function documentedSettings(): readonly DocumentedSetting[] {
+  const defaults: Record<string, unknown> = settingsSchema.parse({});
+  return Object.entries(settingsSchema.shape).map(([name, schema]) => ({
+    variable: environmentName(name),
+    defaultValue: defaults[name] === undefined ? null : String(defaults[name]),
+    description: schema.description ?? '',
+  }));
+}
+
+export function settingsTable(): string {
+  const rows = documentedSettings().map(({ variable, defaultValue, description }) => [
+    `\`${variable}\``,
+    defaultValue === null ? 'not set' : defaultValue === '' ? 'empty' : `\`${defaultValue}\``,
+    description,
+  ]);
+  return table(['Variable', 'Default', 'What it does'], rows);
+}
+
+export function errorsTable(): string {
+  const rows = Object.entries<ErrorSpec>(ERRORS).map(([code, { httpStatus, retry, exitCode, meaning }]) => [
+    `\`${code}\``,
+    String(httpStatus),
+    `\`${retry}\``,
+    String(exitCode),
+    meaning,
+  ]);
+  return table(['Code', 'Status', 'Retry', 'Exit code', 'Meaning'], rows);
+}
+
+export function exitCodesTable(): string {
+  const names = Object.keys(EXIT) as (keyof typeof EXIT)[];
+  return table(
+    ['Exit code', 'Meaning'],
+    names.map((name) => [String(EXIT[name]), EXIT_MEANINGS[name]]),
+  );
+}
+
+export function envExample(): string {
+  const entries = documentedSettings().map(
+    ({ variable, defaultValue, description }) => `# ${description}\n#${variable}=${defaultValue ?? ''}\n`,
+  );
+  const head = [
+    '# Every setting with its default. Copy to .env and take the # away from what you change.',
+    '# The environment wins over .env. A secret may stand in a file: SCRAPIFIE_API_KEY_FILE=/run/secrets/key',
+  ];
+  return `${head.join('\n')}\n\n${entries.join('\n')}`;
+}
+
+/** The page with the part between `<!-- name -->` and `<!-- /name -->` replaced. */
+export function withSection(page: string, name: string, content: string): string {
+  const [open, close] = [`<!-- ${name} -->`, `<!-- /${name} -->`];
+  const start = page.indexOf(open);
+  const end = page.indexOf(close);
+  if (start === -1 || end < start) throw new Error(`the page has no section ${open} … ${close}`);
+  return `${page.slice(0, start + open.length)}\n\n${content}\n${page.slice(end)}`;
+}
+
+/** In columns, as the formatter wants it. */
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const cells = [head, ...rows].map((row) => row.map((cell) => cell.replaceAll('|', '\\|')));
+  const widths = head.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
+  const line = (row: readonly string[], filler: string): string =>
+    `| ${widths.map((width, column) => (row[column] ?? '').padEnd(width, filler)).join(' | ')} |`;
+  const [top = [], ...others] = cells;
+  return `${[line(top, ' '), line([], '-'), ...others.map((row) => line(row, ' '))].join('\n')}\n`;
+}

@@ -1,0 +1,33 @@
+# Finds a Node.js that can run Scrapifie. Sourced by the launcher and by the other scripts here; POSIX sh.
+# Expects $root, the folder this project lives in.
+
+node_major=24
+
+say() { printf 'scrapifie: %s\n' "$*" >&2; }
+
+# node_runs FILE: is FILE a Node.js that starts on this machine and is recent enough?
+node_runs() {
+  node_version=$("$1" --version 2>/dev/null) || return 1
+  node_version=${node_version#v}
+  case ${node_version%%.*} in
+    '' | *[!0-9]*) return 1 ;;
+  esac
+  [ "${node_version%%.*}" -ge "$node_major" ]
+}
+
+# find_node: sets $node to the one on PATH, else to the one kept in .tools, and puts the latter first on PATH so
+# that npm and child processes run on it too. Returns 1 when there is neither.
+find_node() {
+  node=$(command -v node 2>/dev/null) && node_runs "$node" && return 0
+  node=$root/.tools/node_modules/.bin/node
+  [ -x "$node" ] && node_runs "$node" || return 1
+  PATH=$root/.tools/node_modules/.bin:$PATH
+  export PATH
+}
+
+# packages_current FOLDER: does FOLDER/node_modules hold what FOLDER/package-lock.json asks for? npm writes its
+# hidden lock file as the last step of every install, so an interrupted one is noticed as well.
+packages_current() {
+  [ -f "$1/node_modules/.package-lock.json" ] &&
+    [ ! "$1/package-lock.json" -nt "$1/node_modules/.package-lock.json" ]
+}

@@ -1,0 +1,16 @@
+// Brings .env.example and the tables in docs/ up to date with the settings schema and the error registry.
+// Run it after a change to either: node scripts/write-docs.ts
+import { readFileSync, writeFileSync } from 'node:fs';
+import { envExample, errorsTable, exitCodesTable, settingsTable, withSection } from './docs.ts';
+
+const at = (file: string): URL => new URL(`../${file}`, import.meta.url);
+
+function rewrite(file: string, sections: Readonly<Record<string, string>>): void {
+  let page = readFileSync(at(file), 'utf8');
+  for (const [name, content] of Object.entries(sections)) page = withSection(page, name, content);
+  writeFileSync(at(file), page);
+}
+
+writeFileSync(at('.env.example'), envExample());
+rewrite('docs/configuration.md', { settings: settingsTable() });
+rewrite('docs/errors.md', { errors: errorsTable(), 'exit-codes': exitCodesTable() });
