@@ -49,7 +49,7 @@ export const settingsSchema = z.object({
   maxHosts: whole(1, 10_000).default(256).describe('Hosts worked on at once in this process.'),
   extractThreads: whole(0, 64)
     .default(0)
-    .describe('Threads that read pages; 0 takes one per core, at most four.'),
+    .describe('Threads that read pages; 0 takes one less than there are cores, at most four.'),
   drainMs: whole(0, 600_000)
     .default(30_000)
     .describe('Time that running work gets to finish when the process is told to stop.'),

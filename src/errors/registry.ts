@@ -49,6 +49,7 @@ const page = (httpStatus: number, retry: RetryPolicy, meaning: string): ErrorSpe
 export const ERRORS = {
   // What a caller got wrong
   VALIDATION_FAILED: usage(422, 'A field of the request is wrong; `details` has one entry per bad field.'),
+  BAD_REQUEST: usage(400, 'The request is not valid HTTP.'),
   MALFORMED_JSON: usage(400, 'The request body is not valid JSON.'),
   INVALID_URL: usage(422, 'Not an absolute http or https URL that can be fetched.'),
   UNSUPPORTED_OPTION: usage(
@@ -160,11 +161,7 @@ export const ERRORS = {
   ),
   BLOCKED: page(502, 'otherWay', 'The host shows a block page instead of the content.'),
   CAPTCHA: page(502, 'otherWay', 'The host shows a challenge instead of the content.'),
-  EXTRACTION_FAILED: page(
-    502,
-    'never',
-    'The page was fetched and stored, but reading it failed or took too long.',
-  ),
+  EXTRACTION_FAILED: page(502, 'never', 'The page arrived, but reading it failed or took too long.'),
 } as const satisfies Record<string, ErrorSpec>;
 
 export type ErrorCode = keyof typeof ERRORS;

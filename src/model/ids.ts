@@ -9,7 +9,7 @@ export type TaskId = Branded<number, 'TaskId'>;
 export type HostId = Branded<number, 'HostId'>;
 /** `hostname` or `hostname:port` (default ports left out): the unit of politeness and of ownership. */
 export type HostKey = Branded<string, 'HostKey'>;
-/** 22 base64url characters of the SHA-256 of a canonical URL: what makes two URLs the same within a job. */
+/** 22 base64url characters of hashes of a canonical URL and its host: what makes two URLs the same within a job. */
 export type UrlKey = Branded<string, 'UrlKey'>;
 /** Hex SHA-256 of a body: its address in the blob store. */
 export type ContentHash = Branded<string, 'ContentHash'>;

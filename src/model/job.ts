@@ -3,12 +3,6 @@ import type { AccountId, JobId, JobSeq } from './ids.ts';
 
 export type JobKind = 'scrape' | 'batch' | 'crawl' | 'map';
 export type JobStatus = 'queued' | 'running' | 'completed' | 'partially_completed' | 'failed' | 'cancelled';
-export const TERMINAL_STATUSES = [
-  'completed',
-  'partially_completed',
-  'failed',
-  'cancelled',
-] as const satisfies readonly JobStatus[];
 
 export type Format = 'html' | 'rawHtml' | 'text' | 'links' | 'metadata';
 
@@ -30,11 +24,11 @@ export interface PageOptions {
 /** Which URLs belong to a job. */
 export interface Scope {
   readonly maxDepth: number | null;
-  /** Registrable domains or hosts; a leading `*.` admits subdomains only. Empty: the seeds' own hosts. */
+  /** Hosts, with or without a port; a leading `*.` admits subdomains only. Empty: the seeds' own hosts. */
   readonly allowedDomains: readonly string[];
   readonly allowSubdomains: boolean;
   readonly allowExternal: boolean;
-  /** RE2 patterns on the canonical URL. */
+  /** Path globs such as `/blog/*`, or RE2 patterns found anywhere in the canonical URL. */
   readonly include: readonly string[];
   readonly exclude: readonly string[];
   /** Query parameters dropped from canonical URLs, besides the known tracking ones. `*` at the end is a wildcard. */
@@ -59,6 +53,8 @@ export interface JobOptions {
   readonly budgets: Budgets;
   /** Most fetches of this job under way at once, over all its hosts. Null: no limit of its own. */
   readonly concurrency: number | null;
+  /** Ordered by the person who runs the installation, which is consent on every host. */
+  readonly isOperated: boolean;
   /** Overrides of the per-host rate by the person who runs the command. Null: policy decides. */
   readonly hostRatePerSecond: number | 'unlimited' | null;
 }
@@ -80,6 +76,8 @@ export interface JobCounters {
   /** ready + waiting + claimed; the job is finished when it is zero. */
   readonly open: number;
   readonly claimed: number;
+  /** Tasks of kind page among the done ones: what the page budget and reports count. */
+  readonly pages: number;
   readonly done: number;
   readonly failed: number;
   readonly skipped: number;

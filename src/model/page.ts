@@ -6,8 +6,15 @@ export interface PageLink {
   /** The anchor text, or the alt text of the image in it. */
   readonly text: string;
   readonly rel: string;
-  /** Where it stood: a, area, link, frame, iframe, form, refresh, srcset, canonical, next, prev … */
+  /** Where it stood: a, area, frame, iframe, form, refresh, canonical, next, prev, link (an element), header (`Link:`). */
   readonly from: string;
+}
+
+/** An item of microdata or RDFa, in the JSON shape of the HTML standard: every property holds a list of values. */
+export interface StructuredItem {
+  readonly type: readonly string[];
+  readonly id?: string;
+  readonly properties: Readonly<Record<string, readonly (string | StructuredItem)[]>>;
 }
 
 export interface PageImage {
@@ -25,12 +32,14 @@ export interface PageMetadata {
   readonly headings: readonly { readonly level: number; readonly text: string }[];
   /** Every other named meta tag, first value wins. */
   readonly meta: Readonly<Record<string, string>>;
+  /** Keys without their `og:`; related ones (`article:author` …) whole. A list where a property is repeated. */
   readonly openGraph: Readonly<Record<string, string | readonly string[]>>;
+  /** Keys without their `twitter:`. */
   readonly twitter: Readonly<Record<string, string>>;
   readonly hreflang: readonly { readonly lang: string; readonly url: string }[];
   readonly jsonLd: readonly unknown[];
-  readonly microdata: readonly unknown[];
-  readonly rdfa: readonly unknown[];
+  readonly microdata: readonly StructuredItem[];
+  readonly rdfa: readonly StructuredItem[];
   readonly feeds: readonly { readonly url: string; readonly type: string; readonly title: string }[];
   readonly pagination: { readonly next: string | null; readonly prev: string | null };
   readonly images: readonly PageImage[];
@@ -64,7 +73,7 @@ export interface NewPage {
   readonly duplicateOf: string | null;
   readonly errorCode: ErrorCode | null;
   readonly errorMessage: string | null;
-  /** zstd of the JSON of a PageRecord. */
+  /** A PageRecord as `packRecord` packs it. */
   readonly record: Uint8Array | null;
 }
 

@@ -9,6 +9,12 @@ export interface AllowedHours {
   readonly days: readonly number[];
 }
 
+/**
+ * What could harm a site owner or hide who we are, and is off unless the operator names the domain for it: not
+ * obeying robots.txt, stealth engines, CAPTCHA services, a browser's identity.
+ */
+export type Consent = 'robots' | 'stealth' | 'captcha' | 'identity';
+
 /** How one host is treated: the default, overlaid by every entry that matches it, most specific last. */
 export interface HostPolicy {
   /** Null: unlimited. */
@@ -19,11 +25,14 @@ export interface HostPolicy {
   readonly minDelayMs: number;
   readonly maxCrawlDelayMs: number;
   readonly allowedHours: AllowedHours | null;
+  /** `ignore` only together with the consent `robots`. */
   readonly robots: 'obey' | 'ignore';
+  /** Engines that may be used; `stealth` only together with the consent of that name. */
   readonly engines: readonly EngineName[];
   readonly proxyTier: string | null;
   readonly deny: boolean;
   readonly notes: string | null;
+  readonly consent: readonly Consent[];
   /** The entries that made this up, for the trace: `default`, `linkedin.com` … */
   readonly matched: readonly string[];
 }

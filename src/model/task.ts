@@ -23,12 +23,17 @@ export type TaskState =
   | 'skipped'
   | 'denied'
   | 'cancelled';
-export const OPEN_STATES = ['ready', 'waiting', 'claimed'] as const satisfies readonly TaskState[];
 
 /** page: fetch and extract. sitemap: fetch and read URLs from it. site: find a site's sitemaps from its robots.txt. */
 export type TaskKind = 'page' | 'sitemap' | 'site';
 
 export type FoundBy = 'seed' | 'link' | 'sitemap' | 'redirect' | 'canonical' | 'robots';
+
+/**
+ * Rules that speak of the way to a URL and not of the URL: when another way leads there that they do not object to,
+ * the task becomes ready after all.
+ */
+export const PROVISIONAL_RULES: ReadonlySet<string> = new Set(['scope.depth', 'scope.nofollow']);
 
 /** A URL on its way into the frontier. `ready` ones will be fetched, the others are only remembered with their rule. */
 export interface NewTask {

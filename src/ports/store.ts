@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../errors/registry.ts';
 import type { Attempt } from '../model/attempt.ts';
 import type { AccountId, HostId, HostKey, JobId, JobSeq, KeyId, TaskId } from '../model/ids.ts';
-import type { Job, JobKind, JobStatus, NewJob } from '../model/job.ts';
+import type { Budgets, Job, JobKind, JobStatus, NewJob } from '../model/job.ts';
 import type { NewPage, Page } from '../model/page.ts';
 import type { LedgerEntry, NewTask, Task, TaskState } from '../model/task.ts';
 
@@ -24,8 +24,11 @@ export interface JobStore {
   /**
    * Stores the job with its first tasks and returns it. Tasks whose urlKey repeats are kept once, the first one.
    * A job without a ready task is finished at once.
+   *
+   * `isUnsynced`: it survives the end of this process when the promise resolves, and a power failure only with the
+   * next call that is not; for callers who are answered after such a call anyway.
    */
-  createJob(job: NewJob, tasks: readonly NewTask[]): Promise<Job>;
+  createJob(job: NewJob, tasks: readonly NewTask[], how?: { readonly isUnsynced: boolean }): Promise<Job>;
   getJob(id: JobId): Promise<Job | null>;
   /** Newest first. */
   listJobs(query: JobQuery): Promise<Slice<Job>>;
@@ -35,8 +38,8 @@ export interface JobStore {
    * returned as it is.
    */
   cancelJob(id: JobId, now: number): Promise<Job | null>;
-  /** Makes cancelled tasks, and tasks a spent budget skipped, ready again under the (possibly raised) budgets. */
-  resumeJob(id: JobId, now: number): Promise<Job | null>;
+  /** Makes cancelled tasks, and tasks a spent budget skipped, ready again; with new budgets where given. */
+  resumeJob(id: JobId, now: number, budgets?: Budgets): Promise<Job | null>;
   /** Makes failed tasks ready again with fresh attempts; their old pages are replaced when they end. */
   retryJob(id: JobId, now: number): Promise<Job | null>;
   /** Removes the job and all that belongs to it but blobs. False when there is none. Only ended jobs: CONFLICT. */

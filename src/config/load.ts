@@ -1,0 +1,192 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parseEnv } from 'node:util';
+import type { z } from 'zod';
+import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import { nearestName } from './nearest-name.ts';
+import { environmentName, type Settings, settingNames, settingsSchema } from './settings.ts';
+
+type SettingName = keyof Settings;
+
+/** Settings given on the command line, as text or parsed; `undefined` is as good as left out. */
+export type SettingOverrides = {
+  readonly [Name in SettingName]?: z.input<typeof settingsSchema>[Name] | undefined;
+};
+
+export interface LoadOptions {
+  /** Where `.env` is looked for and what relative paths start from. */
+  readonly cwd: string;
+  /** Win over the environment, which wins over `.env`. */
+  readonly overrides?: SettingOverrides;
+}
+
+/** One entry of the details of INVALID_SETTINGS. Never holds a value: any of them could be a secret. */
+export interface SettingProblem {
+  /** What the operator wrote: a variable, or the option of the command line. */
+  readonly setting: string;
+  readonly source: Source;
+  readonly problem: string;
+}
+type Source = 'command line' | 'environment' | '.env';
+
+interface Given {
+  readonly label: string;
+  readonly source: Source;
+  readonly value: unknown;
+}
+
+const settingByVariable = new Map(settingNames.map((name) => [environmentName(name), name] as const));
+
+/**
+ * Reads every setting once, at start. A value may stand in the environment, in `.env`, or in a file named by the
+ * variable with `_FILE` behind it; an empty value counts as not given. Throws one INVALID_SETTINGS that lists
+ * every problem, and names variables but no values.
+ */
+export function loadSettings(environment: NodeJS.ProcessEnv, options: LoadOptions): Settings {
+  const problems: SettingProblem[] = [];
+  const given = new Map<SettingName, Given>();
+  const collect = (variables: NodeJS.ProcessEnv, source: Source): void =>
+    collectVariables(variables, source, options.cwd, given, problems);
+
+  collect(readDotEnv(options.cwd, problems), '.env');
+  collect(environment, 'environment');
+  for (const name of settingNames) {
+    const value = options.overrides?.[name];
+    if (value !== undefined) given.set(name, { label: optionName(name), source: 'command line', value });
+  }
+
+  const values = Object.fromEntries([...given].map(([name, { value }]) => [name, value]));
+  const parsed = settingsSchema.safeParse(values);
+  if (!parsed.success) {
+    for (const issue of parsed.error.issues) {
+      const name = issue.path[0] as SettingName;
+      const { label, source } = given.get(name) ?? {
+        label: environmentName(name),
+        source: 'environment' as const,
+      };
+      problems.push({ setting: label, source, problem: explain(issue) });
+    }
+  }
+  if (!parsed.success || problems.length > 0) throw invalidSettings(problems);
+
+  const settings = parsed.data;
+  return Object.freeze({
+    ...settings,
+    dataDir: resolve(options.cwd, settings.dataDir),
+    ...(settings.policyFile === undefined ? {} : { policyFile: resolve(options.cwd, settings.policyFile) }),
+  });
+}
+
+/** `dataDir` → `--data-dir`. */
+function optionName(setting: string): string {
+  return `--${setting.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+/** Takes the settings out of one source; what an earlier source gave for the same setting is replaced. */
+function collectVariables(
+  variables: NodeJS.ProcessEnv,
+  source: Source,
+  cwd: string,
+  given: Map<SettingName, Given>,
+  problems: SettingProblem[],
+): void {
+  for (const [variable, text] of Object.entries(variables)) {
+    if (!variable.startsWith('SCRAPIFIE_') || text === undefined) continue;
+    const report = (problem: string): void => void problems.push({ setting: variable, source, problem });
+
+    const name = settingByVariable.get(variable);
+    if (name !== undefined) {
+      const other = variables[`${variable}_FILE`];
+      if (text.trim() !== '' && other !== undefined && other.trim() !== '') {
+        report(`is given together with ${variable}_FILE; keep one of them`);
+      } else if (other === undefined || other.trim() === '') {
+        put(given, name, { label: variable, source, value: text.trim() });
+      }
+      continue;
+    }
+
+    const inFile = variable.endsWith('_FILE') ? settingByVariable.get(variable.slice(0, -5)) : undefined;
+    if (inFile !== undefined) {
+      if (text.trim() === '') continue;
+      const content = readSecret(resolve(cwd, text.trim()), report);
+      if (content !== null) put(given, inFile, { label: variable, source, value: content });
+      continue;
+    }
+
+    const nearest = nearestName(variable, settingByVariable.keys());
+    report(`is not a setting${nearest === null ? '' : `; did you mean ${nearest}?`}`);
+  }
+}
+
+function put(given: Map<SettingName, Given>, name: SettingName, entry: Given): void {
+  // An empty variable in the environment takes back what .env says.
+  if (entry.value === '') given.delete(name);
+  else given.set(name, entry);
+}
+
+/** Secret files usually end in a newline that is not part of the secret. */
+function readSecret(file: string, report: (problem: string) => void): string | null {
+  try {
+    const content = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+    if (content !== '') return content;
+    report('names an empty file');
+  } catch (error) {
+    report(`names a file that cannot be read (${systemCode(error)})`);
+  }
+  return null;
+}
+
+function readDotEnv(cwd: string, problems: SettingProblem[]): NodeJS.ProcessEnv {
+  let text: string;
+  try {
+    text = readFileSync(resolve(cwd, '.env'), 'utf8');
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return {};
+    problems.push({ setting: '.env', source: '.env', problem: `cannot be read (${systemCode(error)})` });
+    return {};
+  }
+  // parseEnv passes over lines it cannot read; for ours that would be a setting accepted and ignored.
+  for (const [, variable = ''] of text.matchAll(/^[ \t]*(?:export[ \t]+)?(SCRAPIFIE_\w*)(?![ \t]*=|\w)/gm)) {
+    problems.push({ setting: variable, source: '.env', problem: 'has no = after its name' });
+  }
+  return parseEnv(text);
+}
+
+function systemCode(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+}
+
+/** zod's sentences are about data types; an operator wants to know what to write. */
+function explain(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.expected === 'int' || issue.expected === 'number'
+        ? 'must be a whole number'
+        : `must be a ${issue.expected}`;
+    case 'too_small':
+      return issue.origin === 'string'
+        ? `must have at least ${issue.minimum} characters`
+        : `must be at least ${issue.minimum}`;
+    case 'too_big':
+      return issue.origin === 'string'
+        ? `must have at most ${issue.maximum} characters`
+        : `must be at most ${issue.maximum}`;
+    case 'invalid_value':
+      return `must be one of ${issue.values.join(', ')}`;
+    case 'invalid_union':
+      return 'must be true or false';
+    default:
+      return 'is not valid';
+  }
+}
+
+function invalidSettings(problems: readonly SettingProblem[]): ScrapifieError {
+  const lines = problems.map(({ setting, source, problem }) => {
+    const where = source === '.env' && setting !== '.env' ? ' (in .env)' : '';
+    return `  ${setting}${where} ${problem}`;
+  });
+  const count = problems.length === 1 ? 'One setting is' : `${problems.length} settings are`;
+  return new ScrapifieError('INVALID_SETTINGS', `${count} wrong:\n${lines.join('\n')}`, {
+    details: problems,
+  });
+}

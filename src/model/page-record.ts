@@ -1,0 +1,21 @@
+import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import type { PageRecord } from './page.ts';
+
+/** Smaller records are kept as they are: compressing them costs more time than writing them. */
+const LEAST_COMPRESSED_BYTES = 65_536;
+const COMPRESSION = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+/** A record holds at most a page's text and HTML, both bounded by the body limit. */
+const MAX_RECORD_BYTES = 536_870_912;
+const OPENING_BRACE = 0x7b;
+
+/** How a record lies beside its page: JSON, or a zstd frame of it. */
+export function packRecord(record: PageRecord): Uint8Array {
+  const json = Buffer.from(JSON.stringify(record));
+  return json.length < LEAST_COMPRESSED_BYTES ? json : zstdCompressSync(json, COMPRESSION);
+}
+
+/** The JSON of a packed record. */
+export function unpackRecord(packed: Uint8Array): Buffer {
+  if (packed[0] !== OPENING_BRACE) return zstdDecompressSync(packed, { maxOutputLength: MAX_RECORD_BYTES });
+  return Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength);
+}
