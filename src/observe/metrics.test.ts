@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { createMetrics, type MetricSources } from './metrics.ts';
+
+const fresh = () => createMetrics({ withProcess: false });
+const sources = (given: Partial<MetricSources> = {}): MetricSources => ({
+  openTasks: () => 0,
+  queueDepth: () => 0,
+  activeSlices: () => 0,
+  inFlightFetches: () => 0,
+  ...given,
+});
+
+/** The value of one sample, as a Prometheus server would read it. */
+async function sample(metrics: { render(): Promise<string> }, series: string): Promise<number | null> {
+  const line = (await metrics.render()).split('\n').find((each) => each.startsWith(`${series} `));
+  return line === undefined ? null : Number(line.slice(series.length + 1));
+}
+
+describe('metrics', () => {
+  it('count requests by method, route and status', async () => {
+    const metrics = fresh();
+    metrics.httpRequest('GET', '/v1/jobs/:id', 200, 12);
+    metrics.httpRequest('GET', '/v1/jobs/:id', 200, 12);
+    metrics.httpRequest('BREW', null, 404, 1);
+    const total = 'scrapifie_http_requests_total';
+    expect(await sample(metrics, `${total}{method="GET",route="/v1/jobs/:id",status="200"}`)).toBe(2);
+    expect(await sample(metrics, `${total}{method="other",route="unmatched",status="404"}`)).toBe(1);
+    const seconds = 'scrapifie_http_request_duration_seconds_sum{route="/v1/jobs/:id"}';
+    expect(await sample(metrics, seconds)).toBeCloseTo(0.024);
+  });
+
+  it('count fetches, their bytes and time', async () => {
+    const metrics = fresh();
+    metrics.fetched('http', 'ok', 100, 2_000);
+    metrics.fetched('http', 'soft-404', 300, 500);
+    expect(await sample(metrics, 'scrapifie_pages_fetched_total{engine="http",outcome="soft-404"}')).toBe(1);
+    expect(await sample(metrics, 'scrapifie_downloaded_bytes_total')).toBe(2_500);
+    expect(await sample(metrics, 'scrapifie_fetch_duration_seconds_sum{engine="http"}')).toBeCloseTo(0.4);
+  });
+
+  it('count what the ledger, extraction and politeness do', async () => {
+    const metrics = fresh();
+    metrics.committed(4, 50);
+    metrics.extracted(2);
+    metrics.robotsDenied();
+    metrics.retried();
+    metrics.breakerOpened();
+    expect(await sample(metrics, 'scrapifie_ledger_commit_tasks_sum')).toBe(50);
+    expect(await sample(metrics, 'scrapifie_ledger_commit_duration_seconds_count')).toBe(1);
+    expect(await sample(metrics, 'scrapifie_extract_duration_seconds_sum')).toBeCloseTo(0.002);
+    expect(await sample(metrics, 'scrapifie_robots_denials_total')).toBe(1);
+    expect(await sample(metrics, 'scrapifie_retries_total')).toBe(1);
+    expect(await sample(metrics, 'scrapifie_breaker_openings_total')).toBe(1);
+  });
+
+  it('ask their sources only when they are read', async () => {
+    const metrics = fresh();
+    let asked = 0;
+    metrics.observe(
+      sources({
+        openTasks: async () => {
+          asked += 1;
+          return 7;
+        },
+      }),
+    );
+    expect(asked).toBe(0);
+    expect(await sample(metrics, 'scrapifie_open_tasks')).toBe(7);
+    expect(asked).toBe(1);
+  });
+
+  it('survive a source that fails, whose value is then absent', async () => {
+    const metrics = fresh();
+    metrics.observe(sources({ openTasks: () => Promise.reject(new Error('away')), activeSlices: () => 3 }));
+    expect(await sample(metrics, 'scrapifie_open_tasks')).toBeNull();
+    expect(await sample(metrics, 'scrapifie_active_slices')).toBe(3);
+  });
+
+  it('of two processes in one do not mix', async () => {
+    const [one, other] = [fresh(), fresh()];
+    one.retried();
+    expect(await sample(other, 'scrapifie_retries_total')).toBe(0);
+  });
+
+  it('include those of the process when asked', async () => {
+    const metrics = createMetrics({ withProcess: true });
+    expect(await sample(metrics, 'process_resident_memory_bytes')).toBeGreaterThan(0);
+    expect(metrics.contentType).toContain('text/plain');
+  });
+
+  it('stay few, whatever is passed as a label', async () => {
+    const metrics = fresh();
+    for (let index = 0; index < 5_000; index += 1) {
+      metrics.httpRequest('GET', `/made-up/${index}`, 200, 1);
+      metrics.fetched(`engine-${'x'.repeat(index % 50)}`, `outcome-${index}`, 1, 1);
+    }
+    const lines = (await metrics.render()).split('\n').length;
+    expect(lines).toBeLessThan(6_000);
+    expect(
+      await sample(metrics, 'scrapifie_http_requests_total{method="GET",route="other",status="200"}'),
+    ).toBe(4_800);
+  });
+});

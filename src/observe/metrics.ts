@@ -1,0 +1,160 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { LabelGuard } from './label-guard.ts';
+
+/** Values that are looked up when somebody asks for the metrics, and cost nothing in between. */
+export interface MetricSources {
+  /** Tasks that are ready, waiting or claimed, over all jobs. */
+  readonly openTasks: () => number | Promise<number>;
+  /** Host slices that wait for a free place. */
+  readonly queueDepth: () => number | Promise<number>;
+  /** Host slices being worked on. */
+  readonly activeSlices: () => number | Promise<number>;
+  readonly inFlightFetches: () => number | Promise<number>;
+}
+
+/**
+ * What this process counts. Labels come from short fixed lists (routes, engines, outcomes): no hosts, no URLs,
+ * nothing a stranger can choose. Durations go in as milliseconds and come out as seconds, as Prometheus has it.
+ */
+export interface Metrics {
+  readonly contentType: string;
+  /** The text a Prometheus server reads. A source that fails leaves its metric without a value. */
+  render(): Promise<string>;
+  /** Where the gauges look. Called once, when the parts are wired; before that they have no value. */
+  observe(sources: MetricSources): void;
+  /** `route` is the pattern that matched, such as `/v1/jobs/:id`; null when none did. */
+  httpRequest(method: string, route: string | null, statusCode: number, durationMs: number): void;
+  fetched(engine: string, outcome: string, durationMs: number, bytes: number): void;
+  extracted(durationMs: number): void;
+  committed(durationMs: number, completions: number): void;
+  robotsDenied(): void;
+  retried(): void;
+  breakerOpened(): void;
+}
+
+export interface MetricsOptions {
+  /** Memory, CPU, event loop and garbage collection too. It starts timers, so only a long-lived process wants it. */
+  readonly withProcess: boolean;
+}
+
+const FAST_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
+const SLOW_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const BATCH_SIZES = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000];
+
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** Each call makes a registry of its own: two servers in one process, as in tests, do not count for each other. */
+export function createMetrics(options: MetricsOptions): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  if (options.withProcess) collectDefaultMetrics({ register: registry });
+
+  const routes = new LabelGuard(/^\/[a-z0-9_./:*-]{0,79}$/i, 200);
+  const engines = new LabelGuard(/^[a-z][a-z-]{0,19}$/, 10);
+  const outcomes = new LabelGuard(/^[a-z][a-z0-9-]{0,29}$/, 30);
+
+  const counter = (name: string, help: string) => new Counter({ name, help, registers });
+  const histogram = (name: string, help: string, buckets: number[]) =>
+    new Histogram({ name, help, buckets, registers });
+
+  const httpRequests = new Counter({
+    name: 'scrapifie_http_requests_total',
+    help: 'Requests the API answered.',
+    labelNames: ['method', 'route', 'status'],
+    registers,
+  });
+  const httpSeconds = new Histogram({
+    name: 'scrapifie_http_request_duration_seconds',
+    help: 'Time from the arrival of a request to the end of its answer.',
+    labelNames: ['route'],
+    buckets: SLOW_SECONDS,
+    registers,
+  });
+  const fetches = new Counter({
+    name: 'scrapifie_pages_fetched_total',
+    help: 'Attempts at a page that have ended, by what the response turned out to be.',
+    labelNames: ['engine', 'outcome'],
+    registers,
+  });
+  const fetchSeconds = new Histogram({
+    name: 'scrapifie_fetch_duration_seconds',
+    help: 'Time of one attempt, redirects included.',
+    labelNames: ['engine'],
+    buckets: SLOW_SECONDS,
+    registers,
+  });
+  const downloaded = counter('scrapifie_downloaded_bytes_total', 'Bytes of bodies received.');
+  const extractSeconds = histogram(
+    'scrapifie_extract_duration_seconds',
+    'Time to read one page.',
+    FAST_SECONDS,
+  );
+  const commitSeconds = histogram(
+    'scrapifie_ledger_commit_duration_seconds',
+    'Time of one transaction of the ledger.',
+    FAST_SECONDS,
+  );
+  const commitSize = histogram(
+    'scrapifie_ledger_commit_tasks',
+    'Tasks ended or moved by one transaction of the ledger.',
+    BATCH_SIZES,
+  );
+  const robotsDenials = counter('scrapifie_robots_denials_total', 'URLs that a robots.txt did not allow.');
+  const retries = counter('scrapifie_retries_total', 'Attempts that will be made again later.');
+  const breakerOpenings = counter('scrapifie_breaker_openings_total', 'Times a host was left alone.');
+
+  return {
+    contentType: registry.contentType,
+    render: () => registry.metrics(),
+    observe(sources) {
+      addGauge(registry, 'scrapifie_open_tasks', 'Tasks that have not ended.', sources.openTasks);
+      addGauge(registry, 'scrapifie_queue_depth', 'Host slices waiting.', sources.queueDepth);
+      addGauge(registry, 'scrapifie_active_slices', 'Host slices being worked on.', sources.activeSlices);
+      addGauge(registry, 'scrapifie_in_flight_fetches', 'Fetches under way.', sources.inFlightFetches);
+    },
+    httpRequest(method, route, statusCode, durationMs) {
+      const shownRoute = route === null ? 'unmatched' : routes.admit(route);
+      httpRequests.inc({
+        method: METHODS.has(method) ? method : 'other',
+        route: shownRoute,
+        status: String(statusCode),
+      });
+      httpSeconds.observe({ route: shownRoute }, durationMs / 1_000);
+    },
+    fetched(engine, outcome, durationMs, bytes) {
+      const shownEngine = engines.admit(engine);
+      fetches.inc({ engine: shownEngine, outcome: outcomes.admit(outcome) });
+      fetchSeconds.observe({ engine: shownEngine }, durationMs / 1_000);
+      downloaded.inc(bytes);
+    },
+    extracted: (durationMs) => extractSeconds.observe(durationMs / 1_000),
+    committed(durationMs, completions) {
+      commitSeconds.observe(durationMs / 1_000);
+      commitSize.observe(completions);
+    },
+    robotsDenied: () => robotsDenials.inc(),
+    retried: () => retries.inc(),
+    breakerOpened: () => breakerOpenings.inc(),
+  };
+}
+
+function addGauge(
+  registry: Registry,
+  name: string,
+  help: string,
+  source: () => number | Promise<number>,
+): void {
+  new Gauge({
+    name,
+    help,
+    registers: [registry],
+    async collect() {
+      try {
+        this.set(await source());
+      } catch {
+        // The store being away must not hide every other figure. An unset gauge is how that shows.
+        this.remove();
+      }
+    },
+  });
+}
