@@ -1,0 +1,107 @@
+import type { AccountId, JobId } from '../../model/ids.ts';
+import type { AccountStore, AuditEntry } from '../../ports/store.ts';
+import type { Database } from './database.ts';
+import { keyOf } from './rows.ts';
+import type { Synchronous } from './synchronous.ts';
+
+export function createAccountStore(database: Database): Synchronous<AccountStore> {
+  return {
+    defaultAccount: () => 'default' as AccountId,
+
+    createKey(key) {
+      database.run(
+        `INSERT INTO keys (id, account_id, name, hash, prefix, scopes, rate_per_minute, created_at, expires_at)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        key.id,
+        key.accountId,
+        key.name,
+        key.hash,
+        key.prefix,
+        JSON.stringify(key.scopes),
+        key.ratePerMinute,
+        key.createdAt,
+        key.expiresAt,
+      );
+    },
+
+    findKey(hash) {
+      const row = database.get('SELECT * FROM keys WHERE hash = ?', hash);
+      return row === undefined ? null : keyOf(row);
+    },
+
+    listKeys(account) {
+      return database
+        .all('SELECT * FROM keys WHERE account_id = ? ORDER BY created_at, id', account)
+        .map(keyOf);
+    },
+
+    revokeKey(account, id, now) {
+      return (
+        database.run(
+          'UPDATE keys SET revoked_at = ? WHERE account_id = ? AND id = ? AND revoked_at IS NULL',
+          now,
+          account,
+          id,
+        ) > 0
+      );
+    },
+
+    touchKeys(used) {
+      for (const { id, at } of used) {
+        database.run('UPDATE keys SET last_used_at = max(coalesce(last_used_at, 0), ?) WHERE id = ?', at, id);
+      }
+    },
+
+    rememberAnswer(answer, expiresBefore) {
+      const row = database.get(
+        'SELECT * FROM idempotency WHERE account_id = ? AND key = ? AND at >= ?',
+        answer.accountId,
+        answer.key,
+        expiresBefore,
+      );
+      if (row !== undefined) {
+        return {
+          ...answer,
+          requestHash: String(row.request_hash),
+          jobId: row.job_id as JobId,
+          at: Number(row.at),
+        };
+      }
+      database.run('DELETE FROM idempotency WHERE at < ?', expiresBefore);
+      database.run(
+        'INSERT INTO idempotency (account_id, key, request_hash, job_id, at) VALUES (?, ?, ?, ?, ?)',
+        answer.accountId,
+        answer.key,
+        answer.requestHash,
+        answer.jobId,
+        answer.at,
+      );
+      return null;
+    },
+
+    audit(entries) {
+      for (const entry of entries) {
+        database.run(
+          'INSERT INTO audit (at, actor, action, target, details) VALUES (?, ?, ?, ?, ?)',
+          entry.at,
+          entry.actor,
+          entry.action,
+          entry.target,
+          JSON.stringify(entry.details),
+        );
+      }
+    },
+
+    listAudit(limit) {
+      return database.all('SELECT * FROM audit ORDER BY id DESC LIMIT ?', limit).map(
+        (row): AuditEntry => ({
+          at: Number(row.at),
+          actor: String(row.actor),
+          action: String(row.action),
+          target: String(row.target),
+          details: JSON.parse(String(row.details)) as Record<string, unknown>,
+        }),
+      );
+    },
+  };
+}

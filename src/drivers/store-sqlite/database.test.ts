@@ -1,0 +1,153 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { isScrapifieError } from '../../errors/scrapifie-error.ts';
+import { type Database, migrate, openDatabase } from './database.ts';
+import { MIGRATIONS } from './migrations.ts';
+import { createSqliteStore } from './sqlite-store.ts';
+
+const NEWEST = MIGRATIONS.length;
+
+function folder(): string {
+  const dir = mkdtempSync(join(tmpdir(), 'scrapifie-database-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+function open(path = ':memory:'): Database {
+  const database = openDatabase(path);
+  onTestFinished(() => database.close());
+  return database;
+}
+
+const codeOf = (action: () => unknown): string => {
+  try {
+    action();
+    return 'none';
+  } catch (error) {
+    return isScrapifieError(error) ? error.code : `not ours: ${String(error)}`;
+  }
+};
+const versionOf = (database: Database) => database.get('PRAGMA user_version')?.user_version;
+const tablesOf = (database: Database) =>
+  Number(database.get(`SELECT count(*) AS n FROM sqlite_master WHERE type = 'table'`)?.n);
+
+/** A file of the right kind whose pages were overwritten. */
+function damagedFile(): string {
+  const path = join(folder(), 'damaged.db');
+  const database = new DatabaseSync(path);
+  database.exec(
+    `CREATE TABLE a (x TEXT); INSERT INTO a SELECT hex(randomblob(500)) FROM json_each('[1,2,3,4,5,6,7,8,9]')`,
+  );
+  database.close();
+  const bytes = readFileSync(path);
+  writeFileSync(path, bytes.fill(0xa5, 1_024));
+  return path;
+}
+
+describe('opening', () => {
+  it('makes the file durable: every commit is synced, readers do not wait', () => {
+    const database = open(join(folder(), 'new.db'));
+    expect(database.get('PRAGMA journal_mode')).toEqual({ journal_mode: 'wal' });
+    expect(database.get('PRAGMA synchronous')).toEqual({ synchronous: 2 });
+  });
+
+  it('a file that is no database is DATABASE_CORRUPT, and it is left as it was', () => {
+    const path = join(folder(), 'garbage.db');
+    const garbage = 'This is no database. '.repeat(500);
+    writeFileSync(path, garbage);
+    expect(codeOf(() => openDatabase(path))).toBe('DATABASE_CORRUPT');
+    expect(readFileSync(path, 'utf8')).toBe(garbage);
+  });
+
+  it('a damaged database is DATABASE_CORRUPT, when opened or when read', () => {
+    const path = damagedFile();
+    expect(codeOf(() => open(path).all('SELECT x FROM a'))).toBe('DATABASE_CORRUPT');
+  });
+
+  it('where a folder stands in its place is DATA_DIR_UNUSABLE', () => {
+    const path = join(folder(), 'folder.db');
+    mkdirSync(path);
+    expect(codeOf(() => openDatabase(path))).toBe('DATA_DIR_UNUSABLE');
+  });
+
+  it('where a file stands in place of its folder is DATA_DIR_UNUSABLE', () => {
+    const file = join(folder(), 'file');
+    writeFileSync(file, '');
+    expect(codeOf(() => openDatabase(join(file, 'scrapifie.db')))).toBe('DATA_DIR_UNUSABLE');
+  });
+
+  it('names the path, so that the person who runs this knows which file', () => {
+    const path = join(folder(), 'missing', 'scrapifie.db');
+    expect(() => openDatabase(path)).toThrow(path);
+  });
+
+  it('fails the same way through the thread of the store', async () => {
+    const path = join(folder(), 'garbage.db');
+    writeFileSync(path, 'x'.repeat(5_000));
+    await expect(createSqliteStore({ path })).rejects.toMatchObject({ code: 'DATABASE_CORRUPT' });
+  });
+});
+
+describe('running statements', () => {
+  it('a full disk is DISK_FULL, and what was there stays', () => {
+    const database = open();
+    database.exec('CREATE TABLE a (x TEXT); PRAGMA max_page_count = 4');
+    const fill = () => {
+      for (let n = 0; n < 100; n += 1) database.run('INSERT INTO a VALUES (?)', 'x'.repeat(2_000));
+    };
+    expect(codeOf(fill)).toBe('DISK_FULL');
+    expect(Number(database.get('SELECT count(*) AS n FROM a')?.n)).toBeGreaterThan(0);
+  });
+
+  it('a fault of the program is not dressed up as one of the disk', () => {
+    const database = open();
+    expect(codeOf(() => database.run('SELECT nonsense'))).toMatch(/^not ours/);
+  });
+
+  it('counts the rows it changed', () => {
+    const database = open();
+    database.exec('CREATE TABLE a (x INTEGER)');
+    expect(database.run('INSERT INTO a VALUES (?), (?)', 1, 2)).toBe(2);
+    expect(database.run('UPDATE a SET x = 3 WHERE x = 1')).toBe(1);
+    expect(database.all('SELECT x FROM a ORDER BY x').map(({ x }) => x)).toEqual([2, 3]);
+  });
+});
+
+describe('migrating', () => {
+  it('brings an empty file up to date, and the second time does nothing', () => {
+    const database = open();
+    expect(migrate(database)).toEqual({ from: 0, to: NEWEST });
+    expect(migrate(database)).toEqual({ from: NEWEST, to: NEWEST });
+    expect(versionOf(database)).toBe(NEWEST);
+  });
+
+  it('by two connections at once happens once', () => {
+    const path = join(folder(), 'shared.db');
+    const [one, other] = [open(path), open(path)];
+    expect([migrate(one).from, migrate(other).from]).toEqual([0, NEWEST]);
+  });
+
+  it('refuses a file of a newer program and leaves it alone', () => {
+    const path = join(folder(), 'newer.db');
+    const database = open(path);
+    migrate(database);
+    database.exec(`PRAGMA user_version = ${NEWEST + 1}`);
+    const tables = tablesOf(database);
+    expect(codeOf(() => migrate(database))).toBe('SCHEMA_TOO_NEW');
+    expect([versionOf(database), tablesOf(database)]).toEqual([NEWEST + 1, tables]);
+    // Not in the middle of a transaction either: others can write.
+    database.exec('BEGIN IMMEDIATE; ROLLBACK');
+  });
+
+  it('on a disk that is full happens not at all, and says so', () => {
+    const database = open();
+    database.exec('PRAGMA max_page_count = 3');
+    expect(codeOf(() => migrate(database))).toBe('DISK_FULL');
+    expect([versionOf(database), tablesOf(database)]).toEqual([0, 0]);
+    database.exec('PRAGMA max_page_count = 100000');
+    expect(migrate(database)).toEqual({ from: 0, to: NEWEST });
+  });
+});

@@ -1,0 +1,99 @@
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import type { ErrorCode } from '../../errors/registry.ts';
+import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { MIGRATIONS } from './migrations.ts';
+import { requireSound } from './sound-file.ts';
+
+export type Row = Record<string, SQLInputValue>;
+
+/** One connection with its prepared statements. Synchronous: it lives in a thread of its own. */
+export interface Database {
+  run(sql: string, ...values: SQLInputValue[]): number;
+  get(sql: string, ...values: SQLInputValue[]): Row | undefined;
+  all(sql: string, ...values: SQLInputValue[]): Row[];
+  /** Statements without values that are not worth preparing: pragmas, BEGIN, schema. */
+  exec(sql: string): void;
+  close(): void;
+}
+
+const CACHE_KIB = 16_384;
+
+export function openDatabase(path: string): Database {
+  const connection = translate(path, () => {
+    const opened = new DatabaseSync(path, { timeout: 10_000 });
+    requireSound(opened, path);
+    opened.exec(`
+      PRAGMA journal_mode = WAL;
+      PRAGMA synchronous = FULL;
+      PRAGMA cache_size = -${CACHE_KIB};
+      PRAGMA temp_store = MEMORY;
+      PRAGMA wal_autocheckpoint = 8000;
+      PRAGMA journal_size_limit = 67108864;
+    `);
+    return opened;
+  });
+  // The SQL texts are constants of this driver, so the map is bounded by the source code.
+  const statements = new Map<string, StatementSync>();
+  const prepared = (sql: string): StatementSync => {
+    const known = statements.get(sql);
+    if (known !== undefined) return known;
+    const statement = connection.prepare(sql);
+    statements.set(sql, statement);
+    return statement;
+  };
+  return {
+    run: (sql, ...values) => translate(path, () => Number(prepared(sql).run(...values).changes)),
+    get: (sql, ...values) => translate(path, () => prepared(sql).get(...values) as Row | undefined),
+    all: (sql, ...values) => translate(path, () => prepared(sql).all(...values) as Row[]),
+    exec: (sql) => translate(path, () => connection.exec(sql)),
+    close: () => connection.close(),
+  };
+}
+
+/** Applies what is missing. The version lives in the file itself, so that a copy carries it along. */
+export function migrate(database: Database): { from: number; to: number } {
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    const from = Number(database.get('PRAGMA user_version')?.user_version ?? 0);
+    if (from > MIGRATIONS.length) {
+      throw new ScrapifieError(
+        'SCHEMA_TOO_NEW',
+        `The database has schema ${from}, this program knows ${MIGRATIONS.length}. Upgrade Scrapifie.`,
+      );
+    }
+    for (const migration of MIGRATIONS.slice(from)) database.exec(migration);
+    database.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
+    database.exec('COMMIT');
+    return { from, to: MIGRATIONS.length };
+  } catch (error) {
+    try {
+      database.exec('ROLLBACK');
+    } catch {
+      // SQLite has rolled back by itself already (a full disk does that).
+    }
+    throw error;
+  }
+}
+
+/** SQLite's primary result codes that mean something to the person who runs this. */
+const FAULTS: Readonly<Record<number, { code: ErrorCode; say: (path: string) => string }>> = {
+  5: { code: 'STORE_UNAVAILABLE', say: (path) => `Another process keeps the database ${path} busy.` },
+  8: { code: 'DATA_DIR_UNUSABLE', say: (path) => `The database ${path} cannot be written.` },
+  10: { code: 'STORE_UNAVAILABLE', say: (path) => `The disk failed to read or write the database ${path}.` },
+  11: { code: 'DATABASE_CORRUPT', say: (path) => `The database ${path} is damaged.` },
+  13: { code: 'DISK_FULL', say: (path) => `No space left to write the database ${path}.` },
+  14: { code: 'DATA_DIR_UNUSABLE', say: (path) => `The database ${path} cannot be opened.` },
+  26: { code: 'DATABASE_CORRUPT', say: (path) => `${path} is not a database.` },
+};
+
+function translate<T>(path: string, action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    if (isScrapifieError(error)) throw error;
+    const resultCode = (error as { errcode?: number }).errcode;
+    const fault = resultCode === undefined ? undefined : FAULTS[resultCode & 0xff];
+    if (fault === undefined) throw error;
+    throw new ScrapifieError(fault.code, fault.say(path), { cause: error });
+  }
+}

@@ -1,0 +1,26 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+
+/**
+ * Makes sure that one process at a time works in a data folder. The lock is SQLite's own lock on a file, which the
+ * system gives back however the process ends; a file with a process id in it would outlive a crash.
+ */
+export function lockFolder(folder: string): () => void {
+  const file = join(folder, 'scrapifie.lock');
+  let database: DatabaseSync | null = null;
+  try {
+    database = new DatabaseSync(file, { timeout: 0 });
+    database.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE');
+  } catch (error) {
+    database?.close();
+    if (((error as { errcode?: number }).errcode ?? 0) % 256 === 5) {
+      throw new ScrapifieError('DATA_DIR_LOCKED', `Another Scrapifie process works in ${folder}.`, {
+        cause: error,
+      });
+    }
+    throw new ScrapifieError('DATA_DIR_UNUSABLE', `The folder ${folder} cannot be locked.`, { cause: error });
+  }
+  const held = database;
+  return () => held.close();
+}

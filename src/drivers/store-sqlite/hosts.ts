@@ -1,0 +1,294 @@
+import type { HostId, HostKey, JobId, JobSeq } from '../../model/ids.ts';
+import type { Task } from '../../model/task.ts';
+import type { HostState, HostStore, HostView, OptOut } from '../../ports/store.ts';
+import type { Database, Row } from './database.ts';
+import { settle } from './job-life.ts';
+import { holds } from './ledger.ts';
+import { IDLE_RANK, returnClaims } from './mailboxes.ts';
+import { cursorOf, hostKeyOf, robotsOf, sliceOf, taskOf } from './rows.ts';
+import type { Synchronous } from './synchronous.ts';
+import { createTally } from './tally.ts';
+
+export function createHostStore(database: Database): Synchronous<HostStore> {
+  /** Tasks whose retry is due join the others. */
+  function promote(host: HostId, now: number): void {
+    database.run(
+      `UPDATE tasks SET state = 'ready', ready_at = NULL WHERE host_id = ? AND state = 'waiting' AND ready_at <= ?`,
+      host,
+      now,
+    );
+  }
+
+  const firstReady = (host: HostId) =>
+    database.get(
+      `SELECT rank FROM tasks WHERE host_id = ? AND state = 'ready' ORDER BY rank, id LIMIT 1`,
+      host,
+    );
+
+  /** When the host has something to do again, nobody owning it: its next retry, or never. */
+  function nextDue(host: HostId): number | null {
+    const row = database.get(
+      `SELECT min(ready_at) AS at FROM tasks WHERE host_id = ? AND state = 'waiting'`,
+      host,
+    );
+    return (row?.at ?? null) as number | null;
+  }
+
+  /** How many more pages of the job may be claimed. */
+  function budgetOf(seq: JobSeq): { id: JobId; pagesLeft: number } {
+    const row = database.get(
+      'SELECT id, max_pages, pages, failed, claimed_pages FROM jobs WHERE seq = ?',
+      seq,
+    );
+    const spoken = Number(row?.pages) + Number(row?.failed) + Number(row?.claimed_pages);
+    const most = (row?.max_pages ?? null) as number | null;
+    return { id: row?.id as JobId, pagesLeft: most === null ? Number.POSITIVE_INFINITY : most - spoken };
+  }
+
+  function settleReturned(host: HostId, now: number): void {
+    settle(database, returnClaims(database, host, now), now);
+  }
+
+  const viewOf = (row: Row): HostView => ({
+    key: hostKeyOf(row.key),
+    state: row.state === null ? EMPTY_STATE : (JSON.parse(String(row.state)) as HostState),
+    ready: Number(
+      database.get(
+        `SELECT count(*) AS n FROM (SELECT 1 FROM tasks WHERE host_id = ? AND state = 'ready' LIMIT 10000)`,
+        Number(row.id),
+      )?.n,
+    ),
+    owner: row.owner as string | null,
+    nextAt: row.next_at as number | null,
+  });
+
+  return {
+    offerHosts(now, limit) {
+      return database
+        .all(
+          `SELECT key, rank FROM hosts WHERE next_at IS NOT NULL AND next_at <= ? ORDER BY rank, id LIMIT ?`,
+          now,
+          limit,
+        )
+        .map((row) => ({ key: hostKeyOf(row.key), rank: Number(row.rank) }));
+    },
+
+    acquireHost(key, owner, now, leaseMs) {
+      const row = database.get('SELECT * FROM hosts WHERE key = ?', key);
+      if (row === undefined) return null;
+      const host = Number(row.id) as HostId;
+      const isTakenOver = row.owner !== null;
+      if (Number(isTakenOver ? row.lease_until : row.blocked_until) > now) return null;
+      if (isTakenOver) settleReturned(host, now);
+      promote(host, now);
+      const first = firstReady(host);
+      if (first === undefined) {
+        const due = nextDue(host);
+        database.run('UPDATE hosts SET next_at = ?, rank = ? WHERE id = ?', due, due ?? IDLE_RANK, host);
+        return null;
+      }
+      const epoch = Number(row.epoch) + 1;
+      database.run(
+        'UPDATE hosts SET owner = ?, epoch = ?, lease_until = ?, next_at = ?, rank = ? WHERE id = ?',
+        owner,
+        epoch,
+        now + leaseMs,
+        now + leaseMs,
+        Number(first.rank),
+        host,
+      );
+      const state = row.state === null ? EMPTY_STATE : (JSON.parse(String(row.state)) as HostState);
+      return { hostId: host, epoch, key, state, isTakenOver };
+    },
+
+    renewHosts(leases, now, leaseMs) {
+      return leases
+        .filter(
+          ({ hostId, epoch }) =>
+            database.run(
+              'UPDATE hosts SET lease_until = ?, next_at = ? WHERE id = ? AND epoch = ? AND owner IS NOT NULL',
+              now + leaseMs,
+              now + leaseMs,
+              hostId,
+              epoch,
+            ) === 0,
+        )
+        .map(({ hostId }) => hostId);
+    },
+
+    releaseHost(lease, state, notBefore, now) {
+      if (!holds(database, new Map(), lease)) return;
+      settleReturned(lease.hostId, now);
+      promote(lease.hostId, now);
+      const first = firstReady(lease.hostId);
+      const due = first === undefined ? nextDue(lease.hostId) : now;
+      database.run(
+        'UPDATE hosts SET owner = NULL, state = ?, blocked_until = ?, next_at = ?, rank = ? WHERE id = ?',
+        JSON.stringify(state),
+        notBefore,
+        due === null ? null : Math.max(due, notBefore),
+        first === undefined ? (due ?? IDLE_RANK) : Number(first.rank),
+        lease.hostId,
+      );
+    },
+
+    releaseAllHosts(now) {
+      return database.run(
+        'UPDATE hosts SET lease_until = ?, next_at = ? WHERE owner IS NOT NULL',
+        now - 1,
+        now,
+      );
+    },
+
+    claimTasks(lease, limit, now, exceptJobs) {
+      if (!holds(database, new Map(), lease)) return [];
+      promote(lease.hostId, now);
+      const passedOver = [...exceptJobs];
+      const claimed: Task[] = [];
+      const jobs = new Map<JobSeq, { id: JobId; pagesLeft: number }>();
+      const tally = createTally();
+      // A job at its page budget is found out by its surplus; then the host is asked again without that job.
+      for (let isShort = true; isShort && claimed.length < limit; ) {
+        isShort = false;
+        const rows = database.all(
+          `SELECT id, job_seq, kind, url, at_url, hops, url_key, depth, attempts, trace FROM tasks
+           WHERE host_id = ? AND state = 'ready' AND job_seq NOT IN (SELECT value FROM json_each(?))
+           ORDER BY rank, id LIMIT ?`,
+          lease.hostId,
+          JSON.stringify(passedOver),
+          limit - claimed.length,
+        );
+        for (const row of rows) {
+          const seq = Number(row.job_seq) as JobSeq;
+          const job = jobs.get(seq) ?? budgetOf(seq);
+          jobs.set(seq, job);
+          const delta = tally.of(seq);
+          const isPage = row.kind === 'page';
+          if (isPage && delta.claimedPages >= job.pagesLeft) {
+            if (!passedOver.includes(seq)) passedOver.push(seq);
+            isShort = true;
+            continue;
+          }
+          delta.claimed += 1;
+          if (isPage) delta.claimedPages += 1;
+          database.run(
+            `UPDATE tasks SET state = 'claimed', epoch = ? WHERE id = ?`,
+            lease.epoch,
+            Number(row.id),
+          );
+          claimed.push(taskOf(row, job.id));
+        }
+      }
+      tally.apply(database);
+      for (const job of tally.jobs()) {
+        database.run(
+          `UPDATE jobs SET status = 'running', started_at = coalesce(started_at, ?) WHERE seq = ? AND started_at IS NULL`,
+          now,
+          job,
+        );
+      }
+      return claimed;
+    },
+
+    getHost(key) {
+      const row = database.get('SELECT * FROM hosts WHERE key = ?', key);
+      return row === undefined ? null : viewOf(row);
+    },
+
+    listHosts({ cursor, limit }) {
+      const rows = database.all(
+        'SELECT * FROM hosts WHERE id > ? ORDER BY id LIMIT ?',
+        cursorOf(cursor, 0),
+        limit + 1,
+      );
+      return sliceOf(rows, limit, 'id', viewOf);
+    },
+
+    getRobots(origin) {
+      const row = database.get('SELECT * FROM robots WHERE origin = ?', origin);
+      return row === undefined ? null : robotsOf(row);
+    },
+
+    putRobots(entry) {
+      database.run(
+        `INSERT OR REPLACE INTO robots (origin, status, body, fetched_at, expires_at, reason) VALUES (?, ?, ?, ?, ?, ?)`,
+        entry.origin,
+        entry.status,
+        entry.body,
+        entry.fetchedAt,
+        entry.expiresAt,
+        entry.reason,
+      );
+    },
+
+    listOptOuts() {
+      return database.all('SELECT * FROM opt_outs ORDER BY host').map(
+        (row): OptOut => ({
+          host: String(row.host),
+          reason: String(row.reason),
+          contact: row.contact as string | null,
+          at: Number(row.at),
+        }),
+      );
+    },
+
+    addOptOut(optOut) {
+      database.run(
+        'INSERT OR REPLACE INTO opt_outs (host, reason, contact, at) VALUES (?, ?, ?, ?)',
+        optOut.host,
+        optOut.reason,
+        optOut.contact,
+        optOut.at,
+      );
+      const tally = createTally();
+      for (const row of database.all('SELECT id, key FROM hosts')) {
+        if (!covers(optOut.host, hostKeyOf(row.key))) continue;
+        for (const task of database.all(
+          `UPDATE tasks SET state = 'denied', rule = 'opt-out', finished_at = ?
+           WHERE host_id = ? AND state = 'claimed' RETURNING job_seq, kind`,
+          optOut.at,
+          Number(row.id),
+        )) {
+          const delta = tally.of(Number(task.job_seq) as JobSeq);
+          delta.open -= 1;
+          delta.claimed -= 1;
+          if (task.kind === 'page') delta.claimedPages -= 1;
+          delta.denied += 1;
+        }
+        for (const task of database.all(
+          `UPDATE tasks SET state = 'denied', rule = 'opt-out', finished_at = ?
+           WHERE host_id = ? AND state IN ('ready', 'waiting') RETURNING job_seq`,
+          optOut.at,
+          Number(row.id),
+        )) {
+          const delta = tally.of(Number(task.job_seq) as JobSeq);
+          delta.open -= 1;
+          delta.denied += 1;
+        }
+      }
+      settle(database, tally, optOut.at);
+    },
+
+    removeOptOut(host) {
+      return database.run('DELETE FROM opt_outs WHERE host = ?', host) > 0;
+    },
+  };
+}
+
+/** A host's opt-out covers its ports and its subdomains. */
+function covers(host: string, key: HostKey): boolean {
+  const hostname = key.startsWith('[') ? key.slice(0, key.indexOf(']') + 1) : (key.split(':')[0] ?? key);
+  return key === host || hostname === host || hostname.endsWith(`.${host}`);
+}
+
+const EMPTY_STATE: HostState = {
+  lastRequestAt: null,
+  tokens: 1,
+  tokensAt: 0,
+  rateFactor: 1,
+  rateFactorUntil: 0,
+  blockedUntil: 0,
+  breaker: { phase: 'closed', window: [], openedAt: 0, isProbing: false },
+  requests: 0,
+  failures: 0,
+};

@@ -1,0 +1,93 @@
+import type { JobId, JobSeq } from '../../model/ids.ts';
+import type { JobStatus } from '../../model/job.ts';
+import type { Database, Row } from './database.ts';
+import { createTally, type Tally } from './tally.ts';
+
+export interface Settled {
+  readonly changed: JobId[];
+  readonly finished: JobId[];
+  readonly stopped: JobId[];
+}
+
+/** Writes the counters, stops jobs whose budget is spent and ends those with nothing open. Same transaction. */
+export function settle(database: Database, tally: Tally, now: number): Settled {
+  tally.apply(database);
+  const settled: Settled = { changed: [], finished: [], stopped: [] };
+  for (const seq of tally.jobs()) {
+    let job = database.get('SELECT * FROM jobs WHERE seq = ?', seq);
+    if (job === undefined) continue;
+    settled.changed.push(job.id as JobId);
+    const spent = spentBudget(job);
+    if (spent !== null) {
+      stopJob(database, seq, spent, now);
+      settled.stopped.push(job.id as JobId);
+      job = database.get('SELECT * FROM jobs WHERE seq = ?', seq);
+    }
+    if (job !== undefined && endIfOver(database, job, now)) settled.finished.push(job.id as JobId);
+  }
+  return settled;
+}
+
+function spentBudget(job: Row): string | null {
+  if (job.stop_reason !== null || job.status === 'cancelled' || Number(job.open) === 0) return null;
+  if (job.max_pages !== null && Number(job.pages) + Number(job.failed) >= Number(job.max_pages))
+    return 'budget.pages';
+  if (job.max_bytes !== null && Number(job.bytes) >= Number(job.max_bytes)) return 'budget.bytes';
+  return null;
+}
+
+/** Takes what is not under way out of the job, with the reason as the deciding rule of each URL. */
+export function stopJob(database: Database, seq: JobSeq, reason: string, now: number): void {
+  const dropped = dropOpen(database, seq, 'skipped', reason, now);
+  database.run(
+    'UPDATE jobs SET stop_reason = ?, open = open - ?, skipped = skipped + ? WHERE seq = ?',
+    reason,
+    dropped,
+    dropped,
+    seq,
+  );
+}
+
+export function dropOpen(
+  database: Database,
+  seq: JobSeq,
+  state: 'skipped' | 'cancelled',
+  rule: string | null,
+  now: number,
+): number {
+  return database.run(
+    `UPDATE tasks SET state = ?, rule = ?, finished_at = ? WHERE job_seq = ? AND state IN ('ready', 'waiting')`,
+    state,
+    rule,
+    now,
+    seq,
+  );
+}
+
+function endIfOver(database: Database, job: Row, now: number): boolean {
+  if (Number(job.open) > 0 || job.finished_at !== null) return false;
+  const status = job.status === 'cancelled' ? 'cancelled' : finalStatus(job);
+  database.run('UPDATE jobs SET status = ?, finished_at = ? WHERE seq = ?', status, now, Number(job.seq));
+  return true;
+}
+
+/** Status is derived from outcomes: what was refused by a rule is no failure unless nothing else came of the job. */
+function finalStatus(job: Row): JobStatus {
+  const failures = Number(job.failed);
+  if (Number(job.done) === 0 && failures + Number(job.denied) > 0) return 'failed';
+  return failures > 0 ? 'partially_completed' : 'completed';
+}
+
+/** Puts ended tasks of a job back to work. The caller has written their new state. */
+export function reopenJob(
+  database: Database,
+  seq: JobSeq,
+  opened: number,
+  from: 'failed' | 'cancelled' | 'skipped',
+) {
+  const tally = createTally();
+  const delta = tally.of(seq);
+  delta.open += opened;
+  delta[from] -= opened;
+  tally.apply(database);
+}

@@ -1,0 +1,220 @@
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { HostId, HostKey, JobId, JobSeq } from '../../model/ids.ts';
+import type { Budgets, Job, JobOptions } from '../../model/job.ts';
+import type { JobStore } from '../../ports/store.ts';
+import type { Database, Row } from './database.ts';
+import { dropOpen, reopenJob, settle, stopJob } from './job-life.ts';
+import { createMailboxes } from './mailboxes.ts';
+import { cursorOf, jobOf, ledgerEntryOf, pageOf, sliceOf } from './rows.ts';
+import type { Synchronous } from './synchronous.ts';
+import { createTally } from './tally.ts';
+
+export function createJobStore(database: Database, hostIds: Map<HostKey, HostId>): Synchronous<JobStore> {
+  const rowOf = (id: JobId) => database.get('SELECT * FROM jobs WHERE id = ?', id);
+
+  /** Wakes the hosts of tasks that were made ready again and marks the job as going on. */
+  function putBackToWork(job: Row, now: number, budgets: Budgets): Job {
+    const seq = Number(job.seq) as JobSeq;
+    const options: JobOptions = { ...(JSON.parse(String(job.options)) as JobOptions), budgets };
+    database.run(
+      `UPDATE jobs SET status = 'running', stop_reason = NULL, finished_at = NULL, options = ?, max_pages = ?,
+         max_bytes = ?, deadline_at = ? WHERE seq = ?`,
+      JSON.stringify(options),
+      budgets.maxPages,
+      budgets.maxBytes,
+      budgets.maxDurationMs === null ? null : now + budgets.maxDurationMs,
+      seq,
+    );
+    const mailboxes = createMailboxes(database, hostIds);
+    for (const host of database.all(
+      `SELECT host_id, min(rank) AS rank FROM tasks WHERE job_seq = ? AND state = 'ready' GROUP BY host_id`,
+      seq,
+    )) {
+      mailboxes.wake(Number(host.host_id) as HostId, Number(host.rank));
+    }
+    mailboxes.flush(now);
+    const tally = createTally();
+    tally.of(seq);
+    settle(database, tally, now);
+    return jobOf(rowOf(job.id as JobId) as Row);
+  }
+
+  return {
+    createJob(job, tasks) {
+      const { budgets } = job.options;
+      const now = job.createdAt;
+      database.run(
+        `INSERT INTO jobs (id, account_id, kind, status, options, seeds, max_pages, max_bytes, deadline_at, created_at)
+         VALUES (?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?)`,
+        job.id,
+        job.accountId,
+        job.kind,
+        JSON.stringify(job.options),
+        JSON.stringify(job.seeds),
+        budgets.maxPages,
+        budgets.maxBytes,
+        budgets.maxDurationMs === null ? null : now + budgets.maxDurationMs,
+        now,
+      );
+      const seq = Number(database.get('SELECT seq FROM jobs WHERE id = ?', job.id)?.seq) as JobSeq;
+      const tally = createTally();
+      const mailboxes = createMailboxes(database, hostIds);
+      mailboxes.add({ seq, kind: job.kind, size: tasks.length, intake: 'open' }, tasks, tally, now);
+      tally.of(seq);
+      mailboxes.flush(now);
+      settle(database, tally, now);
+      return jobOf(rowOf(job.id) as Row);
+    },
+
+    getJob(id) {
+      const row = rowOf(id);
+      return row === undefined ? null : jobOf(row);
+    },
+
+    listJobs({ accountId, status, kind, cursor, limit }) {
+      const rows = database.all(
+        `SELECT * FROM jobs WHERE account_id = ? AND seq < ? AND (? IS NULL OR status = ?) AND (? IS NULL OR kind = ?)
+         ORDER BY seq DESC LIMIT ?`,
+        accountId,
+        cursorOf(cursor, Number.MAX_SAFE_INTEGER),
+        status ?? null,
+        status ?? null,
+        kind ?? null,
+        kind ?? null,
+        limit + 1,
+      );
+      return sliceOf(rows, limit, 'seq', jobOf);
+    },
+
+    cancelJob(id, now) {
+      const row = rowOf(id);
+      if (row === undefined) return null;
+      if (row.finished_at !== null || row.status === 'cancelled') return jobOf(row);
+      const seq = Number(row.seq) as JobSeq;
+      const tally = createTally();
+      const dropped = dropOpen(database, seq, 'cancelled', null, now);
+      tally.of(seq).open -= dropped;
+      tally.of(seq).cancelled += dropped;
+      database.run(`UPDATE jobs SET status = 'cancelled' WHERE seq = ?`, seq);
+      settle(database, tally, now);
+      return jobOf(rowOf(id) as Row);
+    },
+
+    resumeJob(id, now, budgets) {
+      const row = rowOf(id);
+      if (row === undefined) return null;
+      const seq = Number(row.seq) as JobSeq;
+      const cancelled = database.run(
+        `UPDATE tasks SET state = 'ready', finished_at = NULL WHERE job_seq = ? AND state = 'cancelled'`,
+        seq,
+      );
+      const skipped = database.run(
+        `UPDATE tasks SET state = 'ready', rule = NULL, finished_at = NULL
+         WHERE job_seq = ? AND state = 'skipped' AND rule LIKE 'budget.%'`,
+        seq,
+      );
+      if (cancelled + skipped === 0 && row.status !== 'cancelled') return jobOf(row);
+      reopenJob(database, seq, cancelled, 'cancelled');
+      reopenJob(database, seq, skipped, 'skipped');
+      return putBackToWork(row, now, budgets ?? (JSON.parse(String(row.options)) as JobOptions).budgets);
+    },
+
+    retryJob(id, now) {
+      const row = rowOf(id);
+      if (row === undefined) return null;
+      const seq = Number(row.seq) as JobSeq;
+      const mailboxes = createMailboxes(database, hostIds);
+      for (const moved of database.all(
+        `SELECT id, url FROM tasks WHERE job_seq = ? AND state = 'failed' AND at_url IS NOT NULL`,
+        seq,
+      )) {
+        database.run(
+          'UPDATE tasks SET host_id = ? WHERE id = ?',
+          mailboxes.hostIdOf(new URL(String(moved.url)).host as HostKey),
+          Number(moved.id),
+        );
+      }
+      const failed = database.run(
+        `UPDATE tasks SET state = 'ready', attempts = 0, hops = 0, at_url = NULL, trace = NULL, rule = NULL,
+           error_code = NULL, finished_at = NULL WHERE job_seq = ? AND state = 'failed'`,
+        seq,
+      );
+      if (failed === 0) return jobOf(row);
+      reopenJob(database, seq, failed, 'failed');
+      return putBackToWork(row, now, (JSON.parse(String(row.options)) as JobOptions).budgets);
+    },
+
+    deleteJob(id) {
+      const row = rowOf(id);
+      if (row === undefined) return false;
+      if (row.finished_at === null) {
+        throw new ScrapifieError('CONFLICT', 'The job is still going on: cancel it first.');
+      }
+      const seq = Number(row.seq);
+      database.run('DELETE FROM pages WHERE job_seq = ?', seq);
+      database.run('DELETE FROM tasks WHERE job_seq = ?', seq);
+      database.run('DELETE FROM jobs WHERE seq = ?', seq);
+      return true;
+    },
+
+    expireJobs(now) {
+      const expired = database.all(
+        `SELECT seq, id FROM jobs WHERE finished_at IS NULL AND deadline_at <= ? AND stop_reason IS NULL
+           AND status <> 'cancelled'`,
+        now,
+      );
+      const tally = createTally();
+      for (const row of expired) {
+        stopJob(database, Number(row.seq) as JobSeq, 'budget.duration', now);
+        tally.of(Number(row.seq) as JobSeq);
+      }
+      settle(database, tally, now);
+      return expired.map((row) => row.id as JobId);
+    },
+
+    countOpenTasks() {
+      return Number(
+        database.get('SELECT coalesce(sum(open), 0) AS n FROM jobs WHERE finished_at IS NULL')?.n,
+      );
+    },
+
+    listPages({ jobId, state, cursor, limit }) {
+      const wanted =
+        state === undefined
+          ? ''
+          : state === 'done'
+            ? 'AND p.error_code IS NULL'
+            : 'AND p.error_code IS NOT NULL';
+      const rows = database.all(
+        `SELECT p.* FROM pages p JOIN jobs j ON j.seq = p.job_seq
+         WHERE j.id = ? AND p.seq > ? ${wanted} ORDER BY p.seq LIMIT ?`,
+        jobId,
+        cursorOf(cursor, 0),
+        limit + 1,
+      );
+      return sliceOf(rows, limit, 'seq', pageOf);
+    },
+
+    getPage(jobId, taskId) {
+      const row = database.get(
+        'SELECT p.* FROM pages p JOIN jobs j ON j.seq = p.job_seq WHERE j.id = ? AND p.task_id = ?',
+        jobId,
+        taskId,
+      );
+      return row === undefined ? null : pageOf(row);
+    },
+
+    listTasks({ jobId, state, cursor, limit }) {
+      // The state is one of a closed list and goes in as text, so that the partial index on failed ones can serve.
+      const wanted = state === undefined ? '' : `AND t.state = '${state}'`;
+      const rows = database.all(
+        `SELECT t.*, f.url AS found_on_url FROM tasks t LEFT JOIN tasks f ON f.id = t.found_on
+         WHERE t.job_seq = (SELECT seq FROM jobs WHERE id = ?) AND t.id > ? ${wanted} ORDER BY t.id LIMIT ?`,
+        jobId,
+        cursorOf(cursor, 0),
+        limit + 1,
+      );
+      return sliceOf(rows, limit, 'id', ledgerEntryOf);
+    },
+  };
+}

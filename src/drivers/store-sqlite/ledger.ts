@@ -1,0 +1,197 @@
+import type { HostId, HostKey, JobSeq, TaskId } from '../../model/ids.ts';
+import type { JobKind } from '../../model/job.ts';
+import type { NewPage } from '../../model/page.ts';
+import type { Completion, LeaseRef, LedgerStore } from '../../ports/store.ts';
+import type { Database } from './database.ts';
+import { settle } from './job-life.ts';
+import { createMailboxes, type JobRef, type Mailboxes, reopen } from './mailboxes.ts';
+import type { Synchronous } from './synchronous.ts';
+import { createTally, type Tally } from './tally.ts';
+
+interface LedgerJob extends JobRef {
+  readonly isCancelled: boolean;
+  readonly stopReason: string | null;
+}
+
+export function createLedgerStore(
+  database: Database,
+  hostIds: Map<HostKey, HostId>,
+): Synchronous<LedgerStore> {
+  return {
+    commit(completions, now) {
+      const jobs = new Map<JobSeq, LedgerJob | null>();
+      const leases = new Map<HostId, number>();
+      const tally = createTally();
+      const mailboxes = createMailboxes(database, hostIds);
+      const rejected: TaskId[] = [];
+      for (const completion of completions) {
+        const job = jobs.get(completion.jobSeq) ?? readJob(database, completion.jobSeq);
+        jobs.set(completion.jobSeq, job);
+        if (
+          job === null ||
+          !holds(database, leases, completion.lease) ||
+          !end(database, completion, job, tally, mailboxes, now)
+        ) {
+          rejected.push(completion.taskId);
+          continue;
+        }
+        if (completion.page !== null) insertPage(database, completion, completion.page);
+        mailboxes.add(job, completion.discovered, tally, now);
+      }
+      const readyHosts = mailboxes.flush(now);
+      const { changed, finished, stopped } = settle(database, tally, now);
+      return { rejected, readyHosts, changedJobs: changed, finishedJobs: finished, stoppedJobs: stopped };
+    },
+
+    reserveUrl(lease, task, target, now) {
+      if (!holds(database, new Map(), lease)) return false;
+      const claimed = database.get(
+        `SELECT job_seq, url_key FROM tasks WHERE id = ? AND state = 'claimed'`,
+        task,
+      );
+      if (claimed === undefined) return false;
+      if (claimed.url_key === target.urlKey) return true;
+      const job = readJob(database, Number(claimed.job_seq) as JobSeq);
+      if (job === null) return false;
+      const known = database.get(
+        'SELECT found_by, found_on FROM tasks WHERE job_seq = ? AND url_key = ?',
+        job.seq,
+        target.urlKey,
+      );
+      if (known !== undefined) return known.found_by === 'redirect' && Number(known.found_on) === task;
+      const tally = createTally();
+      createMailboxes(database, hostIds).add(
+        job,
+        [{ ...target, foundBy: 'redirect', foundOn: task }],
+        tally,
+        now,
+      );
+      settle(database, tally, now);
+      return true;
+    },
+  };
+}
+
+function readJob(database: Database, seq: JobSeq): LedgerJob | null {
+  const row = database.get('SELECT id, kind, status, stop_reason, known FROM jobs WHERE seq = ?', seq);
+  if (row === undefined) return null;
+  const isCancelled = row.status === 'cancelled';
+  const stopReason = row.stop_reason as string | null;
+  const intake = isCancelled ? 'cancelled' : stopReason === null ? 'open' : { stopReason };
+  return { seq, kind: row.kind as JobKind, size: Number(row.known), intake, isCancelled, stopReason };
+}
+
+/** Whether the lease is still the host's newest. An expired one that nobody has taken over still counts. */
+export function holds(database: Database, leases: Map<HostId, number>, lease: LeaseRef): boolean {
+  let epoch = leases.get(lease.hostId);
+  if (epoch === undefined) {
+    const row = database.get('SELECT epoch FROM hosts WHERE id = ? AND owner IS NOT NULL', lease.hostId);
+    epoch = row === undefined ? -1 : Number(row.epoch);
+    leases.set(lease.hostId, epoch);
+  }
+  return epoch === lease.epoch;
+}
+
+/** Moves the task out of `claimed`. False when this lease does not hold the claim. */
+function end(
+  database: Database,
+  completion: Completion,
+  job: LedgerJob,
+  tally: Tally,
+  mailboxes: Mailboxes,
+  now: number,
+): boolean {
+  const claimed = database.get(
+    `SELECT kind, rank FROM tasks WHERE id = ? AND job_seq = ? AND host_id = ? AND state = 'claimed' AND epoch = ?`,
+    completion.taskId,
+    completion.jobSeq,
+    completion.lease.hostId,
+    completion.lease.epoch,
+  );
+  if (claimed === undefined) return false;
+  const isPage = claimed.kind === 'page';
+  const delta = tally.of(completion.jobSeq);
+  delta.claimed -= 1;
+  if (isPage) delta.claimedPages -= 1;
+  delta.bytes += completion.bytes;
+  const { end: outcome, taskId } = completion;
+  const trace = completion.trace.length === 0 ? null : JSON.stringify(completion.trace);
+
+  switch (outcome.state) {
+    case 'ready':
+      reopen(database, taskId, job.isCancelled, job.stopReason, delta, now);
+      break;
+    case 'waiting':
+    case 'moved': {
+      database.run(
+        'UPDATE tasks SET attempts = ?, trace = ? WHERE id = ?',
+        completion.trace.length,
+        trace,
+        taskId,
+      );
+      if (!reopen(database, taskId, job.isCancelled, job.stopReason, delta, now)) break;
+      if (outcome.state === 'waiting') {
+        database.run(
+          `UPDATE tasks SET state = 'waiting', ready_at = ?, rule = ? WHERE id = ?`,
+          outcome.readyAt,
+          outcome.rule,
+          taskId,
+        );
+        break;
+      }
+      const host = mailboxes.hostIdOf(outcome.hostKey);
+      database.run(
+        'UPDATE tasks SET host_id = ?, at_url = ?, hops = ? WHERE id = ?',
+        host,
+        outcome.atUrl,
+        outcome.hops,
+        taskId,
+      );
+      mailboxes.wake(host, Number(claimed.rank));
+      break;
+    }
+    default: {
+      delta.open -= 1;
+      delta[outcome.state] += 1;
+      if (outcome.state === 'done' && isPage) delta.pages += 1;
+      database.run(
+        `UPDATE tasks SET state = ?, rule = ?, error_code = ?, attempts = ?, trace = ?, finished_at = ? WHERE id = ?`,
+        outcome.state,
+        outcome.rule,
+        outcome.state === 'failed' ? outcome.errorCode : null,
+        completion.trace.length,
+        trace,
+        now,
+        taskId,
+      );
+    }
+  }
+  return true;
+}
+
+function insertPage(database: Database, completion: Completion, page: NewPage): void {
+  database.run(
+    `INSERT OR REPLACE INTO pages (task_id, job_seq, url, final_url, status_code, content_type, charset, fetched_at,
+       depth, content_hash, text_hash, bytes, title, etag, last_modified, duplicate_of, error_code, error_message, record)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    completion.taskId,
+    completion.jobSeq,
+    page.url,
+    page.finalUrl,
+    page.statusCode,
+    page.contentType,
+    page.charset,
+    page.fetchedAt,
+    page.depth,
+    page.contentHash,
+    page.textHash,
+    page.bytes,
+    page.title,
+    page.etag,
+    page.lastModified,
+    page.duplicateOf,
+    page.errorCode,
+    page.errorMessage,
+    page.record,
+  );
+}

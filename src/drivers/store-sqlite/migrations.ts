@@ -1,0 +1,155 @@
+/**
+ * The schema, one entry per version; never edited once released, only added to. Kept to SQL that PostgreSQL
+ * understands with other type names, except where SQLite's own features earn their place.
+ *
+ * tasks_ready and tasks_waiting are the mailboxes of the hosts: partial, so that they hold open work only and
+ * stay small however many URLs have ended.
+ */
+export const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE accounts (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    created_at INTEGER NOT NULL
+  );
+  CREATE TABLE keys (
+    id TEXT PRIMARY KEY,
+    account_id TEXT NOT NULL REFERENCES accounts (id),
+    name TEXT NOT NULL,
+    hash TEXT NOT NULL UNIQUE,
+    prefix TEXT NOT NULL,
+    scopes TEXT NOT NULL,
+    rate_per_minute INTEGER,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER,
+    revoked_at INTEGER,
+    last_used_at INTEGER
+  );
+  CREATE TABLE jobs (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    account_id TEXT NOT NULL REFERENCES accounts (id),
+    kind TEXT NOT NULL,
+    status TEXT NOT NULL,
+    stop_reason TEXT,
+    options TEXT NOT NULL,
+    seeds TEXT NOT NULL,
+    max_pages INTEGER,
+    max_bytes INTEGER,
+    deadline_at INTEGER,
+    known INTEGER NOT NULL DEFAULT 0,
+    open INTEGER NOT NULL DEFAULT 0,
+    claimed INTEGER NOT NULL DEFAULT 0,
+    claimed_pages INTEGER NOT NULL DEFAULT 0,
+    pages INTEGER NOT NULL DEFAULT 0,
+    done INTEGER NOT NULL DEFAULT 0,
+    failed INTEGER NOT NULL DEFAULT 0,
+    skipped INTEGER NOT NULL DEFAULT 0,
+    denied INTEGER NOT NULL DEFAULT 0,
+    cancelled INTEGER NOT NULL DEFAULT 0,
+    bytes INTEGER NOT NULL DEFAULT 0,
+    created_at INTEGER NOT NULL,
+    started_at INTEGER,
+    finished_at INTEGER
+  );
+  CREATE INDEX jobs_account ON jobs (account_id, seq);
+  CREATE INDEX jobs_unfinished ON jobs (deadline_at) WHERE finished_at IS NULL;
+  CREATE TABLE hosts (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    state TEXT,
+    rank INTEGER NOT NULL,
+    -- When the host may have work to hand out; NULL: none. While it is owned: the end of the lease.
+    next_at INTEGER,
+    blocked_until INTEGER NOT NULL DEFAULT 0,
+    owner TEXT,
+    epoch INTEGER NOT NULL DEFAULT 0,
+    lease_until INTEGER NOT NULL DEFAULT 0
+  );
+  CREATE INDEX hosts_offered ON hosts (rank, id) WHERE next_at IS NOT NULL;
+  CREATE TABLE tasks (
+    id INTEGER PRIMARY KEY,
+    job_seq INTEGER NOT NULL,
+    host_id INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    state TEXT NOT NULL,
+    rank INTEGER NOT NULL,
+    ready_at INTEGER,
+    epoch INTEGER NOT NULL DEFAULT 0,
+    depth INTEGER NOT NULL,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    hops INTEGER NOT NULL DEFAULT 0,
+    found_by TEXT NOT NULL,
+    found_on INTEGER,
+    url_key TEXT NOT NULL,
+    url TEXT NOT NULL,
+    at_url TEXT,
+    rule TEXT,
+    error_code TEXT,
+    trace TEXT,
+    created_at INTEGER NOT NULL,
+    finished_at INTEGER
+  );
+  CREATE UNIQUE INDEX tasks_url ON tasks (job_seq, url_key);
+  CREATE INDEX tasks_job ON tasks (job_seq, id);
+  CREATE INDEX tasks_ready ON tasks (host_id, rank, id) WHERE state = 'ready';
+  CREATE INDEX tasks_waiting ON tasks (host_id, ready_at) WHERE state = 'waiting';
+  CREATE INDEX tasks_claimed ON tasks (host_id) WHERE state = 'claimed';
+  CREATE INDEX tasks_failed ON tasks (job_seq, id) WHERE state = 'failed';
+  CREATE TABLE pages (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    task_id INTEGER NOT NULL UNIQUE,
+    job_seq INTEGER NOT NULL,
+    url TEXT NOT NULL,
+    final_url TEXT NOT NULL,
+    status_code INTEGER,
+    content_type TEXT,
+    charset TEXT,
+    fetched_at INTEGER NOT NULL,
+    depth INTEGER NOT NULL,
+    content_hash TEXT,
+    text_hash TEXT,
+    bytes INTEGER NOT NULL,
+    title TEXT,
+    etag TEXT,
+    last_modified TEXT,
+    duplicate_of TEXT,
+    error_code TEXT,
+    error_message TEXT,
+    record BLOB
+  );
+  CREATE INDEX pages_job ON pages (job_seq, seq);
+  CREATE TABLE robots (
+    origin TEXT PRIMARY KEY,
+    status TEXT NOT NULL,
+    body TEXT NOT NULL,
+    fetched_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    reason TEXT NOT NULL
+  );
+  CREATE TABLE opt_outs (
+    host TEXT PRIMARY KEY,
+    reason TEXT NOT NULL,
+    contact TEXT,
+    at INTEGER NOT NULL
+  );
+  CREATE TABLE idempotency (
+    account_id TEXT NOT NULL,
+    key TEXT NOT NULL,
+    request_hash TEXT NOT NULL,
+    job_id TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (account_id, key)
+  );
+  CREATE TABLE audit (
+    id INTEGER PRIMARY KEY,
+    at INTEGER NOT NULL,
+    actor TEXT NOT NULL,
+    action TEXT NOT NULL,
+    target TEXT NOT NULL,
+    details TEXT NOT NULL
+  );
+  CREATE TABLE probe (id INTEGER PRIMARY KEY, at INTEGER NOT NULL);
+  INSERT INTO accounts (id, name, created_at) VALUES ('default', 'default', 0);
+  `,
+];

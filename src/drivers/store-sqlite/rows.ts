@@ -1,0 +1,170 @@
+import type { ErrorCode } from '../../errors/registry.ts';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { Attempt } from '../../model/attempt.ts';
+import type {
+  AccountId,
+  ContentHash,
+  HostKey,
+  JobId,
+  JobSeq,
+  KeyId,
+  TaskId,
+  UrlKey,
+} from '../../model/ids.ts';
+import type { Job, JobKind, JobOptions, JobStatus } from '../../model/job.ts';
+import type { Page } from '../../model/page.ts';
+import type { FoundBy, LedgerEntry, Task, TaskKind, TaskState } from '../../model/task.ts';
+import type { ApiKey, KeyScope, RobotsEntry } from '../../ports/store.ts';
+import type { Row } from './database.ts';
+
+/** Rows of this driver's own tables become what the port promises; the schema is what makes the casts true. */
+const text = (value: unknown) => value as string;
+const maybeText = (value: unknown) => value as string | null;
+const maybeNumber = (value: unknown) => value as number | null;
+
+export function jobOf(row: Row): Job {
+  return {
+    id: text(row.id) as JobId,
+    seq: Number(row.seq) as JobSeq,
+    accountId: text(row.account_id) as AccountId,
+    kind: text(row.kind) as JobKind,
+    status: text(row.status) as JobStatus,
+    stopReason: maybeText(row.stop_reason),
+    options: JSON.parse(text(row.options)) as JobOptions,
+    seeds: JSON.parse(text(row.seeds)) as string[],
+    counters: {
+      known: Number(row.known),
+      open: Number(row.open),
+      claimed: Number(row.claimed),
+      pages: Number(row.pages),
+      done: Number(row.done),
+      failed: Number(row.failed),
+      skipped: Number(row.skipped),
+      denied: Number(row.denied),
+      cancelled: Number(row.cancelled),
+      bytes: Number(row.bytes),
+    },
+    createdAt: Number(row.created_at),
+    startedAt: maybeNumber(row.started_at),
+    finishedAt: maybeNumber(row.finished_at),
+  };
+}
+
+export function taskOf(row: Row, jobId: JobId): Task {
+  return {
+    id: Number(row.id) as TaskId,
+    jobSeq: Number(row.job_seq) as JobSeq,
+    jobId,
+    kind: text(row.kind) as TaskKind,
+    url: text(row.url),
+    atUrl: maybeText(row.at_url) ?? text(row.url),
+    hops: Number(row.hops),
+    urlKey: text(row.url_key) as UrlKey,
+    depth: Number(row.depth),
+    attempts: Number(row.attempts),
+    trace: traceOf(row.trace),
+  };
+}
+
+const traceOf = (value: unknown) => (value === null ? [] : (JSON.parse(text(value)) as Attempt[]));
+
+const DECISIONS: Readonly<Record<TaskState, LedgerEntry['decision']>> = {
+  ready: 'pending',
+  waiting: 'pending',
+  claimed: 'pending',
+  done: 'fetched',
+  failed: 'failed',
+  skipped: 'skipped',
+  denied: 'denied',
+  cancelled: 'cancelled',
+};
+
+export function ledgerEntryOf(row: Row): LedgerEntry {
+  const state = text(row.state) as TaskState;
+  return {
+    url: text(row.url),
+    kind: text(row.kind) as TaskKind,
+    state,
+    decision: DECISIONS[state],
+    rule: maybeText(row.rule),
+    errorCode: maybeText(row.error_code) as ErrorCode | null,
+    depth: Number(row.depth),
+    foundBy: text(row.found_by) as FoundBy,
+    foundOn: maybeText(row.found_on_url),
+    attempts: traceOf(row.trace),
+    discoveredAt: new Date(Number(row.created_at)).toISOString(),
+    finishedAt: row.finished_at === null ? null : new Date(Number(row.finished_at)).toISOString(),
+  };
+}
+
+export function pageOf(row: Row): Page {
+  return {
+    taskId: Number(row.task_id) as TaskId,
+    jobSeq: Number(row.job_seq) as JobSeq,
+    url: text(row.url),
+    finalUrl: text(row.final_url),
+    statusCode: maybeNumber(row.status_code),
+    contentType: maybeText(row.content_type),
+    charset: maybeText(row.charset),
+    fetchedAt: Number(row.fetched_at),
+    depth: Number(row.depth),
+    contentHash: maybeText(row.content_hash) as ContentHash | null,
+    textHash: maybeText(row.text_hash),
+    bytes: Number(row.bytes),
+    title: maybeText(row.title),
+    etag: maybeText(row.etag),
+    lastModified: maybeText(row.last_modified),
+    duplicateOf: maybeText(row.duplicate_of),
+    errorCode: maybeText(row.error_code) as ErrorCode | null,
+    errorMessage: maybeText(row.error_message),
+    record: row.record as Uint8Array | null,
+  };
+}
+
+export function robotsOf(row: Row): RobotsEntry {
+  return {
+    origin: text(row.origin),
+    status: text(row.status) as RobotsEntry['status'],
+    body: text(row.body),
+    fetchedAt: Number(row.fetched_at),
+    expiresAt: Number(row.expires_at),
+    reason: text(row.reason),
+  };
+}
+
+export function keyOf(row: Row): ApiKey {
+  return {
+    id: text(row.id) as KeyId,
+    accountId: text(row.account_id) as AccountId,
+    name: text(row.name),
+    hash: text(row.hash),
+    prefix: text(row.prefix),
+    scopes: JSON.parse(text(row.scopes)) as KeyScope[],
+    ratePerMinute: maybeNumber(row.rate_per_minute),
+    createdAt: Number(row.created_at),
+    expiresAt: maybeNumber(row.expires_at),
+    revokedAt: maybeNumber(row.revoked_at),
+    lastUsedAt: maybeNumber(row.last_used_at),
+  };
+}
+
+export const hostKeyOf = (value: unknown) => text(value) as HostKey;
+
+/** Cursors are row numbers; anything else was not made here. */
+export function cursorOf(cursor: string | undefined, start: number): number {
+  if (cursor === undefined) return start;
+  if (!/^\d{1,15}$/.test(cursor)) {
+    throw new ScrapifieError('VALIDATION_FAILED', 'The cursor is not one this server gave out.', {
+      details: [{ field: 'cursor', message: 'unknown cursor' }],
+    });
+  }
+  return Number(cursor);
+}
+
+/** A query asks for one row more than a slice holds; that row says whether there is a next slice. */
+export function sliceOf<T>(rows: Row[], limit: number, cursorColumn: string, map: (row: Row) => T) {
+  const shown = rows.length > limit ? rows.slice(0, limit) : rows;
+  const last = shown.at(-1);
+  const nextCursor = rows.length > limit && last !== undefined ? String(last[cursorColumn]) : null;
+  return { items: shown.map(map), nextCursor };
+}

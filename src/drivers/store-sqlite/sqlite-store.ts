@@ -1,0 +1,146 @@
+import { Worker } from 'node:worker_threads';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { Store } from '../../ports/store.ts';
+import { type Answer, type Call, errorOf, JSON_METHODS } from './messages.ts';
+
+/** A list that fails to compile when the port grows a method that this driver does not carry over. */
+const METHODS: Readonly<Record<keyof Store, true>> = {
+  migrate: true,
+  check: true,
+  close: true,
+  createJob: true,
+  getJob: true,
+  listJobs: true,
+  cancelJob: true,
+  resumeJob: true,
+  retryJob: true,
+  deleteJob: true,
+  expireJobs: true,
+  countOpenTasks: true,
+  listPages: true,
+  getPage: true,
+  listTasks: true,
+  offerHosts: true,
+  acquireHost: true,
+  renewHosts: true,
+  releaseHost: true,
+  releaseAllHosts: true,
+  claimTasks: true,
+  getHost: true,
+  listHosts: true,
+  getRobots: true,
+  putRobots: true,
+  listOptOuts: true,
+  addOptOut: true,
+  removeOptOut: true,
+  commit: true,
+  reserveUrl: true,
+  defaultAccount: true,
+  createKey: true,
+  findKey: true,
+  listKeys: true,
+  revokeKey: true,
+  touchKeys: true,
+  rememberAnswer: true,
+  audit: true,
+  listAudit: true,
+};
+
+/**
+ * Who works on what, and other things that a power failure may take back: all owners are dead then anyway. They are
+ * written at once, which survives the end of the process, and synced with the next call that must survive more.
+ */
+const UNSYNCED: ReadonlySet<string> = new Set<keyof Store>([
+  'acquireHost',
+  'renewHosts',
+  'releaseHost',
+  'releaseAllHosts',
+  'claimTasks',
+  'putRobots',
+  'touchKeys',
+  'check',
+]);
+
+function isUnsynced(method: keyof Store, values: readonly unknown[]): boolean {
+  const [, , how] = method === 'createJob' ? (values as Parameters<Store['createJob']>) : [];
+  return how?.isUnsynced ?? UNSYNCED.has(method);
+}
+
+interface Waiting {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+  readonly isText: boolean;
+}
+
+/**
+ * SQLite in a thread of its own: a sync to disk blocks that thread and never the event loop. The promises of the
+ * port are kept in `thread.ts`; this side only carries calls over and answers back.
+ */
+export async function createSqliteStore(options: { path: string }): Promise<Store> {
+  const thread = new Worker(
+    new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js', import.meta.url),
+    {
+      workerData: options,
+      name: 'store',
+      // What a call brings dies with it; a small nursery keeps the process small at no cost that could be measured.
+      resourceLimits: { maxYoungGenerationSizeMb: 12 },
+    },
+  );
+  const calls = new Map<number, Waiting>();
+  let lastId = 0;
+  let end: Error | null = null;
+
+  thread.on('message', (answer: Answer) => {
+    const call = calls.get(answer.id);
+    calls.delete(answer.id);
+    if (call === undefined) return;
+    if ('failure' in answer) call.reject(errorOf(answer.failure));
+    else call.resolve(call.isText ? JSON.parse(answer.result as string) : answer.result);
+  });
+  const fail = (error: Error) => {
+    end ??= error;
+    for (const call of calls.values()) call.reject(error);
+    calls.clear();
+  };
+  thread.on('error', (error) => fail(reviveError(error)));
+  thread.on('exit', () => fail(new ScrapifieError('STORE_UNAVAILABLE', 'The store is closed.')));
+
+  const send = (method: keyof Store, values: readonly unknown[]) =>
+    new Promise<unknown>((resolve, reject) => {
+      if (end !== null) return reject(end);
+      lastId += 1;
+      const isText = JSON_METHODS.has(method);
+      calls.set(lastId, { resolve, reject, isText });
+      thread.postMessage({
+        id: lastId,
+        method,
+        values: isText ? JSON.stringify(values) : values,
+        isUnsynced: isUnsynced(method, values),
+      } satisfies Call);
+    });
+
+  const store = Object.fromEntries(
+    Object.keys(METHODS).map((method) => [
+      method,
+      (...values: unknown[]) => send(method as keyof Store, values),
+    ]),
+  ) as unknown as Store;
+  // Opening fails in the thread; the first call brings that here.
+  await store.defaultAccount();
+  return {
+    ...store,
+    async close() {
+      if (end === null) await store.close();
+      await thread.terminate();
+    },
+  };
+}
+
+/** What opening the database threw, after it crossed the thread boundary as a plain error. */
+function reviveError(error: unknown): Error {
+  const { code, message } = error as { code?: string; message: string };
+  if (code === 'DATABASE_CORRUPT' || code === 'DATA_DIR_UNUSABLE' || code === 'DISK_FULL') {
+    return new ScrapifieError(code, message, { cause: error });
+  }
+  return new ScrapifieError('STORE_UNAVAILABLE', message, { cause: error });
+}

@@ -1,0 +1,75 @@
+import type { JobSeq } from '../../model/ids.ts';
+import type { Database } from './database.ts';
+
+/** What one transaction changes about a job's counters. */
+export interface Delta {
+  known: number;
+  open: number;
+  claimed: number;
+  claimedPages: number;
+  pages: number;
+  done: number;
+  failed: number;
+  skipped: number;
+  denied: number;
+  cancelled: number;
+  bytes: number;
+}
+
+/**
+ * Sums changes per job, so that a batch of a hundred pages updates each job's row once. Whoever changes a task's
+ * state says so here; `apply` is the only place that writes counters.
+ */
+export interface Tally {
+  of(job: JobSeq): Delta;
+  jobs(): Iterable<JobSeq>;
+  apply(database: Database): void;
+}
+
+export function createTally(): Tally {
+  const deltas = new Map<JobSeq, Delta>();
+  return {
+    of(job) {
+      let delta = deltas.get(job);
+      if (delta === undefined) {
+        delta = {
+          known: 0,
+          open: 0,
+          claimed: 0,
+          claimedPages: 0,
+          pages: 0,
+          done: 0,
+          failed: 0,
+          skipped: 0,
+          denied: 0,
+          cancelled: 0,
+          bytes: 0,
+        };
+        deltas.set(job, delta);
+      }
+      return delta;
+    },
+    jobs: () => deltas.keys(),
+    apply(database) {
+      for (const [job, d] of deltas) {
+        database.run(
+          `UPDATE jobs SET known = known + ?, open = open + ?, claimed = claimed + ?, claimed_pages = claimed_pages + ?,
+             pages = pages + ?, done = done + ?, failed = failed + ?, skipped = skipped + ?, denied = denied + ?,
+             cancelled = cancelled + ?, bytes = bytes + ? WHERE seq = ?`,
+          d.known,
+          d.open,
+          d.claimed,
+          d.claimedPages,
+          d.pages,
+          d.done,
+          d.failed,
+          d.skipped,
+          d.denied,
+          d.cancelled,
+          d.bytes,
+          job,
+        );
+      }
+    },
+  };
+}

@@ -1,0 +1,123 @@
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import type { HostId, HostKey } from '../../model/ids.ts';
+import type { Store } from '../../ports/store.ts';
+import { createAccountStore } from './accounts.ts';
+import { type Database, migrate, openDatabase } from './database.ts';
+import { createHostStore } from './hosts.ts';
+import { createJobStore } from './jobs.ts';
+import { createLedgerStore } from './ledger.ts';
+import { type Answer, type Call, failureOf } from './messages.ts';
+import type { Synchronous } from './synchronous.ts';
+
+/**
+ * The thread that owns the connection. Calls that wait together are committed together: one sync to disk serves
+ * them all, and each is still all or nothing, by a savepoint of its own. No answer leaves before the commit.
+ */
+const MOST_CALLS_PER_COMMIT = 512;
+/** Left outside the shared transaction: they bring their own, or need none. */
+const ALONE: ReadonlySet<string> = new Set<keyof Store>(['migrate', 'close']);
+/** Answered at once, from what is committed: they need not wait for a sync. */
+const READS: ReadonlySet<string> = new Set<keyof Store>([
+  'getJob',
+  'listJobs',
+  'countOpenTasks',
+  'listPages',
+  'getPage',
+  'listTasks',
+  'offerHosts',
+  'getHost',
+  'listHosts',
+  'getRobots',
+  'listOptOuts',
+  'defaultAccount',
+  'findKey',
+  'listKeys',
+  'listAudit',
+]);
+if (parentPort === null) throw new Error('The store thread has no parent.');
+const port = parentPort;
+const { path } = workerData as { path: string };
+const database = openDatabase(path);
+const store = createStore(database);
+
+function createStore(connection: Database): Synchronous<Store> {
+  const hostIds = new Map<HostKey, HostId>();
+  return {
+    ...createJobStore(connection, hostIds),
+    ...createHostStore(connection),
+    ...createLedgerStore(connection, hostIds),
+    ...createAccountStore(connection),
+    migrate: () => migrate(connection),
+    check() {
+      connection.run('INSERT OR REPLACE INTO probe (id, at) VALUES (1, 0)');
+      connection.get('SELECT at FROM probe WHERE id = 1');
+    },
+    close: () => connection.close(),
+  };
+}
+
+function run(call: Call): Answer {
+  try {
+    const method = store[call.method] as (...values: unknown[]) => unknown;
+    const { id, values } = call;
+    if (typeof values !== 'string') return { id, result: method(...values) };
+    return { id, result: JSON.stringify(method(...(JSON.parse(values) as unknown[]))) };
+  } catch (error) {
+    return { id: call.id, failure: failureOf(error) };
+  }
+}
+
+let isSynced = true;
+
+function runTogether(calls: readonly Call[]): Answer[] {
+  try {
+    const needsSync = calls.some(({ isUnsynced }) => !isUnsynced);
+    if (needsSync !== isSynced) database.exec(`PRAGMA synchronous = ${needsSync ? 'FULL' : 'NORMAL'}`);
+    isSynced = needsSync;
+    database.exec('BEGIN IMMEDIATE');
+    const answers = calls.map((call) => {
+      database.exec('SAVEPOINT call');
+      const answer = run(call);
+      database.exec('failure' in answer ? 'ROLLBACK TO call; RELEASE call' : 'RELEASE call');
+      return answer;
+    });
+    database.exec('COMMIT');
+    return answers;
+  } catch (error) {
+    try {
+      database.exec('ROLLBACK');
+    } catch {
+      // SQLite has rolled back by itself already (a full disk does that).
+    }
+    return calls.map(({ id }) => ({ id, failure: failureOf(error) }));
+  }
+}
+
+function drain(first: Call): void {
+  let together: Call[] = [];
+  const flush = () => {
+    if (together.length > 0) for (const answer of runTogether(together)) port.postMessage(answer);
+    together = [];
+  };
+  for (
+    let next: Call | undefined = first;
+    next !== undefined;
+    next = receiveMessageOnPort(port)?.message as Call
+  ) {
+    if (READS.has(next.method)) port.postMessage(run(next));
+    else if (ALONE.has(next.method)) {
+      flush();
+      port.postMessage(run(next));
+      if (next.method === 'close') {
+        port.close();
+        return;
+      }
+    } else {
+      together.push(next);
+      if (together.length >= MOST_CALLS_PER_COMMIT) flush();
+    }
+  }
+  flush();
+}
+
+port.on('message', drain);
