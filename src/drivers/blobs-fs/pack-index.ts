@@ -1,0 +1,136 @@
+import { existsSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { Packs, Place } from './packs.ts';
+
+/**
+ * Where each body lies. It can always be made again from the packs, and is when it is missing or damaged. Writers
+ * in other threads and processes share it; SQLite keeps them apart.
+ */
+export interface PackIndex {
+  find(hash: Buffer): Place | null;
+  /** False when the pack is not known any more: whoever compacted it removed it, and the body has to go elsewhere. */
+  point(hash: Buffer, place: Place): boolean;
+  addPack(pack: string): void;
+  /** Forgets a pack and whatever still points into it. */
+  dropPack(pack: string): void;
+  /** Forgets the body, unless it lies elsewhere by now; returns where it lay. */
+  forget(hash: Buffer, place?: Place): Place | null;
+  /** In the order in which they lie. */
+  livePlaces(pack: string): { key: Buffer; place: Place }[];
+  hashesAfter(hash: Buffer, limit: number): Buffer[];
+  /** Within one transaction; calls within calls join it. */
+  inOneGo<T>(work: () => T): T;
+  close(): void;
+}
+
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS packs (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+  CREATE TABLE IF NOT EXISTS blobs (
+    hash BLOB PRIMARY KEY, pack INTEGER NOT NULL, offset INTEGER NOT NULL, length INTEGER NOT NULL,
+    start INTEGER NOT NULL, size INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS blobs_pack ON blobs (pack);
+`;
+/** SQLite's results for a file that is damaged, or no database at all. */
+const DAMAGED: ReadonlySet<number> = new Set([11, 26]);
+
+export function openPackIndex(packs: Packs, isSynced: boolean): PackIndex {
+  const path = join(packs.dir, 'index.db');
+  const isNew = !existsSync(path);
+  try {
+    return open(path, packs, isSynced, isNew);
+  } catch (error) {
+    if (!DAMAGED.has(((error as { errcode?: number }).errcode ?? 0) & 0xff)) throw error;
+    renameSync(path, `${path}.damaged`);
+    for (const rest of ['-wal', '-shm']) rmSync(path + rest, { force: true });
+    return open(path, packs, isSynced, true);
+  }
+}
+
+function open(path: string, packs: Packs, isSynced: boolean, isNew: boolean): PackIndex {
+  const database = new DatabaseSync(path, { timeout: 10_000 });
+  database.exec(`
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = ${isSynced ? 'FULL' : 'OFF'};
+    PRAGMA cache_size = -4096;
+    PRAGMA wal_autocheckpoint = 4000;
+    ${SCHEMA}
+  `);
+  const find = database.prepare(
+    'SELECT p.name, b.offset, b.length, b.start, b.size FROM blobs b JOIN packs p ON p.id = b.pack WHERE b.hash = ?',
+  );
+  const point = database.prepare(
+    `INSERT OR REPLACE INTO blobs (hash, pack, offset, length, start, size)
+     SELECT ?, id, ?, ?, ?, ? FROM packs WHERE name = ?`,
+  );
+  const addPack = database.prepare('INSERT OR IGNORE INTO packs (name) VALUES (?)');
+  const dropBlobs = database.prepare('DELETE FROM blobs WHERE pack = (SELECT id FROM packs WHERE name = ?)');
+  const dropPack = database.prepare('DELETE FROM packs WHERE name = ?');
+  const forget = database.prepare('DELETE FROM blobs WHERE hash = ?');
+  const live = database.prepare(
+    `SELECT b.hash, p.name, b.offset, b.length, b.start, b.size FROM blobs b JOIN packs p ON p.id = b.pack
+     WHERE p.name = ? ORDER BY b.offset`,
+  );
+  const after = database.prepare('SELECT hash FROM blobs WHERE hash > ? ORDER BY hash LIMIT ?');
+
+  const index: PackIndex = {
+    find(hash) {
+      const row = find.get(hash);
+      return row === undefined ? null : placeOf(row);
+    },
+    point: (hash, { pack, offset, length, start, size }) =>
+      Number(point.run(hash, offset, length, start, size, pack).changes) > 0,
+    addPack: (pack) => void addPack.run(pack),
+    dropPack(pack) {
+      dropBlobs.run(pack);
+      dropPack.run(pack);
+    },
+    forget: (hash, place) =>
+      index.inOneGo(() => {
+        const found = index.find(hash);
+        const isThere = place === undefined || (found?.pack === place.pack && found.offset === place.offset);
+        if (found === null || !isThere) return null;
+        forget.run(hash);
+        return found;
+      }),
+    livePlaces: (pack) =>
+      live.all(pack).map((row) => ({
+        key: Buffer.from(row.hash as Uint8Array),
+        place: placeOf(row),
+      })),
+    hashesAfter: (hash, limit) => after.all(hash, limit).map((row) => Buffer.from(row.hash as Uint8Array)),
+    inOneGo(work) {
+      if (database.isTransaction) return work();
+      database.exec('BEGIN IMMEDIATE');
+      try {
+        const result = work();
+        database.exec('COMMIT');
+        return result;
+      } catch (error) {
+        if (database.isTransaction) database.exec('ROLLBACK');
+        throw error;
+      }
+    },
+    close: () => database.close(),
+  };
+  if (isNew) index.inOneGo(() => rebuild(index, packs));
+  return index;
+}
+
+function placeOf(row: Record<string, unknown>): Place {
+  return {
+    pack: String(row.name),
+    offset: Number(row.offset),
+    length: Number(row.length),
+    start: Number(row.start),
+    size: Number(row.size),
+  };
+}
+
+function rebuild(index: PackIndex, packs: Packs): void {
+  for (const pack of packs.names()) {
+    index.addPack(pack);
+    for (const { key, place } of packs.scan(pack)) index.point(key, place);
+  }
+}
