@@ -1,0 +1,32 @@
+import type { Store } from '../../src/ports/store.ts';
+import { contract, type Open, type Skip } from './contract.ts';
+import { accountsContract } from './store/accounts-contract.ts';
+import { budgetsContract } from './store/budgets-contract.ts';
+import { claimsContract } from './store/claims-contract.ts';
+import { hostsContract } from './store/hosts-contract.ts';
+import { jobsContract } from './store/jobs-contract.ts';
+import { ledgerContract } from './store/ledger-contract.ts';
+import { lifeContract } from './store/life-contract.ts';
+import { modelContract } from './store/model-contract.ts';
+import { optOutContract } from './store/opt-out-contract.ts';
+import { pagingContract } from './store/paging-contract.ts';
+import { propertiesContract } from './store/properties-contract.ts';
+import { survivalContract } from './store/survival-contract.ts';
+
+/** What every store must hold. `open` gives a migrated, empty store. */
+export function storeContract(name: string, open: Open<Store>, skips: readonly Skip[] = []): void {
+  contract<Store>(`store: ${name}`, open, skips, (holds) => {
+    jobsContract(holds);
+    pagingContract(holds);
+    hostsContract(holds);
+    claimsContract(holds);
+    ledgerContract(holds);
+    lifeContract(holds);
+    budgetsContract(holds);
+    optOutContract(holds);
+    accountsContract(holds);
+    survivalContract(holds);
+    propertiesContract(holds);
+    modelContract(holds);
+  });
+}
