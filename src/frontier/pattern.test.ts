@@ -1,0 +1,88 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { compilePattern, isPathGlob, type PatternProblem, type UrlTest } from './pattern.ts';
+
+const testOf = (pattern: string): UrlTest => {
+  const compiled = compilePattern(pattern);
+  if (typeof compiled !== 'function') throw new Error(compiled.message);
+  return compiled;
+};
+const problemOf = (pattern: string): PatternProblem => {
+  const compiled = compilePattern(pattern);
+  if (typeof compiled === 'function') throw new Error('It compiled.');
+  return compiled;
+};
+
+describe('a path glob', () => {
+  it.each([
+    ['/blog/*', 'https://example.com/blog/a/b?x=1', true],
+    ['/blog/*', 'https://example.com/blog/', true],
+    ['/blog/*', 'https://example.com/blog', true],
+    ['/blog/*', 'https://example.com/blogger', false],
+    ['/blog/*', 'https://example.com/x/blog/a', false],
+    ['/blog/*', 'https://example.com/?/blog/a', false],
+    ['/*.pdf', 'https://example.com/a/b.pdf', true],
+    ['/*.pdf', 'https://example.com/a/b.pdf?v=1', true],
+    ['/*.pdf', 'https://example.com/a/b.pdfx', false],
+    ['/a/*/c/*/e', 'https://example.com/a/b/c/d/e', true],
+    ['/a/*/c/*/e', 'https://example.com/a/b/c/e', false],
+    ['/*?page=*', 'https://example.com/list?page=2', true],
+    ['/*?page=*', 'https://example.com/list?q=1', false],
+    ['/a*a', 'https://example.com/a', false],
+    ['/*', 'https://example.com/', true],
+  ])('%s on %s: %s', (pattern, url, expected) => {
+    expect(isPathGlob(pattern)).toBe(true);
+    expect(testOf(pattern)(url)).toBe(expected);
+  });
+
+  it('matches as the regular expression it stands for', () => {
+    const text = fc.string({ unit: fc.constantFrom('a', 'b', '/', '*'), maxLength: 8 });
+    const path = fc.string({ unit: fc.constantFrom('a', 'b', '/'), maxLength: 12 });
+    fc.assert(
+      fc.property(text, path, (glob, rest) => {
+        const pattern = `/${glob}*b`;
+        const expected = new RegExp(`^${pattern.replaceAll('*', '.*')}$`).test(`/${rest}`);
+        expect(testOf(pattern)(`https://example.com/${rest}`)).toBe(expected);
+      }),
+    );
+  });
+});
+
+describe('any other pattern is a regular expression on the whole URL', () => {
+  it.each([
+    ['/admin/', 'https://example.com/x/admin/y', true],
+    ['/admin/', 'https://example.com/administrator', false],
+    ['/page-\\d+$', 'https://example.com/a/page-12', true],
+    ['/page-\\d+$', 'https://example.com/a/page-x', false],
+    ['/blog/.*', 'https://example.com/x/blog/y', true],
+    ['^https://example\\.com/a', 'https://example.com/ab', true],
+    ['^https://example\\.com/a', 'https://exampleXcom/ab', false],
+    ['(?i)PRINT', 'https://example.com/print', true],
+    ['example.com/b|/c$', 'https://example.com/c', true],
+  ])('%s on %s: %s', (pattern, url, expected) => {
+    expect(isPathGlob(pattern)).toBe(false);
+    expect(testOf(pattern)(url)).toBe(expected);
+  });
+
+  it('takes linear time where backtracking would not end', () => {
+    expect(testOf('^(a+)+$')(`${'a'.repeat(5_000)}!`)).toBe(false);
+    expect(testOf(`/${'*a'.repeat(200)}`)(`https://example.com/${'a'.repeat(199)}`)).toBe(false);
+  });
+});
+
+describe('a pattern that cannot be used', () => {
+  it.each([
+    ['a(b', /missing closing \)/, undefined],
+    ['x[z-a]', /invalid character class range/, 2],
+    ['*a', /missing argument/, 0],
+    ['a(?=b)', /lookaround .* not part of RE2/, 1],
+    ['(a)\\1', /invalid escape sequence/, 3],
+    ['', /empty/, undefined],
+    ['a'.repeat(1_001), /1001 characters/, undefined],
+    ['((a{100}){100}){100}', /./, undefined],
+  ])('%s is explained', (pattern, message, position) => {
+    const problem = problemOf(pattern);
+    expect(problem.message).toMatch(message);
+    expect(problem.position).toBe(position);
+  });
+});

@@ -1,0 +1,28 @@
+/**
+ * A set of strings that forgets what nobody asked for lately. Two generations: when the young one is full it
+ * becomes the old one, and what is asked for in the old one moves back.
+ */
+export class RecentKeys<Key extends string> {
+  readonly #maxPerGeneration: number;
+  #young = new Set<Key>();
+  #old = new Set<Key>();
+
+  constructor(maxPerGeneration = 20_000) {
+    this.#maxPerGeneration = maxPerGeneration;
+  }
+
+  add(key: Key): void {
+    if (this.#young.size >= this.#maxPerGeneration) {
+      this.#old = this.#young;
+      this.#young = new Set();
+    }
+    this.#young.add(key);
+  }
+
+  has(key: Key): boolean {
+    if (this.#young.has(key)) return true;
+    if (!this.#old.has(key)) return false;
+    this.add(key);
+    return true;
+  }
+}

@@ -1,0 +1,160 @@
+import { describe, expect, it } from 'vitest';
+import type { Scope } from '../model/job.ts';
+import type { FoundBy, TaskKind } from '../model/task.ts';
+import { hostKeyOf } from './canonical.ts';
+import { compileScope } from './scope.ts';
+
+const OPEN: Scope = {
+  maxDepth: null,
+  allowedDomains: [],
+  allowSubdomains: false,
+  allowExternal: false,
+  include: [],
+  exclude: [],
+  ignoreQueryParameters: [],
+  keepFragment: false,
+  sitemap: 'skip',
+  obeyNofollow: true,
+  obeyNoindex: true,
+  followCanonical: true,
+};
+
+interface Found {
+  readonly depth?: number;
+  readonly foundBy?: FoundBy;
+  readonly isNofollow?: boolean;
+  readonly kind?: TaskKind;
+}
+
+/** The rule that keeps the URL out, or `in`. */
+function judge(scope: Partial<Scope>, seeds: readonly string[], url: string, found: Found = {}): string {
+  const check = compileScope(structuredClone({ ...OPEN, ...scope }), seeds);
+  const hostKey = hostKeyOf(new URL(url));
+  const decision = check({ depth: 1, foundBy: 'link', isNofollow: false, ...found, url, hostKey });
+  return decision.inScope ? 'in' : decision.rule;
+}
+
+describe('domains', () => {
+  it.each<[Partial<Scope>, string, string, boolean]>([
+    [{}, 'https://example.com/', 'https://example.com/x', true],
+    [{}, 'https://example.com/', 'http://example.com/x', true],
+    [{}, 'https://example.com/', 'https://www.example.com/x', true],
+    [{}, 'https://www.example.com/', 'https://example.com/x', true],
+    [{}, 'https://example.com/', 'https://a.example.com/x', false],
+    [{}, 'https://example.com/', 'https://example.com.evil.test/x', false],
+    [{}, 'https://example.com/', 'https://notexample.com/x', false],
+    [{}, 'http://127.0.0.1:3000/', 'http://127.0.0.1:3000/x', true],
+    [{}, 'http://127.0.0.1:3000/', 'http://127.0.0.1:3001/x', false],
+    [{}, 'http://[::1]:3000/', 'http://[::1]:3000/x', true],
+    [{ allowSubdomains: true }, 'https://a.b.co.uk/', 'https://c.b.co.uk/', true],
+    [{ allowSubdomains: true }, 'https://a.b.co.uk/', 'https://b.co.uk:8443/', true],
+    [{ allowSubdomains: true }, 'https://a.b.co.uk/', 'https://x.co.uk/', false],
+    [{ allowSubdomains: true }, 'https://me.github.io/', 'https://you.github.io/', false],
+    [{ allowSubdomains: true }, 'http://localhost:1/', 'http://a.localhost:2/', true],
+    [{ allowSubdomains: true }, 'http://127.0.0.1:1/', 'http://127.0.0.1:1/x', true],
+    [{ allowSubdomains: true }, 'http://127.0.0.1:1/', 'http://127.0.0.1:2/x', false],
+    [{ allowSubdomains: true }, 'http://1.0.0.1/', 'http://2.0.0.1/', false],
+    [{ allowedDomains: ['other.test'] }, 'https://example.com/', 'https://other.test:99/', true],
+    [{ allowedDomains: ['other.test'] }, 'https://example.com/', 'https://www.other.test/', true],
+    [{ allowedDomains: ['other.test'] }, 'https://example.com/', 'https://a.other.test/', false],
+    [{ allowedDomains: ['other.test'] }, 'https://example.com/', 'https://example.com/x', false],
+    [{ allowedDomains: ['other.test:81'] }, 'https://example.com/', 'http://other.test:81/', true],
+    [{ allowedDomains: ['other.test:81'] }, 'https://example.com/', 'http://other.test/', false],
+    [{ allowedDomains: ['*.other.test'] }, 'https://example.com/', 'https://a.b.other.test:8443/', true],
+    [{ allowedDomains: ['*.other.test'] }, 'https://example.com/', 'https://other.test/', false],
+    [{ allowedDomains: ['BÜCHER.example'] }, 'https://example.com/', 'https://xn--bcher-kva.example/', true],
+    [
+      { allowedDomains: ['other.test'], allowSubdomains: true },
+      'https://example.com/',
+      'https://a.other.test/',
+      true,
+    ],
+    [{ allowExternal: true }, 'https://example.com/', 'https://anything.test/', true],
+  ])('%j from %s admit %s: %s', (scope, seed, url, isIn) => {
+    expect(judge(scope, [seed], url)).toBe(isIn ? 'in' : 'scope.domain');
+  });
+
+  it('are those of all seeds', () => {
+    expect(judge({}, ['https://a.test/', 'https://b.test/'], 'https://b.test/x')).toBe('in');
+  });
+});
+
+describe('the rule that decides', () => {
+  const seeds = ['https://example.com/'];
+  const url = 'https://example.com/blog/post?x=1';
+
+  it('is depth beyond the greatest', () => {
+    expect(judge({ maxDepth: 2 }, seeds, url, { depth: 2 })).toBe('in');
+    expect(judge({ maxDepth: 2 }, seeds, url, { depth: 3 })).toBe('scope.depth');
+  });
+
+  it('is nofollow, where it is obeyed', () => {
+    expect(judge({}, seeds, url, { isNofollow: true })).toBe('scope.nofollow');
+    expect(judge({ obeyNofollow: false }, seeds, url, { isNofollow: true })).toBe('in');
+  });
+
+  it('is the first exclude pattern that matches, by name', () => {
+    expect(judge({ exclude: ['/shop/', '/blog/*', 'post'] }, seeds, url)).toBe('scope.exclude:/blog/*');
+    expect(judge({ exclude: ['/shop/'] }, seeds, url)).toBe('in');
+  });
+
+  it('is include, when no pattern matches', () => {
+    expect(judge({ include: ['/blog/*', 'zzz'] }, seeds, url)).toBe('in');
+    expect(judge({ include: ['/shop/*'] }, seeds, url)).toBe('scope.include');
+    expect(judge({ include: ['/blog/*'], exclude: ['post'] }, seeds, url)).toBe('scope.exclude:post');
+  });
+
+  it.each([
+    [`https://example.com/${'a/'.repeat(31)}`, 'path-depth'],
+    [`https://example.com/${Array.from({ length: 31 }, (_, i) => i).join('/')}`, 'path-depth'],
+    ['https://example.com/a/b/a/b/a/b/a/b', 'repeated-segment'],
+    ['https://example.com/en/en/en/en/', 'repeated-segment'],
+    [`https://example.com/?q=${'a'.repeat(2_048)}`, 'url-length'],
+  ])('is a trap for %s', (trap, which) => {
+    expect(judge({}, seeds, trap)).toBe(`scope.trap:${which}`);
+  });
+
+  it.each([
+    `https://example.com/${Array.from({ length: 30 }, (_, i) => i).join('/')}/`,
+    'https://example.com/2024/01/01/01/report',
+    'https://example.com/a?path=/a/a/a/a/a',
+    'https://example.com',
+  ])('is none for %s', (fine) => {
+    expect(judge({}, seeds, fine)).toBe('in');
+  });
+
+  it('never touches seeds', () => {
+    const strict = { maxDepth: 0, include: ['nothing'], exclude: ['.'], allowedDomains: ['other.test'] };
+    expect(judge(strict, seeds, url, { foundBy: 'seed', depth: 0 })).toBe('in');
+  });
+
+  it('for sitemaps is exclude or a trap only', () => {
+    const scope = { maxDepth: 0, include: ['/blog/*'], exclude: ['/private/*'] };
+    const found: Found = { kind: 'sitemap', foundBy: 'robots', depth: 1 };
+    expect(judge(scope, seeds, 'https://cdn.test/sitemap.xml', found)).toBe('in');
+    expect(judge(scope, seeds, 'https://cdn.test/private/sitemap.xml', found)).toBe(
+      'scope.exclude:/private/*',
+    );
+  });
+});
+
+describe('a scope that cannot be compiled', () => {
+  it('says everything that is wrong with it', () => {
+    const compile = () =>
+      compileScope(
+        { ...OPEN, include: ['ok', 'x[z-a]'], exclude: ['(?!a)'], allowedDomains: ['https://a.test/', '*'] },
+        [],
+      );
+    expect(compile).toThrow(
+      expect.objectContaining({
+        code: 'VALIDATION_FAILED',
+        details: [
+          { field: 'include[1]', message: expect.stringContaining('range'), position: 2 },
+          { field: 'exclude[0]', message: expect.stringContaining('lookaround'), position: 0 },
+          { field: 'allowedDomains[0]', message: expect.stringContaining('not a host') },
+          { field: 'allowedDomains[1]', message: expect.stringContaining('not a host') },
+        ],
+      }),
+    );
+  });
+});
