@@ -1,0 +1,78 @@
+import type { EngineName } from '../model/attempt.ts';
+import type { CookieJar } from './http/cookie-jar.ts';
+
+/**
+ * Makes one attempt at one URL. An engine knows nothing of robots, rates, retries or jobs: whoever calls it has
+ * decided that the request may be made now, and limits how many run at once.
+ *
+ * Any status code is an answer, 404 and 503 too. Only what kept an answer from arriving whole and within the
+ * limits is thrown, always as a ScrapifieError; nothing of a response that was cut off is returned.
+ */
+export interface Engine {
+  readonly name: EngineName;
+  fetch(request: FetchRequest): Promise<FetchResponse>;
+  /** Ends what is under way with SHUTTING_DOWN and gives back every connection. */
+  close(): Promise<void>;
+}
+
+export interface FetchRequest {
+  /** Absolute http or https URL without credentials. A fragment is not sent. */
+  readonly url: string;
+  readonly method: 'GET' | 'POST' | 'HEAD';
+  /** Added to the engine's own headers, or in their place; names in any case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Sent besides those of the jar, in place of ones with the same name. */
+  readonly cookies: Readonly<Record<string, string>>;
+  readonly body: string | null;
+  /** For the whole attempt with its redirects, without the time that `onRedirect` takes. */
+  readonly timeoutMs: number;
+  /** Largest body after decompression. */
+  readonly maxBodyBytes: number;
+  /** 0: the first redirect is one too many. */
+  readonly maxRedirects: number;
+  /** Asks for the page only if it changed; the answer may then be 304 with an empty body. */
+  readonly conditional: Validators | null;
+  /**
+   * Asked before each redirect is followed, the first being hop 1: `stop` returns the redirect itself. What it
+   * throws ends the attempt.
+   */
+  readonly onRedirect: (target: string, hop: number) => Promise<'follow' | 'stop'>;
+  /** Sends its cookies and keeps those that responses set. Without one, cookies last for the attempt. */
+  readonly jar?: CookieJar | undefined;
+  /** Ends the attempt with its reason where that is a ScrapifieError, else with CANCELLED. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Validators {
+  readonly etag: string | null;
+  readonly lastModified: string | null;
+}
+
+export interface FetchResponse {
+  /** As requested. */
+  readonly url: string;
+  /** Where the answer came from, without fragment. */
+  readonly finalUrl: string;
+  readonly statusCode: number;
+  /** Names in lower case. */
+  readonly headers: ResponseHeaders;
+  readonly contentType: string | null;
+  /** Decompressed, and alone on its ArrayBuffer: it may be transferred to a thread. Empty for a redirect. */
+  readonly body: Uint8Array<ArrayBuffer>;
+  /** Body bytes received, before decompression and over all redirects. */
+  readonly wireBytes: number;
+  /** The redirects that were followed, in order, each with the status that caused it. */
+  readonly redirects: readonly Redirect[];
+  /** Where the redirect leads that `onRedirect` did not want followed; else null. */
+  readonly redirectedTo: string | null;
+  readonly ms: number;
+  readonly httpVersion: '1.1' | '2';
+}
+
+export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+export interface Redirect {
+  /** The URL that answered with a redirect. */
+  readonly url: string;
+  readonly statusCode: number;
+}

@@ -1,0 +1,108 @@
+import { type LookupAddress, lookup as systemLookup } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { classifyAddress } from './address-guard.ts';
+
+export interface GuardedLookupOptions {
+  readonly isAllowed: (address: string) => boolean;
+  /** How long an answer is used again; a pool of connections then asks once. */
+  readonly cacheMs?: number;
+  readonly maxEntries?: number;
+  /** Where names are resolved; the system's resolver unless told. */
+  readonly resolve?: Resolve;
+}
+
+export type Resolve = (
+  host: string,
+  done: (error: Error | null, addresses: readonly LookupAddress[]) => void,
+) => void;
+
+const resolveBySystem: Resolve = (host, done) => {
+  systemLookup(host, { all: true, order: 'verbatim' }, (error, addresses) => done(error, addresses ?? []));
+};
+
+interface Answer {
+  readonly addresses: readonly LookupAddress[];
+  readonly until: number;
+}
+
+type Waiting = (error: Error | null, addresses: readonly LookupAddress[]) => void;
+
+/**
+ * A `lookup` for sockets that gives only addresses a crawler may connect to. The socket connects to what is
+ * returned here, so nothing can change between the check and the connection. A name with no such address gets
+ * ADDRESS_REFUSED.
+ */
+export function createGuardedLookup({
+  isAllowed,
+  cacheMs = 10_000,
+  maxEntries = 1_024,
+  resolve = resolveBySystem,
+}: GuardedLookupOptions): LookupFunction {
+  const answers = new Map<string, Answer>();
+  /** Bounded by the connections being made. */
+  const underWay = new Map<string, Waiting[]>();
+
+  const ask = (host: string, waiting: Waiting): void => {
+    const known = answers.get(host);
+    if (known !== undefined) {
+      if (known.until > performance.now()) {
+        process.nextTick(waiting, null, known.addresses);
+        return;
+      }
+      answers.delete(host);
+    }
+    const others = underWay.get(host);
+    if (others !== undefined) {
+      others.push(waiting);
+      return;
+    }
+    const all = [waiting];
+    underWay.set(host, all);
+    resolve(host, (error, addresses) => {
+      underWay.delete(host);
+      if (error === null && addresses.length > 0) {
+        const oldest = answers.size >= maxEntries ? answers.keys().next().value : undefined;
+        if (oldest !== undefined) answers.delete(oldest);
+        answers.set(host, { addresses, until: performance.now() + cacheMs });
+      }
+      for (const each of all) each(error, addresses);
+    });
+  };
+
+  return (host, options, callback) => {
+    ask(host, (error, addresses) => {
+      if (error !== null) {
+        callback(error, '');
+        return;
+      }
+      const usable = addresses.filter(
+        ({ address, family }) => isAllowed(address) && isWanted(family, options.family),
+      );
+      const [first] = usable;
+      if (first === undefined) callback(refusal(host, addresses), '');
+      else if (options.all === true) callback(null, usable);
+      else callback(null, first.address, first.family);
+    });
+  };
+}
+
+function isWanted(family: number, wanted: number | 'IPv4' | 'IPv6' | undefined): boolean {
+  if (wanted === undefined || wanted === 0) return true;
+  return family === (wanted === 'IPv6' || wanted === 6 ? 6 : 4);
+}
+
+function refusal(host: string, addresses: readonly LookupAddress[]): Error {
+  const reasons = addresses
+    .map(({ address }) => classifyAddress(address))
+    .filter((kind) => kind !== 'public');
+  if (reasons.length > 0) return addressRefused(host, reasons[0] ?? 'invalid');
+  return Object.assign(new Error(`${host} has no address`), { code: 'ENOTFOUND' });
+}
+
+/** The message names the kind of address, not the address: whoever asked may not know the network. */
+export function addressRefused(host: string, reason: string): ScrapifieError {
+  return new ScrapifieError('ADDRESS_REFUSED', `${host} is not fetched: its address is ${reason}`, {
+    details: { host, reason },
+  });
+}

@@ -1,0 +1,109 @@
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { Validators } from '../engine.ts';
+
+/** Headers that the engine writes itself, or that concern one connection only: a request may not bring them. */
+export const FORBIDDEN_HEADERS: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** Headers that are meant for one origin and are not carried to another. */
+const SENSITIVE_HEADERS: ReadonlySet<string> = new Set(['authorization', 'cookie', 'proxy-authorization']);
+/** Headers that describe a body and go when a redirect drops it. */
+const BODY_HEADERS: ReadonlySet<string> = new Set([
+  'content-encoding',
+  'content-language',
+  'content-location',
+  'content-type',
+]);
+
+/** Names in lower case and values in turn, as undici takes them. */
+export type HeaderList = readonly string[];
+
+export function defaultHeaders(userAgent: string): HeaderList {
+  return [
+    'user-agent',
+    userAgent,
+    'accept',
+    'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
+    'accept-language',
+    'en-US,en;q=0.9,*;q=0.5',
+    'accept-encoding',
+    'gzip, deflate, br, zstd',
+  ];
+}
+
+/**
+ * The headers of a request before cookies. The defaults themselves come back when nothing is added, which is the
+ * common case and costs nothing.
+ */
+export function requestHeaders(
+  defaults: HeaderList,
+  given: Readonly<Record<string, string>>,
+  conditional: Validators | null,
+): HeaderList {
+  const extra: [string, string][] = [];
+  for (const name in given) {
+    const value = given[name];
+    if (value !== undefined) extra.push([checked(name), value]);
+  }
+  if (conditional?.etag != null) extra.push(['if-none-match', conditional.etag]);
+  if (conditional?.lastModified != null) extra.push(['if-modified-since', conditional.lastModified]);
+  if (extra.length === 0) return defaults;
+
+  const overridden = new Set(extra.map(([name]) => name));
+  return [...without(defaults, overridden), ...extra.flat()];
+}
+
+function checked(name: string): string {
+  const lower = name.toLowerCase();
+  if (!FORBIDDEN_HEADERS.has(lower)) return lower;
+  throw new ScrapifieError('VALIDATION_FAILED', `The header ${lower} cannot be set on a request`, {
+    details: [{ path: `headers.${name}`, message: 'is set by the engine' }],
+  });
+}
+
+/** What of the headers still goes along on a redirect. */
+export function redirectHeaders(headers: HeaderList, keepsSecrets: boolean, keepsBody: boolean): HeaderList {
+  const once = keepsSecrets ? headers : without(headers, SENSITIVE_HEADERS);
+  return keepsBody ? once : without(once, BODY_HEADERS);
+}
+
+function without(headers: HeaderList, names: ReadonlySet<string>): HeaderList {
+  const kept: string[] = [];
+  for (let index = 0; index < headers.length; index += 2) {
+    const name = headers[index] ?? '';
+    if (!names.has(name)) kept.push(name, headers[index + 1] ?? '');
+  }
+  return kept;
+}
+
+/** The Cookie header for `stored` cookies with `given` ones laid over them; empty when there is none. */
+export function cookieHeader(
+  stored: readonly (readonly [string, string])[],
+  given: Readonly<Record<string, string>>,
+): string {
+  let header = '';
+  for (const [name, value] of stored) {
+    if (!Object.hasOwn(given, name)) header += `${header === '' ? '' : '; '}${name}=${value}`;
+  }
+  for (const name in given) header += `${header === '' ? '' : '; '}${name}=${given[name]}`;
+  return header;
+}
+
+/** Adds the Cookie header; one that the request brought itself keeps its place in front. */
+export function withCookies(headers: HeaderList, cookies: string): HeaderList {
+  if (cookies === '') return headers;
+  const at = headers.indexOf('cookie');
+  if (at === -1 || at % 2 === 1) return [...headers, 'cookie', cookies];
+  return headers.with(at + 1, `${headers[at + 1]}; ${cookies}`);
+}
