@@ -1,0 +1,50 @@
+import { NameTable } from './name-table.ts';
+
+/** The attributes extraction asks for. At most 31, so that the ones seen on a tag fit into one bit mask. */
+const NAMES = [
+  'href',
+  'src',
+  'srcset',
+  'rel',
+  'content',
+  'name',
+  'property',
+  'http-equiv',
+  'lang',
+  'hreflang',
+  'type',
+  'title',
+  'alt',
+  'itemscope',
+  'itemprop',
+  'itemtype',
+  'itemid',
+  'typeof',
+  'vocab',
+  'resource',
+  'about',
+  'datetime',
+  'value',
+  'data',
+  'action',
+  'method',
+  'xlink:href',
+  'shadowrootmode',
+  'data-src',
+  'data-srcset',
+  'xml:lang',
+] as const;
+
+export type AttributeName = (typeof NAMES)[number];
+export const ATTRIBUTE_COUNT = NAMES.length;
+export const attributeTable = new NameTable(NAMES);
+
+export const ATTR = Object.fromEntries(NAMES.map((name, id) => [name, id])) as Readonly<
+  Record<AttributeName, number>
+>;
+
+function maskOf(...names: readonly AttributeName[]): number {
+  return names.reduce((mask, name) => mask | (1 << ATTR[name]), 0);
+}
+export const MICRODATA_MASK = maskOf('itemscope', 'itemprop');
+export const RDFA_MASK = maskOf('typeof', 'property', 'vocab');

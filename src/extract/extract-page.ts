@@ -1,0 +1,148 @@
+import type { Format } from '../model/job.ts';
+import type { PageLink, PageMetadata } from '../model/page.ts';
+import { BaseUrl } from './base-url.ts';
+import { cleanHtml } from './clean-html.ts';
+import { codeUnitsOf } from './code-units.ts';
+import { type ContentKind, contentKindOf } from './content-kind.ts';
+import { parseLinkHeader } from './link-header.ts';
+import { noFacts, type PageFacts } from './page-facts.ts';
+import { PageReader } from './page-reader.ts';
+import { ownRobotsHeader, type RobotsDirectives, readRobotsContent } from './robots-directives.ts';
+import { HtmlScanner } from './scanner.ts';
+import { TextDigest } from './text-digest.ts';
+import { TypedLinks } from './typed-links.ts';
+import { visibleText } from './visible-text.ts';
+
+export interface ExtractInput {
+  /** The decoded body. */
+  readonly text: string;
+  readonly charset: string | null;
+  /** Where the body came from, after redirects. */
+  readonly url: string;
+  readonly contentType: string | null;
+  readonly contentLanguage?: string | null;
+  readonly linkHeader: string | null;
+  /** Several headers are joined with newlines, because a comma could be part of one. */
+  readonly xRobotsTag: string | null;
+  readonly formats: readonly Format[];
+}
+
+export interface Extracted {
+  readonly kind: ContentKind;
+  readonly charset: string | null;
+  readonly title: string | null;
+  /** 32 hex characters of the SHA-256 of the visible text with its white space collapsed; null without text. */
+  readonly textHash: string | null;
+  /** Characters of that text. */
+  readonly textLength: number;
+  /** Null unless the format was asked for and the page is HTML. */
+  readonly metadata: PageMetadata | null;
+  /** In the order they stand, repeats included; absolute, not yet canonical. */
+  readonly links: readonly PageLink[];
+  readonly html?: string;
+  readonly text?: string;
+  readonly robots: RobotsDirectives;
+  readonly canonical: string | null;
+  readonly facts: PageFacts;
+  /** A limit cut something off. */
+  readonly isTruncated: boolean;
+}
+
+// One page at a time per thread: their buffers are used again for the next one.
+const scanner = new HtmlScanner();
+const digest = new TextDigest();
+
+/** Reads a page: pure, synchronous, linear in its size, and without a way to fail. */
+export function extractPage(input: ExtractInput): Extracted {
+  const kind = contentKindOf(input.contentType, input.text);
+  digest.reset();
+  return kind === 'html' ? extractHtml(input) : extractOther(input, kind);
+}
+
+function extractHtml(input: ExtractInput): Extracted {
+  const page = BaseUrl.parse(input.url) ?? BaseUrl.NOWHERE;
+  const hasMetadata = input.formats.includes('metadata');
+  const reader = new PageReader(scanner, digest, page, hasMetadata);
+  scanner.scan(input.text, reader);
+  reader.finish();
+  const { meta, base, facts } = reader;
+  const typed = new TypedLinks();
+  const links = reader.links.resolve(base, typed);
+  links.push(...typed.addHeader(parseLinkHeader(input.linkHeader), page));
+  facts.refresh = meta.refresh === null ? null : base.resolve(meta.refresh);
+  if (facts.refresh !== null) links.push({ url: facts.refresh, text: '', rel: '', from: 'refresh' });
+  const robotsHeader = ownRobotsHeader(input.xRobotsTag);
+  const { hash, length } = digest.finish();
+  const isTruncated = reader.isTruncated || typed.isTruncated;
+  const clean = input.formats.includes('html') ? cleanHtml(scanner, input.text, base) : null;
+  const text = input.formats.includes('text') ? visibleText(scanner, input.text) : null;
+  return {
+    kind: 'html',
+    charset: input.charset,
+    title: reader.title,
+    textHash: hash,
+    textLength: length,
+    metadata: hasMetadata ? metadataOf(input, reader, typed, robotsHeader) : null,
+    links,
+    ...(clean === null ? {} : { html: clean.html }),
+    ...(text === null ? {} : { text }),
+    robots: meta.directives(robotsHeader),
+    canonical: typed.canonical,
+    facts,
+    isTruncated: isTruncated || (clean?.isTruncated ?? false),
+  };
+}
+
+function metadataOf(
+  input: ExtractInput,
+  reader: PageReader,
+  typed: TypedLinks,
+  robotsHeader: string,
+): PageMetadata {
+  const { meta, structured } = reader;
+  const robots = [...meta.robots, robotsHeader].filter((part) => part !== '').join(', ');
+  return {
+    title: reader.title,
+    description: meta.description,
+    language: reader.language?.trim() || meta.language || input.contentLanguage?.trim() || null,
+    canonical: typed.canonical,
+    robots: robots === '' ? null : robots,
+    charset: input.charset,
+    headings: reader.headings,
+    meta: meta.named,
+    openGraph: meta.openGraph,
+    twitter: meta.twitter,
+    hreflang: typed.hreflang,
+    jsonLd: reader.jsonLd,
+    microdata: structured.microdata.roots,
+    // An element with a type and nothing in it says nothing.
+    rdfa: structured.rdfa.roots.filter((item) => Object.keys(item.properties).length > 0),
+    feeds: typed.feeds,
+    pagination: typed.pagination(),
+    images: reader.images.resolve(reader.base),
+  };
+}
+
+/** JSON, plain text, XML and the rest: the headers still speak. */
+function extractOther(input: ExtractInput, kind: ContentKind): Extracted {
+  const hasText = kind !== 'other';
+  if (hasText) digest.add(input.text, codeUnitsOf(input.text), 0, input.text.length, false);
+  const typed = new TypedLinks();
+  const page = BaseUrl.parse(input.url);
+  if (page !== null) typed.addHeader(parseLinkHeader(input.linkHeader), page);
+  const { hash, length } = digest.finish();
+  return {
+    kind,
+    charset: hasText ? input.charset : null,
+    title: null,
+    textHash: hash,
+    textLength: length,
+    metadata: null,
+    links: [],
+    ...(hasText && input.formats.includes('text') ? { text: input.text } : {}),
+    robots: readRobotsContent(ownRobotsHeader(input.xRobotsTag)),
+    canonical: typed.canonical,
+    facts: noFacts(),
+    isTruncated: typed.isTruncated,
+  };
+}

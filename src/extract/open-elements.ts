@@ -1,0 +1,96 @@
+import { LIMITS } from './limits.ts';
+import { BORDER, IMPLIED_ENDS, TAG, TAG_FLAGS } from './tag.ts';
+
+const BUCKETS = 256;
+const SVG = TAG.svg;
+const MATH = TAG.math;
+
+/**
+ * The elements that are open at a place in the page, as far down as the depth limit; deeper ones are only counted.
+ * An element may carry a mark, and whoever set it hears when the element ends.
+ */
+export class OpenElements {
+  depth = 0;
+  /** Inside SVG or MathML and not inside HTML within that. */
+  isForeign = false;
+  isTruncated = false;
+  #beyond = 0;
+  readonly #hashes = new Int32Array(LIMITS.depth);
+  readonly #tags = new Uint8Array(LIMITS.depth);
+  readonly #marks = new Uint8Array(LIMITS.depth);
+  /** How many open elements share a bucket of hashes: tells without a search that none can match. */
+  readonly #counts = new Uint16Array(BUCKETS);
+  readonly #ended: (mark: number, depth: number) => void;
+
+  constructor(ended: (mark: number, depth: number) => void) {
+    this.#ended = ended;
+  }
+
+  push(tag: number, hash: number, mark: number): void {
+    const depth = this.depth;
+    if (depth === LIMITS.depth) {
+      this.#beyond++;
+      this.isTruncated = true;
+      return;
+    }
+    this.#hashes[depth] = hash;
+    this.#tags[depth] = tag;
+    this.#marks[depth] = mark;
+    const bucket = hash & (BUCKETS - 1);
+    this.#counts[bucket] = (this.#counts[bucket] as number) + 1;
+    this.depth = depth + 1;
+    if (((TAG_FLAGS[tag] as number) & BORDER) !== 0) this.#crossBorder(tag);
+  }
+
+  /** Ends the elements that the start of `tag` implies the end of. */
+  endImplied(tag: number): void {
+    const ends = IMPLIED_ENDS[tag] as Uint8Array;
+    while (this.depth > 0 && this.#beyond === 0 && ends[this.#tags[this.depth - 1] as number] === 1)
+      this.#pop();
+  }
+
+  /** Ends the innermost element of that name and all within it; an end tag that matches none is passed over. */
+  end(hash: number): void {
+    if (this.#beyond > 0) {
+      this.#beyond--;
+      return;
+    }
+    if (this.#counts[hash & (BUCKETS - 1)] === 0) return;
+    const hashes = this.#hashes;
+    for (let index = this.depth - 1; index >= 0; index--) {
+      if (hashes[index] === hash) {
+        while (this.depth > index) this.#pop();
+        return;
+      }
+    }
+  }
+
+  endAll(): void {
+    this.#beyond = 0;
+    while (this.depth > 0) this.#pop();
+  }
+
+  #pop(): void {
+    const depth = --this.depth;
+    const bucket = (this.#hashes[depth] as number) & (BUCKETS - 1);
+    this.#counts[bucket] = (this.#counts[bucket] as number) - 1;
+    const mark = this.#marks[depth] as number;
+    if (mark !== 0) this.#ended(mark, depth);
+    if (((TAG_FLAGS[this.#tags[depth] as number] as number) & BORDER) !== 0) this.#recheckBorder();
+  }
+
+  #crossBorder(tag: number): void {
+    if (tag === SVG || tag === MATH) this.isForeign = true;
+    else if (this.isForeign) this.isForeign = false;
+  }
+
+  #recheckBorder(): void {
+    this.isForeign = false;
+    for (let index = this.depth - 1; index >= 0; index--) {
+      const tag = this.#tags[index] as number;
+      if (((TAG_FLAGS[tag] as number) & BORDER) === 0) continue;
+      this.isForeign = tag === SVG || tag === MATH;
+      return;
+    }
+  }
+}
