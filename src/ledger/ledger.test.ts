@@ -1,0 +1,345 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import {
+  at,
+  completion,
+  createJob,
+  DONE,
+  done,
+  ledger as entries,
+  entryOf,
+  expectExact,
+  foundOn,
+  job as jobNow,
+  T0,
+  take,
+  urlsOn,
+} from '../../test/contract/store/fixtures.ts';
+import { createSqliteStore } from '../drivers/store-sqlite/sqlite-store.ts';
+import type { ErrorCode } from '../errors/registry.ts';
+import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import { createKnownUrls } from '../frontier/known-urls.ts';
+import type { TaskId } from '../model/ids.ts';
+import { createLogger } from '../observe/logger.ts';
+import { createMetrics } from '../observe/metrics.ts';
+import type { Completion, LedgerStore, Receipt, Store } from '../ports/store.ts';
+import { createLedger, type LedgerOptions } from './ledger.ts';
+
+const NEVER_MS = 1_000_000;
+const NOTHING: Receipt = {
+  rejected: [],
+  readyHosts: [],
+  changedJobs: [],
+  finishedJobs: [],
+  stoppedJobs: [],
+};
+
+/** A store whose commits begin when the test says so, and may fail before they reach the real one. */
+function heldStore(real: Pick<LedgerStore, 'commit'>) {
+  const batches: (readonly Completion[])[] = [];
+  const held: { run: () => void; fail: (error: unknown) => void }[] = [];
+  let running = 0;
+  let mostAtOnce = 0;
+  const store: LedgerStore = {
+    reserveUrl: async () => false,
+    async commit(completions, now) {
+      batches.push(completions);
+      running += 1;
+      mostAtOnce = Math.max(mostAtOnce, running);
+      try {
+        await new Promise<void>((run, fail) => held.push({ run, fail }));
+        return await real.commit(completions, now);
+      } finally {
+        running -= 1;
+      }
+    },
+  };
+  const next = async () => {
+    await vi.waitFor(() => expect(held.length).toBeGreaterThan(0), { interval: 1 });
+    const first = held.shift();
+    if (first === undefined) throw new Error('No commit has begun.');
+    return first;
+  };
+  return {
+    store,
+    batches,
+    mostAtOnce: () => mostAtOnce,
+    isHeld: () => held.length > 0,
+    let: async () => (await next()).run(),
+    fail: async (error: unknown) => (await next()).fail(error),
+  };
+}
+
+function ledgerOver(store: LedgerStore, changes: Partial<LedgerOptions> = {}) {
+  const lines: string[] = [];
+  const receipts: Receipt[] = [];
+  const ledger = createLedger({
+    store,
+    now: () => T0,
+    known: createKnownUrls(),
+    onCommit: (receipt) => void receipts.push(receipt),
+    logger: createLogger({ level: 'warn', destination: { write: (line) => void lines.push(line) } }),
+    metrics: createMetrics({ withProcess: false }),
+    companyMs: 1,
+    ...changes,
+  });
+  return { ledger, lines, receipts };
+}
+
+const numbered = (id: number): Completion => ({
+  lease: { hostId: 1 as Completion['lease']['hostId'], epoch: 1 },
+  taskId: id as TaskId,
+  jobSeq: 1 as Completion['jobSeq'],
+  end: DONE,
+  trace: [],
+  bytes: 0,
+  page: null,
+  discovered: [],
+});
+const idsOf = (batch: readonly Completion[] | undefined) => batch?.map(({ taskId }) => Number(taskId));
+
+describe('the order of writing', () => {
+  it('does not hold back what somebody waits for', async () => {
+    const held = heldStore({ commit: async () => NOTHING });
+    const { ledger } = ledgerOver(held.store, { companyMs: NEVER_MS });
+    const written = ledger.write(numbered(1), true);
+    await held.let();
+    expect(await written).toBe(true);
+  });
+
+  it('what nobody waits for goes along with what somebody does', async () => {
+    const held = heldStore({ commit: async () => NOTHING });
+    const { ledger } = ledgerOver(held.store, { companyMs: NEVER_MS });
+    const writes = [ledger.write(numbered(1), false), ledger.write(numbered(2), true)];
+    await held.let();
+    expect(await Promise.all(writes)).toEqual([true, true]);
+    expect(held.batches.map(idsOf)).toEqual([[1, 2]]);
+  });
+
+  it('gathers the others for a moment and then writes them together', async () => {
+    const held = heldStore({ commit: async () => NOTHING });
+    const { ledger } = ledgerOver(held.store);
+    const writes = [1, 2, 3].map((id) => ledger.write(numbered(id), false));
+    await held.let();
+    await Promise.all(writes);
+    expect(held.batches.map(idsOf)).toEqual([[1, 2, 3]]);
+  });
+
+  it('a full batch waits for nobody', async () => {
+    const held = heldStore({ commit: async () => NOTHING });
+    const { ledger } = ledgerOver(held.store, { companyMs: NEVER_MS, maxBatch: 2 });
+    const writes = [1, 2].map((id) => ledger.write(numbered(id), false));
+    await held.let();
+    expect(await Promise.all(writes)).toEqual([true, true]);
+  });
+
+  it('has one transaction under way at a time and keeps the order', async () => {
+    const held = heldStore({ commit: async () => NOTHING });
+    const { ledger } = ledgerOver(held.store, { maxBatch: 3 });
+    const order: number[] = [];
+    const write = (id: number) => ledger.write(numbered(id), true).then(() => order.push(id));
+    const writes = [write(1)];
+    await vi.waitFor(() => expect(held.isHeld()).toBe(true), { interval: 1 });
+    for (const id of [2, 3, 4, 5, 6]) writes.push(write(id));
+    expect(ledger.backlog).toBe(6);
+    for (let batch = 0; batch < 3; batch += 1) await held.let();
+    await Promise.all(writes);
+    expect(held.batches.map(idsOf)).toEqual([[1], [2, 3, 4], [5, 6]]);
+    expect(order).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(held.mostAtOnce()).toBe(1);
+    expect(ledger.backlog).toBe(0);
+  });
+
+  it('tells of a commit before the writers learn of it', async () => {
+    const told: string[] = [];
+    const { ledger } = ledgerOver(
+      { commit: async () => NOTHING, reserveUrl: async () => false },
+      { onCommit: () => void told.push('everybody') },
+    );
+    await ledger.write(numbered(1), true).then(() => told.push('the writer'));
+    expect(told).toEqual(['everybody', 'the writer']);
+  });
+});
+
+describe('a store that fails', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+  afterEach(() => void vi.useRealTimers());
+
+  const inTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+  /** Fails so often and then takes everything. */
+  function failing(code: ErrorCode, times: number) {
+    const taken: number[] = [];
+    const asked: number[][] = [];
+    const store: LedgerStore = {
+      reserveUrl: async () => false,
+      async commit(completions) {
+        asked.push(idsOf(completions) ?? []);
+        if (asked.length <= times) throw new ScrapifieError(code, 'not now');
+        taken.push(...(idsOf(completions) ?? []));
+        return NOTHING;
+      },
+    };
+    return { store, taken, asked };
+  }
+
+  it.each(['DISK_FULL', 'STORE_UNAVAILABLE'] as const)(
+    'is asked again after %s, with the same batch before all others, and nothing is dropped',
+    async (code) => {
+      const { store, taken, asked } = failing(code, 3);
+      const { ledger, lines } = ledgerOver(store, { maxBatch: 2 });
+      const writes = [1, 2, 3].map((id) => ledger.write(numbered(id), true));
+      for (let failure = 1; failure <= 3; failure += 1) {
+        await inTurn();
+        expect(ledger.backlog).toBe(3);
+        await vi.advanceTimersByTimeAsync(1_000);
+      }
+      expect(await Promise.all(writes)).toEqual([true, true, true]);
+      expect(asked).toEqual([[1, 2], [1, 2], [1, 2], [1, 2], [3]]);
+      expect(taken).toEqual([1, 2, 3]);
+      expect(lines.filter((line) => line.includes(code))).toHaveLength(3);
+    },
+  );
+
+  it('that will never take a batch refuses that batch and goes on with the next', async () => {
+    const { store, taken } = failing('DATABASE_CORRUPT', 1);
+    const { ledger } = ledgerOver(store, { maxBatch: 1 });
+    const [first, second] = [ledger.write(numbered(1), true), ledger.write(numbered(2), true)];
+    await expect(first).rejects.toMatchObject({ code: 'DATABASE_CORRUPT' });
+    expect(await second).toBe(true);
+    expect(taken).toEqual([2]);
+  });
+
+  it('is given up by close, and whoever waits is told', async () => {
+    const { store, taken } = failing('DISK_FULL', Number.POSITIVE_INFINITY);
+    const { ledger } = ledgerOver(store, { maxBatch: 1 });
+    const outcomes = Promise.allSettled([1, 2].map((id) => ledger.write(numbered(id), true)));
+    const flushed = ledger.flush();
+    await inTurn();
+    ledger.close();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    await flushed;
+    expect([taken, ledger.backlog]).toEqual([[], 0]);
+  });
+});
+
+describe('flush', () => {
+  it('has nothing to wait for when nothing was handed in', async () => {
+    await ledgerOver({ commit: async () => NOTHING, reserveUrl: async () => false }).ledger.flush();
+  });
+
+  it('does not wait for company', async () => {
+    const taken: number[] = [];
+    const commit = async (batch: readonly Completion[]) => {
+      taken.push(...(idsOf(batch) ?? []));
+      return NOTHING;
+    };
+    const { ledger } = ledgerOver({ commit, reserveUrl: async () => false }, { companyMs: NEVER_MS });
+    void ledger.write(numbered(1), false);
+    await ledger.flush();
+    expect(taken).toEqual([1]);
+  });
+
+  it('resolves when what was handed in before it is committed, also while more arrives', async () => {
+    const held = heldStore({ commit: async () => NOTHING });
+    const { ledger } = ledgerOver(held.store, { maxBatch: 2, companyMs: NEVER_MS });
+    let isFlushed = false;
+    for (const id of [1, 2, 3]) void ledger.write(numbered(id), false);
+    const flushed = ledger.flush().then(() => {
+      isFlushed = true;
+    });
+    await held.let();
+    void ledger.write(numbered(4), false);
+    await vi.waitFor(() => expect(held.isHeld()).toBe(true), { interval: 1 });
+    expect(isFlushed).toBe(false);
+    await held.let();
+    await flushed;
+    expect(held.batches.flatMap((batch) => idsOf(batch) ?? [])).toEqual(expect.arrayContaining([1, 2, 3]));
+  });
+});
+
+describe('with the real store', () => {
+  let store: Store;
+  beforeAll(async () => {
+    store = await createSqliteStore({ path: ':memory:' });
+    await store.migrate();
+  });
+  afterAll(() => store.close());
+
+  it('everything written is committed, the job ends, and the counters are exact', async () => {
+    const { id } = await createJob(store, urlsOn('a1.test', 50));
+    const { lease, tasks } = await take(store, 'a1.test');
+    const { ledger, receipts } = ledgerOver(store, { maxBatch: 16 });
+    const kept = await Promise.all(tasks.map((task) => ledger.write(done(lease, task), false)));
+    expect(kept).toEqual(tasks.map(() => true));
+    expect(receipts.flatMap(({ finishedJobs }) => finishedJobs)).toEqual([id]);
+    expect((await expectExact(store, id)).counters.done).toBe(50);
+  });
+
+  it('a completion of a lost lease is false, the others of its batch are kept', async () => {
+    const { id } = await createJob(store, ['https://a2.test/', 'https://b2.test/']);
+    const old = await take(store, 'a2.test');
+    const good = await take(store, 'b2.test');
+    const LATER = T0 + 600_000;
+    await take(store, 'a2.test', 10, LATER);
+    const { ledger } = ledgerOver(store);
+    const late = done(old.lease, at(old.tasks, 0), [foundOn(at(old.tasks, 0), 'https://a2.test/new')]);
+    const writes = [ledger.write(late, false), ledger.write(done(good.lease, at(good.tasks, 0)), false)];
+    expect(await Promise.all(writes)).toEqual([false, true]);
+    expect((await entries(store, id)).map(({ url }) => url)).not.toContain('https://a2.test/new');
+  });
+
+  it('what a rejected completion found is not taken for known', async () => {
+    const { id } = await createJob(store, ['https://a3.test/']);
+    const old = await take(store, 'a3.test');
+    const now = await take(store, 'a3.test', 10, T0 + 600_000);
+    const { ledger } = ledgerOver(store);
+    const found = [foundOn(at(old.tasks, 0), 'https://a3.test/new')];
+    expect(await ledger.write(done(old.lease, at(old.tasks, 0), found), true)).toBe(false);
+    expect(await ledger.write(done(now.lease, at(now.tasks, 0), found), true)).toBe(true);
+    expect((await entryOf(store, id, 'https://a3.test/new')).state).toBe('ready');
+  });
+
+  it('URLs that were committed are not written again', async () => {
+    await createJob(store, urlsOn('a4.test', 2));
+    const { lease, tasks } = await take(store, 'a4.test');
+    const asked: string[][] = [];
+    const watched: LedgerStore = {
+      reserveUrl: store.reserveUrl,
+      commit(completions, now) {
+        asked.push(completions.flatMap(({ discovered }) => discovered.map(({ url }) => url)));
+        return store.commit(completions, now);
+      },
+    };
+    const { ledger } = ledgerOver(watched);
+    const [first, second] = [at(tasks, 0), at(tasks, 1)];
+    const menu = foundOn(first, 'https://a4.test/menu');
+    const skipped = foundOn(first, 'https://b4.test/', { state: 'skipped', rule: 'scope.domain' });
+    await ledger.write(done(lease, first, [menu, skipped]), true);
+    await ledger.write(done(lease, second, [menu, skipped, foundOn(second, 'https://a4.test/new')]), true);
+    expect(asked).toEqual([['https://a4.test/menu', 'https://b4.test/'], ['https://a4.test/new']]);
+  });
+
+  it('a URL kept out by a provisional rule is written again, and a better way to it makes it ready', async () => {
+    const { id } = await createJob(store, urlsOn('a5.test', 2));
+    const { lease, tasks } = await take(store, 'a5.test');
+    const { ledger } = ledgerOver(store);
+    const [first, second] = [at(tasks, 0), at(tasks, 1)];
+    const url = 'https://a5.test/page';
+    const hidden = foundOn(first, url, { state: 'skipped', rule: 'scope.nofollow' });
+    await ledger.write(done(lease, first, [hidden]), true);
+    expect(await entryOf(store, id, url)).toMatchObject({ state: 'skipped', rule: 'scope.nofollow' });
+    await ledger.write(done(lease, second, [foundOn(second, url)]), true);
+    expect(await entryOf(store, id, url)).toMatchObject({ state: 'ready', rule: null });
+    expect((await jobNow(store, id)).counters.open).toBe(1);
+  });
+
+  it('a task that waits stays open', async () => {
+    const { id } = await createJob(store, ['https://a6.test/']);
+    const { lease, tasks } = await take(store, 'a6.test');
+    const { ledger } = ledgerOver(store);
+    const end = { state: 'waiting', readyAt: T0 + 5_000, rule: 'retry:CONNECT_FAILED' } as const;
+    expect(await ledger.write(completion(lease, at(tasks, 0), end), true)).toBe(true);
+    expect((await expectExact(store, id)).counters.open).toBe(1);
+  });
+});

@@ -1,0 +1,150 @@
+import { isScrapifieError } from '../errors/scrapifie-error.ts';
+import type { KnownUrls } from '../frontier/known-urls.ts';
+import type { TaskId } from '../model/ids.ts';
+import { type NewTask, PROVISIONAL_RULES } from '../model/task.ts';
+import type { Logger } from '../observe/logger.ts';
+import type { Metrics } from '../observe/metrics.ts';
+import type { Completion, LedgerStore, Receipt } from '../ports/store.ts';
+
+/**
+ * The batch writer between the crawl and the store: one transaction for all that ended meanwhile. While a commit is
+ * under way the next batch collects, and it waits a moment for company, so a busy crawl writes a hundred pages at once.
+ *
+ * A store that is full or away is asked again until it answers; nothing handed in is dropped.
+ */
+export interface Ledger {
+  /**
+   * Resolves once the completion is committed: true, or false when the lease was lost and it changed nothing.
+   * One that somebody waits for is not held back for company.
+   */
+  write(completion: Completion, isAwaited: boolean): Promise<boolean>;
+  /** Completions handed in and not yet committed. */
+  readonly backlog: number;
+  /** Resolves when everything handed in so far is committed. */
+  flush(): Promise<void>;
+  /** Gives up on what a failing store has not taken; the tasks stay claimed there and are done again. */
+  close(): void;
+}
+
+export interface LedgerOptions {
+  readonly store: LedgerStore;
+  readonly now: () => number;
+  /** URLs that need not be written again. */
+  readonly known: KnownUrls;
+  /** Called with what was committed, before the writers are told. */
+  readonly onCommit: (receipt: Receipt) => void;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly maxBatch?: number;
+  readonly companyMs?: number;
+}
+
+/** What the store will not decide otherwise when it hears of the URL again. */
+const isSettled = ({ rule }: NewTask) => rule === null || !PROVISIONAL_RULES.has(rule);
+
+const RETRY_MS = 1_000;
+
+interface Pending {
+  readonly completion: Completion;
+  readonly resolve: (isKept: boolean) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export function createLedger(options: LedgerOptions): Ledger {
+  const { store, known, now, onCommit, logger, metrics, maxBatch = 256, companyMs = 15 } = options;
+  let pending: Pending[] = [];
+  /** Completions in the transaction under way. */
+  let committing = 0;
+  /** A transaction is under way or about to begin. */
+  let isBusy = false;
+  let timer: NodeJS.Timeout | null = null;
+  /** Somebody waits for one of the pending. */
+  let isUrgent = false;
+  let isClosed = false;
+  let waiters: (() => void)[] = [];
+
+  /** Sees to it that what is pending gets committed: at once when somebody waits or it is many, else soon. */
+  function schedule(): void {
+    if (isBusy || pending.length === 0) return;
+    if (!isUrgent && pending.length < maxBatch) {
+      timer ??= setTimeout(begin, companyMs);
+      return;
+    }
+    begin();
+  }
+
+  function begin(): void {
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+    isBusy = true;
+    // A turn of the loop later, so that answers which arrive together are written together.
+    setImmediate(() => void commitNext());
+  }
+
+  async function commitNext(): Promise<void> {
+    const batch = pending.slice(0, maxBatch);
+    pending = pending.slice(maxBatch);
+    committing = batch.length;
+    if (pending.length === 0) isUrgent = false;
+    try {
+      const rejected = new Set<TaskId>(await commit(batch.map(({ completion }) => completion)));
+      for (const { completion, resolve } of batch) resolve(!rejected.has(completion.taskId));
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+    committing = 0;
+    isBusy = false;
+    if (pending.length === 0) {
+      for (const done of waiters) done();
+      waiters = [];
+    }
+    schedule();
+  }
+
+  async function commit(completions: readonly Completion[]): Promise<readonly TaskId[]> {
+    for (;;) {
+      const startedAt = performance.now();
+      try {
+        const receipt = await store.commit(completions, now());
+        metrics.committed(performance.now() - startedAt, completions.length);
+        const rejected = new Set(receipt.rejected);
+        for (const { taskId, jobSeq, discovered } of completions) {
+          if (!rejected.has(taskId))
+            for (const task of discovered) if (isSettled(task)) known.add(jobSeq, task.urlKey);
+        }
+        onCommit(receipt);
+        return receipt.rejected;
+      } catch (error) {
+        if (isClosed || !isScrapifieError(error) || error.spec.retry !== 'later') throw error;
+        logger.error(
+          { code: error.code, waiting: pending.length },
+          'the ledger cannot be written; trying again',
+        );
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      }
+    }
+  }
+
+  return {
+    write(completion, isAwaited) {
+      const discovered = completion.discovered.filter(({ urlKey }) => !known.has(completion.jobSeq, urlKey));
+      return new Promise((resolve, reject) => {
+        pending.push({ completion: { ...completion, discovered }, resolve, reject });
+        isUrgent ||= isAwaited;
+        schedule();
+      });
+    },
+    get backlog() {
+      return pending.length + committing;
+    },
+    flush() {
+      if (!isBusy && pending.length === 0) return Promise.resolve();
+      isUrgent = true;
+      schedule();
+      return new Promise((resolve) => waiters.push(resolve));
+    },
+    close() {
+      isClosed = true;
+    },
+  };
+}

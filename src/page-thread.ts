@@ -1,0 +1,105 @@
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { createBlobsFs } from './drivers/blobs-fs/blobs-fs.ts';
+import { isScrapifieError } from './errors/scrapifie-error.ts';
+import type { JobSeq } from './model/ids.ts';
+import { compileRules, type JobRules } from './pages/find-tasks.ts';
+import type { PageReading, ReadRequest } from './pages/page-reading.ts';
+import { readPage } from './pages/read-page.ts';
+import { readSitemapTask } from './pages/read-sitemap-task.ts';
+import type { ReadAnswer, ReadCall, ThreadData } from './pages/thread-messages.ts';
+import type { Blob } from './ports/blobs.ts';
+
+/** A thread that reads pages. It opens the blob store itself: bodies are compressed and written where they are read. */
+if (parentPort === null) throw new Error('The page thread has no parent.');
+const port = parentPort;
+const { given, reading: current } = workerData as ThreadData<PageThreadData>;
+const blobs = await createBlobsFs({ dir: given.blobsDir });
+const jobs = new Map<JobSeq, KnownJob>();
+const MAX_JOBS = 64;
+/** Pages that wait are read in a row and their bodies stored together. */
+const MOST_TOGETHER = 16;
+
+export interface PageThreadData {
+  readonly blobsDir: string;
+}
+
+interface KnownJob {
+  readonly job: ReadRequest['job'];
+  readonly rules: JobRules;
+}
+
+function jobOf({ seq, generation, job: text }: ReadCall): KnownJob {
+  const known = jobs.get(seq);
+  if (known !== undefined && known.job.generation === generation) return known;
+  const job = { ...(JSON.parse(text) as Omit<ReadRequest['job'], 'seq' | 'generation'>), seq, generation };
+  const [oldest] = jobs.keys();
+  if (jobs.size >= MAX_JOBS && oldest !== undefined) jobs.delete(oldest);
+  const read = { job, rules: compileRules(job) };
+  jobs.set(seq, read);
+  return read;
+}
+
+async function read(call: ReadCall): Promise<PageReading> {
+  const startedAt = performance.now();
+  const { job, rules } = jobOf(call);
+  const request: ReadRequest = { job, ...call.request };
+  const isSitemap = request.task.kind === 'sitemap';
+  const reading = isSitemap ? await readSitemapTask(request, rules) : readPage(request, rules);
+  return { ...reading, ms: performance.now() - startedAt };
+}
+
+function failed({ id, seq }: ReadCall, error: unknown): ReadAnswer {
+  // What was reported for this page is lost with it.
+  jobs.delete(seq);
+  const code = isScrapifieError(error) ? error.code : null;
+  return { id, code, message: error instanceof Error ? error.message : String(error) };
+}
+
+async function answer(call: ReadCall): Promise<ReadAnswer> {
+  Atomics.store(current, 0, call.id);
+  try {
+    return { id: call.id, reading: await read(call) };
+  } catch (error) {
+    return failed(call, error);
+  }
+}
+
+async function readTogether(calls: readonly ReadCall[]): Promise<void> {
+  const answers: ReadAnswer[] = [];
+  for (const call of calls) answers.push(await answer(call));
+  try {
+    await blobs.put(
+      calls.flatMap(({ request }, at): Blob[] => {
+        const read = answers[at];
+        const hash = read !== undefined && 'reading' in read ? read.reading.page.contentHash : null;
+        return hash === null ? [] : [{ hash, bytes: request.response.body }];
+      }),
+    );
+    port.postMessage(answers);
+  } catch (error) {
+    port.postMessage(calls.map((call) => failed(call, error)));
+  }
+  Atomics.store(current, 0, 0);
+}
+
+let calls: ReadCall[] = [];
+let isReading = false;
+
+async function readAll(): Promise<void> {
+  isReading = true;
+  while (calls.length > 0) {
+    for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
+      calls.push(...(next.message as readonly ReadCall[]));
+    }
+    const together = calls.slice(0, MOST_TOGETHER);
+    calls = calls.slice(MOST_TOGETHER);
+    await readTogether(together);
+  }
+  isReading = false;
+}
+
+port.on('message', (more: readonly ReadCall[]) => {
+  calls.push(...more);
+  if (!isReading) void readAll();
+});
+port.postMessage([] satisfies ReadAnswer[]);

@@ -1,0 +1,125 @@
+import type { Extracted } from '../extract/extract-page.ts';
+import { type Canonicalizer, type CanonicalUrl, createCanonicalizer } from '../frontier/canonical.ts';
+import { RecentKeys } from '../frontier/recent-keys.ts';
+import { compileScope, type ScopeCheck } from '../frontier/scope.ts';
+import type { UrlKey } from '../model/ids.ts';
+import { type FoundBy, type NewTask, PROVISIONAL_RULES, type TaskKind } from '../model/task.ts';
+import type { ReadRequest } from './page-reading.ts';
+
+/** A job's rules about URLs, compiled once per thread. */
+export interface JobRules {
+  readonly canonical: Canonicalizer;
+  readonly isInScope: ScopeCheck;
+  readonly generation: number;
+  /** What this thread has reported: most links of a page lead to what every other page of the site links to. */
+  readonly reported: RecentKeys<UrlKey>;
+  /** Links as written that led to what was reported: looking these up is cheaper than canonicalizing them. */
+  readonly seenLinks: RecentKeys<string>;
+  /** Reported with a provisional decision: a better one is still worth reporting. */
+  readonly reportedProvisionally: RecentKeys<UrlKey>;
+}
+
+export function compileRules(job: ReadRequest['job']): JobRules {
+  return {
+    generation: job.generation,
+    reported: new RecentKeys(),
+    seenLinks: new RecentKeys(20_000),
+    reportedProvisionally: new RecentKeys(),
+    canonical: createCanonicalizer(job.options.scope),
+    isInScope: compileScope(job.options.scope, job.seeds),
+  };
+}
+
+/** The URLs a page leads to, each with the decision about it, and the page it repeats, if it says so. */
+export function findTasks(
+  request: ReadRequest,
+  extracted: Extracted,
+  rules: JobRules,
+): { tasks: NewTask[]; duplicateOf: string | null } {
+  const { job, task, response } = request;
+  const tasks: NewTask[] = [];
+  // What an error page links to is nothing the site means to show.
+  if (response.statusCode >= 400) return { tasks, duplicateOf: null };
+  const { reported, reportedProvisionally, seenLinks } = rules;
+  const report = (found: NewTask) => {
+    const isProvisional = found.rule !== null && PROVISIONAL_RULES.has(found.rule);
+    if (isProvisional && reportedProvisionally.has(found.urlKey)) return;
+    (isProvisional ? reportedProvisionally : reported).add(found.urlKey);
+    tasks.push(found);
+  };
+  const isKnown = (key: UrlKey) => key === task.urlKey || reported.has(key);
+  const original = originalOf(request, extracted, rules);
+  if (original !== null && !isKnown(original.urlKey)) {
+    // Not to be fetched as well; unless the job knows it already, this row keeps later links to it out.
+    report({
+      kind: 'page',
+      url: original.url,
+      urlKey: original.urlKey,
+      hostKey: original.hostKey,
+      depth: task.depth,
+      foundBy: 'canonical',
+      foundOn: task.id,
+      state: 'skipped',
+      rule: `duplicate.canonical:${task.url}`,
+    });
+  }
+  const isFollowed = job.kind === 'crawl' || (job.kind === 'map' && task.depth === 0);
+  if (isFollowed) {
+    const depth = task.depth + 1;
+    for (const link of extracted.links) {
+      if (seenLinks.has(link.url)) continue;
+      const found = rules.canonical(link.url, response.finalUrl);
+      if (found === null || isKnown(found.urlKey)) {
+        // Not this page's own address: for another page it would be a link.
+        if (found?.urlKey !== task.urlKey) seenLinks.add(link.url);
+        continue;
+      }
+      const isNofollow = extracted.robots.isNofollow || hasToken(link.rel, 'nofollow');
+      report(judged(found, { kind: 'page', depth, foundBy: 'link', isNofollow }, request, rules));
+    }
+  }
+  return { tasks, duplicateOf: original?.url ?? null };
+}
+
+/** A found URL with the rule that decided about it. A map only lists pages; it does not fetch them. */
+export function judged(
+  found: CanonicalUrl,
+  how: { kind: TaskKind; depth: number; foundBy: FoundBy; isNofollow: boolean },
+  { job, task }: ReadRequest,
+  rules: JobRules,
+): NewTask {
+  const decision = rules.isInScope({ url: found.url, hostKey: found.hostKey, ...how });
+  const isListed = decision.inScope && job.kind === 'map' && how.kind === 'page';
+  const rule = !decision.inScope ? decision.rule : isListed ? 'map.listed' : null;
+  return {
+    kind: how.kind,
+    url: found.url,
+    urlKey: found.urlKey,
+    hostKey: found.hostKey,
+    depth: how.depth,
+    foundBy: how.foundBy,
+    foundOn: task.id,
+    state: rule === null ? 'ready' : 'skipped',
+    rule,
+  };
+}
+
+/** What rel=canonical names, when the job heeds it: another page of the same host and of the job. */
+function originalOf(
+  { job, task, response }: ReadRequest,
+  extracted: Extracted,
+  rules: JobRules,
+): CanonicalUrl | null {
+  if (!job.options.scope.followCanonical || extracted.canonical === null || task.kind !== 'page') return null;
+  const named = rules.canonical(extracted.canonical, response.finalUrl);
+  const here = rules.canonical(response.finalUrl);
+  if (named === null || here === null || named.urlKey === here.urlKey || named.urlKey === task.urlKey)
+    return null;
+  if (named.hostKey !== here.hostKey) return null;
+  const how = { depth: task.depth, foundBy: 'canonical', isNofollow: false } as const;
+  return rules.isInScope({ url: named.url, hostKey: named.hostKey, ...how }).inScope ? named : null;
+}
+
+function hasToken(list: string, token: string): boolean {
+  return list.includes(token) && list.split(/\s+/).includes(token);
+}

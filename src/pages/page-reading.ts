@@ -1,0 +1,63 @@
+import type { OutcomeKind } from '../model/attempt.ts';
+import type { JobSeq, TaskId, UrlKey } from '../model/ids.ts';
+import type { JobKind, JobOptions } from '../model/job.ts';
+import type { NewPage } from '../model/page.ts';
+import type { NewTask, TaskKind } from '../model/task.ts';
+
+/** A response and what is to be read out of it. Plain data: it travels to another thread. */
+export interface ReadRequest {
+  readonly job: {
+    readonly seq: JobSeq;
+    readonly kind: JobKind;
+    readonly options: Pick<JobOptions, 'scope' | 'page'>;
+    readonly seeds: readonly string[];
+    /**
+     * Readers report each URL once per generation. It changes when something they reported was not kept, so that
+     * it is reported again.
+     */
+    readonly generation: number;
+  };
+  readonly task: {
+    readonly id: TaskId;
+    readonly kind: TaskKind;
+    readonly url: string;
+    readonly urlKey: UrlKey;
+    readonly depth: number;
+  };
+  readonly response: {
+    readonly finalUrl: string;
+    readonly statusCode: number;
+    readonly contentType: string | null;
+    readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+    /** Given away: the reader owns it from here on. */
+    readonly body: Uint8Array<ArrayBuffer>;
+  };
+  readonly fetchedAt: number;
+}
+
+/** What was read: everything the ledger stores about the response, and what it turned out to be. */
+export interface PageReading {
+  readonly page: NewPage;
+  /** URLs not reported before in this generation. */
+  readonly discovered: readonly NewTask[];
+  readonly outcome: OutcomeKind;
+  readonly evidence: string | null;
+  readonly isNoindex: boolean;
+  /** A sitemap that could not be read to its end, and why. */
+  readonly sitemapProblem: string | null;
+  readonly ms: number;
+}
+
+/**
+ * Reads pages: decodes, extracts, classifies, finds the next URLs, and keeps the body in the blob store before it
+ * resolves. Throws EXTRACTION_FAILED for a page that cannot be read in time, and DISK_FULL or STORE_UNAVAILABLE when
+ * the body cannot be kept.
+ */
+export interface PageReader {
+  read(request: ReadRequest): Promise<PageReading>;
+  /** Resolves when it can read at once: starting takes a moment, which nobody need wait for in the middle of work. */
+  readonly ready: Promise<void>;
+  /** Pages handed in and not yet read. */
+  readonly backlog: number;
+  close(): Promise<void>;
+}

@@ -1,0 +1,114 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type { PageRecord } from '../model/page.ts';
+import { unpackRecord } from '../model/page-record.ts';
+import { compileRules } from './find-tasks.ts';
+import type { PageReading } from './page-reading.ts';
+import { readPage } from './read-page.ts';
+import { FETCHED_AT, type RequestChanges, requestFor } from './read-request.fixture.ts';
+
+function read(changes: RequestChanges = {}) {
+  const request = requestFor(changes);
+  return readPage(request, compileRules(request.job));
+}
+
+function recordOf({ page }: Pick<PageReading, 'page'>): PageRecord {
+  if (page.record === null) throw new Error('The page has no record.');
+  return JSON.parse(unpackRecord(page.record).toString('utf8')) as PageRecord;
+}
+
+const sha256 = (bytes: Uint8Array | string) => createHash('sha256').update(bytes).digest('hex');
+
+describe('reading a page', () => {
+  it('keeps what the ledger stores about it', () => {
+    const body = '<title>Hello</title><p>Some text.';
+    const headers = { etag: '"v1"', 'last-modified': 'Thu, 01 Jan 2026 00:00:00 GMT' };
+    const finalUrl = 'http://site.test/moved';
+    expect(read({ body, response: { headers, finalUrl } }).page).toMatchObject({
+      url: 'http://site.test/page',
+      finalUrl,
+      statusCode: 200,
+      contentType: 'text/html; charset=utf-8',
+      charset: expect.stringMatching(/^utf-8$/i),
+      fetchedAt: FETCHED_AT,
+      depth: 1,
+      contentHash: sha256(body),
+      bytes: body.length,
+      title: 'Hello',
+      etag: '"v1"',
+      lastModified: 'Thu, 01 Jan 2026 00:00:00 GMT',
+      duplicateOf: null,
+      errorCode: null,
+    });
+  });
+
+  it('packs metadata and links even when only the text was asked for', () => {
+    const record = recordOf(
+      read({ body: '<title>T</title><p>Text <a href="/x">there</a>', page: { formats: ['text'] } }),
+    );
+    expect(record.metadata?.title).toBe('T');
+    expect(record.links).toMatchObject([{ url: 'http://site.test/x', text: 'there' }]);
+    expect(record.text).toContain('Text there');
+    expect(record.html).toBeUndefined();
+  });
+
+  it('decodes the body as the header says', () => {
+    const body = new Uint8Array([...Buffer.from('<title>Stra'), 0xdf, ...Buffer.from('e</title><p>x')]);
+    const { page } = read({ body, response: { contentType: 'text/html; charset=iso-8859-1' } });
+    expect(page.title).toBe('Straße');
+    expect(page.contentHash).toBe(sha256(body));
+  });
+
+  it('stores what is no text without reading it', () => {
+    const body = new TextEncoder().encode('<title>not a title</title><a href="/x">no link</a>');
+    for (const contentType of ['image/png', 'application/pdf', 'application/zip', 'video/mp4']) {
+      const reading = read({ body: body.slice(), response: { contentType } });
+      expect(reading).toMatchObject({ outcome: 'ok', discovered: [] });
+      expect(reading.page).toMatchObject({ title: null, charset: null, contentHash: sha256(body) });
+    }
+  });
+
+  it('has no content hash for nothing, and says that it is empty', () => {
+    const reading = read({ body: '' });
+    expect(reading.page).toMatchObject({ contentHash: null, textHash: null, bytes: 0 });
+    expect(reading.outcome).toBe('empty');
+  });
+
+  it('gives the same text hash to the same text in other markup, and another content hash', () => {
+    const [one, other] = ['<p>Same  text', '<div class=x><b>Same</b> text</div>'].map((body) =>
+      read({ body }),
+    );
+    expect(one?.page.textHash).toBe(other?.page.textHash);
+    expect(one?.page.contentHash).not.toBe(other?.page.contentHash);
+  });
+
+  it('says what the response turned out to be, with the evidence', () => {
+    expect(read({ response: { statusCode: 404 } })).toMatchObject({
+      outcome: 'error',
+      evidence: 'status: 404',
+    });
+    expect(read({ body: '<title>Page not found</title><p>Sorry.' }).outcome).toBe('soft-404');
+    expect(read()).toMatchObject({ outcome: 'ok', evidence: null });
+  });
+
+  it('notices that a page asks not to be kept, in its markup or its header', () => {
+    expect(read({ body: '<meta name=robots content="noindex">' }).isNoindex).toBe(true);
+    const headers = { 'x-robots-tag': ['otherbot: nofollow', 'noindex'] };
+    expect(read({ response: { headers } }).isNoindex).toBe(true);
+    expect(read().isNoindex).toBe(false);
+  });
+
+  it('finds the next URLs and the page it repeats', () => {
+    const { page, discovered } = read({ body: '<link rel=canonical href="/o"><a href="/next">x</a>' });
+    expect(page.duplicateOf).toBe('http://site.test/o');
+    expect(discovered.map(({ url, state }) => [url, state])).toEqual([
+      ['http://site.test/o', 'skipped'],
+      ['http://site.test/next', 'ready'],
+    ]);
+  });
+
+  it('reads links from the Link header, also where it comes several times', () => {
+    const headers = { link: ['</o>; rel="canonical"', '</n>; rel="next"'] };
+    expect(read({ response: { headers } }).page.duplicateOf).toBe('http://site.test/o');
+  });
+});

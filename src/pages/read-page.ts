@@ -1,0 +1,103 @@
+import { hash } from 'node:crypto';
+import { type Extracted, extractPage } from '../extract/extract-page.ts';
+import { decodeText } from '../fetch/charset.ts';
+
+import { classify } from '../fetch/classify/classify.ts';
+
+import type { ContentHash } from '../model/ids.ts';
+import type { Format } from '../model/job.ts';
+import type { NewPage, PageRecord } from '../model/page.ts';
+import { packRecord } from '../model/page-record.ts';
+import { findTasks, type JobRules } from './find-tasks.ts';
+import type { PageReading, ReadRequest } from './page-reading.ts';
+
+/** Reads an ordinary page. Pure but for the clock that measures it; the body is left to the caller to keep. */
+export function readPage(request: ReadRequest, rules: JobRules): Omit<PageReading, 'ms'> {
+  const { job, task, response, fetchedAt } = request;
+  const { headers, body, contentType, finalUrl, statusCode } = response;
+  const isText = isTextual(contentType);
+  const decoded = isText ? decodeText(body, contentType) : { text: '', charset: null };
+  const extracted = extractPage({
+    text: decoded.text,
+    charset: decoded.charset,
+    url: finalUrl,
+    contentType,
+    contentLanguage: single(headers['content-language']),
+    linkHeader: joined(headers.link, ', '),
+    xRobotsTag: joined(headers['x-robots-tag'], '\n'),
+    formats: formatsFor(job.options.page.formats),
+  });
+  const { outcome, evidence } = classify({
+    url: task.url,
+    finalUrl,
+    statusCode,
+    headers,
+    contentType,
+    bytes: body.byteLength,
+    html: decoded.text,
+    facts: {
+      title: extracted.title,
+      heading: extracted.metadata?.headings.find(({ level }) => level === 1)?.text ?? null,
+      textLength: extracted.textLength,
+      linkCount: extracted.links.length,
+    },
+  });
+  const found = findTasks(request, extracted, rules);
+  const page: NewPage = {
+    url: task.url,
+    finalUrl,
+    statusCode,
+    contentType,
+    charset: extracted.charset,
+    fetchedAt,
+    depth: task.depth,
+    contentHash: body.byteLength === 0 ? null : (hash('sha256', body, 'hex') as ContentHash),
+    textHash: extracted.textHash,
+    bytes: body.byteLength,
+    title: extracted.title,
+    etag: single(headers.etag),
+    lastModified: single(headers['last-modified']),
+    duplicateOf: found.duplicateOf,
+    errorCode: null,
+    errorMessage: null,
+    record: packRecord(recordOf(extracted)),
+  };
+  return {
+    page,
+    discovered: found.tasks,
+    outcome,
+    evidence,
+    isNoindex: extracted.robots.isNoindex,
+    sitemapProblem: null,
+  };
+}
+
+/** Metadata and links are always kept: exports, maps and later questions need them. */
+function formatsFor(asked: readonly Format[]): Format[] {
+  return [...new Set<Format>(['metadata', 'links', ...asked])];
+}
+
+function recordOf({ metadata, links, html, text }: Extracted): PageRecord {
+  return {
+    metadata,
+    links,
+    ...(html === undefined ? {} : { html }),
+    ...(text === undefined ? {} : { text }),
+  };
+}
+
+/** Anything that may hold text is decoded; pictures, archives and the like are only stored. */
+function isTextual(contentType: string | null): boolean {
+  return (
+    contentType === null ||
+    !/^\s*(?:image|audio|video|font)\/(?!svg)|zip|octet-stream|pdf|wasm/i.test(contentType)
+  );
+}
+
+function single(header: string | string[] | undefined): string | null {
+  return (Array.isArray(header) ? header[0] : header) ?? null;
+}
+
+function joined(header: string | string[] | undefined, separator: string): string | null {
+  return Array.isArray(header) ? header.join(separator) : (header ?? null);
+}

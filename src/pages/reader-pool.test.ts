@@ -1,0 +1,151 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { createBlobsFs } from '../drivers/blobs-fs/blobs-fs.ts';
+import type { PageReader, PageReading } from './page-reading.ts';
+import { requestFor } from './read-request.fixture.ts';
+import { createReaderPool, type ReaderPoolOptions } from './reader-pool.ts';
+
+const OBEDIENT = new URL('./reader-thread.fixture.ts', import.meta.url);
+const REAL = new URL('../page-thread.ts', import.meta.url);
+
+function pool(changes: Partial<ReaderPoolOptions> = {}): PageReader {
+  const reader = createReaderPool({ threads: 1, entry: OBEDIENT, data: null, ...changes });
+  onTestFinished(() => reader.close());
+  return reader;
+}
+
+/** What became of a page: its title, or the code it was refused with. */
+const fate = (reading: Promise<PageReading>): Promise<string> =>
+  reading.then(
+    ({ page }) => `read ${page.title}`,
+    (error: { code?: string; message: string }) => error.code ?? error.message,
+  );
+const tell = (reader: PageReader, order: string) => fate(reader.read(requestFor({ body: order })));
+const tellAll = (reader: PageReader, ...orders: string[]) =>
+  Promise.all(orders.map((order) => tell(reader, order)));
+
+describe('a pool of reading threads', () => {
+  const reader = createReaderPool({ threads: 2, entry: OBEDIENT, data: null });
+  afterAll(() => reader.close());
+
+  it('answers each page with its own reading', async () => {
+    const orders = Array.from({ length: 40 }, (_, n) => `page ${n}`);
+    expect(await tellAll(reader, ...orders)).toEqual(orders.map((order) => `read ${order}`));
+  });
+
+  it('spreads pages over its threads', async () => {
+    const readings = await Promise.all(['a', 'b'].map((body) => reader.read(requestFor({ body }))));
+    expect(new Set(readings.map(({ evidence }) => evidence)).size).toBe(2);
+  });
+
+  it('counts what was handed in and not yet read', async () => {
+    const fates = tellAll(reader, ...Array.from({ length: 10 }, () => 'x'));
+    expect(reader.backlog).toBe(10);
+    await fates;
+    expect(reader.backlog).toBe(0);
+  });
+
+  it('owns the body from then on', async () => {
+    const request = requestFor({ body: 'mine' });
+    const reading = reader.read(request);
+    await Promise.resolve();
+    expect(request.response.body.buffer.detached).toBe(true);
+    expect((await reading).page.title).toBe('mine');
+  });
+
+  it('reads pages that share one empty body', async () => {
+    const body = new Uint8Array(0);
+    const pages = [1, 2, 3].map(() => fate(reader.read(requestFor({ body }))));
+    expect(await Promise.all(pages)).toEqual(['read ', 'read ', 'read ']);
+  });
+
+  it('passes on why a body could not be kept', async () => {
+    expect(await tell(reader, 'full')).toBe('DISK_FULL');
+  });
+
+  it('calls a fault without a code a failed extraction', async () => {
+    expect(await tell(reader, 'fault')).toBe('EXTRACTION_FAILED');
+  });
+});
+
+describe('a thread that is lost', () => {
+  it.each(['throw', 'exit'])('by %s: its page is blamed, the others are given back', async (order) => {
+    const reader = pool();
+    expect(await tell(reader, 'good')).toBe('read good');
+    expect(await tellAll(reader, order, 'next', 'last')).toEqual([
+      'EXTRACTION_FAILED',
+      'CANCELLED',
+      'CANCELLED',
+    ]);
+    expect(reader.backlog).toBe(0);
+  });
+
+  it('by hanging: its page is blamed when its time is over, the others are given back', async () => {
+    const reader = pool({ limitMs: 700 });
+    expect(await tellAll(reader, 'hang', 'next')).toEqual(['EXTRACTION_FAILED', 'CANCELLED']);
+    expect(await tell(reader, 'again')).toBe('read again');
+  });
+
+  it('is replaced, what waited is read, and the other threads notice nothing', async () => {
+    const reader = pool({ threads: 2 });
+    const fates = await tellAll(reader, 'throw', ...Array.from({ length: 11 }, (_, n) => `${n}`));
+    expect(fates[0]).toBe('EXTRACTION_FAILED');
+    expect(fates.filter((each) => each === 'CANCELLED')).toHaveLength(5);
+    expect(fates.filter((each) => each.startsWith('read '))).toHaveLength(6);
+  });
+
+  it('because it cannot start: every page says so, and none waits for ever', async () => {
+    const reader = pool({ data: 'broken' });
+    expect(await tell(reader, 'x')).toBe('EXTRACTION_FAILED');
+    expect(await tell(reader, 'y')).toBe('EXTRACTION_FAILED');
+  });
+});
+
+describe('closing', () => {
+  it('gives back what is in hand and what waits', async () => {
+    const reader = pool();
+    const fates = tellAll(reader, ...Array.from({ length: 6 }, () => 'wait'));
+    await reader.close();
+    expect(new Set(await fates)).toEqual(new Set(['SHUTTING_DOWN']));
+    expect(reader.backlog).toBe(0);
+  });
+
+  it('takes no more pages', async () => {
+    const reader = pool();
+    await reader.close();
+    expect(await tell(reader, 'x')).toBe('SHUTTING_DOWN');
+  });
+});
+
+describe('the real thread', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'scrapifie-reader-'));
+  const reader = createReaderPool({ threads: 1, entry: REAL, data: { blobsDir: dir } });
+  afterAll(async () => {
+    await reader.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  it('keeps the body before it answers, and nothing for an empty one', async () => {
+    const { page } = await reader.read(requestFor({ body: '<title>Kept</title>' }));
+    const blobs = await createBlobsFs({ dir });
+    const kept = page.contentHash === null ? null : await blobs.get(page.contentHash);
+    expect(Buffer.from(kept ?? []).toString()).toBe('<title>Kept</title>');
+    expect((await reader.read(requestFor({ body: '' }))).page.contentHash).toBeNull();
+    await blobs.close();
+  });
+
+  it('reports a URL once per generation', async () => {
+    const found = async (generation: number) => {
+      const request = requestFor({ body: '<a href="/x">x</a>', generation });
+      return (await reader.read(request)).discovered.length;
+    };
+    expect([await found(5), await found(5), await found(6), await found(6)]).toEqual([1, 0, 1, 0]);
+  });
+
+  it('reads sitemaps as sitemaps', async () => {
+    const request = requestFor({ body: 'http://site.test/from-a-list\n', task: { kind: 'sitemap' } });
+    expect((await reader.read(request)).discovered).toMatchObject([{ foundBy: 'sitemap' }]);
+  });
+});

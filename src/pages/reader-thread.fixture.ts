@@ -1,0 +1,56 @@
+import { parentPort, threadId, workerData } from 'node:worker_threads';
+import type { ReadAnswer, ReadCall, ThreadData } from './thread-messages.ts';
+
+/** A thread that does what the body of each page tells it to. */
+const { given, reading } = workerData as ThreadData<string | null>;
+if (given === 'broken') throw new Error('cannot start');
+const port = parentPort;
+
+port?.postMessage([]);
+port?.on('message', (calls: readonly ReadCall[]) => calls.forEach(obey));
+
+function obey({ id, request }: ReadCall): void {
+  const order = new TextDecoder().decode(request.response.body);
+  const answer = (answered: ReadAnswer) => {
+    Atomics.store(reading, 0, 0);
+    port?.postMessage([answered]);
+  };
+  Atomics.store(reading, 0, id);
+  if (order === 'hang') for (;;);
+  if (order === 'throw') throw new Error('a fault of the reader');
+  if (order === 'exit') process.exit(3);
+  if (order === 'wait') return;
+  if (order === 'full') answer({ id, code: 'DISK_FULL', message: 'no space' });
+  else if (order === 'fault') answer({ id, code: null, message: 'it went wrong' });
+  else
+    answer({
+      id,
+      reading: {
+        page: {
+          url: request.task.url,
+          finalUrl: request.response.finalUrl,
+          statusCode: request.response.statusCode,
+          contentType: null,
+          charset: null,
+          fetchedAt: request.fetchedAt,
+          depth: request.task.depth,
+          contentHash: null,
+          textHash: null,
+          bytes: request.response.body.byteLength,
+          title: order,
+          etag: null,
+          lastModified: null,
+          duplicateOf: null,
+          errorCode: null,
+          errorMessage: null,
+          record: null,
+        },
+        discovered: [],
+        outcome: 'ok',
+        evidence: `thread ${threadId}`,
+        isNoindex: false,
+        sitemapProblem: null,
+        ms: 0,
+      },
+    });
+}

@@ -1,0 +1,24 @@
+import type { ErrorCode } from '../errors/registry.ts';
+import type { JobSeq } from '../model/ids.ts';
+import type { PageReading, ReadRequest } from './page-reading.ts';
+
+/** What the reader pool and its threads say to each other, several at once in both directions. */
+export interface ReadCall {
+  readonly id: number;
+  readonly request: Omit<ReadRequest, 'job'>;
+  readonly seq: JobSeq;
+  readonly generation: number;
+  /** The job as JSON: text crosses to another thread for next to nothing, and is read there once. */
+  readonly job: string;
+}
+
+export type ReadAnswer =
+  | { readonly id: number; readonly reading: PageReading }
+  | { readonly id: number; readonly code: ErrorCode | null; readonly message: string };
+
+/** What a thread is started with. */
+export interface ThreadData<T> {
+  readonly given: T;
+  /** One number, shared: the id of the call being read. When the thread is lost, that page is to blame. */
+  readonly reading: Int32Array<SharedArrayBuffer>;
+}
