@@ -1,0 +1,212 @@
+import type { HostKey } from '../model/ids.ts';
+import type { Consent, HostPolicy } from '../model/policy.ts';
+import type { Logger } from '../observe/logger.ts';
+import type { Metrics } from '../observe/metrics.ts';
+import type { HostLease, HostState } from '../ports/store.ts';
+import { type GateDecision, gate } from './gate.ts';
+import { noteAbandoned, noteFailure, noteSuccess, onRateLimited, takenOver } from './host-state.ts';
+import type { Policies } from './policies.ts';
+import type { Robots, RobotsCache } from './robots-cache.ts';
+import type { RunningJob } from './running-job.ts';
+import { type AttemptResult, isHostFault } from './task-end.ts';
+
+/**
+ * The owner's way to the host: every request goes through here, and every answer is noted here. It keeps the host's
+ * state, asks the gate, and reads robots.txt, which is a request like any other.
+ */
+export interface HostDoor {
+  /** The host's state as it is to be stored. */
+  readonly state: HostState;
+  /** Requests under way. */
+  readonly inFlight: number;
+  /** Until when the host is to be left alone, as the last one who asked was told; 0 when nobody was. */
+  heldUntil: number;
+  /** Connections that the person who runs a job allows it, beyond the policy's; 0 when nobody does. */
+  readonly operatorPlaces: number;
+  readonly isLoadingRobots: boolean;
+  policy(): HostPolicy;
+  hasConsent(running: RunningJob, what: Consent): boolean;
+  isObeyed(running: RunningJob): boolean;
+  /** A `go` is a request under way, until `left` or `answered`. */
+  enter(running: RunningJob, url: URL): GateDecision;
+  /** The same, waiting for it; between the hops of a redirect its request does not count. */
+  enterAgain(running: RunningJob, url: URL): Promise<void>;
+  /** The request came to nothing that says something about the host. */
+  left(): void;
+  answered(result: AttemptResult, requestedAt: number): void;
+  /** Brings the origin's robots.txt into the cache, unless the host is held. */
+  loadRobots(running: RunningJob, url: URL): void;
+}
+
+export interface HostDoorParts {
+  readonly robots: RobotsCache;
+  readonly policies: () => Policies;
+  readonly now: () => number;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly signal: AbortSignal;
+  readonly onChange: () => void;
+  readonly onFailure: () => void;
+}
+
+const WHEN_ANSWERED = Number.POSITIVE_INFINITY;
+/** Allowed hours are the operator's to change: a host that is closed is looked at again this often. */
+const LOOK_AT_HOURS_MS = 60_000;
+/** Who waits outside the mailbox looks at the gate at least this often. */
+const LONGEST_PAUSE_MS = 1_000;
+
+export function createHostDoor(lease: HostLease, parts: HostDoorParts): HostDoor {
+  const { robots, now, logger, metrics, signal, onChange, onFailure } = parts;
+  const key: HostKey = lease.key;
+  const robotsOnTheWay = new Set<string>();
+  let state: HostState = lease.isTakenOver ? takenOver(lease.state, now()) : lease.state;
+  let inFlight = 0;
+  let heldUntil = 0;
+  let operatorPlaces = 0;
+  /** A request of this owner was answered. */
+  let isWarm = false;
+
+  const policy = () => parts.policies().policyFor(key);
+  const hasConsent = ({ job }: RunningJob, what: Consent) =>
+    job.options.isOperated || policy().consent.includes(what);
+  /** The seeds' hosts were asked about when the job was accepted; links may have led to others. */
+  const isObeyed = (running: RunningJob) =>
+    policy().robots === 'obey' && (running.job.options.page.obeyRobots || !hasConsent(running, 'robots'));
+  const robotsFor = (running: RunningJob, url: URL): Robots | null =>
+    isObeyed(running) ? robots.recall(url.origin) : null;
+
+  function decide(running: RunningJob, url: URL): GateDecision {
+    const { hostRatePerSecond, concurrency } = running.job.options;
+    operatorPlaces = hostRatePerSecond === null ? 0 : (concurrency ?? 0);
+    const base = policy();
+    const isPaced =
+      hostRatePerSecond === null ? base.ratePerSecond !== null : hostRatePerSecond !== 'unlimited';
+    if (isPaced && !isWarm && inFlight > 0) {
+      return { kind: 'wait', until: WHEN_ANSWERED, reason: 'concurrency.host' };
+    }
+    const inForce: HostPolicy =
+      operatorPlaces > base.concurrency ? { ...base, concurrency: operatorPlaces } : base;
+    return gate(state, inForce, {
+      now: now(),
+      inFlight,
+      crawlDelayMs: robotsFor(running, url)?.crawlDelayMs ?? null,
+      rateOverride: hostRatePerSecond,
+    });
+  }
+
+  function enter(running: RunningJob, url: URL): GateDecision {
+    const decision = decide(running, url);
+    if (decision.kind === 'go') {
+      state = decision.state;
+      inFlight += 1;
+    } else if (decision.kind === 'hold') hold(decision);
+    return decision;
+  }
+
+  function hold({ until, reason }: Exclude<GateDecision, { kind: 'go' }>): void {
+    heldUntil = reason === 'hours.closed' ? Math.min(until, now() + LOOK_AT_HOURS_MS) : until;
+  }
+
+  /** False when the host is held and nobody wants to wait that long. */
+  async function enterInTime(running: RunningJob, url: URL, waitsOutHolds: boolean): Promise<boolean> {
+    for (;;) {
+      signal.throwIfAborted();
+      const decision = enter(running, url);
+      if (decision.kind === 'go') return true;
+      if (decision.kind === 'hold' && !waitsOutHolds) return false;
+      const waitMs = Math.min(decision.until - now(), LONGEST_PAUSE_MS);
+      await new Promise((resolve) => setTimeout(resolve, Math.max(1, waitMs)));
+    }
+  }
+
+  /**
+   * The first request has to open the connection and arrives later than it was let go, by however long that takes.
+   * So the second one waits for its answer, and the pause counts from there.
+   */
+  function warmUp(): void {
+    if (isWarm) return;
+    isWarm = true;
+    state = { ...state, lastRequestAt: now(), tokensAt: now() };
+  }
+
+  function loadRobots(running: RunningJob, url: URL): void {
+    const { origin } = url;
+    if (robotsOnTheWay.has(origin)) return;
+    const decision = decide(running, url);
+    if (decision.kind === 'hold') {
+      hold(decision);
+      return;
+    }
+    robotsOnTheWay.add(origin);
+    robots
+      .lookUp(origin)
+      .then(async (known) => {
+        if (known !== null || !(await enterInTime(running, url, false))) return;
+        try {
+          await robots.ask(origin, signal);
+        } finally {
+          inFlight -= 1;
+          warmUp();
+        }
+      })
+      .catch((error: unknown) => {
+        if (!signal.aborted) logger.error({ host: key, err: error }, 'reading robots.txt failed');
+        onFailure();
+      })
+      .finally(() => {
+        robotsOnTheWay.delete(origin);
+        onChange();
+      });
+  }
+
+  return {
+    get state() {
+      return state;
+    },
+    get inFlight() {
+      return inFlight;
+    },
+    get heldUntil() {
+      return heldUntil;
+    },
+    set heldUntil(until) {
+      heldUntil = until;
+    },
+    get operatorPlaces() {
+      return operatorPlaces;
+    },
+    get isLoadingRobots() {
+      return robotsOnTheWay.size > 0;
+    },
+    policy,
+    hasConsent,
+    isObeyed,
+    enter,
+    async enterAgain(running, url) {
+      inFlight -= 1;
+      try {
+        await enterInTime(running, url, true);
+      } catch (error) {
+        // Whoever is on the way leaves once, by `left` or `answered`.
+        inFlight += 1;
+        throw error;
+      }
+    },
+    left() {
+      inFlight -= 1;
+      state = noteAbandoned(state);
+    },
+    answered(result, requestedAt) {
+      inFlight -= 1;
+      warmUp();
+      const wasOpen = state.breaker.phase === 'open';
+      if (result.outcome === 'rate-limited') {
+        state = onRateLimited(state, result.retryAfterMs, now(), requestedAt);
+      }
+      if (signal.aborted) state = noteAbandoned(state);
+      else state = isHostFault(result) ? noteFailure(state, now()) : noteSuccess(state);
+      if (!wasOpen && state.breaker.phase === 'open') metrics.breakerOpened();
+    },
+    loadRobots,
+  };
+}

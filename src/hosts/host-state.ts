@@ -1,0 +1,91 @@
+import type { HostState } from '../ports/store.ts';
+import { CLOSED_BREAKER, forgetProbe, recordFailure, recordSuccess } from './breaker.ts';
+import { clampRetryAfter } from './retry-after.ts';
+
+/** Halving stops here: a sixteenth of the rate still gets on. */
+export const MIN_RATE_FACTOR = 1 / 16;
+export const SLOW_DOWN_MS = 60_000;
+export const MAX_SLOW_DOWN_MS = 900_000;
+
+/** A host never seen: its first request may go at once, a burst has to be earned by an idle time. */
+export function initialHostState(now: number): HostState {
+  return {
+    lastRequestAt: null,
+    tokens: 1,
+    tokensAt: now,
+    rateFactor: 1,
+    rateFactorUntil: 0,
+    blockedUntil: 0,
+    breaker: CLOSED_BREAKER,
+    requests: 0,
+    failures: 0,
+  };
+}
+
+/**
+ * A request went out that did not ask the gate (a robots.txt, a redirect's next hop). Not for requests the gate
+ * let go: it has noted those. The next one waits a full pause from now.
+ */
+export function noteRequest(state: HostState, now: number): HostState {
+  return { ...state, lastRequestAt: now, tokens: 0, tokensAt: now, requests: state.requests + 1 };
+}
+
+/** The host answered as a working host does; a 404 counts, a 5xx does not. */
+export function noteSuccess(state: HostState): HostState {
+  const breaker = recordSuccess(state.breaker);
+  return breaker === state.breaker ? state : { ...state, breaker };
+}
+
+/** A 5xx, or no answer at all. */
+export function noteFailure(state: HostState, now: number): HostState {
+  return { ...state, breaker: recordFailure(state.breaker, now), failures: state.failures + 1 };
+}
+
+/** A request the gate let go ended without an outcome, e.g. because its job was cancelled. */
+export function noteAbandoned(state: HostState): HostState {
+  const breaker = forgetProbe(state.breaker);
+  return breaker === state.breaker ? state : { ...state, breaker };
+}
+
+/**
+ * The host answered 429 or 503. Its rate halves for a minute, for twice as long with each further halving, and
+ * `Retry-After` is obeyed, up to a day. Answers to requests that started before the last halving do not halve
+ * again: they say nothing about the new rate.
+ */
+export function onRateLimited(
+  state: HostState,
+  retryAfterMs: number | null,
+  now: number,
+  requestStartedAt: number = now,
+): HostState {
+  const blockedUntil =
+    retryAfterMs === null
+      ? state.blockedUntil
+      : Math.max(state.blockedUntil, now + clampRetryAfter(retryAfterMs));
+  const factor = rateFactorAt(state, now);
+  if (factor <= MIN_RATE_FACTOR) {
+    return { ...state, blockedUntil, rateFactor: factor, rateFactorUntil: now + MAX_SLOW_DOWN_MS };
+  }
+  const isOldNews = factor < 1 && requestStartedAt < state.rateFactorUntil - slowDownMs(factor);
+  if (isOldNews) return blockedUntil === state.blockedUntil ? state : { ...state, blockedUntil };
+  const rateFactor = factor / 2;
+  return { ...state, blockedUntil, rateFactor, rateFactorUntil: now + slowDownMs(rateFactor) };
+}
+
+/** The part of the rate that is in force now. */
+export function rateFactorAt(state: HostState, now: number): number {
+  return now < state.rateFactorUntil ? state.rateFactor : 1;
+}
+
+/**
+ * The last owner died: it may have sent a request just now, and the answer to its probe is lost. Everything that
+ * looks at the time of the last request takes it to be now.
+ */
+export function takenOver(state: HostState, now: number): HostState {
+  return { ...state, lastRequestAt: now, tokens: 0, tokensAt: now, breaker: forgetProbe(state.breaker) };
+}
+
+/** 1/2 → one minute, 1/4 → two, … so that the factor also tells when it was set. */
+function slowDownMs(rateFactor: number): number {
+  return Math.min(MAX_SLOW_DOWN_MS, SLOW_DOWN_MS / (2 * rateFactor));
+}

@@ -1,0 +1,140 @@
+import { isScrapifieError } from '../errors/scrapifie-error.ts';
+import { decodeText } from '../fetch/charset.ts';
+import type { Engine } from '../fetch/engine.ts';
+import { PRODUCT_TOKEN } from '../fetch/user-agent.ts';
+import type { HostStore, RobotsEntry } from '../ports/store.ts';
+import { type RobotsFetch, robotsEntryFrom } from './robots-entry.ts';
+import {
+  crawlDelayMs,
+  isAllowed,
+  parseRobots,
+  ROBOTS_LIMIT_BYTES,
+  type RobotsDecision,
+} from './robots-rules.ts';
+
+/** The robots.txt of one origin, ready to be asked. */
+export interface Robots {
+  readonly entry: RobotsEntry;
+  readonly crawlDelayMs: number | null;
+  readonly sitemaps: readonly string[];
+  allows(pathWithQuery: string): RobotsDecision;
+}
+
+/**
+ * Knows the robots.txt of origins: from memory, from the store, or by asking the host. One request at a time per
+ * origin. `ask` is the caller's to time: it is a request to the host like any other.
+ */
+export interface RobotsCache {
+  /** What is in memory and fresh. */
+  recall(origin: string): Robots | null;
+  /** What the store has and is fresh. */
+  lookUp(origin: string): Promise<Robots | null>;
+  /**
+   * Fetches it. A host that cannot be asked has an entry that says so; only being told to stop is thrown, with nothing
+   * remembered.
+   */
+  ask(origin: string, signal?: AbortSignal): Promise<Robots>;
+}
+
+const MAX_ORIGINS = 2_000;
+const MAX_REDIRECTS = 5;
+const TIMEOUT_MS = 30_000;
+
+export function createRobotsCache(parts: {
+  store: Pick<HostStore, 'getRobots' | 'putRobots'>;
+  engine: Engine;
+  now: () => number;
+}): RobotsCache {
+  const { store, engine, now } = parts;
+  const kept = new Map<string, Robots>();
+  /** Requests under way, by origin. */
+  const asked = new Map<string, Promise<Robots>>();
+
+  function keep(entry: RobotsEntry): Robots {
+    const robots = robotsOf(entry);
+    kept.delete(entry.origin);
+    const [oldest] = kept.keys();
+    if (kept.size >= MAX_ORIGINS && oldest !== undefined) kept.delete(oldest);
+    kept.set(entry.origin, robots);
+    return robots;
+  }
+
+  async function read(origin: string, signal: AbortSignal | undefined): Promise<Robots> {
+    const previous = kept.get(origin)?.entry ?? (await store.getRobots(origin));
+    const entry = robotsEntryFrom(await fetchRobots(engine, origin, signal), origin, now(), previous);
+    await store.putRobots(entry);
+    return keep(entry);
+  }
+
+  return {
+    recall(origin) {
+      const robots = kept.get(origin);
+      return robots !== undefined && robots.entry.expiresAt > now() ? robots : null;
+    },
+    async lookUp(origin) {
+      const entry = await store.getRobots(origin);
+      return entry !== null && entry.expiresAt > now() ? keep(entry) : null;
+    },
+    ask(origin, signal) {
+      const underWay = asked.get(origin);
+      if (underWay !== undefined) return underWay;
+      const answer = read(origin, signal).finally(() => asked.delete(origin));
+      asked.set(origin, answer);
+      return answer;
+    },
+  };
+}
+
+async function fetchRobots(
+  engine: Engine,
+  origin: string,
+  signal: AbortSignal | undefined,
+): Promise<RobotsFetch> {
+  try {
+    const response = await engine.fetch({
+      url: `${origin}/robots.txt`,
+      method: 'GET',
+      headers: { accept: 'text/plain, */*;q=0.1' },
+      cookies: {},
+      body: null,
+      timeoutMs: TIMEOUT_MS,
+      // Rules past their own limit are cut off; a file many times that size is no robots.txt, and tells nothing.
+      maxBodyBytes: ROBOTS_LIMIT_BYTES * 8,
+      maxRedirects: MAX_REDIRECTS,
+      conditional: null,
+      onRedirect: async () => 'follow',
+      signal,
+    });
+    const { text } = decodeText(
+      response.body.subarray(0, ROBOTS_LIMIT_BYTES + 1),
+      'text/plain; charset=utf-8',
+    );
+    return { statusCode: response.statusCode, body: text, headers: response.headers };
+  } catch (error) {
+    if (!isScrapifieError(error)) throw error;
+    // We ended it, and that says nothing about the host.
+    if (error.code === 'CANCELLED' || error.code === 'SHUTTING_DOWN') throw error;
+    // Five redirects and no end, or none that leads anywhere: the file is unavailable, not the host.
+    if (
+      error.code === 'TOO_MANY_REDIRECTS' ||
+      error.code === 'REDIRECT_LOOP' ||
+      error.code === 'BAD_REDIRECT'
+    ) {
+      return { statusCode: 310, body: '', headers: {} };
+    }
+    return { failure: error.code };
+  }
+}
+
+function robotsOf(entry: RobotsEntry): Robots {
+  const rules = parseRobots(entry.status === 'ok' ? entry.body : '');
+  return {
+    entry,
+    crawlDelayMs: crawlDelayMs(rules, PRODUCT_TOKEN),
+    sitemaps: rules.sitemaps,
+    allows: (path) =>
+      entry.status === 'unreachable'
+        ? { allowed: false, rule: `unreachable: ${entry.reason}` }
+        : isAllowed(rules, PRODUCT_TOKEN, path),
+  };
+}

@@ -1,0 +1,281 @@
+import type { Engine } from '../fetch/engine.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { HostKey } from '../model/ids.ts';
+import type { Task } from '../model/task.ts';
+import type { Logger } from '../observe/logger.ts';
+import type { Metrics } from '../observe/metrics.ts';
+import type { PageReader } from '../pages/page-reading.ts';
+import { planAttempt } from '../plan/plan.ts';
+import type { Completion, HostLease, Store, TaskEnd } from '../ports/store.ts';
+import { fetchTask } from './fetch-task.ts';
+import { finishTask, resultOf } from './finish-task.ts';
+import { createHostDoor } from './host-door.ts';
+import { createMailbox, type Letter } from './mailbox.ts';
+import type { Policies } from './policies.ts';
+import type { RobotsCache } from './robots-cache.ts';
+import { type Refusal, robotsEnd, siteEnd } from './robots-end.ts';
+import { type RunningJob, type RunningJobs, tellWaiting } from './running-job.ts';
+import type { Slots } from './slots.ts';
+import { reportAttempt } from './task-report.ts';
+
+export interface SliceParts {
+  readonly store: Store;
+  readonly ledger: Ledger;
+  readonly engine: Engine;
+  readonly reader: PageReader;
+  readonly robots: RobotsCache;
+  readonly jobs: RunningJobs;
+  readonly slots: Slots;
+  readonly policies: () => Policies;
+  /** Whether other hosts wait for a place: then a slice ends when its time is over. */
+  readonly isContended: () => boolean;
+  readonly now: () => number;
+  readonly random: () => number;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/** One stretch of owning a host. */
+export interface Slice {
+  readonly lease: HostLease;
+  /** Works until nothing is due, time is over while others wait, or it is told to stop. Releases the host. */
+  run(): Promise<void>;
+  /** There may be new tasks. */
+  wake(): void;
+  /** Starts nothing more; what is under way goes on, until `abort`. */
+  stop(): void;
+  /** Ends what is under way; its tasks are given back. */
+  abort(): void;
+}
+
+/** A host stays owned a little after its last task: single scrapes of one host follow each other. */
+const LINGER_MS = 1_000;
+const SLICE_MS = 10_000;
+const MOST_CLAIMED = 256;
+/** Pages read or written at the same time, over all hosts, before no more are fetched. */
+const MOST_UNREAD = 256;
+const MOST_UNWRITTEN = 4_096;
+const PRESSURE_MS = 10;
+const WHEN_SIGNALLED = Number.POSITIVE_INFINITY;
+/** Ends of an attempt after which the task is in a mailbox again. */
+const GOES_ON: ReadonlySet<string> = new Set<TaskEnd['state']>(['waiting', 'ready', 'moved']);
+
+export function createSlice(lease: HostLease, parts: SliceParts): Slice {
+  const { store, ledger, engine, reader, robots, jobs, slots, now, logger, metrics } = parts;
+  const key: HostKey = lease.key;
+  const startedAt = now();
+  const aborter = new AbortController();
+  const writes = new Set<Promise<unknown>>();
+  /** Tasks started and not yet handed to the ledger. */
+  let unfinished = 0;
+  let finishedCount = 0;
+  /** All places of the process are taken; one that becomes free is wanted here. */
+  let wantsSlot = false;
+  let isStopping = false;
+  let wakeUp: (() => void) | null = null;
+
+  const mailbox = createMailbox({ store, jobs, lease, now, logger, onChange: signal, onFailure: stop });
+  const door = createHostDoor(lease, {
+    ...parts,
+    signal: aborter.signal,
+    onChange: signal,
+    onFailure: stop,
+  });
+
+  function signal(): void {
+    wakeUp?.();
+    wakeUp = null;
+  }
+
+  function stop(): void {
+    isStopping = true;
+    signal();
+  }
+
+  function pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = ms === WHEN_SIGNALLED ? null : setTimeout(signal, Math.max(1, Math.ceil(ms)));
+      wakeUp = () => {
+        if (timer !== null) clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  async function run(): Promise<void> {
+    let idleSince = Number.POSITIVE_INFINITY;
+    for (;;) {
+      if (!isStopping) mailbox.refill(wantedInHand());
+      wantsSlot = false;
+      const waitMs = isStopping ? WHEN_SIGNALLED : startTasks();
+      if (!wantsSlot) slots.decline(signal);
+      const isBusy = unfinished > 0 || door.isLoadingRobots || mailbox.isRefilling;
+      if (!isBusy && (isStopping || door.heldUntil > now())) break;
+      if (now() - startedAt > SLICE_MS && parts.isContended()) isStopping = true;
+      const isIdle = !isBusy && mailbox.size === 0 && writes.size === 0 && mailbox.isDry;
+      idleSince = isIdle ? Math.min(idleSince, now()) : Number.POSITIVE_INFINITY;
+      const lingerMs = (parts.isContended() ? 0 : LINGER_MS) - (now() - idleSince);
+      if (isIdle && lingerMs <= 0) break;
+      const canRefill = mailbox.size === 0 && !mailbox.isDry && !mailbox.isRefilling;
+      if (!isStopping && canRefill) continue;
+      await pause(isIdle ? lingerMs : waitMs);
+    }
+    slots.decline(signal);
+    await Promise.all(writes);
+    // Changes nothing where the lease is lost; where only a task was, by an opt-out, the host is free again.
+    await store.releaseHost(lease, door.state, door.heldUntil > now() ? door.heldUntil : 0, now());
+  }
+
+  function wantedInHand(): number {
+    const perSecond = (finishedCount * 1_000) / Math.max(500, now() - startedAt);
+    const { operatorPlaces } = door;
+    const { concurrency, ratePerSecond } = door.policy();
+    // A cancel leaves what is in hand to us: of a slow host that is no more than a second's work.
+    const most = ratePerSecond === null || operatorPlaces > 0 ? MOST_CLAIMED : Math.ceil(ratePerSecond);
+    return Math.min(most, MOST_CLAIMED, Math.max(concurrency, operatorPlaces, Math.ceil(perSecond / 5)));
+  }
+
+  /** Starts what may start; says how long to wait before asking again. */
+  function startTasks(): number {
+    door.heldUntil = 0;
+    for (let letter = mailbox.next(); letter !== null; letter = mailbox.next()) {
+      if (reader.backlog >= MOST_UNREAD || ledger.backlog >= MOST_UNWRITTEN) return PRESSURE_MS;
+      const refusal = refusalOf(letter);
+      if (refusal === 'loading') return door.heldUntil > now() ? door.heldUntil - now() : WHEN_SIGNALLED;
+      if (refusal === null) {
+        const waitMs = startOne(letter);
+        if (waitMs !== null) return waitMs;
+      } else {
+        mailbox.remove(letter);
+        write(
+          { ...unfetched(letter.task, refusal.end), discovered: refusal.discovered ?? [] },
+          letter.running,
+        );
+      }
+    }
+    return WHEN_SIGNALLED;
+  }
+
+  /** Takes a place and the host's permission and sends the task on its way; else the time until it may. */
+  function startOne(letter: Letter): number | null {
+    if (!slots.take()) {
+      wantsSlot = true;
+      slots.whenFree(signal);
+      return WHEN_SIGNALLED;
+    }
+    const decision = door.enter(letter.running, new URL(letter.task.atUrl));
+    if (decision.kind === 'go') {
+      mailbox.remove(letter);
+      start(letter);
+      return null;
+    }
+    slots.give();
+    return decision.until - now();
+  }
+
+  /** Why the task must not be fetched; `loading` while its robots.txt is on the way, or the host is held. */
+  function refusalOf({ task, running }: Letter): Refusal | 'loading' | null {
+    const denied = parts.policies().denied(key);
+    if (denied !== null) return { end: { state: 'denied', rule: denied.rule } };
+    if (!door.isObeyed(running) && task.kind !== 'site') return null;
+    const url = new URL(task.atUrl);
+    const known = robots.recall(url.origin);
+    if (known === null) {
+      door.loadRobots(running, url);
+      return 'loading';
+    }
+    if (task.kind === 'site') return siteEnd(task, known, running);
+    const end = robotsEnd(task, running.job, known, url, now());
+    if (end?.state === 'denied') metrics.robotsDenied();
+    return end === null ? null : { end };
+  }
+
+  function start({ task, running }: Letter): void {
+    unfinished += 1;
+    running.inFlight += 1;
+    work(task, running)
+      .catch((error: unknown) => {
+        logger.error(
+          { host: key, jobId: task.jobId, taskId: task.id, err: error },
+          'a task failed unexpectedly',
+        );
+        stop();
+      })
+      .finally(() => {
+        unfinished -= 1;
+        running.inFlight -= 1;
+        tellWaiting(running);
+        finishedCount += 1;
+        slots.give();
+        signal();
+      });
+  }
+
+  async function work(task: Task, running: RunningJob): Promise<void> {
+    const plan = planAttempt(running.job.options.page, door.policy(), [engine.name]);
+    if (plan.kind === 'none') {
+      door.left();
+      write(unfetched(task, { state: 'denied', rule: plan.rule }), running);
+      return;
+    }
+    const requestedAt = now();
+    const fetched = await fetchTask(task, running, engine, {
+      hostKey: key,
+      lease,
+      store,
+      now,
+      signal: aborter.signal,
+      mayDisguise: door.hasConsent(running, 'identity'),
+      robotsFor: (url) => (door.isObeyed(running) ? (robots.recall(url.origin) ?? 'unknown') : null),
+      pass: () => door.enterAgain(running, new URL(task.atUrl)),
+    });
+    door.answered(resultOf(fetched, now()), requestedAt);
+    signal();
+    const attempt = { ...parts, lease, engine: engine.name, reason: plan.reason };
+    const finished = await finishTask(task, running, fetched, attempt);
+    reportAttempt(task, finished, logger, metrics);
+    write(finished.completion, running);
+  }
+
+  const unfetched = (task: Task, end: TaskEnd): Completion => ({
+    lease,
+    taskId: task.id,
+    jobSeq: task.jobSeq,
+    end,
+    trace: task.trace,
+    bytes: 0,
+    page: null,
+    discovered: [],
+  });
+
+  function write(completion: Completion, running: RunningJob): void {
+    // Somebody waits for a scrape; and this host waits for what the page led to, when it has nothing else to do.
+    const isStarving = mailbox.size === 0 && door.inFlight === 0 && completion.discovered.length > 0;
+    const isAwaited = running.job.kind === 'scrape' || isStarving;
+    const written: Promise<unknown> = ledger
+      .write(completion, isAwaited)
+      .then((isKept) => {
+        if (!isKept) lose(running);
+        // What the page led to may be in this host's mailbox now, or the task itself again.
+        else if (completion.discovered.length > 0 || GOES_ON.has(completion.end.state)) mailbox.hearNews();
+      })
+      .catch((error: unknown) => {
+        logger.error({ host: key, err: error }, 'the ledger refused a task');
+        running.generation += 1;
+        stop();
+      })
+      .finally(() => {
+        writes.delete(written);
+        signal();
+      });
+    writes.add(written);
+  }
+
+  function lose(running: RunningJob): void {
+    running.generation += 1;
+    aborter.abort();
+    stop();
+  }
+
+  return { lease, run, wake: mailbox.hearNews, stop, abort: () => aborter.abort() };
+}

@@ -1,0 +1,263 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { zstdCompressSync } from 'node:zlib';
+import type { FastifyInstance, InjectOptions } from 'fastify';
+import { createApi } from '../../src/api/api.ts';
+import { ensureFirstKey } from '../../src/api/api-key.ts';
+import { createReadiness } from '../../src/api/readiness.ts';
+import { type Settings, settingsSchema } from '../../src/config/settings.ts';
+import { createBlobsFs } from '../../src/drivers/blobs-fs/blobs-fs.ts';
+import { createBusLocal } from '../../src/drivers/bus-local/bus-local.ts';
+import { createQueueLocal } from '../../src/drivers/queue-local/queue-local.ts';
+import { createSqliteStore } from '../../src/drivers/store-sqlite/sqlite-store.ts';
+import { createJobs, type Jobs, type JobsDeps } from '../../src/jobs/jobs.ts';
+import type { ContentHash, HostKey } from '../../src/model/ids.ts';
+import type { NewPage, PageRecord } from '../../src/model/page.ts';
+import type { HostPolicy } from '../../src/model/policy.ts';
+import type { NewTask, Task } from '../../src/model/task.ts';
+import { createLogger } from '../../src/observe/logger.ts';
+import { createMetrics } from '../../src/observe/metrics.ts';
+import type { Blobs } from '../../src/ports/blobs.ts';
+import type { Bus } from '../../src/ports/bus.ts';
+import type { Consumer, Queue } from '../../src/ports/queue.ts';
+import type { Completion, HostState, Store, TaskEnd } from '../../src/ports/store.ts';
+
+/** How a URL ends in a test, instead of being fetched. */
+export interface Ending {
+  readonly end: TaskEnd;
+  readonly statusCode?: number | null;
+  readonly body?: string;
+  readonly discovered?: readonly NewTask[];
+  readonly errorMessage?: string;
+}
+
+export interface Platform {
+  readonly api: FastifyInstance;
+  readonly jobs: Jobs;
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly queue: Queue;
+  readonly blobs: Blobs;
+  readonly secret: string;
+  readonly lines: string[];
+  /** What the worker does with each task from now on; without one nothing is worked on. */
+  work(ending: (task: Task) => Ending | Promise<Ending>): Promise<void>;
+  /** A request with the first key. */
+  call(options: InjectOptions & { readonly url: string }): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+export interface Answer {
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly payload: string;
+  /** The parsed answer, or what stands at a path in it such as `data.items.0.url`; undefined when nothing does. */
+  at(path: string): unknown;
+}
+
+export const POLICY: HostPolicy = {
+  ratePerSecond: 2,
+  burst: 1,
+  concurrency: 2,
+  minDelayMs: 0,
+  maxCrawlDelayMs: 30_000,
+  allowedHours: null,
+  robots: 'obey',
+  engines: ['http'],
+  proxyTier: null,
+  deny: false,
+  notes: null,
+  consent: [],
+  matched: ['default'],
+};
+
+const HOST_STATE: HostState = {
+  lastRequestAt: null,
+  tokens: 1,
+  tokensAt: 0,
+  rateFactor: 1,
+  rateFactorUntil: 0,
+  blockedUntil: 0,
+  breaker: { phase: 'closed', window: [], openedAt: 0, isProbing: false },
+  requests: 1,
+  failures: 0,
+};
+
+const RECORD: PageRecord = {
+  metadata: null,
+  links: [{ url: 'https://example.com/next', text: 'next', rel: '', from: 'a' }],
+  html: '<p>body</p>',
+  text: 'body',
+};
+export const PACKED_RECORD = zstdCompressSync(JSON.stringify(RECORD));
+
+/** Every part is the real one, in a folder of its own; only the fetching is left out. */
+export async function openPlatform(
+  given: Partial<Settings> = {},
+  overrides: Partial<Pick<JobsDeps, 'consents' | 'now'>> = {},
+): Promise<Platform> {
+  const folder = await mkdtemp(join(tmpdir(), 'scrapifie-api-'));
+  const settings: Settings = { ...settingsSchema.parse({}), dataDir: folder, logLevel: 'info', ...given };
+  const lines: string[] = [];
+  const logger = createLogger({
+    level: settings.logLevel,
+    destination: { write: (line) => void lines.push(line) },
+  });
+  const store = await createSqliteStore({ path: join(folder, 'scrapifie.db') });
+  await store.migrate();
+  const blobs = await createBlobsFs({ dir: join(folder, 'blobs') });
+  const bus = createBusLocal({ onListenerError: (error) => logger.error({ err: error }, 'listener') });
+  const queue = createQueueLocal({ onHandlerError: (error) => logger.error({ err: error }, 'handler') });
+  const now = overrides.now ?? Date.now;
+  const jobs = createJobs({
+    store,
+    blobs,
+    bus,
+    queue,
+    now,
+    random: Math.random,
+    maxQueuedUrls: settings.maxQueuedUrls,
+    consents: overrides.consents ?? (() => false),
+  });
+  const { secret } = await ensureFirstKey(store, settings, now());
+  const api = await createApi({
+    jobs,
+    store,
+    bus,
+    settings,
+    logger,
+    metrics: createMetrics({ withProcess: false }),
+    readiness: createReadiness({
+      parts: { store: () => store.check(), queue: () => queue.check(), blobs: () => blobs.check() },
+      now,
+    }),
+    policies: { policyFor: () => POLICY },
+    version: '0.0.0-test',
+    now,
+  });
+  const key = settings.apiKey ?? secret ?? '';
+  let consumer: Consumer | null = null;
+
+  return {
+    api,
+    jobs,
+    store,
+    bus,
+    queue,
+    blobs,
+    secret: key,
+    lines,
+    async work(ending) {
+      consumer = await queue.consume('scrape-http', 8, (entry) =>
+        workOn(entry.id as HostKey, store, bus, queue, blobs, ending),
+      );
+    },
+    async call(options) {
+      const answer = await api.inject({ ...options, headers: { 'x-api-key': key, ...options.headers } });
+      return {
+        statusCode: answer.statusCode,
+        headers: answer.headers,
+        payload: answer.payload,
+        at: (path) => lookUp(answer.json(), path),
+      };
+    },
+    async close() {
+      await api.close();
+      jobs.close();
+      await consumer?.stop();
+      await Promise.all([queue.close(), bus.close()]);
+      await blobs.close();
+      await store.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export function lookUp(value: unknown, path: string): unknown {
+  let found = value;
+  for (const name of path === '' ? [] : path.split('.')) {
+    found = (found as Record<string, unknown> | null | undefined)?.[name];
+  }
+  return found;
+}
+
+/** The host runner's part of the work, through the real store: claim, end, commit, tell. */
+async function workOn(
+  host: HostKey,
+  store: Store,
+  bus: Bus,
+  queue: Queue,
+  blobs: Blobs,
+  ending: (task: Task) => Ending | Promise<Ending>,
+): Promise<void> {
+  const lease = await store.acquireHost(host, 'test', Date.now(), 30_000);
+  if (lease === null) return;
+  for (;;) {
+    const tasks = await store.claimTasks(lease, 100, Date.now(), []);
+    if (tasks.length === 0) break;
+    const completions: Completion[] = [];
+    for (const task of tasks) completions.push(await complete(task, lease, await ending(task), blobs));
+    const receipt = await store.commit(completions, Date.now());
+    bus.publish('job.changed', { jobs: receipt.changedJobs, finished: receipt.finishedJobs });
+    for (const { key, rank } of receipt.readyHosts) await queue.offer('scrape-http', { id: key, rank });
+  }
+  await store.releaseHost(lease, HOST_STATE, Date.now(), Date.now());
+}
+
+async function complete(
+  task: Task,
+  lease: Completion['lease'],
+  { end, statusCode, body, discovered, errorMessage }: Ending,
+  blobs: Blobs,
+): Promise<Completion> {
+  const bytes = Buffer.from(body ?? '');
+  const contentHash = createHash('sha256').update(bytes).digest('hex') as ContentHash;
+  if (body !== undefined) await blobs.put([{ hash: contentHash, bytes }]);
+  const page: NewPage | null =
+    statusCode === undefined
+      ? null
+      : {
+          url: task.url,
+          finalUrl: task.url,
+          statusCode,
+          contentType: 'text/html',
+          charset: 'utf-8',
+          fetchedAt: Date.now(),
+          depth: task.depth,
+          contentHash: body === undefined ? null : contentHash,
+          textHash: null,
+          bytes: bytes.byteLength,
+          title: 'A page',
+          etag: null,
+          lastModified: null,
+          duplicateOf: null,
+          errorCode: end.state === 'failed' ? end.errorCode : null,
+          errorMessage: errorMessage ?? null,
+          record: PACKED_RECORD,
+        };
+  return {
+    lease,
+    taskId: task.id,
+    jobSeq: task.jobSeq,
+    end,
+    trace: [
+      {
+        engine: 'http',
+        proxyTier: null,
+        reason: 'first',
+        outcome: end.state === 'done' ? 'ok' : 'error',
+        statusCode: statusCode ?? null,
+        ms: 3,
+        bytes: bytes.byteLength,
+        at: new Date().toISOString(),
+      },
+    ],
+    bytes: bytes.byteLength,
+    page,
+    discovered: discovered ?? [],
+  };
+}
+
+export const DONE: Ending = { end: { state: 'done', rule: null }, statusCode: 200, body: '<p>body</p>' };
