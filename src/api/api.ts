@@ -1,0 +1,190 @@
+import cors from '@fastify/cors';
+import helmet from '@fastify/helmet';
+import Fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { z } from 'zod';
+import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import { invalidRequest, problemsOf } from '../jobs/invalid-request.ts';
+import { guardRoutes } from './access.ts';
+import type { ApiDeps, App, RouteDeps } from './app.ts';
+import { requestIdOf } from './envelope.ts';
+import { answerClientError, answerFailures, sendFailure } from './failures.ts';
+import { createIdempotency } from './idempotency.ts';
+import { readJsonBodies } from './json-body.ts';
+import { createKeyDirectory } from './key-directory.ts';
+import { addAccountRoutes } from './routes/account.ts';
+import { addBatchRoutes } from './routes/batch.ts';
+import { addCrawlRoutes } from './routes/crawl.ts';
+import { addDocsRoutes, collectDocs } from './routes/docs.ts';
+import { addDomainRoutes } from './routes/domains.ts';
+import { addHealthRoutes } from './routes/health.ts';
+import { addJobPageRoutes } from './routes/job-pages.ts';
+import { addJobRoutes } from './routes/jobs.ts';
+import { addKeyRoutes } from './routes/keys.ts';
+import { addMapRoutes } from './routes/map.ts';
+import { addSampleRoutes } from './routes/sample.ts';
+import { addScrapeRoutes } from './routes/scrape.ts';
+
+/** A client that dribbles its request is cut here; one that waits for a page may wait as long as a scrape may take. */
+const HEADERS_TIMEOUT_MS = 20_000;
+const REQUEST_TIMEOUT_MS = 120_000;
+const IDLE_SOCKET_MS = 330_000;
+/** Not a registered status: what logs and metrics call a request whose client did not wait for the answer. */
+const CLIENT_CLOSED_REQUEST = 499;
+
+/**
+ * The HTTP API, ready to listen or to be injected into. Closing it refuses new requests at once, lets running ones
+ * finish, and ends the waits of `jobs` that outlast `drainMs`; it closes nothing else of what it was given.
+ */
+export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
+  const { settings, store, jobs, now } = deps;
+  const app: App = Fastify({
+    loggerInstance: deps.logger,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: requestIdOf,
+    bodyLimit: settings.bodyLimitBytes,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionTimeout: IDLE_SOCKET_MS,
+    http: { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: 5_000 },
+    // Ours says so in the envelope.
+    return503OnClosing: false,
+    clientErrorHandler: answerClientError,
+    frameworkErrors: sendFailure,
+    routerOptions: { maxParamLength: 400 },
+  }).withTypeProvider<ZodTypeProvider>();
+
+  const keys = createKeyDirectory({
+    store,
+    now,
+    onError: (error) => deps.logger.warn({ err: error }, 'last uses of keys were not written'),
+  });
+  parseWithZod(app);
+  readJsonBodies(app, settings.bodyLimitBytes);
+  answerFailures(app);
+  followLife(app, deps);
+
+  // Order matters: what a browser needs comes before the key check, so that it can read a 401 too.
+  await secure(app, settings.corsOrigins);
+  await collectDocs(app, deps.version);
+  await guardRoutes(app, keys, settings);
+
+  const routeDeps: RouteDeps = { ...deps, keys, idempotency: createIdempotency(store, jobs, now) };
+  for (const add of [
+    addScrapeRoutes,
+    addBatchRoutes,
+    addCrawlRoutes,
+    addMapRoutes,
+    addJobRoutes,
+    addJobPageRoutes,
+    addDomainRoutes,
+    addKeyRoutes,
+    addAccountRoutes,
+    addHealthRoutes,
+    addSampleRoutes,
+  ]) {
+    add(app, routeDeps);
+  }
+  await addDocsRoutes(app);
+  app.addHook('onClose', () => keys.close());
+  await app.ready();
+  return app as unknown as FastifyInstance;
+}
+
+/** Requests are parsed by their schema, answers written as they are: they come from typed values. */
+function parseWithZod(app: App): void {
+  app.setValidatorCompiler<z.ZodType>(({ schema }) => (input) => {
+    const parsed = schema.safeParse(input);
+    return parsed.success ? { value: parsed.data } : { error: invalidRequest(problemsOf(parsed.error)) };
+  });
+  app.setSerializerCompiler(() => (answer) => JSON.stringify(answer));
+}
+
+/** Request ids, one log line and one measurement per request, and the refusal of new work while closing. */
+function followLife(app: App, { logger, metrics, jobs, settings }: ApiDeps): void {
+  let isClosing = false;
+  let drained: NodeJS.Timeout | undefined;
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+    if (isClosing) {
+      reply.header('connection', 'close');
+      throw new ScrapifieError('SHUTTING_DOWN', 'The server is stopping.', { retryAfterMs: 5_000 });
+    }
+    // There is no response to a client that left, so `onResponse` would not tell.
+    reply.raw.once('close', () => {
+      if (!reply.raw.writableEnded) record(request, CLIENT_CLOSED_REQUEST, reply.elapsedTime);
+    });
+  });
+  app.addHook('onResponse', async (request, reply) => record(request, reply.statusCode, reply.elapsedTime));
+  function record(request: FastifyRequest, status: number, elapsedMs: number): void {
+    const route = request.is404 ? null : (request.routeOptions.url ?? null);
+    metrics.httpRequest(request.method, route, status, elapsedMs);
+    const ms = Math.round(elapsedMs * 100) / 100;
+    const line = { requestId: request.id, method: request.method, route, status, ms };
+    if (status >= 500) logger.warn(line, 'request');
+    else if (route === null || route.startsWith('/v1/')) logger.info(line, 'request');
+    else logger.debug(line, 'request');
+  }
+  app.addHook('preClose', async () => {
+    isClosing = true;
+    drained = setTimeout(() => jobs.close(), settings.drainMs).unref();
+  });
+  app.addHook('onClose', async () => {
+    clearTimeout(drained);
+    jobs.close();
+  });
+}
+
+/** The page of the docs runs its own scripts and styles and talks to this server only. */
+const DOCS_POLICY = {
+  defaultSrc: ["'none'"],
+  scriptSrc: ["'self'", "'unsafe-inline'"],
+  styleSrc: ["'self'", "'unsafe-inline'"],
+  imgSrc: ["'self'", 'data:', 'blob:'],
+  fontSrc: ["'self'", 'data:'],
+  connectSrc: ["'self'"],
+  workerSrc: ["'self'", 'blob:'],
+  frameAncestors: ["'none'"],
+  baseUri: ["'none'"],
+};
+
+async function secure(app: App, corsOrigins: string): Promise<void> {
+  app.addHook('onRoute', (route) => {
+    if (!route.url.startsWith('/docs')) return;
+    route.helmet = { contentSecurityPolicy: { useDefaults: false, directives: DOCS_POLICY } };
+  });
+  await app.register(helmet, {
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+    },
+    // Whether there is TLS is known to whoever terminates it.
+    strictTransportSecurity: false,
+  });
+  const origins = corsOrigins
+    .split(',')
+    .map((origin) => origin.trim())
+    .filter((origin) => origin !== '');
+  if (origins.length === 0) return;
+  await app.register(cors, {
+    origin: origins.includes('*') ? '*' : origins,
+    methods: ['GET', 'HEAD', 'POST', 'DELETE'],
+    allowedHeaders: [
+      'Authorization',
+      'Content-Type',
+      'Idempotency-Key',
+      'X-API-Key',
+      'X-Request-ID',
+      'X-Service-Key',
+    ],
+    exposedHeaders: [
+      'Idempotency-Replayed',
+      'Location',
+      'RateLimit-Limit',
+      'RateLimit-Remaining',
+      'RateLimit-Reset',
+      'Retry-After',
+      'X-Request-ID',
+    ],
+    maxAge: 600,
+  });
+}

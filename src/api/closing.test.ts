@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { openPlatform } from '../../test/property/api-platform.ts';
+
+describe('closing', () => {
+  it('ends waits that outlast the drain time with SHUTTING_DOWN, and takes nothing new', async () => {
+    const platform = await openPlatform({ drainMs: 0 });
+    await platform.api.listen({ port: 0, host: '127.0.0.1' });
+    const scrape = platform.call({
+      method: 'POST',
+      url: '/v1/scrape',
+      payload: { url: 'https://example.com/' },
+    });
+    await expect.poll(async () => (await platform.call({ url: '/v1/jobs' })).at('data.items.length')).toBe(1);
+    const closing = platform.api.close();
+    const answer = await scrape;
+    expect([answer.statusCode, answer.at('error.code')]).toEqual([503, 'SHUTTING_DOWN']);
+    await closing;
+    const jobs = await platform.store.listJobs({
+      accountId: await platform.store.defaultAccount(),
+      limit: 10,
+    });
+    expect(jobs.items).toMatchObject([{ status: 'queued', counters: { open: 1 } }]);
+    await platform.close();
+  });
+});

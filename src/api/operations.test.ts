@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { DONE, openPlatform, type Platform } from '../../test/property/api-platform.ts';
+import { failureSchema } from './envelope.ts';
+import { acceptedSchema, jobSchema } from './job-view.ts';
+import { ledgerSchema, pageSchema, scrapeSchema } from './page-schemas.ts';
+import { createReadiness } from './readiness.ts';
+
+let platform: Platform;
+beforeAll(async () => {
+  platform = await openPlatform();
+});
+afterAll(() => platform.close());
+
+describe('opting out', () => {
+  it('takes open URLs of the host and its subdomains out at once', async () => {
+    const payload = {
+      urls: ['https://owner.example/1', 'https://www.owner.example/2', 'https://other.example/'],
+    };
+    const id = (await platform.call({ method: 'POST', url: '/v1/batch', payload })).at('data.id');
+    const heard: unknown[] = [];
+    platform.bus.subscribe('policy.changed', (message) => {
+      heard.push(message);
+    });
+    const answer = await platform.call({
+      method: 'POST',
+      url: '/v1/domains/Owner.Example/opt-out',
+      payload: { reason: 'asked by mail', contact: 'owner@owner.example' },
+    });
+    expect(answer.at('data')).toMatchObject({ host: 'owner.example', reason: 'asked by mail' });
+    const job = await platform.call({ url: `/v1/jobs/${id}` });
+    expect(job.at('data.progress')).toMatchObject({ open: 1, denied: 2 });
+    const domain = await platform.call({ url: '/v1/domains/www.owner.example' });
+    expect(domain.at('data')).toMatchObject({
+      optOut: { host: 'owner.example' },
+      policy: { ratePerSecond: 2 },
+    });
+    const removed = await platform.call({ method: 'DELETE', url: '/v1/domains/owner.example/opt-out' });
+    expect(removed.statusCode).toBe(200);
+    expect(
+      (await platform.call({ method: 'DELETE', url: '/v1/domains/owner.example/opt-out' })).statusCode,
+    ).toBe(404);
+    expect((await platform.call({ url: '/v1/domains/owner.example' })).at('data.optOut')).toBeNull();
+    await expect.poll(() => heard).toHaveLength(2);
+  });
+
+  it('needs a host name', async () => {
+    for (const host of ['a%2Fb', 'a%3Fb', 'user%40host', '%20']) {
+      const answer = await platform.call({ method: 'POST', url: `/v1/domains/${host}/opt-out`, payload: {} });
+      expect([answer.statusCode, answer.at('error.code')]).toEqual([422, 'INVALID_URL']);
+    }
+  });
+
+  it('shows in the list of domains', async () => {
+    const list = await platform.call({ url: '/v1/domains?limit=2' });
+    expect(list.at('data.items.0')).toMatchObject({ breaker: 'closed', visited: false });
+    expect(list.at('data.nextCursor')).toEqual(expect.any(String));
+  });
+});
+
+describe('readiness', () => {
+  it('tries every part', async () => {
+    const answer = await platform.call({ url: '/readyz' });
+    expect(answer.at('data.checks')).toMatchObject([
+      { name: 'store', ok: true },
+      { name: 'queue', ok: true },
+      { name: 'blobs', ok: true },
+    ]);
+  });
+
+  it('gives each its own time limit and keeps the answer for a moment', async () => {
+    let tries = 0;
+    const readiness = createReadiness({
+      parts: {
+        good: async () => {
+          tries += 1;
+        },
+        broken: () => Promise.reject(new Error('no disk')),
+        hanging: () => new Promise(() => undefined),
+      },
+      limitMs: 5,
+      now: () => 0,
+    });
+    const [checks] = await Promise.all([readiness(), readiness()]);
+    expect(checks).toMatchObject([
+      { name: 'good', ok: true },
+      { name: 'broken', ok: false, error: 'no disk' },
+      { name: 'hanging', ok: false, error: 'no answer within 5 ms' },
+    ]);
+    expect(tries).toBe(1);
+  });
+
+  it('answers 503 and names what is broken', async () => {
+    const broken = await openPlatform();
+    await broken.store.close();
+    const answer = await broken.call({ url: '/readyz' });
+    expect(answer.statusCode).toBe(503);
+    expect(answer.at('error.message')).toContain('store');
+    const scrape = await broken.call({
+      method: 'POST',
+      url: '/v1/scrape',
+      payload: { url: 'https://example.com/' },
+    });
+    expect([scrape.statusCode, scrape.at('error.code')]).toEqual([503, 'STORE_UNAVAILABLE']);
+    await broken.close();
+  });
+});
+
+describe('the documentation', () => {
+  it('describes every route with its answers', async () => {
+    const { paths, components } = (await platform.api.inject({ url: '/openapi.json' })).json();
+    expect(Object.keys(paths).sort()).toEqual([
+      '/healthz',
+      '/metrics',
+      '/readyz',
+      '/v1/account',
+      '/v1/batch',
+      '/v1/crawl',
+      '/v1/domains',
+      '/v1/domains/{host}',
+      '/v1/domains/{host}/opt-out',
+      '/v1/jobs',
+      '/v1/jobs/{id}',
+      '/v1/jobs/{id}/cancel',
+      '/v1/jobs/{id}/errors',
+      '/v1/jobs/{id}/results',
+      '/v1/jobs/{id}/resume',
+      '/v1/jobs/{id}/retry',
+      '/v1/jobs/{id}/urls',
+      '/v1/keys',
+      '/v1/keys/{id}',
+      '/v1/map',
+      '/v1/scrape',
+    ]);
+    const { requestBody, responses } = paths['/v1/scrape'].post;
+    const { schema, example } = requestBody.content['application/json'];
+    expect(schema).toMatchObject({ additionalProperties: false, required: ['url'] });
+    expect(schema.properties.timeoutMs).toMatchObject({ default: 30_000, maximum: 300_000 });
+    expect(example).toMatchObject({ url: 'https://example.com/' });
+    for (const [name, field] of Object.entries<{ description?: string }>(schema.properties)) {
+      expect(field.description, name).toBeTruthy();
+    }
+    expect(Object.keys(responses)).toEqual(expect.arrayContaining(['200', '202', '4XX', '5XX']));
+    expect(JSON.stringify(paths)).not.toContain('Default Response');
+    expect(Object.keys(components.schemas)).toEqual(expect.arrayContaining(['Job', 'Page', 'Failure']));
+  });
+
+  it('is shown by a page that loads nothing from elsewhere', async () => {
+    const page = await platform.api.inject({ url: '/docs/' });
+    expect(page.headers['content-type']).toContain('text/html');
+    expect(page.payload).not.toMatch(/(?:src|href)="https?:/);
+    expect(page.headers['content-security-policy']).toContain("script-src 'self' 'unsafe-inline'");
+    const script = await platform.api.inject({ url: '/docs/js/scalar.js' });
+    expect(script.statusCode).toBe(200);
+    expect(script.headers['content-type']).toContain('javascript');
+  });
+
+  it('is true of the answers', async () => {
+    await platform.work(() => DONE);
+    const data = (schema: z.ZodType) => z.strictObject({ success: z.literal(true), data: schema });
+    const parse = (schema: z.ZodType, payload: string) => schema.parse(JSON.parse(payload));
+    const payload = {
+      url: 'https://example.com/',
+      formats: ['html', 'text', 'links', 'metadata', 'rawHtml'],
+    };
+    const scraped = await platform.call({ method: 'POST', url: '/v1/scrape', payload });
+    parse(data(scrapeSchema.strict()), scraped.payload);
+    const path = `/v1/jobs/${scraped.at('data.id')}`;
+    parse(data(jobSchema.strict()), (await platform.call({ url: path })).payload);
+    const items = (item: z.ZodType) =>
+      data(z.strictObject({ items: z.array(item).length(1), nextCursor: z.null() }));
+    parse(items(pageSchema.strict()), (await platform.call({ url: `${path}/results` })).payload);
+    parse(items(ledgerSchema.strict()), (await platform.call({ url: `${path}/urls` })).payload);
+    const accepted = await platform.call({
+      method: 'POST',
+      url: '/v1/scrape',
+      payload: { ...payload, async: true },
+    });
+    parse(data(acceptedSchema.strict()), accepted.payload);
+    parse(failureSchema.strict(), (await platform.call({ url: '/v1/nothing' })).payload);
+  });
+});

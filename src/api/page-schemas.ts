@@ -1,0 +1,118 @@
+import { z } from 'zod';
+
+/** What stored pages, ledger lines and traces look like in answers. */
+
+const time = z.iso.datetime();
+const count = z.number().int();
+const texts = z.record(z.string(), z.string());
+
+const attempt = z
+  .object({
+    engine: z.string(),
+    proxyTier: z.string().nullable(),
+    reason: z.string().describe('Why this attempt was made this way.'),
+    outcome: z.string(),
+    evidence: z.string().optional().describe('What decided the outcome.'),
+    errorCode: z.string().optional(),
+    statusCode: count.nullable(),
+    ms: z.number(),
+    bytes: count,
+    at: time,
+  })
+  .meta({ id: 'Attempt' });
+
+const link = z.object({ url: z.string(), text: z.string(), rel: z.string(), from: z.string() });
+
+const metadata = z
+  .object({
+    title: z.string().nullable(),
+    description: z.string().nullable(),
+    language: z.string().nullable(),
+    canonical: z.string().nullable(),
+    robots: z.string().nullable(),
+    charset: z.string().nullable(),
+    headings: z.array(z.object({ level: count, text: z.string() })),
+    meta: texts,
+    openGraph: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
+    twitter: texts,
+    hreflang: z.array(z.object({ lang: z.string(), url: z.string() })),
+    jsonLd: z.array(z.unknown()),
+    microdata: z.array(z.unknown()),
+    rdfa: z.array(z.unknown()),
+    feeds: z.array(z.object({ url: z.string(), type: z.string(), title: z.string() })),
+    pagination: z.object({ next: z.string().nullable(), prev: z.string().nullable() }),
+    images: z.array(z.object({ url: z.string(), alt: z.string() })),
+  })
+  .meta({ id: 'PageMetadata' });
+
+const pageFields = {
+  url: z.string(),
+  finalUrl: z.string().describe('Where redirects led.'),
+  statusCode: count.nullable(),
+  contentType: z.string().nullable(),
+  fetchedAt: time,
+  depth: count,
+  bytes: count,
+  contentHash: z.string().nullable().describe('SHA-256 of the body.'),
+  title: z.string().nullable(),
+  duplicateOf: z.string().nullable().describe('The URL whose page this one repeats, by rel=canonical.'),
+  metadata: metadata.nullable().optional(),
+  links: z.array(link).optional(),
+  html: z.string().nullable().optional(),
+  rawHtml: z.string().nullable().optional().describe('The body as it came, decoded.'),
+  text: z.string().nullable().optional(),
+  error: z.object({ code: z.string(), message: z.string() }).optional(),
+};
+
+export const pageSchema = z.object(pageFields).meta({ id: 'Page' });
+
+export const scrapeSchema = z
+  .object({
+    id: z.string().describe('The job that fetched it.'),
+    ...pageFields,
+    trace: z.object({
+      decision: z.string(),
+      rule: z.string().nullable(),
+      attempts: z.array(attempt),
+      timings: z.object({ totalMs: z.number(), fetchMs: z.number() }),
+    }),
+  })
+  .meta({ id: 'Scrape' });
+
+export const ledgerSchema = z
+  .object({
+    url: z.string(),
+    kind: z.enum(['page', 'sitemap', 'site']),
+    state: z.enum(['ready', 'waiting', 'claimed', 'done', 'failed', 'skipped', 'denied', 'cancelled']),
+    decision: z.enum(['pending', 'fetched', 'skipped', 'denied', 'failed', 'cancelled']),
+    rule: z.string().nullable().describe('The rule that decided, e.g. `scope.exclude:/admin/`.'),
+    errorCode: z.string().nullable(),
+    depth: count,
+    foundBy: z.string(),
+    foundOn: z.string().nullable(),
+    attempts: z.array(attempt),
+    discoveredAt: time,
+    finishedAt: time.nullable(),
+  })
+  .meta({ id: 'LedgerEntry' });
+
+export const jobErrorSchema = z
+  .object({
+    url: z.string(),
+    state: z.enum(['failed', 'denied']),
+    code: z.string().nullable(),
+    message: z.string(),
+    retryable: z.boolean(),
+    rule: z.string().nullable(),
+    attempts: z.array(attempt),
+    finishedAt: time.nullable(),
+  })
+  .meta({ id: 'JobError' });
+
+export const mapSchema = z
+  .object({
+    id: z.string(),
+    urls: z.array(z.string()),
+    isTruncated: z.boolean().describe('More were found; `/v1/jobs/:id/urls` has them all.'),
+  })
+  .meta({ id: 'Map' });

@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { keyOf } from '../access.ts';
+import type { App, RouteDeps } from '../app.ts';
+import { answers, success } from '../envelope.ts';
+import { keySchema, keyView } from './keys.ts';
+
+export function addAccountRoutes(app: App, { settings, version }: RouteDeps): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/account',
+    config: { access: 'read' },
+    schema: {
+      tags: ['account'],
+      summary: 'Who am I, and what may I do',
+      response: answers({
+        200: z.object({
+          id: z.string(),
+          key: keySchema,
+          limits: z.object({
+            requestsPerMinute: z.number().int(),
+            bodyBytes: z.number().int(),
+            queuedUrls: z.number().int(),
+          }),
+          version: z.string(),
+        }),
+      }),
+    },
+    async handler(request) {
+      const key = keyOf(request);
+      return success({
+        id: key.accountId,
+        key: keyView(key),
+        limits: {
+          requestsPerMinute: key.ratePerMinute ?? settings.rateLimitPerMinute,
+          bodyBytes: settings.bodyLimitBytes,
+          queuedUrls: settings.maxQueuedUrls,
+        },
+        version,
+      });
+    },
+  });
+}

@@ -1,0 +1,26 @@
+import { batchRequestSchema } from '../../jobs/job-request.ts';
+import { accountOf } from '../access.ts';
+import type { App, RouteDeps } from '../app.ts';
+import { answers, success } from '../envelope.ts';
+import { acceptedSchema, acceptedView } from '../job-view.ts';
+
+export function addBatchRoutes(app: App, { jobs, idempotency }: RouteDeps): void {
+  app.route({
+    method: 'POST',
+    url: '/v1/batch',
+    config: { access: 'write' },
+    schema: {
+      tags: ['scrape'],
+      summary: 'Fetch up to 10,000 pages in one job',
+      description: 'All URLs are stored before the answer; one bad URL refuses the request and is named.',
+      body: batchRequestSchema,
+      response: answers({ 202: acceptedSchema }),
+    },
+    async handler(request, reply) {
+      const account = accountOf(request);
+      const job = await idempotency.once(request, reply, (id) => jobs.batch(request.body, account, { id }));
+      reply.code(202).header('location', `/v1/jobs/${job.id}`);
+      return success(acceptedView(job));
+    },
+  });
+}

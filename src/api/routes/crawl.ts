@@ -1,0 +1,25 @@
+import { crawlRequestSchema } from '../../jobs/job-request.ts';
+import { accountOf } from '../access.ts';
+import type { App, RouteDeps } from '../app.ts';
+import { answers, success } from '../envelope.ts';
+import { acceptedSchema, acceptedView } from '../job-view.ts';
+
+export function addCrawlRoutes(app: App, { jobs, idempotency }: RouteDeps): void {
+  app.route({
+    method: 'POST',
+    url: '/v1/crawl',
+    config: { access: 'write' },
+    schema: {
+      tags: ['scrape'],
+      summary: 'Crawl sites from seed URLs or sitemaps',
+      body: crawlRequestSchema,
+      response: answers({ 202: acceptedSchema }),
+    },
+    async handler(request, reply) {
+      const account = accountOf(request);
+      const job = await idempotency.once(request, reply, (id) => jobs.crawl(request.body, account, { id }));
+      reply.code(202).header('location', `/v1/jobs/${job.id}`);
+      return success(acceptedView(job));
+    },
+  });
+}

@@ -1,0 +1,71 @@
+import swagger from '@fastify/swagger';
+import reference from '@scalar/fastify-api-reference';
+import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
+import type { App } from '../app.ts';
+
+/** Collects every route added afterwards. */
+export async function collectDocs(app: App, version: string): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Scrapifie',
+        version,
+        description:
+          'Self-hosted web scraping. Every answer is `{ success, data }` or `{ success, error }` and carries ' +
+          '`X-Request-ID`. Lists have `items` and `nextCursor`. Times are ISO 8601 in UTC. POSTs that create ' +
+          'a job take an `Idempotency-Key`.',
+      },
+      tags: [
+        { name: 'scrape', description: 'Start work' },
+        { name: 'jobs', description: 'Follow it and fetch what it brought' },
+        { name: 'domains', description: 'How hosts are treated' },
+        { name: 'account', description: 'Keys and limits' },
+        { name: 'operations', description: 'Health and metrics' },
+      ],
+      components: {
+        securitySchemes: {
+          bearer: { type: 'http', scheme: 'bearer', description: 'An API key.' },
+          apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+          serviceKey: { type: 'apiKey', in: 'header', name: 'X-Service-Key' },
+        },
+      },
+      security: [{ bearer: [] }, { apiKey: [] }, { serviceKey: [] }],
+    },
+    transform: jsonSchemaTransform,
+    transformObject: withoutInputs,
+  });
+}
+
+/** Named schemas are of answers only; their second form, as input, would be noise. */
+function withoutInputs(document: Parameters<typeof jsonSchemaTransformObject>[0]) {
+  const whole = jsonSchemaTransformObject(document);
+  const { components } = whole as { components?: { schemas?: Record<string, object> } };
+  const named = Object.entries(components?.schemas ?? {}).filter(([name]) => !name.endsWith('Input'));
+  return { ...whole, components: { ...components, schemas: Object.fromEntries(named) } };
+}
+
+/** The document and a page to read and try it; nothing on that page comes from elsewhere. */
+export async function addDocsRoutes(app: App): Promise<void> {
+  let document: string | null = null;
+  app.route({
+    method: 'GET',
+    url: '/openapi.json',
+    config: { access: 'open' },
+    schema: { hide: true },
+    async handler(_request, reply) {
+      document ??= JSON.stringify(app.swagger());
+      return reply.type('application/json; charset=utf-8').send(document);
+    },
+  });
+  await app.register(reference, {
+    routePrefix: '/docs',
+    configuration: {
+      url: '/openapi.json',
+      pageTitle: 'Scrapifie API',
+      withDefaultFonts: false,
+      telemetry: false,
+      hideClientButton: true,
+    },
+  });
+}

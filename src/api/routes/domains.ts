@@ -1,0 +1,200 @@
+import { z } from 'zod';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { HostKey } from '../../model/ids.ts';
+import type { HostView, OptOut, RobotsEntry } from '../../ports/store.ts';
+import { keyOf } from '../access.ts';
+import type { App, RouteDeps } from '../app.ts';
+import { answers, success } from '../envelope.ts';
+import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../list.ts';
+
+const time = z.iso.datetime();
+const optOutSchema = z.object({
+  host: z.string(),
+  reason: z.string(),
+  contact: z.string().nullable(),
+  at: time,
+});
+const hostFields = {
+  host: z.string().describe('Host name, with the port where it is not the default.'),
+  visited: z.boolean(),
+  ready: z.number().int().describe('URLs due now, over all jobs.'),
+  nextAt: time.nullable(),
+  requests: z.number().int(),
+  failures: z.number().int(),
+  rateFactor: z.number().describe('Below 1 after the host asked to slow down.'),
+  blockedUntil: time.nullable(),
+  lastRequestAt: time.nullable(),
+  breaker: z.enum(['closed', 'open', 'half-open']),
+};
+const hostSchema = z.object(hostFields).meta({ id: 'Domain' });
+const hostDetailSchema = z
+  .object({
+    ...hostFields,
+    policy: z.unknown().describe('How the host is treated, and which entries of the policy file say so.'),
+    robots: z.array(
+      z.object({
+        origin: z.string(),
+        status: z.string(),
+        fetchedAt: time,
+        expiresAt: time,
+        reason: z.string(),
+      }),
+    ),
+    optOut: optOutSchema.nullable(),
+  })
+  .meta({ id: 'DomainDetail' });
+const hostParams = z.strictObject({ host: z.string().min(1).max(300) });
+
+const iso = (at: number) => new Date(at).toISOString();
+const isoOrNull = (at: number | null) => (at === null || at <= 0 ? null : iso(at));
+
+/** `Example.com:443` names the same host as `example.com`. Throws INVALID_URL for what is none. */
+function hostOf(text: string): HostKey {
+  const url = URL.canParse(`https://${text}`) ? new URL(`https://${text}`) : null;
+  const isBare =
+    url !== null && url.pathname === '/' && url.search === '' && url.hash === '' && url.username === '';
+  if (url === null || !isBare || url.hostname === '' || /[/?#@\\]/.test(text)) {
+    throw new ScrapifieError('INVALID_URL', `"${text.slice(0, 100)}" is not a host name.`, {
+      details: [{ field: 'host', message: 'not a host name' }],
+    });
+  }
+  return url.host.replace(/\.$/, '') as HostKey;
+}
+
+function hostView(host: HostKey, view: HostView | null) {
+  const state = view?.state;
+  return {
+    host,
+    visited: (state?.requests ?? 0) > 0,
+    ready: view?.ready ?? 0,
+    nextAt: isoOrNull(view?.nextAt ?? null),
+    requests: state?.requests ?? 0,
+    failures: state?.failures ?? 0,
+    rateFactor: state?.rateFactor ?? 1,
+    blockedUntil: isoOrNull(state?.blockedUntil ?? null),
+    lastRequestAt: isoOrNull(state?.lastRequestAt ?? null),
+    breaker: state?.breaker.phase ?? ('closed' as const),
+  };
+}
+
+const optOutView = (optOut: OptOut) => ({ ...optOut, at: iso(optOut.at) });
+const robotsView = ({ origin, status, fetchedAt, expiresAt, reason }: RobotsEntry) => ({
+  origin,
+  status,
+  fetchedAt: iso(fetchedAt),
+  expiresAt: iso(expiresAt),
+  reason,
+});
+
+/** An opt-out covers subdomains too; ports do not matter to a site owner. */
+function coveredBy(host: HostKey, optOuts: readonly OptOut[]): OptOut | null {
+  const name = host.replace(/:\d+$/, '');
+  return (
+    optOuts.find((each) => [name, host].some((one) => one === each.host || one.endsWith(`.${each.host}`))) ??
+    null
+  );
+}
+
+export function addDomainRoutes(app: App, { store, bus, policies, now }: RouteDeps): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/domains',
+    config: { access: 'read' },
+    schema: {
+      tags: ['domains'],
+      summary: 'Hosts this installation has dealt with',
+      querystring: z.strictObject(pagingFields),
+      response: answers({ 200: listSchema(hostSchema) }),
+    },
+    async handler(request) {
+      const cursor = unwrapCursor('domains', request.query.cursor);
+      const slice = await store.listHosts({ cursor, limit: request.query.limit });
+      return success(listAnswer('domains', slice, (view) => hostView(view.key, view)));
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/v1/domains/:host',
+    config: { access: 'read' },
+    schema: {
+      tags: ['domains'],
+      summary: 'One host: policy, breaker, robots.txt, opt-out, statistics',
+      params: hostParams,
+      response: answers({ 200: hostDetailSchema }),
+    },
+    async handler(request) {
+      const host = hostOf(request.params.host);
+      const [view, optOuts, ...robots] = await Promise.all([
+        store.getHost(host),
+        store.listOptOuts(),
+        store.getRobots(`https://${host}`),
+        store.getRobots(`http://${host}`),
+      ]);
+      const optOut = coveredBy(host, optOuts);
+      return success({
+        ...hostView(host, view),
+        policy: policies.policyFor(host),
+        robots: robots.filter((entry) => entry !== null).map(robotsView),
+        optOut: optOut === null ? null : optOutView(optOut),
+      });
+    },
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/v1/domains/:host/opt-out',
+    config: { access: 'admin' },
+    schema: {
+      tags: ['domains'],
+      summary: 'Record a site owner’s request not to be crawled',
+      description: 'Takes effect at once: open URLs of the host and its subdomains are denied in every job.',
+      params: hostParams,
+      body: z
+        .strictObject({
+          reason: z.string().trim().min(1).max(1_000).default('site owner’s request'),
+          contact: z.string().trim().min(1).max(320).nullable().default(null).describe('Who asked.'),
+        })
+        .prefault({}),
+      response: answers({ 200: optOutSchema }),
+    },
+    async handler(request) {
+      const host = hostOf(request.params.host);
+      const at = now();
+      const optOut: OptOut = { host, reason: request.body.reason, contact: request.body.contact, at };
+      await store.addOptOut(optOut);
+      await store.audit([
+        {
+          at,
+          actor: keyOf(request).id,
+          action: 'domain.opt-out',
+          target: host,
+          details: { reason: optOut.reason },
+        },
+      ]);
+      bus.publish('policy.changed', {});
+      return success(optOutView(optOut));
+    },
+  });
+
+  app.route({
+    method: 'DELETE',
+    url: '/v1/domains/:host/opt-out',
+    config: { access: 'admin' },
+    schema: {
+      tags: ['domains'],
+      summary: 'Take an opt-out back',
+      params: hostParams,
+      response: answers({ 200: z.object({ host: z.string(), removed: z.literal(true) }) }),
+    },
+    async handler(request) {
+      const host = hostOf(request.params.host);
+      if (!(await store.removeOptOut(host)))
+        throw new ScrapifieError('NOT_FOUND', `${host} has not opted out.`);
+      const actor = keyOf(request).id;
+      await store.audit([{ at: now(), actor, action: 'domain.opt-in', target: host, details: {} }]);
+      bus.publish('policy.changed', {});
+      return success({ host, removed: true as const });
+    },
+  });
+}

@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { invalidRequest } from '../../jobs/invalid-request.ts';
+import { accountOf } from '../access.ts';
+import type { App, RouteDeps } from '../app.ts';
+import { answers, success } from '../envelope.ts';
+import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../list.ts';
+import { sendNdjson, wantsNdjson } from '../ndjson.ts';
+import { jobErrorSchema, ledgerSchema, pageSchema } from '../page-schemas.ts';
+import { jobParams, TASK_STATES } from './jobs.ts';
+
+const same = <T>(item: T): T => item;
+const STREAMS = 'With `Accept: application/x-ndjson` everything is streamed, one object per line.';
+
+/** What a job has brought so far: pages, errors and the ledger of every URL it saw. */
+export function addJobPageRoutes(app: App, { jobs }: RouteDeps): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/jobs/:id/results',
+    config: { access: 'read' },
+    schema: {
+      tags: ['jobs'],
+      summary: 'Pages of a job',
+      description: `In the order they were stored. A page of the list may be shorter than \`limit\`. ${STREAMS}`,
+      params: jobParams,
+      querystring: z.strictObject({
+        state: z.enum(['done', 'failed']).optional().describe('done: fetched well. failed: with an error.'),
+        ...pagingFields,
+      }),
+      response: answers({ 200: listSchema(pageSchema) }),
+    },
+    async handler(request, reply) {
+      const { state, limit, cursor } = request.query;
+      const job = await jobs.get(request.params.id, accountOf(request));
+      if (wantsNdjson(request)) {
+        refuseCursor(cursor);
+        return sendNdjson(reply, jobs.read.eachResult(job, state));
+      }
+      const slice = await jobs.read.results(job, { state, limit, cursor: unwrapCursor('results', cursor) });
+      return success(listAnswer('results', slice, same));
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/v1/jobs/:id/errors',
+    config: { access: 'read' },
+    schema: {
+      tags: ['jobs'],
+      summary: 'URLs that failed, or that were denied, with the reason',
+      params: jobParams,
+      querystring: z.strictObject({ state: z.enum(['failed', 'denied']).default('failed'), ...pagingFields }),
+      response: answers({ 200: listSchema(jobErrorSchema) }),
+    },
+    async handler(request) {
+      const { state, limit } = request.query;
+      const job = await jobs.get(request.params.id, accountOf(request));
+      const cursor = unwrapCursor('errors', request.query.cursor);
+      return success(listAnswer('errors', await jobs.read.errors(job, { state, limit, cursor }), same));
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/v1/jobs/:id/urls',
+    config: { access: 'read' },
+    schema: {
+      tags: ['jobs'],
+      summary: 'The ledger: every URL the job has seen, and what became of it by which rule',
+      description: STREAMS,
+      params: jobParams,
+      querystring: z.strictObject({ state: z.enum(TASK_STATES).optional(), ...pagingFields }),
+      response: answers({ 200: listSchema(ledgerSchema) }),
+    },
+    async handler(request, reply) {
+      const { state, limit, cursor } = request.query;
+      const job = await jobs.get(request.params.id, accountOf(request));
+      if (wantsNdjson(request)) {
+        refuseCursor(cursor);
+        return sendNdjson(reply, jobs.read.eachUrl(job, state));
+      }
+      const slice = await jobs.read.urls(job, { state, limit, cursor: unwrapCursor('urls', cursor) });
+      return success(listAnswer('urls', slice, same));
+    },
+  });
+}
+
+function refuseCursor(cursor: string | undefined): void {
+  if (cursor === undefined) return;
+  throw invalidRequest([
+    { field: 'cursor', message: 'A stream always has everything; leave the cursor out.' },
+  ]);
+}

@@ -1,0 +1,142 @@
+import { z } from 'zod';
+import type { JobKind, JobStatus } from '../../model/job.ts';
+import type { TaskState } from '../../model/task.ts';
+import { accountOf, keyOf } from '../access.ts';
+import type { App, RouteDeps } from '../app.ts';
+import { answers, success } from '../envelope.ts';
+import { jobSchema, jobView } from '../job-view.ts';
+import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../list.ts';
+
+const KINDS = ['scrape', 'batch', 'crawl', 'map'] as const satisfies readonly JobKind[];
+const STATUSES = [
+  'queued',
+  'running',
+  'completed',
+  'partially_completed',
+  'failed',
+  'cancelled',
+] as const satisfies readonly JobStatus[];
+
+export const jobParams = z.strictObject({ id: z.string().max(64).describe('The job.') });
+
+const budget = z.number().int().min(1).nullable().optional();
+/** Left out stays, null lifts. */
+const resumeSchema = z
+  .strictObject({
+    maxPages: budget.describe('New page budget of the whole job.'),
+    maxBytes: budget.describe('New byte budget of the whole job.'),
+    maxDurationMs: budget.describe('Time the job gets from now on.'),
+  })
+  .nullish();
+
+export function addJobRoutes(app: App, { jobs, store, now }: RouteDeps): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/jobs',
+    config: { access: 'read' },
+    schema: {
+      tags: ['jobs'],
+      summary: 'List jobs, newest first',
+      querystring: z.strictObject({
+        status: z.enum(STATUSES).optional(),
+        kind: z.enum(KINDS).optional(),
+        ...pagingFields,
+      }),
+      response: answers({ 200: listSchema(jobSchema) }),
+    },
+    async handler(request) {
+      const { status, kind, limit } = request.query;
+      const cursor = unwrapCursor('jobs', request.query.cursor);
+      const slice = await jobs.list({ accountId: accountOf(request), status, kind, cursor, limit });
+      return success(listAnswer('jobs', slice, jobView));
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/v1/jobs/:id',
+    config: { access: 'read' },
+    schema: { tags: ['jobs'], summary: 'One job', params: jobParams, response: answers({ 200: jobSchema }) },
+    handler: async (request) => success(jobView(await jobs.get(request.params.id, accountOf(request)))),
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/v1/jobs/:id/cancel',
+    config: { access: 'write' },
+    schema: {
+      tags: ['jobs'],
+      summary: 'Cancel a job',
+      description:
+        'URLs not yet begun are dropped; what runs is finished and kept. `resume` brings them back.',
+      params: jobParams,
+      response: answers({ 200: jobSchema }),
+    },
+    handler: async (request) => success(jobView(await jobs.cancel(request.params.id, accountOf(request)))),
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/v1/jobs/:id/resume',
+    config: { access: 'write' },
+    schema: {
+      tags: ['jobs'],
+      summary: 'Go on with a cancelled job, or one whose budget was spent',
+      params: jobParams,
+      body: resumeSchema,
+      response: answers({ 200: jobSchema }),
+    },
+    async handler(request) {
+      const { maxPages, maxBytes, maxDurationMs } = request.body ?? {};
+      const budgets = {
+        ...(maxPages === undefined ? {} : { maxPages }),
+        ...(maxBytes === undefined ? {} : { maxBytes }),
+        ...(maxDurationMs === undefined ? {} : { maxDurationMs }),
+      };
+      return success(jobView(await jobs.resume(request.params.id, accountOf(request), budgets)));
+    },
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/v1/jobs/:id/retry',
+    config: { access: 'write' },
+    schema: {
+      tags: ['jobs'],
+      summary: 'Try the failed URLs of a job again',
+      params: jobParams,
+      response: answers({ 200: jobSchema }),
+    },
+    handler: async (request) => success(jobView(await jobs.retry(request.params.id, accountOf(request)))),
+  });
+
+  app.route({
+    method: 'DELETE',
+    url: '/v1/jobs/:id',
+    config: { access: 'write' },
+    schema: {
+      tags: ['jobs'],
+      summary: 'Delete a job that has ended, with its pages and ledger',
+      params: jobParams,
+      response: answers({ 200: z.object({ id: z.string(), deleted: z.literal(true) }) }),
+    },
+    async handler(request) {
+      const { id } = request.params;
+      const key = keyOf(request);
+      await jobs.delete(id, key.accountId);
+      await store.audit([{ at: now(), actor: key.id, action: 'job.delete', target: id, details: {} }]);
+      return success({ id, deleted: true as const });
+    },
+  });
+}
+
+export const TASK_STATES = [
+  'ready',
+  'waiting',
+  'claimed',
+  'done',
+  'failed',
+  'skipped',
+  'denied',
+  'cancelled',
+] as const satisfies readonly TaskState[];

@@ -1,0 +1,36 @@
+import { mapRequestSchema } from '../../jobs/job-request.ts';
+import { accountOf } from '../access.ts';
+import type { App, RouteDeps } from '../app.ts';
+import { clientGone } from '../client-gone.ts';
+import { answers, success } from '../envelope.ts';
+import { acceptedSchema, acceptedView } from '../job-view.ts';
+import { mapSchema } from '../page-schemas.ts';
+
+export function addMapRoutes(app: App, { jobs, idempotency }: RouteDeps): void {
+  app.route({
+    method: 'POST',
+    url: '/v1/map',
+    config: { access: 'write' },
+    schema: {
+      tags: ['scrape'],
+      summary: 'List the URLs of a site',
+      description: 'Reads the sitemaps and the links of the start page; nothing else is fetched.',
+      body: mapRequestSchema,
+      response: answers({ 200: mapSchema, 202: acceptedSchema }),
+    },
+    async handler(request, reply) {
+      const account = accountOf(request);
+      const { body } = request;
+      if (!body.async && idempotency.keyOf(request) === null) {
+        return success(await jobs.mapNow(body, account, { signal: clientGone(reply) }));
+      }
+      const job = await idempotency.once(request, reply, (id) => jobs.map(body, account, { id }));
+      if (body.async) {
+        reply.code(202).header('location', `/v1/jobs/${job.id}`);
+        return success(acceptedView(job));
+      }
+      await jobs.waitFor(job.id, body.timeoutMs, clientGone(reply));
+      return success(await jobs.read.mapped(job.id, body.limit));
+    },
+  });
+}

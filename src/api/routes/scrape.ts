@@ -1,0 +1,38 @@
+import { scrapeRequestSchema } from '../../jobs/job-request.ts';
+import { accountOf } from '../access.ts';
+import type { App, RouteDeps } from '../app.ts';
+import { clientGone } from '../client-gone.ts';
+import { answers, success } from '../envelope.ts';
+import { acceptedSchema, acceptedView } from '../job-view.ts';
+import { scrapeSchema } from '../page-schemas.ts';
+
+export function addScrapeRoutes(app: App, { jobs, idempotency }: RouteDeps): void {
+  app.route({
+    method: 'POST',
+    url: '/v1/scrape',
+    config: { access: 'write' },
+    schema: {
+      tags: ['scrape'],
+      summary: 'Fetch one page',
+      description:
+        'Waits for the page and answers 200 with what `formats` asks for, or 202 with a job when `async` is true.',
+      body: scrapeRequestSchema,
+      response: answers({ 200: scrapeSchema, 202: acceptedSchema }),
+    },
+    async handler(request, reply) {
+      const account = accountOf(request);
+      const { body } = request;
+      // The usual case goes straight through: no look at the store but the job's creation and the page's reading.
+      if (!body.async && idempotency.keyOf(request) === null) {
+        return success(await jobs.scrapeNow(body, account, { signal: clientGone(reply) }));
+      }
+      const job = await idempotency.once(request, reply, (id) => jobs.scrape(body, account, { id }));
+      if (body.async) {
+        reply.code(202).header('location', `/v1/jobs/${job.id}`);
+        return success(acceptedView(job));
+      }
+      await jobs.waitFor(job.id, body.timeoutMs, clientGone(reply));
+      return success(await jobs.read.scraped(job.id, job.options.page.formats));
+    },
+  });
+}

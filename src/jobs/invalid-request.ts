@@ -1,0 +1,39 @@
+import type { z } from 'zod';
+import { ScrapifieError } from '../errors/scrapifie-error.ts';
+
+/** One bad field. `field` is a path such as `options.formats.0`; empty when the whole value is meant. */
+export interface FieldProblem {
+  readonly field: string;
+  readonly message: string;
+}
+
+const join = (path: readonly PropertyKey[]) => path.map(String).join('.');
+
+/** Every problem under its own field; an unknown key counts as a field of its own. */
+export function problemsOf(error: z.core.$ZodError): FieldProblem[] {
+  return error.issues.flatMap((issue) => {
+    if (issue.code === 'unrecognized_keys') {
+      return issue.keys.map((key) => ({
+        field: join([...issue.path, key]),
+        message: `Unknown field "${key}".`,
+      }));
+    }
+    return [{ field: join(issue.path), message: issue.message }];
+  });
+}
+
+export function invalidRequest(problems: readonly FieldProblem[]): ScrapifieError {
+  const shown = problems
+    .slice(0, 3)
+    .map(({ field, message }) => (field === '' ? message : `${field}: ${message}`))
+    .join(' ');
+  const more = problems.length > 3 ? ` (and ${problems.length - 3} more)` : '';
+  return new ScrapifieError('VALIDATION_FAILED', `${shown}${more}`, { details: problems });
+}
+
+/** Parses at the edge; throws VALIDATION_FAILED with one entry per bad field. */
+export function parseRequest<T extends z.ZodType>(schema: T, input: unknown): z.output<T> {
+  const parsed = schema.safeParse(input);
+  if (!parsed.success) throw invalidRequest(problemsOf(parsed.error));
+  return parsed.data;
+}

@@ -1,0 +1,291 @@
+import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import {
+  type Canonicalizer,
+  type CanonicalUrl,
+  createCanonicalizer,
+  parseSeed,
+} from '../frontier/canonical.ts';
+import { compileScope } from '../frontier/scope.ts';
+import type { HostKey } from '../model/ids.ts';
+import type { Budgets, JobKind, JobOptions, PageOptions, Scope } from '../model/job.ts';
+import type { Consent } from '../model/policy.ts';
+import type { NewTask, TaskKind } from '../model/task.ts';
+import type { FieldProblem } from './invalid-request.ts';
+import type { BatchRequest, CrawlRequest, MapRequest, ScrapeRequest } from './job-request.ts';
+import { pageOptionsOf } from './page-fields.ts';
+
+/** A request turned into what will be stored; nothing has happened yet. */
+export interface JobDraft {
+  readonly kind: JobKind;
+  readonly options: JobOptions;
+  readonly seeds: readonly string[];
+  readonly tasks: readonly NewTask[];
+  /** What the job does only by the operator's consent; each use belongs in the audit log. */
+  readonly usedConsents: readonly Consent[];
+}
+
+/** Whether the operator named this host for what is otherwise off: ignoring robots.txt, another user agent. */
+export type Consents = (host: HostKey, what: Extract<Consent, 'robots' | 'identity'>) => boolean;
+
+/** What only the person who runs the installation may say. */
+export interface OperatorOptions {
+  readonly hostRatePerSecond?: JobOptions['hostRatePerSecond'];
+  /** Consents for this run to what otherwise only a policy that names the domain allows. */
+  readonly hasConsent?: boolean;
+}
+
+/** Only the given URLs, nothing followed; a redirect may lead anywhere. */
+const CLOSED_SCOPE: Scope = {
+  maxDepth: 0,
+  allowedDomains: [],
+  allowSubdomains: true,
+  allowExternal: true,
+  include: [],
+  exclude: [],
+  ignoreQueryParameters: [],
+  keepFragment: false,
+  sitemap: 'skip',
+  obeyNofollow: false,
+  obeyNoindex: false,
+  followCanonical: false,
+};
+/** The ledger has them all; the job's row is read with every commit and must stay small. */
+const SHOWN_BATCH_URLS = 100;
+const NO_BUDGETS: Budgets = { maxPages: null, maxBytes: null, maxDurationMs: null };
+const plainCanonical = createCanonicalizer(CLOSED_SCOPE);
+
+export function draftScrape(
+  request: ScrapeRequest,
+  consents: Consents,
+  operator: OperatorOptions = {},
+): JobDraft {
+  const page = pageOptionsOf(request);
+  const [seed] = readSeeds([request.url], () => 'url', plainCanonical, asGiven);
+  if (seed === undefined) throw new ScrapifieError('INVALID_URL', 'No URL was given.');
+  const usedConsents = requireConsent(page, [seed], consents, operator);
+  return {
+    kind: 'scrape',
+    usedConsents,
+    options: optionsOf(page, CLOSED_SCOPE, NO_BUDGETS, null, operator),
+    seeds: [request.url],
+    tasks: [seedTask('page', seed)],
+  };
+}
+
+export function draftBatch(
+  request: BatchRequest,
+  consents: Consents,
+  operator: OperatorOptions = {},
+): JobDraft {
+  const page = pageOptionsOf(request.options);
+  const scope = { ...CLOSED_SCOPE, ignoreQueryParameters: request.ignoreQueryParameters };
+  const seeds = readSeeds(request.urls, (index) => `urls.${index}`, createCanonicalizer(scope), asGiven);
+  const usedConsents = requireConsent(page, seeds, consents, operator);
+  return {
+    kind: 'batch',
+    usedConsents,
+    options: optionsOf(page, scope, { ...budgetsOf(request), maxPages: null }, request.concurrency, operator),
+    seeds: request.urls.slice(0, SHOWN_BATCH_URLS),
+    tasks: seeds.map((seed) => seedTask('page', seed)),
+  };
+}
+
+export function draftCrawl(
+  request: CrawlRequest,
+  consents: Consents,
+  operator: OperatorOptions = {},
+): JobDraft {
+  const page = pageOptionsOf(request.options);
+  const scope: Scope = {
+    maxDepth: request.maxDepth,
+    allowedDomains: request.allowedDomains,
+    allowSubdomains: request.allowSubdomains,
+    allowExternal: request.allowExternal,
+    include: request.include,
+    exclude: request.exclude,
+    ignoreQueryParameters: request.ignoreQueryParameters,
+    keepFragment: request.keepFragment,
+    sitemap: request.sitemap,
+    obeyNofollow: request.obeyNofollow,
+    obeyNoindex: request.obeyNoindex,
+    followCanonical: request.followCanonical,
+  };
+  const canonical = createCanonicalizer(scope);
+  const pages = readSeeds(request.urls, (index) => `urls.${index}`, canonical);
+  const sitemaps = readSeeds(request.sitemapUrls, (index) => `sitemapUrls.${index}`, canonical);
+  const all = [...pages, ...sitemaps];
+  const seeds = [...request.urls, ...request.sitemapUrls];
+  const usedConsents = requireConsent(page, all, consents, operator);
+  compileScope(
+    scope,
+    all.map((seed) => seed.url),
+  );
+  return {
+    kind: 'crawl',
+    usedConsents,
+    options: optionsOf(
+      page,
+      scope,
+      { ...budgetsOf(request), maxPages: request.maxPages },
+      request.concurrency,
+      operator,
+    ),
+    seeds,
+    tasks: [
+      ...(scope.sitemap === 'only' ? [] : pages.map((seed) => seedTask('page', seed))),
+      ...(scope.sitemap === 'skip' ? [] : siteTasks(pages, canonical)),
+      ...sitemaps.map((seed) => seedTask('sitemap', seed)),
+    ],
+  };
+}
+
+/** The runner knows from the kind that what a map discovers is only remembered. */
+export function draftMap(request: MapRequest, consents: Consents, operator: OperatorOptions = {}): JobDraft {
+  const page = pageOptionsOf({ ...request.options, formats: ['links'] });
+  const scope: Scope = {
+    ...CLOSED_SCOPE,
+    maxDepth: null,
+    allowSubdomains: request.allowSubdomains,
+    allowExternal: false,
+    include: request.include,
+    exclude: request.exclude,
+    ignoreQueryParameters: request.ignoreQueryParameters,
+    sitemap: request.sitemap,
+  };
+  const canonical = createCanonicalizer(scope);
+  const seeds = readSeeds([request.url], () => 'url', canonical);
+  const usedConsents = requireConsent(page, seeds, consents, operator);
+  compileScope(
+    scope,
+    seeds.map((seed) => seed.url),
+  );
+  return {
+    kind: 'map',
+    usedConsents,
+    options: optionsOf(page, scope, NO_BUDGETS, null, operator),
+    seeds: [request.url],
+    tasks: [
+      ...(scope.sitemap === 'only' ? [] : seeds.map((seed) => seedTask('page', seed))),
+      ...(scope.sitemap === 'skip' ? [] : siteTasks(seeds, canonical)),
+    ],
+  };
+}
+
+const budgetsOf = (request: { maxBytes: number | null; maxDurationMs: number | null }) => ({
+  maxBytes: request.maxBytes,
+  maxDurationMs: request.maxDurationMs,
+});
+
+function optionsOf(
+  page: PageOptions,
+  scope: Scope,
+  budgets: Budgets,
+  concurrency: number | null,
+  operator: OperatorOptions,
+): JobOptions {
+  return {
+    page,
+    scope,
+    budgets,
+    concurrency,
+    isOperated: operator.hasConsent ?? false,
+    hostRatePerSecond: operator.hostRatePerSecond ?? null,
+  };
+}
+
+/** Reads every seed, naming each bad one; one URL is reported as INVALID_URL the same way as ten thousand. */
+function readSeeds(
+  urls: readonly string[],
+  field: (index: number) => string,
+  canonical: Canonicalizer,
+  finish: (seed: CanonicalUrl, parsed: string) => CanonicalUrl = (seed) => seed,
+): CanonicalUrl[] {
+  const seeds: CanonicalUrl[] = [];
+  const problems: FieldProblem[] = [];
+  for (let index = 0; index < urls.length; index++) {
+    const raw = urls[index] ?? '';
+    try {
+      const parsed = parseSeed(raw);
+      const seed = canonical(parsed);
+      if (seed === null) problems.push({ field: field(index), message: notAUrl(raw) });
+      else seeds.push(finish(seed, parsed));
+    } catch (error) {
+      if (!(error instanceof ScrapifieError)) throw error;
+      problems.push({ field: field(index), message: error.message });
+    }
+  }
+  const [first] = problems;
+  if (first === undefined) return seeds;
+  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
+  throw new ScrapifieError('INVALID_URL', `${first.field}: ${first.message}${more}`, { details: problems });
+}
+
+/**
+ * A page asked for by name is fetched under that name: order and tracking parameters may be part of a signature.
+ * Its key stays canonical, so that the same page asked for twice is fetched once.
+ */
+function asGiven(seed: CanonicalUrl, parsed: string): CanonicalUrl {
+  const fragmentAt = parsed.indexOf('#');
+  const url = fragmentAt === -1 ? parsed : parsed.slice(0, fragmentAt);
+  return url.startsWith(`${seed.origin}/`) ? { ...seed, url } : seed;
+}
+
+const notAUrl = (raw: string) => `"${raw.slice(0, 200)}" is not an absolute http or https URL.`;
+
+const seedTask = (kind: TaskKind, seed: CanonicalUrl): NewTask => ({
+  kind,
+  url: seed.url,
+  urlKey: seed.urlKey,
+  hostKey: seed.hostKey,
+  depth: 0,
+  foundBy: 'seed',
+  foundOn: null,
+  state: 'ready',
+  rule: null,
+});
+
+/** One per origin: its robots.txt says where the sitemaps are. */
+function siteTasks(seeds: readonly CanonicalUrl[], canonical: Canonicalizer): NewTask[] {
+  const origins = new Set(seeds.map((seed) => seed.origin));
+  return [...origins].flatMap((origin) => {
+    const robots = canonical(`${origin}/robots.txt`);
+    return robots === null ? [] : [seedTask('site', robots)];
+  });
+}
+
+/** Returns the consents that are made use of. Throws CONSENT_REQUIRED for one that some host lacks. */
+function requireConsent(
+  page: PageOptions,
+  seeds: readonly CanonicalUrl[],
+  policy: Consents,
+  operator: OperatorOptions,
+): readonly Consent[] {
+  const consents: Consents = operator.hasConsent === true ? () => true : policy;
+  const used: Consent[] = [];
+  if (!page.obeyRobots) {
+    refuseWithout('robots', 'obeyRobots', 'ignoring robots.txt', seeds, consents);
+    used.push('robots');
+  }
+  const agent = Object.keys(page.headers).find((name) => name.toLowerCase() === 'user-agent');
+  if (agent !== undefined) {
+    refuseWithout('identity', `headers.${agent}`, 'another user agent', seeds, consents);
+    used.push('identity');
+  }
+  return used;
+}
+
+function refuseWithout(
+  what: Parameters<Consents>[1],
+  field: string,
+  asked: string,
+  seeds: readonly CanonicalUrl[],
+  consents: Consents,
+): void {
+  const refused = [...new Set(seeds.map((seed) => seed.hostKey))].filter((host) => !consents(host, what));
+  if (refused.length === 0) return;
+  throw new ScrapifieError(
+    'CONSENT_REQUIRED',
+    `The operator's policy does not allow ${asked} on ${refused.slice(0, 3).join(', ')}.`,
+    { details: refused.slice(0, 100).map((host) => ({ field, message: `no consent for ${host}` })) },
+  );
+}

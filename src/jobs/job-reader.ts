@@ -1,0 +1,182 @@
+import { ERRORS, type ErrorCode } from '../errors/registry.ts';
+import type { Attempt } from '../model/attempt.ts';
+import type { JobId } from '../model/ids.ts';
+import type { Format, Job } from '../model/job.ts';
+import type { LedgerEntry, TaskState } from '../model/task.ts';
+import type { Blobs } from '../ports/blobs.ts';
+import type { JobStore, Slice } from '../ports/store.ts';
+import { type PageResult, readPage } from './page-result.ts';
+import { isAnswered, scrapeFailure } from './scrape-outcome.ts';
+
+export interface ListQuery {
+  readonly cursor?: string | undefined;
+  readonly limit: number;
+}
+
+/** A URL that was tried and given up, or not allowed to be tried. */
+export interface JobError {
+  readonly url: string;
+  readonly state: 'failed' | 'denied';
+  readonly code: ErrorCode | null;
+  readonly message: string;
+  readonly retryable: boolean;
+  readonly rule: string | null;
+  readonly attempts: readonly Attempt[];
+  readonly finishedAt: string | null;
+}
+
+/** How a single page came about. */
+export interface ScrapeTrace {
+  readonly decision: LedgerEntry['decision'];
+  readonly rule: string | null;
+  readonly attempts: readonly Attempt[];
+  readonly timings: { readonly totalMs: number; readonly fetchMs: number };
+}
+
+export interface ScrapeResult extends PageResult {
+  readonly id: JobId;
+  readonly trace: ScrapeTrace;
+}
+
+export interface MapResult {
+  readonly id: JobId;
+  readonly urls: readonly string[];
+  /** More were found than the answer may hold; the ledger has them. */
+  readonly isTruncated: boolean;
+}
+
+export interface JobReader {
+  /** Pages in the order they were stored. A slice may be shorter than its limit, to bound its size. */
+  results(
+    job: Job,
+    query: ListQuery & { readonly state?: 'done' | 'failed' | undefined },
+  ): Promise<Slice<PageResult>>;
+  /** All of them, a few in memory at a time. */
+  eachResult(job: Job, state?: 'done' | 'failed'): AsyncGenerator<PageResult>;
+  errors(job: Job, query: ListQuery & { readonly state: 'failed' | 'denied' }): Promise<Slice<JobError>>;
+  urls(job: Job, query: ListQuery & { readonly state?: TaskState | undefined }): Promise<Slice<LedgerEntry>>;
+  eachUrl(job: Job, state?: TaskState): AsyncGenerator<LedgerEntry>;
+  /** The result of a scrape that has ended. Throws its error when no answer was got. */
+  scraped(id: JobId, formats: readonly Format[]): Promise<ScrapeResult>;
+  /** What a map that has ended found. Throws the error of its start page when it found nothing. */
+  mapped(id: JobId, limit: number): Promise<MapResult>;
+}
+
+/** Read together; small enough that twice as many bodies at the body limit still fit into memory. */
+const HEAVY_STEP = 10;
+const LIGHT_STEP = 200;
+/** A slice of results ends early when its bodies add up to this. */
+const MAX_SLICE_BYTES = 33_554_432;
+const LEDGER_STEP = 1_000;
+
+const stepFor = (formats: readonly Format[]) =>
+  formats.some((format) => format === 'html' || format === 'rawHtml' || format === 'text')
+    ? HEAVY_STEP
+    : LIGHT_STEP;
+
+export function createJobReader(store: JobStore, blobs: Blobs): JobReader {
+  async function results(
+    job: Job,
+    query: ListQuery & { readonly state?: 'done' | 'failed' | undefined },
+  ): Promise<Slice<PageResult>> {
+    const { formats } = job.options.page;
+    const step = stepFor(formats);
+    const items: PageResult[] = [];
+    let cursor = query.cursor;
+    let bytes = 0;
+    for (;;) {
+      const limit = Math.min(step, query.limit - items.length);
+      const pages = await store.listPages({ jobId: job.id, state: query.state, cursor, limit });
+      for (const page of pages.items) {
+        items.push(await readPage(page, formats, blobs));
+        bytes += page.bytes;
+      }
+      const isFull = items.length >= query.limit || bytes >= MAX_SLICE_BYTES;
+      if (pages.nextCursor === null || isFull) return { items, nextCursor: pages.nextCursor };
+      cursor = pages.nextCursor;
+    }
+  }
+
+  async function* eachResult(job: Job, state?: 'done' | 'failed'): AsyncGenerator<PageResult> {
+    const { formats } = job.options.page;
+    const limit = stepFor(formats);
+    let cursor: string | undefined;
+    do {
+      const pages = await store.listPages({ jobId: job.id, state, cursor, limit });
+      for (const page of pages.items) yield await readPage(page, formats, blobs);
+      cursor = pages.nextCursor ?? undefined;
+    } while (cursor !== undefined);
+  }
+
+  async function* eachEntry(jobId: JobId, state?: TaskState): AsyncGenerator<LedgerEntry> {
+    let cursor: string | undefined;
+    do {
+      const entries = await store.listTasks({ jobId, state, cursor, limit: LEDGER_STEP });
+      yield* entries.items;
+      cursor = entries.nextCursor ?? undefined;
+    } while (cursor !== undefined);
+  }
+
+  return {
+    results,
+    eachResult,
+    async errors(job, { state, cursor, limit }) {
+      const entries = await store.listTasks({ jobId: job.id, state, cursor, limit });
+      return { items: entries.items.map((entry) => errorOf(entry, state)), nextCursor: entries.nextCursor };
+    },
+    urls: (job, { state, cursor, limit }) => store.listTasks({ jobId: job.id, state, cursor, limit }),
+    eachUrl: (job, state) => eachEntry(job.id, state),
+
+    async scraped(id, formats) {
+      const [pages, entries] = await Promise.all([
+        store.listPages({ jobId: id, limit: 1 }),
+        store.listTasks({ jobId: id, limit: 1 }),
+      ]);
+      const page = pages.items[0];
+      const entry = entries.items[0];
+      if (entry === undefined || !isAnswered(page)) throw scrapeFailure(id, entry, page);
+      return { id, ...(await readPage(page, formats, blobs)), trace: traceOf(entry) };
+    },
+
+    async mapped(id, limit) {
+      const urls: string[] = [];
+      let start: LedgerEntry | undefined;
+      for await (const entry of eachEntry(id)) {
+        start ??= entry;
+        if (entry.kind !== 'page' || !(entry.state === 'done' || entry.rule?.startsWith('map.'))) continue;
+        if (urls.length === limit) return { id, urls, isTruncated: true };
+        urls.push(entry.url);
+      }
+      if (urls.length === 0 && start !== undefined && start.state !== 'done') throw scrapeFailure(id, start);
+      return { id, urls, isTruncated: false };
+    },
+  };
+}
+
+function traceOf(entry: LedgerEntry): ScrapeTrace {
+  const end = entry.finishedAt ?? entry.discoveredAt;
+  return {
+    decision: entry.decision,
+    rule: entry.rule,
+    attempts: entry.attempts,
+    timings: {
+      totalMs: Date.parse(end) - Date.parse(entry.discoveredAt),
+      fetchMs: entry.attempts.reduce((sum, attempt) => sum + attempt.ms, 0),
+    },
+  };
+}
+
+function errorOf(entry: LedgerEntry, state: 'failed' | 'denied'): JobError {
+  const code = entry.errorCode;
+  const evidence = entry.attempts.at(-1)?.evidence;
+  return {
+    url: entry.url,
+    state,
+    code,
+    message: evidence ?? (code === null ? `Not fetched by rule ${entry.rule}.` : ERRORS[code].meaning),
+    retryable: code !== null && ERRORS[code].retry === 'later',
+    rule: entry.rule,
+    attempts: entry.attempts,
+    finishedAt: entry.finishedAt,
+  };
+}

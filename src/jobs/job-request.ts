@@ -1,0 +1,176 @@
+import { z } from 'zod';
+import { bodyNeedsPost, messageFields, pageFields } from './page-fields.ts';
+
+/**
+ * What a client may ask for, one schema per kind of job. API, command line and SDK parse with these; their
+ * descriptions become the OpenAPI document. Objects are strict: a field nobody understands is refused by name.
+ */
+
+const MAX_BATCH_URLS = 10_000;
+const MAX_SEEDS = 10_000;
+
+const url = z.string().min(1).max(8_192);
+const patterns = z.array(z.string().min(1).max(1_000)).max(100).default([]);
+const urlExample = ['https://example.com/'];
+
+const jobLimits = {
+  maxBytes: z
+    .number()
+    .int()
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe('Bytes the job may download before it stops; null: no limit.'),
+  maxDurationMs: z
+    .number()
+    .int()
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe('Time after which the job stops; null: no limit.'),
+  concurrency: z
+    .number()
+    .int()
+    .min(1)
+    .max(10_000)
+    .nullable()
+    .default(null)
+    .describe('Most fetches of this job at once, over all hosts; null: no limit of its own.'),
+};
+
+const canonicalFields = {
+  ignoreQueryParameters: z
+    .array(z.string().min(1).max(200))
+    .max(100)
+    .default([])
+    .describe('Query parameters that do not make a URL another one; `*` at the end is a wildcard.'),
+};
+
+const sitemap = z
+  .enum(['skip', 'include', 'only'])
+  .default('include')
+  .describe(
+    'Whether sitemaps (declared in robots.txt or at /sitemap.xml) are read: not at all, too, or nothing else.',
+  );
+
+const asyncField = z
+  .boolean()
+  .default(false)
+  .describe('Answer 202 with the job at once instead of waiting for the result.');
+
+export const scrapeRequestSchema = z
+  .strictObject({
+    url: url.describe('The page to fetch.').meta({ examples: urlExample }),
+    ...pageFields(['metadata', 'links', 'text']),
+    ...messageFields,
+    async: asyncField,
+  })
+  .superRefine(bodyNeedsPost)
+  .meta({ examples: [{ url: 'https://example.com/', formats: ['metadata', 'links', 'text'] }] });
+
+const batchOptions = z
+  .strictObject({ ...pageFields(['metadata', 'links']), ...messageFields })
+  .superRefine(bodyNeedsPost)
+  .prefault({})
+  .describe('How each page is fetched.');
+
+export const batchRequestSchema = z
+  .strictObject({
+    urls: z
+      .array(url)
+      .min(1)
+      .max(MAX_BATCH_URLS)
+      .describe('The pages to fetch; a URL given twice is fetched once.'),
+    options: batchOptions,
+    ...canonicalFields,
+    ...jobLimits,
+  })
+  .meta({ examples: [{ urls: ['https://example.com/a', 'https://example.com/b'] }] });
+
+const crawlOptions = z
+  .strictObject(pageFields(['metadata', 'links']))
+  .prefault({})
+  .describe('How each page is fetched.');
+
+export const crawlRequestSchema = z
+  .strictObject({
+    urls: z.array(url).max(MAX_SEEDS).default([]).describe('Where the crawl starts.'),
+    sitemapUrls: z.array(url).max(MAX_SEEDS).default([]).describe('Sitemaps to start from.'),
+    maxPages: z
+      .number()
+      .int()
+      .min(1)
+      .nullable()
+      .default(10_000)
+      .describe('Pages to fetch at most; null: no limit.'),
+    maxDepth: z
+      .number()
+      .int()
+      .min(0)
+      .max(100_000)
+      .nullable()
+      .default(null)
+      .describe('Links to follow from a seed at most; null: no limit.'),
+    allowedDomains: z
+      .array(z.string().min(1).max(253))
+      .max(1_000)
+      .default([])
+      .describe(
+        'Domains or hosts that belong to the crawl, `*.` for subdomains only. Empty: the seeds’ hosts.',
+      ),
+    allowSubdomains: z.boolean().default(false).describe('Follow links to subdomains of the allowed hosts.'),
+    allowExternal: z.boolean().default(false).describe('Follow links to any host.'),
+    include: patterns.describe('RE2 patterns; only URLs that match one are fetched. Empty: all.'),
+    exclude: patterns.describe('RE2 patterns; URLs that match one are not fetched.'),
+    ...canonicalFields,
+    keepFragment: z.boolean().default(false).describe('Treat URLs that differ after `#` as different pages.'),
+    sitemap,
+    obeyNofollow: z.boolean().default(true).describe('Do not follow links marked nofollow.'),
+    obeyNoindex: z.boolean().default(true).describe('Do not keep pages marked noindex.'),
+    followCanonical: z.boolean().default(true).describe('Treat rel=canonical as the same page.'),
+    ...jobLimits,
+    options: crawlOptions,
+  })
+  .superRefine((given, context) => {
+    if (given.urls.length === 0 && given.sitemapUrls.length === 0) {
+      context.addIssue({ code: 'custom', path: ['urls'], message: 'Give `urls` or `sitemapUrls`.' });
+    }
+    if (given.sitemapUrls.length > 0 && given.sitemap === 'skip') {
+      context.addIssue({
+        code: 'custom',
+        path: ['sitemap'],
+        message: '`skip` contradicts `sitemapUrls`; use `include` or `only`.',
+      });
+    }
+  })
+  .meta({ examples: [{ urls: ['https://example.com/'], maxPages: 100, maxDepth: 3 }] });
+
+export const mapRequestSchema = z
+  .strictObject({
+    url: url.describe('The site, or the part of it to start from.').meta({ examples: urlExample }),
+    sitemap,
+    include: patterns.describe('RE2 patterns; only URLs that match one are listed. Empty: all.'),
+    exclude: patterns.describe('RE2 patterns; URLs that match one are not listed.'),
+    allowSubdomains: z.boolean().default(false).describe('List URLs on subdomains too.'),
+    ...canonicalFields,
+    limit: z.number().int().min(1).max(100_000).default(5_000).describe('URLs in the answer at most.'),
+    timeoutMs: z
+      .number()
+      .int()
+      .min(1_000)
+      .max(300_000)
+      .default(60_000)
+      .describe('Time to wait for the list; the job goes on afterwards.'),
+    async: asyncField,
+    options: z
+      .strictObject(pageFields(['links']))
+      .omit({ formats: true })
+      .prefault({})
+      .describe('How the start page and the sitemaps are fetched.'),
+  })
+  .meta({ examples: [{ url: 'https://example.com/' }] });
+
+export type ScrapeRequest = z.output<typeof scrapeRequestSchema>;
+export type BatchRequest = z.output<typeof batchRequestSchema>;
+export type CrawlRequest = z.output<typeof crawlRequestSchema>;
+export type MapRequest = z.output<typeof mapRequestSchema>;

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { createBusLocal } from '../drivers/bus-local/bus-local.ts';
+import type { JobId } from '../model/ids.ts';
+import { createJobWaits } from './job-waits.ts';
+
+const job = 'job-1' as JobId;
+const other = 'job-2' as JobId;
+const FOREVER_MS = 1_000_000;
+
+function open(given: { ended?: Set<JobId>; maxWaits?: number; pollMs?: number } = {}) {
+  const bus = createBusLocal({
+    onListenerError: (error) => {
+      throw error;
+    },
+  });
+  const waits = createJobWaits({
+    bus,
+    hasEnded: async (id) => given.ended?.has(id) ?? false,
+    pollMs: given.pollMs ?? FOREVER_MS,
+    ...(given.maxWaits === undefined ? {} : { maxWaits: given.maxWaits }),
+  });
+  return { bus, waits };
+}
+
+describe('waits for a job', () => {
+  it('end when the bus says so, for everybody who waits for that job and nobody else', async () => {
+    const { bus, waits } = open();
+    const two = [waits.begin(job, FOREVER_MS), waits.begin(job, FOREVER_MS)];
+    const third = waits.begin(other, FOREVER_MS);
+    bus.publish('job.changed', { jobs: [job, other], finished: [job] });
+    expect(await Promise.all(two.map((wait) => wait.outcome))).toEqual(['ended', 'ended']);
+    expect(waits.count()).toBe(1);
+    waits.close();
+    expect(await third.outcome).toBe('closed');
+  });
+
+  it('end when the bus is silent but the store knows', async () => {
+    const ended = new Set<JobId>();
+    const { waits } = open({ ended, pollMs: 1 });
+    const wait = waits.begin(job, FOREVER_MS);
+    ended.add(job);
+    expect(await wait.outcome).toBe('ended');
+    expect(waits.count()).toBe(0);
+  });
+
+  it('end at their time limit and when the caller leaves', async () => {
+    const { waits } = open();
+    expect(await waits.begin(job, 1).outcome).toBe('timeout');
+    const caller = new AbortController();
+    const wait = waits.begin(job, FOREVER_MS, caller.signal);
+    caller.abort();
+    expect(await wait.outcome).toBe('aborted');
+    expect(await waits.begin(job, FOREVER_MS, caller.signal).outcome).toBe('aborted');
+    expect(waits.count()).toBe(0);
+  });
+
+  it('can be stopped one by one', async () => {
+    const { waits } = open();
+    const [mine, yours] = [waits.begin(job, FOREVER_MS), waits.begin(job, FOREVER_MS)];
+    mine.stop();
+    expect(waits.count()).toBe(1);
+    yours.stop();
+    expect(waits.count()).toBe(0);
+  });
+
+  it('are bounded in number, and refused after closing', async () => {
+    const { waits } = open({ maxWaits: 2 });
+    waits.begin(job, FOREVER_MS);
+    waits.begin(other, FOREVER_MS);
+    expect(() => waits.begin(job, FOREVER_MS)).toThrow(/waiting/);
+    waits.close();
+    expect(await waits.begin(job, FOREVER_MS).outcome).toBe('closed');
+  });
+});

@@ -1,0 +1,124 @@
+import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import type { JobId } from '../model/ids.ts';
+import type { Bus } from '../ports/bus.ts';
+
+/** How a wait came out. `aborted`: the caller lost interest. `closed`: this process is stopping. */
+export type WaitOutcome = 'ended' | 'timeout' | 'aborted' | 'closed';
+
+export interface JobWait {
+  /** Never rejects. */
+  readonly outcome: Promise<WaitOutcome>;
+  /** For a job found to have ended, or not to exist: nobody needs to be told any more. */
+  stop(): void;
+}
+
+export interface JobWaits {
+  /**
+   * Waits from now on, so begin before you create the job or look at it: an end in between is not missed. Throws
+   * QUEUE_FULL when too many wait already.
+   */
+  begin(job: JobId, timeoutMs: number, signal?: AbortSignal): JobWait;
+  /** Waits under way. */
+  count(): number;
+  /** Ends every wait as `closed`, and every later one at once. */
+  close(): void;
+}
+
+export interface JobWaitsOptions {
+  readonly bus: Bus;
+  /** Asks the store, because the bus may lose messages. */
+  readonly hasEnded: (job: JobId) => Promise<boolean>;
+  readonly pollMs?: number;
+  readonly maxWaits?: number;
+}
+
+type Settle = (outcome: WaitOutcome) => void;
+/** Store look-ups per poll: a lost message costs a waiter some polls, never the store its calm. */
+const LOOKUPS_PER_POLL = 50;
+
+/** All waits of a process share one subscription and one slow poll. */
+export function createJobWaits(options: JobWaitsOptions): JobWaits {
+  const pollMs = options.pollMs ?? 1_000;
+  const maxWaits = options.maxWaits ?? 50_000;
+  /** Oldest look-up first: a job that was asked about moves to the end. */
+  const waits = new Map<JobId, Set<Settle>>();
+  let waiting = 0;
+  let isClosed = false;
+  let isPolling = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  function settleAll(job: JobId, outcome: WaitOutcome): void {
+    for (const settle of waits.get(job) ?? []) settle(outcome);
+  }
+
+  const unsubscribe = options.bus.subscribe('job.changed', ({ finished }) => {
+    for (const job of finished) settleAll(job as JobId, 'ended');
+  });
+
+  async function poll(): Promise<void> {
+    if (isPolling) return;
+    isPolling = true;
+    try {
+      for (const job of [...waits.keys()].slice(0, LOOKUPS_PER_POLL)) {
+        const those = waits.get(job);
+        if (those === undefined) continue;
+        waits.delete(job);
+        waits.set(job, those);
+        if (await options.hasEnded(job)) settleAll(job, 'ended');
+      }
+    } catch {
+      // The store is away for the moment; the next poll asks again, and every wait has its own time limit.
+    } finally {
+      isPolling = false;
+    }
+  }
+
+  function add(job: JobId, settle: Settle): void {
+    const those = waits.get(job);
+    if (those === undefined) waits.set(job, new Set([settle]));
+    else those.add(settle);
+    waiting += 1;
+    timer ??= setInterval(poll, pollMs).unref();
+  }
+
+  function remove(job: JobId, settle: Settle): void {
+    const those = waits.get(job);
+    if (!those?.delete(settle)) return;
+    waiting -= 1;
+    if (those.size === 0) waits.delete(job);
+    if (waits.size === 0) {
+      clearInterval(timer);
+      timer = undefined;
+    }
+  }
+
+  return {
+    begin(job, timeoutMs, signal) {
+      if (isClosed) return { outcome: Promise.resolve('closed'), stop: () => undefined };
+      if (signal?.aborted) return { outcome: Promise.resolve('aborted'), stop: () => undefined };
+      if (waiting >= maxWaits) {
+        throw new ScrapifieError('QUEUE_FULL', 'Too many requests are waiting for their result already.', {
+          retryAfterMs: 1_000,
+        });
+      }
+      const { promise, resolve } = Promise.withResolvers<WaitOutcome>();
+      const settle: Settle = (outcome) => {
+        clearTimeout(limit);
+        signal?.removeEventListener('abort', abort);
+        remove(job, settle);
+        resolve(outcome);
+      };
+      const abort = () => settle('aborted');
+      const limit = setTimeout(settle, timeoutMs, 'timeout');
+      signal?.addEventListener('abort', abort, { once: true });
+      add(job, settle);
+      return { outcome: promise, stop: () => settle('ended') };
+    },
+    count: () => waiting,
+    close() {
+      isClosed = true;
+      unsubscribe();
+      for (const job of [...waits.keys()]) settleAll(job, 'closed');
+    },
+  };
+}

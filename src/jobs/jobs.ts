@@ -1,0 +1,242 @@
+import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import type { AccountId, HostKey, JobId } from '../model/ids.ts';
+import type { Budgets, Job } from '../model/job.ts';
+import { rankOf } from '../model/rank.ts';
+import type { Blobs } from '../ports/blobs.ts';
+import type { Bus } from '../ports/bus.ts';
+import type { Queue } from '../ports/queue.ts';
+import type { HostOffer, JobQuery, Slice, Store } from '../ports/store.ts';
+import { createIntakeLimit } from './intake-limit.ts';
+import {
+  type Consents,
+  draftBatch,
+  draftCrawl,
+  draftMap,
+  draftScrape,
+  type JobDraft,
+  type OperatorOptions,
+} from './job-draft.ts';
+import { createJobIds, isJobId } from './job-id.ts';
+import { createJobReader, type JobReader, type MapResult, type ScrapeResult } from './job-reader.ts';
+import type { BatchRequest, CrawlRequest, MapRequest, ScrapeRequest } from './job-request.ts';
+import { createJobWaits, type WaitOutcome } from './job-waits.ts';
+
+export interface JobsDeps {
+  readonly store: Store;
+  readonly blobs: Blobs;
+  readonly bus: Bus;
+  readonly queue: Queue;
+  readonly now: () => number;
+  readonly random: () => number;
+  readonly maxQueuedUrls: number;
+  readonly consents: Consents;
+  /** Told of each new job before anybody is asked to work on it; spares whoever does a look at the store. */
+  readonly onAccepted?: (job: Job) => void;
+}
+
+export interface Given {
+  /** The id the job gets, when it had to be known before; see `newId`. */
+  readonly id?: JobId;
+  readonly operator?: OperatorOptions;
+  /** Ends the wait, never the job. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * The life of jobs. What creates one resolves when job and first URLs are stored, and only then tells anybody.
+ * Every method that takes an account throws NOT_FOUND for jobs of others.
+ */
+export interface Jobs {
+  newId(): JobId;
+  scrape(request: ScrapeRequest, account: AccountId, given?: Given): Promise<Job>;
+  batch(request: BatchRequest, account: AccountId, given?: Given): Promise<Job>;
+  crawl(request: CrawlRequest, account: AccountId, given?: Given): Promise<Job>;
+  map(request: MapRequest, account: AccountId, given?: Given): Promise<Job>;
+  /** Scrapes and waits. Throws REQUEST_TIMEOUT with the job's id, or why there is no page. */
+  scrapeNow(request: ScrapeRequest, account: AccountId, given?: Given): Promise<ScrapeResult>;
+  mapNow(request: MapRequest, account: AccountId, given?: Given): Promise<MapResult>;
+  /** The job once it has ended. Throws REQUEST_TIMEOUT; the job goes on. */
+  waitFor(id: JobId, timeoutMs: number, signal?: AbortSignal): Promise<Job>;
+  get(id: string, account: AccountId): Promise<Job>;
+  list(query: JobQuery): Promise<Slice<Job>>;
+  /** No error when it has ended already. */
+  cancel(id: string, account: AccountId): Promise<Job>;
+  /** Goes on with what a cancel or a spent budget dropped; budgets left out stay. CONFLICT when there is nothing. */
+  resume(id: string, account: AccountId, budgets?: Partial<Budgets>): Promise<Job>;
+  /** Tries failed URLs again. CONFLICT when none failed. */
+  retry(id: string, account: AccountId): Promise<Job>;
+  /** Only jobs that have ended: CONFLICT. */
+  delete(id: string, account: AccountId): Promise<void>;
+  readonly read: JobReader;
+  /** Ends all waits with SHUTTING_DOWN. */
+  close(): void;
+}
+
+/** Offers made at once; hosts beyond are offered by the sweep of the store. */
+const MAX_OFFERS = 1_000;
+
+export function createJobs(deps: JobsDeps): Jobs {
+  const { store, bus, queue, now, consents } = deps;
+  const newId = createJobIds(now, deps.random);
+  const limit = createIntakeLimit({
+    maxQueuedUrls: deps.maxQueuedUrls,
+    countOpen: () => store.countOpenTasks(),
+    now,
+  });
+  const waits = createJobWaits({
+    bus,
+    async hasEnded(id) {
+      const job = await store.getJob(id);
+      return job === null || job.finishedAt !== null;
+    },
+  });
+  const read = createJobReader(store, deps.blobs);
+
+  /** After the commit only. A lost offer costs seconds: the sweep makes it again. */
+  function offer(offers: readonly HostOffer[]): void {
+    if (offers.length === 0) return;
+    for (const { key, rank } of offers.slice(0, MAX_OFFERS)) {
+      queue.offer('scrape-http', { id: key, rank }).catch(() => undefined);
+    }
+    bus.publish('host.ready', { hosts: offers.map((each) => each.key) });
+  }
+
+  async function accept(draft: JobDraft, accountId: AccountId, id: JobId, isUnsynced = false): Promise<Job> {
+    await limit.admit(draft.tasks.length);
+    const createdAt = now();
+    const { kind, options, seeds, tasks, usedConsents } = draft;
+    // Before the job: what is done by consent must not happen without a trace of it.
+    if (usedConsents.length > 0) {
+      const details = { consents: usedConsents, seeds: seeds.slice(0, 10) };
+      await store.audit([{ at: createdAt, actor: accountId, action: 'consent.use', target: id, details }]);
+    }
+    const job = await store.createJob({ id, accountId, kind, options, seeds, createdAt }, tasks, {
+      isUnsynced,
+    });
+    if (job.finishedAt === null) deps.onAccepted?.(job);
+    const rank = rankOf({ kind, size: tasks.length }, createdAt);
+    const hosts = new Set<HostKey>();
+    for (const task of tasks) hosts.add(task.hostKey);
+    offer([...hosts].map((key) => ({ key, rank })));
+    return job;
+  }
+
+  /** The wait begins before the job exists, so its end cannot be missed and needs no look at the store. */
+  async function acceptAndWait(
+    draft: JobDraft,
+    account: AccountId,
+    timeoutMs: number,
+    given: Given,
+  ): Promise<JobId> {
+    const id = given.id ?? newId();
+    const wait = waits.begin(id, timeoutMs, given.signal);
+    try {
+      // The caller is answered when the page is committed, and that commit syncs the job as well.
+      const job = await accept(draft, account, id, draft.kind === 'scrape');
+      if (job.finishedAt !== null) wait.stop();
+    } catch (error) {
+      wait.stop();
+      throw error;
+    }
+    requireEnd(await wait.outcome, id, timeoutMs);
+    return id;
+  }
+
+  async function get(id: string, account: AccountId): Promise<Job> {
+    const job = isJobId(id) ? await store.getJob(id) : null;
+    if (job === null || job.accountId !== account) throw noSuchJob(id);
+    return job;
+  }
+
+  /** Tells what a change to a stored job means to those who wait for it or could work on it. */
+  async function announce(job: Job | null, id: string): Promise<Job> {
+    if (job === null) throw noSuchJob(id);
+    bus.publish('job.changed', { jobs: [job.id], finished: job.finishedAt === null ? [] : [job.id] });
+    if (job.counters.open > 0 && job.status !== 'cancelled') offer(await store.offerHosts(now(), MAX_OFFERS));
+    return job;
+  }
+
+  return {
+    newId,
+    read,
+    get,
+    scrape: async (request, account, given = {}) =>
+      accept(draftScrape(request, consents, given.operator), account, given.id ?? newId()),
+    batch: async (request, account, given = {}) =>
+      accept(draftBatch(request, consents, given.operator), account, given.id ?? newId()),
+    crawl: async (request, account, given = {}) =>
+      accept(draftCrawl(request, consents, given.operator), account, given.id ?? newId()),
+    map: async (request, account, given = {}) =>
+      accept(draftMap(request, consents, given.operator), account, given.id ?? newId()),
+
+    async scrapeNow(request, account, given = {}) {
+      const draft = draftScrape(request, consents, given.operator);
+      const id = await acceptAndWait(draft, account, request.timeoutMs, given);
+      return read.scraped(id, draft.options.page.formats);
+    },
+    async mapNow(request, account, given = {}) {
+      const draft = draftMap(request, consents, given.operator);
+      const id = await acceptAndWait(draft, account, request.timeoutMs, given);
+      return read.mapped(id, request.limit);
+    },
+    async waitFor(id, timeoutMs, signal) {
+      const wait = waits.begin(id, timeoutMs, signal);
+      try {
+        const job = await store.getJob(id);
+        if (job === null) throw noSuchJob(id);
+        if (job.finishedAt !== null) {
+          wait.stop();
+          return job;
+        }
+      } catch (error) {
+        wait.stop();
+        throw error;
+      }
+      requireEnd(await wait.outcome, id, timeoutMs);
+      const ended = await store.getJob(id);
+      if (ended === null) throw noSuchJob(id);
+      return ended;
+    },
+
+    list: (query) => store.listJobs(query),
+    async cancel(id, account) {
+      const job = await get(id, account);
+      return announce(await store.cancelJob(job.id, now()), id);
+    },
+    async resume(id, account, budgets = {}) {
+      const job = await get(id, account);
+      if (job.status !== 'cancelled' && job.stopReason === null) {
+        const why = job.finishedAt === null ? 'The job is going on.' : 'Nothing of the job was left out.';
+        throw new ScrapifieError('CONFLICT', `${why} There is nothing to resume.`);
+      }
+      return announce(await store.resumeJob(job.id, now(), { ...job.options.budgets, ...budgets }), id);
+    },
+    async retry(id, account) {
+      const job = await get(id, account);
+      if (job.counters.failed === 0) throw new ScrapifieError('CONFLICT', 'No URL of the job has failed.');
+      return announce(await store.retryJob(job.id, now()), id);
+    },
+    async delete(id, account) {
+      const job = await get(id, account);
+      if (!(await store.deleteJob(job.id))) throw noSuchJob(id);
+    },
+    close: () => waits.close(),
+  };
+}
+
+const noSuchJob = (id: string) => new ScrapifieError('NOT_FOUND', `There is no job ${id.slice(0, 100)}.`);
+
+function requireEnd(outcome: WaitOutcome, jobId: JobId, timeoutMs: number): void {
+  if (outcome === 'ended') return;
+  const details = { jobId };
+  if (outcome === 'closed') {
+    throw new ScrapifieError('SHUTTING_DOWN', 'The server is stopping; the job goes on when it is back.', {
+      details,
+    });
+  }
+  if (outcome === 'aborted')
+    throw new ScrapifieError('CANCELLED', 'Nobody waits for the answer any more.', { details });
+  throw new ScrapifieError('REQUEST_TIMEOUT', `Not ready within ${timeoutMs} ms; the job goes on.`, {
+    details,
+  });
+}

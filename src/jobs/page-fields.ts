@@ -1,0 +1,146 @@
+import { z } from 'zod';
+import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import type { Format, PageOptions } from '../model/job.ts';
+
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
+/** Visible ASCII, spaces and tabs: what every server reads the same way, and nothing that could end a header. */
+const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
+/** RFC 6265 cookie octets. */
+const COOKIE_VALUE = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*$/;
+
+/** Headers the engine must own, because they frame the message or name the target. */
+const ENGINE_HEADERS: ReadonlySet<string> = new Set([
+  'host',
+  'connection',
+  'content-length',
+  'transfer-encoding',
+  'upgrade',
+  'keep-alive',
+  'te',
+  'trailer',
+  'expect',
+  'accept-encoding',
+  'proxy-authorization',
+  'proxy-connection',
+  'http2-settings',
+]);
+
+export const FORMATS = ['html', 'rawHtml', 'text', 'links', 'metadata'] as const satisfies readonly Format[];
+
+const headers = z
+  .record(z.string(), z.string().max(8_192))
+  .superRefine((given, context) => {
+    const names = Object.keys(given);
+    if (names.length > 64) context.addIssue({ code: 'custom', message: 'At most 64 headers.' });
+    for (const name of names) {
+      const problem = headerProblem(name, given[name] ?? '');
+      if (problem !== null) context.addIssue({ code: 'custom', path: [name], message: problem });
+    }
+  })
+  .default({})
+  .describe(
+    'Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused.',
+  );
+
+function headerProblem(name: string, value: string): string | null {
+  if (!HEADER_NAME.test(name)) return 'Not a header name.';
+  if (!HEADER_VALUE.test(value)) return 'Only printable ASCII is allowed in a header value.';
+  const lower = name.toLowerCase();
+  if (lower === 'cookie') return 'Use `cookies` instead.';
+  return ENGINE_HEADERS.has(lower) ? 'The engine sets this header itself.' : null;
+}
+
+const cookies = z
+  .record(z.string(), z.string().max(4_096))
+  .superRefine((given, context) => {
+    const names = Object.keys(given);
+    if (names.length > 64) context.addIssue({ code: 'custom', message: 'At most 64 cookies.' });
+    for (const name of names) {
+      if (!HEADER_NAME.test(name)) {
+        context.addIssue({ code: 'custom', path: [name], message: 'Not a cookie name.' });
+      } else if (!COOKIE_VALUE.test(given[name] ?? '')) {
+        context.addIssue({ code: 'custom', path: [name], message: 'Not a cookie value; encode it first.' });
+      }
+    }
+  })
+  .default({})
+  .describe('Cookies to send to the host of the URL.');
+
+/** The fields that say how a page is fetched and what is kept of it, the same in every kind of request. */
+export const pageFields = (formats: readonly Format[]) => ({
+  engine: z
+    .enum(['auto', 'http', 'browser', 'stealth'])
+    .default('auto')
+    .describe('How pages are fetched. `auto` takes the cheapest engine that works.'),
+  formats: z
+    .array(z.enum(FORMATS))
+    .min(1)
+    .max(FORMATS.length)
+    .default([...formats])
+    .describe('What is kept of each page and returned.')
+    .meta({ examples: [['metadata', 'links', 'text']] }),
+  headers,
+  cookies,
+  timeoutMs: z
+    .number()
+    .int()
+    .min(1_000)
+    .max(300_000)
+    .default(30_000)
+    .describe('Time for one attempt; a scrape that waits also waits no longer than this.'),
+  maxAttempts: z.number().int().min(1).max(10).default(3).describe('Tries per URL, the first one included.'),
+  maxBodyBytes: z
+    .number()
+    .int()
+    .min(1_024)
+    .max(104_857_600)
+    .default(10_485_760)
+    .describe('Largest body that is read, after decompression.'),
+  obeyRobots: z
+    .boolean()
+    .default(true)
+    .describe('`false` is refused unless the operator’s policy consents to that for the host.'),
+});
+
+/** Only where each URL is the caller's own: a crawl never sends anything but GET. */
+export const messageFields = {
+  method: z.enum(['GET', 'POST']).default('GET').describe('HTTP method.'),
+  body: z.string().max(1_048_576).nullable().default(null).describe('Request body; needs `method: "POST"`.'),
+};
+
+export function bodyNeedsPost(
+  given: { method: string; body: string | null },
+  context: z.core.$RefinementCtx,
+): void {
+  if (given.body !== null && given.method !== 'POST') {
+    context.addIssue({ code: 'custom', path: ['body'], message: 'A body needs `method: "POST"`.' });
+  }
+}
+
+type PageRequest = z.output<z.ZodObject<ReturnType<typeof pageFields>>> & {
+  readonly method?: 'GET' | 'POST';
+  readonly body?: string | null;
+};
+
+/** Throws UNSUPPORTED_OPTION for what this installation cannot do. */
+export function pageOptionsOf(request: PageRequest): PageOptions {
+  if (request.engine === 'browser' || request.engine === 'stealth') {
+    throw new ScrapifieError(
+      'UNSUPPORTED_OPTION',
+      `Engine "${request.engine}" cannot be used: this installation has no browser engine.`,
+      { details: [{ field: 'engine', message: 'this installation has no browser engine' }] },
+    );
+  }
+  return {
+    engine: request.engine,
+    formats: [...new Set(request.formats)],
+    headers: request.headers,
+    cookies: request.cookies,
+    method: request.method ?? 'GET',
+    body: request.body ?? null,
+    timeoutMs: request.timeoutMs,
+    maxAttempts: request.maxAttempts,
+    maxBodyBytes: request.maxBodyBytes,
+    obeyRobots: request.obeyRobots,
+  };
+}

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import type { ErrorCode } from '../errors/registry.ts';
+import type { JobId } from '../model/ids.ts';
+import type { LedgerEntry } from '../model/task.ts';
+import { scrapeFailure } from './scrape-outcome.ts';
+
+const id = 'job' as JobId;
+const entry = (given: Partial<LedgerEntry>): LedgerEntry => ({
+  url: 'https://example.com/',
+  kind: 'page',
+  state: 'failed',
+  decision: 'failed',
+  rule: null,
+  errorCode: null,
+  depth: 0,
+  foundBy: 'seed',
+  foundOn: null,
+  attempts: [],
+  discoveredAt: '2026-01-01T00:00:00.000Z',
+  finishedAt: null,
+  ...given,
+});
+
+describe('a scrape without a page', () => {
+  it('fails with the code of its last attempt', () => {
+    expect(scrapeFailure(id, entry({ errorCode: 'DNS_FAILED' }))).toMatchObject({
+      code: 'DNS_FAILED',
+      details: { jobId: id, url: 'https://example.com/' },
+    });
+  });
+
+  it('fails with what the deciding rule stands for', () => {
+    const cases: [Partial<LedgerEntry>, ErrorCode][] = [
+      [{ state: 'denied', rule: 'robots: disallow: /x (line 3)' }, 'ROBOTS_DISALLOWED'],
+      [{ state: 'denied', rule: 'robots: unreachable' }, 'ROBOTS_UNREACHABLE'],
+      [{ state: 'denied', rule: 'policy.deny' }, 'DOMAIN_DENIED'],
+      [{ state: 'denied', rule: 'opt-out:example.com' }, 'DOMAIN_DENIED'],
+      [{ state: 'denied', rule: 'something new' }, 'DOMAIN_DENIED'],
+      [{ state: 'skipped', rule: 'budget.duration' }, 'BUDGET_SPENT'],
+      [{ state: 'cancelled' }, 'CANCELLED'],
+    ];
+    for (const [given, code] of cases) expect(scrapeFailure(id, entry(given)).code).toBe(code);
+  });
+});

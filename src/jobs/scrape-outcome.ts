@@ -1,0 +1,51 @@
+import { ERRORS, type ErrorCode } from '../errors/registry.ts';
+import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import type { JobId } from '../model/ids.ts';
+import type { Page } from '../model/page.ts';
+import type { LedgerEntry } from '../model/task.ts';
+
+/** Errors of pages that were answered in full: the caller gets the answer, with the error beside it. */
+const ANSWERED: ReadonlySet<ErrorCode> = new Set([
+  'HTTP_ERROR',
+  'HOST_RATE_LIMITED',
+  'BLOCKED',
+  'CAPTCHA',
+  'EXTRACTION_FAILED',
+]);
+
+export function isAnswered(page: Page | undefined): page is Page {
+  if (page === undefined || page.statusCode === null) return false;
+  return page.errorCode === null || ANSWERED.has(page.errorCode);
+}
+
+/** Which code the rule of a task that was never fetched stands for; the first part of a rule names its author. */
+const RULE_CODES: readonly (readonly [RegExp, ErrorCode])[] = [
+  [/^robots.*unreachable/, 'ROBOTS_UNREACHABLE'],
+  [/^robots/, 'ROBOTS_DISALLOWED'],
+  [/^(address|guard)/, 'ADDRESS_REFUSED'],
+  [/hours/, 'OUTSIDE_HOURS'],
+  [/^(breaker|circuit)/, 'CIRCUIT_OPEN'],
+  [/^budget/, 'BUDGET_SPENT'],
+  [/^(policy|opt-?out|deny|domain)/i, 'DOMAIN_DENIED'],
+];
+
+/** Why a single scrape has nothing to show. */
+export function scrapeFailure(jobId: JobId, entry: LedgerEntry | undefined, page?: Page): ScrapifieError {
+  const code = failureCode(entry, page);
+  const rule = entry?.rule ?? null;
+  const message = page?.errorMessage ?? entry?.attempts.at(-1)?.evidence ?? ERRORS[code].meaning;
+  return new ScrapifieError(code, message, {
+    details: { jobId, url: entry?.url ?? null, rule, attempts: entry?.attempts ?? [] },
+  });
+}
+
+function failureCode(entry: LedgerEntry | undefined, page: Page | undefined): ErrorCode {
+  if (page?.errorCode) return page.errorCode;
+  if (entry === undefined) return 'NOT_FOUND';
+  if (entry.errorCode !== null) return entry.errorCode;
+  if (entry.state === 'cancelled') return 'CANCELLED';
+  const byRule = RULE_CODES.find(([pattern]) => entry.rule !== null && pattern.test(entry.rule))?.[1];
+  const byAttempt = entry.attempts.at(-1)?.errorCode;
+  if (entry.state === 'denied') return byRule ?? byAttempt ?? 'DOMAIN_DENIED';
+  return byRule ?? byAttempt ?? 'CONFLICT';
+}
