@@ -1,0 +1,157 @@
+import { constants, existsSync } from 'node:fs';
+import { access, stat, statfs } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import type { Settings } from '../config/settings.ts';
+import { loadPolicyFile } from '../hosts/policy-file.ts';
+import { DATABASE_FILE } from './crawl-folder.ts';
+import { describeBytes } from './progress.ts';
+import type { Shell } from './shell.ts';
+
+export interface Finding {
+  readonly state: 'ok' | 'warn' | 'fail';
+  readonly found: string;
+  /** What to do about it. */
+  readonly advice?: string;
+}
+
+export interface Patient {
+  readonly shell: Shell;
+  readonly settings: Settings;
+}
+
+const LEAST_NODE = 24;
+const LOW_DISK_BYTES = 1_000_000_000;
+const LEAST_DISK_BYTES = 50_000_000;
+const FEW_FILES = 4_096;
+const LEAST_FILES = 512;
+
+/** In the order they are shown. None of them changes anything; what one throws is what it found. */
+export const DOCTOR_CHECKS: Readonly<Record<string, (patient: Patient) => Promise<Finding>>> = {
+  async 'Node.js'() {
+    const major = Number(process.versions.node.split('.')[0]);
+    if (major >= LEAST_NODE) return { state: 'ok', found: process.version };
+    return { state: 'fail', found: process.version, advice: `install Node.js ${LEAST_NODE} or newer` };
+  },
+
+  async 'data folder'({ settings: { dataDir } }) {
+    const existing = nearestFolder(dataDir);
+    if (!(await stat(existing)).isDirectory()) {
+      return {
+        state: 'fail',
+        found: `${existing} is not a folder`,
+        advice: 'name another one with --data-dir',
+      };
+    }
+    try {
+      await access(existing, constants.W_OK | constants.X_OK);
+    } catch {
+      return {
+        state: 'fail',
+        found: `${existing} cannot be written`,
+        advice: 'change its owner or its mode',
+      };
+    }
+    return { state: 'ok', found: existing === dataDir ? dataDir : `${dataDir} will be made` };
+  },
+
+  async 'disk space'({ settings: { dataDir } }) {
+    const { bavail, bsize } = await statfs(nearestFolder(dataDir));
+    const free = bavail * bsize;
+    const found = `${describeBytes(free)} free`;
+    if (free >= LOW_DISK_BYTES) return { state: 'ok', found };
+    const advice = 'make room, or put the data folder on another disk';
+    return { state: free >= LEAST_DISK_BYTES ? 'warn' : 'fail', found, advice };
+  },
+
+  async database({ shell, settings: { dataDir } }) {
+    if (!existsSync(join(dataDir, DATABASE_FILE))) return { state: 'ok', found: 'none yet' };
+    const storage = await shell.openStorage(dataDir);
+    try {
+      await storage.store.check();
+      await storage.blobs.check();
+      const { to } = await storage.store.migrate();
+      const open = await storage.store.countOpenTasks();
+      return { state: 'ok', found: `schema ${to}, ${open} URLs waiting` };
+    } finally {
+      await storage.close();
+    }
+  },
+
+  async 'policy file'({ shell, settings: { policyFile } }) {
+    const path = policyFile ?? (await shell.shippedPolicy());
+    const { file } = loadPolicyFile(path);
+    return { state: 'ok', found: `${path}, ${file.domains.size} domains` };
+  },
+
+  async port({ settings: { host, port } }) {
+    const code = await tryToListen(host, port);
+    if (code === null) return { state: 'ok', found: `${host}:${port} is free` };
+    if (code !== 'EADDRINUSE') {
+      return {
+        state: 'fail',
+        found: `${host}:${port} cannot be used (${code})`,
+        advice: 'choose another --host or --port',
+      };
+    }
+    if (await isScrapifie(host, port))
+      return { state: 'ok', found: `${host}:${port} is served by Scrapifie` };
+    return {
+      state: 'fail',
+      found: `${host}:${port} is taken`,
+      advice: 'stop that program, or choose another --port',
+    };
+  },
+
+  async contact({ settings: { contact } }) {
+    if (contact !== undefined) return { state: 'ok', found: contact };
+    const advice = 'set SCRAPIFIE_CONTACT to a URL or an e-mail address, so that site owners can reach you';
+    return { state: 'warn', found: 'not set', advice };
+  },
+
+  async 'open files'({ settings: { maxConcurrency } }) {
+    const limit = openFileLimit();
+    if (limit === null) return { state: 'ok', found: 'no limit' };
+    const found = `limit ${limit}`;
+    if (limit >= Math.max(FEW_FILES, maxConcurrency * 2)) return { state: 'ok', found };
+    return { state: limit >= LEAST_FILES ? 'warn' : 'fail', found, advice: 'raise it: ulimit -n 65536' };
+  },
+};
+
+/** The folder itself, or the nearest one above it that is there. */
+function nearestFolder(path: string): string {
+  let folder = path;
+  while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
+  return folder;
+}
+
+/** The code of the error, or null when it worked. */
+function tryToListen(host: string, port: number): Promise<string | null> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    server.listen({ host, port }, () => server.close(() => resolve(null)));
+  });
+}
+
+async function isScrapifie(host: string, port: number): Promise<boolean> {
+  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  const name = reachable.includes(':') ? `[${reachable}]` : reachable;
+  try {
+    const answer = await fetch(`http://${name}:${port}/healthz`, { signal: AbortSignal.timeout(2_000) });
+    const { data } = (await answer.json()) as { data?: { status?: unknown; version?: unknown } };
+    return data?.status === 'ok' && typeof data.version === 'string';
+  } catch {
+    return false;
+  }
+}
+
+/** Null where there is none, or where the system does not say. */
+function openFileLimit(): number | null {
+  if (process.report === undefined) return null;
+  const { userLimits } = process.report.getReport() as {
+    userLimits?: { open_files?: { soft?: number | string } };
+  };
+  const soft = Number(userLimits?.open_files?.soft);
+  return Number.isFinite(soft) ? soft : null;
+}

@@ -1,0 +1,51 @@
+import { EXIT } from '../errors/registry.ts';
+import { isScrapifieError } from '../errors/scrapifie-error.ts';
+import { dataDirOf } from './data-folder.ts';
+import { DOCTOR_CHECKS, type Finding } from './doctor-checks.ts';
+import { FLAGS, portNumber, readSettings } from './flags.ts';
+import type { DefineCommand } from './shell.ts';
+import { table } from './table.ts';
+
+const SIGNS: Readonly<Record<Finding['state'], string>> = { ok: 'ok', warn: 'warn', fail: 'FAIL' };
+
+export const define: DefineCommand = (command, shell, endWith) => {
+  command
+    .addOption(FLAGS.dataDir())
+    .option('--port <n>', 'port the server will use', portNumber)
+    .option('--host <address>', 'address the server will use')
+    .addOption(FLAGS.json())
+    .addHelpText('after', '\nEnds with 5 when something will not work; warnings do not count.')
+    .action(
+      async (flags: {
+        readonly dataDir?: string;
+        readonly port?: number;
+        readonly host?: string;
+        readonly json?: true;
+      }) => {
+        const { port, host } = flags;
+        const settings = readSettings(shell, { dataDir: dataDirOf(shell, flags.dataDir), port, host });
+        const findings: (Finding & { readonly check: string })[] = [];
+        for (const [check, look] of Object.entries(DOCTOR_CHECKS)) {
+          const found = await look({ shell, settings }).catch((error: unknown) => broken(error));
+          findings.push({ check, ...found });
+        }
+        shell.stdout.write(
+          flags.json
+            ? `${JSON.stringify(findings, null, 2)}\n`
+            : table(
+                findings.flatMap(({ check, state, found, advice }) => [
+                  [SIGNS[state], check, found],
+                  ...(advice === undefined ? [] : [['', '', `→ ${advice}`]]),
+                ]),
+              ),
+        );
+        if (findings.some(({ state }) => state === 'fail')) endWith(EXIT.environment);
+      },
+    );
+};
+
+function broken(error: unknown): Finding {
+  const message = error instanceof Error ? error.message : String(error);
+  if (!isScrapifieError(error)) return { state: 'fail', found: message };
+  return { state: 'fail', found: `${error.code}: ${message}`, advice: error.spec.meaning };
+}

@@ -1,0 +1,93 @@
+import { Command, CommanderError } from 'commander';
+import { EXIT } from '../errors/registry.ts';
+import { asScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
+import { describeFailure } from './failure.ts';
+import type { DefineCommand, Shell } from './shell.ts';
+
+interface CommandEntry {
+  readonly summary: string;
+  readonly load: () => Promise<{ readonly define: DefineCommand }>;
+}
+
+/** In the order of the help. A command's file is loaded when that command is meant, so that the others cost nothing. */
+const COMMANDS: Readonly<Record<string, CommandEntry>> = {
+  scrape: { summary: 'fetch one page and print it', load: () => import('./scrape.ts') },
+  crawl: { summary: 'follow links from one or more URLs into a folder', load: () => import('./crawl.ts') },
+  map: { summary: 'list the URLs of a site', load: () => import('./map.ts') },
+  serve: { summary: 'start the API and work on jobs', load: () => import('./serve.ts') },
+  jobs: { summary: 'look at the jobs of a data folder, and change them', load: () => import('./jobs.ts') },
+  export: { summary: 'write the pages of a job to a file', load: () => import('./export.ts') },
+  keys: { summary: 'list, create and revoke API keys', load: () => import('./keys.ts') },
+  policy: {
+    summary: 'check a policy file, or show what holds for a host',
+    load: () => import('./policy.ts'),
+  },
+  doctor: {
+    summary: 'check that this machine and its settings will work',
+    load: () => import('./doctor.ts'),
+  },
+  migrate: { summary: 'bring the database of a data folder up to date', load: () => import('./migrate.ts') },
+};
+
+const EXAMPLES = `
+Examples:
+  scrapifie scrape https://example.com --format text
+  scrapifie crawl https://example.com --max-pages 500 --out ./example
+  scrapifie crawl https://example.com --out ./example --resume
+  scrapifie serve --port 3000
+
+Exit codes: 0 done · 2 wrong usage · 3 some pages failed · 4 nothing could be fetched · 5 settings, folder, disk or
+port · 130 interrupted. Settings come from SCRAPIFIE_* variables and .env; docs/configuration.md lists them.`;
+
+/** Runs one command and says how it ended. Every failure is told on stderr with its code. */
+export async function run(argv: readonly string[], shell: Shell): Promise<number> {
+  let exitCode: number = EXIT.ok;
+  try {
+    const program = await buildProgram(argv, shell, (code) => {
+      exitCode = code;
+    });
+    await program.parseAsync(argv, { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    const failure = error instanceof CommanderError ? usageError(error) : error;
+    if (failure === null) return EXIT.ok;
+    if (failure === 'help') return EXIT.usage;
+    shell.stderr.write(describeFailure(failure, shell.environment));
+    return asScrapifieError(failure).spec.exitCode;
+  }
+}
+
+async function buildProgram(
+  argv: readonly string[],
+  shell: Shell,
+  endWith: (exitCode: number) => void,
+): Promise<Command> {
+  const program = new Command('scrapifie')
+    .description(
+      'Scrapes and crawls the web: politely, without losing a page, and with the reason for every URL.',
+    )
+    .version(shell.version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'show help')
+    .addHelpText('after', EXAMPLES)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void shell.stdout.write(text),
+      writeErr: (text) => void shell.stderr.write(text),
+      // Told once, by run, with its code.
+      outputError: () => undefined,
+    });
+  const meant = argv.find((word) => !word.startsWith('-') && word !== 'help');
+  for (const [name, { summary, load }] of Object.entries(COMMANDS)) {
+    const command = program.command(name).description(summary);
+    if (name === meant) (await load()).define(command, shell, endWith);
+  }
+  return program;
+}
+
+/** Null for what is no error: help and version were asked for. `help`: it was shown because nothing was asked for. */
+function usageError({ code, exitCode, message }: CommanderError): ScrapifieError | 'help' | null {
+  if (exitCode === 0) return null;
+  if (code === 'commander.help') return 'help';
+  const told = message.replace(/^error: /, '').replace(/\n/g, ' ');
+  return new ScrapifieError('INVALID_USAGE', `${told}${told.endsWith('.') ? '' : '.'} See --help.`);
+}

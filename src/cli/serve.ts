@@ -1,0 +1,151 @@
+import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { createApi } from '../api/api.ts';
+import { ensureFirstKey } from '../api/api-key.ts';
+import { createReadiness } from '../api/readiness.ts';
+import { SAMPLE_PATHS } from '../api/routes/sample.ts';
+import type { Settings } from '../config/settings.ts';
+import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import { createLogger } from '../observe/logger.ts';
+import { createMetrics } from '../observe/metrics.ts';
+import { within } from './deadline.ts';
+import { FLAGS, portNumber, readSettings } from './flags.ts';
+import { watchInterrupts } from './interrupt.ts';
+import { type ShownKey, welcome } from './serve-welcome.ts';
+import type { DefineCommand, OpenPlatform, Shell } from './shell.ts';
+
+interface ServeFlags {
+  readonly port?: number;
+  readonly host?: string;
+  readonly dataDir?: string;
+  readonly policyFile?: string;
+  readonly allowPrivate?: true;
+}
+
+/** Beyond the time for draining. */
+const CLOSE_MS = 5_000;
+
+const EXAMPLES = `
+The first start makes an API key and prints it once. SIGTERM and Ctrl-C stop cleanly: what is under way is finished
+for up to SCRAPIFIE_DRAIN_MS, and everything else goes on at the next start.
+
+Examples:
+  scrapifie serve
+  scrapifie serve --port 4000 --host 0.0.0.0 --data-dir /var/lib/scrapifie`;
+
+export const define: DefineCommand = (command, shell) => {
+  command
+    .option('--port <n>', 'port to listen on; 0 takes a free one (default: 3000)', portNumber)
+    .option('--host <address>', 'address to listen on (default: 127.0.0.1)')
+    .option('--data-dir <dir>', 'folder for the database and the stored bodies (default: ./data)')
+    .option('--policy-file <file>', 'YAML file with domain policies')
+    .addOption(FLAGS.allowPrivate())
+    .addHelpText('after', EXAMPLES)
+    .action(async (flags: ServeFlags) => {
+      const { port, host, dataDir, policyFile, allowPrivate } = flags;
+      const settings = readSettings(shell, { port, host, dataDir, policyFile, allowPrivate });
+      await serve(shell, settings);
+    });
+};
+
+async function serve(shell: Shell, settings: Settings): Promise<void> {
+  const logger = createLogger({ level: settings.logLevel, secrets: [settings.apiKey] });
+  const interrupts = watchInterrupts();
+  // The API finishes its requests and then the platform its pages: each has half of the time.
+  const halved = { ...settings, drainMs: Math.floor(settings.drainMs / 2) };
+  const metrics = createMetrics({ withProcess: true });
+  let ownPages: readonly string[] = [];
+  const platform = await shell.openPlatform({ settings: halved, logger, metrics, ownPages: () => ownPages });
+  let api: FastifyInstance | null = null;
+  try {
+    const { store, queue, blobs, bus, jobs, policies } = platform;
+    api = await createApi({
+      jobs,
+      store,
+      bus,
+      settings: halved,
+      logger,
+      metrics,
+      readiness: createReadiness({
+        parts: {
+          store: () => store.check(),
+          queue: () => queue.check(),
+          blobs: () => blobs.check(),
+          bus: () => bus.check(),
+        },
+        now: Date.now,
+      }),
+      policies: { policyFor: (host) => policies().policyFor(host) },
+      version: shell.version,
+      now: Date.now,
+    });
+    const origin = await listen(api, settings);
+    ownPages = SAMPLE_PATHS.map((path) => new URL(path, origin).href);
+    await platform.start();
+    shell.stdout.write(
+      welcome({ origin, settings, version: shell.version, key: await keyFor(platform, settings) }),
+    );
+    if (settings.contact === undefined) {
+      shell.stderr.write(
+        'warning: SCRAPIFIE_CONTACT is not set. Site owners who see the crawler cannot reach you; set it to a URL or an e-mail address.\n',
+      );
+    }
+    logger.info({ origin, dataDir: settings.dataDir }, 'ready');
+    await aborted(interrupts.signal);
+    logger.info('stopping');
+  } finally {
+    await within(closeAll(api, platform), settings.drainMs + CLOSE_MS);
+    interrupts.close();
+  }
+  logger.info('stopped');
+}
+
+/** Listening comes first: a key made by a start that fails would have been shown to nobody. */
+async function keyFor({ store }: OpenPlatform, settings: Settings): Promise<ShownKey> {
+  const { secret } = await ensureFirstKey(store, settings, Date.now());
+  if (secret !== null) return { kind: 'new', secret };
+  return { kind: settings.apiKey === undefined ? 'earlier' : 'settings' };
+}
+
+async function closeAll(api: FastifyInstance | null, platform: OpenPlatform): Promise<void> {
+  await api?.close();
+  await platform.close();
+}
+
+const aborted = (signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+
+/** The address under which this machine reaches the server. */
+async function listen(api: FastifyInstance, { host, port }: Settings): Promise<string> {
+  try {
+    await api.listen({ host, port });
+  } catch (error) {
+    throw cannotListen(error, host, port);
+  }
+  const { address, port: actual } = api.server.address() as AddressInfo;
+  if (address === '0.0.0.0' || address === '::') return `http://127.0.0.1:${actual}`;
+  return `http://${address.includes(':') ? `[${address}]` : address}:${actual}`;
+}
+
+function cannotListen(error: unknown, host: string, port: number): ScrapifieError {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'EADDRINUSE') {
+    return new ScrapifieError(
+      'PORT_IN_USE',
+      `Port ${port} on ${host} is taken by another program. Stop that one, or take another port: --port ${port + 1} or SCRAPIFIE_PORT.`,
+      { cause: error },
+    );
+  }
+  const why =
+    code === 'EACCES'
+      ? 'this user may not use that port; take one above 1023'
+      : code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND'
+        ? 'this machine does not have that address'
+        : message;
+  return new ScrapifieError('LISTEN_FAILED', `Cannot listen on ${host}, port ${port}: ${why}.`, {
+    cause: error,
+  });
+}

@@ -1,0 +1,54 @@
+import type { Command } from 'commander';
+import type { Settings } from '../config/settings.ts';
+import type { Policies } from '../hosts/policies.ts';
+import type { Jobs } from '../jobs/jobs.ts';
+import type { Logger } from '../observe/logger.ts';
+import type { Metrics } from '../observe/metrics.ts';
+import type { Blobs } from '../ports/blobs.ts';
+import type { Bus } from '../ports/bus.ts';
+import type { Queue } from '../ports/queue.ts';
+import type { Store } from '../ports/store.ts';
+
+/** What a command has of the world outside. Whoever starts the program gives it, so commands build no drivers. */
+export interface Shell {
+  readonly environment: NodeJS.ProcessEnv;
+  readonly cwd: string;
+  readonly version: string;
+  /** Belongs to results; everything said about the work goes to `stderr`. */
+  readonly stdout: NodeJS.WriteStream;
+  readonly stderr: NodeJS.WriteStream;
+  /** The only process in the data folder: throws DATA_DIR_LOCKED when another one works there. */
+  openPlatform(options: PlatformOptions): Promise<OpenPlatform>;
+  /** For reading and small changes, also beside a running server. Makes the folder when it is not there. */
+  openStorage(dataDir: string): Promise<OpenStorage>;
+  /** The policy file that rules when the settings name none. */
+  shippedPolicy(): Promise<string>;
+}
+
+export interface PlatformOptions {
+  readonly settings: Settings;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** URLs of this very server that may be fetched although its address is refused. */
+  readonly ownPages?: () => readonly string[];
+}
+
+export interface OpenStorage {
+  readonly store: Store;
+  readonly blobs: Blobs;
+  close(): Promise<void>;
+}
+
+export interface OpenPlatform extends OpenStorage {
+  readonly jobs: Jobs;
+  readonly bus: Bus;
+  readonly queue: Queue;
+  readonly policies: () => Policies;
+  start(): Promise<void>;
+}
+
+/**
+ * Adds arguments, options and action to a command. An action that returns has done what was asked; `endWith` says
+ * otherwise, and so does what it throws.
+ */
+export type DefineCommand = (command: Command, shell: Shell, endWith: (exitCode: number) => void) => void;

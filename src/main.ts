@@ -1,0 +1,33 @@
+import { describeFailure } from './cli/failure.ts';
+import { run } from './cli/program.ts';
+import type { Shell } from './cli/shell.ts';
+import { EXIT } from './errors/registry.ts';
+import { VERSION } from './version.ts';
+
+/** The one place that reads the environment and the command line; the parts are loaded when a command needs them. */
+const shell: Shell = {
+  environment: process.env,
+  cwd: process.cwd(),
+  version: VERSION,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  openPlatform: async (options) => (await import('./wiring.ts')).openPlatform(options),
+  openStorage: async (dataDir) => (await import('./wiring.ts')).openStorage(dataDir),
+  shippedPolicy: async () => (await import('./wiring.ts')).SHIPPED_POLICY,
+};
+
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // Whoever read our output (`| head`) has seen enough.
+  if (error.code === 'EPIPE') process.exit(EXIT.ok);
+  throw error;
+});
+const die = (error: unknown): void => {
+  process.stderr.write(describeFailure(error, shell.environment));
+  process.exit(EXIT.unexpected);
+};
+process.on('uncaughtException', die);
+process.on('unhandledRejection', die);
+
+const exitCode = await run(process.argv.slice(2), shell);
+// Nothing that is still open keeps a command that is done from ending.
+process.stdout.write('', () => process.exit(exitCode));
