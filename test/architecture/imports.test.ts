@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest';
+import { type Import, importsOf, readSources, type SourceFile } from './sources.ts';
+
+/** From the top down. A file may import from its own folder and from folders below it. */
+const LAYERS = [
+  'cli',
+  'mcp',
+  'api',
+  'jobs',
+  'hosts',
+  'pages',
+  'plan',
+  'fetch',
+  'extract',
+  'ledger',
+  'deliver',
+  'frontier',
+  'drivers',
+  'ports',
+  'model',
+  'observe',
+  'errors',
+  'config',
+];
+/** These stand above all folders and put the parts together. */
+const TOP_FILES = ['main.ts', 'wiring.ts', 'page-thread.ts'];
+/** Knows nothing of the rest, so everybody may know it. */
+const LEAF_FILE = 'version.ts';
+/** The only ones that may name a driver. */
+const BUILDERS = ['wiring.ts', 'page-thread.ts'];
+
+/** Folders whose decisions are functions of their arguments. */
+const PURE_FOLDERS = ['hosts', 'plan', 'extract', 'frontier'];
+/** What reaches outside the process. */
+const OUTSIDE =
+  /^(?:node:(?:fs|fs\/promises|net|tls|dns|dns\/promises|dgram|http|https|http2|child_process|cluster|sqlite)|undici|fastify|pino)$/;
+/** Exports of those modules that only compute. */
+const HARMLESS: ReadonlySet<string> = new Set(['isIP', 'isIPv4', 'isIPv6', 'BlockList']);
+const IMPURE_FILES: Readonly<Record<string, string>> = {
+  'hosts/policy-file.ts': 'reads the policy file',
+  'hosts/policy-watch.ts': 'notices that the policy file has changed',
+};
+
+const folderOf = (path: string): string => (path.includes('/') ? path.slice(0, path.indexOf('/')) : '');
+const driverOf = (path: string): string => path.split('/').slice(0, 2).join('/');
+
+/** Why `from` must not import `to`, or null when it may. */
+function objection(from: string, to: string): string | null {
+  const [own, other] = [folderOf(from), folderOf(to)];
+  if (other === 'errors' || to === LEAF_FILE) return null;
+  if (other === 'drivers' && own !== 'drivers' && !BUILDERS.includes(from))
+    return 'only wiring names drivers';
+  if (from === LEAF_FILE) return 'it must not know the rest';
+  if (own === '') return null;
+  if (other === '') return `${to} stands above every folder`;
+  if (own === 'drivers' && other === 'drivers') {
+    return driverOf(from) === driverOf(to) ? null : 'one driver does not know another';
+  }
+  if (own === other) return null;
+  return LAYERS.indexOf(own) < LAYERS.indexOf(other) ? null : `${other} is above ${own}`;
+}
+
+function reachesOutside({ target, names }: Import): boolean {
+  if (!OUTSIDE.test(target)) return false;
+  return names.length === 0 || names.some((name) => !HARMLESS.has(name.replace(/^type\s+/, '')));
+}
+
+const sources = readSources();
+const isPure = ({ path }: SourceFile): boolean =>
+  PURE_FOLDERS.includes(folderOf(path)) && !Object.hasOwn(IMPURE_FILES, path);
+
+describe('imports', () => {
+  it('are found in every form', () => {
+    const text = [
+      "import { a, b as c } from './one.ts';",
+      "import type { D } from '../two/two.ts';",
+      "import {\n  e,\n} from 'three';",
+      "export { f } from './four.ts';",
+      "import './five.ts';",
+      "const g = await import('./six.ts');",
+      "new Worker(new URL('./seven.ts', import.meta.url));",
+      "import h, * as i from 'eight';",
+    ].join('\n');
+    expect(importsOf('here/file.ts', text).map(({ target }) => target)).toEqual([
+      'here/one.ts',
+      'two/two.ts',
+      'three',
+      'here/four.ts',
+      'here/five.ts',
+      'here/six.ts',
+      'here/seven.ts',
+      'eight',
+    ]);
+    expect(importsOf('here/file.ts', text)[0]?.names).toEqual(['a', 'b']);
+  });
+
+  it('are judged by the direction they go in', () => {
+    expect(objection('api/app.ts', 'jobs/jobs.ts')).toBeNull();
+    expect(objection('jobs/jobs.ts', 'api/app.ts')).not.toBeNull();
+    expect(objection('config/load.ts', 'errors/registry.ts')).toBeNull();
+    expect(objection('api/app.ts', 'drivers/bus-local/bus-local.ts')).not.toBeNull();
+    expect(objection('main.ts', 'drivers/bus-local/bus-local.ts')).not.toBeNull();
+    expect(objection('wiring.ts', 'drivers/bus-local/bus-local.ts')).toBeNull();
+    expect(objection('drivers/a/x.ts', 'drivers/b/y.ts')).not.toBeNull();
+    expect(objection('drivers/a/x.ts', 'frontier/y.ts')).not.toBeNull();
+    expect(objection('drivers/a/x.ts', 'ports/y.ts')).toBeNull();
+    expect(objection('cli/crawl.ts', 'wiring.ts')).not.toBeNull();
+    expect(objection('cli/crawl.ts', 'version.ts')).toBeNull();
+    expect(objection('version.ts', 'config/load.ts')).not.toBeNull();
+  });
+
+  it('there are sources to look at', () => {
+    expect(sources.length).toBeGreaterThan(20);
+    expect(sources.flatMap(({ imports }) => imports).length).toBeGreaterThan(50);
+  });
+
+  it('no file stands outside the layers', () => {
+    const strangers = sources.filter(
+      ({ path }) => ![...TOP_FILES, LEAF_FILE].includes(path) && !LAYERS.includes(folderOf(path)),
+    );
+    expect(strangers.map(({ path }) => path)).toEqual([]);
+  });
+
+  it('go down, never up', () => {
+    const wrong = sources.flatMap(({ path, imports }) =>
+      imports
+        .filter(({ isOwn }) => isOwn)
+        .map(({ target }) => ({ path, target, why: objection(path, target) }))
+        .filter(({ why }) => why !== null)
+        .map(({ target, why }) => `${path} imports ${target}: ${why}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('of pure files do not reach outside the process', () => {
+    const wrong = sources
+      .filter(isPure)
+      .flatMap(({ path, imports }) =>
+        imports.filter(reachesOutside).map(({ target }) => `${path} imports ${target}`),
+      );
+    expect(wrong).toEqual([]);
+  });
+
+  it('of the files that are excused really do', () => {
+    const excused = Object.keys(IMPURE_FILES);
+    const needed = sources.filter(
+      ({ path, imports }) => excused.includes(path) && imports.some(reachesOutside),
+    );
+    expect(needed.map(({ path }) => path)).toEqual(excused);
+  });
+});

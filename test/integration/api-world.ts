@@ -1,0 +1,65 @@
+import type { FastifyInstance, InjectOptions } from 'fastify';
+import { createApi } from '../../src/api/api.ts';
+import { ensureFirstKey } from '../../src/api/api-key.ts';
+import { createReadiness } from '../../src/api/readiness.ts';
+import { openWorld, type World, type WorldOptions } from './world.ts';
+
+export interface ApiAnswer {
+  readonly status: number;
+  readonly body: {
+    readonly success: boolean;
+    readonly data?: Record<string, unknown>;
+    readonly error?: { readonly code: string; readonly message: string; readonly details?: unknown };
+  };
+}
+
+/** A world with its HTTP API in front, called with the key that the first start made. */
+export interface ApiWorld extends World {
+  readonly api: FastifyInstance;
+  call(options: InjectOptions): Promise<ApiAnswer>;
+  post(url: string, payload: unknown): Promise<ApiAnswer>;
+}
+
+export async function openApiWorld(options: WorldOptions = {}): Promise<ApiWorld> {
+  const world = await openWorld(options);
+  const { store, blobs, queue, bus, jobs, policies, settings } = world.platform;
+  const { secret } = await ensureFirstKey(store, settings, Date.now());
+  const api = await createApi({
+    jobs,
+    store,
+    bus,
+    settings,
+    logger: world.logger,
+    metrics: world.metrics,
+    readiness: createReadiness({
+      parts: {
+        store: () => store.check(),
+        queue: () => queue.check(),
+        blobs: () => blobs.check(),
+        bus: () => bus.check(),
+      },
+      freshMs: 0,
+      now: Date.now,
+    }),
+    policies: { policyFor: (host) => policies().policyFor(host) },
+    version: '0.0.0-test',
+    now: Date.now,
+  });
+  const call = async (request: InjectOptions): Promise<ApiAnswer> => {
+    const answer = await api.inject({
+      ...request,
+      headers: { authorization: `Bearer ${secret}`, ...request.headers },
+    });
+    return { status: answer.statusCode, body: answer.json() as ApiAnswer['body'] };
+  };
+  return {
+    ...world,
+    api,
+    call,
+    post: (url, payload) => call({ method: 'POST', url, payload: payload as Record<string, unknown> }),
+    async close() {
+      await api.close();
+      await world.close();
+    },
+  };
+}

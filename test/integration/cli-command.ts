@@ -1,0 +1,112 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { vi } from 'vitest';
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+export interface Ended {
+  /** Null when a signal ended it. */
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A command in a process of its own, as a person would start it. */
+export interface RunningCommand {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ended>;
+  /** What it has written to standard output so far. */
+  stdout(): string;
+}
+
+export interface CommandOptions {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const running = new Set<ChildProcess>();
+
+/** Ends what a test that failed has left running; for `afterAll`. */
+export async function endCommands(): Promise<void> {
+  const ends = [...running].map((child) => new Promise((resolve) => child.once('close', resolve)));
+  for (const child of running) child.kill('SIGKILL');
+  await Promise.all(ends);
+}
+
+/** Nothing of this process's own settings reaches the command. */
+export function startCommand(
+  args: readonly string[],
+  { cwd, env = {} }: CommandOptions = {},
+): RunningCommand {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, ...args], {
+    cwd: cwd ?? tmpdir(),
+    env: { PATH: process.env.PATH ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const ended = new Promise<Ended>((resolve) => {
+    running.add(child);
+    child.once('close', (exitCode) => {
+      running.delete(child);
+      resolve({ exitCode, stdout, stderr });
+    });
+  });
+  return { child, ended, stdout: () => stdout };
+}
+
+export const runCommand = (args: readonly string[], options?: CommandOptions): Promise<Ended> =>
+  startCommand(args, options).ended;
+
+/** A folder that is gone after the tests of a file. */
+export function temporaryFolder(): { path: (name: string) => string; remove: () => void } {
+  const dir = mkdtempSync(join(tmpdir(), 'scrapifie-cli-test-'));
+  return {
+    path: (name) => join(dir, name),
+    remove: () => rmSync(dir, { recursive: true, force: true }),
+  };
+}
+
+export interface PageLine {
+  readonly url: string;
+  readonly statusCode: number | null;
+  readonly contentHash: string | null;
+  readonly title: string | null;
+  readonly metadata: { readonly title: string | null } | null;
+  readonly links: readonly { readonly url: string }[];
+  readonly error?: { readonly code: string; readonly message: string };
+  readonly rawHtml?: string | null;
+  readonly text?: string | null;
+}
+
+export function readPages(out: string): PageLine[] {
+  const text = readFileSync(join(out, 'pages.ndjson'), 'utf8');
+  if (text !== '' && !text.endsWith('\n')) throw new Error('pages.ndjson ends in half a line.');
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as PageLine);
+}
+
+export function readReport(out: string): Record<string, unknown> {
+  return JSON.parse(readFileSync(join(out, 'report.json'), 'utf8')) as Record<string, unknown>;
+}
+
+/** Until the report of a crawl that is running says so many pages. */
+export async function untilPages(out: string, least: number): Promise<void> {
+  await vi.waitFor(
+    () => {
+      if (Number(readReport(out).pages) < least) throw new Error('not yet');
+    },
+    { timeout: 20_000, interval: 25 },
+  );
+}

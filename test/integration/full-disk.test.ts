@@ -1,0 +1,77 @@
+import { execFileSync } from 'node:child_process';
+import { statfsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { ContentHash } from '../../src/model/ids.ts';
+import { type Site, startSite } from '../site/site.ts';
+import { openScraper, QUICK_POLICY } from './world.ts';
+
+const PAGES = 300;
+const DISK_BYTES = 48 * 1_048_576;
+const FREE_BYTES = 900_000;
+const LIMIT_MS = 60_000;
+const WAIT = { timeout: 30_000, interval: 100 };
+
+/** A disk that can be filled without harm; null where this machine does not let us have one. */
+function mountDisk(dir: string): string | null {
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_BYTES}`, 'tmpfs', dir], { stdio: 'pipe' });
+    return dir;
+  } catch {
+    return null;
+  }
+}
+
+let dir: string;
+let disk: string | null;
+let site: Site;
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'scrapifie-disk-'));
+  disk = mountDisk(dir);
+  site = await startSite({ pages: PAGES });
+});
+afterAll(async () => {
+  if (disk !== null) execFileSync('umount', [disk], { stdio: 'pipe' });
+  await rm(dir, { recursive: true, force: true });
+  await site.close();
+});
+
+test(
+  'a full disk stops the crawl and loses nothing, and with space the crawl goes on',
+  async ({ skip }) => {
+    if (disk === null) return skip('a small disk of its own needs the right to mount one');
+    const scraper = await openScraper({ dataDir: disk, policy: QUICK_POLICY });
+    const ballast = join(disk, 'ballast');
+    const { bavail, bsize } = statfsSync(disk);
+    await writeFile(ballast, Buffer.alloc(Math.max(0, bavail * bsize - FREE_BYTES)));
+    const job = await scraper.crawl({ urls: [`${site.hostUrl(1)}/big/`], sitemap: 'skip' });
+    await vi.waitFor(() => expect(scraper.warnings.join('')).toContain('DISK_FULL'), WAIT);
+    // New work is refused with the reason; none of it is half there.
+    await vi.waitFor(async () => {
+      const urls = Array.from({ length: 5_000 }, (_, at) => `http://a${at}.example/${'x'.repeat(200)}`);
+      await expect(scraper.batch({ urls })).rejects.toMatchObject({ code: 'DISK_FULL' });
+    }, WAIT);
+    const listed = await scraper.platform.jobs.list({ accountId: scraper.account, limit: 10 });
+    expect(listed.items.map(({ id }) => id)).toEqual([job.id]);
+    const stopped = await scraper.look(job);
+    expect(stopped.finishedAt).toBeNull();
+    expect(stopped.counters.failed).toBe(0);
+
+    await rm(ballast);
+    const ended = await scraper.ended(job);
+    expect(ended).toMatchObject({ status: 'completed', counters: { pages: PAGES, known: PAGES, failed: 0 } });
+    const pages = await scraper.pages(job);
+    expect(new Set(pages.map(({ url }) => url)).size).toBe(PAGES);
+    for (const { contentHash } of pages) {
+      expect(await scraper.platform.blobs.has(contentHash as ContentHash)).toBe(true);
+    }
+    await scraper.platform.close();
+    // And the folder is as good as any other afterwards.
+    const again = await openScraper({ dataDir: disk, policy: QUICK_POLICY });
+    expect((await again.look(job)).counters).toEqual(ended.counters);
+    await again.platform.close();
+  },
+  LIMIT_MS,
+);
