@@ -1,0 +1,37 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { FrontierAnswer, FrontierCommand } from './frontier.ts';
+
+/** A frontier in another process: its memory is its own, and two can be measured in turn. */
+export interface FrontierChild {
+  ask(name: FrontierCommand['name']): Promise<FrontierAnswer>;
+  close(): Promise<void>;
+}
+
+export function forkFrontier(folder: string, urls: number, hosts: number): FrontierChild {
+  mkdirSync(folder, { recursive: true });
+  const child = fork(
+    fileURLToPath(new URL('./frontier.ts', import.meta.url)),
+    [folder, String(urls), String(hosts)],
+    { execArgv: ['--disable-warning=ExperimentalWarning'] },
+  );
+  const ended = once(child, 'exit').then(([code]) => {
+    if (code !== 0) throw new Error(`The frontier of ${urls} URLs ended with ${code}.`);
+  });
+  ended.catch(() => undefined);
+  return {
+    async ask(name) {
+      const answer = once(child, 'message') as Promise<[FrontierAnswer]>;
+      child.send({ name } satisfies FrontierCommand);
+      const first = await Promise.race([answer, ended]);
+      if (first === undefined) throw new Error('The frontier ended before it answered.');
+      return first[0];
+    },
+    async close() {
+      child.send({ name: 'close' } satisfies FrontierCommand);
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,168 @@
+// A frontier in a process of its own, measured on command. usage: node frontier.ts FOLDER URLS HOSTS
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { createSqliteStore } from '../../src/drivers/store-sqlite/sqlite-store.ts';
+import { draftCrawl } from '../../src/jobs/job-draft.ts';
+import { crawlRequestSchema } from '../../src/jobs/job-request.ts';
+import type { JobId } from '../../src/model/ids.ts';
+import type { NewPage } from '../../src/model/page.ts';
+import type { NewTask, Task } from '../../src/model/task.ts';
+import type { Completion, HostLease } from '../../src/ports/store.ts';
+import { randomFrom } from '../../test/site/random.ts';
+import { createWorld } from './world.ts';
+
+export type FrontierCommand = { readonly name: 'fill' | 'sample' | 'close' };
+export interface FrontierAnswer {
+  readonly urls: number;
+  readonly claimsPerSecond: number;
+  readonly completionsPerSecond: number;
+  readonly rssBytes: number;
+  readonly seconds: number;
+}
+
+const HOSTS_AT_ONCE = 64;
+const TASKS_PER_SLICE = 10;
+const SLICES_PER_SAMPLE = 128;
+/** How long a slice lasts on the clock that the store is told; a host comes back when all others had their turn. */
+const SLICE_MS = 10;
+const LEASE_MS = 60_000;
+/** As in the ledger. */
+const MOST_PER_COMMIT = 256;
+
+const [, , folder = '', urls = '', hosts = ''] = process.argv;
+const world = createWorld(Number(hosts), Number(urls), randomFrom(7));
+const store = await createSqliteStore({ path: join(folder, 'frontier.db') });
+await store.migrate();
+const record = randomBytes(1_500);
+let now = 1_800_000_000_000;
+
+function randomBytes(length: number): Uint8Array {
+  const random = randomFrom(length);
+  return Uint8Array.from({ length }, () => Math.floor(random() * 256));
+}
+
+const pageOf = (url: string): NewPage => ({
+  url,
+  finalUrl: url,
+  statusCode: 200,
+  contentType: 'text/html; charset=utf-8',
+  charset: 'utf-8',
+  fetchedAt: now,
+  depth: 1,
+  contentHash: null,
+  textHash: '0123456789abcdef0123456789abcdef',
+  bytes: 21_000,
+  title: 'Some words of a title',
+  etag: null,
+  lastModified: null,
+  duplicateOf: null,
+  errorCode: null,
+  errorMessage: null,
+  record,
+});
+
+const completionOf = (lease: HostLease, task: Task, discovered: readonly NewTask[]): Completion => ({
+  lease,
+  taskId: task.id,
+  jobSeq: task.jobSeq,
+  end: { state: 'done', rule: null },
+  trace: [
+    {
+      engine: 'http',
+      proxyTier: null,
+      reason: 'cheapest',
+      outcome: 'ok',
+      statusCode: 200,
+      ms: 12,
+      bytes: 21_000,
+      at: '2027-01-15T08:00:00.000Z',
+    },
+  ],
+  bytes: 21_000,
+  page: pageOf(task.url),
+  discovered,
+});
+
+async function leases(): Promise<HostLease[]> {
+  const offers = await store.offerHosts(now, HOSTS_AT_ONCE);
+  const taken = await Promise.all(offers.map(({ key }) => store.acquireHost(key, 'bench', now, LEASE_MS)));
+  return taken.filter((lease) => lease !== null);
+}
+
+async function release(taken: readonly HostLease[]): Promise<void> {
+  const backAt = now + SLICE_MS * Number(hosts);
+  await Promise.all(taken.map((lease) => store.releaseHost(lease, lease.state, backAt, now)));
+  now += SLICE_MS * taken.length;
+}
+
+async function commit(completions: readonly Completion[]): Promise<void> {
+  for (let start = 0; start < completions.length; start += MOST_PER_COMMIT) {
+    const { rejected } = await store.commit(completions.slice(start, start + MOST_PER_COMMIT), now);
+    if (rejected.length > 0) throw new Error(`${rejected.length} completions were rejected.`);
+  }
+}
+
+/** The home page of every site is read, and what it leads to fills the frontier. */
+async function fill(): Promise<void> {
+  const { options, kind, seeds } = draftCrawl(
+    crawlRequestSchema.parse({ urls: [world.seeds[0]?.url], maxPages: null, allowExternal: true }),
+    () => false,
+  );
+  const accountId = await store.defaultAccount();
+  const id = randomUUID() as string as JobId;
+  await store.createJob({ id, accountId, kind, options, seeds, createdAt: now }, world.seeds);
+  for (let filled = 0; filled < Number(hosts); ) {
+    const taken = await leases();
+    if (taken.length === 0) throw new Error('No host is offered while the frontier is filled.');
+    const claims = await Promise.all(taken.map((lease) => store.claimTasks(lease, 1, now, [])));
+    await commit(
+      taken.flatMap((lease, at) =>
+        (claims[at] ?? []).map((task) => completionOf(lease, task, world.firstLinks(lease.key, task.id))),
+      ),
+    );
+    await release(taken);
+    filled += taken.length;
+  }
+}
+
+/** Claims and completes for a while, as so many slices at the same time would. */
+async function sample(): Promise<Omit<FrontierAnswer, 'urls' | 'rssBytes' | 'seconds'>> {
+  let tasks = 0;
+  let claimMs = 0;
+  let completeMs = 0;
+  for (let slices = 0; slices < SLICES_PER_SAMPLE; ) {
+    const claimAt = performance.now();
+    const taken = await leases();
+    const claims = await Promise.all(taken.map((lease) => store.claimTasks(lease, TASKS_PER_SLICE, now, [])));
+    claimMs += performance.now() - claimAt;
+    if (taken.length === 0) {
+      // Everybody had a turn: the clock goes on to the next round.
+      now += SLICE_MS * Number(hosts);
+      continue;
+    }
+    const completions = taken.flatMap((lease, at) =>
+      (claims[at] ?? []).map((task) => completionOf(lease, task, world.laterLinks(lease.key, task.id))),
+    );
+    const completeAt = performance.now();
+    await commit(completions);
+    await release(taken);
+    completeMs += performance.now() - completeAt;
+    tasks += completions.length;
+    slices += taken.length;
+  }
+  return { claimsPerSecond: (tasks * 1_000) / claimMs, completionsPerSecond: (tasks * 1_000) / completeMs };
+}
+
+process.on('message', async ({ name }: FrontierCommand) => {
+  if (name === 'close') {
+    await store.close();
+    process.disconnect();
+    return;
+  }
+  const startedAt = performance.now();
+  if (name === 'fill') await fill();
+  const rates = name === 'sample' ? await sample() : { claimsPerSecond: 0, completionsPerSecond: 0 };
+  const seconds = (performance.now() - startedAt) / 1_000;
+  const rssBytes = process.memoryUsage().rss;
+  process.send?.({ urls: world.known, rssBytes, seconds, ...rates } satisfies FrontierAnswer);
+});
