@@ -63,10 +63,18 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
     }
   }
 
+  /** Stops jobs whose time is over; one with pages under way has not ended yet, and its last commit will say so. */
+  async function expire(): Promise<void> {
+    const stopped: readonly JobId[] = await store.expireJobs(now());
+    if (stopped.length === 0) return;
+    const jobs = await Promise.all(stopped.map((id) => store.getJob(id)));
+    const finished = jobs.filter((job) => job?.finishedAt != null).map((job) => job?.id as JobId);
+    bus.publish('job.changed', { jobs: stopped, finished });
+  }
+
   async function sweep(): Promise<void> {
     if (isStopping) return;
-    const ended: readonly JobId[] = await store.expireJobs(now());
-    if (ended.length > 0) bus.publish('job.changed', { jobs: ended, finished: ended });
+    await expire();
     if (slices.size >= maxHosts) return;
     for (const { key, rank } of await store.offerHosts(now(), 2 * maxHosts)) {
       await queue.offer('scrape-http', { id: key, rank });
