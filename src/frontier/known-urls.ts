@@ -10,7 +10,7 @@ export interface KnownUrls {
   add(job: JobSeq, key: UrlKey): void;
 }
 
-export function createKnownUrls({ maxJobs = 16, maxPerGeneration = 20_000 } = {}): KnownUrls {
+export function createKnownUrls({ maxJobs = 16, maxPerGeneration = 10_000 } = {}): KnownUrls {
   const jobs = new Map<JobSeq, RecentKeys<UrlKey>>();
   return {
     has: (job, key) => jobs.get(job)?.has(key) ?? false,

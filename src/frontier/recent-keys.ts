@@ -7,7 +7,7 @@ export class RecentKeys<Key extends string> {
   #young = new Set<Key>();
   #old = new Set<Key>();
 
-  constructor(maxPerGeneration = 20_000) {
+  constructor(maxPerGeneration = 10_000) {
     this.#maxPerGeneration = maxPerGeneration;
   }
 

@@ -23,7 +23,7 @@ export function compileRules(job: ReadRequest['job']): JobRules {
   return {
     generation: job.generation,
     reported: new RecentKeys(),
-    seenLinks: new RecentKeys(20_000),
+    seenLinks: new RecentKeys(10_000),
     reportedProvisionally: new RecentKeys(),
     canonical: createCanonicalizer(job.options.scope),
     isInScope: compileScope(job.options.scope, job.seeds),

@@ -76,7 +76,7 @@ export function createReaderPool(options: ReaderPoolOptions): PageReader {
       workerData: { given: data, reading: reader.reading } satisfies ThreadData<unknown>,
       name: 'pages',
       // Nearly everything dies with its page; without a limit each thread's nursery grows to 50 MB for nothing.
-      resourceLimits: { maxYoungGenerationSizeMb: 12 },
+      resourceLimits: { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeMb: 512 },
     });
     // The first message, empty, says that the thread has loaded; a thread that cannot is no reason to wait either.
     for (const sign of ['message', 'exit']) worker.once(sign, () => reader.onReady());

@@ -83,7 +83,7 @@ export async function createSqliteStore(options: { path: string }): Promise<Stor
       workerData: options,
       name: 'store',
       // What a call brings dies with it; a small nursery keeps the process small at no cost that could be measured.
-      resourceLimits: { maxYoungGenerationSizeMb: 12 },
+      resourceLimits: { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeMb: 512 },
     },
   );
   const calls = new Map<number, Waiting>();
