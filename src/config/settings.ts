@@ -6,6 +6,9 @@ const bool = z.union([
 ]);
 const whole = (min: number, max: number) => z.coerce.number().int().min(min).max(max);
 
+export const ROLES = ['all', 'api', 'http-worker', 'browser-worker', 'stealth-worker', 'scheduler'] as const;
+export type Role = (typeof ROLES)[number];
+
 /**
  * Every setting there is. The name in the environment is `SCRAPIFIE_` + the key in capitals with underscores;
  * `docs/configuration.md` and `.env.example` are tested against this schema.
@@ -13,6 +16,29 @@ const whole = (min: number, max: number) => z.coerce.number().int().min(min).max
 export const settingsSchema = z.object({
   host: z.string().min(1).default('127.0.0.1').describe('Address the API listens on.'),
   port: whole(0, 65_535).default(3000).describe('Port the API listens on; 0 takes a free one.'),
+  role: z.enum(ROLES).default('all').describe('What this process does: one part of a fleet, or all of it.'),
+  databaseUrl: z
+    .url({ protocol: /^postgres(ql)?$/ })
+    .optional()
+    .describe(
+      'PostgreSQL to keep everything in, `postgres://user:password@host:5432/name`; without it, SQLite.',
+    ),
+  databasePool: whole(1, 1_000).default(8).describe('Connections to PostgreSQL of this process.'),
+  redisUrl: z
+    .url({ protocol: /^rediss?$/ })
+    .optional()
+    .describe('Redis for queues and events between processes, `redis://:password@host:6379/0`.'),
+  redisPrefix: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,64}$/)
+    .default('scrapifie')
+    .describe('What the keys in Redis begin with; installations that share one Redis need different ones.'),
+  s3Url: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe(
+      'Object store for bodies, `https://key:secret@host/bucket?region=us-east-1`; without it, the data folder.',
+    ),
   dataDir: z.string().min(1).default('./data').describe('Folder for the database and the stored bodies.'),
   apiKey: z
     .string()

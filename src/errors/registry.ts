@@ -109,6 +109,21 @@ export const ERRORS = {
   SCHEMA_TOO_NEW: environment('never', 'The database was written by a newer Scrapifie; upgrade the program.'),
   DISK_FULL: environment('later', 'No space left for the data folder; accepted work waits until there is.'),
   STORE_UNAVAILABLE: environment('later', 'The store did not answer; nothing was lost.'),
+  STORE_REFUSED: environment(
+    'never',
+    'The database server refuses the login or has no such database; the message says which.',
+  ),
+  QUEUE_UNAVAILABLE: environment('later', 'Redis did not answer; accepted work waits in the store.'),
+  QUEUE_REFUSED: environment('never', 'Redis refuses the login or the database number.'),
+  QUEUE_UNSAFE: environment(
+    'never',
+    'Redis is set up to throw keys away when its memory is full; set maxmemory-policy to noeviction.',
+  ),
+  BLOBS_UNAVAILABLE: environment(
+    'later',
+    'The object store did not answer; bodies are kept elsewhere until it does.',
+  ),
+  BLOBS_REFUSED: environment('never', 'The object store refuses the keys or has no such bucket.'),
   PORT_IN_USE: environment('never', 'Another program listens on this port.'),
   LISTEN_FAILED: environment('never', 'The server cannot listen on this address.'),
 
@@ -129,6 +144,7 @@ export const ERRORS = {
     'never',
     'Policy, the do-not-crawl list or the site owner’s opt-out excludes this host.',
   ),
+  NO_WORKER: page(503, 'later', 'No worker for this engine answers; what plain HTTP can do goes on.'),
   OUTSIDE_HOURS: page(503, 'later', 'Policy allows this host only in certain hours.'),
   CIRCUIT_OPEN: page(503, 'later', 'The host failed too often; it is left alone for a while.'),
   BUDGET_SPENT: page(402, 'never', 'A budget of the job is spent.'),

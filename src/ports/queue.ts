@@ -1,14 +1,16 @@
 /**
  * Offers work to whoever is free, at least once. It never holds the truth: what it loses, a sweep of the store
  * offers again, and what it delivers twice, leases and epochs in the store make harmless.
+ *
+ * Every method may throw QUEUE_UNAVAILABLE.
  */
 export interface Queue {
   /**
-   * Offers one entry. While an entry with the same id waits, or is being worked on, a further offer of it is
+   * Offers entries. While an entry with the same id waits, or is being worked on, a further offer of it is
    * folded into that one; one folded into an entry being worked on makes it be offered once more afterwards.
    * Lower rank goes first; equal ranks in order of arrival.
    */
-  offer(name: QueueName, entry: Entry): Promise<void>;
+  offer(name: QueueName, entries: readonly Entry[]): Promise<void>;
   /**
    * Works on entries of one queue, at most `concurrency` at once. A handler that rejects is logged and its entry
    * dropped (the sweep will bring it back). Resolves to the consumer's handle.
@@ -16,6 +18,26 @@ export interface Queue {
   consume(name: QueueName, concurrency: number, handler: (entry: Entry) => Promise<void>): Promise<Consumer>;
   /** Entries waiting and being worked on. */
   depth(name: QueueName): Promise<{ waiting: number; active: number }>;
+  /**
+   * Asks whoever answers calls of this name and resolves to the answer; both are JSON and small, large things
+   * travel as blobs. Rejects with what the handler rejected with when that is a ScrapifieError, with NO_WORKER when
+   * nobody answers calls of this name, with TASK_TIMEOUT after `timeoutMs`, with CANCELLED when the signal says so.
+   * A call whose worker dies goes to another one.
+   */
+  call(name: CallName, request: unknown, how: CallOptions): Promise<unknown>;
+  /** Answers calls, at most `concurrency` at once. The signal ends when nobody waits for the answer any more. */
+  answer(
+    name: CallName,
+    concurrency: number,
+    handler: (request: unknown, signal: AbortSignal) => Promise<unknown>,
+  ): Promise<Consumer>;
+  /** How many processes answer calls of this name. */
+  countAnswerers(name: CallName): Promise<number>;
+  /**
+   * Runs the action about every `everyMs`, in one of the processes that asked for the timer of this name, never in
+   * two at once. A rejection is logged; a tick that is lost is made up for by the next.
+   */
+  every(name: TimerName, everyMs: number, action: () => Promise<void>): Promise<Consumer>;
   check(): Promise<void>;
   close(): Promise<void>;
 }
@@ -25,6 +47,12 @@ export interface Entry {
   readonly rank: number;
 }
 
+export interface CallOptions {
+  readonly rank: number;
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
 export interface Consumer {
   /** Takes no more entries; resolves when the running handlers are done. */
   stop(): Promise<void>;
@@ -32,3 +60,7 @@ export interface Consumer {
 
 /** `scrape-http` carries host slices. */
 export type QueueName = 'scrape-http';
+/** Single renders, from the owner of a host to a worker with a browser. */
+export type CallName = 'scrape-browser' | 'scrape-stealth';
+/** `cleanup-jobs`: jobs whose time is over, and hosts nobody was told of. */
+export type TimerName = 'cleanup-jobs';

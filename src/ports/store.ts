@@ -7,7 +7,7 @@ import type { LedgerEntry, NewTask, Task, TaskState } from '../model/task.ts';
 
 /**
  * The only truth. Every method is one transaction: it happened whole and survives a crash when the promise
- * resolves, or it did not happen. Times are epoch milliseconds and always given by the caller.
+ * resolves, or it did not happen. Times are epoch milliseconds by the store's clock and always given by the caller.
  *
  * A host has at most one owner at a time. Owning is a lease with an epoch; the epoch grows with every new owner,
  * and whatever an older owner sends later is recognised by it and changes nothing.
@@ -15,6 +15,8 @@ import type { LedgerEntry, NewTask, Task, TaskState } from '../model/task.ts';
 export interface Store extends JobStore, HostStore, LedgerStore, AccountStore {
   /** Brings the schema up to date; safe to call by many at once. Throws SCHEMA_TOO_NEW, DATABASE_CORRUPT. */
   migrate(): Promise<{ from: number; to: number }>;
+  /** The store's own time: all who share it go by this clock, because their machines' may differ. */
+  clock(): Promise<number>;
   /** Writes and reads a probe row. */
   check(): Promise<void>;
   close(): Promise<void>;
@@ -72,7 +74,7 @@ export interface HostStore {
   releaseHost(lease: LeaseRef, state: HostState, notBefore: number, now: number): Promise<void>;
   /**
    * Ends every lease of owners that are known to be dead, because this process alone may use the store.
-   * Only for stores that one process owns.
+   * Only for stores that one process owns; shared ones reject.
    */
   releaseAllHosts(now: number): Promise<number>;
   /**
@@ -101,6 +103,9 @@ export interface LedgerStore {
    * The one write of the crawl: ends, delays or moves claimed tasks, stores their pages, adds what they found,
    * counts, and ends the jobs whose last task this was. A completion whose lease is lost is left out and reported;
    * the others are kept.
+   *
+   * After STORE_UNAVAILABLE nobody knows whether it happened: sending the same list again returns the first answer when
+   * it did, and commits otherwise.
    */
   commit(completions: readonly Completion[], now: number): Promise<Receipt>;
   /**

@@ -1,0 +1,45 @@
+import { ERRORS, type ErrorCode } from '../errors/registry.ts';
+import { asScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
+
+/** The most a request or an answer of a call may take as JSON; larger things travel as blobs. */
+export const MAX_CALL_BYTES = 262_144;
+
+/** A request or an answer as it travels. Too large a one is a fault of ours, not of whoever uses Scrapifie. */
+export function writeCallMessage(value: unknown): string {
+  const text = JSON.stringify(value ?? null) ?? 'null';
+  const bytes = Buffer.byteLength(text);
+  if (bytes > MAX_CALL_BYTES) {
+    throw new ScrapifieError(
+      'INTERNAL',
+      `A call through the queue carries at most ${MAX_CALL_BYTES} bytes each way, not ${bytes}; send a blob.`,
+    );
+  }
+  return text;
+}
+
+export function writeCallAnswer(value: unknown): string {
+  return `{"answer":${writeCallMessage(value)}}`;
+}
+
+/** Keeps of an error what its reader may see; the rest of a fault stays in the log of who had it. */
+export function writeCallFailure(error: unknown): string {
+  const { code, message, details, retryAfterMs } = asScrapifieError(error);
+  const text = JSON.stringify({ error: { code, message, details, retryAfterMs } });
+  return Buffer.byteLength(text) <= MAX_CALL_BYTES ? text : JSON.stringify({ error: { code, message } });
+}
+
+/** The answer that travelled, or the error thrown as it was. */
+export function readCallAnswer(text: string): unknown {
+  const { answer, error } = JSON.parse(text) as {
+    answer?: unknown;
+    error?: { code: string; message: string; details?: unknown; retryAfterMs?: number };
+  };
+  if (error === undefined) return answer;
+  // A worker of a newer version may know codes that this one does not.
+  const code: ErrorCode = Object.hasOwn(ERRORS, error.code) ? (error.code as ErrorCode) : 'INTERNAL';
+  const { details, retryAfterMs } = error;
+  throw new ScrapifieError(code, error.message, {
+    ...(details === undefined ? {} : { details }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
+}
