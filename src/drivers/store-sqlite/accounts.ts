@@ -1,7 +1,7 @@
-import type { AccountId, JobId } from '../../model/ids.ts';
-import type { AccountStore, AuditEntry } from '../../ports/store.ts';
+import type { AccountId } from '../../model/ids.ts';
+import type { AccountStore } from '../../ports/store.ts';
+import { answerOf, auditOf, keyOf } from '../store-rows/rows.ts';
 import type { Database } from './database.ts';
-import { keyOf } from './rows.ts';
 import type { Synchronous } from './synchronous.ts';
 
 export function createAccountStore(database: Database): Synchronous<AccountStore> {
@@ -59,14 +59,7 @@ export function createAccountStore(database: Database): Synchronous<AccountStore
         answer.key,
         expiresBefore,
       );
-      if (row !== undefined) {
-        return {
-          ...answer,
-          requestHash: String(row.request_hash),
-          jobId: row.job_id as JobId,
-          at: Number(row.at),
-        };
-      }
+      if (row !== undefined) return answerOf(row);
       database.run('DELETE FROM idempotency WHERE at < ?', expiresBefore);
       database.run(
         'INSERT INTO idempotency (account_id, key, request_hash, job_id, at) VALUES (?, ?, ?, ?, ?)',
@@ -93,15 +86,7 @@ export function createAccountStore(database: Database): Synchronous<AccountStore
     },
 
     listAudit(limit) {
-      return database.all('SELECT * FROM audit ORDER BY id DESC LIMIT ?', limit).map(
-        (row): AuditEntry => ({
-          at: Number(row.at),
-          actor: String(row.actor),
-          action: String(row.action),
-          target: String(row.target),
-          details: JSON.parse(String(row.details)) as Record<string, unknown>,
-        }),
-      );
+      return database.all('SELECT * FROM audit ORDER BY id DESC LIMIT ?', limit).map(auditOf);
     },
   };
 }

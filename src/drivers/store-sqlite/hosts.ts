@@ -1,11 +1,21 @@
 import type { HostId, HostKey, JobId, JobSeq } from '../../model/ids.ts';
 import type { Task } from '../../model/task.ts';
-import type { HostState, HostStore, HostView, OptOut } from '../../ports/store.ts';
+import type { HostStore } from '../../ports/store.ts';
+import {
+  cursorOf,
+  hostKeyOf,
+  hostStateOf,
+  hostViewOf,
+  IDLE_RANK,
+  optOutOf,
+  robotsOf,
+  sliceOf,
+  taskOf,
+} from '../store-rows/rows.ts';
 import type { Database, Row } from './database.ts';
 import { settle } from './job-life.ts';
 import { holds } from './ledger.ts';
-import { IDLE_RANK, returnClaims } from './mailboxes.ts';
-import { cursorOf, hostKeyOf, robotsOf, sliceOf, taskOf } from './rows.ts';
+import { returnClaims } from './mailboxes.ts';
 import type { Synchronous } from './synchronous.ts';
 import { createTally } from './tally.ts';
 
@@ -49,18 +59,16 @@ export function createHostStore(database: Database): Synchronous<HostStore> {
     settle(database, returnClaims(database, host, now), now);
   }
 
-  const viewOf = (row: Row): HostView => ({
-    key: hostKeyOf(row.key),
-    state: row.state === null ? EMPTY_STATE : (JSON.parse(String(row.state)) as HostState),
-    ready: Number(
-      database.get(
-        `SELECT count(*) AS n FROM (SELECT 1 FROM tasks WHERE host_id = ? AND state = 'ready' LIMIT 10000)`,
-        Number(row.id),
-      )?.n,
-    ),
-    owner: row.owner as string | null,
-    nextAt: row.next_at as number | null,
-  });
+  const viewOf = (row: Row) =>
+    hostViewOf(
+      row,
+      Number(
+        database.get(
+          `SELECT count(*) AS n FROM (SELECT 1 FROM tasks WHERE host_id = ? AND state = 'ready' LIMIT 10000)`,
+          Number(row.id),
+        )?.n,
+      ),
+    );
 
   return {
     offerHosts(now, limit) {
@@ -97,8 +105,7 @@ export function createHostStore(database: Database): Synchronous<HostStore> {
         Number(first.rank),
         host,
       );
-      const state = row.state === null ? EMPTY_STATE : (JSON.parse(String(row.state)) as HostState);
-      return { hostId: host, epoch, key, state, isTakenOver };
+      return { hostId: host, epoch, key, state: hostStateOf(row.state), isTakenOver };
     },
 
     renewHosts(leases, now, leaseMs) {
@@ -222,14 +229,7 @@ export function createHostStore(database: Database): Synchronous<HostStore> {
     },
 
     listOptOuts() {
-      return database.all('SELECT * FROM opt_outs ORDER BY host').map(
-        (row): OptOut => ({
-          host: String(row.host),
-          reason: String(row.reason),
-          contact: row.contact as string | null,
-          at: Number(row.at),
-        }),
-      );
+      return database.all('SELECT * FROM opt_outs ORDER BY host').map(optOutOf);
     },
 
     addOptOut(optOut) {
@@ -280,15 +280,3 @@ function covers(host: string, key: HostKey): boolean {
   const hostname = key.startsWith('[') ? key.slice(0, key.indexOf(']') + 1) : (key.split(':')[0] ?? key);
   return key === host || hostname === host || hostname.endsWith(`.${host}`);
 }
-
-const EMPTY_STATE: HostState = {
-  lastRequestAt: null,
-  tokens: 1,
-  tokensAt: 0,
-  rateFactor: 1,
-  rateFactorUntil: 0,
-  blockedUntil: 0,
-  breaker: { phase: 'closed', window: [], openedAt: 0, isProbing: false },
-  requests: 0,
-  failures: 0,
-};

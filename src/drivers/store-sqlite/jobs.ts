@@ -2,10 +2,10 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { HostId, HostKey, JobId, JobSeq } from '../../model/ids.ts';
 import type { Budgets, Job, JobOptions } from '../../model/job.ts';
 import type { JobStore } from '../../ports/store.ts';
+import { cursorOf, jobOf, ledgerEntryOf, pageOf, sliceOf } from '../store-rows/rows.ts';
 import type { Database, Row } from './database.ts';
 import { dropOpen, reopenJob, settle, stopJob } from './job-life.ts';
 import { createMailboxes } from './mailboxes.ts';
-import { cursorOf, jobOf, ledgerEntryOf, pageOf, sliceOf } from './rows.ts';
 import type { Synchronous } from './synchronous.ts';
 import { createTally } from './tally.ts';
 

@@ -3,12 +3,9 @@ import type { JobKind } from '../../model/job.ts';
 import { rankOf } from '../../model/rank.ts';
 import { type NewTask, PROVISIONAL_RULES } from '../../model/task.ts';
 import type { HostOffer } from '../../ports/store.ts';
+import { hostKeyOf, IDLE_RANK } from '../store-rows/rows.ts';
 import type { Database } from './database.ts';
-import { hostKeyOf } from './rows.ts';
 import { createTally, type Tally } from './tally.ts';
-
-/** A host with nothing to do ranks behind all others. */
-export const IDLE_RANK = Number.MAX_SAFE_INTEGER;
 
 export interface JobRef {
   readonly seq: JobSeq;

@@ -29,6 +29,7 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
   'listHosts',
   'getRobots',
   'listOptOuts',
+  'clock',
   'defaultAccount',
   'findKey',
   'listKeys',
@@ -48,6 +49,7 @@ function createStore(connection: Database): Synchronous<Store> {
     ...createLedgerStore(connection, hostIds),
     ...createAccountStore(connection),
     migrate: () => migrate(connection),
+    clock: () => Date.now(),
     check() {
       connection.run('INSERT OR REPLACE INTO probe (id, at) VALUES (1, 0)');
       connection.get('SELECT at FROM probe WHERE id = 1');

@@ -81,6 +81,13 @@ export function survivalContract(holds: Claim<Store>): void {
     expect(await job(store, id)).toEqual(before);
   });
 
+  holds('has a clock of its own that does not go back', async (store) => {
+    const times = [await store.clock(), await store.clock(), await store.clock()];
+    expect(times.every(Number.isSafeInteger)).toBe(true);
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
+    expect(times[0]).toBeGreaterThan(T0);
+  });
+
   holds('check works', async (store) => {
     await store.check();
     await store.check();

@@ -14,10 +14,26 @@ import type {
 import type { Job, JobKind, JobOptions, JobStatus } from '../../model/job.ts';
 import type { Page } from '../../model/page.ts';
 import type { FoundBy, LedgerEntry, Task, TaskKind, TaskState } from '../../model/task.ts';
-import type { ApiKey, KeyScope, RobotsEntry } from '../../ports/store.ts';
-import type { Row } from './database.ts';
+import type {
+  ApiKey,
+  AuditEntry,
+  HostState,
+  HostView,
+  IdempotentAnswer,
+  KeyScope,
+  OptOut,
+  RobotsEntry,
+} from '../../ports/store.ts';
 
-/** Rows of this driver's own tables become what the port promises; the schema is what makes the casts true. */
+/**
+ * Rows of a store's own tables become what the port promises; the schema is what makes the casts true. The stores
+ * name their columns alike and read whole numbers as numbers and JSON as text, so one mapping serves all of them.
+ */
+export type Row = Readonly<Record<string, unknown>>;
+
+/** A host with nothing to do ranks behind all others. */
+export const IDLE_RANK = Number.MAX_SAFE_INTEGER;
+
 const text = (value: unknown) => value as string;
 const maybeText = (value: unknown) => value as string | null;
 const maybeNumber = (value: unknown) => value as number | null;
@@ -150,6 +166,61 @@ export function keyOf(row: Row): ApiKey {
 
 export const hostKeyOf = (value: unknown) => text(value) as HostKey;
 
+/** What a host that nobody has released yet starts from. */
+const EMPTY_STATE: HostState = {
+  lastRequestAt: null,
+  tokens: 1,
+  tokensAt: 0,
+  rateFactor: 1,
+  rateFactorUntil: 0,
+  blockedUntil: 0,
+  breaker: { phase: 'closed', window: [], openedAt: 0, isProbing: false },
+  requests: 0,
+  failures: 0,
+};
+
+export const hostStateOf = (value: unknown) =>
+  value === null ? EMPTY_STATE : (JSON.parse(text(value)) as HostState);
+
+export function hostViewOf(row: Row, ready: number): HostView {
+  return {
+    key: hostKeyOf(row.key),
+    state: hostStateOf(row.state),
+    ready,
+    owner: maybeText(row.owner),
+    nextAt: maybeNumber(row.next_at),
+  };
+}
+
+export function optOutOf(row: Row): OptOut {
+  return {
+    host: text(row.host),
+    reason: text(row.reason),
+    contact: maybeText(row.contact),
+    at: Number(row.at),
+  };
+}
+
+export function answerOf(row: Row): IdempotentAnswer {
+  return {
+    accountId: text(row.account_id) as AccountId,
+    key: text(row.key),
+    requestHash: text(row.request_hash),
+    jobId: text(row.job_id) as JobId,
+    at: Number(row.at),
+  };
+}
+
+export function auditOf(row: Row): AuditEntry {
+  return {
+    at: Number(row.at),
+    actor: text(row.actor),
+    action: text(row.action),
+    target: text(row.target),
+    details: JSON.parse(text(row.details)) as Record<string, unknown>,
+  };
+}
+
 /** Cursors are row numbers; anything else was not made here. */
 export function cursorOf(cursor: string | undefined, start: number): number {
   if (cursor === undefined) return start;
@@ -162,7 +233,12 @@ export function cursorOf(cursor: string | undefined, start: number): number {
 }
 
 /** A query asks for one row more than a slice holds; that row says whether there is a next slice. */
-export function sliceOf<T>(rows: Row[], limit: number, cursorColumn: string, map: (row: Row) => T) {
+export function sliceOf<T, R extends Row>(
+  rows: readonly R[],
+  limit: number,
+  cursorColumn: string,
+  map: (row: R) => T,
+) {
   const shown = rows.length > limit ? rows.slice(0, limit) : rows;
   const last = shown.at(-1);
   const nextCursor = rows.length > limit && last !== undefined ? String(last[cursorColumn]) : null;

@@ -1,0 +1,106 @@
+import type { AccountId } from '../../model/ids.ts';
+import type { AccountStore } from '../../ports/store.ts';
+import { answerOf, auditOf, keyOf } from '../store-rows/rows.ts';
+import type { Database } from './database.ts';
+import { jsonParameter } from './parameters.ts';
+
+export function createAccountStore(database: Database): AccountStore {
+  return {
+    defaultAccount: () => Promise.resolve('default' as AccountId),
+
+    async createKey(key) {
+      await database.query(
+        `INSERT INTO keys (id, account_id, name, hash, prefix, scopes, rate_per_minute, created_at, expires_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+        [
+          key.id,
+          key.accountId,
+          key.name,
+          key.hash,
+          key.prefix,
+          jsonParameter(key.scopes),
+          key.ratePerMinute,
+          key.createdAt,
+          key.expiresAt,
+        ],
+      );
+    },
+
+    async findKey(hash) {
+      const [row] = await database.query('SELECT * FROM keys WHERE hash = $1', [hash]);
+      return row === undefined ? null : keyOf(row);
+    },
+
+    async listKeys(account) {
+      const rows = await database.query('SELECT * FROM keys WHERE account_id = $1 ORDER BY created_at, id', [
+        account,
+      ]);
+      return rows.map(keyOf);
+    },
+
+    async revokeKey(account, id, now) {
+      const rows = await database.query(
+        'UPDATE keys SET revoked_at = $3 WHERE account_id = $1 AND id = $2 AND revoked_at IS NULL RETURNING id',
+        [account, id, now],
+      );
+      return rows.length > 0;
+    },
+
+    async touchKeys(used) {
+      if (used.length === 0) return;
+      await database.query(
+        `WITH used AS (
+           SELECT id, max(at) AS at FROM unnest($1::text[], $2::bigint[]) AS u (id, at) GROUP BY id
+         ), locked AS MATERIALIZED (
+           SELECT id FROM keys WHERE id IN (SELECT id FROM used) ORDER BY id FOR NO KEY UPDATE
+         )
+         UPDATE keys k SET last_used_at = greatest(k.last_used_at, u.at)
+         FROM used u JOIN locked USING (id) WHERE k.id = u.id`,
+        [used.map(({ id }) => id), used.map(({ at }) => at)],
+      );
+    },
+
+    rememberAnswer(answer, expiresBefore) {
+      return database.transaction(async (query) => {
+        // Whoever comes second waits here for the first.
+        const [kept] = await query(
+          `INSERT INTO idempotency AS i (account_id, key, request_hash, job_id, at) VALUES ($1, $2, $3, $4, $5)
+           ON CONFLICT (account_id, key) DO UPDATE
+             SET request_hash = excluded.request_hash, job_id = excluded.job_id, at = excluded.at
+             WHERE i.at < $6
+           RETURNING true AS is_kept`,
+          [answer.accountId, answer.key, answer.requestHash, answer.jobId, answer.at, expiresBefore],
+        );
+        if (kept === undefined) {
+          const [earlier] = await query('SELECT * FROM idempotency WHERE account_id = $1 AND key = $2', [
+            answer.accountId,
+            answer.key,
+          ]);
+          // The row is locked by the conflict, so it is there.
+          return earlier === undefined ? null : answerOf(earlier);
+        }
+        await query(
+          `DELETE FROM idempotency WHERE (account_id, key) IN (
+             SELECT account_id, key FROM idempotency WHERE at < $1 LIMIT 100 FOR UPDATE SKIP LOCKED
+           )`,
+          [expiresBefore],
+        );
+        return null;
+      });
+    },
+
+    async audit(entries) {
+      if (entries.length === 0) return;
+      await database.query(
+        `INSERT INTO audit (at, actor, action, target, details)
+         SELECT at, actor, action, target, details
+         FROM json_to_recordset($1) AS e (at bigint, actor text, action text, target text, details jsonb)`,
+        [jsonParameter(entries)],
+      );
+    },
+
+    async listAudit(limit) {
+      return (await database.query('SELECT * FROM audit ORDER BY id DESC LIMIT $1', [limit])).map(auditOf);
+    },
+  };
+}

@@ -1,0 +1,157 @@
+import pg from 'pg';
+import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { Row } from '../store-rows/rows.ts';
+import { type Address, isAnswer, isConflict, translate } from './faults.ts';
+import { storableText } from './parameters.ts';
+
+export type Query = (sql: string, values?: readonly unknown[]) => Promise<Row[]>;
+
+/**
+ * A bounded pool of connections. What fails leaves as an error of the registry where it means something to the
+ * person who runs this. A lost connection is replaced when the next one is asked for.
+ *
+ * A transaction that got in another's way (deadlock, serialization failure) has been undone and is run again.
+ */
+export interface Database {
+  readonly address: Address;
+  /** One statement, which is a transaction of its own. */
+  query: Query;
+  /** Several statements in one transaction; with `limitMs`, each of them may take that long. */
+  transaction<T>(work: (query: Query) => Promise<T>, limitMs?: number): Promise<T>;
+  close(): Promise<void>;
+}
+
+export interface DatabaseOptions {
+  readonly url: string;
+  /** Connections of this process. Whoever finds none free waits. */
+  readonly poolSize: number;
+  readonly statementTimeoutMs?: number;
+  readonly applicationName?: string;
+  /** Told of connections that break while nobody uses them. */
+  readonly onError?: (error: unknown) => void;
+}
+
+const CONNECT_TIMEOUT_MS = 10_000;
+const IDLE_TIMEOUT_MS = 60_000;
+const CLOSE_TIMEOUT_MS = 5_000;
+const KEEP_ALIVE_AFTER_MS = 10_000;
+/** What a server that hangs, or a network that swallows, adds to the time a statement may take. */
+const ANSWER_GRACE_MS = 5_000;
+const MOST_TRIES = 10;
+const INT8 = 20;
+const JSON_TYPES: ReadonlySet<number> = new Set([114, 3802]);
+
+/** Whole numbers become numbers (the schema keeps them below 2^53); JSON stays text, as in the other store. */
+const types: pg.CustomTypesConfig = {
+  getTypeParser(oid: number, format?: 'text' | 'binary') {
+    if (oid === INT8) return Number;
+    if (JSON_TYPES.has(oid)) return (value: string) => value;
+    return pg.types.getTypeParser(oid, format);
+  },
+};
+
+export function openDatabase(options: DatabaseOptions): Database {
+  const { url, poolSize, statementTimeoutMs = 15_000, applicationName = 'scrapifie', onError } = options;
+  const address = addressOf(url);
+  const pool = new pg.Pool({
+    connectionString: url,
+    types,
+    max: poolSize,
+    application_name: applicationName,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    idleTimeoutMillis: IDLE_TIMEOUT_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
+    statement_timeout: statementTimeoutMs,
+    // Sooner than the statement, so that the message says what it waited for.
+    lock_timeout: Math.ceil(statementTimeoutMs * 0.8),
+    idle_in_transaction_session_timeout: statementTimeoutMs,
+  });
+  let end: Promise<void> | null = null;
+  pool.on('error', (error) => onError?.(translate(error, address)));
+  // While it is in use, its loss is told by the query that fails; without a listener it would end the process.
+  pool.on('connect', (client) => void client.on('error', () => {}));
+
+  async function use<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    if (end !== null) throw new ScrapifieError('STORE_UNAVAILABLE', 'The store is closed.');
+    const client = await pool.connect();
+    try {
+      const result = await work(client);
+      client.release();
+      return result;
+    } catch (error) {
+      // One on which an answer was not heard may still be at work.
+      client.release(!isHeard(error));
+      throw error;
+    }
+  }
+
+  async function send(client: pg.PoolClient, sql: string, values: readonly unknown[], limitMs: number) {
+    // With a time limit of the client's own; the types of the library do not know it yet.
+    const config: pg.QueryConfig & { query_timeout: number } = {
+      text: sql,
+      query_timeout: limitMs + ANSWER_GRACE_MS,
+    };
+    // Several statements at once can only be sent without values.
+    if (values.length > 0)
+      config.values = values.map((each) => (typeof each === 'string' ? storableText(each) : each));
+    const { rows } = await client.query<Row>(config);
+    // Several statements at once, as in migrations, have several results; nobody looks at those.
+    return rows ?? [];
+  }
+
+  async function attempt<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await use(work);
+      } catch (error) {
+        if (!isConflict(error) || tries >= MOST_TRIES) throw translate(error, address);
+      }
+    }
+  }
+
+  return {
+    address,
+    query: (sql, values = []) => attempt((client) => send(client, sql, values, statementTimeoutMs)),
+    transaction: (work, limitMs = statementTimeoutMs) =>
+      attempt(async (client) => {
+        const query: Query = (sql, values = []) => send(client, sql, values, limitMs);
+        const limits = `SET LOCAL statement_timeout = ${limitMs}; SET LOCAL lock_timeout = ${limitMs}`;
+        await query(limitMs === statementTimeoutMs ? 'BEGIN' : `BEGIN; ${limits}`);
+        try {
+          const result = await work(query);
+          await query('COMMIT');
+          return result;
+        } catch (error) {
+          // A connection that cannot even do this is thrown away, which undoes it as well.
+          if (isHeard(error)) await query('ROLLBACK');
+          throw error;
+        }
+      }),
+    close() {
+      end ??= Promise.race([
+        pool.end(),
+        new Promise<void>((resolve) => setTimeout(resolve, CLOSE_TIMEOUT_MS).unref()),
+      ]);
+      return end;
+    },
+  };
+}
+
+const isHeard = (error: unknown) => isAnswer(error) || isScrapifieError(error);
+
+function addressOf(url: string): Address {
+  try {
+    const { hostname, port, pathname, username } = new URL(url);
+    const user = decodeURIComponent(username);
+    return {
+      host: hostname,
+      port: port === '' ? 5432 : Number(port),
+      database: decodeURIComponent(pathname.slice(1)) || user,
+      user,
+    };
+  } catch {
+    // Without the cause, which quotes the URL and with it the password.
+    throw new ScrapifieError('STORE_REFUSED', 'The URL of the database cannot be read.');
+  }
+}

@@ -1,0 +1,104 @@
+import pg from 'pg';
+import type { ErrorCode } from '../../errors/registry.ts';
+import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
+
+/** Where the database is and who asks, as far as messages may tell. */
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+  readonly database: string;
+  readonly user: string;
+}
+
+const RETRY_AFTER_MS = 2_000;
+
+/** Two transactions got in each other's way and this one was undone: the same again works. */
+const CONFLICTS: ReadonlySet<string> = new Set(['40001', '40P01']);
+
+interface Fault {
+  readonly code: ErrorCode;
+  readonly say: (address: Address) => string;
+}
+
+const place = ({ host, port }: Address) => `PostgreSQL at ${host}:${port}`;
+const unavailable = (what: string): Fault => ({
+  code: 'STORE_UNAVAILABLE',
+  say: (address) => `${place(address)} ${what}.`,
+});
+const refused = (say: Fault['say']): Fault => ({ code: 'STORE_REFUSED', say });
+const damaged: Fault = {
+  code: 'DATABASE_CORRUPT',
+  say: (address) => `The database ${address.database} of ${place(address)} is damaged.`,
+};
+const loginRefused = refused(
+  (address) => `${place(address)} refuses user ${address.user} for database ${address.database}.`,
+);
+
+/** SQLSTATE codes that mean something to the person who runs this. */
+const FAULTS: Readonly<Record<string, Fault>> = {
+  '28P01': refused((address) => `${place(address)} refuses the password of user ${address.user}.`),
+  '28000': loginRefused,
+  '42501': refused(
+    (address) => `User ${address.user} lacks rights on database ${address.database} of ${place(address)}.`,
+  ),
+  '3D000': refused((address) => `${place(address)} has no database ${address.database}.`),
+  '53100': { code: 'DISK_FULL', say: (address) => `No space left on the disk of ${place(address)}.` },
+  '53200': unavailable('has no memory left'),
+  '53300': unavailable('has no connection left'),
+  '55P03': unavailable('was kept waiting for a lock for too long'),
+  '57014': unavailable('took too long'),
+  '57P01': unavailable('is shutting down'),
+  '57P02': unavailable('has crashed and recovers'),
+  '57P03': unavailable('is starting up or shutting down'),
+  '57P05': unavailable('closed an idle connection'),
+  '25P03': unavailable('closed an idle connection'),
+  '25006': unavailable('takes no writes: it is a standby'),
+  '40001': unavailable('is too busy with the same rows'),
+  '40P01': unavailable('is too busy with the same rows'),
+  '58030': unavailable('cannot read or write its files'),
+  XX001: damaged,
+  XX002: damaged,
+};
+
+/** Errors of the socket and of the client library, which have no SQLSTATE. */
+const LOST_CODE =
+  /^(?:ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|ENOTFOUND|EAI_|EADDRNOTAVAIL)/;
+const LOST_TEXT = /connection terminated|timeout|connection error|not queryable|connection was closed/i;
+const UNTRUSTED_CODE = /CERT|SELF_SIGNED|UNABLE_TO_/;
+
+const codeOf = (error: unknown): string => String((error as { code?: unknown }).code ?? '');
+
+export const isConflict = (error: unknown): boolean => CONFLICTS.has(codeOf(error));
+
+/** The server said no to the statement, and the connection is as good as before. */
+export function isAnswer(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && !/^(?:08|57P|25P03)/.test(codeOf(error));
+}
+
+/** What may leave the driver. Faults of the program pass as they are. */
+export function translate(error: unknown, address: Address): unknown {
+  if (isScrapifieError(error)) return error;
+  const fault = faultOf(error);
+  if (fault === null) return error;
+  const isLater = fault.code === 'STORE_UNAVAILABLE' || fault.code === 'DISK_FULL';
+  return new ScrapifieError(fault.code, fault.say(address), {
+    cause: error,
+    ...(isLater ? { retryAfterMs: RETRY_AFTER_MS } : {}),
+  });
+}
+
+function faultOf(error: unknown): Fault | null {
+  const code = codeOf(error);
+  if (error instanceof pg.DatabaseError) {
+    return FAULTS[code] ?? (code.startsWith('08') ? unavailable('lost the connection') : null);
+  }
+  const message = error instanceof Error ? error.message : '';
+  // The server asks for a password and none was given.
+  if (message.startsWith('SASL')) return loginRefused;
+  if (message.includes('does not support SSL')) return refused((at) => `${place(at)} does not speak TLS.`);
+  if (UNTRUSTED_CODE.test(code)) {
+    return refused((at) => `The certificate of ${place(at)} is not trusted (${code}).`);
+  }
+  if (LOST_CODE.test(code)) return unavailable(`did not answer (${code})`);
+  return LOST_TEXT.test(message) ? unavailable('did not answer') : null;
+}

@@ -1,0 +1,147 @@
+import type { HostId, JobId } from '../../model/ids.ts';
+import type { HostStore } from '../../ports/store.ts';
+import {
+  cursorOf,
+  hostKeyOf,
+  hostStateOf,
+  hostViewOf,
+  optOutOf,
+  type Row,
+  robotsOf,
+  sliceOf,
+  taskOf,
+} from '../store-rows/rows.ts';
+import type { Database } from './database.ts';
+import { jsonParameter } from './parameters.ts';
+
+/** How many hosts an offer looks at, by rank and by time. */
+const MOST_LOOKED_AT = 5_000;
+/** Going through all hosts takes a while when there are many. */
+const OPT_OUT_LIMIT_MS = 600_000;
+
+const VIEW = `h.*, (SELECT count(*) FROM (
+    SELECT FROM tasks t WHERE t.host_id = h.id AND t.state = 'ready' LIMIT 10000
+  ) r) AS ready`;
+const viewOf = (row: Row) => hostViewOf(row, Number(row.ready));
+
+export function createHostStore(database: Database): HostStore {
+  return {
+    async offerHosts(now, limit) {
+      // Bounded on both sides: by rank alone, a million hosts that are not due yet would be passed over one by one;
+      // by time alone, a million that are due would be sorted. Past both bounds, those due for longest go first.
+      const rows = await database.query(
+        `SELECT key, rank FROM (
+           (SELECT id, key, rank FROM (
+              SELECT id, key, rank, next_at FROM hosts WHERE next_at IS NOT NULL ORDER BY rank, id LIMIT $3
+            ) ranked WHERE next_at <= $1)
+           UNION
+           (SELECT id, key, rank FROM hosts WHERE next_at <= $1 ORDER BY next_at LIMIT $3)
+         ) due ORDER BY rank, id LIMIT $2`,
+        [now, limit, limit + MOST_LOOKED_AT],
+      );
+      return rows.map((row) => ({ key: hostKeyOf(row.key), rank: Number(row.rank) }));
+    },
+
+    async acquireHost(key, owner, now, leaseMs) {
+      const [row] = await database.query('SELECT * FROM acquire_host($1, $2, $3, $4)', [
+        key,
+        owner,
+        now,
+        leaseMs,
+      ]);
+      if (row === undefined) return null;
+      return {
+        hostId: Number(row.host_id) as HostId,
+        epoch: Number(row.epoch),
+        key,
+        state: hostStateOf(row.state),
+        isTakenOver: row.is_taken_over === true,
+      };
+    },
+
+    async renewHosts(leases, now, leaseMs) {
+      if (leases.length === 0) return [];
+      const rows = await database.query('SELECT * FROM renew_hosts($1, $2, $3, $4) AS lost', [
+        leases.map(({ hostId }) => hostId),
+        leases.map(({ epoch }) => epoch),
+        now,
+        leaseMs,
+      ]);
+      return rows.map((row) => Number(row.lost) as HostId);
+    },
+
+    async releaseHost(lease, state, notBefore, now) {
+      await database.query('SELECT release_host($1, $2, $3, $4, $5)', [
+        lease.hostId,
+        lease.epoch,
+        jsonParameter(state),
+        notBefore,
+        now,
+      ]);
+    },
+
+    releaseAllHosts() {
+      return Promise.reject(
+        new Error('A PostgreSQL store is shared: nobody can know that all owners of hosts are dead.'),
+      );
+    },
+
+    async claimTasks(lease, limit, now, exceptJobs) {
+      const rows = await database.query('SELECT * FROM claim_tasks($1, $2, $3, $4, $5)', [
+        lease.hostId,
+        lease.epoch,
+        limit,
+        now,
+        exceptJobs,
+      ]);
+      return rows.map((row) => taskOf(row, String(row.job_id) as JobId));
+    },
+
+    async getHost(key) {
+      const [row] = await database.query(`SELECT ${VIEW} FROM hosts h WHERE h.key = $1`, [key]);
+      return row === undefined ? null : viewOf(row);
+    },
+
+    async listHosts({ cursor, limit }) {
+      const rows = await database.query(
+        `SELECT ${VIEW} FROM hosts h WHERE h.id > $1 ORDER BY h.id LIMIT $2`,
+        [cursorOf(cursor, 0), limit + 1],
+      );
+      return sliceOf(rows, limit, 'id', viewOf);
+    },
+
+    async getRobots(origin) {
+      const [row] = await database.query('SELECT * FROM robots WHERE origin = $1', [origin]);
+      return row === undefined ? null : robotsOf(row);
+    },
+
+    async putRobots(entry) {
+      await database.query(
+        `INSERT INTO robots (origin, status, body, fetched_at, expires_at, reason) VALUES ($1, $2, $3, $4, $5, $6)
+         ON CONFLICT (origin) DO UPDATE SET status = excluded.status, body = excluded.body,
+           fetched_at = excluded.fetched_at, expires_at = excluded.expires_at, reason = excluded.reason`,
+        [entry.origin, entry.status, entry.body, entry.fetchedAt, entry.expiresAt, entry.reason],
+      );
+    },
+
+    async listOptOuts() {
+      return (await database.query('SELECT * FROM opt_outs ORDER BY host')).map(optOutOf);
+    },
+
+    addOptOut(optOut) {
+      return database.transaction(async (query) => {
+        await query(
+          `INSERT INTO opt_outs (host, reason, contact, at) VALUES ($1, $2, $3, $4)
+           ON CONFLICT (host) DO UPDATE SET reason = excluded.reason, contact = excluded.contact, at = excluded.at`,
+          [optOut.host, optOut.reason, optOut.contact, optOut.at],
+        );
+        await query('SELECT deny_hosts($1, $2)', [optOut.host, optOut.at]);
+      }, OPT_OUT_LIMIT_MS);
+    },
+
+    async removeOptOut(host) {
+      const rows = await database.query('DELETE FROM opt_outs WHERE host = $1 RETURNING host', [host]);
+      return rows.length > 0;
+    },
+  };
+}

@@ -1,0 +1,230 @@
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { HostKey, JobId } from '../../model/ids.ts';
+import type { Budgets, Job, JobOptions } from '../../model/job.ts';
+import type { JobStore } from '../../ports/store.ts';
+import { cursorOf, jobOf, ledgerEntryOf, pageOf, type Row, sliceOf } from '../store-rows/rows.ts';
+import type { Database, Query } from './database.ts';
+import { createFoundTasks, jsonParameter, PROVISIONAL } from './parameters.ts';
+
+/** What touches every task of a job takes its time when there are millions. */
+const WHOLE_JOB_LIMIT_MS = 600_000;
+/** For how long the answers of commits are kept for those who did not hear them. */
+const ANSWER_KEPT_MS = 3_600_000;
+
+export function createJobStore(database: Database): JobStore {
+  /** Changes a job under its lock; null when there is none. */
+  function change<T>(id: JobId, work: (row: Row, query: Query) => Promise<T>): Promise<T | null> {
+    return database.transaction(async (query) => {
+      const [row] = await query('SELECT * FROM jobs WHERE id = $1 FOR NO KEY UPDATE', [id]);
+      return row === undefined ? null : work(row, query);
+    }, WHOLE_JOB_LIMIT_MS);
+  }
+
+  return {
+    async createJob(job, tasks, how) {
+      const { budgets } = job.options;
+      const found = createFoundTasks();
+      for (const task of tasks) found.add(1, task);
+      const made = {
+        id: job.id,
+        account_id: job.accountId,
+        kind: job.kind,
+        options: job.options,
+        seeds: job.seeds,
+        ...budgetColumns(budgets, job.createdAt),
+        created_at: job.createdAt,
+      };
+      const [row] = await database.query('SELECT * FROM create_job($1, $2, $3, $4, $5)', [
+        jsonParameter(made),
+        found.json,
+        found.hosts,
+        PROVISIONAL,
+        how?.isUnsynced ?? false,
+      ]);
+      return jobOf(row as Row);
+    },
+
+    async getJob(id) {
+      const [row] = await database.query('SELECT * FROM jobs WHERE id = $1', [id]);
+      return row === undefined ? null : jobOf(row);
+    },
+
+    async listJobs({ accountId, status, kind, cursor, limit }) {
+      const rows = await database.query(
+        `SELECT * FROM jobs WHERE account_id = $1 AND seq < $2 AND ($3::text IS NULL OR status = $3)
+           AND ($4::text IS NULL OR kind = $4) ORDER BY seq DESC LIMIT $5`,
+        [accountId, cursorOf(cursor, Number.MAX_SAFE_INTEGER), status ?? null, kind ?? null, limit + 1],
+      );
+      return sliceOf(rows, limit, 'seq', jobOf);
+    },
+
+    cancelJob(id, now) {
+      return change(id, async (row, query) => {
+        if (row.finished_at !== null || row.status === 'cancelled') return jobOf(row);
+        await query(
+          `UPDATE jobs SET status = 'cancelled', open = open - d.dropped, cancelled = cancelled + d.dropped
+           FROM drop_open($1, 'cancelled', NULL, $2) AS d (dropped) WHERE seq = $1`,
+          [row.seq, now],
+        );
+        return settled(query, row, now);
+      });
+    },
+
+    resumeJob(id, now, budgets) {
+      return change(id, async (row, query) => {
+        const [reopened] = await query(
+          `WITH reopened AS (
+             UPDATE tasks t SET state = 'ready', finished_at = NULL,
+               rule = CASE WHEN o.state = 'skipped' THEN NULL ELSE t.rule END
+             FROM (
+               SELECT id, state FROM tasks WHERE job_seq = $1
+                 AND (state = 'cancelled' OR (state = 'skipped' AND rule LIKE 'budget.%'))
+             ) o WHERE t.id = o.id RETURNING o.state
+           ), counted AS (
+             SELECT count(*) FILTER (WHERE state = 'cancelled') AS cancelled,
+               count(*) FILTER (WHERE state = 'skipped') AS skipped FROM reopened
+           ), written AS (
+             UPDATE jobs j SET open = j.open + c.cancelled + c.skipped, cancelled = j.cancelled - c.cancelled,
+               skipped = j.skipped - c.skipped FROM counted c WHERE j.seq = $1
+           ) SELECT cancelled + skipped AS n FROM counted`,
+          [row.seq],
+        );
+        if (reopened?.n === 0 && row.status !== 'cancelled') return jobOf(row);
+        return putBackToWork(query, row, now, budgets ?? optionsOf(row).budgets);
+      });
+    },
+
+    retryJob(id, now) {
+      return change(id, async (row, query) => {
+        const moved = await query(
+          `SELECT id, url FROM tasks WHERE job_seq = $1 AND state = 'failed' AND at_url IS NOT NULL`,
+          [row.seq],
+        );
+        const homes = moved.map(({ url }) => new URL(String(url)).host as HostKey);
+        await query('SELECT put_hosts($1)', [homes]);
+        await query(
+          `UPDATE tasks t SET host_id = h.id
+           FROM unnest($1::bigint[], $2::text[]) AS m (id, key) JOIN hosts h ON h.key = m.key WHERE t.id = m.id`,
+          [moved.map(({ id: task }) => task), homes],
+        );
+        const [retried] = await query(
+          `WITH retried AS (
+             UPDATE tasks SET state = 'ready', attempts = 0, hops = 0, at_url = NULL, trace = NULL, rule = NULL,
+               error_code = NULL, finished_at = NULL
+             WHERE job_seq = $1 AND state = 'failed' RETURNING id
+           ), counted AS (SELECT count(*) AS n FROM retried), written AS (
+             UPDATE jobs j SET open = j.open + c.n, failed = j.failed - c.n FROM counted c WHERE j.seq = $1
+           ) SELECT n FROM counted`,
+          [row.seq],
+        );
+        if (retried?.n === 0) return jobOf(row);
+        return putBackToWork(query, row, now, optionsOf(row).budgets);
+      });
+    },
+
+    async deleteJob(id) {
+      const isDeleted = await change(id, async (row, query) => {
+        if (row.finished_at === null) {
+          throw new ScrapifieError('CONFLICT', 'The job is still going on: cancel it first.');
+        }
+        await query('DELETE FROM pages WHERE job_seq = $1', [row.seq]);
+        await query('DELETE FROM tasks WHERE job_seq = $1', [row.seq]);
+        await query('DELETE FROM jobs WHERE seq = $1', [row.seq]);
+        return true;
+      });
+      return isDeleted ?? false;
+    },
+
+    async expireJobs(now) {
+      await database.query('DELETE FROM commits WHERE at < $1', [now - ANSWER_KEPT_MS]);
+      const due = `finished_at IS NULL AND deadline_at <= $1 AND stop_reason IS NULL AND status <> 'cancelled'`;
+      const [waiting] = await database.query(`SELECT FROM jobs WHERE ${due} LIMIT 1`, [now]);
+      if (waiting === undefined) return [];
+      return database.transaction(async (query) => {
+        const rows = await query(`SELECT seq, id FROM jobs WHERE ${due} ORDER BY seq FOR NO KEY UPDATE`, [
+          now,
+        ]);
+        await query(`SELECT stop_job(seq, 'budget.duration', $2) FROM unnest($1::bigint[]) AS seq`, [
+          rows.map(({ seq }) => seq),
+          now,
+        ]);
+        await query('SELECT settle($1, $2)', [rows.map(({ seq }) => seq), now]);
+        return rows.map((row) => String(row.id) as JobId);
+      }, WHOLE_JOB_LIMIT_MS);
+    },
+
+    async countOpenTasks() {
+      const [row] = await database.query(
+        'SELECT coalesce(sum(open), 0)::bigint AS n FROM jobs WHERE finished_at IS NULL',
+      );
+      return Number(row?.n);
+    },
+
+    async listPages({ jobId, state, cursor, limit }) {
+      const rows = await database.query(
+        `SELECT p.* FROM pages p WHERE p.job_seq = (SELECT seq FROM jobs WHERE id = $1) AND p.seq > $2
+           AND ($3::boolean IS NULL OR (p.error_code IS NULL) = $3) ORDER BY p.seq LIMIT $4`,
+        [jobId, cursorOf(cursor, 0), state === undefined ? null : state === 'done', limit + 1],
+      );
+      return sliceOf(rows, limit, 'seq', pageOf);
+    },
+
+    async getPage(jobId, taskId) {
+      const [row] = await database.query(
+        'SELECT p.* FROM pages p JOIN jobs j ON j.seq = p.job_seq WHERE j.id = $1 AND p.task_id = $2',
+        [jobId, taskId],
+      );
+      return row === undefined ? null : pageOf(row);
+    },
+
+    async listTasks({ jobId, state, cursor, limit }) {
+      const rows = await database.query(
+        `SELECT t.*, f.url AS found_on_url FROM tasks t LEFT JOIN tasks f ON f.id = t.found_on
+         WHERE t.job_seq = (SELECT seq FROM jobs WHERE id = $1) AND t.id > $2 AND ($3::text IS NULL OR t.state = $3)
+         ORDER BY t.id LIMIT $4`,
+        [jobId, cursorOf(cursor, 0), state ?? null, limit + 1],
+      );
+      return sliceOf(rows, limit, 'id', ledgerEntryOf);
+    },
+  };
+}
+
+const optionsOf = (row: Row) => JSON.parse(String(row.options)) as JobOptions;
+
+function budgetColumns(budgets: Budgets, now: number) {
+  return {
+    max_pages: budgets.maxPages,
+    max_bytes: budgets.maxBytes,
+    deadline_at: budgets.maxDurationMs === null ? null : now + budgets.maxDurationMs,
+  };
+}
+
+/** Stops and ends the job where that is due, and returns it as it is then. */
+async function settled(query: Query, row: Row, now: number): Promise<Job> {
+  await query('SELECT settle(ARRAY[$1::bigint], $2)', [row.seq, now]);
+  const [after] = await query('SELECT * FROM jobs WHERE seq = $1', [row.seq]);
+  return jobOf(after as Row);
+}
+
+/** Wakes the hosts of tasks that were made ready again and marks the job as going on. */
+async function putBackToWork(query: Query, row: Row, now: number, budgets: Budgets): Promise<Job> {
+  const columns = budgetColumns(budgets, now);
+  await query(
+    `UPDATE jobs SET status = 'running', stop_reason = NULL, finished_at = NULL, options = $2, max_pages = $3,
+       max_bytes = $4, deadline_at = $5 WHERE seq = $1`,
+    [
+      row.seq,
+      jsonParameter({ ...optionsOf(row), budgets }),
+      columns.max_pages,
+      columns.max_bytes,
+      columns.deadline_at,
+    ],
+  );
+  await query(
+    `SELECT wake_hosts(array_agg(host_id), array_agg(rank), $2) FROM (
+       SELECT host_id, min(rank) AS rank FROM tasks WHERE job_seq = $1 AND state = 'ready' GROUP BY host_id
+     ) ready`,
+    [row.seq, now],
+  );
+  return settled(query, row, now);
+}

@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto';
+import type { NewPage } from '../../model/page.ts';
+import type { Completion, LedgerStore, Receipt } from '../../ports/store.ts';
+import type { Database } from './database.ts';
+import { createFoundTasks, jsonParameter, PROVISIONAL } from './parameters.ts';
+
+const NOTHING: Receipt = {
+  rejected: [],
+  readyHosts: [],
+  changedJobs: [],
+  finishedJobs: [],
+  stoppedJobs: [],
+};
+
+export function createLedgerStore(database: Database): LedgerStore {
+  /**
+   * The ids of commits that were sent and not answered: whether they took effect is only known to the server. A
+   * caller that sends the same list again gets the answer of that commit when it did.
+   */
+  const unanswered = new WeakMap<readonly Completion[], string>();
+
+  return {
+    async commit(completions, now) {
+      if (completions.length === 0) return NOTHING;
+      const id = unanswered.get(completions) ?? randomUUID();
+      unanswered.set(completions, id);
+      const [row] = await database.query(
+        'SELECT commit_batch($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) AS receipt',
+        [id, now, ...parametersOf(completions), PROVISIONAL],
+      );
+      unanswered.delete(completions);
+      return JSON.parse(String(row?.receipt)) as Receipt;
+    },
+
+    async reserveUrl(lease, task, target, now) {
+      const found = createFoundTasks();
+      found.add(1, { ...target, foundBy: 'redirect', foundOn: task });
+      const [row] = await database.query(
+        'SELECT reserve_url($1, $2, $3, $4, $5, $6, $7, $8) AS is_reserved',
+        [lease.hostId, lease.epoch, task, target.urlKey, found.hosts, found.json, PROVISIONAL, now],
+      );
+      return row?.is_reserved === true;
+    },
+  };
+}
+
+/** The claims, ends, pages, records, found tasks and hosts of a batch, in the order `commit_batch` takes them. */
+function parametersOf(completions: readonly Completion[]): unknown[] {
+  const found = createFoundTasks();
+  const pages: unknown[] = [];
+  const records: (Uint8Array | null)[] = [];
+  const ends = completions.map((completion, index) => {
+    const ord = index + 1;
+    for (const task of completion.discovered) found.add(ord, task);
+    if (completion.page !== null) {
+      pages.push(pageRow(ord, completion.page));
+      records.push(completion.page.record);
+    }
+    if (completion.end.state === 'moved') found.addHost(completion.end.hostKey);
+    return endRow(ord, completion);
+  });
+  return [
+    completions.map(({ taskId }) => taskId),
+    completions.map(({ jobSeq }) => jobSeq),
+    completions.map(({ lease }) => lease.hostId),
+    completions.map(({ lease }) => lease.epoch),
+    jsonParameter(ends),
+    jsonParameter(pages),
+    records,
+    found.json,
+    found.hosts,
+  ];
+}
+
+function endRow(ord: number, { end, trace, bytes }: Completion): unknown {
+  return {
+    ord,
+    state: end.state,
+    rule: 'rule' in end ? end.rule : null,
+    error_code: end.state === 'failed' ? end.errorCode : null,
+    ready_at: end.state === 'waiting' ? end.readyAt : null,
+    at_url: end.state === 'moved' ? end.atUrl : null,
+    to_host: end.state === 'moved' ? end.hostKey : null,
+    hops: end.state === 'moved' ? end.hops : null,
+    trace: trace.length === 0 ? null : trace,
+    attempts: trace.length,
+    bytes,
+  };
+}
+
+function pageRow(ord: number, page: NewPage): unknown {
+  return {
+    ord,
+    url: page.url,
+    final_url: page.finalUrl,
+    status_code: page.statusCode,
+    content_type: page.contentType,
+    charset: page.charset,
+    fetched_at: page.fetchedAt,
+    depth: page.depth,
+    content_hash: page.contentHash,
+    text_hash: page.textHash,
+    bytes: page.bytes,
+    title: page.title,
+    etag: page.etag,
+    last_modified: page.lastModified,
+    duplicate_of: page.duplicateOf,
+    error_code: page.errorCode,
+    error_message: page.errorMessage,
+  };
+}

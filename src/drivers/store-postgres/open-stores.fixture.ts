@@ -1,0 +1,25 @@
+import { inject, onTestFinished } from 'vitest';
+import type { Store } from '../../ports/store.ts';
+import { createPostgresStore } from './postgres-store.ts';
+import { createSchema, type Schema } from './schema.fixture.ts';
+
+/** A fresh, migrated schema and as many stores on it as processes would have. */
+export async function openStores(count: number, poolSize = 3): Promise<{ schema: Schema; stores: Store[] }> {
+  const schema = await openSchema();
+  const stores: Store[] = [];
+  for (let n = 0; n < count; n += 1) stores.push(await openStore(schema.url, poolSize));
+  await Promise.all(stores.map((store) => store.migrate()));
+  return { schema, stores };
+}
+
+export async function openSchema(): Promise<Schema> {
+  const schema = await createSchema(inject('postgresUrl'));
+  onTestFinished(() => schema.drop());
+  return schema;
+}
+
+export async function openStore(url: string, poolSize = 3): Promise<Store> {
+  const store = await createPostgresStore({ url, poolSize });
+  onTestFinished(() => store.close());
+  return store;
+}

@@ -1,0 +1,66 @@
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { Store } from '../../ports/store.ts';
+import { createAccountStore } from './accounts.ts';
+import { type Database, type DatabaseOptions, openDatabase } from './database.ts';
+import { createHostStore } from './hosts.ts';
+import { createJobStore } from './jobs.ts';
+import { createLedgerStore } from './ledger.ts';
+import { migrate } from './migrate.ts';
+
+const OLDEST_SERVER = 150_000;
+
+/**
+ * PostgreSQL, shared by any number of processes. What must be atomic and frequent are functions in the database (see
+ * `schema/`): a claim, a lease and a commit of hundreds of pages are one statement each.
+ *
+ * Whoever changes tasks of a job holds the row of the job; rows are locked in one order, jobs before hosts, each by
+ * number. So counters are exact without a stricter isolation than READ COMMITTED, and nobody waits in a circle.
+ */
+export async function createPostgresStore(options: DatabaseOptions): Promise<Store> {
+  const database = openDatabase(options);
+  try {
+    await requireServer(database);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+  return {
+    ...createJobStore(database),
+    ...createHostStore(database),
+    ...createLedgerStore(database),
+    ...createAccountStore(database),
+    migrate: () => migrate(database),
+    async clock() {
+      const [row] = await database.query(
+        'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now',
+      );
+      return Number(row?.now);
+    },
+    async check() {
+      await database.query(
+        'INSERT INTO probe (id, at) VALUES (1, 0) ON CONFLICT (id) DO UPDATE SET at = excluded.at RETURNING at',
+      );
+    },
+    close: () => database.close(),
+  };
+}
+
+async function requireServer({ address, query }: Database): Promise<void> {
+  const [row] = await query(
+    `SELECT current_setting('server_version_num')::int AS version, current_setting('server_encoding') AS encoding`,
+  );
+  const place = `PostgreSQL at ${address.host}:${address.port}`;
+  if (Number(row?.version) < OLDEST_SERVER) {
+    const version = Math.floor(Number(row?.version) / 10_000);
+    throw new ScrapifieError(
+      'STORE_REFUSED',
+      `${place} has version ${version}; version 15 or newer is needed.`,
+    );
+  }
+  if (row?.encoding !== 'UTF8') {
+    throw new ScrapifieError(
+      'STORE_REFUSED',
+      `The database ${address.database} of ${place} has encoding ${row?.encoding}; UTF8 is needed.`,
+    );
+  }
+}

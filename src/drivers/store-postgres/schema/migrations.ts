@@ -1,0 +1,26 @@
+import { FRONTIER_FUNCTIONS } from './frontier-functions.ts';
+import { HOST_FUNCTIONS } from './host-functions.ts';
+import { JOB_FUNCTIONS } from './job-functions.ts';
+import { LEDGER_FUNCTIONS } from './ledger-functions.ts';
+import { TABLES } from './tables.ts';
+
+export interface Migration {
+  /**
+   * The oldest program, by the number of migrations it knows, that still works with the schema after this one. A
+   * migration that only adds names its predecessor, so that a fleet can be restarted one by one; what programs of
+   * that age need is taken away by a later migration.
+   */
+  readonly minReader: number;
+  readonly sql: string;
+}
+
+/**
+ * The schema, one entry per version; never edited once released, only added to. Functions belong to the schema: one
+ * that is to behave otherwise gets a new name, because programs of the last version go on calling the old.
+ */
+export const MIGRATIONS: readonly Migration[] = [
+  {
+    minReader: 1,
+    sql: [TABLES, JOB_FUNCTIONS, FRONTIER_FUNCTIONS, HOST_FUNCTIONS, LEDGER_FUNCTIONS].join('\n'),
+  },
+];

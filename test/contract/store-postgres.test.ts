@@ -1,0 +1,26 @@
+import { inject } from 'vitest';
+import { createPostgresStore } from '../../src/drivers/store-postgres/postgres-store.ts';
+import { createSchema, type Schema } from '../../src/drivers/store-postgres/schema.fixture.ts';
+import type { Store } from '../../src/ports/store.ts';
+import type { Opened } from './contract.ts';
+import { storeContract } from './store-contract.ts';
+
+async function openIn(schema: Schema): Promise<Opened<Store>> {
+  const driver = await createPostgresStore({ url: schema.url, poolSize: 4 });
+  await driver.migrate();
+  return {
+    driver,
+    reopen: () => openIn(schema),
+    async close() {
+      await driver.close();
+      await schema.drop();
+    },
+  };
+}
+
+const SHARED = 'a PostgreSQL store is shared: nobody can know that all owners are dead';
+
+storeContract('PostgreSQL', async () => openIn(await createSchema(inject('postgresUrl'))), [
+  { case: 'ends the leases of all owners that are known to be dead', reason: SHARED },
+  { case: 'goes on at once after a kill when the store is its own', reason: SHARED },
+]);
