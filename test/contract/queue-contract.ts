@@ -1,6 +1,8 @@
 import { expect, vi } from 'vitest';
 import type { Entry, Queue } from '../../src/ports/queue.ts';
+import { callCases } from './call-cases.ts';
 import { contract, type Open, type Skip } from './contract.ts';
+import { timerCases } from './timer-cases.ts';
 
 const QUEUE = 'scrape-http';
 
@@ -32,7 +34,7 @@ const until = (condition: () => void | Promise<void>) =>
  */
 export function queueContract(name: string, open: Open<Queue>, skips: readonly Skip[] = []) {
   contract<Queue>(`queue: ${name}`, open, skips, (holds) => {
-    const offer = (queue: Queue, id: string, rank = 0) => queue.offer(QUEUE, { id, rank });
+    const offer = (queue: Queue, id: string, rank = 0) => queue.offer(QUEUE, [{ id, rank }]);
 
     holds('gives every entry to a consumer that comes later', async (queue) => {
       for (const id of ['a', 'b', 'c']) await offer(queue, id);
@@ -67,6 +69,41 @@ export function queueContract(name: string, open: Open<Queue>, skips: readonly S
       const consumer = await queue.consume(QUEUE, 1, async (entry) => void seen.push(entry.id));
       const expected = [...ranks.entries()].sort((a, b) => a[1] - b[1] || a[0] - b[0]).map(([i]) => `e${i}`);
       await until(() => expect(seen).toEqual(expected));
+      await consumer.stop();
+    });
+
+    holds('keeps the ranks and the order of entries offered in one call', async (queue) => {
+      const ranks = Array.from({ length: 600 }, (_, index) => 1_700_000_000_000 + ((index * 7) % 13));
+      const entries = ranks.map((rank, index) => ({ id: `host-${index}.test:${8_000 + index}`, rank }));
+      await queue.offer(QUEUE, entries);
+      await queue.offer(QUEUE, []);
+      expect(await queue.depth(QUEUE)).toEqual({ waiting: 600, active: 0 });
+      const seen: Entry[] = [];
+      const consumer = await queue.consume(QUEUE, 1, async (entry) => void seen.push(entry));
+      await until(() => expect(seen).toHaveLength(600));
+      expect(seen).toEqual([...entries].sort((a, b) => a.rank - b.rank));
+      await consumer.stop();
+    });
+
+    holds('moves a waiting entry forward when it is offered at a better rank', async (queue) => {
+      for (const [id, rank] of [
+        ['a', 5],
+        ['b', 5],
+        ['c', 9],
+        ['c', 1],
+        ['a', 8],
+      ] as const) {
+        await offer(queue, id, rank);
+      }
+      const seen: Entry[] = [];
+      const consumer = await queue.consume(QUEUE, 1, async (entry) => void seen.push(entry));
+      await until(() =>
+        expect(seen).toEqual([
+          { id: 'c', rank: 1 },
+          { id: 'a', rank: 5 },
+          { id: 'b', rank: 5 },
+        ]),
+      );
       await consumer.stop();
     });
 
@@ -229,6 +266,9 @@ export function queueContract(name: string, open: Open<Queue>, skips: readonly S
       await until(() => expect(seen).toEqual(['a']));
       await second.stop();
     });
+
+    callCases(holds);
+    timerCases(holds);
 
     holds('check works', async (queue) => {
       await queue.check();

@@ -12,20 +12,6 @@ async function drained(queue: ReturnType<typeof createQueueLocal>): Promise<stri
 }
 
 describe('the queue within a process', () => {
-  test('moves a waiting entry forward when it is offered at a better rank', async () => {
-    const queue = createQueueLocal({ onHandlerError: () => {} });
-    for (const [id, rank] of [
-      ['a', 5],
-      ['b', 5],
-      ['c', 9],
-      ['c', 1],
-      ['a', 8],
-    ] as const) {
-      await queue.offer(QUEUE, { id, rank });
-    }
-    expect(await drained(queue)).toEqual(['c', 'a', 'b']);
-  });
-
   test('forgets the less urgent entry when it is full', async () => {
     const queue = createQueueLocal({ onHandlerError: () => {}, maxWaiting: 2 });
     for (const [id, rank] of [
@@ -34,11 +20,11 @@ describe('the queue within a process', () => {
       ['late', 7],
       ['urgent', 0],
     ] as const) {
-      await queue.offer(QUEUE, { id, rank });
+      await queue.offer(QUEUE, [{ id, rank }]);
     }
     expect(await drained(queue)).toEqual(['urgent', 'a']);
     // What was forgotten may be offered again.
-    await queue.offer(QUEUE, { id: 'b', rank: 6 });
+    await queue.offer(QUEUE, [{ id: 'b', rank: 6 }]);
     expect(await drained(queue)).toEqual(['b']);
   });
 
@@ -47,7 +33,7 @@ describe('the queue within a process', () => {
     const queue = createQueueLocal({ onHandlerError });
     const error = new Error('The handler failed.');
     await queue.consume(QUEUE, 1, () => Promise.reject(error));
-    await queue.offer(QUEUE, { id: 'a', rank: 3 });
+    await queue.offer(QUEUE, [{ id: 'a', rank: 3 }]);
     await vi.waitFor(() => expect(onHandlerError.mock.calls).toEqual([[error, QUEUE, { id: 'a', rank: 3 }]]));
   });
 
@@ -59,12 +45,12 @@ describe('the queue within a process', () => {
       runs += 1;
       await gate.promise;
     });
-    await queue.offer(QUEUE, { id: 'a', rank: 0 });
-    await queue.offer(QUEUE, { id: 'b', rank: 0 });
+    await queue.offer(QUEUE, [{ id: 'a', rank: 0 }]);
+    await queue.offer(QUEUE, [{ id: 'b', rank: 0 }]);
     await vi.waitFor(() => expect(runs).toBe(1));
-    await queue.offer(QUEUE, { id: 'a', rank: 0 });
+    await queue.offer(QUEUE, [{ id: 'a', rank: 0 }]);
     const closed = queue.close();
-    await queue.offer(QUEUE, { id: 'c', rank: 0 });
+    await queue.offer(QUEUE, [{ id: 'c', rank: 0 }]);
     gate.resolve();
     await closed;
     expect(await queue.depth(QUEUE)).toEqual({ waiting: 0, active: 0 });

@@ -1,18 +1,27 @@
-import type { Consumer, Entry, Queue, QueueName } from '../../ports/queue.ts';
-import { RankHeap } from './rank-heap.ts';
+import type { CallName, Entry, Queue, QueueName, TimerName } from '../../ports/queue.ts';
+import { Lane } from './lane.ts';
+import { createLocalCalls, type LocalCalls } from './local-calls.ts';
+import { createLocalTimers } from './local-timers.ts';
 
 export interface QueueLocalOptions {
-  /** Told of every handler that rejected. */
-  readonly onHandlerError: (error: unknown, name: QueueName, entry: Entry) => void;
+  /** Told of every handler that rejected; timers have no entry. */
+  readonly onHandlerError: (
+    error: unknown,
+    name: QueueName | CallName | TimerName,
+    entry: Entry | null,
+  ) => void;
   /** Entries kept waiting per queue; beyond it the less urgent one is forgotten and left to the sweep. */
   readonly maxWaiting?: number;
 }
 
 /** A queue within one process. Offers after `close` are forgotten, as everything that waited is. */
 export function createQueueLocal(options: QueueLocalOptions): Queue {
-  const lanes = new Map<QueueName, Lane>();
+  const lanes = new Map<QueueName | CallName, Lane>();
+  const calls = new Map<CallName, LocalCalls>();
+  const timers = createLocalTimers((error, name) => options.onHandlerError(error, name, null));
   let isClosed = false;
-  const lane = (name: QueueName): Lane => {
+
+  function lane(name: QueueName | CallName): Lane {
     let found = lanes.get(name);
     if (found === undefined) {
       found = new Lane(options.maxWaiting ?? 100_000, (error, entry) =>
@@ -21,164 +30,34 @@ export function createQueueLocal(options: QueueLocalOptions): Queue {
       lanes.set(name, found);
     }
     return found;
-  };
+  }
+
+  function callsOf(name: CallName): LocalCalls {
+    let found = calls.get(name);
+    if (found === undefined) {
+      found = createLocalCalls(name, lane(name));
+      calls.set(name, found);
+    }
+    return found;
+  }
+
   return {
-    async offer(name, entry) {
-      if (!isClosed) lane(name).offer(entry);
+    async offer(name, entries) {
+      if (isClosed) return;
+      const those = lane(name);
+      for (const entry of entries) those.offer(entry);
     },
     consume: async (name, concurrency, handler) => lane(name).consume(concurrency, handler),
     depth: async (name) => lanes.get(name)?.depth() ?? { waiting: 0, active: 0 },
+    call: async (name, request, how) => callsOf(name).call(request, how),
+    answer: async (name, concurrency, handler) => callsOf(name).answer(concurrency, handler),
+    countAnswerers: async (name) => (lanes.get(name)?.hasWorkers === true ? 1 : 0),
+    every: async (name, everyMs, action) => timers.every(name, everyMs, action),
     check: async () => {},
     async close() {
       isClosed = true;
-      await Promise.all([...lanes.values()].map((each) => each.close()));
+      for (const each of calls.values()) each.close();
+      await Promise.all([timers.close(), ...[...lanes.values()].map((each) => each.close())]);
     },
   };
-}
-
-/** An entry that waits (`slot` ≥ 0 in the heap) or is being worked on (`slot` −1). */
-interface Item {
-  readonly entry: Entry;
-  rank: number;
-  readonly arrival: number;
-  slot: number;
-  /** The best rank offered while it was worked on; null when nobody did. */
-  againAtRank: number | null;
-}
-
-const ACTIVE = -1;
-
-/** One queue: a heap of what waits, and a map of everything in it by id. */
-class Lane {
-  readonly #maxWaiting: number;
-  readonly #onError: (error: unknown, entry: Entry) => void;
-  readonly #waiting = new RankHeap<Item>();
-  /** Owned by the heap (bounded by `maxWaiting`) and by the running handlers (bounded by their concurrency). */
-  readonly #items = new Map<string, Item>();
-  readonly #workers = new Set<Worker>();
-  #arrivals = 0;
-  #active = 0;
-  #isPumpDue = false;
-
-  constructor(maxWaiting: number, onError: (error: unknown, entry: Entry) => void) {
-    this.#maxWaiting = maxWaiting;
-    this.#onError = onError;
-  }
-
-  offer(entry: Entry): void {
-    const item = this.#items.get(entry.id);
-    if (item === undefined) this.#add(entry);
-    else if (item.slot === ACTIVE) item.againAtRank = Math.min(entry.rank, item.againAtRank ?? entry.rank);
-    else if (entry.rank < item.rank) this.#waiting.advance(item, entry.rank);
-  }
-
-  consume(concurrency: number, handler: (entry: Entry) => Promise<void>): Consumer {
-    const worker = new Worker(concurrency, handler);
-    this.#workers.add(worker);
-    this.#pumpSoon();
-    return {
-      stop: () => {
-        this.#workers.delete(worker);
-        return worker.drained();
-      },
-    };
-  }
-
-  depth(): { waiting: number; active: number } {
-    return { waiting: this.#waiting.size, active: this.#active };
-  }
-
-  async close(): Promise<void> {
-    const workers = [...this.#workers];
-    this.#workers.clear();
-    this.#waiting.clear();
-    this.#items.clear();
-    await Promise.all(workers.map((worker) => worker.drained()));
-  }
-
-  #add(entry: Entry): void {
-    if (this.#waiting.size >= this.#maxWaiting) {
-      const leaf = this.#waiting.leaf;
-      if (leaf === undefined || leaf.rank <= entry.rank) return;
-      this.#waiting.dropLeaf();
-      this.#items.delete(leaf.entry.id);
-    }
-    this.#arrivals += 1;
-    const item = { entry, rank: entry.rank, arrival: this.#arrivals, slot: 0, againAtRank: null };
-    this.#items.set(entry.id, item);
-    this.#waiting.push(item);
-    this.#pumpSoon();
-  }
-
-  /** After the current step, so that entries offered together are ordered before the first one starts. */
-  #pumpSoon(): void {
-    if (this.#isPumpDue) return;
-    this.#isPumpDue = true;
-    queueMicrotask(() => {
-      this.#isPumpDue = false;
-      for (const worker of this.#workers) {
-        while (worker.hasRoom) {
-          const item = this.#waiting.pop();
-          if (item === undefined) return;
-          item.slot = ACTIVE;
-          this.#run(worker, item);
-        }
-      }
-    });
-  }
-
-  async #run(worker: Worker, item: Item): Promise<void> {
-    const entry = { id: item.entry.id, rank: item.rank };
-    this.#active += 1;
-    worker.begin();
-    try {
-      await worker.handler(entry);
-    } catch (error) {
-      this.#onError(error, entry);
-    }
-    this.#active -= 1;
-    // A close in between has emptied the map, and then nothing is offered again.
-    if (this.#items.get(entry.id) === item) {
-      this.#items.delete(entry.id);
-      if (item.againAtRank !== null) this.#add({ id: entry.id, rank: item.againAtRank });
-    }
-    worker.end();
-    this.#pumpSoon();
-  }
-}
-
-/** The running handlers of one consumer. */
-class Worker {
-  readonly handler: (entry: Entry) => Promise<void>;
-  readonly #concurrency: number;
-  #running = 0;
-  #whenDrained: (() => void)[] = [];
-
-  constructor(concurrency: number, handler: (entry: Entry) => Promise<void>) {
-    this.#concurrency = concurrency;
-    this.handler = handler;
-  }
-
-  get hasRoom(): boolean {
-    return this.#running < this.#concurrency;
-  }
-
-  begin(): void {
-    this.#running += 1;
-  }
-
-  end(): void {
-    this.#running -= 1;
-    if (this.#running > 0) return;
-    for (const resolve of this.#whenDrained) resolve();
-    this.#whenDrained = [];
-  }
-
-  drained(): Promise<void> {
-    return this.#running === 0
-      ? Promise.resolve()
-      : new Promise((resolve) => {
-          this.#whenDrained.push(resolve);
-        });
-  }
 }

@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import type { Messages, Topic } from '../../ports/bus.ts';
+
+const names = z.array(z.string().max(2_000)).max(10_000);
+
+/** What travels: who sent it, and what one turn of its loop had to say on each topic. */
+const batchSchema = z.object({
+  from: z.string().min(1).max(200),
+  'host.ready': z.object({ hosts: names }).optional(),
+  'job.changed': z.object({ jobs: names, finished: names }).optional(),
+  'policy.changed': z.object({}).optional(),
+});
+
+export type Batch = z.infer<typeof batchSchema>;
+
+/** Null for what nobody of ours has sent. */
+export function readBatch(text: string): Batch | null {
+  try {
+    return batchSchema.safeParse(JSON.parse(text)).data ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** Gathers messages until they are sent. Each name is said once, however often it came. */
+export interface Outbox {
+  add<T extends Topic>(topic: T, message: Messages[T]): void;
+  /** What was gathered, as texts ready to be sent; empties the box. */
+  take(from: string): string[];
+}
+
+/** Names of one kind in one text; a larger one would hold up whoever reads it. */
+const MAX_NAMES = 5_000;
+
+export function createOutbox(): Outbox {
+  const hosts = new Set<string>();
+  const jobs = new Set<string>();
+  const finished = new Set<string>();
+  let hasPolicy = false;
+  const adders: { [T in Topic]: (message: Messages[T]) => void } = {
+    'host.ready': (message) => {
+      for (const host of message.hosts) hosts.add(host);
+    },
+    'job.changed': (message) => {
+      for (const job of message.jobs) jobs.add(job);
+      for (const job of message.finished) finished.add(job);
+    },
+    'policy.changed': () => {
+      hasPolicy = true;
+    },
+  };
+  return {
+    add: (topic, message) => adders[topic](message),
+    take(from) {
+      const texts: string[] = [];
+      while (hasPolicy || hosts.size + jobs.size + finished.size > 0) {
+        const batch: Batch = {
+          from,
+          ...(hosts.size > 0 ? { 'host.ready': { hosts: takeNames(hosts) } } : {}),
+          ...(jobs.size + finished.size > 0
+            ? { 'job.changed': { jobs: takeNames(jobs), finished: takeNames(finished) } }
+            : {}),
+          ...(hasPolicy ? { 'policy.changed': {} } : {}),
+        };
+        hasPolicy = false;
+        texts.push(JSON.stringify(batch));
+      }
+      return texts;
+    },
+  };
+}
+
+function takeNames(names: Set<string>): string[] {
+  const taken = names.values().take(MAX_NAMES).toArray();
+  for (const name of taken) names.delete(name);
+  return taken;
+}

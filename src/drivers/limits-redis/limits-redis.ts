@@ -1,0 +1,73 @@
+import { LIMIT_WINDOW_MS, type Limits, takenOf } from '../../ports/limits.ts';
+import { openRedisLink } from '../redis-link/redis-link.ts';
+import { redisScript } from '../redis-link/redis-script.ts';
+import { within } from '../redis-link/time-limit.ts';
+
+export interface LimitsRedisOptions {
+  /** `redis://user:password@host:6379/0`, or `rediss:` for TLS. */
+  readonly url: string;
+  /** Before every key. Processes with the same one count together. */
+  readonly prefix?: string;
+  /** Counts in Redis' place while it is away. */
+  readonly fallback: Limits;
+  /** Told once when counting goes over to the fallback, and once when it is back. */
+  readonly onChange?: (isShared: boolean) => void;
+  /** A request waits no longer than this for its count. */
+  readonly patienceMs?: number;
+}
+
+export interface LimitsRedis extends Limits {
+  /** Commands sent to Redis so far. */
+  operations(): number;
+}
+
+const PATIENCE_MS = 50;
+/** After a failure Redis is left alone for this long, so that not every request pays for finding out. */
+const REST_MS = 1_000;
+
+/** Key: the window; value: its length. Returns the count and what is left of the window. */
+const TAKE = redisScript(`
+local count = redis.call('INCR', KEYS[1])
+local left = redis.call('PTTL', KEYS[1])
+if left < 0 then
+  left = tonumber(ARGV[1])
+  redis.call('PEXPIRE', KEYS[1], left)
+end
+return { count, left }`);
+
+/** Limits that processes share. They fail open: without Redis each process counts for itself. */
+export async function createLimitsRedis(options: LimitsRedisOptions): Promise<LimitsRedis> {
+  const { prefix = 'scrapifie', fallback, patienceMs = PATIENCE_MS } = options;
+  const link = await openRedisLink({ url: options.url });
+  let isShared = true;
+  let restsUntil = 0;
+
+  function change(to: boolean): void {
+    if (isShared === to) return;
+    isShared = to;
+    options.onChange?.(to);
+  }
+
+  return {
+    async take(key, perMinute, now) {
+      if (performance.now() < restsUntil) return fallback.take(key, perMinute, now);
+      try {
+        const answer = await within(
+          patienceMs,
+          TAKE.run(link.client, [`${prefix}:limit:${key}`], [LIMIT_WINDOW_MS]),
+        );
+        const [count, leftMs] = answer as [number, number];
+        change(true);
+        return takenOf(count, perMinute, leftMs);
+      } catch {
+        restsUntil = performance.now() + REST_MS;
+        change(false);
+        return fallback.take(key, perMinute, now);
+      }
+    },
+    async close() {
+      await Promise.all([link.close(), fallback.close()]);
+    },
+    operations: () => link.operations(),
+  };
+}

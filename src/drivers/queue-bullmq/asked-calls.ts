@@ -1,0 +1,208 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { readCallAnswer, writeCallMessage } from '../../ports/call-message.ts';
+import type { CallName, CallOptions } from '../../ports/queue.ts';
+import type { RedisLink } from '../redis-link/redis-link.ts';
+import { redisScript } from '../redis-link/redis-script.ts';
+import type { Answerers } from './answerers.ts';
+import type { JobQueue } from './bull-queue.ts';
+import { AFTERLIFE_MS, type CallJob, type CallKeys } from './call-state.ts';
+
+export interface AskedCallsOptions {
+  readonly link: RedisLink;
+  readonly keys: CallKeys;
+  readonly queueOf: (name: CallName) => JobQueue;
+  readonly answerers: Answerers;
+}
+
+/** The calling side: asks, waits, and asks again what Redis has lost. */
+export interface AskedCalls {
+  call(name: CallName, request: unknown, how: CallOptions): Promise<unknown>;
+  close(): void;
+}
+
+interface Asked {
+  readonly id: string;
+  readonly name: CallName;
+  readonly rank: number;
+  readonly request: string;
+  readonly endsAt: number;
+  isSent: boolean;
+  /** Looks in a row that found it answered or its job gone; the first may just have come too early. */
+  strayLooks: number;
+  settle(answer: string): void;
+  fail(error: ScrapifieError): void;
+}
+
+const LOOK_MS = 1_000;
+/** An answer seen to be there is trusted to go on being there for this long. */
+const TRUST_MS = 1_000;
+const BLOCK_S = 2;
+
+/** Keys: for each call its state and its job. Returns the state, `lost` where a call asked for has no job. */
+const LOOK = redisScript(`
+local states = {}
+for i = 1, #KEYS, 2 do
+  local state = redis.call('GET', KEYS[i])
+  if state == 'asked' and redis.call('EXISTS', KEYS[i + 1]) == 0 then state = 'lost' end
+  states[#states + 1] = state or 'none'
+end
+return states`);
+
+export function createAskedCalls({ link, keys, queueOf, answerers }: AskedCallsOptions): AskedCalls {
+  /** Not the name of the process: one started anew must not get answers to what the last one asked. */
+  const caller = randomUUID();
+  /** Owned by the callers: each leaves with its answer, its time limit or its signal. */
+  const asked = new Map<string, Asked>();
+  const seenAt = new Map<CallName, number>();
+  let calls = 0;
+  let isClosed = false;
+  let isReceiving = false;
+  let isLooking = false;
+  let look: NodeJS.Timeout | undefined;
+  let receiver: ReturnType<RedisLink['patient']> | undefined;
+
+  /** Asks, when there is anybody to ask, and comes to what the call comes to. */
+  async function begin(call: Asked, answer: Promise<string>): Promise<string> {
+    if (!(await isAnswered(call))) throw nobody(call.name);
+    // The caller may have left in the meantime.
+    if (!asked.has(call.id)) return answer;
+    call.isSent = true;
+    await ask(call);
+    // Left while it was being asked: what the leaving said of it was overwritten.
+    if (!asked.has(call.id)) callOff(call);
+    void receive();
+    lookRegularly();
+    return answer;
+  }
+
+  /** Whether anybody answers. Waits while that is not certain. */
+  async function isAnswered({ id, name }: Asked): Promise<boolean> {
+    for (;;) {
+      if (performance.now() - (seenAt.get(name) ?? -TRUST_MS) < TRUST_MS) return true;
+      const { answerers: known, unsureForMs } = await answerers.count(name);
+      if (known > 0) {
+        seenAt.set(name, performance.now());
+        return true;
+      }
+      if (unsureForMs === 0 || !asked.has(id)) return false;
+      await pause(Math.min(unsureForMs, LOOK_MS / 4));
+    }
+  }
+
+  /** The state goes first, on the same connection: who takes the job must find it. */
+  async function ask({ id, name, rank, request, endsAt }: Asked): Promise<void> {
+    const timeoutMs = Math.ceil(Math.max(1, endsAt - performance.now()));
+    const data: CallJob = { id, caller, request, timeoutMs };
+    await link.run((client) => client.set(keys.state(id), 'asked', 'PX', timeoutMs));
+    await queueOf(name).add([{ id, rank, data }]);
+  }
+
+  /** Nobody waits any more: whoever works on it shall hear of it, and nobody shall begin. */
+  function callOff({ id, name }: Asked): void {
+    link
+      .run((client) => client.set(keys.state(id), 'cancelled', 'PX', AFTERLIFE_MS))
+      .then(() => queueOf(name).run((bull) => bull.remove(id)))
+      .catch(() => undefined);
+  }
+
+  async function receive(): Promise<void> {
+    if (isReceiving) return;
+    isReceiving = true;
+    receiver ??= link.patient();
+    while (asked.size > 0 && !isClosed) {
+      try {
+        const [, message] = (await receiver.blpop(keys.answers(caller), BLOCK_S)) ?? [];
+        if (message === undefined) continue;
+        const end = message.indexOf('\n');
+        asked.get(message.slice(0, end))?.settle(message.slice(end + 1));
+      } catch {
+        await pause(LOOK_MS / 4);
+      }
+    }
+    isReceiving = false;
+  }
+
+  async function lookAfter(): Promise<void> {
+    const those = [...asked.values()].filter(({ isSent }) => isSent);
+    if (those.length === 0) return;
+    const names = those.flatMap(({ id, name }) => [keys.state(id), queueOf(name).key(id)]);
+    const states = (await link.run((client) => LOOK.run(client, names, []))) as string[];
+    for (const [index, each] of those.entries()) {
+      const state = states[index];
+      each.strayLooks = state === 'asked' ? 0 : each.strayLooks + 1;
+      const isLost = state === 'none' || each.strayLooks > 1;
+      if (isLost && asked.has(each.id)) {
+        each.strayLooks = 0;
+        await ask(each);
+      }
+    }
+    for (const name of new Set(those.map((each) => each.name))) {
+      const { answerers: known, unsureForMs } = await answerers.count(name);
+      if (known > 0 || unsureForMs > 0) continue;
+      for (const each of those) if (each.name === name) each.fail(nobody(name));
+    }
+  }
+
+  function lookRegularly(): void {
+    look ??= setInterval(() => {
+      if (isLooking || asked.size === 0) return;
+      isLooking = true;
+      // While Redis is away there is nothing to see; the callers' own time limits hold.
+      lookAfter()
+        .catch(() => undefined)
+        .finally(() => {
+          isLooking = false;
+        });
+    }, LOOK_MS);
+  }
+
+  return {
+    async call(name, request, { rank, timeoutMs, signal }) {
+      const text = writeCallMessage(request);
+      if (isClosed) throw closed();
+      if (signal?.aborted === true) throw cancelled();
+      calls += 1;
+      const { promise, resolve, reject } = Promise.withResolvers<string>();
+      const own: Asked = {
+        id: `${caller}-${calls}`,
+        name,
+        rank,
+        request: text,
+        endsAt: performance.now() + timeoutMs,
+        isSent: false,
+        strayLooks: 0,
+        settle: resolve,
+        fail: reject,
+      };
+      const late = setTimeout(
+        () => reject(new ScrapifieError('TASK_TIMEOUT', `No answer to ${name} within ${timeoutMs} ms.`)),
+        timeoutMs,
+      );
+      const onAbort = () => reject(cancelled());
+      signal?.addEventListener('abort', onAbort, { once: true });
+      asked.set(own.id, own);
+      let isAnswer = false;
+      try {
+        const answer = await Promise.race([promise, begin(own, promise)]);
+        isAnswer = true;
+        return readCallAnswer(answer);
+      } finally {
+        asked.delete(own.id);
+        clearTimeout(late);
+        signal?.removeEventListener('abort', onAbort);
+        if (own.isSent && !isAnswer) callOff(own);
+      }
+    },
+    close() {
+      isClosed = true;
+      clearInterval(look);
+      for (const call of asked.values()) call.fail(closed());
+    },
+  };
+}
+
+const closed = () => new ScrapifieError('QUEUE_UNAVAILABLE', 'The queue is closed.');
+const cancelled = () => new ScrapifieError('CANCELLED', 'Nobody waits for the answer any more.');
+const nobody = (name: CallName) => new ScrapifieError('NO_WORKER', `No worker answers ${name}.`);

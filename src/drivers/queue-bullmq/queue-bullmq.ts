@@ -1,0 +1,177 @@
+import { randomUUID } from 'node:crypto';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { CallName, Consumer, Entry, Queue, QueueName, TimerName } from '../../ports/queue.ts';
+import { openRedisLink } from '../redis-link/redis-link.ts';
+import { createAnsweredCalls } from './answered-calls.ts';
+import { createAnswerers } from './answerers.ts';
+import { createAskedCalls } from './asked-calls.ts';
+import { type StallTimes, startBullConsumer } from './bull-consumer.ts';
+import { type JobQueue, openJobQueue } from './bull-queue.ts';
+import { callKeys } from './call-state.ts';
+import { entryOf, offerEntries } from './entries.ts';
+import { keepSchedule } from './timer-schedule.ts';
+
+export interface QueueBullmqOptions {
+  /** `redis://user:password@host:6379/0`, or `rediss:` for TLS. */
+  readonly url: string;
+  /** Before every key. Processes with the same one work together. */
+  readonly prefix?: string;
+  /** Names this process among those that answer calls; no two may share it. */
+  readonly owner?: string;
+  /** Told of every handler that rejected; timers have no entry. */
+  readonly onHandlerError: (
+    error: unknown,
+    name: QueueName | CallName | TimerName,
+    entry: Entry | null,
+  ) => void;
+  /** Told of troubles inside the queue that it gets over by itself. */
+  readonly onError?: (error: Error) => void;
+  /** Told once when Redis goes away and once when it is back. */
+  readonly onChange?: (isUp: boolean, why: string) => void;
+  readonly stall?: StallTimes;
+  /** How often a process that answers calls says that it lives; three missed ones and it counts as gone. */
+  readonly beatMs?: number;
+  readonly now?: () => number;
+}
+
+export interface QueueBullmq extends Queue {
+  /** Commands sent to Redis so far. */
+  operations(): number;
+}
+
+const STALL: StallTimes = { lockMs: 15_000, checkMs: 10_000 };
+const BEAT_MS = 2_000;
+
+/**
+ * A queue between processes, on BullMQ. Needs Redis 6.2 or newer that never throws keys away. What Redis loses when
+ * it is emptied comes back by itself: entries by the sweep of the store, calls and timers because whoever waits for
+ * them notices.
+ */
+export async function createQueueBullmq(options: QueueBullmqOptions): Promise<QueueBullmq> {
+  const { prefix = 'scrapifie', owner = randomUUID(), stall = STALL, now = Date.now } = options;
+  const onError = options.onError ?? (() => undefined);
+  const link = await openRedisLink({ url: options.url, onChange: options.onChange });
+  const queues = new Map<string, JobQueue>();
+  const consumers = new Set<Consumer>();
+  const keys = callKeys(prefix);
+  const answerers = createAnswerers(link, prefix, owner, options.beatMs ?? BEAT_MS);
+  const asked = createAskedCalls({ link, keys, queueOf, answerers });
+  const answered = createAnsweredCalls({ link, keys });
+
+  function queueOf(name: QueueName | CallName | TimerName): JobQueue {
+    let found = queues.get(name);
+    if (found === undefined) {
+      found = openJobQueue(link, prefix, name);
+      queues.set(name, found);
+    }
+    return found;
+  }
+
+  async function consume(
+    name: QueueName | CallName | TimerName,
+    concurrency: number,
+    run: (data: unknown) => Promise<void>,
+    /** What else ends with the consumer, before its running handlers do. */
+    leave: () => void | Promise<void> = () => undefined,
+  ): Promise<Consumer> {
+    const started = await startBullConsumer({
+      link,
+      prefix,
+      name,
+      concurrency,
+      stall,
+      run: (job) => run(job.data),
+      onError,
+    });
+    const consumer: Consumer = {
+      async stop() {
+        const stopped = started.stop();
+        await leave();
+        await stopped;
+        consumers.delete(consumer);
+      },
+    };
+    consumers.add(consumer);
+    return consumer;
+  }
+
+  return {
+    offer: async (name, entries) => offerEntries(link, queueOf(name), entries),
+    consume: (name, concurrency, handler) =>
+      consume(name, concurrency, async (data) => {
+        const entry = entryOf(data);
+        if (entry === null) return;
+        try {
+          await handler(entry);
+        } catch (error) {
+          options.onHandlerError(error, name, entry);
+        }
+      }),
+    async depth(name) {
+      const counts = await queueOf(name).run((bull) => bull.getJobCounts('wait', 'prioritized', 'active'));
+      return { waiting: (counts.wait ?? 0) + (counts.prioritized ?? 0), active: counts.active ?? 0 };
+    },
+    call: (name, request, how) => asked.call(name, request, how),
+    async answer(name, concurrency, handler) {
+      const leave = await answerers.join(name);
+      try {
+        return await consume(
+          name,
+          concurrency,
+          (data) =>
+            answered.run(
+              data,
+              async (request, signal) => handler(request, signal),
+              (error) => options.onHandlerError(error, name, null),
+            ),
+          leave,
+        );
+      } catch (error) {
+        await leave();
+        throw error;
+      }
+    },
+    countAnswerers: async (name) => (await answerers.count(name)).answerers,
+    async every(name, everyMs, action) {
+      const leave = await keepSchedule(link, queueOf(name), name, everyMs, now);
+      try {
+        return await consume(
+          name,
+          1,
+          async () => {
+            try {
+              await action();
+            } catch (error) {
+              options.onHandlerError(error, name, null);
+            }
+          },
+          leave,
+        );
+      } catch (error) {
+        leave();
+        throw error;
+      }
+    },
+    async check() {
+      const key = `${prefix}:check:${owner}`;
+      const probe = randomUUID();
+      const read = await link.run(async (client) => {
+        await client.ping();
+        await client.set(key, probe, 'PX', 10_000);
+        return client.get(key);
+      });
+      if (read !== probe) {
+        throw new ScrapifieError('QUEUE_UNAVAILABLE', `Redis at ${link.address} lost what it was told.`);
+      }
+    },
+    async close() {
+      asked.close();
+      answered.close();
+      await Promise.all([...consumers].map((consumer) => consumer.stop()));
+      answerers.close();
+      for (const queue of queues.values()) await queue.close().catch(() => undefined);
+      await link.close();
+    },
+    operations: () => link.operations(),
+  };
+}

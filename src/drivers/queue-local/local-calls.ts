@@ -1,0 +1,96 @@
+import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
+import {
+  readCallAnswer,
+  writeCallAnswer,
+  writeCallFailure,
+  writeCallMessage,
+} from '../../ports/call-message.ts';
+import type { CallName, CallOptions, Consumer } from '../../ports/queue.ts';
+import type { Lane } from './lane.ts';
+
+/** The calls of one name. They wait in a lane; what they ask and who waits for them is kept here. */
+export interface LocalCalls {
+  call(request: unknown, how: CallOptions): Promise<unknown>;
+  answer(concurrency: number, handler: (request: unknown, signal: AbortSignal) => Promise<unknown>): Consumer;
+  /** Fails whatever is asked. */
+  close(): void;
+}
+
+interface Asked {
+  /** Written and read as between processes, so that nobody comes to share an object with the other side. */
+  readonly request: string;
+  readonly unwanted: AbortController;
+  isStarted: boolean;
+  settle(answer: string): void;
+  fail(error: ScrapifieError): void;
+}
+
+export function createLocalCalls(name: CallName, lane: Lane): LocalCalls {
+  /** Owned by the callers: each leaves with its answer, its time limit or its signal. */
+  const asked = new Map<string, Asked>();
+  let calls = 0;
+  let isClosed = false;
+  const closed = () => new ScrapifieError('QUEUE_UNAVAILABLE', 'The queue is closed.');
+  const nobody = () => new ScrapifieError('NO_WORKER', `No worker answers ${name}.`);
+
+  return {
+    async call(request, { rank, timeoutMs, signal }) {
+      const text = writeCallMessage(request);
+      if (isClosed) throw closed();
+      if (signal?.aborted === true) throw cancelled();
+      if (!lane.hasWorkers) throw nobody();
+      calls += 1;
+      const id = String(calls);
+      const { promise, resolve, reject } = Promise.withResolvers<string>();
+      const own: Asked = {
+        request: text,
+        unwanted: new AbortController(),
+        isStarted: false,
+        settle: resolve,
+        fail: reject,
+      };
+      asked.set(id, own);
+      const late = setTimeout(() => {
+        reject(new ScrapifieError('TASK_TIMEOUT', `No answer to ${name} within ${timeoutMs} ms.`));
+      }, timeoutMs);
+      const onAbort = () => reject(cancelled());
+      signal?.addEventListener('abort', onAbort, { once: true });
+      lane.offer({ id, rank });
+      try {
+        return readCallAnswer(await promise);
+      } finally {
+        asked.delete(id);
+        own.unwanted.abort();
+        clearTimeout(late);
+        signal?.removeEventListener('abort', onAbort);
+      }
+    },
+    answer(concurrency, handler) {
+      const consumer = lane.consume(concurrency, async ({ id }) => {
+        const call = asked.get(id);
+        if (call === undefined) return;
+        call.isStarted = true;
+        try {
+          call.settle(writeCallAnswer(await handler(JSON.parse(call.request), call.unwanted.signal)));
+        } catch (error) {
+          call.settle(writeCallFailure(error));
+          // What the caller is told of is no fault here; everything else is.
+          if (!isScrapifieError(error)) throw error;
+        }
+      });
+      return {
+        stop() {
+          const stopped = consumer.stop();
+          if (!lane.hasWorkers) for (const call of asked.values()) if (!call.isStarted) call.fail(nobody());
+          return stopped;
+        },
+      };
+    },
+    close() {
+      isClosed = true;
+      for (const call of asked.values()) call.fail(closed());
+    },
+  };
+}
+
+const cancelled = () => new ScrapifieError('CANCELLED', 'Nobody waits for the answer any more.');

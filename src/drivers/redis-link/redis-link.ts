@@ -1,0 +1,202 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Redis, type RedisOptions } from 'ioredis';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { asQueueError, redisAddress } from './redis-error.ts';
+import { within } from './time-limit.ts';
+
+export interface RedisLinkOptions {
+  /** `redis://user:password@host:6379/0`, or `rediss:` for TLS. */
+  readonly url: string;
+  /** How long one operation may take before it counts as failed. */
+  readonly timeoutMs?: number;
+  /** Told once when Redis goes away and once when it is back. */
+  readonly onChange?: ((isUp: boolean, why: string) => void) | undefined;
+}
+
+/** The connections of one driver to Redis. */
+export interface RedisLink {
+  /** Host and port, for messages. */
+  readonly address: string;
+  /** Commands on it fail at once while Redis is away; nothing piles up behind it. */
+  readonly client: Redis;
+  /** Runs an operation on the client within the time limit; whatever goes wrong is a ScrapifieError. */
+  run<T>(action: (client: Redis) => Promise<T>): Promise<T>;
+  /** A further connection, for those who wait for Redis as long as it takes; closed with the link. */
+  patient(): Redis;
+  /** Commands sent so far, over all connections. */
+  operations(): number;
+  /** Closes every connection, in bounded time. */
+  close(): Promise<void>;
+}
+
+const TIMEOUT_MS = 3_000;
+/** A connection that was cut is mostly back within this time: worth waiting for rather than failing. */
+const BLIP_MS = 500;
+const CUT_MS = 20;
+const CLOSE_MS = 1_000;
+const OLDEST = { major: 6, minor: 2 };
+
+/** Connects, and refuses a Redis that is too old or would throw keys away. */
+export async function openRedisLink(options: RedisLinkOptions): Promise<RedisLink> {
+  const { url, timeoutMs = TIMEOUT_MS } = options;
+  const address = redisAddress(url);
+  const tally: Tally = { operations: 0, clients: new Set() };
+  const client = new CountedRedis(tally, url, {
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: timeoutMs,
+    connectTimeout: timeoutMs,
+    retryStrategy: nextTryInMs,
+  });
+  let lastError: unknown;
+  client.on('error', (error) => {
+    lastError = error;
+  });
+  try {
+    await within(2 * timeoutMs, client.connect());
+    // A wrong number is only told of, and the connection would go on with database 0.
+    if (lastError !== undefined) throw lastError;
+    assertUsable(await within(timeoutMs, client.info()), address);
+  } catch (error) {
+    client.disconnect();
+    throw asQueueError(lastError ?? error, address);
+  }
+
+  let isUp = true;
+  let downAt = 0;
+  client.on('ready', () => {
+    lastError = undefined;
+    if (!isUp) options.onChange?.(true, `Redis at ${address} is back`);
+    isUp = true;
+  });
+  client.on('close', () => {
+    if (!isUp || tally.isClosing === true) return;
+    isUp = false;
+    downAt = performance.now();
+    options.onChange?.(false, asQueueError(lastError ?? 'the connection ended', address).message);
+  });
+
+  async function ready(): Promise<void> {
+    if (client.status === 'ready') return;
+    const leftMs = BLIP_MS - (performance.now() - downAt);
+    if (leftMs <= 0 || tally.isClosing === true) throw new Error('there is no connection');
+    const back = Promise.withResolvers<void>();
+    client.once('ready', back.resolve);
+    await within(leftMs, back.promise).finally(() => client.off('ready', back.resolve));
+  }
+
+  return {
+    address,
+    client,
+    async run(action) {
+      try {
+        await ready();
+        return await within(timeoutMs, action(client)).catch(async (error: unknown) => {
+          if (!isUnsent(error)) throw error;
+          // Cut a moment ago, and the client had not noticed yet.
+          await pause(CUT_MS);
+          await ready();
+          return within(timeoutMs, action(client));
+        });
+      } catch (error) {
+        throw asQueueError(error, address);
+      }
+    },
+    patient() {
+      const patient = new CountedRedis(tally, url, {
+        maxRetriesPerRequest: null,
+        connectTimeout: timeoutMs,
+        retryStrategy: nextTryInMs,
+      });
+      // The link itself tells of outages; without a listener the client would print them.
+      patient.on('error', () => undefined);
+      return patient;
+    },
+    operations: () => tally.operations,
+    async close() {
+      tally.isClosing = true;
+      await Promise.all([...tally.clients].map(closeClient));
+    },
+  };
+}
+
+/** Closes a connection and those that were made from it. */
+export async function closeClient(client: Redis): Promise<void> {
+  if (client instanceof CountedRedis) await Promise.all([...client.copies].map(closeClient));
+  if (client.status === 'end') return;
+  const ended = new Promise<void>((resolve) => client.once('end', () => resolve()));
+  client.disconnect();
+  await within(CLOSE_MS, ended).catch(() => undefined);
+}
+
+function isUnsent(error: unknown): boolean {
+  return error instanceof Error && error.message.includes("isn't writeable");
+}
+
+function nextTryInMs(attempt: number): number {
+  return Math.min(50 * 2 ** Math.min(attempt - 1, 5), 1_000);
+}
+
+interface Tally {
+  operations: number;
+  readonly clients: Set<Redis>;
+  isClosing?: boolean;
+}
+
+/** Counts what it sends, and so do its duplicates. */
+class CountedRedis extends Redis {
+  readonly #tally: Tally;
+  readonly #url: string;
+  readonly copies = new Set<Redis>();
+
+  constructor(tally: Tally, url: string, options: RedisOptions) {
+    super(url, { ...options, replyMapping: 'legacy' });
+    this.#tally = tally;
+    this.#url = url;
+    tally.clients.add(this);
+    this.on('end', () => tally.clients.delete(this));
+  }
+
+  override sendCommand(...sent: Parameters<Redis['sendCommand']>): unknown {
+    // The constructor of the client connects before the field is there; that handshake is not counted.
+    if (#tally in this) this.#tally.operations += 1;
+    return super.sendCommand(...sent);
+  }
+
+  override duplicate(override?: Partial<RedisOptions>): Redis {
+    const copy = new CountedRedis(this.#tally, this.#url, { ...this.options, ...override });
+    copy.on('error', () => undefined);
+    this.copies.add(copy);
+    copy.on('end', () => this.copies.delete(copy));
+    return copy;
+  }
+
+  override disconnect(reconnect = false): void {
+    // Between two attempts there is no socket whose end would be noticed: an attempt cut short ends the client.
+    if (!reconnect && this.status === 'reconnecting') {
+      super.disconnect();
+      this.connect().catch(() => undefined);
+    }
+    super.disconnect(reconnect);
+  }
+}
+
+/** Reads what `INFO` says of the server. */
+export function assertUsable(info: string, address: string): void {
+  const field = (name: string): string => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? '';
+  const [major = 0, minor = 0] = field('redis_version').split('.').map(Number);
+  if (major < OLDEST.major || (major === OLDEST.major && minor < OLDEST.minor)) {
+    throw new ScrapifieError(
+      'QUEUE_REFUSED',
+      `Redis at ${address} is version ${field('redis_version')}; at least ${OLDEST.major}.${OLDEST.minor} is needed.`,
+    );
+  }
+  const policy = field('maxmemory_policy');
+  if (Number(field('maxmemory')) > 0 && policy !== 'noeviction') {
+    throw new ScrapifieError(
+      'QUEUE_UNSAFE',
+      `Redis at ${address} has maxmemory-policy ${policy} and would throw work away when its memory is full. Set maxmemory-policy to noeviction.`,
+    );
+  }
+}

@@ -1,0 +1,198 @@
+import { expect, vi } from 'vitest';
+import { ScrapifieError } from '../../src/errors/scrapifie-error.ts';
+import { MAX_CALL_BYTES } from '../../src/ports/call-message.ts';
+import type { Queue } from '../../src/ports/queue.ts';
+import type { Claim } from './contract.ts';
+
+const RENDER = 'scrape-browser';
+const HOW = { rank: 0, timeoutMs: 20_000 };
+const until = (condition: () => void | Promise<void>) =>
+  vi.waitFor(condition, { timeout: 10_000, interval: 5 });
+
+/** A handler that ends only with its signal. */
+function endlessHandler() {
+  const signals: AbortSignal[] = [];
+  return {
+    signals,
+    handle: (_request: unknown, signal: AbortSignal): Promise<unknown> => {
+      signals.push(signal);
+      return new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+    },
+  };
+}
+
+/** The cases of `call`, `answer` and `countAnswerers`. */
+export function callCases(holds: Claim<Queue>): void {
+  holds('brings a request to whoever answers, and the answer back', async (queue) => {
+    const requests: unknown[] = [];
+    await queue.answer(RENDER, 1, async (request) => {
+      requests.push(request);
+      return { blob: 'abc', sizes: [1, 2.5], none: null, text: 'ä\u0000😀' };
+    });
+    const request = { url: 'https://example.com/?a=b', options: { wait: true } };
+    const answer = await queue.call(RENDER, request, HOW);
+    expect(requests).toEqual([request]);
+    expect(answer).toEqual({ blob: 'abc', sizes: [1, 2.5], none: null, text: 'ä\u0000😀' });
+  });
+
+  holds('answers many calls, each with its own, and no more at once than asked for', async (queue) => {
+    let running = 0;
+    let most = 0;
+    await queue.answer(RENDER, 4, async (request) => {
+      running += 1;
+      most = Math.max(most, running);
+      await new Promise((resolve) => setImmediate(resolve));
+      running -= 1;
+      return { echo: request };
+    });
+    const numbers = Array.from({ length: 50 }, (_, index) => index);
+    const answers = await Promise.all(numbers.map((number) => queue.call(RENDER, number, HOW)));
+    expect(answers).toEqual(numbers.map((echo) => ({ echo })));
+    expect(most).toBeLessThanOrEqual(4);
+  });
+
+  holds('shares nothing but JSON with the other side', async (queue) => {
+    const kept: { list: number[] } = { list: [1] };
+    await queue.answer(RENDER, 1, async (request) => {
+      (request as typeof kept).list.push(2);
+      return kept;
+    });
+    const request = { list: [7] };
+    const answer = (await queue.call(RENDER, request, HOW)) as typeof kept;
+    answer.list.push(3);
+    expect([request.list, kept.list]).toEqual([[7], [1]]);
+  });
+
+  holds('an answer of nothing is null', async (queue) => {
+    await queue.answer(RENDER, 1, async () => undefined);
+    expect(await queue.call(RENDER, undefined, HOW)).toBeNull();
+  });
+
+  holds('brings an error back as it was', async (queue) => {
+    const error = new ScrapifieError('BLOCKED', 'The host shows a block page.', {
+      details: { status: 403 },
+      retryAfterMs: 5_000,
+    });
+    await queue.answer(RENDER, 1, () => Promise.reject(error));
+    const caught = await queue.call(RENDER, {}, HOW).catch((reason: unknown) => reason);
+    expect(caught).toBeInstanceOf(ScrapifieError);
+    expect(caught).toMatchObject({
+      code: 'BLOCKED',
+      message: 'The host shows a block page.',
+      details: { status: 403 },
+      retryAfterMs: 5_000,
+    });
+  });
+
+  holds('keeps the text of a fault from the caller', async (queue) => {
+    await queue.answer(RENDER, 1, () => {
+      throw new Error('password hunter2');
+    });
+    const caught = await queue.call(RENDER, {}, HOW).catch((reason: unknown) => reason);
+    expect(caught).toMatchObject({ code: 'INTERNAL' });
+    expect(String(caught)).not.toContain('hunter2');
+  });
+
+  holds('goes on answering after an error', async (queue) => {
+    await queue.answer(RENDER, 1, async (request) => {
+      if (request === 'bad') throw new Error('A fault.');
+      return request;
+    });
+    await expect(queue.call(RENDER, 'bad', HOW)).rejects.toMatchObject({ code: 'INTERNAL' });
+    expect(await queue.call(RENDER, 'good', HOW)).toBe('good');
+  });
+
+  holds('says so when nobody answers, and counts who does', async (queue) => {
+    expect(await queue.countAnswerers(RENDER)).toBe(0);
+    await expect(queue.call(RENDER, {}, HOW)).rejects.toMatchObject({ code: 'NO_WORKER' });
+    const consumer = await queue.answer(RENDER, 1, async () => 1);
+    expect(await queue.countAnswerers(RENDER)).toBe(1);
+    expect(await queue.countAnswerers('scrape-stealth')).toBe(0);
+    await expect(queue.call('scrape-stealth', {}, HOW)).rejects.toMatchObject({ code: 'NO_WORKER' });
+    await consumer.stop();
+    expect(await queue.countAnswerers(RENDER)).toBe(0);
+    await expect(queue.call(RENDER, {}, HOW)).rejects.toMatchObject({ code: 'NO_WORKER' });
+  });
+
+  holds('gives up at the time limit, and the handler learns of it', async (queue) => {
+    const { handle, signals } = endlessHandler();
+    await queue.answer(RENDER, 1, handle);
+    await expect(queue.call(RENDER, {}, { rank: 0, timeoutMs: 300 })).rejects.toMatchObject({
+      code: 'TASK_TIMEOUT',
+    });
+    await until(() => expect(signals.every(({ aborted }) => aborted)).toBe(true));
+  });
+
+  holds('a cancelled call ends at once, and its handler soon', async (queue) => {
+    const { handle, signals } = endlessHandler();
+    await queue.answer(RENDER, 1, handle);
+    const cancel = new AbortController();
+    const call = queue.call(RENDER, {}, { ...HOW, signal: cancel.signal });
+    await until(() => expect(signals).toHaveLength(1));
+    expect(signals[0]?.aborted).toBe(false);
+    cancel.abort();
+    await expect(call).rejects.toMatchObject({ code: 'CANCELLED' });
+    await until(() => expect(signals[0]?.aborted).toBe(true));
+  });
+
+  holds('a call cancelled before its turn is never handled', async (queue) => {
+    const seen: unknown[] = [];
+    const gate = Promise.withResolvers<void>();
+    await queue.answer(RENDER, 1, async (request) => {
+      seen.push(request);
+      await gate.promise;
+      return request;
+    });
+    const first = queue.call(RENDER, 'first', HOW);
+    await until(() => expect(seen).toEqual(['first']));
+    const cancel = new AbortController();
+    const second = queue.call(RENDER, 'second', { ...HOW, signal: cancel.signal });
+    cancel.abort();
+    await expect(second).rejects.toMatchObject({ code: 'CANCELLED' });
+    await expect(queue.call(RENDER, 'third', { ...HOW, signal: cancel.signal })).rejects.toMatchObject({
+      code: 'CANCELLED',
+    });
+    gate.resolve();
+    expect(await first).toBe('first');
+    expect(await queue.call(RENDER, 'last', HOW)).toBe('last');
+    expect(seen).toEqual(['first', 'last']);
+  });
+
+  holds('stopping to answer waits for the running calls, which are answered', async (queue) => {
+    const gate = Promise.withResolvers<string>();
+    let isRunning = false;
+    const consumer = await queue.answer(RENDER, 1, () => {
+      isRunning = true;
+      return gate.promise;
+    });
+    const call = queue.call(RENDER, {}, HOW);
+    await until(() => expect(isRunning).toBe(true));
+    let isStopped = false;
+    const stopped = consumer.stop().then(() => {
+      isStopped = true;
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(isStopped).toBe(false);
+    gate.resolve('late but there');
+    expect(await call).toBe('late but there');
+    await stopped;
+  });
+
+  holds('refuses what is too large for a queue', async (queue) => {
+    const large = 'x'.repeat(MAX_CALL_BYTES);
+    await queue.answer(RENDER, 1, async (request) => (request === 'much' ? large : request));
+    await expect(queue.call(RENDER, large, HOW)).rejects.toMatchObject({ code: 'INTERNAL' });
+    await expect(queue.call(RENDER, 'much', HOW)).rejects.toMatchObject({ code: 'INTERNAL' });
+    const fits = 'x'.repeat(MAX_CALL_BYTES - 2);
+    expect(await queue.call(RENDER, fits, HOW)).toBe(fits);
+  });
+
+  holds('fails the calls under way when it closes', async (queue) => {
+    const { handle, signals } = endlessHandler();
+    await queue.answer(RENDER, 1, handle);
+    const call = queue.call(RENDER, {}, HOW).catch((error: unknown) => error);
+    await until(() => expect(signals).toHaveLength(1));
+    await queue.close();
+    expect(await call).toMatchObject({ code: 'QUEUE_UNAVAILABLE' });
+  });
+}
