@@ -1,10 +1,10 @@
 import { hash as digest, randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { decodeFrame, encodeFrame, isBody, isContentHash } from '../../model/blob-frame.ts';
 import type { ContentHash } from '../../model/ids.ts';
 import type { Blob, Blobs } from '../../ports/blobs.ts';
 import { diskError } from './disk-error.ts';
-import { decodeFrame, encodeFrame, isBody } from './frame.ts';
 import { openPackIndex } from './pack-index.ts';
 import { type Member, Packs, type Place } from './packs.ts';
 
@@ -19,7 +19,6 @@ export interface BlobsFsOptions {
 
 /** Bodies put together are compressed together up to this size: to read one, its whole frame is decoded. */
 const MOST_FRAME_BYTES = 524_288;
-const HASH = /^[0-9a-f]{64}$/;
 const LISTED_AT_ONCE = 1_000;
 /** A pack is written anew without its dead bodies when they are more than half of it and worth the while. */
 const LEAST_WASTE_BYTES = 1_048_576;
@@ -76,7 +75,8 @@ export async function createBlobsFs(options: BlobsFsOptions): Promise<Blobs> {
   }
 
   function putAll(blobs: readonly Blob[]): void {
-    for (const { hash } of blobs) if (!HASH.test(hash)) throw new TypeError(`Not a content hash: ${hash}`);
+    for (const { hash } of blobs)
+      if (!isContentHash(hash)) throw new TypeError(`Not a content hash: ${hash}`);
     index.inOneGo(() => {
       let frame = new Map<string, Body>();
       let frameBytes = 0;
@@ -97,7 +97,7 @@ export async function createBlobsFs(options: BlobsFsOptions): Promise<Blobs> {
   }
 
   function get(contentHash: ContentHash): Uint8Array | null {
-    if (!HASH.test(contentHash)) return null;
+    if (!isContentHash(contentHash)) return null;
     const key = keyOf(contentHash);
     // Twice: a pack may be compacted between the look at the index and the look at the pack.
     for (let look = 0; look < 2; look += 1) {
@@ -113,7 +113,7 @@ export async function createBlobsFs(options: BlobsFsOptions): Promise<Blobs> {
   function remove(hashes: readonly ContentHash[]): void {
     const touched = new Set<string>();
     for (const each of hashes) {
-      const place = HASH.test(each) ? index.forget(keyOf(each)) : null;
+      const place = isContentHash(each) ? index.forget(keyOf(each)) : null;
       if (place !== null) touched.add(place.pack);
     }
     for (const pack of touched) compact(pack);
@@ -152,7 +152,7 @@ export async function createBlobsFs(options: BlobsFsOptions): Promise<Blobs> {
     put: async (blobs) => guard(() => putAll(blobs)),
     get: async (contentHash) => guard(() => get(contentHash)),
     has: async (contentHash) =>
-      HASH.test(contentHash) && guard(() => index.find(keyOf(contentHash))) !== null,
+      isContentHash(contentHash) && guard(() => index.find(keyOf(contentHash))) !== null,
     delete: async (hashes) => guard(() => remove(hashes)),
     list,
     async check() {

@@ -2,12 +2,13 @@ import { hash } from 'node:crypto';
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 
 /**
- * How bodies lie in a pack: those that were put together form one frame and are compressed together, which for the
- * pages of one site takes half the time and space of one by one. The first four bytes say which of two forms it has:
- * a zstd frame begins with its own magic number, anything else with `RAW` and a zero.
+ * How bodies lie wherever they are kept: one body, or several one after the other, which for the pages of one site
+ * takes half the time and space of one by one. The first four bytes say which of two forms a frame has: a zstd frame
+ * begins with its own magic number, anything else with `RAW` and a zero.
  */
 const RAW_TAG = Buffer.from('RAW\0', 'latin1');
 const ZSTD_MAGIC = 0xfd2fb528;
+const HASH = /^[0-9a-f]{64}$/;
 
 /** Below this compression saves next to nothing. */
 const LEAST_COMPRESSED_BYTES = 256;
@@ -42,6 +43,11 @@ export function decodeFrame(stored: Buffer): Buffer | null {
   } catch {
     return null;
   }
+}
+
+/** Whether this can be the hash of a body: what comes from outside is asked before it becomes a key or a path. */
+export function isContentHash(text: string): boolean {
+  return HASH.test(text);
 }
 
 export function isBody(bytes: Uint8Array, contentHash: string): boolean {

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { decodeFrame, encodeFrame, isBody } from './frame.ts';
+import { decodeFrame, encodeFrame, isBody } from './blob-frame.ts';
 
 const PAGE = Buffer.from('<p>A page with words that come again and again.</p>'.repeat(100));
 

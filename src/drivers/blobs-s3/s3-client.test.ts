@@ -1,0 +1,144 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { createBlobsS3 } from './blobs-s3.ts';
+import { uploadInParts } from './multipart.ts';
+import { errorXml, type OddAnswers, startOddServer } from './odd-server.fixture.ts';
+import { S3Client } from './s3-client.ts';
+import { parseS3Url } from './s3-place.ts';
+
+const closing: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const each of closing.splice(0).toReversed()) await each.close();
+});
+
+async function clientFor(answers: OddAnswers) {
+  const server = await startOddServer(answers);
+  const chance = { now: Date.now, random: () => 0 };
+  const client = new S3Client({
+    place: parseS3Url(server.url),
+    maxConnections: 2,
+    timeoutMs: 5_000,
+    ...chance,
+  });
+  const blobs = await createBlobsS3({ url: server.url, ...chance });
+  closing.push(server, client, blobs);
+  return { client, blobs, requests: server.requests };
+}
+
+/** Answers in turn, the last one for ever. */
+const inTurn = (...answers: ReturnType<OddAnswers>[]): OddAnswers => {
+  let turn = 0;
+  return () => answers[Math.min(turn++, answers.length - 1)] ?? null;
+};
+const OK = { status: 200, body: 'fine' };
+
+describe('a request', () => {
+  test.each([
+    ['a server that is busy', { status: 503, body: errorXml('SlowDown') }],
+    ['a server that fails', { status: 500, body: errorXml('InternalError') }],
+    ['a gateway that says it in HTML', { status: 502, body: '<html><p>Bad gateway<br>' }],
+    ['a server that hangs up', null],
+    ['a payload that was damaged on the way', { status: 400, body: errorXml('BadDigest') }],
+    ['a payload that came too slowly', { status: 400, body: errorXml('RequestTimeout') }],
+    ['too many requests', { status: 429 }],
+  ])('is made again after %s', async (_, failure) => {
+    const { client, requests } = await clientFor(inTurn(failure, failure, OK));
+    const { body } = await client.request({ method: 'PUT', key: 'k', body: Buffer.from('x') });
+    expect(body.toString()).toBe('fine');
+    expect(requests).toHaveLength(3);
+  });
+
+  test('is given up after five tries', async () => {
+    const { client, requests } = await clientFor(inTurn({ status: 503, body: errorXml('SlowDown') }));
+    await expect(client.request({ method: 'GET', key: 'k' })).rejects.toMatchObject({
+      code: 'BLOBS_UNAVAILABLE',
+      message: expect.stringMatching(/bucket bucket at http:\/\/127\.0\.0\.1:\d+ .*SlowDown/),
+    });
+    expect(requests).toHaveLength(5);
+  });
+
+  test('is made once when that is asked for', async () => {
+    const { client, requests } = await clientFor(inTurn(null, OK));
+    await expect(client.request({ method: 'GET', key: 'k', onceWithinMs: 5_000 })).rejects.toMatchObject({
+      code: 'BLOBS_UNAVAILABLE',
+    });
+    expect(requests).toHaveLength(1);
+  });
+
+  test.each([
+    ['AccessDenied', 403, 'BLOBS_REFUSED'],
+    ['AuthorizationHeaderMalformed', 400, 'BLOBS_REFUSED'],
+    ['PermanentRedirect', 301, 'BLOBS_REFUSED'],
+    ['NotImplemented', 501, 'BLOBS_REFUSED'],
+    ['QuotaExceeded', 403, 'DISK_FULL'],
+    ['XMinioStorageFull', 507, 'DISK_FULL'],
+  ])('is not made again after %s', async (code, status, expected) => {
+    const { client, requests } = await clientFor(inTurn({ status, body: errorXml(code) }));
+    const error = await client.request({ method: 'GET', key: 'k' }).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: expected, message: expect.stringContaining(code) });
+    expect(String(error)).not.toContain('canary-secret');
+    expect(requests).toHaveLength(1);
+  });
+
+  test('learns from the server which region the bucket is in', async () => {
+    const body = '<Error><Code>AuthorizationHeaderMalformed</Code><Region>eu-west-3</Region></Error>';
+    const { client } = await clientFor(inTurn({ status: 400, body }));
+    await expect(client.request({ method: 'GET' })).rejects.toThrow('region eu-west-3');
+  });
+
+  test('that failed after it was answered 200 has failed', async () => {
+    const { client, requests } = await clientFor(
+      inTurn({ status: 200, body: errorXml('InternalError') }, OK),
+    );
+    expect((await client.request({ method: 'POST', key: 'k' })).body.toString()).toBe('fine');
+    expect(requests).toHaveLength(2);
+  });
+
+  test('with a time limit ends when the server never answers', async () => {
+    // 103 only announces an answer.
+    const { client } = await clientFor((_, url) => (url.includes('slow') ? { status: 103 } : OK));
+    await expect(client.request({ method: 'GET', key: 'slow', onceWithinMs: 50 })).rejects.toThrow(
+      'no answer within 50 ms',
+    );
+  });
+});
+
+describe('blobs in an object store with gaps', () => {
+  test('are stored all the same where the server cannot tell what is absent', async () => {
+    const { blobs, requests } = await clientFor((_method, _url, headers) =>
+      headers['if-none-match'] === '*' ? { status: 501, body: errorXml('NotImplemented') } : OK,
+    );
+    const hashes = ['a', 'b'].map((digit) => digit.repeat(64));
+    for (const hash of hashes) await blobs.put([{ hash: hash as never, bytes: Buffer.from('x') }]);
+    expect(requests).toHaveLength(3);
+  });
+
+  test('have their parts removed when one of them cannot be stored', async () => {
+    const { client, requests } = await clientFor((method, url) => {
+      if (method === 'POST' && url.endsWith('?uploads=')) {
+        return {
+          status: 200,
+          body: '<InitiateMultipartUploadResult><UploadId>id 1</UploadId></InitiateMultipartUploadResult>',
+        };
+      }
+      if (method === 'DELETE') return { status: 204 };
+      if (url.includes('partNumber=2')) return { status: 403, body: errorXml('AccessDenied') };
+      return { status: 200, headers: { etag: '"tag"' } };
+    });
+    await expect(uploadInParts(client, 'key', Buffer.alloc(20_000_000))).rejects.toMatchObject({
+      code: 'BLOBS_REFUSED',
+    });
+    expect(requests.at(-1)).toBe('DELETE /bucket/key?uploadId=id%201');
+    expect(requests.filter((request) => request.startsWith('POST'))).toHaveLength(1);
+  });
+
+  test('are not listed from something that is no object store', async () => {
+    const { blobs } = await clientFor(inTurn({ status: 200, body: 'Welcome to nginx!' }));
+    await expect(Array.fromAsync(blobs.list())).rejects.toMatchObject({ code: 'BLOBS_UNAVAILABLE' });
+  });
+
+  test('are not said to be deleted when some were not', async () => {
+    const body = '<DeleteResult><Error><Key>k</Key><Code>AccessDenied</Code></Error></DeleteResult>';
+    const { blobs } = await clientFor(inTurn({ status: 200, body }));
+    await expect(blobs.delete(['a'.repeat(64) as never])).rejects.toMatchObject({ code: 'BLOBS_REFUSED' });
+  });
+});

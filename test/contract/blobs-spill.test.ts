@@ -1,0 +1,237 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { createBlobsFs } from '../../src/drivers/blobs-fs/blobs-fs.ts';
+import { createBlobsPostgres } from '../../src/drivers/blobs-postgres/blobs-postgres.ts';
+import { createBlobsS3 } from '../../src/drivers/blobs-s3/blobs-s3.ts';
+import { S3Client } from '../../src/drivers/blobs-s3/s3-client.ts';
+import { parseS3Url } from '../../src/drivers/blobs-s3/s3-place.ts';
+import {
+  createSpillingBlobs,
+  type SpillingBlobs,
+  type SpillingBlobsOptions,
+} from '../../src/drivers/blobs-spill/spilling-blobs.ts';
+import { isScrapifieError } from '../../src/errors/scrapifie-error.ts';
+import type { Blob, Blobs } from '../../src/ports/blobs.ts';
+import { blobOf, blobsContract, type OpenedBlobs } from './blobs-contract.ts';
+import { newPostgresPlace, newS3Place } from './blobs-places.ts';
+import { type BreakableLine, openLine } from './breakable-line.ts';
+
+const CHANCE = { now: Date.now, random: Math.random };
+const PATIENT = { timeout: 20_000 };
+const QUIET = { ...CHANCE, moves: false, onSpill: () => {}, onReturn: () => {} };
+
+/** Where bodies go while the object store is away: opens the same place each time. */
+interface SpillPlace {
+  open(): Promise<Blobs>;
+  remove(): Promise<void>;
+}
+
+const SPILLS: Readonly<Record<string, () => Promise<SpillPlace>>> = {
+  async PostgreSQL() {
+    const url = await newPostgresPlace();
+    return { open: () => createBlobsPostgres({ url, now: Date.now }), remove: async () => {} };
+  },
+  async 'a folder'() {
+    const dir = await mkdtemp(join(tmpdir(), 'scrapifie-spill-'));
+    return { open: () => createBlobsFs({ dir }), remove: () => rm(dir, { recursive: true, force: true }) };
+  },
+};
+
+const listed = async (blobs: Blobs) => (await Array.fromAsync(blobs.list())).toSorted();
+const hashesOf = (all: readonly Blob[]) => all.map(({ hash }) => hash).toSorted();
+
+async function openAt(url: string, place: SpillPlace): Promise<OpenedBlobs> {
+  const main = await createBlobsS3({ url, ...CHANCE });
+  const raw = new S3Client({ place: parseS3Url(url), maxConnections: 1, timeoutMs: 5_000, ...CHANCE });
+  const driver = createSpillingBlobs({ ...QUIET, main, spill: await place.open() });
+  return {
+    driver,
+    async damage(hash, spoil) {
+      const key = `${raw.place.prefix}${hash.slice(0, 2)}/${hash}`;
+      const { body } = await raw.request({ method: 'GET', key });
+      await raw.request({ method: 'PUT', key, body: spoil(body) });
+    },
+    reopen: () => openAt(url, place),
+    async close() {
+      await driver.delete(await Array.fromAsync(driver.list()));
+      await driver.close();
+      await raw.close();
+      await place.remove();
+    },
+  };
+}
+
+for (const [name, newSpill] of Object.entries(SPILLS)) {
+  blobsContract(`object store, spilling to ${name}`, async () => openAt(newS3Place(), await newSpill()));
+}
+
+describe.each(Object.entries(SPILLS))('blobs that spill to %s', (_, newSpill) => {
+  const closing: (() => Promise<unknown>)[] = [];
+  afterEach(async () => {
+    for (const close of closing.splice(0).toReversed()) await close();
+  });
+
+  /** An object store behind a line that can be broken, and any number of processes that use it. */
+  async function newWorld() {
+    const url = newS3Place();
+    const { hostname: host, port } = new URL(url);
+    const line: BreakableLine = await openLine({ host, port: Number(port) });
+    const overLine = new URL(url);
+    overLine.port = String(line.port);
+    const place = await newSpill();
+    closing.push(
+      () => place.remove(),
+      () => line.close(),
+    );
+    // These two see the truth: past the line, and past the composition.
+    const main = await createBlobsS3({ url, ...CHANCE });
+    const spill = await place.open();
+    closing.push(async () => {
+      await main.delete(await Array.fromAsync(main.list()));
+      await Promise.all([main.close(), spill.close()]);
+    });
+    const told: string[] = [];
+    const open = async (options: Partial<SpillingBlobsOptions> = {}): Promise<SpillingBlobs> => {
+      const blobs = createSpillingBlobs({
+        main: await createBlobsS3({ url: overLine.href, timeoutMs: 600, checkMs: 600, ...CHANCE }),
+        spill: await place.open(),
+        ...CHANCE,
+        moves: false,
+        retryMs: 20,
+        longestRetryMs: 200,
+        moveEveryMs: 20,
+        onSpill: ({ code }) => told.push(code),
+        onReturn: () => told.push('back'),
+        ...options,
+      });
+      closing.push(() => blobs.close());
+      return blobs;
+    };
+    return { line, main, spill, told, open };
+  }
+
+  test('go to the other place while the object store is away, can be read, and are brought home', async () => {
+    const { line, main, spill, told, open } = await newWorld();
+    const blobs = await open();
+    const [before, during] = [blobOf('before'), blobOf('during')];
+    await blobs.put([before]);
+    line.set('cut');
+    await blobs.put([during]);
+    expect(blobs.degradation()).toContain('cannot be reached');
+    expect(await blobs.get(during.hash)).toEqual(Buffer.from(during.bytes));
+    expect(await blobs.has(during.hash)).toBe(true);
+    expect(await listed(spill)).toEqual([during.hash]);
+    await blobs.check();
+
+    line.set('open');
+    await expect.poll(() => blobs.move(), PATIENT).toBe(1);
+    expect(await listed(spill)).toEqual([]);
+    expect(await listed(main)).toEqual(hashesOf([before, during]));
+    expect(await listed(blobs)).toEqual(hashesOf([before, during]));
+    expect(blobs.degradation()).toBeNull();
+    expect(told).toEqual(['BLOBS_UNAVAILABLE', 'back']);
+  });
+
+  test('are neither there nor absent while only the object store could know', async () => {
+    const { line, open } = await newWorld();
+    const blobs = await open();
+    const blob = blobOf('in main only');
+    await blobs.put([blob]);
+    line.set('silent');
+    for (let time = 0; time < 2; time += 1) {
+      await expect(blobs.get(blob.hash)).rejects.toMatchObject({ code: 'BLOBS_UNAVAILABLE' });
+      await expect(blobs.has(blob.hash)).rejects.toMatchObject({ code: 'BLOBS_UNAVAILABLE' });
+      await expect(blobs.delete([blob.hash])).rejects.toMatchObject({ code: 'BLOBS_UNAVAILABLE' });
+    }
+    line.set('open');
+    await expect.poll(() => blobs.get(blob.hash).catch(() => null), PATIENT).toEqual(Buffer.from(blob.bytes));
+  });
+
+  test('do not ask an object store that is known to be away', async () => {
+    const { line, open } = await newWorld();
+    const clock = { now: 0 };
+    const blobs = await open({ now: () => clock.now, retryMs: 60_000, longestRetryMs: 60_000 });
+    line.set('cut');
+    await blobs.put([blobOf('first')]);
+    line.set('open');
+    await blobs.put([blobOf('second')]);
+    expect(await blobs.move()).toBe(0);
+    await expect(blobs.get(blobOf('elsewhere').hash)).rejects.toMatchObject({ code: 'BLOBS_UNAVAILABLE' });
+    clock.now = 60_000;
+    expect(await blobs.move()).toBe(2);
+    expect(await blobs.get(blobOf('elsewhere').hash)).toBeNull();
+  });
+
+  test('are listed once and deleted from both places', async () => {
+    const { main, spill, open } = await newWorld();
+    const blobs = await open();
+    const all = Array.from({ length: 5 }, (_, n) => blobOf(`body ${n}`));
+    await main.put(all.slice(0, 3));
+    await spill.put(all.slice(2));
+    expect(await listed(blobs)).toEqual(hashesOf(all));
+    await blobs.delete(hashesOf(all));
+    expect([await listed(main), await listed(spill)]).toEqual([[], []]);
+  });
+
+  test('move by themselves in a process that is told to', async () => {
+    const { main, spill, open } = await newWorld();
+    const all = Array.from({ length: 150 }, (_, n) => blobOf(`body ${n}`));
+    await spill.put(all);
+    await open({ moves: true });
+    await expect.poll(() => listed(spill), PATIENT).toEqual([]);
+    expect(await listed(main)).toEqual(hashesOf(all));
+  });
+
+  test('survive several movers at once', async () => {
+    const { main, spill, open } = await newWorld();
+    const all = Array.from({ length: 200 }, (_, n) => blobOf(`body ${n}`));
+    await spill.put(all);
+    const movers = [await open(), await open(), await open()];
+    await Promise.all(movers.map((blobs) => blobs.move()));
+    expect(await listed(spill)).toEqual([]);
+    expect(await listed(main)).toEqual(hashesOf(all));
+  });
+
+  test('are never lost nor missed while the object store comes and goes', async () => {
+    const { line, main, spill, open } = await newWorld();
+    const writers = [await open(), await open()];
+    const movers = [await open({ moves: true }), await open({ moves: true })];
+    const put: Blob[] = [];
+    let spilled = 0;
+    // By what was done, not by time: each state lasts for so many batches.
+    const STATES = ['open', 'cut', 'open', 'silent', 'open', 'cut', 'silent', 'cut', 'open'] as const;
+    const BATCHES_PER_STATE = 8;
+    let batches = 0;
+    const write = async (blobs: SpillingBlobs) => {
+      while (batches < STATES.length * BATCHES_PER_STATE) {
+        line.set(STATES[Math.floor(batches / BATCHES_PER_STATE)] ?? 'open');
+        batches += 1;
+        const batch = Array.from({ length: 8 }, () =>
+          blobOf(`<p>${randomBytes(20).toString('hex')}</p>`.repeat(200)),
+        );
+        await blobs.put(batch);
+        put.push(...batch);
+        if (blobs.degradation() !== null) spilled += 1;
+        const looked = put[(batches * 7_919) % put.length] as Blob;
+        const found = await blobs.get(looked.hash).catch((error: unknown) => error);
+        if (isScrapifieError(found)) expect(found.code).toBe('BLOBS_UNAVAILABLE');
+        else expect(found).toEqual(Buffer.from(looked.bytes));
+      }
+    };
+    await Promise.all(writers.map(write));
+    line.set('open');
+    expect(spilled).toBeGreaterThan(0);
+    await expect.poll(() => listed(spill), PATIENT).toEqual([]);
+    expect(await listed(main)).toEqual(hashesOf(put));
+    for (const { hash, bytes } of put) {
+      const found = await main.get(hash);
+      expect(found !== null && Buffer.compare(found, bytes) === 0).toBe(true);
+    }
+    for (const blobs of [...writers, ...movers]) {
+      await expect.poll(() => blobs.check().then(() => blobs.degradation()), PATIENT).toBeNull();
+    }
+  });
+});
