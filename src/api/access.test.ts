@@ -95,7 +95,14 @@ describe('keys', () => {
     const third = await ask();
     expect(third.statusCode).toBe(429);
     expect(third.json()).toMatchObject({ success: false, error: { code: 'RATE_LIMITED', retryable: true } });
-    expect(Number(third.headers['retry-after'])).toBeGreaterThan(0);
+    expect(third.headers).toMatchObject({
+      'ratelimit-limit': '2',
+      'ratelimit-remaining': '0',
+      'ratelimit-reset': '60',
+      'retry-after': '60',
+    });
+    clock.now += 60_000;
+    expect((await ask()).statusCode).toBe(200);
     expect((await platform.call({ url: '/v1/account' })).statusCode).toBe(200);
   });
 

@@ -1,8 +1,8 @@
-import rateLimit from '@fastify/rate-limit';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Settings } from '../config/settings.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { AccountId } from '../model/ids.ts';
+import type { Limits } from '../ports/limits.ts';
 import type { ApiKey, KeyScope } from '../ports/store.ts';
 import { allows } from './api-key.ts';
 import type { App } from './app.ts';
@@ -19,34 +19,43 @@ declare module 'fastify' {
   }
 }
 
+export interface Guard {
+  readonly keys: KeyDirectory;
+  readonly limits: Limits;
+  readonly settings: Pick<Settings, 'rateLimitPerMinute'>;
+  readonly now: () => number;
+}
+
 /** Puts a key check and a rate limit per key before every route added afterwards. */
-export async function guardRoutes(app: App, keys: KeyDirectory, settings: Settings): Promise<void> {
+export function guardRoutes(app: App, guard: Guard): void {
   app.decorateRequest('key', null);
   app.addHook('onRoute', (route) => {
     if (route.url.startsWith('/v1/') && route.config?.access === undefined) {
       throw new Error(`Route ${route.url} does not say who may use it.`);
     }
   });
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', async (request, reply) => {
     const access = request.routeOptions.config.access ?? 'open';
     if (request.is404 || access === 'open' || (access === 'local' && isLocal(request))) return;
-    request.key = await authenticate(request, keys);
+    request.key = await authenticate(request, guard.keys);
     const needed = access === 'local' ? 'read' : access;
     if (!allows(request.key.scopes, needed)) {
       throw new ScrapifieError('FORBIDDEN', `This API key lacks the scope "${needed}".`);
     }
+    await countIn(request.key, reply, guard);
   });
-  await app.register(rateLimit, {
-    max: (request: FastifyRequest) => request.key?.ratePerMinute ?? settings.rateLimitPerMinute,
-    timeWindow: 60_000,
-    cache: 10_000,
-    enableDraftSpec: true,
-    keyGenerator: (request) => request.key?.id ?? '',
-    allowList: (request) => request.key === null,
-    errorResponseBuilder: (_request, { max, ttl }) =>
-      new ScrapifieError('RATE_LIMITED', `This key may send ${max} requests per minute.`, {
-        retryAfterMs: ttl,
-      }),
+}
+
+/** Throws RATE_LIMITED when the key has sent too much; either way the answer says how much is left. */
+async function countIn(key: ApiKey, reply: FastifyReply, { limits, settings, now }: Guard): Promise<void> {
+  const perMinute = key.ratePerMinute ?? settings.rateLimitPerMinute;
+  const { isAllowed, remaining, resetMs } = await limits.take(key.id, perMinute, now());
+  reply.header('ratelimit-limit', perMinute);
+  reply.header('ratelimit-remaining', remaining);
+  reply.header('ratelimit-reset', Math.ceil(resetMs / 1_000));
+  if (isAllowed) return;
+  throw new ScrapifieError('RATE_LIMITED', `This key may send ${perMinute} requests per minute.`, {
+    retryAfterMs: resetMs,
   });
 }
 

@@ -8,7 +8,7 @@ import { invalidRequest, problemsOf } from '../jobs/invalid-request.ts';
 import { guardRoutes } from './access.ts';
 import type { ApiDeps, App, RouteDeps } from './app.ts';
 import { requestIdOf } from './envelope.ts';
-import { answerClientError, answerFailures, sendFailure } from './failures.ts';
+import { answerClientError, answerFailures, isOurs, sendFailure } from './failures.ts';
 import { createIdempotency } from './idempotency.ts';
 import { readJsonBodies } from './json-body.ts';
 import { createKeyDirectory } from './key-directory.ts';
@@ -24,6 +24,7 @@ import { addKeyRoutes } from './routes/keys.ts';
 import { addMapRoutes } from './routes/map.ts';
 import { addSampleRoutes } from './routes/sample.ts';
 import { addScrapeRoutes } from './routes/scrape.ts';
+import { keepStaleAnswers } from './stale-answers.ts';
 
 /** A client that dribbles its request is cut here; one that waits for a page may wait as long as a scrape may take. */
 const HEADERS_TIMEOUT_MS = 20_000;
@@ -31,6 +32,20 @@ const REQUEST_TIMEOUT_MS = 120_000;
 const IDLE_SOCKET_MS = 330_000;
 /** Not a registered status: what logs and metrics call a request whose client did not wait for the answer. */
 const CLIENT_CLOSED_REQUEST = 499;
+
+const ROUTES = [
+  addScrapeRoutes,
+  addBatchRoutes,
+  addCrawlRoutes,
+  addMapRoutes,
+  addJobRoutes,
+  addJobPageRoutes,
+  addDomainRoutes,
+  addKeyRoutes,
+  addAccountRoutes,
+  addHealthRoutes,
+  addSampleRoutes,
+] as const;
 
 /**
  * The HTTP API, ready to listen or to be injected into. Closing it refuses new requests at once, lets running ones
@@ -60,31 +75,17 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   });
   parseWithZod(app);
   readJsonBodies(app, settings.bodyLimitBytes);
-  answerFailures(app);
+  answerFailures(app, keepStaleAnswers(app, now));
   followLife(app, deps);
 
   // Order matters: what a browser needs comes before the key check, so that it can read a 401 too.
   await secure(app, settings.corsOrigins);
   await collectDocs(app, deps.version);
-  await guardRoutes(app, keys, settings);
+  guardRoutes(app, { keys, limits: deps.limits, settings, now });
 
   const routeDeps: RouteDeps = { ...deps, keys, idempotency: createIdempotency(store, jobs, now) };
-  for (const add of [
-    addScrapeRoutes,
-    addBatchRoutes,
-    addCrawlRoutes,
-    addMapRoutes,
-    addJobRoutes,
-    addJobPageRoutes,
-    addDomainRoutes,
-    addKeyRoutes,
-    addAccountRoutes,
-    addHealthRoutes,
-    addSampleRoutes,
-  ]) {
-    add(app, routeDeps);
-  }
-  await addDocsRoutes(app);
+  for (const add of deps.onlyOperations === true ? [addHealthRoutes] : ROUTES) add(app, routeDeps);
+  if (deps.onlyOperations !== true) await addDocsRoutes(app);
   app.addHook('onClose', () => keys.close());
   await app.ready();
   return app as unknown as FastifyInstance;
@@ -119,7 +120,7 @@ function followLife(app: App, { logger, metrics, jobs, settings }: ApiDeps): voi
     const route = request.is404 ? null : (request.routeOptions.url ?? null);
     metrics.httpRequest(request.method, route, status, elapsedMs);
     const ms = Math.round(elapsedMs * 100) / 100;
-    const line = { requestId: request.id, method: request.method, route, status, ms };
+    const line = { requestId: request.id, method: request.method, route, status, ms, ...whyOf(request) };
     if (status >= 500) logger.warn(line, 'request');
     else if (route === null || route.startsWith('/v1/')) logger.info(line, 'request');
     else logger.debug(line, 'request');
@@ -132,6 +133,12 @@ function followLife(app: App, { logger, metrics, jobs, settings }: ApiDeps): voi
     clearTimeout(drained);
     jobs.close();
   });
+}
+
+/** The answer says what is wrong with this installation without details; here they are. */
+function whyOf({ failure }: FastifyRequest): { code?: string; reason?: string } {
+  if (failure === null || failure === undefined) return {};
+  return isOurs(failure) ? { code: failure.code, reason: failure.message } : { code: failure.code };
 }
 
 /** The page of the docs runs its own scripts and styles and talks to this server only. */
@@ -177,13 +184,16 @@ async function secure(app: App, corsOrigins: string): Promise<void> {
       'X-Service-Key',
     ],
     exposedHeaders: [
+      'Age',
       'Idempotency-Replayed',
       'Location',
       'RateLimit-Limit',
       'RateLimit-Remaining',
       'RateLimit-Reset',
       'Retry-After',
+      'Warning',
       'X-Request-ID',
+      'X-Scrapifie-Stale',
     ],
     maxAge: 600,
   });

@@ -7,10 +7,11 @@ import type { HostKey } from '../model/ids.ts';
 import type { HostPolicy } from '../model/policy.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { Bus } from '../ports/bus.ts';
+import type { Limits } from '../ports/limits.ts';
 import type { Store } from '../ports/store.ts';
 import type { Idempotency } from './idempotency.ts';
 import type { KeyDirectory } from './key-directory.ts';
-import type { Check } from './readiness.ts';
+import type { Readiness } from './readiness.ts';
 
 /** The server that routes are added to; what they parse is typed by their zod schemas. */
 export type App = FastifyInstance<
@@ -28,15 +29,20 @@ export interface PolicyView {
 
 export interface ApiDeps {
   readonly jobs: Jobs;
+  /** Where it is a server, see `watchStore`: `jobs` and this then share the watched one. */
   readonly store: Store;
   readonly bus: Bus;
+  /** Counts the requests of each key. */
+  readonly limits: Limits;
   readonly settings: Settings;
   readonly logger: FastifyBaseLogger;
   readonly metrics: Pick<Metrics, 'httpRequest' | 'render' | 'contentType'>;
-  readonly readiness: () => Promise<readonly Check[]>;
+  readonly readiness: () => Promise<Readiness>;
   readonly policies: PolicyView;
   readonly version: string;
   readonly now: () => number;
+  /** A part of a fleet that is no API tells only how it does: health, readiness and metrics. */
+  readonly onlyOperations?: boolean;
 }
 
 /** What every file in routes/ gets. */

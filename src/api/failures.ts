@@ -1,10 +1,18 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ErrorCode } from '../errors/registry.ts';
+import { ERRORS, type ErrorCode, EXIT } from '../errors/registry.ts';
 import { asScrapifieError, isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { App } from './app.ts';
 import { failure, requestIdOf } from './envelope.ts';
+import type { StaleAnswers } from './stale-answers.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Why the answer is no success, as the log may know it; null while none went wrong. */
+    failure: ScrapifieError | null;
+  }
+}
 
 /** What the server's own errors mean to a client. */
 const SERVER_ERRORS: Readonly<Record<string, readonly [ErrorCode, string]>> = {
@@ -17,6 +25,15 @@ const SERVER_ERRORS: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   FST_ERR_MAX_PARAM_LENGTH: ['NOT_FOUND', 'A part of the path is too long.'],
 };
 
+/** A server behind this one that will not have us is a matter for whoever runs it: a client can but try later. */
+const SEEN_FROM_OUTSIDE: Partial<Record<ErrorCode, ErrorCode>> = {
+  STORE_REFUSED: 'STORE_UNAVAILABLE',
+  QUEUE_REFUSED: 'QUEUE_UNAVAILABLE',
+  BLOBS_REFUSED: 'BLOBS_UNAVAILABLE',
+};
+/** What a client is told when nobody knows better: parts of this installation mostly come back soon, sites do not. */
+const RETRY_AFTER_MS = { ours: 5_000, sites: 60_000 };
+
 /** Gives every error the one shape it may leave in. */
 export function toScrapifieError(error: unknown): ScrapifieError {
   if (isScrapifieError(error)) return error;
@@ -25,10 +42,35 @@ export function toScrapifieError(error: unknown): ScrapifieError {
   return asScrapifieError(error);
 }
 
+/** What a client sees of it: what is wrong with this installation is told without addresses, users and paths. */
+function shownToClients(error: ScrapifieError): ScrapifieError {
+  if (!isOurs(error) || error.code === 'SHUTTING_DOWN') return error;
+  const code = SEEN_FROM_OUTSIDE[error.code] ?? error.code;
+  const { details, retryAfterMs } = error;
+  return new ScrapifieError(code, ERRORS[code].meaning, {
+    details,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
+}
+
+export const isOurs = (error: ScrapifieError): boolean => error.spec.exitCode === EXIT.environment;
+
+/** Whoever is sent away for now is always told for how long. */
+function pauseFor(error: ScrapifieError): number | undefined {
+  const { httpStatus, retry } = error.spec;
+  if (error.retryAfterMs !== undefined || retry !== 'later') return error.retryAfterMs;
+  if (httpStatus === 429) return RETRY_AFTER_MS.ours;
+  if (httpStatus !== 503) return undefined;
+  return isOurs(error) ? RETRY_AFTER_MS.ours : RETRY_AFTER_MS.sites;
+}
+
 /** One envelope for whatever goes wrong, wherever it does; faults go to the log, never to the client. */
-export function answerFailures(app: App): void {
+export function answerFailures(app: App, stale: StaleAnswers): void {
   const paths = watchPaths(app);
-  app.setErrorHandler((thrown, request, reply) => sendFailure(thrown, request, reply));
+  app.decorateRequest('failure', null);
+  app.setErrorHandler(
+    (thrown, request, reply) => stale.answer(thrown, request, reply) ?? sendFailure(thrown, request, reply),
+  );
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0] ?? '';
     const allowed = paths.methodsOf(path);
@@ -44,16 +86,18 @@ export function answerFailures(app: App): void {
 }
 
 export function sendFailure(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const error = toScrapifieError(thrown);
-  const { httpStatus } = error.spec;
-  if (error.code === 'INTERNAL')
-    request.log.error({ requestId: request.id, err: error.cause ?? error }, 'fault');
-  if (error.code === 'UNAUTHENTICATED') reply.header('www-authenticate', 'Bearer');
-  if (error.retryAfterMs !== undefined) {
-    reply.header('retry-after', String(Math.max(1, Math.ceil(error.retryAfterMs / 1_000))));
+  const known = toScrapifieError(thrown);
+  request.failure = known;
+  if (known.code === 'INTERNAL')
+    request.log.error({ requestId: request.id, err: known.cause ?? known }, 'fault');
+  if (known.code === 'UNAUTHENTICATED') reply.header('www-authenticate', 'Bearer');
+  const error = shownToClients(known);
+  const pauseMs = pauseFor(error);
+  if (pauseMs !== undefined) {
+    reply.header('retry-after', String(Math.max(1, Math.ceil(pauseMs / 1_000))));
   }
   return reply
-    .code(httpStatus)
+    .code(error.spec.httpStatus)
     .header('x-request-id', request.id)
     .type('application/json; charset=utf-8')
     .send(failure(error));

@@ -2,9 +2,13 @@ import { timingSafeEqual } from 'node:crypto';
 import type { KeyId } from '../model/ids.ts';
 import type { AccountStore, ApiKey } from '../ports/store.ts';
 import { hashSecret, isUsable } from './api-key.ts';
+import { isStoreAway } from './store-watch.ts';
 
 export interface KeyDirectory {
-  /** The usable key with this secret, or null. Counts as a use. */
+  /**
+   * The usable key with this secret, or null. Counts as a use. While the store is away, a key that was seen valid a
+   * short while ago still is; of any other the store's error is thrown.
+   */
   identify(secret: string): Promise<ApiKey | null>;
   /** A key was revoked: from now on it is unknown here. */
   forget(id: KeyId): void;
@@ -21,6 +25,8 @@ export interface KeyDirectoryOptions {
 
 /** A key revoked in another process stops working here within this time. */
 const FRESH_MS = 5_000;
+/** How long a key lives on without the store: one revoked meanwhile stops working here within this time. */
+const TRUSTED_MS = 600_000;
 const TOUCH_MS = 5_000;
 const MAX_KNOWN = 10_000;
 /** Apart, so that a flood of wrong keys cannot push the right ones out. */
@@ -28,7 +34,7 @@ const MAX_UNKNOWN = 1_000;
 
 export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
   const { store, now } = options;
-  const known = new Map<string, { readonly key: ApiKey; readonly freshUntil: number }>();
+  const known = new Map<string, { readonly key: ApiKey; readonly seenAt: number }>();
   const unknown = new Map<string, number>();
   const used = new Map<KeyId, number>();
   const timer = setInterval(flush, TOUCH_MS).unref();
@@ -46,14 +52,24 @@ export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
 
   async function find(hash: string, at: number): Promise<ApiKey | null> {
     const cached = known.get(hash);
-    if (cached !== undefined && cached.freshUntil > at) return cached.key;
+    if (cached !== undefined && isWithin(FRESH_MS, cached.seenAt, at)) return cached.key;
     if ((unknown.get(hash) ?? 0) > at) return null;
-    const key = await store.findKey(hash);
+    let key: ApiKey | null;
+    try {
+      key = await store.findKey(hash);
+    } catch (error) {
+      // Looked up again: the key may have been revoked while the store was asked.
+      const trusted = known.get(hash);
+      if (trusted === undefined || !isStoreAway(error)) throw error;
+      if (!isWithin(TRUSTED_MS, trusted.seenAt, at)) throw error;
+      return trusted.key;
+    }
     if (key === null) {
+      known.delete(hash);
       remember(unknown, hash, at + FRESH_MS, MAX_UNKNOWN);
       return null;
     }
-    remember(known, hash, { key, freshUntil: at + FRESH_MS }, MAX_KNOWN);
+    remember(known, hash, { key, seenAt: at }, MAX_KNOWN);
     return key;
   }
 
@@ -75,6 +91,9 @@ export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
     },
   };
 }
+
+/** In both directions: a clock that was put back must not make a key live longer. */
+const isWithin = (ms: number, seenAt: number, at: number) => Math.abs(at - seenAt) < ms;
 
 /** The oldest entry makes room. */
 function remember<T>(map: Map<string, T>, hash: string, value: T, max: number): void {

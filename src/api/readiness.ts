@@ -1,50 +1,105 @@
-/** How one part answered when it was tried. */
-export interface Check {
-  readonly name: string;
-  readonly ok: boolean;
+import { ERRORS, type ErrorCode } from '../errors/registry.ts';
+import { isScrapifieError } from '../errors/scrapifie-error.ts';
+
+/** Something that this process depends on. */
+export interface Part {
+  /** Really uses the part and throws when that does not work. */
+  check(): Promise<void>;
+  /** Whether this process is of no use without it. One without which it goes on is degraded, not failing. */
+  readonly isEssential: boolean;
+  /** Why a part that works is not as it should be; null when it is. */
+  degradation?(): string | null;
+}
+
+/** How a part did when it was tried. Without `reason`, this is for anybody. */
+export interface PartReport {
+  readonly status: 'ok' | 'degraded' | 'failing';
   readonly ms: number;
-  readonly error?: string;
+  readonly code?: ErrorCode;
+  readonly message?: string;
+  /** What exactly happened, with addresses and paths: for the log. */
+  readonly reason?: string;
+}
+
+export interface Readiness {
+  /** No part is failing. */
+  readonly isReady: boolean;
+  readonly parts: Readonly<Record<string, PartReport>>;
 }
 
 export interface ReadinessOptions {
-  /** Each really uses its part and throws when that does not work. */
-  readonly parts: Readonly<Record<string, () => Promise<void>>>;
+  readonly parts: Readonly<Record<string, Part>>;
+  /** For each part. */
   readonly limitMs?: number;
   /** Answers are shared for this long: a probe writes, and anybody may ask. */
   readonly freshMs?: number;
   readonly now: () => number;
 }
 
-/** Tries all parts at once, each with its own time limit. */
-export function createReadiness(options: ReadinessOptions): () => Promise<readonly Check[]> {
-  const limitMs = options.limitMs ?? 2_000;
-  const freshMs = options.freshMs ?? 500;
-  const { now } = options;
-  let latest: Promise<readonly Check[]> | null = null;
-  let latestAt = Number.NEGATIVE_INFINITY;
+type TryPart = () => Promise<PartReport>;
 
-  async function tryPart(name: string, check: () => Promise<void>): Promise<Check> {
-    const startedAt = now();
-    let timer: NodeJS.Timeout | undefined;
-    const limit = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`no answer within ${limitMs} ms`)), limitMs);
-    });
-    try {
-      await Promise.race([check(), limit]);
-      return { name, ok: true, ms: now() - startedAt };
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      return { name, ok: false, ms: now() - startedAt, error: message };
-    } finally {
-      clearTimeout(timer);
-    }
+/** Tries all parts at once, each with its own time limit. However many ask, each part is tried once at a time. */
+export function createReadiness(options: ReadinessOptions): () => Promise<Readiness> {
+  const { limitMs = 2_000, freshMs = 500, now } = options;
+  const tries = Object.entries(options.parts).map(([name, part]): [string, TryPart] => [
+    name,
+    tryPart(part, limitMs, now),
+  ]);
+  let latest: Promise<Readiness> | null = null;
+  let freshUntil = Number.NEGATIVE_INFINITY;
+
+  async function tryAll(): Promise<Readiness> {
+    const reports = await Promise.all(tries.map(async ([name, tryIt]) => [name, await tryIt()] as const));
+    freshUntil = now() + freshMs;
+    const isReady = reports.every(([, { status }]) => status !== 'failing');
+    return { isReady, parts: Object.fromEntries(reports) };
   }
 
   return () => {
-    if (latest === null || now() - latestAt >= freshMs) {
-      latestAt = now();
-      latest = Promise.all(Object.entries(options.parts).map(([name, check]) => tryPart(name, check)));
+    if (latest === null || now() >= freshUntil) {
+      // While it runs it is shared, however long it takes.
+      freshUntil = Number.POSITIVE_INFINITY;
+      latest = tryAll();
     }
     return latest;
   };
+}
+
+function tryPart(part: Part, limitMs: number, now: () => number): TryPart {
+  /** A check that ran out of time and still has not ended is waited for again, not made again. */
+  let checking: Promise<void> | null = null;
+
+  return async () => {
+    const startedAt = now();
+    checking ??= part.check().finally(() => {
+      checking = null;
+    });
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(() => reject(new LateError(limitMs)), limitMs);
+    try {
+      await Promise.race([checking, late]);
+      const reason = part.degradation?.() ?? null;
+      const ms = now() - startedAt;
+      if (reason === null) return { status: 'ok', ms };
+      return { status: 'degraded', ms, message: 'Works, but not as it should; the log says why.', reason };
+    } catch (error) {
+      const status = part.isEssential ? 'failing' : 'degraded';
+      return { status, ms: now() - startedAt, ...tellOf(error) };
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+}
+
+class LateError extends Error {
+  constructor(limitMs: number) {
+    super(`No answer within ${limitMs} ms.`);
+  }
+}
+
+/** Anybody may ask whether we are ready; addresses, users and paths are not for anybody. */
+function tellOf(error: unknown): Pick<PartReport, 'code' | 'message' | 'reason'> {
+  const reason = error instanceof Error ? error.message : String(error);
+  if (isScrapifieError(error)) return { code: error.code, message: ERRORS[error.code].meaning, reason };
+  return { message: error instanceof LateError ? reason : 'Does not work; the log says why.', reason };
 }

@@ -1,4 +1,5 @@
-import { ERRORS, type ErrorCode } from '../errors/registry.ts';
+import { ERRORS, type ErrorCode, EXIT } from '../errors/registry.ts';
+import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { Attempt } from '../model/attempt.ts';
 import type { JobId } from '../model/ids.ts';
 import type { Format, Job } from '../model/job.ts';
@@ -56,9 +57,12 @@ export interface JobReader {
   errors(job: Job, query: ListQuery & { readonly state: 'failed' | 'denied' }): Promise<Slice<JobError>>;
   urls(job: Job, query: ListQuery & { readonly state?: TaskState | undefined }): Promise<Slice<LedgerEntry>>;
   eachUrl(job: Job, state?: TaskState): AsyncGenerator<LedgerEntry>;
-  /** The result of a scrape that has ended. Throws its error when no answer was got. */
+  /**
+   * The result of a scrape that has ended. Throws its error when no answer was got. When it cannot be read for now,
+   * because the store or the object store is away, the error has the id under which it can be read later.
+   */
   scraped(id: JobId, formats: readonly Format[]): Promise<ScrapeResult>;
-  /** What a map that has ended found. Throws the error of its start page when it found nothing. */
+  /** What a map that has ended found. Throws the error of its start page when it found nothing; else as `scraped`. */
   mapped(id: JobId, limit: number): Promise<MapResult>;
 }
 
@@ -117,6 +121,30 @@ export function createJobReader(store: JobStore, blobs: Blobs): JobReader {
     } while (cursor !== undefined);
   }
 
+  async function scraped(id: JobId, formats: readonly Format[]): Promise<ScrapeResult> {
+    const [pages, entries] = await Promise.all([
+      store.listPages({ jobId: id, limit: 1 }),
+      store.listTasks({ jobId: id, limit: 1 }),
+    ]);
+    const page = pages.items[0];
+    const entry = entries.items[0];
+    if (entry === undefined || !isAnswered(page)) throw scrapeFailure(id, entry, page);
+    return { id, ...(await readPage(page, formats, blobs)), trace: traceOf(entry) };
+  }
+
+  async function mapped(id: JobId, limit: number): Promise<MapResult> {
+    const urls: string[] = [];
+    let start: LedgerEntry | undefined;
+    for await (const entry of eachEntry(id)) {
+      start ??= entry;
+      if (entry.kind !== 'page' || !(entry.state === 'done' || entry.rule?.startsWith('map.'))) continue;
+      if (urls.length === limit) return { id, urls, isTruncated: true };
+      urls.push(entry.url);
+    }
+    if (urls.length === 0 && start !== undefined && start.state !== 'done') throw scrapeFailure(id, start);
+    return { id, urls, isTruncated: false };
+  }
+
   return {
     results,
     eachResult,
@@ -127,30 +155,24 @@ export function createJobReader(store: JobStore, blobs: Blobs): JobReader {
     urls: (job, { state, cursor, limit }) => store.listTasks({ jobId: job.id, state, cursor, limit }),
     eachUrl: (job, state) => eachEntry(job.id, state),
 
-    async scraped(id, formats) {
-      const [pages, entries] = await Promise.all([
-        store.listPages({ jobId: id, limit: 1 }),
-        store.listTasks({ jobId: id, limit: 1 }),
-      ]);
-      const page = pages.items[0];
-      const entry = entries.items[0];
-      if (entry === undefined || !isAnswered(page)) throw scrapeFailure(id, entry, page);
-      return { id, ...(await readPage(page, formats, blobs)), trace: traceOf(entry) };
-    },
-
-    async mapped(id, limit) {
-      const urls: string[] = [];
-      let start: LedgerEntry | undefined;
-      for await (const entry of eachEntry(id)) {
-        start ??= entry;
-        if (entry.kind !== 'page' || !(entry.state === 'done' || entry.rule?.startsWith('map.'))) continue;
-        if (urls.length === limit) return { id, urls, isTruncated: true };
-        urls.push(entry.url);
-      }
-      if (urls.length === 0 && start !== undefined && start.state !== 'done') throw scrapeFailure(id, start);
-      return { id, urls, isTruncated: false };
-    },
+    scraped: (id, formats) => namingJob(id, scraped(id, formats)),
+    mapped: (id, limit) => namingJob(id, mapped(id, limit)),
   };
+}
+
+/** The work is done and kept; whoever waited for it must be able to come back for it. */
+async function namingJob<T>(jobId: JobId, reading: Promise<T>): Promise<T> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (!isScrapifieError(error) || error.spec.exitCode !== EXIT.environment) throw error;
+    const { code, message, retryAfterMs } = error;
+    throw new ScrapifieError(code, message, {
+      cause: error,
+      details: { jobId },
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    });
+  }
 }
 
 function traceOf(entry: LedgerEntry): ScrapeTrace {

@@ -43,6 +43,36 @@ describe('waits for a job', () => {
     expect(waits.count()).toBe(0);
   });
 
+  it('are looked up few at a time, and many once the store knows of ends that the bus did not tell', async () => {
+    const jobs = Array.from({ length: 1_000 }, (_, each) => `job-${each}` as JobId);
+    const ended = new Set<JobId>();
+    const polls: number[] = [];
+    let asked = 0;
+    const count = () => {
+      polls.push(asked);
+      asked = 0;
+    };
+    const { bus } = open();
+    const waits = createJobWaits({
+      bus,
+      pollMs: 1,
+      async hasEnded(id) {
+        // All look-ups of a poll are made in one turn of the loop here, because nobody waits for a server.
+        if (asked === 0) setImmediate(count);
+        asked += 1;
+        return ended.has(id);
+      },
+    });
+    const crowd = jobs.map((each) => waits.begin(each, FOREVER_MS));
+    await expect.poll(() => polls.length).toBeGreaterThan(1);
+    for (const each of jobs) ended.add(each);
+    expect(new Set(await Promise.all(crowd.map((wait) => wait.outcome)))).toEqual(new Set(['ended']));
+    await expect.poll(() => polls.slice(-3)).toEqual([50, 500, 450]);
+    expect(new Set(polls.slice(0, -2))).toEqual(new Set([50]));
+    expect(waits.count()).toBe(0);
+    waits.close();
+  });
+
   it('end at their time limit and when the caller leaves', async () => {
     const { waits } = open();
     expect(await waits.begin(job, 1).outcome).toBe('timeout');

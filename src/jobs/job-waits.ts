@@ -32,19 +32,27 @@ export interface JobWaitsOptions {
   readonly maxWaits?: number;
 }
 
+/** Each holds a connection and what was sent on it, some 40 KB. */
+const MAX_WAITS = 10_000;
+
 type Settle = (outcome: WaitOutcome) => void;
-/** Store look-ups per poll: a lost message costs a waiter some polls, never the store its calm. */
-const LOOKUPS_PER_POLL = 50;
+/**
+ * Store look-ups per poll: a lost message costs a waiter some polls, never the store its calm. A poll that finds an
+ * end nobody was told of shows that the bus is away, and then many wait for nothing else than the next look-up.
+ */
+const LOOKUPS_PER_POLL = { usual: 50, withoutBus: 500 };
+const LOOKUPS_AT_ONCE = 4;
 
 /** All waits of a process share one subscription and one slow poll. */
 export function createJobWaits(options: JobWaitsOptions): JobWaits {
   const pollMs = options.pollMs ?? 1_000;
-  const maxWaits = options.maxWaits ?? 50_000;
+  const maxWaits = options.maxWaits ?? MAX_WAITS;
   /** Oldest look-up first: a job that was asked about moves to the end. */
   const waits = new Map<JobId, Set<Settle>>();
   let waiting = 0;
   let isClosed = false;
   let isPolling = false;
+  let lookups = LOOKUPS_PER_POLL.usual;
   let timer: NodeJS.Timeout | undefined;
 
   function settleAll(job: JobId, outcome: WaitOutcome): void {
@@ -59,18 +67,30 @@ export function createJobWaits(options: JobWaitsOptions): JobWaits {
     if (isPolling) return;
     isPolling = true;
     try {
-      for (const job of [...waits.keys()].slice(0, LOOKUPS_PER_POLL)) {
-        const those = waits.get(job);
-        if (those === undefined) continue;
-        waits.delete(job);
-        waits.set(job, those);
-        if (await options.hasEnded(job)) settleAll(job, 'ended');
-      }
+      const due = waits.keys().take(lookups).toArray();
+      const jobs = due.values();
+      const found = await Promise.all(Array.from({ length: LOOKUPS_AT_ONCE }, () => lookUp(jobs)));
+      lookups = found.some((count) => count > 0) ? LOOKUPS_PER_POLL.withoutBus : LOOKUPS_PER_POLL.usual;
     } catch {
       // The store is away for the moment; the next poll asks again, and every wait has its own time limit.
     } finally {
       isPolling = false;
     }
+  }
+
+  /** Asks about one job after the other; resolves to how many had ended without a word. */
+  async function lookUp(jobs: Iterable<JobId>): Promise<number> {
+    let found = 0;
+    for (const job of jobs) {
+      const those = waits.get(job);
+      if (those === undefined) continue;
+      waits.delete(job);
+      waits.set(job, those);
+      if (!(await options.hasEnded(job)) || !waits.has(job)) continue;
+      found += 1;
+      settleAll(job, 'ended');
+    }
+    return found;
   }
 
   function add(job: JobId, settle: Settle): void {

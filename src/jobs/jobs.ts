@@ -25,7 +25,7 @@ export interface JobsDeps {
   readonly store: Store;
   readonly blobs: Blobs;
   readonly bus: Bus;
-  readonly queue: Queue;
+  readonly queue: Pick<Queue, 'offer'>;
   readonly now: () => number;
   readonly random: () => number;
   readonly maxQueuedUrls: number;
@@ -95,9 +95,8 @@ export function createJobs(deps: JobsDeps): Jobs {
   /** After the commit only. A lost offer costs seconds: the sweep makes it again. */
   function offer(offers: readonly HostOffer[]): void {
     if (offers.length === 0) return;
-    for (const { key, rank } of offers.slice(0, MAX_OFFERS)) {
-      queue.offer('scrape-http', { id: key, rank }).catch(() => undefined);
-    }
+    const entries = offers.slice(0, MAX_OFFERS).map(({ key, rank }) => ({ id: key, rank }));
+    queue.offer('scrape-http', entries).catch(() => undefined);
     bus.publish('host.ready', { hosts: offers.map((each) => each.key) });
   }
 

@@ -22,21 +22,22 @@ export interface ApiWorld extends World {
 
 export async function openApiWorld(options: WorldOptions = {}): Promise<ApiWorld> {
   const world = await openWorld(options);
-  const { store, blobs, queue, bus, jobs, policies, settings } = world.platform;
+  const { store, blobs, queue, bus, limits, jobs, policies, settings } = world.platform;
   const { secret } = await ensureFirstKey(store, settings, Date.now());
   const api = await createApi({
     jobs,
     store,
     bus,
+    limits,
     settings,
     logger: world.logger,
     metrics: world.metrics,
     readiness: createReadiness({
       parts: {
-        store: () => store.check(),
-        queue: () => queue.check(),
-        blobs: () => blobs.check(),
-        bus: () => bus.check(),
+        store: { check: () => store.check(), isEssential: true },
+        queue: { check: () => queue.check(), isEssential: false },
+        blobs: { check: () => blobs.check(), isEssential: true, degradation: () => blobs.degradation() },
+        bus: { check: () => bus.check(), isEssential: false },
       },
       freshMs: 0,
       now: Date.now,

@@ -7,9 +7,11 @@ import type { FastifyInstance, InjectOptions } from 'fastify';
 import { createApi } from '../../src/api/api.ts';
 import { ensureFirstKey } from '../../src/api/api-key.ts';
 import { createReadiness } from '../../src/api/readiness.ts';
+import { watchStore } from '../../src/api/store-watch.ts';
 import { type Settings, settingsSchema } from '../../src/config/settings.ts';
 import { createBlobsFs } from '../../src/drivers/blobs-fs/blobs-fs.ts';
 import { createBusLocal } from '../../src/drivers/bus-local/bus-local.ts';
+import { createLimitsLocal } from '../../src/drivers/limits-local/limits-local.ts';
 import { createQueueLocal } from '../../src/drivers/queue-local/queue-local.ts';
 import { createSqliteStore } from '../../src/drivers/store-sqlite/sqlite-store.ts';
 import { createJobs, type Jobs, type JobsDeps } from '../../src/jobs/jobs.ts';
@@ -23,6 +25,7 @@ import type { Blobs } from '../../src/ports/blobs.ts';
 import type { Bus } from '../../src/ports/bus.ts';
 import type { Consumer, Queue } from '../../src/ports/queue.ts';
 import type { Completion, HostState, Store, TaskEnd } from '../../src/ports/store.ts';
+import type { Outage } from './outage.ts';
 
 /** How a URL ends in a test, instead of being fetched. */
 export interface Ending {
@@ -93,10 +96,18 @@ const RECORD: PageRecord = {
 };
 export const PACKED_RECORD = zstdCompressSync(JSON.stringify(RECORD));
 
+export interface Overrides extends Partial<Pick<JobsDeps, 'consents' | 'now'>> {
+  /** What can be taken away from the API; the worker and the test itself keep it. */
+  readonly outages?: Partial<Readonly<Record<'store' | 'queue' | 'blobs', Outage>>>;
+}
+
+/** Short, so that tests about a store that is away need not wait for it. */
+const WATCH_TIMES = { patienceMs: 50, probeMs: 50, retryMs: 5 };
+
 /** Every part is the real one, in a folder of its own; only the fetching is left out. */
 export async function openPlatform(
   given: Partial<Settings> = {},
-  overrides: Partial<Pick<JobsDeps, 'consents' | 'now'>> = {},
+  overrides: Overrides = {},
 ): Promise<Platform> {
   const folder = await mkdtemp(join(tmpdir(), 'scrapifie-api-'));
   const settings: Settings = { ...settingsSchema.parse({}), dataDir: folder, logLevel: 'info', ...given };
@@ -111,26 +122,44 @@ export async function openPlatform(
   const bus = createBusLocal({ onListenerError: (error) => logger.error({ err: error }, 'listener') });
   const queue = createQueueLocal({ onHandlerError: (error) => logger.error({ err: error }, 'handler') });
   const now = overrides.now ?? Date.now;
+  const { outages = {} } = overrides;
+  const front = {
+    store:
+      outages.store === undefined
+        ? store
+        : watchStore(outages.store.wrap(store), {
+            onChange: (reason) => logger.warn({ reason: reason?.message }, 'the store comes or goes'),
+            ...WATCH_TIMES,
+          }),
+    queue: outages.queue?.wrap(queue) ?? queue,
+    blobs: outages.blobs?.wrap(blobs) ?? blobs,
+  };
   const jobs = createJobs({
-    store,
-    blobs,
+    ...front,
     bus,
-    queue,
     now,
     random: Math.random,
     maxQueuedUrls: settings.maxQueuedUrls,
     consents: overrides.consents ?? (() => false),
   });
   const { secret } = await ensureFirstKey(store, settings, now());
+  const limits = createLimitsLocal();
   const api = await createApi({
     jobs,
-    store,
+    store: front.store,
     bus,
+    limits,
     settings,
     logger,
     metrics: createMetrics({ withProcess: false }),
     readiness: createReadiness({
-      parts: { store: () => store.check(), queue: () => queue.check(), blobs: () => blobs.check() },
+      parts: {
+        store: { check: () => front.store.check(), isEssential: true },
+        queue: { check: () => front.queue.check(), isEssential: false },
+        blobs: { check: () => front.blobs.check(), isEssential: false },
+      },
+      limitMs: 500,
+      freshMs: 0,
       now,
     }),
     policies: { policyFor: () => POLICY },
@@ -167,9 +196,9 @@ export async function openPlatform(
       await api.close();
       jobs.close();
       await consumer?.stop();
-      await Promise.all([queue.close(), bus.close()]);
+      await Promise.all([queue.close(), bus.close(), limits.close()]);
       await blobs.close();
-      await store.close();
+      await front.store.close();
       await rm(folder, { recursive: true, force: true });
     },
   };
@@ -201,9 +230,18 @@ async function workOn(
     for (const task of tasks) completions.push(await complete(task, lease, await ending(task), blobs));
     const receipt = await store.commit(completions, Date.now());
     bus.publish('job.changed', { jobs: receipt.changedJobs, finished: receipt.finishedJobs });
-    for (const { key, rank } of receipt.readyHosts) await queue.offer('scrape-http', { id: key, rank });
+    await queue.offer(
+      'scrape-http',
+      receipt.readyHosts.map(({ key, rank }) => ({ id: key, rank })),
+    );
   }
   await store.releaseHost(lease, HOST_STATE, Date.now(), Date.now());
+  // The sweep's part: tasks that came after the last claim were told to nobody.
+  const due = await store.offerHosts(Date.now(), 100);
+  await queue.offer(
+    'scrape-http',
+    due.map(({ key, rank }) => ({ id: key, rank })),
+  );
 }
 
 async function complete(

@@ -14,7 +14,9 @@ export async function collectDocs(app: App, version: string): Promise<void> {
         description:
           'Self-hosted web scraping. Every answer is `{ success, data }` or `{ success, error }` and carries ' +
           '`X-Request-ID`. Lists have `items` and `nextCursor`. Times are ISO 8601 in UTC. POSTs that create ' +
-          'a job take an `Idempotency-Key`.',
+          'a job take an `Idempotency-Key`. Answers 429 and 503 that may be different later carry `Retry-After`. While ' +
+          'the database is away, lists and jobs asked for before are answered as they were then, with `Age`, ' +
+          '`Warning` and `X-Scrapifie-Stale: true`.',
       },
       tags: [
         { name: 'scrape', description: 'Start work' },

@@ -1,15 +1,35 @@
 import { z } from 'zod';
+import { ERRORS, type ErrorCode } from '../../errors/registry.ts';
 import type { App, RouteDeps } from '../app.ts';
 import { answers, success } from '../envelope.ts';
+import type { PartReport, Readiness } from '../readiness.ts';
 
-const checkSchema = z.object({
-  name: z.string(),
-  ok: z.boolean(),
-  ms: z.number(),
-  error: z.string().optional(),
+const partSchema = z.object({
+  status: z
+    .enum(['ok', 'degraded', 'failing'])
+    .describe('degraded: this process goes on without it, or with less of it.'),
+  ms: z.number().describe('How long the try took.'),
+  code: z.string().optional(),
+  message: z.string().optional(),
 });
+const readySchema = z.object({
+  status: z.enum(['ready', 'degraded']),
+  parts: z.record(z.string(), partSchema),
+});
+const RETRY_AFTER_SECONDS = 5;
 
-export function addHealthRoutes(app: App, { readiness, version, metrics }: RouteDeps): void {
+export function addHealthRoutes(app: App, { readiness, version, metrics, logger }: RouteDeps): void {
+  /** As it was last logged, by part. */
+  const logged = new Map<string, PartReport['status']>();
+  function logChanges({ parts }: Readiness): void {
+    for (const [part, { status, code, reason }] of Object.entries(parts)) {
+      if ((logged.get(part) ?? 'ok') === status) continue;
+      logged.set(part, status);
+      if (status === 'ok') logger.info({ part, status }, 'a part works again');
+      else logger.warn({ part, status, code, reason }, 'a part does not work');
+    }
+  }
+
   app.route({
     method: 'GET',
     url: '/healthz',
@@ -29,25 +49,32 @@ export function addHealthRoutes(app: App, { readiness, version, metrics }: Route
     config: { access: 'open' },
     schema: {
       tags: ['operations'],
-      summary: 'Whether store, queue and blobs work, tried just now',
-      description: '503 names the parts that do not.',
+      summary: 'Whether what this process depends on works, tried just now',
+      description:
+        '503 when it cannot do its work; then `details.parts` has what `data.parts` has otherwise.',
       security: [],
-      response: answers({ 200: z.object({ status: z.literal('ready'), checks: z.array(checkSchema) }) }),
+      response: answers({ 200: readySchema }),
     },
-    async handler(request, reply) {
-      const checks = await readiness();
-      const broken = checks.filter((check) => !check.ok);
-      if (broken.length === 0) return success({ status: 'ready' as const, checks });
-      // What exactly is wrong is for the log; the open page says which part.
-      request.log.warn({ requestId: request.id, checks: broken }, 'not ready');
-      reply.code(503);
+    async handler(_request, reply) {
+      const found = await readiness();
+      logChanges(found);
+      const shown = Object.entries(found.parts).map(
+        ([name, { reason, ...report }]) => [name, report] as const,
+      );
+      const parts = Object.fromEntries(shown);
+      if (found.isReady) {
+        const isWhole = shown.every(([, { status }]) => status === 'ok');
+        return success({ status: isWhole ? ('ready' as const) : ('degraded' as const), parts });
+      }
+      const failing = shown.filter(([, { status }]) => status === 'failing');
+      reply.code(503).header('retry-after', String(RETRY_AFTER_SECONDS));
       return {
         success: false,
         error: {
-          code: 'STORE_UNAVAILABLE',
-          message: `Not ready: ${broken.map((check) => check.name).join(', ')}.`,
+          code: codeOf(failing.map(([, { code }]) => code)),
+          message: `Not ready: ${failing.map(([name]) => name).join(', ')}.`,
           retryable: true,
-          details: checks.map(({ name, ok, ms }) => ({ name, ok, ms })),
+          details: { parts },
         },
       };
     },
@@ -66,4 +93,10 @@ export function addHealthRoutes(app: App, { readiness, version, metrics }: Route
     },
     handler: async (_request, reply) => reply.type(metrics.contentType).send(await metrics.render()),
   });
+}
+
+/** The code of the first part that has one with which a 503 may be tried again. */
+function codeOf(codes: readonly (ErrorCode | undefined)[]): ErrorCode {
+  const fits = (code: ErrorCode) => ERRORS[code].httpStatus === 503 && ERRORS[code].retry === 'later';
+  return codes.find((code) => code !== undefined && fits(code)) ?? 'STORE_UNAVAILABLE';
 }

@@ -1,0 +1,47 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { createBusLocal } from '../drivers/bus-local/bus-local.ts';
+import { createQueueLocal } from '../drivers/queue-local/queue-local.ts';
+import { addJob, openStore } from '../hosts/claimed-task.fixture.ts';
+import type { Messages } from '../ports/bus.ts';
+import type { Store } from '../ports/store.ts';
+import { createScheduler } from './scheduler.ts';
+
+const failures: unknown[] = [];
+const onError = (error: unknown) => void failures.push(error);
+const URL_A = 'http://site.test/a';
+
+let store: Store;
+const queue = createQueueLocal({ onHandlerError: onError });
+const bus = createBusLocal({ onListenerError: onError });
+beforeEach(async () => {
+  store = await openStore();
+});
+afterEach(() => store.close());
+
+const soon = (check: () => void) => vi.waitFor(check, { interval: 20, timeout: 10_000 });
+
+it('ends jobs whose time is over, and says so', async () => {
+  const job = await addJob(store, [URL_A], {
+    createdAt: Date.now() - 10_000,
+    options: { budgets: { maxPages: null, maxBytes: null, maxDurationMs: 1_000 } },
+  });
+  const told: Messages['job.changed'][] = [];
+  bus.subscribe('job.changed', (message) => void told.push(message));
+  const scheduler = createScheduler({ store, queue, bus, now: Date.now });
+  await scheduler.start();
+  await soon(() => expect(told).toContainEqual({ jobs: [job.id], finished: [job.id] }));
+  await scheduler.stop();
+  expect((await store.getJob(job.id))?.stopReason).toBe('budget.duration');
+});
+
+it('offers hosts that have work and no owner, whoever forgot to', async () => {
+  await addJob(store, [URL_A], { createdAt: Date.now() });
+  const offered: string[] = [];
+  const consumer = await queue.consume('scrape-http', 1, async ({ id }) => void offered.push(id));
+  const scheduler = createScheduler({ store, queue, bus, now: Date.now });
+  await scheduler.start();
+  await soon(() => expect(offered).toContain('site.test'));
+  await scheduler.stop();
+  await consumer.stop();
+  expect(failures).toEqual([]);
+});

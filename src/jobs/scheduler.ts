@@ -1,0 +1,58 @@
+import type { JobId } from '../model/ids.ts';
+import type { Bus } from '../ports/bus.ts';
+import type { Consumer, Queue } from '../ports/queue.ts';
+import type { Store } from '../ports/store.ts';
+
+/** The clockwork of an installation, in one of its processes at a time, however many run it. */
+export interface Scheduler {
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface SchedulerDeps {
+  readonly store: Pick<Store, 'expireJobs' | 'getJob' | 'offerHosts'>;
+  readonly queue: Pick<Queue, 'every' | 'offer'>;
+  readonly bus: Bus;
+  readonly now: () => number;
+}
+
+const TICK_MS = 1_000;
+/** Hosts offered per tick: the queue folds those it has already, so this bounds one message, not the work. */
+const MOST_OFFERED = 500;
+
+export function createScheduler({ store, queue, bus, now }: SchedulerDeps): Scheduler {
+  let ticking: Consumer | null = null;
+
+  /** Stops jobs whose time is over; one with pages under way has not ended yet, and its last commit will say so. */
+  async function expire(): Promise<void> {
+    const stopped = await store.expireJobs(now());
+    if (stopped.length === 0) return;
+    const jobs = await Promise.all(stopped.map((id) => store.getJob(id)));
+    const finished = jobs.flatMap((job): JobId[] =>
+      job === null || job.finishedAt === null ? [] : [job.id],
+    );
+    bus.publish('job.changed', { jobs: stopped, finished });
+  }
+
+  /** Hosts with work and no owner that no wake-up told of. */
+  async function sweep(): Promise<void> {
+    const hosts = await store.offerHosts(now(), MOST_OFFERED);
+    if (hosts.length === 0) return;
+    await queue.offer(
+      'scrape-http',
+      hosts.map(({ key, rank }) => ({ id: key, rank })),
+    );
+  }
+
+  return {
+    async start() {
+      ticking = await queue.every('cleanup-jobs', TICK_MS, async () => {
+        await expire();
+        await sweep();
+      });
+    },
+    async stop() {
+      await ticking?.stop();
+    },
+  };
+}
