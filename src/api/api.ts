@@ -24,6 +24,7 @@ import { addKeyRoutes } from './routes/keys.ts';
 import { addMapRoutes } from './routes/map.ts';
 import { addSampleRoutes } from './routes/sample.ts';
 import { addScrapeRoutes } from './routes/scrape.ts';
+import { watchSilentSockets } from './silent-sockets.ts';
 import { keepStaleAnswers } from './stale-answers.ts';
 
 /** A client that dribbles its request is cut here; one that waits for a page may wait as long as a scrape may take. */
@@ -103,6 +104,7 @@ function parseWithZod(app: App): void {
 /** Request ids, one log line and one measurement per request, and the refusal of new work while closing. */
 function followLife(app: App, { logger, metrics, jobs, settings }: ApiDeps): void {
   let isClosing = false;
+  const silent = watchSilentSockets(app.server);
   let drained: NodeJS.Timeout | undefined;
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
@@ -127,6 +129,7 @@ function followLife(app: App, { logger, metrics, jobs, settings }: ApiDeps): voi
   }
   app.addHook('preClose', async () => {
     isClosing = true;
+    silent.end();
     drained = setTimeout(() => jobs.close(), settings.drainMs).unref();
   });
   app.addHook('onClose', async () => {

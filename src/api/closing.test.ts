@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { openPlatform } from '../../test/property/api-platform.ts';
 
@@ -21,5 +23,17 @@ describe('closing', () => {
     });
     expect(jobs.items).toMatchObject([{ status: 'queued', counters: { open: 1 } }]);
     await platform.close();
+  });
+
+  it('does not wait for a client that has connected and says nothing', async () => {
+    const platform = await openPlatform({});
+    await platform.api.listen({ port: 0, host: '127.0.0.1' });
+    const { port } = platform.api.server.address() as AddressInfo;
+    const accepted = once(platform.api.server, 'connection');
+    const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+    await accepted;
+    const gone = once(socket, 'close');
+    await platform.close();
+    await gone;
   });
 });
