@@ -128,7 +128,7 @@ const row = (
 });
 
 /** Node as `./scrapifie` starts it. */
-const LAUNCH_FLAGS = ['--max-semi-space-size=8'];
+const LAUNCH_FLAGS = ['--max-semi-space-size=8', '--max-old-space-size=1024'];
 const LAUNCH_ENVIRONMENT = { MALLOC_ARENA_MAX: '2' };
 
 async function measureCrawl(pages: number, { scratch, say }: BenchOptions): Promise<Section> {

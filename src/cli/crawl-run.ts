@@ -4,6 +4,7 @@ import type { Job } from '../model/job.ts';
 import type { CrawlFolder } from './crawl-folder.ts';
 import { type CrawlReport, reportOf, writeReport } from './crawl-report.ts';
 import type { Opened } from './crawl-start.ts';
+import { folderPlace } from './data-folder.ts';
 import { within } from './deadline.ts';
 import { watchInterrupts } from './interrupt.ts';
 import { openPageFile, type PageFile } from './page-file.ts';
@@ -58,7 +59,9 @@ export async function followCrawl(run: CrawlRun): Promise<CrawlEnd> {
 
   try {
     const withBodies = opened.job.options.page.formats.includes('rawHtml');
-    pages = await openPageFile(platform, { path: folder.pagesFile, jobId: id, withBodies });
+    const file = await openPageFile(platform, { path: folder.pagesFile, jobId: id, withBodies });
+    pages = file;
+    platform.watchPages((stored) => file.append(stored));
     if (opened.job.finishedAt === null) {
       await platform.start();
       // From here on it crawls; starting the program is not counted.
@@ -77,7 +80,7 @@ export async function followCrawl(run: CrawlRun): Promise<CrawlEnd> {
         shell.stderr.write('Stopping: pages under way are finished. Ctrl-C again ends at once.\n');
       await close(platform);
       // What the last pages brought is in the store, and belongs into the files.
-      storage = await shell.openStorage(folder.stateDir);
+      storage = await shell.openStorage(folderPlace(folder.stateDir));
     }
     const open: OpenStorage = storage;
     await pages.finish(open);
@@ -106,7 +109,7 @@ interface Followers {
   readonly report: (job: Job) => void;
 }
 
-/** Looks at the job again and again, and copies its new pages in between. */
+/** Looks at the job again and again. */
 async function untilOver(
   platform: OpenPlatform,
   id: JobId,
@@ -139,8 +142,8 @@ async function untilOver(
           explain(why);
         }
       }
-      const isUpToDate = await pages.catchUp(platform);
-      if (isUpToDate) await bell.wait(LOOK_EVERY_MS);
+      pages.check();
+      await bell.wait(LOOK_EVERY_MS);
     }
   } finally {
     unsubscribe();

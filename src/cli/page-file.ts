@@ -1,5 +1,5 @@
 import { type FileHandle, open, rename } from 'node:fs/promises';
-import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { JobId, TaskId } from '../model/ids.ts';
 import type { Page } from '../model/page.ts';
 import type { Blobs } from '../ports/blobs.ts';
@@ -15,9 +15,11 @@ type Source = Pick<OpenStorage, 'store' | 'blobs'>;
  * then follows the commits.
  */
 export interface PageFile {
-  /** Adds lines of pages stored since the last call, of some of them when there are many; true when that was all. */
-  catchUp(source: Source): Promise<boolean>;
-  /** Adds the rest and the URLs that failed without a page, and closes the file. */
+  /** Takes pages that were just stored. They are written soon; when too many wait, the file is made anew at the end. */
+  append(pages: readonly Page[]): void;
+  /** Throws when a page that was taken could not be written. */
+  check(): void;
+  /** Writes the rest and the URLs that failed without a page, and closes the file. */
   finish(source: Source): Promise<void>;
   /** Closes the file as it is. */
   abandon(): Promise<void>;
@@ -33,8 +35,8 @@ export interface PageFileOptions {
 /** Pages read and written together; one with its body may be at the body limit, so fewer of those. */
 const STEP = 256;
 const HEAVY_STEP = 8;
-/** Steps of one call: whoever follows a fast crawl has other things to do as well. */
-const MOST_STEPS = 4;
+/** A file that cannot keep up must not keep the pages in memory. */
+const MOST_WAITING = 4_096;
 const LEDGER_STEP = 1_000;
 /** A failed page may be fetched again by a retry and then has an older line; this many are watched for that. */
 const MOST_WATCHED = 100_000;
@@ -45,51 +47,49 @@ export async function openPageFile(source: Source, options: PageFileOptions): Pr
   const limit = withBodies ? HEAVY_STEP : STEP;
   /** Tasks whose failure has a line. */
   const failed = new Set<TaskId>();
-  let hasOldLines = false;
+  /** The file has lines that no longer hold, or lacks some. */
+  let isStale = false;
   let file: FileHandle;
-  let cursor: string | undefined;
-  /** Written already, but not behind the cursor: the store gives no cursor for a step that is not full. */
-  let ahead = new Set<TaskId>();
+  let waiting: Page[] = [];
+  let writing: Promise<void> | null = null;
+  let failure: unknown = null;
 
-  async function begin(source: Source): Promise<void> {
+  async function begin({ store, blobs }: Source): Promise<void> {
     failed.clear();
-    hasOldLines = false;
-    cursor = undefined;
-    ahead = new Set();
+    isStale = false;
     // Beside the old file and put in its place when complete: what is there is never half a file.
-    file = await writing(() => open(`${path}.part`, 'w'));
-    await copyAll(source);
-    await writing(() => rename(`${path}.part`, path));
-  }
-
-  async function copySteps({ store, blobs }: Source, mostSteps: number): Promise<boolean> {
-    for (let step = 0; step < mostSteps; step += 1) {
+    file = await touching(() => open(`${path}.part`, 'w'));
+    let cursor: string | undefined;
+    do {
       const { items, nextCursor } = await store.listPages({ jobId, cursor, limit });
-      await append(
-        items.filter(({ taskId }) => !ahead.has(taskId)),
-        blobs,
-      );
-      if (nextCursor === null) {
-        for (const { taskId } of items) ahead.add(taskId);
-        return true;
-      }
-      cursor = nextCursor;
-      ahead = new Set();
-    }
-    return false;
+      await write(items, blobs);
+      cursor = nextCursor ?? undefined;
+    } while (cursor !== undefined);
+    await touching(() => rename(`${path}.part`, path));
   }
 
-  const copyAll = (source: Source) => copySteps(source, Number.POSITIVE_INFINITY);
+  async function writeWaiting(): Promise<void> {
+    while (waiting.length > 0 && !isStale && failure === null) {
+      const pages = waiting.slice(0, limit);
+      waiting = waiting.slice(limit);
+      await write(pages, source.blobs).catch((error: unknown) => {
+        // What cannot be read at the moment is read again at the end.
+        if (isScrapifieError(error) && error.code !== 'STORE_UNAVAILABLE') failure = error;
+        else isStale = true;
+      });
+    }
+    writing = null;
+  }
 
-  async function append(pages: readonly Page[], blobs: Blobs): Promise<void> {
+  async function write(pages: readonly Page[], blobs: Blobs): Promise<void> {
     if (pages.length === 0) return;
     const parts: Buffer[] = [];
     for (const page of pages) {
-      if (failed.has(page.taskId)) hasOldLines = true;
+      if (failed.has(page.taskId)) isStale = true;
       if (page.errorCode !== null && failed.size < MOST_WATCHED) failed.add(page.taskId);
       parts.push(...(withBodies ? await pageLineWithBody(page, blobs) : pageLine(page, undefined)));
     }
-    await writing(() => file.appendFile(Buffer.concat(parts)));
+    await touching(() => file.appendFile(Buffer.concat(parts)));
   }
 
   async function appendFailures(store: Store): Promise<void> {
@@ -97,27 +97,42 @@ export async function openPageFile(source: Source, options: PageFileOptions): Pr
     do {
       const entries = await store.listTasks({ jobId, state: 'failed', cursor: from, limit: LEDGER_STEP });
       const lines = entries.items.filter((entry) => !hasPage(entry)).map(failureLine);
-      if (lines.length > 0) await writing(() => file.appendFile(lines.join('')));
+      if (lines.length > 0) await touching(() => file.appendFile(lines.join('')));
       from = entries.nextCursor ?? undefined;
     } while (from !== undefined);
   }
 
+  function check(): void {
+    if (failure !== null) throw failure;
+  }
+
   await begin(source);
   return {
-    catchUp: (from) => copySteps(from, MOST_STEPS),
+    append(pages) {
+      if (waiting.length > MOST_WAITING) isStale = true;
+      if (isStale) return;
+      waiting.push(...pages);
+      writing ??= writeWaiting();
+    },
+    check,
     async finish(from) {
-      await copyAll(from);
-      if (hasOldLines) {
+      await writing;
+      check();
+      if (isStale) {
         await file.close();
         await begin(from);
       }
       await appendFailures(from.store);
       await file.close();
     },
-    abandon: () => file.close(),
+    async abandon() {
+      waiting = [];
+      await writing;
+      await file.close();
+    },
   };
 
-  async function writing<T>(action: () => Promise<T>): Promise<T> {
+  async function touching<T>(action: () => Promise<T>): Promise<T> {
     try {
       return await action();
     } catch (error) {

@@ -80,14 +80,16 @@ export function createMailbox(parts: MailboxParts): Mailbox {
     },
     refill(wanted) {
       if (isRefilling || dryBeside?.length === 0 || letters.length > MOST_IN_HAND) return;
-      const held = letters.filter(({ running }) => isCapped(running)).map(({ task }) => task.jobSeq);
       // What cannot start must not keep out what could.
-      const startable = letters.length - held.length;
-      if (startable > wanted / 2) return;
-      const capped = [...new Set(held)];
-      if (dryBeside?.every((job) => capped.includes(job))) return;
+      const capped = new Set<JobSeq>();
+      let startable = 0;
+      for (const { task, running } of letters) {
+        if (isCapped(running)) capped.add(task.jobSeq);
+        else startable += 1;
+      }
+      if (startable > wanted / 2 || dryBeside?.every((job) => capped.has(job))) return;
       isRefilling = true;
-      claim(wanted - startable + 1, capped)
+      claim(wanted - startable + 1, [...capped])
         .catch((error: unknown) => {
           logger.error({ host: lease.key, err: error }, 'claiming tasks failed');
           onFailure();

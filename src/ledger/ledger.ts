@@ -32,7 +32,7 @@ export interface LedgerOptions {
   /** URLs that need not be written again. */
   readonly known: KnownUrls;
   /** Called with what was committed, before the writers are told. */
-  readonly onCommit: (receipt: Receipt) => void;
+  readonly onCommit: (receipt: Receipt, kept: readonly Completion[]) => void;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly maxBatch?: number;
@@ -101,6 +101,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     schedule();
   }
 
+  /** Sends the same list until it is answered: the store knows by it what it has done already. */
   async function commit(completions: readonly Completion[]): Promise<readonly TaskId[]> {
     for (;;) {
       const startedAt = performance.now();
@@ -108,11 +109,12 @@ export function createLedger(options: LedgerOptions): Ledger {
         const receipt = await store.commit(completions, now());
         metrics.committed(performance.now() - startedAt, completions.length);
         const rejected = new Set(receipt.rejected);
-        for (const { taskId, jobSeq, discovered } of completions) {
-          if (!rejected.has(taskId))
-            for (const task of discovered) if (isSettled(task)) known.add(jobSeq, task.urlKey);
+        const kept =
+          rejected.size === 0 ? completions : completions.filter(({ taskId }) => !rejected.has(taskId));
+        for (const { jobSeq, discovered } of kept) {
+          for (const task of discovered) if (isSettled(task)) known.add(jobSeq, task.urlKey);
         }
-        onCommit(receipt);
+        onCommit(receipt, kept);
         return receipt.rejected;
       } catch (error) {
         if (isClosed || !isScrapifieError(error) || error.spec.retry !== 'later') throw error;
