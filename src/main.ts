@@ -11,9 +11,10 @@ const shell: Shell = {
   version: VERSION,
   stdout: process.stdout,
   stderr: process.stderr,
-  openPlatform: async (options) => (await import('./wiring.ts')).openPlatform(options),
-  openStorage: async (dataDir) => (await import('./wiring.ts')).openStorage(dataDir),
-  shippedPolicy: async () => (await import('./wiring.ts')).SHIPPED_POLICY,
+  openPlatform: async (options) => (await import('./wiring/platform.ts')).openPlatform(options),
+  openStorage: async (place) => (await import('./wiring/storage.ts')).openStorage(place),
+  checkRedis: async (url) => (await import('./wiring/open-links.ts')).checkRedis(url),
+  shippedPolicy: async () => (await import('./wiring/platform.ts')).SHIPPED_POLICY,
 };
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -3,7 +3,7 @@ import { loadSettings } from '../../src/config/load.ts';
 import { crawlRequestSchema } from '../../src/jobs/job-request.ts';
 import { createLogger } from '../../src/observe/logger.ts';
 import { createMetrics } from '../../src/observe/metrics.ts';
-import { openPlatform } from '../../src/wiring.ts';
+import { openPlatform } from '../../src/wiring/platform.ts';
 
 const CONCURRENCY = 64;
 const LOOK_MS = 200;

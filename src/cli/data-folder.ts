@@ -7,25 +7,45 @@ import type { Bus } from '../ports/bus.ts';
 import type { Queue } from '../ports/queue.ts';
 import { DATABASE_FILE, STATE_DIR } from './crawl-folder.ts';
 import { readSettings } from './flags.ts';
-import type { OpenStorage, Shell } from './shell.ts';
+import type { OpenStorage, Shell, StoragePlace } from './shell.ts';
 
-/** The data folder a command means: of the settings, or by option; the folder of a crawl stands for its state. */
-export function dataDirOf(shell: Shell, option: string | undefined): string {
-  const named = option === undefined ? undefined : resolve(shell.cwd, option);
-  if (named !== undefined && existsSync(join(named, STATE_DIR, DATABASE_FILE))) return join(named, STATE_DIR);
-  return readSettings(shell, { dataDir: named }).dataDir;
+/** A data folder and nothing but it. */
+export const folderPlace = (dataDir: string): StoragePlace => ({
+  dataDir,
+  databasePool: 1,
+  databaseUrl: undefined,
+  s3Url: undefined,
+});
+
+/**
+ * The place a command means: of the settings; or a data folder by option, where the folder of a crawl stands for its
+ * state.
+ */
+export function placeOf(shell: Shell, option: string | undefined): StoragePlace {
+  if (option === undefined) return readSettings(shell, {});
+  const named = resolve(shell.cwd, option);
+  const state = join(named, STATE_DIR);
+  return folderPlace(existsSync(join(state, DATABASE_FILE)) ? state : named);
+}
+
+/** What to call the place in a sentence. */
+export function describePlace({ databaseUrl, dataDir }: StoragePlace): string {
+  if (databaseUrl === undefined) return dataDir;
+  const { host, pathname } = new URL(databaseUrl);
+  return `${host}${pathname}`;
 }
 
 /** Opens a folder that must have a database: looking at what is not there should not make it. */
 export async function openExisting(shell: Shell, option: string | undefined): Promise<OpenStorage> {
-  const dataDir = dataDirOf(shell, option);
-  if (!existsSync(join(dataDir, DATABASE_FILE))) {
+  const place = placeOf(shell, option);
+  const { dataDir, databaseUrl } = place;
+  if (databaseUrl === undefined && !existsSync(join(dataDir, DATABASE_FILE))) {
     throw new ScrapifieError(
       'DATA_DIR_UNUSABLE',
       `${dataDir} has no database. Name a data folder or the folder of a crawl with --data-dir.`,
     );
   }
-  return shell.openStorage(dataDir);
+  return shell.openStorage(place);
 }
 
 export interface LocalJobs extends OpenStorage {
@@ -33,20 +53,14 @@ export interface LocalJobs extends OpenStorage {
   readonly account: AccountId;
 }
 
-/** Nobody listens in this process: a server on the folder sees what changed when it looks into the store. */
+/** Nobody listens in this process: a server on the same store sees what changed when it looks there. */
 const SILENT_BUS: Bus = {
   publish: () => undefined,
   subscribe: () => () => undefined,
   check: async () => undefined,
   close: async () => undefined,
 };
-const SILENT_QUEUE: Queue = {
-  offer: async () => undefined,
-  consume: async () => ({ stop: async () => undefined }),
-  depth: async () => ({ waiting: 0, active: 0 }),
-  check: async () => undefined,
-  close: async () => undefined,
-};
+const SILENT_QUEUE: Pick<Queue, 'offer'> = { offer: async () => undefined };
 
 /** Runs an action on the jobs of a data folder, whether or not a server works there. */
 export async function withJobs<T>(

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import type { Settings } from '../config/settings.ts';
 import { loadPolicyFile } from '../hosts/policy-file.ts';
 import { DATABASE_FILE } from './crawl-folder.ts';
+import { describePlace } from './data-folder.ts';
 import { describeBytes } from './progress.ts';
 import type { Shell } from './shell.ts';
 
@@ -23,6 +24,7 @@ export interface Patient {
 const LEAST_NODE = 24;
 const LOW_DISK_BYTES = 1_000_000_000;
 const LEAST_DISK_BYTES = 50_000_000;
+const NOTICED_SKEW_MS = 2_000;
 const FEW_FILES = 4_096;
 const LEAST_FILES = 512;
 
@@ -64,18 +66,30 @@ export const DOCTOR_CHECKS: Readonly<Record<string, (patient: Patient) => Promis
     return { state: free >= LEAST_DISK_BYTES ? 'warn' : 'fail', found, advice };
   },
 
-  async database({ shell, settings: { dataDir } }) {
-    if (!existsSync(join(dataDir, DATABASE_FILE))) return { state: 'ok', found: 'none yet' };
-    const storage = await shell.openStorage(dataDir);
+  async database({ shell, settings }) {
+    const { dataDir, databaseUrl } = settings;
+    if (databaseUrl === undefined && !existsSync(join(dataDir, DATABASE_FILE)))
+      return { state: 'ok', found: 'none yet' };
+    const storage = await shell.openStorage(settings);
     try {
       await storage.store.check();
       await storage.blobs.check();
       const { to } = await storage.store.migrate();
       const open = await storage.store.countOpenTasks();
-      return { state: 'ok', found: `schema ${to}, ${open} URLs waiting` };
+      const skewMs = (await storage.store.clock()) - Date.now();
+      const found = `${describePlace(settings)}, schema ${to}, ${open} URLs waiting`;
+      if (Math.abs(skewMs) < NOTICED_SKEW_MS) return { state: 'ok', found };
+      const advice = `this machine's clock differs from the database's by ${Math.round(skewMs / 1_000)} s: set it right`;
+      return { state: 'warn', found, advice };
     } finally {
       await storage.close();
     }
+  },
+
+  async redis({ shell, settings: { redisUrl } }) {
+    if (redisUrl === undefined) return { state: 'ok', found: 'not used' };
+    await shell.checkRedis(redisUrl);
+    return { state: 'ok', found: new URL(redisUrl).host };
   },
 
   async 'policy file'({ shell, settings: { policyFile } }) {

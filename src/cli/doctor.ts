@@ -1,6 +1,6 @@
 import { EXIT } from '../errors/registry.ts';
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
-import { dataDirOf } from './data-folder.ts';
+import { placeOf } from './data-folder.ts';
 import { DOCTOR_CHECKS, type Finding } from './doctor-checks.ts';
 import { FLAGS, portNumber, readSettings } from './flags.ts';
 import type { DefineCommand } from './shell.ts';
@@ -23,7 +23,7 @@ export const define: DefineCommand = (command, shell, endWith) => {
         readonly json?: true;
       }) => {
         const { port, host } = flags;
-        const settings = readSettings(shell, { dataDir: dataDirOf(shell, flags.dataDir), port, host });
+        const settings = { ...readSettings(shell, { port, host }), ...placeOf(shell, flags.dataDir) };
         const findings: (Finding & { readonly check: string })[] = [];
         for (const [check, look] of Object.entries(DOCTOR_CHECKS)) {
           const found = await look({ shell, settings }).catch((error: unknown) => broken(error));

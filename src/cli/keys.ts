@@ -4,7 +4,7 @@ import { keyView } from '../api/routes/keys.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { KeyId } from '../model/ids.ts';
 import type { ApiKey, KeyScope } from '../ports/store.ts';
-import { dataDirOf } from './data-folder.ts';
+import { placeOf } from './data-folder.ts';
 import { duration, FLAGS, listOf, wholeNumber } from './flags.ts';
 import type { DefineCommand, OpenStorage, Shell } from './shell.ts';
 import { table } from './table.ts';
@@ -89,7 +89,7 @@ export const define: DefineCommand = (command, shell) => {
 };
 
 async function withStore(shell: Shell, flags: KeysFlags, action: (storage: OpenStorage) => Promise<void>) {
-  const storage = await shell.openStorage(dataDirOf(shell, flags.dataDir));
+  const storage = await shell.openStorage(placeOf(shell, flags.dataDir));
   try {
     await action(storage);
   } finally {

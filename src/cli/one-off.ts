@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SettingOverrides } from '../config/load.ts';
+import { secretsOf } from '../config/secrets.ts';
 import type { Settings } from '../config/settings.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { OperatorOptions } from '../jobs/job-draft.ts';
@@ -13,6 +14,9 @@ import type { OpenPlatform, Shell } from './shell.ts';
 
 /** Whoever types a command is the operator: what they ask for by a flag needs no consent in a policy. */
 export const OPERATOR: OperatorOptions = { hasConsent: true };
+
+/** A command works in its own folder, whatever servers on this machine are told to use. */
+const ALONE = { role: 'all', databaseUrl: undefined, redisUrl: undefined, s3Url: undefined } as const;
 
 /**
  * Opens a platform for one command. What `info` would log, the command shows itself; so at the default level only
@@ -26,10 +30,14 @@ export async function openOneOff(
 ): Promise<OpenPlatform> {
   const logger = createLogger({
     level: settings.logLevel === 'info' ? level : settings.logLevel,
-    secrets: [settings.apiKey],
+    secrets: secretsOf(settings),
     ...(destination === undefined ? {} : { destination }),
   });
-  return shell.openPlatform({ settings, logger, metrics: createMetrics({ withProcess: false }) });
+  return shell.openPlatform({
+    settings: { ...settings, ...ALONE },
+    logger,
+    metrics: createMetrics({ withProcess: false }),
+  });
 }
 
 /**

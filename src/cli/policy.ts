@@ -6,7 +6,7 @@ import { loadPolicyFile, type PolicyProblem } from '../hosts/policy-file.ts';
 import type { HostKey } from '../model/ids.ts';
 import type { OptOut } from '../ports/store.ts';
 import { DATABASE_FILE } from './crawl-folder.ts';
-import { dataDirOf } from './data-folder.ts';
+import { placeOf } from './data-folder.ts';
 import { FLAGS, readSettings } from './flags.ts';
 import type { DefineCommand, Shell } from './shell.ts';
 import { table } from './table.ts';
@@ -81,11 +81,11 @@ function hostKeyOf(text: string): HostKey {
   return pattern as HostKey;
 }
 
-/** Requests of site owners are in the data folder, where there is one. */
+/** Requests of site owners are in the store, where there is one. */
 async function optOutsOf(shell: Shell, option: string | undefined): Promise<readonly OptOut[]> {
-  const dataDir = dataDirOf(shell, option);
-  if (!existsSync(join(dataDir, DATABASE_FILE))) return [];
-  const storage = await shell.openStorage(dataDir);
+  const place = placeOf(shell, option);
+  if (place.databaseUrl === undefined && !existsSync(join(place.dataDir, DATABASE_FILE))) return [];
+  const storage = await shell.openStorage(place);
   try {
     return await storage.store.listOptOuts();
   } finally {

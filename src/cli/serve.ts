@@ -1,10 +1,12 @@
 import type { AddressInfo } from 'node:net';
+import { Option } from 'commander';
 import type { FastifyInstance } from 'fastify';
 import { createApi } from '../api/api.ts';
 import { ensureFirstKey } from '../api/api-key.ts';
 import { createReadiness } from '../api/readiness.ts';
 import { SAMPLE_PATHS } from '../api/routes/sample.ts';
-import type { Settings } from '../config/settings.ts';
+import { secretsOf } from '../config/secrets.ts';
+import { ROLES, type Role, type Settings } from '../config/settings.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { createLogger } from '../observe/logger.ts';
 import { createMetrics } from '../observe/metrics.ts';
@@ -15,6 +17,7 @@ import { type ShownKey, welcome } from './serve-welcome.ts';
 import type { DefineCommand, OpenPlatform, Shell } from './shell.ts';
 
 interface ServeFlags {
+  readonly role?: Role;
   readonly port?: number;
   readonly host?: string;
   readonly dataDir?: string;
@@ -22,6 +25,8 @@ interface ServeFlags {
   readonly allowPrivate?: true;
 }
 
+/** Connections that may wait to be accepted: a burst of clients should find a place. */
+const LISTEN_BACKLOG = 4_096;
 /** Beyond the time for draining. */
 const CLOSE_MS = 5_000;
 
@@ -31,10 +36,17 @@ for up to SCRAPIFIE_DRAIN_MS, and everything else goes on at the next start.
 
 Examples:
   scrapifie serve
-  scrapifie serve --port 4000 --host 0.0.0.0 --data-dir /var/lib/scrapifie`;
+  scrapifie serve --port 4000 --host 0.0.0.0 --data-dir /var/lib/scrapifie
+  scrapifie serve --role http-worker     one part of a fleet; see docs/scaling.md`;
 
 export const define: DefineCommand = (command, shell) => {
   command
+    .addOption(
+      new Option(
+        '--role <role>',
+        'what this process does: one part of a fleet, or all of it (default: all)',
+      ).choices(ROLES),
+    )
     .option('--port <n>', 'port to listen on; 0 takes a free one (default: 3000)', portNumber)
     .option('--host <address>', 'address to listen on (default: 127.0.0.1)')
     .option('--data-dir <dir>', 'folder for the database and the stored bodies (default: ./data)')
@@ -42,14 +54,14 @@ export const define: DefineCommand = (command, shell) => {
     .addOption(FLAGS.allowPrivate())
     .addHelpText('after', EXAMPLES)
     .action(async (flags: ServeFlags) => {
-      const { port, host, dataDir, policyFile, allowPrivate } = flags;
-      const settings = readSettings(shell, { port, host, dataDir, policyFile, allowPrivate });
+      const { role, port, host, dataDir, policyFile, allowPrivate } = flags;
+      const settings = readSettings(shell, { role, port, host, dataDir, policyFile, allowPrivate });
       await serve(shell, settings);
     });
 };
 
 async function serve(shell: Shell, settings: Settings): Promise<void> {
-  const logger = createLogger({ level: settings.logLevel, secrets: [settings.apiKey] });
+  const logger = createLogger({ level: settings.logLevel, secrets: secretsOf(settings) });
   const interrupts = watchInterrupts();
   // The API finishes its requests and then the platform its pages: each has half of the time.
   const halved = { ...settings, drainMs: Math.floor(settings.drainMs / 2) };
@@ -58,39 +70,47 @@ async function serve(shell: Shell, settings: Settings): Promise<void> {
   const platform = await shell.openPlatform({ settings: halved, logger, metrics, ownPages: () => ownPages });
   let api: FastifyInstance | null = null;
   try {
-    const { store, queue, blobs, bus, jobs, policies } = platform;
+    const { store, queue, blobs, bus, jobs, policies, limits, now, duties } = platform;
     api = await createApi({
       jobs,
       store,
       bus,
+      limits,
       settings: halved,
       logger,
       metrics,
       readiness: createReadiness({
         parts: {
-          store: () => store.check(),
-          queue: () => queue.check(),
-          blobs: () => blobs.check(),
-          bus: () => bus.check(),
+          store: { check: () => store.check(), isEssential: true },
+          // Without Redis an API still takes work in, which waits in the store; the others get none.
+          queue: { check: () => queue.check(), isEssential: !duties.api },
+          blobs: {
+            check: () => blobs.check(),
+            isEssential: true,
+            degradation: () => blobs.degradation(),
+          },
+          bus: { check: () => bus.check(), isEssential: false },
         },
-        now: Date.now,
+        now,
       }),
       policies: { policyFor: (host) => policies().policyFor(host) },
       version: shell.version,
-      now: Date.now,
+      now,
+      onlyOperations: !duties.api,
     });
     const origin = await listen(api, settings);
     ownPages = SAMPLE_PATHS.map((path) => new URL(path, origin).href);
     await platform.start();
-    shell.stdout.write(
-      welcome({ origin, settings, version: shell.version, key: await keyFor(platform, settings) }),
-    );
+    if (duties.api) {
+      const key = await keyFor(platform, settings);
+      shell.stdout.write(welcome({ origin, settings, version: shell.version, key }));
+    }
     if (settings.contact === undefined) {
       shell.stderr.write(
         'warning: SCRAPIFIE_CONTACT is not set. Site owners who see the crawler cannot reach you; set it to a URL or an e-mail address.\n',
       );
     }
-    logger.info({ origin, dataDir: settings.dataDir }, 'ready');
+    logger.info({ origin, role: settings.role }, 'ready');
     await aborted(interrupts.signal);
     logger.info('stopping');
   } finally {
@@ -101,8 +121,8 @@ async function serve(shell: Shell, settings: Settings): Promise<void> {
 }
 
 /** Listening comes first: a key made by a start that fails would have been shown to nobody. */
-async function keyFor({ store }: OpenPlatform, settings: Settings): Promise<ShownKey> {
-  const { secret } = await ensureFirstKey(store, settings, Date.now());
+async function keyFor({ store, now }: OpenPlatform, settings: Settings): Promise<ShownKey> {
+  const { secret } = await ensureFirstKey(store, settings, now());
   if (secret !== null) return { kind: 'new', secret };
   return { kind: settings.apiKey === undefined ? 'earlier' : 'settings' };
 }
@@ -121,7 +141,7 @@ const aborted = (signal: AbortSignal) =>
 /** The address under which this machine reaches the server. */
 async function listen(api: FastifyInstance, { host, port }: Settings): Promise<string> {
   try {
-    await api.listen({ host, port });
+    await api.listen({ host, port, backlog: LISTEN_BACKLOG });
   } catch (error) {
     throw cannotListen(error, host, port);
   }

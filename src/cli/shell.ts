@@ -2,10 +2,12 @@ import type { Command } from 'commander';
 import type { Settings } from '../config/settings.ts';
 import type { Policies } from '../hosts/policies.ts';
 import type { Jobs } from '../jobs/jobs.ts';
+import type { Page } from '../model/page.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Bus } from '../ports/bus.ts';
+import type { Limits } from '../ports/limits.ts';
 import type { Queue } from '../ports/queue.ts';
 import type { Store } from '../ports/store.ts';
 
@@ -19,8 +21,10 @@ export interface Shell {
   readonly stderr: NodeJS.WriteStream;
   /** The only process in the data folder: throws DATA_DIR_LOCKED when another one works there. */
   openPlatform(options: PlatformOptions): Promise<OpenPlatform>;
-  /** For reading and small changes, also beside a running server. Makes the folder when it is not there. */
-  openStorage(dataDir: string): Promise<OpenStorage>;
+  /** For reading and small changes, also beside running servers. Makes a folder that is not there. */
+  openStorage(place: StoragePlace): Promise<OpenStorage>;
+  /** Throws what keeps Redis there from being used. */
+  checkRedis(url: string): Promise<void>;
   /** The policy file that rules when the settings name none. */
   shippedPolicy(): Promise<string>;
 }
@@ -33,6 +37,9 @@ export interface PlatformOptions {
   readonly ownPages?: () => readonly string[];
 }
 
+/** Where everything is kept, by the settings of the same names. */
+export type StoragePlace = Pick<Settings, 'dataDir' | 'databaseUrl' | 'databasePool' | 's3Url'>;
+
 export interface OpenStorage {
   readonly store: Store;
   readonly blobs: Blobs;
@@ -40,10 +47,19 @@ export interface OpenStorage {
 }
 
 export interface OpenPlatform extends OpenStorage {
+  readonly blobs: Blobs & {
+    /** Why bodies are not where they belong at the moment; null when they are. */
+    degradation(): string | null;
+  };
   readonly jobs: Jobs;
   readonly bus: Bus;
   readonly queue: Queue;
+  readonly limits: Limits;
   readonly policies: () => Policies;
+  readonly now: () => number;
+  /** What this process does; see the roles. */
+  readonly duties: { readonly api: boolean };
+  watchPages(listener: (pages: readonly Page[]) => void): void;
   start(): Promise<void>;
 }
 

@@ -39,6 +39,11 @@ export interface FetchRequest {
   readonly onRedirect: (target: string, hop: number) => Promise<'follow' | 'stop'>;
   /** Sends its cookies and keeps those that responses set. Without one, cookies last for the attempt. */
   readonly jar?: CookieJar | undefined;
+  /**
+   * Asked right before each request is written to its connection, which may be long after `fetch` was called: false
+   * ends the attempt with CANCELLED and nothing is sent.
+   */
+  readonly mayStart?: (() => boolean) | undefined;
   /** Ends the attempt with its reason where that is a ScrapifieError, else with CANCELLED. */
   readonly signal?: AbortSignal | undefined;
 }

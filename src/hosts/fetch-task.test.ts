@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { serve, testEngine } from '../fetch/http/loopback.fixture.ts';
 import type { NewTask, Task } from '../model/task.ts';
 import type { Store } from '../ports/store.ts';
@@ -8,10 +8,10 @@ import { type FetchContext, fetchTask, MAX_REDIRECTS } from './fetch-task.ts';
 import { createRobotsCache } from './robots-cache.ts';
 
 let store: Store;
-beforeAll(async () => {
+beforeEach(async () => {
   store = await openStore();
 });
-afterAll(() => store.close());
+afterEach(() => store.close());
 
 interface Heard {
   readonly path: string;
@@ -52,6 +52,7 @@ async function fetchAs(
     store,
     now: () => T0,
     signal: new AbortController().signal,
+    isOurs: () => true,
     mayDisguise: false,
     robotsFor: () => null,
     pass: async () => {

@@ -28,7 +28,7 @@ export interface HostDoor {
   hasConsent(running: RunningJob, what: Consent): boolean;
   isObeyed(running: RunningJob): boolean;
   /** A `go` is a request under way, until `left` or `answered`. */
-  enter(running: RunningJob, url: URL): GateDecision;
+  enter(running: RunningJob, url: URL): DoorDecision;
   /** The same, waiting for it; between the hops of a redirect its request does not count. */
   enterAgain(running: RunningJob, url: URL): Promise<void>;
   /** The request came to nothing that says something about the host. */
@@ -38,6 +38,11 @@ export interface HostDoor {
   loadRobots(running: RunningJob, url: URL): void;
 }
 
+/** The gate's, or that there is nothing to decide because the host is no longer ours. */
+type DoorDecision =
+  | GateDecision
+  | { readonly kind: 'wait'; readonly until: number; readonly reason: 'lease.over' };
+
 export interface HostDoorParts {
   readonly robots: RobotsCache;
   readonly policies: () => Policies;
@@ -45,6 +50,10 @@ export interface HostDoorParts {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly signal: AbortSignal;
+  /** False once the lease may have run out: somebody else may be talking to the host by then. */
+  readonly isOurs: () => boolean;
+  /** A request was not let out because the host is no longer ours. */
+  readonly onLost: () => void;
   readonly onChange: () => void;
   readonly onFailure: () => void;
 }
@@ -56,7 +65,7 @@ const LOOK_AT_HOURS_MS = 60_000;
 const LONGEST_PAUSE_MS = 1_000;
 
 export function createHostDoor(lease: HostLease, parts: HostDoorParts): HostDoor {
-  const { robots, now, logger, metrics, signal, onChange, onFailure } = parts;
+  const { robots, now, logger, metrics, signal, isOurs, onLost, onChange, onFailure } = parts;
   const key: HostKey = lease.key;
   const robotsOnTheWay = new Set<string>();
   let state: HostState = lease.isTakenOver ? takenOver(lease.state, now()) : lease.state;
@@ -94,7 +103,11 @@ export function createHostDoor(lease: HostLease, parts: HostDoorParts): HostDoor
     });
   }
 
-  function enter(running: RunningJob, url: URL): GateDecision {
+  function enter(running: RunningJob, url: URL): DoorDecision {
+    if (!isOurs()) {
+      onLost();
+      return { kind: 'wait', until: WHEN_ANSWERED, reason: 'lease.over' };
+    }
     const decision = decide(running, url);
     if (decision.kind === 'go') {
       state = decision.state;
@@ -143,7 +156,7 @@ export function createHostDoor(lease: HostLease, parts: HostDoorParts): HostDoor
       .then(async (known) => {
         if (known !== null || !(await enterInTime(running, url, false))) return;
         try {
-          await robots.ask(origin, signal);
+          await robots.ask(origin, { signal, mayStart: isOurs });
         } finally {
           inFlight -= 1;
           warmUp();

@@ -1,4 +1,4 @@
-import type { HostId, HostKey, JobId } from '../model/ids.ts';
+import type { HostId, HostKey } from '../model/ids.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Consumer, Queue } from '../ports/queue.ts';
 import { createSlice, type Slice, type SliceParts } from './slice.ts';
@@ -13,7 +13,10 @@ export interface HostWorkerOptions extends SliceParts {
   readonly sweepMs?: number;
 }
 
-/** Takes host slices from the queue and works on them; renews leases; sweeps the store for what no wake-up told. */
+/**
+ * Takes host slices from the queue and works on them; renews leases; sweeps the store for what no wake-up told, as the
+ * scheduler does: without one the work goes on.
+ */
 export interface HostWorker {
   start(): Promise<void>;
   /** Finishes what is under way, up to the deadline; then gives it back. Loses nothing either way. */
@@ -23,9 +26,14 @@ export interface HostWorker {
   readonly activeSlices: number;
 }
 
+/** Of a lease, at its end: what is sent last must have arrived before the next owner sends something. */
+const SAFETY_SHARE = 1 / 15;
+
 export function createHostWorker(options: HostWorkerOptions): HostWorker {
   const { store, queue, bus, owner, now, logger, maxHosts, leaseMs = 30_000, sweepMs = 1_000 } = options;
   const slices = new Map<HostKey, Slice>();
+  /** Until when each slice's host is certainly ours. */
+  const leashes = new WeakMap<Slice, { until: number }>();
   let consumer: Consumer | null = null;
   let isStopping = false;
   const timers: NodeJS.Timeout[] = [];
@@ -33,9 +41,15 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
 
   async function runSlice(key: HostKey): Promise<void> {
     if (isStopping || slices.has(key)) return;
-    const lease = await store.acquireHost(key, owner, now(), leaseMs);
+    const askedAt = now();
+    const lease = await store.acquireHost(key, owner, askedAt, leaseMs);
     if (lease === null) return;
-    const slice = createSlice(lease, options);
+    const leash = { until: askedAt + leaseMs };
+    const slice = createSlice(lease, {
+      ...options,
+      isOurs: () => now() < leash.until - leaseMs * SAFETY_SHARE,
+    });
+    leashes.set(slice, leash);
     slices.set(key, slice);
     if (isStopping) slice.stop();
     try {
@@ -48,37 +62,35 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
   async function renew(): Promise<void> {
     const held = [...slices.values()];
     if (held.length === 0) return;
+    const askedAt = now();
     const lost = new Set<HostId>(
       await store.renewHosts(
         held.map(({ lease }) => lease),
-        now(),
+        askedAt,
         leaseMs,
       ),
     );
     for (const slice of held) {
-      if (!lost.has(slice.lease.hostId)) continue;
+      const leash = leashes.get(slice);
+      if (!lost.has(slice.lease.hostId)) {
+        if (leash !== undefined) leash.until = askedAt + leaseMs;
+        continue;
+      }
       logger.warn({ host: slice.lease.key }, 'the lease on a host was lost');
       slice.stop();
       slice.abort();
     }
   }
 
-  /** Stops jobs whose time is over; one with pages under way has not ended yet, and its last commit will say so. */
-  async function expire(): Promise<void> {
-    const stopped: readonly JobId[] = await store.expireJobs(now());
-    if (stopped.length === 0) return;
-    const jobs = await Promise.all(stopped.map((id) => store.getJob(id)));
-    const finished = jobs.filter((job) => job?.finishedAt != null).map((job) => job?.id as JobId);
-    bus.publish('job.changed', { jobs: stopped, finished });
-  }
-
   async function sweep(): Promise<void> {
     if (isStopping) return;
-    await expire();
     if (slices.size >= maxHosts) return;
-    for (const { key, rank } of await store.offerHosts(now(), 2 * maxHosts)) {
-      await queue.offer('scrape-http', { id: key, rank });
-    }
+    const hosts = await store.offerHosts(now(), 2 * maxHosts);
+    if (hosts.length === 0) return;
+    await queue.offer(
+      'scrape-http',
+      hosts.map(({ key, rank }) => ({ id: key, rank })),
+    );
   }
 
   /** Repeats, one at a time; a failure is logged and the next round tries again. */

@@ -1,6 +1,6 @@
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
 import { decodeText } from '../fetch/charset.ts';
-import type { Engine } from '../fetch/engine.ts';
+import type { Engine, FetchRequest } from '../fetch/engine.ts';
 import { PRODUCT_TOKEN } from '../fetch/user-agent.ts';
 import type { HostStore, RobotsEntry } from '../ports/store.ts';
 import { type RobotsFetch, robotsEntryFrom } from './robots-entry.ts';
@@ -33,8 +33,11 @@ export interface RobotsCache {
    * Fetches it. A host that cannot be asked has an entry that says so; only being told to stop is thrown, with nothing
    * remembered.
    */
-  ask(origin: string, signal?: AbortSignal): Promise<Robots>;
+  ask(origin: string, asking?: Asking): Promise<Robots>;
 }
+
+/** See FetchRequest. */
+type Asking = Pick<FetchRequest, 'signal' | 'mayStart'>;
 
 const MAX_ORIGINS = 2_000;
 const MAX_REDIRECTS = 5;
@@ -59,9 +62,9 @@ export function createRobotsCache(parts: {
     return robots;
   }
 
-  async function read(origin: string, signal: AbortSignal | undefined): Promise<Robots> {
+  async function read(origin: string, asking: Asking): Promise<Robots> {
     const previous = kept.get(origin)?.entry ?? (await store.getRobots(origin));
-    const entry = robotsEntryFrom(await fetchRobots(engine, origin, signal), origin, now(), previous);
+    const entry = robotsEntryFrom(await fetchRobots(engine, origin, asking), origin, now(), previous);
     await store.putRobots(entry);
     return keep(entry);
   }
@@ -75,10 +78,10 @@ export function createRobotsCache(parts: {
       const entry = await store.getRobots(origin);
       return entry !== null && entry.expiresAt > now() ? keep(entry) : null;
     },
-    ask(origin, signal) {
+    ask(origin, asking = {}) {
       const underWay = asked.get(origin);
       if (underWay !== undefined) return underWay;
-      const answer = read(origin, signal).finally(() => asked.delete(origin));
+      const answer = read(origin, asking).finally(() => asked.delete(origin));
       asked.set(origin, answer);
       return answer;
     },
@@ -88,7 +91,7 @@ export function createRobotsCache(parts: {
 async function fetchRobots(
   engine: Engine,
   origin: string,
-  signal: AbortSignal | undefined,
+  { signal, mayStart }: Asking,
 ): Promise<RobotsFetch> {
   try {
     const response = await engine.fetch({
@@ -103,6 +106,7 @@ async function fetchRobots(
       maxRedirects: MAX_REDIRECTS,
       conditional: null,
       onRedirect: async () => 'follow',
+      mayStart,
       signal,
     });
     const { text } = decodeText(

@@ -35,6 +35,11 @@ export interface SliceParts {
   readonly metrics: Metrics;
 }
 
+export interface SliceOptions extends SliceParts {
+  /** Whether the lease has certainly not run out. */
+  readonly isOurs: () => boolean;
+}
+
 /** One stretch of owning a host. */
 export interface Slice {
   readonly lease: HostLease;
@@ -53,14 +58,14 @@ const LINGER_MS = 1_000;
 const SLICE_MS = 10_000;
 const MOST_CLAIMED = 256;
 /** Pages read or written at the same time, over all hosts, before no more are fetched. */
-const MOST_UNREAD = 256;
+const MOST_UNREAD = 64;
 const MOST_UNWRITTEN = 4_096;
 const PRESSURE_MS = 10;
 const WHEN_SIGNALLED = Number.POSITIVE_INFINITY;
 /** Ends of an attempt after which the task is in a mailbox again. */
 const GOES_ON: ReadonlySet<string> = new Set<TaskEnd['state']>(['waiting', 'ready', 'moved']);
 
-export function createSlice(lease: HostLease, parts: SliceParts): Slice {
+export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
   const { store, ledger, engine, reader, robots, jobs, slots, now, logger, metrics } = parts;
   const key: HostKey = lease.key;
   const startedAt = now();
@@ -78,6 +83,7 @@ export function createSlice(lease: HostLease, parts: SliceParts): Slice {
   const door = createHostDoor(lease, {
     ...parts,
     signal: aborter.signal,
+    onLost: give,
     onChange: signal,
     onFailure: stop,
   });
@@ -173,6 +179,14 @@ export function createSlice(lease: HostLease, parts: SliceParts): Slice {
     return decision.until - now();
   }
 
+  /** The host may be somebody else's: what is under way is ended, and its tasks are done there. */
+  function give(): void {
+    if (aborter.signal.aborted) return;
+    logger.warn({ host: key }, 'the lease on a host was not renewed in time');
+    aborter.abort();
+    stop();
+  }
+
   /** Why the task must not be fetched; `loading` while its robots.txt is on the way, or the host is held. */
   function refusalOf({ task, running }: Letter): Refusal | 'loading' | null {
     const denied = parts.policies().denied(key);
@@ -225,6 +239,7 @@ export function createSlice(lease: HostLease, parts: SliceParts): Slice {
       store,
       now,
       signal: aborter.signal,
+      isOurs: parts.isOurs,
       mayDisguise: door.hasConsent(running, 'identity'),
       robotsFor: (url) => (door.isObeyed(running) ? (robots.recall(url.origin) ?? 'unknown') : null),
       pass: () => door.enterAgain(running, new URL(task.atUrl)),

@@ -7,6 +7,7 @@ const sources = (given: Partial<MetricSources> = {}): MetricSources => ({
   queueDepth: () => 0,
   activeSlices: () => 0,
   inFlightFetches: () => 0,
+  redisCommands: () => 0,
   ...given,
 });
 

@@ -10,6 +10,8 @@ export interface MetricSources {
   /** Host slices being worked on. */
   readonly activeSlices: () => number | Promise<number>;
   readonly inFlightFetches: () => number | Promise<number>;
+  /** Commands this process has sent to Redis. */
+  readonly redisCommands: () => number | Promise<number>;
 }
 
 /**
@@ -111,6 +113,12 @@ export function createMetrics(options: MetricsOptions): Metrics {
       addGauge(registry, 'scrapifie_queue_depth', 'Host slices waiting.', sources.queueDepth);
       addGauge(registry, 'scrapifie_active_slices', 'Host slices being worked on.', sources.activeSlices);
       addGauge(registry, 'scrapifie_in_flight_fetches', 'Fetches under way.', sources.inFlightFetches);
+      addGauge(
+        registry,
+        'scrapifie_redis_commands',
+        'Commands sent to Redis since the start.',
+        sources.redisCommands,
+      );
     },
     httpRequest(method, route, statusCode, durationMs) {
       const shownRoute = route === null ? 'unmatched' : routes.admit(route);

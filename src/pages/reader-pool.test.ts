@@ -8,7 +8,7 @@ import { requestFor } from './read-request.fixture.ts';
 import { createReaderPool, type ReaderPoolOptions } from './reader-pool.ts';
 
 const OBEDIENT = new URL('./reader-thread.fixture.ts', import.meta.url);
-const REAL = new URL('../page-thread.ts', import.meta.url);
+const REAL = new URL('../wiring/page-thread.ts', import.meta.url);
 
 function pool(changes: Partial<ReaderPoolOptions> = {}): PageReader {
   const reader = createReaderPool({ threads: 1, entry: OBEDIENT, data: null, ...changes });

@@ -16,9 +16,10 @@ import type { Job } from '../../src/model/job.ts';
 import type { LedgerEntry } from '../../src/model/task.ts';
 import { createLogger, type Logger } from '../../src/observe/logger.ts';
 import { createMetrics, type Metrics } from '../../src/observe/metrics.ts';
-import { openPlatform, type Platform } from '../../src/wiring.ts';
+import { openPlatform, type Platform } from '../../src/wiring/platform.ts';
 import type { LogEntry } from '../site/request-log.ts';
 import { type Site, type SiteOptions, startSite } from '../site/site.ts';
+import { type FleetPlace, takeFleetPlace } from './fleet-place.ts';
 
 export type CrawlInput = z.input<typeof crawlRequestSchema>;
 export type BatchInput = z.input<typeof batchRequestSchema>;
@@ -56,6 +57,8 @@ export interface ScraperOptions {
   readonly policy?: string;
   readonly settings?: Partial<Settings>;
   readonly dataDir?: string;
+  /** Where it is kept in the fleet profile; left out: a place of its own. */
+  readonly place?: FleetPlace | null;
   /** False: jobs are accepted and nothing works on them. */
   readonly isStarted?: boolean;
 }
@@ -67,10 +70,12 @@ const WAIT_MS = 60_000;
 export async function openScraper(options: ScraperOptions = {}): Promise<Scraper> {
   const { isStarted = true } = options;
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'scrapifie-world-')));
+  const place = options.place === undefined ? await takeFleetPlace() : options.place;
   const policyFile = join(dataDir, 'policy.yaml');
   if (options.policy !== undefined) await writeFile(policyFile, options.policy);
   const settings: Settings = {
     ...settingsSchema.parse({ dataDir, allowPrivate: true, extractThreads: 1, drainMs: 5_000 }),
+    ...place?.settings,
     ...(options.policy === undefined ? {} : { policyFile }),
     ...options.settings,
   };
@@ -103,10 +108,11 @@ export async function openScraper(options: ScraperOptions = {}): Promise<Scraper
     pages: async (job) => Array.fromAsync(jobs.read.eachResult(await look(job))),
     async reopen() {
       await platform.close();
-      return openScraper({ ...options, dataDir });
+      return openScraper({ ...options, dataDir, place });
     },
     async close() {
       await platform.close();
+      await place?.remove();
       await rm(dataDir, { recursive: true, force: true });
     },
   };

@@ -17,6 +17,8 @@ export interface ExchangeLimits {
   /** After decompression. */
   readonly maxBodyBytes: number;
   readonly maxHeaderBytes: number;
+  /** See FetchRequest. */
+  readonly mayStart?: (() => boolean) | undefined;
 }
 
 /**
@@ -68,6 +70,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.controller = controller;
+    if (this.limits.mayStart?.() === false) {
+      this.fail(new ScrapifieError('CANCELLED', `The request to ${this.url.host} came too late`));
+    }
     // It was ended while it waited for a connection.
     if (this.failure !== null) controller.abort(this.failure);
   }

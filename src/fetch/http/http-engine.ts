@@ -136,14 +136,14 @@ class HttpEngine implements Engine {
   private async send(
     trail: Trail,
     { pool }: OriginPool,
-    { maxBodyBytes, timeoutMs, signal }: FetchRequest,
+    { maxBodyBytes, timeoutMs, signal, mayStart }: FetchRequest,
     deadline: number,
   ): Promise<Exchange> {
     const { url, method, body } = trail;
     const headers = trail.headersNow(Date.now());
     const options = { path: url.pathname + url.search, method, headers: headers as string[], body };
 
-    const limits = { maxBodyBytes, maxHeaderBytes: this.maxHeaderBytes };
+    const limits = { maxBodyBytes, maxHeaderBytes: this.maxHeaderBytes, mayStart };
     for (let isAgain = false; ; isAgain = true) {
       const exchange = new Exchange(url, method, limits, this.watch);
       const onTimeout = () => exchange.abort(tookTooLong(url, timeoutMs));

@@ -1,26 +1,27 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
-import { createBlobsFs } from './drivers/blobs-fs/blobs-fs.ts';
-import { isScrapifieError } from './errors/scrapifie-error.ts';
-import type { JobSeq } from './model/ids.ts';
-import { compileRules, type JobRules } from './pages/find-tasks.ts';
-import type { PageReading, ReadRequest } from './pages/page-reading.ts';
-import { readPage } from './pages/read-page.ts';
-import { readSitemapTask } from './pages/read-sitemap-task.ts';
-import type { ReadAnswer, ReadCall, ThreadData } from './pages/thread-messages.ts';
-import type { Blob } from './ports/blobs.ts';
+import { isScrapifieError } from '../errors/scrapifie-error.ts';
+import type { JobSeq } from '../model/ids.ts';
+import { compileRules, type JobRules } from '../pages/find-tasks.ts';
+import type { PageReading, ReadRequest } from '../pages/page-reading.ts';
+import { readPage } from '../pages/read-page.ts';
+import { readSitemapTask } from '../pages/read-sitemap-task.ts';
+import type { ReadAnswer, ReadCall, ThreadData } from '../pages/thread-messages.ts';
+import type { Blob } from '../ports/blobs.ts';
+import { type BlobsPlace, openBlobs } from './open-blobs.ts';
 
 /** A thread that reads pages. It opens the blob store itself: bodies are compressed and written where they are read. */
 if (parentPort === null) throw new Error('The page thread has no parent.');
 const port = parentPort;
 const { given, reading: current } = workerData as ThreadData<PageThreadData>;
-const blobs = await createBlobsFs({ dir: given.blobsDir });
+const nothing = () => undefined;
+const blobs = await openBlobs(given.blobs, { isFirst: false, onAway: nothing, onReturn: nothing });
 const jobs = new Map<JobSeq, KnownJob>();
 const MAX_JOBS = 64;
 /** Pages that wait are read in a row and their bodies stored together. */
 const MOST_TOGETHER = 16;
 
 export interface PageThreadData {
-  readonly blobsDir: string;
+  readonly blobs: BlobsPlace;
 }
 
 interface KnownJob {
@@ -64,9 +65,16 @@ async function answer(call: ReadCall): Promise<ReadAnswer> {
   }
 }
 
-async function readTogether(calls: readonly ReadCall[]): Promise<void> {
+async function readTogether(calls: readonly ReadCall[]): Promise<readonly ReadAnswer[]> {
   const answers: ReadAnswer[] = [];
   for (const call of calls) answers.push(await answer(call));
+  // Storing may take its time; only reading is watched.
+  Atomics.store(current, 0, 0);
+  return answers;
+}
+
+/** A page is answered once its body is safe. */
+async function store(calls: readonly ReadCall[], answers: readonly ReadAnswer[]): Promise<void> {
   try {
     await blobs.put(
       calls.flatMap(({ request }, at): Blob[] => {
@@ -79,7 +87,6 @@ async function readTogether(calls: readonly ReadCall[]): Promise<void> {
   } catch (error) {
     port.postMessage(calls.map((call) => failed(call, error)));
   }
-  Atomics.store(current, 0, 0);
 }
 
 let calls: ReadCall[] = [];
@@ -87,13 +94,18 @@ let isReading = false;
 
 async function readAll(): Promise<void> {
   isReading = true;
+  let stored: Promise<void> = Promise.resolve();
   while (calls.length > 0) {
     for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
       calls.push(...(next.message as readonly ReadCall[]));
     }
     const together = calls.slice(0, MOST_TOGETHER);
     calls = calls.slice(MOST_TOGETHER);
-    await readTogether(together);
+    const answers = await readTogether(together);
+    // The next ones are read while these are stored, and no more than that.
+    await stored;
+    stored = store(together, answers);
+    if (calls.length === 0) await stored;
   }
   isReading = false;
 }

@@ -1,0 +1,150 @@
+import { availableParallelism } from 'node:os';
+import type { Settings } from '../config/settings.ts';
+import { createHttpEngine } from '../fetch/http/http-engine.ts';
+import { withOwnPages } from '../fetch/own-pages.ts';
+import { userAgentFor } from '../fetch/user-agent.ts';
+import { createKnownUrls } from '../frontier/known-urls.ts';
+import { createHostWorker } from '../hosts/host-worker.ts';
+import type { Policies } from '../hosts/policies.ts';
+import { createRobotsCache } from '../hosts/robots-cache.ts';
+import { createRunningJobs } from '../hosts/running-job.ts';
+import { createSlots } from '../hosts/slots.ts';
+import { createLedger } from '../ledger/ledger.ts';
+import type { Job } from '../model/job.ts';
+import type { Page } from '../model/page.ts';
+import type { Logger } from '../observe/logger.ts';
+import type { Metrics } from '../observe/metrics.ts';
+import { createReaderPool } from '../pages/reader-pool.ts';
+import type { Bus } from '../ports/bus.ts';
+import type { Queue } from '../ports/queue.ts';
+import type { Store } from '../ports/store.ts';
+import { VERSION } from '../version.ts';
+import type { PageThreadData } from './page-thread.ts';
+
+/** The part of the platform that owns hosts and fetches their pages. */
+export interface Crawler {
+  readonly activeSlices: () => number;
+  readonly inFlight: () => number;
+  /** Takes in a job that was accepted here, which saves looking it up. */
+  remember(job: Job): void;
+  watchPages(listener: (pages: readonly Page[]) => void): void;
+  start(): Promise<void>;
+  /** Finishes what is under way, up to the deadline, and gives the rest back. */
+  stop(deadlineMs: number): Promise<void>;
+}
+
+export interface CrawlerParts {
+  readonly settings: Settings;
+  readonly store: Store;
+  readonly queue: Queue;
+  readonly bus: Bus;
+  readonly policies: () => Policies;
+  /** Names this process among the owners of hosts. */
+  readonly owner: string;
+  /** Others work on the same store: their scheduler sweeps, and bigger batches spare it. */
+  readonly isShared: boolean;
+  readonly ownPages: () => readonly string[];
+  readonly now: () => number;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+const LOOK_MS = 1_000;
+/** A store across a network is spared by writing more at once, at the price of a moment. */
+const SHARED_LEDGER = { companyMs: 60 };
+const SHARED_SWEEP_MS = 5_000;
+
+export function createCrawler(parts: CrawlerParts): Crawler {
+  const { settings, store, queue, bus, policies, now, logger, metrics, isShared } = parts;
+  const userAgent = userAgentFor(VERSION, settings.contact ?? null);
+  const engine = withOwnPages(createHttpEngine({ userAgent, allowPrivate: settings.allowPrivate }), {
+    urls: parts.ownPages,
+    open: () => createHttpEngine({ userAgent, allowPrivate: true }),
+  });
+  const { dataDir, databaseUrl, s3Url } = settings;
+  const reader = createReaderPool({
+    threads: settings.extractThreads || Math.min(4, Math.max(1, availableParallelism() - 1)),
+    entry: new URL(
+      import.meta.url.endsWith('.ts') ? './page-thread.ts' : './page-thread.js',
+      import.meta.url,
+    ),
+    data: { blobs: { dataDir, databaseUrl, s3Url } } satisfies PageThreadData,
+  });
+  const running = createRunningJobs(store);
+  const pageListeners: ((pages: readonly Page[]) => void)[] = [];
+  const slots = createSlots(settings.maxConcurrency);
+  const ledger = createLedger({
+    store,
+    known: createKnownUrls(),
+    now,
+    logger,
+    metrics,
+    ...(isShared ? SHARED_LEDGER : {}),
+    onCommit(receipt, kept) {
+      if (pageListeners.length > 0) {
+        const pages = kept.flatMap(({ taskId, jobSeq, page }) =>
+          page === null ? [] : [{ ...page, taskId, jobSeq }],
+        );
+        for (const listener of pageListeners) listener(pages);
+      }
+      running.forget(receipt.finishedJobs);
+      const hosts = receipt.readyHosts;
+      if (hosts.length > 0) bus.publish('host.ready', { hosts: hosts.map(({ key }) => key) });
+      const idle = hosts.filter(({ key }) => !worker.owns(key)).map(({ key, rank }) => ({ id: key, rank }));
+      // What the queue does not take the sweep finds.
+      if (idle.length > 0) queue.offer('scrape-http', idle).catch(() => undefined);
+      bus.publish('job.changed', { jobs: receipt.changedJobs, finished: receipt.finishedJobs });
+    },
+  });
+  let waitingSlices = 0;
+  const look = setInterval(() => {
+    queue.depth('scrape-http').then(
+      ({ waiting }) => {
+        waitingSlices = waiting;
+      },
+      () => undefined,
+    );
+  }, LOOK_MS);
+  look.unref();
+  const worker = createHostWorker({
+    store,
+    queue,
+    bus,
+    ledger,
+    engine,
+    reader,
+    robots: createRobotsCache({ store, engine, now }),
+    jobs: running,
+    slots,
+    policies,
+    isContended: () => waitingSlices > 0,
+    now,
+    random: Math.random,
+    logger,
+    metrics,
+    owner: parts.owner,
+    maxHosts: settings.maxHosts,
+    ...(isShared ? { sweepMs: SHARED_SWEEP_MS } : {}),
+  });
+
+  return {
+    activeSlices: () => worker.activeSlices,
+    inFlight: () => slots.taken,
+    remember: running.remember,
+    watchPages: (listener) => void pageListeners.push(listener),
+    async start() {
+      await reader.ready;
+      await worker.start();
+    },
+    async stop(deadlineMs) {
+      clearInterval(look);
+      // A store that takes nothing more must not keep the process: what it did not take is claimed and done again.
+      const giveUp = setTimeout(() => ledger.close(), deadlineMs);
+      await worker.stop(deadlineMs);
+      await ledger.flush();
+      clearTimeout(giveUp);
+      ledger.close();
+      await Promise.all([engine.close(), reader.close()]);
+    },
+  };
+}

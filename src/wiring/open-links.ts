@@ -1,0 +1,76 @@
+import type { Settings } from '../config/settings.ts';
+import { createBusLocal } from '../drivers/bus-local/bus-local.ts';
+import { createBusRedis } from '../drivers/bus-redis/bus-redis.ts';
+import { createLimitsLocal } from '../drivers/limits-local/limits-local.ts';
+import { createLimitsRedis } from '../drivers/limits-redis/limits-redis.ts';
+import { createQueueBullmq } from '../drivers/queue-bullmq/queue-bullmq.ts';
+import { createQueueLocal } from '../drivers/queue-local/queue-local.ts';
+import type { Logger } from '../observe/logger.ts';
+import type { Bus } from '../ports/bus.ts';
+import type { Limits } from '../ports/limits.ts';
+import type { Queue } from '../ports/queue.ts';
+
+/** What connects this process with others, or its own parts where it is alone. */
+export interface Links {
+  readonly queue: Queue;
+  readonly bus: Bus;
+  readonly limits: Limits;
+  /** Commands sent to Redis so far; 0 without one. */
+  operations(): number;
+  close(): Promise<void>;
+}
+
+export async function openLinks(
+  { redisUrl: url, redisPrefix: prefix }: Pick<Settings, 'redisUrl' | 'redisPrefix'>,
+  owner: string,
+  logger: Logger,
+): Promise<Links> {
+  const onHandlerError = (error: unknown) => logger.error({ err: error }, 'a worker failed');
+  const onListenerError = (error: unknown) => logger.error({ err: error }, 'a listener failed');
+  const local = createLimitsLocal();
+  if (url === undefined) {
+    const queue = createQueueLocal({ onHandlerError });
+    const bus = createBusLocal({ onListenerError });
+    return {
+      queue,
+      bus,
+      limits: local,
+      operations: () => 0,
+      close: async () => void (await Promise.all([queue.close(), bus.close()])),
+    };
+  }
+  const queue = await createQueueBullmq({
+    url,
+    prefix,
+    owner,
+    onHandlerError,
+    onError: (error) => logger.debug({ err: error }, 'the queue got over a trouble'),
+    onChange: (isUp, why) => {
+      if (isUp) logger.info('Redis is back');
+      else logger.warn({ why }, 'Redis is away: work that is accepted waits in the store');
+    },
+  });
+  const opened: { close(): Promise<void> }[] = [queue];
+  const close = async () => void (await Promise.all(opened.map((each) => each.close())));
+  try {
+    const bus = await createBusRedis({ url, prefix, onListenerError });
+    opened.push(bus);
+    const limits = await createLimitsRedis({ url, prefix, fallback: local });
+    opened.push(limits);
+    const operations = () => queue.operations() + bus.operations() + limits.operations();
+    return { queue, bus, limits, operations, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Throws what keeps Redis there from being used. */
+export async function checkRedis(url: string): Promise<void> {
+  const queue = await createQueueBullmq({ url, onHandlerError: () => undefined });
+  try {
+    await queue.check();
+  } finally {
+    await queue.close();
+  }
+}

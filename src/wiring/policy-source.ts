@@ -1,0 +1,52 @@
+import type { Settings } from '../config/settings.ts';
+import type { Policies } from '../hosts/policies.ts';
+import { watchPolicyFile } from '../hosts/policy-watch.ts';
+import type { Logger } from '../observe/logger.ts';
+import type { Bus } from '../ports/bus.ts';
+import type { Store } from '../ports/store.ts';
+
+/** The policies in force: those of the file, which is watched, and the opt-outs of the store. */
+export interface PolicySource {
+  current(): Policies;
+  close(): void;
+}
+
+/** A message about an opt-out may be lost; this is the longest that one goes unheard. */
+const REFRESH_MS = 60_000;
+
+export async function openPolicies(
+  file: Policies,
+  path: Settings['policyFile'],
+  { store, bus, logger }: { store: Pick<Store, 'listOptOuts'>; bus: Bus; logger: Logger },
+): Promise<PolicySource> {
+  let policies = file;
+  const applyOptOuts = async () => {
+    policies = policies.withOptOuts(await store.listOptOuts());
+  };
+  const refresh = () =>
+    void applyOptOuts().catch((error: unknown) => logger.warn({ err: error }, 'opt-outs were not read'));
+  await applyOptOuts();
+  const unsubscribe = bus.subscribe('policy.changed', refresh);
+  const timer = setInterval(refresh, REFRESH_MS);
+  timer.unref();
+  const watch =
+    path === undefined
+      ? null
+      : watchPolicyFile(
+          path,
+          (changed) => {
+            policies = changed;
+            refresh();
+            logger.info('the policy file changed and is in force');
+          },
+          (error) => logger.error({ code: error.code, details: error.details }, error.message),
+        );
+  return {
+    current: () => policies,
+    close() {
+      unsubscribe();
+      clearInterval(timer);
+      watch?.close();
+    },
+  };
+}
