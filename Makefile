@@ -1,7 +1,7 @@
-# Every target installs what it needs first: Node.js 24 into .tools when the machine's own is older, and the npm
-# packages. Arguments for the program go into ARGS: make run ARGS="--port 4000"
+# Every target installs what it needs first: Node.js 24 into .tools when the machine's own is older, the npm
+# packages, and for the fleet the servers it runs on. Arguments for the program go into ARGS: make run ARGS="--port 4000"
 .DEFAULT_GOAL := help
-.PHONY: help setup run dev test fault lint format typecheck bench docker clean
+.PHONY: help setup servers run dev fleet test fault lint format typecheck bench docker clean
 
 ARGS ?=
 IMAGE ?= scrapifie
@@ -14,16 +14,22 @@ help: ## Show this list
 setup: ## Install what is missing; the other targets do so by themselves
 	@sh scripts/setup.sh
 
+servers: ## Install PostgreSQL, Redis and Ceph when they are missing; what needs them does so by itself
+	@sh scripts/servers.sh
+
 run: setup ## Start the server on http://127.0.0.1:3000
 	@./scrapifie serve $(ARGS)
 
 dev: setup ## Start the server and restart it whenever a source changes
 	@$(NODE) node --watch --disable-warning=ExperimentalWarning src/main.ts serve $(ARGS)
 
-test: lint typecheck ## Check style and types, then run every test
+fleet: setup servers ## Start a fleet on this machine: servers, APIs, workers, a proxy before them
+	@$(NODE) node --disable-warning=ExperimentalWarning fleet/main.ts $(ARGS)
+
+test: servers lint typecheck ## Check style and types, then run every test
 	@$(NODE) vitest run --reporter=default --reporter=./test/reporter.ts $(ARGS)
 
-fault: setup ## Kill a crawl of 3,000 pages thirty times and compare it with an undisturbed one
+fault: setup servers ## Kill a crawl of 3,000 pages thirty times and compare it with an undisturbed one
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/kill-run.ts --pages 3000 --kills 30 $(ARGS)
 
 lint: setup ## Check style, and that nothing is unused
