@@ -5,6 +5,27 @@ const BUCKETS = 256;
 const SVG = TAG.svg;
 const MATH = TAG.math;
 
+/** Where open elements are noted, by depth. */
+interface Shelf {
+  readonly hashes: Int32Array;
+  readonly tags: Uint8Array;
+  readonly marks: Uint8Array;
+  /** How many open elements share a bucket of hashes: tells without a search that none can match. */
+  readonly counts: Uint16Array;
+}
+
+const newShelf = (depth: number = LIMITS.depth): Shelf => ({
+  hashes: new Int32Array(depth),
+  tags: new Uint8Array(depth),
+  marks: new Uint8Array(depth),
+  counts: new Uint16Array(BUCKETS),
+});
+const NO_SHELF = newShelf(0);
+
+/** Making one costs as much as reading some thirty tags, so the next page takes over that of the last. */
+const spare: Shelf[] = [];
+const MOST_SPARE = 4;
+
 /**
  * The elements that are open at a place in the page, as far down as the depth limit; deeper ones are only counted.
  * An element may carry a mark, and whoever set it hears when the element ends.
@@ -15,15 +36,19 @@ export class OpenElements {
   isForeign = false;
   isTruncated = false;
   #beyond = 0;
-  readonly #hashes = new Int32Array(LIMITS.depth);
-  readonly #tags = new Uint8Array(LIMITS.depth);
-  readonly #marks = new Uint8Array(LIMITS.depth);
-  /** How many open elements share a bucket of hashes: tells without a search that none can match. */
-  readonly #counts = new Uint16Array(BUCKETS);
+  #hashes: Int32Array;
+  #tags: Uint8Array;
+  #marks: Uint8Array;
+  #counts: Uint16Array;
   readonly #ended: (mark: number, depth: number) => void;
 
   constructor(ended: (mark: number, depth: number) => void) {
     this.#ended = ended;
+    const { hashes, tags, marks, counts } = spare.pop() ?? newShelf();
+    this.#hashes = hashes;
+    this.#tags = tags;
+    this.#marks = marks;
+    this.#counts = counts;
   }
 
   push(tag: number, hash: number, mark: number): void {
@@ -65,9 +90,19 @@ export class OpenElements {
     }
   }
 
+  /** Ends all of them; none may be opened afterwards. */
   endAll(): void {
     this.#beyond = 0;
     while (this.depth > 0) this.#pop();
+    if (this.#hashes === NO_SHELF.hashes) return;
+    // With nothing open all counts are zero again, and what else is there is not looked at.
+    if (spare.length < MOST_SPARE) {
+      spare.push({ hashes: this.#hashes, tags: this.#tags, marks: this.#marks, counts: this.#counts });
+    }
+    this.#hashes = NO_SHELF.hashes;
+    this.#tags = NO_SHELF.tags;
+    this.#marks = NO_SHELF.marks;
+    this.#counts = NO_SHELF.counts;
   }
 
   #pop(): void {
