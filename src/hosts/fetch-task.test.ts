@@ -52,7 +52,7 @@ async function fetchAs(
     store,
     now: () => T0,
     signal: new AbortController().signal,
-    isOurs: () => true,
+    mayStart: () => true,
     mayDisguise: false,
     robotsFor: () => null,
     pass: async () => {

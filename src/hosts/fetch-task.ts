@@ -20,8 +20,8 @@ export interface FetchContext {
   readonly store: Pick<LedgerStore, 'reserveUrl'>;
   readonly now: () => number;
   readonly signal: AbortSignal;
-  /** Whether the host is still ours to talk to. */
-  readonly isOurs: () => boolean;
+  /** Asked right before a request is written: false when the host is no longer ours to talk to. */
+  readonly mayStart: () => boolean;
   /** Whether a user agent of the caller's may be sent to this host. */
   readonly mayDisguise: boolean;
   /** Null when robots.txt is not obeyed; `unknown` when that of the URL's origin has not been read. */
@@ -64,7 +64,7 @@ export async function fetchTask(
         return 'follow';
       },
       jar: running.jar,
-      mayStart: context.isOurs,
+      mayStart: context.mayStart,
       signal: context.signal,
     });
     return end === null ? { kind: 'response', response } : { kind: 'end', end, response };

@@ -4,7 +4,7 @@ import type { Logger } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { HostLease, HostState } from '../ports/store.ts';
 import { type GateDecision, gate } from './gate.ts';
-import { noteAbandoned, noteFailure, noteSuccess, onRateLimited, takenOver } from './host-state.ts';
+import { noteAbandoned, noteFailure, noteSent, noteSuccess, onRateLimited, takenOver } from './host-state.ts';
 import type { Policies } from './policies.ts';
 import type { Robots, RobotsCache } from './robots-cache.ts';
 import type { RunningJob } from './running-job.ts';
@@ -27,6 +27,8 @@ export interface HostDoor {
   policy(): HostPolicy;
   hasConsent(running: RunningJob, what: Consent): boolean;
   isObeyed(running: RunningJob): boolean;
+  /** Asked when a request is about to be written to its connection: false when the host is no longer ours. */
+  mayStart(): boolean;
   /** A `go` is a request under way, until `left` or `answered`. */
   enter(running: RunningJob, url: URL): DoorDecision;
   /** The same, waiting for it; between the hops of a redirect its request does not count. */
@@ -116,6 +118,12 @@ export function createHostDoor(lease: HostLease, parts: HostDoorParts): HostDoor
     return decision;
   }
 
+  function mayStart(): boolean {
+    if (!isOurs()) return false;
+    state = noteSent(state, now());
+    return true;
+  }
+
   function hold({ until, reason }: Exclude<GateDecision, { kind: 'go' }>): void {
     heldUntil = reason === 'hours.closed' ? Math.min(until, now() + LOOK_AT_HOURS_MS) : until;
   }
@@ -156,7 +164,7 @@ export function createHostDoor(lease: HostLease, parts: HostDoorParts): HostDoor
       .then(async (known) => {
         if (known !== null || !(await enterInTime(running, url, false))) return;
         try {
-          await robots.ask(origin, { signal, mayStart: isOurs });
+          await robots.ask(origin, { signal, mayStart });
         } finally {
           inFlight -= 1;
           warmUp();
@@ -195,6 +203,7 @@ export function createHostDoor(lease: HostLease, parts: HostDoorParts): HostDoor
     hasConsent,
     isObeyed,
     enter,
+    mayStart,
     async enterAgain(running, url) {
       inFlight -= 1;
       try {

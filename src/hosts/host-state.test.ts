@@ -6,6 +6,7 @@ import {
   noteAbandoned,
   noteFailure,
   noteRequest,
+  noteSent,
   noteSuccess,
   onRateLimited,
   rateFactorAt,
@@ -117,5 +118,18 @@ describe('a host taken over from an owner that died', () => {
   it('keeps what the host asked for', () => {
     const limited = onRateLimited(fresh, 60_000, T0);
     expect(takenOver(limited, T0 + 1)).toMatchObject({ blockedUntil: T0 + 60_000, rateFactor: 0.5 });
+  });
+});
+
+describe('a request that was sent later than it was let go', () => {
+  const letGo = { ...initialHostState(1_000), lastRequestAt: 1_000, tokens: 0.5, tokensAt: 1_000 };
+
+  it('moves the pause after it, and earns no tokens for the wait', () => {
+    expect(noteSent(letGo, 1_300)).toEqual({ ...letGo, lastRequestAt: 1_300, tokensAt: 1_300 });
+  });
+
+  it('never moves it back', () => {
+    expect(noteSent(letGo, 1_000)).toBe(letGo);
+    expect(noteSent({ ...letGo, tokensAt: 2_000 }, 1_300).tokensAt).toBe(2_000);
   });
 });

@@ -30,6 +30,12 @@ export function noteRequest(state: HostState, now: number): HostState {
   return { ...state, lastRequestAt: now, tokens: 0, tokensAt: now, requests: state.requests + 1 };
 }
 
+/** A request that the gate let go is written to its connection only now: pauses count from here. */
+export function noteSent(state: HostState, now: number): HostState {
+  if (state.lastRequestAt !== null && now <= state.lastRequestAt) return state;
+  return { ...state, lastRequestAt: now, tokensAt: Math.max(state.tokensAt, now) };
+}
+
 /** The host answered as a working host does; a 404 counts, a 5xx does not. */
 export function noteSuccess(state: HostState): HostState {
   const breaker = recordSuccess(state.breaker);

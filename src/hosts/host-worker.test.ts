@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { afterAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createBusLocal } from '../drivers/bus-local/bus-local.ts';
 import { createQueueLocal } from '../drivers/queue-local/queue-local.ts';
+import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { serve, testEngine } from '../fetch/http/loopback.fixture.ts';
 import { createKnownUrls } from '../frontier/known-urls.ts';
 import { createLedger } from '../ledger/ledger.ts';
@@ -159,6 +160,24 @@ describe('a host worker', () => {
     const second = await addNow([`${origin}/b`]);
     bus.publish('host.ready', { hosts: [host, 'nobody.test'] });
     await ended(second);
+  });
+
+  it('gives a host back once a store that was away takes it, not when the lease has run out', async () => {
+    const { origin, host } = await site();
+    const job = await addNow([`${origin}/a`]);
+    let refusals = 0;
+    const away: Store = {
+      ...store,
+      releaseHost: (...args) => {
+        refusals += 1;
+        if (refusals < 3) return Promise.reject(new ScrapifieError('STORE_UNAVAILABLE', 'away'));
+        return store.releaseHost(...args);
+      },
+    };
+    await worker({ store: away }).worker.start();
+    await ended(job);
+    await soon(async () => expect(await store.getHost(host)).toMatchObject({ owner: null }));
+    expect(refusals).toBe(3);
   });
 
   it('goes on after a sweep that failed', async () => {

@@ -29,11 +29,22 @@ export interface HostWorker {
 /** Of a lease, at its end: what is sent last must have arrived before the next owner sends something. */
 const SAFETY_SHARE = 1 / 15;
 
+/** What has been told to end has this long to do so. */
+const ABORT_MS = 3_000;
+
+/** How a host is held. */
+interface Leash {
+  /** Until when it is certainly ours. */
+  until: number;
+  isOver: boolean;
+  /** Ends the queue's entry for it. */
+  readonly letGo: () => void;
+}
+
 export function createHostWorker(options: HostWorkerOptions): HostWorker {
   const { store, queue, bus, owner, now, logger, maxHosts, leaseMs = 30_000, sweepMs = 1_000 } = options;
   const slices = new Map<HostKey, Slice>();
-  /** Until when each slice's host is certainly ours. */
-  const leashes = new WeakMap<Slice, { until: number }>();
+  const leashes = new WeakMap<Slice, Leash>();
   let consumer: Consumer | null = null;
   let isStopping = false;
   const timers: NodeJS.Timeout[] = [];
@@ -44,7 +55,8 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
     const askedAt = now();
     const lease = await store.acquireHost(key, owner, askedAt, leaseMs);
     if (lease === null) return;
-    const leash = { until: askedAt + leaseMs };
+    const { promise: over, resolve: letGo } = Promise.withResolvers<void>();
+    const leash: Leash = { until: askedAt + leaseMs, isOver: false, letGo };
     const slice = createSlice(lease, {
       ...options,
       isOurs: () => now() < leash.until - leaseMs * SAFETY_SHARE,
@@ -52,10 +64,23 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
     leashes.set(slice, leash);
     slices.set(key, slice);
     if (isStopping) slice.stop();
-    try {
-      await slice.run();
-    } finally {
-      slices.delete(key);
+    const ended = slice.run().finally(() => slices.delete(key));
+    await Promise.race([ended, over]);
+  }
+
+  /**
+   * A host whose lease has run out may be anybody's. What its slice still has to write may take as long as the store is
+   * away; the queue must not keep the host for us meanwhile.
+   */
+  async function letGoOverdue(): Promise<void> {
+    for (const slice of slices.values()) {
+      const leash = leashes.get(slice);
+      if (leash === undefined || leash.isOver || now() < leash.until) continue;
+      logger.warn({ host: slice.lease.key }, 'the lease on a host was not renewed in time');
+      slice.stop();
+      slice.abort();
+      leash.isOver = true;
+      leash.letGo();
     }
   }
 
@@ -117,6 +142,7 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
       );
       consumer = await queue.consume('scrape-http', maxHosts, ({ id }) => runSlice(id as HostKey));
       every(leaseMs / 3, 'renewing leases', renew);
+      every(leaseMs / 30, 'letting go of hosts', letGoOverdue);
       every(sweepMs, 'sweeping for hosts', sweep);
       await sweep();
     },
@@ -127,8 +153,13 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
       const abort = setTimeout(() => {
         for (const slice of slices.values()) slice.abort();
       }, deadlineMs);
+      // A store that does not answer keeps a slice from ending; its lease then runs out by itself.
+      const letGo = setTimeout(() => {
+        for (const slice of slices.values()) leashes.get(slice)?.letGo();
+      }, deadlineMs + ABORT_MS);
       await consumer?.stop();
       clearTimeout(abort);
+      clearTimeout(letGo);
       for (const timer of timers) clearInterval(timer);
     },
     owns: (host) => slices.has(host),

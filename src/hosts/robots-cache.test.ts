@@ -134,6 +134,17 @@ describe('an answer that is not the file', () => {
     expect((await cache.ask('http://127.0.0.1:1')).entry.reason).toBe('CONNECT_FAILED');
   });
 
+  it('says nothing about the host when whoever asked has lost it meanwhile', async () => {
+    let isOurs = true;
+    const { origin } = await serveRaw((socket) => {
+      isOurs = false;
+      socket.destroy();
+    });
+    const { cache, store } = cacheOver();
+    await expect(cache.ask(origin, { mayStart: () => isOurs })).rejects.toMatchObject({ code: 'CANCELLED' });
+    expect([cache.recall(origin), store.entries.size]).toEqual([null, 0]);
+  });
+
   it('leaves yesterday’s rules in force', async () => {
     let isDown = false;
     const { origin } = await site((request, response) =>

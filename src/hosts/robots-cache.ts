@@ -1,4 +1,4 @@
-import { isScrapifieError } from '../errors/scrapifie-error.ts';
+import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 import { decodeText } from '../fetch/charset.ts';
 import type { Engine, FetchRequest } from '../fetch/engine.ts';
 import { PRODUCT_TOKEN } from '../fetch/user-agent.ts';
@@ -64,7 +64,15 @@ export function createRobotsCache(parts: {
 
   async function read(origin: string, asking: Asking): Promise<Robots> {
     const previous = kept.get(origin)?.entry ?? (await store.getRobots(origin));
-    const entry = robotsEntryFrom(await fetchRobots(engine, origin, asking), origin, now(), previous);
+    const fetched = await fetchRobots(engine, origin, asking);
+    // An owner that was stopped for so long that it lost the host finds its own time limits passed, not the host's.
+    if ('failure' in fetched && asking.mayStart?.() === false) {
+      throw new ScrapifieError(
+        'CANCELLED',
+        `The robots.txt of ${origin} was read by somebody else meanwhile`,
+      );
+    }
+    const entry = robotsEntryFrom(fetched, origin, now(), previous);
     await store.putRobots(entry);
     return keep(entry);
   }

@@ -1,3 +1,4 @@
+import { isScrapifieError } from '../errors/scrapifie-error.ts';
 import type { Engine } from '../fetch/engine.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { HostKey } from '../model/ids.ts';
@@ -61,6 +62,7 @@ const MOST_CLAIMED = 256;
 const MOST_UNREAD = 64;
 const MOST_UNWRITTEN = 4_096;
 const PRESSURE_MS = 10;
+const RELEASE_AGAIN_MS = 500;
 const WHEN_SIGNALLED = Number.POSITIVE_INFINITY;
 /** Ends of an attempt after which the task is in a mailbox again. */
 const GOES_ON: ReadonlySet<string> = new Set<TaskEnd['state']>(['waiting', 'ready', 'moved']);
@@ -128,8 +130,24 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     }
     slots.decline(signal);
     await Promise.all(writes);
-    // Changes nothing where the lease is lost; where only a task was, by an opt-out, the host is free again.
-    await store.releaseHost(lease, door.state, door.heldUntil > now() ? door.heldUntil : 0, now());
+    await release();
+  }
+
+  /**
+   * Changes nothing where the lease is lost; where only a task was, by an opt-out, the host is free again. A store that
+   * is away is asked again: otherwise the host, and whoever is to have it next, would wait for the end of the lease.
+   */
+  async function release(): Promise<void> {
+    for (;;) {
+      try {
+        await store.releaseHost(lease, door.state, door.heldUntil > now() ? door.heldUntil : 0, now());
+        return;
+      } catch (error) {
+        const isAway = isScrapifieError(error) && error.spec.retry === 'later';
+        if (!isAway || aborter.signal.aborted || !parts.isOurs()) throw error;
+        await new Promise((resolve) => setTimeout(resolve, RELEASE_AGAIN_MS));
+      }
+    }
   }
 
   function wantedInHand(): number {
@@ -239,7 +257,7 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
       store,
       now,
       signal: aborter.signal,
-      isOurs: parts.isOurs,
+      mayStart: door.mayStart,
       mayDisguise: door.hasConsent(running, 'identity'),
       robotsFor: (url) => (door.isObeyed(running) ? (robots.recall(url.origin) ?? 'unknown') : null),
       pass: () => door.enterAgain(running, new URL(task.atUrl)),
