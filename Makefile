@@ -5,6 +5,8 @@
 
 ARGS ?=
 IMAGE ?= scrapifie
+# What the nemesis of `make fault` is given; see test/fault/nemesis/run.ts.
+NEMESIS ?= --pages 20000 --hosts 200
 NODE = sh scripts/with-node.sh
 QUIETLY = QUIET=1 $(NODE)
 
@@ -29,8 +31,9 @@ fleet: setup servers ## Start a fleet on this machine: servers, APIs, workers, a
 test: servers lint typecheck ## Check style and types, then run every test
 	@$(NODE) vitest run --reporter=default --reporter=./test/reporter.ts $(ARGS)
 
-fault: setup servers ## Kill a crawl of 3,000 pages thirty times and compare it with an undisturbed one
+fault: setup servers ## Kill a crawl thirty times; hurt every part of a fleet during a crawl of 20,000 pages
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/kill-run.ts --pages 3000 --kills 30 $(ARGS)
+	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/nemesis/main.ts $(NEMESIS)
 
 lint: setup ## Check style, and that nothing is unused
 	@$(QUIETLY) biome check .

@@ -9,6 +9,7 @@ import { encodings } from './pages/encodings.ts';
 import { homePage } from './pages/home.ts';
 import { links } from './pages/links.ts';
 import { markup } from './pages/markup.ts';
+import { net } from './pages/net.ts';
 import { protocol } from './pages/protocol.ts';
 import { redirects } from './pages/redirects.ts';
 import { answerRobots } from './pages/robots.ts';
@@ -20,6 +21,7 @@ import { traps } from './pages/traps.ts';
 /** Everything there is, in the order the front page shows it. */
 export const FAMILIES: readonly Family[] = [
   big,
+  net,
   shop,
   links,
   content,

@@ -57,6 +57,13 @@ export function addressAt(n: number): string {
   return `127.0.${2 + Math.floor(rest / PER_NET)}.${1 + (rest % PER_NET)}`;
 }
 
+/** Which nameless host a Host header names; null when it is none of them. */
+export function indexOfHost(host: string): number | null {
+  const [, net = '', last = ''] = /^127\.0\.(\d{1,3})\.(\d{1,3})(?::\d+)?$/.exec(host) ?? [];
+  const index = net === '0' ? Number(last) - 2 : PER_NET * (Number(net) - 1) + Number(last) - 1;
+  return index >= 0 && index < PER_NET * 255 && host.split(':')[0] === addressAt(index) ? index : null;
+}
+
 /** Which virtual host a Host header names; `default` for every other. */
 export function siteOf(host: string): string {
   if (host.startsWith('127.0.1.')) {

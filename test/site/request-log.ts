@@ -16,6 +16,12 @@ export interface LogEntry {
   readonly headers: IncomingHttpHeaders;
   /** Requests of this host that were under way when this one arrived, itself included. */
   readonly inFlight: number;
+  /** Of the connection, at the other end; 0 when nobody said. */
+  readonly remotePort: number;
+  /** When it was answered or given up; null while it is under way. */
+  readonly endedAt: number | null;
+  /** Null while there is no answer. */
+  readonly status: number | null;
 }
 
 /**
@@ -23,8 +29,15 @@ export interface LogEntry {
  * new are only counted together. Requests to the control pages (`/__…`) do not appear.
  */
 export interface RequestLog {
-  /** Takes one request; the function returned says that it is over. */
-  record(at: number, host: string, path: string, method: string, headers: IncomingHttpHeaders): () => void;
+  /** Takes one request; the function returned says that it is over, when, and with which status if any. */
+  record(
+    at: number,
+    host: string,
+    path: string,
+    method: string,
+    headers: IncomingHttpHeaders,
+    remotePort?: number,
+  ): RequestEnd;
   entries(since?: number): readonly LogEntry[];
   /** Entries dropped because there were more than the limit. */
   dropped(): number;
@@ -41,6 +54,8 @@ export interface Counts {
   /** Requests by `http://host/path?query`. */
   readonly urls: Readonly<Record<string, number>>;
 }
+
+export type RequestEnd = (endedAt?: number, status?: number | null) => void;
 
 const nothing = (): void => {};
 
@@ -60,17 +75,24 @@ export function createRequestLog(mode: LogMode, limit: number): RequestLog {
   };
 
   return {
-    record(at, host, path, method, headers) {
+    record(at, host, path, method, headers, remotePort = 0) {
       if (mode === 'off') return nothing;
       total++;
       countUrl(host, path);
       if (mode === 'counts') return nothing;
       const running = (inFlight.get(host) ?? 0) + 1;
       inFlight.set(host, running);
-      entries.push({ seq: seq++, at, host, path, method, headers, inFlight: running });
+      const entry = {
+        ...{ seq: seq++, at, host, path, method, headers, inFlight: running, remotePort },
+        endedAt: null as number | null,
+        status: null as number | null,
+      };
+      entries.push(entry);
       // Cut in large pieces: shifting one entry per request would cost as much as the request.
       if (entries.length > limit * 2) entries = entries.slice(-limit);
-      return () => {
+      return (endedAt = at, status = null) => {
+        entry.endedAt = endedAt;
+        entry.status = status;
         const left = (inFlight.get(host) ?? 1) - 1;
         if (left > 0) inFlight.set(host, left);
         else inFlight.delete(host);

@@ -82,9 +82,11 @@ export async function startSite(options: SiteOptions = {}): Promise<Site> {
     }
     const host = message.headers.host ?? '';
     const method = message.method ?? 'GET';
-    const at = performance.timeOrigin + performance.now();
-    const finished = log.record(at, host, target, method, message.headers);
-    if (options.log === undefined || options.log === 'full') response.once('close', finished);
+    const at = epochNow();
+    const finished = log.record(at, host, target, method, message.headers, message.socket.remotePort);
+    if (options.log === undefined || options.log === 'full') {
+      response.once('close', () => finished(epochNow(), response.headersSent ? response.statusCode : null));
+    }
 
     const queryAt = target.indexOf('?');
     const request: SiteRequest = {
@@ -137,6 +139,9 @@ export async function startSite(options: SiteOptions = {}): Promise<Site> {
       }),
   };
 }
+
+/** Steady and with fractions, unlike the clock on the wall. */
+const epochNow = () => performance.timeOrigin + performance.now();
 
 function send(response: ServerResponse, answer: Answer): void {
   if ('write' in answer) {
