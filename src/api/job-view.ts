@@ -44,7 +44,7 @@ const MAX_SHOWN_SEEDS = 100;
 export function jobView(job: Job) {
   const { known, open, pages, done, failed, skipped, denied, cancelled, bytes } = job.counters;
   const self = `/v1/jobs/${job.id}`;
-  const { headers, cookies } = job.options.page;
+  const { headers, cookies, body } = job.options.page;
   return {
     id: job.id,
     kind: job.kind,
@@ -61,6 +61,7 @@ export function jobView(job: Job) {
         ...job.options.page,
         headers: hide(headers, isSecretName),
         cookies: hide(cookies, () => true),
+        body: body === null ? null : HIDDEN,
       },
     },
     links: { self, results: `${self}/results`, errors: `${self}/errors`, urls: `${self}/urls` },

@@ -175,6 +175,10 @@ function explain(issue: z.core.$ZodIssue): string {
       return `must be one of ${issue.values.join(', ')}`;
     case 'invalid_union':
       return 'must be true or false';
+    case 'invalid_format':
+      return issue.format === 'url' ? 'must be a URL as docs/configuration.md shows it' : 'is not valid';
+    case 'custom':
+      return issue.message;
     default:
       return 'is not valid';
   }

@@ -26,6 +26,10 @@ export const settingsSchema = z.object({
   databasePool: whole(1, 1_000).default(8).describe('Connections to PostgreSQL of this process.'),
   redisUrl: z
     .url({ protocol: /^rediss?$/ })
+    .refine(
+      isRedisUrl,
+      'must be redis://[user][:password@]host[:port][/number], the password percent-encoded',
+    )
     .optional()
     .describe('Redis for queues and events between processes, `redis://:password@host:6379/0`.'),
   redisPrefix: z
@@ -88,4 +92,16 @@ export const settingNames = Object.keys(settingsSchema.shape) as readonly (keyof
 /** `dataDir` → `SCRAPIFIE_DATA_DIR`. */
 export function environmentName(setting: string): string {
   return `SCRAPIFIE_${setting.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
+}
+
+/** What a parser of URLs lets pass and Redis does not: no host, a database that is no number, a stray percent sign. */
+function isRedisUrl(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null) return true;
+  try {
+    decodeURIComponent(`${url.username}${url.password}`);
+  } catch {
+    return false;
+  }
+  return /^rediss?:\/\/./.test(text) && /^(?:\/\d*)?$/.test(url.pathname);
 }

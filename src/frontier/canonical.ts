@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { HostKey, UrlKey } from '../model/ids.ts';
 import type { Scope } from '../model/job.ts';
+import { redactUrl } from '../observe/redact.ts';
 import { createQueryCanonicalizer, normalizeEscapes } from './query.ts';
 
 /** The one form in which a job knows a URL: two links to the same thing have the same `urlKey`. */
@@ -214,10 +215,12 @@ function withScheme(text: string, raw: string): string {
 
 function invalid(raw: string, message: string): ScrapifieError {
   return new ScrapifieError('INVALID_URL', message, {
-    details: [{ field: 'url', message, value: raw.slice(0, 200) }],
+    details: [{ field: 'url', message, value: redactUrl(raw).slice(0, 200) }],
   });
 }
 
+/** What is not fetched may still hold a password. */
 function quote(text: string): string {
-  return `“${text.length > 100 ? `${text.slice(0, 100)}…` : text}”`;
+  const shown = redactUrl(text);
+  return `“${shown.length > 100 ? `${shown.slice(0, 100)}…` : shown}”`;
 }

@@ -139,9 +139,13 @@ export function createCrawler(parts: CrawlerParts): Crawler {
     async stop(deadlineMs) {
       clearInterval(look);
       // A store that takes nothing more must not keep the process: what it did not take is claimed and done again.
-      const giveUp = setTimeout(() => ledger.close(), deadlineMs);
+      const { promise: givenUp, resolve } = Promise.withResolvers<void>();
+      const giveUp = setTimeout(() => {
+        ledger.close();
+        resolve();
+      }, deadlineMs);
       await worker.stop(deadlineMs);
-      await ledger.flush();
+      await Promise.race([ledger.flush(), givenUp]);
       clearTimeout(giveUp);
       ledger.close();
       await Promise.all([engine.close(), reader.close()]);

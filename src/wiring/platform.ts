@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { watchStore } from '../api/store-watch.ts';
 import { makeFolder } from '../config/make-folder.ts';
@@ -58,6 +59,9 @@ export interface PlatformOptions {
 
 export const SHIPPED_POLICY = fileURLToPath(new URL('../../policies/default.yaml', import.meta.url));
 
+/** For each thing that is open on servers: one that hangs must not keep the process from ending. */
+const CLOSE_MS = 3_000;
+
 export async function openPlatform(options: PlatformOptions): Promise<Platform> {
   const { settings, logger, metrics, ownPages = () => [], machineNow = Date.now } = options;
   refuseWrongMix(settings);
@@ -68,7 +72,9 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
   /** What is open, to be closed in the opposite order; also when opening fails half-way. */
   const closers: (() => unknown)[] = [];
   const closeAll = async () => {
-    for (const close of closers.splice(0).reverse()) await close();
+    for (const close of closers.splice(0).reverse()) {
+      await (isShared ? Promise.race([close(), delay(CLOSE_MS, undefined, { ref: false })]) : close());
+    }
   };
 
   try {

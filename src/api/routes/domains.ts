@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { HostKey } from '../../model/ids.ts';
+import { redactUrl } from '../../observe/redact.ts';
 import type { HostView, OptOut, RobotsEntry } from '../../ports/store.ts';
 import { keyOf } from '../access.ts';
 import type { App, RouteDeps } from '../app.ts';
@@ -54,7 +55,7 @@ function hostOf(text: string): HostKey {
   const isBare =
     url !== null && url.pathname === '/' && url.search === '' && url.hash === '' && url.username === '';
   if (url === null || !isBare || url.hostname === '' || /[/?#@\\]/.test(text)) {
-    throw new ScrapifieError('INVALID_URL', `"${text.slice(0, 100)}" is not a host name.`, {
+    throw new ScrapifieError('INVALID_URL', `"${redactUrl(text).slice(0, 100)}" is not a host name.`, {
       details: [{ field: 'host', message: 'not a host name' }],
     });
   }
