@@ -121,7 +121,7 @@ describe('closing', () => {
 
 describe('the real thread', () => {
   const dir = mkdtempSync(join(tmpdir(), 'scrapifie-reader-'));
-  const reader = createReaderPool({ threads: 1, entry: REAL, data: { blobsDir: dir } });
+  const reader = createReaderPool({ threads: 1, entry: REAL, data: { blobs: { dataDir: dir } } });
   afterAll(async () => {
     await reader.close();
     rmSync(dir, { recursive: true, force: true });
@@ -129,7 +129,7 @@ describe('the real thread', () => {
 
   it('keeps the body before it answers, and nothing for an empty one', async () => {
     const { page } = await reader.read(requestFor({ body: '<title>Kept</title>' }));
-    const blobs = await createBlobsFs({ dir });
+    const blobs = await createBlobsFs({ dir: join(dir, 'blobs') });
     const kept = page.contentHash === null ? null : await blobs.get(page.contentHash);
     expect(Buffer.from(kept ?? []).toString()).toBe('<title>Kept</title>');
     expect((await reader.read(requestFor({ body: '' }))).page.contentHash).toBeNull();
