@@ -13,6 +13,7 @@ const attempt = z
     reason: z.string().describe('Why this attempt was made this way.'),
     outcome: z.string(),
     evidence: z.string().optional().describe('What decided the outcome.'),
+    vendor: z.string().optional().describe('Whose block or challenge it is, where that is known.'),
     errorCode: z.string().optional(),
     statusCode: count.nullable(),
     ms: z.number(),

@@ -179,6 +179,7 @@ function attemptOf(
     reason: parts.reason,
     outcome: result.outcome,
     ...(evidence === null ? {} : { evidence }),
+    ...(reading?.vendor ? { vendor: reading.vendor } : {}),
     ...(result.errorCode === null ? {} : { errorCode: result.errorCode }),
     statusCode: result.statusCode,
     ms: Math.round(response?.ms ?? (fetched.kind === 'error' ? fetched.ms : 0)),

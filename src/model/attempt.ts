@@ -23,6 +23,8 @@ export interface Attempt {
   readonly outcome: OutcomeKind;
   /** What decided the outcome, when it is not plainly ok. */
   readonly evidence?: string;
+  /** Whose block or challenge it is, where that is known. */
+  readonly vendor?: string;
   readonly errorCode?: ErrorCode;
   readonly statusCode: number | null;
   readonly ms: number;

@@ -42,6 +42,8 @@ export interface PageReading {
   readonly discovered: readonly NewTask[];
   readonly outcome: OutcomeKind;
   readonly evidence: string | null;
+  /** Whose block or challenge it is, where that is known. */
+  readonly vendor: string | null;
   readonly isNoindex: boolean;
   /** A sitemap that could not be read to its end, and why. */
   readonly sitemapProblem: string | null;

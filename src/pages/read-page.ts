@@ -1,9 +1,7 @@
 import { hash } from 'node:crypto';
 import { type Extracted, extractPage } from '../extract/extract-page.ts';
 import { decodeText } from '../fetch/charset.ts';
-
 import { classify } from '../fetch/classify/classify.ts';
-
 import type { ContentHash } from '../model/ids.ts';
 import type { Format } from '../model/job.ts';
 import type { NewPage, PageRecord } from '../model/page.ts';
@@ -27,7 +25,7 @@ export function readPage(request: ReadRequest, rules: JobRules): Omit<PageReadin
     xRobotsTag: joined(headers['x-robots-tag'], '\n'),
     formats: formatsFor(job.options.page.formats),
   });
-  const { outcome, evidence } = classify({
+  const { outcome, evidence, vendor } = classify({
     url: task.url,
     finalUrl,
     statusCode,
@@ -40,6 +38,7 @@ export function readPage(request: ReadRequest, rules: JobRules): Omit<PageReadin
       heading: extracted.metadata?.headings.find(({ level }) => level === 1)?.text ?? null,
       textLength: extracted.textLength,
       linkCount: extracted.links.length,
+      markup: extracted.facts,
     },
   });
   const found = findTasks(request, extracted, rules);
@@ -67,6 +66,7 @@ export function readPage(request: ReadRequest, rules: JobRules): Omit<PageReadin
     discovered: found.tasks,
     outcome,
     evidence,
+    vendor,
     isNoindex: extracted.robots.isNoindex,
     sitemapProblem: null,
   };

@@ -51,6 +51,7 @@ export async function readSitemapTask(
     discovered,
     outcome: isAnswer ? 'ok' : 'error',
     evidence: end.reason === null ? null : `sitemap: ${end.reason}`,
+    vendor: null,
     isNoindex: false,
     sitemapProblem: end.reason,
   };

@@ -48,6 +48,7 @@ function obey({ id, request }: ReadCall): void {
         discovered: [],
         outcome: 'ok',
         evidence: `thread ${threadId}`,
+        vendor: null,
         isNoindex: false,
         sitemapProblem: null,
         ms: 0,

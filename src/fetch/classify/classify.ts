@@ -1,8 +1,18 @@
 import type { OutcomeKind } from '../../model/attempt.ts';
 import type { ResponseHeaders } from '../engine.ts';
 import { type PageFacts, roughFacts } from './page-facts.ts';
-import { saysNotFound, wasLedToLogin } from './page-phrases.ts';
-import { VENDOR_SIGNS, type VendorSign } from './vendor-signs.ts';
+import {
+  asksForHuman,
+  asksForLogin,
+  isLoginUrl,
+  saysNotFound,
+  shutsOut,
+  wasLedToLogin,
+} from './page-phrases.ts';
+import type { RenderedFacts } from './rendered-facts.ts';
+import { roughMarkup } from './rough-markup.ts';
+import { shellEvidence } from './shell.ts';
+import { SEARCHED_MARKUP, searchFrame, searchHeaders, searchMarkup, searchUrl } from './vendor-search.ts';
 
 export interface Observation {
   readonly url: string;
@@ -12,25 +22,32 @@ export interface Observation {
   readonly contentType: string | null;
   /** After decompression. */
   readonly bytes: number;
-  /** The markup or its beginning; empty for what is not text. */
+  /** The markup or its beginning, after scripts have run where a browser was there; empty for what is not text. */
   readonly html: string;
   /** What extraction found; null when it has not run, then it is estimated where it matters. */
   readonly facts: PageFacts | null;
+  /** Present when a browser has shown the page: it cannot need scripts any more. */
+  readonly rendered?: RenderedFacts;
 }
 
 export interface Classification {
   readonly outcome: OutcomeKind;
   /** What decided; null when it is plainly ok. */
   readonly evidence: string | null;
+  /** Whose block or challenge it is, where that is known. */
+  readonly vendor: string | null;
 }
 
-const OK: Classification = { outcome: 'ok', evidence: null };
+const OK: Classification = { outcome: 'ok', evidence: null, vendor: null };
 
 /** A page with this much text or this many links has content of its own: it is no challenge and no error page. */
 const THIN_TEXT = 1_500;
 const THIN_LINKS = 25;
-/** Markup beyond this is no block page; nothing is searched in it. */
-const SEARCHED_MARKUP = 131_072;
+/** Below these a page may be one form or one question and nothing else. */
+const LONELY_TEXT = 600;
+const LONELY_LINKS = 10;
+/** Smaller frames are badges and beacons. */
+const SEEN_FRAME_PX = 50;
 
 /**
  * Says what a response turned out to be. It decides from what only such pages have, so that a page about CAPTCHAs is
@@ -41,86 +58,122 @@ export function classify(seen: Observation): Classification {
   if (statusCode >= 400) return classifyError(seen);
   if (statusCode >= 300) return OK;
 
-  const sign = headerSign(seen);
+  const sign = searchHeaders(statusCode, seen.headers) ?? searchUrl(seen.url, seen.finalUrl);
   if (sign !== null) return sign;
   if (seen.bytes === 0) {
-    return statusCode === 204 || statusCode === 205 ? OK : { outcome: 'empty', evidence: 'body: no bytes' };
+    return statusCode === 204 || statusCode === 205 ? OK : found('empty', 'body: no bytes');
   }
   if (!isHtml(seen)) return OK;
 
-  const facts = seen.facts ?? roughFacts(seen.html.slice(0, SEARCHED_MARKUP));
-  if (wasLedToLogin(seen.url, seen.finalUrl, seen.html)) {
-    return { outcome: 'login-wall', evidence: 'redirect: to a login form' };
-  }
-  if (facts.textLength >= THIN_TEXT || facts.linkCount >= THIN_LINKS) return OK;
-  return markupSign(seen) ?? softError(facts) ?? emptiness(seen.html, facts) ?? OK;
+  const facts = factsOf(seen);
+  if (wasLedToLogin(seen.url, seen.finalUrl, seen.html))
+    return found('login-wall', 'redirect: to a login form');
+  if (facts.textLength >= THIN_TEXT) return OK;
+  // Links without any text are a menu that waits for its page.
+  if (facts.linkCount >= THIN_LINKS) return (facts.textLength === 0 && shell(seen, facts)) || OK;
+  return (
+    challenge(seen, facts) ??
+    softError(facts) ??
+    loginForm(seen, facts) ??
+    shell(seen, facts) ??
+    emptiness(seen.html, facts) ??
+    OK
+  );
 }
 
 function classifyError(seen: Observation): Classification {
   const { statusCode, headers } = seen;
-  const isThin = !isHtml(seen) || isThinPage(seen.facts ?? roughFacts(seen.html.slice(0, SEARCHED_MARKUP)));
-  const sign = headerSign(seen) ?? (isThin ? markupSign(seen) : null);
-  if (sign !== null) return sign;
-  if (statusCode === 429) return { outcome: 'rate-limited', evidence: 'status: 429' };
+  const byHeader = searchHeaders(statusCode, headers);
+  if (byHeader !== null) return byHeader;
+  // Its site answers so, and nobody else does.
+  if (statusCode === 999) return found('blocked', 'linkedin: status 999', 'linkedin');
+  const facts = isHtml(seen) ? factsOf(seen) : null;
+  const isThin = facts === null || (facts.textLength < THIN_TEXT && facts.linkCount < THIN_LINKS);
+  const byMarkup = isThin ? searchMarkup(statusCode, seen.html) : null;
+  if (byMarkup !== null) return byMarkup;
+  if (statusCode === 429) return found('rate-limited', 'status: 429');
   if (statusCode === 503 && headers['retry-after'] !== undefined) {
-    return { outcome: 'rate-limited', evidence: 'status: 503 with Retry-After' };
+    return found('rate-limited', 'status: 503 with Retry-After');
   }
-  if (statusCode === 401) return { outcome: 'login-wall', evidence: 'status: 401' };
-  return { outcome: 'error', evidence: `status: ${statusCode}` };
+  if (statusCode === 401) return found('login-wall', 'status: 401');
+  const said = isThin && (statusCode === 403 || statusCode === 406) ? headline(facts, shutsOut) : null;
+  return said === null
+    ? found('error', `status: ${statusCode}`)
+    : found('blocked', `${statusCode} and ${said}`);
 }
 
-function headerSign({ statusCode, headers }: Observation): Classification | null {
-  for (const sign of VENDOR_SIGNS) {
-    if (sign.header === undefined) continue;
-    const [name, pattern] = sign.header;
-    const value = headers[name];
-    if (value === undefined || !fits(sign.status, statusCode) || !pattern.test(value.toString())) continue;
-    return { outcome: sign.outcome, evidence: `${sign.vendor}: header ${name}` };
-  }
-  return null;
+/** What is on a page that is nothing but a challenge, whatever its status says. */
+function challenge(seen: Observation, facts: PageFacts): Classification | null {
+  if (facts.linkCount >= LONELY_LINKS) return null;
+  const sign = searchMarkup(seen.statusCode, seen.html);
+  if (sign !== null) return sign;
+  if (facts.textLength >= LONELY_TEXT) return null;
+  const frame = seen.rendered === undefined ? null : challengeFrame(seen.rendered);
+  if (frame !== null) return frame;
+  const said = headline(facts, asksForHuman);
+  if (said === null || !/<(?:script|form|iframe)\b/i.test(seen.html)) return null;
+  return found('blocked', said);
 }
 
-function markupSign({ statusCode, html }: Observation): Classification | null {
-  if (html === '' || html.length > SEARCHED_MARKUP) return null;
-  for (const { markup, status, outcome, vendor } of VENDOR_SIGNS) {
-    if (markup === undefined || !fits(status, statusCode)) continue;
-    if (markup.every((part) => html.includes(part)))
-      return { outcome, evidence: `${vendor}: markup ${markup[0]}` };
-  }
-  return null;
-}
-
-function fits(status: VendorSign['status'], statusCode: number): boolean {
-  if (status === 'any') return true;
-  return status === 'error' ? statusCode >= 400 : status.includes(statusCode);
-}
-
-function softError({ title, heading }: PageFacts): Classification | null {
-  for (const [where, text] of [
-    ['title', title],
-    ['h1', heading],
-  ] as const) {
-    if (text !== null && saysNotFound(text)) {
-      return { outcome: 'soft-404', evidence: `${where}: ${text.trim().slice(0, 80)}` };
-    }
+/** A form may carry such a frame; a page that has it and no field to fill in is about the frame. */
+function challengeFrame({ frames, fieldCount }: RenderedFacts): Classification | null {
+  if (fieldCount > 0) return null;
+  for (const { url, width, height } of frames) {
+    if (width < SEEN_FRAME_PX || height < SEEN_FRAME_PX) continue;
+    const sign = searchFrame(url);
+    if (sign !== null) return sign;
   }
   return null;
+}
+
+function softError(facts: PageFacts): Classification | null {
+  const said = headline(facts, saysNotFound);
+  return said === null ? null : found('soft-404', said);
+}
+
+/** A form to log in where something else was asked for. */
+function loginForm({ url, html }: Observation, facts: PageFacts): Classification | null {
+  if (facts.textLength >= LONELY_TEXT) return null;
+  const said = headline(facts, asksForLogin);
+  if (said === null || isLoginUrl(url)) return null;
+  const { hasPasswordField } = facts.markup ?? roughMarkup(html.slice(0, SEARCHED_MARKUP));
+  return hasPasswordField ? found('login-wall', said) : null;
+}
+
+function shell({ html, rendered }: Observation, facts: PageFacts): Classification | null {
+  if (rendered !== undefined) return null;
+  const evidence = shellEvidence(html.slice(0, SEARCHED_MARKUP), facts);
+  return evidence === null ? null : found('needs-javascript', evidence);
 }
 
 const SHOWN_OTHERWISE =
   /<(?:script|img|picture|iframe|frame|video|audio|canvas|object|embed|svg|form|input|button|meta\s+http-equiv)/i;
 
-/** A page that scripts would fill is not empty: it only looks so from here. */
 function emptiness(html: string, { textLength, linkCount }: PageFacts): Classification | null {
   if (textLength > 0 || linkCount > 0 || SHOWN_OTHERWISE.test(html)) return null;
-  return { outcome: 'empty', evidence: 'body: no text, links or scripts' };
+  return found('empty', 'body: no text, links or scripts');
 }
 
-function isThinPage({ textLength, linkCount }: PageFacts): boolean {
-  return textLength < THIN_TEXT && linkCount < THIN_LINKS;
+/** The title or first heading that says it, as evidence. */
+function headline(facts: PageFacts | null, says: (text: string) => boolean): string | null {
+  if (facts === null) return null;
+  const { title, heading } = facts;
+  if (title !== null && says(title)) return `title: ${title.trim().slice(0, 80)}`;
+  return heading !== null && says(heading) ? `h1: ${heading.trim().slice(0, 80)}` : null;
+}
+
+function factsOf({ facts, html, rendered }: Observation): PageFacts {
+  const known = facts ?? roughFacts(html.slice(0, SEARCHED_MARKUP));
+  return rendered === undefined ? known : { ...known, textLength: rendered.textLength };
+}
+
+function found(outcome: OutcomeKind, evidence: string, vendor: string | null = null): Classification {
+  return { outcome, evidence, vendor };
 }
 
 function isHtml({ contentType, html }: Observation): boolean {
   if (contentType === null) return /^\s*</.test(html);
-  return /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(contentType);
+  return (
+    contentType.startsWith('text/html') || /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(contentType)
+  );
 }

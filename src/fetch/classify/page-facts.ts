@@ -1,3 +1,5 @@
+import type { PageFacts as ExtractedFacts } from '../../extract/page-facts.ts';
+
 export interface PageFacts {
   readonly title: string | null;
   /** The first h1. */
@@ -5,6 +7,8 @@ export interface PageFacts {
   /** Characters of visible text. */
   readonly textLength: number;
   readonly linkCount: number;
+  /** What the page is made of, where extraction has counted it; else it is estimated where it matters. */
+  readonly markup?: Readonly<ExtractedFacts>;
 }
 
 /** Elements whose content is not shown. */

@@ -42,9 +42,48 @@ export function wasLedToLogin(url: string, finalUrl: string, html: string): bool
   return RETURN_PARAMETER.test(finalUrl) || PASSWORD_FIELD.test(html);
 }
 
-function isLoginUrl(url: string): boolean {
+export function isLoginUrl(url: string): boolean {
   const parsed = URL.parse(url);
   return (
     parsed !== null && (LOGIN_PATH.test(parsed.pathname) || /^(?:login|signin|sso)\./i.test(parsed.hostname))
   );
+}
+
+const SCRIPTS_WANTED =
+  /\b(?:enable|activate|turn\s+on|allow|requires?|needs?|without|aktivieren|benötigt|activer|activez|habilit\w+|activ[ae]\w*|abilit\w+|attiv\w+|schakel|włącz|включите|etkinleştir)\b[^.!?]{0,60}\bjava\s?script|\bjava\s?script\b[^.!?]{0,60}\b(?:enabled?|required?|disabled|turned\s+off|activated?|needed|aktivier\w+|erforderlich|deaktiviert|activé|désactivé|requis|nécessaire|habilitado|activado|necesario|ativado|abilitato|attivo|ingeschakeld|vereist|włączon\w+)|включ\w+\s+java\s?script|javascript\s?(?:を有効|已禁用|未启用)|启用\s?java\s?script|開啟\s?java\s?script/i;
+/** What scripts add to a page that is there without them. */
+const ADDED_BY_SCRIPTS =
+  /\b(?:comments?|disqus|kommentare|map|chat|video|player|this\s+e-?mail|full\s+functionality|best\s+experience|some\s+features)\b/i;
+
+/** Whether a text tells visitors that the page is not there without scripts. */
+export function asksForScripts(text: string): boolean {
+  return text !== '' && text.length <= 600 && SCRIPTS_WANTED.test(text) && !ADDED_BY_SCRIPTS.test(text);
+}
+
+/** As whole titles or first headings of pages that want to know whether a person is there. */
+const HUMAN_WANTED =
+  /^(?:are\s+you\s+(?:a\s+)?(?:human|robot)|robot\s+or\s+human|robot\s+check|human\s+verification|bot\s+verification|security\s+(?:check|verification|challenge)|just\s+a\s+moment|verify(?:ing)?\s+(?:that\s+)?you\s+are\s+(?:a\s+)?(?:human|not\s+a\s+robot)|please\s+verify\s+(?:that\s+)?you\s+are\s+(?:a\s+)?human|checking\s+your\s+browser(?:\s+before\s+accessing.{0,60})?|attention\s+required!?(?:\s*\|\s*cloudflare)?|ddos[\s-]protection.{0,30}|sicherheitsprüfung|vérification\s+de\s+sécurité|captcha)\s*[.?!…]*$/i;
+const SHUT_OUT =
+  /\b(?:access\s+(?:to\s+this\s+(?:page|site|website)\s+)?(?:has\s+been\s+)?(?:denied|blocked|restricted)|you\s+have\s+been\s+blocked|your\s+(?:ip|request|access)(?:\s+address)?\s+(?:has\s+been|was|is)\s+(?:temporarily\s+)?(?:blocked|banned|denied)|unusual\s+(?:traffic|activity)|automated\s+(?:access|requests?|traffic)|bot\s+(?:detected|traffic)|suspicious\s+activity|pardon\s+our\s+interruption|zugriff\s+verweigert|accès\s+refusé|acceso\s+denegado)\b/i;
+const MAX_HEADLINE = 120;
+
+/** Whether a title or heading asks for a person. */
+export function asksForHuman(text: string): boolean {
+  const said = text.trim();
+  return said.length <= MAX_HEADLINE && HUMAN_WANTED.test(said);
+}
+
+/** Whether the title or heading of an error page says that the visitor, and not the page, is unwanted. */
+export function shutsOut(text: string): boolean {
+  const said = text.trim();
+  return said.length <= MAX_HEADLINE && (SHUT_OUT.test(said) || HUMAN_WANTED.test(said));
+}
+
+const LOGIN_HEADLINE =
+  /^(?:(?:please\s+)?(?:log\s?in|sign\s?in)(?:\s+(?:to|with|required|page|or\s+(?:register|sign\s?up)).{0,50})?|(?:user|member|customer|account)?\s*login|login\s+required|you\s+(?:must|need\s+to)\s+(?:be\s+logged\s+in|log\s?in|sign\s?in).{0,60}|anmeld(?:en|ung)|einloggen|connexion|se\s+connecter|iniciar\s+sesión|acceder|accedi|inloggen|entrar|zaloguj\s+się|logowanie|вход|войти|giriş\s+yap|ログイン|登录|登錄|로그인)\s*(?:$|[-–—:|·!.])/i;
+
+/** Whether a title or heading is that of a form where one logs in. */
+export function asksForLogin(text: string): boolean {
+  const said = text.trim();
+  return said.length <= MAX_HEADLINE && LOGIN_HEADLINE.test(said);
 }

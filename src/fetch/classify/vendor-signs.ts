@@ -4,71 +4,151 @@
  */
 export interface VendorSign {
   readonly vendor: string;
-  readonly outcome: 'blocked' | 'captcha';
+  readonly outcome: 'blocked' | 'captcha' | 'rate-limited';
   /** `any` status, an `error` (400 and above), or one of these. */
   readonly status: 'any' | 'error' | readonly number[];
   /** Name in lower case, and what its value must match. */
   readonly header?: readonly [name: string, value: RegExp];
-  /** Each must be in the markup, letter for letter. Looked for only in pages with hardly any content of their own. */
+  /**
+   * Each must be in the markup, letter for letter. Looked for only in pages with hardly any content of their own. On
+   * pages that are no errors the first must stand in a script or a tag: what is only said there was quoted.
+   */
   readonly markup?: readonly string[];
 }
 
+type Status = VendorSign['status'];
+
+/** Statuses that go with a challenge; a page that is not there may carry the widget of some form. */
+const CHALLENGING: Status = [401, 403, 405, 406, 429, 503];
+
+const byHeader =
+  (outcome: VendorSign['outcome']) =>
+  (vendor: string, status: Status, name: string, value: RegExp): VendorSign => ({
+    vendor,
+    outcome,
+    status,
+    header: [name, value],
+  });
+const byMarkup =
+  (outcome: VendorSign['outcome']) =>
+  (vendor: string, status: Status, ...markup: string[]): VendorSign => ({ vendor, outcome, status, markup });
+
+const blockedHeader = byHeader('blocked');
+const captchaHeader = byHeader('captcha');
+const blocked = byMarkup('blocked');
+const captcha = byMarkup('captcha');
+const limited = byMarkup('rate-limited');
+
+/** The first that fits decides: the telling ones of a vendor stand before its vague ones. */
 export const VENDOR_SIGNS: readonly VendorSign[] = [
-  { vendor: 'cloudflare', outcome: 'blocked', status: 'any', header: ['cf-mitigated', /^challenge/i] },
-  { vendor: 'cloudflare', outcome: 'blocked', status: 'any', markup: ['window._cf_chl_opt'] },
-  { vendor: 'cloudflare', outcome: 'blocked', status: [403], markup: ['cf-error-details'] },
-  { vendor: 'cloudflare', outcome: 'blocked', status: [403], markup: ['error code: 1020'] },
+  blockedHeader('cloudflare', 'any', 'cf-mitigated', /^challenge/i),
+  blocked('cloudflare', 'any', 'window._cf_chl_opt'),
+  blocked('cloudflare', 'any', 'cf-browser-verification', 'jschl'),
+  limited('cloudflare', [429], 'error code: 1015'),
+  limited('cloudflare', [429], 'cf-error-details', '1015'),
+  blocked('cloudflare', [403, 429], 'cf-error-details'),
+  blocked('cloudflare', [403], 'error code: 10'),
 
-  { vendor: 'akamai', outcome: 'blocked', status: [403], header: ['server', /^AkamaiGHost/i] },
-  { vendor: 'akamai', outcome: 'blocked', status: [403], markup: ['errors.edgesuite.net'] },
-  { vendor: 'akamai', outcome: 'captcha', status: 'any', markup: ['sec-if-cpt-container'] },
+  captcha('akamai', 'any', 'sec-if-cpt-container'),
+  captcha('akamai', 'any', 'sec-bc-tile-container'),
+  blocked('akamai', 'any', 'bm-verify', 'triggerInterstitialChallenge'),
+  blockedHeader('akamai', [403], 'server', /^AkamaiGHost/i),
+  blocked('akamai', [403], 'errors.edgesuite.net'),
 
-  { vendor: 'datadome', outcome: 'captcha', status: 'any', markup: ['captcha-delivery.com', 'var dd='] },
-  { vendor: 'datadome', outcome: 'blocked', status: [401, 403], header: ['x-datadome', /./] },
-  { vendor: 'datadome', outcome: 'blocked', status: [401, 403], header: ['x-dd-b', /./] },
+  // Its page tells by `t` and `rt` whether a puzzle can be solved (`c`) or the address is banned (`bv`).
+  blocked('datadome', 'any', 'captcha-delivery.com', 'var dd=', "'t':'bv'"),
+  blocked('datadome', 'any', 'captcha-delivery.com', 'var dd=', "'rt':'i'"),
+  captcha('datadome', 'any', 'captcha-delivery.com', 'var dd='),
+  captcha('datadome', 'error', 'captcha-delivery.com/captcha'),
+  blocked('datadome', 'error', 'captcha-delivery.com/interstitial'),
+  blockedHeader('datadome', [401, 403], 'x-datadome', /./),
+  blockedHeader('datadome', [401, 403], 'x-dd-b', /./),
 
-  { vendor: 'perimeterx', outcome: 'captcha', status: 'any', markup: ['px-captcha', '_pxAppId'] },
+  captcha('perimeterx', 'any', 'px-captcha', '_pxAppId'),
+  captcha('perimeterx', 'error', '"blockScript"', '"jsClientSrc"'),
+  captcha('perimeterx', 'error', '_pxUuid', '_pxAppId'),
 
-  { vendor: 'imperva', outcome: 'blocked', status: 'any', markup: ['_Incapsula_Resource?', 'main-iframe'] },
-  { vendor: 'imperva', outcome: 'blocked', status: 'any', markup: ['Incapsula incident ID'] },
+  blocked('imperva', 'any', '_Incapsula_Resource?', 'main-iframe'),
+  blocked('imperva', 'error', 'Incapsula incident ID'),
+  blocked('imperva', 'any', 'onProtectionInitialized', 'Pardon Our Interruption'),
 
-  { vendor: 'aws-waf', outcome: 'captcha', status: 'any', header: ['x-amzn-waf-action', /^captcha/i] },
-  { vendor: 'aws-waf', outcome: 'blocked', status: 'any', header: ['x-amzn-waf-action', /^challenge/i] },
-  { vendor: 'aws-waf', outcome: 'blocked', status: 'any', markup: ['gokuProps', 'AwsWafIntegration'] },
+  captchaHeader('aws-waf', 'any', 'x-amzn-waf-action', /^captcha/i),
+  blockedHeader('aws-waf', 'any', 'x-amzn-waf-action', /^challenge/i),
+  captcha('aws-waf', 'any', 'gokuProps', 'AwsWafCaptcha'),
+  blocked('aws-waf', 'any', 'gokuProps', 'AwsWafIntegration'),
+  blocked('cloudfront', [403], 'Generated by cloudfront (CloudFront)', 'Request blocked'),
 
-  { vendor: 'kasada', outcome: 'blocked', status: [403, 429], header: ['x-kpsdk-ct', /./] },
-  { vendor: 'kasada', outcome: 'blocked', status: [403, 429], markup: ['KPSDK', 'ips.js'] },
+  blockedHeader('kasada', [403, 429], 'x-kpsdk-ct', /./),
+  blocked('kasada', [403, 429], 'KPSDK', 'ips.js'),
 
-  {
-    vendor: 'vercel',
-    outcome: 'blocked',
-    status: 'any',
-    header: ['x-vercel-mitigated', /^(challenge|deny)/i],
-  },
+  blockedHeader('vercel', 'any', 'x-vercel-mitigated', /^(challenge|deny)/i),
 
-  { vendor: 'sucuri', outcome: 'blocked', status: 'error', markup: ['Sucuri WebSite Firewall'] },
-  { vendor: 'sucuri', outcome: 'blocked', status: 'any', markup: ['sucuri_cloudproxy_js'] },
+  blockedHeader('sucuri', 'error', 'x-sucuri-block', /./),
+  blocked('sucuri', 'error', 'Sucuri WebSite Firewall'),
+  blocked('sucuri', 'any', 'sucuri_cloudproxy_js'),
 
-  {
-    vendor: 'ddos-guard',
-    outcome: 'blocked',
-    status: 'any',
-    markup: ['/.well-known/ddos-guard/js-challenge'],
-  },
-  { vendor: 'ddos-guard', outcome: 'blocked', status: [403], header: ['server', /^ddos-guard/i] },
+  blocked('ddos-guard', 'any', '/.well-known/ddos-guard/js-challenge'),
+  blockedHeader('ddos-guard', [403], 'server', /^ddos-guard/i),
 
-  { vendor: 'radware', outcome: 'captcha', status: 'any', markup: ['captcha.perfdrive.com'] },
-  {
-    vendor: 'f5',
-    outcome: 'blocked',
-    status: 'any',
-    markup: ['The requested URL was rejected. Please consult with your administrator.'],
-  },
-  { vendor: 'anubis', outcome: 'blocked', status: 'any', markup: ['id="anubis_challenge"'] },
-  { vendor: 'google', outcome: 'captcha', status: 'error', markup: ['/sorry/', 'unusual traffic'] },
+  blocked('f5', 'any', '<title>Request Rejected</title>', 'The requested URL was rejected.', 'support ID'),
+  blocked('f5', 'error', 'The requested URL was rejected. Please consult with your administrator.'),
+  blocked('f5', 'any', 'window["bobcmn"]'),
+  blocked('f5', 'any', '/TSPD/', 'Please enable JavaScript to view the page content'),
+
+  captcha('radware', 'any', 'captcha.perfdrive.com'),
+  captchaHeader('siteground', 'any', 'sg-captcha', /^challenge/i),
+  captcha('siteground', 'any', '/.well-known/sgcaptcha/'),
+  captcha('imunify360', 'any', 'wsidchk'),
+  blocked('fastly', 'any', '/_fs-ch-', 'Client Challenge'),
+  blocked('reblaze', 'any', 'window.rbzns', 'winsocks'),
+  blocked('anubis', 'any', 'id="anubis_challenge"'),
+  captcha('alibaba', 'any', '_____tmd_____/punish'),
+  captcha('amazon', 'any', 'action="/errors/validateCaptcha"'),
+  captcha('google', 'error', '/sorry/', 'unusual traffic'),
+  blocked('wordfence', 'error', 'Generated by Wordfence'),
+  blocked('modsecurity', [403, 406], 'generated by Mod_Security'),
+  captcha('crowdsec', 'error', 'CrowdSec Captcha'),
+  blocked('crowdsec', 'error', 'CrowdSec', 'crowdsec.net'),
 
   // Widgets that many forms carry: a sign only where the page is an error with nothing else on it.
-  { vendor: 'recaptcha', outcome: 'captcha', status: 'error', markup: ['g-recaptcha'] },
-  { vendor: 'hcaptcha', outcome: 'captcha', status: 'error', markup: ['h-captcha'] },
-  { vendor: 'turnstile', outcome: 'captcha', status: 'error', markup: ['cf-turnstile'] },
+  captcha('recaptcha', CHALLENGING, 'g-recaptcha'),
+  captcha('recaptcha', CHALLENGING, 'google.com/recaptcha/'),
+  captcha('hcaptcha', CHALLENGING, 'h-captcha'),
+  captcha('hcaptcha', CHALLENGING, 'hcaptcha.com/1/api.js'),
+  captcha('turnstile', CHALLENGING, 'cf-turnstile'),
+  captcha('turnstile', CHALLENGING, 'challenges.cloudflare.com/turnstile'),
+  captcha('geetest', CHALLENGING, 'initGeetest'),
+  captcha('arkose', CHALLENGING, 'arkoselabs.com/'),
+  captcha('arkose', CHALLENGING, 'funcaptcha.com/'),
+  captcha('friendly-captcha', CHALLENGING, 'frc-captcha'),
+  captcha('yandex', CHALLENGING, 'smart-captcha'),
+];
+
+/** Where visitors are led to be challenged. Matched against the address that answered, host and path. */
+export const CHALLENGE_URLS: readonly (readonly [
+  vendor: string,
+  outcome: 'blocked' | 'captcha',
+  url: RegExp,
+])[] = [
+  ['google', 'captcha', /^[^/]*\bgoogle\.[a-z.]+\/sorry\//],
+  ['yandex', 'captcha', /^[^/]+\/(?:showcaptcha|checkcaptcha)\b/],
+  ['radware', 'captcha', /^validate\.perfdrive\.com\//],
+  ['queue-it', 'blocked', /^[^/]*\.queue-it\.net\//],
+  ['alibaba', 'captcha', /_____tmd_____\/punish/],
+  ['perimeterx', 'captcha', /^[^/]+\/blocked\?[^#]*\buuid=[^#]*&vid=/],
+];
+
+/** Frames that hold a challenge, by the host and path they show. */
+export const CHALLENGE_FRAMES: readonly (readonly [vendor: string, url: RegExp])[] = [
+  ['datadome', /^geo\.captcha-delivery\.com\//],
+  ['turnstile', /^challenges\.cloudflare\.com\//],
+  [
+    'recaptcha',
+    /^(?:www\.)?(?:google\.com|recaptcha\.net)\/recaptcha\/(?:api2|enterprise)\/(?:anchor|bframe)/,
+  ],
+  ['hcaptcha', /^[a-z.-]*hcaptcha\.com\//],
+  ['arkose', /^[a-z0-9.-]*(?:arkoselabs|funcaptcha)\.com\//],
+  ['geetest', /^[a-z0-9.-]*geetest\.com\//],
+  ['aws-waf', /^[a-z0-9.-]*\.captcha(?:-sdk)?\.awswaf\.com\//],
+  ['perimeterx', /^[a-z0-9.-]*(?:px-cdn|px-cloud|perimeterx)\.net\//],
 ];
