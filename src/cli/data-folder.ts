@@ -22,7 +22,10 @@ export const folderPlace = (dataDir: string): StoragePlace => ({
  * state.
  */
 export function placeOf(shell: Shell, option: string | undefined): StoragePlace {
-  if (option === undefined) return readSettings(shell, {});
+  if (option === undefined) {
+    const { dataDir, databaseUrl, databasePool, s3Url } = readSettings(shell, {});
+    return { dataDir, databaseUrl, databasePool, s3Url };
+  }
   const named = resolve(shell.cwd, option);
   const state = join(named, STATE_DIR);
   return folderPlace(existsSync(join(state, DATABASE_FILE)) ? state : named);
