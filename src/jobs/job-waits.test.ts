@@ -7,7 +7,7 @@ const job = 'job-1' as JobId;
 const other = 'job-2' as JobId;
 const FOREVER_MS = 1_000_000;
 
-function open(given: { ended?: Set<JobId>; maxWaits?: number; pollMs?: number } = {}) {
+function open(given: { ended?: Set<JobId>; maxWaits?: number; pollMs?: number; now?: () => number } = {}) {
   const bus = createBusLocal({
     onListenerError: (error) => {
       throw error;
@@ -18,6 +18,7 @@ function open(given: { ended?: Set<JobId>; maxWaits?: number; pollMs?: number } 
     hasEnded: async (id) => given.ended?.has(id) ?? false,
     pollMs: given.pollMs ?? FOREVER_MS,
     ...(given.maxWaits === undefined ? {} : { maxWaits: given.maxWaits }),
+    ...(given.now === undefined ? {} : { now: given.now }),
   });
   return { bus, waits };
 }
@@ -100,5 +101,23 @@ describe('waits for a job', () => {
     expect(() => waits.begin(job, FOREVER_MS)).toThrow(/waiting/);
     waits.close();
     expect(await waits.begin(job, FOREVER_MS).outcome).toBe('closed');
+  });
+
+  it('are refused when a crowd is ahead and the time limit would pass first, and not before', async () => {
+    let now = 0;
+    const { bus, waits } = open({ now: () => now });
+    const idOf = (each: number) => `job-${each}` as JobId;
+    const crowd = Array.from({ length: 300 }, (_, each) => waits.begin(idOf(each), FOREVER_MS));
+    // Ten end in a second: the last of the rest would wait for a quarter of a minute and more.
+    for (let each = 0; each < 60; each += 1) {
+      now += 100;
+      bus.publish('job.changed', { jobs: [], finished: [idOf(each)] });
+      await crowd[each]?.outcome;
+    }
+    expect(() => waits.begin(job, 30_000)).toThrow(expect.objectContaining({ code: 'QUEUE_FULL' }));
+    const patient = waits.begin(other, 120_000);
+    waits.close();
+    expect(await patient.outcome).toBe('closed');
+    await Promise.all(crowd.map(({ outcome }) => outcome));
   });
 });

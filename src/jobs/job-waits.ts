@@ -1,6 +1,7 @@
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { JobId } from '../model/ids.ts';
 import type { Bus } from '../ports/bus.ts';
+import { createPace } from './pace.ts';
 
 /** How a wait came out. `aborted`: the caller lost interest. `closed`: this process is stopping. */
 export type WaitOutcome = 'ended' | 'timeout' | 'aborted' | 'closed';
@@ -15,7 +16,7 @@ export interface JobWait {
 export interface JobWaits {
   /**
    * Waits from now on, so begin before you create the job or look at it: an end in between is not missed. Throws
-   * QUEUE_FULL when too many wait already.
+   * QUEUE_FULL when too many wait already, for this server or for the time limit.
    */
   begin(job: JobId, timeoutMs: number, signal?: AbortSignal): JobWait;
   /** Waits under way. */
@@ -30,12 +31,19 @@ export interface JobWaitsOptions {
   readonly hasEnded: (job: JobId) => Promise<boolean>;
   readonly pollMs?: number;
   readonly maxWaits?: number;
+  /** Any clock in milliseconds that only goes forward. */
+  readonly now?: () => number;
 }
 
 /** Each holds a connection and what was sent on it, some 40 KB. */
 const MAX_WAITS = 10_000;
 
 type Settle = (outcome: WaitOutcome) => void;
+/** So few are no crowd, however slow their pages are. */
+const FEW_WAITS = 100;
+/** Of its time limit: who would wait longer than this in the queue alone is told so at once. */
+const HOPEFUL_SHARE = 0.6;
+const LONGEST_RETRY_MS = 10_000;
 /**
  * Store look-ups per poll: a lost message costs a waiter some polls, never the store its calm. A poll that finds an
  * end nobody was told of shows that the bus is away, and then many wait for nothing else than the next look-up.
@@ -46,6 +54,7 @@ const LOOKUPS_AT_ONCE = 4;
 /** All waits of a process share one subscription and one slow poll. */
 export function createJobWaits(options: JobWaitsOptions): JobWaits {
   const pollMs = options.pollMs ?? 1_000;
+  const pace = createPace(options.now ?? (() => performance.now()));
   const maxWaits = options.maxWaits ?? MAX_WAITS;
   /** Oldest look-up first: a job that was asked about moves to the end. */
   const waits = new Map<JobId, Set<Settle>>();
@@ -121,9 +130,18 @@ export function createJobWaits(options: JobWaitsOptions): JobWaits {
           retryAfterMs: 1_000,
         });
       }
+      const expectedMs = pace.expectedMs(waiting);
+      if (waiting > FEW_WAITS && expectedMs > timeoutMs * HOPEFUL_SHARE) {
+        throw new ScrapifieError(
+          'QUEUE_FULL',
+          `${waiting} requests are waiting for their result; this one would not get it in time.`,
+          { retryAfterMs: Math.min(LONGEST_RETRY_MS, Math.ceil(expectedMs)) },
+        );
+      }
       const { promise, resolve } = Promise.withResolvers<WaitOutcome>();
       const settle: Settle = (outcome) => {
         clearTimeout(limit);
+        if (outcome === 'ended') pace.ended();
         signal?.removeEventListener('abort', abort);
         remove(job, settle);
         resolve(outcome);

@@ -83,11 +83,15 @@ export function createJobs(deps: JobsDeps): Jobs {
     countOpen: () => store.countOpenTasks(),
     now,
   });
+  /** Jobs that somebody waits for and that are on their way to the store; each leaves with its request. */
+  const accepting = new Set<JobId>();
   const waits = createJobWaits({
     bus,
     async hasEnded(id) {
+      // One that is not there yet is not one that was deleted.
+      const isBeingAccepted = accepting.has(id);
       const job = await store.getJob(id);
-      return job === null || job.finishedAt !== null;
+      return job === null ? !isBeingAccepted : job.finishedAt !== null;
     },
   });
   const read = createJobReader(store, deps.blobs);
@@ -129,6 +133,7 @@ export function createJobs(deps: JobsDeps): Jobs {
   ): Promise<JobId> {
     const id = given.id ?? newId();
     const wait = waits.begin(id, timeoutMs, given.signal);
+    accepting.add(id);
     try {
       // The caller is answered when the page is committed, and that commit syncs the job as well.
       const job = await accept(draft, account, id, draft.kind === 'scrape');
@@ -136,6 +141,8 @@ export function createJobs(deps: JobsDeps): Jobs {
     } catch (error) {
       wait.stop();
       throw error;
+    } finally {
+      accepting.delete(id);
     }
     requireEnd(await wait.outcome, id, timeoutMs);
     return id;
