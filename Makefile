@@ -45,7 +45,7 @@ format: setup ## Put the sources into shape
 typecheck: setup ## Check the types
 	@$(QUIETLY) tsc --noEmit
 
-bench: ## Measure, side by side with other crawlers; results go to bench/results
+bench: servers ## Measure, side by side with other crawlers; results go to bench/results
 	@sh scripts/setup.sh bench
 	@$(NODE) node --disable-warning=ExperimentalWarning bench/main.ts $(ARGS)
 

@@ -1,6 +1,5 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { FrontierAnswer, FrontierCommand } from './frontier.ts';
 
@@ -10,11 +9,11 @@ export interface FrontierChild {
   close(): Promise<void>;
 }
 
-export function forkFrontier(folder: string, urls: number, hosts: number): FrontierChild {
-  mkdirSync(folder, { recursive: true });
+/** `place` is a folder, or the URL of an empty PostgreSQL database. */
+export function forkFrontier(place: string, urls: number, hosts: number): FrontierChild {
   const child = fork(
     fileURLToPath(new URL('./frontier.ts', import.meta.url)),
-    [folder, String(urls), String(hosts)],
+    [place, String(urls), String(hosts)],
     { execArgv: ['--disable-warning=ExperimentalWarning'] },
   );
   const ended = once(child, 'exit').then(([code]) => {

@@ -1,13 +1,16 @@
-// A frontier in a process of its own, measured on command. usage: node frontier.ts FOLDER URLS HOSTS
+// A frontier in a process of its own, measured on command; in a folder, or in an empty PostgreSQL database.
+// usage: node frontier.ts FOLDER|postgres://… URLS HOSTS
 import { randomUUID } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { createPostgresStore } from '../../src/drivers/store-postgres/postgres-store.ts';
 import { createSqliteStore } from '../../src/drivers/store-sqlite/sqlite-store.ts';
 import { draftCrawl } from '../../src/jobs/job-draft.ts';
 import { crawlRequestSchema } from '../../src/jobs/job-request.ts';
 import type { JobId } from '../../src/model/ids.ts';
 import type { NewPage } from '../../src/model/page.ts';
 import type { NewTask, Task } from '../../src/model/task.ts';
-import type { Completion, HostLease } from '../../src/ports/store.ts';
+import type { Completion, HostLease, Store } from '../../src/ports/store.ts';
 import { randomFrom } from '../../test/site/random.ts';
 import { createWorld } from './world.ts';
 
@@ -28,13 +31,21 @@ const SLICE_MS = 10;
 const LEASE_MS = 60_000;
 /** As in the ledger. */
 const MOST_PER_COMMIT = 256;
+/** As in the settings. */
+const CONNECTIONS = 8;
 
-const [, , folder = '', urls = '', hosts = ''] = process.argv;
+const [, , place = '', urls = '', hosts = ''] = process.argv;
 const world = createWorld(Number(hosts), Number(urls), randomFrom(7));
-const store = await createSqliteStore({ path: join(folder, 'frontier.db') });
+const store = await openStore();
 await store.migrate();
 const record = randomBytes(1_500);
 let now = 1_800_000_000_000;
+
+async function openStore(): Promise<Store> {
+  if (place.startsWith('postgres:')) return createPostgresStore({ url: place, poolSize: CONNECTIONS });
+  mkdirSync(place, { recursive: true });
+  return createSqliteStore({ path: join(place, 'frontier.db') });
+}
 
 function randomBytes(length: number): Uint8Array {
   const random = randomFrom(length);
