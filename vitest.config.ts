@@ -13,9 +13,12 @@ const ABOUT_FOLDERS = ['test/integration/{cli,cli-crawl,cli-serve,bad-folder,ful
 const EVERYTHING = ['src/**/*.test.ts', 'test/**/*.test.ts'];
 
 const shared = { testTimeout: 30_000, hookTimeout: 30_000, pool: 'forks' } as const;
+/** Most of the time of most tests is spent waiting, so every core may have one. */
+const WORKERS = '100%';
 
 export default defineConfig({
   test: {
+    maxWorkers: WORKERS,
     projects: [
       {
         test: {
