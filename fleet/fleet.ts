@@ -41,7 +41,7 @@ export interface Fleet {
   stop(): Promise<void>;
 }
 
-const LOOK_EVERY_MS = 1_000;
+const LOOK_EVERY_MS = 3_000;
 /** What a process needs beyond the time for its work. */
 const CLOSE_MS = 10_000;
 const DRAIN_MS = 30_000;

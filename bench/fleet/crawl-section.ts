@@ -30,9 +30,7 @@ const titleOf = ({ name, layout }: Runs) => `${name}, ${layout}`;
 export function crawlSection(all: readonly Runs[], pages: number): Section {
   const fleets = all.filter(isFleet);
   const worst = (name: keyof Standing): Sample =>
-    fleets
-      .map((runs) => addedPerPage(runs, name))
-      .reduce((most, one) => (one.median > most.median ? one : most));
+    fleets.map((runs) => perPage(runs, name)).reduce((most, one) => (one.median > most.median ? one : most));
   const bar = (claim: string, sample: Sample, atMost: number): Bar => ({
     claim,
     measured: sample.median,
@@ -43,8 +41,8 @@ export function crawlSection(all: readonly Runs[], pages: number): Section {
   return {
     tables: [speedTable(all, pages), standingTable(fleets), cpuTable(all)],
     bars: [
-      bar('Fleet: Redis commands that a page adds', worst('redisCommands'), 0.1),
-      bar('Fleet: statements that a page adds', worst('statements'), 0.2),
+      bar('Fleet: Redis commands per page', worst('redisCommands'), 0.1),
+      bar('Fleet: statements per page', worst('statements'), 0.2),
       {
         claim: 'Fleet: pages missing, failed or fetched twice, over all rounds',
         measured: fleets.flatMap(({ runs }) => runs).reduce((sum, { faults }) => sum + faults, 0),
@@ -55,7 +53,7 @@ export function crawlSection(all: readonly Runs[], pages: number): Section {
     notes: [
       'Every contestant begins with empty places and crawls a small site over eight hosts first. The bars are about the fleet and layout that did worst.',
       'A host has one owner, so a second worker can only help where there are several hosts; and all of it, the site included, shares the cores of one machine.',
-      'Commands, statements and requests “/page” are all there were during the crawl, those of timers and health checks (every process, every second) included, so a slow machine shows more of them; “added” leaves out what the same fleet sends while idle. The client looks at the job four times a second, which counts in both.',
+      'Commands, statements and requests “/page” are all there were during the crawl, those of timers and health checks (every process, every three seconds) included, so a slow machine shows more of them; “added” leaves out what the same fleet sends while idle. The client looks at the job four times a second, which counts in both.',
       'One job per URL: the queue, undici and htmlparser2; the title is the job’s result, nothing else is stored. “New links”: a process remembers what it has added itself.',
       'CPU of the proxy is that of the process that measures, in which it runs.',
     ],

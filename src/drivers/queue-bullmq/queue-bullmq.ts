@@ -156,7 +156,6 @@ export async function createQueueBullmq(options: QueueBullmqOptions): Promise<Qu
       const key = `${prefix}:check:${owner}`;
       const probe = randomUUID();
       const read = await link.run(async (client) => {
-        await client.ping();
         await client.set(key, probe, 'PX', 10_000);
         return client.get(key);
       });
