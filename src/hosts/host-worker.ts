@@ -97,6 +97,8 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
     );
     for (const slice of held) {
       const leash = leashes.get(slice);
+      // One that has given its host back meanwhile has lost nothing.
+      if (slices.get(slice.lease.key) !== slice) continue;
       if (!lost.has(slice.lease.hostId)) {
         if (leash !== undefined) leash.until = askedAt + leaseMs;
         continue;

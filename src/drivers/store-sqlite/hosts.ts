@@ -92,7 +92,13 @@ export function createHostStore(database: Database): Synchronous<HostStore> {
       const first = firstReady(host);
       if (first === undefined) {
         const due = nextDue(host);
-        database.run('UPDATE hosts SET next_at = ?, rank = ? WHERE id = ?', due, due ?? IDLE_RANK, host);
+        // A lease that has run out ends here for good: who wakes the host may go by a time from before its end.
+        database.run(
+          'UPDATE hosts SET lease_until = 0, next_at = ?, rank = ? WHERE id = ?',
+          due,
+          due ?? IDLE_RANK,
+          host,
+        );
         return null;
       }
       const epoch = Number(row.epoch) + 1;

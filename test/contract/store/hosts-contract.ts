@@ -8,6 +8,7 @@ import {
   claim,
   completion,
   createJob,
+  DONE,
   done,
   drain,
   expectExact,
@@ -215,6 +216,16 @@ export function hostsContract(holds: Claim<Store>): void {
     // The owner dies here. Its lease ends before the retry is due.
     expect(await acquire(store, 'a.test', 'two', T0 + LEASE_MS + 1)).toBeNull();
     expect(await acquire(store, 'a.test', 'two', readyAt)).toMatchObject({ isTakenOver: true });
+  });
+
+  holds('is told of new work by one whose time is from before a dead owner’s end', async (store) => {
+    await createJob(store, ['https://a.test/']);
+    const { lease, tasks } = await take(store, 'a.test');
+    await store.commit([completion(lease, at(tasks, 0), DONE)], T0);
+    // The owner dies here; somebody looks and finds nothing, while a job of a little earlier is on its way.
+    expect(await acquire(store, 'a.test', 'two', T0 + LEASE_MS + 1)).toBeNull();
+    await createJob(store, ['https://a.test/2']);
+    expect(await offered(store, T0 + LEASE_MS + 2)).toEqual(['a.test']);
   });
 
   holds('ends the leases of all owners that are known to be dead', async (store) => {

@@ -100,7 +100,8 @@ export const HOST_FUNCTIONS = `
     best := best_due(host.id, p_now);
     IF best IS NULL THEN
       SELECT min(ready_at) INTO due FROM tasks t WHERE t.host_id = host.id AND t.state = 'waiting';
-      UPDATE hosts SET next_at = due, rank = coalesce(due, ${IDLE_RANK}) WHERE id = host.id;
+      -- A lease that has run out ends here for good: who wakes the host may go by a time from before its end.
+      UPDATE hosts SET lease_until = 0, next_at = due, rank = coalesce(due, ${IDLE_RANK}) WHERE id = host.id;
       RETURN;
     END IF;
     UPDATE hosts
