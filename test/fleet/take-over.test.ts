@@ -8,7 +8,7 @@ import { endMembers } from './member.ts';
 
 const LIMIT_MS = 150_000;
 const RATE = 4;
-const PAGES = 60;
+const PAGES = 100;
 const until = (condition: () => void | Promise<void>, timeout = 90_000) =>
   vi.waitFor(condition, { timeout, interval: 100 });
 
@@ -50,9 +50,10 @@ const crawlOf = (hosts: readonly number[]) =>
     maxPages: null,
   });
 
-/** Which process owns each host, by its process id. */
+/** Which process owns each host that has work, by its process id. One without any needs no other owner. */
 async function owners(): Promise<Map<string, number>> {
-  const rows = await crew.sql('SELECT key, owner FROM hosts WHERE owner IS NOT NULL');
+  const rows = await crew.sql(`SELECT key, owner FROM hosts h WHERE owner IS NOT NULL AND EXISTS (
+    SELECT FROM tasks t WHERE t.host_id = h.id AND t.state IN ('ready', 'waiting', 'claimed'))`);
   return new Map(rows.map(({ key, owner }) => [String(key), Number(String(owner).split(':')[1])]));
 }
 
