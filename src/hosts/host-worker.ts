@@ -1,6 +1,9 @@
+import { isScrapifieError } from '../errors/scrapifie-error.ts';
 import type { HostId, HostKey } from '../model/ids.ts';
 import type { Bus } from '../ports/bus.ts';
-import type { Consumer, Queue } from '../ports/queue.ts';
+import type { Queue } from '../ports/queue.ts';
+import type { HostLease } from '../ports/store.ts';
+import { createIntake } from './intake.ts';
 import { createSlice, type Slice, type SliceParts } from './slice.ts';
 
 export interface HostWorkerOptions extends SliceParts {
@@ -32,6 +35,9 @@ const SAFETY_SHARE = 1 / 15;
 /** What has been told to end has this long to do so. */
 const ABORT_MS = 3_000;
 
+/** For the store to answer who owns a host; one that takes longer is as good as away. */
+const PATIENCE_MS = 5_000;
+
 /** How a host is held. */
 interface Leash {
   /** Until when it is certainly ours. */
@@ -45,7 +51,11 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
   const { store, queue, bus, owner, now, logger, maxHosts, leaseMs = 30_000, sweepMs = 1_000 } = options;
   const slices = new Map<HostKey, Slice>();
   const leashes = new WeakMap<Slice, Leash>();
-  let consumer: Consumer | null = null;
+  const intake = createIntake({
+    consume: () => queue.consume('scrape-http', maxHosts, ({ id }) => runSlice(id as HostKey)),
+    reach: () => store.clock(),
+    logger,
+  });
   let isStopping = false;
   const timers: NodeJS.Timeout[] = [];
   const subscriptions: (() => void)[] = [];
@@ -53,7 +63,7 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
   async function runSlice(key: HostKey): Promise<void> {
     if (isStopping || slices.has(key)) return;
     const askedAt = now();
-    const lease = await store.acquireHost(key, owner, askedAt, leaseMs);
+    const lease = await acquire(key, askedAt);
     if (lease === null) return;
     const { promise: over, resolve: letGo } = Promise.withResolvers<void>();
     const leash: Leash = { until: askedAt + leaseMs, isOver: false, letGo };
@@ -68,6 +78,27 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
     await Promise.race([ended, over]);
   }
 
+  /** Null also when the store does not answer: the host is then for others to take. */
+  async function acquire(key: HostKey, askedAt: number): Promise<HostLease | null> {
+    const late = Symbol('late');
+    const asked = store.acquireHost(key, owner, askedAt, leaseMs);
+    const { promise: limit, resolve } = Promise.withResolvers<typeof late>();
+    const timer = setTimeout(resolve, PATIENCE_MS, late);
+    try {
+      const lease = await Promise.race([asked, limit]);
+      if (lease !== late) return lease;
+      // What comes of it after all is given back as it was.
+      asked.then((lease) => lease && store.releaseHost(lease, lease.state, 0, now())).catch(() => undefined);
+      intake.suspend();
+      return null;
+    } catch (error) {
+      if (isScrapifieError(error) && error.spec.retry === 'later') intake.suspend();
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
   /**
    * A host whose lease has run out may be anybody's. What its slice still has to write may take as long as the store is
    * away; the queue must not keep the host for us meanwhile.
@@ -80,6 +111,7 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
       slice.stop();
       slice.abort();
       leash.isOver = true;
+      intake.suspend();
       leash.letGo();
     }
   }
@@ -142,7 +174,7 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
           for (const host of hosts) slices.get(host as HostKey)?.wake();
         }),
       );
-      consumer = await queue.consume('scrape-http', maxHosts, ({ id }) => runSlice(id as HostKey));
+      await intake.start();
       every(leaseMs / 3, 'renewing leases', renew);
       every(leaseMs / 30, 'letting go of hosts', letGoOverdue);
       every(sweepMs, 'sweeping for hosts', sweep);
@@ -159,7 +191,7 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
       const letGo = setTimeout(() => {
         for (const slice of slices.values()) leashes.get(slice)?.letGo();
       }, deadlineMs + ABORT_MS);
-      await consumer?.stop();
+      await intake.stop();
       clearTimeout(abort);
       clearTimeout(letGo);
       for (const timer of timers) clearInterval(timer);
