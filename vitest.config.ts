@@ -12,7 +12,12 @@ const NEEDS_SERVERS = [
 const ABOUT_FOLDERS = ['test/integration/{cli,cli-crawl,cli-serve,bad-folder,full-disk}.test.ts'];
 const EVERYTHING = ['src/**/*.test.ts', 'test/**/*.test.ts'];
 
-const shared = { testTimeout: 30_000, hookTimeout: 30_000, pool: 'forks' } as const;
+const shared = {
+  testTimeout: 30_000,
+  hookTimeout: 30_000,
+  pool: 'forks',
+  setupFiles: ['test/property/seed.ts'],
+} as const;
 /** Most of the time of most tests is spent waiting, so every core may have one. */
 const WORKERS = '100%';
 

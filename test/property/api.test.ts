@@ -140,7 +140,8 @@ describe('property 5: a bad request names its bad fields', () => {
     maxAttempts: fc.oneof(fc.integer({ max: 0 }), fc.integer({ min: 11 }), fc.constant(1.5)),
     obeyRobots: fc.oneof(fc.string(), fc.integer()),
     async: fc.oneof(fc.string(), fc.constant(null)),
-    surprise: fc.jsonValue(),
+    // A body with such a key is not read at all: MALFORMED_JSON.
+    surprise: fc.jsonValue().filter((value) => !/"(?:__proto__|constructor)"/.test(JSON.stringify(value))),
   };
 
   it('all of them and no others, with 422', async () => {
