@@ -1,0 +1,83 @@
+import { type Browser, chromium } from 'patchright-core';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { chromiumFlags } from './chromium-flags.ts';
+import { settlesWithin } from './deadline.ts';
+import type { PoolSettings } from './pool-options.ts';
+import { plainMessage } from './render-errors.ts';
+
+type LaunchOptions = Pick<
+  PoolSettings,
+  'executablePath' | 'proxy' | 'rendererLimit' | 'launchTimeoutMs' | 'extraFlags' | 'env' | 'library'
+>;
+
+export interface LaunchedBrowser {
+  readonly browser: Browser;
+  readonly pid: number;
+}
+
+/** Chromium refuses to run its sandbox as root. */
+const isRoot = (): boolean => process.getuid?.() === 0;
+
+/** Starts a Chromium. One that does not come up in time is ended, and the error says what it said. */
+async function launchBrowser(options: LaunchOptions): Promise<LaunchedBrowser> {
+  const { executablePath, launchTimeoutMs: timeoutMs, library = chromium, env } = options;
+  const browser = await library.launch({
+    executablePath,
+    headless: true,
+    chromiumSandbox: !isRoot(),
+    timeout: timeoutMs,
+    args: chromiumFlags({
+      proxyUrl: options.proxy.url,
+      rendererLimit: options.rendererLimit,
+      extra: options.extraFlags,
+    }),
+    // Our own shutdown closes browsers in order; theirs would race with it.
+    handleSIGINT: false,
+    handleSIGTERM: false,
+    handleSIGHUP: false,
+    ...(env === undefined ? {} : { env }),
+  });
+  try {
+    return { browser, pid: await pidOf(browser) };
+  } catch (error) {
+    await settlesWithin(browser.close(), timeoutMs);
+    throw error;
+  }
+}
+
+async function pidOf(browser: Browser): Promise<number> {
+  const session = await browser.newBrowserCDPSession();
+  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
+  await session.detach();
+  const main = processInfo.find(({ type }) => type === 'browser');
+  if (main === undefined) throw new Error('the browser does not name its process');
+  return main.id;
+}
+
+const FIRST_BACKOFF_MS = 500;
+const LAST_BACKOFF_MS = 30_000;
+
+/** Starts browsers. After each failure in a row the pause that it asks for doubles. */
+export class BrowserStarter {
+  private readonly options: LaunchOptions & Pick<PoolSettings, 'random'>;
+  private failures = 0;
+
+  constructor(options: LaunchOptions & Pick<PoolSettings, 'random'>) {
+    this.options = options;
+  }
+
+  /** `retryAfterMs` of the error says how long to leave it alone. */
+  async start(): Promise<LaunchedBrowser> {
+    try {
+      const launched = await launchBrowser(this.options);
+      this.failures = 0;
+      return launched;
+    } catch (error) {
+      const longest = Math.min(LAST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** this.failures);
+      const backoffMs = longest * (0.5 + this.options.random() / 2);
+      this.failures += 1;
+      const why = `it does not start (${plainMessage(error)})`;
+      throw new ScrapifieError('NO_WORKER', why, { cause: error, retryAfterMs: backoffMs });
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import { onTestFinished } from 'vitest';
+import { isScrapifieError, type ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { type BrowserEngineOptions, createBrowserEngine, type RenderEngine } from './browser-engine.ts';
+import { type BrowserRig, type BrowserRigOptions, createBrowserRig } from './browser-rig.ts';
+import { findBrowser } from './find-browser.ts';
+import type { RenderRequest, RenderResponse } from './render-request.ts';
+
+const found = await findBrowser({ executable: null, env: { PATH: '/usr/bin:/usr/local/bin' } });
+export const EXECUTABLE = found?.path ?? null;
+
+export interface TestBrowser {
+  readonly engine: RenderEngine;
+  readonly rig: BrowserRig;
+}
+
+/** An engine with a browser of its own, which ends with the test, or when `close` is called for one that outlives it. */
+export function testBrowser(
+  options: Partial<BrowserRigOptions> = {},
+  more: Partial<BrowserEngineOptions> = {},
+): TestBrowser {
+  const browser = lastingBrowser(options, more);
+  onTestFinished(() => browser.engine.close());
+  return browser;
+}
+
+export function lastingBrowser(
+  options: Partial<BrowserRigOptions> = {},
+  more: Partial<BrowserEngineOptions> = {},
+): TestBrowser {
+  const rig = createBrowserRig({ executablePath: EXECUTABLE, allowPrivate: true, ...options });
+  return { rig, engine: createBrowserEngine({ rig, userAgent: 'TestBot/1', ...more }) };
+}
+
+export function requestFor(url: string, more: Partial<RenderRequest> = {}): RenderRequest {
+  return {
+    url,
+    method: 'GET',
+    headers: {},
+    cookies: {},
+    body: null,
+    timeoutMs: 20_000,
+    maxBodyBytes: 4_000_000,
+    maxRedirects: 5,
+    conditional: null,
+    onRedirect: async () => 'follow',
+    ...more,
+  };
+}
+
+export function render(
+  engine: RenderEngine,
+  url: string,
+  more: Partial<RenderRequest> = {},
+): Promise<RenderResponse> {
+  return engine.render(requestFor(url, more));
+}
+
+export const textOf = (response: RenderResponse): string => Buffer.from(response.body).toString('utf8');
+
+export async function failureOf(attempt: Promise<unknown>): Promise<ScrapifieError> {
+  const error = await attempt.then(
+    () => new Error('it did not fail'),
+    (reason: unknown) => reason,
+  );
+  if (isScrapifieError(error)) return error;
+  throw error;
+}
+
+/** Waits for a condition, for at most ten seconds. */
+export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  const end = performance.now() + 10_000;
+  while (!(await isSo())) {
+    if (performance.now() > end) throw new Error('it did not come true');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

@@ -1,0 +1,65 @@
+export interface FlagOptions {
+  /** Where all traffic goes, as `http://127.0.0.1:port`. */
+  readonly proxyUrl: string;
+  readonly rendererLimit: number;
+  readonly extra?: readonly string[] | undefined;
+}
+
+/** Chromium heeds only the last such list, so what Playwright turns off is here as well. */
+const FEATURES_OFF = [
+  // Site isolation: see below.
+  'IsolateOrigins',
+  'site-per-process',
+  // Pages kept for going back, and pages made ready in advance: memory, and requests that nobody wanted.
+  'BackForwardCache',
+  'Prerender2',
+  // A request for http means http.
+  'HttpsUpgrades',
+  'HttpsFirstBalancedModeAutoEnable',
+  // What interception and a browser without a screen stumble over.
+  'BlockOriginHeaderModificationOnRedirect',
+  'AvoidUnnecessaryBeforeUnloadCheckSync',
+  'DestroyProfileOnBrowserClose',
+  'PaintHolding',
+  'ThirdPartyStoragePartitioning',
+  // What a person at the screen would want.
+  'AutoDeElevate',
+  'DialMediaRouteProvider',
+  'GlobalMediaControls',
+  'LensOverlay',
+  'MediaRouter',
+  'OptimizationHints',
+  'Translate',
+  'msForceBrowserSignIn',
+];
+
+/**
+ * How our Chromium is started, besides what Playwright adds. Three aims: nothing goes around the guard's proxy, nothing
+ * goes out that no page asked for, and few processes serve many pages.
+ */
+export function chromiumFlags({ proxyUrl, rendererLimit, extra = [] }: FlagOptions): string[] {
+  return [
+    // Traffic of no context has no credentials and gets nowhere; loopback is no exception.
+    `--proxy-server=${proxyUrl}`,
+    '--proxy-bypass-list=<-loopback>',
+    // Names are the proxy's business: Chromium itself resolves nothing.
+    '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',
+    // UDP would go around the proxy.
+    '--disable-quic',
+    '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
+    '--webrtc-ip-handling-policy=disable_non_proxied_udp',
+
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-domain-reliability',
+    '--disable-sync',
+    '--no-first-run',
+    '--no-pings',
+
+    // Contexts never share a renderer. Within one, which belongs to one key, the sites of a page may.
+    `--renderer-process-limit=${rendererLimit}`,
+    '--disable-site-isolation-trials',
+    `--disable-features=${FEATURES_OFF.join(',')}`,
+    ...extra,
+  ];
+}

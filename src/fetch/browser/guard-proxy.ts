@@ -1,0 +1,219 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { Agent, createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type AddressInfo, isIP, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { classifyAddress } from '../guard/address-guard.ts';
+import { createGuardedConnector, type PrivateAddresses } from '../guard/guarded-connector.ts';
+import { addressRefused, type Resolve } from '../guard/guarded-lookup.ts';
+import { mapError } from '../http/error-map.ts';
+import { forwardRequest } from './guard-forward.ts';
+import { type ConnectBy, type FailureNotes, failureNotes } from './guard-notes.ts';
+import type { Upstream } from './upstream-tunnel.ts';
+
+export interface GuardProxyOptions {
+  readonly allowPrivate: PrivateAddresses;
+  readonly connectTimeoutMs?: number | undefined;
+  readonly resolve?: Resolve | undefined;
+  /** Connections of all browsers together. */
+  readonly maxConnections?: number | undefined;
+}
+
+/** What a browser context shows to be let through, and to be told apart. */
+export interface ProxyPass {
+  readonly username: string;
+  readonly password: string;
+}
+
+/**
+ * The only way out for our browsers: a forward proxy on loopback that resolves names itself and connects only to
+ * addresses that may be fetched. Chromium hands it names and never resolves one, so a name cannot mean one address
+ * when it is checked and another when it is connected to; and whatever in a page makes a request (frames, workers,
+ * sockets, redirects) comes through here.
+ */
+export interface GuardProxy {
+  /** `http://127.0.0.1:port` */
+  readonly url: string;
+  /** Lets one context through, directly or by way of another proxy. */
+  admit(upstream: Upstream | null): ProxyPass;
+  /** Ends a context's leave and its connections. */
+  dismiss(username: string): void;
+  /** Why this context could not reach the host lately; null when nothing went wrong. */
+  failureOf(username: string, url: URL): Error | null;
+  /** Contexts that have leave. */
+  readonly admitted: number;
+  close(): Promise<void>;
+}
+
+interface Guest {
+  readonly digest: Buffer;
+  readonly upstream: Upstream | null;
+  readonly agent: Agent;
+  /** Bounded by the connections of the server. */
+  readonly sockets: Set<Duplex>;
+}
+
+const CHALLENGE = 'Basic realm="browser"';
+const MAX_HEADER_BYTES = 131_072;
+
+export async function startGuardProxy(options: GuardProxyOptions): Promise<GuardProxy> {
+  const timeoutMs = options.connectTimeoutMs ?? 10_000;
+  const connectGuarded = createGuardedConnector({
+    allowPrivate: options.allowPrivate,
+    timeoutMs,
+    allowH2: false,
+    maxCachedSessions: 0,
+    resolve: options.resolve,
+  });
+  const direct: ConnectBy = (host, port) =>
+    new Promise((resolve, reject) => {
+      const target = { hostname: host, host: `${host}:${port}`, protocol: 'http:', port: String(port) };
+      connectGuarded(target, (error, socket) => (error === null ? resolve(socket) : reject(error)));
+    });
+  const by = (upstream: Upstream): ConnectBy => {
+    return async (host, port) => {
+      // Names are resolved by the other proxy, in its own network; an address would be fetched as it stands.
+      if (isIP(host) !== 0 && !isAllowed(host, options.allowPrivate)) {
+        throw addressRefused(host, classifyAddress(host));
+      }
+      return upstream.connect(host, port, AbortSignal.timeout(timeoutMs));
+    };
+  };
+
+  const notes: FailureNotes = failureNotes();
+  /** Bounded by the browser pool's contexts. */
+  const guests = new Map<string, Guest>();
+  const directAgent = agentFor(direct);
+
+  const guestOf = (request: IncomingMessage): [string, Guest] | null => {
+    const login = /^Basic (\S+)$/i.exec(request.headers['proxy-authorization'] ?? '')?.[1] ?? '';
+    const text = Buffer.from(login, 'base64').toString('utf8');
+    const colon = text.indexOf(':');
+    const username = text.slice(0, Math.max(0, colon));
+    const guest = guests.get(username);
+    if (guest === undefined || !timingSafeEqual(digestOf(text.slice(colon + 1)), guest.digest)) return null;
+    return [username, guest];
+  };
+
+  const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
+    const found = guestOf(request);
+    if (found === null) {
+      response.writeHead(407, { 'proxy-authenticate': CHALLENGE, 'content-length': 0 }).end();
+      return;
+    }
+    const [username, guest] = found;
+    remember(guest, request.socket);
+    forwardRequest(request, response, guest.agent, (url, error) => notes.add(username, url, error));
+  };
+
+  const onConnect = (request: IncomingMessage, client: Duplex, head: Buffer): void => {
+    client.on('error', () => client.destroy());
+    const found = guestOf(request);
+    const target = URL.parse(`http://${request.url}`);
+    if (found === null || target === null) {
+      const status = target === null ? '400 Bad Request' : '407 Proxy Authentication Required';
+      client.end(`HTTP/1.1 ${status}\r\nProxy-Authenticate: ${CHALLENGE}\r\nContent-Length: 0\r\n\r\n`);
+      return;
+    }
+    const [username, guest] = found;
+    remember(guest, client);
+    const host = target.hostname.replace(/^\[|\]$/g, '');
+    const connect = guest.upstream === null ? direct : by(guest.upstream);
+    connect(host, Number(target.port) || 80).then(
+      (server) => join(client, server, head),
+      (error: unknown) => {
+        notes.add(username, target, mapError(error, target, 'connect'));
+        client.end('HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n');
+      },
+    );
+  };
+
+  const server = createServer({
+    maxHeaderSize: MAX_HEADER_BYTES,
+    keepAliveTimeout: 60_000,
+    requestTimeout: 0,
+  });
+  server.maxConnections = options.maxConnections ?? 2_048;
+  server.on('request', onRequest);
+  server.on('connect', onConnect);
+  server.on('upgrade', (_request, socket) => socket.destroy());
+  server.on('clientError', (_error, socket) => socket.destroy());
+  server.on('connection', (socket) => socket.setNoDelay(true));
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+
+  const dismiss = (username: string): void => {
+    const guest = guests.get(username);
+    if (guest === undefined) return;
+    guests.delete(username);
+    notes.forget(username);
+    for (const socket of guest.sockets) socket.destroy();
+    if (guest.agent !== directAgent) guest.agent.destroy();
+  };
+
+  return {
+    url: `http://127.0.0.1:${port}`,
+    get admitted() {
+      return guests.size;
+    },
+    admit(upstream) {
+      const [username, password] = [randomBytes(9).toString('hex'), randomBytes(24).toString('hex')];
+      const agent = upstream === null ? directAgent : agentFor(by(upstream));
+      guests.set(username, { digest: digestOf(password), upstream, agent, sockets: new Set() });
+      return { username, password };
+    },
+    dismiss,
+    failureOf: (username, url) => notes.of(username, url),
+    async close() {
+      for (const username of [...guests.keys()]) dismiss(username);
+      directAgent.destroy();
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+function isAllowed(address: string, allowPrivate: PrivateAddresses): boolean {
+  if (allowPrivate === true || classifyAddress(address) === 'public') return true;
+  return allowPrivate !== false && allowPrivate(address);
+}
+
+/** Connections of plain http; Chromium asks for a tunnel for everything else. */
+function agentFor(connect: ConnectBy): Agent {
+  const agent = new Agent({ keepAlive: true, keepAliveMsecs: 15_000, maxFreeSockets: 64, timeout: 60_000 });
+  // Typed for sockets that are there at once; Node takes them by callback as well.
+  agent.createConnection = ((
+    to: { host?: string; port?: number },
+    done: (error: Error | null, socket?: Socket) => void,
+  ) => {
+    connect(to.host ?? '', Number(to.port)).then((socket) => done(null, socket), done);
+    return undefined;
+  }) as unknown as Agent['createConnection'];
+  return agent;
+}
+
+function remember(guest: Guest, socket: Duplex): void {
+  if (guest.sockets.has(socket)) return;
+  guest.sockets.add(socket);
+  socket.once('close', () => guest.sockets.delete(socket));
+}
+
+function join(client: Duplex, server: Socket, head: Buffer): void {
+  server.on('error', () => client.destroy());
+  server.on('close', () => client.destroy());
+  client.on('close', () => server.destroy());
+  if (client.destroyed) {
+    server.destroy();
+    return;
+  }
+  client.write('HTTP/1.1 200 Connection established\r\n\r\n');
+  if (head.length > 0) server.write(head);
+  server.pipe(client);
+  client.pipe(server);
+}
+
+function digestOf(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest();
+}

@@ -1,0 +1,73 @@
+import type { CDPSession, Page } from 'patchright-core';
+import type { HeaderEntry, PausedRequest } from './protocol.ts';
+
+/** Decides about the documents of a page: each of its requests, and each answer before the page sees it. */
+export interface DocumentGate {
+  onPaused(event: PausedRequest): Promise<void>;
+}
+
+/** What we need of a page besides Playwright, set up once and kept with it. */
+export interface PageKit {
+  readonly cdp: CDPSession;
+  readonly mainFrameId: string;
+  /** Null between uses: the page then goes nowhere. */
+  gate: DocumentGate | null;
+  blocked: string;
+}
+
+const kits = new WeakMap<Page, PageKit>();
+/** For bodies that are read after they arrived. */
+const BUFFER_BYTES = 33_554_432;
+
+export async function kitOf(page: Page, watchesConsole: boolean): Promise<PageKit> {
+  const known = kits.get(page);
+  if (known !== undefined) return known;
+  const cdp = await page.context().newCDPSession(page);
+  const [{ frameTree }] = await Promise.all([
+    cdp.send('Page.getFrameTree'),
+    cdp.send('Page.enable'),
+    cdp.send('Network.enable', { maxTotalBufferSize: BUFFER_BYTES, maxResourceBufferSize: BUFFER_BYTES }),
+    // Documents only: everything else goes its way without a word to us.
+    cdp.send('Fetch.enable', {
+      patterns: [
+        { resourceType: 'Document', requestStage: 'Request' },
+        { resourceType: 'Document', requestStage: 'Response' },
+      ],
+    }),
+    cdp.send('Log.enable'),
+    // A page can find out that this is on, which an honest browser need not hide.
+    watchesConsole ? cdp.send('Runtime.enable') : undefined,
+  ]);
+  const kit: PageKit = { cdp, mainFrameId: frameTree.frame.id, gate: null, blocked: '' };
+  cdp.on('Fetch.requestPaused', (event) => {
+    const isMain = event.frameId === kit.mainFrameId;
+    if (!isMain) passOn(cdp, event.requestId);
+    else if (kit.gate === null) refuse(cdp, event.requestId);
+    else kit.gate.onPaused(event).catch(() => refuse(cdp, event.requestId));
+  });
+  kits.set(page, kit);
+  return kit;
+}
+
+/** These come too late when the page has gone meanwhile; nobody needs to know. */
+export function passOn(cdp: CDPSession, requestId: string, change: RequestChange = {}): void {
+  cdp.send('Fetch.continueRequest', { requestId, ...change }).catch(() => {});
+}
+
+export function refuse(cdp: CDPSession, requestId: string): void {
+  cdp.send('Fetch.failRequest', { requestId, errorReason: 'Aborted' }).catch(() => {});
+}
+
+export interface RequestChange {
+  readonly method?: string;
+  /** In base64. */
+  readonly postData?: string;
+  headers?: HeaderEntry[];
+}
+
+export async function block(kit: PageKit, patterns: readonly string[]): Promise<void> {
+  const text = patterns.join(' ');
+  if (kit.blocked === text) return;
+  await kit.cdp.send('Network.setBlockedURLs', { urls: [...patterns] });
+  kit.blocked = text;
+}

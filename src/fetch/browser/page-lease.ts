@@ -1,0 +1,23 @@
+import type { Page } from 'patchright-core';
+
+/** A page on loan. It belongs to its holder until `release`, which must come exactly once. */
+export interface PageLease {
+  readonly page: Page;
+  /** Names the context to the guard's proxy. */
+  readonly proxyUsername: string;
+  /** Aborts with a ScrapifieError when the page's process, the browser or the pool ends. */
+  readonly lost: AbortSignal;
+  /** `broken`: the page may be in any state and is closed. Never waits, never throws. */
+  release(state: 'clean' | 'broken'): void;
+}
+
+export interface PoolStats {
+  readonly browsers: number;
+  readonly contexts: number;
+  readonly pagesOpen: number;
+  readonly pagesInUse: number;
+  readonly waiting: number;
+  readonly launched: number;
+  readonly crashed: number;
+  readonly recycled: number;
+}

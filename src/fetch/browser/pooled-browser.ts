@@ -1,0 +1,230 @@
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'patchright-core';
+import type { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { settlesWithin } from './deadline.ts';
+import type { GuardProxy, ProxyPass } from './guard-proxy.ts';
+import { killTree } from './process-tree.ts';
+import { browserCrashed } from './render-errors.ts';
+import type { Upstream } from './upstream-tunnel.ts';
+
+/** How to make the context that pages of one key share. */
+export interface ContextPlan {
+  /**
+   * Pages share a context only when this is the same, so it must name everything that tells contexts apart: the key,
+   * and whatever the options below are made from.
+   */
+  readonly identity: string;
+  readonly options: BrowserContextOptions;
+  readonly upstream: Upstream | null;
+  /** Before the first page is opened. */
+  readonly prepare?: ((context: BrowserContext) => Promise<void>) | undefined;
+}
+
+/** A page in the pool, with what ends its use. */
+export interface PooledPage {
+  readonly page: Page;
+  readonly home: PooledContext;
+  /** Uses in a row without a blank page in between. */
+  streak: number;
+  /** Set while it is in use. */
+  lost: AbortController | null;
+  isDiscarded: boolean;
+  /** While it is being led to a blank page. */
+  blanking: Promise<boolean> | null;
+  blankTimer: NodeJS.Timeout | null;
+}
+
+export interface PooledContext {
+  readonly plan: ContextPlan;
+  readonly browser: PooledBrowser;
+  readonly context: Promise<BrowserContext>;
+  readonly pass: ProxyPass;
+  readonly idle: PooledPage[];
+  readonly pages: Set<PooledPage>;
+  /** Pages being opened. */
+  opening: number;
+  /** Pages being closed. One that hangs blocks the others of its process, so nothing new begins meanwhile. */
+  closing: number;
+  lastUsedAt: number;
+  isClosed: boolean;
+}
+
+export const inUse = ({ pages, idle, opening }: PooledContext): number => pages.size - idle.length + opening;
+
+export interface PooledBrowserOptions {
+  readonly browser: Browser;
+  readonly pid: number;
+  readonly proxy: GuardProxy;
+  readonly closeTimeoutMs: number;
+  readonly onGone: (browser: PooledBrowser, hasCrashed: boolean) => void;
+  readonly onPageLost: (page: PooledPage) => void;
+}
+
+/** One Chromium with its contexts. It opens and closes; which of them to use is the pool's decision. */
+export class PooledBrowser {
+  readonly pid: number;
+  /** Bounded by the pool. */
+  readonly contexts = new Map<string, PooledContext>();
+  served = 0;
+  isRetiring = false;
+  isGone = false;
+  measuredAt = 0;
+  idleTimer: NodeJS.Timeout | null = null;
+  /** Pages that are being closed, and still cost memory. */
+  closing = 0;
+  private readonly browser: Browser;
+  private readonly options: PooledBrowserOptions;
+  private closed: Promise<void> | null = null;
+
+  constructor(options: PooledBrowserOptions) {
+    this.options = options;
+    this.browser = options.browser;
+    this.pid = options.pid;
+    this.browser.once('disconnected', () => this.onDisconnected());
+  }
+
+  get isClosing(): boolean {
+    return this.closed !== null;
+  }
+
+  get openPages(): number {
+    let count = this.closing;
+    for (const { pages, opening } of this.contexts.values()) count += pages.size + opening;
+    return count;
+  }
+
+  get pagesInUse(): number {
+    let count = 0;
+    for (const context of this.contexts.values()) count += inUse(context);
+    return count;
+  }
+
+  openContext(plan: ContextPlan, now: number): PooledContext {
+    const { proxy } = this.options;
+    const pass = proxy.admit(plan.upstream);
+    const home: PooledContext = {
+      plan,
+      browser: this,
+      context: this.newContext(plan, pass),
+      pass,
+      idle: [],
+      pages: new Set(),
+      opening: 0,
+      closing: 0,
+      lastUsedAt: now,
+      isClosed: false,
+    };
+    home.context.catch(() => this.forget(home));
+    this.contexts.set(plan.identity, home);
+    return home;
+  }
+
+  private async newContext(plan: ContextPlan, pass: ProxyPass): Promise<BrowserContext> {
+    const { proxy } = this.options;
+    const context = await this.browser.newContext({
+      ...plan.options,
+      // A worker that lives on after its page would work for the next one.
+      serviceWorkers: 'block',
+      acceptDownloads: false,
+      proxy: { server: proxy.url, bypass: '<-loopback>', ...pass },
+    });
+    try {
+      await plan.prepare?.(context);
+    } catch (error) {
+      await settlesWithin(context.close(), this.options.closeTimeoutMs);
+      throw error;
+    }
+    return context;
+  }
+
+  async openPage(home: PooledContext): Promise<PooledPage> {
+    const context = await home.context;
+    const page = await context.newPage();
+    if (home.isClosed || this.isGone) throw browserCrashed('The browser');
+    const pooled: PooledPage = {
+      page,
+      home,
+      streak: 0,
+      lost: null,
+      isDiscarded: false,
+      blanking: null,
+      blankTimer: null,
+    };
+    home.pages.add(pooled);
+    page.once('crash', () => this.lose(pooled, browserCrashed("The page's process")));
+    page.once('close', () => this.lose(pooled, browserCrashed('The page')));
+    return pooled;
+  }
+
+  /** Closes a page for good. A page that does not close condemns its browser: only its end helps then. */
+  async discard(pooled: PooledPage): Promise<void> {
+    if (pooled.isDiscarded) return;
+    pooled.isDiscarded = true;
+    if (pooled.blankTimer !== null) clearTimeout(pooled.blankTimer);
+    const { home, page } = pooled;
+    home.pages.delete(pooled);
+    const at = home.idle.indexOf(pooled);
+    if (at !== -1) home.idle.splice(at, 1);
+    if (this.isGone) return;
+    this.closing += 1;
+    home.closing += 1;
+    const isClosed = await settlesWithin(page.close(), this.options.closeTimeoutMs);
+    this.closing -= 1;
+    home.closing -= 1;
+    if (!isClosed) this.isRetiring = true;
+  }
+
+  /** Closes a context that no page is in use of. */
+  async closeContext(home: PooledContext): Promise<void> {
+    if (home.isClosed) return;
+    this.forget(home);
+    const pages = [...home.pages];
+    for (const pooled of pages) {
+      pooled.isDiscarded = true;
+      if (pooled.blankTimer !== null) clearTimeout(pooled.blankTimer);
+    }
+    home.pages.clear();
+    home.idle.length = 0;
+    this.closing += pages.length;
+    const closing = home.context.then((context) => context.close());
+    const isClosed = await settlesWithin(closing, this.options.closeTimeoutMs);
+    this.closing -= pages.length;
+    if (!isClosed) this.isRetiring = true;
+  }
+
+  /** Ends the browser, by force if it does not go, and leaves no process of it behind. */
+  close(reason: ScrapifieError | null = null): Promise<void> {
+    this.closed ??= this.end(reason, false);
+    return this.closed;
+  }
+
+  private onDisconnected(): void {
+    this.closed ??= this.end(browserCrashed('The browser'), true);
+  }
+
+  private async end(reason: ScrapifieError | null, hasCrashed: boolean): Promise<void> {
+    this.isRetiring = true;
+    if (this.idleTimer !== null) clearTimeout(this.idleTimer);
+    for (const home of [...this.contexts.values()]) {
+      for (const { lost } of home.pages) lost?.abort(reason ?? browserCrashed('The browser'));
+      if (hasCrashed || reason !== null) this.forget(home);
+    }
+    const { closeTimeoutMs, onGone } = this.options;
+    if (!hasCrashed) await settlesWithin(this.browser.close(), closeTimeoutMs);
+    await killTree(this.pid).catch(() => false);
+    for (const home of [...this.contexts.values()]) this.forget(home);
+    this.isGone = true;
+    onGone(this, hasCrashed);
+  }
+
+  private lose(pooled: PooledPage, reason: ScrapifieError): void {
+    pooled.lost?.abort(reason);
+    if (!pooled.isDiscarded && pooled.lost === null) this.options.onPageLost(pooled);
+  }
+
+  private forget(home: PooledContext): void {
+    home.isClosed = true;
+    for (const { blankTimer } of home.pages) if (blankTimer !== null) clearTimeout(blankTimer);
+    if (this.contexts.get(home.plan.identity) === home) this.contexts.delete(home.plan.identity);
+    this.options.proxy.dismiss(home.pass.username);
+  }
+}

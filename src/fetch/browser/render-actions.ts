@@ -1,0 +1,158 @@
+import type { Page } from 'patchright-core';
+import { orAborted, settlesWithin } from './deadline.ts';
+import { plainMessage, stepFailed } from './render-errors.ts';
+import type {
+  ActionResult,
+  Picture,
+  RenderAction,
+  RenderScroll,
+  RenderWait,
+  ScreenshotOptions,
+} from './render-request.ts';
+
+export const DEFAULT_STEP_MS = 10_000;
+const MOST_VALUE_CHARS = 1_000_000;
+const SCROLL_STEPS = 20;
+const SCROLL_PAUSE_MS = 150;
+/** What a page loads when its end comes into sight takes a while. */
+const QUIET_STEPS = 3;
+
+/**
+ * Runs one step of a request. What fails is an error that names the step; what neither fails nor ends in time leaves
+ * the page in an unknown state, which `onStuck` is told.
+ */
+export async function runStep<T>(
+  step: string,
+  limitMs: number,
+  signal: AbortSignal,
+  onStuck: () => void,
+  work: () => Promise<T>,
+): Promise<T> {
+  const running = work();
+  // Playwright's own limit comes first where there is one, and its message says more.
+  const isOver = await orAborted(settlesWithin(running, limitMs + 250), signal).catch((error: unknown) => {
+    running.catch(() => {});
+    onStuck();
+    throw error;
+  });
+  if (!isOver) {
+    running.catch(() => {});
+    onStuck();
+    throw stepFailed(step, `it took longer than ${limitMs} ms`);
+  }
+  try {
+    return await running;
+  } catch (error) {
+    throw stepFailed(step, plainMessage(error), error);
+  }
+}
+
+export function nameOfAction(action: RenderAction, index: number): string {
+  const about =
+    'selector' in action && action.selector !== undefined
+      ? ` ${action.selector}`
+      : action.type === 'press'
+        ? ` ${action.key}`
+        : '';
+  return `actions[${index}] ${action.type}${about}`;
+}
+
+export async function runAction(page: Page, action: RenderAction, limitMs: number): Promise<ActionResult> {
+  const startedAt = performance.now();
+  const found = await perform(page, action, limitMs);
+  return { type: action.type, ms: performance.now() - startedAt, ...found };
+}
+
+async function perform(
+  page: Page,
+  action: RenderAction,
+  timeout: number,
+): Promise<Pick<ActionResult, 'value' | 'picture'>> {
+  switch (action.type) {
+    case 'click':
+      await page.locator(action.selector).first().click({ timeout });
+      return {};
+    case 'type':
+      await page.locator(action.selector).first().pressSequentially(action.text, { timeout });
+      return {};
+    case 'press':
+      if (action.selector === undefined) await page.keyboard.press(action.key);
+      else await page.locator(action.selector).first().press(action.key, { timeout });
+      return {};
+    case 'select':
+      await page.locator(action.selector).first().selectOption(action.value, { timeout });
+      return {};
+    case 'wait':
+      await waitFor(page, action, timeout);
+      return {};
+    case 'scroll':
+      if (action.selector !== undefined) {
+        await page.locator(action.selector).first().scrollIntoViewIfNeeded({ timeout });
+      } else await page.evaluate(scrollBy, action.pixels ?? null);
+      return {};
+    case 'evaluate':
+      return { value: await evaluate(page, action.script) };
+    case 'screenshot':
+      return { picture: await takePicture(page, action, timeout) };
+  }
+}
+
+export async function waitFor(page: Page, wait: RenderWait, timeout: number): Promise<void> {
+  if (wait.until !== undefined) await page.waitForLoadState(wait.until, { timeout });
+  if (wait.selector !== undefined) {
+    await page.locator(wait.selector).first().waitFor({ state: 'attached', timeout });
+  }
+  if (wait.ms !== undefined) await page.waitForTimeout(wait.ms);
+}
+
+/** In the page's own world, where its variables are. */
+async function evaluate(page: Page, script: string): Promise<unknown> {
+  const value: unknown = await page.evaluate(script, undefined, undefined, false);
+  const json = JSON.stringify(value) ?? 'null';
+  if (json.length > MOST_VALUE_CHARS) throw new Error('the result is too large');
+  return JSON.parse(json);
+}
+
+export async function takePicture(page: Page, options: ScreenshotOptions, timeout: number): Promise<Picture> {
+  const { selector, format = 'png', quality, fullPage = false } = options;
+  const shared = {
+    type: format,
+    timeout,
+    ...(format === 'jpeg' && quality !== undefined ? { quality } : {}),
+  };
+  const bytes =
+    selector === undefined
+      ? await page.screenshot({ ...shared, fullPage })
+      : await page.locator(selector).first().screenshot(shared);
+  return { bytes, contentType: format === 'jpeg' ? 'image/jpeg' : 'image/png' };
+}
+
+/** Down the page by screens, until its end stays where it is. */
+export async function scrollDown(page: Page, scroll: RenderScroll, limitMs: number): Promise<void> {
+  const { maxSteps = SCROLL_STEPS, pauseMs = SCROLL_PAUSE_MS } = scroll;
+  const until = performance.now() + limitMs;
+  let heightBefore = -1;
+  let quiet = 0;
+  for (let step = 0; step < maxSteps && performance.now() < until; step += 1) {
+    const { height, isAtEnd } = await page.evaluate(scrollBy, null);
+    quiet = isAtEnd && height === heightBefore ? quiet + 1 : 0;
+    if (quiet >= QUIET_STEPS) return;
+    heightBefore = height;
+    await page.waitForTimeout(pauseMs);
+  }
+}
+
+/** Runs in the page: one screen down, or as far as told. */
+function scrollBy(pixels: number | null): { height: number; isAtEnd: boolean } {
+  const { scrollBy, innerHeight, scrollY, document } = globalThis as unknown as PageGlobals;
+  scrollBy(0, pixels ?? innerHeight);
+  const height = document.documentElement.scrollHeight;
+  return { height, isAtEnd: scrollY + innerHeight * 2 >= height };
+}
+
+interface PageGlobals {
+  readonly scrollBy: (x: number, y: number) => void;
+  readonly innerHeight: number;
+  readonly scrollY: number;
+  readonly document: { readonly documentElement: { readonly scrollHeight: number } };
+}

@@ -1,0 +1,324 @@
+import type { Frame, Page } from 'patchright-core';
+import { isScrapifieError, type ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { Deadline, orAborted, settlesWithin } from './deadline.ts';
+import {
+  type BareDocument,
+  type DocumentAnswer,
+  isHtml,
+  MainDocument,
+  mediaTypeOf,
+} from './document-gate.ts';
+import type { GuardProxy } from './guard-proxy.ts';
+import { NetworkWatch, type NetworkWatchLimits } from './network-watch.ts';
+import { block, kitOf, type PageKit } from './page-kit.ts';
+import type { PageLease } from './page-lease.ts';
+import { readDom, readRaw } from './page-reading.ts';
+import { putCookies, putLocalStorage, readLocalStorage, tellJar } from './page-storage.ts';
+import type { Body } from './paused-body.ts';
+import {
+  DEFAULT_STEP_MS,
+  nameOfAction,
+  runAction,
+  runStep,
+  scrollDown,
+  takePicture,
+  waitFor,
+} from './render-actions.ts';
+import { mapNavigationError, plainMessage, stepFailed, stepTimedOut, tookTooLong } from './render-errors.ts';
+import type {
+  ActionResult,
+  BrowserStorage,
+  CapturedXhr,
+  Picture,
+  RenderRequest,
+  RenderResponse,
+} from './render-request.ts';
+import { blockedPatterns } from './resource-blocks.ts';
+
+export interface AttemptOptions {
+  readonly request: RenderRequest;
+  readonly lease: PageLease;
+  readonly proxy: GuardProxy;
+  readonly deadline: Deadline;
+  /** Ends the attempt for every reason but the deadline: the caller, the engine, a crash. */
+  readonly ending: AbortSignal;
+  readonly watchesConsole: boolean;
+  readonly limits: NetworkWatchLimits & { readonly maxRawBytes: number };
+  readonly beforeActions?: ((page: Page, request: RenderRequest) => Promise<void>) | undefined;
+}
+
+const DEFAULT_NAVIGATION_MS = 30_000;
+/** For reading what is there when the time is up. */
+const LAST_READ_MS = 3_000;
+const XHR_MS = 2_000;
+/** For a page to finish loading after it was kept from leaving. */
+const STOPPED_MS = 500;
+/** Pages that go on to the next while they are read. */
+const MOST_DEPARTURES = 4;
+
+/** One page from its request to what is read of it. */
+export class RenderAttempt {
+  /** The page may hang, or be anywhere: it is not to be used again. */
+  isPageBroken = false;
+  private readonly options: AttemptOptions;
+  private readonly page: Page;
+  private readonly startedAt = performance.now();
+  private readonly signal: AbortSignal;
+  private navigation: Deadline | null = null;
+  private failure: ScrapifieError | null = null;
+  private readonly actions: ActionResult[] = [];
+  private picture: Picture | null = null;
+  private pdf: Uint8Array | null = null;
+
+  constructor(options: AttemptOptions) {
+    this.options = options;
+    this.page = options.lease.page;
+    this.signal = AbortSignal.any([options.deadline.signal, options.ending]);
+  }
+
+  async run(): Promise<RenderResponse> {
+    const { request, limits, watchesConsole } = this.options;
+    const { page, signal } = this;
+    const kit = await this.guarded(kitOf(page, watchesConsole));
+    const gate = new MainDocument({
+      cdp: kit.cdp,
+      request,
+      ask: (target, hop) => this.hold(() => request.onRedirect(target, hop)),
+      isVisual:
+        request.screenshot !== undefined || request.pdf === true || (request.actions ?? []).length > 0,
+    });
+    const watch = new NetworkWatch(kit.cdp, kit.mainFrameId, request.captureXhr === true, limits);
+    const onNavigated = (frame: Frame) => {
+      if (frame === page.mainFrame()) gate.onArrival();
+    };
+    // Their requests are guarded like all others; but nobody asked for them.
+    const onPopup = (popup: Page) => {
+      popup.close().catch(() => {});
+    };
+    page.on('framenavigated', onNavigated);
+    page.on('popup', onPopup);
+    kit.gate = gate;
+    try {
+      const [sentCookies, clearStorage] = await this.guarded(
+        Promise.all([
+          putCookies(page.context(), request),
+          putLocalStorage(kit, request.storage),
+          block(kit, blockedPatterns(request.blockResources ?? [])),
+        ]),
+      );
+      const bare = await this.navigate(gate).finally(clearStorage);
+      if (bare === null) await this.steps(gate);
+      return await this.orBroken(this.respond(kit, gate, watch, bare, sentCookies));
+    } finally {
+      kit.gate = null;
+      watch.end();
+      page.off('framenavigated', onNavigated);
+      page.off('popup', onPopup);
+      if (signal.aborted) this.isPageBroken = true;
+    }
+  }
+
+  /** Null when there is a page to look at. */
+  private async navigate(gate: MainDocument): Promise<BareDocument | null> {
+    const { request, deadline } = this.options;
+    const { wait, navigationTimeoutMs = DEFAULT_NAVIGATION_MS } = request;
+    const waitUntil = wait?.until ?? 'load';
+    const loading = this.page.goto(request.url, { waitUntil, timeout: 0 }).then(() => null);
+    loading.catch(() => {});
+    const stopped = gate.isStopped.then(() => settlesWithin(loading, STOPPED_MS)).then(() => null);
+    const limitMs = Math.min(navigationTimeoutMs, deadline.remainingMs);
+    const navigation = new Deadline(limitMs, `Loading ${new URL(request.url).host} until ${waitUntil}`);
+    this.navigation = navigation;
+    try {
+      return await this.guarded(orAborted(Promise.race([gate.ended, loading, stopped]), navigation.signal));
+    } catch (error) {
+      if (error !== navigation.signal.reason) return await this.afterFailure(error, gate);
+    } finally {
+      navigation.end();
+      this.navigation = null;
+    }
+    const late = navigation.signal.reason as ScrapifieError;
+    if (gate.answer === null) {
+      this.isPageBroken = true;
+      throw late;
+    }
+    this.failure = late;
+    return null;
+  }
+
+  /** Not everything that ends a navigation means that there is no page. */
+  private async afterFailure(error: unknown, gate: MainDocument): Promise<null> {
+    const { request, proxy, lease, deadline } = this.options;
+    if (isScrapifieError(error)) {
+      if (error !== deadline.signal.reason || gate.answer === null) throw error;
+      this.failure = error;
+      return null;
+    }
+    const text = error instanceof Error ? error.message : '';
+    const isOvertaken = /interrupted by another navigation|ERR_ABORTED/.test(text);
+    if (isOvertaken && gate.answer !== null) {
+      await this.arrive(gate);
+      return null;
+    }
+    this.isPageBroken = /crash/i.test(text);
+    const at = new URL(gate.lastTarget ?? request.url);
+    throw proxy.failureOf(lease.proxyUsername, at) ?? mapNavigationError(error, at.host);
+  }
+
+  /** Waits until the page is where it was going. */
+  private async arrive(gate: MainDocument): Promise<void> {
+    const { request } = this.options;
+    if (gate.leaving === null) return;
+    await this.guarded(gate.leaving);
+    await this.guarded(this.page.waitForLoadState(request.wait?.until ?? 'load'));
+  }
+
+  /** Everything the request wants done on the page. The first step that fails ends them, and what there is is kept. */
+  private async steps(gate: MainDocument): Promise<void> {
+    const { request, deadline, beforeActions } = this.options;
+    const { page } = this;
+    const { wait, scroll, actions = [], screenshot, pdf } = request;
+    if (this.failure !== null) return;
+    let current = 'loading';
+    const step = <T>(name: string, limitMs: number, work: (limitMs: number) => Promise<T>): Promise<T> => {
+      current = name;
+      const within = Math.min(limitMs, deadline.remainingMs);
+      const onStuck = () => {
+        this.isPageBroken = true;
+      };
+      return runStep(name, within, this.signal, onStuck, () => work(within));
+    };
+    const rest = deadline.remainingMs;
+    try {
+      await this.arrive(gate);
+      if (wait?.selector !== undefined) {
+        await step(`wait.selector ${wait.selector}`, DEFAULT_NAVIGATION_MS, (ms) =>
+          waitFor(page, { selector: wait.selector }, ms),
+        );
+      }
+      if (wait?.ms !== undefined) await step('wait.ms', rest, (ms) => waitFor(page, { ms: wait.ms }, ms));
+      if (scroll !== undefined) await step('scroll', rest, (ms) => scrollDown(page, scroll, ms));
+      if (beforeActions !== undefined) await step('before actions', rest, () => beforeActions(page, request));
+      for (const [index, action] of actions.entries()) {
+        const limitMs = action.timeoutMs ?? DEFAULT_STEP_MS;
+        const name = nameOfAction(action, index);
+        this.actions.push(await step(name, limitMs, (ms) => runAction(page, action, ms)));
+        await this.arrive(gate);
+      }
+      if (screenshot !== undefined) {
+        this.picture = await step('screenshot', rest, (ms) => takePicture(page, screenshot, ms));
+      }
+      if (pdf === true) this.pdf = await step('pdf', rest, () => page.pdf({ printBackground: true }));
+    } catch (error) {
+      if (this.options.ending.aborted) throw error;
+      if (deadline.signal.aborted) this.failure = stepTimedOut(current, request.timeoutMs);
+      else this.failure = isScrapifieError(error) ? error : stepFailed(current, plainMessage(error), error);
+    }
+  }
+
+  private async respond(
+    kit: PageKit,
+    gate: MainDocument,
+    watch: NetworkWatch,
+    bare: BareDocument | null,
+    sentCookies: readonly string[],
+  ): Promise<RenderResponse> {
+    const { request, limits } = this.options;
+    const { answer, dom } = bare === null ? await this.readPage(gate) : { answer: bare.answer, dom: null };
+    const isPage = dom !== null;
+    const id = bare === null ? answer.networkId : null;
+    const [raw, storage, xhr] = await Promise.all([
+      id === null ? null : readRaw(kit.cdp, id, isPage ? limits.maxRawBytes : request.maxBodyBytes),
+      this.readStorage(sentCookies),
+      this.readXhr(watch),
+    ]);
+    const header = answer.headers['content-type'];
+    const original = (typeof header === 'string' ? header : header?.[0]) ?? null;
+    return {
+      url: request.url,
+      finalUrl: answer.url,
+      statusCode: answer.statusCode,
+      headers: answer.headers,
+      contentType: isPage ? 'text/html; charset=utf-8' : original,
+      body: dom ?? bare?.body ?? raw ?? new Uint8Array(0),
+      rawBody: isPage ? raw : null,
+      wireBytes: bare === null ? watch.wireBytes : Math.max(watch.wireBytes, bare.body.length),
+      redirects: gate.redirects,
+      redirectedTo: bare?.redirectedTo ?? gate.refusedTarget,
+      ms: performance.now() - this.startedAt,
+      httpVersion: watch.protocol === 'h2' ? '2' : '1.1',
+      failure: this.failure,
+      extra: {
+        screenshot: this.picture,
+        pdf: this.pdf,
+        xhr,
+        consoleErrors: watch.errors,
+        actions: this.actions,
+        storage,
+      },
+    };
+  }
+
+  /** The document with the answer that it came with; no document for what is shown but is no page. */
+  private async readPage(gate: MainDocument): Promise<{ answer: DocumentAnswer; dom: Body | null }> {
+    const { request } = this.options;
+    for (let departures = 0; ; departures += 1) {
+      const { answer } = gate;
+      if (answer === null) throw this.lost(new Error('no document'));
+      const dom = isHtml(mediaTypeOf(answer.headers)) ? await readDom(this.page, request.maxBodyBytes) : null;
+      const isStill = gate.leaving === null && gate.answer === answer;
+      if (isStill || departures >= MOST_DEPARTURES || this.failure !== null) return { answer, dom };
+      await this.arrive(gate);
+    }
+  }
+
+  private async readStorage(sentCookies: readonly string[]): Promise<BrowserStorage | null> {
+    const { request } = this.options;
+    const wantsStorage = request.wantsStorage === true;
+    if (!wantsStorage && request.jar === undefined) return null;
+    const [cookies, localStorage] = await Promise.all([
+      this.page.context().cookies(),
+      wantsStorage ? readLocalStorage(this.page) : {},
+    ]);
+    if (request.jar !== undefined) {
+      tellJar(request.jar, new URL(request.url), sentCookies, cookies, Date.now());
+    }
+    return wantsStorage ? { cookies, localStorage } : null;
+  }
+
+  private async readXhr(watch: NetworkWatch): Promise<readonly CapturedXhr[]> {
+    const reading = watch.xhr();
+    return (await settlesWithin(reading, XHR_MS)) ? reading : [];
+  }
+
+  /** The last reading has time of its own, so that a page whose time is up still yields what it shows. */
+  private async orBroken<T>(work: Promise<T>): Promise<T> {
+    const { remainingMs } = this.options.deadline;
+    const left = this.failure === null ? Math.max(LAST_READ_MS, remainingMs) : LAST_READ_MS;
+    const last = AbortSignal.any([this.options.ending, AbortSignal.timeout(left)]);
+    try {
+      return await orAborted(work, last);
+    } catch (error) {
+      work.catch(() => {});
+      this.isPageBroken = true;
+      if (isScrapifieError(error)) throw error;
+      throw this.failure ?? (last.aborted ? tookTooLong('Reading the page', left) : this.lost(error));
+    }
+  }
+
+  private lost(error: unknown): ScrapifieError {
+    return mapNavigationError(error, new URL(this.options.request.url).host);
+  }
+
+  /** Stops every clock of the attempt while somebody else decides. */
+  private hold<T>(work: () => Promise<T>): Promise<T> {
+    const { deadline } = this.options;
+    const { navigation } = this;
+    return deadline.hold(navigation === null ? work : () => navigation.hold(work));
+  }
+
+  private guarded<T>(work: Promise<T>): Promise<T> {
+    work.catch(() => {});
+    return orAborted(work, this.signal);
+  }
+}

@@ -1,0 +1,219 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { serve } from '../http/loopback.fixture.ts';
+import { failureOf, lastingBrowser, render, requestFor, textOf } from './browser.fixture.ts';
+import type { RenderAction } from './render-request.ts';
+
+const { engine, rig } = lastingBrowser({ pagesAtOnce: 3, pagesEach: 3, maxBrowsers: 1 });
+afterAll(() => engine.close());
+
+const page = (body: string): string => `<!doctype html><html><body style="margin:0">${body}</body></html>`;
+const show = async (body: string): Promise<string> => {
+  const { origin } = await serve((_, response) => {
+    response.setHeader('content-type', 'text/html; charset=utf-8').end(page(body));
+  });
+  return `${origin}/`;
+};
+const LATE =
+  '<script>setTimeout(() => { document.body.innerHTML += "<p class=late>late</p>" }, 300)</script>';
+
+describe('waits', () => {
+  test('for a selector', async () => {
+    const response = await render(engine, await show(LATE), { wait: { selector: '.late' } });
+    expect(textOf(response)).toContain('<p class="late">');
+  });
+
+  test('for a time, and for the network to come to rest', async () => {
+    expect(textOf(await render(engine, await show(LATE), { wait: { ms: 800 } }))).toContain('class="late"');
+    const { origin } = await serve((request, response) => {
+      if (request.url === '/') {
+        const script = 'fetch("/a").then((r) => r.text()).then((t) => { document.body.textContent = t })';
+        response.setHeader('content-type', 'text/html').end(page(`<script>${script}</script>`));
+      } else setTimeout(() => response.end('fetched'), 200);
+    });
+    const response = await render(engine, `${origin}/`, { wait: { until: 'networkidle' } });
+    expect(textOf(response)).toContain('fetched');
+  });
+
+  test('a selector that never comes is named, and the page so far is kept', async () => {
+    const more = { wait: { selector: '#never' }, timeoutMs: 3_000 };
+    const response = await render(engine, await show('<p>here</p>'), more);
+    expect(response.failure?.message).toMatch(/^wait\.selector #never: /);
+    expect(textOf(response)).toContain('<p>here</p>');
+    const thrown = await failureOf(engine.fetch(requestFor(await show('x'), more)));
+    expect(thrown.message).toMatch(/^wait\.selector #never: /);
+  });
+
+  test('scrolling makes a page grow to its end', async () => {
+    const body =
+      '<div id=l></div><script>let n=0;const add=()=>{if(n<5){n++;l.innerHTML+="<div style=height:900px>part "+n+"</div>"}};add();onscroll=()=>{if(scrollY+innerHeight>l.offsetHeight-50)add()}</script>';
+    expect(textOf(await render(engine, await show(body), { scroll: {} }))).toContain('part 5');
+  });
+});
+
+const FORM = `<input id=name><select id=size><option value=s>Small<option value=l>Large</select>
+  <button id=go onclick="out.textContent = [name_(), size.value, keys].join(' ')">Go</button><p id=out></p>
+  <script>let keys = 0; const name_ = () => document.getElementById('name').value; window.secret = { a: [1] };
+  document.getElementById('name').onkeydown = () => { keys += 1 };</script>`;
+
+describe('actions', () => {
+  test('click, type, press, select, wait, scroll, evaluate and screenshot, in order', async () => {
+    const actions: RenderAction[] = [
+      { type: 'type', selector: '#name', text: 'Ada' },
+      { type: 'press', selector: '#name', key: 'Backspace' },
+      { type: 'select', selector: '#size', value: 'l' },
+      { type: 'click', selector: '#go' },
+      { type: 'wait', selector: '#out:not(:empty)' },
+      { type: 'wait', ms: 10 },
+      { type: 'scroll', pixels: 100 },
+      { type: 'scroll', selector: '#out' },
+      { type: 'press', key: 'Tab' },
+      { type: 'evaluate', script: 'window.secret' },
+      { type: 'screenshot' },
+    ];
+    const response = await render(engine, await show(FORM), { actions });
+    expect(response.failure).toBeNull();
+    expect(textOf(response)).toContain('<p id="out">Ad l 4</p>');
+    expect(response.extra.actions.map(({ type }) => type)).toEqual(actions.map(({ type }) => type));
+    expect(response.extra.actions[9]?.value).toEqual({ a: [1] });
+    expect(response.extra.actions[10]?.picture?.contentType).toBe('image/png');
+  });
+
+  test('one that leads to another page waits for it, and asks first', async () => {
+    const { origin } = await serve((request, response) => {
+      const body = request.url === '/' ? '<a href=/b>next</a>' : '<h1>second</h1>';
+      response.setHeader('content-type', 'text/html').end(page(body));
+    });
+    const actions: RenderAction[] = [{ type: 'click', selector: 'a' }];
+    expect(textOf(await render(engine, `${origin}/`, { actions }))).toContain('second');
+    const stopped = await render(engine, `${origin}/`, { actions, onRedirect: async () => 'stop' });
+    expect(stopped.redirectedTo).toBe(`${origin}/b`);
+    expect(textOf(stopped)).toContain('next');
+  });
+
+  test.each<[RenderAction, RegExp]>([
+    [{ type: 'click', selector: '#buy', timeoutMs: 300 }, /^actions\[1\] click #buy: .*300ms/],
+    [{ type: 'evaluate', script: 'nope()' }, /^actions\[1\] evaluate: .*nope is not defined/],
+    [{ type: 'evaluate', script: 'for(;;);', timeoutMs: 300 }, /^actions\[1\] evaluate: it took longer/],
+    [{ type: 'select', selector: '#size', value: 'xl', timeoutMs: 300 }, /^actions\[1\] select #size: /],
+    [{ type: 'click', selector: '##', timeoutMs: 300 }, /^actions\[1\] click ##: /],
+    [{ type: 'press', key: 'NoSuchKey', timeoutMs: 300 }, /^actions\[1\] press NoSuchKey: /],
+  ])('%o fails with its name, and what came before it is kept', async (action, message) => {
+    const actions: RenderAction[] = [
+      { type: 'type', selector: '#name', text: 'A' },
+      action,
+      { type: 'click', selector: '#go' },
+    ];
+    const attempt = render(engine, await show(FORM), { actions });
+    if (action.type === 'evaluate' && action.script === 'for(;;);') {
+      // Nothing can be read of a page that does not answer.
+      expect((await failureOf(attempt)).message).toMatch(message);
+      return;
+    }
+    const response = await attempt;
+    expect(response.failure?.message).toMatch(message);
+    expect(response.extra.actions).toHaveLength(1);
+    expect(textOf(response)).toContain('id="go"');
+  });
+
+  test('pages were returned whatever happened on them', async () => {
+    expect(rig.running?.pool.stats).toMatchObject({ pagesInUse: 0, waiting: 0, browsers: 1 });
+    expect(textOf(await render(engine, await show('still well')))).toContain('still well');
+  });
+});
+
+describe('pictures', () => {
+  const sizeOf = (png: Uint8Array): [number, number] => {
+    const bytes = Buffer.from(png);
+    return [bytes.readUInt32BE(16), bytes.readUInt32BE(20)];
+  };
+  const BODY =
+    '<div style="height:2000px;background:linear-gradient(#fff,#06c)"><h1 id=h style="margin:0;width:300px;height:50px">Hello</h1></div>';
+
+  test('of the viewport, the full page and one element', async () => {
+    const url = await show(BODY);
+    const viewport = { width: 800, height: 600 };
+    const shots = await Promise.all(
+      [{}, { fullPage: true }, { selector: '#h' }].map((screenshot) =>
+        render(engine, url, { viewport, screenshot }),
+      ),
+    );
+    const sizes = shots.map(({ extra }) => sizeOf(extra.screenshot?.bytes ?? new Uint8Array(24)));
+    expect(sizes).toEqual([
+      [800, 600],
+      [800, 2_000],
+      [300, 50],
+    ]);
+  });
+
+  test('in JPEG, and as PDF', async () => {
+    const response = await render(engine, await show(BODY), {
+      screenshot: { format: 'jpeg', quality: 40 },
+      pdf: true,
+    });
+    expect(response.extra.screenshot?.contentType).toBe('image/jpeg');
+    expect([...(response.extra.screenshot?.bytes.subarray(0, 3) ?? [])]).toEqual([0xff, 0xd8, 0xff]);
+    expect(Buffer.from(response.extra.pdf ?? []).toString('latin1')).toMatch(/^%PDF-1\.\d[\s\S]*%%EOF\s*$/);
+  });
+
+  test('of an element that is not there is a failure with its name', async () => {
+    const more = { screenshot: { selector: '#gone' }, timeoutMs: 3_000 };
+    const response = await render(engine, await show(BODY), more);
+    expect(response.failure?.message).toMatch(/^screenshot: /);
+    expect(textOf(response)).toContain('Hello');
+  });
+});
+
+describe('what scripts fetch', () => {
+  test('is captured with method, status, type and body, up to a limit', async () => {
+    const small = lastingBrowser({ maxBrowsers: 1 }, { limits: { maxXhrBytes: 1_000 } });
+    const { origin } = await serve((request, response) => {
+      if (request.url === '/') {
+        const script =
+          'fetch("/a");fetch("/big");fetch("/gone",{method:"POST",body:"x"});const x=new XMLHttpRequest();x.open("GET","/x");x.send()';
+        response.setHeader('content-type', 'text/html').end(page(`<script>${script}</script>`));
+        return;
+      }
+      response.writeHead(request.url === '/gone' ? 410 : 200, { 'content-type': 'application/json' });
+      response.end(request.url === '/big' ? `"${'x'.repeat(2_000)}"` : `{"at":"${request.url}"}`);
+    });
+    const { extra } = await render(small.engine, `${origin}/`, {
+      captureXhr: true,
+      wait: { until: 'networkidle' },
+    });
+    await small.engine.close();
+    const seen = extra.xhr
+      .map(({ url, method, statusCode, contentType, body, isTooLarge }) => [
+        new URL(url).pathname,
+        method,
+        statusCode,
+        contentType,
+        body && Buffer.from(body).toString(),
+        isTooLarge,
+      ])
+      .sort();
+    expect(seen).toEqual([
+      ['/a', 'GET', 200, 'application/json', '{"at":"/a"}', false],
+      ['/big', 'GET', 200, 'application/json', null, true],
+      ['/gone', 'POST', 410, 'application/json', '{"at":"/gone"}', false],
+      ['/x', 'GET', 200, 'application/json', '{"at":"/x"}', false],
+    ]);
+  });
+
+  test('is not even asked for when it is blocked', async () => {
+    const asked: string[] = [];
+    const { origin } = await serve((request, response) => {
+      asked.push(request.url ?? '');
+      response
+        .setHeader('content-type', 'text/html')
+        .end(
+          page(
+            '<img src=/a.png><img src="/b.jpg?x"><style>@font-face{font-family:f;src:url(/f.woff2)}p{font-family:f}</style><p>t</p><script src=/c.js></script>',
+          ),
+        );
+    });
+    await render(engine, `${origin}/`, { blockResources: ['images', 'fonts', 'media', 'trackers'] });
+    expect(asked.sort()).toEqual(['/', '/c.js']);
+    await render(engine, `${origin}/`);
+    expect(asked).toContain('/a.png');
+  });
+});

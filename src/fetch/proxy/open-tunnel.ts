@@ -1,0 +1,145 @@
+import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { ProxyEndpoint } from '../../model/proxy.ts';
+import { classifyAddress } from '../guard/address-guard.ts';
+import type { PrivateAddresses } from '../guard/guarded-connector.ts';
+import { createGuardedLookup, type Resolve } from '../guard/guarded-lookup.ts';
+import { codeOf } from '../http/error-map.ts';
+import { httpConnect } from './http-connect.ts';
+import { type Fault, proxyFailed, proxyRefused } from './proxy-failure.ts';
+import { SocketEnded, SocketReader } from './socket-reader.ts';
+import { socks5Connect } from './socks5.ts';
+import { checkTarget, mayConnect, resolveChecked } from './target-check.ts';
+
+export interface TunnelOptions {
+  /** Private addresses that may be targets, and proxies too; see `isPrivateAllowed` for those of the operator. */
+  readonly allowPrivate: PrivateAddresses;
+  /** For each step: reaching the proxy, and its answer about the target. */
+  readonly timeoutMs: number;
+  /** How the certificate of an https proxy is checked; as the system does unless told. */
+  readonly proxyTls?: ConnectionOptions | undefined;
+  readonly resolve?: Resolve | undefined;
+}
+
+/**
+ * A connection to `host:port` through the proxy, with nothing read or written on it yet; TLS with the target is the
+ * caller's. Every failure is a ScrapifieError: ADDRESS_REFUSED before anything is sent, CANCELLED when the signal
+ * fires, one with `details.fault` when the proxy is or may be to blame, the usual codes when the target is.
+ */
+export type OpenTunnel = (
+  upstream: ProxyEndpoint,
+  host: string,
+  port: number,
+  signal?: AbortSignal,
+) => Promise<Socket>;
+
+export function createTunnelOpener(options: TunnelOptions): OpenTunnel {
+  const { allowPrivate, timeoutMs } = options;
+  const lookupWith = (isAllowed: (address: string) => boolean): LookupFunction =>
+    createGuardedLookup({
+      isAllowed,
+      ...(options.resolve === undefined ? {} : { resolve: options.resolve }),
+    });
+  const isAllowed = mayConnect(allowPrivate);
+  const guarded = lookupWith(isAllowed);
+  const unguarded = lookupWith(() => true);
+
+  return async (upstream, host, port, signal) => {
+    const name = checkTarget(host, port, allowPrivate);
+    if (!upstream.isPrivateAllowed && isIP(upstream.host) !== 0 && !isAllowed(upstream.host)) {
+      throw proxyRefused(upstream, classifyAddress(upstream.host));
+    }
+    if (signal?.aborted === true) throw cancelled(signal);
+    const target =
+      upstream.isPrivateAllowed && allowPrivate !== true ? await checkedAddress(name, guarded) : name;
+
+    const socket = dial(upstream, upstream.isPrivateAllowed ? unguarded : guarded, options.proxyTls);
+    const ignore = () => {};
+    // What happens between two steps must find a listener; the next step sees that the socket is closed.
+    socket.on('error', ignore);
+    const onAbort = () => socket.destroy(cancelled(signal));
+    signal?.addEventListener('abort', onAbort);
+    let timer = setTimeout(() => {
+      socket.destroy(proxyFailed(upstream, `was not reached within ${timeoutMs} ms`, 'proxy'));
+    }, timeoutMs);
+    try {
+      await connected(socket, upstream);
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        // It may be waiting for the target, as we do.
+        socket.destroy(proxyFailed(upstream, `gave no answer within ${timeoutMs} ms`, 'unclear'));
+      }, timeoutMs);
+      await handshake(socket, upstream, target, port);
+      socket.off('error', ignore);
+      return socket;
+    } catch (error) {
+      socket.destroy();
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+    }
+  };
+}
+
+function dial(proxy: ProxyEndpoint, lookup: LookupFunction, proxyTls: ConnectionOptions | undefined): Socket {
+  const { host, port } = proxy;
+  const where = { host, port, lookup, noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 };
+  if (proxy.protocol !== 'https') return connectTcp(where);
+  const servername = isIP(host) === 0 ? host : '';
+  return connectTls({ ...proxyTls, ...where, servername, ALPNProtocols: ['http/1.1'] });
+}
+
+async function connected(socket: Socket, proxy: ProxyEndpoint): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const onClose = () => reject(new SocketEnded('The connection was closed'));
+  socket.once('error', reject);
+  socket.once('close', onClose);
+  socket.once(proxy.protocol === 'https' ? 'secureConnect' : 'connect', () => resolve());
+  try {
+    await promise;
+  } catch (error) {
+    if (isScrapifieError(error) && error.code === 'ADDRESS_REFUSED') {
+      throw proxyRefused(proxy, 'private or loopback');
+    }
+    throw asProxyFailure(error, proxy, 'was not reached', 'proxy');
+  } finally {
+    socket.off('error', reject);
+    socket.off('close', onClose);
+  }
+}
+
+async function handshake(socket: Socket, proxy: ProxyEndpoint, host: string, port: number): Promise<void> {
+  const reader = new SocketReader(socket);
+  try {
+    const ask = proxy.protocol === 'socks5' ? socks5Connect : httpConnect;
+    await ask(socket, reader, proxy, host, port);
+  } catch (error) {
+    // A proxy that hangs up instead of answering may do so because of the target.
+    throw asProxyFailure(error, proxy, 'broke off the connection', 'unclear');
+  } finally {
+    reader.release();
+  }
+}
+
+function asProxyFailure(error: unknown, proxy: ProxyEndpoint, what: string, fault: Fault): ScrapifieError {
+  if (isScrapifieError(error)) return error;
+  const code = codeOf(error);
+  return proxyFailed(proxy, code === '' ? what : `${what} (${code})`, fault, error);
+}
+
+async function checkedAddress(name: string, guarded: LookupFunction): Promise<string> {
+  try {
+    return await resolveChecked(name, guarded);
+  } catch (error) {
+    if (isScrapifieError(error)) throw error;
+    throw new ScrapifieError('DNS_FAILED', `The host name does not resolve (${name})`, { cause: error });
+  }
+}
+
+function cancelled(signal: AbortSignal | undefined): ScrapifieError {
+  const reason: unknown = signal?.reason;
+  if (isScrapifieError(reason)) return reason;
+  return new ScrapifieError('CANCELLED', 'The request was cancelled', { cause: reason });
+}

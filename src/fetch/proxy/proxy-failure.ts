@@ -1,0 +1,48 @@
+import type { ErrorCode } from '../../errors/registry.ts';
+import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { ProxyEndpoint } from '../../model/proxy.ts';
+
+/** Whom a failure is blamed on; `unclear` when proxy and target would look the same. */
+export type Fault = 'proxy' | 'unclear';
+
+const PROXY_FAILED: ErrorCode = 'CONNECT_FAILED';
+
+/** The proxy is named by its id alone: whoever reads the message need not know where it stands or how to log in. */
+export function proxyFailed(
+  proxy: ProxyEndpoint,
+  what: string,
+  fault: Fault,
+  cause?: unknown,
+): ScrapifieError {
+  return new ScrapifieError(PROXY_FAILED, `Proxy ${proxy.id} ${what}`, {
+    details: { proxy: proxy.id, fault },
+    cause,
+  });
+}
+
+/** The proxy itself stands where nothing is connected to. */
+export function proxyRefused(proxy: ProxyEndpoint, reason: string): ScrapifieError {
+  return new ScrapifieError('ADDRESS_REFUSED', `Proxy ${proxy.id} is not used: its address is ${reason}`, {
+    details: { proxy: proxy.id, fault: 'proxy' satisfies Fault, reason },
+  });
+}
+
+/** The proxy did its part and says that the target cannot be reached. */
+export function targetFailed(
+  proxy: ProxyEndpoint,
+  code: 'CONNECT_FAILED' | 'DNS_FAILED',
+  host: string,
+  what: string,
+): ScrapifieError {
+  return new ScrapifieError(code, `${host} cannot be reached through proxy ${proxy.id}: ${what}`, {
+    details: { proxy: proxy.id },
+  });
+}
+
+/** Whom a connector's error blames; null for every other error. */
+export function faultOf(error: unknown): Fault | null {
+  if (!isScrapifieError(error)) return null;
+  const { details } = error;
+  if (typeof details !== 'object' || details === null || !('fault' in details)) return null;
+  return details.fault === 'proxy' || details.fault === 'unclear' ? details.fault : null;
+}

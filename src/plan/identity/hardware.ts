@@ -1,0 +1,149 @@
+import { type Fingerprint, FingerprintGenerator } from 'fingerprint-generator';
+
+export type OperatingSystem = 'windows' | 'macos' | 'linux';
+
+/** A computer, and the headers of a browser on it in the order in which that sends them. */
+export interface Hardware {
+  readonly system: OperatingSystem;
+  /** `navigator.platform`. */
+  readonly platform: string;
+  readonly platformVersion: string;
+  readonly architecture: 'x86' | 'arm';
+  readonly hardwareConcurrency: number;
+  /** In GB, as browsers round it. */
+  readonly deviceMemory: number;
+  readonly videoCard: { readonly vendor: string; readonly renderer: string };
+  readonly headerNames: readonly string[];
+}
+
+interface Traits {
+  readonly platform: string;
+  readonly renderer: RegExp;
+  readonly platformVersion: RegExp;
+  /** Taken when nothing that fits is drawn. */
+  readonly plain: Pick<Hardware, 'platformVersion' | 'videoCard'>;
+}
+
+const TRAITS: Readonly<Record<OperatingSystem, Traits>> = {
+  windows: {
+    platform: 'Win32',
+    renderer: /^ANGLE \((?:Intel|NVIDIA|AMD), .*Direct3D11 /,
+    platformVersion: /^1[0-9]\.0\.0$/,
+    plain: {
+      platformVersion: '19.0.0',
+      videoCard: {
+        vendor: 'Google Inc. (Intel)',
+        renderer: 'ANGLE (Intel, Intel(R) UHD Graphics 620 (0x00005917) Direct3D11 vs_5_0 ps_5_0, D3D11)',
+      },
+    },
+  },
+  macos: {
+    platform: 'MacIntel',
+    renderer: /^ANGLE \((?:Apple|Intel|AMD), ANGLE Metal Renderer: /,
+    platformVersion: /^(?:1[3-5]|2[6-9])\.\d+\.\d+$/,
+    plain: {
+      platformVersion: '26.4.1',
+      videoCard: {
+        vendor: 'Google Inc. (Apple)',
+        renderer: 'ANGLE (Apple, ANGLE Metal Renderer: Apple M1, Unspecified Version)',
+      },
+    },
+  },
+  linux: {
+    platform: 'Linux x86_64',
+    renderer: /^ANGLE \((?:Intel|NVIDIA Corporation|AMD), (?!.*(?:llvmpipe|SwiftShader)).*OpenGL/,
+    platformVersion: /^(?:\d\.\d+\.\d+)?$/,
+    plain: {
+      platformVersion: '',
+      videoCard: {
+        vendor: 'Google Inc. (Intel)',
+        renderer: 'ANGLE (Intel, Mesa Intel(R) UHD Graphics (CML GT2), OpenGL 4.6)',
+      },
+    },
+  },
+};
+const CORES: ReadonlySet<number> = new Set([4, 6, 8, 10, 12, 14, 16, 20, 24, 32]);
+const MEMORIES: ReadonlySet<number> = new Set([4, 8, 16, 32]);
+const MOST_DRAWS = 12;
+/** As Chrome sends a navigation, where the generator has nothing better. */
+const PLAIN_HEADER_NAMES = [
+  'sec-ch-ua',
+  'sec-ch-ua-mobile',
+  'sec-ch-ua-platform',
+  'upgrade-insecure-requests',
+  'user-agent',
+  'accept',
+  'sec-fetch-site',
+  'sec-fetch-mode',
+  'sec-fetch-user',
+  'sec-fetch-dest',
+  'accept-encoding',
+  'accept-language',
+];
+
+// Reads its tables once, which takes a third of a second and some megabytes that only those pay who need it.
+let generator: FingerprintGenerator | null = null;
+
+/**
+ * Draws a computer of this kind from what real browsers report. What does not fit together, a phone's graphics on a
+ * Mac or a machine without any, is drawn again.
+ */
+export function drawHardware(system: OperatingSystem, random: () => number): Hardware {
+  const traits = TRAITS[system];
+  for (let draws = 0; draws < MOST_DRAWS; draws += 1) {
+    const { fingerprint, headers } = draw(system, random);
+    const { navigator, videoCard } = fingerprint;
+    if (!fits(fingerprint, traits)) continue;
+    return {
+      system,
+      platform: traits.platform,
+      platformVersion: navigator.userAgentData.platformVersion,
+      architecture: architectureOf(system, videoCard.renderer),
+      hardwareConcurrency: navigator.hardwareConcurrency,
+      deviceMemory: navigator.deviceMemory ?? 8,
+      videoCard: { vendor: videoCard.vendor, renderer: videoCard.renderer },
+      headerNames: Object.keys(headers),
+    };
+  }
+  const { plain, platform } = traits;
+  return {
+    system,
+    platform,
+    ...plain,
+    architecture: architectureOf(system, plain.videoCard.renderer),
+    hardwareConcurrency: 8,
+    deviceMemory: 8,
+    headerNames: PLAIN_HEADER_NAMES,
+  };
+}
+
+function draw(system: OperatingSystem, random: () => number) {
+  generator ??= new FingerprintGenerator({ browsers: ['chrome'], devices: ['desktop'], httpVersion: '2' });
+  const { random: chance } = Math;
+  // The generator takes its chances from there and from nowhere else. Nobody can come in between: it runs through.
+  Math.random = random;
+  try {
+    return generator.getFingerprint({ operatingSystems: [system] });
+  } finally {
+    Math.random = chance;
+  }
+}
+
+function fits({ navigator, videoCard }: Fingerprint, traits: Traits): boolean {
+  const hints = navigator.userAgentData as Fingerprint['navigator']['userAgentData'] | null;
+  const card = videoCard as Fingerprint['videoCard'] | null;
+  return (
+    navigator.platform === traits.platform &&
+    hints !== null &&
+    traits.platformVersion.test(hints.platformVersion) &&
+    card !== null &&
+    traits.renderer.test(card.renderer) &&
+    CORES.has(navigator.hardwareConcurrency) &&
+    MEMORIES.has(navigator.deviceMemory ?? 0) &&
+    navigator.maxTouchPoints === 0
+  );
+}
+
+function architectureOf(system: OperatingSystem, renderer: string): Hardware['architecture'] {
+  return system === 'macos' && renderer.startsWith('ANGLE (Apple') ? 'arm' : 'x86';
+}

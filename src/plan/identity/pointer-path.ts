@@ -1,0 +1,67 @@
+import type { Viewport } from './screens.ts';
+
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+export interface PathPoint extends Point {
+  /** Since the movement began. */
+  readonly atMs: number;
+}
+
+const POINT_EVERY_PX = 14;
+const FEWEST_POINTS = 6;
+const MOST_POINTS = 60;
+/** Of the way's length, to either side. */
+const BEND = 0.2;
+const SHAKE_PX = 1.2;
+const LEAST_MS = 120;
+const MS_PER_DOUBLING = 110;
+
+/**
+ * A pointer's way from one place to another as a hand makes it: bent, slow at both ends, faster over long ways, and a
+ * little unsteady. It begins at `from`, ends exactly at `to`, and never leaves the viewport.
+ */
+export function pointerPath(from: Point, to: Point, viewport: Viewport, random: () => number): PathPoint[] {
+  const [dx, dy] = [to.x - from.x, to.y - from.y];
+  const length = Math.hypot(dx, dy);
+  const count = Math.round(Math.min(MOST_POINTS, Math.max(FEWEST_POINTS, length / POINT_EVERY_PX)));
+  const durationMs = (LEAST_MS + MS_PER_DOUBLING * Math.log2(1 + length / 20)) * (0.8 + 0.4 * random());
+  const bend = (): number => (random() * 2 - 1) * BEND;
+  const [early, late] = [bend(), bend()];
+  const controls = [
+    from,
+    { x: from.x + dx * 0.3 - dy * early, y: from.y + dy * 0.3 + dx * early },
+    { x: from.x + dx * 0.75 - dy * late, y: from.y + dy * 0.75 + dx * late },
+    to,
+  ] as const;
+  const path: PathPoint[] = [{ ...from, atMs: 0 }];
+  let atMs = 0;
+  for (let index = 1; index <= count; index += 1) {
+    const time = index / count;
+    const isEnd = index === count;
+    const { x, y } = isEnd ? to : shaken(onCurve(controls, eased(time)), viewport, random);
+    atMs = Math.max(atMs + 1, Math.round(durationMs * time));
+    path.push({ x, y, atMs });
+  }
+  return path;
+}
+
+/** Slow, fast, slow: the smoothest movement between two rests. */
+function eased(time: number): number {
+  return time ** 3 * (10 - 15 * time + 6 * time ** 2);
+}
+
+function onCurve([a, b, c, d]: readonly [Point, Point, Point, Point], part: number): Point {
+  const rest = 1 - part;
+  const along = (from: number, first: number, second: number, to: number): number =>
+    rest ** 3 * from + 3 * rest ** 2 * part * first + 3 * rest * part ** 2 * second + part ** 3 * to;
+  return { x: along(a.x, b.x, c.x, d.x), y: along(a.y, b.y, c.y, d.y) };
+}
+
+function shaken({ x, y }: Point, { width, height }: Viewport, random: () => number): Point {
+  const within = (value: number, most: number): number =>
+    Math.round(Math.min(most, Math.max(0, value + (random() * 2 - 1) * SHAKE_PX)) * 10) / 10;
+  return { x: within(x, width - 1), y: within(y, height - 1) };
+}

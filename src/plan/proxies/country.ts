@@ -1,0 +1,15 @@
+const REGIONS = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' });
+/** Codes that name no country, though the tables know them. */
+const NOT_COUNTRIES: ReadonlySet<string> = new Set(['eu', 'ez', 'un', 'qo', 'xa', 'xb', 'zz']);
+
+/** `DE` and `de` are `de`; what is no ISO 3166 code of two letters is null. */
+export function countryCode(text: string): string | null {
+  const code = text.toLowerCase();
+  if (!/^[a-z]{2}$/.test(code) || NOT_COUNTRIES.has(code)) return null;
+  return REGIONS.of(code.toUpperCase()) === undefined ? null : code;
+}
+
+/** For a reader: `Germany`. */
+export function countryName(code: string): string {
+  return REGIONS.of(code.toUpperCase()) ?? code;
+}

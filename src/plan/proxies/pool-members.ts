@@ -1,0 +1,73 @@
+import type { ProxyEndpoint } from '../../model/proxy.ts';
+import { exitCredentials } from './exit-username.ts';
+import { CLOSED_PROVIDER, type ProviderBreaker } from './provider-breaker.ts';
+import type { ProxyProvider } from './proxy-config.ts';
+import { NEW_PROXY, type ProxyHealth } from './proxy-health.ts';
+import { Tally } from './tally.ts';
+
+/** One proxy of a list, or one exit of a gateway. */
+export interface Member {
+  readonly endpoint: ProxyEndpoint;
+  /** From 1. */
+  readonly slot: number;
+  readonly group: ProviderGroup;
+  readonly tally: Tally;
+  health: ProxyHealth;
+}
+
+export interface ProviderGroup {
+  readonly provider: ProxyProvider;
+  readonly members: Member[];
+  readonly tally: Tally;
+  breaker: ProviderBreaker;
+  /** Index of the member whose turn is next. */
+  turn: number;
+}
+
+/** Where the first turn begins is left to chance, so that workers do not all begin with the same proxy. */
+export function buildGroup(provider: ProxyProvider, random: () => number): ProviderGroup {
+  const group: ProviderGroup = {
+    provider,
+    members: [],
+    tally: new Tally(),
+    breaker: CLOSED_PROVIDER,
+    turn: 0,
+  };
+  const { name, tier, isPrivateAllowed } = provider;
+  const common = (slot: number) => ({ id: `${name}/${slot}`, provider: name, tier, isPrivateAllowed });
+  const addresses =
+    provider.kind === 'list'
+      ? provider.proxies
+      : Array.from({ length: provider.exits }, () => ({
+          protocol: provider.protocol,
+          host: provider.host,
+          port: provider.port,
+          credentials: provider.credentials,
+          country: null,
+        }));
+  addresses.forEach((address, index) => {
+    const slot = index + 1;
+    const endpoint = { ...address, ...common(slot) };
+    group.members.push({ endpoint, slot, group, tally: new Tally(), health: NEW_PROXY });
+  });
+  group.turn = Math.floor(random() * group.members.length);
+  return group;
+}
+
+/** Whether the member can come out in that country; null: anywhere will do. */
+export function isIn(member: Member, country: string | null): boolean {
+  if (country === null) return true;
+  const { provider } = member.group;
+  if (provider.kind === 'list') return member.endpoint.country === country;
+  return provider.countries === null || provider.countries.includes(country);
+}
+
+/** The endpoint as it is to be used: a gateway is told country and session by the login. */
+export function endpointFor(member: Member, country: string | null, sessionId: string | null): ProxyEndpoint {
+  const { provider } = member.group;
+  if (provider.kind === 'list') return member.endpoint;
+  // A contract for some countries is held to them even when the caller does not mind.
+  const within = country ?? provider.countries?.[(member.slot - 1) % provider.countries.length] ?? null;
+  const credentials = exitCredentials(provider, { slot: member.slot, country: within, sessionId });
+  return { ...member.endpoint, credentials, country: within };
+}

@@ -1,0 +1,47 @@
+import type { ProxyCredentials, ProxyEndpoint, ProxyProtocol, ProxyTier } from '../../model/proxy.ts';
+import type { ProxyAddress } from './proxy-url.ts';
+
+export const GATEWAY_KINDS = ['brightdata', 'oxylabs', 'smartproxy'] as const;
+/** Companies with one door and many exits: which exit is asked for in the user name. */
+export type GatewayKind = (typeof GATEWAY_KINDS)[number];
+
+interface ProviderBase {
+  /** Unique in the file. */
+  readonly name: string;
+  readonly tier: ProxyTier;
+  readonly isPrivateAllowed: boolean;
+}
+
+export interface GatewayProvider extends ProviderBase {
+  readonly kind: GatewayKind;
+  readonly protocol: ProxyProtocol;
+  readonly host: string;
+  readonly port: number;
+  /** The user name without country and session. */
+  readonly credentials: ProxyCredentials;
+  /** How many exits are in use at a time; each counts as one proxy. */
+  readonly exits: number;
+  /** How long the company keeps an exit's address. */
+  readonly sessionMinutes: number;
+  /** The countries that this contract covers; null: all. */
+  readonly countries: readonly string[] | null;
+}
+
+export interface ListProvider extends ProviderBase {
+  readonly kind: 'list';
+  readonly proxies: readonly ListedProxy[];
+}
+
+export type ListedProxy = ProxyAddress & Pick<ProxyEndpoint, 'country'>;
+export type ProxyProvider = GatewayProvider | ListProvider;
+
+/** What the proxy file says. */
+export interface ProxyConfig {
+  /** Within a tier, the first is used as long as it can be; the others stand in for it. */
+  readonly providers: readonly ProxyProvider[];
+  /** A proxy is not used again for the same host before this has passed; 0: at once. */
+  readonly cooldownMs: number;
+  /** Fetched through a proxy to see whether it works; null: a failed proxy is tried again after a pause. */
+  readonly checkUrl: string | null;
+  readonly checkEveryMs: number;
+}

@@ -1,0 +1,47 @@
+import { Client } from 'undici';
+import { isScrapifieError, type ScrapifieError } from '../../src/errors/scrapifie-error.ts';
+import { createProxyConnector, type ProxyConnectorOptions } from '../../src/fetch/proxy/proxy-connector.ts';
+import type { ProxyEndpoint } from '../../src/model/proxy.ts';
+
+export interface Fetched {
+  readonly statusCode: number;
+  readonly body: string;
+}
+
+/** The proxies and sites of a test stand on loopback; names are not resolved here at all. */
+const isLoopback = (address: string): boolean => address === '127.0.0.1' || address === '::1';
+
+/** One GET through a proxy, over a connection of its own. */
+export async function fetchThrough(
+  proxy: ProxyEndpoint,
+  url: string,
+  more: Partial<ProxyConnectorOptions> = {},
+): Promise<Fetched> {
+  const connect = createProxyConnector({
+    proxy,
+    allowPrivate: isLoopback,
+    timeoutMs: 5_000,
+    allowH2: false,
+    maxCachedSessions: 0,
+    ...more,
+  });
+  const { origin, pathname } = new URL(url);
+  const client = new Client(origin, { connect, headersTimeout: 1_500 });
+  try {
+    const { statusCode, body } = await client.request({ path: pathname, method: 'GET' });
+    return { statusCode, body: await body.text() };
+  } finally {
+    await client.destroy();
+  }
+}
+
+/** What the fetch failed with. */
+export async function failureOf(fetching: Promise<unknown>): Promise<ScrapifieError> {
+  try {
+    await fetching;
+  } catch (error) {
+    if (isScrapifieError(error)) return error;
+    throw error;
+  }
+  throw new Error('It did not fail');
+}
