@@ -15,9 +15,9 @@ const EVERYTHING = ['src/**/*.test.ts', 'test/**/*.test.ts'];
 const shared = {
   testTimeout: 30_000,
   hookTimeout: 30_000,
-  pool: 'forks',
+  pool: 'forks' as const,
   setupFiles: ['test/property/seed.ts'],
-} as const;
+};
 /** Most of the time of most tests is spent waiting, so every core may have one. */
 const WORKERS = '100%';
 

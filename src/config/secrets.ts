@@ -2,12 +2,16 @@ import type { Settings } from './settings.ts';
 
 /** Values of the settings that must never be written anywhere, in each form in which they could turn up. */
 export function secretsOf(settings: Settings): readonly string[] {
-  const { apiKey, databaseUrl, redisUrl, s3Url } = settings;
-  const inUrls = [databaseUrl, redisUrl, s3Url].flatMap((url) => {
+  const { databaseUrl, redisUrl, s3Url, remoteBrowserUrl, flaresolverrUrl, captchaUrl, antiCaptchaUrl } =
+    settings;
+  const { apiKey, captchaKey, antiCaptchaKey, vaultKey, credentialServiceToken } = settings;
+  const urls = [databaseUrl, redisUrl, s3Url, remoteBrowserUrl, flaresolverrUrl, captchaUrl, antiCaptchaUrl];
+  const inUrls = urls.flatMap((url) => {
     const password = URL.parse(url ?? '')?.password ?? '';
     return [password, decoded(password)];
   });
-  return [...new Set([apiKey ?? '', ...inUrls])].filter((secret) => secret !== '');
+  const keys = [apiKey, captchaKey, antiCaptchaKey, vaultKey, credentialServiceToken].map((key) => key ?? '');
+  return [...new Set([...keys, ...inUrls])].filter((secret) => secret !== '');
 }
 
 function decoded(text: string): string {

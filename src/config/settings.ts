@@ -55,6 +55,58 @@ export const settingsSchema = z.object({
     .min(1)
     .optional()
     .describe('YAML file with domain policies; read again when it changes.'),
+  browserPath: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Chromium, Chrome or Edge to render pages with; without it, the first that is found.'),
+  browserPages: whole(0, 1_000)
+    .default(0)
+    .describe('Pages rendered at once in this process; 0 takes what cores and memory allow.'),
+  remoteBrowserUrl: z
+    .url({ protocol: /^(?:wss?|https?)$/ })
+    .optional()
+    .describe(
+      'Browser elsewhere that the stealth engine uses: `ws://…` of a Playwright server, or `http://…` of a CDP port.',
+    ),
+  flaresolverrUrl: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('FlareSolverr to use as one more engine, such as `http://127.0.0.1:8191/v1`.'),
+  proxyFile: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('YAML file with proxies and proxy providers; see docs/proxies.md.'),
+  captchaKey: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Key of a 2Captcha-compatible service that solves challenges.'),
+  captchaUrl: z
+    .url({ protocol: /^https?$/ })
+    .default('https://2captcha.com')
+    .describe('Where that service is.'),
+  antiCaptchaKey: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Key of Anti-Captcha, asked when the first service fails or is not set up.'),
+  antiCaptchaUrl: z
+    .url({ protocol: /^https?$/ })
+    .default('https://api.anti-captcha.com')
+    .describe('Where Anti-Captcha is.'),
+  vaultKey: z
+    .string()
+    .regex(/^(?:[0-9a-fA-F]{64}|[A-Za-z0-9+/]{43}=)$/, 'must be 32 bytes, in hex or base64')
+    .optional()
+    .describe('Key that stored credentials and sessions are encrypted with: 32 bytes in hex or base64.'),
+  credentialServiceUrl: z
+    .url({ protocol: /^https$/ })
+    .optional()
+    .describe('HTTPS service to ask for credentials that the vault does not have: `GET <url>/<name>`.'),
+  credentialServiceToken: z.string().min(1).optional().describe('Sent to that service as a bearer token.'),
+  sessionHours: whole(1, 8_760).default(24).describe('Hours after which a session ends.'),
   contact: z
     .string()
     .min(3)

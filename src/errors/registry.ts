@@ -61,6 +61,7 @@ export const ERRORS = {
   FORBIDDEN: usage(403, 'The API key lacks the scope that this call needs.'),
   CONSENT_REQUIRED: usage(403, "The operator's policy does not name this domain for what was asked."),
   NOT_FOUND: usage(404, 'No such resource for this account.'),
+  SESSION_EXPIRED: usage(410, 'The session has ended; delete it, or use another name.'),
   METHOD_NOT_ALLOWED: usage(405, 'The path exists, but not with this method.'),
   CONFLICT: usage(409, 'The resource is in a state that does not allow this.'),
   IDEMPOTENCY_MISMATCH: usage(409, 'The Idempotency-Key was used before with another request.'),
@@ -124,6 +125,16 @@ export const ERRORS = {
     'The object store did not answer; bodies are kept elsewhere until it does.',
   ),
   BLOBS_REFUSED: environment('never', 'The object store refuses the keys or has no such bucket.'),
+  INVALID_PROXY_FILE: environment(
+    'never',
+    'The proxy file cannot be read or has wrong entries; each is listed with its line.',
+  ),
+  NO_BROWSER: {
+    httpStatus: 503,
+    retry: 'never',
+    exitCode: EXIT.environment,
+    meaning: 'No Chromium, Chrome or Edge was found here; `scrapifie doctor` says how to get one.',
+  },
   PORT_IN_USE: environment('never', 'Another program listens on this port.'),
   LISTEN_FAILED: environment('never', 'The server cannot listen on this address.'),
 
@@ -145,6 +156,16 @@ export const ERRORS = {
     'Policy, the do-not-crawl list or the site owner’s opt-out excludes this host.',
   ),
   NO_WORKER: page(503, 'later', 'No worker for this engine answers; what plain HTTP can do goes on.'),
+  BROWSER_UNAVAILABLE: page(
+    503,
+    'later',
+    'No browser can be had at the moment: it did not start, or answers no more.',
+  ),
+  NO_HEALTHY_PROXY: page(
+    503,
+    'later',
+    'Every proxy that fits the request has failed, is banned by the host or is missing.',
+  ),
   OUTSIDE_HOURS: page(503, 'later', 'Policy allows this host only in certain hours.'),
   CIRCUIT_OPEN: page(503, 'later', 'The host failed too often; it is left alone for a while.'),
   BUDGET_SPENT: page(402, 'never', 'A budget of the job is spent.'),
@@ -177,6 +198,14 @@ export const ERRORS = {
   ),
   BLOCKED: page(502, 'otherWay', 'The host shows a block page instead of the content.'),
   CAPTCHA: page(502, 'otherWay', 'The host shows a challenge instead of the content.'),
+  PROXY_FAILED: page(502, 'later', 'The proxy was not reached, kept silent or refused the login.'),
+  BROWSER_CRASHED: page(502, 'later', 'The browser or the process of the page ended while it was rendered.'),
+  ACTION_FAILED: page(
+    422,
+    'never',
+    'A wait, an action or a picture failed; `details.step` names it and what there was is kept.',
+  ),
+  CAPTCHA_UNSOLVED: page(502, 'later', 'No solver service solved the challenge; the message says why.'),
   EXTRACTION_FAILED: page(502, 'never', 'The page arrived, but reading it failed or took too long.'),
 } as const satisfies Record<string, ErrorSpec>;
 

@@ -1,4 +1,8 @@
+import type { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { EngineName } from '../model/attempt.ts';
+import type { Identity } from '../model/identity.ts';
+import type { ProxyEndpoint } from '../model/proxy.ts';
+import type { BrowserStorage, RenderExtra, RenderWish } from '../model/render.ts';
 import type { CookieJar } from './http/cookie-jar.ts';
 
 /**
@@ -39,6 +43,23 @@ export interface FetchRequest {
   readonly onRedirect: (target: string, hop: number) => Promise<'follow' | 'stop'>;
   /** Sends its cookies and keeps those that responses set. Without one, cookies last for the attempt. */
   readonly jar?: CookieJar | undefined;
+  /** The way out; without one, this machine's own address. */
+  readonly proxy?: ProxyEndpoint | undefined;
+  /** Who to be; without one, ourselves. */
+  readonly identity?: Identity | undefined;
+  /**
+   * Whose request this is. Pages of one key may see each other's cookies, storage and cache in a browser; pages of
+   * different keys never do. Without one, the key is the page's origin.
+   */
+  readonly key?: string | undefined;
+  /** Only for engines that show pages: whoever plans knows which do. */
+  readonly render?: RenderWish | undefined;
+  /** Of a session: put in place before the page's own scripts run. Only for engines that show pages. */
+  readonly storage?: BrowserStorage | undefined;
+  /** Return cookies and local storage as they are at the end. Only for engines that show pages. */
+  readonly wantsStorage?: boolean | undefined;
+  /** Whether a puzzle in the way may be given to the solver service. */
+  readonly maySolve?: boolean | undefined;
   /**
    * Asked right before each request is written to its connection, which may be long after `fetch` was called: false
    * ends the attempt with CANCELLED and nothing is sent.
@@ -72,6 +93,20 @@ export interface FetchResponse {
   readonly redirectedTo: string | null;
   readonly ms: number;
   readonly httpVersion: '1.1' | '2';
+  /** Only of engines that show pages. */
+  readonly rendered?: Rendered | undefined;
+}
+
+/** What there is of a page beyond its document. */
+export interface Rendered {
+  /** As the server sent the page, where that was HTML and small; else null. */
+  readonly rawBody: Uint8Array<ArrayBuffer> | null;
+  readonly extra: RenderExtra;
+  /**
+   * What kept the page from being rendered as asked, though it had arrived: a selector that never came, an action
+   * that failed. The message names the step; everything else here is what there was by then.
+   */
+  readonly failure: ScrapifieError | null;
 }
 
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;

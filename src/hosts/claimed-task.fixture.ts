@@ -34,6 +34,11 @@ export function optionsOf({ page = {}, scope = {}, options = {} }: JobChanges = 
       maxAttempts: 3,
       maxBodyBytes: 1_000_000,
       obeyRobots: true,
+      render: null,
+      session: null,
+      proxy: null,
+      identity: null,
+      isInline: false,
       ...page,
     },
     scope: {

@@ -1,5 +1,5 @@
 import { isIPv4 } from 'node:net';
-import type { EngineName } from '../model/attempt.ts';
+import { ENGINE_NAMES, type EngineName } from '../model/attempt.ts';
 import type { HostKey } from '../model/ids.ts';
 import type { AllowedHours, Consent, HostPolicy } from '../model/policy.ts';
 import type { OptOut } from '../ports/store.ts';
@@ -48,7 +48,7 @@ export const DEFAULT_POLICY: HostPolicy = {
   maxCrawlDelayMs: 60_000,
   allowedHours: null,
   robots: 'obey',
-  engines: ['http', 'browser', 'stealth'],
+  engines: ENGINE_NAMES,
   proxyTier: null,
   deny: false,
   notes: null,

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import { ENGINE_NAMES } from '../model/attempt.ts';
 import type { AllowedHours } from '../model/policy.ts';
 import type { OptOut } from '../ports/store.ts';
 import { hoursProblem } from './hours.ts';
@@ -47,7 +48,7 @@ const fields = {
   maxCrawlDelayMs: z.int().min(0).max(86_400_000),
   allowedHours: allowedHours.nullable(),
   robots: z.enum(['obey', 'ignore']),
-  engines: z.array(z.enum(['http', 'browser', 'stealth'])).min(1),
+  engines: z.array(z.enum(ENGINE_NAMES)).min(1),
   proxyTier: z.string().min(1).nullable(),
   deny: z.boolean(),
   notes: z.string(),

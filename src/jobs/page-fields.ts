@@ -25,7 +25,16 @@ const ENGINE_HEADERS: ReadonlySet<string> = new Set([
   'http2-settings',
 ]);
 
-export const FORMATS = ['html', 'rawHtml', 'text', 'links', 'metadata'] as const satisfies readonly Format[];
+export const FORMATS = [
+  'html',
+  'rawHtml',
+  'text',
+  'links',
+  'metadata',
+  'screenshot',
+  'pdf',
+  'xhr',
+] as const satisfies readonly Format[];
 
 const headers = z
   .record(z.string(), z.string().max(8_192))
@@ -142,5 +151,10 @@ export function pageOptionsOf(request: PageRequest): PageOptions {
     maxAttempts: request.maxAttempts,
     maxBodyBytes: request.maxBodyBytes,
     obeyRobots: request.obeyRobots,
+    render: null,
+    session: null,
+    proxy: null,
+    identity: null,
+    isInline: false,
   };
 }

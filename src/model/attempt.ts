@@ -1,6 +1,9 @@
 import type { ErrorCode } from '../errors/registry.ts';
+import type { IdentityKind } from './identity.ts';
 
-export type EngineName = 'http' | 'browser' | 'stealth';
+export const ENGINE_NAMES = ['http', 'browser', 'flaresolverr', 'stealth'] as const;
+/** From cheap to dear. `flaresolverr` is a service of that name, which the operator runs. */
+export type EngineName = (typeof ENGINE_NAMES)[number];
 
 /** What a response turned out to be. Everything but `ok` comes with the evidence that decided. */
 export type OutcomeKind =
@@ -18,6 +21,10 @@ export type OutcomeKind =
 export interface Attempt {
   readonly engine: EngineName;
   readonly proxyTier: string | null;
+  /** Missing: as honest as the engine can be. */
+  readonly identity?: IdentityKind;
+  /** A solver service was allowed to help. */
+  readonly hasSolver?: boolean;
   /** Why this attempt was made this way. */
   readonly reason: string;
   readonly outcome: OutcomeKind;
@@ -26,8 +33,16 @@ export interface Attempt {
   /** Whose block or challenge it is, where that is known. */
   readonly vendor?: string;
   readonly errorCode?: ErrorCode;
+  /** How much was read, where that helps to judge whether rendering is worth it. */
+  readonly yield?: PageYield;
   readonly statusCode: number | null;
   readonly ms: number;
   readonly bytes: number;
   readonly at: string;
+}
+
+export interface PageYield {
+  /** Characters of visible text. */
+  readonly textLength: number;
+  readonly linkCount: number;
 }

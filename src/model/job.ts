@@ -1,10 +1,13 @@
 import type { EngineName } from './attempt.ts';
+import type { IdentityKind } from './identity.ts';
 import type { AccountId, JobId, JobSeq } from './ids.ts';
+import type { ProxyTier } from './proxy.ts';
+import type { RenderWish } from './render.ts';
 
 export type JobKind = 'scrape' | 'batch' | 'crawl' | 'map';
 export type JobStatus = 'queued' | 'running' | 'completed' | 'partially_completed' | 'failed' | 'cancelled';
 
-export type Format = 'html' | 'rawHtml' | 'text' | 'links' | 'metadata';
+export type Format = 'html' | 'rawHtml' | 'text' | 'links' | 'metadata' | 'screenshot' | 'pdf' | 'xhr';
 
 /** How each page is fetched and what is kept of it. Defaults are filled in where the request is parsed. */
 export interface PageOptions {
@@ -19,6 +22,23 @@ export interface PageOptions {
   readonly maxBodyBytes: number;
   /** False only where the operator consents: on the command line, or by policy. */
   readonly obeyRobots: boolean;
+  /** What a browser is to do on the page; null: nothing that plain HTTP could not. Pictures are among it. */
+  readonly render: RenderWish | null;
+  /** The name of a session of this account, whose cookies, storage, proxy and identity are used and kept. */
+  readonly session: string | null;
+  readonly proxy: ProxyWish | null;
+  /** Null: as honest as possible. */
+  readonly identity: IdentityKind | null;
+  /** Pictures and documents come as base64 in the answer, and not only as addresses. */
+  readonly isInline: boolean;
+}
+
+/** Which way out is wanted. A URL is the caller's own proxy and stands alone. */
+export interface ProxyWish {
+  readonly tier: ProxyTier | null;
+  /** ISO 3166 in lower case. */
+  readonly country: string | null;
+  readonly url: string | null;
 }
 
 /** Which URLs belong to a job. */

@@ -46,6 +46,11 @@ export function requestFor(changes: RequestChanges = {}): ReadRequest {
           maxAttempts: 1,
           maxBodyBytes: 1_000_000,
           obeyRobots: true,
+          render: null,
+          session: null,
+          proxy: null,
+          identity: null,
+          isInline: false,
           ...changes.page,
         },
         scope: {

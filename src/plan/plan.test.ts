@@ -16,6 +16,11 @@ const PAGE: PageOptions = {
   maxAttempts: 1,
   maxBodyBytes: 1_000,
   obeyRobots: true,
+  render: null,
+  session: null,
+  proxy: null,
+  identity: null,
+  isInline: false,
 };
 const NAMES: readonly EngineName[] = ['http', 'browser', 'stealth'];
 const someEngines = fc.subarray([...NAMES]);

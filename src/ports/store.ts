@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../errors/registry.ts';
 import type { Attempt } from '../model/attempt.ts';
+import type { HostMemory } from '../model/host-memory.ts';
 import type { AccountId, HostId, HostKey, JobId, JobSeq, KeyId, TaskId } from '../model/ids.ts';
 import type { Budgets, Job, JobKind, JobStatus, NewJob } from '../model/job.ts';
 import type { NewPage, Page } from '../model/page.ts';
@@ -199,6 +200,8 @@ export interface HostState {
   readonly breaker: BreakerState;
   readonly requests: number;
   readonly failures: number;
+  /** Which ways of fetching have worked here; missing while nothing was learned. */
+  readonly memory?: HostMemory;
 }
 
 export interface BreakerState {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { isScrapifieError } from '../../src/errors/scrapifie-error.ts';
-import { createProxyHealth } from '../../src/fetch/proxy/proxy-health.ts';
 import { faultOf } from '../../src/fetch/proxy/proxy-failure.ts';
+import { createProxyHealth } from '../../src/fetch/proxy/proxy-health.ts';
 import { parseProxyFile } from '../../src/plan/proxies/proxy-file.ts';
 import { proxyOutcomeOf } from '../../src/plan/proxies/proxy-outcome.ts';
 import { ProxyPool, type ProxyWish } from '../../src/plan/proxies/proxy-pool.ts';

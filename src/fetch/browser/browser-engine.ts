@@ -1,6 +1,8 @@
+import { isIP } from 'node:net';
 import type { Page } from 'patchright-core';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { EngineName } from '../../model/attempt.ts';
+import type { ProxyEndpoint } from '../../model/proxy.ts';
 import type { Engine, FetchRequest, FetchResponse } from '../engine.ts';
 import type { BrowserRig } from './browser-rig.ts';
 import { type ContextHooks, contextPlanFor } from './context-plan.ts';
@@ -9,9 +11,9 @@ import { checkHeaders } from './document-gate.ts';
 import type { NetworkWatchLimits } from './network-watch.ts';
 import { RenderAttempt } from './render-attempt.ts';
 import { cancelled, mapNavigationError, shuttingDown } from './render-errors.ts';
-import type { RenderRequest, RenderResponse } from './render-request.ts';
+import type { RenderProxy, RenderRequest, RenderResponse } from './render-request.ts';
 
-/** An engine that shows pages. `fetch` is `render` for those who only know pages: a step that fails is thrown. */
+/** An engine that shows pages. `fetch` is `render` for those who know all engines. */
 export interface RenderEngine extends Engine {
   /**
    * Throws, as ScrapifieError, only what kept the page from arriving. What went wrong on it afterwards is in
@@ -62,9 +64,13 @@ class BrowserEngine implements RenderEngine {
   }
 
   async fetch(request: FetchRequest): Promise<FetchResponse> {
-    const response = await this.render(request);
-    if (response.failure !== null) throw response.failure;
-    return response;
+    const { proxy, render, ...common } = request;
+    const { rawBody, extra, failure, ...response } = await this.render({
+      ...common,
+      ...render,
+      ...(proxy === undefined ? {} : { proxy: renderProxyOf(proxy) }),
+    });
+    return { ...response, rendered: { rawBody, extra, failure } };
   }
 
   async render(request: RenderRequest): Promise<RenderResponse> {
@@ -128,6 +134,13 @@ class BrowserEngine implements RenderEngine {
       request.signal?.removeEventListener('abort', onAbort);
     }
   }
+}
+
+function renderProxyOf({ protocol, host, port, credentials }: ProxyEndpoint): RenderProxy {
+  const server = `${protocol}://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+  return credentials === null
+    ? { server }
+    : { server, username: credentials.username, password: credentials.password };
 }
 
 /** Throws what can be known to be wrong before a browser is asked. Returns the host. */

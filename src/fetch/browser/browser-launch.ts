@@ -77,7 +77,7 @@ export class BrowserStarter {
       const backoffMs = longest * (0.5 + this.options.random() / 2);
       this.failures += 1;
       const why = `it does not start (${plainMessage(error)})`;
-      throw new ScrapifieError('NO_WORKER', why, { cause: error, retryAfterMs: backoffMs });
+      throw new ScrapifieError('BROWSER_UNAVAILABLE', why, { cause: error, retryAfterMs: backoffMs });
     }
   }
 }

@@ -255,7 +255,7 @@ describe('recovery', () => {
       }
     });
     await Promise.all(work);
-    expect([...codes.keys()].filter((code) => code !== 'ok' && code !== 'CONNECTION_RESET')).toEqual([]);
+    expect([...codes.keys()].filter((code) => code !== 'ok' && code !== 'BROWSER_CRASHED')).toEqual([]);
     expect(codes.get('ok')).toBeGreaterThan(8);
     await until(() => rig.running?.pool.stats.pagesInUse === 0);
     await engine.close();

@@ -1,5 +1,5 @@
 import type { CDPSession } from 'patchright-core';
-import type { CapturedXhr } from './render-request.ts';
+import type { CapturedXhr } from '../../model/render.ts';
 
 export interface NetworkWatchLimits {
   readonly maxXhr: number;

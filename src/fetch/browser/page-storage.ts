@@ -1,7 +1,8 @@
 import type { BrowserContext, Page } from 'patchright-core';
+import type { BrowserCookie, BrowserStorage } from '../../model/render.ts';
 import type { CookieJar } from '../http/cookie-jar.ts';
 import type { PageKit } from './page-kit.ts';
-import type { BrowserCookie, BrowserStorage, RenderRequest } from './render-request.ts';
+import type { RenderRequest } from './render-request.ts';
 
 /** Gives the context the cookies that the request brings. Returns the names that came from its jar. */
 export async function putCookies(

@@ -1,6 +1,4 @@
 import type { Page } from 'patchright-core';
-import { orAborted, settlesWithin } from './deadline.ts';
-import { plainMessage, stepFailed } from './render-errors.ts';
 import type {
   ActionResult,
   Picture,
@@ -8,7 +6,9 @@ import type {
   RenderScroll,
   RenderWait,
   ScreenshotOptions,
-} from './render-request.ts';
+} from '../../model/render.ts';
+import { orAborted, settlesWithin } from './deadline.ts';
+import { plainMessage, stepFailed } from './render-errors.ts';
 
 export const DEFAULT_STEP_MS = 10_000;
 const MOST_VALUE_CHARS = 1_000_000;

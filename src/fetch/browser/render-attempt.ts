@@ -1,5 +1,6 @@
 import type { Frame, Page } from 'patchright-core';
 import { isScrapifieError, type ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { ActionResult, BrowserStorage, CapturedXhr, Picture } from '../../model/render.ts';
 import { Deadline, orAborted, settlesWithin } from './deadline.ts';
 import {
   type BareDocument,
@@ -25,14 +26,7 @@ import {
   waitFor,
 } from './render-actions.ts';
 import { mapNavigationError, plainMessage, stepFailed, stepTimedOut, tookTooLong } from './render-errors.ts';
-import type {
-  ActionResult,
-  BrowserStorage,
-  CapturedXhr,
-  Picture,
-  RenderRequest,
-  RenderResponse,
-} from './render-request.ts';
+import type { RenderRequest, RenderResponse } from './render-request.ts';
 import { blockedPatterns } from './resource-blocks.ts';
 
 export interface AttemptOptions {

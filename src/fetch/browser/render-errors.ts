@@ -3,7 +3,7 @@ import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.t
 
 /** No browser can be had at the moment, or none is installed. */
 export function browserUnavailable(why: string, cause?: unknown, retryAfterMs?: number): ScrapifieError {
-  return new ScrapifieError('NO_WORKER', `No browser is available: ${why}`, {
+  return new ScrapifieError('BROWSER_UNAVAILABLE', `No browser is available: ${why}`, {
     ...(cause === undefined ? {} : { cause }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   });
@@ -11,12 +11,12 @@ export function browserUnavailable(why: string, cause?: unknown, retryAfterMs?: 
 
 /** The browser or the page's process ended while the page was in use. */
 export function browserCrashed(what: string): ScrapifieError {
-  return new ScrapifieError('CONNECTION_RESET', `${what} ended unexpectedly while the page was rendered`);
+  return new ScrapifieError('BROWSER_CRASHED', `${what} ended unexpectedly while the page was rendered`);
 }
 
 /** `step` is where it stands in the request, as in `actions[2] click #buy`. */
 export function stepFailed(step: string, why: string, cause?: unknown): ScrapifieError {
-  return new ScrapifieError('EXTRACTION_FAILED', `${step}: ${why}`, { details: { step }, cause });
+  return new ScrapifieError('ACTION_FAILED', `${step}: ${why}`, { details: { step }, cause });
 }
 
 /** The time for the whole attempt ran out during this step. */

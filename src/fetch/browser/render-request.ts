@@ -1,31 +1,13 @@
-import type { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { FetchRequest, FetchResponse } from '../engine.ts';
+import type { RenderWish } from '../../model/render.ts';
+import type { FetchRequest, FetchResponse, Rendered } from '../engine.ts';
 
 /**
  * A request to render a page. What it leaves out costs nothing: no screenshot is taken and no answer of the page's
  * scripts is kept unless it is asked for.
  */
-export interface RenderRequest extends FetchRequest {
-  /**
-   * Whose page this is. Pages of one key may see each other's cookies, storage and cache; pages of different keys
-   * never do. Without one, the key is the page's origin.
-   */
-  readonly key?: string | undefined;
+export interface RenderRequest extends Omit<FetchRequest, 'proxy' | 'render'>, RenderWish {
   /** For the part until `wait.until`; 30 s unless told, and never more than `timeoutMs`. */
   readonly navigationTimeoutMs?: number | undefined;
-  readonly wait?: RenderWait | undefined;
-  /** After the wait: down the page until it grows no more. */
-  readonly scroll?: RenderScroll | undefined;
-  /** After waiting and scrolling, in order. The first that fails ends them. */
-  readonly actions?: readonly RenderAction[] | undefined;
-  readonly screenshot?: ScreenshotOptions | undefined;
-  readonly pdf?: boolean | undefined;
-  readonly captureXhr?: boolean | undefined;
-  readonly blockResources?: readonly BlockedKind[] | undefined;
-  /** Put in place before the page's own scripts run. */
-  readonly storage?: BrowserStorage | undefined;
-  /** Return cookies and local storage as they are at the end. */
-  readonly wantsStorage?: boolean | undefined;
   readonly viewport?: { readonly width: number; readonly height: number } | undefined;
   /** A language tag such as `de-DE`. */
   readonly locale?: string | undefined;
@@ -35,18 +17,6 @@ export interface RenderRequest extends FetchRequest {
   readonly proxy?: RenderProxy | undefined;
 }
 
-export interface RenderWait {
-  readonly selector?: string | undefined;
-  readonly ms?: number | undefined;
-  readonly until?: 'load' | 'domcontentloaded' | 'networkidle' | undefined;
-}
-
-export interface RenderScroll {
-  /** Screens to go at most. */
-  readonly maxSteps?: number | undefined;
-  readonly pauseMs?: number | undefined;
-}
-
 export interface RenderProxy {
   /** `http://`, `https://` or `socks5://` with host and port. */
   readonly server: string;
@@ -54,102 +24,5 @@ export interface RenderProxy {
   readonly password?: string | undefined;
 }
 
-/** What need not be loaded to know what a page says. */
-export type BlockedKind = 'images' | 'fonts' | 'media' | 'trackers';
-
-interface Timed {
-  /** For this step alone; 10 s unless told. */
-  readonly timeoutMs?: number | undefined;
-}
-
-export type RenderAction =
-  | ({ readonly type: 'click'; readonly selector: string } & Timed)
-  | ({ readonly type: 'type'; readonly selector: string; readonly text: string } & Timed)
-  | ({ readonly type: 'press'; readonly key: string; readonly selector?: string | undefined } & Timed)
-  | ({ readonly type: 'select'; readonly selector: string; readonly value: string } & Timed)
-  | ({
-      readonly type: 'wait';
-      readonly selector?: string | undefined;
-      readonly ms?: number | undefined;
-      readonly until?: RenderWait['until'];
-    } & Timed)
-  | ({
-      readonly type: 'scroll';
-      readonly selector?: string | undefined;
-      readonly pixels?: number | undefined;
-    } & Timed)
-  | ({ readonly type: 'evaluate'; readonly script: string } & Timed)
-  | ({ readonly type: 'screenshot' } & ScreenshotOptions & Timed);
-
-export interface ScreenshotOptions {
-  readonly fullPage?: boolean | undefined;
-  /** Of this element alone. */
-  readonly selector?: string | undefined;
-  readonly format?: 'png' | 'jpeg' | undefined;
-  /** 0 to 100, for jpeg. */
-  readonly quality?: number | undefined;
-}
-
-export interface RenderResponse extends FetchResponse {
-  /** As the server sent the page, where that was HTML and small; else null. */
-  readonly rawBody: Uint8Array<ArrayBuffer> | null;
-  readonly extra: RenderExtra;
-  /**
-   * What kept the page from being rendered as asked, though it had arrived: a selector that never came, an action
-   * that failed. The message names the step; everything else here is what there was by then.
-   */
-  readonly failure: ScrapifieError | null;
-}
-
-export interface RenderExtra {
-  readonly screenshot: Picture | null;
-  readonly pdf: Uint8Array | null;
-  readonly xhr: readonly CapturedXhr[];
-  /** Uncaught exceptions, and what the browser and the page report as errors. */
-  readonly consoleErrors: readonly string[];
-  /** One entry per action that ran to its end. */
-  readonly actions: readonly ActionResult[];
-  readonly storage: BrowserStorage | null;
-}
-
-export interface Picture {
-  readonly bytes: Uint8Array;
-  readonly contentType: 'image/png' | 'image/jpeg';
-}
-
-export interface CapturedXhr {
-  readonly url: string;
-  readonly method: string;
-  readonly statusCode: number;
-  readonly contentType: string | null;
-  /** Null when there was none, or too much. */
-  readonly body: Uint8Array | null;
-  readonly isTooLarge: boolean;
-}
-
-export interface ActionResult {
-  readonly type: RenderAction['type'];
-  readonly ms: number;
-  /** Of evaluate: what the script returned, as JSON has it. */
-  readonly value?: unknown;
-  readonly picture?: Picture;
-}
-
-export interface BrowserStorage {
-  readonly cookies: readonly BrowserCookie[];
-  /** Origin → name → value. */
-  readonly localStorage: Readonly<Record<string, Readonly<Record<string, string>>>>;
-}
-
-export interface BrowserCookie {
-  readonly name: string;
-  readonly value: string;
-  /** With a leading dot when subdomains get it too. */
-  readonly domain: string;
-  readonly path: string;
-  /** Seconds since 1970; -1 for the session. */
-  readonly expires: number;
-  readonly httpOnly: boolean;
-  readonly secure: boolean;
-  readonly sameSite: 'Strict' | 'Lax' | 'None';
-}
+/** See Rendered: the same without a level between. */
+export interface RenderResponse extends Omit<FetchResponse, 'rendered'>, Rendered {}

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
+import type { RenderAction } from '../../model/render.ts';
 import { serve } from '../http/loopback.fixture.ts';
-import { failureOf, lastingBrowser, render, requestFor, textOf } from './browser.fixture.ts';
-import type { RenderAction } from './render-request.ts';
+import { failureOf, lastingBrowser, render, textOf } from './browser.fixture.ts';
 
 const { engine, rig } = lastingBrowser({ pagesAtOnce: 3, pagesEach: 3, maxBrowsers: 1 });
 afterAll(() => engine.close());
@@ -39,8 +39,6 @@ describe('waits', () => {
     const response = await render(engine, await show('<p>here</p>'), more);
     expect(response.failure?.message).toMatch(/^wait\.selector #never: /);
     expect(textOf(response)).toContain('<p>here</p>');
-    const thrown = await failureOf(engine.fetch(requestFor(await show('x'), more)));
-    expect(thrown.message).toMatch(/^wait\.selector #never: /);
   });
 
   test('scrolling makes a page grow to its end', async () => {

@@ -1,4 +1,4 @@
-import type { BlockedKind } from './render-request.ts';
+import type { BlockedKind } from '../../model/render.ts';
 
 const endings = (names: readonly string[]): string[] => names.flatMap((name) => [`*.${name}`, `*.${name}?*`]);
 const hosts = (names: readonly string[]): string[] =>

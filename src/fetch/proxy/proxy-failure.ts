@@ -1,11 +1,8 @@
-import type { ErrorCode } from '../../errors/registry.ts';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { ProxyEndpoint } from '../../model/proxy.ts';
 
 /** Whom a failure is blamed on; `unclear` when proxy and target would look the same. */
 export type Fault = 'proxy' | 'unclear';
-
-const PROXY_FAILED: ErrorCode = 'CONNECT_FAILED';
 
 /** The proxy is named by its id alone: whoever reads the message need not know where it stands or how to log in. */
 export function proxyFailed(
@@ -14,7 +11,7 @@ export function proxyFailed(
   fault: Fault,
   cause?: unknown,
 ): ScrapifieError {
-  return new ScrapifieError(PROXY_FAILED, `Proxy ${proxy.id} ${what}`, {
+  return new ScrapifieError('PROXY_FAILED', `Proxy ${proxy.id} ${what}`, {
     details: { proxy: proxy.id, fault },
     cause,
   });

@@ -7,7 +7,7 @@ import type { ContentHash } from '../../model/ids.ts';
 import type { CallName } from '../../ports/queue.ts';
 
 /** Engines that work in processes of their own. */
-export type RenderName = Exclude<EngineName, 'http'>;
+export type RenderName = Extract<EngineName, 'browser' | 'stealth'>;
 
 /** The queue through which each is asked. */
 export const RENDER_CALLS: Readonly<Record<RenderName, CallName>> = {

@@ -1,21 +1,4 @@
-/** What `navigator.userAgentData` and the `sec-ch-ua` headers tell; the shape in which Chromium takes it over CDP. */
-export interface ClientHints {
-  readonly brands: readonly Brand[];
-  readonly fullVersionList: readonly Brand[];
-  readonly fullVersion: string;
-  readonly platform: string;
-  readonly platformVersion: string;
-  readonly architecture: string;
-  readonly bitness: string;
-  readonly model: string;
-  readonly mobile: boolean;
-  readonly wow64: boolean;
-}
-
-export interface Brand {
-  readonly brand: string;
-  readonly version: string;
-}
+import type { Brand, ClientHints } from '../../model/identity.ts';
 
 const GREASE_SIGNS = [' ', '(', ':', '-', '.', '/', ')', ';', '=', '?', '_'];
 const GREASE_VERSIONS = ['8', '99', '24'];

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Identity } from '../../model/identity.ts';
 import { brandsOf } from './client-hints.ts';
 import { drawHardware } from './hardware.ts';
 import { humanPauses } from './human-pauses.ts';
-import { createIdentity, type Identity, type IdentityRequest } from './identity.ts';
+import { createIdentity, type IdentityRequest } from './identity.ts';
 import { pointerPath } from './pointer-path.ts';
 import { REGIONS } from './regions.ts';
 import { seededRandom } from './seeded-random.ts';

@@ -1,35 +1,9 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { brandHeader, brandsOf, type ClientHints, majorOf } from './client-hints.ts';
+import type { ClientHints, Identity } from '../../model/identity.ts';
+import { brandHeader, brandsOf, majorOf } from './client-hints.ts';
 import { drawHardware, type Hardware, type OperatingSystem } from './hardware.ts';
 import { type Place, REGIONS, type Region } from './regions.ts';
-import { pickScreen, type Screen, type Viewport } from './screens.ts';
-
-/**
- * Who a session says it is. Everything in it agrees: what the headers tell, what scripts find, and where the proxy's
- * address is. Plain JSON, so that a session can keep it.
- */
-export interface Identity {
-  readonly kind: 'browser';
-  /** ISO 3166 in lower case. */
-  readonly region: string;
-  readonly userAgent: string;
-  readonly clientHints: ClientHints;
-  /** `navigator.platform`. */
-  readonly platform: string;
-  readonly screen: Screen;
-  readonly viewport: Viewport;
-  readonly timeZone: string;
-  readonly geolocation: { readonly latitude: number; readonly longitude: number; readonly accuracy: number };
-  /** `navigator.languages`; the first is the locale. */
-  readonly languages: readonly string[];
-  readonly acceptLanguage: string;
-  readonly hardwareConcurrency: number;
-  readonly deviceMemory: number;
-  readonly maxTouchPoints: number;
-  readonly videoCard: { readonly vendor: string; readonly renderer: string };
-  /** Of a navigation that nobody referred, in the order in which the browser sends them. Names in lower case. */
-  readonly headers: readonly (readonly [name: string, value: string])[];
-}
+import { pickScreen } from './screens.ts';
 
 export interface IdentityRequest {
   /** Country of the address that the host will see, in either case. Null: nobody knows, taken as `us`. */

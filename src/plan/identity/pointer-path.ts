@@ -1,4 +1,4 @@
-import type { Viewport } from './screens.ts';
+import type { Viewport } from '../../model/identity.ts';
 
 export interface Point {
   readonly x: number;

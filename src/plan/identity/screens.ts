@@ -1,18 +1,5 @@
+import type { Screen, Viewport } from '../../model/identity.ts';
 import type { OperatingSystem } from './hardware.ts';
-
-export interface Screen {
-  readonly width: number;
-  readonly height: number;
-  readonly availWidth: number;
-  readonly availHeight: number;
-  readonly colorDepth: number;
-  readonly devicePixelRatio: number;
-}
-
-export interface Viewport {
-  readonly width: number;
-  readonly height: number;
-}
 
 /** The sizes that every viewport keeps within. */
 export const VIEWPORT_LIMITS = { minWidth: 1280, maxWidth: 1920, minHeight: 720, maxHeight: 1080 } as const;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { chanceOf, type HostMemory, isLikely, type Lesson, learn, NO_MEMORY } from './host-memory.ts';
+import type { HostMemory } from '../../model/host-memory.ts';
+import { chanceOf, isLikely, type Lesson, learn, NO_MEMORY } from './host-memory.ts';
 import { shapeOf } from './url-shape.ts';
 
 const NOW = 1_800_000_000_000;

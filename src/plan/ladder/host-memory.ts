@@ -1,20 +1,8 @@
+import type { HostMemory } from '../../model/host-memory.ts';
 import { type AttemptEnd, type Evidence, evidenceOf } from './evidence.ts';
-import { added, bounded, chance, faded, isSure, type Tally } from './tally.ts';
+import { added, bounded, chance, faded, isSure } from './tally.ts';
 import { shapeOf } from './url-shape.ts';
 import { costOf, RUNS_SCRIPTS, type Way } from './way.ts';
-
-/**
- * What a host has taught: which ways it lets in, and which of its pages can be read without scripts. It is plain
- * JSON and stays below a kilobyte, because it is written with the host's row. What is old counts less, by half a day.
- */
-export interface HostMemory {
-  /** By way: let in, or kept out. */
-  readonly ways: Readonly<Record<string, Tally>>;
-  /** By shape of URL: whole without scripts, or an empty shell. */
-  readonly shapes: Readonly<Record<string, Tally>>;
-  /** When a cheaper way was last tried again although it is not expected to work. */
-  readonly probedAt: number;
-}
 
 export const NO_MEMORY: HostMemory = { ways: {}, shapes: {}, probedAt: 0 };
 

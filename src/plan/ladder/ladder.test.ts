@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { EngineName, OutcomeKind } from '../../model/attempt.ts';
+import type { HostMemory } from '../../model/host-memory.ts';
 import type { Consent } from '../../model/policy.ts';
-import { bestFirst, type HostMemory, learn, NO_MEMORY, noteProbe } from './host-memory.ts';
+import { bestFirst, learn, NO_MEMORY, noteProbe } from './host-memory.ts';
 import { type LadderInput, type LadderStep, nextStep, type PastAttempt, wayOf } from './ladder.ts';
 import { neededAbilities } from './needed-abilities.ts';
 import type { Ability, EngineOffer, Installation, LadderPolicy, LadderRequest } from './possible-ways.ts';

@@ -1,8 +1,10 @@
 import type { ErrorCode } from '../../errors/registry.ts';
 import type { Attempt } from '../../model/attempt.ts';
+import type { HostMemory } from '../../model/host-memory.ts';
+import type { IdentityKind } from '../../model/identity.ts';
 import type { Consent } from '../../model/policy.ts';
 import { type Evidence, evidenceOf } from './evidence.ts';
-import { bestFirst, type HostMemory, isLikely, isProven } from './host-memory.ts';
+import { bestFirst, isLikely, isProven } from './host-memory.ts';
 import {
   type Ability,
   type Installation,
@@ -10,7 +12,7 @@ import {
   type LadderRequest,
   possibleWays,
 } from './possible-ways.ts';
-import { costOf, type IdentityKind, isSameWay, raisedBy, type Way } from './way.ts';
+import { costOf, isSameWay, raisedBy, type Way } from './way.ts';
 
 /** An attempt of the task's trace; without an identity it was made as honestly as its engine can. */
 export type PastAttempt = Pick<Attempt, 'engine' | 'proxyTier' | 'outcome' | 'errorCode' | 'statusCode'> & {

@@ -1,7 +1,8 @@
 import type { ErrorCode } from '../../errors/registry.ts';
 import type { EngineName } from '../../model/attempt.ts';
+import type { IdentityKind } from '../../model/identity.ts';
 import type { Consent, HostPolicy } from '../../model/policy.ts';
-import { ENGINE_COST, type IdentityKind, type Way } from './way.ts';
+import { ENGINE_COST, type Way } from './way.ts';
 
 /**
  * What an engine may be able to do. `impersonation`: it can send a browser's headers and handshake. `captcha`: it

@@ -1,8 +1,4 @@
-export interface Yield {
-  /** Characters of visible text. */
-  readonly textLength: number;
-  readonly linkCount: number;
-}
+import type { PageYield } from '../../model/attempt.ts';
 
 /** Clocks, counters and cookie notices come to this much. */
 const CHANCE_TEXT = 100;
@@ -10,7 +6,7 @@ const CHANCE_LINKS = 3;
 const GAIN = 1.2;
 
 /** Whether a browser has brought noticeably more than plain HTTP, so that rendering pages like this one is worth it. */
-export function hasGained(plain: Yield, rendered: Yield): boolean {
+export function hasGained(plain: PageYield, rendered: PageYield): boolean {
   return (
     rendered.textLength > plain.textLength * GAIN + CHANCE_TEXT ||
     rendered.linkCount > plain.linkCount * GAIN + CHANCE_LINKS

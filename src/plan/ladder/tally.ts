@@ -1,5 +1,4 @@
-/** Good and bad experiences that fade, and when they were last written down, in minutes since 1970. */
-export type Tally = readonly [good: number, bad: number, atMinute: number];
+import type { Tally } from '../../model/host-memory.ts';
 
 const HALF_LIFE_MINUTES = 24 * 60;
 /** Enough to be sure; more would take longer to forget. */

@@ -1,7 +1,5 @@
 import type { EngineName } from '../../model/attempt.ts';
-
-/** `bot` says who we are. `browser` looks like somebody's browser, which the operator has to consent to. */
-export type IdentityKind = 'bot' | 'browser';
+import type { IdentityKind } from '../../model/identity.ts';
 
 /** One way of asking a host for a page. */
 export interface Way {
@@ -12,10 +10,16 @@ export interface Way {
 }
 
 /** What one page costs, in fetches over plain HTTP. The order of engines on the ladder is the order of these. */
-export const ENGINE_COST: Readonly<Record<EngineName, number>> = { http: 1, browser: 10, stealth: 20 };
+export const ENGINE_COST: Readonly<Record<EngineName, number>> = {
+  http: 1,
+  browser: 10,
+  flaresolverr: 15,
+  stealth: 20,
+};
 export const RUNS_SCRIPTS: Readonly<Record<EngineName, boolean>> = {
   http: false,
   browser: true,
+  flaresolverr: true,
   stealth: true,
 };
 

@@ -264,7 +264,7 @@ function invalid(name: string, problems: readonly ProxyFileProblem[]): Scrapifie
     return `${place}${at === '' ? '' : `${at} `}${problem}`;
   });
   if (problems.length > shown.length) shown.push(`and ${problems.length - shown.length} more`);
-  return new ScrapifieError('INVALID_SETTINGS', `Proxy file ${name}: ${shown.join('; ')}`, {
+  return new ScrapifieError('INVALID_PROXY_FILE', `Proxy file ${name}: ${shown.join('; ')}`, {
     details: problems,
   });
 }

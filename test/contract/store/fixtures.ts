@@ -23,6 +23,11 @@ export const OPTIONS: JobOptions = {
     maxAttempts: 3,
     maxBodyBytes: 10_485_760,
     obeyRobots: true,
+    render: null,
+    session: null,
+    proxy: null,
+    identity: null,
+    isInline: false,
   },
   scope: {
     maxDepth: 5,

@@ -1,0 +1,116 @@
+/** What can be wanted of a page that a browser shows, and what comes of it. Plain data: it is stored and sent. */
+
+/** What is to be done on a page beyond loading it. What is left out costs nothing. */
+export interface RenderWish {
+  readonly wait?: RenderWait | undefined;
+  /** After the wait: down the page until it grows no more. */
+  readonly scroll?: RenderScroll | undefined;
+  /** After waiting and scrolling, in order. The first that fails ends them. */
+  readonly actions?: readonly RenderAction[] | undefined;
+  readonly screenshot?: ScreenshotOptions | undefined;
+  readonly pdf?: boolean | undefined;
+  readonly captureXhr?: boolean | undefined;
+  readonly blockResources?: readonly BlockedKind[] | undefined;
+}
+
+/** What came of it, besides the document. */
+export interface RenderExtra {
+  readonly screenshot: Picture | null;
+  readonly pdf: Uint8Array | null;
+  readonly xhr: readonly CapturedXhr[];
+  /** Uncaught exceptions, and what the browser and the page report as errors. */
+  readonly consoleErrors: readonly string[];
+  /** One entry per action that ran to its end. */
+  readonly actions: readonly ActionResult[];
+  readonly storage: BrowserStorage | null;
+}
+
+export interface RenderWait {
+  readonly selector?: string | undefined;
+  readonly ms?: number | undefined;
+  readonly until?: 'load' | 'domcontentloaded' | 'networkidle' | undefined;
+}
+
+export interface RenderScroll {
+  /** Screens to go at most. */
+  readonly maxSteps?: number | undefined;
+  readonly pauseMs?: number | undefined;
+}
+
+/** What need not be loaded to know what a page says. */
+export type BlockedKind = 'images' | 'fonts' | 'media' | 'trackers';
+
+interface Timed {
+  /** For this step alone; 10 s unless told. */
+  readonly timeoutMs?: number | undefined;
+}
+
+export type RenderAction =
+  | ({ readonly type: 'click'; readonly selector: string } & Timed)
+  | ({ readonly type: 'type'; readonly selector: string; readonly text: string } & Timed)
+  | ({ readonly type: 'press'; readonly key: string; readonly selector?: string | undefined } & Timed)
+  | ({ readonly type: 'select'; readonly selector: string; readonly value: string } & Timed)
+  | ({
+      readonly type: 'wait';
+      readonly selector?: string | undefined;
+      readonly ms?: number | undefined;
+      readonly until?: RenderWait['until'];
+    } & Timed)
+  | ({
+      readonly type: 'scroll';
+      readonly selector?: string | undefined;
+      readonly pixels?: number | undefined;
+    } & Timed)
+  | ({ readonly type: 'evaluate'; readonly script: string } & Timed)
+  | ({ readonly type: 'screenshot' } & ScreenshotOptions & Timed);
+
+export interface ScreenshotOptions {
+  readonly fullPage?: boolean | undefined;
+  /** Of this element alone. */
+  readonly selector?: string | undefined;
+  readonly format?: 'png' | 'jpeg' | undefined;
+  /** 0 to 100, for jpeg. */
+  readonly quality?: number | undefined;
+}
+
+export interface Picture {
+  readonly bytes: Uint8Array;
+  readonly contentType: 'image/png' | 'image/jpeg';
+}
+
+export interface CapturedXhr {
+  readonly url: string;
+  readonly method: string;
+  readonly statusCode: number;
+  readonly contentType: string | null;
+  /** Null when there was none, or too much. */
+  readonly body: Uint8Array | null;
+  readonly isTooLarge: boolean;
+}
+
+export interface ActionResult {
+  readonly type: RenderAction['type'];
+  readonly ms: number;
+  /** Of evaluate: what the script returned, as JSON has it. */
+  readonly value?: unknown;
+  readonly picture?: Picture;
+}
+
+export interface BrowserStorage {
+  readonly cookies: readonly BrowserCookie[];
+  /** Origin → name → value. */
+  readonly localStorage: Readonly<Record<string, Readonly<Record<string, string>>>>;
+}
+
+export interface BrowserCookie {
+  readonly name: string;
+  readonly value: string;
+  /** With a leading dot when subdomains get it too. */
+  readonly domain: string;
+  readonly path: string;
+  /** Seconds since 1970; -1 for the session. */
+  readonly expires: number;
+  readonly httpOnly: boolean;
+  readonly secure: boolean;
+  readonly sameSite: 'Strict' | 'Lax' | 'None';
+}
