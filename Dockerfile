@@ -7,7 +7,15 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --ignore-scripts
 
 FROM node:24-slim
+# Chromium renders pages; the fonts are for those that bring none, and tini buries the processes that browsers leave.
+RUN apt-get update \
+  && apt-get install --yes --no-install-recommends \
+    chromium fonts-liberation fonts-noto-cjk fonts-noto-color-emoji tini \
+  && rm -rf /var/lib/apt/lists/* \
+  # Where containers may not make namespaces of their own, Chromium's sandbox cannot work: the container is it then.
+  && echo 'unshare --user true 2>/dev/null || CHROMIUM_FLAGS="$CHROMIUM_FLAGS --no-sandbox"' >/etc/chromium.d/container
 ENV NODE_ENV=production \
+    SCRAPIFIE_BROWSER_PATH=/usr/bin/chromium \
     SCRAPIFIE_HOST=0.0.0.0 \
     SCRAPIFIE_PORT=3000 \
     SCRAPIFIE_DATA_DIR=/data
@@ -20,7 +28,7 @@ VOLUME /data
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s --retries=3 \
   CMD ["node", "--eval", "fetch(`http://127.0.0.1:${process.env.SCRAPIFIE_PORT}/healthz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-# Node.js itself is process 1, so that docker stop reaches it: the server drains before it ends.
+# tini passes on what docker stop sends: the server drains before it ends.
 STOPSIGNAL SIGTERM
-ENTRYPOINT ["node", "--disable-warning=ExperimentalWarning", "src/main.ts"]
+ENTRYPOINT ["tini", "--", "node", "--disable-warning=ExperimentalWarning", "src/main.ts"]
 CMD ["serve"]

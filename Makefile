@@ -1,7 +1,8 @@
 # Every target installs what it needs first: Node.js 24 into .tools when the machine's own is older, the npm
-# packages, and for the fleet the servers it runs on. Arguments for the program go into ARGS: make run ARGS="--port 4000"
+# packages, the servers of the fleet, and a browser where there is none. Arguments for the program go into ARGS:
+# make run ARGS="--port 4000"
 .DEFAULT_GOAL := help
-.PHONY: help setup servers run dev fleet test fault lint format typecheck bench docker clean
+.PHONY: help setup servers browser run dev fleet test fault lint format typecheck bench docker clean
 
 ARGS ?=
 IMAGE ?= scrapifie
@@ -19,20 +20,25 @@ setup: ## Install what is missing; the other targets do so by themselves
 servers: ## Install PostgreSQL, Redis and Ceph when they are missing; what needs them does so by itself
 	@sh scripts/servers.sh
 
+browser: setup ## Install Chromium when there is no browser; what needs one does so by itself
+	@sh scripts/browser.sh --install
+
 run: setup ## Start the server on http://127.0.0.1:3000
+	@sh scripts/browser.sh
 	@./scrapifie serve $(ARGS)
 
 dev: setup ## Start the server and restart it whenever a source changes
 	@$(NODE) node --watch --disable-warning=ExperimentalWarning src/main.ts serve $(ARGS)
 
-fleet: setup servers ## Start a fleet on this machine: servers, APIs, workers, a proxy before them
+fleet: setup servers browser ## Start a fleet on this machine: servers, APIs, workers, a proxy before them
 	@$(NODE) node --disable-warning=ExperimentalWarning fleet/main.ts $(ARGS)
 
-test: servers lint typecheck ## Check style and types, then run every test
+test: servers browser lint typecheck ## Check style and types, then run every test
 	@$(NODE) vitest run --reporter=default --reporter=./test/reporter.ts $(ARGS)
 
-fault: setup servers ## Kill a crawl thirty times; hurt every part of a fleet during a crawl of 20,000 pages
+fault: setup servers browser ## Kill a crawl, browsers at work, and every part of a fleet, again and again
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/kill-run.ts --pages 3000 --kills 30 $(ARGS)
+	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/render-soak-run.ts --pages 1000
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/nemesis/main.ts $(NEMESIS)
 
 lint: setup ## Check style, and that nothing is unused
@@ -45,7 +51,7 @@ format: setup ## Put the sources into shape
 typecheck: setup ## Check the types
 	@$(QUIETLY) tsc --noEmit
 
-bench: servers ## Measure, side by side with other crawlers; results go to bench/results
+bench: servers browser ## Measure, side by side with other crawlers; results go to bench/results
 	@sh scripts/setup.sh bench
 	@$(NODE) node --disable-warning=ExperimentalWarning bench/main.ts $(ARGS)
 

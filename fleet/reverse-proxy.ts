@@ -100,6 +100,8 @@ export async function startReverseProxy({ port, targets }: ReverseProxyOptions):
   });
   // Clients of a crawl API wait long; how long is between them and the API.
   server.requestTimeout = 0;
+  // A client that was told to come back in some seconds may do so on the same connection.
+  server.keepAliveTimeout = 75_000;
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
 

@@ -99,7 +99,7 @@ describe('scraping', () => {
 
 describe('bad requests', () => {
   it('get one entry per bad field', async () => {
-    const answer = await post('/v1/scrape', { url, formats: ['pdf'], timeout: 3 });
+    const answer = await post('/v1/scrape', { url, formats: ['doc'], timeout: 3 });
     expect(answer.statusCode).toBe(422);
     expect(answer.at('error.code')).toBe('VALIDATION_FAILED');
     expect((answer.at('error.details') as { field: string }[]).map(({ field }) => field).sort()).toEqual([
@@ -110,7 +110,9 @@ describe('bad requests', () => {
 
   it.each([
     ['/v1/scrape', { url: 'nonsense' }, 422, 'INVALID_URL'],
-    ['/v1/scrape', { url, engine: 'browser' }, 422, 'UNSUPPORTED_OPTION'],
+    ['/v1/scrape', { url, engine: 'stealth' }, 403, 'CONSENT_REQUIRED'],
+    ['/v1/scrape', { url, identity: 'browser' }, 403, 'CONSENT_REQUIRED'],
+    ['/v1/scrape', { url, engine: 'http', wait: { selector: '#a' } }, 422, 'VALIDATION_FAILED'],
     ['/v1/scrape', { url, obeyRobots: false }, 403, 'CONSENT_REQUIRED'],
     ['/v1/scrape', [], 422, 'VALIDATION_FAILED'],
     ['/v1/batch', { urls: [url, 'ftp://x'] }, 422, 'INVALID_URL'],

@@ -13,8 +13,10 @@ import { createIdempotency } from './idempotency.ts';
 import { readJsonBodies } from './json-body.ts';
 import { createKeyDirectory } from './key-directory.ts';
 import { addAccountRoutes } from './routes/account.ts';
+import { addArtifactRoutes } from './routes/artifacts.ts';
 import { addBatchRoutes } from './routes/batch.ts';
 import { addCrawlRoutes } from './routes/crawl.ts';
+import { addCredentialRoutes } from './routes/credentials.ts';
 import { addDocsRoutes, collectDocs } from './routes/docs.ts';
 import { addDomainRoutes } from './routes/domains.ts';
 import { addHealthRoutes } from './routes/health.ts';
@@ -22,8 +24,10 @@ import { addJobPageRoutes } from './routes/job-pages.ts';
 import { addJobRoutes } from './routes/jobs.ts';
 import { addKeyRoutes } from './routes/keys.ts';
 import { addMapRoutes } from './routes/map.ts';
+import { addProxyRoutes } from './routes/proxies.ts';
 import { addSampleRoutes } from './routes/sample.ts';
 import { addScrapeRoutes } from './routes/scrape.ts';
+import { addSessionRoutes } from './routes/sessions.ts';
 import { watchSilentSockets } from './silent-sockets.ts';
 import { keepStaleAnswers } from './stale-answers.ts';
 
@@ -41,6 +45,10 @@ const ROUTES = [
   addMapRoutes,
   addJobRoutes,
   addJobPageRoutes,
+  addArtifactRoutes,
+  addSessionRoutes,
+  addCredentialRoutes,
+  addProxyRoutes,
   addDomainRoutes,
   addKeyRoutes,
   addAccountRoutes,
@@ -177,7 +185,7 @@ async function secure(app: App, corsOrigins: string): Promise<void> {
   if (origins.length === 0) return;
   await app.register(cors, {
     origin: origins.includes('*') ? '*' : origins,
-    methods: ['GET', 'HEAD', 'POST', 'DELETE'],
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
     allowedHeaders: [
       'Authorization',
       'Content-Type',

@@ -6,6 +6,7 @@ import type { Jobs } from '../jobs/jobs.ts';
 import type { HostKey } from '../model/ids.ts';
 import type { HostPolicy } from '../model/policy.ts';
 import type { Metrics } from '../observe/metrics.ts';
+import type { PoolFigures } from '../plan/proxies/pool-figures.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Limits } from '../ports/limits.ts';
 import type { Store } from '../ports/store.ts';
@@ -39,6 +40,8 @@ export interface ApiDeps {
   readonly metrics: Pick<Metrics, 'httpRequest' | 'render' | 'contentType'>;
   readonly readiness: () => Promise<Readiness>;
   readonly policies: PolicyView;
+  /** What the proxies of this process have done so far; null when it has none. */
+  readonly proxyFigures?: () => PoolFigures | null;
   readonly version: string;
   readonly now: () => number;
   /** A part of a fleet that is no API tells only how it does: health, readiness and metrics. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { Job } from '../model/job.ts';
+import type { Job, PageOptions } from '../model/job.ts';
+import type { RenderAction } from '../model/render.ts';
 import { isSecretName } from '../observe/redact.ts';
 
 const time = z.iso.datetime();
@@ -44,7 +45,6 @@ const MAX_SHOWN_SEEDS = 100;
 export function jobView(job: Job) {
   const { known, open, pages, done, failed, skipped, denied, cancelled, bytes } = job.counters;
   const self = `/v1/jobs/${job.id}`;
-  const { headers, cookies, body } = job.options.page;
   return {
     id: job.id,
     kind: job.kind,
@@ -57,15 +57,31 @@ export function jobView(job: Job) {
     seeds: job.seeds.slice(0, MAX_SHOWN_SEEDS),
     options: {
       ...job.options,
-      page: {
-        ...job.options.page,
-        headers: hide(headers, isSecretName),
-        cookies: hide(cookies, () => true),
-        body: body === null ? null : HIDDEN,
-      },
+      page: withoutSecrets(job.options.page),
     },
     links: { self, results: `${self}/results`, errors: `${self}/errors`, urls: `${self}/urls` },
   };
+}
+
+/** What a page was asked for with may hold logins: in headers, forms, scripts and the proxy's address. */
+function withoutSecrets(page: PageOptions): PageOptions {
+  const { headers, cookies, body, proxy, render } = page;
+  return {
+    ...page,
+    headers: hide(headers, isSecretName),
+    cookies: hide(cookies, () => true),
+    body: body === null ? null : HIDDEN,
+    proxy: proxy === null || proxy.url === null ? proxy : { ...proxy, url: HIDDEN },
+    render:
+      render?.actions === undefined
+        ? render
+        : { ...render, actions: render.actions.map((action) => withoutTyped(action)) },
+  };
+}
+
+function withoutTyped(action: RenderAction): RenderAction {
+  if (action.type === 'type') return { ...action, text: HIDDEN };
+  return action.type === 'evaluate' ? { ...action, script: HIDDEN } : action;
 }
 
 function hide(

@@ -95,6 +95,8 @@ describe('the documentation', () => {
       '/v1/account',
       '/v1/batch',
       '/v1/crawl',
+      '/v1/credentials',
+      '/v1/credentials/{name}',
       '/v1/domains',
       '/v1/domains/{host}',
       '/v1/domains/{host}/opt-out',
@@ -102,6 +104,7 @@ describe('the documentation', () => {
       '/v1/jobs/{id}',
       '/v1/jobs/{id}/cancel',
       '/v1/jobs/{id}/errors',
+      '/v1/jobs/{id}/pages/{page}/artifacts/{name}',
       '/v1/jobs/{id}/results',
       '/v1/jobs/{id}/resume',
       '/v1/jobs/{id}/retry',
@@ -109,13 +112,53 @@ describe('the documentation', () => {
       '/v1/keys',
       '/v1/keys/{id}',
       '/v1/map',
+      '/v1/proxies',
       '/v1/scrape',
+      '/v1/sessions',
+      '/v1/sessions/{name}',
     ]);
     const { requestBody, responses } = paths['/v1/scrape'].post;
     const { schema, example } = requestBody.content['application/json'];
     expect(schema).toMatchObject({ additionalProperties: false, required: ['url'] });
     expect(schema.properties.timeoutMs).toMatchObject({ default: 30_000, maximum: 300_000 });
     expect(example).toMatchObject({ url: 'https://example.com/' });
+    // These names are promised: who relies on them must not be surprised.
+    expect(Object.keys(schema.properties).sort()).toEqual([
+      'actions',
+      'async',
+      'blockResources',
+      'body',
+      'cookies',
+      'engine',
+      'formats',
+      'headers',
+      'identity',
+      'inline',
+      'maxAttempts',
+      'maxBodyBytes',
+      'method',
+      'obeyRobots',
+      'proxy',
+      'screenshot',
+      'scroll',
+      'session',
+      'timeoutMs',
+      'url',
+      'wait',
+    ]);
+    const { oneOf: steps } = schema.properties.actions.items;
+    expect(steps.map(({ properties }: typeof schema) => properties.type.enum[0])).toEqual([
+      'click',
+      'type',
+      'press',
+      'select',
+      'wait',
+      'scroll',
+      'evaluate',
+      'screenshot',
+    ]);
+    const artifact = paths['/v1/jobs/{id}/pages/{page}/artifacts/{name}'].get.responses['200'];
+    expect(artifact.content['*/*'].schema).toEqual({ type: 'string', format: 'binary' });
     for (const [name, field] of Object.entries<{ description?: string }>(schema.properties)) {
       expect(field.description, name).toBeTruthy();
     }

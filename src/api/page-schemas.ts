@@ -10,11 +10,17 @@ const attempt = z
   .object({
     engine: z.string(),
     proxyTier: z.string().nullable(),
+    identity: z.string().optional().describe('`browser` when it looked like somebody’s browser.'),
+    hasSolver: z.boolean().optional().describe('A solver service was allowed to help.'),
     reason: z.string().describe('Why this attempt was made this way.'),
     outcome: z.string(),
     evidence: z.string().optional().describe('What decided the outcome.'),
     vendor: z.string().optional().describe('Whose block or challenge it is, where that is known.'),
     errorCode: z.string().optional(),
+    yield: z
+      .object({ textLength: count, linkCount: count })
+      .optional()
+      .describe('How much there was to read, where that decides about rendering.'),
     statusCode: count.nullable(),
     ms: z.number(),
     bytes: count,
@@ -46,6 +52,36 @@ const metadata = z
   })
   .meta({ id: 'PageMetadata' });
 
+const artifact = z
+  .object({
+    url: z.string().describe('Where it can be fetched, with the API key.'),
+    contentType: z.string(),
+    bytes: count,
+    base64: z.string().nullable().optional().describe('With `inline: true`; null when the bytes are gone.'),
+  })
+  .meta({ id: 'Artifact' });
+
+const xhr = z
+  .object({
+    url: z.string(),
+    method: z.string(),
+    statusCode: count,
+    contentType: z.string().nullable(),
+    isTooLarge: z.boolean().describe('The answer was too large to be kept.'),
+    text: z.string().optional().describe('The answer, when it is short and text.'),
+    body: artifact.optional().describe('Any other answer.'),
+  })
+  .meta({ id: 'RecordedXhr' });
+
+const action = z
+  .object({
+    type: z.string(),
+    ms: count,
+    value: z.unknown().optional().describe('Of `evaluate`: what the script returned.'),
+    screenshot: artifact.optional().describe('Of `screenshot`.'),
+  })
+  .meta({ id: 'ActionResult' });
+
 const pageFields = {
   url: z.string(),
   finalUrl: z.string().describe('Where redirects led.'),
@@ -60,9 +96,27 @@ const pageFields = {
   metadata: metadata.nullable().optional(),
   links: z.array(link).optional(),
   html: z.string().nullable().optional(),
-  rawHtml: z.string().nullable().optional().describe('The body as it came, decoded.'),
+  rawHtml: z
+    .string()
+    .nullable()
+    .optional()
+    .describe('The body as the server sent it, decoded; of a page that was rendered, before any script ran.'),
   text: z.string().nullable().optional(),
-  error: z.object({ code: z.string(), message: z.string() }).optional(),
+  screenshot: artifact.nullable().optional(),
+  pdf: artifact.nullable().optional(),
+  xhr: z.array(xhr).nullable().optional().describe('What the page’s scripts asked for; null when none ran.'),
+  actions: z.array(action).optional().describe('One entry per action that ran to its end.'),
+  consoleErrors: z.array(z.string()).optional().describe('Only of pages that a browser has shown.'),
+  error: z
+    .object({
+      code: z.string(),
+      message: z.string(),
+      details: z
+        .object({ step: z.string().describe('Where on the page, as in `actions[2] click #buy`.') })
+        .optional(),
+    })
+    .optional()
+    .describe('What is wrong with the page, although it arrived. Everything else is what there was.'),
 };
 
 export const pageSchema = z.object(pageFields).meta({ id: 'Page' });

@@ -8,6 +8,8 @@ export interface CrawlFolder {
   /** Everything needed to go on; a data folder like a server's. */
   readonly stateDir: string;
   readonly pagesFile: string;
+  /** Pictures, documents and recorded answers of pages; made when there is one. */
+  readonly artifactsDir: string;
   readonly reportFile: string;
   readonly logFile: string;
 }
@@ -22,6 +24,7 @@ export function crawlFolder(cwd: string, out: string | undefined, urls: readonly
     dir,
     stateDir,
     pagesFile: join(dir, 'pages.ndjson'),
+    artifactsDir: join(dir, 'artifacts'),
     reportFile: join(dir, 'report.json'),
     logFile: join(stateDir, 'crawl.log'),
   };

@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import type { Job } from '../model/job.ts';
-import { cannotWrite } from './page-file.ts';
+import { cannotWrite } from './cannot-write.ts';
 
 /** report.json. Counters are of the whole crawl, over all its runs. */
 export interface CrawlReport {

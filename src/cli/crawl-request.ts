@@ -5,9 +5,10 @@ import { type CrawlRequest, crawlRequestSchema } from '../jobs/job-request.ts';
 import type { Budgets, Format, Job, JobOptions } from '../model/job.ts';
 import { given, parseFlags } from './flags.ts';
 import { OPERATOR } from './one-off.ts';
+import { PAGE_FLAG_OF, type PageFlags, pageFieldsOf } from './page-flags.ts';
 
 /** The flags of `crawl` that say what is crawled and how. */
-export interface CrawlFlags {
+export interface CrawlFlags extends PageFlags {
   readonly maxPages?: number;
   readonly maxDepth?: number;
   readonly maxBytes?: number;
@@ -20,11 +21,14 @@ export interface CrawlFlags {
   readonly external?: true;
   readonly concurrency?: number;
   readonly rate?: number | 'unlimited';
-  readonly engine?: string;
   readonly format?: Format[];
   readonly header?: Record<string, string>;
   readonly timeout?: number;
   readonly robots: boolean;
+  /** As it stands in the file. */
+  readonly actions?: unknown;
+  readonly fullPage?: true;
+  readonly session?: string;
 }
 
 export interface CrawlWish {
@@ -43,10 +47,13 @@ const FLAG_OF = {
   exclude: '--exclude',
   sitemap: '--sitemap',
   concurrency: '--concurrency',
-  'options.engine': '--engine',
   'options.formats': '--format',
   'options.headers': '--header',
   'options.timeoutMs': '--timeout',
+  'options.actions': '--actions',
+  'options.screenshot': '--full-page',
+  'options.session': '--session',
+  ...Object.fromEntries(Object.entries(PAGE_FLAG_OF).map(([name, flag]) => [`options.${name}`, flag])),
 };
 
 /** As many connections as a host that may be asked without limit answers faster for; more only waste memory. */
@@ -72,7 +79,10 @@ export function wishOf(urls: readonly string[], flags: CrawlFlags): CrawlWish {
       allowExternal: flags.external,
       concurrency: flags.concurrency ?? concurrencyFor(flags.rate),
       options: given({
-        engine: flags.engine,
+        ...pageFieldsOf(flags),
+        actions: flags.actions,
+        screenshot: flags.fullPage === true ? { fullPage: true } : undefined,
+        session: flags.session,
         formats: flags.format,
         headers: flags.header,
         timeoutMs: flags.timeout,
@@ -105,11 +115,25 @@ const FIXED: Readonly<Record<string, (options: JobOptions) => unknown>> = {
   '--concurrency': ({ concurrency }) => concurrency,
   '--rate': ({ hostRatePerSecond }) => hostRatePerSecond,
   '--engine': ({ page }) => page.engine,
+  '--wait-for': ({ page }) => page.render?.wait?.selector,
+  '--wait-ms': ({ page }) => page.render?.wait?.ms,
+  '--wait-until': ({ page }) => page.render?.wait?.until,
+  '--scroll': ({ page }) => page.render?.scroll,
+  '--actions': ({ page }) => page.render?.actions,
+  '--full-page': ({ page }) => page.render?.screenshot,
+  '--session': ({ page }) => page.session,
+  '--proxy': ({ page }) => page.proxy?.url,
+  '--proxy-tier': ({ page }) => page.proxy?.tier,
+  '--country': ({ page }) => page.proxy?.country,
+  '--identity': ({ page }) => page.identity,
   '--format': ({ page }) => page.formats,
   '--header': ({ page }) => page.headers,
   '--timeout': ({ page }) => page.timeoutMs,
   '--no-robots': ({ page }) => page.obeyRobots,
 };
+
+/** These may hold logins. */
+const UNSHOWN: ReadonlySet<string> = new Set(['--header', '--proxy', '--actions']);
 
 /**
  * The budgets with which a job goes on. Everything else is as it was when the job began: a flag that says otherwise
@@ -126,7 +150,7 @@ export function resumedBudgets(job: Job, urls: readonly string[], flags: CrawlFl
   if (!flags.robots) wasGiven.add('--no-robots');
   for (const [flag, partOf] of Object.entries(FIXED)) {
     if (!wasGiven.has(flag) || isDeepStrictEqual(partOf(wanted), partOf(job.options))) continue;
-    throw differs(flag, JSON.stringify(partOf(job.options)));
+    throw differs(flag, UNSHOWN.has(flag) ? 'one that is not shown' : JSON.stringify(partOf(job.options)));
   }
   const { budgets } = job.options;
   return {

@@ -59,7 +59,8 @@ export async function followCrawl(run: CrawlRun): Promise<CrawlEnd> {
 
   try {
     const withBodies = opened.job.options.page.formats.includes('rawHtml');
-    const file = await openPageFile(platform, { path: folder.pagesFile, jobId: id, withBodies });
+    const { pagesFile: path, artifactsDir } = folder;
+    const file = await openPageFile(platform, { path, jobId: id, artifactsDir, withBodies });
     pages = file;
     platform.watchPages((stored) => file.append(stored));
     if (opened.job.finishedAt === null) {

@@ -8,10 +8,13 @@ import { beginCrawl, type Opened, resumeCrawl } from './crawl-start.ts';
 import { FLAGS, readSettings } from './flags.ts';
 import { createLogFile } from './log-file.ts';
 import { openOneOff } from './one-off.ts';
+import { PAGE_FLAGS, readActions } from './page-flags.ts';
 import { describeBytes, describeMs } from './progress.ts';
 import type { DefineCommand, OpenPlatform, Shell } from './shell.ts';
 
 interface Flags extends CrawlFlags {
+  /** The file's name until it was read. */
+  readonly actions?: unknown;
   readonly out?: string;
   readonly resume?: true;
   readonly json?: true;
@@ -23,6 +26,7 @@ const EXAMPLES = `
 Writes to the folder --out (default: crawl-HOST):
   pages.ndjson   one JSON object per page, failed ones with their error
   report.json    counts, time and status
+  artifacts/     pictures, PDFs and recorded answers, when --format asks for them
   .scrapifie/    the state, which --resume goes on from: after Ctrl-C, after kill -9, or with higher limits
 
 Without --rate each host gets what its policy says: 2 requests per second and 2 connections by default.
@@ -31,6 +35,7 @@ Examples:
   scrapifie crawl https://example.com --max-pages 500 --out ./example
   scrapifie crawl https://example.com --out ./example --resume --max-pages 2000
   scrapifie crawl https://example.com --include '/blog/*' --format metadata,text
+  scrapifie crawl https://example.com --wait-for '#list' --format metadata,screenshot --full-page
   scrapifie crawl http://localhost:8080 --allow-private --rate unlimited --json`;
 
 export const define: DefineCommand = (command, shell, endWith) => {
@@ -42,7 +47,10 @@ export const define: DefineCommand = (command, shell, endWith) => {
     'exclude',
     'concurrency',
     'rate',
-    'engine',
+    ...PAGE_FLAGS,
+    'actions',
+    'fullPage',
+    'session',
     'allowPrivate',
     'noRobots',
     'sitemap',
@@ -63,7 +71,10 @@ export const define: DefineCommand = (command, shell, endWith) => {
     .option('--json', 'print the report as the last line')
     .option('--quiet', 'show no progress')
     .addHelpText('after', EXAMPLES)
-    .action(async (urls: string[], flags: Flags) => endWith(await crawl(shell, urls, flags)));
+    .action(async (urls: string[], { actions: file, ...flags }: Flags & { readonly actions?: string }) => {
+      const actions = readActions(shell.cwd, file);
+      endWith(await crawl(shell, urls, actions === undefined ? flags : { ...flags, actions }));
+    });
 };
 
 async function crawl(shell: Shell, urls: readonly string[], flags: Flags): Promise<number> {

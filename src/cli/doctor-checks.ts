@@ -3,9 +3,11 @@ import { access, stat, statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import type { Settings } from '../config/settings.ts';
+import { findBrowser } from '../fetch/browser/find-browser.ts';
 import { loadPolicyFile } from '../hosts/policy-file.ts';
 import { DATABASE_FILE } from './crawl-folder.ts';
 import { describePlace } from './data-folder.ts';
+import { howToInstall } from './doctor-install.ts';
 import { describeBytes } from './progress.ts';
 import type { Shell } from './shell.ts';
 
@@ -96,6 +98,15 @@ export const DOCTOR_CHECKS: Readonly<Record<string, (patient: Patient) => Promis
     const path = policyFile ?? (await shell.shippedPolicy());
     const { file } = loadPolicyFile(path);
     return { state: 'ok', found: `${path}, ${file.domains.size} domains` };
+  },
+
+  async browser({ shell, settings: { browserPath, role } }) {
+    const found = await findBrowser({ executable: browserPath ?? null, env: shell.environment });
+    if (found !== null) return { state: 'ok', found: `${found.path}, ${found.version}` };
+    // Plain HTTP needs none; a worker that renders is nothing without.
+    const state = role === 'browser-worker' ? 'fail' : 'warn';
+    const advice = `run \`scrapifie doctor --install\`. Or by hand: ${howToInstall()}`;
+    return { state, found: 'none: pages are fetched, and not rendered', advice };
   },
 
   async port({ settings: { host, port } }) {

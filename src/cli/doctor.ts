@@ -1,9 +1,12 @@
+import type { Settings } from '../config/settings.ts';
 import { EXIT } from '../errors/registry.ts';
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
+import { findBrowser } from '../fetch/browser/find-browser.ts';
 import { placeOf } from './data-folder.ts';
 import { DOCTOR_CHECKS, type Finding } from './doctor-checks.ts';
+import { installBrowser } from './doctor-install.ts';
 import { FLAGS, portNumber, readSettings } from './flags.ts';
-import type { DefineCommand } from './shell.ts';
+import type { DefineCommand, Shell } from './shell.ts';
 import { table } from './table.ts';
 
 const SIGNS: Readonly<Record<Finding['state'], string>> = { ok: 'ok', warn: 'warn', fail: 'FAIL' };
@@ -13,6 +16,7 @@ export const define: DefineCommand = (command, shell, endWith) => {
     .addOption(FLAGS.dataDir())
     .option('--port <n>', 'port the server will use', portNumber)
     .option('--host <address>', 'address the server will use')
+    .option('--install', 'install a browser first when none is found: by apt-get, else as Playwright has it')
     .addOption(FLAGS.json())
     .addHelpText('after', '\nEnds with 5 when something will not work; warnings do not count.')
     .action(
@@ -20,10 +24,12 @@ export const define: DefineCommand = (command, shell, endWith) => {
         readonly dataDir?: string;
         readonly port?: number;
         readonly host?: string;
+        readonly install?: true;
         readonly json?: true;
       }) => {
         const { port, host } = flags;
         const settings = { ...readSettings(shell, { port, host }), ...placeOf(shell, flags.dataDir) };
+        if (flags.install) await installWhereMissing(shell, settings);
         const findings: (Finding & { readonly check: string })[] = [];
         for (const [check, look] of Object.entries(DOCTOR_CHECKS)) {
           const found = await look({ shell, settings }).catch((error: unknown) => broken(error));
@@ -43,6 +49,13 @@ export const define: DefineCommand = (command, shell, endWith) => {
       },
     );
 };
+
+/** One that the settings name is the operator's to see to. */
+async function installWhereMissing({ environment, stderr }: Shell, { browserPath }: Settings): Promise<void> {
+  if (browserPath !== undefined || (await findBrowser({ executable: null, env: environment })) !== null)
+    return;
+  await installBrowser({ environment, say: (line) => stderr.write(`scrapifie: ${line}\n`) });
+}
 
 function broken(error: unknown): Finding {
   const message = error instanceof Error ? error.message : String(error);

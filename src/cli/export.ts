@@ -6,10 +6,10 @@ import { pipeline } from 'node:stream/promises';
 import { Option } from 'commander';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { PageResult } from '../jobs/page-result.ts';
+import { cannotWrite } from './cannot-write.ts';
 import { withJobs } from './data-folder.ts';
 import { CSV_HEAD, csvRow } from './export-csv.ts';
 import { FLAGS } from './flags.ts';
-import { cannotWrite } from './page-file.ts';
 import type { DefineCommand, Shell } from './shell.ts';
 
 const FORMATS = ['ndjson', 'csv', 'json'] as const;

@@ -4,7 +4,8 @@ import { loadSettings, type SettingOverrides } from '../config/load.ts';
 import type { Settings } from '../config/settings.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { problemsOf } from '../jobs/invalid-request.ts';
-import { FORMATS } from '../jobs/page-fields.ts';
+import { ENGINES, FORMATS } from '../jobs/page-fields.ts';
+import { PROXY_TIERS } from '../model/proxy.ts';
 import type { Shell } from './shell.ts';
 
 /** Options that several commands have, each defined once. */
@@ -89,8 +90,25 @@ export const FLAGS = {
     new Option('--format <name>', `what is kept: ${FORMATS.join(', ')}; repeat it or use commas`).argParser(
       listOf(FORMATS),
     ),
-  engine: () =>
-    new Option('--engine <name>', 'how pages are fetched').choices(['auto', 'http', 'browser', 'stealth']),
+  engine: () => new Option('--engine <name>', 'how pages are fetched').choices(ENGINES),
+  waitFor: () => new Option('--wait-for <selector>', 'read the page when an element matches'),
+  waitMs: () => new Option('--wait-ms <time>', 'read the page after a pause, e.g. 2s').argParser(duration),
+  waitUntil: () =>
+    new Option('--wait-until <event>', 'how far the page must have loaded').choices([
+      'load',
+      'domcontentloaded',
+      'networkidle',
+    ]),
+  scroll: () => new Option('--scroll', 'go down the page until it grows no more'),
+  actions: () => new Option('--actions <file>', 'YAML or JSON file with a list of actions on the page'),
+  fullPage: () => new Option('--full-page', 'pictures of whole pages'),
+  session: () => new Option('--session <name>', 'session that keeps cookies, storage, proxy and identity'),
+  proxy: () => new Option('--proxy <url>', 'proxy to go through, e.g. socks5://user:password@host:1080'),
+  proxyTier: () =>
+    new Option('--proxy-tier <name>', 'kind of proxy from the proxy file').choices(PROXY_TIERS),
+  country: () => new Option('--country <code>', 'where the proxy is to be, e.g. de'),
+  identity: () =>
+    new Option('--identity <kind>', 'say who we are, or look like a browser').choices(['bot', 'browser']),
   allowPrivate: () => new Option('--allow-private', 'fetch loopback and private addresses too'),
   noRobots: () => new Option('--no-robots', 'do not obey robots.txt: you take responsibility for this run'),
   timeout: () => new Option('--timeout <ms>', 'time for a page').argParser(duration),
@@ -132,7 +150,10 @@ export function parseFlags<T extends z.ZodType>(
   if (parsed.success) return parsed.data;
   const told = problemsOf(parsed.error).map(({ field, message }) => {
     const known = Object.keys(flagOf).find((name) => field === name || field.startsWith(`${name}.`));
-    return `${known === undefined ? field : flagOf[known]}: ${message}`;
+    if (known === undefined) return `${field}: ${message}`;
+    // A place in a list that was typed says nothing; one in a file does.
+    const within = field.slice(known.length + 1);
+    return `${flagOf[known]}: ${/\D/.test(within) ? `${within}: ` : ''}${message}`;
   });
   throw new ScrapifieError('INVALID_USAGE', told.join(' '));
 }

@@ -2,9 +2,10 @@ import { EXIT } from '../errors/registry.ts';
 import { mapRequestSchema } from '../jobs/job-request.ts';
 import { FLAGS, given, parseFlags, wholeNumber } from './flags.ts';
 import { explainWait, inTemporaryFolder, OPERATOR } from './one-off.ts';
+import { PAGE_FLAG_OF, PAGE_FLAGS, type PageFlags, pageFieldsOf } from './page-flags.ts';
 import type { DefineCommand } from './shell.ts';
 
-interface MapFlags {
+interface MapFlags extends PageFlags {
   readonly json?: true;
   readonly sitemap?: string;
   readonly include?: string[];
@@ -12,7 +13,6 @@ interface MapFlags {
   readonly subdomains?: true;
   readonly limit?: number;
   readonly timeout?: number;
-  readonly engine?: string;
   readonly allowPrivate?: true;
   readonly robots: boolean;
 }
@@ -24,6 +24,7 @@ const FLAG_OF = {
   exclude: '--exclude',
   limit: '--limit',
   timeoutMs: '--timeout',
+  ...Object.fromEntries(Object.entries(PAGE_FLAG_OF).map(([name, flag]) => [`options.${name}`, flag])),
 };
 /** A list on a terminal or in a pipe has no reason to be shorter than it may be. */
 const MOST_URLS = 100_000;
@@ -45,43 +46,42 @@ export const define: DefineCommand = (command, shell, endWith) => {
     .addOption(FLAGS.subdomains())
     .option('--limit <n>', 'URLs to print at most (default: 100000)', wholeNumber)
     .addOption(FLAGS.timeout())
-    .addOption(FLAGS.engine())
     .addOption(FLAGS.allowPrivate())
-    .addOption(FLAGS.noRobots())
-    .addHelpText('after', EXAMPLES)
-    .action(async (url: string, flags: MapFlags) => {
-      const request = parseFlags(
-        mapRequestSchema,
-        given({
-          url,
-          sitemap: flags.sitemap,
-          include: flags.include,
-          exclude: flags.exclude,
-          allowSubdomains: flags.subdomains,
-          limit: flags.limit ?? MOST_URLS,
-          timeoutMs: flags.timeout,
-          options: given({ engine: flags.engine, obeyRobots: flags.robots }),
-        }),
-        FLAG_OF,
-      );
-      const overrides = { allowPrivate: flags.allowPrivate };
-      const found = await inTemporaryFolder(shell, overrides, async ({ jobs, store }, signal) => {
-        const account = await store.defaultAccount();
-        return jobs.mapNow(request, account, { operator: OPERATOR, signal }).catch((error: unknown) => {
-          if (signal.aborted) return null;
-          throw explainWait(error, request.timeoutMs);
-        });
+    .addOption(FLAGS.noRobots());
+  for (const flag of PAGE_FLAGS) command.addOption(FLAGS[flag]());
+  command.addHelpText('after', EXAMPLES).action(async (url: string, flags: MapFlags) => {
+    const request = parseFlags(
+      mapRequestSchema,
+      given({
+        url,
+        sitemap: flags.sitemap,
+        include: flags.include,
+        exclude: flags.exclude,
+        allowSubdomains: flags.subdomains,
+        limit: flags.limit ?? MOST_URLS,
+        timeoutMs: flags.timeout,
+        options: { ...pageFieldsOf(flags), obeyRobots: flags.robots },
+      }),
+      FLAG_OF,
+    );
+    const overrides = { allowPrivate: flags.allowPrivate };
+    const found = await inTemporaryFolder(shell, overrides, async ({ jobs, store }, signal) => {
+      const account = await store.defaultAccount();
+      return jobs.mapNow(request, account, { operator: OPERATOR, signal }).catch((error: unknown) => {
+        if (signal.aborted) return null;
+        throw explainWait(error, request.timeoutMs);
       });
-      if (found === null) {
-        endWith(EXIT.interrupted);
-        return;
-      }
-      const { urls, isTruncated } = found;
-      shell.stdout.write(
-        flags.json
-          ? `${JSON.stringify({ urls, isTruncated }, null, 2)}\n`
-          : urls.map((each) => `${each}\n`).join(''),
-      );
-      if (isTruncated) shell.stderr.write(`Only the first ${request.limit} URLs; there are more.\n`);
     });
+    if (found === null) {
+      endWith(EXIT.interrupted);
+      return;
+    }
+    const { urls, isTruncated } = found;
+    shell.stdout.write(
+      flags.json
+        ? `${JSON.stringify({ urls, isTruncated }, null, 2)}\n`
+        : urls.map((each) => `${each}\n`).join(''),
+    );
+    if (isTruncated) shell.stderr.write(`Only the first ${request.limit} URLs; there are more.\n`);
+  });
 };

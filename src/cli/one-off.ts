@@ -58,16 +58,39 @@ export async function inTemporaryFolder<T>(
   try {
     // Nothing is worth waiting for once the page is there, or once nobody wants it any more.
     const settings = readSettings(shell, { ...overrides, dataDir, drainMs: 0 });
-    const platform = await openOneOff(shell, settings, 'fatal');
-    try {
-      await platform.start();
-      return await work(platform, interrupts.signal);
-    } finally {
-      await platform.close();
-    }
+    return await inPlace(shell, settings, interrupts.signal, work);
   } finally {
     interrupts.close();
     await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+/** The same in the data folder of the settings, where sessions are kept; nobody else may work there meanwhile. */
+export async function inDataFolder<T>(
+  shell: Shell,
+  overrides: SettingOverrides,
+  work: (platform: OpenPlatform, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const interrupts = watchInterrupts();
+  try {
+    return await inPlace(shell, readSettings(shell, { ...overrides, drainMs: 0 }), interrupts.signal, work);
+  } finally {
+    interrupts.close();
+  }
+}
+
+async function inPlace<T>(
+  shell: Shell,
+  settings: Settings,
+  signal: AbortSignal,
+  work: (platform: OpenPlatform, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const platform = await openOneOff(shell, settings, 'fatal');
+  try {
+    await platform.start();
+    return await work(platform, signal);
+  } finally {
+    await platform.close();
   }
 }
 

@@ -1,10 +1,14 @@
 import { type FileHandle, open, rename } from 'node:fs/promises';
-import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
+import { isScrapifieError } from '../errors/scrapifie-error.ts';
+import { rawHtmlOf } from '../jobs/page-result.ts';
 import type { JobId, TaskId } from '../model/ids.ts';
-import type { Page } from '../model/page.ts';
+import type { Page, PageRecord } from '../model/page.ts';
+import { isRenderedRecord, unpackRecord } from '../model/page-record.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Store } from '../ports/store.ts';
-import { failureLine, hasPage, pageLine, pageLineWithBody } from './page-line.ts';
+import { cannotWrite } from './cannot-write.ts';
+import { writeArtifacts } from './page-artifacts.ts';
+import { failureLine, hasPage, pageLine, shownPageLine } from './page-line.ts';
 import type { OpenStorage } from './shell.ts';
 
 type Source = Pick<OpenStorage, 'store' | 'blobs'>;
@@ -28,6 +32,8 @@ export interface PageFile {
 export interface PageFileOptions {
   readonly path: string;
   readonly jobId: JobId;
+  /** Folder for pictures, documents and recorded answers, made when there is one; it stands beside the file. */
+  readonly artifactsDir: string;
   /** The bodies as they came, too. */
   readonly withBodies: boolean;
 }
@@ -43,7 +49,7 @@ const MOST_WATCHED = 100_000;
 
 /** Writes the file as the store has it now and keeps it open. */
 export async function openPageFile(source: Source, options: PageFileOptions): Promise<PageFile> {
-  const { path, jobId, withBodies } = options;
+  const { path, jobId, artifactsDir, withBodies } = options;
   const limit = withBodies ? HEAVY_STEP : STEP;
   /** Tasks whose failure has a line. */
   const failed = new Set<TaskId>();
@@ -87,9 +93,19 @@ export async function openPageFile(source: Source, options: PageFileOptions): Pr
     for (const page of pages) {
       if (failed.has(page.taskId)) isStale = true;
       if (page.errorCode !== null && failed.size < MOST_WATCHED) failed.add(page.taskId);
-      parts.push(...(withBodies ? await pageLineWithBody(page, blobs) : pageLine(page, undefined)));
+      parts.push(...(await lineOf(page, blobs)));
     }
     await touching(() => file.appendFile(Buffer.concat(parts)));
+  }
+
+  async function lineOf(page: Page, blobs: Blobs): Promise<Buffer[]> {
+    const rawHtml = withBodies ? await rawHtmlOf(page, blobs) : undefined;
+    const json = page.record === null ? null : unpackRecord(page.record);
+    if (json === null || !isRenderedRecord(json)) return pageLine(page, rawHtml, json);
+    const record = JSON.parse(json.toString('utf8')) as PageRecord;
+    const { rendered = {} } = record;
+    const files = await writeArtifacts(rendered, page.url, artifactsDir, blobs);
+    return shownPageLine(page, rawHtml, record, files);
   }
 
   async function appendFailures(store: Store): Promise<void> {
@@ -139,13 +155,4 @@ export async function openPageFile(source: Source, options: PageFileOptions): Pr
       throw cannotWrite(path, error);
     }
   }
-}
-
-/** What a file of the crawl's folder that cannot be written means to the person who named the folder. */
-export function cannotWrite(path: string, error: unknown): ScrapifieError {
-  const { code, message } = error as NodeJS.ErrnoException;
-  if (code === 'ENOSPC' || code === 'EDQUOT') {
-    return new ScrapifieError('DISK_FULL', `No space left to write ${path}.`, { cause: error });
-  }
-  return new ScrapifieError('DATA_DIR_UNUSABLE', `${path} cannot be written: ${message}`, { cause: error });
 }

@@ -1,9 +1,10 @@
 import { zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JobSeq, TaskId } from '../model/ids.ts';
-import type { Page } from '../model/page.ts';
-import { pageLine } from './page-line.ts';
+import type { ContentHash, JobSeq, TaskId } from '../model/ids.ts';
+import type { Page, RenderedRecord } from '../model/page.ts';
+import { unpackRecord } from '../model/page-record.ts';
+import { pageLine, shownPageLine } from './page-line.ts';
 
 const page = (more: Partial<Page>): Page => ({
   taskId: 1 as TaskId,
@@ -28,7 +29,9 @@ const page = (more: Partial<Page>): Page => ({
   ...more,
 });
 const lineOf = (each: Page, rawHtml?: string | null) =>
-  Buffer.concat(pageLine(each, rawHtml)).toString('utf8');
+  Buffer.concat(pageLine(each, rawHtml, each.record === null ? null : unpackRecord(each.record))).toString(
+    'utf8',
+  );
 
 describe('the line of a page', () => {
   it('is one line of JSON with the record in it, whatever the page holds', () => {
@@ -60,5 +63,36 @@ describe('the line of a page', () => {
       links: [],
     });
     expect(JSON.parse(line)).not.toHaveProperty('rawHtml');
+  });
+
+  it('of a page that a browser has shown names the files, and nothing of where bytes are kept', () => {
+    const ref = { contentHash: 'ab'.repeat(32) as ContentHash, contentType: 'image/png', bytes: 9 };
+    const rendered: RenderedRecord = {
+      screenshot: ref,
+      xhr: [
+        { url: 'http://a.example/api', method: 'GET', statusCode: 200, contentType: null, isTooLarge: false },
+      ],
+      actions: [{ type: 'screenshot', ms: 4, picture: ref }],
+      failure: { code: 'ACTION_FAILED', message: 'actions[1] click #x: gone', step: 'actions[1] click #x' },
+    };
+    const file = { file: 'artifacts/x.png', contentType: 'image/png', bytes: 9 };
+    const files = new Map([
+      ['screenshot', file],
+      ['action-0', file],
+    ]);
+    const failed = page({ errorCode: 'ACTION_FAILED', errorMessage: 'actions[1] click #x: gone' });
+    const record = { rendered, metadata: null, links: [], text: 'words' };
+    const line = Buffer.concat(shownPageLine(failed, undefined, record, files)).toString('utf8');
+    expect(line.indexOf('\n')).toBe(line.length - 1);
+    expect(JSON.parse(line)).toMatchObject({
+      screenshot: file,
+      xhr: [{ url: 'http://a.example/api' }],
+      actions: [{ type: 'screenshot', ms: 4, screenshot: file }],
+      consoleErrors: [],
+      error: { code: 'ACTION_FAILED', details: { step: 'actions[1] click #x' } },
+      text: 'words',
+    });
+    expect(line).not.toContain('rendered');
+    expect(line).not.toContain(ref.contentHash);
   });
 });

@@ -1,9 +1,8 @@
 import { ERRORS } from '../errors/registry.ts';
-import { readPage } from '../jobs/page-result.ts';
-import type { Page } from '../model/page.ts';
-import { unpackRecord } from '../model/page-record.ts';
+import { errorOf } from '../jobs/page-result.ts';
+import type { Page, PageRecord, RenderedRecord } from '../model/page.ts';
 import type { LedgerEntry } from '../model/task.ts';
-import type { Blobs } from '../ports/blobs.ts';
+import type { WrittenArtifacts } from './page-artifacts.ts';
 
 const NEWLINE = Buffer.from('\n');
 const EMPTY_RECORD = Buffer.from('"metadata":null,"links":[]}');
@@ -12,8 +11,33 @@ const EMPTY_RECORD = Buffer.from('"metadata":null,"links":[]}');
  * The line of a stored page: its row, then its record as it was stored. The record is JSON already, so it is put
  * behind the row's fields unread; parsing and writing it again would cost more than all the rest.
  */
-export function pageLine(page: Page, rawHtml: string | null | undefined): Buffer[] {
-  const row: Record<string, unknown> = {
+export function pageLine(page: Page, rawHtml: string | null | undefined, record: Buffer | null): Buffer[] {
+  const row = rowOf(page, rawHtml, undefined);
+  return [Buffer.from(`${JSON.stringify(row).slice(0, -1)},`), record?.subarray(1) ?? EMPTY_RECORD, NEWLINE];
+}
+
+/** The line of a page that a browser has shown: what else there is of it lies in files, which the line names. */
+export function shownPageLine(
+  page: Page,
+  rawHtml: string | null | undefined,
+  { rendered = {}, ...record }: PageRecord,
+  files: WrittenArtifacts,
+): Buffer[] {
+  const { xhr, actions, consoleErrors = [] } = rendered;
+  const row = {
+    ...rowOf(page, rawHtml, rendered),
+    screenshot: files.get('screenshot'),
+    pdf: files.get('pdf'),
+    xhr: xhr?.map(({ body, ...each }, at) => ({ ...each, body: files.get(`xhr-${at}`) })),
+    actions: actions?.map(({ picture, ...each }, at) => ({ ...each, screenshot: files.get(`action-${at}`) })),
+    consoleErrors,
+    ...record,
+  };
+  return [Buffer.from(JSON.stringify(row)), NEWLINE];
+}
+
+function rowOf(page: Page, rawHtml: string | null | undefined, rendered: RenderedRecord | undefined) {
+  return {
     url: page.url,
     finalUrl: page.finalUrl,
     statusCode: page.statusCode,
@@ -26,19 +50,9 @@ export function pageLine(page: Page, rawHtml: string | null | undefined): Buffer
     bytes: page.bytes,
     title: page.title,
     duplicateOf: page.duplicateOf,
+    ...(rawHtml === undefined ? {} : { rawHtml }),
+    ...errorOf(page, rendered),
   };
-  if (rawHtml !== undefined) row.rawHtml = rawHtml;
-  if (page.errorCode !== null) {
-    row.error = { code: page.errorCode, message: page.errorMessage ?? page.errorCode };
-  }
-  const record = page.record === null ? EMPTY_RECORD : unpackRecord(page.record).subarray(1);
-  return [Buffer.from(`${JSON.stringify(row).slice(0, -1)},`), record, NEWLINE];
-}
-
-/** The same with the body as it came, which is kept elsewhere. */
-export async function pageLineWithBody(page: Page, blobs: Blobs): Promise<Buffer[]> {
-  const { rawHtml } = await readPage(page, ['rawHtml'], blobs);
-  return pageLine(page, rawHtml ?? null);
 }
 
 /** A URL that failed before anything was asked of its host has no page; its line comes from the ledger. */

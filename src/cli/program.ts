@@ -18,6 +18,14 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   jobs: { summary: 'look at the jobs of a data folder, and change them', load: () => import('./jobs.ts') },
   export: { summary: 'write the pages of a job to a file', load: () => import('./export.ts') },
   keys: { summary: 'list, create and revoke API keys', load: () => import('./keys.ts') },
+  sessions: {
+    summary: 'look at what sessions keep from page to page, and delete them',
+    load: () => import('./sessions.ts'),
+  },
+  credentials: {
+    summary: 'store what to log in with, encrypted',
+    load: () => import('./credentials.ts'),
+  },
   policy: {
     summary: 'check a policy file, or show what holds for a host',
     load: () => import('./policy.ts'),

@@ -1,88 +1,123 @@
+import { resolve } from 'node:path';
 import { ERRORS, EXIT } from '../errors/registry.ts';
 import type { ScrapeResult } from '../jobs/job-reader.ts';
-import { scrapeRequestSchema } from '../jobs/job-request.ts';
+import { SCRAPE_FORMATS, scrapeRequestSchema } from '../jobs/job-request.ts';
 import type { Format } from '../model/job.ts';
 import { FLAGS, given, parseFlags } from './flags.ts';
-import { explainWait, inTemporaryFolder, OPERATOR } from './one-off.ts';
+import { explainWait, inDataFolder, inTemporaryFolder, OPERATOR } from './one-off.ts';
+import { PAGE_FLAG_OF, PAGE_FLAGS, type PageFlags, pageFieldsOf, readActions } from './page-flags.ts';
+import { putIntoFiles } from './scrape-files.ts';
 import type { DefineCommand } from './shell.ts';
 
-interface ScrapeFlags {
+interface ScrapeFlags extends PageFlags {
   readonly format?: Format[];
   readonly json?: true;
-  readonly engine?: string;
   readonly allowPrivate?: true;
   readonly robots: boolean;
   readonly timeout?: number;
   readonly header?: Record<string, string>;
+  readonly actions?: string;
+  readonly screenshot?: string;
+  readonly fullPage?: true;
+  readonly pdf?: string;
+  readonly xhr?: true;
+  readonly session?: string;
 }
 
 const FLAG_OF = {
   url: 'URL',
   formats: '--format',
-  engine: '--engine',
   timeoutMs: '--timeout',
   headers: '--header',
+  actions: '--actions',
+  'screenshot.fullPage': '--full-page',
+  screenshot: '--screenshot',
+  session: '--session',
+  ...PAGE_FLAG_OF,
 };
 /** Formats that are one text: asked for alone, they are printed as they are. */
 const TEXTS: readonly Format[] = ['html', 'rawHtml', 'text'];
 
 const EXAMPLES = `
 Prints JSON, the same as POST /v1/scrape has under data; for a single format of html, rawHtml or text, that text.
-Formats are metadata, links and text unless given. Needs no server and leaves nothing behind.
+Formats are metadata, links and text unless given. Needs no server and leaves nothing behind but the files it is told to
+write; with --session it works in the data folder, where sessions are kept. Pictures and PDFs without a file are in the
+JSON as base64.
 
 Examples:
   scrapifie scrape https://example.com
   scrapifie scrape https://example.com --format text
-  scrapifie scrape https://example.com --format html,links --header 'Accept-Language: de'`;
+  scrapifie scrape https://example.com --format html,links --header 'Accept-Language: de'
+  scrapifie scrape https://example.com --wait-for '#list' --screenshot page.png --full-page
+  scrapifie scrape https://example.com --actions steps.yaml --pdf page.pdf`;
 
 export const define: DefineCommand = (command, shell, endWith) => {
+  command.argument('<url>', 'the page');
+  for (const flag of ['format', 'json', ...PAGE_FLAGS, 'actions'] as const) command.addOption(FLAGS[flag]());
   command
-    .argument('<url>', 'the page')
-    .addOption(FLAGS.format())
-    .addOption(FLAGS.json())
-    .addOption(FLAGS.engine())
-    .addOption(FLAGS.allowPrivate())
-    .addOption(FLAGS.noRobots())
-    .addOption(FLAGS.timeout())
-    .addOption(FLAGS.header())
-    .addHelpText('after', EXAMPLES)
-    .action(async (url: string, flags: ScrapeFlags) => {
-      const request = parseFlags(
-        scrapeRequestSchema,
-        given({
-          url,
-          formats: flags.format,
-          engine: flags.engine,
-          timeoutMs: flags.timeout,
-          headers: flags.header,
-          obeyRobots: flags.robots,
-        }),
-        FLAG_OF,
-      );
-      const overrides = { allowPrivate: flags.allowPrivate };
-      const result = await inTemporaryFolder(shell, overrides, async ({ jobs, store }, signal) => {
-        const account = await store.defaultAccount();
-        return jobs.scrapeNow(request, account, { operator: OPERATOR, signal }).catch((error: unknown) => {
-          if (signal.aborted) return null;
-          throw explainWait(error, request.timeoutMs);
-        });
+    .option('--screenshot <file>', 'write a picture of the page, png or jpeg by the name of the file')
+    .addOption(FLAGS.fullPage())
+    .option('--pdf <file>', 'write the page as PDF')
+    .option('--xhr', 'record what the page’s scripts ask for; the same as --format xhr');
+  for (const flag of ['session', 'allowPrivate', 'noRobots', 'timeout', 'header'] as const) {
+    command.addOption(FLAGS[flag]());
+  }
+  command.addHelpText('after', EXAMPLES).action(async (url: string, flags: ScrapeFlags) => {
+    const request = parseFlags(scrapeRequestSchema, requestOf(url, flags, shell.cwd), FLAG_OF);
+    const overrides = { allowPrivate: flags.allowPrivate };
+    const place = flags.session === undefined ? inTemporaryFolder : inDataFolder;
+    const result = await place(shell, overrides, async ({ jobs, store }, signal) => {
+      const account = await store.defaultAccount();
+      return jobs.scrapeNow(request, account, { operator: OPERATOR, signal }).catch((error: unknown) => {
+        if (signal.aborted) return null;
+        throw explainWait(error, request.timeoutMs);
       });
-      if (result === null) {
-        endWith(EXIT.interrupted);
-        return;
-      }
-      shell.stdout.write(shown(result, request.formats, flags.json === true));
-      if (result.error === undefined) return;
-      shell.stderr.write(`error ${result.error.code}: ${result.error.message}\n`);
-      endWith(ERRORS[result.error.code].exitCode);
     });
+    if (result === null) {
+      endWith(EXIT.interrupted);
+      return;
+    }
+    const files = await putIntoFiles(result, {
+      screenshot: flags.screenshot === undefined ? null : resolve(shell.cwd, flags.screenshot),
+      pdf: flags.pdf === undefined ? null : resolve(shell.cwd, flags.pdf),
+    });
+    shell.stdout.write(shown(files.page, flags.format ?? SCRAPE_FORMATS, flags.json === true));
+    for (const missing of files.missing) shell.stderr.write(`There is no ${missing} of the page.\n`);
+    if (result.error === undefined) return;
+    shell.stderr.write(`error ${result.error.code}: ${result.error.message}\n`);
+    endWith(ERRORS[result.error.code].exitCode);
+  });
 };
 
-function shown(result: ScrapeResult, formats: readonly Format[], asJson: boolean): string {
+function requestOf(url: string, flags: ScrapeFlags, cwd: string): object {
+  const formats: Format[] = [...(flags.format ?? SCRAPE_FORMATS)];
+  if (flags.pdf !== undefined) formats.push('pdf');
+  if (flags.xhr === true) formats.push('xhr');
+  const picture = given({
+    fullPage: flags.fullPage,
+    format: flags.screenshot !== undefined && /\.jpe?g$/i.test(flags.screenshot) ? 'jpeg' : undefined,
+  });
+  const wantsPicture = flags.screenshot !== undefined || flags.fullPage === true;
+  return given({
+    url,
+    ...pageFieldsOf(flags),
+    formats: [...new Set(formats)],
+    actions: readActions(cwd, flags.actions),
+    screenshot: wantsPicture ? picture : undefined,
+    session: flags.session,
+    timeoutMs: flags.timeout,
+    headers: flags.header,
+    obeyRobots: flags.robots,
+    // The place the addresses would lead to is gone when the command ends.
+    inline: true,
+  });
+}
+
+function shown(result: object, formats: readonly Format[], asJson: boolean): string {
   const [only, ...others] = formats;
   if (asJson || only === undefined || others.length > 0 || !TEXTS.includes(only)) {
     return `${JSON.stringify(result, null, 2)}\n`;
   }
-  const text = result[only as 'html' | 'rawHtml' | 'text'] ?? '';
+  const text = (result as ScrapeResult)[only as 'html' | 'rawHtml' | 'text'] ?? '';
   return text === '' || text.endsWith('\n') ? text : `${text}\n`;
 }

@@ -94,6 +94,7 @@ async function serve(shell: Shell, settings: Settings): Promise<void> {
         now,
       }),
       policies: { policyFor: (host) => policies().policyFor(host) },
+      proxyFigures: platform.proxyFigures,
       version: shell.version,
       now,
       onlyOperations: !duties.api,

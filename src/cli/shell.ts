@@ -5,6 +5,7 @@ import type { Jobs } from '../jobs/jobs.ts';
 import type { Page } from '../model/page.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
+import type { PoolFigures } from '../plan/proxies/pool-figures.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Limits } from '../ports/limits.ts';
@@ -56,6 +57,8 @@ export interface OpenPlatform extends OpenStorage {
   readonly queue: Queue;
   readonly limits: Limits;
   readonly policies: () => Policies;
+  /** What the proxies of this process have done; null where it has none. */
+  readonly proxyFigures: () => PoolFigures | null;
   readonly now: () => number;
   /** What this process does; see the roles. */
   readonly duties: { readonly api: boolean };

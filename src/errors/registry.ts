@@ -135,6 +135,7 @@ export const ERRORS = {
     exitCode: EXIT.environment,
     meaning: 'No Chromium, Chrome or Edge was found here; `scrapifie doctor` says how to get one.',
   },
+  CREDENTIALS_UNAVAILABLE: environment('later', 'The credential service did not answer.'),
   PORT_IN_USE: environment('never', 'Another program listens on this port.'),
   LISTEN_FAILED: environment('never', 'The server cannot listen on this address.'),
 

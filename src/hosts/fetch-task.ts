@@ -1,5 +1,5 @@
 import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
-import type { Engine, FetchResponse } from '../fetch/engine.ts';
+import type { Engine, FetchRequest, FetchResponse } from '../fetch/engine.ts';
 import { SITEMAP_LIMITS } from '../frontier/sitemap.ts';
 import type { HostKey } from '../model/ids.ts';
 import type { NewTask, Task } from '../model/task.ts';
@@ -28,9 +28,22 @@ export interface FetchContext {
   readonly robotsFor: (url: URL) => Robots | 'unknown' | null;
   /** Resolves when one more request may be sent to this host. */
   readonly pass: () => Promise<void>;
+  /** What the plan adds to the request. */
+  readonly how?: HowToFetch;
+}
+
+export interface HowToFetch
+  extends Pick<
+    FetchRequest,
+    'proxy' | 'identity' | 'key' | 'render' | 'storage' | 'wantsStorage' | 'maySolve' | 'jar'
+  > {
+  /** What proves to this host who the session is. */
+  readonly personal?: Pick<FetchRequest, 'headers' | 'cookies'>;
 }
 
 export const MAX_REDIRECTS = 10;
+/** People solve puzzles, and they take their time. */
+const SOLVING_MS = 120_000;
 
 /**
  * Fetches a task's URL. A redirect within the host is followed when robots and scope allow it and nobody else in the
@@ -45,15 +58,16 @@ export async function fetchTask(
   const { page } = running.job.options;
   // What was posted to one host is not posted on to where it redirects.
   const isLedHere = task.hops > 0;
+  const { personal, ...how } = context.how ?? {};
   const startedAt = performance.now();
   let end: TaskEnd | null = null;
   try {
     const response = await engine.fetch({
       url: task.atUrl,
       method: isLedHere ? 'GET' : page.method,
-      ...headersFor(task, running, context.mayDisguise),
+      ...withPersonal(headersFor(task, running, context.mayDisguise), personal),
       body: isLedHere ? null : page.body,
-      timeoutMs: page.timeoutMs,
+      timeoutMs: how.maySolve === true ? Math.max(page.timeoutMs, SOLVING_MS) : page.timeoutMs,
       maxBodyBytes: task.kind === 'sitemap' ? SITEMAP_LIMITS.maxBytes : page.maxBodyBytes,
       maxRedirects: Math.max(0, MAX_REDIRECTS - task.hops),
       conditional: null,
@@ -66,6 +80,7 @@ export async function fetchTask(
       jar: running.jar,
       mayStart: context.mayStart,
       signal: context.signal,
+      ...how,
     });
     return end === null ? { kind: 'response', response } : { kind: 'end', end, response };
   } catch (error) {
@@ -88,6 +103,20 @@ function headersFor(task: Task, running: RunningJob, mayDisguise: boolean) {
     return (isNamed || !PERSONAL.has(lower)) && (mayDisguise || lower !== 'user-agent');
   });
   return { headers: Object.fromEntries(kept), cookies: isNamed ? cookies : {} };
+}
+
+/** What the caller says itself goes before what its session knows. */
+function withPersonal(
+  given: Pick<FetchRequest, 'headers' | 'cookies'>,
+  personal: HowToFetch['personal'],
+): Pick<FetchRequest, 'headers' | 'cookies'> {
+  if (personal === undefined) return given;
+  const names = new Set(Object.keys(given.headers).map((name) => name.toLowerCase()));
+  const headers = Object.entries(personal.headers).filter(([name]) => !names.has(name.toLowerCase()));
+  return {
+    headers: { ...Object.fromEntries(headers), ...given.headers },
+    cookies: { ...personal.cookies, ...given.cookies },
+  };
 }
 
 /** Null: follow it. */

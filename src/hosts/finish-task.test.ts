@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ERRORS, type ErrorCode } from '../errors/registry.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { FetchResponse } from '../fetch/engine.ts';
+import type { Attempt } from '../model/attempt.ts';
 import type { HostKey } from '../model/ids.ts';
 import type { Task } from '../model/task.ts';
 import { compileRules } from '../pages/find-tasks.ts';
@@ -12,7 +13,8 @@ import { readSitemapTask } from '../pages/read-sitemap-task.ts';
 import type { LeaseRef } from '../ports/store.ts';
 import { type JobChanges, runningOf, T0, taskOf } from './claimed-task.fixture.ts';
 import type { Fetched } from './fetch-task.ts';
-import { finishTask, resultOf } from './finish-task.ts';
+import { type FinishParts, finishTask, resultOf } from './finish-task.ts';
+import { httpNext } from './means.fixture.ts';
 
 const LEASE: LeaseRef = { hostId: 3 as LeaseRef['hostId'], epoch: 5 };
 
@@ -65,11 +67,16 @@ async function finish(
   }: { task?: Partial<Task>; job?: JobChanges; reader?: PageReader } = {},
 ) {
   const running = await runningOf(job);
-  const parts = {
+  const parts: FinishParts = {
     reader,
     lease: LEASE,
-    engine: 'http' as const,
-    reason: 'plan.cheapest',
+    step: { engine: 'http', proxyTier: null, identity: 'bot', hasSolver: false, reason: 'plan.cheapest' },
+    next: (attempt: Attempt) =>
+      httpNext(
+        attempt,
+        running.job.options.page.maxAttempts,
+        task.trace ?? Array(task.attempts ?? 0).fill(EARLIER),
+      ),
     now: () => T0,
     random: () => 0.5,
   };

@@ -1,9 +1,13 @@
 import { ERRORS, type ErrorCode, EXIT } from '../errors/registry.ts';
 import { isScrapifieError, type ScrapifieError } from '../errors/scrapifie-error.ts';
-import type { Attempt, EngineName, OutcomeKind } from '../model/attempt.ts';
+import { isRedirect } from '../fetch/http/redirect.ts';
+import { faultOf } from '../fetch/proxy/proxy-failure.ts';
+import type { Attempt, OutcomeKind } from '../model/attempt.ts';
 import type { NewPage } from '../model/page.ts';
 import type { Task } from '../model/task.ts';
 import type { PageReader, PageReading } from '../pages/page-reading.ts';
+import type { LadderStep } from '../plan/ladder/ladder.ts';
+import { RUNS_SCRIPTS } from '../plan/ladder/way.ts';
 import type { Completion, LeaseRef, TaskEnd } from '../ports/store.ts';
 import type { Fetched } from './fetch-task.ts';
 import { parseRetryAfter } from './retry-after.ts';
@@ -13,17 +17,25 @@ import { type AttemptResult, endAfter } from './task-end.ts';
 export interface FinishParts {
   readonly reader: PageReader;
   readonly lease: LeaseRef;
-  readonly engine: EngineName;
-  /** Why the attempt was made this way. */
-  readonly reason: string;
+  /** How the attempt was made, and why so. */
+  readonly step: Pick<Extract<LadderStep, { kind: 'attempt' }>, keyof AttemptWay>;
+  /** What the ladder says to the attempt. */
+  readonly next: (attempt: Attempt) => LadderStep | Promise<LadderStep>;
   readonly now: () => number;
   readonly random: () => number;
 }
+
+export type AttemptWay = Pick<Attempt, 'engine' | 'proxyTier' | 'reason'> & {
+  readonly identity: NonNullable<Attempt['identity']>;
+  readonly hasSolver: boolean;
+};
 
 export interface Finished {
   readonly completion: Completion;
   readonly attempt: Attempt;
   readonly reading: PageReading | null;
+  /** Whom a connection through a proxy blames for its failure. */
+  readonly fault: ReturnType<typeof faultOf>;
 }
 
 /** What the attempt came to as far as the host is concerned; known before the page is read. */
@@ -61,12 +73,13 @@ export async function finishTask(
     const given = givenBack(fetched.error.code, now);
     if (given !== null) {
       const completion = { ...completionOf(task, parts, given, attempt, null, []), trace: task.trace };
-      return { completion, attempt, reading: null };
+      return { completion, attempt, reading: null, fault: faultOf(fetched.error) };
     }
-    const end = settleSitemap(task, endAfter(result, attemptsOf(task, running), now, parts.random));
+    const end = settleSitemap(task, await endOf(task, result, attempt, parts, now));
     const page = end.state === 'failed' && task.kind === 'page' ? failedPage(task, fetched.error, now) : null;
-    return finished(task, parts, end, attempt, null, page);
+    return { ...finished(task, parts, end, attempt, null, page), fault: faultOf(fetched.error) };
   }
+  const { rendered } = fetched.response;
   let reading: PageReading;
   try {
     reading = await parts.reader.read({
@@ -85,15 +98,20 @@ export async function finishTask(
     if (!isScrapifieError(error)) throw error;
     return finishTask(task, running, { kind: 'error', error, ms: fetched.response.ms }, parts);
   }
+  const isBarred = reading.outcome === 'blocked' || reading.outcome === 'captcha';
+  const isLimited = result.outcome === 'rate-limited' && !isBarred;
+  // A page that bars us is why nothing worked on it, whatever failed first.
+  const failure = isBarred || reading.outcome === 'needs-javascript' ? null : (rendered?.failure ?? null);
   const read: AttemptResult = {
     ...result,
-    outcome: result.outcome === 'rate-limited' ? 'rate-limited' : reading.outcome,
+    outcome: isLimited ? 'rate-limited' : reading.outcome,
+    errorCode: failure?.code ?? null,
   };
-  const attempt = attemptOf(fetched, read, parts, now, reading);
-  const wanted = endAfter(read, attemptsOf(task, running), now, parts.random);
+  const attempt = attemptOf(fetched, read, parts, now, reading, failure);
+  const wanted = await endOf(task, read, attempt, parts, now);
   const end = settleSitemap(task, honourNoindex(wanted, reading, running), reading);
   const keepsPage = task.kind === 'page' && (end.state === 'done' || end.state === 'failed');
-  const page = keepsPage ? withError(reading.page, end) : null;
+  const page = keepsPage ? withError(reading.page, end, failure) : null;
   const isKept = end.state === 'done' || end.state === 'skipped';
   if (!isKept && reading.discovered.length > 0) running.generation += 1;
   const discovered = isKept ? reading.discovered : [];
@@ -106,19 +124,26 @@ export async function finishTask(
 /** What went wrong here and not at the host is no attempt of the task: it is done again when we can. */
 function givenBack(code: ErrorCode, now: number): TaskEnd | null {
   if (code === 'CANCELLED' || code === 'SHUTTING_DOWN') return { state: 'ready' };
-  if (ERRORS[code].exitCode !== EXIT.environment) return null;
+  // A browser does not install itself while a page waits for it.
+  if (ERRORS[code].exitCode !== EXIT.environment || code === 'NO_BROWSER') return null;
   return { state: 'waiting', readyAt: now + OWN_FAULT_PAUSE_MS, rule: `own-fault:${code}` };
 }
 
 const OWN_FAULT_PAUSE_MS = 10_000;
 
-const isRedirect = ({ statusCode }: Attempt) => statusCode !== null && statusCode >= 300 && statusCode < 400;
+const wasRedirect = ({ statusCode }: Attempt) => statusCode !== null && isRedirect(statusCode);
 
 /** A redirect that led on to another host was no try that failed. */
-const attemptsOf = (task: Task, { job }: RunningJob) => ({
-  made: task.attempts + 1 - task.trace.filter(isRedirect).length,
-  most: job.options.page.maxAttempts,
-});
+async function endOf(
+  task: Task,
+  result: AttemptResult,
+  attempt: Attempt,
+  { next, random }: FinishParts,
+  now: number,
+): Promise<TaskEnd> {
+  const made = task.attempts + 1 - task.trace.filter(wasRedirect).length;
+  return endAfter(result, await next(attempt), made, now, random);
+}
 
 function honourNoindex(end: TaskEnd, reading: PageReading, { job }: RunningJob): TaskEnd {
   const isHidden = end.state === 'done' && reading.isNoindex && job.options.scope.obeyNoindex;
@@ -141,7 +166,7 @@ function finished(
   reading: PageReading | null,
   page: NewPage | null = null,
 ): Finished {
-  return { completion: completionOf(task, parts, end, attempt, page, []), attempt, reading };
+  return { completion: completionOf(task, parts, end, attempt, page, []), attempt, reading, fault: null };
 }
 
 function completionOf(
@@ -170,17 +195,29 @@ function attemptOf(
   parts: FinishParts,
   now: number,
   reading?: PageReading,
+  failure: ScrapifieError | null = null,
 ): Attempt {
   const response = fetched.kind === 'error' ? null : fetched.response;
-  const evidence = reading?.evidence ?? (fetched.kind === 'error' ? fetched.error.message : null);
+  const puzzle = response?.rendered?.extra.puzzle ?? null;
+  const solved =
+    puzzle === null || puzzle.outcome === 'none' ? null : `puzzle ${puzzle.outcome}: ${puzzle.note}`;
+  const found =
+    failure?.message ?? reading?.evidence ?? (fetched.kind === 'error' ? fetched.error.message : null);
+  const evidence = [found, solved].filter((words) => words !== null).join('; ') || null;
+  const { engine, proxyTier, identity, hasSolver, reason } = parts.step;
+  // What rendering has brought can only be told beside what there was without.
+  const amount = result.outcome === 'needs-javascript' || RUNS_SCRIPTS[engine] ? reading?.yield : undefined;
   return {
-    engine: parts.engine,
-    proxyTier: null,
-    reason: parts.reason,
+    engine,
+    proxyTier,
+    ...(identity === 'browser' ? { identity } : {}),
+    ...(hasSolver ? { hasSolver } : {}),
+    reason,
     outcome: result.outcome,
     ...(evidence === null ? {} : { evidence }),
     ...(reading?.vendor ? { vendor: reading.vendor } : {}),
     ...(result.errorCode === null ? {} : { errorCode: result.errorCode }),
+    ...(amount === undefined ? {} : { yield: amount }),
     statusCode: result.statusCode,
     ms: Math.round(response?.ms ?? (fetched.kind === 'error' ? fetched.ms : 0)),
     bytes: response?.wireBytes ?? 0,
@@ -211,9 +248,10 @@ function failedPage(task: Task, error: ScrapifieError, now: number): NewPage {
   };
 }
 
-function withError(page: NewPage, end: TaskEnd): NewPage {
+function withError(page: NewPage, end: TaskEnd, failure: ScrapifieError | null): NewPage {
   if (end.state !== 'failed') return page;
-  return { ...page, errorCode: end.errorCode, errorMessage: messageOf(end.errorCode, page.statusCode) };
+  const errorMessage = failure?.message ?? messageOf(end.errorCode, page.statusCode);
+  return { ...page, errorCode: end.errorCode, errorMessage };
 }
 
 function messageOf(code: ErrorCode, statusCode: number | null): string {

@@ -1,3 +1,6 @@
+import { isScrapifieError } from '../errors/scrapifie-error.ts';
+import { faultOf } from '../fetch/proxy/proxy-failure.ts';
+import type { HostMemory } from '../model/host-memory.ts';
 import type { HostKey } from '../model/ids.ts';
 import type { Consent, HostPolicy } from '../model/policy.ts';
 import type { Logger } from '../observe/logger.ts';
@@ -8,7 +11,8 @@ import { noteAbandoned, noteFailure, noteSent, noteSuccess, onRateLimited, taken
 import type { Policies } from './policies.ts';
 import type { Robots, RobotsCache } from './robots-cache.ts';
 import type { RunningJob } from './running-job.ts';
-import { type AttemptResult, isHostFault } from './task-end.ts';
+import { type AttemptResult, isHostFault, isOurFault } from './task-end.ts';
+import type { WayOut, WayOutDecision } from './way-out.ts';
 
 /**
  * The owner's way to the host: every request goes through here, and every answer is noted here. It keeps the host's
@@ -36,6 +40,8 @@ export interface HostDoor {
   /** The request came to nothing that says something about the host. */
   left(): void;
   answered(result: AttemptResult, requestedAt: number): void;
+  /** Keeps what was learned about the host. */
+  remember(memory: HostMemory): void;
   /** Brings the origin's robots.txt into the cache, unless the host is held. */
   loadRobots(running: RunningJob, url: URL): void;
 }
@@ -58,8 +64,12 @@ export interface HostDoorParts {
   readonly onLost: () => void;
   readonly onChange: () => void;
   readonly onFailure: () => void;
+  /** By which address robots.txt is asked for. Throws like `chooseWayOut`. */
+  readonly wayOut: (running: RunningJob) => WayOutDecision;
 }
 
+/** A host that no proxy leads to is looked at again after this. */
+const NO_WAY_OUT_MS = 10_000;
 const WHEN_ANSWERED = Number.POSITIVE_INFINITY;
 /** Allowed hours are the operator's to change: a host that is closed is looked at again this often. */
 const LOOK_AT_HOURS_MS = 60_000;
@@ -150,6 +160,19 @@ export function createHostDoor(lease: HostLease, parts: HostDoorParts): HostDoor
     state = { ...state, lastRequestAt: now(), tokensAt: now() };
   }
 
+  async function askBy({ proxy, ended }: WayOut, origin: string): Promise<void> {
+    const askedAt = now();
+    const end = { statusCode: null, ms: 0, bytes: 0, errorCode: null, fault: null };
+    try {
+      await robots.ask(origin, { signal, mayStart, ...(proxy === null ? {} : { proxy }) });
+      ended({ ...end, outcome: 'ok', ms: now() - askedAt });
+    } catch (error) {
+      const errorCode = isScrapifieError(error) ? error.code : null;
+      ended({ ...end, outcome: 'error', errorCode, fault: faultOf(error) });
+      throw error;
+    }
+  }
+
   function loadRobots(running: RunningJob, url: URL): void {
     const { origin } = url;
     if (robotsOnTheWay.has(origin)) return;
@@ -164,13 +187,19 @@ export function createHostDoor(lease: HostLease, parts: HostDoorParts): HostDoor
       .then(async (known) => {
         if (known !== null || !(await enterInTime(running, url, false))) return;
         try {
-          await robots.ask(origin, { signal, mayStart });
+          const way = parts.wayOut(running);
+          if (way.kind === 'wait') heldUntil = way.until;
+          else await askBy(way.out, origin);
         } finally {
           inFlight -= 1;
           warmUp();
         }
       })
       .catch((error: unknown) => {
+        if (isScrapifieError(error) && isOurFault(error.code)) {
+          heldUntil = now() + (error.retryAfterMs ?? NO_WAY_OUT_MS);
+          return;
+        }
         if (!signal.aborted) logger.error({ host: key, err: error }, 'reading robots.txt failed');
         onFailure();
       })
@@ -228,6 +257,9 @@ export function createHostDoor(lease: HostLease, parts: HostDoorParts): HostDoor
       if (signal.aborted) state = noteAbandoned(state);
       else state = isHostFault(result) ? noteFailure(state, now()) : noteSuccess(state);
       if (!wasOpen && state.breaker.phase === 'open') metrics.breakerOpened();
+    },
+    remember(memory) {
+      if (memory !== state.memory) state = { ...state, memory };
     },
     loadRobots,
   };

@@ -14,6 +14,7 @@ import { readPage } from '../pages/read-page.ts';
 import type { Store } from '../ports/store.ts';
 import { addJob, hostOf, listeningLogger, openStore } from './claimed-task.fixture.ts';
 import { createHostWorker, type HostWorkerOptions } from './host-worker.ts';
+import { httpMeans } from './means.fixture.ts';
 import { buildPolicies, EMPTY_POLICY_FILE } from './policies.ts';
 import { createRobotsCache } from './robots-cache.ts';
 import { createRunningJobs } from './running-job.ts';
@@ -67,7 +68,7 @@ function worker(changes: Partial<HostWorkerOptions> = {}) {
     queue,
     bus,
     ledger,
-    engine,
+    means: httpMeans(engine),
     reader: here,
     robots: createRobotsCache({ store, engine, now: Date.now }),
     jobs,

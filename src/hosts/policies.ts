@@ -147,7 +147,7 @@ function merge(file: PolicyFile, patterns: readonly string[]): HostPolicy {
     robots: consent.includes('robots') ? merged.robots : 'obey',
     engines: consent.includes('stealth')
       ? merged.engines
-      : merged.engines.filter((name) => name !== 'stealth'),
+      : merged.engines.filter((name) => name !== 'stealth' && name !== 'flaresolverr'),
     matched: ['default', ...matched],
   };
 }

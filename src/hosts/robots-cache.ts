@@ -1,6 +1,7 @@
 import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 import { decodeText } from '../fetch/charset.ts';
 import type { Engine, FetchRequest } from '../fetch/engine.ts';
+import { faultOf } from '../fetch/proxy/proxy-failure.ts';
 import { PRODUCT_TOKEN } from '../fetch/user-agent.ts';
 import type { HostStore, RobotsEntry } from '../ports/store.ts';
 import { type RobotsFetch, robotsEntryFrom } from './robots-entry.ts';
@@ -30,14 +31,14 @@ export interface RobotsCache {
   /** What the store has and is fresh. */
   lookUp(origin: string): Promise<Robots | null>;
   /**
-   * Fetches it. A host that cannot be asked has an entry that says so; only being told to stop is thrown, with nothing
-   * remembered.
+   * Fetches it. A host that cannot be asked has an entry that says so; only being told to stop, and a proxy's failure,
+   * are thrown, with nothing remembered.
    */
   ask(origin: string, asking?: Asking): Promise<Robots>;
 }
 
 /** See FetchRequest. */
-type Asking = Pick<FetchRequest, 'signal' | 'mayStart'>;
+type Asking = Pick<FetchRequest, 'signal' | 'mayStart' | 'proxy'>;
 
 const MAX_ORIGINS = 2_000;
 const MAX_REDIRECTS = 5;
@@ -99,7 +100,7 @@ export function createRobotsCache(parts: {
 async function fetchRobots(
   engine: Engine,
   origin: string,
-  { signal, mayStart }: Asking,
+  { signal, mayStart, proxy }: Asking,
 ): Promise<RobotsFetch> {
   try {
     const response = await engine.fetch({
@@ -116,6 +117,7 @@ async function fetchRobots(
       onRedirect: async () => 'follow',
       mayStart,
       signal,
+      proxy,
     });
     const { text } = decodeText(
       response.body.subarray(0, ROBOTS_LIMIT_BYTES + 1),
@@ -125,7 +127,7 @@ async function fetchRobots(
   } catch (error) {
     if (!isScrapifieError(error)) throw error;
     // We ended it, and that says nothing about the host.
-    if (error.code === 'CANCELLED' || error.code === 'SHUTTING_DOWN') throw error;
+    if (error.code === 'CANCELLED' || error.code === 'SHUTTING_DOWN' || faultOf(error) !== null) throw error;
     // Five redirects and no end, or none that leads anywhere: the file is unavailable, not the host.
     if (
       error.code === 'TOO_MANY_REDIRECTS' ||

@@ -1,28 +1,27 @@
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
-import type { Engine } from '../fetch/engine.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { HostKey } from '../model/ids.ts';
 import type { Task } from '../model/task.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { PageReader } from '../pages/page-reading.ts';
-import { planAttempt } from '../plan/plan.ts';
 import type { Completion, HostLease, Store, TaskEnd } from '../ports/store.ts';
-import { fetchTask } from './fetch-task.ts';
-import { finishTask, resultOf } from './finish-task.ts';
 import { createHostDoor } from './host-door.ts';
 import { createMailbox, type Letter } from './mailbox.ts';
+import { createAttempts } from './make-attempt.ts';
+import type { Means } from './means.ts';
 import type { Policies } from './policies.ts';
 import type { RobotsCache } from './robots-cache.ts';
 import { type Refusal, robotsEnd, siteEnd } from './robots-end.ts';
 import { type RunningJob, type RunningJobs, tellWaiting } from './running-job.ts';
 import type { Slots } from './slots.ts';
 import { reportAttempt } from './task-report.ts';
+import { chooseWayOut, tierForRobots } from './way-out.ts';
 
 export interface SliceParts {
   readonly store: Store;
   readonly ledger: Ledger;
-  readonly engine: Engine;
+  readonly means: Means;
   readonly reader: PageReader;
   readonly robots: RobotsCache;
   readonly jobs: RunningJobs;
@@ -68,7 +67,7 @@ const WHEN_SIGNALLED = Number.POSITIVE_INFINITY;
 const GOES_ON: ReadonlySet<string> = new Set<TaskEnd['state']>(['waiting', 'ready', 'moved']);
 
 export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
-  const { store, ledger, engine, reader, robots, jobs, slots, now, logger, metrics } = parts;
+  const { store, ledger, means, reader, robots, jobs, slots, now, logger, metrics } = parts;
   const key: HostKey = lease.key;
   const startedAt = now();
   const aborter = new AbortController();
@@ -88,6 +87,18 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     onLost: give,
     onChange: signal,
     onFailure: stop,
+    wayOut(running) {
+      const tier = tierForRobots(running, door.policy(), means.installation().tiers);
+      return chooseWayOut(tier, running.job.options.page.proxy, key, null, means, now);
+    },
+  });
+  const attempts = createAttempts({
+    ...parts,
+    hostKey: key,
+    lease,
+    door,
+    signal: aborter.signal,
+    onAnswered: signal,
   });
 
   function signal(): void {
@@ -244,30 +255,12 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
   }
 
   async function work(task: Task, running: RunningJob): Promise<void> {
-    const plan = planAttempt(running.job.options.page, door.policy(), [engine.name]);
-    if (plan.kind === 'none') {
-      door.left();
-      write(unfetched(task, { state: 'denied', rule: plan.rule }), running);
-      return;
+    const made = await attempts.make(task, running);
+    if ('postponed' in made) write(unfetched(task, made.postponed), running);
+    else {
+      reportAttempt(task, made, logger, metrics);
+      write(made.completion, running);
     }
-    const requestedAt = now();
-    const fetched = await fetchTask(task, running, engine, {
-      hostKey: key,
-      lease,
-      store,
-      now,
-      signal: aborter.signal,
-      mayStart: door.mayStart,
-      mayDisguise: door.hasConsent(running, 'identity'),
-      robotsFor: (url) => (door.isObeyed(running) ? (robots.recall(url.origin) ?? 'unknown') : null),
-      pass: () => door.enterAgain(running, new URL(task.atUrl)),
-    });
-    door.answered(resultOf(fetched, now()), requestedAt);
-    signal();
-    const attempt = { ...parts, lease, engine: engine.name, reason: plan.reason };
-    const finished = await finishTask(task, running, fetched, attempt);
-    reportAttempt(task, finished, logger, metrics);
-    write(finished.completion, running);
   }
 
   const unfetched = (task: Task, end: TaskEnd): Completion => ({

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ERRORS, type ErrorCode } from '../errors/registry.ts';
 import type { OutcomeKind } from '../model/attempt.ts';
+import { httpNext } from './means.fixture.ts';
 import { type AttemptResult, endAfter, isHostFault } from './task-end.ts';
 
 const NOW = 1_000_000;
@@ -21,7 +22,22 @@ const failedWith = (errorCode: ErrorCode): AttemptResult => ({
   errorCode,
   retryAfterMs: null,
 });
-const end = (result: AttemptResult, attempts = FIRST) => endAfter(result, attempts, NOW, half);
+/** With nothing but plain HTTP to go on with. */
+function end({ errorCode, ...result }: AttemptResult, { made, most } = FIRST) {
+  const code = errorCode === null ? {} : { errorCode };
+  const last = { engine: 'http', proxyTier: null, ...result, ...code } as const;
+  const accident = {
+    ...last,
+    outcome: 'error',
+    statusCode: 500,
+    reason: '',
+    ms: 0,
+    bytes: 0,
+    at: '',
+  } as const;
+  const next = httpNext(last, most, Array<typeof accident>(made - 1).fill(accident));
+  return endAfter({ ...result, errorCode }, next, made, NOW, half);
+}
 const described = (result: AttemptResult, attempts = FIRST) => {
   const { state, ...more } = end(result, attempts);
   return `${state} ${'errorCode' in more ? more.errorCode : 'rule' in more ? more.rule : ''}`;
@@ -43,7 +59,7 @@ describe('how a task goes on after an answer', () => {
     [500, 'error', 'waiting retry:HTTP_ERROR', 'failed HTTP_ERROR'],
     [501, 'error', 'failed HTTP_ERROR', 'failed HTTP_ERROR'],
     [502, 'error', 'waiting retry:HTTP_ERROR', 'failed HTTP_ERROR'],
-    [503, 'blocked', 'waiting retry:BLOCKED', 'failed BLOCKED'],
+    [503, 'blocked', 'failed BLOCKED', 'failed BLOCKED'],
     [505, 'error', 'failed HTTP_ERROR', 'failed HTTP_ERROR'],
   ] as const)('%i %s: %s, the last time %s', (statusCode, outcome, first, last) => {
     expect(described(answered(statusCode, outcome))).toBe(first);
@@ -96,7 +112,7 @@ describe('any attempt', () => {
     fc.assert(
       fc.property(anyResult, fc.nat(10), fc.integer({ min: 1, max: 10 }), (result, before, most) => {
         const made = before + 1;
-        const { state, ...rest } = endAfter(result, { made, most }, NOW, half);
+        const { state, ...rest } = end(result, { made, most });
         expect(['done', 'failed', 'waiting']).toContain(state);
         if (made >= most) expect(state).not.toBe('waiting');
         if ('readyAt' in rest) expect(rest.readyAt).toBeGreaterThanOrEqual(NOW);
@@ -108,7 +124,7 @@ describe('any attempt', () => {
     fc.assert(
       fc.property(fc.array(anyResult, { minLength: 10, maxLength: 10 }), (results) => {
         const most = results.length;
-        const ends = results.map((result, index) => endAfter(result, { made: index + 1, most }, NOW, half));
+        const ends = results.map((result, index) => end(result, { made: index + 1, most }));
         expect(ends.some(({ state }) => state !== 'waiting')).toBe(true);
       }),
     );
@@ -117,7 +133,7 @@ describe('any attempt', () => {
   it('is done only when a response arrived that is no error', () => {
     fc.assert(
       fc.property(anyResult, (result) => {
-        if (endAfter(result, FIRST, NOW, half).state !== 'done') return;
+        if (end(result).state !== 'done') return;
         expect(result.errorCode).toBeNull();
         expect(result.statusCode ?? 0).toBeLessThan(400);
       }),

@@ -1,5 +1,6 @@
 import { ERRORS, type ErrorCode, EXIT } from '../errors/registry.ts';
 import type { OutcomeKind } from '../model/attempt.ts';
+import type { LadderStep } from '../plan/ladder/ladder.ts';
 import type { TaskEnd } from '../ports/store.ts';
 import { retryDelayMs } from './backoff.ts';
 
@@ -13,29 +14,29 @@ export interface AttemptResult {
   readonly retryAfterMs: number | null;
 }
 
-export interface AttemptsSoFar {
-  /** This one included. */
-  readonly made: number;
-  readonly most: number;
-}
-
-/** How the task goes on after an attempt: it ends, or waits for the next one. */
+/**
+ * How the task goes on after an attempt: it ends, or waits for the next one, if the ladder has one. `made` are the
+ * attempts so far, this one included.
+ */
 export function endAfter(
   result: AttemptResult,
-  attempts: AttemptsSoFar,
+  next: LadderStep,
+  made: number,
   now: number,
   random: () => number,
 ): TaskEnd {
   const errorCode = result.errorCode ?? codeOf(result);
+  if (next.kind === 'attempt') {
+    // Another way need not wait: the host has said no to the last one, not to us.
+    if (!next.isRetry) return { state: 'waiting', readyAt: now, rule: next.reason };
+    const delayMs = retryDelayMs(made, random, result.retryAfterMs ?? undefined);
+    return { state: 'waiting', readyAt: now + delayMs, rule: `retry:${errorCode ?? result.outcome}` };
+  }
   if (errorCode === null) {
     return { state: 'done', rule: result.outcome === 'ok' ? null : `outcome.${result.outcome}` };
   }
-  const canRetry = ERRORS[errorCode].retry === 'later' || isServerFault(result.statusCode);
-  if (canRetry && attempts.made < attempts.most) {
-    const delayMs = retryDelayMs(attempts.made, random, result.retryAfterMs ?? undefined);
-    return { state: 'waiting', readyAt: now + delayMs, rule: `retry:${errorCode}` };
-  }
-  return { state: 'failed', rule: `attempt.${result.outcome}`, errorCode };
+  const rule = next.reason.includes('consent-required') ? next.reason : `attempt.${result.outcome}`;
+  return { state: 'failed', rule, errorCode };
 }
 
 /** The error that a response stands for; null when it is what was asked for. */
@@ -46,12 +47,24 @@ function codeOf({ outcome, statusCode }: AttemptResult): ErrorCode | null {
   return statusCode !== null && statusCode >= 400 ? 'HTTP_ERROR' : null;
 }
 
+/** What went wrong on our side of the host. */
+const OURS: ReadonlySet<ErrorCode> = new Set([
+  'NO_WORKER',
+  'BROWSER_UNAVAILABLE',
+  'BROWSER_CRASHED',
+  'NO_HEALTHY_PROXY',
+  'PROXY_FAILED',
+  'CAPTCHA_UNSOLVED',
+]);
+
+export const isOurFault = (code: ErrorCode): boolean => OURS.has(code);
+
 /** Whether the host, rather than the URL, is what failed: the breaker counts these. */
 export function isHostFault(result: AttemptResult): boolean {
   if (result.errorCode !== null) {
     const { retry, exitCode } = ERRORS[result.errorCode];
-    // A full disk or a store that is away says nothing about the host.
-    return retry === 'later' && exitCode !== EXIT.environment;
+    // A full disk, a store that is away or a proxy that failed says nothing about the host.
+    return retry === 'later' && exitCode !== EXIT.environment && !isOurFault(result.errorCode);
   }
   return isServerFault(result.statusCode);
 }

@@ -11,15 +11,22 @@ const join = (path: readonly PropertyKey[]) => path.map(String).join('.');
 
 /** Every problem under its own field; an unknown key counts as a field of its own. */
 export function problemsOf(error: z.core.$ZodError): FieldProblem[] {
-  return error.issues.flatMap((issue) => {
-    if (issue.code === 'unrecognized_keys') {
-      return issue.keys.map((key) => ({
-        field: join([...issue.path, key]),
-        message: `Unknown field "${key}".`,
-      }));
-    }
-    return [{ field: join(issue.path), message: issue.message }];
-  });
+  return error.issues.flatMap((issue) => problemsIn(issue, []));
+}
+
+function problemsIn(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): FieldProblem[] {
+  const path = [...above, ...issue.path];
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({ field: join([...path, key]), message: `Unknown field "${key}".` }));
+  }
+  if (issue.code === 'invalid_union') {
+    // The form that was meant is the one in which something stands wrong, rather than the value as a whole.
+    const meant = issue.errors.find((form) =>
+      form.every(({ code, path: at }) => at.length > 0 || code === 'unrecognized_keys'),
+    );
+    if (meant !== undefined && meant.length > 0) return meant.flatMap((each) => problemsIn(each, path));
+  }
+  return [{ field: join(path), message: issue.message }];
 }
 
 export function invalidRequest(problems: readonly FieldProblem[]): ScrapifieError {

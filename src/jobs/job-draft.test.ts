@@ -144,4 +144,23 @@ describe('what may harm a site owner', () => {
     expect(draftScrape(request, nobody, { hasConsent: true }).usedConsents).toEqual(['robots', 'identity']);
     expect(scrape(agent, (_host, what) => what === 'identity').options.page.headers).toEqual(agent.headers);
   });
+
+  it.each([
+    [{ engine: 'stealth' }, 'stealth', 'engine'],
+    [{ engine: 'flaresolverr' }, 'stealth', 'engine'],
+    [{ identity: 'browser' }, 'identity', 'identity'],
+    [{ identity: 'browser', engine: 'stealth' }, 'stealth', 'engine'],
+  ])('%j needs the consent %s, which the audit log will have', (options, consent, field) => {
+    const url = 'https://theirs.example/';
+    const error = errorOf(() => scrape({ url, ...options }, (_host, what) => what !== consent));
+    expect(error.code).toBe('CONSENT_REQUIRED');
+    expect(error.details).toMatchObject([{ field }]);
+    const consenting: Consents = (_host, what) => what === consent;
+    expect(scrape({ url, ...options }, consenting).usedConsents).toEqual([consent]);
+  });
+
+  it('is nothing that a browser or an honest name does', () => {
+    const options = { engine: 'browser', identity: 'bot', actions: [{ type: 'click', selector: 'a' }] };
+    expect(scrape({ url: 'https://theirs.example/', ...options }).usedConsents).toEqual([]);
+  });
 });

@@ -24,8 +24,8 @@ export interface JobDraft {
   readonly usedConsents: readonly Consent[];
 }
 
-/** Whether the operator named this host for what is otherwise off: ignoring robots.txt, another user agent. */
-export type Consents = (host: HostKey, what: Extract<Consent, 'robots' | 'identity'>) => boolean;
+/** Whether the operator named this host for what is otherwise off. */
+export type Consents = (host: HostKey, what: Consent) => boolean;
 
 /** What only the person who runs the installation may say. */
 export interface OperatorOptions {
@@ -261,23 +261,36 @@ function requireConsent(
   operator: OperatorOptions,
 ): readonly Consent[] {
   const consents: Consents = operator.hasConsent === true ? () => true : policy;
-  const used: Consent[] = [];
-  if (!page.obeyRobots) {
-    refuseWithout('robots', 'obeyRobots', 'ignoring robots.txt', seeds, consents);
-    used.push('robots');
+  const wanted = consentsFor(page);
+  for (const each of wanted) refuseWithout(each, seeds, consents);
+  return [...new Set(wanted.map(({ what }) => what))];
+}
+
+/** Something that is off unless the operator consents, and the field that asks for it. */
+interface Wanted {
+  readonly what: Consent;
+  readonly field: string;
+  readonly asked: string;
+}
+
+function consentsFor({ obeyRobots, headers, engine, identity }: PageOptions): Wanted[] {
+  const wanted: Wanted[] = [];
+  if (!obeyRobots) wanted.push({ what: 'robots', field: 'obeyRobots', asked: 'ignoring robots.txt' });
+  const isDisguised = engine === 'stealth' || engine === 'flaresolverr';
+  if (isDisguised) wanted.push({ what: 'stealth', field: 'engine', asked: `the engine ${engine}` });
+  // What such an engine does anyway is covered by the consent to it.
+  if (identity === 'browser' && !isDisguised) {
+    wanted.push({ what: 'identity', field: 'identity', asked: 'the identity of a browser' });
   }
-  const agent = Object.keys(page.headers).find((name) => name.toLowerCase() === 'user-agent');
+  const agent = Object.keys(headers).find((name) => name.toLowerCase() === 'user-agent');
   if (agent !== undefined) {
-    refuseWithout('identity', `headers.${agent}`, 'another user agent', seeds, consents);
-    used.push('identity');
+    wanted.push({ what: 'identity', field: `headers.${agent}`, asked: 'another user agent' });
   }
-  return used;
+  return wanted;
 }
 
 function refuseWithout(
-  what: Parameters<Consents>[1],
-  field: string,
-  asked: string,
+  { what, field, asked }: Wanted,
   seeds: readonly CanonicalUrl[],
   consents: Consents,
 ): void {

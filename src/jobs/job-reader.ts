@@ -1,12 +1,14 @@
 import { ERRORS, type ErrorCode, EXIT } from '../errors/registry.ts';
 import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { Attempt } from '../model/attempt.ts';
-import type { JobId } from '../model/ids.ts';
-import type { Format, Job } from '../model/job.ts';
+import type { JobId, TaskId } from '../model/ids.ts';
+import type { Job } from '../model/job.ts';
+import type { Page } from '../model/page.ts';
 import type { LedgerEntry, TaskState } from '../model/task.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { JobStore, Slice } from '../ports/store.ts';
-import { type PageResult, readPage } from './page-result.ts';
+import { artifactsOf, type NamedArtifact } from './artifact.ts';
+import { type PageResult, readPage, readRecord, type Wanted } from './page-result.ts';
 import { isAnswered, scrapeFailure } from './scrape-outcome.ts';
 
 export interface ListQuery {
@@ -61,9 +63,13 @@ export interface JobReader {
    * The result of a scrape that has ended. Throws its error when no answer was got. When it cannot be read for now,
    * because the store or the object store is away, the error has the id under which it can be read later.
    */
-  scraped(id: JobId, formats: readonly Format[]): Promise<ScrapeResult>;
+  scraped(id: JobId, wanted: Wanted): Promise<ScrapeResult>;
   /** What a map that has ended found. Throws the error of its start page when it found nothing; else as `scraped`. */
   mapped(id: JobId, limit: number): Promise<MapResult>;
+  /** What a page has under this name, as `artifactsOf` gives them. Throws NOT_FOUND. */
+  artifact(job: Job, taskId: string, name: string): Promise<NamedArtifact>;
+  /** Its bytes. Throws NOT_FOUND when they are gone, and why they cannot be read for now. */
+  artifactBytes(artifact: NamedArtifact): Promise<Uint8Array>;
 }
 
 /** Read together; small enough that twice as many bodies at the body limit still fit into memory. */
@@ -73,18 +79,25 @@ const LIGHT_STEP = 200;
 const MAX_SLICE_BYTES = 33_554_432;
 const LEDGER_STEP = 1_000;
 
-const stepFor = (formats: readonly Format[]) =>
-  formats.some((format) => format === 'html' || format === 'rawHtml' || format === 'text')
+const stepFor = ({ formats, isInline }: Wanted) =>
+  isInline || formats.some((format) => format === 'html' || format === 'rawHtml' || format === 'text')
     ? HEAVY_STEP
     : LIGHT_STEP;
+
+/** What of a page goes into an answer, roughly. */
+function weightOf({ bytes, record }: Page, { isInline }: Wanted): number {
+  const { rendered } = isInline ? readRecord(record) : {};
+  if (rendered === undefined) return bytes;
+  return artifactsOf(rendered).reduce((sum, artifact) => sum + artifact.bytes, bytes);
+}
 
 export function createJobReader(store: JobStore, blobs: Blobs): JobReader {
   async function results(
     job: Job,
     query: ListQuery & { readonly state?: 'done' | 'failed' | undefined },
   ): Promise<Slice<PageResult>> {
-    const { formats } = job.options.page;
-    const step = stepFor(formats);
+    const wanted = job.options.page;
+    const step = stepFor(wanted);
     const items: PageResult[] = [];
     let cursor = query.cursor;
     let bytes = 0;
@@ -92,8 +105,8 @@ export function createJobReader(store: JobStore, blobs: Blobs): JobReader {
       const limit = Math.min(step, query.limit - items.length);
       const pages = await store.listPages({ jobId: job.id, state: query.state, cursor, limit });
       for (const page of pages.items) {
-        items.push(await readPage(page, formats, blobs));
-        bytes += page.bytes;
+        items.push(await readPage(page, job.id, wanted, blobs));
+        bytes += weightOf(page, wanted);
       }
       const isFull = items.length >= query.limit || bytes >= MAX_SLICE_BYTES;
       if (pages.nextCursor === null || isFull) return { items, nextCursor: pages.nextCursor };
@@ -102,12 +115,12 @@ export function createJobReader(store: JobStore, blobs: Blobs): JobReader {
   }
 
   async function* eachResult(job: Job, state?: 'done' | 'failed'): AsyncGenerator<PageResult> {
-    const { formats } = job.options.page;
-    const limit = stepFor(formats);
+    const wanted = job.options.page;
+    const limit = stepFor(wanted);
     let cursor: string | undefined;
     do {
       const pages = await store.listPages({ jobId: job.id, state, cursor, limit });
-      for (const page of pages.items) yield await readPage(page, formats, blobs);
+      for (const page of pages.items) yield await readPage(page, job.id, wanted, blobs);
       cursor = pages.nextCursor ?? undefined;
     } while (cursor !== undefined);
   }
@@ -121,7 +134,7 @@ export function createJobReader(store: JobStore, blobs: Blobs): JobReader {
     } while (cursor !== undefined);
   }
 
-  async function scraped(id: JobId, formats: readonly Format[]): Promise<ScrapeResult> {
+  async function scraped(id: JobId, wanted: Wanted): Promise<ScrapeResult> {
     const [pages, entries] = await Promise.all([
       store.listPages({ jobId: id, limit: 1 }),
       store.listTasks({ jobId: id, limit: 1 }),
@@ -129,7 +142,7 @@ export function createJobReader(store: JobStore, blobs: Blobs): JobReader {
     const page = pages.items[0];
     const entry = entries.items[0];
     if (entry === undefined || !isAnswered(page)) throw scrapeFailure(id, entry, page);
-    return { id, ...(await readPage(page, formats, blobs)), trace: traceOf(entry) };
+    return { id, ...(await readPage(page, id, wanted, blobs)), trace: traceOf(entry) };
   }
 
   async function mapped(id: JobId, limit: number): Promise<MapResult> {
@@ -155,10 +168,29 @@ export function createJobReader(store: JobStore, blobs: Blobs): JobReader {
     urls: (job, { state, cursor, limit }) => store.listTasks({ jobId: job.id, state, cursor, limit }),
     eachUrl: (job, state) => eachEntry(job.id, state),
 
-    scraped: (id, formats) => namingJob(id, scraped(id, formats)),
+    scraped: (id, wanted) => namingJob(id, scraped(id, wanted)),
     mapped: (id, limit) => namingJob(id, mapped(id, limit)),
+
+    async artifact(job, taskId, name) {
+      const page = TASK_ID.test(taskId) ? await store.getPage(job.id, Number(taskId) as TaskId) : null;
+      const { rendered } = page === null ? {} : readRecord(page.record);
+      const found = rendered === undefined ? [] : artifactsOf(rendered);
+      const artifact = found.find((each) => each.name === name);
+      if (artifact === undefined) throw noArtifact(name);
+      return artifact;
+    },
+    async artifactBytes({ contentHash, name }) {
+      const bytes = await blobs.get(contentHash);
+      if (bytes === null) throw noArtifact(name);
+      return bytes;
+    },
   };
 }
+
+const TASK_ID = /^[1-9]\d{0,14}$/;
+
+const noArtifact = (name: string) =>
+  new ScrapifieError('NOT_FOUND', `The page has no artifact ${name.slice(0, 100)}.`);
 
 /** The work is done and kept; whoever waited for it must be able to come back for it. */
 async function namingJob<T>(jobId: JobId, reading: Promise<T>): Promise<T> {

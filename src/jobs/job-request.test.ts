@@ -8,7 +8,6 @@ import {
   mapRequestSchema,
   scrapeRequestSchema,
 } from './job-request.ts';
-import { pageOptionsOf } from './page-fields.ts';
 
 const url = 'https://example.com/';
 
@@ -37,11 +36,15 @@ describe('requests', () => {
       maxAttempts: 3,
       maxBodyBytes: 10_485_760,
       obeyRobots: true,
-      render: null,
+      wait: null,
+      scroll: false,
+      actions: [],
+      screenshot: null,
+      blockResources: [],
+      inline: false,
       session: null,
       proxy: null,
       identity: null,
-      isInline: false,
       method: 'GET',
       body: null,
       async: false,
@@ -79,7 +82,7 @@ describe('requests', () => {
   });
 
   it('name every bad field, not only the first', () => {
-    const fields = fieldsOf(scrapeRequestSchema, { formats: ['pdf'], timeoutMs: -1, engine: 'magic' });
+    const fields = fieldsOf(scrapeRequestSchema, { formats: ['doc'], timeoutMs: -1, engine: 'magic' });
     expect(fields.sort()).toEqual(['engine', 'formats.0', 'timeoutMs', 'url']);
   });
 
@@ -118,13 +121,5 @@ describe('requests', () => {
     expect(fieldsOf(crawlRequestSchema, { urls: [url], options: { method: 'POST' } })).toEqual([
       'options.method',
     ]);
-  });
-
-  it('for an engine this installation lacks say so', () => {
-    for (const engine of ['browser', 'stealth'] as const) {
-      const request = parseRequest(scrapeRequestSchema, { url, engine });
-      expect(() => pageOptionsOf(request)).toThrow(/no browser engine/);
-    }
-    expect(pageOptionsOf(parseRequest(scrapeRequestSchema, { url, engine: 'http' })).engine).toBe('http');
   });
 });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { bodyNeedsPost, messageFields, pageFields } from './page-fields.ts';
+import type { Format } from '../model/job.ts';
+import { checkPage, messageFields, pageFields } from './page-fields.ts';
 
 /**
  * What a client may ask for, one schema per kind of job. API, command line and SDK parse with these; their
@@ -58,19 +59,22 @@ const asyncField = z
   .default(false)
   .describe('Answer 202 with the job at once instead of waiting for the result.');
 
+/** What is kept of a single page unless the request says otherwise. */
+export const SCRAPE_FORMATS = ['metadata', 'links', 'text'] as const satisfies readonly Format[];
+
 export const scrapeRequestSchema = z
   .strictObject({
     url: url.describe('The page to fetch.').meta({ examples: urlExample }),
-    ...pageFields(['metadata', 'links', 'text']),
+    ...pageFields(SCRAPE_FORMATS),
     ...messageFields,
     async: asyncField,
   })
-  .superRefine(bodyNeedsPost)
+  .superRefine(checkPage)
   .meta({ examples: [{ url: 'https://example.com/', formats: ['metadata', 'links', 'text'] }] });
 
 const batchOptions = z
   .strictObject({ ...pageFields(['metadata', 'links']), ...messageFields })
-  .superRefine(bodyNeedsPost)
+  .superRefine(checkPage)
   .prefault({})
   .describe('How each page is fetched.');
 
@@ -89,6 +93,7 @@ export const batchRequestSchema = z
 
 const crawlOptions = z
   .strictObject(pageFields(['metadata', 'links']))
+  .superRefine(checkPage)
   .prefault({})
   .describe('How each page is fetched.');
 
@@ -164,7 +169,8 @@ export const mapRequestSchema = z
     async: asyncField,
     options: z
       .strictObject(pageFields(['links']))
-      .omit({ formats: true })
+      .omit({ formats: true, screenshot: true, inline: true })
+      .superRefine(checkPage)
       .prefault({})
       .describe('How the start page and the sitemaps are fetched.'),
   })

@@ -1,6 +1,6 @@
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { AccountId, HostKey, JobId } from '../model/ids.ts';
-import type { Budgets, Job } from '../model/job.ts';
+import type { Budgets, Job, PageOptions } from '../model/job.ts';
 import { rankOf } from '../model/rank.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Bus } from '../ports/bus.ts';
@@ -30,6 +30,8 @@ export interface JobsDeps {
   readonly random: () => number;
   readonly maxQueuedUrls: number;
   readonly consents: Consents;
+  /** Why this installation cannot do what is asked; null when it can, or when that is not known here. */
+  readonly refusalOf?: (page: PageOptions) => ScrapifieError | null;
   /** Told of each new job before anybody is asked to work on it; spares whoever does a look at the store. */
   readonly onAccepted?: (job: Job) => void;
 }
@@ -95,6 +97,13 @@ export function createJobs(deps: JobsDeps): Jobs {
     },
   });
   const read = createJobReader(store, deps.blobs);
+
+  /** Before anything is stored: what cannot be done here is refused and not tried. */
+  function possible(draft: JobDraft): JobDraft {
+    const refusal = deps.refusalOf?.(draft.options.page) ?? null;
+    if (refusal !== null) throw refusal;
+    return draft;
+  }
 
   /** After the commit only. A lost offer costs seconds: the sweep makes it again. */
   function offer(offers: readonly HostOffer[]): void {
@@ -167,21 +176,21 @@ export function createJobs(deps: JobsDeps): Jobs {
     read,
     get,
     scrape: async (request, account, given = {}) =>
-      accept(draftScrape(request, consents, given.operator), account, given.id ?? newId()),
+      accept(possible(draftScrape(request, consents, given.operator)), account, given.id ?? newId()),
     batch: async (request, account, given = {}) =>
-      accept(draftBatch(request, consents, given.operator), account, given.id ?? newId()),
+      accept(possible(draftBatch(request, consents, given.operator)), account, given.id ?? newId()),
     crawl: async (request, account, given = {}) =>
-      accept(draftCrawl(request, consents, given.operator), account, given.id ?? newId()),
+      accept(possible(draftCrawl(request, consents, given.operator)), account, given.id ?? newId()),
     map: async (request, account, given = {}) =>
-      accept(draftMap(request, consents, given.operator), account, given.id ?? newId()),
+      accept(possible(draftMap(request, consents, given.operator)), account, given.id ?? newId()),
 
     async scrapeNow(request, account, given = {}) {
-      const draft = draftScrape(request, consents, given.operator);
+      const draft = possible(draftScrape(request, consents, given.operator));
       const id = await acceptAndWait(draft, account, request.timeoutMs, given);
-      return read.scraped(id, draft.options.page.formats);
+      return read.scraped(id, draft.options.page);
     },
     async mapNow(request, account, given = {}) {
-      const draft = draftMap(request, consents, given.operator);
+      const draft = possible(draftMap(request, consents, given.operator));
       const id = await acceptAndWait(draft, account, request.timeoutMs, given);
       return read.mapped(id, request.limit);
     },

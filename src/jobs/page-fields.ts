@@ -1,6 +1,8 @@
 import { z } from 'zod';
-import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import { ENGINE_NAMES } from '../model/attempt.ts';
 import type { Format, PageOptions } from '../model/job.ts';
+import { browserFields, checkPauses, renderFields, renderWishOf } from './render-fields.ts';
+import { proxyWishOf, wayFields } from './way-fields.ts';
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
 /** Visible ASCII, spaces and tabs: what every server reads the same way, and nothing that could end a header. */
@@ -35,6 +37,8 @@ export const FORMATS = [
   'pdf',
   'xhr',
 ] as const satisfies readonly Format[];
+
+export const ENGINES = ['auto', ...ENGINE_NAMES] as const;
 
 const headers = z
   .record(z.string(), z.string().max(8_192))
@@ -78,9 +82,12 @@ const cookies = z
 /** The fields that say how a page is fetched and what is kept of it, the same in every kind of request. */
 export const pageFields = (formats: readonly Format[]) => ({
   engine: z
-    .enum(['auto', 'http', 'browser', 'stealth'])
+    .enum(ENGINES)
     .default('auto')
-    .describe('How pages are fetched. `auto` takes the cheapest engine that works.'),
+    .describe(
+      'How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the ' +
+        'operator’s consent for the host.',
+    ),
   formats: z
     .array(z.enum(FORMATS))
     .min(1)
@@ -88,8 +95,14 @@ export const pageFields = (formats: readonly Format[]) => ({
     .default([...formats])
     .describe('What is kept of each page and returned.')
     .meta({ examples: [['metadata', 'links', 'text']] }),
+  inline: z
+    .boolean()
+    .default(false)
+    .describe('Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.'),
   headers,
   cookies,
+  ...renderFields,
+  ...wayFields,
   timeoutMs: z
     .number()
     .int()
@@ -117,32 +130,37 @@ export const messageFields = {
   body: z.string().max(1_048_576).nullable().default(null).describe('Request body; needs `method: "POST"`.'),
 };
 
-export function bodyNeedsPost(
-  given: { method: string; body: string | null },
-  context: z.core.$RefinementCtx,
-): void {
-  if (given.body !== null && given.method !== 'POST') {
-    context.addIssue({ code: 'custom', path: ['body'], message: 'A body needs `method: "POST"`.' });
+type PageRequest = Omit<
+  z.output<z.ZodObject<ReturnType<typeof pageFields>>>,
+  'formats' | 'screenshot' | 'inline'
+> &
+  Partial<z.output<z.ZodObject<typeof messageFields>>> & {
+    readonly formats?: readonly Format[];
+    readonly screenshot?: z.output<(typeof renderFields)['screenshot']>;
+    readonly inline?: boolean;
+  };
+
+/** Refuses what contradicts itself, by the name of the field that is one too many. */
+export function checkPage(given: PageRequest, context: z.core.$RefinementCtx): void {
+  const refuse = (path: readonly (string | number)[], message: string) =>
+    context.addIssue({ code: 'custom', path: [...path], message });
+  if (typeof given.body === 'string' && given.method !== 'POST') {
+    refuse(['body'], 'A body needs `method: "POST"`.');
   }
+  if (given.engine === 'http') {
+    for (const path of browserFields(given)) refuse(path, 'Needs a browser, and `engine` says `http`.');
+  }
+  if ((given.engine === 'stealth' || given.engine === 'flaresolverr') && given.identity === 'bot') {
+    refuse(['identity'], `The engine \`${given.engine}\` has a browser’s identity.`);
+  }
+  checkPauses(given, context);
 }
 
-type PageRequest = z.output<z.ZodObject<ReturnType<typeof pageFields>>> & {
-  readonly method?: 'GET' | 'POST';
-  readonly body?: string | null;
-};
-
-/** Throws UNSUPPORTED_OPTION for what this installation cannot do. */
 export function pageOptionsOf(request: PageRequest): PageOptions {
-  if (request.engine === 'browser' || request.engine === 'stealth') {
-    throw new ScrapifieError(
-      'UNSUPPORTED_OPTION',
-      `Engine "${request.engine}" cannot be used: this installation has no browser engine.`,
-      { details: [{ field: 'engine', message: 'this installation has no browser engine' }] },
-    );
-  }
+  const { formats = [], screenshot = null } = request;
   return {
     engine: request.engine,
-    formats: [...new Set(request.formats)],
+    formats: [...new Set<Format>([...formats, ...(screenshot === null ? [] : (['screenshot'] as const))])],
     headers: request.headers,
     cookies: request.cookies,
     method: request.method ?? 'GET',
@@ -151,10 +169,10 @@ export function pageOptionsOf(request: PageRequest): PageOptions {
     maxAttempts: request.maxAttempts,
     maxBodyBytes: request.maxBodyBytes,
     obeyRobots: request.obeyRobots,
-    render: null,
-    session: null,
-    proxy: null,
-    identity: null,
-    isInline: false,
+    render: renderWishOf(request),
+    session: request.session,
+    proxy: proxyWishOf(request.proxy),
+    identity: request.identity,
+    isInline: request.inline ?? false,
   };
 }

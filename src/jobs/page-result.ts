@@ -1,8 +1,19 @@
 import type { ErrorCode } from '../errors/registry.ts';
-import type { Format } from '../model/job.ts';
-import type { Page, PageLink, PageMetadata, PageRecord } from '../model/page.ts';
+import type { JobId } from '../model/ids.ts';
+import type { Format, PageOptions } from '../model/job.ts';
+import type {
+  ActionRecord,
+  ArtifactRef,
+  Page,
+  PageLink,
+  PageMetadata,
+  PageRecord,
+  RenderedRecord,
+  XhrRecord,
+} from '../model/page.ts';
 import { unpackRecord } from '../model/page-record.ts';
 import type { Blobs } from '../ports/blobs.ts';
+import { type Artifact, artifactPath } from './artifact.ts';
 
 /** A stored page as clients see it. Formats that were not asked for are left out; ones a page cannot have are null. */
 export interface PageResult {
@@ -22,23 +33,57 @@ export interface PageResult {
   readonly html?: string | null;
   readonly rawHtml?: string | null;
   readonly text?: string | null;
-  readonly error?: { readonly code: ErrorCode; readonly message: string };
+  readonly screenshot?: Artifact | null;
+  readonly pdf?: Artifact | null;
+  readonly xhr?: readonly XhrResult[] | null;
+  /** One entry per action that ran to its end. */
+  readonly actions?: readonly ActionResult[];
+  /** Only of pages that a browser has shown. */
+  readonly consoleErrors?: readonly string[];
+  readonly error?: {
+    readonly code: ErrorCode;
+    readonly message: string;
+    /** Where on the page it went wrong, as in `actions[2] click #buy`. */
+    readonly details?: { readonly step: string };
+  };
 }
+
+export interface XhrResult extends Omit<XhrRecord, 'body'> {
+  readonly body?: Artifact;
+}
+
+export interface ActionResult extends Omit<ActionRecord, 'picture'> {
+  readonly screenshot?: Artifact;
+}
+
+/** What a job wants to see of its pages. */
+export type Wanted = Pick<PageOptions, 'formats' | 'isInline'>;
 
 const EMPTY_RECORD: PageRecord = { metadata: null, links: [] };
 
-function readRecord(packed: Uint8Array | null): PageRecord {
+export function readRecord(packed: Uint8Array | null): PageRecord {
   return packed === null ? EMPTY_RECORD : (JSON.parse(unpackRecord(packed).toString('utf8')) as PageRecord);
 }
 
 const TEXTUAL = /^(?:text\/|application\/(?:[a-z0-9.+-]*\+)?(?:xml|json|javascript|ecmascript|x-ndjson)\b)/i;
 
-/** Null for what is not text, and when the blob is gone. */
-async function readRawHtml(page: Page, blobs: Blobs): Promise<string | null> {
-  if (page.contentHash === null) return null;
+/** As the server sent it. Null for what is not text, when the blob is gone, and when only the browser has seen it. */
+async function readRawHtml(
+  page: Page,
+  rendered: RenderedRecord | undefined,
+  blobs: Blobs,
+): Promise<string | null> {
+  if (rendered?.raw === null) return null;
+  const { contentHash, charset } = rendered?.raw ?? page;
+  if (contentHash === null) return null;
   if (page.contentType !== null && !TEXTUAL.test(page.contentType)) return null;
-  const body = await blobs.get(page.contentHash);
-  return body === null ? null : decoderFor(page.charset).decode(body);
+  const body = await blobs.get(contentHash);
+  return body === null ? null : decoderFor(charset).decode(body);
+}
+
+/** The same, for who wants nothing else of the page. */
+export async function rawHtmlOf(page: Page, blobs: Blobs): Promise<string | null> {
+  return readRawHtml(page, readRecord(page.record).rendered, blobs);
 }
 
 function decoderFor(charset: string | null): { decode(bytes: Uint8Array): string } {
@@ -52,10 +97,24 @@ function decoderFor(charset: string | null): { decode(bytes: Uint8Array): string
 
 const iso = (at: number) => new Date(at).toISOString();
 
-export async function readPage(page: Page, formats: readonly Format[], blobs: Blobs): Promise<PageResult> {
+/** A stored page with what was asked for; `url`s of artifacts are paths. */
+export async function readPage(
+  page: Page,
+  jobId: JobId,
+  { formats, isInline }: Wanted,
+  blobs: Blobs,
+): Promise<PageResult> {
   const has = (format: Format) => formats.includes(format);
-  const needsRecord = has('metadata') || has('links') || has('html') || has('text');
-  const record = needsRecord ? readRecord(page.record) : EMPTY_RECORD;
+  const record = readRecord(page.record);
+  const { rendered } = record;
+  const show = async (name: string, ref: ArtifactRef): Promise<Artifact> => {
+    const { contentType, bytes, contentHash } = ref;
+    const artifact = { url: artifactPath(jobId, page.taskId, name), contentType, bytes };
+    if (!isInline) return artifact;
+    const body = await blobs.get(contentHash);
+    return { ...artifact, base64: body === null ? null : Buffer.from(body).toString('base64') };
+  };
+  const shown = rendered ?? {};
   return {
     url: page.url,
     finalUrl: page.finalUrl,
@@ -70,10 +129,44 @@ export async function readPage(page: Page, formats: readonly Format[], blobs: Bl
     ...(has('metadata') ? { metadata: record.metadata } : {}),
     ...(has('links') ? { links: record.links } : {}),
     ...(has('html') ? { html: record.html ?? null } : {}),
-    ...(has('rawHtml') ? { rawHtml: await readRawHtml(page, blobs) } : {}),
+    ...(has('rawHtml') ? { rawHtml: await readRawHtml(page, rendered, blobs) } : {}),
     ...(has('text') ? { text: record.text ?? null } : {}),
-    ...(page.errorCode === null
-      ? {}
-      : { error: { code: page.errorCode, message: page.errorMessage ?? page.errorCode } }),
+    ...(has('screenshot')
+      ? { screenshot: shown.screenshot === undefined ? null : await show('screenshot', shown.screenshot) }
+      : {}),
+    ...(has('pdf') ? { pdf: shown.pdf === undefined ? null : await show('pdf', shown.pdf) } : {}),
+    ...(has('xhr') ? { xhr: shown.xhr === undefined ? null : await xhrResults(shown.xhr, show) } : {}),
+    ...(shown.actions === undefined ? {} : { actions: await actionResults(shown.actions, show) }),
+    ...(rendered === undefined ? {} : { consoleErrors: rendered.consoleErrors ?? [] }),
+    ...errorOf(page, rendered),
   };
+}
+
+type Show = (name: string, ref: ArtifactRef) => Promise<Artifact>;
+
+function xhrResults(records: readonly XhrRecord[], show: Show): Promise<XhrResult[]> {
+  return Promise.all(
+    records.map(async ({ body, ...record }, at) =>
+      body === undefined ? record : { ...record, body: await show(`xhr-${at}`, body) },
+    ),
+  );
+}
+
+function actionResults(records: readonly ActionRecord[], show: Show): Promise<ActionResult[]> {
+  return Promise.all(
+    records.map(async ({ picture, ...record }, at) =>
+      picture === undefined ? record : { ...record, screenshot: await show(`action-${at}`, picture) },
+    ),
+  );
+}
+
+export function errorOf(
+  { errorCode: code, errorMessage }: Page,
+  rendered: RenderedRecord | undefined,
+): Pick<PageResult, 'error'> {
+  if (code === null) return {};
+  const { failure } = rendered ?? {};
+  const step = failure?.code === code ? failure.step : null;
+  const message = errorMessage ?? code;
+  return { error: step === null ? { code, message } : { code, message, details: { step } } };
 }

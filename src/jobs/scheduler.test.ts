@@ -27,7 +27,7 @@ it('ends jobs whose time is over, and says so', async () => {
   });
   const told: Messages['job.changed'][] = [];
   bus.subscribe('job.changed', (message) => void told.push(message));
-  const scheduler = createScheduler({ store, queue, bus, now: Date.now });
+  const scheduler = createScheduler({ store, queue, bus, now: Date.now, sweepSessions: async () => 0 });
   await scheduler.start();
   await soon(() => expect(told).toContainEqual({ jobs: [job.id], finished: [job.id] }));
   await scheduler.stop();
@@ -38,7 +38,7 @@ it('offers hosts that have work and no owner, whoever forgot to', async () => {
   await addJob(store, [URL_A], { createdAt: Date.now() });
   const offered: string[] = [];
   const consumer = await queue.consume('scrape-http', 1, async ({ id }) => void offered.push(id));
-  const scheduler = createScheduler({ store, queue, bus, now: Date.now });
+  const scheduler = createScheduler({ store, queue, bus, now: Date.now, sweepSessions: async () => 0 });
   await scheduler.start();
   await soon(() => expect(offered).toContain('site.test'));
   await scheduler.stop();

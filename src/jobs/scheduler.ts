@@ -14,13 +14,18 @@ export interface SchedulerDeps {
   readonly queue: Pick<Queue, 'every' | 'offer'>;
   readonly bus: Bus;
   readonly now: () => number;
+  /** Deletes sessions that ended long ago. */
+  readonly sweepSessions: () => Promise<unknown>;
 }
 
 const TICK_MS = 1_000;
+const SESSIONS_EVERY_MS = 60_000;
 /** Hosts offered per tick: the queue folds those it has already, so this bounds one message, not the work. */
 const MOST_OFFERED = 500;
 
-export function createScheduler({ store, queue, bus, now }: SchedulerDeps): Scheduler {
+export function createScheduler(deps: SchedulerDeps): Scheduler {
+  const { store, queue, bus, now, sweepSessions } = deps;
+  let sessionsSweptAt = Number.NEGATIVE_INFINITY;
   let ticking: Consumer | null = null;
 
   /** Stops jobs whose time is over; one with pages under way has not ended yet, and its last commit will say so. */
@@ -49,6 +54,9 @@ export function createScheduler({ store, queue, bus, now }: SchedulerDeps): Sche
       ticking = await queue.every('cleanup-jobs', TICK_MS, async () => {
         await expire();
         await sweep();
+        if (now() - sessionsSweptAt < SESSIONS_EVERY_MS) return;
+        sessionsSweptAt = now();
+        await sweepSessions();
       });
     },
     async stop() {

@@ -4,13 +4,19 @@ import type { JobId } from '../model/ids.ts';
 import type { Page } from '../model/page.ts';
 import type { LedgerEntry } from '../model/task.ts';
 
-/** Errors of pages that were answered in full: the caller gets the answer, with the error beside it. */
+/**
+ * Errors of pages that were answered, if not always worked through to the end: the caller gets what there is, with the
+ * error beside it.
+ */
 const ANSWERED: ReadonlySet<ErrorCode> = new Set([
   'HTTP_ERROR',
   'HOST_RATE_LIMITED',
   'BLOCKED',
   'CAPTCHA',
   'EXTRACTION_FAILED',
+  'ACTION_FAILED',
+  'TASK_TIMEOUT',
+  'CAPTCHA_UNSOLVED',
 ]);
 
 export function isAnswered(page: Page | undefined): page is Page {

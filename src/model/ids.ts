@@ -15,3 +15,4 @@ export type UrlKey = Branded<string, 'UrlKey'>;
 export type ContentHash = Branded<string, 'ContentHash'>;
 export type AccountId = Branded<string, 'AccountId'>;
 export type KeyId = Branded<string, 'KeyId'>;
+export type SessionId = Branded<string, 'SessionId'>;

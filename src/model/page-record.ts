@@ -7,6 +7,7 @@ const COMPRESSION = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 /** A record holds at most a page's text and HTML, both bounded by the body limit. */
 const MAX_RECORD_BYTES = 536_870_912;
 const OPENING_BRACE = 0x7b;
+const RENDERED_START = Buffer.from('{"rendered":');
 
 /** How a record lies beside its page: JSON, or a zstd frame of it. */
 export function packRecord(record: PageRecord): Uint8Array {
@@ -18,4 +19,9 @@ export function packRecord(record: PageRecord): Uint8Array {
 export function unpackRecord(packed: Uint8Array): Buffer {
   if (packed[0] !== OPENING_BRACE) return zstdDecompressSync(packed, { maxOutputLength: MAX_RECORD_BYTES });
   return Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength);
+}
+
+/** Whether the page was shown in a browser, from the JSON of its record and without parsing it. */
+export function isRenderedRecord(json: Buffer): boolean {
+  return json.subarray(0, RENDERED_START.length).equals(RENDERED_START);
 }

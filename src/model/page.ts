@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../errors/registry.ts';
 import type { ContentHash, JobSeq, TaskId } from './ids.ts';
+import type { RenderAction } from './render.ts';
 
 export interface PageLink {
   readonly url: string;
@@ -45,8 +46,53 @@ export interface PageMetadata {
   readonly images: readonly PageImage[];
 }
 
+/** Bytes that belong to a page and lie in the blob store beside its body. */
+export interface ArtifactRef {
+  readonly contentHash: ContentHash;
+  readonly contentType: string;
+  readonly bytes: number;
+}
+
+/** What the page's scripts asked for and got. */
+export interface XhrRecord {
+  readonly url: string;
+  readonly method: string;
+  readonly statusCode: number;
+  readonly contentType: string | null;
+  readonly isTooLarge: boolean;
+  /** The answer, when it is short and text. */
+  readonly text?: string;
+  /** Any other answer. */
+  readonly body?: ArtifactRef;
+}
+
+export interface ActionRecord {
+  readonly type: RenderAction['type'];
+  readonly ms: number;
+  readonly value?: unknown;
+  readonly picture?: ArtifactRef;
+}
+
+/** What came of showing the page in a browser, besides its document. There is one exactly when it was shown. */
+export interface RenderedRecord {
+  readonly screenshot?: ArtifactRef;
+  readonly pdf?: ArtifactRef;
+  readonly xhr?: readonly XhrRecord[];
+  readonly actions?: readonly ActionRecord[];
+  readonly consoleErrors?: readonly string[];
+  /**
+   * The document as the server sent it; null when that is not known. Missing when nobody asked for it, or when the
+   * page's body is what was sent.
+   */
+  readonly raw?: { readonly contentHash: ContentHash; readonly charset: string } | null;
+  /** The step that failed on the page; everything else is what there was by then. */
+  readonly failure?: { readonly code: ErrorCode; readonly message: string; readonly step: string | null };
+}
+
 /** What extraction found; kept compressed beside the page's row. */
 export interface PageRecord {
+  /** Stands first, so that whoever has the text can tell from its beginning whether there is one. */
+  readonly rendered?: RenderedRecord;
   readonly metadata: PageMetadata | null;
   readonly links: readonly PageLink[];
   /** Only when the job asked for the format. */

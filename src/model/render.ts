@@ -23,6 +23,18 @@ export interface RenderExtra {
   /** One entry per action that ran to its end. */
   readonly actions: readonly ActionResult[];
   readonly storage: BrowserStorage | null;
+  /** Whether a puzzle stood in the way, and what became of it; missing when nobody looked. */
+  readonly puzzle?: PuzzleResult | null | undefined;
+}
+
+/** A CAPTCHA that a solver service was asked about. */
+export interface PuzzleResult {
+  readonly outcome: 'none' | 'solved' | 'unsolved';
+  readonly kind: string | null;
+  readonly solver: string | null;
+  readonly ms: number;
+  readonly costUsd: number | null;
+  readonly note: string;
 }
 
 export interface RenderWait {

@@ -1,7 +1,9 @@
-import type { OutcomeKind } from '../model/attempt.ts';
+import type { ErrorCode } from '../errors/registry.ts';
+import type { OutcomeKind, PageYield } from '../model/attempt.ts';
 import type { JobSeq, TaskId, UrlKey } from '../model/ids.ts';
 import type { JobKind, JobOptions } from '../model/job.ts';
 import type { NewPage } from '../model/page.ts';
+import type { RenderExtra } from '../model/render.ts';
 import type { NewTask, TaskKind } from '../model/task.ts';
 
 /** A response and what is to be read out of it. Plain data: it travels to another thread. */
@@ -31,8 +33,19 @@ export interface ReadRequest {
     readonly headers: Readonly<Record<string, string | string[] | undefined>>;
     /** Given away: the reader owns it from here on. */
     readonly body: Uint8Array<ArrayBuffer>;
+    /** Of a page that a browser has shown; its bytes are given away like the body. */
+    readonly rendered?: ShownPage | undefined;
   };
   readonly fetchedAt: number;
+}
+
+/** What there is of a shown page beyond its document; what a session keeps of it goes another way. */
+export interface ShownPage {
+  /** The document as the server sent it; null when that is not known, or is the body. */
+  readonly rawBody: Uint8Array<ArrayBuffer> | null;
+  readonly extra: Omit<RenderExtra, 'storage'>;
+  /** What kept the page from being shown as asked; `details` may name the step. */
+  readonly failure: { readonly code: ErrorCode; readonly message: string; readonly details?: unknown } | null;
 }
 
 /** What was read: everything the ledger stores about the response, and what it turned out to be. */
@@ -45,6 +58,8 @@ export interface PageReading {
   /** Whose block or challenge it is, where that is known. */
   readonly vendor: string | null;
   readonly isNoindex: boolean;
+  /** How much there was to read. */
+  readonly yield: PageYield;
   /** A sitemap that could not be read to its end, and why. */
   readonly sitemapProblem: string | null;
   readonly ms: number;

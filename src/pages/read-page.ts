@@ -4,13 +4,20 @@ import { decodeText } from '../fetch/charset.ts';
 import { classify } from '../fetch/classify/classify.ts';
 import type { ContentHash } from '../model/ids.ts';
 import type { Format } from '../model/job.ts';
-import type { NewPage, PageRecord } from '../model/page.ts';
+import type { NewPage, PageRecord, RenderedRecord } from '../model/page.ts';
 import { packRecord } from '../model/page-record.ts';
 import { findTasks, type JobRules } from './find-tasks.ts';
 import type { PageReading, ReadRequest } from './page-reading.ts';
 
-/** Reads an ordinary page. Pure but for the clock that measures it; the body is left to the caller to keep. */
-export function readPage(request: ReadRequest, rules: JobRules): Omit<PageReading, 'ms'> {
+/**
+ * Reads an ordinary page. Pure; the body is left to the caller to keep, and so is what a browser brought beside it, of
+ * which `rendered` tells.
+ */
+export function readPage(
+  request: ReadRequest,
+  rules: JobRules,
+  rendered: RenderedRecord | null = null,
+): Omit<PageReading, 'ms'> {
   const { job, task, response, fetchedAt } = request;
   const { headers, body, contentType, finalUrl, statusCode } = response;
   const isText = isTextual(contentType);
@@ -59,7 +66,7 @@ export function readPage(request: ReadRequest, rules: JobRules): Omit<PageReadin
     duplicateOf: found.duplicateOf,
     errorCode: null,
     errorMessage: null,
-    record: packRecord(recordOf(extracted)),
+    record: packRecord(recordOf(extracted, rendered)),
   };
   return {
     page,
@@ -68,6 +75,7 @@ export function readPage(request: ReadRequest, rules: JobRules): Omit<PageReadin
     evidence,
     vendor,
     isNoindex: extracted.robots.isNoindex,
+    yield: { textLength: extracted.textLength, linkCount: extracted.links.length },
     sitemapProblem: null,
   };
 }
@@ -77,8 +85,9 @@ function formatsFor(asked: readonly Format[]): Format[] {
   return [...new Set<Format>(['metadata', 'links', ...asked])];
 }
 
-function recordOf({ metadata, links, html, text }: Extracted): PageRecord {
+function recordOf({ metadata, links, html, text }: Extracted, rendered: RenderedRecord | null): PageRecord {
   return {
+    ...(rendered === null ? {} : { rendered }),
     metadata,
     links,
     ...(html === undefined ? {} : { html }),

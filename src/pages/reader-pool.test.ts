@@ -3,7 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createBlobsFs } from '../drivers/blobs-fs/blobs-fs.ts';
-import type { PageReader, PageReading } from './page-reading.ts';
+import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import type { ContentHash } from '../model/ids.ts';
+import type { PageRecord } from '../model/page.ts';
+import { unpackRecord } from '../model/page-record.ts';
+import type { PageReader, PageReading, ShownPage } from './page-reading.ts';
 import { requestFor } from './read-request.fixture.ts';
 import { createReaderPool, type ReaderPoolOptions } from './reader-pool.ts';
 
@@ -142,6 +146,53 @@ describe('the real thread', () => {
       return (await reader.read(request)).discovered.length;
     };
     expect([await found(5), await found(5), await found(6), await found(6)]).toEqual([1, 0, 1, 0]);
+  });
+
+  it('keeps what a browser brought before it answers, wherever its bytes lie', async () => {
+    // Small buffers of Node's share their memory with others, which must stay as they are.
+    const shared = Buffer.from('shared memory');
+    const neighbour = Buffer.from('a neighbour');
+    const rendered: ShownPage = {
+      rawBody: new TextEncoder().encode('<title>Sent</title>'),
+      extra: {
+        screenshot: { bytes: shared, contentType: 'image/png' },
+        pdf: new TextEncoder().encode('pdf'),
+        xhr: [],
+        actions: [{ type: 'screenshot', ms: 1, picture: { bytes: shared, contentType: 'image/png' } }],
+        consoleErrors: ['oh'],
+      },
+      failure: new ScrapifieError('ACTION_FAILED', 'scroll: no', { details: { step: 'scroll' } }),
+    };
+    const { page } = await reader.read(
+      requestFor({
+        body: '<title>Shown</title>',
+        page: { formats: ['rawHtml', 'screenshot', 'pdf'] },
+        response: { rendered },
+      }),
+    );
+    expect(neighbour.toString()).toBe('a neighbour');
+    expect(page.title).toBe('Shown');
+    const record = JSON.parse(unpackRecord(page.record ?? Buffer.from('{}')).toString('utf8')) as PageRecord;
+    const { screenshot, pdf, raw, actions, ...rest } = record.rendered ?? {};
+    expect(rest).toEqual({
+      consoleErrors: ['oh'],
+      failure: { code: 'ACTION_FAILED', message: 'scroll: no', step: 'scroll' },
+    });
+    const blobs = await createBlobsFs({ dir: join(dir, 'blobs') });
+    const textOf = async (hash: ContentHash | undefined) =>
+      hash === undefined ? null : Buffer.from((await blobs.get(hash)) ?? []).toString();
+    expect([
+      await textOf(screenshot?.contentHash),
+      await textOf(pdf?.contentHash),
+      await textOf(raw?.contentHash),
+      await textOf(actions?.[0]?.picture?.contentHash),
+    ]).toEqual(['shared memory', 'pdf', '<title>Sent</title>', 'shared memory']);
+    await blobs.close();
+  });
+
+  it('says how much there was to read', async () => {
+    const { yield: found } = await reader.read(requestFor({ body: '<p>Some text <a href=/y>link</a>' }));
+    expect(found).toEqual({ textLength: 14, linkCount: 1 });
   });
 
   it('reads sitemaps as sitemaps', async () => {

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { PageReader, PageReading, ReadRequest } from './page-reading.ts';
+import { ownedShownPage, shownBuffers } from './shown-bytes.ts';
 import type { ReadAnswer, ReadCall, ThreadData } from './thread-messages.ts';
 
 export interface ReaderPoolOptions {
@@ -137,13 +138,13 @@ export function createReaderPool(options: ReaderPoolOptions): PageReader {
   function send(reader: Reader): void {
     const calls = reader.outbox.splice(0);
     if (calls.length === 0) return;
-    const bodies = calls.map(({ request }) => request.response.body);
+    const buffers = calls.flatMap(({ request: { response } }) => [
+      // All empty bodies are one: given away once, it could not be sent again.
+      ...(response.body.byteLength > 0 ? [response.body.buffer] : []),
+      ...(response.rendered === undefined ? [] : shownBuffers(response.rendered)),
+    ]);
     reader.worker ??= startThread(reader);
-    // All empty bodies are one: given away once, it could not be sent again.
-    reader.worker.postMessage(
-      calls,
-      bodies.filter(({ byteLength }) => byteLength > 0).map(({ buffer }) => buffer),
-    );
+    reader.worker.postMessage(calls, buffers);
   }
 
   function textOf({ kind, options, seeds }: ReadRequest['job']): string {
@@ -205,6 +206,7 @@ function callOf(id: number, { job, task, response, fetchedAt }: ReadRequest, job
         contentType: response.contentType,
         headers: response.headers,
         body: response.body,
+        ...(response.rendered === undefined ? {} : { rendered: ownedShownPage(response.rendered) }),
       },
       fetchedAt,
     },

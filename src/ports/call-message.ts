@@ -28,6 +28,18 @@ export function writeCallFailure(error: unknown): string {
   return Buffer.byteLength(text) <= MAX_CALL_BYTES ? text : JSON.stringify({ error: { code, message } });
 }
 
+/** What is answered to a question that travelled, as it travels back. */
+export async function writeCallReply(
+  onQuestion: (question: unknown) => Promise<unknown>,
+  question: string,
+): Promise<string> {
+  try {
+    return writeCallAnswer(await onQuestion(JSON.parse(question)));
+  } catch (error) {
+    return writeCallFailure(error);
+  }
+}
+
 /** The answer that travelled, or the error thrown as it was. */
 export function readCallAnswer(text: string): unknown {
   const { answer, error } = JSON.parse(text) as {

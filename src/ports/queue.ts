@@ -22,15 +22,11 @@ export interface Queue {
    * Asks whoever answers calls of this name and resolves to the answer; both are JSON and small, large things
    * travel as blobs. Rejects with what the handler rejected with when that is a ScrapifieError, with NO_WORKER when
    * nobody answers calls of this name, with TASK_TIMEOUT after `timeoutMs`, with CANCELLED when the signal says so.
-   * A call whose worker dies goes to another one.
+   * A call whose worker dies goes to another one. One whose caller dies is not begun, and soon ended where it was.
    */
   call(name: CallName, request: unknown, how: CallOptions): Promise<unknown>;
   /** Answers calls, at most `concurrency` at once. The signal ends when nobody waits for the answer any more. */
-  answer(
-    name: CallName,
-    concurrency: number,
-    handler: (request: unknown, signal: AbortSignal) => Promise<unknown>,
-  ): Promise<Consumer>;
+  answer(name: CallName, concurrency: number, handler: CallHandler): Promise<Consumer>;
   /** How many processes answer calls of this name. */
   countAnswerers(name: CallName): Promise<number>;
   /**
@@ -49,9 +45,25 @@ export interface Entry {
 
 export interface CallOptions {
   readonly rank: number;
+  /** Without the time that `onQuestion` takes. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
+  /**
+   * Answers what the handler asks back meanwhile, in JSON like the rest. What it throws is thrown where it was asked.
+   * When the call goes to another worker, that one may ask the same again.
+   */
+  readonly onQuestion?: ((question: unknown) => Promise<unknown>) | undefined;
 }
+
+export type CallHandler = (
+  request: unknown,
+  signal: AbortSignal,
+  /** Null when the caller takes no questions. */
+  ask: Ask | null,
+) => Promise<unknown>;
+
+/** Asks the caller something. Rejects with CANCELLED when nobody waits for the answer to the call any more. */
+export type Ask = (question: unknown) => Promise<unknown>;
 
 export interface Consumer {
   /** Takes no more entries; resolves when the running handlers are done. */

@@ -5,6 +5,7 @@ import type { AccountId, HostId, HostKey, JobId, JobSeq, KeyId, TaskId } from '.
 import type { Budgets, Job, JobKind, JobStatus, NewJob } from '../model/job.ts';
 import type { NewPage, Page } from '../model/page.ts';
 import type { LedgerEntry, NewTask, Task, TaskState } from '../model/task.ts';
+import type { SessionStore } from './session-store.ts';
 
 /**
  * The only truth. Every method is one transaction: it happened whole and survives a crash when the promise
@@ -13,7 +14,7 @@ import type { LedgerEntry, NewTask, Task, TaskState } from '../model/task.ts';
  * A host has at most one owner at a time. Owning is a lease with an epoch; the epoch grows with every new owner,
  * and whatever an older owner sends later is recognised by it and changes nothing.
  */
-export interface Store extends JobStore, HostStore, LedgerStore, AccountStore {
+export interface Store extends JobStore, HostStore, LedgerStore, AccountStore, SessionStore {
   /** Brings the schema up to date; safe to call by many at once. Throws SCHEMA_TOO_NEW, DATABASE_CORRUPT. */
   migrate(): Promise<{ from: number; to: number }>;
   /** The store's own time: all who share it go by this clock, because their machines' may differ. */

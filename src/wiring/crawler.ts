@@ -1,8 +1,5 @@
 import { availableParallelism } from 'node:os';
 import type { Settings } from '../config/settings.ts';
-import { createHttpEngine } from '../fetch/http/http-engine.ts';
-import { withOwnPages } from '../fetch/own-pages.ts';
-import { userAgentFor } from '../fetch/user-agent.ts';
 import { createKnownUrls } from '../frontier/known-urls.ts';
 import { createHostWorker } from '../hosts/host-worker.ts';
 import type { Policies } from '../hosts/policies.ts';
@@ -18,7 +15,7 @@ import { createReaderPool } from '../pages/reader-pool.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Queue } from '../ports/queue.ts';
 import type { Store } from '../ports/store.ts';
-import { VERSION } from '../version.ts';
+import type { OpenMeans } from './open-means.ts';
 import type { PageThreadData } from './page-thread.ts';
 
 /** The part of the platform that owns hosts and fetches their pages. */
@@ -43,7 +40,8 @@ export interface CrawlerParts {
   readonly owner: string;
   /** Others work on the same store: their scheduler sweeps, and bigger batches spare it. */
   readonly isShared: boolean;
-  readonly ownPages: () => readonly string[];
+  /** Closed with the crawler. */
+  readonly means: OpenMeans;
   readonly now: () => number;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -56,11 +54,7 @@ const SHARED_SWEEP_MS = 5_000;
 
 export function createCrawler(parts: CrawlerParts): Crawler {
   const { settings, store, queue, bus, policies, now, logger, metrics, isShared } = parts;
-  const userAgent = userAgentFor(VERSION, settings.contact ?? null);
-  const engine = withOwnPages(createHttpEngine({ userAgent, allowPrivate: settings.allowPrivate }), {
-    urls: parts.ownPages,
-    open: () => createHttpEngine({ userAgent, allowPrivate: true }),
-  });
+  const { means } = parts;
   const { dataDir, databaseUrl, s3Url } = settings;
   const reader = createReaderPool({
     threads: settings.extractThreads || Math.min(4, Math.max(1, availableParallelism() - 1)),
@@ -111,9 +105,9 @@ export function createCrawler(parts: CrawlerParts): Crawler {
     queue,
     bus,
     ledger,
-    engine,
+    means,
     reader,
-    robots: createRobotsCache({ store, engine, now }),
+    robots: createRobotsCache({ store, engine: means.web, now }),
     jobs: running,
     slots,
     policies,
@@ -148,7 +142,7 @@ export function createCrawler(parts: CrawlerParts): Crawler {
       await Promise.race([ledger.flush(), givenUp]);
       clearTimeout(giveUp);
       ledger.close();
-      await Promise.all([engine.close(), reader.close()]);
+      await Promise.all([means.close(), reader.close()]);
     },
   };
 }

@@ -5,6 +5,7 @@ import { compileRules, type JobRules } from '../pages/find-tasks.ts';
 import type { PageReading, ReadRequest } from '../pages/page-reading.ts';
 import { readPage } from '../pages/read-page.ts';
 import { readSitemapTask } from '../pages/read-sitemap-task.ts';
+import { keepRendering } from '../pages/rendered-page.ts';
 import type { ReadAnswer, ReadCall, ThreadData } from '../pages/thread-messages.ts';
 import type { Blob } from '../ports/blobs.ts';
 import { type BlobsPlace, openBlobs } from './open-blobs.ts';
@@ -40,13 +41,25 @@ function jobOf({ seq, generation, job: text }: ReadCall): KnownJob {
   return read;
 }
 
-async function read(call: ReadCall): Promise<PageReading> {
+/** What a call came to, and what is to be kept before it is answered. */
+interface Read {
+  readonly answer: ReadAnswer;
+  readonly blobs: readonly Blob[];
+}
+
+async function read(call: ReadCall): Promise<{ reading: PageReading; blobs: readonly Blob[] }> {
   const startedAt = performance.now();
   const { job, rules } = jobOf(call);
   const request: ReadRequest = { job, ...call.request };
   const isSitemap = request.task.kind === 'sitemap';
-  const reading = isSitemap ? await readSitemapTask(request, rules) : readPage(request, rules);
-  return { ...reading, ms: performance.now() - startedAt };
+  const kept = isSitemap ? null : keepRendering(request);
+  const found = isSitemap
+    ? await readSitemapTask(request, rules)
+    : readPage(request, rules, kept?.record ?? null);
+  const { contentHash } = found.page;
+  const body = contentHash === null ? [] : [{ hash: contentHash, bytes: request.response.body }];
+  const reading = { ...found, ms: performance.now() - startedAt };
+  return { reading, blobs: [...body, ...(kept?.blobs ?? [])] };
 }
 
 function failed({ id, seq }: ReadCall, error: unknown): ReadAnswer {
@@ -56,34 +69,29 @@ function failed({ id, seq }: ReadCall, error: unknown): ReadAnswer {
   return { id, code, message: error instanceof Error ? error.message : String(error) };
 }
 
-async function answer(call: ReadCall): Promise<ReadAnswer> {
+async function answer(call: ReadCall): Promise<Read> {
   Atomics.store(current, 0, call.id);
   try {
-    return { id: call.id, reading: await read(call) };
+    const { reading, blobs } = await read(call);
+    return { answer: { id: call.id, reading }, blobs };
   } catch (error) {
-    return failed(call, error);
+    return { answer: failed(call, error), blobs: [] };
   }
 }
 
-async function readTogether(calls: readonly ReadCall[]): Promise<readonly ReadAnswer[]> {
-  const answers: ReadAnswer[] = [];
-  for (const call of calls) answers.push(await answer(call));
+async function readTogether(calls: readonly ReadCall[]): Promise<readonly Read[]> {
+  const together: Read[] = [];
+  for (const call of calls) together.push(await answer(call));
   // Storing may take its time; only reading is watched.
   Atomics.store(current, 0, 0);
-  return answers;
+  return together;
 }
 
-/** A page is answered once its body is safe. */
-async function store(calls: readonly ReadCall[], answers: readonly ReadAnswer[]): Promise<void> {
+/** A page is answered once its body is safe, and what came with it. */
+async function store(calls: readonly ReadCall[], read: readonly Read[]): Promise<void> {
   try {
-    await blobs.put(
-      calls.flatMap(({ request }, at): Blob[] => {
-        const read = answers[at];
-        const hash = read !== undefined && 'reading' in read ? read.reading.page.contentHash : null;
-        return hash === null ? [] : [{ hash, bytes: request.response.body }];
-      }),
-    );
-    port.postMessage(answers);
+    await blobs.put(read.flatMap((each) => each.blobs));
+    port.postMessage(read.map((each) => each.answer));
   } catch (error) {
     port.postMessage(calls.map((call) => failed(call, error)));
   }
@@ -101,10 +109,10 @@ async function readAll(): Promise<void> {
     }
     const together = calls.slice(0, MOST_TOGETHER);
     calls = calls.slice(MOST_TOGETHER);
-    const answers = await readTogether(together);
+    const read = await readTogether(together);
     // The next ones are read while these are stored, and no more than that.
     await stored;
-    stored = store(together, answers);
+    stored = store(together, read);
     if (calls.length === 0) await stored;
   }
   isReading = false;

@@ -8,19 +8,23 @@ import type { Settings } from '../config/settings.ts';
 import { lockFolder } from '../drivers/store-sqlite/folder-lock.ts';
 import type { Policies } from '../hosts/policies.ts';
 import { loadPolicyFile } from '../hosts/policy-file.ts';
+import { createEngineRefusal } from '../jobs/engine-refusal.ts';
 import { createJobs, type Jobs } from '../jobs/jobs.ts';
 import { createScheduler } from '../jobs/scheduler.ts';
 import type { Page } from '../model/page.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
+import type { PoolFigures } from '../plan/proxies/pool-figures.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Limits } from '../ports/limits.ts';
 import type { Queue } from '../ports/queue.ts';
 import type { Store } from '../ports/store.ts';
 import { createCrawler } from './crawler.ts';
 import { DUTIES, type Duties, refuseWrongMix } from './mix.ts';
+import { openAccounts } from './open-accounts.ts';
 import { type OpenBlobs, openBlobs } from './open-blobs.ts';
 import { openLinks } from './open-links.ts';
+import { openMeans } from './open-means.ts';
 import { openStore } from './open-store.ts';
 import { openPolicies } from './policy-source.ts';
 import { createRenderer } from './renderer.ts';
@@ -36,6 +40,8 @@ export interface Platform {
   readonly bus: Bus;
   readonly limits: Limits;
   readonly jobs: Jobs;
+  /** What the proxies of this process have done; null where it has none. */
+  readonly proxyFigures: () => PoolFigures | null;
   readonly policies: () => Policies;
   /** The time that everybody who shares the store goes by. */
   readonly now: () => number;
@@ -105,21 +111,27 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
     const policies = await openPolicies(filePolicies, settings.policyFile, { store, bus, logger });
     closers.push(() => policies.close());
 
-    const crawler = duties.crawl
-      ? createCrawler({
-          settings,
-          store,
-          queue,
-          bus,
-          policies: policies.current,
-          owner,
-          isShared,
-          ownPages,
-          now,
-          logger,
-          metrics,
-        })
+    const accounts = openAccounts(settings, store, now);
+    closers.push(() => accounts.close());
+    const means = duties.crawl
+      ? openMeans({ settings, queue, blobs, ...accounts, ownPages, now, logger })
       : null;
+    const crawler =
+      means !== null
+        ? createCrawler({
+            settings,
+            store,
+            queue,
+            bus,
+            policies: policies.current,
+            owner,
+            isShared,
+            means,
+            now,
+            logger,
+            metrics,
+          })
+        : null;
     const renderer =
       duties.render === null ? null : createRenderer({ name: duties.render, settings, queue, blobs, logger });
     // Who waits for an answer is told soon when the store is away; the crawl waits as long as it takes.
@@ -131,7 +143,9 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
               : logger.warn({ reason: reason.message }, 'the store is away'),
         })
       : store;
-    const scheduler = duties.schedule ? createScheduler({ store, queue, bus, now }) : null;
+    const scheduler = duties.schedule
+      ? createScheduler({ store, queue, bus, now, sweepSessions: accounts.sessions.sweep })
+      : null;
     metrics.observe({
       openTasks: () => front.countOpenTasks(),
       queueDepth: async () => (await queue.depth('scrape-http')).waiting,
@@ -148,6 +162,8 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
       random: Math.random,
       maxQueuedUrls: settings.maxQueuedUrls,
       onAccepted: (job) => crawler?.remember(job),
+      // Who shows pages is only known where all of them are shown.
+      refusalOf: createEngineRefusal(() => (settings.role === 'all' ? (means?.offers() ?? null) : null)),
       consents: (host, what) => policies.current().policyFor(host).consent.includes(what),
     });
 
@@ -160,11 +176,14 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
       bus,
       limits,
       jobs,
+      proxyFigures: () => means?.proxies?.figures(now()) ?? null,
       policies: policies.current,
       now,
       watchPages: (listener) => crawler?.watchPages(listener),
       async start() {
         await crawler?.start();
+        // Not waited for: whoever needs a browser before it is found waits by himself.
+        if (settings.role === 'all' && duties.api) void means?.look();
         await scheduler?.start();
         await renderer?.start();
       },

@@ -1,15 +1,14 @@
 import type { Settings } from '../config/settings.ts';
-import { createHttpEngine } from '../fetch/http/http-engine.ts';
 import type { RenderName } from '../fetch/remote/render-message.ts';
 import { startRenderWorker } from '../fetch/remote/render-worker.ts';
-import { userAgentFor } from '../fetch/user-agent.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Consumer, Queue } from '../ports/queue.ts';
-import { VERSION } from '../version.ts';
+import { openBrowsers } from './open-browsers.ts';
 
 /** The part of the platform that answers renders for the owners of hosts. */
 export interface Renderer {
+  /** Throws NO_BROWSER where there is nothing to render with. */
   start(): Promise<void>;
   /** Finishes what is under way, up to the deadline. */
   stop(deadlineMs: number): Promise<void>;
@@ -24,26 +23,27 @@ export interface RendererParts {
 }
 
 export function createRenderer({ name, settings, queue, blobs, logger }: RendererParts): Renderer {
-  const { allowPrivate, contact, maxConcurrency } = settings;
-  const engine = createHttpEngine({ userAgent: userAgentFor(VERSION, contact ?? null), allowPrivate });
+  const browsers = openBrowsers(settings, logger);
   let answering: Consumer | null = null;
   return {
     async start() {
+      await browsers.require(name);
       answering = await startRenderWorker({
         name,
         queue,
         blobs,
-        engine,
-        concurrency: maxConcurrency,
+        engine: browsers.engine(name),
+        // Who waits for a page here could have been served elsewhere.
+        concurrency: browsers.pagesAtOnce,
         logger,
       });
     },
     async stop(deadlineMs) {
-      // Ending the engine ends the fetches that outlast the deadline; their callers ask another worker.
-      const giveUp = setTimeout(() => void engine.close(), deadlineMs);
+      // Ending the browsers ends the renders that outlast the deadline; their callers ask another worker.
+      const giveUp = setTimeout(() => void browsers.close(), deadlineMs);
       await answering?.stop();
       clearTimeout(giveUp);
-      await engine.close();
+      await browsers.close();
     },
   };
 }

@@ -10,6 +10,7 @@ const LAYERS = [
   'jobs',
   'hosts',
   'pages',
+  'sessions',
   'plan',
   'fetch',
   'extract',

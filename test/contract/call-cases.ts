@@ -158,6 +158,65 @@ export function callCases(holds: Claim<Queue>): void {
     expect(seen).toEqual(['first', 'last']);
   });
 
+  holds('a handler may ask its caller, in JSON, as often as it likes', async (queue) => {
+    await queue.answer(RENDER, 1, async (request, _signal, ask) => {
+      const first = await ask?.({ may: request });
+      return [first, await ask?.('again')];
+    });
+    const questions: unknown[] = [];
+    const onQuestion = async (question: unknown) => {
+      questions.push(question);
+      return questions.length === 1 ? { follow: true } : undefined;
+    };
+    expect(await queue.call(RENDER, 'x', { ...HOW, onQuestion })).toEqual([{ follow: true }, null]);
+    expect(questions).toEqual([{ may: 'x' }, 'again']);
+  });
+
+  holds('who takes no questions is not asked', async (queue) => {
+    await queue.answer(RENDER, 1, async (_request, _signal, ask) => ask === null);
+    expect(await queue.call(RENDER, {}, HOW)).toBe(true);
+  });
+
+  holds('what a reply throws is thrown where it was asked, and a fault without its text', async (queue) => {
+    const caught: unknown[] = [];
+    await queue.answer(RENDER, 1, async (_request, _signal, ask) => {
+      for (const question of ['refused', 'broken']) {
+        await ask?.(question).catch((error: unknown) => caught.push(error));
+      }
+    });
+    const onQuestion = async (question: unknown) => {
+      if (question === 'broken') throw new Error('hunter2');
+      throw new ScrapifieError('DOMAIN_DENIED', 'Not there.', { details: { host: 'a.example' } });
+    };
+    await queue.call(RENDER, {}, { ...HOW, onQuestion });
+    expect(caught).toMatchObject([
+      { code: 'DOMAIN_DENIED', message: 'Not there.', details: { host: 'a.example' } },
+      { code: 'INTERNAL' },
+    ]);
+    expect(String(caught[1])).not.toContain('hunter2');
+  });
+
+  holds('the time for replies is not the call’s', async (queue) => {
+    await queue.answer(RENDER, 1, async (_request, _signal, ask) => ask?.('well?'));
+    const onQuestion = () => new Promise((resolve) => setTimeout(() => resolve('at last'), 1_500));
+    expect(await queue.call(RENDER, {}, { rank: 0, timeoutMs: 1_000, onQuestion })).toBe('at last');
+  });
+
+  holds('a call cancelled while it is asked about leaves nobody waiting', async (queue) => {
+    const ends: unknown[] = [];
+    await queue.answer(RENDER, 1, async (_request, _signal, ask) => {
+      await ask?.('well?').catch((error: unknown) => ends.push(error));
+    });
+    const cancel = new AbortController();
+    const onQuestion = () => {
+      cancel.abort();
+      return new Promise(() => undefined);
+    };
+    const call = queue.call(RENDER, {}, { ...HOW, onQuestion, signal: cancel.signal });
+    await expect(call).rejects.toMatchObject({ code: 'CANCELLED' });
+    await until(() => expect(ends).toMatchObject([{ code: 'CANCELLED' }]));
+  });
+
   holds('stopping to answer waits for the running calls, which are answered', async (queue) => {
     const gate = Promise.withResolvers<string>();
     let isRunning = false;

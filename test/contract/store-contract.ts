@@ -3,6 +3,7 @@ import { contract, type Open, type Skip } from './contract.ts';
 import { accountsContract } from './store/accounts-contract.ts';
 import { budgetsContract } from './store/budgets-contract.ts';
 import { claimsContract } from './store/claims-contract.ts';
+import { credentialsContract } from './store/credentials-contract.ts';
 import { hostsContract } from './store/hosts-contract.ts';
 import { jobsContract } from './store/jobs-contract.ts';
 import { ledgerContract } from './store/ledger-contract.ts';
@@ -11,6 +12,7 @@ import { modelContract } from './store/model-contract.ts';
 import { optOutContract } from './store/opt-out-contract.ts';
 import { pagingContract } from './store/paging-contract.ts';
 import { propertiesContract } from './store/properties-contract.ts';
+import { sessionsContract } from './store/sessions-contract.ts';
 import { survivalContract } from './store/survival-contract.ts';
 
 /** What every store must hold. `open` gives a migrated, empty store. */
@@ -25,6 +27,8 @@ export function storeContract(name: string, open: Open<Store>, skips: readonly S
     budgetsContract(holds);
     optOutContract(holds);
     accountsContract(holds);
+    sessionsContract(holds);
+    credentialsContract(holds);
     survivalContract(holds);
     propertiesContract(holds);
     modelContract(holds);

@@ -78,8 +78,8 @@ describe('a request that cannot be meant', () => {
   });
 
   test('because this installation cannot do it is refused with the reason', async () => {
-    const answer = await world.post('/v1/scrape', { url: world.site.url, engine: 'browser' });
-    expectRefusal(answer, 422, 'UNSUPPORTED_OPTION', /browser/);
+    const answer = await world.post('/v1/scrape', { url: world.site.url, engine: 'flaresolverr' });
+    expectRefusal(answer, 403, 'CONSENT_REQUIRED', /policy/);
   });
 
   test('because it is no JSON, or none we read, is refused', async () => {

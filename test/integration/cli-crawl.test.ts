@@ -116,7 +116,9 @@ describe('crawl', () => {
     const out = folder.path('nothing');
     for (const args of [
       ['crawl', 'nonsense'],
-      ['crawl', 'https://example.com/', '--engine', 'stealth'],
+      ['crawl', 'https://example.com/', '--engine', 'http', '--scroll'],
+      ['crawl', 'https://example.com/', '--proxy', 'nonsense'],
+      ['crawl', 'https://example.com/', '--actions', folder.path('no-such.yaml')],
     ]) {
       expect((await runCommand([...args, '--out', out])).exitCode).toBe(2);
     }

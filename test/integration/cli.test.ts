@@ -29,7 +29,7 @@ describe('the command line', () => {
     ],
     [['crawl', 'https://example.com', '--max-pages', 'many'], /--max-pages.*whole number/],
     [['crawl', 'https://example.com', '--rate', '0'], /--rate.*requests per second/],
-    [['scrape', 'https://example.com', '--format', 'pdf'], /--format.*one or more of html/],
+    [['scrape', 'https://example.com', '--format', 'doc'], /--format.*one or more of html/],
     [['scrape', 'https://example.com', '--timeout', '5'], /--timeout: /],
     [['scrape'], /missing required argument 'url'/],
     [['crawl'], /--out must name the folder/],
@@ -126,7 +126,7 @@ describe('scrape', () => {
     ['what is no URL', () => ['nonsense'], 'INVALID_URL', 2],
     [
       'an engine that is not there',
-      () => ['https://example.com', '--engine', 'browser'],
+      () => ['https://example.com', '--engine', 'flaresolverr'],
       'UNSUPPORTED_OPTION',
       2,
     ],

@@ -17,6 +17,7 @@ import { createSqliteStore } from '../../src/drivers/store-sqlite/sqlite-store.t
 import { createJobs, type Jobs, type JobsDeps } from '../../src/jobs/jobs.ts';
 import type { ContentHash, HostKey } from '../../src/model/ids.ts';
 import type { NewPage, PageRecord } from '../../src/model/page.ts';
+import { packRecord } from '../../src/model/page-record.ts';
 import type { HostPolicy } from '../../src/model/policy.ts';
 import type { NewTask, Task } from '../../src/model/task.ts';
 import { createLogger } from '../../src/observe/logger.ts';
@@ -34,6 +35,9 @@ export interface Ending {
   readonly body?: string;
   readonly discovered?: readonly NewTask[];
   readonly errorMessage?: string;
+  /** What there is of the page, in place of the usual; what it refers to is kept besides. */
+  readonly record?: PageRecord;
+  readonly artifacts?: readonly Uint8Array[];
 }
 
 export interface Platform {
@@ -96,7 +100,7 @@ const RECORD: PageRecord = {
 };
 export const PACKED_RECORD = zstdCompressSync(JSON.stringify(RECORD));
 
-export interface Overrides extends Partial<Pick<JobsDeps, 'consents' | 'now'>> {
+export interface Overrides extends Partial<Pick<JobsDeps, 'consents' | 'now' | 'refusalOf'>> {
   /** What can be taken away from the API; the worker and the test itself keep it. */
   readonly outages?: Partial<Readonly<Record<'store' | 'queue' | 'blobs', Outage>>>;
 }
@@ -141,6 +145,7 @@ export async function openPlatform(
     random: Math.random,
     maxQueuedUrls: settings.maxQueuedUrls,
     consents: overrides.consents ?? (() => false),
+    ...(overrides.refusalOf === undefined ? {} : { refusalOf: overrides.refusalOf }),
   });
   const { secret } = await ensureFirstKey(store, settings, now());
   const limits = createLimitsLocal();
@@ -247,12 +252,13 @@ async function workOn(
 async function complete(
   task: Task,
   lease: Completion['lease'],
-  { end, statusCode, body, discovered, errorMessage }: Ending,
+  { end, statusCode, body, discovered, errorMessage, record, artifacts = [] }: Ending,
   blobs: Blobs,
 ): Promise<Completion> {
   const bytes = Buffer.from(body ?? '');
-  const contentHash = createHash('sha256').update(bytes).digest('hex') as ContentHash;
+  const contentHash = hashOf(bytes);
   if (body !== undefined) await blobs.put([{ hash: contentHash, bytes }]);
+  await blobs.put(artifacts.map((each) => ({ hash: hashOf(each), bytes: each })));
   const page: NewPage | null =
     statusCode === undefined
       ? null
@@ -273,7 +279,7 @@ async function complete(
           duplicateOf: null,
           errorCode: end.state === 'failed' ? end.errorCode : null,
           errorMessage: errorMessage ?? null,
-          record: PACKED_RECORD,
+          record: record === undefined ? PACKED_RECORD : packRecord(record),
         };
   return {
     lease,
@@ -297,5 +303,8 @@ async function complete(
     discovered: discovered ?? [],
   };
 }
+
+export const hashOf = (bytes: Uint8Array): ContentHash =>
+  createHash('sha256').update(bytes).digest('hex') as ContentHash;
 
 export const DONE: Ending = { end: { state: 'done', rule: null }, statusCode: 200, body: '<p>body</p>' };

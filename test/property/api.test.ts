@@ -134,8 +134,10 @@ describe('property 4: only the right key opens', () => {
 describe('property 5: a bad request names its bad fields', () => {
   const bad: Record<string, fc.Arbitrary<unknown>> = {
     url: fc.oneof(fc.integer(), fc.constant(null), fc.constant('')),
-    engine: fc.string().filter((text) => !['auto', 'http', 'browser', 'stealth'].includes(text)),
-    formats: fc.oneof(fc.constant([]), fc.string(), fc.constant(['pdf'])),
+    engine: fc
+      .string()
+      .filter((text) => !['auto', 'http', 'browser', 'stealth', 'flaresolverr'].includes(text)),
+    formats: fc.oneof(fc.constant([]), fc.string(), fc.constant(['doc'])),
     timeoutMs: fc.oneof(fc.integer({ max: 999 }), fc.integer({ min: 300_001 }), fc.string()),
     maxAttempts: fc.oneof(fc.integer({ max: 0 }), fc.integer({ min: 11 }), fc.constant(1.5)),
     obeyRobots: fc.oneof(fc.string(), fc.integer()),

@@ -1,5 +1,6 @@
 import { Client } from 'undici';
 import { isScrapifieError, type ScrapifieError } from '../../src/errors/scrapifie-error.ts';
+import { createTunnelOpener, type TunnelOptions } from '../../src/fetch/proxy/open-tunnel.ts';
 import { createProxyConnector, type ProxyConnectorOptions } from '../../src/fetch/proxy/proxy-connector.ts';
 import type { ProxyEndpoint } from '../../src/model/proxy.ts';
 
@@ -15,12 +16,13 @@ const isLoopback = (address: string): boolean => address === '127.0.0.1' || addr
 export async function fetchThrough(
   proxy: ProxyEndpoint,
   url: string,
-  more: Partial<ProxyConnectorOptions> = {},
+  more: Partial<ProxyConnectorOptions & TunnelOptions> = {},
 ): Promise<Fetched> {
+  const timeoutMs = 5_000;
   const connect = createProxyConnector({
     proxy,
-    allowPrivate: isLoopback,
-    timeoutMs: 5_000,
+    openTunnel: createTunnelOpener({ allowPrivate: isLoopback, timeoutMs, ...more }),
+    timeoutMs,
     allowH2: false,
     maxCachedSessions: 0,
     ...more,

@@ -36,7 +36,7 @@ export interface ForwardingProxy {
   readonly port: number;
   readonly asked: readonly Asked[];
   readonly certificate: Certificate | null;
-  /** From now on. */
+  /** From now on; tunnels that stand are closed. */
   behave(behaviour: Behaviour): void;
   /** How to reach it. */
   endpoint(more?: Partial<ProxyEndpoint>): ProxyEndpoint;
@@ -70,7 +70,10 @@ export async function startProxy(options: ForwardingOptions = {}): Promise<Forwa
       return { ruling: target === null ? 'unreachable' : 'granted', target };
     },
   };
+  const clients = new Set<Socket>();
   const onClient = (client: Socket): void => {
+    clients.add(client);
+    client.on('close', () => clients.delete(client));
     client.on('error', () => {});
     (protocol === 'socks5' ? speakSocks : speakHttp)(client, desk);
   };
@@ -84,6 +87,7 @@ export async function startProxy(options: ForwardingOptions = {}): Promise<Forwa
     certificate,
     behave(next) {
       behaviour = next;
+      for (const client of clients) client.destroy();
     },
     endpoint: (more = {}) => ({
       id: `test/${port}`,

@@ -8,6 +8,8 @@ export interface TargetSite {
   readonly certificate: Certificate | null;
   /** The address that each request came from, in order. */
   readonly visitors: readonly string[];
+  /** The Cookie header of each. */
+  readonly cookies: readonly string[];
   /** Headers of the latest request. */
   readonly headers: () => Readonly<Record<string, string | string[] | undefined>>;
   /** Answers 403 to this address from now on. */
@@ -19,11 +21,13 @@ export interface TargetSite {
 /** A site that tells its visitors by address, and shows each the one it came from. */
 export async function startSite({ isSecure = false } = {}): Promise<TargetSite> {
   const visitors: string[] = [];
+  const cookies: string[] = [];
   const banned = new Set<string>();
   let headers = {};
   const listener: RequestListener = (request, response) => {
     const visitor = request.socket.remoteAddress ?? '';
     visitors.push(visitor);
+    cookies.push(request.headers.cookie ?? '');
     headers = request.headers;
     response.statusCode = site.isDown ? 503 : banned.has(visitor) ? 403 : 200;
     response.end(visitor);
@@ -34,6 +38,7 @@ export async function startSite({ isSecure = false } = {}): Promise<TargetSite> 
     port: await listening(server),
     certificate,
     visitors,
+    cookies,
     headers: () => headers,
     ban: (address: string) => void banned.add(address),
     isDown: false,

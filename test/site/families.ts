@@ -7,6 +7,7 @@ import { charsets } from './pages/charsets.ts';
 import { answerPrivate, content } from './pages/content.ts';
 import { encodings } from './pages/encodings.ts';
 import { homePage } from './pages/home.ts';
+import { javascript } from './pages/javascript.ts';
 import { links } from './pages/links.ts';
 import { markup } from './pages/markup.ts';
 import { net } from './pages/net.ts';
@@ -25,6 +26,7 @@ export const FAMILIES: readonly Family[] = [
   shop,
   links,
   content,
+  javascript,
   sitemaps,
   charsets,
   markup,

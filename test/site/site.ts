@@ -1,12 +1,15 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { answerControl } from './control.ts';
 import type { Answer, SiteRequest } from './exchange.ts';
 import { answerTo } from './families.ts';
 import { addressAt, addressOf, siteOf } from './hosts.ts';
 import { createBusyGate } from './pages/again.ts';
+import { SOCKET_GREETING, SOCKET_PATH } from './pages/javascript/windows.ts';
 import { createRequestLog, type LogEntry, type LogMode } from './request-log.ts';
 import { createVisits } from './visits.ts';
+import { greetSocket } from './websocket.ts';
 import { wireOf } from './wire.ts';
 
 export interface SiteOptions {
@@ -120,6 +123,25 @@ export async function startSite(options: SiteOptions = {}): Promise<Site> {
     if (!isLoopback(socket)) socket.destroy();
   });
   server.on('clientError', (_, socket) => socket.destroy());
+  const sockets = new Set<Duplex>();
+  server.on('upgrade', (message, socket) => {
+    const { url = '/', headers } = message;
+    const finished = log.record(
+      epochNow(),
+      headers.host ?? '',
+      url,
+      'GET',
+      headers,
+      message.socket.remotePort,
+    );
+    sockets.add(socket);
+    socket.once('close', () => {
+      sockets.delete(socket);
+      finished(epochNow(), url === SOCKET_PATH ? 101 : null);
+    });
+    if (url === SOCKET_PATH) greetSocket(message, socket, SOCKET_GREETING);
+    else socket.destroy();
+  });
   port = await listen(server, options.port ?? 0);
 
   return {
@@ -136,6 +158,7 @@ export async function startSite(options: SiteOptions = {}): Promise<Site> {
       new Promise((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
+        for (const socket of sockets) socket.destroy();
       }),
   };
 }

@@ -21,6 +21,7 @@ export async function collectDocs(app: App, version: string): Promise<void> {
       tags: [
         { name: 'scrape', description: 'Start work' },
         { name: 'jobs', description: 'Follow it and fetch what it brought' },
+        { name: 'sessions', description: 'Come back as the same visitor, and log in' },
         { name: 'domains', description: 'How hosts are treated' },
         { name: 'account', description: 'Keys and limits' },
         { name: 'operations', description: 'Health and metrics' },

@@ -7,6 +7,7 @@ import { keyOf } from '../access.ts';
 import type { App, RouteDeps } from '../app.ts';
 import { answers, success } from '../envelope.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../list.ts';
+import { strategySchema, strategyView } from '../strategy-view.ts';
 
 const time = z.iso.datetime();
 const optOutSchema = z.object({
@@ -31,6 +32,7 @@ const hostSchema = z.object(hostFields).meta({ id: 'Domain' });
 const hostDetailSchema = z
   .object({
     ...hostFields,
+    strategy: strategySchema,
     policy: z.unknown().describe('How the host is treated, and which entries of the policy file say so.'),
     robots: z.array(
       z.object({
@@ -120,7 +122,7 @@ export function addDomainRoutes(app: App, { store, bus, policies, now }: RouteDe
     config: { access: 'read' },
     schema: {
       tags: ['domains'],
-      summary: 'One host: policy, breaker, robots.txt, opt-out, statistics',
+      summary: 'One host: policy, learned strategy, breaker, robots.txt, opt-out, statistics',
       params: hostParams,
       response: answers({ 200: hostDetailSchema }),
     },
@@ -135,6 +137,7 @@ export function addDomainRoutes(app: App, { store, bus, policies, now }: RouteDe
       const optOut = coveredBy(host, optOuts);
       return success({
         ...hostView(host, view),
+        strategy: strategyView(view?.state.memory, now()),
         policy: policies.policyFor(host),
         robots: robots.filter((entry) => entry !== null).map(robotsView),
         optOut: optOut === null ? null : optOutView(optOut),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { invalidRequest } from '../../jobs/invalid-request.ts';
 import { accountOf } from '../access.ts';
 import type { App, RouteDeps } from '../app.ts';
+import { eachWithOrigin, originOf, withOrigin } from '../artifact-urls.ts';
 import { answers, success } from '../envelope.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../list.ts';
 import { sendNdjson, wantsNdjson } from '../ndjson.ts';
@@ -31,12 +32,13 @@ export function addJobPageRoutes(app: App, { jobs }: RouteDeps): void {
     async handler(request, reply) {
       const { state, limit, cursor } = request.query;
       const job = await jobs.get(request.params.id, accountOf(request));
+      const origin = originOf(request);
       if (wantsNdjson(request)) {
         refuseCursor(cursor);
-        return sendNdjson(reply, jobs.read.eachResult(job, state));
+        return sendNdjson(reply, eachWithOrigin(jobs.read.eachResult(job, state), origin));
       }
       const slice = await jobs.read.results(job, { state, limit, cursor: unwrapCursor('results', cursor) });
-      return success(listAnswer('results', slice, same));
+      return success(listAnswer('results', slice, (page) => withOrigin(page, origin)));
     },
   });
 

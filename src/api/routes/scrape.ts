@@ -1,6 +1,7 @@
 import { scrapeRequestSchema } from '../../jobs/job-request.ts';
 import { accountOf } from '../access.ts';
 import type { App, RouteDeps } from '../app.ts';
+import { originOf, withOrigin } from '../artifact-urls.ts';
 import { clientGone } from '../client-gone.ts';
 import { answers, success } from '../envelope.ts';
 import { acceptedSchema, acceptedView } from '../job-view.ts';
@@ -15,7 +16,9 @@ export function addScrapeRoutes(app: App, { jobs, idempotency }: RouteDeps): voi
       tags: ['scrape'],
       summary: 'Fetch one page',
       description:
-        'Waits for the page and answers 200 with what `formats` asks for, or 202 with a job when `async` is true.',
+        'Waits for the page and answers 200 with what `formats` asks for, or 202 with a job when `async` is true. A ' +
+        'page that arrived but is an error, a block or a challenge, or on which a step failed, is answered 200 too, ' +
+        'with what there is and `error` beside it.',
       body: scrapeRequestSchema,
       response: answers({ 200: scrapeSchema, 202: acceptedSchema }),
     },
@@ -24,7 +27,8 @@ export function addScrapeRoutes(app: App, { jobs, idempotency }: RouteDeps): voi
       const { body } = request;
       // The usual case goes straight through: no look at the store but the job's creation and the page's reading.
       if (!body.async && idempotency.keyOf(request) === null) {
-        return success(await jobs.scrapeNow(body, account, { signal: clientGone(reply) }));
+        const result = await jobs.scrapeNow(body, account, { signal: clientGone(reply) });
+        return success(withOrigin(result, originOf(request)));
       }
       const job = await idempotency.once(request, reply, (id) => jobs.scrape(body, account, { id }));
       if (body.async) {
@@ -32,7 +36,8 @@ export function addScrapeRoutes(app: App, { jobs, idempotency }: RouteDeps): voi
         return success(acceptedView(job));
       }
       await jobs.waitFor(job.id, body.timeoutMs, clientGone(reply));
-      return success(await jobs.read.scraped(job.id, job.options.page.formats));
+      const result = await jobs.read.scraped(job.id, job.options.page);
+      return success(withOrigin(result, originOf(request)));
     },
   });
 }

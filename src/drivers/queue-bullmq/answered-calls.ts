@@ -1,6 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { isScrapifieError } from '../../errors/scrapifie-error.ts';
-import { writeCallAnswer, writeCallFailure } from '../../ports/call-message.ts';
+import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { CallClock } from '../../ports/call-clock.ts';
+import {
+  readCallAnswer,
+  writeCallAnswer,
+  writeCallFailure,
+  writeCallMessage,
+} from '../../ports/call-message.ts';
+import type { CallHandler } from '../../ports/queue.ts';
 import type { RedisLink } from '../redis-link/redis-link.ts';
 import { redisScript } from '../redis-link/redis-script.ts';
 import { AFTERLIFE_MS, type CallJob, type CallKeys, callJobOf } from './call-state.ts';
@@ -13,17 +21,26 @@ export interface AnsweredCallsOptions {
 /** The answering side. */
 export interface AnsweredCalls {
   /** Works on the job of a call and sends the answer; never rejects. A fault goes to `onFault` as well. */
-  run(
-    data: unknown,
-    handler: (request: unknown, signal: AbortSignal) => Promise<unknown>,
-    onFault: (error: unknown) => void,
-  ): Promise<void>;
+  run(data: unknown, handler: CallHandler, onFault: (error: unknown) => void): Promise<void>;
   close(): void;
+}
+
+interface Running {
+  readonly call: CallJob;
+  readonly unwanted: AbortController;
+  /** Looks in a row that found no beat of the caller; after Redis was emptied it needs a moment for the next. */
+  silentLooks: number;
 }
 
 /** How often those who work on calls look whether the answer is still wanted. */
 const LOOK_MS = 400;
+const MOST_SILENT_LOOKS = 5;
 const RESEND_MS = 500;
+const REPLY_LOOK_MS = 25;
+/** A question that Redis lost is asked again. */
+const ASK_AGAIN_MS = 2_000;
+/** The caller's own limits are shorter; this one holds when there is no Redis to tell. */
+const MOST_REPLY_MS = 900_000;
 /** A caller that is gone does not come for its answers; the list goes after it. */
 const ANSWERS_LIVE_MS = 60_000;
 
@@ -33,18 +50,23 @@ redis.call('SET', KEYS[1], 'answered', 'PX', ARGV[2])
 redis.call('RPUSH', KEYS[2], ARGV[1])
 redis.call('PEXPIRE', KEYS[2], ARGV[3])`);
 
+/** Key: the list of answers; values: the question and how long it is kept. */
+const QUESTION = redisScript(`
+redis.call('RPUSH', KEYS[1], ARGV[1])
+redis.call('PEXPIRE', KEYS[1], ARGV[2])`);
+
 export function createAnsweredCalls({ link, keys }: AnsweredCallsOptions): AnsweredCalls {
   /** Owned by the running handlers, so bounded by their concurrency. */
-  const running = new Map<string, AbortController>();
+  const running = new Map<string, Running>();
   let look: NodeJS.Timeout | undefined;
 
-  /** How long the answer is still wanted; null when it is not. */
-  async function wantedForMs({ id, timeoutMs }: CallJob): Promise<number | null> {
+  /** How long the answer is still wanted; null when it is not, or nobody is there to want it. */
+  async function wantedForMs({ id, caller, timeoutMs, isBeating }: CallJob): Promise<number | null> {
     try {
-      const [state, leftMs] = await link.run((client) =>
-        Promise.all([client.get(keys.state(id)), client.pttl(keys.state(id))]),
+      const [state, leftMs, beat] = await link.run((client) =>
+        Promise.all([client.get(keys.state(id)), client.pttl(keys.state(id)), client.get(keys.beat(caller))]),
       );
-      return state === 'asked' ? leftMs : null;
+      return state === 'asked' && (beat !== null || !isBeating) ? leftMs : null;
     } catch {
       // Redis went away just now: better an answer too many.
       return timeoutMs;
@@ -52,10 +74,37 @@ export function createAnsweredCalls({ link, keys }: AnsweredCallsOptions): Answe
   }
 
   async function lookWhoWaits(): Promise<void> {
-    const ids = [...running.keys()];
-    if (ids.length === 0) return;
-    const states = await link.run((client) => client.mget(ids.map((id) => keys.state(id))));
-    for (const [index, id] of ids.entries()) if (states[index] === 'cancelled') running.get(id)?.abort();
+    const those = [...running.values()];
+    if (those.length === 0) return;
+    const found = await link.run((client) =>
+      client.mget(those.flatMap(({ call }) => [keys.state(call.id), keys.beat(call.caller)])),
+    );
+    for (const [index, each] of those.entries()) {
+      const isSilent = each.call.isBeating && found[2 * index + 1] === null;
+      each.silentLooks = isSilent ? each.silentLooks + 1 : 0;
+      if (found[2 * index] === 'cancelled' || each.silentLooks >= MOST_SILENT_LOOKS) each.unwanted.abort();
+    }
+  }
+
+  /** Resolves to the caller's reply. */
+  async function askCaller({ id, caller }: CallJob, question: unknown, unwanted: AbortSignal) {
+    const questionId = randomUUID();
+    const text = `${id} ${questionId}\n${writeCallMessage(question)}`;
+    const giveUpAt = performance.now() + MOST_REPLY_MS;
+    let askAgainAt = 0;
+    while (!unwanted.aborted && performance.now() < giveUpAt) {
+      const isDue = performance.now() >= askAgainAt;
+      const reply = await link
+        .run(async (client) => {
+          if (isDue) await QUESTION.run(client, [keys.answers(caller)], [text, ANSWERS_LIVE_MS]);
+          return client.getdel(keys.reply(id, questionId));
+        })
+        .catch(() => null);
+      if (reply !== null) return readCallAnswer(reply);
+      if (isDue) askAgainAt = performance.now() + ASK_AGAIN_MS;
+      await pause(REPLY_LOOK_MS);
+    }
+    throw new ScrapifieError('CANCELLED', 'Nobody waits for the answer any more.');
   }
 
   /** Tries until it is sent or not wanted any more. */
@@ -83,25 +132,28 @@ export function createAnsweredCalls({ link, keys }: AnsweredCallsOptions): Answe
       const leftMs = await wantedForMs(call);
       if (leftMs === null) return;
       const unwanted = new AbortController();
-      const timer = setTimeout(() => unwanted.abort(), leftMs);
+      const clock = new CallClock(leftMs, () => unwanted.abort());
+      const ask = (question: unknown) => clock.hold(() => askCaller(call, question, unwanted.signal));
       look ??= setInterval(() => {
         lookWhoWaits().catch(() => undefined);
       }, LOOK_MS);
-      running.set(call.id, unwanted);
+      const own: Running = { call, unwanted, silentLooks: 0 };
+      running.set(call.id, own);
       let answer: string;
       try {
-        answer = writeCallAnswer(await handler(JSON.parse(call.request), unwanted.signal));
+        const request: unknown = JSON.parse(call.request);
+        answer = writeCallAnswer(await handler(request, unwanted.signal, call.isAskable ? ask : null));
       } catch (error) {
         answer = writeCallFailure(error);
         if (!isScrapifieError(error)) onFault(error);
       }
       await send(call, answer, unwanted.signal);
-      clearTimeout(timer);
-      if (running.get(call.id) === unwanted) running.delete(call.id);
+      clock.end();
+      if (running.get(call.id) === own) running.delete(call.id);
     },
     close() {
       clearInterval(look);
-      for (const unwanted of running.values()) unwanted.abort();
+      for (const { unwanted } of running.values()) unwanted.abort();
     },
   };
 }

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Redis } from 'ioredis';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { readCallAnswer, writeCallMessage } from '../../ports/call-message.ts';
+import { CallClock } from '../../ports/call-clock.ts';
+import { readCallAnswer, writeCallMessage, writeCallReply } from '../../ports/call-message.ts';
 import type { CallName, CallOptions } from '../../ports/queue.ts';
 import type { RedisLink } from '../redis-link/redis-link.ts';
 import { redisScript } from '../redis-link/redis-script.ts';
@@ -14,6 +16,8 @@ export interface AskedCallsOptions {
   readonly keys: CallKeys;
   readonly queueOf: (name: CallName) => JobQueue;
   readonly answerers: Answerers;
+  /** How long this process counts as alive after each of its beats. */
+  readonly lifeMs: number;
 }
 
 /** The calling side: asks, waits, and asks again what Redis has lost. */
@@ -27,7 +31,10 @@ interface Asked {
   readonly name: CallName;
   readonly rank: number;
   readonly request: string;
-  readonly endsAt: number;
+  readonly clock: CallClock;
+  readonly onQuestion: CallOptions['onQuestion'];
+  /** By question, so that one that arrives again is answered the same. Bounded by MOST_QUESTIONS. */
+  readonly replies: Map<string, Promise<string>>;
   isSent: boolean;
   /** Looks in a row that found it answered or its job gone; the first may just have come too early. */
   strayLooks: number;
@@ -39,6 +46,7 @@ const LOOK_MS = 1_000;
 /** An answer seen to be there is trusted to go on being there for this long. */
 const TRUST_MS = 1_000;
 const BLOCK_S = 2;
+const MOST_QUESTIONS = 100;
 
 /** Keys: for each call its state and its job. Returns the state, `lost` where a call asked for has no job. */
 const LOOK = redisScript(`
@@ -50,7 +58,8 @@ for i = 1, #KEYS, 2 do
 end
 return states`);
 
-export function createAskedCalls({ link, keys, queueOf, answerers }: AskedCallsOptions): AskedCalls {
+export function createAskedCalls(options: AskedCallsOptions): AskedCalls {
+  const { link, keys, queueOf, answerers, lifeMs } = options;
   /** Not the name of the process: one started anew must not get answers to what the last one asked. */
   const caller = randomUUID();
   /** Owned by the callers: each leaves with its answer, its time limit or its signal. */
@@ -91,12 +100,38 @@ export function createAskedCalls({ link, keys, queueOf, answerers }: AskedCallsO
     }
   }
 
-  /** The state goes first, on the same connection: who takes the job must find it. */
-  async function ask({ id, name, rank, request, endsAt }: Asked): Promise<void> {
-    const timeoutMs = Math.ceil(Math.max(1, endsAt - performance.now()));
-    const data: CallJob = { id, caller, request, timeoutMs };
-    await link.run((client) => client.set(keys.state(id), 'asked', 'PX', timeoutMs));
+  /** Beat and state go first, on the same connection: who takes the job must find them. */
+  async function ask({ id, name, rank, request, clock, onQuestion }: Asked): Promise<void> {
+    const timeoutMs = Math.ceil(Math.max(1, clock.remainingMs));
+    const isAskable = onQuestion !== undefined;
+    const data: CallJob = { id, caller, request, timeoutMs, isBeating: true, isAskable };
+    await link.run((client) =>
+      Promise.all([
+        client.set(keys.beat(caller), '1', 'PX', lifeMs),
+        client.set(keys.state(id), 'asked', 'PX', timeoutMs),
+      ]),
+    );
     await queueOf(name).add([{ id, rank, data }]);
+  }
+
+  async function reply(call: Asked, questionId: string, question: string): Promise<void> {
+    const { id, clock, onQuestion, replies } = call;
+    if (onQuestion === undefined) return;
+    let text = replies.get(questionId);
+    if (text === undefined) {
+      if (replies.size >= MOST_QUESTIONS) return;
+      text = clock.hold(() => writeCallReply(onQuestion, question));
+      replies.set(questionId, text);
+      await link.run((client) => prolong(client, call));
+    }
+    const answer = await text;
+    if (!asked.has(id)) return;
+    await link.run((client) => client.set(keys.reply(id, questionId), answer, 'PX', AFTERLIFE_MS));
+  }
+
+  /** The clock stood still, but not that of Redis. */
+  function prolong(client: Redis, { id, clock }: Asked): Promise<unknown> {
+    return client.pexpire(keys.state(id), Math.ceil(clock.remainingMs) + lifeMs);
   }
 
   /** Nobody waits any more: whoever works on it shall hear of it, and nobody shall begin. */
@@ -116,7 +151,13 @@ export function createAskedCalls({ link, keys, queueOf, answerers }: AskedCallsO
         const [, message] = (await receiver.blpop(keys.answers(caller), BLOCK_S)) ?? [];
         if (message === undefined) continue;
         const end = message.indexOf('\n');
-        asked.get(message.slice(0, end))?.settle(message.slice(end + 1));
+        const [id = '', questionId] = message.slice(0, end).split(' ');
+        const text = message.slice(end + 1);
+        const call = asked.get(id);
+        if (call === undefined) continue;
+        if (questionId === undefined) call.settle(text);
+        // Who gets no reply asks again.
+        else reply(call, questionId, text).catch(() => undefined);
       } catch {
         await pause(LOOK_MS / 4);
       }
@@ -128,7 +169,13 @@ export function createAskedCalls({ link, keys, queueOf, answerers }: AskedCallsO
     const those = [...asked.values()].filter(({ isSent }) => isSent);
     if (those.length === 0) return;
     const names = those.flatMap(({ id, name }) => [keys.state(id), queueOf(name).key(id)]);
-    const states = (await link.run((client) => LOOK.run(client, names, []))) as string[];
+    const [states] = (await link.run((client) =>
+      Promise.all([
+        LOOK.run(client, names, []),
+        client.set(keys.beat(caller), '1', 'PX', lifeMs),
+        ...those.filter(({ replies }) => replies.size > 0).map((each) => prolong(client, each)),
+      ]),
+    )) as [string[], ...unknown[]];
     for (const [index, each] of those.entries()) {
       const state = states[index];
       each.strayLooks = state === 'asked' ? 0 : each.strayLooks + 1;
@@ -159,7 +206,7 @@ export function createAskedCalls({ link, keys, queueOf, answerers }: AskedCallsO
   }
 
   return {
-    async call(name, request, { rank, timeoutMs, signal }) {
+    async call(name, request, { rank, timeoutMs, signal, onQuestion }) {
       const text = writeCallMessage(request);
       if (isClosed) throw closed();
       if (signal?.aborted === true) throw cancelled();
@@ -170,16 +217,16 @@ export function createAskedCalls({ link, keys, queueOf, answerers }: AskedCallsO
         name,
         rank,
         request: text,
-        endsAt: performance.now() + timeoutMs,
+        clock: new CallClock(timeoutMs, () => {
+          reject(new ScrapifieError('TASK_TIMEOUT', `No answer to ${name} within ${timeoutMs} ms.`));
+        }),
+        onQuestion,
+        replies: new Map(),
         isSent: false,
         strayLooks: 0,
         settle: resolve,
         fail: reject,
       };
-      const late = setTimeout(
-        () => reject(new ScrapifieError('TASK_TIMEOUT', `No answer to ${name} within ${timeoutMs} ms.`)),
-        timeoutMs,
-      );
       const onAbort = () => reject(cancelled());
       signal?.addEventListener('abort', onAbort, { once: true });
       asked.set(own.id, own);
@@ -190,7 +237,7 @@ export function createAskedCalls({ link, keys, queueOf, answerers }: AskedCallsO
         return readCallAnswer(answer);
       } finally {
         asked.delete(own.id);
-        clearTimeout(late);
+        own.clock.end();
         signal?.removeEventListener('abort', onAbort);
         if (own.isSent && !isAnswer) callOff(own);
       }

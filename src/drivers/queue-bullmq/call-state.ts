@@ -9,14 +9,20 @@ export interface CallKeys {
    * no key       the time is over, or Redis was emptied: the caller knows which, and asks again
    */
   state(id: string): string;
-  /** The list in which the answers to one process arrive. */
+  /** The list in which answers to one process arrive, and questions about what it asks. */
   answers(caller: string): string;
+  /** There while the process that asks is alive. */
+  beat(caller: string): string;
+  /** What it replied to a question. */
+  reply(id: string, questionId: string): string;
 }
 
 export function callKeys(prefix: string): CallKeys {
   return {
     state: (id) => `${prefix}:call:${id}`,
     answers: (caller) => `${prefix}:answers:${caller}`,
+    beat: (caller) => `${prefix}:caller:${caller}`,
+    reply: (id, questionId) => `${prefix}:reply:${id}:${questionId}`,
   };
 }
 
@@ -30,14 +36,20 @@ export interface CallJob {
   /** JSON, as it came. */
   readonly request: string;
   readonly timeoutMs: number;
+  /** The caller beats. One of an older version does not, and is taken to be alive until the time is over. */
+  readonly isBeating: boolean;
+  /** The caller takes questions. */
+  readonly isAskable: boolean;
 }
 
 export function callJobOf(data: unknown): CallJob | null {
-  const { id, caller, request, timeoutMs } = (data ?? {}) as { [K in keyof CallJob]?: unknown };
+  const { id, caller, request, timeoutMs, isBeating, isAskable } = (data ?? {}) as {
+    [K in keyof CallJob]?: unknown;
+  };
   return typeof id === 'string' &&
     typeof caller === 'string' &&
     typeof request === 'string' &&
     typeof timeoutMs === 'number'
-    ? { id, caller, request, timeoutMs }
+    ? { id, caller, request, timeoutMs, isBeating: isBeating === true, isAskable: isAskable === true }
     : null;
 }

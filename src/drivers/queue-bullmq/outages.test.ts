@@ -64,11 +64,14 @@ const offerUntilSeen = (queue: QueueBullmq, id: string, seen: readonly string[])
     expect(seen).toContain(id);
   });
 
-/** Another process that takes an entry and a call and keeps them. */
-async function startChild(): Promise<{ child: ChildProcess; lines: string[] }> {
+/** Another process: one that takes an entry and a call and keeps them, unless another file is named. */
+async function startChild(
+  file = 'consumer.fixture.ts',
+  ...more: string[]
+): Promise<{ child: ChildProcess; lines: string[] }> {
   const child = spawn(
     process.execPath,
-    [fileURLToPath(new URL('./consumer.fixture.ts', import.meta.url)), redis.url, prefix],
+    [fileURLToPath(new URL(file, import.meta.url)), redis.url, prefix, ...more],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
   children.push(child);
@@ -288,5 +291,29 @@ describe('a consumer that dies or hangs', { timeout: 120_000 }, () => {
     await until(() => expect(lines).toContain('call r'));
     child.kill('SIGKILL');
     expect(await call).toMatchObject({ code: 'NO_WORKER' });
+  });
+});
+
+describe('a caller that dies', { timeout: 120_000 }, () => {
+  test('what it asked for is ended, and what waits is never begun, long before its time is over', async () => {
+    const queue = await open();
+    const seen: unknown[] = [];
+    const ended: unknown[] = [];
+    await queue.answer(RENDER, 1, async (request, signal) => {
+      seen.push(request);
+      if (request === 'mine') return 'answered';
+      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+      ended.push(request);
+      return null;
+    });
+    const { child } = await startChild('caller.fixture.ts', 'first', 'second');
+    await until(() => expect(seen).toEqual(['first']));
+    await until(() =>
+      ask(async (client) => expect(await client.zcard(`${prefix}:${RENDER}:prioritized`)).toBe(1)),
+    );
+    child.kill('SIGKILL');
+    await until(() => expect(ended).toEqual(['first']));
+    expect(await queue.call(RENDER, 'mine', HOW)).toBe('answered');
+    expect(seen).toEqual(['first', 'mine']);
   });
 });

@@ -29,7 +29,10 @@ export interface QueueBullmqOptions {
   /** Told once when Redis goes away and once when it is back. */
   readonly onChange?: (isUp: boolean, why: string) => void;
   readonly stall?: StallTimes;
-  /** How often a process that answers calls says that it lives; three missed ones and it counts as gone. */
+  /**
+   * How often a process that answers calls says that it lives; three missed ones and it counts as gone. Who asks
+   * counts as gone after five.
+   */
   readonly beatMs?: number;
   readonly now?: () => number;
 }
@@ -41,6 +44,8 @@ export interface QueueBullmq extends Queue {
 
 const STALL: StallTimes = { lockMs: 15_000, checkMs: 10_000 };
 const BEAT_MS = 2_000;
+/** Callers beat once a second at most. */
+const LEAST_CALLER_LIFE_MS = 3_000;
 
 /**
  * A queue between processes, on BullMQ. Needs Redis 6.2 or newer that never throws keys away. What Redis loses when
@@ -54,8 +59,10 @@ export async function createQueueBullmq(options: QueueBullmqOptions): Promise<Qu
   const queues = new Map<string, JobQueue>();
   const consumers = new Set<Consumer>();
   const keys = callKeys(prefix);
-  const answerers = createAnswerers(link, prefix, owner, options.beatMs ?? BEAT_MS);
-  const asked = createAskedCalls({ link, keys, queueOf, answerers });
+  const beatMs = options.beatMs ?? BEAT_MS;
+  const answerers = createAnswerers(link, prefix, owner, beatMs);
+  const lifeMs = Math.max(LEAST_CALLER_LIFE_MS, 5 * beatMs);
+  const asked = createAskedCalls({ link, keys, queueOf, answerers, lifeMs });
   const answered = createAnsweredCalls({ link, keys });
 
   function queueOf(name: QueueName | CallName | TimerName): JobQueue {
@@ -121,7 +128,7 @@ export async function createQueueBullmq(options: QueueBullmqOptions): Promise<Qu
           (data) =>
             answered.run(
               data,
-              async (request, signal) => handler(request, signal),
+              async (request, signal, ask) => handler(request, signal, ask),
               (error) => options.onHandlerError(error, name, null),
             ),
           leave,

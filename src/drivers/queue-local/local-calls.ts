@@ -1,17 +1,19 @@
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { CallClock } from '../../ports/call-clock.ts';
 import {
   readCallAnswer,
   writeCallAnswer,
   writeCallFailure,
   writeCallMessage,
+  writeCallReply,
 } from '../../ports/call-message.ts';
-import type { CallName, CallOptions, Consumer } from '../../ports/queue.ts';
+import type { Ask, CallHandler, CallName, CallOptions, Consumer } from '../../ports/queue.ts';
 import type { Lane } from './lane.ts';
 
 /** The calls of one name. They wait in a lane; what they ask and who waits for them is kept here. */
 export interface LocalCalls {
   call(request: unknown, how: CallOptions): Promise<unknown>;
-  answer(concurrency: number, handler: (request: unknown, signal: AbortSignal) => Promise<unknown>): Consumer;
+  answer(concurrency: number, handler: CallHandler): Consumer;
   /** Fails whatever is asked. */
   close(): void;
 }
@@ -20,6 +22,7 @@ interface Asked {
   /** Written and read as between processes, so that nobody comes to share an object with the other side. */
   readonly request: string;
   readonly unwanted: AbortController;
+  readonly ask: Ask | null;
   isStarted: boolean;
   settle(answer: string): void;
   fail(error: ScrapifieError): void;
@@ -34,7 +37,7 @@ export function createLocalCalls(name: CallName, lane: Lane): LocalCalls {
   const nobody = () => new ScrapifieError('NO_WORKER', `No worker answers ${name}.`);
 
   return {
-    async call(request, { rank, timeoutMs, signal }) {
+    async call(request, { rank, timeoutMs, signal, onQuestion }) {
       const text = writeCallMessage(request);
       if (isClosed) throw closed();
       if (signal?.aborted === true) throw cancelled();
@@ -42,17 +45,27 @@ export function createLocalCalls(name: CallName, lane: Lane): LocalCalls {
       calls += 1;
       const id = String(calls);
       const { promise, resolve, reject } = Promise.withResolvers<string>();
+      const unwanted = new AbortController();
+      const clock = new CallClock(timeoutMs, () => {
+        reject(new ScrapifieError('TASK_TIMEOUT', `No answer to ${name} within ${timeoutMs} ms.`));
+      });
+      const ask = async (question: unknown) => {
+        const written = writeCallMessage(question);
+        if (onQuestion === undefined || unwanted.signal.aborted) throw cancelled();
+        const reply = await clock.hold(() =>
+          Promise.race([writeCallReply(onQuestion, written), aborted(unwanted.signal)]),
+        );
+        return readCallAnswer(reply);
+      };
       const own: Asked = {
         request: text,
-        unwanted: new AbortController(),
+        unwanted,
+        ask: onQuestion === undefined ? null : ask,
         isStarted: false,
         settle: resolve,
         fail: reject,
       };
       asked.set(id, own);
-      const late = setTimeout(() => {
-        reject(new ScrapifieError('TASK_TIMEOUT', `No answer to ${name} within ${timeoutMs} ms.`));
-      }, timeoutMs);
       const onAbort = () => reject(cancelled());
       signal?.addEventListener('abort', onAbort, { once: true });
       lane.offer({ id, rank });
@@ -60,8 +73,8 @@ export function createLocalCalls(name: CallName, lane: Lane): LocalCalls {
         return readCallAnswer(await promise);
       } finally {
         asked.delete(id);
-        own.unwanted.abort();
-        clearTimeout(late);
+        unwanted.abort();
+        clock.end();
         signal?.removeEventListener('abort', onAbort);
       }
     },
@@ -71,7 +84,8 @@ export function createLocalCalls(name: CallName, lane: Lane): LocalCalls {
         if (call === undefined) return;
         call.isStarted = true;
         try {
-          call.settle(writeCallAnswer(await handler(JSON.parse(call.request), call.unwanted.signal)));
+          const { request, unwanted, ask } = call;
+          call.settle(writeCallAnswer(await handler(JSON.parse(request), unwanted.signal, ask)));
         } catch (error) {
           call.settle(writeCallFailure(error));
           // What the caller is told of is no fault here; everything else is.
@@ -94,3 +108,8 @@ export function createLocalCalls(name: CallName, lane: Lane): LocalCalls {
 }
 
 const cancelled = () => new ScrapifieError('CANCELLED', 'Nobody waits for the answer any more.');
+
+const aborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(cancelled()), { once: true });
+  });

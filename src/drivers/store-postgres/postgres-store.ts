@@ -6,6 +6,7 @@ import { createHostStore } from './hosts.ts';
 import { createJobStore } from './jobs.ts';
 import { createLedgerStore } from './ledger.ts';
 import { migrate } from './migrate.ts';
+import { createSessionStore } from './sessions.ts';
 
 const OLDEST_SERVER = 150_000;
 
@@ -29,6 +30,7 @@ export async function createPostgresStore(options: DatabaseOptions): Promise<Sto
     ...createHostStore(database),
     ...createLedgerStore(database),
     ...createAccountStore(database),
+    ...createSessionStore(database),
     migrate: () => migrate(database),
     async clock() {
       const [row] = await database.query(

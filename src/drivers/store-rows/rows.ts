@@ -8,12 +8,20 @@ import type {
   JobId,
   JobSeq,
   KeyId,
+  SessionId,
   TaskId,
   UrlKey,
 } from '../../model/ids.ts';
 import type { Job, JobKind, JobOptions, JobStatus } from '../../model/job.ts';
 import type { Page } from '../../model/page.ts';
 import type { FoundBy, LedgerEntry, Task, TaskKind, TaskState } from '../../model/task.ts';
+import type {
+  CredentialEntry,
+  SessionEntry,
+  SessionWish,
+  StoredCredential,
+  StoredSession,
+} from '../../ports/session-store.ts';
 import type {
   ApiKey,
   AuditEntry,
@@ -220,6 +228,41 @@ export function auditOf(row: Row): AuditEntry {
     details: JSON.parse(text(row.details)) as Record<string, unknown>,
   };
 }
+
+export function sessionEntryOf(row: Row): SessionEntry {
+  return {
+    id: text(row.id) as SessionId,
+    accountId: text(row.account_id) as AccountId,
+    name: text(row.name),
+    wish: JSON.parse(text(row.wish)) as SessionWish,
+    createdAt: Number(row.created_at),
+    expiresAt: Number(row.expires_at),
+    lastUsedAt: maybeNumber(row.last_used_at),
+    requestCount: Number(row.request_count),
+  };
+}
+
+export const sessionOf = (row: Row): StoredSession => ({
+  ...sessionEntryOf(row),
+  version: Number(row.version),
+  data: row.data as Uint8Array,
+});
+
+export function credentialEntryOf(row: Row): CredentialEntry {
+  return {
+    accountId: text(row.account_id) as AccountId,
+    name: text(row.name),
+    kind: text(row.kind),
+    hosts: JSON.parse(text(row.hosts)) as string[],
+    createdAt: Number(row.created_at),
+    updatedAt: Number(row.updated_at),
+  };
+}
+
+export const credentialOf = (row: Row): StoredCredential => ({
+  ...credentialEntryOf(row),
+  data: row.data as Uint8Array,
+});
 
 /** Cursors are row numbers; anything else was not made here. */
 export function cursorOf(cursor: string | undefined, start: number): number {

@@ -45,6 +45,17 @@ const METHODS: Readonly<Record<keyof Store, true>> = {
   rememberAnswer: true,
   audit: true,
   listAudit: true,
+  openSession: true,
+  getSession: true,
+  listSessions: true,
+  updateSession: true,
+  touchSessions: true,
+  deleteSession: true,
+  deleteEndedSessions: true,
+  putCredential: true,
+  getCredential: true,
+  listCredentials: true,
+  deleteCredential: true,
 };
 
 /**
@@ -59,6 +70,7 @@ const UNSYNCED: ReadonlySet<string> = new Set<keyof Store>([
   'claimTasks',
   'putRobots',
   'touchKeys',
+  'touchSessions',
   'check',
 ]);
 

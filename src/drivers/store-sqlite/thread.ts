@@ -7,6 +7,7 @@ import { createHostStore } from './hosts.ts';
 import { createJobStore } from './jobs.ts';
 import { createLedgerStore } from './ledger.ts';
 import { type Answer, type Call, failureOf } from './messages.ts';
+import { createSessionStore } from './sessions.ts';
 import type { Synchronous } from './synchronous.ts';
 
 /**
@@ -34,6 +35,10 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
   'findKey',
   'listKeys',
   'listAudit',
+  'getSession',
+  'listSessions',
+  'getCredential',
+  'listCredentials',
 ]);
 if (parentPort === null) throw new Error('The store thread has no parent.');
 const port = parentPort;
@@ -48,6 +53,7 @@ function createStore(connection: Database): Synchronous<Store> {
     ...createHostStore(connection),
     ...createLedgerStore(connection, hostIds),
     ...createAccountStore(connection),
+    ...createSessionStore(connection),
     migrate: () => migrate(connection),
     clock: () => Date.now(),
     check() {

@@ -1,17 +1,17 @@
-import { isIP } from 'node:net';
 import type { Page } from 'patchright-core';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { EngineName } from '../../model/attempt.ts';
-import type { ProxyEndpoint } from '../../model/proxy.ts';
+import type { PuzzleResult } from '../../model/render.ts';
 import type { Engine, FetchRequest, FetchResponse } from '../engine.ts';
 import type { BrowserRig } from './browser-rig.ts';
 import { type ContextHooks, contextPlanFor } from './context-plan.ts';
 import { Deadline } from './deadline.ts';
-import { checkHeaders } from './document-gate.ts';
+import { type ArrangeHeaders, checkHeaders } from './document-gate.ts';
 import type { NetworkWatchLimits } from './network-watch.ts';
+import type { ActionManner } from './render-actions.ts';
 import { RenderAttempt } from './render-attempt.ts';
 import { cancelled, mapNavigationError, shuttingDown } from './render-errors.ts';
-import type { RenderProxy, RenderRequest, RenderResponse } from './render-request.ts';
+import type { RenderRequest, RenderResponse } from './render-request.ts';
 
 /** An engine that shows pages. `fetch` is `render` for those who know all engines. */
 export interface RenderEngine extends Engine {
@@ -23,8 +23,16 @@ export interface RenderEngine extends Engine {
 }
 
 export interface BrowserEngineHooks extends ContextHooks {
-  /** When the page has loaded and before its actions. */
-  readonly beforeActions?: (page: Page, request: RenderRequest) => Promise<void>;
+  /** Before a page is led to its URL; what it throws ends the attempt. */
+  readonly beforeNavigation?: ((page: Page, request: RenderRequest) => void) | undefined;
+  /** What the requests for documents are sent with. */
+  readonly arrangeHeaders?: ArrangeHeaders | undefined;
+  /** When the page has loaded, before anything is waited for or done on it. Ends with the signal. */
+  readonly afterLoad?:
+    | ((page: Page, request: RenderRequest, signal: AbortSignal) => Promise<PuzzleResult | null>)
+    | undefined;
+  /** How actions are done: at once, unless told. */
+  readonly manner?: ActionManner | undefined;
 }
 
 export interface BrowserEngineOptions {
@@ -64,12 +72,8 @@ class BrowserEngine implements RenderEngine {
   }
 
   async fetch(request: FetchRequest): Promise<FetchResponse> {
-    const { proxy, render, ...common } = request;
-    const { rawBody, extra, failure, ...response } = await this.render({
-      ...common,
-      ...render,
-      ...(proxy === undefined ? {} : { proxy: renderProxyOf(proxy) }),
-    });
+    const { render, ...common } = request;
+    const { rawBody, extra, failure, ...response } = await this.render({ ...common, ...render });
     return { ...response, rendered: { rawBody, extra, failure } };
   }
 
@@ -113,7 +117,7 @@ class BrowserEngine implements RenderEngine {
         ending: AbortSignal.any([lease.lost, ended]),
         watchesConsole,
         limits: { ...LIMITS, ...limits },
-        beforeActions: hooks.beforeActions,
+        hooks,
       });
       try {
         if (request.mayStart?.() === false) {
@@ -134,13 +138,6 @@ class BrowserEngine implements RenderEngine {
       request.signal?.removeEventListener('abort', onAbort);
     }
   }
-}
-
-function renderProxyOf({ protocol, host, port, credentials }: ProxyEndpoint): RenderProxy {
-  const server = `${protocol}://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
-  return credentials === null
-    ? { server }
-    : { server, username: credentials.username, password: credentials.password };
 }
 
 /** Throws what can be known to be wrong before a browser is asked. Returns the host. */

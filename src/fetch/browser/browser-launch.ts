@@ -2,25 +2,28 @@ import { type Browser, chromium } from 'patchright-core';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { chromiumFlags } from './chromium-flags.ts';
 import { settlesWithin } from './deadline.ts';
+import { mendSessions } from './library-mends.ts';
 import type { PoolSettings } from './pool-options.ts';
+import { type RemoteAddress, withoutAddresses } from './remote-address.ts';
 import { plainMessage } from './render-errors.ts';
 
 type LaunchOptions = Pick<
   PoolSettings,
-  'executablePath' | 'proxy' | 'rendererLimit' | 'launchTimeoutMs' | 'extraFlags' | 'env' | 'library'
+  'source' | 'proxy' | 'rendererLimit' | 'launchTimeoutMs' | 'extraFlags' | 'env' | 'library'
 >;
 
 export interface LaunchedBrowser {
   readonly browser: Browser;
-  readonly pid: number;
+  /** Null for one that somebody else has started. */
+  readonly pid: number | null;
 }
 
 /** Chromium refuses to run its sandbox as root. */
 const isRoot = (): boolean => process.getuid?.() === 0;
 
 /** Starts a Chromium. One that does not come up in time is ended, and the error says what it said. */
-async function launchBrowser(options: LaunchOptions): Promise<LaunchedBrowser> {
-  const { executablePath, launchTimeoutMs: timeoutMs, library = chromium, env } = options;
+async function launchBrowser(executablePath: string, options: LaunchOptions): Promise<LaunchedBrowser> {
+  const { launchTimeoutMs: timeoutMs, library = chromium, env } = options;
   const browser = await library.launch({
     executablePath,
     headless: true,
@@ -45,6 +48,16 @@ async function launchBrowser(options: LaunchOptions): Promise<LaunchedBrowser> {
   }
 }
 
+/** Connects to a browser that runs. A Playwright server gives each connection a browser, or its part of one. */
+async function connectBrowser(
+  { url, kind }: RemoteAddress,
+  { launchTimeoutMs: timeout, library = chromium }: LaunchOptions,
+): Promise<LaunchedBrowser> {
+  const browser =
+    kind === 'cdp' ? await library.connectOverCDP(url, { timeout }) : await library.connect(url, { timeout });
+  return { browser, pid: null };
+}
+
 async function pidOf(browser: Browser): Promise<number> {
   const session = await browser.newBrowserCDPSession();
   const { processInfo } = await session.send('SystemInfo.getProcessInfo');
@@ -57,7 +70,7 @@ async function pidOf(browser: Browser): Promise<number> {
 const FIRST_BACKOFF_MS = 500;
 const LAST_BACKOFF_MS = 30_000;
 
-/** Starts browsers. After each failure in a row the pause that it asks for doubles. */
+/** Starts browsers, or connects to them. After each failure in a row the pause that it asks for doubles. */
 export class BrowserStarter {
   private readonly options: LaunchOptions & Pick<PoolSettings, 'random'>;
   private failures = 0;
@@ -68,16 +81,36 @@ export class BrowserStarter {
 
   /** `retryAfterMs` of the error says how long to leave it alone. */
   async start(): Promise<LaunchedBrowser> {
+    const { source } = this.options;
     try {
-      const launched = await launchBrowser(this.options);
+      const launched =
+        typeof source === 'string'
+          ? await launchBrowser(source, this.options)
+          : await connectBrowser(source, this.options);
       this.failures = 0;
+      mendSessions(launched.browser);
       return launched;
     } catch (error) {
       const longest = Math.min(LAST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** this.failures);
       const backoffMs = longest * (0.5 + this.options.random() / 2);
       this.failures += 1;
-      const why = `it does not start (${plainMessage(error)})`;
-      throw new ScrapifieError('BROWSER_UNAVAILABLE', why, { cause: error, retryAfterMs: backoffMs });
+      if (typeof source === 'string') {
+        const why = `it does not start (${plainMessage(error)})`;
+        throw new ScrapifieError('BROWSER_UNAVAILABLE', why, { cause: error, retryAfterMs: backoffMs });
+      }
+      // Without the cause, which has the whole address in it.
+      const why = `the one at ${source.shown} cannot be reached (${reasonOf(error)})`;
+      throw new ScrapifieError('BROWSER_UNAVAILABLE', why, { retryAfterMs: backoffMs });
     }
   }
+}
+
+function reasonOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  const theirs = /server version: v([\d.]+)/.exec(text)?.[1];
+  const ours = /client version: v([\d.]+)/.exec(text)?.[1];
+  if (theirs !== undefined && ours !== undefined) {
+    return `it runs Playwright ${theirs}; only ${ours} will do`;
+  }
+  return withoutAddresses(plainMessage(error)).replace(/^WebSocket error: /, '');
 }

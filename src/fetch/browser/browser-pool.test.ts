@@ -58,7 +58,7 @@ describe('isolation', () => {
     expect(rig.running?.pool.stats).toMatchObject({ contexts: 2, pagesOpen: 2 });
   });
 
-  test('what differs in cookies, jar, agent or proxy differs in context', async () => {
+  test('what differs in cookies, agent or jar differs in context, the jar only where no key is given', async () => {
     const { engine, rig } = testBrowser({ maxBrowsers: 1, pagesAtOnce: 8, pagesEach: 8 });
     const { origin } = await html('x');
     const { createCookieJar } = await import('../http/cookie-jar.ts');
@@ -68,10 +68,14 @@ describe('isolation', () => {
       { jar: createCookieJar() },
       { jar: createCookieJar() },
       { userAgent: 'B' },
+      { key: 'same' },
+      { key: 'same', cookies: { a: '1' } },
     ];
-    for (const more of variants) await render(engine, `${origin}/`, { key: 'same', ...more });
+    for (const more of variants) await render(engine, `${origin}/`, more);
     expect(rig.running?.pool.stats.contexts).toBe(variants.length);
     await render(engine, `${origin}/`, { key: 'same' });
+    await render(engine, `${origin}/`, { key: 'same', jar: createCookieJar() });
+    await render(engine, `${origin}/`, { key: 'same', jar: createCookieJar() });
     expect(rig.running?.pool.stats).toMatchObject({ contexts: variants.length, pagesOpen: variants.length });
   });
 

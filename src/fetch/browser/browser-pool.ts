@@ -21,6 +21,10 @@ interface Waiter {
   tries: number;
 }
 
+/** No other browser would do better. */
+const isFault = ({ code }: ScrapifieError): boolean =>
+  code === 'VALIDATION_FAILED' || code === 'UNSUPPORTED_OPTION';
+
 /** Pages of one key in a row before others get a turn. */
 const MOST_STREAK = 32;
 const MOST_TRIES = 3;
@@ -70,7 +74,7 @@ export class BrowserPool {
 
   /** The processes of the browsers, for whoever watches over them. */
   get pids(): readonly number[] {
-    return [...this.browsers].map(({ pid }) => pid);
+    return [...this.browsers].map(({ pid }) => pid).filter((pid) => pid !== null);
   }
 
   acquire(plan: ContextPlan, timeoutMs: number, signal?: AbortSignal): Promise<PageLease> {
@@ -179,7 +183,7 @@ export class BrowserPool {
     if (waiter.isDone) return;
     waiter.tries += 1;
     if (this.isClosed) this.refuse(waiter, shuttingDown());
-    else if (isScrapifieError(error) && error.code === 'VALIDATION_FAILED') this.refuse(waiter, error);
+    else if (isScrapifieError(error) && isFault(error)) this.refuse(waiter, error);
     else if (waiter.tries >= MOST_TRIES)
       this.refuse(waiter, browserUnavailable('no page could be opened', error));
     else this.waiting.unshift(waiter);
@@ -294,7 +298,7 @@ export class BrowserPool {
         browser.idleTimer.unref();
       }
     }
-    if (now - browser.measuredAt < measureEveryMs) return;
+    if (browser.pid === null || now - browser.measuredAt < measureEveryMs) return;
     browser.measuredAt = now;
     treeBytes(browser.pid).then(
       (bytes) => {
@@ -318,7 +322,7 @@ export class BrowserPool {
 
   private launch(): void {
     this.launching += 1;
-    const { proxy, closeTimeoutMs } = this.options;
+    const { proxy, usesProxy, closeTimeoutMs } = this.options;
     const starting = this.starter
       .start()
       .then(
@@ -327,6 +331,7 @@ export class BrowserPool {
             browser,
             pid,
             proxy,
+            usesProxy,
             closeTimeoutMs,
             onGone: (gone, hasCrashed) => this.onGone(gone, hasCrashed),
             onPageLost: (page) => this.discard(page),

@@ -1,19 +1,36 @@
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { BrowserPool } from './browser-pool.ts';
 import { type GuardProxy, type GuardProxyOptions, startGuardProxy } from './guard-proxy.ts';
 import { type RenderLimits, renderLimitsFor, thisMachine } from './memory-budget.ts';
 import type { BrowserPoolOptions } from './pool-options.ts';
-import { browserUnavailable, shuttingDown } from './render-errors.ts';
+import { type RemoteAddress, remoteAddressOf } from './remote-address.ts';
+import { shuttingDown } from './render-errors.ts';
+import { createRequestGuard, type RequestGuard } from './request-guard.ts';
 
 export interface BrowserRigOptions
   extends GuardProxyOptions,
     Partial<RenderLimits>,
-    Omit<BrowserPoolOptions, 'executablePath' | 'proxy' | keyof RenderLimits> {
+    Omit<BrowserPoolOptions, 'source' | 'proxy' | 'usesProxy' | keyof RenderLimits> {
   /** Null when no browser is installed: every request is then refused with that reason. */
   readonly executablePath: string | null;
+  /** A browser that runs elsewhere, to be used instead. */
+  readonly remote?: RemoteBrowser | undefined;
+}
+
+export interface RemoteBrowser {
+  /** `ws://` of a Playwright server; `http://` or `ws://…/devtools/browser/…` of a CDP port. */
+  readonly url: string;
+  /**
+   * How private addresses are kept from its pages: by our proxy, which it must be able to reach on loopback, or by a
+   * look at each request. The address decides unless told; who comes by a tunnel has to tell.
+   */
+  readonly guardBy?: 'proxy' | 'requests' | undefined;
 }
 
 /** Browsers with the proxy in front of them. Nothing runs before the first page is wanted. */
 export interface BrowserRig {
+  /** How browsers are spoken to: `playwright` is a server's, of which only Playwright's own interface is known. */
+  readonly kind: 'local' | RemoteAddress['kind'];
   ready(): Promise<RunningRig>;
   /** Null while nothing runs. */
   readonly running: RunningRig | null;
@@ -23,32 +40,39 @@ export interface BrowserRig {
 export interface RunningRig {
   readonly pool: BrowserPool;
   readonly proxy: GuardProxy;
+  /** Null where the proxy guards. */
+  readonly guard: RequestGuard | null;
 }
 
+/** Throws INVALID_SETTINGS when the address of a remote browser is none. */
 export function createBrowserRig(options: BrowserRigOptions): BrowserRig {
+  const remote = options.remote === undefined ? null : remoteAddressOf(options.remote.url);
+  const source = remote ?? options.executablePath;
+  const guardBy = options.remote?.guardBy ?? (remote === null || remote.isNear ? 'proxy' : 'requests');
+  const usesProxy = guardBy === 'proxy';
   let starting: Promise<RunningRig> | null = null;
   let running: RunningRig | null = null;
   let isClosed = false;
 
-  const start = async (executablePath: string): Promise<RunningRig> => {
+  const start = async (from: string | RemoteAddress): Promise<RunningRig> => {
     const proxy = await startGuardProxy(options);
     const limits = { ...renderLimitsFor(thisMachine()), ...withoutUndefined(options) };
-    const pool = new BrowserPool({ ...options, ...limits, executablePath, proxy });
-    running = { pool, proxy };
+    // A browser elsewhere is one browser, however many pages it shows.
+    const shared = remote === null ? {} : { maxBrowsers: 1, pagesEach: limits.pagesAtOnce };
+    const pool = new BrowserPool({ ...options, ...limits, ...shared, source: from, proxy, usesProxy });
+    running = { pool, proxy, guard: usesProxy ? null : createRequestGuard(options) };
     return running;
   };
 
   return {
+    kind: remote?.kind ?? 'local',
     get running() {
       return running;
     },
     async ready() {
       if (isClosed) throw shuttingDown();
-      const { executablePath } = options;
-      if (executablePath === null) {
-        throw browserUnavailable('no Chromium, Chrome or Edge was found on this machine');
-      }
-      starting ??= start(executablePath);
+      if (source === null) throw noBrowser();
+      starting ??= start(source);
       return starting;
     },
     async close() {
@@ -58,6 +82,13 @@ export function createBrowserRig(options: BrowserRigOptions): BrowserRig {
       await rig?.proxy.close();
     },
   };
+}
+
+function noBrowser(): ScrapifieError {
+  return new ScrapifieError(
+    'NO_BROWSER',
+    'No Chromium, Chrome or Edge was found on this machine; `scrapifie doctor --install` installs one, or name one in SCRAPIFIE_BROWSER_PATH',
+  );
 }
 
 function withoutUndefined(options: Partial<RenderLimits>): Partial<RenderLimits> {

@@ -22,6 +22,8 @@ const FEATURES_OFF = [
   'DestroyProfileOnBrowserClose',
   'PaintHolding',
   'ThirdPartyStoragePartitioning',
+  // A picture format that few servers know, and that the Accept header would name.
+  'JXLImageFormat',
   // What a person at the screen would want.
   'AutoDeElevate',
   'DialMediaRouteProvider',

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { BrowserContext, BrowserContextOptions } from 'patchright-core';
 import type { CookieJar } from '../http/cookie-jar.ts';
+import { proxyKeyOf } from '../proxy/proxy-key.ts';
 import type { ContextPlan } from './pooled-browser.ts';
 import type { RenderRequest } from './render-request.ts';
-import { createUpstream } from './upstream-tunnel.ts';
 
 /** What an engine of another kind changes about contexts. */
 export interface ContextHooks {
@@ -42,24 +42,24 @@ export function contextPlanFor(request: RenderRequest, userAgent: string, hooks:
     ...(timezone === undefined ? {} : { timezoneId: timezone }),
     ...changed?.options,
   };
-  // Cookies of the request last for the attempt: only requests with the very same ones may see them.
+  // Cookies of the request last for the attempt: only requests with the very same ones may see them. Whoever names a
+  // key says whose cookies belong together, whichever jar they come from.
   const parts = [
-    request.key ?? new URL(request.url).origin,
+    request.key ?? [new URL(request.url).origin, idOf(request.jar)],
     changed?.identity ?? '',
     viewport,
     agent,
     locale ?? '',
     timezone ?? '',
-    proxy ?? '',
+    proxy === undefined ? '' : proxyKeyOf(proxy),
     cookies,
-    idOf(request.jar),
   ];
   const prepare = hooks.prepareContext;
   return {
     // Hashed because it holds secrets and outlives the request.
     identity: createHash('sha256').update(JSON.stringify(parts)).digest('base64url'),
     options,
-    upstream: proxy === undefined ? null : createUpstream(proxy),
+    upstream: proxy ?? null,
     ...(prepare === undefined ? {} : { prepare: (context) => prepare(context, request) }),
   };
 }

@@ -1,9 +1,10 @@
-import type { CDPSession } from 'patchright-core';
+import type { CDPSession, Page } from 'patchright-core';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { Redirect } from '../engine.ts';
 import { isRedirect, redirectTarget, sharesSecrets } from '../http/redirect.ts';
 import { FORBIDDEN_HEADERS } from '../http/request-headers.ts';
-import { type DocumentGate, passOn, type RequestChange, refuse } from './page-kit.ts';
+import { changedHeaders, type DocumentGate, passOn, type RequestChange, refuse } from './page-kit.ts';
+import type { DocumentWatch, ToolOptions } from './page-tools.ts';
 import { type Body, readPausedBody } from './paused-body.ts';
 import type { HeaderEntry, PausedRequest } from './protocol.ts';
 import type { RenderRequest } from './render-request.ts';
@@ -24,13 +25,26 @@ export interface BareDocument {
 }
 
 const EMPTY: Body = new Uint8Array(0);
-const SENSITIVE: ReadonlySet<string> = new Set(['authorization', 'cookie', 'proxy-authorization']);
+/** Meant for one origin. */
+export const SENSITIVE_HEADERS: ReadonlySet<string> = new Set([
+  'authorization',
+  'cookie',
+  'proxy-authorization',
+]);
 
-export interface MainDocumentOptions {
+/**
+ * Decides what a request for a document is sent with, in that order and spelling. Names come in lower case, with what
+ * the request wants already in place.
+ */
+export type ArrangeHeaders = (
+  headers: ReadonlyMap<string, string>,
+  url: URL,
+  page: Page,
+  request: RenderRequest,
+) => HeaderEntry[];
+
+export interface MainDocumentOptions extends Pick<ToolOptions, 'page' | 'request' | 'ask' | 'arrange'> {
   readonly cdp: CDPSession;
-  readonly request: RenderRequest;
-  /** Asks whoever decides, with the clock held. */
-  readonly ask: (target: string, hop: number) => Promise<'follow' | 'stop'>;
   /** Something is to be seen of the page, so also pictures and text are shown rather than only read. */
   readonly isVisual: boolean;
 }
@@ -39,18 +53,13 @@ export interface MainDocumentOptions {
  * Leads the page's document from URL to URL as the request says: its method and headers on the way out, leave for each
  * redirect, whether the server or a script on the page makes it, and no page for what is not one.
  */
-export class MainDocument implements DocumentGate {
+export class MainDocument implements DocumentGate, DocumentWatch {
   readonly redirects: Redirect[] = [];
-  /** Settles when there is no page to wait for: a body was read, a redirect not followed, or a rule broken. */
   readonly ended: Promise<BareDocument>;
   answer: DocumentAnswer | null = null;
-  /** Where the page itself wanted to go and was not let. */
   refusedTarget: string | null = null;
-  /** Settles when that happens: such a page may wait for what will never come. */
   readonly isStopped: Promise<null>;
-  /** Where the document was last looked for. */
   lastTarget: string | null = null;
-  /** While the page is leaving for another document; settles when that has arrived or failed. */
   leaving: Promise<void> | null = null;
 
   private readonly options: MainDocumentOptions;
@@ -76,11 +85,20 @@ export class MainDocument implements DocumentGate {
     this.fail = reject;
   }
 
-  /** The page has a new document. */
   onArrival(): void {
     this.arrived?.();
     this.arrived = null;
     this.leaving = null;
+  }
+
+  headersOfFrame({ request: { headers, url } }: PausedRequest): HeaderEntry[] | undefined {
+    const { arrange, page, request } = this.options;
+    return arrange?.(new Map(lowerCase(headers)), new URL(url), page, request);
+  }
+
+  onRefused(refusal: ScrapifieError): void {
+    this.onArrival();
+    this.fail(refusal);
   }
 
   async onPaused(event: PausedRequest): Promise<void> {
@@ -133,7 +151,7 @@ export class MainDocument implements DocumentGate {
       return;
     }
     this.redirects.push({ url: from, statusCode: this.answer?.statusCode ?? 200 });
-    passOn(cdp, event.requestId);
+    passOn(cdp, event.requestId, changedHeaders(this.headersOfFrame(event)));
   }
 
   private async onAnswer(event: PausedRequest, statusCode: number): Promise<void> {
@@ -198,8 +216,9 @@ export class MainDocument implements DocumentGate {
 
   /** Chromium's own, with those of the request; what is meant for one origin does not go to another. */
   private headersFor(event: PausedRequest): HeaderEntry[] {
-    const { request } = this.options;
-    const isHome = sharesSecrets(this.home, new URL(event.request.url));
+    const { request, arrange, page } = this.options;
+    const url = new URL(event.request.url);
+    const isHome = sharesSecrets(this.home, url);
     // A warm cache must not answer for the server; what the page needs besides may come from it.
     const headers = new Map([...lowerCase(event.request.headers), ['cache-control', 'max-age=0']]);
     if (request.conditional?.etag != null) headers.set('if-none-match', request.conditional.etag);
@@ -207,10 +226,10 @@ export class MainDocument implements DocumentGate {
       headers.set('if-modified-since', request.conditional.lastModified);
     }
     for (const [name, value] of lowerCase(request.headers)) {
-      if (isHome || !SENSITIVE.has(name)) headers.set(name, value);
+      if (isHome || !SENSITIVE_HEADERS.has(name)) headers.set(name, value);
       else headers.delete(name);
     }
-    return [...headers].map(([name, value]) => ({ name, value }));
+    return arrange?.(headers, url, page, request) ?? [...headers].map(([name, value]) => ({ name, value }));
   }
 }
 
@@ -260,7 +279,7 @@ function isShown(headers: DocumentAnswer['headers'], isVisual: boolean): boolean
   return isHtml(type) || (isVisual && /^(?:text|image)\/|[/+](?:json|xml)$/.test(type));
 }
 
-function tooLarge(limit: number): ScrapifieError {
+export function tooLarge(limit: number): ScrapifieError {
   return new ScrapifieError('BODY_LIMIT_EXCEEDED', `The body is larger than ${limit} bytes`);
 }
 

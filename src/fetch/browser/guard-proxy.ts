@@ -1,19 +1,22 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Agent, createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { type AddressInfo, isIP, type Socket } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { classifyAddress } from '../guard/address-guard.ts';
+import type { ConnectionOptions } from 'node:tls';
+import type { ProxyEndpoint } from '../../model/proxy.ts';
 import { createGuardedConnector, type PrivateAddresses } from '../guard/guarded-connector.ts';
-import { addressRefused, type Resolve } from '../guard/guarded-lookup.ts';
+import type { Resolve } from '../guard/guarded-lookup.ts';
 import { mapError } from '../http/error-map.ts';
+import { createTunnelOpener } from '../proxy/open-tunnel.ts';
 import { forwardRequest } from './guard-forward.ts';
 import { type ConnectBy, type FailureNotes, failureNotes } from './guard-notes.ts';
-import type { Upstream } from './upstream-tunnel.ts';
 
 export interface GuardProxyOptions {
   readonly allowPrivate: PrivateAddresses;
   readonly connectTimeoutMs?: number | undefined;
   readonly resolve?: Resolve | undefined;
+  /** How the certificate of an https proxy behind ours is checked; as the system does unless told. */
+  readonly proxyTls?: ConnectionOptions | undefined;
   /** Connections of all browsers together. */
   readonly maxConnections?: number | undefined;
 }
@@ -34,7 +37,7 @@ export interface GuardProxy {
   /** `http://127.0.0.1:port` */
   readonly url: string;
   /** Lets one context through, directly or by way of another proxy. */
-  admit(upstream: Upstream | null): ProxyPass;
+  admit(upstream: ProxyEndpoint | null): ProxyPass;
   /** Ends a context's leave and its connections. */
   dismiss(username: string): void;
   /** Why this context could not reach the host lately; null when nothing went wrong. */
@@ -46,7 +49,7 @@ export interface GuardProxy {
 
 interface Guest {
   readonly digest: Buffer;
-  readonly upstream: Upstream | null;
+  readonly connect: ConnectBy;
   readonly agent: Agent;
   /** Bounded by the connections of the server. */
   readonly sockets: Set<Duplex>;
@@ -69,15 +72,12 @@ export async function startGuardProxy(options: GuardProxyOptions): Promise<Guard
       const target = { hostname: host, host: `${host}:${port}`, protocol: 'http:', port: String(port) };
       connectGuarded(target, (error, socket) => (error === null ? resolve(socket) : reject(error)));
     });
-  const by = (upstream: Upstream): ConnectBy => {
-    return async (host, port) => {
-      // Names are resolved by the other proxy, in its own network; an address would be fetched as it stands.
-      if (isIP(host) !== 0 && !isAllowed(host, options.allowPrivate)) {
-        throw addressRefused(host, classifyAddress(host));
-      }
-      return upstream.connect(host, port, AbortSignal.timeout(timeoutMs));
-    };
-  };
+  const openTunnel = createTunnelOpener({ ...options, timeoutMs });
+  const closing = new AbortController();
+  const by =
+    (upstream: ProxyEndpoint): ConnectBy =>
+    (host, port) =>
+      openTunnel(upstream, host, port, closing.signal);
 
   const notes: FailureNotes = failureNotes();
   /** Bounded by the browser pool's contexts. */
@@ -117,8 +117,7 @@ export async function startGuardProxy(options: GuardProxyOptions): Promise<Guard
     const [username, guest] = found;
     remember(guest, client);
     const host = target.hostname.replace(/^\[|\]$/g, '');
-    const connect = guest.upstream === null ? direct : by(guest.upstream);
-    connect(host, Number(target.port) || 80).then(
+    guest.connect(host, Number(target.port) || 80).then(
       (server) => join(client, server, head),
       (error: unknown) => {
         notes.add(username, target, mapError(error, target, 'connect'));
@@ -160,24 +159,21 @@ export async function startGuardProxy(options: GuardProxyOptions): Promise<Guard
     },
     admit(upstream) {
       const [username, password] = [randomBytes(9).toString('hex'), randomBytes(24).toString('hex')];
-      const agent = upstream === null ? directAgent : agentFor(by(upstream));
-      guests.set(username, { digest: digestOf(password), upstream, agent, sockets: new Set() });
+      const connect = upstream === null ? direct : by(upstream);
+      const agent = upstream === null ? directAgent : agentFor(connect);
+      guests.set(username, { digest: digestOf(password), connect, agent, sockets: new Set() });
       return { username, password };
     },
     dismiss,
     failureOf: (username, url) => notes.of(username, url),
     async close() {
+      closing.abort();
       for (const username of [...guests.keys()]) dismiss(username);
       directAgent.destroy();
       server.closeAllConnections();
       await new Promise<void>((resolve) => server.close(() => resolve()));
     },
   };
-}
-
-function isAllowed(address: string, allowPrivate: PrivateAddresses): boolean {
-  if (allowPrivate === true || classifyAddress(address) === 'public') return true;
-  return allowPrivate !== false && allowPrivate(address);
 }
 
 /** Connections of plain http; Chromium asks for a tunnel for everything else. */

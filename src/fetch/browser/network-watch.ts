@@ -9,6 +9,7 @@ export interface NetworkWatchLimits {
 }
 
 const MOST_ERROR_CHARS = 500;
+const MOST_AWAITED = 1_000;
 
 interface Exchange {
   readonly url: string;
@@ -61,6 +62,8 @@ export class NetworkWatch {
   private readonly mainFrameId: string;
   private readonly limits: NetworkWatchLimits;
   private readonly capturesXhr: boolean;
+  /** Scripts and what they fetch, while it is on its way; bounded by what a page may have open. */
+  private readonly awaited = new Set<string>();
   /** Fetches of scripts that have not ended; bounded like what is kept of them. */
   private readonly underWay = new Map<string, Exchange>();
   private readonly captured: Promise<CapturedXhr>[] = [];
@@ -76,6 +79,7 @@ export class NetworkWatch {
     const onSent = (event: RequestSent) => this.onSent(event);
     const onReceived = (event: ResponseReceived) => this.onReceived(event);
     const onFinished = (event: LoadingFinished) => this.onFinished(event);
+    const onFailed = ({ requestId }: { readonly requestId: string }) => this.awaited.delete(requestId);
     const onException = ({ exceptionDetails: { text, exception } }: ExceptionThrown) =>
       this.report(exception?.description ?? text);
     const onConsole = ({ type, args }: ConsoleCalled) => {
@@ -88,6 +92,7 @@ export class NetworkWatch {
     cdp.on('Network.requestWillBeSent', onSent);
     cdp.on('Network.responseReceived', onReceived);
     cdp.on('Network.loadingFinished', onFinished);
+    cdp.on('Network.loadingFailed', onFailed);
     cdp.on('Runtime.exceptionThrown', onException);
     cdp.on('Runtime.consoleAPICalled', onConsole);
     cdp.on('Log.entryAdded', onLog);
@@ -95,10 +100,16 @@ export class NetworkWatch {
       () => cdp.off('Network.requestWillBeSent', onSent),
       () => cdp.off('Network.responseReceived', onReceived),
       () => cdp.off('Network.loadingFinished', onFinished),
+      () => cdp.off('Network.loadingFailed', onFailed),
       () => cdp.off('Runtime.exceptionThrown', onException),
       () => cdp.off('Runtime.consoleAPICalled', onConsole),
       () => cdp.off('Log.entryAdded', onLog),
     );
+  }
+
+  /** Requests of the page's scripts, and for scripts, that have not been answered. */
+  get pending(): number {
+    return this.awaited.size;
   }
 
   /** What was captured, the bodies that are still being read included. */
@@ -109,11 +120,14 @@ export class NetworkWatch {
   end(): void {
     for (const off of this.off) off();
     this.underWay.clear();
+    this.awaited.clear();
   }
 
   private onSent({ requestId, type, request, redirectResponse }: RequestSent): void {
     this.wireBytes += Math.max(0, redirectResponse?.encodedDataLength ?? 0);
-    if (!this.capturesXhr || (type !== 'XHR' && type !== 'Fetch')) return;
+    const isFetch = type === 'XHR' || type === 'Fetch';
+    if ((isFetch || type === 'Script') && this.awaited.size < MOST_AWAITED) this.awaited.add(requestId);
+    if (!this.capturesXhr || !isFetch) return;
     if (this.underWay.size + this.captured.length >= this.limits.maxXhr) return;
     this.underWay.set(requestId, {
       url: request.url,
@@ -133,6 +147,7 @@ export class NetworkWatch {
 
   private onFinished({ requestId, encodedDataLength }: LoadingFinished): void {
     this.wireBytes += Math.max(0, encodedDataLength);
+    this.awaited.delete(requestId);
     const exchange = this.underWay.get(requestId);
     if (exchange === undefined) return;
     this.underWay.delete(requestId);

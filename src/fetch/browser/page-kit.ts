@@ -1,9 +1,15 @@
 import type { CDPSession, Page } from 'patchright-core';
+import type { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { HeaderEntry, PausedRequest } from './protocol.ts';
+import type { RequestGuard } from './request-guard.ts';
 
 /** Decides about the documents of a page: each of its requests, and each answer before the page sees it. */
 export interface DocumentGate {
   onPaused(event: PausedRequest): Promise<void>;
+  /** What a frame of the page is asked for with; undefined for what Chromium has chosen. */
+  headersOfFrame(event: PausedRequest): HeaderEntry[] | undefined;
+  /** The document may not be asked for. */
+  onRefused(refusal: ScrapifieError): void;
 }
 
 /** What we need of a page besides Playwright, set up once and kept with it. */
@@ -13,13 +19,19 @@ export interface PageKit {
   /** Null between uses: the page then goes nowhere. */
   gate: DocumentGate | null;
   blocked: string;
+  /** Patterns of URLs that are blocked whatever is asked. */
+  readonly always: string[];
 }
 
 const kits = new WeakMap<Page, PageKit>();
 /** For bodies that are read after they arrived. */
 const BUFFER_BYTES = 33_554_432;
 
-export async function kitOf(page: Page, watchesConsole: boolean): Promise<PageKit> {
+export async function kitOf(
+  page: Page,
+  watchesConsole: boolean,
+  guard: RequestGuard | null,
+): Promise<PageKit> {
   const known = kits.get(page);
   if (known !== undefined) return known;
   const cdp = await page.context().newCDPSession(page);
@@ -27,26 +39,53 @@ export async function kitOf(page: Page, watchesConsole: boolean): Promise<PageKi
     cdp.send('Page.getFrameTree'),
     cdp.send('Page.enable'),
     cdp.send('Network.enable', { maxTotalBufferSize: BUFFER_BYTES, maxResourceBufferSize: BUFFER_BYTES }),
-    // Documents only: everything else goes its way without a word to us.
+    // Documents only: everything else goes its way without a word to us, unless it has to be looked at.
     cdp.send('Fetch.enable', {
       patterns: [
-        { resourceType: 'Document', requestStage: 'Request' },
+        guard === null
+          ? { resourceType: 'Document', requestStage: 'Request' }
+          : { urlPattern: '*', requestStage: 'Request' },
         { resourceType: 'Document', requestStage: 'Response' },
       ],
     }),
+    // A worker of an earlier page must not answer for the server.
+    cdp.send('Network.setBypassServiceWorker', { bypass: true }),
     cdp.send('Log.enable'),
     // A page can find out that this is on, which an honest browser need not hide.
     watchesConsole ? cdp.send('Runtime.enable') : undefined,
   ]);
-  const kit: PageKit = { cdp, mainFrameId: frameTree.frame.id, gate: null, blocked: '' };
-  cdp.on('Fetch.requestPaused', (event) => {
-    const isMain = event.frameId === kit.mainFrameId;
-    if (!isMain) passOn(cdp, event.requestId);
+  const kit: PageKit = { cdp, mainFrameId: frameTree.frame.id, gate: null, blocked: '', always: [] };
+  const onPaused = (event: PausedRequest): void => {
+    const isDocument = event.resourceType === 'Document';
+    const isMain = isDocument && event.frameId === kit.mainFrameId;
+    const isFrame = isDocument && !isMain && isRequest(event);
+    if (!isMain)
+      passOn(cdp, event.requestId, changedHeaders(isFrame ? kit.gate?.headersOfFrame(event) : undefined));
     else if (kit.gate === null) refuse(cdp, event.requestId);
     else kit.gate.onPaused(event).catch(() => refuse(cdp, event.requestId));
+  };
+  const onGuarded = async (event: PausedRequest, check: RequestGuard): Promise<void> => {
+    const refusal = isRequest(event) ? await check(event.request.url) : null;
+    if (refusal === null) {
+      onPaused(event);
+      return;
+    }
+    const isMain = event.resourceType === 'Document' && event.frameId === kit.mainFrameId;
+    if (isMain) kit.gate?.onRefused(refusal);
+    refuse(cdp, event.requestId);
+  };
+  cdp.on('Fetch.requestPaused', (event) => {
+    if (guard === null) onPaused(event);
+    else onGuarded(event, guard).catch(() => refuse(cdp, event.requestId));
   });
+  // They are no requests that could be looked at.
+  if (guard !== null) kit.always.push('ws://*', 'wss://*');
   kits.set(page, kit);
   return kit;
+}
+
+function isRequest({ responseStatusCode, responseErrorReason }: PausedRequest): boolean {
+  return responseStatusCode === undefined && responseErrorReason === undefined;
 }
 
 /** These come too late when the page has gone meanwhile; nobody needs to know. */
@@ -58,6 +97,10 @@ export function refuse(cdp: CDPSession, requestId: string): void {
   cdp.send('Fetch.failRequest', { requestId, errorReason: 'Aborted' }).catch(() => {});
 }
 
+export function changedHeaders(headers: HeaderEntry[] | undefined): RequestChange {
+  return headers === undefined ? {} : { headers };
+}
+
 export interface RequestChange {
   readonly method?: string;
   /** In base64. */
@@ -66,8 +109,9 @@ export interface RequestChange {
 }
 
 export async function block(kit: PageKit, patterns: readonly string[]): Promise<void> {
-  const text = patterns.join(' ');
+  const urls = [...kit.always, ...patterns];
+  const text = urls.join(' ');
   if (kit.blocked === text) return;
-  await kit.cdp.send('Network.setBlockedURLs', { urls: [...patterns] });
+  await kit.cdp.send('Network.setBlockedURLs', { urls });
   kit.blocked = text;
 }

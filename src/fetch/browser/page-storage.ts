@@ -1,55 +1,122 @@
 import type { BrowserContext, Page } from 'patchright-core';
 import type { BrowserCookie, BrowserStorage } from '../../model/render.ts';
+import { toBrowserCookie } from '../http/browser-cookies.ts';
 import type { CookieJar } from '../http/cookie-jar.ts';
-import type { PageKit } from './page-kit.ts';
+import type { PageTools } from './page-tools.ts';
 import type { RenderRequest } from './render-request.ts';
 
-/** Gives the context the cookies that the request brings. Returns the names that came from its jar. */
-export async function putCookies(
-  context: BrowserContext,
-  request: RenderRequest,
-): Promise<readonly string[]> {
+/** Gives the context the cookies that the request brings, and takes away those that its session has no more. */
+export async function putCookies(context: BrowserContext, request: RenderRequest): Promise<SentCookies> {
   const url = new URL(request.url);
-  const fromJar = request.jar?.cookiesFor(url, Date.now()) ?? [];
-  const given = new Map([...fromJar, ...Object.entries(request.cookies)]);
+  const now = Date.now();
+  const fromJar = request.jar?.cookiesFor(url, now) ?? [];
+  const stored = [
+    ...(request.storage?.cookies ?? []),
+    ...(request.jar?.list(now) ?? []).map(toBrowserCookie),
+  ];
+  if (request.storage !== undefined) await takeAwayOthers(context, stored);
   const { origin } = url;
-  const cookies = [...given].map(([name, value]) => ({ name, value, url: origin }));
-  const stored = request.storage?.cookies ?? [];
-  if (cookies.length + stored.length > 0) await context.addCookies([...stored, ...cookies]);
-  return fromJar.map(([name]) => name);
+  const given = Object.entries(request.cookies).map(([name, value]) => ({ name, value, url: origin }));
+  await addCookies(context, [...stored, ...given]);
+  return { fromJar: fromJar.map(([name]) => name), given: new Map(Object.entries(request.cookies)) };
 }
 
-/** Puts local storage in place before the page's scripts run; the result takes the means away again. */
+/** What an attempt began with. */
+export interface SentCookies {
+  /** Names of those of the jar that the URL was sent. */
+  readonly fromJar: readonly string[];
+  /** Those of the request itself, by name. */
+  readonly given: ReadonlyMap<string, string>;
+}
+
+async function takeAwayOthers(context: BrowserContext, stored: readonly BrowserCookie[]): Promise<void> {
+  const keyOf = ({ name, domain, path }: BrowserCookie): string => JSON.stringify([name, domain, path]);
+  const known = new Set(stored.map(keyOf));
+  const isGone = (cookie: BrowserCookie): boolean => !known.has(keyOf(cookie));
+  for (const { name, domain, path } of (await context.cookies()).filter(isGone)) {
+    await context.clearCookies({ name, domain, path });
+  }
+}
+
+type AddedCookie = BrowserCookie | { readonly name: string; readonly value: string; readonly url: string };
+
+/** Chromium refuses all of them for one that is not as it should be; only that one is to be missing. */
+async function addCookies(context: BrowserContext, cookies: readonly AddedCookie[]): Promise<void> {
+  if (cookies.length === 0) return;
+  try {
+    await context.addCookies(cookies);
+  } catch {
+    for (const cookie of cookies) await context.addCookies([cookie]).catch(() => {});
+  }
+}
+
+/** Puts local storage in place before a page's scripts run. */
+export interface StoragePut {
+  /** The page shows this origin now: from here on its storage is what its scripts make of it. */
+  arrivedAt(origin: string): void;
+  end(): void;
+}
+
+/** An origin that is named has exactly what is given for it; what a warm context has of others stays. */
 export async function putLocalStorage(
-  kit: PageKit,
+  addScript: PageTools['addScript'],
   storage: BrowserStorage | undefined,
-): Promise<() => void> {
-  const origins = storage?.localStorage ?? {};
-  if (Object.keys(origins).length === 0) return () => {};
-  // As text in text, so that no value can be more than a value.
-  const data = JSON.stringify(JSON.stringify(origins));
-  const source = `try { for (const [name, value] of Object.entries(JSON.parse(${data})[location.origin] ?? {})) localStorage.setItem(name, value); } catch {}`;
-  const { identifier } = await kit.cdp.send('Page.addScriptToEvaluateOnNewDocument', { source });
-  return () => {
-    kit.cdp.send('Page.removeScriptToEvaluateOnNewDocument', { identifier }).catch(() => {});
+): Promise<StoragePut> {
+  const left = new Map(Object.entries(storage?.localStorage ?? {}));
+  let script: Promise<() => void> | null = null;
+  const remove = () => {
+    script?.then((takeAway) => takeAway()).catch(() => {});
+    script = null;
+  };
+  const add = () => {
+    if (left.size === 0) return;
+    script = addScript(storageScript(Object.fromEntries(left)));
+    script.catch(() => {});
+  };
+  add();
+  await script;
+  return {
+    arrivedAt(origin) {
+      if (!left.delete(origin)) return;
+      remove();
+      add();
+    },
+    end: remove,
   };
 }
 
-/** Tells the jar what the page's cookies are now. `sent` are the names it gave; those that are gone are over. */
+/** Frames of the page's own origin come later than its scripts, which may have changed something by then. */
+function storageScript(origins: BrowserStorage['localStorage']): string {
+  // As text in text, so that no value can be more than a value.
+  const data = JSON.stringify(JSON.stringify(origins));
+  return `try {
+    let isInside = false;
+    try { isInside = parent !== self && parent.location.origin === location.origin; } catch {}
+    const items = isInside ? undefined : JSON.parse(${data})[location.origin];
+    if (items !== undefined) {
+      localStorage.clear();
+      for (const [name, value] of Object.entries(items)) localStorage.setItem(name, value);
+    }
+  } catch {}`;
+}
+
+/** Tells the jar what the page's cookies are now, and which of those that it gave are over. */
 export function tellJar(
   jar: CookieJar,
   url: URL,
-  sent: readonly string[],
+  { fromJar, given }: SentCookies,
   cookies: readonly BrowserCookie[],
   now: number,
 ): void {
   for (const cookie of cookies) {
+    // What the request brought along is for the attempt, unless the page has made it its own.
+    if (given.get(cookie.name) === cookie.value) continue;
     const host = cookie.domain.replace(/^\./, '');
     const from = URL.parse(`${cookie.secure ? 'https' : 'http'}://${host}${cookie.path}`);
     if (from !== null) jar.store(from, lineOf(cookie), now);
   }
   const present = new Set(cookies.map(({ name }) => name));
-  for (const name of sent) {
+  for (const name of fromJar) {
     if (present.has(name)) continue;
     const labels = url.hostname.split('.');
     const domains = labels.map((_, index) => `; Domain=${labels.slice(index).join('.')}`);
@@ -57,13 +124,14 @@ export function tellJar(
   }
 }
 
-function lineOf({ name, value, domain, path, expires, secure }: BrowserCookie): string {
+function lineOf(cookie: BrowserCookie): string {
+  const { name, value, domain, path, expires, secure, httpOnly, sameSite } = cookie;
   const scope = domain.startsWith('.') ? `; Domain=${domain.slice(1)}` : '';
   const until = expires > 0 ? `; Expires=${new Date(expires * 1_000).toUTCString()}` : '';
-  return `${name}=${value}; Path=${path}${scope}${until}${secure ? '; Secure' : ''}`;
+  return `${name}=${value}; Path=${path}${scope}${until}${secure ? '; Secure' : ''}${httpOnly ? '; HttpOnly' : ''}; SameSite=${sameSite}`;
 }
 
-/** Local storage of every origin that the page shows. */
+/** Local storage of every origin that the page shows, also where there is nothing in it. */
 export async function readLocalStorage(page: Page): Promise<BrowserStorage['localStorage']> {
   const read = page.frames().map((frame) =>
     frame
@@ -74,7 +142,7 @@ export async function readLocalStorage(page: Page): Promise<BrowserStorage['loca
       .catch(() => null),
   );
   const found = (await Promise.all(read)).filter((entry) => entry !== null);
-  return Object.fromEntries(found.filter(([, items]) => Object.keys(items).length > 0));
+  return Object.fromEntries(found.filter(([origin]) => origin !== 'null'));
 }
 
 interface PageGlobals {

@@ -1,10 +1,14 @@
 import type { BrowserType } from 'patchright-core';
 import type { GuardProxy } from './guard-proxy.ts';
 import type { RenderLimits } from './memory-budget.ts';
+import type { RemoteAddress } from './remote-address.ts';
 
 export interface BrowserPoolOptions extends RenderLimits {
-  readonly executablePath: string;
+  /** The program to start, or where a browser listens. */
+  readonly source: string | RemoteAddress;
   readonly proxy: GuardProxy;
+  /** Whether contexts go out by the proxy. One that cannot reach it has its requests checked instead. */
+  readonly usesProxy?: boolean | undefined;
   /** Pages that a browser serves before it is replaced. */
   readonly pagesPerBrowser?: number | undefined;
   /** Contexts kept per browser; those used longest ago go first. */
@@ -39,6 +43,7 @@ export function withDefaults(options: BrowserPoolOptions) {
     launchTimeoutMs: options.launchTimeoutMs ?? 30_000,
     closeTimeoutMs: options.closeTimeoutMs ?? 5_000,
     measureEveryMs: options.measureEveryMs ?? 5_000,
+    usesProxy: options.usesProxy ?? true,
     random: options.random ?? Math.random,
   };
 }

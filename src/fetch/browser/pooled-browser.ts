@@ -1,10 +1,12 @@
+import { isIP } from 'node:net';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'patchright-core';
-import type { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { ProxyEndpoint } from '../../model/proxy.ts';
 import { settlesWithin } from './deadline.ts';
 import type { GuardProxy, ProxyPass } from './guard-proxy.ts';
+import { mendFrames } from './library-mends.ts';
 import { killTree } from './process-tree.ts';
 import { browserCrashed } from './render-errors.ts';
-import type { Upstream } from './upstream-tunnel.ts';
 
 /** How to make the context that pages of one key share. */
 export interface ContextPlan {
@@ -14,7 +16,7 @@ export interface ContextPlan {
    */
   readonly identity: string;
   readonly options: BrowserContextOptions;
-  readonly upstream: Upstream | null;
+  readonly upstream: ProxyEndpoint | null;
   /** Before the first page is opened. */
   readonly prepare?: ((context: BrowserContext) => Promise<void>) | undefined;
 }
@@ -52,8 +54,10 @@ export const inUse = ({ pages, idle, opening }: PooledContext): number => pages.
 
 export interface PooledBrowserOptions {
   readonly browser: Browser;
-  readonly pid: number;
+  /** Null when its processes are not ours. */
+  readonly pid: number | null;
   readonly proxy: GuardProxy;
+  readonly usesProxy: boolean;
   readonly closeTimeoutMs: number;
   readonly onGone: (browser: PooledBrowser, hasCrashed: boolean) => void;
   readonly onPageLost: (page: PooledPage) => void;
@@ -61,7 +65,7 @@ export interface PooledBrowserOptions {
 
 /** One Chromium with its contexts. It opens and closes; which of them to use is the pool's decision. */
 export class PooledBrowser {
-  readonly pid: number;
+  readonly pid: number | null;
   /** Bounded by the pool. */
   readonly contexts = new Map<string, PooledContext>();
   served = 0;
@@ -119,13 +123,15 @@ export class PooledBrowser {
   }
 
   private async newContext(plan: ContextPlan, pass: ProxyPass): Promise<BrowserContext> {
-    const { proxy } = this.options;
+    const { proxy, usesProxy } = this.options;
+    const ownProxy = { server: proxy.url, bypass: '<-loopback>', ...pass };
+    const wayOut = usesProxy ? ownProxy : plan.upstream === null ? null : settingsOf(plan.upstream);
     const context = await this.browser.newContext({
-      ...plan.options,
-      // A worker that lives on after its page would work for the next one.
+      // A worker that lives on after its page would go on working for nobody. A page can notice that it is not let.
       serviceWorkers: 'block',
+      ...plan.options,
       acceptDownloads: false,
-      proxy: { server: proxy.url, bypass: '<-loopback>', ...pass },
+      ...(wayOut === null ? {} : { proxy: wayOut }),
     });
     try {
       await plan.prepare?.(context);
@@ -140,6 +146,7 @@ export class PooledBrowser {
     const context = await home.context;
     const page = await context.newPage();
     if (home.isClosed || this.isGone) throw browserCrashed('The browser');
+    mendFrames(page);
     const pooled: PooledPage = {
       page,
       home,
@@ -210,7 +217,7 @@ export class PooledBrowser {
     }
     const { closeTimeoutMs, onGone } = this.options;
     if (!hasCrashed) await settlesWithin(this.browser.close(), closeTimeoutMs);
-    await killTree(this.pid).catch(() => false);
+    if (this.pid !== null) await killTree(this.pid).catch(() => false);
     for (const home of [...this.contexts.values()]) this.forget(home);
     this.isGone = true;
     onGone(this, hasCrashed);
@@ -227,4 +234,17 @@ export class PooledBrowser {
     if (this.contexts.get(home.plan.identity) === home) this.contexts.delete(home.plan.identity);
     this.options.proxy.dismiss(home.pass.username);
   }
+}
+
+/** For a browser that goes to the proxy by itself. */
+function settingsOf({ protocol, host, port, credentials }: ProxyEndpoint) {
+  if (protocol === 'socks5' && credentials !== null) {
+    throw new ScrapifieError(
+      'UNSUPPORTED_OPTION',
+      'proxy: a remote browser cannot log in to a socks5 proxy; use one that speaks http',
+    );
+  }
+  const server = `${protocol}://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+  if (credentials === null) return { server };
+  return { server, username: credentials.username, password: credentials.password };
 }

@@ -7,6 +7,7 @@ export interface HeaderEntry {
 export interface PausedRequest {
   readonly requestId: string;
   readonly frameId: string;
+  readonly resourceType: string;
   readonly networkId?: string;
   readonly redirectedRequestId?: string;
   readonly request: {

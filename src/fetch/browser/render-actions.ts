@@ -17,6 +17,24 @@ const SCROLL_PAUSE_MS = 150;
 /** What a page loads when its end comes into sight takes a while. */
 const QUIET_STEPS = 3;
 
+/** How somebody acts on a page. */
+export interface ActionManner {
+  /** Before each action. */
+  pauseMs(): number;
+  /** Between two keys. */
+  keyMs(): number;
+  /**
+   * Brings the pointer to the element. Where in it that is, from its corner; null when it cannot be done in time,
+   * which is no error: the action itself will say what is wrong.
+   */
+  approach(page: Page, selector: string, limitMs: number): Promise<Point | null>;
+}
+
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
 /**
  * Runs one step of a request. What fails is an error that names the step; what neither fails nor ends in time leaves
  * the page in an unknown state, which `onStuck` is told.
@@ -57,9 +75,17 @@ export function nameOfAction(action: RenderAction, index: number): string {
   return `actions[${index}] ${action.type}${about}`;
 }
 
-export async function runAction(page: Page, action: RenderAction, limitMs: number): Promise<ActionResult> {
+export async function runAction(
+  page: Page,
+  action: RenderAction,
+  limitMs: number,
+  manner?: ActionManner,
+): Promise<ActionResult> {
   const startedAt = performance.now();
-  const found = await perform(page, action, limitMs);
+  const isTouched = action.type === 'click' || action.type === 'type' || action.type === 'select';
+  const at = isTouched ? ((await manner?.approach(page, action.selector, limitMs)) ?? null) : null;
+  const leftMs = Math.max(1, Math.ceil(limitMs - (performance.now() - startedAt)));
+  const found = await perform(page, action, leftMs, at, manner);
   return { type: action.type, ms: performance.now() - startedAt, ...found };
 }
 
@@ -67,14 +93,25 @@ async function perform(
   page: Page,
   action: RenderAction,
   timeout: number,
+  at: Point | null,
+  manner: ActionManner | undefined,
 ): Promise<Pick<ActionResult, 'value' | 'picture'>> {
+  const position = at === null ? {} : { position: at };
   switch (action.type) {
     case 'click':
-      await page.locator(action.selector).first().click({ timeout });
+      await page
+        .locator(action.selector)
+        .first()
+        .click({ timeout, ...position });
       return {};
-    case 'type':
-      await page.locator(action.selector).first().pressSequentially(action.text, { timeout });
+    case 'type': {
+      const field = page.locator(action.selector).first();
+      if (at !== null) await field.click({ timeout, ...position });
+      // Slow hands must not take more than half of the time that there is.
+      const delay = Math.min(manner?.keyMs() ?? 0, timeout / 2 / Math.max(1, action.text.length));
+      await field.pressSequentially(action.text, { timeout, delay });
       return {};
+    }
     case 'press':
       if (action.selector === undefined) await page.keyboard.press(action.key);
       else await page.locator(action.selector).first().press(action.key, { timeout });

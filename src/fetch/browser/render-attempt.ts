@@ -1,6 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Frame, Page } from 'patchright-core';
 import { isScrapifieError, type ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { ActionResult, BrowserStorage, CapturedXhr, Picture } from '../../model/render.ts';
+import type { ActionResult, BrowserStorage, CapturedXhr, Picture, PuzzleResult } from '../../model/render.ts';
+import type { BrowserEngineHooks } from './browser-engine.ts';
 import { Deadline, orAborted, settlesWithin } from './deadline.ts';
 import {
   type BareDocument,
@@ -14,7 +16,15 @@ import { NetworkWatch, type NetworkWatchLimits } from './network-watch.ts';
 import { block, kitOf, type PageKit } from './page-kit.ts';
 import type { PageLease } from './page-lease.ts';
 import { readDom, readRaw } from './page-reading.ts';
-import { putCookies, putLocalStorage, readLocalStorage, tellJar } from './page-storage.ts';
+import { settle } from './page-settling.ts';
+import {
+  putCookies,
+  putLocalStorage,
+  readLocalStorage,
+  type SentCookies,
+  type StoragePut,
+  tellJar,
+} from './page-storage.ts';
 import type { Body } from './paused-body.ts';
 import {
   DEFAULT_STEP_MS,
@@ -38,7 +48,7 @@ export interface AttemptOptions {
   readonly ending: AbortSignal;
   readonly watchesConsole: boolean;
   readonly limits: NetworkWatchLimits & { readonly maxRawBytes: number };
-  readonly beforeActions?: ((page: Page, request: RenderRequest) => Promise<void>) | undefined;
+  readonly hooks: BrowserEngineHooks;
 }
 
 const DEFAULT_NAVIGATION_MS = 30_000;
@@ -63,6 +73,7 @@ export class RenderAttempt {
   private readonly actions: ActionResult[] = [];
   private picture: Picture | null = null;
   private pdf: Uint8Array | null = null;
+  private puzzle: PuzzleResult | null | undefined;
 
   constructor(options: AttemptOptions) {
     this.options = options;
@@ -71,19 +82,25 @@ export class RenderAttempt {
   }
 
   async run(): Promise<RenderResponse> {
-    const { request, limits, watchesConsole } = this.options;
+    const { request, limits, watchesConsole, hooks } = this.options;
     const { page, signal } = this;
     const kit = await this.guarded(kitOf(page, watchesConsole));
+    hooks.beforeNavigation?.(page, request);
     const gate = new MainDocument({
+      page,
       cdp: kit.cdp,
       request,
       ask: (target, hop) => this.hold(() => request.onRedirect(target, hop)),
       isVisual:
         request.screenshot !== undefined || request.pdf === true || (request.actions ?? []).length > 0,
+      arrange: hooks.arrangeHeaders,
     });
     const watch = new NetworkWatch(kit.cdp, kit.mainFrameId, request.captureXhr === true, limits);
+    let put: StoragePut | null = null;
     const onNavigated = (frame: Frame) => {
-      if (frame === page.mainFrame()) gate.onArrival();
+      if (frame !== page.mainFrame()) return;
+      gate.onArrival();
+      put?.arrivedAt(URL.parse(frame.url())?.origin ?? '');
     };
     // Their requests are guarded like all others; but nobody asked for them.
     const onPopup = (popup: Page) => {
@@ -93,18 +110,20 @@ export class RenderAttempt {
     page.on('popup', onPopup);
     kit.gate = gate;
     try {
-      const [sentCookies, clearStorage] = await this.guarded(
+      const [sentCookies, storagePut] = await this.guarded(
         Promise.all([
           putCookies(page.context(), request),
           putLocalStorage(kit, request.storage),
           block(kit, blockedPatterns(request.blockResources ?? [])),
         ]),
       );
-      const bare = await this.navigate(gate).finally(clearStorage);
-      if (bare === null) await this.steps(gate);
+      put = storagePut;
+      const bare = await this.navigate(gate);
+      if (bare === null) await this.steps(gate, watch);
       return await this.orBroken(this.respond(kit, gate, watch, bare, sentCookies));
     } finally {
       kit.gate = null;
+      put?.end();
       watch.end();
       page.off('framenavigated', onNavigated);
       page.off('popup', onPopup);
@@ -168,8 +187,8 @@ export class RenderAttempt {
   }
 
   /** Everything the request wants done on the page. The first step that fails ends them, and what there is is kept. */
-  private async steps(gate: MainDocument): Promise<void> {
-    const { request, deadline, beforeActions } = this.options;
+  private async steps(gate: MainDocument, watch: NetworkWatch): Promise<void> {
+    const { request, deadline, hooks } = this.options;
     const { page } = this;
     const { wait, scroll, actions = [], screenshot, pdf } = request;
     if (this.failure !== null) return;
@@ -185,6 +204,11 @@ export class RenderAttempt {
     const rest = deadline.remainingMs;
     try {
       await this.arrive(gate);
+      if (wait === undefined) await this.guarded(settle({ page, document: gate, network: watch, deadline }));
+      if (hooks.afterLoad !== undefined) {
+        this.puzzle = await this.guarded(hooks.afterLoad(page, request, this.signal));
+        await this.arrive(gate);
+      }
       if (wait?.selector !== undefined) {
         await step(`wait.selector ${wait.selector}`, DEFAULT_NAVIGATION_MS, (ms) =>
           waitFor(page, { selector: wait.selector }, ms),
@@ -192,11 +216,11 @@ export class RenderAttempt {
       }
       if (wait?.ms !== undefined) await step('wait.ms', rest, (ms) => waitFor(page, { ms: wait.ms }, ms));
       if (scroll !== undefined) await step('scroll', rest, (ms) => scrollDown(page, scroll, ms));
-      if (beforeActions !== undefined) await step('before actions', rest, () => beforeActions(page, request));
       for (const [index, action] of actions.entries()) {
         const limitMs = action.timeoutMs ?? DEFAULT_STEP_MS;
         const name = nameOfAction(action, index);
-        this.actions.push(await step(name, limitMs, (ms) => runAction(page, action, ms)));
+        if (hooks.manner !== undefined) await this.guarded(pause(hooks.manner.pauseMs()));
+        this.actions.push(await step(name, limitMs, (ms) => runAction(page, action, ms, hooks.manner)));
         await this.arrive(gate);
       }
       if (screenshot !== undefined) {
@@ -215,7 +239,7 @@ export class RenderAttempt {
     gate: MainDocument,
     watch: NetworkWatch,
     bare: BareDocument | null,
-    sentCookies: readonly string[],
+    sentCookies: SentCookies,
   ): Promise<RenderResponse> {
     const { request, limits } = this.options;
     const { answer, dom } = bare === null ? await this.readPage(gate) : { answer: bare.answer, dom: null };
@@ -249,6 +273,7 @@ export class RenderAttempt {
         consoleErrors: watch.errors,
         actions: this.actions,
         storage,
+        ...(this.puzzle === undefined ? {} : { puzzle: this.puzzle }),
       },
     };
   }
@@ -266,7 +291,7 @@ export class RenderAttempt {
     }
   }
 
-  private async readStorage(sentCookies: readonly string[]): Promise<BrowserStorage | null> {
+  private async readStorage(sentCookies: SentCookies): Promise<BrowserStorage | null> {
     const { request } = this.options;
     const wantsStorage = request.wantsStorage === true;
     if (!wantsStorage && request.jar === undefined) return null;

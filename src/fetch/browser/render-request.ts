@@ -5,7 +5,7 @@ import type { FetchRequest, FetchResponse, Rendered } from '../engine.ts';
  * A request to render a page. What it leaves out costs nothing: no screenshot is taken and no answer of the page's
  * scripts is kept unless it is asked for.
  */
-export interface RenderRequest extends Omit<FetchRequest, 'proxy' | 'render'>, RenderWish {
+export interface RenderRequest extends Omit<FetchRequest, 'render'>, RenderWish {
   /** For the part until `wait.until`; 30 s unless told, and never more than `timeoutMs`. */
   readonly navigationTimeoutMs?: number | undefined;
   readonly viewport?: { readonly width: number; readonly height: number } | undefined;
@@ -14,14 +14,6 @@ export interface RenderRequest extends Omit<FetchRequest, 'proxy' | 'render'>, R
   /** An IANA name such as `Europe/Berlin`. */
   readonly timezone?: string | undefined;
   readonly userAgent?: string | undefined;
-  readonly proxy?: RenderProxy | undefined;
-}
-
-export interface RenderProxy {
-  /** `http://`, `https://` or `socks5://` with host and port. */
-  readonly server: string;
-  readonly username?: string | undefined;
-  readonly password?: string | undefined;
 }
 
 /** See Rendered: the same without a level between. */

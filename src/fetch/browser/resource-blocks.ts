@@ -50,6 +50,23 @@ const PATTERNS: Readonly<Record<BlockedKind, readonly string[]>> = {
   ]),
 };
 
+/** Whether one of these patterns means the URL; for browsers that cannot be told. */
+export function isBlocked(url: string, kinds: readonly BlockedKind[]): boolean {
+  return blockedPatterns(kinds).some((pattern) => expressionOf(pattern).test(url));
+}
+
+/** Bounded by the patterns above. */
+const expressions = new Map<string, RegExp>();
+
+function expressionOf(pattern: string): RegExp {
+  const known = expressions.get(pattern);
+  if (known !== undefined) return known;
+  const parts = pattern.split('*').map((part) => part.replace(/[.?/]/g, '\\$&'));
+  const made = new RegExp(`^${parts.join('.*')}$`, 'i');
+  expressions.set(pattern, made);
+  return made;
+}
+
 /** What to hand to Chromium so that it does not even ask for these. */
 export function blockedPatterns(kinds: readonly BlockedKind[]): string[] {
   return [...new Set(kinds)].sort().flatMap((kind) => PATTERNS[kind]);

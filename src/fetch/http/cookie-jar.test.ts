@@ -115,6 +115,87 @@ test.each([
   expect(cookieDate(text)).toBe(expected);
 });
 
+describe('what it lists', () => {
+  test('is every attribute of every cookie that is not over, oldest first', () => {
+    const jar = jarWith(
+      'https://www.shop.example/a/b',
+      'id=1; Domain=shop.example; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=60',
+      'theme=dark; SameSite=whatever',
+      'gone=1; Max-Age=5',
+    );
+    expect(jar.list(NOW + 5_000)).toEqual([
+      {
+        name: 'id',
+        value: '1',
+        domain: 'shop.example',
+        isHostOnly: false,
+        path: '/',
+        isSecure: true,
+        isHttpOnly: true,
+        sameSite: 'lax',
+        expiresAt: NOW + 60_000,
+      },
+      {
+        name: 'theme',
+        value: 'dark',
+        domain: 'www.shop.example',
+        isHostOnly: true,
+        path: '/a',
+        isSecure: false,
+        isHttpOnly: false,
+        sameSite: null,
+        expiresAt: null,
+      },
+    ]);
+  });
+
+  test('makes a jar that sends the same everywhere and at any time, also by way of JSON', () => {
+    const host = fc.constantFrom('shop.example', 'www.shop.example', 'a.www.shop.example', '127.0.0.1');
+    const path = fc.constantFrom('/', '/a', '/a/b', '/ab');
+    const attribute = fc.constantFrom(
+      'Path=/',
+      'Path=/a',
+      'Domain=shop.example',
+      'Domain=www.shop.example',
+      'Secure',
+      'HttpOnly',
+      'SameSite=None',
+      'Max-Age=10',
+      'Max-Age=0',
+      'Expires=Wed, 09 Jun 2027 10:18:14 GMT',
+    );
+    const line = fc
+      .tuple(fc.constantFrom('a', 'b', 'c'), fc.nat(9), fc.array(attribute, { maxLength: 4 }))
+      .map(([name, value, attributes]) => [`${name}=${value}`, ...attributes].join('; '));
+    fc.assert(
+      fc.property(fc.array(fc.tuple(host, path, line, fc.nat(15_000)), { maxLength: 30 }), (sets) => {
+        const jar = createCookieJar();
+        let now = NOW;
+        for (const [from, at, text, laterMs] of sets) {
+          jar.store(new URL(`https://${from}${at}`), text, now);
+          now += laterMs;
+        }
+        const listed = jar.list(now);
+        const again = createCookieJar({ cookies: JSON.parse(JSON.stringify(listed)) });
+        expect(again.list(now)).toEqual(listed);
+        for (const to of ['shop.example', 'www.shop.example', 'a.www.shop.example', '127.0.0.1']) {
+          for (const url of [`https://${to}/a/b`, `http://${to}/a`, `https://${to}/`]) {
+            for (const then of [now, now + 5_000, now + 86_400_000]) {
+              expect(sent(again, url, then)).toBe(sent(jar, url, then));
+            }
+          }
+        }
+      }),
+    );
+  });
+
+  test('is cut to the limits of the jar it is put into', () => {
+    const many = Array.from({ length: 30 }, (_, index) => `c${index}=1`);
+    const cookies = jarWith('http://h.example/', ...many).list(NOW);
+    expect(createCookieJar({ cookies, maxPerDomain: 5 }).list(NOW)).toEqual(cookies.slice(-5));
+  });
+});
+
 test('any line from any host leaves the jar in order', () => {
   fc.assert(
     fc.property(fc.string(), fc.constantFrom('a.example', 'co.uk', '127.0.0.1', '[::1]'), (line, host) => {

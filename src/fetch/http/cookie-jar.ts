@@ -12,30 +12,45 @@ export interface CookieJar {
   cookiesFor(url: URL, now: number): readonly (readonly [string, string])[];
   /** Takes what a response of this URL said in Set-Cookie. */
   store(url: URL, setCookie: string | readonly string[], now: number): void;
+  /** Everything in it that is not over yet, oldest first: a jar made with these sends the same. */
+  list(now: number): readonly StoredCookie[];
   readonly size: number;
 }
 
-export interface CookieJarLimits {
+export interface CookieJarOptions {
+  /** What an earlier jar listed. They count against the limits as if they had been set in this order. */
+  readonly cookies?: readonly StoredCookie[] | undefined;
   readonly maxCookies?: number;
   readonly maxPerDomain?: number;
 }
 
-interface Cookie {
+/** A cookie with all that is known of it. Plain JSON, so that a session can keep it. */
+export interface StoredCookie {
   readonly name: string;
   readonly value: string;
+  /** Without a leading dot. */
   readonly domain: string;
+  /** Not for subdomains. */
   readonly isHostOnly: boolean;
   readonly path: string;
   readonly isSecure: boolean;
-  /** Infinity for session cookies: the jar is the session. */
-  readonly expiresAt: number;
+  /** Hidden from scripts. Plays no part here; a browser wants to be told. */
+  readonly isHttpOnly: boolean;
+  /** Null when the site did not say. Plays no part here either: nobody's page links to what we fetch. */
+  readonly sameSite: 'strict' | 'lax' | 'none' | null;
+  /** Null for the session: the jar is the session. */
+  readonly expiresAt: number | null;
+}
+
+interface Cookie extends StoredCookie {
   /** Order of creation; kept when a cookie is replaced. */
   readonly seq: number;
 }
 
 const MAX_COOKIE_BYTES = 4_096;
 
-export function createCookieJar({ maxCookies = 1_000, maxPerDomain = 50 }: CookieJarLimits = {}): CookieJar {
+export function createCookieJar(options: CookieJarOptions = {}): CookieJar {
+  const { cookies: initial = [], maxCookies = 1_000, maxPerDomain = 50 } = options;
   /** Domain → `name;path` → cookie, in the order they were last set. */
   const domains = new Map<string, Map<string, Cookie>>();
   let size = 0;
@@ -52,7 +67,7 @@ export function createCookieJar({ maxCookies = 1_000, maxPerDomain = 50 }: Cooki
     const key = `${cookie.name};${cookie.path}`;
     const earlier = domains.get(cookie.domain)?.get(key);
     if (earlier !== undefined) remove(cookie.domain, key);
-    if (cookie.expiresAt <= now) return;
+    if (isOver(cookie, now)) return;
     let cookies = domains.get(cookie.domain);
     if (cookies !== undefined && cookies.size >= maxPerDomain) {
       const oldest = cookies.keys().next().value;
@@ -74,6 +89,11 @@ export function createCookieJar({ maxCookies = 1_000, maxPerDomain = 50 }: Cooki
     size += 1;
   };
 
+  for (const cookie of initial) {
+    keep({ ...cookie, seq }, Number.NEGATIVE_INFINITY);
+    seq += 1;
+  }
+
   return {
     get size() {
       return size;
@@ -85,7 +105,7 @@ export function createCookieJar({ maxCookies = 1_000, maxPerDomain = 50 }: Cooki
       const found: Cookie[] = [];
       for (let domain = host; ; domain = domain.slice(domain.indexOf('.') + 1)) {
         for (const [key, cookie] of domains.get(domain) ?? []) {
-          if (cookie.expiresAt <= now) remove(domain, key);
+          if (isOver(cookie, now)) remove(domain, key);
           else if (isSentTo(cookie, url, host)) found.push(cookie);
         }
         if (!domain.includes('.')) break;
@@ -102,7 +122,19 @@ export function createCookieJar({ maxCookies = 1_000, maxPerDomain = 50 }: Cooki
         keep(cookie, now);
       }
     },
+
+    list(now) {
+      const all = [...domains.values()].flatMap((cookies) => [...cookies.values()]);
+      return all
+        .filter((cookie) => !isOver(cookie, now))
+        .sort((a, b) => a.seq - b.seq)
+        .map(({ seq: _, ...cookie }) => cookie);
+    },
   };
+}
+
+function isOver({ expiresAt }: Cookie, now: number): boolean {
+  return expiresAt !== null && expiresAt <= now;
 }
 
 function isSentTo(cookie: Cookie, url: URL, host: string): boolean {
@@ -148,6 +180,8 @@ function parseCookie(line: string, url: URL, now: number, seq: number): Cookie |
     ...scope,
     path: path.startsWith('/') ? path : defaultPath(url.pathname),
     isSecure,
+    isHttpOnly: attributes.has('httponly'),
+    sameSite: sameSiteOf(attributes.get('samesite')),
     expiresAt: expiry(attributes, now),
     seq,
   };
@@ -173,11 +207,20 @@ function defaultPath(pathname: string): string {
   return slash <= 0 ? '/' : pathname.slice(0, slash);
 }
 
-function expiry(attributes: ReadonlyMap<string, string>, now: number): number {
+function sameSiteOf(text: string | undefined): StoredCookie['sameSite'] {
+  const lower = text?.toLowerCase();
+  return lower === 'strict' || lower === 'lax' || lower === 'none' ? lower : null;
+}
+
+/** Browsers keep no cookie for longer; a date beyond what JSON and Date can hold is none either. */
+const MAX_AGE_MS = 400 * 86_400_000;
+
+function expiry(attributes: ReadonlyMap<string, string>, now: number): number | null {
   const maxAge = attributes.get('max-age');
   if (maxAge !== undefined && /^-?\d+$/.test(maxAge)) {
     const seconds = Number(maxAge);
-    return seconds <= 0 ? Number.NEGATIVE_INFINITY : now + seconds * 1_000;
+    return seconds <= 0 ? now : now + Math.min(seconds * 1_000, MAX_AGE_MS);
   }
-  return cookieDate(attributes.get('expires') ?? '') ?? Number.POSITIVE_INFINITY;
+  const at = cookieDate(attributes.get('expires') ?? '');
+  return at === null ? null : Math.min(at, now + MAX_AGE_MS);
 }

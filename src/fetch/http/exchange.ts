@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { ResponseHeaders } from '../engine.ts';
+import type { FetchResponse, ResponseHeaders } from '../engine.ts';
 import { type Body, type BodySink, bodyLimit, EMPTY_BODY, PlainSink } from './body-sink.ts';
 import type { ConnectionWatch } from './connection-watch.ts';
 import { codingsOf } from './content-decoder.ts';
@@ -9,7 +9,7 @@ import { mapError } from './error-map.ts';
 import { isRedirect, type Method } from './redirect.ts';
 
 /** Reading more of a redirect's body than this costs more than a new connection. */
-const REDIRECT_BODY_BYTES = 65_536;
+export const REDIRECT_BODY_BYTES = 65_536;
 /** Interim (1xx) responses before we stop listening. */
 const MAX_INTERIM = 20;
 
@@ -32,6 +32,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   headers: ResponseHeaders = {};
   body: Body = EMPTY_BODY;
   wireBytes = 0;
+  /** Known to whoever has the connection. */
+  httpVersion: FetchResponse['httpVersion'] = '1.1';
   /** A byte of the response has arrived. */
   hasStarted = false;
   /** It failed on a connection that had been used before. */

@@ -1,27 +1,31 @@
 import type { ConnectionOptions } from 'node:tls';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { ProxyEndpoint } from '../../model/proxy.ts';
 import type { Engine, FetchRequest, FetchResponse } from '../engine.ts';
 import { createGuardedConnector, type PrivateAddresses } from '../guard/guarded-connector.ts';
 import type { Resolve } from '../guard/guarded-lookup.ts';
+import { createTunnelOpener } from '../proxy/open-tunnel.ts';
+import { createProxyConnector } from '../proxy/proxy-connector.ts';
 import { ConnectionWatch } from './connection-watch.ts';
 import { Exchange } from './exchange.ts';
+import { followTrail, type HopSender } from './follow-trail.ts';
+import { headersInClear, identityHeaders } from './identity-headers.ts';
 import { type OriginPool, PoolCache } from './pool-cache.ts';
-import { isRedirect } from './redirect.ts';
 import { defaultHeaders, type HeaderList } from './request-headers.ts';
-import { Trail } from './trail.ts';
+import type { Trail } from './trail.ts';
 
 export interface HttpEngineOptions {
   readonly userAgent: string;
   /** Connect to loopback, private and link-local addresses too. */
   readonly allowPrivate: PrivateAddresses;
-  /** For name resolution, TCP and TLS together. */
+  /** For name resolution, TCP and TLS together; with a proxy, for each step on the way. */
   readonly connectTimeoutMs?: number;
   /** From the request's last byte to the end of the response's head. */
   readonly headersTimeoutMs?: number;
   /** Longest silence within a body. */
   readonly bodyTimeoutMs?: number;
   readonly maxHeaderBytes?: number;
-  /** Origins with open connections; see PoolCache. */
+  /** Origins with open connections, each counted once per proxy; see PoolCache. */
   readonly maxPools?: number;
   readonly idleMs?: number;
   /** Ceiling per origin; how many really run is the caller's decision. */
@@ -29,30 +33,53 @@ export interface HttpEngineOptions {
   /** Use HTTP/2 where an https server prefers it. */
   readonly allowH2?: boolean;
   /** Trust other certificates than the system's. */
-  readonly tls?: ConnectionOptions;
+  readonly tls?: ConnectionOptions | undefined;
+  /** How the certificate of an https proxy is checked; as the system does unless told. */
+  readonly proxyTls?: ConnectionOptions | undefined;
   readonly resolve?: Resolve;
   /** Monotonic milliseconds; the process's clock unless told. */
   readonly now?: () => number;
 }
 
-export function createHttpEngine(options: HttpEngineOptions): Engine {
-  return new HttpEngine(options);
+/** Requests over connections of our own. Other engines may let it make some of theirs. */
+export interface HttpEngine extends Engine, HopSender {}
+
+/** Sessions of TLS kept for one origin behind one proxy: never for another, whose servers would see who came back. */
+const PROXIED_SESSIONS = 8;
+
+export function createHttpEngine(options: HttpEngineOptions): HttpEngine {
+  return new PooledHttpEngine(options);
 }
 
-class HttpEngine implements Engine {
+class PooledHttpEngine implements HttpEngine {
   readonly name = 'http';
+  readonly now: () => number;
   private readonly defaults: HeaderList;
   private readonly watch = new ConnectionWatch();
   private readonly pools: PoolCache;
   private readonly maxHeaderBytes: number;
-  private readonly now: () => number;
-  private isClosed = false;
+  private readonly closing = new AbortController();
 
   constructor(options: HttpEngineOptions) {
-    const { maxPools = 512, maxHeaderBytes = 65_536, allowH2 = true } = options;
+    const { maxPools = 512, maxHeaderBytes = 65_536, allowH2 = true, allowPrivate, tls, resolve } = options;
+    const timeoutMs = options.connectTimeoutMs ?? 10_000;
     this.maxHeaderBytes = maxHeaderBytes;
     this.now = options.now ?? (() => performance.now());
     this.defaults = defaultHeaders(options.userAgent);
+    const direct = this.watch.wrap(
+      createGuardedConnector({ allowPrivate, timeoutMs, allowH2, maxCachedSessions: maxPools, tls, resolve }),
+    );
+    const openTunnel = createTunnelOpener({ allowPrivate, timeoutMs, resolve, proxyTls: options.proxyTls });
+    const by = (proxy: ProxyEndpoint) =>
+      createProxyConnector({
+        proxy,
+        openTunnel,
+        timeoutMs,
+        allowH2,
+        maxCachedSessions: PROXIED_SESSIONS,
+        tls,
+        signal: this.closing.signal,
+      });
     this.pools = new PoolCache({
       maxPools,
       allowH2,
@@ -61,120 +88,75 @@ class HttpEngine implements Engine {
       headersTimeoutMs: options.headersTimeoutMs ?? 30_000,
       bodyTimeoutMs: options.bodyTimeoutMs ?? 30_000,
       maxHeaderBytes,
-      connect: this.watch.wrap(
-        createGuardedConnector({
-          allowPrivate: options.allowPrivate,
-          timeoutMs: options.connectTimeoutMs ?? 10_000,
-          allowH2,
-          maxCachedSessions: maxPools,
-          tls: options.tls,
-          resolve: options.resolve,
-        }),
-      ),
+      connectorFor: (proxy) => (proxy === undefined ? direct : this.watch.wrap(by(proxy))),
     });
   }
 
-  async fetch(request: FetchRequest): Promise<FetchResponse> {
-    const startedAt = this.now();
-    const trail = new Trail(request, this.defaults);
-    let deadline = startedAt + request.timeoutMs;
-    let wireBytes = 0;
-
-    for (;;) {
-      const pool = this.acquire(trail.url.origin);
-      let exchange: Exchange;
-      try {
-        exchange = await this.send(trail, pool, request, deadline);
-      } finally {
-        this.pools.release(pool);
-      }
-      const { statusCode, headers, body } = exchange;
-      wireBytes += exchange.wireBytes;
-
-      let redirectedTo: string | null = null;
-      if (isRedirect(statusCode)) {
-        const target = trail.next(statusCode, headers, Date.now());
-        const askedAt = this.now();
-        const answer = await request.onRedirect(target.href, trail.redirects.length + 1);
-        deadline += this.now() - askedAt;
-        if (answer === 'follow') {
-          trail.follow(statusCode, target);
-          continue;
-        }
-        redirectedTo = target.href;
-      }
-      return {
-        url: request.url,
-        finalUrl: trail.url.href,
-        statusCode,
-        headers,
-        contentType: firstOf(headers['content-type']),
-        body,
-        wireBytes,
-        redirects: trail.redirects,
-        redirectedTo,
-        ms: this.now() - startedAt,
-        httpVersion: pool.httpVersion,
-      };
-    }
+  fetch(request: FetchRequest): Promise<FetchResponse> {
+    const { identity } = request;
+    return followTrail(this, request, identity === undefined ? this.defaults : identityHeaders(identity));
   }
 
   async close(): Promise<void> {
-    this.isClosed = true;
+    this.closing.abort(shuttingDown());
     await this.pools.close();
   }
 
-  private acquire(origin: string): OriginPool {
-    if (this.isClosed) throw new ScrapifieError('SHUTTING_DOWN', 'The HTTP engine is closed');
-    return this.pools.acquire(origin);
+  /**
+   * A GET or HEAD that met a kept connection just as the server closed it, before any byte of a response, is sent
+   * once more: most likely nobody has read it, and asking twice changes nothing.
+   */
+  async sendHop(trail: Trail, request: FetchRequest, deadline: number): Promise<Exchange> {
+    const { url, method, body } = trail;
+    const { maxBodyBytes, timeoutMs, signal, mayStart, identity } = request;
+    const entry = this.acquire(url.origin, request.proxy);
+    try {
+      const own = trail.headersNow(Date.now());
+      const isWorded = identity !== undefined && url.protocol === 'http:';
+      const headers = isWorded ? headersInClear(own, identity, url) : own;
+      const options = { path: url.pathname + url.search, method, headers: headers as string[], body };
+      const limits = { maxBodyBytes, maxHeaderBytes: this.maxHeaderBytes, mayStart };
+
+      for (let isAgain = false; ; isAgain = true) {
+        const exchange = new Exchange(url, method, limits, this.watch);
+        const onTimeout = () => exchange.abort(tookTooLong(url, timeoutMs));
+        const timer = setTimeout(onTimeout, Math.max(1, deadline - this.now()));
+        const onAbort = () => exchange.abort(abortReason(signal?.reason));
+        signal?.addEventListener('abort', onAbort);
+        try {
+          if (signal?.aborted === true) onAbort();
+          else entry.pool.dispatch(options, exchange);
+          await exchange.done;
+          exchange.httpVersion = entry.httpVersion;
+          trail.received(exchange.statusCode, exchange.headers, Date.now());
+          return exchange;
+        } catch (error) {
+          if (isAgain || !exchange.isStale || exchange.hasStarted || method === 'POST') throw error;
+        } finally {
+          clearTimeout(timer);
+          signal?.removeEventListener('abort', onAbort);
+        }
+      }
+    } finally {
+      this.pools.release(entry);
+    }
   }
 
-  /**
-   * Sends one hop. A GET or HEAD that met a kept connection just as the server closed it, before any byte of a
-   * response, is sent once more: most likely nobody has read it, and asking twice changes nothing.
-   */
-  private async send(
-    trail: Trail,
-    { pool }: OriginPool,
-    { maxBodyBytes, timeoutMs, signal, mayStart }: FetchRequest,
-    deadline: number,
-  ): Promise<Exchange> {
-    const { url, method, body } = trail;
-    const headers = trail.headersNow(Date.now());
-    const options = { path: url.pathname + url.search, method, headers: headers as string[], body };
-
-    const limits = { maxBodyBytes, maxHeaderBytes: this.maxHeaderBytes, mayStart };
-    for (let isAgain = false; ; isAgain = true) {
-      const exchange = new Exchange(url, method, limits, this.watch);
-      const onTimeout = () => exchange.abort(tookTooLong(url, timeoutMs));
-      const timer = setTimeout(onTimeout, Math.max(1, deadline - this.now()));
-      const onAbort = () => exchange.abort(abortReason(signal?.reason));
-      signal?.addEventListener('abort', onAbort);
-      try {
-        if (signal?.aborted === true) onAbort();
-        else pool.dispatch(options, exchange);
-        await exchange.done;
-        trail.received(exchange.statusCode, exchange.headers, Date.now());
-        return exchange;
-      } catch (error) {
-        if (isAgain || !exchange.isStale || exchange.hasStarted || method === 'POST') throw error;
-      } finally {
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', onAbort);
-      }
-    }
+  private acquire(origin: string, proxy: ProxyEndpoint | undefined): OriginPool {
+    if (this.closing.signal.aborted) throw shuttingDown();
+    return this.pools.acquire(origin, proxy);
   }
 }
 
-function tookTooLong(url: URL, timeoutMs: number): ScrapifieError {
+function shuttingDown(): ScrapifieError {
+  return new ScrapifieError('SHUTTING_DOWN', 'The HTTP engine is closed');
+}
+
+export function tookTooLong(url: URL, timeoutMs: number): ScrapifieError {
   return new ScrapifieError('TASK_TIMEOUT', `${url.host} took longer than ${timeoutMs} ms`);
 }
 
-function abortReason(reason: unknown): ScrapifieError {
+export function abortReason(reason: unknown): ScrapifieError {
   if (isScrapifieError(reason)) return reason;
   return new ScrapifieError('CANCELLED', 'The request was cancelled', { cause: reason });
-}
-
-function firstOf(header: string | readonly string[] | undefined): string | null {
-  return (typeof header === 'string' ? header : header?.[0]) ?? null;
 }

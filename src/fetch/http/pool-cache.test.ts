@@ -11,7 +11,7 @@ function cache(maxPools: number, idleMs: number): PoolCache {
     bodyTimeoutMs: 1_000,
     maxHeaderBytes: 16_384,
     allowH2: false,
-    connect: buildConnector({}),
+    connectorFor: () => buildConnector({}),
   });
   onTestFinished(() => pools.close());
   return pools;

@@ -1,4 +1,6 @@
 import { type buildConnector, Pool } from 'undici';
+import type { ProxyEndpoint } from '../../model/proxy.ts';
+import { proxyKeyOf } from '../proxy/proxy-key.ts';
 
 export interface PoolCacheOptions {
   readonly maxPools: number;
@@ -9,12 +11,13 @@ export interface PoolCacheOptions {
   readonly bodyTimeoutMs: number;
   readonly maxHeaderBytes: number;
   readonly allowH2: boolean;
-  readonly connect: buildConnector.connector;
+  /** How connections are opened, by that proxy or without one; asked once per pool. */
+  readonly connectorFor: (proxy: ProxyEndpoint | undefined) => buildConnector.connector;
 }
 
-/** The connections to one origin. Whoever acquires it releases it. */
+/** The connections to one origin by one way. Whoever acquires it releases it. */
 export interface OriginPool {
-  readonly origin: string;
+  readonly key: string;
   readonly pool: Pool;
   httpVersion: '1.1' | '2';
   inUse: number;
@@ -22,8 +25,9 @@ export interface OriginPool {
 }
 
 /**
- * One pool per origin. Unused ones are closed when there are too many, the longest unused first, or after a
- * while. One that is in use is never closed, so there may be more than `maxPools`, but only as many as requests run.
+ * One pool per origin and proxy; another login at the same proxy counts as another one. Unused ones are closed when
+ * there are too many, the longest unused first, or after a while. One that is in use is never closed, so there may be
+ * more than `maxPools`, but only as many as requests run.
  */
 export class PoolCache {
   private readonly options: PoolCacheOptions;
@@ -40,14 +44,15 @@ export class PoolCache {
     return this.pools.size;
   }
 
-  acquire(origin: string): OriginPool {
-    let entry = this.pools.get(origin);
+  acquire(origin: string, proxy?: ProxyEndpoint): OriginPool {
+    const key = proxy === undefined ? origin : `${origin} ${proxyKeyOf(proxy)}`;
+    let entry = this.pools.get(key);
     if (entry === undefined) {
       this.makeRoom();
-      entry = this.open(origin);
+      entry = this.open(key, origin, proxy);
     } else if (entry.inUse === 0) {
-      this.pools.delete(origin);
-      this.pools.set(origin, entry);
+      this.pools.delete(key);
+      this.pools.set(key, entry);
     }
     entry.inUse += 1;
     return entry;
@@ -67,8 +72,9 @@ export class PoolCache {
     await Promise.allSettled([...all, ...this.closing]);
   }
 
-  private open(origin: string): OriginPool {
+  private open(key: string, origin: string, proxy: ProxyEndpoint | undefined): OriginPool {
     const { options } = this;
+    const connect = options.connectorFor(proxy);
     const pool = new Pool(origin, {
       connections: options.connectionsPerHost,
       pipelining: 1,
@@ -78,14 +84,14 @@ export class PoolCache {
       maxHeaderSize: options.maxHeaderBytes,
       allowH2: options.allowH2,
       connect: (target, callback) => {
-        options.connect(target, ((error: Error | null, socket: never) => {
+        connect(target, ((error: Error | null, socket: never) => {
           if (error === null) entry.httpVersion = isH2(socket) ? '2' : '1.1';
           callback(error as null, socket);
         }) as buildConnector.Callback);
       },
     });
-    const entry: OriginPool = { origin, pool, httpVersion: '1.1', inUse: 0, usedAt: performance.now() };
-    this.pools.set(origin, entry);
+    const entry: OriginPool = { key, pool, httpVersion: '1.1', inUse: 0, usedAt: performance.now() };
+    this.pools.set(key, entry);
     this.sweeper ??= setInterval(() => this.sweep(), Math.max(250, options.idleMs / 2)).unref();
     return entry;
   }
@@ -110,7 +116,7 @@ export class PoolCache {
   }
 
   private shut(entry: OriginPool): void {
-    this.pools.delete(entry.origin);
+    this.pools.delete(entry.key);
     const closed = entry.pool.destroy().finally(() => this.closing.delete(closed));
     this.closing.add(closed);
   }

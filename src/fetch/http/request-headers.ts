@@ -60,8 +60,16 @@ export function requestHeaders(
   if (conditional?.lastModified != null) extra.push(['if-modified-since', conditional.lastModified]);
   if (extra.length === 0) return defaults;
 
-  const overridden = new Set(extra.map(([name]) => name));
-  return [...without(defaults, overridden), ...extra.flat()];
+  // In their place, since a browser is known by the order of its headers.
+  const left = new Map(extra);
+  const headers: string[] = [];
+  for (let index = 0; index < defaults.length; index += 2) {
+    const name = defaults[index] ?? '';
+    headers.push(name, left.get(name) ?? defaults[index + 1] ?? '');
+    left.delete(name);
+  }
+  for (const [name, value] of left) headers.push(name, value);
+  return headers;
 }
 
 function checked(name: string): string {
@@ -100,10 +108,17 @@ export function cookieHeader(
   return header;
 }
 
-/** Adds the Cookie header; one that the request brought itself keeps its place in front. */
+/**
+ * Adds the Cookie header; one that the request brought itself keeps its place in front. It comes last, or before the
+ * priority, which browsers write after it.
+ */
 export function withCookies(headers: HeaderList, cookies: string): HeaderList {
   if (cookies === '') return headers;
   const at = headers.indexOf('cookie');
-  if (at === -1 || at % 2 === 1) return [...headers, 'cookie', cookies];
+  if (at === -1 || at % 2 === 1) {
+    const priority = headers.lastIndexOf('priority');
+    const end = priority === -1 || priority % 2 === 1 ? headers.length : priority;
+    return headers.toSpliced(end, 0, 'cookie', cookies);
+  }
   return headers.with(at + 1, `${headers[at + 1]}; ${cookies}`);
 }

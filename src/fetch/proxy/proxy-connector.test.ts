@@ -106,7 +106,7 @@ describe.each(PROTOCOLS)('a request through an %s proxy', (protocol) => {
 test('a proxy that is not there is at fault, and so is one that accepts and says nothing before TLS', async () => {
   const proxy = await startProxy();
   const gone = await failureOf(fetchThrough(proxy.endpoint({ port: 1 }), 'http://shop.example/'));
-  expect([gone.code, faultOf(gone)]).toEqual(['CONNECT_FAILED', 'proxy']);
+  expect([gone.code, faultOf(gone)]).toEqual(['PROXY_FAILED', 'proxy']);
 
   const port = await listening(createServer(() => {}));
   const mute = proxy.endpoint({ protocol: 'https', port });

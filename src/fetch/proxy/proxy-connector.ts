@@ -4,10 +4,13 @@ import { buildConnector } from 'undici';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { ProxyEndpoint } from '../../model/proxy.ts';
 import { codeOf } from '../http/error-map.ts';
-import { createTunnelOpener, type TunnelOptions } from './open-tunnel.ts';
+import type { OpenTunnel } from './open-tunnel.ts';
 
-export interface ProxyConnectorOptions extends TunnelOptions {
+export interface ProxyConnectorOptions {
   readonly proxy: ProxyEndpoint;
+  readonly openTunnel: OpenTunnel;
+  /** For TLS with the target; the tunnel has its own. */
+  readonly timeoutMs: number;
   readonly allowH2: boolean;
   readonly maxCachedSessions: number;
   /** Trust other certificates of targets than the system's. */
@@ -21,8 +24,7 @@ export interface ProxyConnectorOptions extends TunnelOptions {
  * inside the tunnel, so that the proxy carries what it cannot read.
  */
 export function createProxyConnector(options: ProxyConnectorOptions): buildConnector.connector {
-  const { proxy } = options;
-  const openTunnel = createTunnelOpener(options);
+  const { proxy, openTunnel } = options;
   const secure = buildConnector({
     ...options.tls,
     timeout: options.timeoutMs,

@@ -3,6 +3,7 @@ import { Client } from 'undici';
 import { isScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { ProxyEndpoint } from '../../model/proxy.ts';
 import type { PrivateAddresses } from '../guard/guarded-connector.ts';
+import { createTunnelOpener, type OpenTunnel } from './open-tunnel.ts';
 import { createProxyConnector } from './proxy-connector.ts';
 import { faultOf } from './proxy-failure.ts';
 
@@ -48,6 +49,7 @@ const MAX_BODY_BYTES = 65_536;
 /** Looks after the proxies until closed: a small request through each that is due, a few at a time. */
 export function createProxyHealth(options: ProxyHealthOptions): ProxyHealthWatch {
   const { pool, timeoutMs = 15_000, maxAtOnce = 8, lookEveryMs = 5_000, now = Date.now } = options;
+  const openTunnel = createTunnelOpener({ ...options, timeoutMs });
   const url = new URL(options.url);
   const closing = new AbortController();
   /** Bounded by the number of proxies. */
@@ -56,7 +58,7 @@ export function createProxyHealth(options: ProxyHealthOptions): ProxyHealthWatch
 
   const checkOne = async (proxy: ProxyEndpoint): Promise<void> => {
     const sentAt = now();
-    const outcome = await checkProxy(proxy, url, options, timeoutMs, closing.signal);
+    const outcome = await checkProxy(proxy, url, openTunnel, options, timeoutMs, closing.signal);
     underWay.delete(proxy.id);
     if (!closing.signal.aborted) pool.checked(proxy.id, { outcome, host: url.host, sentAt }, now());
   };
@@ -98,17 +100,17 @@ export function createProxyHealth(options: ProxyHealthOptions): ProxyHealthWatch
 async function checkProxy(
   proxy: ProxyEndpoint,
   url: URL,
-  { allowPrivate, tls, proxyTls, userAgent }: ProxyHealthOptions,
+  openTunnel: OpenTunnel,
+  { tls, userAgent }: ProxyHealthOptions,
   timeoutMs: number,
   closing: AbortSignal,
 ): Promise<CheckOutcome> {
   const signal = AbortSignal.any([closing, AbortSignal.timeout(timeoutMs)]);
   const connect = createProxyConnector({
     proxy,
-    allowPrivate,
+    openTunnel,
     timeoutMs,
     tls,
-    proxyTls,
     signal,
     allowH2: false,
     maxCachedSessions: 0,

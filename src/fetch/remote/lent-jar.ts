@@ -1,8 +1,9 @@
-import { type CookieJar, createCookieJar } from '../http/cookie-jar.ts';
+import { getDomain } from 'tldts';
+import { type CookieJar, createCookieJar, type StoredCookie } from '../http/cookie-jar.ts';
 
 /** The part of somebody's cookies that one request needs. What it is told to keep is for its owner to take. */
 export interface LentJar extends CookieJar {
-  /** What it was told to keep, in order, `known` lines aside; of more than fits into a message, the latest. */
+  /** What is new, in order, `known` lines aside; of more than fits into a message, the latest. */
   told(known: ReadonlySet<string>): readonly ToldCookies[];
 }
 
@@ -11,41 +12,44 @@ export interface ToldCookies {
   readonly lines: readonly string[];
 }
 
-const MOST_TOLD = 256;
+const MOST_TOLD = 1_024;
 /** In JSON. */
-const MOST_TOLD_BYTES = 32_768;
+const MOST_TOLD_BYTES = 65_536;
+/** Lines tell whole seconds. */
+const SAME_EXPIRY_MS = 2_000;
 
-/** `cookies` are sent to this URL and to no other. */
-export function createLentJar(lentTo: URL, cookies: readonly (readonly [string, string])[]): LentJar {
-  const own = createCookieJar();
-  let lent = cookies;
-  const told: ToldCookies[] = [];
+export function createLentJar(lent: readonly StoredCookie[]): LentJar {
+  const own = createCookieJar({ cookies: lent });
+  const heard: ToldCookies[] = [];
+
+  /** A browser tells of every cookie it has, and most are as they were. */
+  function isNews(url: URL, line: string, now: number): boolean {
+    const alone = createCookieJar();
+    alone.store(url, line, now);
+    const [cookie] = alone.list(now);
+    return cookie === undefined || !own.list(now).some((each) => isSame(each, cookie));
+  }
 
   return {
     get size() {
-      return lent.length + own.size;
+      return own.size;
     },
-
-    cookiesFor(url, now) {
-      const kept = own.cookiesFor(url, now);
-      return url.href === lentTo.href ? [...lent, ...kept] : kept;
-    },
+    cookiesFor: (url, now) => own.cookiesFor(url, now),
+    list: (now) => own.list(now),
 
     store(url, setCookie, now) {
       const lines = typeof setCookie === 'string' ? [setCookie] : setCookie;
-      own.store(url, lines, now);
-      // Once a site speaks of a cookie, to set or to end it, the lent one of that name is out of date. Where that
-      // is not quite so, a loop of redirects goes unseen here, and the owner of the cookies sees it.
-      const names = new Set(lines.map(nameOf));
-      lent = lent.filter(([name]) => !names.has(name));
-      told.push({ url: url.href, lines: [...lines] });
-      if (told.length > MOST_TOLD) told.shift();
+      const news = lines.filter((line) => isNews(url, line, now));
+      if (news.length === 0) return;
+      own.store(url, news, now);
+      heard.push({ url: url.href, lines: news });
+      if (heard.length > MOST_TOLD) heard.shift();
     },
 
     told(known) {
       const fitting: ToldCookies[] = [];
       let bytes = 0;
-      for (const { url, lines } of told.toReversed()) {
+      for (const { url, lines } of heard.toReversed()) {
         const entry = { url, lines: lines.filter((line) => !known.has(line)) };
         if (entry.lines.length === 0) continue;
         bytes += Buffer.byteLength(JSON.stringify(entry));
@@ -57,4 +61,30 @@ export function createLentJar(lentTo: URL, cookies: readonly (readonly [string, 
   };
 }
 
-const nameOf = (line: string): string => line.slice(0, line.indexOf('=')).trim();
+/** Cookies of one host, for those who do not say more about them than their names and values. */
+export function plainCookies(
+  { hostname, protocol }: URL,
+  pairs: readonly (readonly [string, string])[],
+): StoredCookie[] {
+  const scope = { domain: hostname, isHostOnly: true, path: '/', isSecure: protocol === 'https:' };
+  const rest = { isHttpOnly: false, sameSite: null, expiresAt: null };
+  return pairs.map(([name, value]) => ({ name, value, ...scope, ...rest }));
+}
+
+/** The cookies that a page of this URL may come to need: those of its whole site, whichever host and path they are for. */
+export function cookiesOfSite(jar: CookieJar, { hostname }: URL, now: number): StoredCookie[] {
+  const site = siteOf(hostname);
+  return jar.list(now).filter(({ domain }) => siteOf(domain) === site);
+}
+
+export function siteOf(hostname: string): string {
+  return getDomain(hostname, { allowPrivateDomains: true }) ?? hostname;
+}
+
+function isSame(one: StoredCookie, other: StoredCookie): boolean {
+  const isPlace = one.domain === other.domain && one.path === other.path && one.name === other.name;
+  if (!isPlace || one.value !== other.value || one.isHostOnly !== other.isHostOnly) return false;
+  if (one.isSecure !== other.isSecure) return false;
+  if (one.expiresAt === null || other.expiresAt === null) return one.expiresAt === other.expiresAt;
+  return Math.abs(one.expiresAt - other.expiresAt) <= SAME_EXPIRY_MS;
+}

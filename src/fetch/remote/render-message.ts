@@ -5,6 +5,13 @@ import type { EngineName } from '../../model/attempt.ts';
 import { isContentHash } from '../../model/blob-frame.ts';
 import type { ContentHash } from '../../model/ids.ts';
 import type { CallName } from '../../ports/queue.ts';
+import {
+  identitySchema,
+  proxySchema,
+  storageSchema,
+  storedCookieSchema,
+  wishSchema,
+} from './render-schemas.ts';
 
 /** Engines that work in processes of their own. */
 export type RenderName = Extract<EngineName, 'browser' | 'stealth'>;
@@ -17,12 +24,21 @@ export const RENDER_CALLS: Readonly<Record<RenderName, CallName>> = {
 
 /** No URL, and no header that could bring one, is longer. */
 const MOST_URL_CHARS = 65_536;
+const MOST_REDIRECTS = 100;
 
 const contentHash = z
   .string()
   .refine(isContentHash)
   .transform((text) => text as ContentHash);
 const url = z.string().max(MOST_URL_CHARS);
+
+/** What can be too large for a message, and is a blob then. */
+const taskSchema = z.object({
+  render: wishSchema.optional(),
+  storage: storageSchema.optional(),
+  /** Cookies of the site with all that is known of them, those of this URL among them. */
+  jar: z.array(storedCookieSchema).max(10_000).optional(),
+});
 
 const requestSchema = z.object({
   url: url.refine(URL.canParse),
@@ -36,10 +52,26 @@ const requestSchema = z.object({
   /** What was left of the attempt's time when it was asked for. */
   timeoutMs: z.number().positive(),
   maxBodyBytes: z.number().nonnegative(),
+  /** How many the caller can be asked about; none without. */
+  maxRedirects: z.int().min(0).max(MOST_REDIRECTS).optional(),
+  proxy: proxySchema.optional(),
+  identity: identitySchema.optional(),
+  key: z.string().max(1_000).optional(),
+  task: z.union([z.object({ inline: taskSchema }), z.object({ contentHash })]).optional(),
+  wantsStorage: z.boolean().optional(),
+  maySolve: z.boolean().optional(),
+  /** Fields that must not be passed over by whoever does not know them: a proxy, say. */
+  needs: z.array(z.string().max(100)).max(100).optional(),
 });
 
+/** What a caller is asked before a redirect is followed, whether the server or the page makes it. */
+const questionSchema = z.object({ target: url.refine(URL.canParse), hop: z.int().positive() });
+
+/** `isFollowed` is false as well when the caller goes there by a request of its own. */
+const verdictSchema = z.object({ isFollowed: z.boolean() });
+
 const answerSchema = z.object({
-  finalUrl: url,
+  finalUrl: url.refine(URL.canParse),
   statusCode: z.int().min(100).max(999),
   headers: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
   contentType: z.string().nullable(),
@@ -50,27 +82,62 @@ const answerSchema = z.object({
   httpVersion: z.enum(['1.1', '2']),
   /** Cookies that were set by other means than the headers: by a script, or by what else the page loads. */
   setCookies: z.array(z.object({ url, lines: z.array(z.string()) })),
+  redirects: z
+    .array(z.object({ url: url.refine(URL.canParse), statusCode: z.int().min(100).max(999) }))
+    .max(MOST_REDIRECTS)
+    .optional(),
+  /** Where it was not followed to; missing when nobody asked. */
+  redirectedTo: url.refine(URL.canParse).nullable().optional(),
+  /** What there is beyond the document: a head alone, or a pack. Missing for engines that show no pages. */
+  rendered: z.union([z.object({ head: z.unknown() }), z.object({ contentHash })]).optional(),
 });
 
-/** One request to one URL: redirects are answers, and whoever asks decides about them. */
+/** One request to one URL; the redirects that follow are the caller's to decide. */
 export type RenderRequest = z.infer<typeof requestSchema>;
+export type RenderTask = z.infer<typeof taskSchema>;
 export type RenderAnswer = z.infer<typeof answerSchema>;
+export type RedirectQuestion = z.infer<typeof questionSchema>;
+export type RedirectVerdict = z.infer<typeof verdictSchema>;
 
 /** Messages pass through a server that others can write to, and may be those of another version. */
 export function readRenderRequest(message: unknown): RenderRequest {
-  return read(requestSchema, message, 'A request to render');
+  const request = read(requestSchema, message, 'A request to render');
+  const unknown = (request.needs ?? []).filter((name) => !Object.hasOwn(requestSchema.shape, name));
+  if (unknown.length === 0) return request;
+  throw new ScrapifieError('NO_WORKER', `The worker is of a version that cannot do: ${unknown.join(', ')}`);
+}
+
+export function readRenderTask(json: Uint8Array): RenderTask {
+  return read(taskSchema, parsed(json), 'The task of a request to render');
 }
 
 export function readRenderAnswer(message: unknown): RenderAnswer {
   return read(answerSchema, message, 'The answer to a request to render');
 }
 
-function read<T>(schema: z.ZodType<T>, message: unknown, what: string): T {
+export function readQuestion(message: unknown): RedirectQuestion {
+  return read(questionSchema, message, 'A question about a redirect');
+}
+
+export function readVerdict(message: unknown): RedirectVerdict {
+  return read(verdictSchema, message, 'The verdict on a redirect');
+}
+
+/** Throws INTERNAL, which says where it is wrong and not what stands there: that may be anybody's secret. */
+export function read<T>(schema: z.ZodType<T>, message: unknown, what: string): T {
   const { data, error } = schema.safeParse(message);
   if (error === undefined) return data;
-  // Where it is wrong, not what stands there: that may be anybody's secret.
   const places = [...new Set(error.issues.map(({ path }) => String(path[0] ?? 'all')))];
   throw new ScrapifieError('INTERNAL', `${what} is not one: ${places.join(', ')}`);
+}
+
+/** Undefined for what is no JSON. */
+export function parsed(json: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(json.buffer, json.byteOffset, json.byteLength).toString('utf8'));
+  } catch {
+    return undefined;
+  }
 }
 
 export function contentHashOf(bytes: Uint8Array): ContentHash {

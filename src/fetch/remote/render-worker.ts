@@ -1,58 +1,79 @@
+import { randomUUID } from 'node:crypto';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { ContentHash } from '../../model/ids.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { Blobs } from '../../ports/blobs.ts';
-import type { Consumer, Queue } from '../../ports/queue.ts';
-import type { Engine, ResponseHeaders } from '../engine.ts';
+import type { Ask, Consumer, Queue } from '../../ports/queue.ts';
+import type { Engine, FetchRequest, Rendered, ResponseHeaders } from '../engine.ts';
+import type { CookieJar } from '../http/cookie-jar.ts';
 import { fetchBlob } from './fetch-blob.ts';
-import { createLentJar } from './lent-jar.ts';
+import { createLentJar, plainCookies } from './lent-jar.ts';
 import {
   contentHashOf,
   RENDER_CALLS,
+  type RedirectQuestion,
   type RenderAnswer,
   type RenderName,
   type RenderRequest,
+  type RenderTask,
   readRenderRequest,
+  readRenderTask,
+  readVerdict,
 } from './render-message.ts';
+import { readProxy } from './render-schemas.ts';
+import { packRendered, writePack } from './rendered-pack.ts';
 
 export interface RenderWorkerOptions {
   /** Which calls are answered. */
   readonly name: RenderName;
   readonly queue: Pick<Queue, 'answer'>;
-  readonly blobs: Pick<Blobs, 'get' | 'put'>;
+  readonly blobs: Pick<Blobs, 'get' | 'put' | 'delete'>;
   /** Does the work, with its address guard. Stays the caller's to close, after the worker has stopped. */
   readonly engine: Engine;
   readonly concurrency: number;
   readonly logger: Logger;
 }
 
+/** In JSON; a longer head of what was rendered travels as a blob. */
+const MOST_HEAD_BYTES = 32_768;
+
 /**
- * Renders for owners of hosts until it is stopped. It asks nothing of robots, rates or scope, and goes nowhere but to
- * the URL it was told: a redirect is an answer. The body is a blob before the answer is sent. A render that nobody
- * waits for any more, or whose time is over, is ended with its connections.
+ * Renders for owners of hosts until it is stopped. It asks nothing of robots, rates or scope: before each redirect,
+ * be it the server's or the page's own, it asks the owner, and where that cannot be asked the redirect is the answer.
+ * Bytes are blobs before the answer is sent. A render that nobody waits for any more, or whose time is over, is ended
+ * with its connections.
  */
 export function startRenderWorker(options: RenderWorkerOptions): Promise<Consumer> {
   const { name, queue, blobs, engine, concurrency, logger } = options;
 
-  async function render(request: RenderRequest, signal: AbortSignal): Promise<RenderAnswer> {
-    const jar = createLentJar(new URL(request.url), request.cookies);
+  async function render(request: RenderRequest, signal: AbortSignal, ask: Ask | null): Promise<RenderAnswer> {
+    const task = await taskOf(request.task, signal);
+    const url = new URL(request.url);
+    const jar = createLentJar(task.jar ?? plainCookies(url, request.cookies));
     const response = await engine.fetch({
       url: request.url,
       method: request.method,
       headers: request.headers,
-      cookies: {},
+      cookies: givenCookies(request, jar, url),
       body: await textOf(request.body, signal),
       timeoutMs: request.timeoutMs,
       maxBodyBytes: request.maxBodyBytes,
-      // With none the first redirect would be an error, and no answer to decide about.
-      maxRedirects: 1,
+      ...redirectsOf(request, ask),
       conditional: null,
-      onRedirect: async () => 'stop',
       jar,
+      proxy: request.proxy === undefined ? undefined : readProxy(request.proxy),
+      identity: request.identity,
+      key: request.key,
+      render: task.render,
+      storage: task.storage,
+      wantsStorage: request.wantsStorage,
+      maySolve: request.maySolve,
       signal,
     });
     const { finalUrl, statusCode, headers, contentType, body, wireBytes, ms, httpVersion } = response;
     if (signal.aborted) throw new ScrapifieError('CANCELLED', 'Nobody waits for this page any more');
+    const rendered =
+      response.rendered === undefined ? undefined : await renderedOf(response.rendered, signal);
     return {
       finalUrl,
       statusCode,
@@ -63,6 +84,9 @@ export function startRenderWorker(options: RenderWorkerOptions): Promise<Consume
       ms,
       httpVersion,
       setCookies: jar.told(linesOf(headers)).map(({ url, lines }) => ({ url, lines: [...lines] })),
+      redirects: [...response.redirects],
+      redirectedTo: response.redirectedTo,
+      ...(rendered === undefined ? {} : { rendered }),
     };
   }
 
@@ -70,6 +94,23 @@ export function startRenderWorker(options: RenderWorkerOptions): Promise<Consume
     if (body === null) return null;
     if ('text' in body) return body.text;
     return Buffer.from(await fetchBlob(blobs, body.contentHash, signal)).toString('utf8');
+  }
+
+  async function taskOf(task: RenderRequest['task'], signal: AbortSignal): Promise<RenderTask> {
+    if (task === undefined) return {};
+    if ('inline' in task) return task.inline;
+    return readRenderTask(await fetchBlob(blobs, task.contentHash, signal));
+  }
+
+  async function renderedOf(rendered: Rendered, signal: AbortSignal): Promise<RenderAnswer['rendered']> {
+    const pack = packRendered(rendered);
+    const isSmall =
+      pack.parts.length === 0 && Buffer.byteLength(JSON.stringify(pack.head)) <= MOST_HEAD_BYTES;
+    if (isSmall) return { head: pack.head };
+    const contentHash = await keep(writePack(pack, randomUUID()));
+    // Nobody will come for it, and it may hold what only its owner should have.
+    if (signal.aborted) await blobs.delete([contentHash]);
+    return { contentHash };
   }
 
   async function keep(bytes: Uint8Array): Promise<ContentHash> {
@@ -83,7 +124,7 @@ export function startRenderWorker(options: RenderWorkerOptions): Promise<Consume
     return hash;
   }
 
-  return queue.answer(RENDER_CALLS[name], concurrency, async (message, signal) => {
+  return queue.answer(RENDER_CALLS[name], concurrency, async (message, signal, ask) => {
     let request: RenderRequest;
     try {
       request = readRenderRequest(message);
@@ -91,8 +132,29 @@ export function startRenderWorker(options: RenderWorkerOptions): Promise<Consume
       logger.warn({ engine: name, err: error }, 'a request to render was refused');
       throw error;
     }
-    return render(request, signal);
+    return render(request, signal, ask);
   });
+}
+
+/** Of the cookies for this URL, those that are none of the jar's. */
+function givenCookies({ cookies }: RenderRequest, jar: CookieJar, url: URL): Record<string, string> {
+  const kept = new Set(jar.cookiesFor(url, Date.now()).map(([name, value]) => `${name}=${value}`));
+  return Object.fromEntries(cookies.filter(([name, value]) => !kept.has(`${name}=${value}`)));
+}
+
+function redirectsOf(
+  { maxRedirects }: RenderRequest,
+  ask: Ask | null,
+): Pick<FetchRequest, 'maxRedirects' | 'onRedirect'> {
+  // With none the first redirect would be an error, and no answer to decide about.
+  if (ask === null || maxRedirects === undefined) return { maxRedirects: 1, onRedirect: async () => 'stop' };
+  return {
+    maxRedirects,
+    async onRedirect(target, hop) {
+      const question: RedirectQuestion = { target, hop };
+      return readVerdict(await ask(question)).isFollowed ? 'follow' : 'stop';
+    },
+  };
 }
 
 function withoutGaps(headers: ResponseHeaders): Record<string, string | string[]> {

@@ -61,7 +61,8 @@ export function pickScreen(
       height,
       availWidth: width,
       availHeight,
-      colorDepth: system === 'macos' ? 30 : 24,
+      // Some Macs have deeper ones, but style sheets are asked as well and no browser can be told to answer otherwise.
+      colorDepth: 24,
       devicePixelRatio,
     },
     viewport: {

@@ -70,6 +70,7 @@ describe('the first attempt', () => {
       identity: 'bot',
       hasSolver: false,
       isProbe: false,
+      isRetry: false,
       reason: 'plan.cheapest',
     });
   });

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../errors/registry.ts';
+import { isRedirect } from '../../fetch/http/redirect.ts';
 import type { Attempt } from '../../model/attempt.ts';
 import type { HostMemory } from '../../model/host-memory.ts';
 import type { IdentityKind } from '../../model/identity.ts';
@@ -36,6 +37,8 @@ export type LadderStep =
       readonly hasSolver: boolean;
       /** A cheaper way than the one that works, to notice when the host changes; tell `noteProbe`. */
       readonly isProbe: boolean;
+      /** The same way once more, after an accident: a pause may help. */
+      readonly isRetry: boolean;
       readonly reason: string;
     })
   /** With a code: it failed, or was never allowed. Without: what the last attempt brought stands. */
@@ -64,14 +67,14 @@ export function nextStep(input: LadderInput, now: number, random: () => number):
       : stop(endCode(last, evidence), possible.reason);
   if (last === undefined || evidence === null) return firstStep(input, possible.ways, now, random);
 
-  const made = input.trace.filter((attempt) => !isRedirect(attempt)).length;
+  const made = input.trace.filter((attempt) => !wasRedirect(attempt)).length;
   if (made >= request.maxAttempts) return stop(endCode(last, evidence), `plan.attempts-spent:${made}`);
   const way = wayOf(last, request);
   if (evidence === 'transient') {
     const cause = last.errorCode ?? (last.outcome === 'error' ? String(last.statusCode) : last.outcome);
     if (!possible.ways.some((one) => isSameWay(one, way)))
       return stop(endCode(last, evidence), `plan.way-gone:${cause}`);
-    return attempt(way, `plan.retry:${cause}`, last.hasSolver ?? false);
+    return { ...attempt(way, `plan.retry:${cause}`, last.hasSolver ?? false), isRetry: true };
   }
   return (
     escalate(input, possible.ways, here, evidence, now) ??
@@ -154,7 +157,7 @@ function mostRaised(ways: readonly Way[], before: Way, tiers: readonly string[])
 
 function attempt(way: Way, reason: string, hasSolver = false): LadderStep & { kind: 'attempt' } {
   const { engine, proxyTier, identity } = way;
-  return { kind: 'attempt', engine, proxyTier, identity, hasSolver, isProbe: false, reason };
+  return { kind: 'attempt', engine, proxyTier, identity, hasSolver, isProbe: false, isRetry: false, reason };
 }
 
 const stop = (code: ErrorCode | null, reason: string): LadderStep => ({ kind: 'stop', code, reason });
@@ -181,17 +184,13 @@ function endCode(last: PastAttempt, evidence: Evidence): ErrorCode | null {
 }
 
 export function wayOf({ engine, proxyTier, identity }: PastAttempt, request: LadderRequest): Way {
-  const honest = engine === 'stealth' ? 'browser' : (request.identity ?? 'bot');
+  const honest = engine === 'stealth' || engine === 'flaresolverr' ? 'browser' : (request.identity ?? 'bot');
   return { engine, proxyTier, identity: identity ?? honest };
 }
 
-const isRedirect = ({ statusCode, errorCode }: PastAttempt): boolean =>
-  errorCode === undefined &&
-  statusCode !== null &&
-  statusCode >= 300 &&
-  statusCode < 400 &&
-  statusCode !== 304;
+const wasRedirect = ({ statusCode, errorCode }: PastAttempt): boolean =>
+  errorCode === undefined && statusCode !== null && isRedirect(statusCode);
 
 function sinceRedirect(trace: readonly PastAttempt[]): readonly PastAttempt[] {
-  return trace.slice(trace.findLastIndex(isRedirect) + 1);
+  return trace.slice(trace.findLastIndex(wasRedirect) + 1);
 }

@@ -6,7 +6,8 @@ import { ENGINE_COST, type Way } from './way.ts';
 
 /**
  * What an engine may be able to do. `impersonation`: it can send a browser's headers and handshake. `captcha`: it
- * can hand a puzzle to a solver service. `proxies`: it can go through one.
+ * can hand a puzzle to a solver service. `proxies`: it can go through one. `waits`: it can wait for something on the page.
+ * `messages`: it sends headers and bodies of the caller's.
  */
 export type Ability =
   | 'javascript'
@@ -16,7 +17,9 @@ export type Ability =
   | 'xhr'
   | 'impersonation'
   | 'captcha'
-  | 'proxies';
+  | 'proxies'
+  | 'waits'
+  | 'messages';
 
 export interface EngineOffer {
   readonly name: EngineName;
@@ -33,8 +36,14 @@ export interface LadderRequest {
   readonly needs: readonly Ability[];
   /** Null: as honest as possible. */
   readonly identity: IdentityKind | null;
-  /** A tier that was asked for, or the name under which the caller's own proxy goes. Null: as policy and need say. */
-  readonly proxy: { readonly tier: string; readonly isOwn: boolean } | null;
+  /**
+   * A tier that was asked for (null: any), or the name under which the caller's own proxy goes. Null: as policy and
+   * need say.
+   */
+  readonly proxy:
+    | { readonly tier: string | null; readonly isOwn: false }
+    | { readonly tier: string; readonly isOwn: true }
+    | null;
   /** The first one included. */
   readonly maxAttempts: number;
 }
@@ -122,7 +131,11 @@ function tiersFor(
   { proxyTier }: LadderPolicy,
   tiers: readonly string[],
 ): readonly (string | null)[] | string {
-  if (proxy !== null) return proxy.isOwn || tiers.includes(proxy.tier) ? [proxy.tier] : proxy.tier;
+  if (proxy?.isOwn === true) return [proxy.tier];
+  if (proxy !== null) {
+    if (proxy.tier !== null) return tiers.includes(proxy.tier) ? [proxy.tier] : proxy.tier;
+    return tiers.length > 0 ? tiers : 'any';
+  }
   if (proxyTier === null) return [null, ...tiers];
   // Without the tier that the operator wants to begin with, our own address must not be shown instead.
   return tiers.includes(proxyTier) ? tiers.slice(tiers.indexOf(proxyTier)) : proxyTier;
@@ -133,7 +146,9 @@ function identitiesFor(
   { identity }: LadderRequest,
   consent: readonly Consent[],
 ): readonly IdentityKind[] {
-  if (name === 'stealth') return identity !== 'bot' && consent.includes('stealth') ? ['browser'] : [];
+  if (name === 'stealth' || name === 'flaresolverr') {
+    return identity !== 'bot' && consent.includes('stealth') ? ['browser'] : [];
+  }
   const canDisguise = abilities.includes('impersonation') && consent.includes('identity');
   if (identity === 'bot') return ['bot'];
   if (identity === 'browser') return canDisguise ? ['browser'] : [];

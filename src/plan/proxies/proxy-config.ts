@@ -1,5 +1,5 @@
+import type { ProxyAddress } from '../../fetch/proxy/proxy-url.ts';
 import type { ProxyCredentials, ProxyEndpoint, ProxyProtocol, ProxyTier } from '../../model/proxy.ts';
-import type { ProxyAddress } from './proxy-url.ts';
 
 export const GATEWAY_KINDS = ['brightdata', 'oxylabs', 'smartproxy'] as const;
 /** Companies with one door and many exits: which exit is asked for in the user name. */

@@ -1,6 +1,7 @@
 import { LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { credentialsProblem, type ProxyAddress, parseProxyUrl } from '../../fetch/proxy/proxy-url.ts';
 import { PROXY_TIERS, ProxyCredentials } from '../../model/proxy.ts';
 import { countryCode } from './country.ts';
 import { CONVENTIONS } from './exit-username.ts';
@@ -12,7 +13,6 @@ import type {
   ProxyProvider,
 } from './proxy-config.ts';
 import { lineOfPath } from './proxy-file-lines.ts';
-import { credentialsProblem, type ProxyAddress, parseProxyUrl } from './proxy-url.ts';
 
 /** One thing wrong with a proxy file. It repeats no value of the file, since any could be a password. */
 export interface ProxyFileProblem {

@@ -2,6 +2,7 @@ import { FRONTIER_FUNCTIONS } from './frontier-functions.ts';
 import { HOST_FUNCTIONS } from './host-functions.ts';
 import { JOB_FUNCTIONS } from './job-functions.ts';
 import { LEDGER_FUNCTIONS } from './ledger-functions.ts';
+import { SESSION_TABLES } from './session-tables.ts';
 import { TABLES } from './tables.ts';
 
 export interface Migration {
@@ -23,4 +24,5 @@ export const MIGRATIONS: readonly Migration[] = [
     minReader: 1,
     sql: [TABLES, JOB_FUNCTIONS, FRONTIER_FUNCTIONS, HOST_FUNCTIONS, LEDGER_FUNCTIONS].join('\n'),
   },
+  { minReader: 1, sql: SESSION_TABLES },
 ];

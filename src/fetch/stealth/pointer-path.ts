@@ -1,9 +1,5 @@
 import type { Viewport } from '../../model/identity.ts';
-
-export interface Point {
-  readonly x: number;
-  readonly y: number;
-}
+import type { Point } from '../browser/render-actions.ts';
 
 export interface PathPoint extends Point {
   /** Since the movement began. */

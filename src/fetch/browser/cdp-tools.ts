@@ -1,0 +1,37 @@
+import { MainDocument } from './document-gate.ts';
+import { NetworkWatch } from './network-watch.ts';
+import { block, kitOf } from './page-kit.ts';
+import { readRaw } from './page-reading.ts';
+import type { PageTools, ToolOptions } from './page-tools.ts';
+import { blockedPatterns } from './resource-blocks.ts';
+
+/** By Chromium's own protocol. */
+export async function cdpTools(options: ToolOptions): Promise<PageTools> {
+  const { page, request, guard, watchesConsole, limits } = options;
+  const kit = await kitOf(page, watchesConsole, guard);
+  const { cdp } = kit;
+  const { screenshot, pdf, actions = [] } = request;
+  const isVisual = screenshot !== undefined || pdf === true || actions.length > 0;
+  const document = new MainDocument({ ...options, cdp, isVisual });
+  const network = new NetworkWatch(cdp, kit.mainFrameId, request.captureXhr === true, limits);
+  kit.gate = document;
+  return {
+    document,
+    network,
+    isSpoilt: false,
+    block: (kinds) => block(kit, blockedPatterns(kinds)),
+    async addScript(source) {
+      const { identifier } = await cdp.send('Page.addScriptToEvaluateOnNewDocument', { source });
+      return () => {
+        cdp.send('Page.removeScriptToEvaluateOnNewDocument', { identifier }).catch(() => {});
+      };
+    },
+    async readRaw({ networkId }, maxBytes) {
+      return networkId === null ? null : readRaw(cdp, networkId, maxBytes);
+    },
+    end() {
+      kit.gate = null;
+      network.end();
+    },
+  };
+}

@@ -1,0 +1,84 @@
+import type { Request, Response, Route } from 'patchright-core';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { SENSITIVE_HEADERS } from './document-gate.ts';
+import type { PageTools, ToolOptions } from './page-tools.ts';
+import { ownBytes } from './paused-body.ts';
+import { PlainDocument } from './plain-document.ts';
+import { PlainNetwork } from './plain-network.ts';
+import type { RenderRequest } from './render-request.ts';
+import { isBlocked } from './resource-blocks.ts';
+
+/** By Playwright's own interface, for a browser of which nothing else is known. */
+export async function plainTools(options: ToolOptions): Promise<PageTools> {
+  const { page, request, guard, watchesConsole, limits } = options;
+  const document = new PlainDocument(options);
+  const network = new PlainNetwork(page, request.captureXhr === true, watchesConsole, limits);
+  let blocked: Parameters<PageTools['block']>[0] = [];
+
+  const onRoute = async (route: Route, asked: Request): Promise<void> => {
+    try {
+      const refusal = (await guard?.(asked.url())) ?? null;
+      if (refusal !== null || isBlocked(asked.url(), blocked)) {
+        if (refusal !== null && document.isMain(asked)) document.onRefused(refusal);
+        await route.abort('blockedbyclient');
+      } else if (document.isMain(asked)) await document.onRoute(route, asked);
+      else await route.continue();
+    } catch {
+      // The page has gone on or away meanwhile; nobody needs to know.
+    }
+  };
+  const onRequest = (asked: Request): void => {
+    const before = asked.redirectedFrom();
+    if (before !== null && document.isMain(asked)) void document.onRedirected(asked, before);
+  };
+  const onResponse = (response: Response): void => {
+    if (document.isMain(response.request())) document.onResponse(response);
+  };
+  page.on('request', onRequest);
+  page.on('response', onResponse);
+  await page.route(EVERYTHING, onRoute);
+
+  return {
+    document,
+    network,
+    get isSpoilt() {
+      return document.isSpoilt;
+    },
+    async block(kinds) {
+      blocked = kinds;
+    },
+    async addScript(source) {
+      const script = await page.addInitScript({ content: source });
+      return () => {
+        script.dispose().catch(() => {});
+      };
+    },
+    async readRaw(_answer, maxBytes) {
+      const bytes = await document.response?.body().catch(() => null);
+      return bytes == null || bytes.length > maxBytes ? null : ownBytes(bytes);
+    },
+    end() {
+      network.end();
+      page.off('request', onRequest);
+      page.off('response', onResponse);
+      page.unroute(EVERYTHING, onRoute).catch(() => {});
+    },
+  };
+}
+
+const EVERYTHING = '**/*';
+
+/** Throws UNSUPPORTED_OPTION for what cannot be done without Chromium's own protocol. */
+export function checkPlain(request: RenderRequest): void {
+  const refuse = (option: string, why: string): never => {
+    throw new ScrapifieError('UNSUPPORTED_OPTION', `${option}: ${why}`);
+  };
+  if (request.pdf === true) refuse('pdf', 'a browser behind a Playwright server makes none');
+  for (const name of Object.keys(request.headers)) {
+    if (!SENSITIVE_HEADERS.has(name.toLowerCase())) continue;
+    refuse(
+      `headers.${name}`,
+      'a browser behind a Playwright server would send it to wherever it is redirected',
+    );
+  }
+}

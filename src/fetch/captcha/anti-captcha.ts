@@ -1,0 +1,169 @@
+import { z } from 'zod';
+import type { CaptchaSolver, Puzzle, PuzzleKind } from '../../ports/captcha.ts';
+import {
+  createPollingSolver,
+  dollars,
+  publicPart,
+  type ServiceAnswer,
+  SOLVER_TIMING,
+  type SolverApi,
+  type SolverTiming,
+} from './polling-solver.ts';
+import { type Reply, SolverLine } from './solver-line.ts';
+import { codeIn } from './unsolved.ts';
+
+export interface AntiCaptchaOptions {
+  readonly key: string;
+  readonly url: string;
+  readonly timing?: Partial<SolverTiming> | undefined;
+}
+
+/** Anti-Captcha's JSON interface. Puzzles are solved from the service's own addresses, without a proxy of ours. */
+export function createAntiCaptcha({ key, url, timing }: AntiCaptchaOptions): CaptchaSolver {
+  const times = { ...SOLVER_TIMING, ...timing };
+  return createPollingSolver(new AntiCaptchaApi(key, url, times.requestMs), times);
+}
+
+const answerSchema = z.looseObject({
+  errorId: z.coerce.number(),
+  errorCode: z.string().nullish(),
+  taskId: z.union([z.string(), z.number()]).optional(),
+  status: z.string().optional(),
+  cost: z.union([z.string(), z.number()]).nullish(),
+  balance: z.union([z.string(), z.number()]).optional(),
+  solution: z
+    .looseObject({
+      gRecaptchaResponse: z.string().optional(),
+      token: z.string().optional(),
+      text: z.string().optional(),
+      userAgent: z.string().nullish(),
+    })
+    .nullish(),
+});
+type Answer = z.infer<typeof answerSchema>;
+
+/** Codes after which the same may work a moment later. */
+const PASSING: ReadonlySet<string> = new Set(['ERROR_NO_SLOT_AVAILABLE', 'ERROR_TOO_MUCH_REQUESTS']);
+
+/** Where bad solutions are told of; of Turnstile nothing is heard. */
+const REPORTS: Readonly<Record<PuzzleKind, string | null>> = {
+  'recaptcha-v2': 'reportIncorrectRecaptcha',
+  'recaptcha-v3': 'reportIncorrectRecaptcha',
+  hcaptcha: 'reportIncorrectHcaptcha',
+  turnstile: null,
+  'image-text': 'reportIncorrectImageCaptcha',
+};
+
+class AntiCaptchaApi implements SolverApi {
+  readonly name = 'anti-captcha';
+  readonly #key: string;
+  readonly #line: SolverLine;
+
+  constructor(key: string, url: string, requestMs: number) {
+    this.#key = key;
+    this.#line = new SolverLine({ url, requestMs });
+  }
+
+  get closing(): AbortSignal {
+    return this.#line.closing;
+  }
+
+  async submit(puzzle: Puzzle, signal: AbortSignal): Promise<Reply<string>> {
+    const reply = await this.#ask('createTask', { task: taskFor(puzzle) }, signal);
+    if (reply.kind !== 'ok') return reply;
+    const { taskId } = reply.value;
+    if (taskId === undefined) return { kind: 'fault', reason: 'it names no task' };
+    return { kind: 'ok', value: String(taskId) };
+  }
+
+  async result(taskId: string, kind: PuzzleKind, signal: AbortSignal): Promise<Reply<ServiceAnswer>> {
+    const reply = await this.#ask('getTaskResult', { taskId: idOf(taskId) }, signal);
+    if (reply.kind !== 'ok') return reply;
+    const { status, solution, cost } = reply.value;
+    if (status !== 'ready') return { kind: 'pending' };
+    const token = kind === 'image-text' ? solution?.text : (solution?.gRecaptchaResponse ?? solution?.token);
+    if (token === undefined || token === '') return { kind: 'refused', reason: 'its solution is empty' };
+    return {
+      kind: 'ok',
+      value: { token, userAgent: solution?.userAgent ?? null, costUsd: dollars(cost) },
+    };
+  }
+
+  async reportBad(taskId: string, kind: PuzzleKind, signal: AbortSignal): Promise<unknown> {
+    const method = REPORTS[kind];
+    return method === null ? null : this.#ask(method, { taskId: idOf(taskId) }, signal);
+  }
+
+  async balance(signal: AbortSignal): Promise<Reply<number>> {
+    const reply = await this.#ask('getBalance', {}, signal);
+    if (reply.kind !== 'ok') return reply;
+    const value = dollars(reply.value.balance);
+    return value === null ? { kind: 'refused', reason: 'its balance is no number' } : { kind: 'ok', value };
+  }
+
+  close(): Promise<void> {
+    return this.#line.close();
+  }
+
+  async #ask(method: string, more: object, signal: AbortSignal): Promise<Reply<Answer>> {
+    const text = JSON.stringify({ clientKey: this.#key, ...more });
+    const body = { contentType: 'application/json', text };
+    const reply = await this.#line.ask({ path: method, body }, signal);
+    if (reply.kind !== 'ok') return reply;
+    const parsed = answerSchema.safeParse(reply.value);
+    if (!parsed.success) return { kind: 'fault', reason: 'its answer has another shape' };
+    const { errorId, errorCode } = parsed.data;
+    if (errorId === 0) return { kind: 'ok', value: parsed.data };
+    const code = codeIn(errorCode);
+    if (code === null) return { kind: 'refused', reason: `its error number ${errorId}` };
+    return { kind: PASSING.has(code) ? 'fault' : 'refused', reason: code };
+  }
+}
+
+/** Anti-Captcha counts its tasks; others that speak like it give them names. */
+function idOf(taskId: string): string | number {
+  return /^\d{1,15}$/.test(taskId) ? Number(taskId) : taskId;
+}
+
+function taskFor(puzzle: Puzzle): Record<string, unknown> {
+  if (puzzle.kind === 'image-text') {
+    const body = Buffer.from(puzzle.image).toString('base64');
+    return { type: 'ImageToTextTask', body, ...(puzzle.hint === null ? {} : { comment: puzzle.hint }) };
+  }
+  const place = { websiteURL: publicPart(puzzle.pageUrl), websiteKey: puzzle.siteKey };
+  switch (puzzle.kind) {
+    case 'recaptcha-v2':
+      if (puzzle.isEnterprise) {
+        const payload = puzzle.dataS === null ? {} : { enterprisePayload: { s: puzzle.dataS } };
+        return { type: 'RecaptchaV2EnterpriseTaskProxyless', ...place, ...payload };
+      }
+      return {
+        type: 'RecaptchaV2TaskProxyless',
+        ...place,
+        ...(puzzle.isInvisible ? { isInvisible: true } : {}),
+        ...(puzzle.dataS === null ? {} : { recaptchaDataSValue: puzzle.dataS }),
+      };
+    case 'recaptcha-v3':
+      return {
+        type: 'RecaptchaV3TaskProxyless',
+        ...place,
+        minScore: puzzle.minScore,
+        ...(puzzle.action === null ? {} : { pageAction: puzzle.action }),
+        ...(puzzle.isEnterprise ? { isEnterprise: true } : {}),
+      };
+    case 'hcaptcha':
+      return {
+        type: 'HCaptchaTaskProxyless',
+        ...place,
+        ...(puzzle.isInvisible ? { isInvisible: true } : {}),
+        ...(puzzle.rqData === null ? {} : { enterprisePayload: { rqdata: puzzle.rqData } }),
+      };
+    case 'turnstile':
+      return {
+        type: 'TurnstileTaskProxyless',
+        ...place,
+        ...(puzzle.action === null ? {} : { action: puzzle.action }),
+        ...(puzzle.cData === null ? {} : { cData: puzzle.cData }),
+      };
+  }
+}

@@ -1,0 +1,109 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { CaptchaSolver, Puzzle, PuzzleKind, Solution } from '../../ports/captcha.ts';
+import type { Reply } from './solver-line.ts';
+import { ended, unsolved } from './unsolved.ts';
+
+/** What a service makes of our questions. Throws only when a signal or `close` ends one. */
+export interface SolverApi {
+  readonly name: string;
+  /** Hands the puzzle in; the service's name for the task. */
+  submit(puzzle: Puzzle, signal: AbortSignal): Promise<Reply<string>>;
+  result(taskId: string, kind: PuzzleKind, signal: AbortSignal): Promise<Reply<ServiceAnswer>>;
+  /** Null when the service takes no such reports. */
+  reportBad(taskId: string, kind: PuzzleKind, signal: AbortSignal): Promise<unknown>;
+  balance(signal: AbortSignal): Promise<Reply<number>>;
+  /** Aborted by `close`. */
+  readonly closing: AbortSignal;
+  close(): Promise<void>;
+}
+
+export interface ServiceAnswer {
+  readonly token: string;
+  readonly userAgent: string | null;
+  readonly costUsd: number | null;
+}
+
+export interface SolverTiming {
+  /** From handing in to the first question for a solution: nothing is solved at once. */
+  readonly firstPauseMs: number;
+  /** Between questions; services count them and shut out who asks too often. */
+  readonly pauseMs: number;
+  /** For one puzzle from handing in to its solution. */
+  readonly limitMs: number;
+  /** For one question and its answer. */
+  readonly requestMs: number;
+}
+
+export const SOLVER_TIMING: SolverTiming = {
+  firstPauseMs: 5_000,
+  pauseMs: 5_000,
+  limitMs: 150_000,
+  requestMs: 15_000,
+};
+
+/** Faults in a row after which a service is given up: another may be waiting to be asked. */
+const MOST_FAULTS = 4;
+const REPORT_MS = 10_000;
+
+export function createPollingSolver(api: SolverApi, timing: SolverTiming): CaptchaSolver {
+  const { firstPauseMs, pauseMs, limitMs } = timing;
+
+  /** Asks until there is an answer. `signal` ends the wait for whatever reason. */
+  const insist = async <T>(question: () => Promise<Reply<T>>, signal: AbortSignal): Promise<T> => {
+    for (let faults = 0; ; ) {
+      const reply = await question();
+      if (reply.kind === 'ok') return reply.value;
+      if (reply.kind === 'refused') throw unsolved(api.name, reply.reason);
+      faults = reply.kind === 'fault' ? faults + 1 : 0;
+      if (reply.kind === 'fault' && faults >= MOST_FAULTS) throw unsolved(api.name, reply.reason);
+      await pause(pauseMs, undefined, { signal });
+    }
+  };
+
+  return {
+    name: api.name,
+
+    async solve(puzzle, caller) {
+      const startedAt = performance.now();
+      const late = AbortSignal.timeout(limitMs);
+      const end = AbortSignal.any([caller, api.closing]);
+      const signal = AbortSignal.any([end, late]);
+      try {
+        end.throwIfAborted();
+        const taskId = await insist(() => api.submit(puzzle, signal), signal);
+        await pause(firstPauseMs, undefined, { signal });
+        const answer = await insist(() => api.result(taskId, puzzle.kind, signal), signal);
+        const ms = performance.now() - startedAt;
+        return { ...answer, kind: puzzle.kind, solver: api.name, taskId, ms };
+      } catch (error) {
+        if (end.aborted) throw ended(end.reason);
+        if (late.aborted) throw unsolved(api.name, `no solution within ${limitMs} ms`);
+        throw error;
+      }
+    },
+
+    async reportBad({ taskId, kind }: Solution) {
+      await api.reportBad(taskId, kind, AbortSignal.timeout(REPORT_MS)).catch(() => {});
+    },
+
+    async balance(signal) {
+      const reply = await api.balance(signal);
+      if (reply.kind === 'ok') return reply.value;
+      throw unsolved(api.name, reply.kind === 'pending' ? 'it does not tell the balance' : reply.reason);
+    },
+
+    close: () => api.close(),
+  };
+}
+
+/** What may be told to a service about the page. */
+export function publicPart(pageUrl: string): string {
+  const { origin, pathname } = new URL(pageUrl);
+  return origin + pathname;
+}
+
+/** Services write numbers as text, too. */
+export function dollars(value: unknown): number | null {
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  return typeof number === 'number' && Number.isFinite(number) && number >= 0 ? number : null;
+}

@@ -1,0 +1,170 @@
+import { z } from 'zod';
+import type { CaptchaSolver, Puzzle, PuzzleKind } from '../../ports/captcha.ts';
+import {
+  createPollingSolver,
+  dollars,
+  publicPart,
+  type ServiceAnswer,
+  SOLVER_TIMING,
+  type SolverApi,
+  type SolverTiming,
+} from './polling-solver.ts';
+import { type Reply, SolverLine } from './solver-line.ts';
+import { codeIn } from './unsolved.ts';
+
+export interface TwoCaptchaOptions {
+  readonly key: string;
+  /** Of 2Captcha, or of any service that has `in.php` and `res.php` as 2Captcha has. */
+  readonly url: string;
+  readonly timing?: Partial<SolverTiming> | undefined;
+}
+
+/**
+ * 2Captcha's first interface, with `in.php` and `res.php`: the one that other services offer for programs written for
+ * 2Captcha.
+ */
+export function createTwoCaptcha({ key, url, timing }: TwoCaptchaOptions): CaptchaSolver {
+  const times = { ...SOLVER_TIMING, ...timing };
+  return createPollingSolver(new TwoCaptchaApi(key, url, times.requestMs), times);
+}
+
+const answerSchema = z.looseObject({
+  status: z.coerce.number(),
+  request: z.union([z.string(), z.number()]).transform(String),
+  useragent: z.string().optional(),
+  price: z.union([z.string(), z.number()]).optional(),
+});
+type Answer = z.infer<typeof answerSchema>;
+
+/** Codes after which the same may work a moment later. */
+const PASSING: ReadonlySet<string> = new Set([
+  'ERROR_NO_SLOT_AVAILABLE',
+  'MAX_USER_TURN',
+  'ERROR_TOO_MUCH_REQUESTS',
+  'ERROR_SERVER_ERROR',
+  'ERROR_INTERNAL_SERVER_ERROR',
+]);
+/** The price is no reason to let a solution grow old. */
+const PRICE_MS = 2_000;
+
+class TwoCaptchaApi implements SolverApi {
+  readonly name = '2captcha';
+  readonly #key: string;
+  readonly #line: SolverLine;
+
+  constructor(key: string, url: string, requestMs: number) {
+    this.#key = key;
+    this.#line = new SolverLine({ url, requestMs });
+  }
+
+  get closing(): AbortSignal {
+    return this.#line.closing;
+  }
+
+  async submit(puzzle: Puzzle, signal: AbortSignal): Promise<Reply<string>> {
+    const form = new URLSearchParams({ key: this.#key, json: '1', ...fieldsOf(puzzle) });
+    const body = { contentType: 'application/x-www-form-urlencoded', text: form.toString() };
+    const reply = read(await this.#line.ask({ path: 'in.php', body }, signal));
+    return reply.kind === 'ok' ? { kind: 'ok', value: reply.value.request } : reply;
+  }
+
+  async result(taskId: string, _kind: PuzzleKind, signal: AbortSignal): Promise<Reply<ServiceAnswer>> {
+    const reply = await this.#ask('get', taskId, signal);
+    if (reply.kind !== 'ok') return reply;
+    const { request: token, useragent = null, price } = reply.value;
+    const costUsd = dollars(price) ?? (await this.#price(taskId, token, signal));
+    return { kind: 'ok', value: { token, userAgent: useragent, costUsd } };
+  }
+
+  reportBad(taskId: string, _kind: PuzzleKind, signal: AbortSignal): Promise<unknown> {
+    return this.#ask('reportbad', taskId, signal);
+  }
+
+  async balance(signal: AbortSignal): Promise<Reply<number>> {
+    const reply = await this.#ask('getbalance', null, signal);
+    if (reply.kind !== 'ok') return reply;
+    const value = dollars(reply.value.request);
+    return value === null ? { kind: 'refused', reason: 'its balance is no number' } : { kind: 'ok', value };
+  }
+
+  close(): Promise<void> {
+    return this.#line.close();
+  }
+
+  async #ask(action: string, taskId: string | null, signal: AbortSignal): Promise<Reply<Answer>> {
+    const query = { key: this.#key, action, json: '1', ...(taskId === null ? {} : { id: taskId }) };
+    return read(await this.#line.ask({ path: 'res.php', query }, signal));
+  }
+
+  /** Not every service tells it, and nothing depends on it. */
+  async #price(taskId: string, token: string, signal: AbortSignal): Promise<number | null> {
+    try {
+      const within = AbortSignal.any([signal, AbortSignal.timeout(PRICE_MS)]);
+      const reply = await this.#ask('get2', taskId, within);
+      if (reply.kind !== 'ok') return null;
+      const { price, request } = reply.value;
+      // Some write the answer and its price in one.
+      return dollars(price ?? (request.startsWith(`${token}|`) ? request.slice(token.length + 1) : null));
+    } catch {
+      return null;
+    }
+  }
+}
+
+function read(reply: Reply<unknown>): Reply<Answer> {
+  if (reply.kind !== 'ok') return reply;
+  const parsed = answerSchema.safeParse(reply.value);
+  if (!parsed.success) return { kind: 'fault', reason: 'its answer has another shape' };
+  const { status, request } = parsed.data;
+  if (status === 1) return { kind: 'ok', value: parsed.data };
+  if (request === 'CAPCHA_NOT_READY') return { kind: 'pending' };
+  const code = codeIn(request);
+  if (code === null) return { kind: 'refused', reason: 'it gives no reason that can be read' };
+  return { kind: PASSING.has(code) ? 'fault' : 'refused', reason: code };
+}
+
+function fieldsOf(puzzle: Puzzle): Record<string, string> {
+  switch (puzzle.kind) {
+    case 'recaptcha-v2':
+      return {
+        method: 'userrecaptcha',
+        googlekey: puzzle.siteKey,
+        pageurl: publicPart(puzzle.pageUrl),
+        ...(puzzle.isInvisible ? { invisible: '1' } : {}),
+        ...(puzzle.isEnterprise ? { enterprise: '1' } : {}),
+        ...(puzzle.dataS === null ? {} : { 'data-s': puzzle.dataS }),
+      };
+    case 'recaptcha-v3':
+      return {
+        method: 'userrecaptcha',
+        version: 'v3',
+        googlekey: puzzle.siteKey,
+        pageurl: publicPart(puzzle.pageUrl),
+        min_score: String(puzzle.minScore),
+        ...(puzzle.isEnterprise ? { enterprise: '1' } : {}),
+        ...(puzzle.action === null ? {} : { action: puzzle.action }),
+      };
+    case 'hcaptcha':
+      return {
+        method: 'hcaptcha',
+        sitekey: puzzle.siteKey,
+        pageurl: publicPart(puzzle.pageUrl),
+        ...(puzzle.isInvisible ? { invisible: '1' } : {}),
+        ...(puzzle.rqData === null ? {} : { data: puzzle.rqData }),
+      };
+    case 'turnstile':
+      return {
+        method: 'turnstile',
+        sitekey: puzzle.siteKey,
+        pageurl: publicPart(puzzle.pageUrl),
+        ...(puzzle.action === null ? {} : { action: puzzle.action }),
+        ...(puzzle.cData === null ? {} : { data: puzzle.cData }),
+      };
+    case 'image-text':
+      return {
+        method: 'base64',
+        body: Buffer.from(puzzle.image).toString('base64'),
+        ...(puzzle.hint === null ? {} : { textinstructions: puzzle.hint }),
+      };
+  }
+}

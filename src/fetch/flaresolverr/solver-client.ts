@@ -1,0 +1,158 @@
+import { Pool } from 'undici';
+import { z } from 'zod';
+import { isScrapifieError } from '../../errors/scrapifie-error.ts';
+import { bodyLimit } from '../http/body-sink.ts';
+import { codeOf } from '../http/error-map.ts';
+import { solverUnavailable } from './solver-errors.ts';
+
+export interface SolverProxy {
+  readonly url: string;
+  readonly username?: string;
+  readonly password?: string;
+}
+
+/** As Selenium takes cookies. */
+export interface SolverCookie {
+  readonly name: string;
+  readonly value: string;
+  readonly domain: string;
+  readonly path: string;
+  readonly secure?: boolean;
+  readonly httpOnly?: boolean;
+  /** Seconds since 1970. */
+  readonly expiry?: number;
+  readonly sameSite?: 'Strict' | 'Lax' | 'None';
+}
+
+export type SolverCommand =
+  | { readonly cmd: 'sessions.create'; readonly session: string; readonly proxy?: SolverProxy }
+  | { readonly cmd: 'sessions.list' }
+  | { readonly cmd: 'sessions.destroy'; readonly session: string }
+  | (PageCommand & { readonly cmd: 'request.get' })
+  | (PageCommand & { readonly cmd: 'request.post'; readonly postData: string });
+
+interface PageCommand {
+  readonly url: string;
+  readonly session: string;
+  /** Milliseconds. */
+  readonly maxTimeout: number;
+  readonly cookies?: readonly SolverCookie[];
+  readonly waitInSeconds?: number;
+}
+
+const cookieSchema = z.looseObject({
+  name: z.string(),
+  value: z.string(),
+  domain: z.string(),
+  path: z.string().default('/'),
+  /** Of its first version. */
+  expires: z.number().nullish(),
+  expiry: z.number().nullish(),
+  httpOnly: z.boolean().default(false),
+  secure: z.boolean().default(false),
+  sameSite: z.string().nullish(),
+});
+
+const solutionSchema = z.looseObject({
+  url: z.string(),
+  status: z.number().int().min(100).max(999).catch(200),
+  headers: z.record(z.string(), z.unknown()).nullish(),
+  response: z.string().nullish(),
+  cookies: z.array(cookieSchema).nullish(),
+  userAgent: z.string().nullish(),
+});
+
+const answerSchema = z.looseObject({
+  status: z.enum(['ok', 'error']),
+  message: z.string().default(''),
+  session: z.string().nullish(),
+  sessions: z.array(z.string()).nullish(),
+  solution: solutionSchema.nullish(),
+  version: z.string().nullish(),
+});
+
+export type SolverAnswer = z.infer<typeof answerSchema>;
+export type SolverSolution = z.infer<typeof solutionSchema>;
+
+const CONNECT_MS = 10_000;
+/** For answers that have no page in them, and for what comes with one. */
+const BESIDES_BYTES = 1_048_576;
+/** JSON may write one byte as six. */
+const JSON_FACTOR = 6;
+
+/** FlareSolverr's `/v1`: one address that takes commands as JSON. */
+export class SolverClient {
+  readonly #host: string;
+  readonly #path: string;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #pool: Pool;
+
+  constructor(url: string) {
+    const { origin, host, pathname, search, username, password } = new URL(url);
+    const login = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+    this.#host = host;
+    this.#path = (pathname === '/' ? '/v1' : pathname) + search;
+    this.#headers = {
+      accept: 'application/json',
+      'content-type': 'application/json',
+      ...(login === ':' ? {} : { authorization: `Basic ${Buffer.from(login).toString('base64')}` }),
+    };
+    // It answers when the page is there, and says nothing until then.
+    this.#pool = new Pool(origin, {
+      connections: null,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connect: { timeout: CONNECT_MS },
+    });
+  }
+
+  /**
+   * What it answers, also when that is an error of the page. Throws the signal's reason; BODY_LIMIT_EXCEEDED for an
+   * answer that cannot be a page of so many bytes; else BROWSER_UNAVAILABLE.
+   */
+  async ask(command: SolverCommand, signal: AbortSignal, maxBodyBytes = 0): Promise<SolverAnswer> {
+    signal.throwIfAborted();
+    try {
+      const { statusCode, body } = await this.#pool.request({
+        path: this.#path,
+        method: 'POST',
+        headers: this.#headers,
+        body: JSON.stringify(command),
+        signal,
+      });
+      const text = await textOf(body, maxBodyBytes * JSON_FACTOR + BESIDES_BYTES);
+      if (text === null && maxBodyBytes > 0) throw bodyLimit(maxBodyBytes);
+      const parsed = answerSchema.safeParse(jsonOf(text ?? ''));
+      if (parsed.success) return parsed.data;
+      throw solverUnavailable(`at ${this.#host} gives no answer that can be read (status ${statusCode})`);
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      if (isScrapifieError(error)) throw error;
+      throw solverUnavailable(`at ${this.#host} is not reached (${codeOf(error) || 'connection failed'})`);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.destroy();
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** Null when it is longer than that. */
+async function textOf(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string | null> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    length += chunk.byteLength;
+    if (length > maxBytes) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

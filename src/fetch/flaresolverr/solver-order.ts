@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto';
+import { isIP } from 'node:net';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { ProxyEndpoint } from '../../model/proxy.ts';
+import type { BrowserCookie, RenderWish } from '../../model/render.ts';
+import type { FetchRequest } from '../engine.ts';
+import type { CookieJar } from '../http/cookie-jar.ts';
+import type { SolverCookie, SolverProxy } from './solver-client.ts';
+import { unsupported } from './solver-errors.ts';
+import type { SessionPlace } from './solver-sessions.ts';
+
+/** A request as FlareSolverr can be asked for it. */
+export interface SolverOrder {
+  readonly url: URL;
+  /** Null for GET. */
+  readonly postData: string | null;
+  readonly waitInSeconds: number | null;
+  readonly place: SessionPlace;
+}
+
+/**
+ * Checks what can be known to be wrong beforehand. FlareSolverr opens a URL or posts a form, and that is all: what it
+ * would silently leave out is refused.
+ */
+export function orderFor(request: FetchRequest, idOfJar: (jar: CookieJar) => string): SolverOrder {
+  const url = URL.parse(request.url);
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:') || url.hostname === '') {
+    throw new ScrapifieError('INVALID_URL', 'Not an absolute http or https URL');
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new ScrapifieError('INVALID_URL', 'A URL with credentials is not fetched');
+  }
+  url.hash = '';
+  if (request.method === 'HEAD') throw unsupported('ask for the head alone');
+  const postData = request.method === 'POST' ? formOf(request, url) : null;
+  for (const name of Object.keys(request.headers)) {
+    if (postData !== null && name.toLowerCase() === 'content-type') continue;
+    throw unsupported(`send the header ${name.toLowerCase()}`);
+  }
+  if (Object.keys(request.storage?.localStorage[url.origin] ?? {}).length > 0) {
+    throw unsupported('put local storage in place');
+  }
+  const proxy = request.proxy === undefined ? null : proxyOf(request.proxy);
+  return {
+    url,
+    postData,
+    waitInSeconds: waitOf(request.render ?? {}),
+    place: { key: keyOf(request, url, proxy, idOfJar), proxy },
+  };
+}
+
+/** It makes a form of the body and has a page submit that, from text that is read more than once on the way. */
+function formOf({ headers, body }: FetchRequest, url: URL): string {
+  const type = Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';
+  if (!/^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(type.trim())) {
+    throw unsupported('post anything but a form (application/x-www-form-urlencoded)');
+  }
+  if (body === null || body === '') throw unsupported('post without a body');
+  if (new URLSearchParams(body).has('submit')) throw unsupported('post a field with the name submit');
+  if (url.href.includes('%')) throw unsupported('post to a URL with percent signs');
+  // It takes a plus for a plus and not for a space.
+  return body.replaceAll('+', '%20');
+}
+
+function waitOf(wish: RenderWish): number | null {
+  const { wait, scroll, actions = [], screenshot, pdf, captureXhr, blockResources = [] } = wish;
+  const unknown = [
+    [wait?.selector !== undefined, 'wait for a selector'],
+    [wait?.until === 'networkidle', 'wait until the network is idle'],
+    [scroll !== undefined, 'scroll'],
+    [actions.length > 0, 'do actions'],
+    [screenshot !== undefined, 'take screenshots'],
+    [pdf === true, 'make a PDF'],
+    [captureXhr === true, 'keep what scripts load'],
+    [blockResources.length > 0, 'choose what is loaded'],
+  ] as const;
+  for (const [isWanted, what] of unknown) if (isWanted) throw unsupported(what);
+  return wait?.ms === undefined || wait.ms <= 0 ? null : wait.ms / 1_000;
+}
+
+function proxyOf({ protocol, host, port, credentials }: ProxyEndpoint): SolverProxy {
+  const url = `${protocol}://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+  if (credentials === null) return { url };
+  if (protocol === 'socks5') throw unsupported('log in to a SOCKS proxy');
+  return { url, username: credentials.username, password: credentials.password };
+}
+
+function keyOf(
+  { key, cookies, jar }: FetchRequest,
+  url: URL,
+  proxy: SolverProxy | null,
+  idOfJar: (jar: CookieJar) => string,
+): string {
+  // Whoever names a key says whose cookies belong together, whichever jar they come from.
+  const owner = key ?? [url.origin, jar === undefined ? '' : idOfJar(jar)];
+  const parts = [owner, proxy, cookies];
+  // Hashed because it holds secrets and outlives the request.
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
+}
+
+/**
+ * The cookies to put in place. Each names its host: FlareSolverr sets them after a first load, which may have led
+ * elsewhere, and they must not be given away there. A cookie that the browser has already is left out, because any
+ * cookie makes it load the page twice.
+ */
+export function cookiesFor(
+  { cookies, storage }: FetchRequest,
+  url: URL,
+  fromJar: readonly (readonly [string, string])[],
+  known: ReadonlyMap<string, string>,
+): readonly SolverCookie[] {
+  const stored = (storage?.cookies ?? []).filter(({ domain }) => reaches(domain, url.hostname));
+  const given = new Map<string, SolverCookie>(stored.map((cookie) => [cookie.name, stated(cookie)]));
+  const secure = url.protocol === 'https:';
+  for (const [name, value] of [...fromJar, ...Object.entries(cookies)]) {
+    given.set(name, { name, value, domain: url.hostname, path: '/', secure });
+  }
+  return [...given.values()].filter(({ name, value }) => known.get(cookieKey(url, name)) !== value);
+}
+
+export const cookieKey = ({ hostname }: URL, name: string): string => `${hostname} ${name}`;
+
+function reaches(domain: string, host: string): boolean {
+  const bare = domain.replace(/^\./, '');
+  return bare === host || (domain.startsWith('.') && host.endsWith(domain));
+}
+
+function stated({
+  name,
+  value,
+  domain,
+  path,
+  secure,
+  httpOnly,
+  expires,
+  sameSite,
+}: BrowserCookie): SolverCookie {
+  const until = expires > 0 ? { expiry: Math.floor(expires) } : {};
+  return { name, value, domain, path, secure, httpOnly, sameSite, ...until };
+}

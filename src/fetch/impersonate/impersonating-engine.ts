@@ -1,0 +1,214 @@
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { type GuardProxy, startGuardProxy } from '../browser/guard-proxy.ts';
+import type { Engine, FetchRequest, FetchResponse } from '../engine.ts';
+import { followTrail, type Hop, type HopSender } from '../http/follow-trail.ts';
+import { abortReason, type HttpEngine, type HttpEngineOptions, tookTooLong } from '../http/http-engine.ts';
+import { identityHeaders } from '../http/identity-headers.ts';
+import type { Trail } from '../http/trail.ts';
+import { ClientCache, type Visitor, type VisitorClient } from './client-cache.ts';
+import { mapDriverError } from './driver-errors.ts';
+import { Ending } from './ending.ts';
+import { type DriverLoader, type Handshake, loadDriver } from './handshake-driver.ts';
+import { loadImpit } from './impit-driver.ts';
+import { type ReadHop, readAnswer, silent } from './read-answer.ts';
+import { loadWreq } from './wreq-driver.ts';
+
+export interface ImpersonatingEngineOptions extends Omit<HttpEngineOptions, 'userAgent'> {
+  /** Sends what needs no handshake, and everything where no driver can be had. Not closed with this engine. */
+  readonly plain: HttpEngine;
+  /** In order of preference. */
+  readonly drivers?: readonly DriverLoader[] | undefined;
+  /** Visitors with open connections; see ClientCache. Each costs a megabyte. */
+  readonly maxClients?: number | undefined;
+}
+
+export interface ImpersonatingEngine extends Engine {
+  /** How servers are greeted; null before the first request that needed to know. */
+  readonly handshake: Handshake | null;
+}
+
+/**
+ * An engine for requests with an identity: over https it greets servers the way the identity's browser does, in TLS
+ * and HTTP/2, and sends the identity's headers in their order. Everything else is as with the HTTP engine: limits,
+ * redirects, cookies, codes. The libraries that do this open connections by themselves, so they are given no other
+ * way out than a guard of their own. Nothing is loaded or started before it is needed.
+ *
+ * Of `tls` the drivers know `rejectUnauthorized` alone, and otherwise trust what the system does.
+ */
+export function createImpersonatingEngine(options: ImpersonatingEngineOptions): ImpersonatingEngine {
+  return new HandshakeEngine(options);
+}
+
+interface Running {
+  readonly guard: GuardProxy;
+  readonly clients: ClientCache;
+}
+
+/** Our own timers decide; the library's is for when they fail. */
+const GRACE_MS = 5_000;
+
+class HandshakeEngine implements ImpersonatingEngine, HopSender {
+  readonly name = 'http';
+  readonly now: () => number;
+  handshake: Handshake | null = null;
+  private readonly options: ImpersonatingEngineOptions;
+  private readonly connectTimeoutMs: number;
+  private starting: Promise<Running | null> | null = null;
+  /** Bounded by whoever calls. */
+  private readonly underWay = new Set<Ending>();
+  private isClosed = false;
+
+  constructor(options: ImpersonatingEngineOptions) {
+    this.options = options;
+    this.now = options.now ?? (() => performance.now());
+    this.connectTimeoutMs = options.connectTimeoutMs ?? 10_000;
+  }
+
+  fetch(request: FetchRequest): Promise<FetchResponse> {
+    const { identity } = request;
+    return identity === undefined
+      ? this.options.plain.fetch(request)
+      : followTrail(this, request, identityHeaders(identity));
+  }
+
+  async sendHop(trail: Trail, request: FetchRequest, deadline: number): Promise<Hop> {
+    const { url } = trail;
+    const { identity, proxy, key, signal, timeoutMs } = request;
+    // Without TLS there is nothing to be told apart by but the headers.
+    const isPlain = url.protocol === 'http:' || identity === undefined;
+    if (this.isClosed) throw shuttingDown();
+    const running = isPlain ? null : await this.ready();
+    if (isPlain || running === null) return this.options.plain.sendHop(trail, request, deadline);
+
+    const ending = new Ending();
+    const timer = setTimeout(
+      () => ending.end(tookTooLong(url, timeoutMs)),
+      Math.max(1, deadline - this.now()),
+    );
+    const onAbort = () => ending.end(abortReason(signal?.reason));
+    signal?.addEventListener('abort', onAbort);
+    this.underWay.add(ending);
+    try {
+      if (this.isClosed) throw shuttingDown();
+      if (signal?.aborted === true) onAbort();
+      const hop = await this.exchange(running, { identity, proxy, key }, trail, request, ending);
+      trail.received(hop.statusCode, hop.headers, Date.now());
+      return hop;
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+      this.underWay.delete(ending);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    for (const ending of this.underWay) ending.end(shuttingDown());
+    const running = await this.starting?.catch(() => null);
+    await running?.clients.close();
+    await running?.guard.close();
+  }
+
+  /** As with the HTTP engine, a GET or HEAD that met a connection just as it was closed is sent once more. */
+  private async exchange(
+    running: Running,
+    visitor: Visitor,
+    trail: Trail,
+    request: FetchRequest,
+    ending: Ending,
+  ): Promise<Hop> {
+    const { guard, clients } = running;
+    const { url, method } = trail;
+    for (let isAgain = false; ; isAgain = true) {
+      const entry = clients.acquire(visitor);
+      const hadServed = entry.hasServed;
+      const earlier = guard.failureOf(entry.username, url);
+      const progress = { hasAnswer: false };
+      try {
+        const { hop, isWhole } = await this.ask(entry, trail, request, ending, progress);
+        entry.hasServed = true;
+        if (!isWhole) clients.retire(entry);
+        return hop;
+      } catch (error) {
+        // Libraries only learn that there was no tunnel; the guard knows why.
+        const noted = guard.failureOf(entry.username, url);
+        if (!ending.signal.aborted && noted !== null && noted !== earlier) throw noted;
+        // They do not always tell the server that nobody listens any more; the end of the connection does.
+        clients.retire(entry);
+        if (ending.signal.aborted) throw ending.signal.reason;
+        const mapped = mapDriverError(error, url, visitor.proxy);
+        const isStale = hadServed && !progress.hasAnswer && mapped.code === 'CONNECTION_RESET';
+        if (isAgain || !isStale || method === 'POST') throw mapped;
+      } finally {
+        clients.release(entry);
+      }
+    }
+  }
+
+  private async ask(
+    entry: VisitorClient,
+    trail: Trail,
+    request: FetchRequest,
+    ending: Ending,
+    progress: { hasAnswer: boolean },
+  ): Promise<ReadHop> {
+    const { url, method, body } = trail;
+    const { headersTimeoutMs = 30_000, bodyTimeoutMs = 30_000, maxHeaderBytes = 65_536 } = this.options;
+    const client = await ending.race(entry.client);
+    if (request.mayStart?.() === false) {
+      throw new ScrapifieError('CANCELLED', `The request to ${url.host} came too late`);
+    }
+    const sending = client.send({
+      url: url.href,
+      method,
+      headers: trail.headersNow(Date.now()),
+      body,
+      timeoutMs: Math.ceil(request.timeoutMs) + GRACE_MS,
+      signal: ending.signal,
+    });
+    const answer = await ending.within(sending, this.longestConnectMs + headersTimeoutMs, () =>
+      silent('HEADERS_TIMEOUT', url),
+    );
+    progress.hasAnswer = true;
+    const limits = { maxBodyBytes: request.maxBodyBytes, maxHeaderBytes, bodyTimeoutMs };
+    return readAnswer(answer, url, limits, ending);
+  }
+
+  /** Reaching a proxy, its answer and TLS with the target may each take their time. */
+  private get longestConnectMs(): number {
+    return 3 * this.connectTimeoutMs;
+  }
+
+  private ready(): Promise<Running | null> {
+    this.starting ??= this.start().catch((error: unknown) => {
+      this.starting = null;
+      throw error;
+    });
+    return this.starting;
+  }
+
+  /** Null when no driver can be had. */
+  private async start(): Promise<Running | null> {
+    const { drivers = [loadWreq, loadImpit], allowPrivate, resolve, proxyTls, tls } = this.options;
+    const driver = await loadDriver(drivers);
+    this.handshake = driver?.handshake ?? 'plain';
+    if (driver === null) return null;
+    const connectTimeoutMs = this.connectTimeoutMs;
+    const guard = await startGuardProxy({ allowPrivate, connectTimeoutMs, resolve, proxyTls });
+    const clients = new ClientCache({
+      driver,
+      guard,
+      maxClients: this.options.maxClients ?? 32,
+      idleMs: this.options.idleMs ?? 15_000,
+      plan: {
+        connectTimeoutMs: this.longestConnectMs,
+        trustsAnyCertificate: tls?.rejectUnauthorized === false,
+      },
+    });
+    return { guard, clients };
+  }
+}
+
+function shuttingDown(): ScrapifieError {
+  return new ScrapifieError('SHUTTING_DOWN', 'The HTTP engine is closed');
+}

@@ -1,0 +1,158 @@
+import { ERRORS, type ErrorCode } from '../../errors/registry.ts';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { ResponseHeaders } from '../engine.ts';
+import { type Body, type BodySink, bodyLimit, EMPTY_BODY, PlainSink } from '../http/body-sink.ts';
+import { codingsOf } from '../http/content-decoder.ts';
+import { EncodedSink } from '../http/encoded-sink.ts';
+import { REDIRECT_BODY_BYTES } from '../http/exchange.ts';
+import type { Hop } from '../http/follow-trail.ts';
+import { isRedirect } from '../http/redirect.ts';
+import type { Ending } from './ending.ts';
+import type { Answer } from './handshake-driver.ts';
+
+export interface AnswerLimits {
+  /** After decompression, whoever undoes that. */
+  readonly maxBodyBytes: number;
+  readonly maxHeaderBytes: number;
+  /** Longest silence within the body. */
+  readonly bodyTimeoutMs: number;
+}
+
+export interface ReadHop {
+  readonly hop: Hop;
+  /** False: more was on its way than anybody wanted to read. */
+  readonly isWhole: boolean;
+}
+
+/** Reads a library's answer into ours, under our limits. A redirect is complete with its head. */
+export async function readAnswer(
+  answer: Answer,
+  url: URL,
+  limits: AnswerLimits,
+  ending: Ending,
+): Promise<ReadHop> {
+  const { statusCode } = answer;
+  const reader = answer.body?.getReader() ?? null;
+  try {
+    const headers = headersOf(answer, url, limits.maxHeaderBytes);
+    const httpVersion = versionOf(headers);
+    const next = () =>
+      ending.within(
+        reader?.read() ?? Promise.resolve({ done: true as const, value: undefined }),
+        limits.bodyTimeoutMs,
+        () => silent('BODY_TIMEOUT', url),
+      );
+    if (isRedirect(statusCode)) {
+      const { bytes, isWhole } = await passOver(next, ending);
+      const hop = { statusCode, headers, body: EMPTY_BODY, wireBytes: bytes, httpVersion };
+      return { hop, isWhole };
+    }
+    const { body, bytes } = await readBody(answer, headers, limits.maxBodyBytes, next, ending);
+    const isGuessed = answer.isDecoded && headers['content-encoding'] !== undefined;
+    const wireBytes = isGuessed ? Math.min(bytes, declaredLength(headers) ?? bytes) : bytes;
+    return { hop: { statusCode, headers, body, wireBytes, httpVersion }, isWhole: true };
+  } finally {
+    // Of what was read to its end nothing is left to cancel; of anything else nobody wants the rest.
+    reader?.cancel().catch(() => {});
+  }
+}
+
+type Next = () => Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
+
+async function readBody(
+  answer: Answer,
+  headers: ResponseHeaders,
+  maxBodyBytes: number,
+  next: Next,
+  ending: Ending,
+): Promise<{ body: Body; bytes: number }> {
+  const codings = answer.body === null ? [] : codingsOf(headers['content-encoding']);
+  const declared = answer.body === null ? -1 : (declaredLength(headers) ?? -1);
+  const isEncoded = codings.length > 0;
+  if (declared > maxBodyBytes) throw bodyLimit(maxBodyBytes);
+
+  let wake = () => {};
+  let failure: Error | null = null;
+  const sink: BodySink =
+    isEncoded && !answer.isDecoded
+      ? new EncodedSink(
+          codings,
+          maxBodyBytes,
+          () => wake(),
+          (error) => {
+            failure = error;
+            wake();
+          },
+        )
+      : new PlainSink(isEncoded ? -1 : declared, maxBodyBytes);
+  let bytes = 0;
+  try {
+    for (let chunk = await next(); !chunk.done; chunk = await next()) {
+      const { value } = chunk;
+      if (value === undefined || value.byteLength === 0) continue;
+      bytes += value.byteLength;
+      if (!sink.write(value)) {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        wake = resolve;
+        await ending.race(promise);
+      }
+      if (failure !== null) throw failure;
+    }
+    const body = await ending.race(Promise.resolve(sink.end()));
+    if (failure !== null) throw failure;
+    return { body, bytes };
+  } catch (error) {
+    sink.drop();
+    throw error;
+  }
+}
+
+/** So that the connection can be used again, if it is not too much. What goes wrong is of no interest, an end is. */
+async function passOver(next: Next, ending: Ending): Promise<{ bytes: number; isWhole: boolean }> {
+  let bytes = 0;
+  try {
+    for (let chunk = await next(); !chunk.done; chunk = await next()) {
+      bytes += chunk.value?.byteLength ?? 0;
+      if (bytes > REDIRECT_BODY_BYTES) return { bytes, isWhole: false };
+    }
+    return { bytes, isWhole: true };
+  } catch (error) {
+    if (ending.signal.aborted) throw error;
+    return { bytes, isWhole: false };
+  }
+}
+
+function headersOf({ headers }: Answer, url: URL, maxBytes: number): ResponseHeaders {
+  const found: Record<string, string | string[]> = Object.create(null);
+  let size = 0;
+  for (const [name, value] of headers) {
+    size += name.length + value.length;
+    if (size > maxBytes) {
+      throw new ScrapifieError('HEADERS_LIMIT_EXCEEDED', `The response headers of ${url.host} are too large`);
+    }
+    const earlier = found[name];
+    if (earlier === undefined) found[name] = name === 'set-cookie' ? [value] : value;
+    else found[name] = typeof earlier === 'string' ? [earlier, value] : [...earlier, value];
+  }
+  return found;
+}
+
+/** The libraries do not say. These headers are forbidden in HTTP/2, and servers that speak HTTP/1.1 send one of them. */
+function versionOf(headers: ResponseHeaders): Hop['httpVersion'] {
+  const isFirst = ['connection', 'keep-alive', 'transfer-encoding'].some(
+    (name) => headers[name] !== undefined,
+  );
+  return isFirst ? '1.1' : '2';
+}
+
+function declaredLength(headers: ResponseHeaders): number | null {
+  const header = headers['content-length'];
+  return typeof header === 'string' && /^\d+$/.test(header) ? Number(header) : null;
+}
+
+export function silent(
+  code: Extract<ErrorCode, 'BODY_TIMEOUT' | 'HEADERS_TIMEOUT'>,
+  url: URL,
+): ScrapifieError {
+  return new ScrapifieError(code, `${ERRORS[code].meaning.replace(/\.$/, '')} (${url.host})`);
+}

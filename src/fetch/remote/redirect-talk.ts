@@ -1,0 +1,86 @@
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { FetchRequest } from '../engine.ts';
+import { isRedirect } from '../http/redirect.ts';
+import type { Trail } from '../http/trail.ts';
+import { siteOf } from './lent-jar.ts';
+import { type RedirectVerdict, type RenderAnswer, readQuestion } from './render-message.ts';
+
+export interface RedirectTalkOptions {
+  readonly trail: Trail;
+  readonly request: FetchRequest;
+  readonly now: () => number;
+}
+
+/** Where a call led, and whether the attempt goes on there with a call of its own. */
+export interface NextStep {
+  readonly target: URL;
+  readonly isTaken: boolean;
+}
+
+/**
+ * What the owner of a request says about the redirects that a worker meets. Within a site the page goes on where it
+ * is, so that forms can be sent and links clicked. Another site has other cookies: it is asked for anew.
+ */
+export class RedirectTalk {
+  /** Why the attempt is over, where it was `onRedirect` that ended it. */
+  refusal: { readonly reason: unknown } | null = null;
+  /** The time that decisions took; it is not the attempt's. */
+  heldMs = 0;
+  private readonly options: RedirectTalkOptions;
+  /** Targets that are to be asked for anew. Bounded by the redirects of one call. */
+  private readonly promised = new Set<string>();
+
+  constructor(options: RedirectTalkOptions) {
+    this.options = options;
+  }
+
+  /** Answers a worker, with the clock held. */
+  async answer(message: unknown): Promise<RedirectVerdict> {
+    const { target, hop } = readQuestion(message);
+    const url = new URL(target);
+    if (!(await this.isAllowed(url, hop))) return { isFollowed: false };
+    const isFollowed = siteOf(url.hostname) === siteOf(this.options.trail.url.hostname);
+    if (!isFollowed) this.promised.add(url.href);
+    return { isFollowed };
+  }
+
+  /** Takes the way that the worker went in its call. */
+  walk({ redirects = [], finalUrl }: RenderAnswer): void {
+    for (const [index, { statusCode }] of redirects.entries()) {
+      this.options.trail.follow(statusCode, new URL(redirects[index + 1]?.url ?? finalUrl));
+    }
+  }
+
+  /** Null when the call led nowhere else. */
+  async nextStep({ statusCode, headers, redirectedTo }: RenderAnswer): Promise<NextStep | null> {
+    if (redirectedTo === null) return null;
+    const { trail } = this.options;
+    const isByServer = isRedirect(statusCode) && headers.location !== undefined;
+    // The trail knows of loops over several calls, and counts.
+    const next = isByServer ? trail.next(statusCode, headers, Date.now()) : null;
+    // A worker that could not ask leaves it to us.
+    if (redirectedTo === undefined) {
+      return next === null ? null : { target: next, isTaken: await this.isAllowed(next, 1) };
+    }
+    const target = new URL(redirectedTo);
+    const isTaken = this.promised.has(target.href);
+    this.promised.clear();
+    return { target, isTaken };
+  }
+
+  private async isAllowed(target: URL, hop: number): Promise<boolean> {
+    const { trail, request, now } = this.options;
+    const askedAt = now();
+    try {
+      const decision = await request.onRedirect(target.href, trail.redirects.length + hop);
+      if (decision === 'stop') return false;
+      if (request.mayStart?.() !== false) return true;
+      throw new ScrapifieError('CANCELLED', `The request to ${target.host} came too late`);
+    } catch (reason) {
+      this.refusal = { reason };
+      throw reason;
+    } finally {
+      this.heldMs += now() - askedAt;
+    }
+  }
+}

@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { ContentHash } from '../../model/ids.ts';
+import type { Blobs } from '../../ports/blobs.ts';
+import { MAX_CALL_BYTES } from '../../ports/call-message.ts';
+import type { CallOptions, Queue } from '../../ports/queue.ts';
+import type { FetchRequest } from '../engine.ts';
+import type { CookieJar } from '../http/cookie-jar.ts';
+import type { Trail } from '../http/trail.ts';
+import { cookiesOfSite } from './lent-jar.ts';
+import {
+  contentHashOf,
+  RENDER_CALLS,
+  type RenderAnswer,
+  type RenderName,
+  type RenderRequest,
+  type RenderTask,
+  readRenderAnswer,
+} from './render-message.ts';
+import { writeProxy } from './render-schemas.ts';
+import { splitCookies } from './split-cookies.ts';
+
+export interface RenderCallsOptions {
+  readonly name: RenderName;
+  readonly queue: Pick<Queue, 'call'>;
+  readonly blobs: Pick<Blobs, 'put' | 'delete'>;
+}
+
+export interface LentRequest extends FetchRequest {
+  readonly jar: CookieJar;
+}
+
+/** Puts requests into messages, with what is too large for one beside it. */
+export interface RenderCalls {
+  ask(trail: Trail, request: LentRequest, how: Omit<CallOptions, 'rank'>): Promise<RenderAnswer>;
+}
+
+/** Renders are made in the order in which hosts allow them. */
+const RANK = 0;
+/** In JSON; what is longer travels as a blob. */
+const MOST_INLINE_BYTES = 32_768;
+
+export function createRenderCalls({ name, queue, blobs }: RenderCallsOptions): RenderCalls {
+  async function keep(bytes: Uint8Array): Promise<ContentHash> {
+    const contentHash = contentHashOf(bytes);
+    await blobs.put([{ hash: contentHash, bytes }]);
+    return contentHash;
+  }
+
+  async function sentBody(text: string | null): Promise<RenderRequest['body']> {
+    if (text === null) return null;
+    return sizeOf(text) <= MOST_INLINE_BYTES ? { text } : { contentHash: await keep(Buffer.from(text)) };
+  }
+
+  async function sentTask(inline: RenderTask): Promise<RenderRequest['task']> {
+    if (sizeOf(inline) <= MOST_INLINE_BYTES) return { inline };
+    // With a mark in it the blob is one of its kind, and can be deleted when it has been read.
+    return { contentHash: await keep(Buffer.from(JSON.stringify({ ...inline, mark: randomUUID() }))) };
+  }
+
+  return {
+    async ask(trail, request, how) {
+      const { url, method } = trail;
+      const { maxBodyBytes, proxy, identity, key, wantsStorage, maySolve, mayStart } = request;
+      const [headers, cookies] = splitCookies(trail.headersNow(Date.now()));
+      const timeoutMs = Math.ceil(how.timeoutMs);
+      const { render, storage, jar } = request;
+      const [body, task] = await Promise.all([
+        sentBody(trail.body),
+        sentTask({ render, storage, jar: cookiesOfSite(jar, url, Date.now()) }),
+      ]);
+      const options = withoutGaps({
+        proxy: proxy === undefined ? undefined : writeProxy(proxy),
+        identity,
+        key,
+        task,
+        wantsStorage,
+        maySolve,
+      });
+      const message: RenderRequest = {
+        ...{ url: url.href, method, headers, cookies, body, timeoutMs, maxBodyBytes },
+        maxRedirects: Math.max(0, request.maxRedirects - trail.redirects.length),
+        ...options,
+        needs: Object.keys(options),
+      };
+      try {
+        if (sizeOf(message) > MAX_CALL_BYTES) throw tooMuch();
+        if (mayStart?.() === false) {
+          throw new ScrapifieError('CANCELLED', `The request to ${url.host} came too late`);
+        }
+        return readRenderAnswer(
+          await queue.call(RENDER_CALLS[name], message, { ...how, timeoutMs, rank: RANK }),
+        );
+      } finally {
+        if (task !== undefined && 'contentHash' in task) {
+          blobs.delete([task.contentHash]).catch(() => undefined);
+        }
+      }
+    },
+  };
+}
+
+const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+
+function withoutGaps<T extends object>(fields: T): Partial<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<T>;
+}
+
+function tooMuch(): ScrapifieError {
+  return new ScrapifieError(
+    'UNSUPPORTED_OPTION',
+    `URL, headers and cookies of a render take at most ${MAX_CALL_BYTES} bytes`,
+  );
+}

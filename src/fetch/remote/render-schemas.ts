@@ -1,0 +1,149 @@
+import { z } from 'zod';
+import type { Identity } from '../../model/identity.ts';
+import { PROXY_PROTOCOLS, PROXY_TIERS, ProxyCredentials, type ProxyEndpoint } from '../../model/proxy.ts';
+import type { BrowserStorage, RenderAction, RenderWish } from '../../model/render.ts';
+import type { StoredCookie } from '../http/cookie-jar.ts';
+
+/** The parts of render messages that the model describes, as they travel. What they do not name is passed over. */
+
+const selector = z.string().max(10_000);
+const ms = z.number().min(0).max(86_400_000);
+const until = z.enum(['load', 'domcontentloaded', 'networkidle']);
+const screenshot = {
+  fullPage: z.boolean().optional(),
+  selector: selector.optional(),
+  format: z.enum(['png', 'jpeg']).optional(),
+  quality: z.number().min(0).max(100).optional(),
+};
+const timeoutMs = ms.optional();
+const wait = { selector: selector.optional(), ms: ms.optional(), until: until.optional() };
+
+const actionSchema: z.ZodType<RenderAction> = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('click'), selector, timeoutMs }),
+  z.object({ type: z.literal('type'), selector, text: z.string(), timeoutMs }),
+  z.object({ type: z.literal('press'), key: z.string().max(100), selector: selector.optional(), timeoutMs }),
+  z.object({ type: z.literal('select'), selector, value: z.string(), timeoutMs }),
+  z.object({ type: z.literal('wait'), ...wait, timeoutMs }),
+  z.object({
+    type: z.literal('scroll'),
+    selector: selector.optional(),
+    pixels: z.number().optional(),
+    timeoutMs,
+  }),
+  z.object({ type: z.literal('evaluate'), script: z.string(), timeoutMs }),
+  z.object({ type: z.literal('screenshot'), ...screenshot, timeoutMs }),
+]);
+
+export const wishSchema: z.ZodType<RenderWish> = z.object({
+  wait: z.object(wait).optional(),
+  scroll: z
+    .object({ maxSteps: z.number().min(0).max(100_000).optional(), pauseMs: ms.optional() })
+    .optional(),
+  actions: z.array(actionSchema).max(1_000).optional(),
+  screenshot: z.object(screenshot).optional(),
+  pdf: z.boolean().optional(),
+  captureXhr: z.boolean().optional(),
+  blockResources: z
+    .array(z.enum(['images', 'fonts', 'media', 'trackers']))
+    .max(16)
+    .optional(),
+});
+
+const cookieSchema = z.object({
+  name: z.string(),
+  value: z.string(),
+  domain: z.string(),
+  path: z.string(),
+  expires: z.number(),
+  httpOnly: z.boolean(),
+  secure: z.boolean(),
+  sameSite: z.enum(['Strict', 'Lax', 'None']),
+});
+
+export const storageSchema: z.ZodType<BrowserStorage> = z.object({
+  cookies: z.array(cookieSchema).max(10_000),
+  localStorage: z.record(z.string(), z.record(z.string(), z.string())),
+});
+
+/** Cookies of a jar. */
+export const storedCookieSchema: z.ZodType<StoredCookie> = z.object({
+  name: z.string(),
+  value: z.string(),
+  domain: z.string(),
+  isHostOnly: z.boolean(),
+  path: z.string(),
+  isSecure: z.boolean(),
+  isHttpOnly: z.boolean(),
+  sameSite: z.enum(['strict', 'lax', 'none']).nullable(),
+  expiresAt: z.number().nullable(),
+});
+
+const text = z.string().max(10_000);
+const brands = z.array(z.object({ brand: text, version: text })).max(32);
+const pixels = z.number().min(0).max(100_000);
+
+export const identitySchema: z.ZodType<Identity> = z.object({
+  kind: z.literal('browser'),
+  region: text,
+  userAgent: text,
+  clientHints: z.object({
+    brands,
+    fullVersionList: brands,
+    fullVersion: text,
+    platform: text,
+    platformVersion: text,
+    architecture: text,
+    bitness: text,
+    model: text,
+    mobile: z.boolean(),
+    wow64: z.boolean(),
+  }),
+  platform: text,
+  screen: z.object({
+    width: pixels,
+    height: pixels,
+    availWidth: pixels,
+    availHeight: pixels,
+    colorDepth: z.number(),
+    devicePixelRatio: z.number().positive(),
+  }),
+  viewport: z.object({ width: pixels, height: pixels }),
+  timeZone: text,
+  geolocation: z.object({ latitude: z.number(), longitude: z.number(), accuracy: z.number() }),
+  languages: z.array(text).max(32),
+  acceptLanguage: text,
+  hardwareConcurrency: z.number(),
+  deviceMemory: z.number(),
+  maxTouchPoints: z.number(),
+  videoCard: z.object({ vendor: text, renderer: text }),
+  headers: z.array(z.tuple([text, text])).max(100),
+});
+
+export const proxySchema = z.object({
+  id: text,
+  provider: text,
+  tier: z.enum(PROXY_TIERS),
+  protocol: z.enum(PROXY_PROTOCOLS),
+  host: z.string().min(1).max(253),
+  port: z.int().min(1).max(65_535),
+  login: z.object({ username: z.string(), password: z.string() }).nullable(),
+  country: text.nullable(),
+  isPrivateAllowed: z.boolean(),
+});
+
+/** A proxy as it travels: the one form of it that shows its login. */
+export type SentProxy = z.infer<typeof proxySchema>;
+
+export function writeProxy({ credentials, ...proxy }: ProxyEndpoint): SentProxy {
+  const { id, provider, tier, protocol, host, port, country, isPrivateAllowed } = proxy;
+  const login =
+    credentials === null ? null : { username: credentials.username, password: credentials.password };
+  return { id, provider, tier, protocol, host, port, login, country, isPrivateAllowed };
+}
+
+export function readProxy({ login, ...proxy }: SentProxy): ProxyEndpoint {
+  return {
+    ...proxy,
+    credentials: login === null ? null : new ProxyCredentials(login.username, login.password),
+  };
+}

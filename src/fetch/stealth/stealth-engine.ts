@@ -1,0 +1,85 @@
+import { randomBytes } from 'node:crypto';
+import type { BrowserContext, Page } from 'patchright-core';
+import {
+  type BrowserEngineHooks,
+  type BrowserEngineOptions,
+  createBrowserEngine,
+  type RenderEngine,
+} from '../browser/browser-engine.ts';
+import { browserUnavailable } from '../browser/render-errors.ts';
+import { briefingOf, contextOptionsOf, regionalOptionsOf } from './disguise.ts';
+import { arrangeHeaders } from './header-order.ts';
+import { createHand } from './human-hand.ts';
+import type { PauseRange } from './human-pauses.ts';
+import { type TargetTap, tapOf } from './target-tap.ts';
+
+export interface StealthEngineOptions extends Pick<BrowserEngineOptions, 'rig' | 'userAgent' | 'limits'> {
+  /** Looks for a puzzle when a page has loaded. */
+  readonly afterLoad?: BrowserEngineHooks['afterLoad'];
+  /** Between actions. */
+  readonly pauses?: PauseRange | undefined;
+  readonly random?: (() => number) | undefined;
+}
+
+/** URLs that a context remembers to have asked for. */
+const MOST_VISITED = 2_000;
+
+/**
+ * A browser that is who the request's identity says: to servers, to scripts of the page, of its frames and of its
+ * workers, and in the way it acts. A request without an identity says who we are, like one to the plain engine.
+ *
+ * A browser behind a Playwright server has a disguise of its own (that is what such servers are for) and gets only what
+ * concerns the place: time zone, language and position.
+ */
+export function createStealthEngine(options: StealthEngineOptions): RenderEngine {
+  const { rig, userAgent, limits, afterLoad, pauses, random = Math.random } = options;
+  const hasOwnDisguise = rig.kind === 'playwright';
+  const visits = new WeakMap<BrowserContext, Set<string>>();
+
+  const hooks: BrowserEngineHooks = {
+    contextFor({ identity }) {
+      if (identity === undefined) return { identity: '', options: {} };
+      return {
+        identity: JSON.stringify(identity),
+        options: hasOwnDisguise ? regionalOptionsOf(identity) : contextOptionsOf(identity),
+      };
+    },
+    async prepareContext(context, { identity }) {
+      if (identity === undefined || hasOwnDisguise) return;
+      tapFor(context).brief(context, briefingOf(identity, `s${randomBytes(9).toString('hex')}`));
+    },
+    beforeNavigation(page, { identity }) {
+      if (identity === undefined || hasOwnDisguise) return;
+      const refusal = tapFor(page.context()).refusalOf(page.context());
+      if (refusal !== null) throw browserUnavailable(`it cannot be disguised (${refusal})`);
+    },
+    arrangeHeaders(headers, url, page, { identity }) {
+      const plain = () => [...headers].map(([name, value]) => ({ name, value }));
+      if (identity === undefined || hasOwnDisguise) return plain();
+      const sent = new Map(headers);
+      // Only who comes again asks whether something has changed.
+      if (!hasVisited(page, url.href)) sent.delete('cache-control');
+      return arrangeHeaders(sent, url, identity);
+    },
+    afterLoad,
+    manner: createHand({ random, pauses }),
+  };
+
+  const hasVisited = (page: Page, url: string): boolean => {
+    const known = visits.get(page.context()) ?? new Set();
+    visits.set(page.context(), known);
+    const isKnown = known.has(url);
+    if (known.size >= MOST_VISITED) known.clear();
+    known.add(url);
+    return isKnown;
+  };
+
+  return createBrowserEngine({ rig, userAgent, limits, name: 'stealth', watchesConsole: false, hooks });
+}
+
+function tapFor(context: BrowserContext): TargetTap {
+  const browser = context.browser();
+  const tap = browser === null ? null : tapOf(browser);
+  if (tap === null) throw browserUnavailable('it cannot be disguised (its messages cannot be reached)');
+  return tap;
+}

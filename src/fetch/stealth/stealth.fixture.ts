@@ -1,0 +1,17 @@
+import { EXECUTABLE, type TestBrowser } from '../browser/browser.fixture.ts';
+import { type BrowserRigOptions, createBrowserRig } from '../browser/browser-rig.ts';
+import { findBrowser } from '../browser/find-browser.ts';
+import { createStealthEngine, type StealthEngineOptions } from './stealth-engine.ts';
+
+const found = await findBrowser({ executable: EXECUTABLE, env: {} });
+export const BROWSER_VERSION = found?.version ?? '';
+
+/** A disguised engine whose hands are quick. Whoever asks for it closes it. */
+export function lastingStealth(
+  options: Partial<BrowserRigOptions> = {},
+  more: Partial<StealthEngineOptions> = {},
+): TestBrowser {
+  const rig = createBrowserRig({ executablePath: EXECUTABLE, allowPrivate: true, ...options });
+  const pauses = { minMs: 1, maxMs: 20 };
+  return { rig, engine: createStealthEngine({ rig, userAgent: 'TestBot/1', pauses, ...more }) };
+}

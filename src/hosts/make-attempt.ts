@@ -1,0 +1,267 @@
+import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
+import type { Identity } from '../model/identity.ts';
+import type { HostKey } from '../model/ids.ts';
+import type { Task } from '../model/task.ts';
+import type { PageReader } from '../pages/page-reading.ts';
+import { learn, NO_MEMORY, noteProbe } from '../plan/ladder/host-memory.ts';
+import { type LadderInput, type LadderStep, nextStep } from '../plan/ladder/ladder.ts';
+import { hasGained } from '../plan/ladder/rendering-gain.ts';
+import { RUNS_SCRIPTS } from '../plan/ladder/way.ts';
+import type { LeaseRef, Store, TaskEnd } from '../ports/store.ts';
+import { credentialHeaders } from '../sessions/credential.ts';
+import { fillIn } from '../sessions/fill-in.ts';
+import type { SessionUse } from '../sessions/session-use.ts';
+import { ladderPolicy, ladderRequest, OWN_PROXY, proxyWishOf } from './attempt-request.ts';
+import { createConsentAudit } from './consent-audit.ts';
+import { type Fetched, fetchTask, type HowToFetch } from './fetch-task.ts';
+import { type Finished, finishTask, resultOf } from './finish-task.ts';
+import type { HostDoor } from './host-door.ts';
+import type { Means } from './means.ts';
+import type { RobotsCache } from './robots-cache.ts';
+import type { RunningJob } from './running-job.ts';
+import { chooseWayOut, type WayOut } from './way-out.ts';
+
+export interface AttemptParts {
+  readonly hostKey: HostKey;
+  readonly lease: LeaseRef;
+  readonly store: Pick<Store, 'reserveUrl' | 'audit'>;
+  readonly door: HostDoor;
+  readonly means: Means;
+  readonly reader: PageReader;
+  readonly robots: RobotsCache;
+  readonly signal: AbortSignal;
+  /** The host has answered: the next request may go, although this page is not read yet. */
+  readonly onAnswered: () => void;
+  readonly now: () => number;
+  readonly random: () => number;
+}
+
+/** Makes attempts for the owner of a host: the ladder says how, and hears what came of it. */
+export interface Attempts {
+  /** The host's leave has been given; this gives it back. */
+  make(task: Task, running: RunningJob): Promise<Finished | Postponed>;
+}
+
+/** Nothing was tried: the task comes again. */
+export interface Postponed {
+  readonly postponed: TaskEnd;
+}
+
+type Step = Extract<LadderStep, { kind: 'attempt' }>;
+type Stop = Extract<LadderStep, { kind: 'stop' }>;
+
+/** What an attempt is about, and with what it is made. */
+interface Attempt {
+  readonly task: Task;
+  readonly running: RunningJob;
+  readonly session: SessionUse | null;
+  readonly input: LadderInput;
+  readonly step: Step;
+  /** Why nothing can be tried; `step` is then what would have been. */
+  readonly stop: Stop | null;
+}
+
+interface Ready {
+  readonly out: WayOut;
+  readonly identity: Identity | null;
+  readonly how: HowToFetch;
+}
+
+export function createAttempts(parts: AttemptParts): Attempts {
+  const { hostKey, door, means, robots, now, random } = parts;
+  const audit = createConsentAudit(parts.store, hostKey, now);
+
+  async function make(task: Task, running: RunningJob): Promise<Finished | Postponed> {
+    const { session: name, engine, render } = running.job.options.page;
+    const isPlain = (engine === 'auto' || engine === 'http') && render === null && task.trace.length === 0;
+    if (!isPlain) await means.look();
+    let attempt = attemptAt(task, running, null);
+    let ready: Ready | Postponed;
+    try {
+      if (name !== null) {
+        attempt = attemptAt(task, running, await means.sessions.begin(running.job.accountId, name));
+      }
+      ready = await prepare(attempt);
+    } catch (error) {
+      door.left();
+      if (!isScrapifieError(error)) throw error;
+      return finish(attempt, { kind: 'error', error, ms: 0 });
+    }
+    if ('postponed' in ready) {
+      door.left();
+      return ready;
+    }
+    return go(attempt, ready);
+  }
+
+  /** Everything that can be refused before the host is asked. */
+  async function prepare(attempt: Attempt): Promise<Ready | Postponed> {
+    const { step, stop, session, running } = attempt;
+    if (stop !== null) throw refusal(stop);
+    const wish = proxyWishOf(running.job.options.page.proxy, session);
+    const way = chooseWayOut(step.proxyTier, wish, hostKey, session?.sticky ?? null, means, now);
+    if (way.kind === 'wait') {
+      return { postponed: { state: 'waiting', readyAt: way.until, rule: 'proxy.resting' } };
+    }
+    if (step.isProbe) door.remember(noteProbe(attempt.input.memory, now()));
+    await audit(step, running);
+    const identity = step.identity === 'browser' ? await identityFor(attempt, way.out) : null;
+    return { out: way.out, identity, how: await howToFetch(attempt, way.out, identity) };
+  }
+
+  function attemptAt(task: Task, running: RunningJob, session: SessionUse | null): Attempt {
+    const input: LadderInput = {
+      request: ladderRequest(task, running, session),
+      policy: ladderPolicy(door.policy(), running),
+      installation: means.installation(),
+      memory: door.state.memory ?? NO_MEMORY,
+      trace: task.trace,
+    };
+    const next = nextStep(input, now(), random);
+    const stop = next.kind === 'stop' ? next : null;
+    const step = next.kind === 'stop' ? untried(next.reason, input) : next;
+    return { task, running, session, input, step, stop };
+  }
+
+  async function go(attempt: Attempt, { out, identity, how }: Ready): Promise<Finished> {
+    const { step, running, task } = attempt;
+    const requestedAt = now();
+    const fetched = await fetchTask(task, running, means.engine(step.engine, step.identity), {
+      hostKey,
+      lease: parts.lease,
+      store: parts.store,
+      now,
+      signal: parts.signal,
+      mayStart: door.mayStart,
+      mayDisguise: door.hasConsent(running, 'identity'),
+      robotsFor: (url) => (door.isObeyed(running) ? (robots.recall(url.origin) ?? 'unknown') : null),
+      pass: () => door.enterAgain(running, new URL(task.atUrl)),
+      how,
+    });
+    door.answered(resultOf(fetched, now()), requestedAt);
+    parts.onAnswered();
+    const finished = await finish(attempt, await keepSession(attempt, out, identity, fetched));
+    const { outcome, statusCode, errorCode = null, ms, bytes } = finished.attempt;
+    out.ended({ outcome, statusCode, errorCode, fault: finished.fault, ms, bytes });
+    return finished;
+  }
+
+  /** A page whose cookies could not be kept is fetched again: the next one would not be logged in. */
+  async function keepSession(
+    { session, step }: Attempt,
+    { proxy }: WayOut,
+    identity: Identity | null,
+    fetched: Fetched,
+  ): Promise<Fetched> {
+    if (session === null) return fetched;
+    const storage = fetched.kind === 'error' ? null : (fetched.response.rendered?.extra.storage ?? null);
+    // A proxy of the caller's belongs to the request, not to the session.
+    const isOurs = proxy !== null && step.proxyTier !== OWN_PROXY;
+    const kept = isOurs ? { id: proxy.id, tier: proxy.tier, country: proxy.country } : null;
+    try {
+      await means.sessions.end(session, { proxy: kept, identity, storage });
+      return fetched;
+    } catch (error) {
+      if (!isScrapifieError(error)) throw error;
+      return { kind: 'error', error, ms: 0 };
+    }
+  }
+
+  /** A session keeps its own; others get one for the job, so that the pages of a site see one visitor. */
+  function identityFor({ session, running }: Attempt, { proxy }: WayOut): Promise<Identity> {
+    const region = proxy?.country ?? null;
+    const kept = session?.session.identity ?? null;
+    if (kept !== null && (region === null || kept.region === region)) return Promise.resolve(kept);
+    return means.identity(session?.key ?? `${running.job.id} ${hostKey}`, region);
+  }
+
+  async function howToFetch(
+    { step, session, running, task }: Attempt,
+    { proxy }: WayOut,
+    identity: Identity | null,
+  ): Promise<HowToFetch> {
+    const { job } = running;
+    const { render } = job.options.page;
+    const common: HowToFetch = {
+      ...(proxy === null ? {} : { proxy }),
+      ...(identity === null ? {} : { identity }),
+      ...(step.hasSolver ? { maySolve: true } : {}),
+      ...(session === null ? {} : { jar: session.jar }),
+    };
+    const credential = session === null ? null : await means.credentials.forSession(session.session);
+    const given =
+      credential === null ? common : { ...common, personal: credentialHeaders(credential, task.atUrl) };
+    if (!RUNS_SCRIPTS[step.engine]) return given;
+    const { actions } = render ?? {};
+    return {
+      ...given,
+      key: session?.key ?? `${job.accountId} ${job.id} ${hostKey}`,
+      ...(session === null ? {} : { jar: undefined, storage: session.storage, wantsStorage: true }),
+      ...(render === null
+        ? {}
+        : {
+            render:
+              actions === undefined
+                ? render
+                : { ...render, actions: fillIn(actions, credential, task.atUrl) },
+          }),
+    };
+  }
+
+  async function finish(attempt: Attempt, fetched: Fetched): Promise<Finished> {
+    const { task, running, input, step } = attempt;
+    const finished = await finishTask(task, running, fetched, {
+      reader: parts.reader,
+      lease: parts.lease,
+      step,
+      async next(made) {
+        const isOver = made.outcome === 'ok';
+        if (!isOver) await means.look();
+        const installation = isOver ? input.installation : means.installation();
+        return nextStep({ ...input, installation, trace: [...task.trace, made] }, now(), random);
+      },
+      now,
+      random,
+    });
+    // What was refused before anything was sent says nothing about the host.
+    if (finished.attempt.statusCode !== null) keepLesson(attempt, finished);
+    return finished;
+  }
+
+  function keepLesson({ task, step }: Attempt, { attempt }: Finished): void {
+    const plain = task.trace.findLast(({ engine, yield: found }) => engine === 'http' && found !== undefined);
+    const canTell = plain?.yield !== undefined && attempt.yield !== undefined && RUNS_SCRIPTS[attempt.engine];
+    const gain = canTell ? hasGained(plain.yield, attempt.yield) : undefined;
+    const { memory = NO_MEMORY } = door.state;
+    door.remember(
+      learn(memory, { ...attempt, identity: step.identity, url: task.atUrl, hasGained: gain }, now()),
+    );
+  }
+
+  return { make };
+}
+
+/** What would have been the attempt, written down with the reason why there was none. */
+function untried(reason: string, { request }: LadderInput): Step {
+  const engine = request.engine === 'auto' ? 'http' : request.engine;
+  const identity = request.identity ?? 'bot';
+  return {
+    kind: 'attempt',
+    engine,
+    proxyTier: null,
+    identity,
+    hasSolver: false,
+    isProbe: false,
+    isRetry: false,
+    reason,
+  };
+}
+
+function refusal({ code, reason }: Stop): ScrapifieError {
+  return new ScrapifieError(code ?? 'INTERNAL', REFUSALS[code ?? ''] ?? `It was not tried: ${reason}.`);
+}
+
+const REFUSALS: Readonly<Record<string, string>> = {
+  CONSENT_REQUIRED: "The operator's policy does not allow what was asked on this host.",
+  NO_WORKER: 'No process that renders pages answers at the moment.',
+};

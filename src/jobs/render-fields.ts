@@ -1,0 +1,232 @@
+import { z } from 'zod';
+import type { Format } from '../model/job.ts';
+import type { RenderAction, RenderWish, ScreenshotOptions } from '../model/render.ts';
+
+const MAX_ACTIONS = 100;
+const MAX_WAIT_MS = 240_000;
+/** What a step gets that does not say how long it may take. */
+const DEFAULT_STEP_MS = 10_000;
+
+const selector = z.string().min(1).max(1_000).describe('A CSS selector, or one of Playwright’s.');
+const waitMs = z.number().int().min(0).max(MAX_WAIT_MS);
+const until = z
+  .enum(['load', 'domcontentloaded', 'networkidle'])
+  .describe('How far the page must have loaded.');
+
+const wait = z
+  .strictObject({
+    selector: selector.optional().describe('Until an element matches.'),
+    ms: waitMs.optional().describe('So long, after everything else that is waited for.'),
+    until: until.optional(),
+  })
+  .superRefine(needsSomething)
+  .nullable()
+  .default(null)
+  .describe('What to wait for before the page is read. Needs a browser.')
+  .meta({ examples: [{ selector: '#results' }] });
+
+const scroll = z
+  .union([
+    z.boolean(),
+    z.strictObject({
+      maxSteps: z
+        .number()
+        .int()
+        .min(1)
+        .max(1_000)
+        .optional()
+        .describe('Screens to go at most; 20 unless given.'),
+      pauseMs: z.number().int().min(0).max(10_000).optional().describe('Pause after each; 150 unless given.'),
+    }),
+  ])
+  .default(false)
+  .describe('Go down the page until it grows no more, for lists that load on the way. Needs a browser.');
+
+const pictureFields = {
+  fullPage: z.boolean().optional().describe('The whole page instead of what a window shows.'),
+  selector: selector.optional().describe('Only the first element that matches.'),
+  format: z.enum(['png', 'jpeg']).optional().describe('png unless given.'),
+  quality: z.number().int().min(0).max(100).optional().describe('Of a jpeg.'),
+};
+
+const screenshot = z
+  .strictObject(pictureFields)
+  .superRefine(checkPicture)
+  .nullable()
+  .default(null)
+  .describe('How the picture is taken; asks for the format `screenshot` as well. Needs a browser.')
+  .meta({ examples: [{ fullPage: true }] });
+
+const timed = {
+  timeoutMs: z
+    .number()
+    .int()
+    .min(100)
+    .max(MAX_WAIT_MS)
+    .optional()
+    .describe('Time for this step; 10 s unless given.'),
+};
+
+const action = z.discriminatedUnion(
+  'type',
+  [
+    z.strictObject({ type: z.literal('click'), selector, ...timed }),
+    z.strictObject({ type: z.literal('type'), selector, text: z.string().max(10_000), ...timed }),
+    z.strictObject({
+      type: z.literal('press'),
+      key: z.string().min(1).max(50).describe('`Enter`, `a`, `Control+A` …'),
+      selector: selector.optional().describe('Where; else wherever the focus is.'),
+      ...timed,
+    }),
+    z.strictObject({
+      type: z.literal('select'),
+      selector,
+      value: z.string().max(1_000).describe('Value or label of the option.'),
+      ...timed,
+    }),
+    z
+      .strictObject({
+        type: z.literal('wait'),
+        selector: selector.optional(),
+        ms: waitMs.optional(),
+        until: until.optional(),
+        ...timed,
+      })
+      .superRefine(needsSomething),
+    z
+      .strictObject({
+        type: z.literal('scroll'),
+        selector: selector.optional().describe('Until this element is in sight.'),
+        pixels: z.number().int().min(-1_000_000).max(1_000_000).optional().describe('Else one screen down.'),
+        ...timed,
+      })
+      .superRefine((given, context) => {
+        if (given.selector === undefined || given.pixels === undefined) return;
+        context.addIssue({
+          code: 'custom',
+          path: ['pixels'],
+          message: 'Give `selector` or `pixels`, not both.',
+        });
+      }),
+    z.strictObject({
+      type: z.literal('evaluate'),
+      script: z.string().min(1).max(100_000).describe('JavaScript; what it returns is in the answer.'),
+      ...timed,
+    }),
+    z.strictObject({ type: z.literal('screenshot'), ...pictureFields, ...timed }).superRefine(checkPicture),
+  ],
+  {
+    error: 'Must be an object with `type` click, type, press, select, wait, scroll, evaluate or screenshot.',
+  },
+);
+
+const actions = z
+  .array(action)
+  .max(MAX_ACTIONS)
+  .default([])
+  .describe(
+    'What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the ' +
+      'error, and what there was by then is kept. Needs a browser.',
+  )
+  .meta({
+    examples: [
+      [
+        { type: 'click', selector: '#more' },
+        { type: 'wait', selector: '.item:nth-child(20)' },
+      ],
+    ],
+  });
+
+const blockResources = z
+  .array(z.enum(['images', 'fonts', 'media', 'trackers']))
+  .max(4)
+  .default([])
+  .describe('What a browser need not load.');
+
+/** What a browser is to do on a page, the same in every kind of request. */
+export const renderFields = { wait, scroll, actions, screenshot, blockResources };
+
+/** What only a browser can honour, with the field that asks for it. */
+const BROWSER_FORMATS: readonly Format[] = ['screenshot', 'pdf', 'xhr'];
+
+export interface RenderRequest {
+  readonly wait: z.output<typeof wait>;
+  readonly scroll: z.output<typeof scroll>;
+  readonly actions: z.output<typeof actions>;
+  readonly screenshot?: z.output<typeof screenshot>;
+  readonly blockResources: z.output<typeof blockResources>;
+  readonly formats?: readonly Format[];
+}
+
+/** Null when nothing is asked for that plain HTTP could not do. */
+export function renderWishOf(request: RenderRequest): RenderWish | null {
+  const { wait, scroll, actions, screenshot = null, blockResources, formats = [] } = request;
+  const wantsPicture = screenshot !== null || formats.includes('screenshot');
+  const wish: RenderWish = {
+    ...(wait === null ? {} : { wait }),
+    ...(scroll === false ? {} : { scroll: scroll === true ? {} : scroll }),
+    ...(actions.length === 0 ? {} : { actions: actions.map(withTimeToWait) }),
+    ...(wantsPicture ? { screenshot: screenshot ?? {} } : {}),
+    ...(formats.includes('pdf') ? { pdf: true } : {}),
+    ...(formats.includes('xhr') ? { captureXhr: true } : {}),
+    ...(blockResources.length === 0 ? {} : { blockResources: [...new Set(blockResources)] }),
+  };
+  return Object.keys(wish).length === 0 ? null : wish;
+}
+
+/** A pause that was asked for must not be what its step has no time for. */
+function withTimeToWait(action: RenderAction): RenderAction {
+  if (action.type !== 'wait' || action.ms === undefined || action.timeoutMs !== undefined) return action;
+  return action.ms < DEFAULT_STEP_MS ? action : { ...action, timeoutMs: action.ms + DEFAULT_STEP_MS };
+}
+
+/** Fields that need a browser, by their paths. */
+export function browserFields(request: RenderRequest): (readonly (string | number)[])[] {
+  const { wait, scroll, actions, screenshot = null, blockResources, formats = [] } = request;
+  return [
+    ...(wait === null ? [] : [['wait']]),
+    ...(scroll === false ? [] : [['scroll']]),
+    ...(actions.length === 0 ? [] : [['actions']]),
+    ...(screenshot === null ? [] : [['screenshot']]),
+    ...(blockResources.length === 0 ? [] : [['blockResources']]),
+    ...formats.flatMap((format, at) => (BROWSER_FORMATS.includes(format) ? [['formats', at]] : [])),
+  ];
+}
+
+/** Pauses that leave no time for the page could only ever fail. */
+export function checkPauses(
+  { wait, actions, timeoutMs }: Pick<RenderRequest, 'wait' | 'actions'> & { readonly timeoutMs: number },
+  context: z.core.$RefinementCtx,
+): void {
+  let sumMs = 0;
+  const add = (ms: number | undefined, path: (string | number)[]) => {
+    if (ms === undefined) return;
+    const wasPossible = sumMs < timeoutMs;
+    sumMs += ms;
+    if (!wasPossible || sumMs < timeoutMs) return;
+    context.addIssue({
+      code: 'custom',
+      path,
+      message: 'All pauses together must be shorter than `timeoutMs`.',
+    });
+  };
+  add(wait?.ms, ['wait', 'ms']);
+  for (const [at, each] of actions.entries()) if (each.type === 'wait') add(each.ms, ['actions', at, 'ms']);
+}
+
+function needsSomething(
+  given: { selector?: string | undefined; ms?: number | undefined; until?: string | undefined },
+  context: z.core.$RefinementCtx,
+): void {
+  if (given.selector !== undefined || given.ms !== undefined || given.until !== undefined) return;
+  context.addIssue({ code: 'custom', message: 'Give `selector`, `ms` or `until`.' });
+}
+
+function checkPicture(given: ScreenshotOptions, context: z.core.$RefinementCtx): void {
+  if (given.fullPage === true && given.selector !== undefined) {
+    context.addIssue({ code: 'custom', path: ['fullPage'], message: 'An element is not the whole page.' });
+  }
+  if (given.quality !== undefined && given.format !== 'jpeg') {
+    context.addIssue({ code: 'custom', path: ['quality'], message: 'Only a jpeg has a quality.' });
+  }
+}

@@ -1,0 +1,97 @@
+import type { IdentityKind } from '../model/identity.ts';
+import type { AccountId, SessionId } from '../model/ids.ts';
+import type { ProxyTier } from '../model/proxy.ts';
+import type { Slice } from './store.ts';
+
+/** A part of the store: sessions and credentials by account and name. What they hold is bytes here: the store never looks inside. */
+export interface SessionStore {
+  /** Keeps the session unless the account has one of that name; returns the one that is kept, ended ones too. */
+  openSession(session: NewSession): Promise<StoredSession>;
+  /** Ended ones too. */
+  getSession(account: AccountId, name: string): Promise<StoredSession | null>;
+  /** Newest first, ended ones too. */
+  listSessions(query: AccountQuery): Promise<Slice<SessionEntry>>;
+  /**
+   * Replaces the data of the session with this id and version, and counts the use. False when somebody else was
+   * first or it is gone, and nothing has happened then: whoever is told so reads, merges and tries again.
+   */
+  updateSession(change: SessionChange): Promise<boolean>;
+  /** Counts uses that changed nothing. Sessions that are gone are passed over. */
+  touchSessions(uses: readonly SessionTouch[]): Promise<void>;
+  deleteSession(account: AccountId, name: string): Promise<boolean>;
+  /** Deletes sessions that ended before this time, those that ended first at first; returns how many. */
+  deleteEndedSessions(endedBefore: number, limit: number): Promise<number>;
+  /** In place of one of the same name, whose `createdAt` stays. */
+  putCredential(credential: NewCredential): Promise<void>;
+  getCredential(account: AccountId, name: string): Promise<StoredCredential | null>;
+  /** In the order in which they came. */
+  listCredentials(query: AccountQuery): Promise<Slice<CredentialEntry>>;
+  deleteCredential(account: AccountId, name: string): Promise<boolean>;
+}
+
+export interface AccountQuery {
+  readonly accountId: AccountId;
+  readonly cursor?: string | undefined;
+  readonly limit: number;
+}
+
+/** What was asked for when a session was made; it never changes. */
+export interface SessionWish {
+  /** The name of what to log in with. */
+  readonly credentials: string | null;
+  readonly proxy: { readonly tier: ProxyTier | null; readonly country: string | null } | null;
+  readonly identity: IdentityKind | null;
+}
+
+export interface NewSession {
+  /** Tells a session from a later one of the same name. */
+  readonly id: SessionId;
+  readonly accountId: AccountId;
+  readonly name: string;
+  readonly wish: SessionWish;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  readonly data: Uint8Array;
+}
+
+export interface SessionEntry extends Omit<NewSession, 'data'> {
+  readonly lastUsedAt: number | null;
+  readonly requestCount: number;
+}
+
+export interface StoredSession extends SessionEntry {
+  readonly data: Uint8Array;
+  /** Grows whenever the data is replaced. */
+  readonly version: number;
+}
+
+export interface SessionTouch {
+  readonly id: SessionId;
+  readonly at: number;
+  readonly requests: number;
+}
+
+export interface SessionChange extends SessionTouch {
+  /** Of the data that the new data was made from. */
+  readonly version: number;
+  readonly data: Uint8Array;
+}
+
+export interface NewCredential {
+  readonly accountId: AccountId;
+  readonly name: string;
+  /** For showing, as the hosts are: what counts is in the data. */
+  readonly kind: string;
+  readonly hosts: readonly string[];
+  readonly data: Uint8Array;
+  readonly at: number;
+}
+
+export interface CredentialEntry extends Omit<NewCredential, 'data' | 'at'> {
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export interface StoredCredential extends CredentialEntry {
+  readonly data: Uint8Array;
+}

@@ -1,0 +1,135 @@
+import { getPublicSuffix } from 'tldts';
+import { z } from 'zod';
+import { FORBIDDEN_HEADERS } from '../fetch/http/request-headers.ts';
+
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
+/** Visible ASCII, spaces and tabs: nothing that could end a header. */
+const HEADER_VALUE = /^[\t\x20-\x7e]{0,8192}$/;
+/** RFC 6265 cookie octets. */
+const COOKIE_VALUE = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]{0,4096}$/;
+const TOKEN = /^[\x21-\x7e]{1,8192}$/;
+const MOST_NAMES = 64;
+
+const hosts = z
+  .array(
+    z
+      .string()
+      .max(300)
+      .transform((text) => text.trim().toLowerCase())
+      .superRefine((host, context) => {
+        const problem = hostProblem(host);
+        if (problem !== null) context.addIssue({ code: 'custom', message: problem });
+      }),
+  )
+  .min(1)
+  .max(100)
+  .describe(
+    'The only hosts it is ever sent to: `example.com`, `example.com:8443`, or `*.example.com` for all below it.',
+  );
+
+const pairs = (value: RegExp, refuse: (name: string) => string | null) =>
+  z.record(z.string(), z.string()).superRefine((given, context) => {
+    const entries = Object.entries(given);
+    if (entries.length === 0 || entries.length > MOST_NAMES) {
+      context.addIssue({ code: 'custom', message: `Between 1 and ${MOST_NAMES} are expected.` });
+    }
+    for (const [name, text] of entries) {
+      const problem = !HEADER_NAME.test(name)
+        ? 'Not a valid name.'
+        : (refuse(name.toLowerCase()) ??
+          (value.test(text) ? null : 'The value has characters it must not have.'));
+      if (problem !== null) context.addIssue({ code: 'custom', path: [name], message: problem });
+    }
+  });
+
+const username = z.string().min(1).max(1_000);
+const password = z.string().min(1).max(4_096);
+
+/** What to log in with, and where. */
+export const credentialSchema = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('login').describe('For a form: `{{username}}` and `{{password}}` in `type` actions.'),
+    hosts,
+    username,
+    password,
+  }),
+  z.strictObject({
+    kind: z.literal('basic').describe('HTTP Basic authentication.'),
+    hosts,
+    username: username.refine((text) => !text.includes(':'), 'A user name of HTTP Basic has no colon.'),
+    password,
+  }),
+  z.strictObject({
+    kind: z.literal('bearer').describe('`Authorization: Bearer …`.'),
+    hosts,
+    token: z.string().regex(TOKEN, 'A token is visible ASCII without spaces.'),
+  }),
+  z.strictObject({
+    kind: z.literal('headers').describe('Any request headers.'),
+    hosts,
+    headers: pairs(HEADER_VALUE, (name) => {
+      if (name === 'cookie') return 'Use the kind `cookies` instead.';
+      return FORBIDDEN_HEADERS.has(name) ? 'The engine sets this header itself.' : null;
+    }),
+  }),
+  z.strictObject({
+    kind: z.literal('cookies').describe('Cookies by name.'),
+    hosts,
+    cookies: pairs(COOKIE_VALUE, () => null),
+  }),
+]);
+
+export type Credential = Readonly<z.output<typeof credentialSchema>>;
+export type CredentialKind = Credential['kind'];
+export const CREDENTIAL_KINDS = [
+  'login',
+  'basic',
+  'bearer',
+  'headers',
+  'cookies',
+] as const satisfies readonly CredentialKind[];
+
+/** What a request to the URL brings along; nothing for a host that the credential is not for. */
+export interface CredentialParts {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly cookies: Readonly<Record<string, string>>;
+}
+
+const NOTHING: CredentialParts = { headers: {}, cookies: {} };
+
+/** A log-in by form brings nothing along: it is typed in. */
+export function credentialHeaders(credential: Credential | null, url: string): CredentialParts {
+  if (credential === null || !isFor(credential, url)) return NOTHING;
+  switch (credential.kind) {
+    case 'basic': {
+      const pair = Buffer.from(`${credential.username}:${credential.password}`).toString('base64');
+      return { ...NOTHING, headers: { authorization: `Basic ${pair}` } };
+    }
+    case 'bearer':
+      return { ...NOTHING, headers: { authorization: `Bearer ${credential.token}` } };
+    case 'headers':
+      return { ...NOTHING, headers: credential.headers };
+    case 'cookies':
+      return { ...NOTHING, cookies: credential.cookies };
+    case 'login':
+      return NOTHING;
+  }
+}
+
+/** Whether it may be sent there. A port that is not the scheme's own must be named. */
+export function isFor({ hosts: allowed }: Pick<Credential, 'hosts'>, url: string): boolean {
+  const host = URL.parse(url)?.host.replace(/\.(?=:|$)/, '') ?? '';
+  return allowed.some((entry) => (entry.startsWith('*.') ? host.endsWith(entry.slice(1)) : host === entry));
+}
+
+function hostProblem(entry: string): string | null {
+  const isBelow = entry.startsWith('*.');
+  const name = isBelow ? entry.slice(2) : entry;
+  const url = /[\s/?#@\\*]/.test(name) ? null : URL.parse(`https://${name}`);
+  if (url === null || url.host === '' || url.host !== name) {
+    return 'Not a host; write example.com, example.com:8443 or *.example.com.';
+  }
+  if (!isBelow) return null;
+  const suffix = getPublicSuffix(url.hostname, { allowPrivateDomains: true });
+  return suffix === url.hostname ? 'Everybody may have a host below this one.' : null;
+}

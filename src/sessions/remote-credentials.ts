@@ -1,0 +1,134 @@
+import type { ConnectionOptions } from 'node:tls';
+import { Agent } from 'undici';
+import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
+import { type Credential, credentialSchema } from './credential.ts';
+
+/** Credentials that another program looks after: `GET <url>/<name>` with a bearer token. */
+export interface RemoteCredentials {
+  /** Null when it knows none of that name. What it said is good for five minutes. */
+  find(name: string): Promise<Credential | null>;
+  close(): Promise<void>;
+}
+
+export interface RemoteCredentialsOptions {
+  readonly url: string;
+  readonly token: string | undefined;
+  readonly now: () => number;
+  readonly pause: (ms: number) => Promise<unknown>;
+  /** Trust other certificates than the system's. */
+  readonly tls?: ConnectionOptions;
+}
+
+const FRESH_MS = 300_000;
+const MOST_CACHED = 1_000;
+/** What is waited before each further try. */
+const PAUSES_MS = [1_000, 2_000, 4_000] as const;
+const TIMEOUT_MS = 10_000;
+const MAX_BYTES = 65_536;
+
+/** Where failing is a matter of the moment. */
+const isPassing = (status: number) => status >= 500 || status === 429 || status === 408;
+
+export function createRemoteCredentials(options: RemoteCredentialsOptions): RemoteCredentials {
+  const { now, pause } = options;
+  const place = URL.parse(options.url);
+  if (place === null || place.protocol !== 'https:') {
+    throw new ScrapifieError('INVALID_SETTINGS', 'SCRAPIFIE_CREDENTIAL_SERVICE_URL must be an https URL.');
+  }
+  const base = place.href.replace(/\/+$/, '');
+  const agent = new Agent({
+    connect: { ...options.tls, timeout: TIMEOUT_MS } as Agent.Options['connect'],
+    headersTimeout: TIMEOUT_MS,
+    bodyTimeout: TIMEOUT_MS,
+    maxResponseSize: MAX_BYTES,
+  } as Agent.Options);
+  const known = new Map<string, { readonly credential: Credential; readonly at: number }>();
+  /** One question at a time for each name, whoever asks. */
+  const asked = new Map<string, Promise<Credential | null>>();
+
+  async function ask(name: string): Promise<Credential | null> {
+    for (let tries = 0; ; tries += 1) {
+      const answer = await once(name);
+      if (typeof answer !== 'string') return answer;
+      const pauseMs = PAUSES_MS[tries];
+      if (pauseMs === undefined) throw silent(answer, tries + 1);
+      await pause(pauseMs);
+    }
+  }
+
+  /** Why it has to be asked again, where it answered nothing that counts. */
+  async function once(name: string): Promise<Credential | null | string> {
+    try {
+      const { statusCode, body } = await agent.request({
+        origin: place?.origin ?? '',
+        path: new URL(`${base}/${encodeURIComponent(name)}`).pathname,
+        method: 'GET',
+        headers: {
+          accept: 'application/json',
+          ...(options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }),
+        },
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      });
+      const text = await body.text();
+      if (statusCode === 200) return read(name, text);
+      if (statusCode === 404) return null;
+      if (isPassing(statusCode)) return `status ${statusCode}`;
+      throw refused(statusCode);
+    } catch (error) {
+      if (isScrapifieError(error)) throw error;
+      // The code alone: a message may quote what was sent or received.
+      const { code, name: kind } = error as { code?: string; name?: string };
+      return code ?? kind ?? 'no answer';
+    }
+  }
+
+  const silent = (why: string, tries: number) =>
+    new ScrapifieError(
+      'CREDENTIALS_UNAVAILABLE',
+      `The credential service at ${place.host} did not answer, ${tries} times (${why}).`,
+    );
+  const refused = (status: number) =>
+    new ScrapifieError(
+      'INVALID_SETTINGS',
+      `The credential service at ${place.host} answers with status ${status}; check its URL and SCRAPIFIE_CREDENTIAL_SERVICE_TOKEN.`,
+    );
+
+  return {
+    async find(name) {
+      const cached = known.get(name);
+      if (cached !== undefined && Math.abs(now() - cached.at) < FRESH_MS) return cached.credential;
+      let asking = asked.get(name);
+      if (asking === undefined) {
+        asking = ask(name).finally(() => asked.delete(name));
+        asked.set(name, asking);
+      }
+      const credential = await asking;
+      known.delete(name);
+      if (credential === null) return null;
+      if (known.size >= MOST_CACHED) known.delete(known.keys().next().value ?? '');
+      known.set(name, { credential, at: now() });
+      return credential;
+    },
+    close: () => agent.close(),
+  };
+}
+
+/** Says which fields are wrong, never what they hold. */
+function read(name: string, text: string): Credential {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    throw wrong(name, 'it is no JSON');
+  }
+  const parsed = credentialSchema.safeParse(json);
+  if (parsed.success) return parsed.data;
+  const fields = parsed.error.issues.map(({ path }) => path.slice(0, 1).map(String).join('') || 'its fields');
+  throw wrong(name, `wrong: ${[...new Set(fields)].join(', ')}`);
+}
+
+const wrong = (name: string, why: string) =>
+  new ScrapifieError(
+    'INVALID_SETTINGS',
+    `What the credential service says of "${name}" is no credential (${why}).`,
+  );

@@ -1,0 +1,39 @@
+import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import type { SessionEntry, StoredSession } from '../ports/session-store.ts';
+import { type SessionData, unpackData } from './session-data.ts';
+import type { Vault } from './vault.ts';
+
+/**
+ * Somebody who comes back: the same address, the same browser, the same cookies. A session is one account's, has a
+ * name, and ends a fixed time after it was made.
+ */
+export interface Session extends SessionEntry, SessionData {
+  /** Of the data in the store that this was read from. */
+  readonly version: number;
+}
+
+export function readSession(stored: StoredSession, vault: Vault | null): Session {
+  const { data, ...entry } = stored;
+  return { ...entry, ...unpackData(data, vault, placeOf(entry)) };
+}
+
+export const placeOf = ({ accountId, name }: Pick<SessionEntry, 'accountId' | 'name'>) => ({
+  kind: 'session' as const,
+  accountId,
+  name,
+});
+
+export function dataOf({ proxy, identity, cookies, localStorage, dropped }: Session): SessionData {
+  return { proxy, identity, cookies, localStorage, dropped };
+}
+
+export const hasEnded = ({ expiresAt }: SessionEntry, now: number): boolean => expiresAt <= now;
+
+export function requireLiving(session: SessionEntry, now: number): void {
+  if (!hasEnded(session, now)) return;
+  const end = new Date(session.expiresAt).toISOString();
+  throw new ScrapifieError(
+    'SESSION_EXPIRED',
+    `The session "${session.name}" ended at ${end}. Delete it to begin anew under this name, or use another.`,
+  );
+}

@@ -1,0 +1,67 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, onTestFinished, test } from 'vitest';
+import { settingsSchema } from '../config/settings.ts';
+import { codeOfFailure, get, serve, textOf } from '../fetch/http/loopback.fixture.ts';
+import { createLogger } from '../observe/logger.ts';
+import { openBrowsers } from './open-browsers.ts';
+
+const logger = createLogger({ level: 'silent' });
+const settingsOf = (given: object) => settingsSchema.parse({ allowPrivate: true, ...given });
+
+test('a page is shown with the browser that is found, and both engines say who we are', async () => {
+  const site = await serve((request, response) => {
+    response.setHeader('content-type', 'text/html');
+    response.end(
+      `<p>${request.headers['user-agent']}<b></b><script>document.querySelector('b').append(1+1)</script>`,
+    );
+  });
+  const browsers = openBrowsers(settingsOf({ contact: 'ann@example.com' }), logger);
+  onTestFinished(() => browsers.close());
+  for (const name of ['browser', 'stealth'] as const) {
+    const engine = browsers.engine(name);
+    expect(engine.name).toBe(name);
+    const text = textOf(await get(engine, site.origin));
+    expect(text).toContain('<b>2</b>');
+    expect(text).toContain('ann@example.com');
+  }
+  await browsers.close();
+  expect(await codeOfFailure(get(browsers.engine('browser'), site.origin))).toBe('SHUTTING_DOWN');
+});
+
+test('where there is no browser nothing is shown, and what to do is said', async () => {
+  const browsers = openBrowsers(settingsOf({}), logger, async () => null);
+  const failure = await get(browsers.engine('browser'), 'http://a.example/').catch((error: unknown) => error);
+  expect(failure).toMatchObject({ code: 'NO_BROWSER', spec: { exitCode: 5 } });
+  expect(String(failure)).toContain('doctor --install');
+  await expect(browsers.require('stealth')).rejects.toMatchObject({ code: 'NO_BROWSER' });
+  expect(await browsers.find()).toBeNull();
+});
+
+test('it is looked for once, and not before it is needed', async () => {
+  let looks = 0;
+  const browsers = openBrowsers(settingsOf({}), logger, async () => {
+    looks += 1;
+    return null;
+  });
+  browsers.engine('browser');
+  expect(looks).toBe(0);
+  await Promise.all([browsers.find(), browsers.find(), browsers.require('browser').catch(() => undefined)]);
+  expect(looks).toBe(1);
+});
+
+test('pages at once are as many as the settings say, or as the machine can carry', () => {
+  expect(openBrowsers(settingsOf({ browserPages: 3 }), logger).pagesAtOnce).toBe(3);
+  expect(openBrowsers(settingsOf({}), logger).pagesAtOnce).toBeGreaterThan(0);
+});
+
+test('what drives browsers is not loaded with the rest of the program', async () => {
+  const entry = fileURLToPath(new URL('./platform.ts', import.meta.url));
+  const script = `await import(${JSON.stringify(entry)});
+    const { createRequire } = await import('node:module');
+    const path = createRequire(${JSON.stringify(entry)}).resolve('patchright-core');
+    console.log(Object.keys(createRequire(path).cache).filter((each) => each.includes('patchright-core')).length);`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script]);
+  expect(stdout.trim()).toBe('0');
+});

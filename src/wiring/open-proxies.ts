@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs';
+import type { Settings } from '../config/settings.ts';
+import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import { createProxyHealth } from '../fetch/proxy/proxy-health.ts';
+import { PROXY_TIERS, type ProxyTier } from '../model/proxy.ts';
+import { parseProxyFile } from '../plan/proxies/proxy-file.ts';
+import { ProxyPool } from '../plan/proxies/proxy-pool.ts';
+
+export interface OpenProxies {
+  /** Null: none are set up. */
+  readonly pool: ProxyPool | null;
+  /** From cheap to dear. */
+  readonly tiers: readonly ProxyTier[];
+  close(): Promise<void>;
+}
+
+const NONE: OpenProxies = { pool: null, tiers: [], close: async () => undefined };
+
+/** Throws INVALID_PROXY_FILE. */
+export function openProxies(
+  { proxyFile, allowPrivate }: Pick<Settings, 'proxyFile' | 'allowPrivate'>,
+  userAgent: string,
+  now: () => number,
+): OpenProxies {
+  if (proxyFile === undefined) return NONE;
+  const config = parseProxyFile(readFile(proxyFile), proxyFile);
+  const pool = new ProxyPool(config, Math.random);
+  const { checkUrl } = config;
+  const health =
+    checkUrl === null ? null : createProxyHealth({ pool, url: checkUrl, userAgent, allowPrivate, now });
+  return {
+    pool,
+    tiers: PROXY_TIERS.filter((tier) => config.providers.some((provider) => provider.tier === tier)),
+    close: async () => health?.close(),
+  };
+}
+
+function readFile(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    const why = (cause as NodeJS.ErrnoException).code ?? 'unreadable';
+    throw new ScrapifieError('INVALID_PROXY_FILE', `The proxy file ${path} cannot be read (${why}).`, {
+      cause,
+    });
+  }
+}

@@ -1,0 +1,148 @@
+import type { Settings } from '../config/settings.ts';
+import { isScrapifieError } from '../errors/scrapifie-error.ts';
+import type { FoundBrowser } from '../fetch/browser/find-browser.ts';
+import type { Engine } from '../fetch/engine.ts';
+import { createRemoteEngine, type RemoteEngine } from '../fetch/remote/remote-engine.ts';
+import type { RenderName } from '../fetch/remote/render-message.ts';
+import type { Logger } from '../observe/logger.ts';
+import type { Blobs } from '../ports/blobs.ts';
+import type { Queue } from '../ports/queue.ts';
+import { openBrowsers } from './open-browsers.ts';
+import { withPlaces } from './with-places.ts';
+
+/** Whoever shows pages for this process: browsers of its own, or the render workers of the fleet. */
+export interface Renderers {
+  /** `missing` also as long as nobody has looked. */
+  stateOf(name: RenderName): 'answering' | 'silent' | 'missing';
+  /** Whether what is `missing` is missing. */
+  readonly hasLooked: boolean;
+  /** Changes whenever a state does. */
+  readonly revision: number;
+  /** Finds out what there is. It takes a moment the first time, and again when it is long ago. */
+  look(): Promise<void>;
+  engine(name: RenderName): Engine;
+  /** Of the browser on this machine; null when pages are shown elsewhere or by none. */
+  readonly browserVersion: string | null;
+  close(): Promise<void>;
+}
+
+export interface RenderersParts {
+  readonly settings: Settings;
+  readonly queue: Queue;
+  readonly blobs: Blobs;
+  readonly logger: Logger;
+}
+
+export function openRenderers(parts: RenderersParts): Renderers {
+  const { role, redisUrl } = parts.settings;
+  if (role !== 'all') return remoteRenderers(parts);
+  const own = ownRenderers(parts);
+  return redisUrl === undefined ? own : eitherRenderers(own, remoteRenderers(parts));
+}
+
+function ownRenderers({ settings, logger }: RenderersParts): Renderers {
+  const browsers = openBrowsers(settings, logger);
+  const engines: Readonly<Record<RenderName, Engine>> = withPlaces(
+    { browser: browsers.engine('browser'), stealth: browsers.engine('stealth') },
+    browsers.pagesAtOnce,
+  );
+  let found: FoundBrowser | null = null;
+  let looking: Promise<void> | null = null;
+  let revision = 0;
+  const find = async (): Promise<void> => {
+    try {
+      found = await browsers.find();
+    } catch (error) {
+      if (!isScrapifieError(error)) throw error;
+      logger.warn({ err: error }, 'no pages can be rendered');
+    }
+    revision += 1;
+  };
+  return {
+    stateOf(name) {
+      const hasRemote = name === 'stealth' && settings.remoteBrowserUrl !== undefined;
+      return found !== null || hasRemote ? 'answering' : 'missing';
+    },
+    get hasLooked() {
+      return revision > 0;
+    },
+    get revision() {
+      return revision;
+    },
+    look() {
+      looking ??= find();
+      return looking;
+    },
+    engine: (name) => engines[name],
+    get browserVersion() {
+      return found?.version ?? null;
+    },
+    close: () => browsers.close(),
+  };
+}
+
+const NAMES: readonly RenderName[] = ['browser', 'stealth'];
+const LOOK_AGAIN_MS = 3_000;
+
+function remoteRenderers({ queue, blobs }: RenderersParts): Renderers {
+  const engines: Readonly<Record<RenderName, RemoteEngine>> = {
+    browser: createRemoteEngine({ name: 'browser', queue, blobs }),
+    stealth: createRemoteEngine({ name: 'stealth', queue, blobs }),
+  };
+  const workers: Record<RenderName, number> = { browser: 0, stealth: 0 };
+  let revision = 0;
+  let looking: Promise<void> | null = null;
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  const count = async (): Promise<void> => {
+    for (const name of NAMES) {
+      // A queue that does not answer has no workers for us either.
+      const before = workers[name];
+      workers[name] = await engines[name].countWorkers().catch(() => 0);
+      if (workers[name] > 0 !== before > 0) revision += 1;
+    }
+    lookedAt = performance.now();
+  };
+  return {
+    stateOf: (name) => (workers[name] > 0 ? 'answering' : 'silent'),
+    // Workers come and go.
+    hasLooked: false,
+    get revision() {
+      return revision;
+    },
+    look() {
+      if (performance.now() - lookedAt < LOOK_AGAIN_MS) return Promise.resolve();
+      looking ??= count().finally(() => {
+        looking = null;
+      });
+      return looking;
+    },
+    engine: (name) => engines[name],
+    browserVersion: null,
+    async close() {
+      await Promise.all(NAMES.map((name) => engines[name].close()));
+    },
+  };
+}
+
+/** The first where it can, because a page is nearer there. */
+function eitherRenderers(own: Renderers, other: Renderers): Renderers {
+  const forName = (name: RenderName) => (own.stateOf(name) === 'answering' ? own : other);
+  return {
+    stateOf: (name) => forName(name).stateOf(name),
+    hasLooked: false,
+    get revision() {
+      return own.revision + other.revision;
+    },
+    async look() {
+      await own.look();
+      if (NAMES.some((name) => forName(name) === other)) await other.look();
+    },
+    engine: (name) => forName(name).engine(name),
+    get browserVersion() {
+      return own.browserVersion;
+    },
+    async close() {
+      await Promise.all([own.close(), other.close()]);
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
+import type { Engine, FetchRequest } from '../fetch/engine.ts';
+
+/**
+ * Engines that share a number of places. Who waits for one does so before the attempt's time begins: how busy we are
+ * says nothing about the site.
+ */
+export function withPlaces<Name extends string>(
+  engines: Readonly<Record<Name, Engine>>,
+  places: number,
+): Readonly<Record<Name, Engine>> {
+  let free = places;
+  /** In order of arrival; bounded by the fetches of the process. */
+  const waiting = new Set<() => void>();
+
+  async function take({ signal }: FetchRequest): Promise<void> {
+    if (free > 0) {
+      free -= 1;
+      return;
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const onAbort = () => {
+      waiting.delete(resolve);
+      reject(cancelled(signal?.reason));
+    };
+    if (signal?.aborted === true) throw cancelled(signal.reason);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    waiting.add(resolve);
+    try {
+      await promise;
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+    }
+  }
+
+  function give(): void {
+    const [first] = waiting;
+    if (first === undefined) free += 1;
+    else {
+      waiting.delete(first);
+      first();
+    }
+  }
+
+  const limited = (engine: Engine): Engine => ({
+    name: engine.name,
+    async fetch(request) {
+      await take(request);
+      try {
+        return await engine.fetch(request);
+      } finally {
+        give();
+      }
+    },
+    close: () => engine.close(),
+  });
+  const entries = Object.entries<Engine>(engines).map(([name, engine]) => [name, limited(engine)]);
+  return Object.fromEntries(entries) as Record<Name, Engine>;
+}
+
+function cancelled(reason: unknown): ScrapifieError {
+  if (isScrapifieError(reason)) return reason;
+  return new ScrapifieError('CANCELLED', 'The request was cancelled', { cause: reason });
+}
