@@ -56,4 +56,19 @@ describe('the file of a crawl', () => {
     expect(readFileSync(join(dir, pages[1].screenshot.file), 'utf8')).toBe('a picture');
     expect(existsSync(`${join(dir, pages[1].screenshot.file)}.part`)).toBe(false);
   });
+
+  it('has every page that is appended, also after commits that brought none', async () => {
+    const payload = { urls: ['https://b.example/1', 'https://b.example/2'] };
+    const { at } = await platform.call({ method: 'POST', url: '/v1/batch', payload });
+    const jobId = at('data.id') as JobId;
+    await platform.jobs.waitFor(jobId, 20_000);
+    const path = join(dir, 'later.ndjson');
+    const artifactsDir = join(dir, 'none');
+    const { items } = await platform.store.listPages({ jobId, limit: 10 });
+    const elsewhere = { jobId: 'none' as JobId, path, artifactsDir, withBodies: false };
+    const file = await openPageFile(platform, elsewhere);
+    for (const pages of [[], items.slice(0, 1), [], items.slice(1), []]) file.append(pages);
+    await file.finish(platform);
+    expect(readFileSync(path, 'utf8').trimEnd().split('\n')).toHaveLength(2);
+  });
 });

@@ -84,7 +84,6 @@ export async function openPageFile(source: Source, options: PageFileOptions): Pr
         else isStale = true;
       });
     }
-    writing = null;
   }
 
   async function write(pages: readonly Page[], blobs: Blobs): Promise<void> {
@@ -128,11 +127,15 @@ export async function openPageFile(source: Source, options: PageFileOptions): Pr
       if (waiting.length > MOST_WAITING) isStale = true;
       if (isStale) return;
       waiting.push(...pages);
-      writing ??= writeWaiting();
+      writing ??= writeWaiting().finally(() => {
+        writing = null;
+      });
     },
     check,
     async finish(from) {
       await writing;
+      // What came while the last of them was written.
+      await writeWaiting();
       check();
       if (isStale) {
         await file.close();
