@@ -22,6 +22,8 @@ export interface ChildOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly limitMs?: number;
+  /** Told as soon as the program runs. */
+  readonly onStart?: (pid: number) => void;
 }
 
 const PROBE = new URL('./usage-probe.ts', import.meta.url);
@@ -52,6 +54,7 @@ export async function runChild(
     const output = await outputOf(command, args, {
       limitMs: options.limitMs ?? DEFAULT_LIMIT_MS,
       cwd: options.cwd,
+      onStart: options.onStart,
       env: { ...measuredEnvironment(usageFile), ...options.env },
     });
     const wallSeconds = (performance.now() - startedAt) / 1_000;
@@ -66,7 +69,12 @@ export async function runChild(
 function outputOf(
   command: string,
   args: readonly string[],
-  options: { readonly env: NodeJS.ProcessEnv; readonly limitMs: number; readonly cwd: string | undefined },
+  options: {
+    readonly env: NodeJS.ProcessEnv;
+    readonly limitMs: number;
+    readonly cwd: string | undefined;
+    readonly onStart: ChildOptions['onStart'] | undefined;
+  },
 ): Promise<string> {
   const child = spawn(command, args, {
     env: options.env,
@@ -74,6 +82,7 @@ function outputOf(
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: options.limitMs,
   });
+  if (child.pid !== undefined) options.onStart?.(child.pid);
   let output = '';
   let errors = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

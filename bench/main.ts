@@ -8,9 +8,10 @@ import { extract } from './extract.ts';
 import { fleet } from './fleet.ts';
 import { growth } from './growth.ts';
 import { isMet, type Part } from './part.ts';
+import { render } from './render.ts';
 import { barsTable, circumstances, type Measured, pageOf, tableOf } from './report.ts';
 
-const PARTS: readonly Part[] = [crawl, growth, api, extract, fleet];
+const PARTS: readonly Part[] = [crawl, render, growth, api, extract, fleet];
 const USAGE = `usage: node bench/main.ts [${PARTS.map(({ name }) => name).join('|')} …] [--quick] [--pages DIR]`;
 const RESULTS = fileURLToPath(new URL('./results/', import.meta.url));
 

@@ -100,11 +100,13 @@ export const DOCTOR_CHECKS: Readonly<Record<string, (patient: Patient) => Promis
     return { state: 'ok', found: `${path}, ${file.domains.size} domains` };
   },
 
-  async browser({ shell, settings: { browserPath, role } }) {
+  async browser({ shell, settings: { browserPath, remoteBrowserUrl, role } }) {
     const found = await findBrowser({ executable: browserPath ?? null, env: shell.environment });
     if (found !== null) return { state: 'ok', found: `${found.path}, ${found.version}` };
     // Plain HTTP needs none; a worker that renders is nothing without.
-    const state = role === 'browser-worker' ? 'fail' : 'warn';
+    const isNeeded =
+      role === 'browser-worker' || (role === 'stealth-worker' && remoteBrowserUrl === undefined);
+    const state = isNeeded ? 'fail' : 'warn';
     const advice = `run \`scrapifie doctor --install\`. Or by hand: ${howToInstall()}`;
     return { state, found: 'none: pages are fetched, and not rendered', advice };
   },

@@ -76,15 +76,12 @@ export function gate(state: HostState, policy: HostPolicy, input: GateInput): Ga
   return {
     kind: 'go',
     state: {
+      ...state,
       lastRequestAt: now,
       tokens: tokensAfter(tokensNow(state, rate, policy.burst, now)),
       tokensAt: now,
-      rateFactor: state.rateFactor,
-      rateFactorUntil: state.rateFactorUntil,
-      blockedUntil: state.blockedUntil,
       breaker: onCall(state.breaker),
       requests: state.requests + 1,
-      failures: state.failures,
     },
   };
 }

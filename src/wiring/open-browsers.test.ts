@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { settingsSchema } from '../config/settings.ts';
+import { cdpPort } from '../fetch/browser/remote.fixture.ts';
 import { codeOfFailure, get, serve, textOf } from '../fetch/http/loopback.fixture.ts';
 import { createLogger } from '../observe/logger.ts';
 import { openBrowsers } from './open-browsers.ts';
@@ -37,6 +38,23 @@ test('where there is no browser nothing is shown, and what to do is said', async
   expect(String(failure)).toContain('doctor --install');
   await expect(browsers.require('stealth')).rejects.toMatchObject({ code: 'NO_BROWSER' });
   expect(await browsers.find()).toBeNull();
+});
+
+test('the disguised engine uses a browser elsewhere where the settings name one, and needs none here', async () => {
+  const site = await serve((_, response) => {
+    response
+      .setHeader('content-type', 'text/html')
+      .end('<b></b><script>document.querySelector("b").append(7)</script>');
+  });
+  const { url, kill } = await cdpPort();
+  const browsers = openBrowsers(settingsOf({ remoteBrowserUrl: url }), logger, async () => null);
+  onTestFinished(() => browsers.close());
+  await browsers.require('stealth');
+  await expect(browsers.require('browser')).rejects.toMatchObject({ code: 'NO_BROWSER' });
+  expect(textOf(await get(browsers.engine('stealth'), site.origin))).toContain('<b>7</b>');
+  await kill();
+  const failure = await codeOfFailure(get(browsers.engine('stealth'), site.origin));
+  expect(['BROWSER_UNAVAILABLE', 'BROWSER_CRASHED']).toContain(failure);
 });
 
 test('it is looked for once, and not before it is needed', async () => {

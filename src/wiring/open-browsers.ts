@@ -3,6 +3,7 @@ import type { Settings } from '../config/settings.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { type FoundBrowser, findBrowser } from '../fetch/browser/find-browser.ts';
 import { type RenderLimits, renderLimitsFor, thisMachine } from '../fetch/browser/memory-budget.ts';
+import { remoteAddressOf } from '../fetch/browser/remote-address.ts';
 import type { Engine } from '../fetch/engine.ts';
 import type { RenderName } from '../fetch/remote/render-message.ts';
 import type { Logger } from '../observe/logger.ts';
@@ -45,8 +46,11 @@ export function openBrowsers(settings: Settings, logger: Logger, look = findBrow
   }
 
   async function requireBrowser(name: RenderName): Promise<void> {
-    const hasRemote = name === 'stealth' && settings.remoteBrowserUrl !== undefined;
-    if (hasRemote || (await find()) !== null) return;
+    if (name === 'stealth' && settings.remoteBrowserUrl !== undefined) {
+      remoteAddressOf(settings.remoteBrowserUrl);
+      return;
+    }
+    if ((await find()) !== null) return;
     throw new ScrapifieError(
       'NO_BROWSER',
       'No Chromium, Chrome or Edge was found on this machine. `scrapifie doctor --install` installs one; or name one in SCRAPIFIE_BROWSER_PATH.',

@@ -29,19 +29,28 @@ export interface RenderEnginesOptions {
 
 export function createRenderEngines(options: RenderEnginesOptions): RenderEngines {
   const { settings, executablePath, limits } = options;
-  const { allowPrivate, contact } = settings;
+  const { allowPrivate, contact, remoteBrowserUrl } = settings;
   const userAgent = userAgentFor(VERSION, contact ?? null);
   const solvers = solversFor(settings);
   const afterLoad = solvers.isSetUp ? createPuzzleHook({ solver: solvers }) : undefined;
   /** Both kinds of pages count against the same limits. */
   let shared: BrowserRig | null = null;
-  const rig = () => {
+  const ownRig = () => {
     shared ??= createBrowserRig({ executablePath, allowPrivate, ...limits });
     return shared;
   };
+  const stealthRig = () =>
+    remoteBrowserUrl === undefined
+      ? ownRig()
+      : createBrowserRig({
+          executablePath: null,
+          remote: { url: remoteBrowserUrl },
+          allowPrivate,
+          ...limits,
+        });
   const makers: Readonly<Record<RenderName, () => Engine>> = {
-    browser: () => createBrowserEngine({ rig: rig(), userAgent, hooks: { afterLoad } }),
-    stealth: () => createStealthEngine({ rig: rig(), userAgent, afterLoad }),
+    browser: () => createBrowserEngine({ rig: ownRig(), userAgent, hooks: { afterLoad } }),
+    stealth: () => createStealthEngine({ rig: stealthRig(), userAgent, afterLoad }),
   };
   const made = new Map<RenderName, Engine>();
 

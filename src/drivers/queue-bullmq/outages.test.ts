@@ -64,16 +64,17 @@ const offerUntilSeen = (queue: QueueBullmq, id: string, seen: readonly string[])
     expect(seen).toContain(id);
   });
 
+const CONSUMER = new URL('./consumer.fixture.ts', import.meta.url);
+const CALLER = new URL('./caller.fixture.ts', import.meta.url);
+
 /** Another process: one that takes an entry and a call and keeps them, unless another file is named. */
 async function startChild(
-  file = 'consumer.fixture.ts',
+  file = CONSUMER,
   ...more: string[]
 ): Promise<{ child: ChildProcess; lines: string[] }> {
-  const child = spawn(
-    process.execPath,
-    [fileURLToPath(new URL(file, import.meta.url)), redis.url, prefix, ...more],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  );
+  const child = spawn(process.execPath, [fileURLToPath(file), redis.url, prefix, ...more], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   children.push(child);
   const lines: string[] = [];
   if (child.stdout !== null) createInterface(child.stdout).on('line', (line) => lines.push(line));
@@ -265,7 +266,7 @@ describe('a consumer that dies or hangs', { timeout: 120_000 }, () => {
     expect(await call).toBe('r by another');
     child.kill('SIGCONT');
     await offerUntilSeen(queue, 'b', seen);
-    expect(seen).toEqual(['a', 'a', 'b']);
+    expect(seen.filter((id) => id === 'a')).toEqual(['a', 'a']);
   });
 
   test('one that is killed is replaced, and forgotten as one that answers', async () => {
@@ -306,7 +307,7 @@ describe('a caller that dies', { timeout: 120_000 }, () => {
       ended.push(request);
       return null;
     });
-    const { child } = await startChild('caller.fixture.ts', 'first', 'second');
+    const { child } = await startChild(CALLER, 'first', 'second');
     await until(() => expect(seen).toEqual(['first']));
     await until(() =>
       ask(async (client) => expect(await client.zcard(`${prefix}:${RENDER}:prioritized`)).toBe(1)),

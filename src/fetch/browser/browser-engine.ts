@@ -4,10 +4,12 @@ import type { EngineName } from '../../model/attempt.ts';
 import type { PuzzleResult } from '../../model/render.ts';
 import type { Engine, FetchRequest, FetchResponse } from '../engine.ts';
 import type { BrowserRig } from './browser-rig.ts';
+import { cdpTools } from './cdp-tools.ts';
 import { type ContextHooks, contextPlanFor } from './context-plan.ts';
 import { Deadline } from './deadline.ts';
 import { type ArrangeHeaders, checkHeaders } from './document-gate.ts';
 import type { NetworkWatchLimits } from './network-watch.ts';
+import { checkPlain, plainTools } from './plain-tools.ts';
 import type { ActionManner } from './render-actions.ts';
 import { RenderAttempt } from './render-attempt.ts';
 import { cancelled, mapNavigationError, shuttingDown } from './render-errors.ts';
@@ -98,7 +100,9 @@ class BrowserEngine implements RenderEngine {
     if (this.closing.signal.aborted) throw shuttingDown();
     const { rig, userAgent, hooks = {}, limits, watchesConsole = true } = this.options;
     const plan = contextPlanFor(request, userAgent, hooks);
-    const { pool, proxy } = await rig.ready();
+    const isPlain = rig.kind === 'playwright';
+    if (isPlain) checkPlain(request);
+    const { pool, proxy, guard } = await rig.ready();
     const deadline = new Deadline(request.timeoutMs, host);
     // Whatever the caller gives as reason, from here on it is one of ours.
     const caller = new AbortController();
@@ -115,6 +119,8 @@ class BrowserEngine implements RenderEngine {
         proxy,
         deadline,
         ending: AbortSignal.any([lease.lost, ended]),
+        openTools: isPlain ? plainTools : cdpTools,
+        guard,
         watchesConsole,
         limits: { ...LIMITS, ...limits },
         hooks,

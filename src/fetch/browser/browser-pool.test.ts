@@ -141,7 +141,7 @@ describe('limits', () => {
     expect((await render(engine, `${origin}/`)).statusCode).toBe(200);
   });
 
-  test('a browser is replaced after so many pages, and when it holds too much', async () => {
+  test('a browser is replaced after so many pages (property 12), and when it holds too much', async () => {
     const { origin } = await html('x');
     const counted = testBrowser({ maxBrowsers: 1, pagesAtOnce: 2, pagesPerBrowser: 3 });
     for (let count = 0; count < 7; count += 1) await render(counted.engine, `${origin}/`);

@@ -1,11 +1,12 @@
 import { onTestFinished } from 'vitest';
+import { searchEnvironment } from '../../config/search-environment.ts';
 import { isScrapifieError, type ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { type BrowserEngineOptions, createBrowserEngine, type RenderEngine } from './browser-engine.ts';
 import { type BrowserRig, type BrowserRigOptions, createBrowserRig } from './browser-rig.ts';
 import { findBrowser } from './find-browser.ts';
 import type { RenderRequest, RenderResponse } from './render-request.ts';
 
-const found = await findBrowser({ executable: null, env: { PATH: '/usr/bin:/usr/local/bin' } });
+const found = await findBrowser({ executable: null, env: searchEnvironment() });
 export const EXECUTABLE = found?.path ?? null;
 
 export interface TestBrowser {

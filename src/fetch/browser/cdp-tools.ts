@@ -4,6 +4,7 @@ import { block, kitOf } from './page-kit.ts';
 import { readRaw } from './page-reading.ts';
 import type { PageTools, ToolOptions } from './page-tools.ts';
 import { blockedPatterns } from './resource-blocks.ts';
+import { putByScript } from './storage-script.ts';
 
 /** By Chromium's own protocol. */
 export async function cdpTools(options: ToolOptions): Promise<PageTools> {
@@ -20,12 +21,7 @@ export async function cdpTools(options: ToolOptions): Promise<PageTools> {
     network,
     isSpoilt: false,
     block: (kinds) => block(kit, blockedPatterns(kinds)),
-    async addScript(source) {
-      const { identifier } = await cdp.send('Page.addScriptToEvaluateOnNewDocument', { source });
-      return () => {
-        cdp.send('Page.removeScriptToEvaluateOnNewDocument', { identifier }).catch(() => {});
-      };
-    },
+    putLocalStorage: (storage) => putByScript(cdp, storage),
     async readRaw({ networkId }, maxBytes) {
       return networkId === null ? null : readRaw(cdp, networkId, maxBytes);
     },

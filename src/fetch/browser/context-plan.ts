@@ -11,6 +11,8 @@ export interface ContextHooks {
   readonly contextFor?: (request: RenderRequest) => {
     readonly identity: string;
     readonly options: BrowserContextOptions;
+    /** They are all there is: the plain ones are not meant for this browser. */
+    readonly isWhole?: boolean;
   };
   /** Before the first page of a context is opened. */
   readonly prepareContext?: (context: BrowserContext, request: RenderRequest) => Promise<void>;
@@ -35,13 +37,13 @@ export function contextPlanFor(request: RenderRequest, userAgent: string, hooks:
   const { viewport = DEFAULT_VIEWPORT, locale, timezone, proxy, cookies } = request;
   const changed = hooks.contextFor?.(request);
   const agent = request.userAgent ?? userAgent;
-  const options: BrowserContextOptions = {
+  const plain: BrowserContextOptions = {
     viewport,
     userAgent: agent,
     ...(locale === undefined ? {} : { locale }),
     ...(timezone === undefined ? {} : { timezoneId: timezone }),
-    ...changed?.options,
   };
+  const options = changed?.isWhole === true ? changed.options : { ...plain, ...changed?.options };
   // Cookies of the request last for the attempt: only requests with the very same ones may see them. Whoever names a
   // key says whose cookies belong together, whichever jar they come from.
   const parts = [

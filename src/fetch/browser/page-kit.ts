@@ -19,8 +19,6 @@ export interface PageKit {
   /** Null between uses: the page then goes nowhere. */
   gate: DocumentGate | null;
   blocked: string;
-  /** Patterns of URLs that are blocked whatever is asked. */
-  readonly always: string[];
 }
 
 const kits = new WeakMap<Page, PageKit>();
@@ -54,7 +52,7 @@ export async function kitOf(
     // A page can find out that this is on, which an honest browser need not hide.
     watchesConsole ? cdp.send('Runtime.enable') : undefined,
   ]);
-  const kit: PageKit = { cdp, mainFrameId: frameTree.frame.id, gate: null, blocked: '', always: [] };
+  const kit: PageKit = { cdp, mainFrameId: frameTree.frame.id, gate: null, blocked: '' };
   const onPaused = (event: PausedRequest): void => {
     const isDocument = event.resourceType === 'Document';
     const isMain = isDocument && event.frameId === kit.mainFrameId;
@@ -78,8 +76,6 @@ export async function kitOf(
     if (guard === null) onPaused(event);
     else onGuarded(event, guard).catch(() => refuse(cdp, event.requestId));
   });
-  // They are no requests that could be looked at.
-  if (guard !== null) kit.always.push('ws://*', 'wss://*');
   kits.set(page, kit);
   return kit;
 }
@@ -109,9 +105,8 @@ export interface RequestChange {
 }
 
 export async function block(kit: PageKit, patterns: readonly string[]): Promise<void> {
-  const urls = [...kit.always, ...patterns];
-  const text = urls.join(' ');
+  const text = patterns.join(' ');
   if (kit.blocked === text) return;
-  await kit.cdp.send('Network.setBlockedURLs', { urls });
+  await kit.cdp.send('Network.setBlockedURLs', { urls: [...patterns] });
   kit.blocked = text;
 }

@@ -81,6 +81,8 @@ async function isUnfilled({ page, document }: Unsettled): Promise<boolean> {
 function bareMarkup([littleText, mostChars]: readonly [number, number]): string | null {
   const { document } = globalThis as unknown as PageGlobals;
   if (document.scripts.length === 0) return null;
+  // Only what can be seen counts.
+  // biome-ignore lint/performance/useDomNodeTextContent: the text of scripts and of what is hidden is no content
   if ((document.body?.innerText.trim().length ?? 0) >= littleText) return null;
   return document.documentElement?.outerHTML.slice(0, mostChars) ?? null;
 }

@@ -2,7 +2,6 @@ import type { BrowserContext, Page } from 'patchright-core';
 import type { BrowserCookie, BrowserStorage } from '../../model/render.ts';
 import { toBrowserCookie } from '../http/browser-cookies.ts';
 import type { CookieJar } from '../http/cookie-jar.ts';
-import type { PageTools } from './page-tools.ts';
 import type { RenderRequest } from './render-request.ts';
 
 /** Gives the context the cookies that the request brings, and takes away those that its session has no more. */
@@ -48,56 +47,6 @@ async function addCookies(context: BrowserContext, cookies: readonly AddedCookie
   } catch {
     for (const cookie of cookies) await context.addCookies([cookie]).catch(() => {});
   }
-}
-
-/** Puts local storage in place before a page's scripts run. */
-export interface StoragePut {
-  /** The page shows this origin now: from here on its storage is what its scripts make of it. */
-  arrivedAt(origin: string): void;
-  end(): void;
-}
-
-/** An origin that is named has exactly what is given for it; what a warm context has of others stays. */
-export async function putLocalStorage(
-  addScript: PageTools['addScript'],
-  storage: BrowserStorage | undefined,
-): Promise<StoragePut> {
-  const left = new Map(Object.entries(storage?.localStorage ?? {}));
-  let script: Promise<() => void> | null = null;
-  const remove = () => {
-    script?.then((takeAway) => takeAway()).catch(() => {});
-    script = null;
-  };
-  const add = () => {
-    if (left.size === 0) return;
-    script = addScript(storageScript(Object.fromEntries(left)));
-    script.catch(() => {});
-  };
-  add();
-  await script;
-  return {
-    arrivedAt(origin) {
-      if (!left.delete(origin)) return;
-      remove();
-      add();
-    },
-    end: remove,
-  };
-}
-
-/** Frames of the page's own origin come later than its scripts, which may have changed something by then. */
-function storageScript(origins: BrowserStorage['localStorage']): string {
-  // As text in text, so that no value can be more than a value.
-  const data = JSON.stringify(JSON.stringify(origins));
-  return `try {
-    let isInside = false;
-    try { isInside = parent !== self && parent.location.origin === location.origin; } catch {}
-    const items = isInside ? undefined : JSON.parse(${data})[location.origin];
-    if (items !== undefined) {
-      localStorage.clear();
-      for (const [name, value] of Object.entries(items)) localStorage.setItem(name, value);
-    }
-  } catch {}`;
 }
 
 /** Tells the jar what the page's cookies are now, and which of those that it gave are over. */

@@ -1,5 +1,5 @@
 import type { Page } from 'patchright-core';
-import type { BlockedKind, CapturedXhr } from '../../model/render.ts';
+import type { BlockedKind, BrowserStorage, CapturedXhr } from '../../model/render.ts';
 import type { Redirect } from '../engine.ts';
 import type { ArrangeHeaders, BareDocument, DocumentAnswer } from './document-gate.ts';
 import type { NetworkWatchLimits } from './network-watch.ts';
@@ -16,12 +16,19 @@ export interface PageTools {
   readonly network: NetworkFigures;
   /** Keeps these from being asked for, until the next attempt says otherwise. */
   block(kinds: readonly BlockedKind[]): Promise<void>;
-  /** Runs it in every new document before its own scripts; the result takes it away again. */
-  addScript(source: string): Promise<() => void>;
+  /** An origin that is named has exactly what is given for it; what a warm context has of others stays. */
+  putLocalStorage(storage: BrowserStorage['localStorage']): Promise<StoragePut>;
   /** The document as it came; null when that is not known any more or is larger. */
   readRaw(answer: DocumentAnswer, maxBytes: number): Promise<Body | null>;
   /** The page could not be kept from going where it was not wanted: it must not be read or used again. */
   readonly isSpoilt: boolean;
+  end(): void;
+}
+
+/** Local storage that waits for the pages it belongs to. */
+export interface StoragePut {
+  /** The page shows this origin now: from here on its storage is what its scripts make of it. */
+  arrivedAt(origin: string): void;
   end(): void;
 }
 

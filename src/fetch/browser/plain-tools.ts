@@ -14,9 +14,15 @@ export async function plainTools(options: ToolOptions): Promise<PageTools> {
   const document = new PlainDocument(options);
   const network = new PlainNetwork(page, request.captureXhr === true, watchesConsole, limits);
   let blocked: Parameters<PageTools['block']>[0] = [];
+  /** An origin that is visited only for its storage: nobody is asked for anything. */
+  let empty: string | null = null;
 
   const onRoute = async (route: Route, asked: Request): Promise<void> => {
     try {
+      if (empty !== null) {
+        await route.fulfill({ contentType: 'text/html', body: '' });
+        return;
+      }
       const refusal = (await guard?.(asked.url())) ?? null;
       if (refusal !== null || isBlocked(asked.url(), blocked)) {
         if (refusal !== null && document.isMain(asked)) document.onRefused(refusal);
@@ -29,10 +35,11 @@ export async function plainTools(options: ToolOptions): Promise<PageTools> {
   };
   const onRequest = (asked: Request): void => {
     const before = asked.redirectedFrom();
-    if (before !== null && document.isMain(asked)) void document.onRedirected(asked, before);
+    if (empty === null && before !== null && document.isMain(asked))
+      void document.onRedirected(asked, before);
   };
   const onResponse = (response: Response): void => {
-    if (document.isMain(response.request())) document.onResponse(response);
+    if (empty === null && document.isMain(response.request())) document.onResponse(response);
   };
   page.on('request', onRequest);
   page.on('response', onResponse);
@@ -47,11 +54,14 @@ export async function plainTools(options: ToolOptions): Promise<PageTools> {
     async block(kinds) {
       blocked = kinds;
     },
-    async addScript(source) {
-      const script = await page.addInitScript({ content: source });
-      return () => {
-        script.dispose().catch(() => {});
-      };
+    async putLocalStorage(storage) {
+      for (const [origin, items] of Object.entries(storage)) {
+        empty = origin;
+        await page.goto(origin, { timeout: STORAGE_MS });
+        await page.evaluate(fillStorage, items);
+      }
+      empty = null;
+      return { arrivedAt: () => {}, end: () => {} };
     },
     async readRaw(_answer, maxBytes) {
       const bytes = await document.response?.body().catch(() => null);
@@ -67,6 +77,16 @@ export async function plainTools(options: ToolOptions): Promise<PageTools> {
 }
 
 const EVERYTHING = '**/*';
+const STORAGE_MS = 10_000;
+
+/** Runs in the page. */
+function fillStorage(items: Readonly<Record<string, string>>): void {
+  const { localStorage } = globalThis as unknown as {
+    readonly localStorage: { clear(): void; setItem(name: string, value: string): void };
+  };
+  localStorage.clear();
+  for (const [name, value] of Object.entries(items)) localStorage.setItem(name, value);
+}
 
 /** Throws UNSUPPORTED_OPTION for what cannot be done without Chromium's own protocol. */
 export function checkPlain(request: RenderRequest): void {

@@ -134,6 +134,8 @@ export class PooledBrowser {
       ...(wayOut === null ? {} : { proxy: wayOut }),
     });
     try {
+      // No request that could be looked at, so where requests are looked at there are none.
+      if (!usesProxy) await context.routeWebSocket(/^/, (socket) => socket.close());
       await plan.prepare?.(context);
     } catch (error) {
       await settlesWithin(context.close(), this.options.closeTimeoutMs);

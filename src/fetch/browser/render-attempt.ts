@@ -4,27 +4,14 @@ import { isScrapifieError, type ScrapifieError } from '../../errors/scrapifie-er
 import type { ActionResult, BrowserStorage, CapturedXhr, Picture, PuzzleResult } from '../../model/render.ts';
 import type { BrowserEngineHooks } from './browser-engine.ts';
 import { Deadline, orAborted, settlesWithin } from './deadline.ts';
-import {
-  type BareDocument,
-  type DocumentAnswer,
-  isHtml,
-  MainDocument,
-  mediaTypeOf,
-} from './document-gate.ts';
+import { type BareDocument, type DocumentAnswer, isHtml, mediaTypeOf } from './document-gate.ts';
 import type { GuardProxy } from './guard-proxy.ts';
-import { NetworkWatch, type NetworkWatchLimits } from './network-watch.ts';
-import { block, kitOf, type PageKit } from './page-kit.ts';
+import type { NetworkWatchLimits } from './network-watch.ts';
 import type { PageLease } from './page-lease.ts';
-import { readDom, readRaw } from './page-reading.ts';
+import { readDom } from './page-reading.ts';
 import { settle } from './page-settling.ts';
-import {
-  putCookies,
-  putLocalStorage,
-  readLocalStorage,
-  type SentCookies,
-  type StoragePut,
-  tellJar,
-} from './page-storage.ts';
+import { putCookies, readLocalStorage, type SentCookies, tellJar } from './page-storage.ts';
+import type { DocumentWatch, NetworkFigures, PageTools, StoragePut, ToolOptions } from './page-tools.ts';
 import type { Body } from './paused-body.ts';
 import {
   DEFAULT_STEP_MS,
@@ -37,7 +24,7 @@ import {
 } from './render-actions.ts';
 import { mapNavigationError, plainMessage, stepFailed, stepTimedOut, tookTooLong } from './render-errors.ts';
 import type { RenderRequest, RenderResponse } from './render-request.ts';
-import { blockedPatterns } from './resource-blocks.ts';
+import type { RequestGuard } from './request-guard.ts';
 
 export interface AttemptOptions {
   readonly request: RenderRequest;
@@ -46,6 +33,8 @@ export interface AttemptOptions {
   readonly deadline: Deadline;
   /** Ends the attempt for every reason but the deadline: the caller, the engine, a crash. */
   readonly ending: AbortSignal;
+  readonly openTools: (options: ToolOptions) => Promise<PageTools>;
+  readonly guard: RequestGuard | null;
   readonly watchesConsole: boolean;
   readonly limits: NetworkWatchLimits & { readonly maxRawBytes: number };
   readonly hooks: BrowserEngineHooks;
@@ -84,18 +73,19 @@ export class RenderAttempt {
   async run(): Promise<RenderResponse> {
     const { request, limits, watchesConsole, hooks } = this.options;
     const { page, signal } = this;
-    const kit = await this.guarded(kitOf(page, watchesConsole));
     hooks.beforeNavigation?.(page, request);
-    const gate = new MainDocument({
-      page,
-      cdp: kit.cdp,
-      request,
-      ask: (target, hop) => this.hold(() => request.onRedirect(target, hop)),
-      isVisual:
-        request.screenshot !== undefined || request.pdf === true || (request.actions ?? []).length > 0,
-      arrange: hooks.arrangeHeaders,
-    });
-    const watch = new NetworkWatch(kit.cdp, kit.mainFrameId, request.captureXhr === true, limits);
+    const tools = await this.guarded(
+      this.options.openTools({
+        page,
+        request,
+        ask: (target, hop) => this.hold(() => request.onRedirect(target, hop)),
+        arrange: hooks.arrangeHeaders,
+        guard: this.options.guard,
+        watchesConsole,
+        limits,
+      }),
+    );
+    const gate = tools.document;
     let put: StoragePut | null = null;
     const onNavigated = (frame: Frame) => {
       if (frame !== page.mainFrame()) return;
@@ -108,31 +98,29 @@ export class RenderAttempt {
     };
     page.on('framenavigated', onNavigated);
     page.on('popup', onPopup);
-    kit.gate = gate;
     try {
       const [sentCookies, storagePut] = await this.guarded(
         Promise.all([
           putCookies(page.context(), request),
-          putLocalStorage(kit, request.storage),
-          block(kit, blockedPatterns(request.blockResources ?? [])),
+          tools.putLocalStorage(request.storage?.localStorage ?? {}),
+          tools.block(request.blockResources ?? []),
         ]),
       );
       put = storagePut;
       const bare = await this.navigate(gate);
-      if (bare === null) await this.steps(gate, watch);
-      return await this.orBroken(this.respond(kit, gate, watch, bare, sentCookies));
+      if (bare === null) await this.steps(tools);
+      return await this.orBroken(this.respond(tools, bare, sentCookies));
     } finally {
-      kit.gate = null;
       put?.end();
-      watch.end();
+      tools.end();
       page.off('framenavigated', onNavigated);
       page.off('popup', onPopup);
-      if (signal.aborted) this.isPageBroken = true;
+      if (signal.aborted || tools.isSpoilt) this.isPageBroken = true;
     }
   }
 
   /** Null when there is a page to look at. */
-  private async navigate(gate: MainDocument): Promise<BareDocument | null> {
+  private async navigate(gate: DocumentWatch): Promise<BareDocument | null> {
     const { request, deadline } = this.options;
     const { wait, navigationTimeoutMs = DEFAULT_NAVIGATION_MS } = request;
     const waitUntil = wait?.until ?? 'load';
@@ -142,6 +130,11 @@ export class RenderAttempt {
     const limitMs = Math.min(navigationTimeoutMs, deadline.remainingMs);
     const navigation = new Deadline(limitMs, `Loading ${new URL(request.url).host} until ${waitUntil}`);
     this.navigation = navigation;
+    let isCalledOff = false;
+    const onEnd = () => {
+      isCalledOff = true;
+    };
+    gate.ended.then(onEnd, onEnd);
     try {
       return await this.guarded(orAborted(Promise.race([gate.ended, loading, stopped]), navigation.signal));
     } catch (error) {
@@ -149,6 +142,8 @@ export class RenderAttempt {
     } finally {
       navigation.end();
       this.navigation = null;
+      // What was called off has to be over before the page can go anywhere else.
+      if (isCalledOff && !(await settlesWithin(loading, STOPPED_MS))) this.isPageBroken = true;
     }
     const late = navigation.signal.reason as ScrapifieError;
     if (gate.answer === null) {
@@ -160,7 +155,7 @@ export class RenderAttempt {
   }
 
   /** Not everything that ends a navigation means that there is no page. */
-  private async afterFailure(error: unknown, gate: MainDocument): Promise<null> {
+  private async afterFailure(error: unknown, gate: DocumentWatch): Promise<null> {
     const { request, proxy, lease, deadline } = this.options;
     if (isScrapifieError(error)) {
       if (error !== deadline.signal.reason || gate.answer === null) throw error;
@@ -179,7 +174,7 @@ export class RenderAttempt {
   }
 
   /** Waits until the page is where it was going. */
-  private async arrive(gate: MainDocument): Promise<void> {
+  private async arrive(gate: DocumentWatch): Promise<void> {
     const { request } = this.options;
     if (gate.leaving === null) return;
     await this.guarded(gate.leaving);
@@ -187,7 +182,7 @@ export class RenderAttempt {
   }
 
   /** Everything the request wants done on the page. The first step that fails ends them, and what there is is kept. */
-  private async steps(gate: MainDocument, watch: NetworkWatch): Promise<void> {
+  private async steps({ document: gate, network }: PageTools): Promise<void> {
     const { request, deadline, hooks } = this.options;
     const { page } = this;
     const { wait, scroll, actions = [], screenshot, pdf } = request;
@@ -204,7 +199,7 @@ export class RenderAttempt {
     const rest = deadline.remainingMs;
     try {
       await this.arrive(gate);
-      if (wait === undefined) await this.guarded(settle({ page, document: gate, network: watch, deadline }));
+      if (wait === undefined) await this.guarded(settle({ page, document: gate, network, deadline }));
       if (hooks.afterLoad !== undefined) {
         this.puzzle = await this.guarded(hooks.afterLoad(page, request, this.signal));
         await this.arrive(gate);
@@ -235,18 +230,17 @@ export class RenderAttempt {
   }
 
   private async respond(
-    kit: PageKit,
-    gate: MainDocument,
-    watch: NetworkWatch,
+    tools: PageTools,
     bare: BareDocument | null,
     sentCookies: SentCookies,
   ): Promise<RenderResponse> {
     const { request, limits } = this.options;
+    const { document: gate, network: watch } = tools;
     const { answer, dom } = bare === null ? await this.readPage(gate) : { answer: bare.answer, dom: null };
     const isPage = dom !== null;
-    const id = bare === null ? answer.networkId : null;
+    const most = isPage ? limits.maxRawBytes : request.maxBodyBytes;
     const [raw, storage, xhr] = await Promise.all([
-      id === null ? null : readRaw(kit.cdp, id, isPage ? limits.maxRawBytes : request.maxBodyBytes),
+      bare === null ? tools.readRaw(answer, most) : null,
       this.readStorage(sentCookies),
       this.readXhr(watch),
     ]);
@@ -279,7 +273,7 @@ export class RenderAttempt {
   }
 
   /** The document with the answer that it came with; no document for what is shown but is no page. */
-  private async readPage(gate: MainDocument): Promise<{ answer: DocumentAnswer; dom: Body | null }> {
+  private async readPage(gate: DocumentWatch): Promise<{ answer: DocumentAnswer; dom: Body | null }> {
     const { request } = this.options;
     for (let departures = 0; ; departures += 1) {
       const { answer } = gate;
@@ -305,7 +299,7 @@ export class RenderAttempt {
     return wantsStorage ? { cookies, localStorage } : null;
   }
 
-  private async readXhr(watch: NetworkWatch): Promise<readonly CapturedXhr[]> {
+  private async readXhr(watch: NetworkFigures): Promise<readonly CapturedXhr[]> {
     const reading = watch.xhr();
     return (await settlesWithin(reading, XHR_MS)) ? reading : [];
   }

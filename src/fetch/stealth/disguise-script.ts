@@ -128,7 +128,8 @@ function disguise(facts: ScriptFacts): void {
   defineProperty(Function.prototype, 'toString', { ...plain, value: show });
 
   const { platform, userAgent, deviceMemory, videoCard } = facts;
-  set(scope.Navigator?.prototype, { deviceMemory, platform });
+  // Ours says so by itself; a browser that somebody else has started may not.
+  set(scope.Navigator?.prototype, { deviceMemory, platform, webdriver: false });
   set(scope.Screen?.prototype, facts.screen);
   if (scope.Window !== undefined) set(globalThis, facts.window);
   // The browser tells workers less of what it was told than it tells pages.

@@ -41,7 +41,6 @@ export function briefingOf(identity: Identity, secret: string): Briefing {
   const source = scriptOf(identity, secret);
   const inDocuments: readonly TargetCommand[] = [
     ...everywhere,
-    { method: 'Emulation.setAutomationOverride', params: { enabled: false } },
     { method: 'Page.addScriptToEvaluateOnNewDocument', params: { source, runImmediately: true } },
   ];
   const headers = { 'User-Agent': userAgent, 'Accept-Language': identity.acceptLanguage };

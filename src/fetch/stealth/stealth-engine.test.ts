@@ -14,7 +14,7 @@ const identityOf = (region: string, system: 'windows' | 'macos' | 'linux', seed 
   createIdentity({ region, system, browserVersion: BROWSER_VERSION, random: seededRandom(seed) });
 
 const evaluate = (script: string) => [{ type: 'evaluate' as const, script, timeoutMs: 20_000 }];
-const valueOf = async (url: string, identity: Identity, script: string): Promise<unknown> => {
+const foundBy = async (url: string, identity: Identity, script: string): Promise<unknown> => {
   const { extra, failure } = await render(engine, url, {
     identity,
     key: `${url}${identity.region}`,
@@ -34,7 +34,7 @@ describe.each([
 
   test('is what scripts find in the page, its frames and all its workers, and what servers are sent', async () => {
     const site = await lookingSite();
-    const looks = (await valueOf(`${site.origin}/`, identity, 'look()')) as Record<string, Look> & {
+    const looks = (await foundBy(`${site.origin}/`, identity, 'look()')) as Record<string, Look> & {
       page: PageLook;
     };
     const expected = expectedLook(identity);
@@ -141,7 +141,7 @@ describe('what is replaced', () => {
         left: own(window).filter((name) => /secret|disguise|facts|^s[0-9a-f]{18}/.test(name)),
       };
     })()`;
-    const found = (await valueOf(`${origin}/`, identity, probe)) as Record<string, unknown[]>;
+    const found = (await foundBy(`${origin}/`, identity, probe)) as Record<string, unknown[]>;
     const names = [
       'get deviceMemory',
       'get availHeight',
@@ -173,7 +173,7 @@ describe('what is replaced', () => {
     const { origin } = await serve((_, response) =>
       response.setHeader('content-type', 'text/html').end('<p>x'),
     );
-    const found = await valueOf(
+    const found = await foundBy(
       `${origin}/`,
       identity,
       `({

@@ -39,10 +39,9 @@ export function createStealthEngine(options: StealthEngineOptions): RenderEngine
   const hooks: BrowserEngineHooks = {
     contextFor({ identity }) {
       if (identity === undefined) return { identity: '', options: {} };
-      return {
-        identity: JSON.stringify(identity),
-        options: hasOwnDisguise ? regionalOptionsOf(identity) : contextOptionsOf(identity),
-      };
+      const name = JSON.stringify(identity);
+      if (!hasOwnDisguise) return { identity: name, options: contextOptionsOf(identity) };
+      return { identity: name, options: { viewport: null, ...regionalOptionsOf(identity) }, isWhole: true };
     },
     async prepareContext(context, { identity }) {
       if (identity === undefined || hasOwnDisguise) return;
