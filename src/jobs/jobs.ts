@@ -186,7 +186,7 @@ export function createJobs(deps: JobsDeps): Jobs {
 
     async scrapeNow(request, account, given = {}) {
       const draft = possible(draftScrape(request, consents, given.operator));
-      const id = await acceptAndWait(draft, account, request.timeoutMs, given);
+      const id = await acceptAndWait(draft, account, patienceFor(draft.options.page), given);
       return read.scraped(id, draft.options.page);
     },
     async mapNow(request, account, given = {}) {
@@ -240,6 +240,15 @@ export function createJobs(deps: JobsDeps): Jobs {
 }
 
 const noSuchJob = (id: string) => new ScrapifieError('NOT_FOUND', `There is no job ${id.slice(0, 100)}.`);
+
+/** Reading what there is of a page whose time is up takes a moment more. */
+const LAST_LOOK_MS = 5_000;
+
+/** How long to wait for a single page. */
+export function patienceFor({ engine, render, timeoutMs }: PageOptions): number {
+  const mayBeShown = render !== null || engine === 'browser' || engine === 'stealth';
+  return mayBeShown ? timeoutMs + LAST_LOOK_MS : timeoutMs;
+}
 
 function requireEnd(outcome: WaitOutcome, jobId: JobId, timeoutMs: number): void {
   if (outcome === 'ended') return;

@@ -109,7 +109,9 @@ export const pageFields = (formats: readonly Format[]) => ({
     .min(1_000)
     .max(300_000)
     .default(30_000)
-    .describe('Time for one attempt; a scrape that waits also waits no longer than this.'),
+    .describe(
+      'Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.',
+    ),
   maxAttempts: z.number().int().min(1).max(10).default(3).describe('Tries per URL, the first one included.'),
   maxBodyBytes: z
     .number()

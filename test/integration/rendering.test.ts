@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ALL_SCOPES, newKey, newSecret } from '../../src/api/api-key.ts';
 import type { ScrapeResult } from '../../src/jobs/job-reader.ts';
+import { createSessions } from '../../src/sessions/sessions.ts';
+import { createVault } from '../../src/sessions/vault.ts';
 import { MARK_PX, TALL_PX } from '../site/pages/javascript/acts.ts';
 import { LOGIN } from '../site/pages/javascript/doors.ts';
 import { type ApiAnswer, type ApiWorld, openApiWorld } from './api-world.ts';
@@ -255,7 +257,7 @@ describe('what cannot be done', () => {
     ['a browser’s work without a browser', { engine: 'http', wait: { ms: 5 } }, 'wait'],
   ])('%s is refused by its name', async (_, more, path) => {
     const { status, body } = await ask('/js/actions', more);
-    expect([status, body.error?.code]).toEqual([400, 'VALIDATION_FAILED']);
+    expect([status, body.error?.code]).toEqual([422, 'VALIDATION_FAILED']);
     expect(JSON.stringify(body.error?.details)).toContain(path);
   });
 
@@ -270,20 +272,33 @@ describe('what cannot be done', () => {
   );
 
   test(
-    'a session that has ended is refused',
+    'a session remembers a login by form, forgets it when it is deleted, and is refused when it has ended',
     async () => {
-      const name = 'short-lived';
-      const form = [
+      const name = 'members';
+      const actions = [
         { type: 'type', selector: '#user', text: LOGIN.user },
         { type: 'type', selector: '#password', text: LOGIN.password },
         { type: 'click', selector: '#enter' },
       ];
-      await scrape('/js/login', { session: name, actions: form });
+      await scrape('/js/login', { session: name, actions });
       const member = await scrape('/js/members', { session: name });
-      expect(member.title).toBe('Members only');
+      expect([member.title, member.trace.attempts[0]?.engine]).toEqual(['Members only', 'http']);
       const removed = await world.call({ method: 'DELETE', url: `/v1/sessions/${name}` });
-      expect(removed.status).toBeLessThan(300);
+      expect(removed.status).toBe(200);
       expect((await scrape('/js/members', { session: name })).title).toBe('Sign in');
+
+      const { store, settings } = world.platform;
+      const longAgo = createSessions({
+        store,
+        vault: createVault(settings.vaultKey),
+        now: () => Date.now() - 30 * 3_600_000,
+        hours: settings.sessionHours,
+      });
+      await longAgo.open(world.account, 'yesterday');
+      for (const engine of ['http', 'browser']) {
+        const { status, body } = await ask('/js/members', { session: 'yesterday', engine });
+        expect([status, body.error?.code]).toEqual([410, 'SESSION_EXPIRED']);
+      }
     },
     LIMIT_MS,
   );

@@ -1,4 +1,5 @@
 import { scrapeRequestSchema } from '../../jobs/job-request.ts';
+import { patienceFor } from '../../jobs/jobs.ts';
 import { accountOf } from '../access.ts';
 import type { App, RouteDeps } from '../app.ts';
 import { originOf, withOrigin } from '../artifact-urls.ts';
@@ -35,7 +36,7 @@ export function addScrapeRoutes(app: App, { jobs, idempotency }: RouteDeps): voi
         reply.code(202).header('location', `/v1/jobs/${job.id}`);
         return success(acceptedView(job));
       }
-      await jobs.waitFor(job.id, body.timeoutMs, clientGone(reply));
+      await jobs.waitFor(job.id, patienceFor(job.options.page), clientGone(reply));
       const result = await jobs.read.scraped(job.id, job.options.page);
       return success(withOrigin(result, originOf(request)));
     },

@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Page } from 'patchright-core';
-import type { OutcomeKind } from '../../model/attempt.ts';
-import { classify } from '../classify/classify.ts';
+import { type Classification, classify } from '../classify/classify.ts';
 import { type Deadline, settlesWithin } from './deadline.ts';
 import { type DocumentAnswer, mediaTypeOf } from './document-gate.ts';
 
@@ -24,6 +23,10 @@ const LOOK_EVERY_MS = 25;
 /** A page with less may be one that its scripts have not filled. */
 const LITTLE_TEXT = 80;
 const MOST_CHARS = 200_000;
+/** Challenges that a script passes without anybody: Cloudflare, Akamai, AWS, Imperva, Kasada, Sucuri, DDoS-Guard. */
+const WORKS_BY_ITSELF =
+  /_cf_chl_opt|jschl|bm-verify|awswaf|aws-waf-token|_Incapsula_Resource|KPSDK|sucuri_cloudproxy|ddos-guard/i;
+const CHALLENGE_HEADERS = ['cf-mitigated', 'x-amzn-waf-action', 'x-vercel-mitigated'];
 
 /**
  * For who asked for a page and did not say when it is ready: waits while scripts are fetching what they will show,
@@ -57,16 +60,18 @@ async function passChallenge({ page, document }: Unsettled, until: number): Prom
   const { answer } = document;
   if (answer === null || !/html/.test(mediaTypeOf(answer.headers))) return;
   const html = await page.content().catch(() => '');
-  if (outcomeOf(html, answer) !== 'captcha') return;
+  const isSaid = CHALLENGE_HEADERS.some((name) => /challenge/i.test(String(answer.headers[name] ?? '')));
+  const isShown = WORKS_BY_ITSELF.test(html.slice(0, MOST_CHARS));
+  if (judge(html, answer).vendor === null || !(isSaid || isShown)) return;
   while (document.answer === answer && performance.now() < until) await pause(LOOK_EVERY_MS);
   while (document.leaving !== null && performance.now() < until) await pause(LOOK_EVERY_MS);
   await page.waitForLoadState('load', { timeout: Math.max(1, until - performance.now()) }).catch(() => {});
 }
 
 /** What the markup would be taken for if the server had sent it like this. */
-function outcomeOf(html: string, { url, statusCode, headers }: DocumentAnswer): OutcomeKind {
+function judge(html: string, { url, statusCode, headers }: DocumentAnswer): Classification {
   const seen = { url, finalUrl: url, statusCode, headers, contentType: 'text/html', facts: null };
-  return classify({ ...seen, bytes: html.length, html }).outcome;
+  return classify({ ...seen, bytes: html.length, html });
 }
 
 /** A page that is gone or on its way is no longer ours to wait for. */
@@ -74,7 +79,7 @@ async function isUnfilled({ page, document }: Unsettled): Promise<boolean> {
   const { answer } = document;
   if (answer === null || answer.statusCode >= 400) return false;
   const html = await page.evaluate(bareMarkup, [LITTLE_TEXT, MOST_CHARS] as const).catch(() => null);
-  return html !== null && outcomeOf(html, answer) === 'needs-javascript';
+  return html !== null && judge(html, answer).outcome === 'needs-javascript';
 }
 
 /** Runs in the page: its markup, unless there is something to read. */

@@ -132,6 +132,8 @@ export class PooledBrowser {
       ...plan.options,
       acceptDownloads: false,
       ...(wayOut === null ? {} : { proxy: wayOut }),
+      // Its requests are nobody's who could be looked at.
+      ...(usesProxy ? {} : { serviceWorkers: 'block' as const }),
     });
     try {
       // No request that could be looked at, so where requests are looked at there are none.

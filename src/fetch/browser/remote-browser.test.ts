@@ -32,7 +32,10 @@ describe.each([
       if (request.url === '/data') response.setHeader('content-type', 'application/json').end('{"a":1}');
       else if (request.url === '/hop') response.writeHead(302, { location: '/end' }).end();
       else if (request.url === '/bye') response.writeHead(204).end();
-      else {
+      else if (request.url === '/file') {
+        const headers = { 'content-type': 'application/zip', 'content-disposition': 'attachment' };
+        response.writeHead(200, headers).end(Buffer.from([0, 1]));
+      } else {
         const { cookie, 'x-mine': mine, 'user-agent': agent } = request.headers;
         response.writeHead(200, { 'content-type': 'text/html', 'set-cookie': 'server=1' });
         response.end(
@@ -94,6 +97,9 @@ describe.each([
     expect((await failureOf(render(engine, `${origin}/`, { maxBodyBytes: 50 }))).code).toBe(
       'BODY_LIMIT_EXCEEDED',
     );
+    const file = render(engine, `${origin}/file`);
+    if (kind === 'cdp') expect([...(await file).body]).toEqual([0, 1]);
+    else expect((await failureOf(file)).code).toBe('UNSUPPORTED_OPTION');
     expect(rig.running?.pool.stats).toMatchObject({ browsers: 1, pagesInUse: 0, launched: 1 });
   });
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Frame, Page } from 'patchright-core';
-import { isScrapifieError, type ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { ActionResult, BrowserStorage, CapturedXhr, Picture, PuzzleResult } from '../../model/render.ts';
 import type { BrowserEngineHooks } from './browser-engine.ts';
 import { Deadline, orAborted, settlesWithin } from './deadline.ts';
@@ -41,6 +41,8 @@ export interface AttemptOptions {
 }
 
 const DEFAULT_NAVIGATION_MS = 30_000;
+/** Of the attempt's time, after a step. */
+const STEP_RESERVE_MS = 2_000;
 /** For reading what is there when the time is up. */
 const LAST_READ_MS = 3_000;
 const XHR_MS = 2_000;
@@ -168,6 +170,9 @@ export class RenderAttempt {
       await this.arrive(gate);
       return null;
     }
+    if (/Download is starting/.test(text)) {
+      throw new ScrapifieError('UNSUPPORTED_OPTION', 'This browser cannot read what is offered for download');
+    }
     this.isPageBroken = /crash/i.test(text);
     const at = new URL(gate.lastTarget ?? request.url);
     throw proxy.failureOf(lease.proxyUsername, at) ?? mapNavigationError(error, at.host);
@@ -190,7 +195,9 @@ export class RenderAttempt {
     let current = 'loading';
     const step = <T>(name: string, limitMs: number, work: (limitMs: number) => Promise<T>): Promise<T> => {
       current = name;
-      const within = Math.min(limitMs, deadline.remainingMs);
+      // A step that would use up the time is ended before it: it can then be named, and the page be read.
+      const { remainingMs } = deadline;
+      const within = Math.min(limitMs, Math.max(remainingMs - STEP_RESERVE_MS, remainingMs / 2));
       const onStuck = () => {
         this.isPageBroken = true;
       };

@@ -1,0 +1,69 @@
+import { fileURLToPath } from 'node:url';
+import { runChild } from './child-run.ts';
+import type { ContentAnswer } from './content/turns.ts';
+import type { Bar, Part } from './part.ts';
+import { figure, spread } from './report.ts';
+import { quantile, ratios, sampleOf } from './sample.ts';
+
+const ROUNDS = 3;
+/** In a quick run every eighth page, once. */
+const QUICK_STRIDE = 8;
+const FACTORS: Readonly<Record<string, number>> = { 'defuddle + linkedom': 3, 'readability + jsdom': 5 };
+
+/** What a whole extraction costs, beside programs that do a part of it. */
+export const content: Part = {
+  name: 'content',
+  async run({ isQuick, pagesDir, say }) {
+    const script = fileURLToPath(new URL('./content/turns.ts', import.meta.url));
+    const { answer } = await runChild(process.execPath, [
+      script,
+      String(isQuick ? 1 : ROUNDS),
+      String(isQuick && pagesDir !== null ? QUICK_STRIDE : 1),
+      ...(pagesDir === null ? [] : [pagesDir]),
+    ]);
+    const { pages, meanBytes, contenders } = answer as unknown as ContentAnswer;
+    const means = contenders.map(({ ms }) => ms.map(meanOf));
+    const ownMeans = means[0] ?? [];
+    const bars: Bar[] = [];
+    const rows = contenders.map(({ name, ms, failures }, index) => {
+      const each = ms.flat();
+      const times = sampleOf(ratios(means[index] ?? [], ownMeans));
+      const atLeast = FACTORS[name];
+      if (atLeast !== undefined) {
+        bars.push({ claim: `a whole extraction beside ${name}`, measured: times.median, atLeast, unit: '× as fast', spread: times });
+      }
+      say(`${name}: ${figure(sampleOf(means[index] ?? []).median)} ms a page, ${spread(times)} × Scrapifie`);
+      return [
+        name,
+        spread(sampleOf(means[index] ?? [])),
+        figure(quantile(each, 0.5)),
+        figure(quantile(each, 0.99)),
+        figure(Math.max(...each)),
+        String(failures),
+        spread(times),
+      ];
+    });
+    return {
+      title: 'Finding the content of a page',
+      about:
+        `${pages} pages of ${figure(meanBytes / 1_000)} KB on average. Scrapifie: links, metadata, structured data, main content as HTML, ` +
+        'text and Markdown. The others: the main content as HTML, nothing else. One thread, page by page in turns.',
+      tables: [
+        {
+          columns: ['', 'mean ms a page', 'median', 'p99', 'worst page', 'failed', 'time, Scrapifie = 1'],
+          rows,
+        },
+      ],
+      bars,
+      notes: [
+        ...(pagesDir === null ? ['Generated pages; real ones with --pages, a folder of html/ID.html.gz and ground-truth/ID.json.'] : []),
+        ...(contenders.length < 3 ? ['Not all of the others are installed here: defuddle, linkedom, @mozilla/readability, jsdom.'] : []),
+      ],
+      data: { pages, meanBytes, contenders: contenders.map(({ name, failures }, index) => ({ name, failures, means: means[index] })) },
+    };
+  },
+};
+
+function meanOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
