@@ -1,5 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { Agent, createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { Agent, createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
@@ -38,6 +38,11 @@ export interface GuardProxy {
   readonly url: string;
   /** Lets one context through, directly or by way of another proxy. */
   admit(upstream: ProxyEndpoint | null): ProxyPass;
+  /**
+   * A door of its own for who was let through, which needs no login: `http://127.0.0.1:port`. A browser that was given
+   * a login for its proxy has every request looked at by its driver, and offers that login to any site that asks.
+   */
+  doorFor(username: string): Promise<string>;
   /** Ends a context's leave and its connections. */
   dismiss(username: string): void;
   /** Why this context could not reach the host lately; null when nothing went wrong. */
@@ -53,6 +58,8 @@ interface Guest {
   readonly agent: Agent;
   /** Bounded by the connections of the server. */
   readonly sockets: Set<Duplex>;
+  /** Its own, once it has one. */
+  door: Server | null;
 }
 
 const CHALLENGE = 'Basic realm="browser"';
@@ -84,7 +91,7 @@ export async function startGuardProxy(options: GuardProxyOptions): Promise<Guard
   const guests = new Map<string, Guest>();
   const directAgent = agentFor(direct);
 
-  const guestOf = (request: IncomingMessage): [string, Guest] | null => {
+  const byLogin = (request: IncomingMessage): [string, Guest] | null => {
     const login = /^Basic (\S+)$/i.exec(request.headers['proxy-authorization'] ?? '')?.[1] ?? '';
     const text = Buffer.from(login, 'base64').toString('utf8');
     const colon = text.indexOf(':');
@@ -94,8 +101,11 @@ export async function startGuardProxy(options: GuardProxyOptions): Promise<Guard
     return [username, guest];
   };
 
-  const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
-    const found = guestOf(request);
+  const onRequest = (
+    request: IncomingMessage,
+    response: ServerResponse,
+    found: [string, Guest] | null,
+  ): void => {
     if (found === null) {
       response.writeHead(407, { 'proxy-authenticate': CHALLENGE, 'content-length': 0 }).end();
       return;
@@ -105,9 +115,13 @@ export async function startGuardProxy(options: GuardProxyOptions): Promise<Guard
     forwardRequest(request, response, guest.agent, (url, error) => notes.add(username, url, error));
   };
 
-  const onConnect = (request: IncomingMessage, client: Duplex, head: Buffer): void => {
+  const onConnect = (
+    request: IncomingMessage,
+    client: Duplex,
+    head: Buffer,
+    found: [string, Guest] | null,
+  ): void => {
     client.on('error', () => client.destroy());
-    const found = guestOf(request);
     const target = URL.parse(`http://${request.url}`);
     if (found === null || target === null) {
       const status = target === null ? '400 Bad Request' : '407 Proxy Authentication Required';
@@ -126,22 +140,25 @@ export async function startGuardProxy(options: GuardProxyOptions): Promise<Guard
     );
   };
 
-  const server = createServer({
-    maxHeaderSize: MAX_HEADER_BYTES,
-    keepAliveTimeout: 60_000,
-    requestTimeout: 0,
-  });
-  server.maxConnections = options.maxConnections ?? 2_048;
-  server.on('request', onRequest);
-  server.on('connect', onConnect);
-  server.on('upgrade', (_request, socket) => socket.destroy());
-  server.on('clientError', (_error, socket) => socket.destroy());
-  server.on('connection', (socket) => socket.setNoDelay(true));
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const { port } = server.address() as AddressInfo;
+  const open = async (guestOf: (request: IncomingMessage) => [string, Guest] | null): Promise<Server> => {
+    const server = createServer({
+      maxHeaderSize: MAX_HEADER_BYTES,
+      keepAliveTimeout: 60_000,
+      requestTimeout: 0,
+    });
+    server.maxConnections = options.maxConnections ?? 2_048;
+    server.on('request', (request, response) => onRequest(request, response, guestOf(request)));
+    server.on('connect', (request, client, head) => onConnect(request, client, head, guestOf(request)));
+    server.on('upgrade', (_request, socket) => socket.destroy());
+    server.on('clientError', (_error, socket) => socket.destroy());
+    server.on('connection', (socket) => socket.setNoDelay(true));
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(0, '127.0.0.1', resolve);
+    });
+    return server;
+  };
+  const server = await open(byLogin);
 
   const dismiss = (username: string): void => {
     const guest = guests.get(username);
@@ -149,11 +166,13 @@ export async function startGuardProxy(options: GuardProxyOptions): Promise<Guard
     guests.delete(username);
     notes.forget(username);
     for (const socket of guest.sockets) socket.destroy();
+    guest.door?.closeAllConnections();
+    guest.door?.close();
     if (guest.agent !== directAgent) guest.agent.destroy();
   };
 
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: urlOf(server),
     get admitted() {
       return guests.size;
     },
@@ -161,8 +180,18 @@ export async function startGuardProxy(options: GuardProxyOptions): Promise<Guard
       const [username, password] = [randomBytes(9).toString('hex'), randomBytes(24).toString('hex')];
       const connect = upstream === null ? direct : by(upstream);
       const agent = upstream === null ? directAgent : agentFor(connect);
-      guests.set(username, { digest: digestOf(password), connect, agent, sockets: new Set() });
+      guests.set(username, { digest: digestOf(password), connect, agent, sockets: new Set(), door: null });
       return { username, password };
+    },
+    async doorFor(username) {
+      const door = await open(() => {
+        const guest = guests.get(username);
+        return guest === undefined ? null : [username, guest];
+      });
+      const guest = guests.get(username);
+      if (guest === undefined) door.close();
+      else guest.door = door;
+      return urlOf(door);
     },
     dismiss,
     failureOf: (username, url) => notes.of(username, url),
@@ -175,6 +204,8 @@ export async function startGuardProxy(options: GuardProxyOptions): Promise<Guard
     },
   };
 }
+
+const urlOf = (server: Server) => `http://127.0.0.1:${(server.address() as AddressInfo | null)?.port ?? 0}`;
 
 /** Connections of plain http; Chromium asks for a tunnel for everything else. */
 function agentFor(connect: ConnectBy): Agent {

@@ -124,8 +124,11 @@ export class PooledBrowser {
 
   private async newContext(plan: ContextPlan, pass: ProxyPass): Promise<BrowserContext> {
     const { proxy, usesProxy } = this.options;
-    const ownProxy = { server: proxy.url, bypass: '<-loopback>', ...pass };
-    const wayOut = usesProxy ? ownProxy : plan.upstream === null ? null : settingsOf(plan.upstream);
+    const wayOut = usesProxy
+      ? { server: await proxy.doorFor(pass.username), bypass: '<-loopback>' }
+      : plan.upstream === null
+        ? null
+        : settingsOf(plan.upstream);
     const context = await this.browser.newContext({
       // A worker that lives on after its page would go on working for nobody. A page can notice that it is not let.
       serviceWorkers: 'block',

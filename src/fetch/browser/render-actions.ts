@@ -134,10 +134,72 @@ async function perform(
   }
 }
 
+/**
+ * Playwright's own way to wait puts its whole tool kit into every new document, which costs more than most pages. Plain
+ * CSS needs none of it; what is no CSS is one of Playwright's own selectors.
+ */
+async function appears(page: Page, selector: string, timeout: number): Promise<void> {
+  const endsAt = performance.now() + timeout;
+  for (;;) {
+    const leftMs = Math.max(1, endsAt - performance.now());
+    try {
+      const seen = await page.evaluate(watchFor, { selector, timeoutMs: leftMs });
+      if (seen === 'seen') return;
+      if (seen === 'late') throw new Error(`Timeout ${timeout}ms exceeded.`);
+      break;
+    } catch (error) {
+      // The document it was looked for in has gone; the next one may have it.
+      if (!/context was destroyed|navigat/i.test(String(error)) || performance.now() >= endsAt) throw error;
+    }
+  }
+  await page
+    .locator(selector)
+    .first()
+    .waitFor({ state: 'attached', timeout: Math.max(1, endsAt - performance.now()) });
+}
+
+/** Runs in the page. */
+function watchFor({
+  selector,
+  timeoutMs,
+}: {
+  selector: string;
+  timeoutMs: number;
+}): Promise<'seen' | 'late' | 'no css'> | 'seen' | 'no css' {
+  const { document, MutationObserver, setTimeout, clearTimeout } = globalThis as unknown as WatchedPage;
+  try {
+    if (document.querySelector(selector) !== null) return 'seen';
+  } catch {
+    return 'no css';
+  }
+  return new Promise((resolve) => {
+    const observer = new MutationObserver(() => {
+      if (document.querySelector(selector) === null) return;
+      observer.disconnect();
+      clearTimeout(timer);
+      resolve('seen');
+    });
+    const timer = setTimeout(() => {
+      observer.disconnect();
+      resolve('late');
+    }, timeoutMs);
+    observer.observe(document, { childList: true, subtree: true, attributes: true });
+  });
+}
+
+interface WatchedPage {
+  readonly document: { querySelector(selector: string): unknown };
+  readonly MutationObserver: new (
+    onChange: () => void,
+  ) => { observe(target: unknown, what: unknown): void; disconnect(): void };
+  readonly setTimeout: (action: () => void, ms: number) => number;
+  readonly clearTimeout: (timer: number) => void;
+}
+
 export async function waitFor(page: Page, wait: RenderWait, timeout: number): Promise<void> {
   if (wait.until !== undefined) await page.waitForLoadState(wait.until, { timeout });
   if (wait.selector !== undefined) {
-    await page.locator(wait.selector).first().waitFor({ state: 'attached', timeout });
+    await appears(page, wait.selector, timeout);
   }
   if (wait.ms !== undefined) await page.waitForTimeout(wait.ms);
 }
