@@ -1,14 +1,70 @@
+import { decodeHTML } from 'entities/decode';
+import { readLiteral } from './embedded/literal-reader.ts';
+import { skipBlank } from './embedded/literal-text.ts';
 import { LIMITS } from './limits.ts';
 
-const WRAPPERS = /^\s*(?:\/[/*]\s*)?(?:<!--|<!\[CDATA\[)|(?:\/[/*]\s*)?(?:-->|\]\]>)(?:\s*\*\/)?\s*$/g;
+const WRAPPERS =
+  /^\s*(?:\/[/*]\s*)?(?:<!--|<!\[CDATA\[)(?:\s*\*\/)?|(?:\/[/*]\s*)?(?:-->|\]\]>)(?:\s*\*\/)?\s*$/g;
+const OPENS = /^[[{]/;
+/** Documents written one after another in one block. */
+const MAX_DOCUMENTS = 64;
 
-/** The value of a JSON-LD block; undefined when it is broken, too large or nested too deep to hand on. */
+export interface JsonLdBlock {
+  /** The documents of the block; none when it is broken beyond repair, too large or nested too deep to hand on. */
+  readonly documents: readonly object[];
+  /** What had to be mended; empty for valid JSON. */
+  readonly repairs: readonly string[];
+}
+
+/** The value of a JSON-LD block; undefined when it has none. Several documents in one block are a list. */
 export function parseJsonLd(source: string): unknown {
-  if (source.length > LIMITS.jsonLdChars) return undefined;
-  const value = parse(source) ?? parse(source.replace(WRAPPERS, ''));
-  return value === null || typeof value !== 'object' || !isShallow(value, LIMITS.jsonLdDepth)
-    ? undefined
-    : value;
+  const { documents } = readJsonLd(source);
+  return documents.length > 1 ? documents : documents[0];
+}
+
+/**
+ * Reads a block of JSON-LD, and mends what can be mended in one way only: wrappers, comments, commas, raw control
+ * characters, bare keys, single quotes that cannot be apostrophes, quotes inside texts, documents side by side.
+ */
+export function readJsonLd(source: string): JsonLdBlock {
+  if (source.length > LIMITS.jsonLdChars) return { documents: [], repairs: [] };
+  const valid = parse(source);
+  if (valid !== undefined) return { documents: usable(valid), repairs: [] };
+  const bare = source.replace(WRAPPERS, '');
+  const unwrapped = parse(bare);
+  if (unwrapped !== undefined) return { documents: usable(unwrapped), repairs: ['wrapper'] };
+  // Scripts hold no entities, so a block without any quote but with their entities was escaped once too often.
+  const isEscaped = !bare.includes('"') && bare.includes('&quot;');
+  const mended = readDocuments(isEscaped ? decodeHTML(bare) : bare);
+  return mended === null || !isEscaped
+    ? (mended ?? { documents: [], repairs: [] })
+    : withRepair(mended, 'entities');
+}
+
+function readDocuments(source: string): JsonLdBlock | null {
+  const documents: object[] = [];
+  const repairs = new Set<string>();
+  let at = 0;
+  while (documents.length < MAX_DOCUMENTS) {
+    at = skipBlank(source, at, source.length);
+    while (documents.length > 0 && (source[at] === ',' || source[at] === ';')) {
+      at = skipBlank(source, at + 1, source.length);
+    }
+    if (at >= source.length) break;
+    if (!OPENS.test(source.slice(at, at + 1))) return null;
+    const literal = readLiteral(source, at, { dialect: 'json', depth: LIMITS.jsonLdDepth + 1 });
+    if (literal === null) return null;
+    documents.push(...usable(literal.value));
+    for (const repair of literal.repairs) repairs.add(repair);
+    at = literal.end;
+  }
+  if (documents.length > 1) repairs.add('several documents');
+  else if (repairs.size === 0) repairs.add('wrapper');
+  return documents.length === 0 ? null : { documents, repairs: [...repairs] };
+}
+
+function withRepair({ documents, repairs }: JsonLdBlock, repair: string): JsonLdBlock {
+  return { documents, repairs: [repair, ...repairs] };
 }
 
 function parse(source: string): unknown {
@@ -17,6 +73,10 @@ function parse(source: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+function usable(value: unknown): object[] {
+  return value !== null && typeof value === 'object' && isShallow(value, LIMITS.jsonLdDepth) ? [value] : [];
 }
 
 /** JSON.parse nests as deep as its input; whoever writes the value out again would run out of stack. */

@@ -14,6 +14,7 @@ import { createBusLocal } from '../../src/drivers/bus-local/bus-local.ts';
 import { createLimitsLocal } from '../../src/drivers/limits-local/limits-local.ts';
 import { createQueueLocal } from '../../src/drivers/queue-local/queue-local.ts';
 import { createSqliteStore } from '../../src/drivers/store-sqlite/sqlite-store.ts';
+import { createExtraction } from '../../src/jobs/extraction.ts';
 import { createJobs, type Jobs, type JobsDeps } from '../../src/jobs/jobs.ts';
 import type { ContentHash, HostKey } from '../../src/model/ids.ts';
 import type { NewPage, PageRecord } from '../../src/model/page.ts';
@@ -26,6 +27,7 @@ import type { Blobs } from '../../src/ports/blobs.ts';
 import type { Bus } from '../../src/ports/bus.ts';
 import type { Consumer, Queue } from '../../src/ports/queue.ts';
 import type { Completion, HostState, Store, TaskEnd } from '../../src/ports/store.ts';
+import { openExtractor } from '../../src/wiring/open-extractor.ts';
 import type { Outage } from './outage.ts';
 
 /** How a URL ends in a test, instead of being fetched. */
@@ -149,8 +151,11 @@ export async function openPlatform(
   });
   const { secret } = await ensureFirstKey(store, settings, now());
   const limits = createLimitsLocal();
+  const reader = openExtractor(1);
   const api = await createApi({
     jobs,
+    extraction: createExtraction({ reader, now }),
+    blobs: front.blobs,
     store: front.store,
     bus,
     limits,
@@ -201,7 +206,7 @@ export async function openPlatform(
       await api.close();
       jobs.close();
       await consumer?.stop();
-      await Promise.all([queue.close(), bus.close(), limits.close()]);
+      await Promise.all([queue.close(), bus.close(), limits.close(), reader.close()]);
       await blobs.close();
       await front.store.close();
       await rm(folder, { recursive: true, force: true });

@@ -146,39 +146,42 @@ const READERS: Readonly<Record<string, (text: string, hint: string | undefined) 
 };
 
 describe('every reader', () => {
-  it.each(Object.entries(READERS))('of a %s throws at nothing and survives JSON', (_, read) => {
+  it.each(Object.entries(READERS))('of %s values throws at nothing and survives JSON', (_, read) => {
     fc.assert(
       fc.property(anyText, anyHint, (text, hint) => {
         const value = read(text, hint) ?? null;
         expect(JSON.parse(JSON.stringify(value))).toEqual(value);
       }),
-      { numRuns: 1_500 },
+      { numRuns: 1_000 },
     );
   });
 
-  it.each(Object.entries(READERS))('of a %s is not slowed down by what repeats without end', (_, read) => {
-    // Were any of them quadratic in a megabyte, this would not come to an end.
-    const parts = [
-      '1',
-      '1 ',
-      '1,',
-      '1.1',
-      ' ',
-      '-',
-      '<',
-      '&',
-      '&amp;',
-      '<b ',
-      'a@',
-      'a.',
-      'ab ',
-      '(',
-      'at ',
-      '1:',
-      '日',
-    ];
-    for (const part of parts) read(part.repeat(1_000_000 / part.length), undefined);
-  });
+  it.each(Object.entries(READERS))(
+    'of %s values is not slowed down by what repeats without end',
+    (_, read) => {
+      // Were any of them quadratic in a megabyte, this would not come to an end.
+      const parts = [
+        '1',
+        '1 ',
+        '1,',
+        '1.1',
+        ' ',
+        '-',
+        '<',
+        '&',
+        '&amp;',
+        '<b ',
+        'a@',
+        'a.',
+        'ab ',
+        '(',
+        'at ',
+        '1:',
+        '日',
+      ];
+      for (const part of parts) read(part.repeat(1_000_000 / part.length), undefined);
+    },
+  );
 });
 
 describe('prices', () => {
@@ -206,7 +209,7 @@ describe('prices', () => {
           expect([price?.amount, price?.currency, price?.isAmbiguous]).toEqual([amount, currency, false]);
         },
       ),
-      { numRuns: 3_000 },
+      { numRuns: 2_000 },
     );
   });
 
@@ -276,7 +279,7 @@ describe('numbers', () => {
           expect([text, parseNumber(text, { locale })?.value]).toEqual([text, rounded]);
         },
       ),
-      { numRuns: 3_000 },
+      { numRuns: 2_000 },
     );
   });
 });
@@ -290,12 +293,12 @@ describe('dates', () => {
       fc.assert(
         fc.property(fc.constantFrom(...DATE_LOCALES), anyDay, (locale, date) => {
           const text = new Intl.DateTimeFormat(locale, { dateStyle, timeZone: 'UTC' }).format(date);
-          // Two digits of a year reach no further than a century.
-          fc.pre(dateStyle !== 'short' || date.getUTCFullYear() > 1950);
+          // Two digits of a year reach no further than a century, in Thai from 1957.
+          fc.pre(dateStyle !== 'short' || date.getUTCFullYear() > 1957);
           const read = parseDate(text, { fetchedAt: FETCHED_AT, locale });
           expect([locale, text, read?.iso]).toEqual([locale, text, date.toISOString().slice(0, 10)]);
         }),
-        { numRuns: 1_500 },
+        { numRuns: 1_000 },
       );
     },
   );
@@ -309,7 +312,7 @@ describe('dates', () => {
         const read = parseDate(text, { fetchedAt: FETCHED_AT });
         expect([locale, text, read?.iso]).toEqual([locale, text, date.toISOString().slice(0, 10)]);
       }),
-      { numRuns: 1_500 },
+      { numRuns: 1_000 },
     );
   });
 
@@ -345,7 +348,7 @@ describe('dates', () => {
           expect(read(plain)).toBeDefined();
         },
       ),
-      { numRuns: 1_500 },
+      { numRuns: 1_000 },
     );
   });
 });
@@ -357,9 +360,9 @@ describe('text', () => {
         const once = normalizeText(text);
         expect(normalizeText(once)).toBe(once);
         expect(once).toBe(once.trim().normalize('NFC'));
-        expect(once).not.toMatch(/\s\s|[\0-\x1f]|<\/?[a-z][^<>]*>/i);
+        expect(once).not.toMatch(/\s\s|\p{Cc}|<\/?[a-z][^<>]*>/iu);
       }),
-      { numRuns: 3_000 },
+      { numRuns: 2_000 },
     );
   });
 });

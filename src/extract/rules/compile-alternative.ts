@@ -1,0 +1,168 @@
+import type { Around, FieldCompiler } from './compile-rules.ts';
+import type { CompiledAlternative, Finder, Source } from './compiled-rules.ts';
+import { compileSelector } from './css/select.ts';
+import { compileJsonPath } from './jsonpath/jsonpath.ts';
+import { compileRegex } from './regex.ts';
+import { RuleSyntaxError } from './rule-problem.ts';
+import type { AlternativeInput, TransformInput } from './rule-schema.ts';
+import { type CompiledTransform, checkGroup, compileTransform } from './transforms.ts';
+import { compileXPath } from './xpath/xpath.ts';
+
+const KINDS = ['css', 'xpath', 'regex', 'jsonpath', 'const'] as const;
+type Kind = (typeof KINDS)[number];
+
+/** What each kind can be read from, besides what is around. */
+const READABLE: Readonly<Record<Kind, readonly Source['kind'][]>> = {
+  css: ['html'],
+  xpath: ['html'],
+  regex: ['html', 'text', 'response'],
+  jsonpath: ['json-ld', 'embedded', 'state', 'response'],
+  const: [],
+};
+
+/** How a rule was written as one text. */
+interface Written {
+  readonly offset: number;
+  readonly written: string;
+}
+
+export class AlternativeCompiler {
+  readonly #fields: FieldCompiler;
+  readonly #around: Around;
+  readonly #depth: number;
+
+  constructor(fields: FieldCompiler, around: Around, depth: number) {
+    this.#fields = fields;
+    this.#around = around;
+    this.#depth = depth;
+  }
+
+  /** Null when it cannot be used; what is wrong is among the problems then. */
+  compile(input: AlternativeInput, path: string, short?: Written): CompiledAlternative | null {
+    const kind = this.#kind(input, path);
+    if (kind === null) return null;
+    const place = short === undefined ? `${path}.${kind}` : path;
+    const from = this.#source(input, kind, path);
+    this.#refuseMisplaced(input, kind, path);
+    const finder = this.#guarded(place, short?.offset ?? 0, () => finderOf(kind, input));
+    const transforms = this.#transforms(input.transforms ?? [], path);
+    const fields =
+      input.fields === undefined
+        ? null
+        : this.#fields.fields(input.fields, insideOf(kind), `${path}.fields`, this.#depth + 1);
+    if (finder === null || transforms === null || from === null) return null;
+    const label = kind === 'const' ? 'const' : `${kind}:${input[kind] ?? ''}`;
+    return { label, path, finder, from, attribute: (input.attribute ?? 'text').trim(), transforms, fields };
+  }
+
+  #kind(input: AlternativeInput, path: string): Kind | null {
+    const given = KINDS.filter((kind) => input[kind] !== undefined);
+    const [kind] = given;
+    if (given.length > 1) {
+      this.#fields.problem(
+        path,
+        `Only one of ${given.join(', ')} can be followed; the others may be fallbacks.`,
+      );
+      return null;
+    }
+    // Fields alone group what belongs together.
+    if (kind === undefined && input.fields !== undefined) return 'css';
+    if (kind === undefined)
+      this.#fields.problem(path, `One of ${KINDS.join(', ')} must say where the value is.`);
+    return kind ?? null;
+  }
+
+  #source({ from }: AlternativeInput, kind: Kind, path: string): Source | null {
+    if (from === undefined) {
+      const isMarkup = kind === 'css' || kind === 'xpath';
+      if (!isMarkup || this.#around === 'page' || this.#around === 'element') return { kind: 'around' };
+      const what = this.#around === 'json' ? 'JSON' : 'text';
+      this.#fields.problem(
+        path,
+        `\`${kind}\` looks for elements, but these fields are read from ${what}; say \`from: html\` for the page.`,
+      );
+      return null;
+    }
+    const source = sourceOf(from);
+    if (READABLE[kind].includes(source.kind)) return source;
+    const possible = READABLE[kind].map((each) => (each === 'state' ? 'embedded:NAME' : each)).join(', ');
+    this.#fields.problem(
+      `${path}.from`,
+      possible === ''
+        ? '`const` is read from nothing.'
+        : `\`${kind}\` cannot be read from ${from}, only from ${possible}.`,
+    );
+    return null;
+  }
+
+  #refuseMisplaced({ attribute, flags, group }: AlternativeInput, kind: Kind, path: string): void {
+    if (attribute !== undefined && kind !== 'css' && kind !== 'xpath') {
+      this.#fields.problem(`${path}.attribute`, `Only elements have attributes; \`${kind}\` finds none.`);
+    }
+    if (kind === 'regex') return;
+    if (flags !== undefined) this.#fields.problem(`${path}.flags`, 'Only `regex` has flags.');
+    if (group !== undefined) this.#fields.problem(`${path}.group`, 'Only `regex` has groups.');
+  }
+
+  #transforms(inputs: readonly TransformInput[], path: string): CompiledTransform[] | null {
+    const compiled = inputs.map((input, at) => {
+      const key = typeof input === 'string' ? '' : (Object.keys(input)[0] ?? '');
+      return this.#guarded(`${path}.transforms.${at}${key === '' ? '' : `.${key}`}`, 0, () =>
+        compileTransform(input),
+      );
+    });
+    return compiled.every((transform) => transform !== null) ? compiled : null;
+  }
+
+  #guarded<T>(path: string, offset: number, compile: () => T): T | null {
+    try {
+      return compile();
+    } catch (error) {
+      if (!(error instanceof RuleSyntaxError)) throw error;
+      this.#fields.problem(
+        path,
+        error.message,
+        error.position === null ? undefined : error.position + offset + 1,
+      );
+      return null;
+    }
+  }
+}
+
+function finderOf(kind: Kind, input: AlternativeInput): Finder {
+  switch (kind) {
+    case 'css': {
+      const source = input.css ?? '';
+      return source.trim() === '' ? { kind: 'self' } : { kind, selector: compileSelector(source) };
+    }
+    case 'xpath': {
+      const xpath = compileXPath(input.xpath ?? '');
+      if (xpath.type !== 'nodes' && (input.attribute !== undefined || input.fields !== undefined)) {
+        const wish = input.fields === undefined ? 'attribute' : 'fields';
+        throw new RuleSyntaxError(null, `The expression gives a ${xpath.type}, which has no \`${wish}\`.`);
+      }
+      return { kind, xpath };
+    }
+    case 'regex': {
+      const regex = compileRegex(input.regex ?? '', input.flags);
+      const group = input.group ?? null;
+      checkGroup(regex, group);
+      return { kind, regex, group };
+    }
+    case 'jsonpath':
+      return { kind, query: compileJsonPath(input.jsonpath ?? '') };
+    case 'const':
+      return { kind, value: input.const };
+  }
+}
+
+function insideOf(kind: Kind): Around {
+  if (kind === 'css' || kind === 'xpath') return 'element';
+  return kind === 'regex' ? 'text' : 'json';
+}
+
+function sourceOf(from: string): Source {
+  if (from.startsWith('embedded:')) return { kind: 'state', name: from.slice('embedded:'.length) };
+  if (from.startsWith('__')) return { kind: 'state', name: from };
+  return { kind: from as Exclude<Source['kind'], 'state'> };
+}

@@ -1,0 +1,143 @@
+import { AlternativeCompiler } from './compile-alternative.ts';
+import type { CompiledField, CompiledRules } from './compiled-rules.ts';
+import { RULE_LIMITS } from './rule-limits.ts';
+import type { RuleProblem } from './rule-problem.ts';
+import { type FieldInput, type FieldsInput, rulesSchema } from './rule-schema.ts';
+import { compileSchema } from './schema/compile-schema.ts';
+import { shapeProblems } from './shape-problems.ts';
+import { readShorthand } from './shorthand.ts';
+
+/** What the fields of an outer rule are read from; decides which selectors make sense. */
+export type Around = 'page' | 'element' | 'text' | 'json';
+
+export type Compilation =
+  | { readonly rules: CompiledRules; readonly problems: null }
+  | { readonly rules: null; readonly problems: readonly RuleProblem[] };
+
+export interface CompileOptions {
+  /** JSON Schema (draft 2020-12) the result is checked against. */
+  readonly schema?: unknown;
+  /** What the paths of problems begin with. */
+  readonly path?: string;
+}
+
+/**
+ * Makes rules ready, or says everything that is wrong with them: without a page, so that bad rules are refused before any
+ * fetch. Takes anything, as JSON or YAML gives it, and never throws.
+ */
+export function compileRules(input: unknown, { schema, path = 'rules' }: CompileOptions = {}): Compilation {
+  const problems: RuleProblem[] = [];
+  const shape = rulesSchema.safeParse(input);
+  const fields = shape.success ? new FieldCompiler(problems).fields(shape.data, 'page', path, 0) : [];
+  if (!shape.success) problems.push(...shapeProblems(shape.error.issues, input, path));
+  const checked = schema === undefined ? null : compileSchema(schema);
+  if (checked !== null && 'problems' in checked) problems.push(...checked.problems);
+  if (problems.length > 0) return { rules: null, problems: problems.slice(0, RULE_LIMITS.problems) };
+  return {
+    rules: { fields, schema: checked !== null && 'schema' in checked ? checked.schema : null },
+    problems: null,
+  };
+}
+
+export class FieldCompiler {
+  readonly #problems: RuleProblem[];
+  #count = 0;
+
+  constructor(problems: RuleProblem[]) {
+    this.#problems = problems;
+  }
+
+  fields(input: FieldsInput, around: Around, path: string, depth: number): CompiledField[] {
+    const names = Object.keys(input);
+    if (depth >= RULE_LIMITS.depth) {
+      this.problem(path, `More than ${RULE_LIMITS.depth} levels of fields inside each other.`);
+      return [];
+    }
+    if (names.length === 0) this.problem(path, 'There must be at least one field.');
+    return names.flatMap((name) => {
+      const written = input[name];
+      return written === undefined
+        ? []
+        : (this.#field(name, written, around, `${path}.${name}`, depth) ?? []);
+    });
+  }
+
+  problem(path: string, message: string, column?: number): void {
+    this.#problems.push(column === undefined ? { path, message } : { path, message, column });
+  }
+
+  /** Whether there is room for one more. */
+  #isCounted(path: string): boolean {
+    this.#count++;
+    if (this.#count === RULE_LIMITS.fields + 1) {
+      this.problem(path, `More than ${RULE_LIMITS.fields} fields and fallbacks.`);
+    }
+    return this.#count <= RULE_LIMITS.fields;
+  }
+
+  #field(
+    name: string,
+    written: string | FieldInput,
+    around: Around,
+    path: string,
+    depth: number,
+  ): CompiledField | null {
+    if (!this.#isCounted(path)) return null;
+    const compiler = new AlternativeCompiler(this, around, depth);
+    if (typeof written === 'string') {
+      const { input, offset } = readShorthand(written);
+      const alternative = compiler.compile(input, path, { offset, written });
+      return alternative === null ? null : fieldOf(name, path, {}, [alternative]);
+    }
+    this.#refuseContradictions(written, path);
+    const first = compiler.compile(written, path);
+    const fallbacks = (written.fallbacks ?? []).flatMap((fallback, at) => {
+      const place = `${path}.fallbacks.${at}`;
+      if (!this.#isCounted(place)) return [];
+      const inherited = { transforms: written.transforms, fields: written.fields };
+      if (typeof fallback !== 'string') return compiler.compile({ ...inherited, ...fallback }, place) ?? [];
+      const { input, offset } = readShorthand(fallback);
+      return compiler.compile({ ...inherited, ...input }, place, { offset, written: fallback }) ?? [];
+    });
+    return first === null ? null : fieldOf(name, path, written, [first, ...fallbacks]);
+  }
+
+  #refuseContradictions(
+    { list, index, limit, required, fields, type, transforms, ...rest }: FieldInput,
+    path: string,
+  ): void {
+    if (list && index !== undefined) this.problem(`${path}.index`, '`list` takes all, `index` one of them.');
+    if (!list && limit !== undefined)
+      this.problem(`${path}.limit`, 'Only a list has a limit; say `list: true`.');
+    if (required && rest.default !== undefined) {
+      this.problem(
+        `${path}.default`,
+        'A field with a default is never missing; leave out `required` or `default`.',
+      );
+    }
+    if (fields === undefined) return;
+    if (type !== undefined)
+      this.problem(`${path}.type`, 'A field with `fields` is an object; its fields have types.');
+    if (transforms !== undefined)
+      this.problem(`${path}.transforms`, 'A field with `fields` is an object; transform its fields.');
+  }
+}
+
+function fieldOf(
+  name: string,
+  path: string,
+  { list = false, index = 0, limit = RULE_LIMITS.listItems, required = false, type, ...rest }: FieldInput,
+  alternatives: CompiledField['alternatives'],
+): CompiledField {
+  return {
+    name,
+    path,
+    alternatives,
+    isList: list,
+    index,
+    limit,
+    isRequired: required,
+    type: type ?? null,
+    fallbackValue: rest.default,
+  };
+}

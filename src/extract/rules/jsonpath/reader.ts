@@ -1,0 +1,144 @@
+import { RuleSyntaxError, shown } from '../rule-problem.ts';
+
+const BLANK = /[ \t\n\r]*/y;
+const INTEGER = /-?\d+/y;
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const SHORT_NAME =
+  /[A-Za-z_\u0080-\ud7ff\ue000-\uffff\u{10000}-\u{10ffff}][\w\u0080-\ud7ff\ue000-\uffff\u{10000}-\u{10ffff}]*/uy;
+const FUNCTION_NAME = /[a-z][a-z0-9_]*/y;
+const ESCAPES: Readonly<Record<string, string>> = {
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  '/': '/',
+  '\\': '\\',
+};
+
+/** The letters of a query by the grammar of RFC 9535. */
+export class QueryReader {
+  readonly source: string;
+  at = 0;
+
+  constructor(source: string) {
+    this.source = source;
+  }
+
+  get char(): string {
+    return this.source[this.at] ?? '';
+  }
+
+  get isAtEnd(): boolean {
+    return this.at >= this.source.length;
+  }
+
+  fail(message: string, at = this.at): never {
+    throw new RuleSyntaxError(at, message);
+  }
+
+  unexpected(wanted: string): never {
+    return this.fail(`Expected ${wanted}, found ${shown(this.source, this.at)}.`);
+  }
+
+  skipBlank(): void {
+    this.#read(BLANK);
+  }
+
+  take(text: string): boolean {
+    if (!this.source.startsWith(text, this.at)) return false;
+    this.at += text.length;
+    return true;
+  }
+
+  expect(text: string): void {
+    if (!this.take(text)) this.unexpected(`\`${text}\``);
+  }
+
+  shortName(): string | null {
+    return this.#read(SHORT_NAME);
+  }
+
+  /** Of a function that is called here; null when there is none. */
+  functionName(): string | null {
+    const start = this.at;
+    const name = this.#read(FUNCTION_NAME);
+    if (name !== null && this.take('(')) return name;
+    this.at = start;
+    return null;
+  }
+
+  /** An index or an end of a slice; null when none stands here. */
+  integer(): number | null {
+    const start = this.at;
+    const text = this.#read(INTEGER);
+    if (text === null) return null;
+    if (/^-?0\d|^-0$/.test(text))
+      this.fail(`\`${text}\` is no index: no zeros in front, no minus zero.`, start);
+    const number = Number(text);
+    return Number.isSafeInteger(number) ? number : this.fail(`\`${text}\` is too large for an index.`, start);
+  }
+
+  number(): number | null {
+    const start = this.at;
+    const text = this.#read(NUMBER);
+    if (text === null) return null;
+    if (/\d/.test(this.char)) this.fail('Numbers have no zeros in front.', start);
+    return Number(text);
+  }
+
+  get isAtString(): boolean {
+    return this.char === '"' || this.char === "'";
+  }
+
+  string(): string {
+    const start = this.at;
+    const quote = this.char;
+    let text = '';
+    this.at++;
+    for (;;) {
+      const { char } = this;
+      if (char === '') this.fail('The string has no end.', start);
+      if (char < ' ') this.fail(`${shown(this.source, this.at)} must be escaped in a string.`);
+      if (char === '\\') {
+        text += this.#escape(quote);
+        continue;
+      }
+      this.at++;
+      if (char === quote) return text;
+      text += char;
+    }
+  }
+
+  #escape(quote: string): string {
+    const start = this.at;
+    const char = this.source[this.at + 1] ?? '';
+    this.at += 2;
+    if (char === quote) return quote;
+    const plain = ESCAPES[char];
+    if (plain !== undefined) return plain;
+    if (char !== 'u') this.fail(`There is no escape \`\\${char}\`.`, start);
+    const high = this.#unit(start);
+    if (high >= 0xdc00 && high <= 0xdfff) this.fail('Half of a surrogate pair.', start);
+    if (high < 0xd800 || high > 0xdbff) return String.fromCharCode(high);
+    if (!this.take('\\u')) this.fail('Half of a surrogate pair.', start);
+    const low = this.#unit(start);
+    if (low < 0xdc00 || low > 0xdfff) this.fail('Half of a surrogate pair.', start);
+    return String.fromCharCode(high, low);
+  }
+
+  #unit(start: number): number {
+    const digits = this.source.slice(this.at, this.at + 4);
+    if (!/^[0-9a-f]{4}$/i.test(digits)) this.fail('`\\u` needs four hexadecimal digits.', start);
+    this.at += 4;
+    return Number.parseInt(digits, 16);
+  }
+
+  #read(pattern: RegExp): string | null {
+    pattern.lastIndex = this.at;
+    const found = pattern.exec(this.source)?.[0];
+    if (found === undefined) return null;
+    this.at += found.length;
+    return found;
+  }
+}

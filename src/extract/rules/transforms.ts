@@ -1,0 +1,180 @@
+import { BaseUrl } from '../base-url.ts';
+import { buildTree } from '../tree/tree-builder.ts';
+import type { Budget } from './budget.ts';
+import { compileJsonPath } from './jsonpath/jsonpath.ts';
+import { nodeText } from './node-text.ts';
+import type { RulePage } from './page-sources.ts';
+import { checkReplacement, compileRegex } from './regex.ts';
+import { matchValue } from './regex-value.ts';
+import { RULE_LIMITS } from './rule-limits.ts';
+import { RuleSyntaxError } from './rule-problem.ts';
+import type { NAMED_TRANSFORMS, TransformInput } from './rule-schema.ts';
+import { compileTemplate } from './template.ts';
+
+export interface TransformContext {
+  readonly page: RulePage;
+  readonly budget: Budget;
+}
+
+/** Changes a value: null is nothing. Never throws but for the budget. */
+export type CompiledTransform = (value: unknown, context: TransformContext) => unknown;
+
+type NamedTransform = (typeof NAMED_TRANSFORMS)[number];
+
+/** Throws RuleSyntaxError for what cannot be used, with the key of the transform in `key`. */
+export function compileTransform(input: TransformInput): CompiledTransform {
+  if (typeof input === 'string') return NAMED[input];
+  const given = Object.entries(input).filter(([, value]) => value !== undefined);
+  if (given.length !== 1)
+    throw new RuleSyntaxError(null, 'Each transform is one thing; put several into the list.');
+  const { replace, match, split, join, slice, template, map, jsonpath } = input;
+  if (replace !== undefined) {
+    const regex = compileRegex(replace.pattern, replace.flags);
+    checkReplacement(replace.with, regex);
+    return eachText((text, { budget }) => regex.replace(text, replace.with, !replace.first, budget));
+  }
+  if (match !== undefined) {
+    const {
+      pattern,
+      flags,
+      group = null,
+    } = typeof match === 'string' ? { pattern: match, flags: undefined } : match;
+    const regex = compileRegex(pattern, flags);
+    checkGroup(regex, group);
+    return eachText((text, { budget }) => {
+      const [found] = regex.find(text, 1, budget);
+      return found === undefined ? null : matchValue(regex, found, group);
+    });
+  }
+  if (split !== undefined) return splitter(split);
+  if (join !== undefined) {
+    return (value, { budget }) => {
+      if (!Array.isArray(value)) return value;
+      const texts = value.map((each) => textOf(each) ?? '');
+      budget.spend(texts.reduce((sum, text) => sum + text.length + join.length, 0) >>> 3);
+      return texts.join(join).slice(0, RULE_LIMITS.valueChars);
+    };
+  }
+  if (slice !== undefined) {
+    const [from, to] = slice;
+    return (value) => (Array.isArray(value) || typeof value === 'string' ? value.slice(from, to) : value);
+  }
+  if (template !== undefined) {
+    const fill = compileTemplate(template);
+    return each((value, { page }) => (value === null ? null : fill(value, page.url)));
+  }
+  if (map !== undefined) {
+    const table = new Map<string, unknown>(Object.entries(map));
+    return each((value) => {
+      const key = textOf(value);
+      return key !== null && table.has(key) ? table.get(key) : value;
+    });
+  }
+  if (jsonpath !== undefined) {
+    const query = compileJsonPath(jsonpath);
+    return each((value, { budget }) => {
+      const json = typeof value === 'string' ? parsedJson(value) : value;
+      return query.find(json, 1, budget)[0] ?? null;
+    });
+  }
+  const fallback: unknown = input.default;
+  return (value) => (isNothing(value) ? fallback : value);
+}
+
+export function checkGroup(
+  regex: { groupCount: number; names: ReadonlyMap<string, number> },
+  group: string | number | null,
+): void {
+  const isKnown =
+    group === null || (typeof group === 'number' ? group <= regex.groupCount : regex.names.has(group));
+  if (!isKnown) throw new RuleSyntaxError(null, `The pattern has no group \`${group}\`.`);
+}
+
+/** Null, an empty text or an empty list. */
+export function isNothing(value: unknown): boolean {
+  return (
+    value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
+  );
+}
+
+/** The text of a plain value; null for objects, lists and nothing. */
+export function textOf(value: unknown): string | null {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : null;
+}
+
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+type Change = (value: unknown, context: TransformContext) => unknown;
+
+/** Does the same to every value of a list. */
+function each(change: Change): CompiledTransform {
+  return (value, context) => {
+    context.budget.spend(1);
+    if (!Array.isArray(value)) return change(value, context);
+    context.budget.spend(value.length);
+    return value.map((one: unknown) => change(one, context));
+  };
+}
+
+function eachText(change: (text: string, context: TransformContext) => unknown): CompiledTransform {
+  return each((value, context) => {
+    const text = textOf(value);
+    if (text === null) return value;
+    context.budget.spend(text.length >>> 4);
+    return change(text, context);
+  });
+}
+
+function splitter(split: string | { pattern: string; flags?: string | undefined }): CompiledTransform {
+  const most = RULE_LIMITS.listItems;
+  const cut =
+    typeof split === 'string'
+      ? (text: string): string[] => text.split(split, most)
+      : (
+          (regex) =>
+          (text: string, { budget }: TransformContext) =>
+            regex.split(text, most, budget)
+        )(compileRegex(split.pattern, split.flags));
+  return (value, context) => {
+    const parts = (one: unknown): unknown[] => {
+      const text = textOf(one);
+      context.budget.spend((text?.length ?? 0) >>> 4);
+      return text === null ? [] : cut(text, context);
+    };
+    return Array.isArray(value) ? value.flatMap(parts).slice(0, most) : value === null ? null : parts(value);
+  };
+}
+
+const SPACES = /[\s\u00a0]+/g;
+
+const NAMED: Readonly<Record<NamedTransform, CompiledTransform>> = {
+  trim: eachText((text) => text.trim()),
+  lower: eachText((text) => text.toLowerCase()),
+  upper: eachText((text) => text.toUpperCase()),
+  collapse: eachText((text) => text.replace(SPACES, ' ').trim()),
+  stripTags: eachText((text, { budget }) => {
+    budget.spend(text.length);
+    return text.includes('<') || text.includes('&') ? nodeText(buildTree(text), 0, budget) : text;
+  }),
+  absoluteUrl: eachText((text, { page }) => BaseUrl.parse(page.url)?.resolve(text.trim()) ?? null),
+  unique: (value, { budget }) => {
+    if (!Array.isArray(value)) return value;
+    const seen = new Set<string>();
+    return value.filter((one: unknown) => {
+      const key = JSON.stringify(one) ?? '';
+      budget.spend(1 + (key.length >>> 4));
+      if (seen.has(key)) return false;
+      seen.add(key);
+      return true;
+    });
+  },
+  first: (value) => (Array.isArray(value) ? ((value as unknown[])[0] ?? null) : value),
+  last: (value) => (Array.isArray(value) ? ((value as unknown[]).at(-1) ?? null) : value),
+};

@@ -1,0 +1,117 @@
+import { type EmbeddedState, findEmbeddedState } from '../embedded/embedded-state.ts';
+import { hashName } from '../name-table.ts';
+import type { DataItem } from '../structured/item.ts';
+import { itemsOfType } from '../structured/item-values.ts';
+import { readStructured, type StructuredParts } from '../structured/structured-view.ts';
+import { TAG } from '../tag.ts';
+import type { PageTree } from '../tree/page-tree.ts';
+import { Markup } from './markup.ts';
+import type { ReadingContext } from './read-kind.ts';
+
+/** What a typed extraction needs of a page. */
+export interface TypedPage {
+  readonly tree: PageTree;
+  /** Where it came from, after redirects. */
+  readonly url: string;
+  /** In milliseconds: what `yesterday` is counted from. */
+  readonly fetchedAt: number;
+  readonly linkHeader?: string | null;
+  /** If somebody has already read it. */
+  readonly structured?: StructuredParts;
+}
+
+const LANG = hashName('lang');
+
+/** All that speaks for values, read when it is first asked for and only once. */
+export class Evidence {
+  readonly page: TypedPage;
+  #parts: StructuredParts | null = null;
+  #states: readonly EmbeddedState[] | null = null;
+  #markup: Markup | null = null;
+  #url: URL | null = null;
+
+  constructor(page: TypedPage) {
+    this.page = page;
+  }
+
+  get parts(): StructuredParts {
+    this.#parts ??=
+      this.page.structured ??
+      readStructured(this.page.tree, this.page.url, { linkHeader: this.page.linkHeader ?? null });
+    return this.#parts;
+  }
+
+  get states(): readonly EmbeddedState[] {
+    this.#states ??= findEmbeddedState(this.page.tree);
+    return this.#states;
+  }
+
+  get markup(): Markup {
+    this.#markup ??= new Markup(this.page.tree);
+    return this.#markup;
+  }
+
+  get url(): URL {
+    this.#url ??= URL.parse(this.page.url) ?? new URL('about:blank');
+    return this.#url;
+  }
+
+  /** The address the page itself wants to be known by. */
+  get address(): string {
+    return this.parts.head.links.canonical ?? this.openGraph('url') ?? this.page.url;
+  }
+
+  get language(): string | undefined {
+    const { tree } = this.page;
+    for (let node = 1; node < tree.count && node < 20; node++) {
+      if (tree.tags[node] === TAG.html) return tree.attribute(node, LANG)?.trim() || undefined;
+    }
+    return this.openGraph('locale')?.replace('_', '-');
+  }
+
+  context(currency?: string): ReadingContext {
+    const { base } = this.parts.marks;
+    return { base: base.href, fetchedAt: this.page.fetchedAt, locale: this.language, currency };
+  }
+
+  openGraph(name: string): string | null {
+    return this.parts.head.openGraph.get(name)?.[0] ?? null;
+  }
+
+  openGraphAll(name: string): readonly string[] {
+    return this.parts.head.openGraph.get(name) ?? [];
+  }
+
+  meta(name: string): string | null {
+    return this.parts.head.named.get(name) ?? null;
+  }
+
+  /** Things of these types, of all syntaxes, those on top first. */
+  items(isWanted: (type: string) => boolean): readonly DataItem[] {
+    return itemsOfType(this.parts.roots, isWanted);
+  }
+
+  /** Whether the page's maker says it runs on a system. */
+  isMadeWith(system: RegExp): boolean {
+    return system.test(this.meta('generator') ?? '');
+  }
+
+  /** A title without the name of the site behind it, where the page's heading shows which part is which. */
+  withoutSite(title: string | null): string | null {
+    const heading = this.markup.text(this.markup.heading);
+    if (title === null || heading === null || title.length <= heading.length) return title;
+    const rest = title.toLowerCase().startsWith(heading.toLowerCase()) ? title.slice(heading.length) : '';
+    return /^\s*[|–—·»:-]\s/.test(rest) ? heading : title;
+  }
+
+  /** The title of the window without what repeats on every page of the site. */
+  get ownTitle(): string | null {
+    const { title } = this.parts.head;
+    if (title === null) return null;
+    const site = this.openGraph('site_name');
+    const parts = title.split(/\s+[|–—·»:-]\s+/);
+    if (parts.length === 1) return title;
+    const own = site === null ? parts : parts.filter((part) => part.toLowerCase() !== site.toLowerCase());
+    return own[0] ?? title;
+  }
+}

@@ -1,0 +1,75 @@
+import { type DataItem, isItem } from '../structured/item.ts';
+import { itemValue, label, labels, textValue, valuesOf } from '../structured/item-values.ts';
+import type { Evidence } from './evidence.ts';
+
+/** An address of schema.org in the form the kind `place` is read from: its parts, or a text. */
+export function placeOf(item: DataItem | null, ...names: readonly string[]): unknown {
+  const [value] = valuesOf(item, ...names);
+  if (value === undefined) return null;
+  if (!isItem(value)) return typeof value === 'string' && !/^https?:/.test(value) ? value : null;
+  if (value.types.some((type) => type === 'PostalAddress') || value.properties.has('addressLocality')) {
+    return {
+      street: textValue(value, 'streetAddress'),
+      postal: textValue(value, 'postalCode'),
+      city: textValue(value, 'addressLocality'),
+      region: label(value, 'addressRegion'),
+      country: label(value, 'addressCountry'),
+    };
+  }
+  return placeOf(value, 'address') ?? textValue(value, 'name');
+}
+
+/** Rating and number of opinions, as their fields are called in every type that has them. */
+export function ratingOf(item: DataItem | null): {
+  readonly rating: string | null;
+  readonly bestRating: string | null;
+  readonly reviewCount: string | null;
+} {
+  const rating = itemValue(item, 'aggregateRating');
+  return {
+    rating: textValue(rating, 'ratingValue'),
+    bestRating: textValue(rating, 'bestRating'),
+    reviewCount: textValue(rating, 'reviewCount', 'ratingCount'),
+  };
+}
+
+/** Keywords come as a list or as one text with commas. */
+export function keywordsOf(item: DataItem | null, ...names: readonly string[]): string[] {
+  return labels(item, ...names)
+    .flatMap((text) => text.split(/\s*[,;]\s*/))
+    .filter((word) => word !== '');
+}
+
+/** The thing a page is about among several: the one with its address or its heading, else the first. */
+export function aboutPage(
+  items: readonly DataItem[],
+  addresses: readonly string[],
+  heading: string | null,
+): DataItem | null {
+  const plain = (url: string): string =>
+    url.replace(/^https?:\/\/(?:www\.)?/, '').replace(/[?#].*$|\/$/g, '');
+  const own = new Set(addresses.map(plain));
+  const byAddress = items.find((item) =>
+    [item.id, textValue(item, 'url'), label(item, 'mainEntityOfPage')].some(
+      (url) => url !== null && own.has(plain(url)),
+    ),
+  );
+  const title = heading?.toLowerCase().trim();
+  const byName = items.find((item) => textValue(item, 'name', 'headline')?.toLowerCase().trim() === title);
+  return byName ?? byAddress ?? items[0] ?? null;
+}
+
+/** The thing of a type that the page is about, as each syntax describes it. */
+export function aboutItems(evidence: Evidence, isWanted: (type: string) => boolean): DataItem[] {
+  return choosePerSource(evidence, evidence.items(isWanted));
+}
+
+export function choosePerSource(evidence: Evidence, items: readonly DataItem[]): DataItem[] {
+  const { markup } = evidence;
+  const heading = items.length > 1 ? markup.text(markup.heading) : null;
+  return (['json-ld', 'microdata', 'rdfa'] as const).flatMap((source) => {
+    const own = items.filter((item) => item.source === source);
+    const item = aboutPage(own, [evidence.page.url, evidence.address], heading);
+    return item === null ? [] : [item];
+  });
+}

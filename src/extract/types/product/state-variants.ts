@@ -1,0 +1,172 @@
+import { type StateObject, stateList, stateText, stateValue } from '../../embedded/state-search.ts';
+import { parseGtin } from '../../normalize/gtin.ts';
+import type { Evidence } from '../evidence.ts';
+import type { Variant } from '../field.ts';
+import { READ, textOf } from '../read-kind.ts';
+import { pageCurrency, shownPrice } from './product-markup.ts';
+import { type Money, moneyOf } from './state-money.ts';
+
+/** Where a page's own data keeps what is to be paid, what was to be paid, and whether there is any. */
+export const PRICES = [
+  'price',
+  'prices',
+  'priceRange',
+  'currentPrice',
+  'salePrice',
+  'sale_price',
+  'finalPrice',
+  'final_price',
+  'price_amount',
+  'display_price',
+  'priceInCents',
+  'price_cents',
+  'offers',
+  'pricing',
+  'masterVariant',
+];
+export const LIST_PRICES = [
+  'compare_at_price',
+  'compareAtPrice',
+  'listPrice',
+  'list_price',
+  'originalPrice',
+  'regularPrice',
+  'regular_price',
+  'oldPrice',
+  'old_price',
+  'wasPrice',
+  'msrp',
+  'rrp',
+  'display_regular_price',
+  'price_without_reduction',
+];
+const STOCK = [
+  'availability',
+  'stockStatus',
+  'stock_status',
+  'inStock',
+  'in_stock',
+  'isInStock',
+  'is_in_stock',
+  'available',
+  'availableForSale',
+  'isAvailable',
+  'available_for_order',
+  'inventory.available',
+  'stock.available',
+  'stock.status',
+];
+export const MOST_VARIANTS = 200;
+const NO_CONTEXT = { base: 'about:blank', fetchedAt: 0, locale: undefined, currency: undefined };
+
+export function variantsIn(evidence: Evidence, object: StateObject): Variant[] {
+  const names = stateList(object, 'options').map((option) =>
+    typeof option === 'string' ? option : isObject(option) ? stateText(option, 'name') : null,
+  );
+  return stateList(object, 'variants', 'variations', 'skus')
+    .slice(0, MOST_VARIANTS)
+    .flatMap((entry) => {
+      if (!isObject(entry)) return [];
+      const options: Record<string, string> = {};
+      for (const [index, name] of names.slice(0, 3).entries()) {
+        const value = stateText(entry, `option${index + 1}`);
+        if (name !== null && value !== null && value !== 'Default Title') options[name] = value;
+      }
+      return [variantIn(evidence, entry, options, isShopify(object))];
+    });
+}
+
+export function variantIn(
+  evidence: Evidence,
+  entry: StateObject,
+  options: Record<string, string>,
+  isCents = false,
+): Variant {
+  const money = moneyIn(entry, PRICES, isCents);
+  const list = moneyIn(entry, LIST_PRICES, isCents)?.amount ?? null;
+  const context = evidence.context();
+  const traits = { ...options, ...selected(entry) };
+  return {
+    name: textOf(stateText(entry, 'public_title', 'title', 'name')),
+    sku: textOf(stateText(entry, 'sku', 'reference')),
+    gtin: gtinIn(entry),
+    price: money?.amount ?? null,
+    listPrice: list !== null && list > (money?.amount ?? list) ? list : null,
+    currency: READ.currency(money?.currency ?? shopCurrency(evidence), context),
+    availability: availabilityIn(entry),
+    url: READ.url(stateText(entry, 'url'), context),
+    image: READ.url(stateText(entry, 'featured_image.src', 'image.url', 'image.src', 'image'), context),
+    options: READ.attributes(traits, context) ?? {},
+  };
+}
+
+/** What the page says all its prices are in. */
+function shopCurrency(evidence: Evidence): string | null {
+  return pageCurrency(evidence) ?? shownPrice(evidence)?.price.currency ?? null;
+}
+
+/** Chosen options: `selectedOptions: [{name, value}]` of Shopify, `attributes: {attribute_pa_size: "m"}` of WooCommerce. */
+function selected(entry: StateObject): Record<string, string> {
+  const chosen: Record<string, string> = {};
+  for (const option of stateList(entry, 'selectedOptions', 'optionValues')) {
+    const [name, value] = isObject(option)
+      ? [stateText(option, 'name'), stateText(option, 'value')]
+      : [null, null];
+    if (name !== null && value !== null) chosen[name] = value;
+  }
+  const attributes = stateValue(entry, 'attributes');
+  if (isObject(attributes)) {
+    for (const [name, value] of Object.entries(attributes).slice(0, 20)) {
+      if (typeof value === 'string' && value !== '') chosen[name.replace(/^attribute_(?:pa_)?/, '')] = value;
+    }
+  }
+  return chosen;
+}
+
+function isShopify(object: StateObject): boolean {
+  return Object.hasOwn(object, 'vendor') && (Object.hasOwn(object, 'handle') || Object.hasOwn(object, 'gid'));
+}
+
+export function moneyIn(
+  object: StateObject,
+  keys: readonly string[],
+  isCents = isShopify(object),
+): Money | null {
+  for (const key of keys) {
+    const money = moneyOf(stateValue(object, key), isCents || /cents$/i.test(key));
+    if (money !== null) return money;
+  }
+  return null;
+}
+
+export function availabilityIn(object: StateObject): Variant['availability'] {
+  for (const path of STOCK) {
+    const value = stateValue(object, path);
+    if (typeof value === 'boolean') return value ? 'InStock' : 'OutOfStock';
+    if (value === 1 || value === 0) return value === 1 ? 'InStock' : 'OutOfStock';
+    const said = typeof value === 'string' ? READ.availability(value.replaceAll('_', ' '), NO_CONTEXT) : null;
+    if (said !== null) return said;
+  }
+  const left = stateValue(object, 'quantity', 'stock', 'stockQuantity', 'inventory_quantity');
+  return typeof left === 'number' ? (left > 0 ? 'InStock' : 'OutOfStock') : null;
+}
+
+export function gtinIn(object: StateObject): string | null {
+  const text = stateText(object, 'gtin', 'gtin13', 'ean', 'ean13', 'barcode', 'upc', 'isbn');
+  return text === null ? null : (parseGtin(text)?.value ?? null);
+}
+
+export function isObject(value: unknown): value is StateObject {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
+}
+
+/** A product can be had when one of its variants can. */
+export function anySupply(variants: readonly Variant[]): Variant['availability'] {
+  const known = variants.map(({ availability }) => availability).filter((state) => state !== null);
+  return known.find((state) => state === 'InStock') ?? known[0] ?? null;
+}
+
+export function cheapest(variants: readonly Variant[]): number | null {
+  const prices = variants.map(({ price }) => price).filter((price) => price !== null);
+  return prices.length === 0 ? null : Math.min(...prices);
+}
