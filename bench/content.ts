@@ -30,7 +30,13 @@ export const content: Part = {
       const times = sampleOf(ratios(means[index] ?? [], ownMeans));
       const atLeast = FACTORS[name];
       if (atLeast !== undefined) {
-        bars.push({ claim: `a whole extraction beside ${name}`, measured: times.median, atLeast, unit: '× as fast', spread: times });
+        bars.push({
+          claim: `a whole extraction beside ${name}`,
+          measured: times.median,
+          atLeast,
+          unit: '× as fast',
+          spread: times,
+        });
       }
       say(`${name}: ${figure(sampleOf(means[index] ?? []).median)} ms a page, ${spread(times)} × Scrapifie`);
       return [
@@ -56,10 +62,18 @@ export const content: Part = {
       ],
       bars,
       notes: [
-        ...(pagesDir === null ? ['Generated pages; real ones with --pages, a folder of html/ID.html.gz and ground-truth/ID.json.'] : []),
-        ...(contenders.length < 3 ? ['Not all of the others are installed here: defuddle, linkedom, @mozilla/readability, jsdom.'] : []),
+        ...(pagesDir === null
+          ? ['Generated pages; real ones with --pages, a folder of html/ID.html.gz and ground-truth/ID.json.']
+          : []),
+        ...(contenders.length < 3
+          ? ['Not all of the others are installed here: defuddle, linkedom, @mozilla/readability, jsdom.']
+          : []),
       ],
-      data: { pages, meanBytes, contenders: contenders.map(({ name, failures }, index) => ({ name, failures, means: means[index] })) },
+      data: {
+        pages,
+        meanBytes,
+        contenders: contenders.map(({ name, failures }, index) => ({ name, failures, means: means[index] })),
+      },
     };
   },
 };

@@ -96,7 +96,7 @@ function resultOf(all: readonly Runs[], pages: number, rounds: number): PartResu
   return {
     title: `A site of ${pages} pages that a script makes`,
     about:
-      `A shell of a page, a script and a style sheet that may be cached, 9 KB of JSON for 40 cards and 30 links; rounds: ${rounds}; ` +
+      `A shell of a page, a script and a style sheet that may be cached, 12 KB of JSON for 40 cards and 30 links; rounds: ${rounds}; ` +
       `${CONCURRENCY} pages at once on the same Chromium, each read when its list is there. Scrapifie and Crawlee find the pages by their links and store ` +
       'their HTML; the ceiling (a loop over warm pages of one context in one renderer process) stores nothing.',
     tables: [

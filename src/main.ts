@@ -13,6 +13,7 @@ const shell: Shell = {
   stderr: process.stderr,
   openPlatform: async (options) => (await import('./wiring/platform.ts')).openPlatform(options),
   openStorage: async (place) => (await import('./wiring/storage.ts')).openStorage(place),
+  openExtractor: async (threads) => (await import('./wiring/open-extractor.ts')).openExtractor(threads),
   checkRedis: async (url) => (await import('./wiring/open-links.ts')).checkRedis(url),
   shippedPolicy: async () => (await import('./wiring/platform.ts')).SHIPPED_POLICY,
 };

@@ -19,12 +19,14 @@ import { addCrawlRoutes } from './routes/crawl.ts';
 import { addCredentialRoutes } from './routes/credentials.ts';
 import { addDocsRoutes, collectDocs } from './routes/docs.ts';
 import { addDomainRoutes } from './routes/domains.ts';
+import { addExtractRoutes } from './routes/extract.ts';
 import { addHealthRoutes } from './routes/health.ts';
 import { addJobPageRoutes } from './routes/job-pages.ts';
 import { addJobRoutes } from './routes/jobs.ts';
 import { addKeyRoutes } from './routes/keys.ts';
 import { addMapRoutes } from './routes/map.ts';
 import { addProxyRoutes } from './routes/proxies.ts';
+import { addReextractRoutes } from './routes/reextract.ts';
 import { addSampleRoutes } from './routes/sample.ts';
 import { addScrapeRoutes } from './routes/scrape.ts';
 import { addSessionRoutes } from './routes/sessions.ts';
@@ -43,8 +45,10 @@ const ROUTES = [
   addBatchRoutes,
   addCrawlRoutes,
   addMapRoutes,
+  addExtractRoutes,
   addJobRoutes,
   addJobPageRoutes,
+  addReextractRoutes,
   addArtifactRoutes,
   addSessionRoutes,
   addCredentialRoutes,

@@ -2,11 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Settings } from '../config/settings.ts';
+import type { Extraction } from '../jobs/extraction.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { HostKey } from '../model/ids.ts';
 import type { HostPolicy } from '../model/policy.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { PoolFigures } from '../plan/proxies/pool-figures.ts';
+import type { Blobs } from '../ports/blobs.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Limits } from '../ports/limits.ts';
 import type { Store } from '../ports/store.ts';
@@ -30,6 +32,9 @@ export interface PolicyView {
 
 export interface ApiDeps {
   readonly jobs: Jobs;
+  readonly extraction: Extraction;
+  /** The bodies of pages. */
+  readonly blobs: Blobs;
   /** Where it is a server, see `watchStore`: `jobs` and this then share the watched one. */
   readonly store: Store;
   readonly bus: Bus;

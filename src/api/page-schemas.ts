@@ -82,6 +82,30 @@ const action = z
   })
   .meta({ id: 'ActionResult' });
 
+const content = z
+  .object({
+    html: z.string().nullable().describe('Null for what is no web page.'),
+    text: z.string(),
+    title: z.string().nullable(),
+    author: z.string().nullable(),
+    publishedAt: z.string().nullable(),
+    modifiedAt: z.string().nullable(),
+    siteName: z.string().nullable(),
+    language: z.string().nullable(),
+    excerpt: z.string().nullable(),
+    wordCount: count,
+    readingMinutes: count,
+    pageType: z
+      .string()
+      .nullable()
+      .describe('What kind of page it looks like; of other bodies, what they are.'),
+  })
+  .meta({ id: 'PageContent', description: 'The main content of the page.' });
+
+const origin = z
+  .object({ source: z.string(), confidence: z.number().min(0).max(1) })
+  .meta({ id: 'ValueOrigin' });
+
 const pageFields = {
   url: z.string(),
   finalUrl: z.string().describe('Where redirects led.'),
@@ -101,7 +125,24 @@ const pageFields = {
     .nullable()
     .optional()
     .describe('The body as the server sent it, decoded; of a page that was rendered, before any script ran.'),
-  text: z.string().nullable().optional(),
+  text: z.string().nullable().optional().describe('Of the main content.'),
+  markdown: z.string().nullable().optional().describe('The main content as Markdown (GFM).'),
+  content: content.nullable().optional(),
+  structured: z
+    .unknown()
+    .optional()
+    .describe('Structured data of every kind in one view that says where each value is from.'),
+  extracted: z
+    .record(z.string(), z.unknown())
+    .nullable()
+    .optional()
+    .describe('What `extract` found: fields of the type, and of the rules. Null when `auto` found no type.'),
+  extractedType: z.string().nullable().optional().describe('The type that was read.'),
+  extractedBy: z.record(z.string(), origin).optional().describe('Where each field is from.'),
+  extractProblems: z
+    .array(z.object({ path: z.string(), message: z.string() }))
+    .optional()
+    .describe('Fields that are missing, not what they should be, or not what the schema allows.'),
   screenshot: artifact.nullable().optional(),
   pdf: artifact.nullable().optional(),
   xhr: z.array(xhr).nullable().optional().describe('What the page’s scripts asked for; null when none ran.'),

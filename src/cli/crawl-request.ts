@@ -3,12 +3,13 @@ import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { draftCrawl, type OperatorOptions } from '../jobs/job-draft.ts';
 import { type CrawlRequest, crawlRequestSchema } from '../jobs/job-request.ts';
 import type { Budgets, Format, Job, JobOptions } from '../model/job.ts';
+import { EXTRACT_FLAG_OF, type ExtractFlags } from './extract-flags.ts';
 import { given, parseFlags } from './flags.ts';
 import { OPERATOR } from './one-off.ts';
 import { PAGE_FLAG_OF, type PageFlags, pageFieldsOf } from './page-flags.ts';
 
 /** The flags of `crawl` that say what is crawled and how. */
-export interface CrawlFlags extends PageFlags {
+export interface CrawlFlags extends PageFlags, ExtractFlags {
   readonly maxPages?: number;
   readonly maxDepth?: number;
   readonly maxBytes?: number;
@@ -27,6 +28,8 @@ export interface CrawlFlags extends PageFlags {
   readonly robots: boolean;
   /** As it stands in the file. */
   readonly actions?: unknown;
+  /** What the flags about extraction and their files came to. */
+  readonly extractField?: object | undefined;
   readonly fullPage?: true;
   readonly session?: string;
 }
@@ -53,7 +56,9 @@ const FLAG_OF = {
   'options.actions': '--actions',
   'options.screenshot': '--full-page',
   'options.session': '--session',
-  ...Object.fromEntries(Object.entries(PAGE_FLAG_OF).map(([name, flag]) => [`options.${name}`, flag])),
+  ...Object.fromEntries(
+    Object.entries({ ...EXTRACT_FLAG_OF, ...PAGE_FLAG_OF }).map(([name, flag]) => [`options.${name}`, flag]),
+  ),
 };
 
 /** As many connections as a host that may be asked without limit answers faster for; more only waste memory. */
@@ -80,6 +85,7 @@ export function wishOf(urls: readonly string[], flags: CrawlFlags): CrawlWish {
       concurrency: flags.concurrency ?? concurrencyFor(flags.rate),
       options: given({
         ...pageFieldsOf(flags),
+        extract: flags.extractField,
         actions: flags.actions,
         screenshot: flags.fullPage === true ? { fullPage: true } : undefined,
         session: flags.session,
@@ -127,13 +133,16 @@ const FIXED: Readonly<Record<string, (options: JobOptions) => unknown>> = {
   '--country': ({ page }) => page.proxy?.country,
   '--identity': ({ page }) => page.identity,
   '--format': ({ page }) => page.formats,
+  '--extract': ({ page }) => page.extract?.type,
+  '--rules': ({ page }) => page.extract?.rules,
+  '--schema': ({ page }) => page.extract?.schema,
   '--header': ({ page }) => page.headers,
   '--timeout': ({ page }) => page.timeoutMs,
   '--no-robots': ({ page }) => page.obeyRobots,
 };
 
-/** These may hold logins. */
-const UNSHOWN: ReadonlySet<string> = new Set(['--header', '--proxy', '--actions']);
+/** These may hold logins, or are long. */
+const UNSHOWN: ReadonlySet<string> = new Set(['--header', '--proxy', '--actions', '--rules', '--schema']);
 
 /**
  * The budgets with which a job goes on. Everything else is as it was when the job began: a flag that says otherwise

@@ -5,7 +5,8 @@ import type { CrawlReport } from './crawl-report.ts';
 import { type CrawlFlags, wishOf } from './crawl-request.ts';
 import { followCrawl } from './crawl-run.ts';
 import { beginCrawl, type Opened, resumeCrawl } from './crawl-start.ts';
-import { FLAGS, readSettings } from './flags.ts';
+import { EXTRACT_FLAGS, extractFieldOf } from './extract-flags.ts';
+import { FLAGS, given, readSettings } from './flags.ts';
 import { createLogFile } from './log-file.ts';
 import { openOneOff } from './one-off.ts';
 import { PAGE_FLAGS, readActions } from './page-flags.ts';
@@ -35,6 +36,7 @@ Examples:
   scrapifie crawl https://example.com --max-pages 500 --out ./example
   scrapifie crawl https://example.com --out ./example --resume --max-pages 2000
   scrapifie crawl https://example.com --include '/blog/*' --format metadata,text
+  scrapifie crawl https://shop.example --include '/products/*' --extract product
   scrapifie crawl https://example.com --wait-for '#list' --format metadata,screenshot --full-page
   scrapifie crawl http://localhost:8080 --allow-private --rate unlimited --json`;
 
@@ -60,6 +62,7 @@ export const define: DefineCommand = (command, shell, endWith) => {
     'maxBytes',
     'maxDuration',
     'format',
+    ...EXTRACT_FLAGS,
     'header',
     'timeout',
   ] as const) {
@@ -73,7 +76,8 @@ export const define: DefineCommand = (command, shell, endWith) => {
     .addHelpText('after', EXAMPLES)
     .action(async (urls: string[], { actions: file, ...flags }: Flags & { readonly actions?: string }) => {
       const actions = readActions(shell.cwd, file);
-      endWith(await crawl(shell, urls, actions === undefined ? flags : { ...flags, actions }));
+      const extractField = extractFieldOf(shell.cwd, flags);
+      endWith(await crawl(shell, urls, { ...flags, ...given({ actions, extractField }) }));
     });
 };
 

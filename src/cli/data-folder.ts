@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { createJobs, type Jobs } from '../jobs/jobs.ts';
 import type { AccountId } from '../model/ids.ts';
+import type { Job } from '../model/job.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Queue } from '../ports/queue.ts';
 import { DATABASE_FILE, STATE_DIR } from './crawl-folder.ts';
@@ -88,4 +89,12 @@ export async function withJobs<T>(
     jobs.close();
     await storage.close();
   }
+}
+
+/** The job of this id; of "latest", the newest one. Throws NOT_FOUND. */
+export async function jobNamed(id: string, jobs: Jobs, account: AccountId): Promise<Job> {
+  if (id !== 'latest') return jobs.get(id, account);
+  const [latest] = (await jobs.list({ accountId: account, limit: 1 })).items;
+  if (latest === undefined) throw new ScrapifieError('NOT_FOUND', 'There are no jobs.');
+  return latest;
 }

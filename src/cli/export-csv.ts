@@ -1,6 +1,7 @@
 import type { PageResult } from '../jobs/page-result.ts';
 
-/** Each column and where its value comes from; lists of a page become their number, for the list itself take JSON. */
+/** Each column and where its value comes from; lists of a page become their number, for the list itself take JSON. What was
+ * extracted is one cell of JSON: every type and every set of rules has other fields. */
 const COLUMNS: Readonly<Record<string, (page: PageResult) => string | number | null | undefined>> = {
   url: (page) => page.url,
   finalUrl: (page) => page.finalUrl,
@@ -18,6 +19,8 @@ const COLUMNS: Readonly<Record<string, (page: PageResult) => string | number | n
   h1: (page) => page.metadata?.headings.find(({ level }) => level === 1)?.text,
   links: (page) => page.links?.length,
   images: (page) => page.metadata?.images.length,
+  extractedType: (page) => page.extractedType,
+  extracted: (page) => (page.extracted == null ? null : JSON.stringify(page.extracted)),
   duplicateOf: (page) => page.duplicateOf,
   errorCode: (page) => page.error?.code,
   errorMessage: (page) => page.error?.message,

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { loadSettings, type SettingOverrides } from '../config/load.ts';
 import type { Settings } from '../config/settings.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import { EXTRACT_TYPES } from '../jobs/extract-types.ts';
 import { problemsOf } from '../jobs/invalid-request.ts';
 import { ENGINES, FORMATS } from '../jobs/page-fields.ts';
 import { PROXY_TIERS } from '../model/proxy.ts';
@@ -83,13 +84,21 @@ function header(text: string, sofar: Readonly<Record<string, string>> | undefine
   return { ...sofar, [text.slice(0, colonAt).trim()]: text.slice(colonAt + 1).trim() };
 }
 
+export const formatFlag = (formats: readonly string[]): Option =>
+  new Option('--format <name>', `what is kept: ${formats.join(', ')}; repeat it or use commas`).argParser(
+    listOf(formats),
+  );
+
 export const FLAGS = {
   json: () => new Option('--json', 'print JSON'),
   dataDir: () => new Option('--data-dir <dir>', 'data folder of the server, or the folder of a crawl'),
-  format: () =>
-    new Option('--format <name>', `what is kept: ${FORMATS.join(', ')}; repeat it or use commas`).argParser(
-      listOf(FORMATS),
+  format: () => formatFlag(FORMATS),
+  extract: () =>
+    new Option('--extract <type>', 'read the page as a thing of this type; auto decides').choices(
+      EXTRACT_TYPES,
     ),
+  rules: () => new Option('--rules <file>', 'YAML or JSON file with rules for what to read out of the page'),
+  schema: () => new Option('--schema <file>', 'JSON Schema that the result of the rules is checked against'),
   engine: () => new Option('--engine <name>', 'how pages are fetched').choices(ENGINES),
   waitFor: () => new Option('--wait-for <selector>', 'read the page when an element matches'),
   waitMs: () => new Option('--wait-ms <time>', 'read the page after a pause, e.g. 2s').argParser(duration),

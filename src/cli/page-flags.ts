@@ -1,8 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { parseDocument } from 'yaml';
-import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { given } from './flags.ts';
+import { readYamlFile, wrongFile } from './yaml-file.ts';
 
 /** The flags that say how a page is asked for and what is done on it; the same for every command that fetches. */
 export interface PageFlags {
@@ -59,23 +56,7 @@ export function pageFieldsOf(flags: PageFlags): Record<string, unknown> {
 /** A list of actions from a YAML or JSON file; what is in the list is for the schema to judge. */
 export function readActions(cwd: string, file: string | undefined): unknown {
   if (file === undefined) return undefined;
-  const path = resolve(cwd, file);
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    throw wrongActions(`${path} cannot be read: ${(error as Error).message}`, error);
-  }
-  const document = parseDocument(text);
-  const [problem] = document.errors;
-  if (problem !== undefined) {
-    const line = problem.linePos?.[0].line ?? 1;
-    throw wrongActions(`${path}:${line}: ${problem.message.split('\n', 1)[0]}`, problem);
-  }
-  const actions: unknown = document.toJS();
-  if (!Array.isArray(actions)) throw wrongActions(`${path} must hold a list of actions.`);
-  return actions;
+  const { path, value } = readYamlFile(cwd, file, '--actions');
+  if (!Array.isArray(value)) throw wrongFile('--actions', `${path} must hold a list of actions.`);
+  return value;
 }
-
-const wrongActions = (why: string, cause?: unknown) =>
-  new ScrapifieError('INVALID_USAGE', `--actions: ${why}`, cause === undefined ? {} : { cause });

@@ -14,9 +14,14 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   scrape: { summary: 'fetch one page and print it', load: () => import('./scrape.ts') },
   crawl: { summary: 'follow links from one or more URLs into a folder', load: () => import('./crawl.ts') },
   map: { summary: 'list the URLs of a site', load: () => import('./map.ts') },
+  extract: { summary: 'read a page from a file, without fetching', load: () => import('./extract.ts') },
   serve: { summary: 'start the API and work on jobs', load: () => import('./serve.ts') },
   jobs: { summary: 'look at the jobs of a data folder, and change them', load: () => import('./jobs.ts') },
   export: { summary: 'write the pages of a job to a file', load: () => import('./export.ts') },
+  reextract: {
+    summary: 'read the stored pages of a job once more, without fetching',
+    load: () => import('./reextract.ts'),
+  },
   keys: { summary: 'list, create and revoke API keys', load: () => import('./keys.ts') },
   sessions: {
     summary: 'look at what sessions keep from page to page, and delete them',

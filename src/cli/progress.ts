@@ -1,9 +1,15 @@
 import cliProgress from 'cli-progress';
-import type { Job } from '../model/job.ts';
+import type { JobCounters } from '../model/job.ts';
+
+/** What is looked at of a job, or of other work on its pages. */
+export interface Counted {
+  readonly counters: Pick<JobCounters, 'pages' | 'failed' | 'open'>;
+  readonly options?: { readonly budgets: { readonly maxPages: number | null } };
+}
 
 /** Shows how far a crawl is: a bar on a terminal, a line now and then elsewhere. */
 export interface Progress {
-  show(job: Job, now: number): void;
+  show(job: Counted, now: number): void;
   /** Takes the bar away; the terminal is as it was. */
   stop(): void;
 }
@@ -25,7 +31,7 @@ const BAR_COLUMNS = 30;
 const NARROW_COLUMNS = 80;
 
 /** Turns successive looks at a job into its pace. */
-export function createPace(): (job: Job, now: number) => Pace {
+export function createPace(): (job: Counted, now: number) => Pace {
   const samples: { readonly at: number; readonly done: number }[] = [];
   return ({ counters, options }, now) => {
     const done = counters.pages + counters.failed;
@@ -34,7 +40,7 @@ export function createPace(): (job: Job, now: number) => Pace {
     while ((samples[1]?.at ?? now) <= now - WINDOW_MS) samples.shift();
     const first = samples[0] ?? { at: now, done };
     const perMs = now > first.at ? (done - first.done) / (now - first.at) : 0;
-    const { maxPages } = options.budgets;
+    const maxPages = options?.budgets.maxPages ?? null;
     const left = Math.min(
       counters.open,
       maxPages === null ? Number.POSITIVE_INFINITY : Math.max(0, maxPages - done),

@@ -1,15 +1,16 @@
 import { resolve } from 'node:path';
 import { ERRORS, EXIT } from '../errors/registry.ts';
-import type { ScrapeResult } from '../jobs/job-reader.ts';
 import { SCRAPE_FORMATS, scrapeRequestSchema } from '../jobs/job-request.ts';
 import type { Format } from '../model/job.ts';
+import { EXTRACT_FLAG_OF, EXTRACT_FLAGS, type ExtractFlags, extractFieldOf } from './extract-flags.ts';
 import { FLAGS, given, parseFlags } from './flags.ts';
 import { explainWait, inDataFolder, inTemporaryFolder, OPERATOR } from './one-off.ts';
 import { PAGE_FLAG_OF, PAGE_FLAGS, type PageFlags, pageFieldsOf, readActions } from './page-flags.ts';
+import { printed } from './page-output.ts';
 import { putIntoFiles } from './scrape-files.ts';
 import type { DefineCommand } from './shell.ts';
 
-interface ScrapeFlags extends PageFlags {
+interface ScrapeFlags extends PageFlags, ExtractFlags {
   readonly format?: Format[];
   readonly json?: true;
   readonly allowPrivate?: true;
@@ -33,27 +34,30 @@ const FLAG_OF = {
   'screenshot.fullPage': '--full-page',
   screenshot: '--screenshot',
   session: '--session',
+  ...EXTRACT_FLAG_OF,
   ...PAGE_FLAG_OF,
 };
-/** Formats that are one text: asked for alone, they are printed as they are. */
-const TEXTS: readonly Format[] = ['html', 'rawHtml', 'text'];
 
 const EXAMPLES = `
-Prints JSON, the same as POST /v1/scrape has under data; for a single format of html, rawHtml or text, that text.
-Formats are metadata, links and text unless given. Needs no server and leaves nothing behind but the files it is told to
-write; with --session it works in the data folder, where sessions are kept. Pictures and PDFs without a file are in the
+Prints JSON, the same as POST /v1/scrape has under data; for a single format of html, rawHtml, text or
+markdown, that text. Formats are metadata, links and text unless given. Needs no server and leaves nothing behind but the
+files it is told to write; with --session it works in the data folder, where sessions are kept. Pictures and PDFs without a file are in the
 JSON as base64.
 
 Examples:
   scrapifie scrape https://example.com
-  scrapifie scrape https://example.com --format text
+  scrapifie scrape https://example.com --format markdown
+  scrapifie scrape https://shop.example/hat --extract product
+  scrapifie scrape https://shop.example/hat --rules rules.yaml --schema hat.json
   scrapifie scrape https://example.com --format html,links --header 'Accept-Language: de'
   scrapifie scrape https://example.com --wait-for '#list' --screenshot page.png --full-page
   scrapifie scrape https://example.com --actions steps.yaml --pdf page.pdf`;
 
 export const define: DefineCommand = (command, shell, endWith) => {
   command.argument('<url>', 'the page');
-  for (const flag of ['format', 'json', ...PAGE_FLAGS, 'actions'] as const) command.addOption(FLAGS[flag]());
+  for (const flag of ['format', ...EXTRACT_FLAGS, 'json', ...PAGE_FLAGS, 'actions'] as const) {
+    command.addOption(FLAGS[flag]());
+  }
   command
     .option('--screenshot <file>', 'write a picture of the page, png or jpeg by the name of the file')
     .addOption(FLAGS.fullPage())
@@ -81,7 +85,12 @@ export const define: DefineCommand = (command, shell, endWith) => {
       screenshot: flags.screenshot === undefined ? null : resolve(shell.cwd, flags.screenshot),
       pdf: flags.pdf === undefined ? null : resolve(shell.cwd, flags.pdf),
     });
-    shell.stdout.write(shown(files.page, flags.format ?? SCRAPE_FORMATS, flags.json === true));
+    const wish = {
+      formats: flags.format ?? SCRAPE_FORMATS,
+      isJson: flags.json === true,
+      hasMore: request.extract !== null,
+    };
+    shell.stdout.write(printed(files.page, wish));
     for (const missing of files.missing) shell.stderr.write(`There is no ${missing} of the page.\n`);
     if (result.error === undefined) return;
     shell.stderr.write(`error ${result.error.code}: ${result.error.message}\n`);
@@ -102,6 +111,7 @@ function requestOf(url: string, flags: ScrapeFlags, cwd: string): object {
     url,
     ...pageFieldsOf(flags),
     formats: [...new Set(formats)],
+    extract: extractFieldOf(cwd, flags),
     actions: readActions(cwd, flags.actions),
     screenshot: wantsPicture ? picture : undefined,
     session: flags.session,
@@ -111,13 +121,4 @@ function requestOf(url: string, flags: ScrapeFlags, cwd: string): object {
     // The place the addresses would lead to is gone when the command ends.
     inline: true,
   });
-}
-
-function shown(result: object, formats: readonly Format[], asJson: boolean): string {
-  const [only, ...others] = formats;
-  if (asJson || only === undefined || others.length > 0 || !TEXTS.includes(only)) {
-    return `${JSON.stringify(result, null, 2)}\n`;
-  }
-  const text = (result as ScrapeResult)[only as 'html' | 'rawHtml' | 'text'] ?? '';
-  return text === '' || text.endsWith('\n') ? text : `${text}\n`;
 }

@@ -70,9 +70,11 @@ async function serve(shell: Shell, settings: Settings): Promise<void> {
   const platform = await shell.openPlatform({ settings: halved, logger, metrics, ownPages: () => ownPages });
   let api: FastifyInstance | null = null;
   try {
-    const { store, queue, blobs, bus, jobs, policies, limits, now, duties } = platform;
+    const { store, queue, blobs, bus, jobs, extraction, policies, limits, now, duties } = platform;
     api = await createApi({
       jobs,
+      extraction,
+      blobs,
       store,
       bus,
       limits,

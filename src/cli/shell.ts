@@ -1,10 +1,12 @@
 import type { Command } from 'commander';
 import type { Settings } from '../config/settings.ts';
 import type { Policies } from '../hosts/policies.ts';
+import type { Extraction } from '../jobs/extraction.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Page } from '../model/page.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
+import type { PageReader } from '../pages/page-reading.ts';
 import type { PoolFigures } from '../plan/proxies/pool-figures.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Bus } from '../ports/bus.ts';
@@ -24,6 +26,11 @@ export interface Shell {
   openPlatform(options: PlatformOptions): Promise<OpenPlatform>;
   /** For reading and small changes, also beside running servers. Makes a folder that is not there. */
   openStorage(place: StoragePlace): Promise<OpenStorage>;
+  /**
+   * Reads pages in threads and keeps nothing of them; they start with the first page. 0: as many as this
+   * machine has room for.
+   */
+  openExtractor(threads: number): Promise<PageReader>;
   /** Throws what keeps Redis there from being used. */
   checkRedis(url: string): Promise<void>;
   /** The policy file that rules when the settings name none. */
@@ -53,6 +60,7 @@ export interface OpenPlatform extends OpenStorage {
     degradation(): string | null;
   };
   readonly jobs: Jobs;
+  readonly extraction: Extraction;
   readonly bus: Bus;
   readonly queue: Queue;
   readonly limits: Limits;

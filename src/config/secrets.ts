@@ -4,13 +4,15 @@ import type { Settings } from './settings.ts';
 export function secretsOf(settings: Settings): readonly string[] {
   const { databaseUrl, redisUrl, s3Url, remoteBrowserUrl, flaresolverrUrl, captchaUrl, antiCaptchaUrl } =
     settings;
-  const { apiKey, captchaKey, antiCaptchaKey, vaultKey, credentialServiceToken } = settings;
+  const { apiKey, captchaKey, antiCaptchaKey, vaultKey, credentialServiceToken, llmKey } = settings;
   const urls = [databaseUrl, redisUrl, s3Url, remoteBrowserUrl, flaresolverrUrl, captchaUrl, antiCaptchaUrl];
   const inUrls = urls.flatMap((url) => {
     const password = URL.parse(url ?? '')?.password ?? '';
     return [password, decoded(password)];
   });
-  const keys = [apiKey, captchaKey, antiCaptchaKey, vaultKey, credentialServiceToken].map((key) => key ?? '');
+  const keys = [apiKey, captchaKey, antiCaptchaKey, vaultKey, credentialServiceToken, llmKey].map(
+    (key) => key ?? '',
+  );
   return [...new Set([...keys, ...inUrls])].filter((secret) => secret !== '');
 }
 

@@ -106,6 +106,17 @@ export const settingsSchema = z.object({
     .optional()
     .describe('HTTPS service to ask for credentials that the vault does not have: `GET <url>/<name>`.'),
   credentialServiceToken: z.string().min(1).optional().describe('Sent to that service as a bearer token.'),
+  llmUrl: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe(
+      'Language model to ask for fields that rules leave empty: an OpenAI-compatible `https://host/v1`.',
+    ),
+  llmKey: z.string().min(1).optional().describe('Sent to it as a bearer token.'),
+  llmModel: z.string().min(1).optional().describe('The name of the model to ask.'),
+  llmMaxInputTokens: whole(500, 1_000_000)
+    .default(12_000)
+    .describe('Longest part of a page that is sent to it, in tokens as far as they can be estimated.'),
   sessionHours: whole(1, 8_760).default(24).describe('Hours after which a session ends.'),
   contact: z
     .string()

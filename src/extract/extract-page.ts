@@ -11,7 +11,6 @@ import { ownRobotsHeader, type RobotsDirectives, readRobotsContent } from './rob
 import { HtmlScanner } from './scanner.ts';
 import { TextDigest } from './text-digest.ts';
 import { TypedLinks } from './typed-links.ts';
-import { visibleText } from './visible-text.ts';
 
 export interface ExtractInput {
   /** The decoded body. */
@@ -40,7 +39,6 @@ export interface Extracted {
   /** In the order they stand, repeats included; absolute, not yet canonical. */
   readonly links: readonly PageLink[];
   readonly html?: string;
-  readonly text?: string;
   readonly robots: RobotsDirectives;
   readonly canonical: string | null;
   readonly facts: PageFacts;
@@ -75,7 +73,6 @@ function extractHtml(input: ExtractInput): Extracted {
   const { hash, length } = digest.finish();
   const isTruncated = reader.isTruncated || typed.isTruncated;
   const clean = input.formats.includes('html') ? cleanHtml(scanner, input.text, base) : null;
-  const text = input.formats.includes('text') ? visibleText(scanner, input.text) : null;
   return {
     kind: 'html',
     charset: input.charset,
@@ -85,7 +82,6 @@ function extractHtml(input: ExtractInput): Extracted {
     metadata: hasMetadata ? metadataOf(input, reader, typed, robotsHeader) : null,
     links,
     ...(clean === null ? {} : { html: clean.html }),
-    ...(text === null ? {} : { text }),
     robots: meta.directives(robotsHeader),
     canonical: typed.canonical,
     facts,

@@ -124,3 +124,10 @@ test('a long head without any end costs no more than its length', () => {
     expect(decodeText(body, 'text/html').charset).toBe('utf-8');
   }
 });
+
+test('knows UTF-16 without a byte order mark by its zeros, whatever the header says', () => {
+  const text = '<html><title>Grüße</title>';
+  const little = Buffer.from(text, 'utf16le');
+  expect(decodeText(little, 'text/html; charset=utf-8')).toEqual({ text, charset: 'utf-16le' });
+  expect(decodeText(Buffer.from(little).swap16(), null)).toEqual({ text, charset: 'utf-16be' });
+});

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { TextDecoder } from 'node:util';
 import iconv from 'iconv-lite';
+import { guessUtf16 } from '../extract/other/utf16.ts';
 import { charsetParameter, prescanCharset } from './charset-prescan.ts';
 
 export interface DecodedText {
@@ -23,9 +24,15 @@ export function decodeText(body: Uint8Array, contentType: string | null): Decode
   return { text: iconv.decode(bytes, charset), charset };
 }
 
+/** UTF-16 has a sign of ASCII, and with it a zero, near its beginning. */
+const ZERO_WINDOW_BYTES = 64;
+
 function charsetOf(body: Uint8Array, contentType: string | null): string {
   const marked = byteOrderMark(body);
   if (marked !== null) return marked;
+  // Text in any other encoding has no zeros.
+  const guessed = body.subarray(0, ZERO_WINDOW_BYTES).includes(0) ? guessUtf16(body) : null;
+  if (guessed !== null) return guessed;
   const header = contentType === null ? null : charsetParameter(contentType);
   const named = header === null ? null : encodingFor(header);
   if (named !== null) return named;

@@ -38,6 +38,7 @@ export function optionsOf({ page = {}, scope = {}, options = {} }: JobChanges = 
       session: null,
       proxy: null,
       identity: null,
+      extract: null,
       isInline: false,
       ...page,
     },

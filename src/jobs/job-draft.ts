@@ -35,7 +35,7 @@ export interface OperatorOptions {
 }
 
 /** Only the given URLs, nothing followed; a redirect may lead anywhere. */
-const CLOSED_SCOPE: Scope = {
+export const CLOSED_SCOPE: Scope = {
   maxDepth: 0,
   allowedDomains: [],
   allowSubdomains: true,

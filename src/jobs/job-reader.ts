@@ -2,7 +2,7 @@ import { ERRORS, type ErrorCode, EXIT } from '../errors/registry.ts';
 import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { Attempt } from '../model/attempt.ts';
 import type { JobId, TaskId } from '../model/ids.ts';
-import type { Job } from '../model/job.ts';
+import type { Format, Job } from '../model/job.ts';
 import type { Page } from '../model/page.ts';
 import type { LedgerEntry, TaskState } from '../model/task.ts';
 import type { Blobs } from '../ports/blobs.ts';
@@ -79,10 +79,11 @@ const LIGHT_STEP = 200;
 const MAX_SLICE_BYTES = 33_554_432;
 const LEDGER_STEP = 1_000;
 
+/** Formats that are about as long as the page. */
+const HEAVY: ReadonlySet<Format> = new Set(['html', 'rawHtml', 'text', 'markdown', 'content', 'structured']);
+
 const stepFor = ({ formats, isInline }: Wanted) =>
-  isInline || formats.some((format) => format === 'html' || format === 'rawHtml' || format === 'text')
-    ? HEAVY_STEP
-    : LIGHT_STEP;
+  isInline || formats.some((format) => HEAVY.has(format)) ? HEAVY_STEP : LIGHT_STEP;
 
 /** What of a page goes into an answer, roughly. */
 function weightOf({ bytes, record }: Page, { isInline }: Wanted): number {

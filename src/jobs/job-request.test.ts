@@ -45,6 +45,7 @@ describe('requests', () => {
       session: null,
       proxy: null,
       identity: null,
+      extract: null,
       method: 'GET',
       body: null,
       async: false,

@@ -169,7 +169,7 @@ export const mapRequestSchema = z
     async: asyncField,
     options: z
       .strictObject(pageFields(['links']))
-      .omit({ formats: true, screenshot: true, inline: true })
+      .omit({ formats: true, screenshot: true, inline: true, extract: true })
       .superRefine(checkPage)
       .prefault({})
       .describe('How the start page and the sitemaps are fetched.'),

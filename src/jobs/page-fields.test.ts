@@ -34,6 +34,7 @@ describe('what is asked of a page', () => {
       session: null,
       proxy: null,
       identity: null,
+      extract: null,
       isInline: false,
     });
     expect(optionsOf({ wait: null, scroll: false, actions: [], screenshot: null }).render).toBeNull();

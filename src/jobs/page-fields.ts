@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { ENGINE_NAMES } from '../model/attempt.ts';
+import type { ExtractOptions } from '../model/extraction.ts';
 import type { Format, PageOptions } from '../model/job.ts';
+import { extractField } from './extract-fields.ts';
 import { browserFields, checkPauses, renderFields, renderWishOf } from './render-fields.ts';
 import { proxyWishOf, wayFields } from './way-fields.ts';
 
@@ -33,6 +35,9 @@ export const FORMATS = [
   'text',
   'links',
   'metadata',
+  'markdown',
+  'content',
+  'structured',
   'screenshot',
   'pdf',
   'xhr',
@@ -101,6 +106,7 @@ export const pageFields = (formats: readonly Format[]) => ({
     .describe('Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.'),
   headers,
   cookies,
+  extract: extractField,
   ...renderFields,
   ...wayFields,
   timeoutMs: z
@@ -134,12 +140,13 @@ export const messageFields = {
 
 type PageRequest = Omit<
   z.output<z.ZodObject<ReturnType<typeof pageFields>>>,
-  'formats' | 'screenshot' | 'inline'
+  'formats' | 'screenshot' | 'inline' | 'extract'
 > &
   Partial<z.output<z.ZodObject<typeof messageFields>>> & {
     readonly formats?: readonly Format[];
     readonly screenshot?: z.output<(typeof renderFields)['screenshot']>;
     readonly inline?: boolean;
+    readonly extract?: ExtractOptions | null;
   };
 
 /** Refuses what contradicts itself, by the name of the field that is one too many. */
@@ -175,6 +182,7 @@ export function pageOptionsOf(request: PageRequest): PageOptions {
     session: request.session,
     proxy: proxyWishOf(request.proxy),
     identity: request.identity,
+    extract: request.extract ?? null,
     isInline: request.inline ?? false,
   };
 }

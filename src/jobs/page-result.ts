@@ -1,9 +1,11 @@
 import type { ErrorCode } from '../errors/registry.ts';
+import type { ContentRecord, DeepRecord, ExtractProblem, ValueOrigin } from '../model/extraction.ts';
 import type { JobId } from '../model/ids.ts';
 import type { Format, PageOptions } from '../model/job.ts';
 import type {
   ActionRecord,
   ArtifactRef,
+  NewPage,
   Page,
   PageLink,
   PageMetadata,
@@ -32,7 +34,16 @@ export interface PageResult {
   readonly links?: readonly PageLink[];
   readonly html?: string | null;
   readonly rawHtml?: string | null;
+  /** Of the main content, as are the next two. */
   readonly text?: string | null;
+  readonly markdown?: string | null;
+  readonly content?: ContentRecord | null;
+  readonly structured?: unknown;
+  /** What `extract` found. */
+  readonly extracted?: Readonly<Record<string, unknown>> | null;
+  readonly extractedType?: string | null;
+  readonly extractedBy?: Readonly<Record<string, ValueOrigin>>;
+  readonly extractProblems?: readonly ExtractProblem[];
   readonly screenshot?: Artifact | null;
   readonly pdf?: Artifact | null;
   readonly xhr?: readonly XhrResult[] | null;
@@ -76,9 +87,16 @@ async function readRawHtml(
   if (rendered?.raw === null) return null;
   const { contentHash, charset } = rendered?.raw ?? page;
   if (contentHash === null) return null;
-  if (page.contentType !== null && !TEXTUAL.test(page.contentType)) return null;
+  if (!isTextual(page.contentType)) return null;
   const body = await blobs.get(contentHash);
   return body === null ? null : decoderFor(charset).decode(body);
+}
+
+const isTextual = (contentType: string | null): boolean => contentType === null || TEXTUAL.test(contentType);
+
+/** The same of a body at hand. */
+export function rawTextOf({ contentType, charset }: NewPage, body: Uint8Array): string | null {
+  return isTextual(contentType) ? decoderFor(charset).decode(body) : null;
 }
 
 /** The same, for who wants nothing else of the page. */
@@ -96,6 +114,37 @@ function decoderFor(charset: string | null): { decode(bytes: Uint8Array): string
 }
 
 const iso = (at: number) => new Date(at).toISOString();
+
+/** What every page has, whatever was asked for. */
+export function rowFields(page: NewPage) {
+  return {
+    url: page.url,
+    finalUrl: page.finalUrl,
+    statusCode: page.statusCode,
+    contentType: page.contentType,
+    fetchedAt: iso(page.fetchedAt),
+    depth: page.depth,
+    bytes: page.bytes,
+    contentHash: page.contentHash,
+    title: page.title,
+    duplicateOf: page.duplicateOf,
+  };
+}
+
+/** What was asked for and stands in the record itself. */
+export function recordFields(record: PageRecord, formats: readonly Format[]): Partial<PageResult> {
+  const has = (format: Format) => formats.includes(format);
+  return {
+    ...(has('metadata') ? { metadata: record.metadata } : {}),
+    ...(has('links') ? { links: record.links } : {}),
+    ...(has('html') ? { html: record.html ?? null } : {}),
+    ...(has('text') ? { text: record.text ?? null } : {}),
+    ...(has('markdown') ? { markdown: record.markdown ?? null } : {}),
+    ...(has('content') ? { content: record.content ?? null } : {}),
+    ...(has('structured') ? { structured: record.structured ?? null } : {}),
+    ...extractedOf(record),
+  };
+}
 
 /** A stored page with what was asked for; `url`s of artifacts are paths. */
 export async function readPage(
@@ -116,21 +165,9 @@ export async function readPage(
   };
   const shown = rendered ?? {};
   return {
-    url: page.url,
-    finalUrl: page.finalUrl,
-    statusCode: page.statusCode,
-    contentType: page.contentType,
-    fetchedAt: iso(page.fetchedAt),
-    depth: page.depth,
-    bytes: page.bytes,
-    contentHash: page.contentHash,
-    title: page.title,
-    duplicateOf: page.duplicateOf,
-    ...(has('metadata') ? { metadata: record.metadata } : {}),
-    ...(has('links') ? { links: record.links } : {}),
-    ...(has('html') ? { html: record.html ?? null } : {}),
+    ...rowFields(page),
+    ...recordFields(record, formats),
     ...(has('rawHtml') ? { rawHtml: await readRawHtml(page, rendered, blobs) } : {}),
-    ...(has('text') ? { text: record.text ?? null } : {}),
     ...(has('screenshot')
       ? { screenshot: shown.screenshot === undefined ? null : await show('screenshot', shown.screenshot) }
       : {}),
@@ -139,6 +176,17 @@ export async function readPage(
     ...(shown.actions === undefined ? {} : { actions: await actionResults(shown.actions, show) }),
     ...(rendered === undefined ? {} : { consoleErrors: rendered.consoleErrors ?? [] }),
     ...errorOf(page, rendered),
+  };
+}
+
+function extractedOf(record: DeepRecord): Partial<PageResult> {
+  const { extracted, extractedType, extractedBy, extractProblems } = record;
+  if (extracted === undefined) return {};
+  return {
+    extracted,
+    ...(extractedType === undefined ? {} : { extractedType }),
+    extractedBy: extractedBy ?? {},
+    ...(extractProblems === undefined ? {} : { extractProblems }),
   };
 }
 
@@ -161,7 +209,7 @@ function actionResults(records: readonly ActionRecord[], show: Show): Promise<Ac
 }
 
 export function errorOf(
-  { errorCode: code, errorMessage }: Page,
+  { errorCode: code, errorMessage }: NewPage,
   rendered: RenderedRecord | undefined,
 ): Pick<PageResult, 'error'> {
   if (code === null) return {};

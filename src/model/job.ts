@@ -1,4 +1,5 @@
 import type { EngineName } from './attempt.ts';
+import type { ExtractOptions } from './extraction.ts';
 import type { IdentityKind } from './identity.ts';
 import type { AccountId, JobId, JobSeq } from './ids.ts';
 import type { ProxyTier } from './proxy.ts';
@@ -7,7 +8,18 @@ import type { RenderWish } from './render.ts';
 export type JobKind = 'scrape' | 'batch' | 'crawl' | 'map';
 export type JobStatus = 'queued' | 'running' | 'completed' | 'partially_completed' | 'failed' | 'cancelled';
 
-export type Format = 'html' | 'rawHtml' | 'text' | 'links' | 'metadata' | 'screenshot' | 'pdf' | 'xhr';
+export type Format =
+  | 'html'
+  | 'rawHtml'
+  | 'text'
+  | 'links'
+  | 'metadata'
+  | 'markdown'
+  | 'content'
+  | 'structured'
+  | 'screenshot'
+  | 'pdf'
+  | 'xhr';
 
 /** How each page is fetched and what is kept of it. Defaults are filled in where the request is parsed. */
 export interface PageOptions {
@@ -29,6 +41,8 @@ export interface PageOptions {
   readonly proxy: ProxyWish | null;
   /** Null: as honest as possible. */
   readonly identity: IdentityKind | null;
+  /** What is read out of each page beyond its formats; null: nothing. */
+  readonly extract: ExtractOptions | null;
   /** Pictures and documents come as base64 in the answer, and not only as addresses. */
   readonly isInline: boolean;
 }

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../errors/registry.ts';
+import type { DeepRecord } from './extraction.ts';
 import type { ContentHash, JobSeq, TaskId } from './ids.ts';
 import type { RenderAction } from './render.ts';
 
@@ -90,14 +91,13 @@ export interface RenderedRecord {
 }
 
 /** What extraction found; kept compressed beside the page's row. */
-export interface PageRecord {
+export interface PageRecord extends DeepRecord {
   /** Stands first, so that whoever has the text can tell from its beginning whether there is one. */
   readonly rendered?: RenderedRecord;
   readonly metadata: PageMetadata | null;
   readonly links: readonly PageLink[];
   /** Only when the job asked for the format. */
   readonly html?: string;
-  readonly text?: string;
 }
 
 /** One stored page, at most one per task. A failed task may have one too: what the host answered. */

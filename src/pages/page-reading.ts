@@ -1,17 +1,21 @@
 import type { ErrorCode } from '../errors/registry.ts';
 import type { OutcomeKind, PageYield } from '../model/attempt.ts';
+import type { Unanswered } from '../model/extraction.ts';
 import type { JobSeq, TaskId, UrlKey } from '../model/ids.ts';
-import type { JobKind, JobOptions } from '../model/job.ts';
+import type { JobKind, JobOptions, PageOptions } from '../model/job.ts';
 import type { NewPage } from '../model/page.ts';
 import type { RenderExtra } from '../model/render.ts';
 import type { NewTask, TaskKind } from '../model/task.ts';
+
+/** What of a job's options matters to who reads its pages. */
+export type ReadOptions = Pick<PageOptions, 'formats' | 'extract'>;
 
 /** A response and what is to be read out of it. Plain data: it travels to another thread. */
 export interface ReadRequest {
   readonly job: {
     readonly seq: JobSeq;
     readonly kind: JobKind;
-    readonly options: Pick<JobOptions, 'scope' | 'page'>;
+    readonly options: Pick<JobOptions, 'scope'> & { readonly page: ReadOptions };
     readonly seeds: readonly string[];
     /**
      * Readers report each URL once per generation. It changes when something they reported was not kept, so that
@@ -60,6 +64,8 @@ export interface PageReading {
   readonly isNoindex: boolean;
   /** How much there was to read. */
   readonly yield: PageYield;
+  /** Required fields that are still to be found; only where the request wants them from a language model. */
+  readonly unanswered?: Unanswered;
   /** A sitemap that could not be read to its end, and why. */
   readonly sitemapProblem: string | null;
   readonly ms: number;

@@ -42,14 +42,33 @@ describe('reading a page', () => {
     });
   });
 
-  it('packs metadata and links even when only the text was asked for', () => {
+  it('packs metadata and links whatever was asked for', () => {
     const record = recordOf(
       read({ body: '<title>T</title><p>Text <a href="/x">there</a>', page: { formats: ['text'] } }),
     );
     expect(record.metadata?.title).toBe('T');
     expect(record.links).toMatchObject([{ url: 'http://site.test/x', text: 'there' }]);
-    expect(record.text).toContain('Text there');
     expect(record.html).toBeUndefined();
+  });
+
+  it('keeps beside them what was read more deeply', () => {
+    const deep = { text: 'Main', extracted: { name: 'Hat' }, extractedBy: {} };
+    const request = requestFor({ body: '<title>T</title>' });
+    const record = recordOf(readPage(request, compileRules(request.job), null, deep));
+    expect(record).toMatchObject({ metadata: { title: 'T' }, links: [], ...deep });
+  });
+
+  it('knows UTF-16 by its zeros where nobody says so', () => {
+    const html = '<!doctype html><title>Straße</title><p>x';
+    for (const contentType of ['text/html', 'text/html; charset=utf-8', null]) {
+      const little = new Uint8Array(Buffer.from(html, 'utf16le'));
+      const big = new Uint8Array(Buffer.from(html, 'utf16le').swap16());
+      expect(read({ body: little, response: { contentType } }).page).toMatchObject({
+        title: 'Straße',
+        charset: 'utf-16le',
+      });
+      expect(read({ body: big, response: { contentType } }).page.charset).toBe('utf-16be');
+    }
   });
 
   it('decodes the body as the header says', () => {

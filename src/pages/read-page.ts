@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { type Extracted, extractPage } from '../extract/extract-page.ts';
 import { decodeText } from '../fetch/charset.ts';
 import { classify } from '../fetch/classify/classify.ts';
+import type { DeepRecord } from '../model/extraction.ts';
 import type { ContentHash } from '../model/ids.ts';
 import type { Format } from '../model/job.ts';
 import type { NewPage, PageRecord, RenderedRecord } from '../model/page.ts';
@@ -17,11 +18,11 @@ export function readPage(
   request: ReadRequest,
   rules: JobRules,
   rendered: RenderedRecord | null = null,
+  deep: DeepRecord | null = null,
+  decoded: DecodedBody = decodeBody(request),
 ): Omit<PageReading, 'ms'> {
   const { job, task, response, fetchedAt } = request;
   const { headers, body, contentType, finalUrl, statusCode } = response;
-  const isText = isTextual(contentType);
-  const decoded = isText ? decodeText(body, contentType) : { text: '', charset: null };
   const extracted = extractPage({
     text: decoded.text,
     charset: decoded.charset,
@@ -66,7 +67,7 @@ export function readPage(
     duplicateOf: found.duplicateOf,
     errorCode: null,
     errorMessage: null,
-    record: packRecord(recordOf(extracted, rendered)),
+    record: packRecord(recordOf(extracted, rendered, deep)),
   };
   return {
     page,
@@ -80,18 +81,33 @@ export function readPage(
   };
 }
 
+export interface DecodedBody {
+  readonly text: string;
+  readonly charset: string | null;
+}
+
+const NO_TEXT: DecodedBody = { text: '', charset: null };
+
+export function decodeBody({ response: { body, contentType } }: ReadRequest): DecodedBody {
+  return isTextual(contentType) ? decodeText(body, contentType) : NO_TEXT;
+}
+
 /** Metadata and links are always kept: exports, maps and later questions need them. */
 function formatsFor(asked: readonly Format[]): Format[] {
   return [...new Set<Format>(['metadata', 'links', ...asked])];
 }
 
-function recordOf({ metadata, links, html, text }: Extracted, rendered: RenderedRecord | null): PageRecord {
+function recordOf(
+  { metadata, links, html }: Extracted,
+  rendered: RenderedRecord | null,
+  deep: DeepRecord | null,
+): PageRecord {
   return {
     ...(rendered === null ? {} : { rendered }),
     metadata,
     links,
     ...(html === undefined ? {} : { html }),
-    ...(text === undefined ? {} : { text }),
+    ...deep,
   };
 }
 
@@ -103,10 +119,10 @@ function isTextual(contentType: string | null): boolean {
   );
 }
 
-function single(header: string | string[] | undefined): string | null {
+export function single(header: string | string[] | undefined): string | null {
   return (Array.isArray(header) ? header[0] : header) ?? null;
 }
 
-function joined(header: string | string[] | undefined, separator: string): string | null {
+export function joined(header: string | string[] | undefined, separator: string): string | null {
   return Array.isArray(header) ? header.join(separator) : (header ?? null);
 }

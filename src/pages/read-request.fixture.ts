@@ -50,6 +50,7 @@ export function requestFor(changes: RequestChanges = {}): ReadRequest {
           session: null,
           proxy: null,
           identity: null,
+          extract: null,
           isInline: false,
           ...changes.page,
         },

@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import type { Settings } from '../config/settings.ts';
 import { createKnownUrls } from '../frontier/known-urls.ts';
 import { createHostWorker } from '../hosts/host-worker.ts';
@@ -15,6 +14,8 @@ import { createReaderPool } from '../pages/reader-pool.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Queue } from '../ports/queue.ts';
 import type { Store } from '../ports/store.ts';
+import { PAGE_THREAD, threadsFor } from './open-extractor.ts';
+import { readerWithLlm } from './open-llm.ts';
 import type { OpenMeans } from './open-means.ts';
 import type { PageThreadData } from './page-thread.ts';
 
@@ -56,14 +57,12 @@ export function createCrawler(parts: CrawlerParts): Crawler {
   const { settings, store, queue, bus, policies, now, logger, metrics, isShared } = parts;
   const { means } = parts;
   const { dataDir, databaseUrl, s3Url } = settings;
-  const reader = createReaderPool({
-    threads: settings.extractThreads || Math.min(4, Math.max(1, availableParallelism() - 1)),
-    entry: new URL(
-      import.meta.url.endsWith('.ts') ? './page-thread.ts' : './page-thread.js',
-      import.meta.url,
-    ),
+  const threads = createReaderPool({
+    threads: threadsFor(settings.extractThreads),
+    entry: PAGE_THREAD,
     data: { blobs: { dataDir, databaseUrl, s3Url } } satisfies PageThreadData,
   });
+  const reader = readerWithLlm(threads, settings);
   const running = createRunningJobs(store);
   const pageListeners: ((pages: readonly Page[]) => void)[] = [];
   const slots = createSlots(settings.maxConcurrency);

@@ -1,9 +1,12 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
+import type { DeepReading } from '../extract/deep/read-deep.ts';
+import { wantsDeep } from '../extract/deep/wants-deep.ts';
 import type { JobSeq } from '../model/ids.ts';
+import type { RenderedRecord } from '../model/page.ts';
 import { compileRules, type JobRules } from '../pages/find-tasks.ts';
-import type { PageReading, ReadRequest } from '../pages/page-reading.ts';
-import { readPage } from '../pages/read-page.ts';
+import type { PageReading, ReadOptions, ReadRequest } from '../pages/page-reading.ts';
+import { type DecodedBody, decodeBody, readPage } from '../pages/read-page.ts';
 import { readSitemapTask } from '../pages/read-sitemap-task.ts';
 import { keepRendering } from '../pages/rendered-page.ts';
 import type { ReadAnswer, ReadCall, ThreadData } from '../pages/thread-messages.ts';
@@ -15,28 +18,43 @@ if (parentPort === null) throw new Error('The page thread has no parent.');
 const port = parentPort;
 const { given, reading: current } = workerData as ThreadData<PageThreadData>;
 const nothing = () => undefined;
-const blobs = await openBlobs(given.blobs, { isFirst: false, onAway: nothing, onReturn: nothing });
+const blobs =
+  given.blobs === null
+    ? null
+    : await openBlobs(given.blobs, { isFirst: false, onAway: nothing, onReturn: nothing });
 const jobs = new Map<JobSeq, KnownJob>();
 const MAX_JOBS = 64;
 /** Pages that wait are read in a row and their bodies stored together. */
 const MOST_TOGETHER = 16;
 
 export interface PageThreadData {
-  readonly blobs: BlobsPlace;
+  /** Null: pages are only read, and nothing of them is kept. */
+  readonly blobs: BlobsPlace | null;
 }
 
 interface KnownJob {
   readonly job: ReadRequest['job'];
   readonly rules: JobRules;
+  readonly deep: DeepReader | null;
 }
 
-function jobOf({ seq, generation, job: text }: ReadCall): KnownJob {
+type DeepReader = (request: ReadRequest, decoded: DecodedBody) => Promise<DeepReading>;
+
+/** Loaded by the first job that wants it: a plain crawl starts without. */
+async function deepReaderFor(options: ReadOptions): Promise<DeepReader | null> {
+  if (!wantsDeep(options)) return null;
+  const { deepWishOf, readDeeply } = await import('../pages/read-deeply.ts');
+  const wish = deepWishOf(options);
+  return (request, decoded) => readDeeply(request, decoded, wish);
+}
+
+async function jobOf({ seq, generation, job: text }: ReadCall): Promise<KnownJob> {
   const known = jobs.get(seq);
   if (known !== undefined && known.job.generation === generation) return known;
   const job = { ...(JSON.parse(text) as Omit<ReadRequest['job'], 'seq' | 'generation'>), seq, generation };
   const [oldest] = jobs.keys();
   if (jobs.size >= MAX_JOBS && oldest !== undefined) jobs.delete(oldest);
-  const read = { job, rules: compileRules(job) };
+  const read = { job, rules: compileRules(job), deep: await deepReaderFor(job.options.page) };
   jobs.set(seq, read);
   return read;
 }
@@ -49,17 +67,30 @@ interface Read {
 
 async function read(call: ReadCall): Promise<{ reading: PageReading; blobs: readonly Blob[] }> {
   const startedAt = performance.now();
-  const { job, rules } = jobOf(call);
+  const { job, rules, deep } = await jobOf(call);
   const request: ReadRequest = { job, ...call.request };
   const isSitemap = request.task.kind === 'sitemap';
   const kept = isSitemap ? null : keepRendering(request);
   const found = isSitemap
     ? await readSitemapTask(request, rules)
-    : readPage(request, rules, kept?.record ?? null);
+    : await readOrdinary(request, rules, deep, kept?.record ?? null);
   const { contentHash } = found.page;
   const body = contentHash === null ? [] : [{ hash: contentHash, bytes: request.response.body }];
   const reading = { ...found, ms: performance.now() - startedAt };
   return { reading, blobs: [...body, ...(kept?.blobs ?? [])] };
+}
+
+async function readOrdinary(
+  request: ReadRequest,
+  rules: JobRules,
+  readDeep: DeepReader | null,
+  rendered: RenderedRecord | null,
+): Promise<Omit<PageReading, 'ms'>> {
+  if (readDeep === null) return readPage(request, rules, rendered);
+  const decoded = decodeBody(request);
+  const { record, unanswered } = await readDeep(request, decoded);
+  const reading = readPage(request, rules, rendered, record, decoded);
+  return unanswered === null ? reading : { ...reading, unanswered };
 }
 
 function failed({ id, seq }: ReadCall, error: unknown): ReadAnswer {
@@ -90,7 +121,7 @@ async function readTogether(calls: readonly ReadCall[]): Promise<readonly Read[]
 /** A page is answered once its body is safe, and what came with it. */
 async function store(calls: readonly ReadCall[], read: readonly Read[]): Promise<void> {
   try {
-    await blobs.put(read.flatMap((each) => each.blobs));
+    await blobs?.put(read.flatMap((each) => each.blobs));
     port.postMessage(read.map((each) => each.answer));
   } catch (error) {
     port.postMessage(calls.map((call) => failed(call, error)));

@@ -9,6 +9,7 @@ import { lockFolder } from '../drivers/store-sqlite/folder-lock.ts';
 import type { Policies } from '../hosts/policies.ts';
 import { loadPolicyFile } from '../hosts/policy-file.ts';
 import { createEngineRefusal } from '../jobs/engine-refusal.ts';
+import { createExtraction, type Extraction } from '../jobs/extraction.ts';
 import { createJobs, type Jobs } from '../jobs/jobs.ts';
 import { createScheduler } from '../jobs/scheduler.ts';
 import type { Page } from '../model/page.ts';
@@ -23,7 +24,9 @@ import { createCrawler } from './crawler.ts';
 import { DUTIES, type Duties, refuseWrongMix } from './mix.ts';
 import { openAccounts } from './open-accounts.ts';
 import { type OpenBlobs, openBlobs } from './open-blobs.ts';
+import { openExtractor } from './open-extractor.ts';
 import { openLinks } from './open-links.ts';
+import { llmRefusal, readerWithLlm } from './open-llm.ts';
 import { openMeans } from './open-means.ts';
 import { openStore } from './open-store.ts';
 import { openPolicies } from './policy-source.ts';
@@ -40,6 +43,7 @@ export interface Platform {
   readonly bus: Bus;
   readonly limits: Limits;
   readonly jobs: Jobs;
+  readonly extraction: Extraction;
   /** What the proxies of this process have done; null where it has none. */
   readonly proxyFigures: () => PoolFigures | null;
   readonly policies: () => Policies;
@@ -153,6 +157,10 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
       inFlightFetches: () => crawler?.inFlight() ?? 0,
       redisCommands: links.operations,
     });
+    // Who shows pages is only known where all of them are shown.
+    const engineRefusal = createEngineRefusal(() =>
+      settings.role === 'all' ? (means?.offers() ?? null) : null,
+    );
     const jobs = createJobs({
       store: front,
       blobs,
@@ -162,14 +170,18 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
       random: Math.random,
       maxQueuedUrls: settings.maxQueuedUrls,
       onAccepted: (job) => crawler?.remember(job),
-      // Who shows pages is only known where all of them are shown.
-      refusalOf: createEngineRefusal(() => (settings.role === 'all' ? (means?.offers() ?? null) : null)),
+      refusalOf: (page) => engineRefusal(page) ?? llmRefusal(page, settings),
       consents: (host, what) => policies.current().policyFor(host).consent.includes(what),
     });
+
+    // Apart from the crawl: a page that costs its thread must not cost the crawl's.
+    const extractor = readerWithLlm(openExtractor(Math.max(1, settings.extractThreads)), settings);
+    closers.push(() => extractor.close());
 
     return {
       settings,
       duties,
+      extraction: createExtraction({ reader: extractor, now }),
       store: front,
       blobs,
       queue,

@@ -12,6 +12,7 @@ const LAYERS = [
   'pages',
   'sessions',
   'plan',
+  'llm',
   'fetch',
   'extract',
   'ledger',

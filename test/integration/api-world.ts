@@ -1,4 +1,4 @@
-import type { FastifyInstance, InjectOptions } from 'fastify';
+import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 import { createApi } from '../../src/api/api.ts';
 import { ensureFirstKey } from '../../src/api/api-key.ts';
 import { createReadiness } from '../../src/api/readiness.ts';
@@ -16,16 +16,20 @@ export interface ApiAnswer {
 /** A world with its HTTP API in front, called with the key that the first start made. */
 export interface ApiWorld extends World {
   readonly api: FastifyInstance;
+  /** The answer as it came, for what is not the one envelope. */
+  send(options: InjectOptions): Promise<LightMyRequestResponse>;
   call(options: InjectOptions): Promise<ApiAnswer>;
   post(url: string, payload: unknown): Promise<ApiAnswer>;
 }
 
 export async function openApiWorld(options: WorldOptions = {}): Promise<ApiWorld> {
   const world = await openWorld(options);
-  const { store, blobs, queue, bus, limits, jobs, policies, settings } = world.platform;
+  const { store, blobs, queue, bus, limits, jobs, extraction, policies, settings } = world.platform;
   const { secret } = await ensureFirstKey(store, settings, Date.now());
   const api = await createApi({
     jobs,
+    extraction,
+    blobs,
     store,
     bus,
     limits,
@@ -46,16 +50,16 @@ export async function openApiWorld(options: WorldOptions = {}): Promise<ApiWorld
     version: '0.0.0-test',
     now: Date.now,
   });
+  const send = (request: InjectOptions) =>
+    api.inject({ ...request, headers: { authorization: `Bearer ${secret}`, ...request.headers } });
   const call = async (request: InjectOptions): Promise<ApiAnswer> => {
-    const answer = await api.inject({
-      ...request,
-      headers: { authorization: `Bearer ${secret}`, ...request.headers },
-    });
+    const answer = await send(request);
     return { status: answer.statusCode, body: answer.json() as ApiAnswer['body'] };
   };
   return {
     ...world,
     api,
+    send,
     call,
     post: (url, payload) => call({ method: 'POST', url, payload: payload as Record<string, unknown> }),
     async close() {

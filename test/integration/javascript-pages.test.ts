@@ -15,7 +15,7 @@ afterAll(() => world.close(), LIMIT_MS);
 async function scrape(url: string, more: Record<string, unknown> = {}): Promise<ScrapeResult> {
   const { status, body } = await world.post('/v1/scrape', {
     url,
-    formats: ['text', 'links', 'metadata'],
+    formats: ['html', 'links', 'metadata'],
     timeoutMs: 60_000,
     ...more,
   });
@@ -47,7 +47,7 @@ describe('with `auto`, every page comes as a visitor sees it, by the cheapest wa
       const url = world.site.hostUrl(10 + at) + path;
       const more = actions === undefined ? {} : { actions };
       const first = await scrape(url, more);
-      expect(first.text).toContain(shows);
+      expect(first.html).toContain(shows);
       expect(story(first)).toEqual(matching(firstStory(scripted)));
       for (const attempt of first.trace.attempts) {
         expect(attempt).toMatchObject({ proxyTier: null, ms: expect.any(Number), bytes: expect.any(Number) });
@@ -56,7 +56,7 @@ describe('with `auto`, every page comes as a visitor sees it, by the cheapest wa
       let again = await scrape(url, more);
       // Now and then, and no more than once an hour, the host is asked whether the cheap way works meanwhile.
       if (story(again)[0]?.includes('plan.probe')) again = await scrape(url, more);
-      expect(again.text).toContain(shows);
+      expect(again.html).toContain(shows);
       expect(again.trace.attempts).toHaveLength(1);
       const engine = plain === 'ok' && actions === undefined ? 'http' : 'browser';
       expect(again.trace.attempts[0]).toMatchObject({ engine, outcome: 'ok' });
@@ -111,12 +111,12 @@ test(
       const job = await world.crawlNow({
         urls: [`${host}/js/spa/`],
         sitemap: 'skip',
-        options: { formats: ['text'] },
+        options: { formats: ['html'] },
       });
       expect(job.status).toBe('completed');
       const ledger = byPath(await world.ledger(job));
       expect([...ledger.keys()].sort()).toEqual([...SPA_PATHS].sort());
-      for (const page of await world.pages(job)) expect(page.text).not.toContain('nothing at this address');
+      for (const page of await world.pages(job)) expect(page.html).not.toContain('nothing at this address');
       return [...ledger.values()].map(({ attempts }) => attempts.length);
     };
     await crawl();
@@ -133,12 +133,12 @@ test(
     const first = await scrape(`${host}/js/catalogue/1`);
     expect(first.trace.attempts).toHaveLength(2);
     const urls = Array.from({ length: 20 }, (_, page) => `${host}/js/catalogue/${page + 2}`);
-    const job = await world.batchNow({ urls, options: { formats: ['text'] } });
+    const job = await world.batchNow({ urls, options: { formats: ['html'] } });
     expect(job.counters).toMatchObject({ pages: 20, failed: 0 });
     const entries = await world.ledger(job);
     // One may have been the probe.
     expect(entries.filter(({ attempts }) => attempts.length > 1).length).toBeLessThanOrEqual(1);
-    for (const page of await world.pages(job)) expect(page.text).toContain('€');
+    for (const page of await world.pages(job)) expect(page.html).toContain('€');
   },
   LIMIT_MS,
 );

@@ -24,7 +24,7 @@ afterAll(() => world.close(), LIMIT_MS);
 const ask = (path: string, more: Record<string, unknown>): Promise<ApiAnswer> =>
   world.post('/v1/scrape', {
     url: host + path,
-    formats: ['text'],
+    formats: ['html'],
     timeoutMs: 60_000,
     maxAttempts: 1,
     ...more,
@@ -87,7 +87,7 @@ describe('pictures', () => {
 test(
   'a PDF is one',
   async () => {
-    const { pdf } = await scrape('/js/list', { formats: ['pdf', 'text'] });
+    const { pdf } = await scrape('/js/list', { formats: ['pdf', 'html'] });
     const { bytes, contentType } = await bytesAt(pdf?.url);
     expect([contentType, bytes.subarray(0, 5).toString()]).toEqual(['application/pdf', '%PDF-']);
     expect(bytes.subarray(-10).toString()).toContain('%%EOF');
@@ -99,7 +99,7 @@ test(
 test(
   'what scripts ask for is recorded, whoever made the request and whatever came of it',
   async () => {
-    const { xhr } = await scrape('/js/xhr', { formats: ['xhr', 'text'], wait: { selector: '#done' } });
+    const { xhr } = await scrape('/js/xhr', { formats: ['xhr', 'html'], wait: { selector: '#done' } });
     const lines = (xhr ?? []).map(
       ({ method, url, statusCode }) => `${method} ${url.slice(host.length)} ${statusCode}`,
     );
@@ -139,7 +139,7 @@ describe('each action does what it says', () => {
       ],
       'Count: 2',
     ],
-    ['type', [{ type: 'type', selector: '#name', text: 'Märta & co' }], 'Hello, Märta & co'],
+    ['type', [{ type: 'type', selector: '#name', text: 'Märta and co' }], 'Hello, Märta and co'],
     [
       'press on an element',
       [
@@ -180,7 +180,7 @@ describe('each action does what it says', () => {
     '%s',
     async (_, actions, shows) => {
       const result = await scrape('/js/actions', { actions });
-      expect(result.text).toContain(shows);
+      expect(result.html).toContain(shows);
       expect(result.actions?.map(({ type }) => type)).toEqual(actions.map(({ type }) => type));
     },
     LIMIT_MS,
@@ -213,8 +213,8 @@ describe('each action does what it says', () => {
 describe('what cannot be done', () => {
   /** The browser is none the worse for it. */
   const stillWorks = async () => {
-    const { text } = await scrape('/js/list', { engine: 'browser', wait: { selector: '#note' } });
-    expect(text).toContain('The list has 30 entries.');
+    const { html } = await scrape('/js/list', { engine: 'browser', wait: { selector: '#note' } });
+    expect(html).toContain('The list has 30 entries.');
   };
 
   test.each([
@@ -238,9 +238,9 @@ describe('what cannot be done', () => {
       const result = await scrape('/js/actions', more);
       expect(result.error?.code).toMatch(/^(ACTION_FAILED|TASK_TIMEOUT)$/);
       expect(`${result.error?.message} ${result.error?.details?.step}`).toMatch(step);
-      expect(result.text).toContain('Things to do');
+      expect(result.html).toContain('Things to do');
       if ('actions' in more && more.actions.length === 3) {
-        expect(result.text).toContain('Count: 1');
+        expect(result.html).toContain('Count: 1');
         expect(result.actions).toHaveLength(1);
       }
       await stillWorks();
@@ -308,7 +308,7 @@ test(
   'a page that never finishes loading is read when its time is up',
   async () => {
     const result = await scrape('/js/never-loaded', { engine: 'browser', timeoutMs: 5_000 });
-    expect(result.text).toContain('A page that never finishes loading');
+    expect(result.html).toContain('A page that never finishes loading');
     expect(result.error?.code).toBe('TASK_TIMEOUT');
   },
   LIMIT_MS,
@@ -324,8 +324,8 @@ test.each(['/js/busy-loop', '/js/crash'])(
       expect.any(Number),
       expect.stringMatching(/^(BROWSER_CRASHED|TASK_TIMEOUT|ACTION_FAILED)$/),
     ]);
-    const { text } = await scrape('/js/list', { engine: 'browser', wait: { selector: '#note' } });
-    expect(text).toContain('The list has 30 entries.');
+    const { html } = await scrape('/js/list', { engine: 'browser', wait: { selector: '#note' } });
+    expect(html).toContain('The list has 30 entries.');
   },
   LIMIT_MS,
 );

@@ -27,6 +27,7 @@ export const OPTIONS: JobOptions = {
     session: null,
     proxy: null,
     identity: null,
+    extract: null,
     isInline: false,
   },
   scope: {

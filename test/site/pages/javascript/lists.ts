@@ -82,7 +82,7 @@ Promise.all([
   load('${API}list'),
   load('${API}echo', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"asked":"politely"}' }),
   old(),
-  fetch('${API}no-such-thing').then(({ status }) => status),
+  fetch('${API}no-such-thing').then((answer) => answer.text().then(() => answer.status)),
 ]).then(([{ items }, echo, plain, status]) => {
   add('p', items.length + ' items, ' + JSON.stringify(echo) + ', ' + plain.trim() + ', ' + status).id = 'done';
 });`,

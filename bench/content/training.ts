@@ -1,0 +1,186 @@
+// Learns which blocks of a page are its content, from pages whose content people marked.
+import { BLOCK_FEATURES } from '../../src/extract/content/block-feature-names.ts';
+import { blockFeatures, type Evidence } from '../../src/extract/content/block-features.ts';
+import { findBlocks } from '../../src/extract/content/blocks.ts';
+import { repeatsOf } from '../../src/extract/content/choose-blocks.ts';
+import { withoutComments } from '../../src/extract/content/comment-sections.ts';
+import { CONTEXT_FEATURES, contextFeatures } from '../../src/extract/content/context-features.ts';
+import { markElements } from '../../src/extract/content/element-marks.ts';
+import { evaluate, type Forest } from '../../src/extract/content/forest.ts';
+import type { ContentModel } from '../../src/extract/content/model.ts';
+import { PAGE_FEATURES, pageFeatures } from '../../src/extract/content/page-features.ts';
+import { shapeOf } from '../../src/extract/content/page-shape.ts';
+import { readSignals } from '../../src/extract/content/page-signals.ts';
+import { PAGE_TYPES, typeChances } from '../../src/extract/content/page-type.ts';
+import { buildTree } from '../../src/extract/tree/tree-builder.ts';
+import { growForest, seeded, type Table } from './grow-forest.ts';
+import type { LabelledPage } from './pages.ts';
+import { shareInReference } from './truth.ts';
+
+export interface Example {
+  readonly page: LabelledPage;
+  readonly evidence: Evidence;
+  readonly pageRow: Float32Array;
+  readonly rows: Float32Array;
+  readonly labels: Float32Array;
+  readonly weights: Float32Array;
+}
+
+export interface Plan {
+  readonly firstTrees: number;
+  readonly secondTrees: number;
+  readonly depth: number;
+  readonly rate: number;
+  readonly sample: number;
+  readonly featureShare: number;
+  readonly restraint: number;
+  readonly folds: number;
+  readonly seed: number;
+}
+
+export const PLAN: Plan = {
+  firstTrees: 300,
+  secondTrees: 300,
+  depth: 6,
+  rate: 0.07,
+  sample: 15_000,
+  featureShare: 0.15,
+  restraint: 8,
+  folds: 5,
+  seed: 1,
+};
+
+/** A page with little content is worth as much as one with a lot; one without any teaches nothing. */
+const LEAST_WORDS = 50;
+const LEAST_CHARS = 20;
+const MOST_WEIGHT = 3;
+
+export function exampleOf(page: LabelledPage): Example {
+  const tree = buildTree(page.html);
+  const blocks = findBlocks(tree);
+  const elements = markElements(tree);
+  const shape = shapeOf(tree, blocks, elements);
+  const evidence: Evidence = {
+    tree,
+    url: page.url,
+    blocks: blocks.list,
+    elements,
+    shape,
+    signals: readSignals(tree),
+  };
+  const repeats = repeatsOf(blocks.list);
+  const texts = blocks.list.map(({ text }, index) => (repeats[index] === 1 ? '' : text));
+  const labels = Float32Array.from(shareInReference(texts, page.reference));
+  const wanted = blocks.list.reduce((sum, { words }, index) => sum + words * (labels[index] as number), 0);
+  const weights = Float32Array.from(blocks.list, ({ words }, index) =>
+    repeats[index] === 1 ? 0 : Math.min(1, (words + 1) / Math.max(LEAST_WORDS, wanted)),
+  );
+  const all = weights.reduce((sum, weight) => sum + weight, 0);
+  const scale = Math.min(1, MOST_WEIGHT / Math.max(1e-9, all));
+  return {
+    page,
+    evidence,
+    pageRow: pageFeatures(evidence),
+    rows: blockFeatures(evidence, new Float64Array(PAGE_TYPES.length)),
+    labels,
+    weights: weights.map((weight) => weight * scale),
+  };
+}
+
+/** The rows of an example with the chances of the page types filled in: they are the last features. */
+function rowsWith({ rows, labels }: Example, types: ArrayLike<number>): Float32Array {
+  const filled = rows.slice();
+  for (let block = 1; block <= labels.length; block++) {
+    for (let type = 0; type < types.length; type++) {
+      filled[block * BLOCK_FEATURES - types.length + type] = types[type] as number;
+    }
+  }
+  return filled;
+}
+
+/** The chances of the page types that were filled in. */
+function typesOf(rows: Float32Array): Float32Array {
+  return rows.subarray(BLOCK_FEATURES - PAGE_TYPES.length, BLOCK_FEATURES);
+}
+
+interface Part {
+  readonly rows: Float32Array;
+  readonly labels: Float32Array;
+  readonly weights: Float32Array;
+}
+
+function tableOf(parts: readonly Part[], width: number): Table {
+  const count = parts.reduce((sum, { labels }) => sum + labels.length, 0);
+  const table = {
+    rows: new Float32Array(count * width),
+    width,
+    labels: new Float32Array(count),
+    weights: new Float32Array(count),
+  };
+  let at = 0;
+  for (const { rows, labels, weights } of parts) {
+    table.rows.set(rows, at * width);
+    table.labels.set(labels, at);
+    table.weights.set(weights, at);
+    at += labels.length;
+  }
+  return table;
+}
+
+export function train(examples: readonly Example[], plan: Plan): ContentModel {
+  const set = examples.filter(({ page }) => page.reference.length > LEAST_CHARS);
+  const inFold = (index: number, fold: number): boolean => index % plan.folds === fold;
+  const types = growTypes(set, plan.seed);
+  // Everything a later step learns from must come from a model that has not seen the page.
+  const rows = new Map<Example, Float32Array>();
+  for (let fold = 0; fold < plan.folds; fold++) {
+    const forests = growTypes(
+      set.filter((_, index) => !inFold(index, fold)),
+      plan.seed + 50 + fold,
+    );
+    for (const example of set.filter((_, index) => inFold(index, fold))) {
+      rows.set(example, rowsWith(example, typeChances(forests, example.pageRow)));
+    }
+  }
+  const grow = (parts: readonly Part[], width: number, trees: number, seed: number): Forest =>
+    growForest(tableOf(parts, width), { ...plan, trees, random: seeded(plan.seed * 1_000 + seed) });
+  const part = (example: Example): Part => ({ ...example, rows: rows.get(example) as Float32Array });
+  const first = grow(set.map(part), BLOCK_FEATURES, plan.firstTrees, 0);
+  const seconds: Part[] = [];
+  for (let fold = 0; fold < plan.folds; fold++) {
+    const others = set.filter((_, index) => !inFold(index, fold)).map(part);
+    const forest = grow(others, BLOCK_FEATURES, plan.firstTrees, 10 + fold);
+    for (const example of set.filter((_, index) => inFold(index, fold))) {
+      const { rows: own } = part(example);
+      const sums = evaluate(forest, own, BLOCK_FEATURES);
+      withoutComments(example.evidence, typesOf(own), sums);
+      seconds.push({ ...example, rows: contextFeatures(example.evidence, own, BLOCK_FEATURES, sums) });
+    }
+  }
+  const second = grow(seconds, BLOCK_FEATURES + CONTEXT_FEATURES, plan.secondTrees, 99);
+  return { types, first, second };
+}
+
+export function growTypes(set: readonly Example[], seed: number): Forest[] {
+  return PAGE_TYPES.map((type, index) =>
+    growForest(
+      tableOf(
+        set.map(({ page, pageRow }) => ({
+          rows: pageRow,
+          labels: Float32Array.of(page.type === type ? 1 : 0),
+          weights: Float32Array.of(1),
+        })),
+        PAGE_FEATURES,
+      ),
+      {
+        trees: 60,
+        depth: 3,
+        rate: 0.1,
+        sample: Math.floor(set.length * 0.7),
+        featureShare: 0.2,
+        restraint: 2,
+        random: seeded(seed + index),
+      },
+    ),
+  );
+}

@@ -1,0 +1,29 @@
+import { extractRequestSchema } from '../../jobs/extraction-request.ts';
+import type { App, RouteDeps } from '../app.ts';
+import { answers, success } from '../envelope.ts';
+import { pageSchema } from '../page-schemas.ts';
+
+/** Reads a page that the caller has. */
+export function addExtractRoutes(app: App, { extraction }: RouteDeps): void {
+  app.route({
+    method: 'POST',
+    url: '/v1/extract',
+    config: { access: 'read' },
+    schema: {
+      tags: ['extract'],
+      summary: 'Read a page that you have',
+      description:
+        'Answers with the same fields as a scrape, without fetching or keeping anything. `statusCode` is null. Rules ' +
+        'with a mistake are answered 422 with the place of each.',
+      body: extractRequestSchema,
+      response: answers({ 200: pageSchema }),
+    },
+    async handler(request) {
+      const { html, url, contentType, formats, extract } = request.body;
+      const body = new TextEncoder().encode(html);
+      const type = `${contentType.split(';', 1)[0]}; charset=utf-8`;
+      const result = await extraction.read({ url, body, contentType: type }, { formats, extract });
+      return success({ ...result, contentType });
+    },
+  });
+}

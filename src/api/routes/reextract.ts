@@ -1,0 +1,51 @@
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { reextractRequestSchema } from '../../jobs/extraction-request.ts';
+import { accountOf } from '../access.ts';
+import type { App, RouteDeps } from '../app.ts';
+import { answers } from '../envelope.ts';
+import { NDJSON, sendNdjson } from '../ndjson.ts';
+import { pageSchema } from '../page-schemas.ts';
+import { jobParams } from './jobs.ts';
+
+/** Each has some bodies in memory for as long as its client takes to read. */
+const MOST_AT_ONCE = 16;
+
+/** Reads the stored pages of a job once more. */
+export function addReextractRoutes(app: App, { jobs, store, blobs, extraction }: RouteDeps): void {
+  let running = 0;
+
+  async function* counted<T>(items: AsyncIterable<T>): AsyncGenerator<T> {
+    running += 1;
+    try {
+      yield* items;
+    } finally {
+      running -= 1;
+    }
+  }
+
+  app.route({
+    method: 'POST',
+    url: '/v1/jobs/:id/reextract',
+    config: { access: 'read' },
+    schema: {
+      tags: ['jobs', 'extract'],
+      summary: 'Read the stored pages of a job once more',
+      description:
+        'Runs other rules, types or formats over the pages as they were stored, without a single request. Streams one ' +
+        'page per line in the order they were stored; a page that cannot be read has an `error`. Nothing stored changes.',
+      params: jobParams,
+      body: reextractRequestSchema,
+      response: {
+        ...answers({}),
+        200: { description: 'One page per line.', content: { [NDJSON]: { schema: pageSchema } } },
+      },
+    },
+    async handler(request, reply) {
+      const job = await jobs.get(request.params.id, accountOf(request));
+      if (running >= MOST_AT_ONCE) {
+        throw new ScrapifieError('QUEUE_FULL', `${MOST_AT_ONCE} jobs are being read again already.`);
+      }
+      return sendNdjson(reply, counted(extraction.readAgain(job, request.body, { store, blobs })));
+    },
+  });
+}

@@ -1,0 +1,46 @@
+import type { Block } from './blocks.ts';
+
+/** Pages carry whole texts twice, once for each width of the screen. Shorter repeats may well be meant. */
+const REPEAT_WORDS = 8;
+
+/** 1 for a block whose text stood on the page before. */
+export function repeatsOf(blocks: readonly Block[]): Uint8Array {
+  const seen = new Set<string>();
+  return Uint8Array.from(blocks, ({ text, words }) => {
+    if (words < REPEAT_WORDS) return 0;
+    if (seen.has(text)) return 1;
+    seen.add(text);
+    return 0;
+  });
+}
+
+/**
+ * Which blocks to keep, given how likely each belongs to the content. Among all sets the one with the best expected
+ * F1 over words always consists of the likeliest blocks, so it is found by sorting once.
+ */
+export function chooseBlocks(blocks: readonly Block[], chances: Float64Array): Uint8Array {
+  const repeats = repeatsOf(blocks);
+  const chance = chances.map((value, index) => (repeats[index] === 1 ? 0 : value));
+  const kept = new Uint8Array(blocks.length);
+  const order = Array.from(chance.keys()).sort(
+    (a, b) => (chance[b] as number) - (chance[a] as number) || a - b,
+  );
+  let expected = 0;
+  for (let i = 0; i < blocks.length; i++) expected += (blocks[i] as Block).words * (chance[i] as number);
+  let right = 0;
+  let taken = 0;
+  let best = 0;
+  let bestCount = 0;
+  for (const [place, index] of order.entries()) {
+    const { words } = blocks[index] as Block;
+    right += words * (chance[index] as number);
+    taken += words;
+    const score = (2 * right) / Math.max(1e-9, taken + expected);
+    if (score >= best) {
+      best = score;
+      bestCount = place + 1;
+    }
+  }
+  for (let place = 0; place < bestCount; place++) kept[order[place] as number] = 1;
+  return kept;
+}

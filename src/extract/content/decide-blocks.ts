@@ -1,0 +1,33 @@
+import { withoutActions } from './action-links.ts';
+import { BLOCK_FEATURES } from './block-feature-names.ts';
+import { blockFeatures, type Evidence } from './block-features.ts';
+import { chooseBlocks } from './choose-blocks.ts';
+import { withoutComments } from './comment-sections.ts';
+import { CONTEXT_FEATURES, contextFeatures } from './context-features.ts';
+import { evaluate, logistic } from './forest.ts';
+import type { ContentModel } from './model.ts';
+import { pageFeatures } from './page-features.ts';
+import { typeChances } from './page-type.ts';
+
+export interface Decision {
+  /** How likely the page is of each type. */
+  readonly types: Float64Array;
+  /** By block: 1 for those that belong to the content. */
+  readonly isKept: Uint8Array;
+}
+
+/** Looks at the page as a whole, at each block, and then at each block again among what the first look made of the others. */
+export function decideBlocks(
+  evidence: Evidence,
+  { types: typeForests, first, second }: ContentModel,
+): Decision {
+  const types = typeChances(typeForests, pageFeatures(evidence));
+  const rows = blockFeatures(evidence, types);
+  const sums = evaluate(first, rows, BLOCK_FEATURES);
+  withoutComments(evidence, types, sums);
+  const context = contextFeatures(evidence, rows, BLOCK_FEATURES, sums);
+  const finals = evaluate(second, context, BLOCK_FEATURES + CONTEXT_FEATURES);
+  withoutComments(evidence, types, finals);
+  withoutActions(evidence, finals);
+  return { types, isKept: chooseBlocks(evidence.blocks, finals.map(logistic)) };
+}

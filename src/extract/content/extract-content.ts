@@ -1,0 +1,82 @@
+import type { PageTree } from '../tree/page-tree.ts';
+import type { Evidence } from './block-features.ts';
+import { countWords, findBlocks } from './blocks.ts';
+import { type ContentFacts, contentFacts, wordsIn } from './content-facts.ts';
+import { decideBlocks } from './decide-blocks.ts';
+import { markElements } from './element-marks.ts';
+import { keepNodes } from './keep-nodes.ts';
+import { model } from './model.ts';
+import { shapeOf } from './page-shape.ts';
+import { readSignals } from './page-signals.ts';
+import { PAGE_TYPES, type PageType } from './page-type.ts';
+import { render } from './render-content.ts';
+import { statedContent } from './stated-content.ts';
+
+/** The part of a page that it exists for, without navigation, banners, related links and the like. */
+export interface PageContent extends ContentFacts {
+  /** Only elements that mean something; addresses absolute. */
+  readonly html: string;
+  readonly text: string;
+  /** GitHub Flavored Markdown. */
+  readonly markdown: string;
+  /** What kind of page it looks like, and how sure that is (0 to 1). */
+  readonly pageType: PageType;
+  readonly pageTypeConfidence: number;
+  /** The first sentences, or what the page says of itself; null without either. */
+  readonly excerpt: string | null;
+  readonly wordCount: number;
+  readonly readingMinutes: number;
+  /** The page was larger than what is looked at. */
+  readonly isTruncated: boolean;
+}
+
+export interface ContentOptions {
+  /** From the `Content-Language` header, where the page itself says nothing. */
+  readonly contentLanguage?: string | null;
+}
+
+const WORDS_PER_MINUTE = 230;
+const EXCERPT_CHARS = 300;
+/** What the page states as its text counts when it has so much more words than what was found … */
+const STATED_FACTOR = 3;
+/** … and more than this share of all that is shown: else it could have been found. */
+const STATED_SHARE = 0.7;
+
+/** Finds the main content of a page: pure, linear in its size, bounded by the limits of the tree, without a way to fail. */
+export function extractContent(tree: PageTree, url: string, options: ContentOptions = {}): PageContent {
+  const blocks = findBlocks(tree);
+  const elements = markElements(tree);
+  const shape = shapeOf(tree, blocks, elements);
+  const signals = readSignals(tree);
+  const evidence: Evidence = { tree, url, blocks: blocks.list, elements, shape, signals };
+  const { types, isKept } = decideBlocks(evidence, model());
+  const kept = keepNodes(tree, blocks, isKept, elements, shape);
+  const found = render(tree, kept, url);
+  const least = Math.max(countWords(found.text) * STATED_FACTOR, (shape.words[0] as number) * STATED_SHARE);
+  const content = statedContent(signals, least) ?? found;
+  const facts = contentFacts(evidence, options.contentLanguage ?? null);
+  const likeliest = types.indexOf(Math.max(...types));
+  const wordCount = wordsIn(content.text);
+  return {
+    ...facts,
+    html: content.html,
+    text: content.text,
+    markdown: content.markdown,
+    pageType: PAGE_TYPES[likeliest] ?? 'article',
+    pageTypeConfidence: Math.round((types[likeliest] ?? 0) * 100) / 100,
+    excerpt: excerptOf(content.text) ?? facts.description,
+    wordCount,
+    readingMinutes: wordCount === 0 ? 0 : Math.max(1, Math.round(wordCount / WORDS_PER_MINUTE)),
+    isTruncated: tree.isTruncated,
+  };
+}
+
+/** The first paragraph that is more than a line, cut at a word. */
+function excerptOf(text: string): string | null {
+  const paragraph = text.split('\n\n', 20).find((part) => part.length >= 80);
+  if (paragraph === undefined) return null;
+  const line = paragraph.replace(/\s+/g, ' ').trim();
+  if (line.length <= EXCERPT_CHARS) return line;
+  const end = line.lastIndexOf(' ', EXCERPT_CHARS);
+  return `${line.slice(0, end > 0 ? end : EXCERPT_CHARS).trimEnd()}…`;
+}

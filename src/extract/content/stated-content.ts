@@ -1,0 +1,50 @@
+import { buildTree } from '../tree/tree-builder.ts';
+import { countWords } from './blocks.ts';
+import type { PageSignals } from './page-signals.ts';
+import { type Rendered, render } from './render-content.ts';
+
+const KEYS = ['articleBody', 'text', 'reviewBody', 'recipeInstructions', 'description'] as const;
+const LEAST_WORDS = 5;
+const MOST_CHARS = 200_000;
+
+/**
+ * What the page says its text is, for pages whose text only a script would show: the bodies in its structured data, else
+ * its description. Null when that has no more than `leastWords` words.
+ */
+export function statedContent({ objects, meta }: PageSignals, leastWords: number): Rendered | null {
+  const parts = new Set<string>();
+  let chars = 0;
+  for (const key of KEYS.slice(0, 4)) {
+    for (const { value } of objects) {
+      const text = value[key];
+      if (typeof text !== 'string' || parts.has(text) || chars + text.length > MOST_CHARS) continue;
+      parts.add(text);
+      chars += text.length;
+    }
+    if (parts.size > 0) break;
+  }
+  if (parts.size === 0) {
+    const described = objects
+      .map(({ value }) => value.description)
+      .filter((text) => typeof text === 'string');
+    const longest = [...described, meta.get('description') ?? '', meta.get('og:description') ?? ''].reduce(
+      (a, b) => (b.length > a.length ? b : a),
+    );
+    parts.add(longest.slice(0, MOST_CHARS));
+  }
+  const source = [...parts].map(asHtml).join('\n');
+  if (countWords(source) <= Math.max(LEAST_WORDS, leastWords)) return null;
+  const tree = buildTree(source);
+  return render(tree, new Uint8Array(tree.count).fill(1), 'about:blank');
+}
+
+const MARKUP = /<(?:p|br|div|ul|ol|li|h[1-6]|a|b|strong|em|span)\b/i;
+
+function asHtml(text: string): string {
+  if (MARKUP.test(text)) return `<div>${text}</div>`;
+  const lines = text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .split(/\n\s*\n/);
+  return lines.map((line) => `<p>${line.replaceAll('\n', '<br>')}</p>`).join('');
+}

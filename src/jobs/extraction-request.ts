@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import type { Format } from '../model/job.ts';
+import { extractField } from './extract-fields.ts';
+import { SCRAPE_FORMATS } from './job-request.ts';
+
+/** What can be read out of a body that is at hand; the other formats need somebody who fetches it. */
+export const READ_FORMATS = [
+  'html',
+  'rawHtml',
+  'text',
+  'links',
+  'metadata',
+  'markdown',
+  'content',
+  'structured',
+] as const satisfies readonly Format[];
+
+const formats = z
+  .array(z.enum(READ_FORMATS))
+  .max(READ_FORMATS.length)
+  .describe('What is read out of the page; pictures, PDFs and XHR need it to be fetched.');
+
+export const extractRequestSchema = z
+  .strictObject({
+    html: z.string().describe('The page, or any other text that `contentType` names.'),
+    url: z
+      .string()
+      .min(1)
+      .max(8_192)
+      .describe('Where it is from: what its links are relative to. Nothing is fetched.')
+      .meta({ examples: ['https://example.com/'] }),
+    contentType: z
+      .string()
+      .min(1)
+      .max(200)
+      .default('text/html')
+      .describe('What `html` is, e.g. `application/json`.'),
+    formats: formats.default([...SCRAPE_FORMATS]),
+    extract: extractField,
+  })
+  .meta({
+    examples: [
+      {
+        html: '<h1>Hat</h1>',
+        url: 'https://example.com/',
+        formats: ['markdown'],
+        extract: { type: 'product' },
+      },
+    ],
+  });
+
+export const reextractRequestSchema = z
+  .strictObject({ formats: formats.default([]), extract: extractField })
+  .superRefine((given, context) => {
+    if (given.extract !== null || given.formats.length > 0) return;
+    context.addIssue({ code: 'custom', message: 'Needs `extract` or `formats`.' });
+  })
+  .meta({ examples: [{ extract: { rules: { title: 'h1' } } }] });

@@ -1,0 +1,173 @@
+import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
+import { createCanonicalizer, parseSeed } from '../frontier/canonical.ts';
+import type { JobSeq, TaskId, UrlKey } from '../model/ids.ts';
+import type { Job } from '../model/job.ts';
+import type { Page, PageRecord } from '../model/page.ts';
+import type { PageReader, PageReading, ReadOptions, ReadRequest } from '../pages/page-reading.ts';
+import type { Blobs } from '../ports/blobs.ts';
+import type { JobStore } from '../ports/store.ts';
+import { CLOSED_SCOPE } from './job-draft.ts';
+import { errorOf, type PageResult, rawTextOf, readRecord, recordFields, rowFields } from './page-result.ts';
+
+export interface ExtractionDeps {
+  /** Keeps nothing of what it reads. Whoever gave it closes it. */
+  readonly reader: PageReader;
+  readonly now: () => number;
+}
+
+/** A page that somebody has. */
+export interface GivenPage {
+  readonly url: string;
+  readonly body: Uint8Array;
+  /** Null: to be told from the bytes. */
+  readonly contentType: string | null;
+}
+
+/** Where the pages of a job lie. */
+export interface StoredPages {
+  readonly store: Pick<JobStore, 'listPages'>;
+  readonly blobs: Blobs;
+}
+
+/** Reads pages that are there already. Never fetches, never stores. */
+export interface Extraction {
+  /**
+   * The result as of a page just fetched, without a status. Throws INVALID_URL, EXTRACTION_FAILED for what cannot be read
+   * in time, and QUEUE_FULL when too many wait.
+   */
+  read(page: GivenPage, wanted: ReadOptions): Promise<PageResult>;
+  /**
+   * One result per stored page of a job, in the order they were stored, several being read at a time. A page that cannot
+   * be read, or whose body is gone, has an `error` instead; the others go on. Ends with whoever stops asking for more.
+   */
+  readAgain(job: Pick<Job, 'id'>, wanted: ReadOptions, pages: StoredPages): AsyncGenerator<PageResult>;
+}
+
+/** Pages of one job under way at once: enough for the threads never to wait for a body. */
+const PARALLEL = 8;
+const LISTED_TOGETHER = 50;
+const MOST_WAITING = 256;
+/** Pages in the same hands as one that costs its thread are given back, once for each such page. */
+const TRIES = 10;
+/** Wishes whose rules the threads need not compile again. */
+const MOST_KNOWN = 32;
+
+const canonical = createCanonicalizer(CLOSED_SCOPE);
+
+export function createExtraction({ reader, now }: ExtractionDeps): Extraction {
+  const known = new Map<string, ReadRequest['job']>();
+  let lastSeq = 0;
+
+  /** A job of no store; only the threads know it, by its number. */
+  function jobFor({ formats, extract }: ReadOptions): ReadRequest['job'] {
+    const key = JSON.stringify([formats, extract]);
+    let job = known.get(key);
+    if (job !== undefined) return job;
+    lastSeq += 1;
+    const options = { scope: CLOSED_SCOPE, page: { formats, extract } };
+    job = { seq: lastSeq as JobSeq, kind: 'scrape', options, seeds: [], generation: 0 };
+    const [oldest] = known.keys();
+    if (known.size >= MOST_KNOWN && oldest !== undefined) known.delete(oldest);
+    known.set(key, job);
+    return job;
+  }
+
+  async function read(
+    job: ReadRequest['job'],
+    { url, finalUrl, statusCode, contentType, fetchedAt, depth }: ReadPage,
+    body: Uint8Array,
+  ): Promise<PageReading> {
+    const urlKey = (canonical(url)?.urlKey ?? url) as UrlKey;
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await reader.read({
+          job,
+          task: { id: 0 as TaskId, kind: 'page', url, urlKey, depth },
+          // A copy: the reader owns what it is given, and this may be needed again.
+          response: { finalUrl, statusCode, contentType, headers: {}, body: new Uint8Array(body) },
+          fetchedAt,
+        });
+      } catch (error) {
+        if (!isScrapifieError(error) || error.code !== 'CANCELLED' || tries >= TRIES) throw error;
+      }
+    }
+  }
+
+  async function readStored(
+    page: Page,
+    job: ReadRequest['job'],
+    { formats, extract }: ReadOptions,
+    blobs: Blobs,
+  ): Promise<PageResult> {
+    const { rendered, metadata, links } = readRecord(page.record);
+    const nothing: PageRecord = { metadata, links, ...(extract === null ? {} : { extracted: null }) };
+    const resultOf = (record: PageRecord): PageResult => ({
+      ...rowFields(page),
+      ...recordFields(record, formats),
+      ...errorOf(page, rendered),
+    });
+    const body = page.contentHash === null ? null : await blobs.get(page.contentHash);
+    if (body === null) {
+      const result = resultOf(nothing);
+      if (page.contentHash === null) return result;
+      return { ...result, error: { code: 'NOT_FOUND', message: 'The body is not kept any more.' } };
+    }
+    try {
+      const statusCode = page.statusCode ?? OK;
+      const reading = await read(job, { ...page, statusCode, contentType: typeOf(page) }, body);
+      // What headers said stands in the first record only.
+      const result = resultOf({ ...readRecord(reading.page.record), metadata, links });
+      return formats.includes('rawHtml') ? { ...result, rawHtml: rawTextOf(page, body) } : result;
+    } catch (error) {
+      if (!isScrapifieError(error) || error.code !== 'EXTRACTION_FAILED') throw error;
+      return { ...resultOf(nothing), error: { code: error.code, message: error.message } };
+    }
+  }
+
+  return {
+    async read({ url, body, contentType }, wanted) {
+      const finalUrl = parseSeed(url);
+      if (reader.backlog >= MOST_WAITING) {
+        throw new ScrapifieError('QUEUE_FULL', 'Too many pages wait to be read.');
+      }
+      const given = { url: finalUrl, finalUrl, statusCode: OK, contentType, fetchedAt: now(), depth: 0 };
+      const { page } = await read(jobFor(wanted), given, body);
+      return {
+        ...rowFields({ ...page, statusCode: null }),
+        ...recordFields(readRecord(page.record), wanted.formats),
+        ...(wanted.formats.includes('rawHtml') ? { rawHtml: rawTextOf(page, body) } : {}),
+      };
+    },
+
+    async *readAgain({ id }, wanted, { store, blobs }) {
+      const job = jobFor(wanted);
+      const underWay: Promise<PageResult>[] = [];
+      let cursor: string | undefined;
+      do {
+        const pages = await store.listPages({ jobId: id, cursor, limit: LISTED_TOGETHER });
+        for (const page of pages.items) {
+          const reading = readStored(page, job, wanted, blobs);
+          // Nobody may be left to hear of it.
+          reading.catch(() => undefined);
+          underWay.push(reading);
+          const first = underWay.length < PARALLEL ? undefined : underWay.shift();
+          if (first !== undefined) yield await first;
+        }
+        cursor = pages.nextCursor ?? undefined;
+      } while (cursor !== undefined);
+      for (const reading of underWay) yield await reading;
+    },
+  };
+}
+
+const OK = 200;
+
+interface ReadPage extends Pick<Page, 'url' | 'finalUrl' | 'contentType' | 'fetchedAt' | 'depth'> {
+  readonly statusCode: number;
+}
+
+/** What the body was decoded by, whatever decided it then. */
+function typeOf({ contentType, charset }: Page): string | null {
+  if (charset === null) return contentType;
+  return `${(contentType ?? '').split(';', 1)[0]?.trim()}; charset=${charset}`;
+}

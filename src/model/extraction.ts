@@ -1,0 +1,65 @@
+/** What is to be read out of a page beyond its formats. Plain JSON: it is stored with the job. */
+export interface ExtractOptions {
+  /** The name of a type of the registry, or `auto`. */
+  readonly type: string | null;
+  /** As the caller wrote them; they were compiled once to see that they can be. */
+  readonly rules: unknown;
+  /** JSON Schema that what the rules find is checked against. */
+  readonly schema: unknown;
+  /** Ask a language model for required fields that the rules left empty. */
+  readonly llm: boolean | LlmOptions;
+}
+
+export interface LlmOptions {
+  /** Fields whose values need not stand on the page word for word; `all` for every one. */
+  readonly derived: readonly string[] | 'all';
+}
+
+/** The main content of a page. */
+export interface ContentRecord {
+  /** Null for what is no web page. */
+  readonly html: string | null;
+  readonly text: string;
+  readonly title: string | null;
+  readonly author: string | null;
+  readonly publishedAt: string | null;
+  readonly modifiedAt: string | null;
+  readonly siteName: string | null;
+  readonly language: string | null;
+  readonly excerpt: string | null;
+  readonly wordCount: number;
+  readonly readingMinutes: number;
+  /** What kind of page it looks like; of other bodies, what they are. */
+  readonly pageType: string | null;
+}
+
+/** Where a value came from, and how much it can be relied on (0 to 1). */
+export interface ValueOrigin {
+  readonly source: string;
+  readonly confidence: number;
+}
+
+export interface ExtractProblem {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Required fields that the rules left empty, for whoever can find them in the text. */
+export interface Unanswered {
+  /** JSON Schema by field. */
+  readonly properties: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  readonly text: string;
+}
+
+/** What was read beyond links and metadata; each only where it was asked for. */
+export interface DeepRecord {
+  readonly text?: string;
+  readonly markdown?: string;
+  readonly content?: ContentRecord;
+  readonly structured?: unknown;
+  readonly extracted?: Readonly<Record<string, unknown>> | null;
+  /** The type that was read; null when `auto` found none. */
+  readonly extractedType?: string | null;
+  readonly extractedBy?: Readonly<Record<string, ValueOrigin>>;
+  readonly extractProblems?: readonly ExtractProblem[];
+}

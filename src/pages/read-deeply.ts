@@ -1,0 +1,40 @@
+import { contentKindOf } from '../extract/content-kind.ts';
+import { type DeepReading, type DeepWish, readDeep } from '../extract/deep/read-deep.ts';
+import { compileRules } from '../extract/rules/compile-rules.ts';
+import { TYPE_NAMES, type TypeName } from '../extract/types/registry.ts';
+import { decodeText } from '../fetch/charset.ts';
+import type { ReadOptions, ReadRequest } from './page-reading.ts';
+import { type DecodedBody, joined, single } from './read-page.ts';
+
+/** What a job wants of its pages beyond the streaming pass, compiled once for each thread. */
+export function deepWishOf({ formats, extract }: ReadOptions): DeepWish {
+  const { rules, schema, type, llm } = extract ?? { rules: null, schema: null, type: null, llm: false };
+  // They were compiled when the job was accepted, so they can be.
+  const compiled = rules === null ? null : compileRules(rules, schema === null ? {} : { schema });
+  return { formats, type: typeOf(type), rules: compiled?.rules ?? null, hasLlm: llm !== false };
+}
+
+const typeOf = (name: string | null): TypeName | 'auto' | null =>
+  name === 'auto' ? 'auto' : (TYPE_NAMES.find((type) => type === name) ?? null);
+
+export function readDeeply(
+  { response, fetchedAt }: ReadRequest,
+  { text }: DecodedBody,
+  wish: DeepWish,
+): Promise<DeepReading> {
+  const { body, contentType, finalUrl, headers } = response;
+  return readDeep(
+    {
+      bytes: body,
+      html: text,
+      isHtml: text !== '' && contentKindOf(contentType, text) === 'html',
+      url: finalUrl,
+      contentType,
+      contentLanguage: single(headers['content-language']),
+      linkHeader: joined(headers.link, ', '),
+      fetchedAt,
+      decode: decodeText,
+    },
+    wish,
+  );
+}

@@ -1,0 +1,50 @@
+import { availableParallelism } from 'node:os';
+import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import type { PageReader } from '../pages/page-reading.ts';
+import { createReaderPool } from '../pages/reader-pool.ts';
+import type { PageThreadData } from './page-thread.ts';
+
+/** The entry of the threads that read pages. */
+export const PAGE_THREAD = new URL(
+  import.meta.url.endsWith('.ts') ? './page-thread.ts' : './page-thread.js',
+  import.meta.url,
+);
+
+const HOLD_MS = 60_000;
+
+/** As many as the setting says; 0 leaves a core to everything else. */
+export const threadsFor = (setting: number): number =>
+  setting || Math.min(4, Math.max(1, availableParallelism() - 1));
+
+/** A reader that keeps nothing of its pages. Its threads are started when the first page is to be read. */
+export function openExtractor(threads: number): PageReader {
+  let pool: PageReader | null = null;
+  let isClosed = false;
+  const open = (): PageReader => {
+    const data: PageThreadData = { blobs: null };
+    pool ??= createReaderPool({ threads: threadsFor(threads), entry: PAGE_THREAD, data });
+    return pool;
+  };
+  return {
+    async read(request) {
+      if (isClosed) throw new ScrapifieError('SHUTTING_DOWN', 'No more pages are read.');
+      // The threads keep no process alive. Whoever waits for a page does.
+      const hold = setInterval(() => undefined, HOLD_MS);
+      try {
+        return await open().read(request);
+      } finally {
+        clearInterval(hold);
+      }
+    },
+    get ready() {
+      return open().ready;
+    },
+    get backlog() {
+      return pool?.backlog ?? 0;
+    },
+    async close() {
+      isClosed = true;
+      await pool?.close();
+    },
+  };
+}

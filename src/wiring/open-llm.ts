@@ -1,0 +1,55 @@
+import type { Settings } from '../config/settings.ts';
+import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import { createLlm, type Llm } from '../llm/llm.ts';
+import { createMemoryCache } from '../llm/llm-cache.ts';
+import type { PageOptions } from '../model/job.ts';
+import type { PageReader } from '../pages/page-reading.ts';
+import { withLlm } from './with-llm.ts';
+
+type LlmSettings = Pick<Settings, 'llmUrl' | 'llmKey' | 'llmModel' | 'llmMaxInputTokens'>;
+
+/** Null: no language model is set up. Throws INVALID_SETTINGS. */
+export function openLlm(settings: LlmSettings): Llm | null {
+  const { llmUrl, llmKey, llmModel, llmMaxInputTokens } = settings;
+  if (llmUrl === undefined) return null;
+  if (llmModel === undefined) {
+    throw new ScrapifieError('INVALID_SETTINGS', 'SCRAPIFIE_LLM_URL needs SCRAPIFIE_LLM_MODEL as well.');
+  }
+  return createLlm({
+    baseUrl: llmUrl,
+    apiKey: llmKey,
+    model: llmModel,
+    maxInputTokens: llmMaxInputTokens,
+    cache: createMemoryCache(),
+  });
+}
+
+/** The reader with the language model of the settings, where there is one; it is closed with the reader. */
+export function readerWithLlm(reader: PageReader, settings: LlmSettings): PageReader {
+  const llm = openLlm(settings);
+  if (llm !== null) return withLlm(reader, llm);
+  return {
+    async read(request) {
+      const refusal = llmRefusal(request.job.options.page, settings);
+      if (refusal !== null) throw refusal;
+      return reader.read(request);
+    },
+    get ready() {
+      return reader.ready;
+    },
+    get backlog() {
+      return reader.backlog;
+    },
+    close: () => reader.close(),
+  };
+}
+
+/** Says at once what cannot be done without one. */
+export function llmRefusal(
+  { extract }: Pick<PageOptions, 'extract'>,
+  { llmUrl }: LlmSettings,
+): ScrapifieError | null {
+  if ((extract?.llm ?? false) === false || llmUrl !== undefined) return null;
+  const message = 'No language model is set up here (SCRAPIFIE_LLM_URL).';
+  return new ScrapifieError('UNSUPPORTED_OPTION', message, { details: [{ field: 'extract.llm', message }] });
+}

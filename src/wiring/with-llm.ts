@@ -1,0 +1,65 @@
+import type { Llm } from '../llm/llm.ts';
+import type { ExtractProblem, ValueOrigin } from '../model/extraction.ts';
+import type { PageRecord } from '../model/page.ts';
+import { packRecord, unpackRecord } from '../model/page-record.ts';
+import type { PageReader, PageReading, ReadRequest } from '../pages/page-reading.ts';
+
+/** Less than what the page says itself; more where it is quoted. */
+const CONFIDENCE = { quoted: 0.7, said: 0.5 } as const;
+
+/** A reader that asks a language model for what the rules of a page left empty, when the request wants that. */
+export function withLlm(reader: PageReader, llm: Llm): PageReader {
+  const closing = new AbortController();
+  return {
+    async read(request) {
+      const reading = await reader.read(request);
+      return reading.unanswered === undefined ? reading : fill(reading, request, llm, closing.signal);
+    },
+    get ready() {
+      return reader.ready;
+    },
+    get backlog() {
+      return reader.backlog;
+    },
+    async close() {
+      closing.abort();
+      await Promise.all([reader.close(), llm.close()]);
+    },
+  };
+}
+
+async function fill(
+  reading: PageReading,
+  { job }: ReadRequest,
+  llm: Llm,
+  signal: AbortSignal,
+): Promise<PageReading> {
+  const { unanswered, page } = reading;
+  if (unanswered === undefined || page.record === null) return reading;
+  const wish = job.options.page.extract?.llm;
+  const derived = typeof wish === 'object' ? wish.derived : undefined;
+  const { properties, text } = unanswered;
+  const { values, evidence, problems } = await llm.fillMissing(
+    { fields: { properties }, text, url: page.finalUrl, derived },
+    signal,
+  );
+  const record = JSON.parse(unpackRecord(page.record).toString('utf8')) as PageRecord;
+  const by = Object.fromEntries(
+    Object.keys(values).map((name): [string, ValueOrigin] => [
+      name,
+      { source: `llm:${llm.model}`, confidence: name in evidence ? CONFIDENCE.quoted : CONFIDENCE.said },
+    ]),
+  );
+  const left: ExtractProblem[] = [
+    ...(record.extractProblems ?? []).filter(({ path }) => !(path in values)),
+    ...problems.map(({ field, message }) => ({ path: field ?? 'llm', message })),
+  ];
+  const { extractProblems: _, ...rest } = record;
+  const filled: PageRecord = {
+    ...rest,
+    extracted: { ...record.extracted, ...values },
+    extractedBy: { ...record.extractedBy, ...by },
+    ...(left.length === 0 ? {} : { extractProblems: left }),
+  };
+  return { ...reading, page: { ...page, record: packRecord(filled) } };
+}
