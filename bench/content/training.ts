@@ -39,10 +39,10 @@ export interface Plan {
 }
 
 export const PLAN: Plan = {
-  firstTrees: 300,
-  secondTrees: 300,
+  firstTrees: 400,
+  secondTrees: 600,
   depth: 6,
-  rate: 0.07,
+  rate: 0.08,
   sample: 15_000,
   featureShare: 0.15,
   restraint: 8,
@@ -161,7 +161,7 @@ export function train(examples: readonly Example[], plan: Plan): ContentModel {
   return { types, first, second };
 }
 
-export function growTypes(set: readonly Example[], seed: number): Forest[] {
+function growTypes(set: readonly Example[], seed: number): Forest[] {
   return PAGE_TYPES.map((type, index) =>
     growForest(
       tableOf(

@@ -9,7 +9,8 @@ import type { Store } from '../ports/store.ts';
 import { watchStore } from './store-watch.ts';
 
 const away = () => new ScrapifieError('STORE_UNAVAILABLE', 'PostgreSQL at 10.0.0.7:5432 did not answer.');
-const times = { patienceMs: 10, probeMs: 10, retryMs: 1 };
+/** Long enough for a real answer on a busy machine. */
+const times = { patienceMs: 100, probeMs: 800, retryMs: 1 };
 
 let folder: string;
 let real: Store;
