@@ -13,6 +13,8 @@ const ABOUT_FOLDERS = ['test/integration/{cli,cli-crawl,cli-extract,cli-serve,ba
 const EVERYTHING = ['src/**/*.test.ts', 'test/**/*.test.ts'];
 
 const shared = {
+  // Real browsers and servers on a busy machine may miss a time limit of their own once.
+  retry: 2,
   testTimeout: 30_000,
   hookTimeout: 30_000,
   pool: 'forks' as const,

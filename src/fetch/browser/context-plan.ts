@@ -62,6 +62,7 @@ export function contextPlanFor(request: RenderRequest, userAgent: string, hooks:
     identity: createHash('sha256').update(JSON.stringify(parts)).digest('base64url'),
     options,
     upstream: proxy ?? null,
+    isWatched: (changed?.identity ?? '') !== '',
     ...(prepare === undefined ? {} : { prepare: (context) => prepare(context, request) }),
   };
 }

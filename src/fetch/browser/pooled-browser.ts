@@ -17,6 +17,11 @@ export interface ContextPlan {
   readonly identity: string;
   readonly options: BrowserContextOptions;
   readonly upstream: ProxyEndpoint | null;
+  /**
+   * Every request of its pages passes through the driver, also those that belong to no page: what is sent with them is
+   * then the context's. It costs time, so only who is disguised wants it.
+   */
+  readonly isWatched?: boolean | undefined;
   /** Before the first page is opened. */
   readonly prepare?: ((context: BrowserContext) => Promise<void>) | undefined;
 }
@@ -123,9 +128,9 @@ export class PooledBrowser {
   }
 
   private async newContext(plan: ContextPlan, pass: ProxyPass): Promise<BrowserContext> {
-    const { proxy, usesProxy } = this.options;
+    const { usesProxy } = this.options;
     const wayOut = usesProxy
-      ? { server: await proxy.doorFor(pass.username), bypass: '<-loopback>' }
+      ? await this.doorOf(plan, pass)
       : plan.upstream === null
         ? null
         : settingsOf(plan.upstream);
@@ -147,6 +152,15 @@ export class PooledBrowser {
       throw error;
     }
     return context;
+  }
+
+  /** A login makes the driver look at every request; see `isWatched`. */
+  private async doorOf({ isWatched = false }: ContextPlan, pass: ProxyPass) {
+    const { proxy } = this.options;
+    const bypass = '<-loopback>';
+    return isWatched
+      ? { server: proxy.url, bypass, ...pass }
+      : { server: await proxy.doorFor(pass.username), bypass };
   }
 
   async openPage(home: PooledContext): Promise<PooledPage> {
