@@ -80,7 +80,7 @@ describe('scraping', () => {
   it('works over a real connection, and leaves no wait behind when the client goes', async () => {
     const headers = { 'x-api-key': platform.secret, 'content-type': 'application/json' };
     const sent = httpRequest({ port, method: 'POST', path: '/v1/scrape', headers });
-    sent.end(JSON.stringify({ url: `${url}real` }));
+    sent.end(JSON.stringify({ url: `${url}real`, formats: ['text'] }));
     const answer = await answerTo(sent);
     expect(answer.statusCode).toBe(200);
     expect(lookUp(JSON.parse(await text(answer)), 'data.text')).toBe('body');

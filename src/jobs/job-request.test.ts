@@ -29,7 +29,7 @@ describe('requests', () => {
     expect(parseRequest(scrapeRequestSchema, { url })).toEqual({
       url,
       engine: 'auto',
-      formats: ['metadata', 'links', 'text'],
+      formats: ['metadata', 'links'],
       headers: {},
       cookies: {},
       timeoutMs: 30_000,

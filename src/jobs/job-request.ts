@@ -59,13 +59,15 @@ const asyncField = z
   .default(false)
   .describe('Answer 202 with the job at once instead of waiting for the result.');
 
-/** What is kept of a single page unless the request says otherwise. */
+/** What a person sees of a single page unless they say otherwise. */
 export const SCRAPE_FORMATS = ['metadata', 'links', 'text'] as const satisfies readonly Format[];
+/** A program says what it needs: finding the main content costs ten times what these do. */
+const CHEAP_FORMATS = ['metadata', 'links'] as const satisfies readonly Format[];
 
 export const scrapeRequestSchema = z
   .strictObject({
     url: url.describe('The page to fetch.').meta({ examples: urlExample }),
-    ...pageFields(SCRAPE_FORMATS),
+    ...pageFields(CHEAP_FORMATS),
     ...messageFields,
     async: asyncField,
   })
@@ -73,7 +75,7 @@ export const scrapeRequestSchema = z
   .meta({ examples: [{ url: 'https://example.com/', formats: ['metadata', 'links', 'text'] }] });
 
 const batchOptions = z
-  .strictObject({ ...pageFields(['metadata', 'links']), ...messageFields })
+  .strictObject({ ...pageFields(CHEAP_FORMATS), ...messageFields })
   .superRefine(checkPage)
   .prefault({})
   .describe('How each page is fetched.');
@@ -92,7 +94,7 @@ export const batchRequestSchema = z
   .meta({ examples: [{ urls: ['https://example.com/a', 'https://example.com/b'] }] });
 
 const crawlOptions = z
-  .strictObject(pageFields(['metadata', 'links']))
+  .strictObject(pageFields(CHEAP_FORMATS))
   .superRefine(checkPage)
   .prefault({})
   .describe('How each page is fetched.');
