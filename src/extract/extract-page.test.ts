@@ -268,4 +268,18 @@ describe('extractPage', () => {
       for (const page of pages) expect(extract(page).kind).toBe('html');
     });
   });
+
+  it('goes on after an <iframe/> in <noscript>', () => {
+    const text = '<noscript><iframe src="/count" /></noscript><a href="/next">next</a>';
+    const { links } = extractPage({
+      text,
+      charset: 'utf-8',
+      url: 'http://site.test/',
+      contentType: 'text/html',
+      linkHeader: null,
+      xRobotsTag: null,
+      formats: ['links'],
+    });
+    expect(links.map(({ url }) => url)).toEqual(['http://site.test/count', 'http://site.test/next']);
+  });
 });

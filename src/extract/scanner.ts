@@ -36,6 +36,7 @@ const EQUALS = 61;
 const GREATER = 62;
 const QUESTION = 63;
 const PLAINTEXT = TAG.plaintext;
+const IFRAME = TAG.iframe;
 const NO_CODES = new Uint16Array(0);
 
 /**
@@ -125,7 +126,9 @@ export class HtmlScanner {
       isSelfClosing = codes[at - 1] === SLASH && this.#endsUnquoted !== at;
     }
     // Asked before the handler hears of the tag: the title of an SVG image is markup, what it holds is HTML again.
-    const isRaw = ((TAG_FLAGS[tag] as number) & RAW) !== 0 && !handler.isForeign;
+    // An <iframe/> stands in <noscript>, where browsers with scripts never look: it must not swallow the page.
+    const isClosed = isSelfClosing && tag === IFRAME;
+    const isRaw = ((TAG_FLAGS[tag] as number) & RAW) !== 0 && !handler.isForeign && !isClosed;
     handler.open(tag, hash, isSelfClosing);
     at++;
     if (!isRaw) return at;
