@@ -1,5 +1,5 @@
-import { spawnSite } from '../test/site/remote-site.ts';
 import { CONCURRENCY, type Contestant, type Crawled, contestants, crawlIn } from './crawl/contestants.ts';
+import { startStaticSite } from './crawl/static-site.ts';
 import type { Bar, BenchOptions, Part, PartResult } from './part.ts';
 import { figure, megabytes, spread } from './report.ts';
 import { ratios, rotated, type Sample, sampleOf } from './sample.ts';
@@ -35,16 +35,16 @@ async function takeTurns(
   { scratch, say }: BenchOptions,
 ): Promise<Runs[]> {
   const all = list.map(({ name }): Runs => ({ name, runs: [], surplus: 0 }));
-  const site = await spawnSite({ log: 'counts', pages });
+  const site = await startStaticSite(pages);
   try {
     for (let round = 0; round < rounds; round++) {
       for (const contestant of rotated(list, round)) {
         await site.reset();
         const crawled = await crawlIn(scratch, contestant, `${site.url}/big/`);
-        const { total } = await site.counts();
+        const requests = await site.requests();
         const own = all.find(({ name }) => name === contestant.name);
         own?.runs.push(crawled);
-        if (own !== undefined) own.surplus += Math.max(0, total - pages - 1);
+        if (own !== undefined) own.surplus += Math.max(0, requests - pages - 1);
         say(
           `round ${round + 1} ${contestant.name}: ${crawled.pages} pages, ${crawled.errors} errors, ` +
             `${figure(crawled.pages / crawled.seconds)} pages/s`,
@@ -85,7 +85,7 @@ function resultOf(
   return {
     title: `A static site of ${pages.toLocaleString('en')} pages`,
     about:
-      `21 KB and 30 links per page, served from a process of its own on the same machine; rounds: ${rounds}; ` +
+      `21 KB and 30 links per page, served from the memory of a process of its own on the same machine; rounds: ${rounds}; ` +
       `up to ${CONCURRENCY} requests at once (Crawlee finds its own number, up to 200). Scrapifie, Crawlee and Scrapy store what they find; the ceiling ` +
       '(undici and htmlparser2 in one thread) stores nothing.',
     tables: [
