@@ -9,9 +9,12 @@ const MAX_RECORD_BYTES = 536_870_912;
 const OPENING_BRACE = 0x7b;
 const RENDERED_START = Buffer.from('{"rendered":');
 
+/** Its bytes are a piece of memory of their own: a slice of a shared one would cross between threads with the whole. */
+const encoder = new TextEncoder();
+
 /** How a record lies beside its page: JSON, or a zstd frame of it. */
 export function packRecord(record: PageRecord): Uint8Array {
-  const json = Buffer.from(JSON.stringify(record));
+  const json = encoder.encode(JSON.stringify(record));
   return json.length < LEAST_COMPRESSED_BYTES ? json : zstdCompressSync(json, COMPRESSION);
 }
 

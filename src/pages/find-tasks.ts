@@ -76,6 +76,7 @@ export function findTasks(
       }
       const isNofollow = extracted.robots.isNofollow || hasToken(link.rel, 'nofollow');
       report(judged(found, { kind: 'page', depth, foundBy: 'link', isNofollow }, request, rules));
+      if (reported.has(found.urlKey)) seenLinks.add(link.url);
     }
   }
   return { tasks, duplicateOf: original?.url ?? null };
@@ -111,6 +112,7 @@ function originalOf(
   rules: JobRules,
 ): CanonicalUrl | null {
   if (!job.options.scope.followCanonical || extracted.canonical === null || task.kind !== 'page') return null;
+  if (extracted.canonical === response.finalUrl) return null;
   const named = rules.canonical(extracted.canonical, response.finalUrl);
   const here = rules.canonical(response.finalUrl);
   if (named === null || here === null || named.urlKey === here.urlKey || named.urlKey === task.urlKey)

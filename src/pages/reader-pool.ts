@@ -129,7 +129,7 @@ export function createReaderPool(options: ReaderPoolOptions): PageReader {
       lastId += 1;
       reader.inHand.set(lastId, call);
       inHand += 1;
-      if (reader.outbox.length === 0) queueMicrotask(() => send(reader));
+      if (reader.outbox.length === 0) setImmediate(() => send(reader));
       reader.outbox.push(callOf(lastId, call.request, textOf(call.request.job)));
     }
   }

@@ -77,6 +77,29 @@ export function possibleWays(
   policy: LadderPolicy,
   installation: Installation,
 ): Possible {
+  const { engine, identity } = request;
+  if (request.needs.length > 0 || request.proxy !== null) return findWays(request, policy, installation);
+  const isAskedAgain =
+    lastPlain?.policy === policy &&
+    lastPlain.installation === installation &&
+    lastPlain.engine === engine &&
+    lastPlain.identity === identity;
+  if (!isAskedAgain || lastPlain === null) {
+    lastPlain = { policy, installation, engine, identity, ways: findWays(request, policy, installation) };
+  }
+  return lastPlain.ways;
+}
+
+// The pages of a crawl ask the same thing one after the other.
+let lastPlain:
+  | (Pick<LadderRequest, 'engine' | 'identity'> & {
+      readonly policy: LadderPolicy;
+      readonly installation: Installation;
+      readonly ways: Possible;
+    })
+  | null = null;
+
+function findWays(request: LadderRequest, policy: LadderPolicy, installation: Installation): Possible {
   const tiers = tiersFor(request, policy, installation.tiers);
   if (typeof tiers === 'string') return refusal('UNSUPPORTED_OPTION', `plan.no-proxy-tier:${tiers}`);
 
