@@ -30,13 +30,14 @@ const zombies = (): string[] =>
     }
   });
 
-const isRenderer = (pid: number): boolean => {
+const commandOf = (pid: number): string => {
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('--type=renderer');
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1');
   } catch {
-    return false;
+    return '';
   }
 };
+const isRenderer = (pid: number): boolean => commandOf(pid).includes('--type=renderer');
 
 describe('isolation', () => {
   test('pages of one key share cookies and storage, pages of another see neither', async () => {
@@ -185,6 +186,30 @@ describe('recovery', () => {
     ).toBe(200);
     expect(rig.running?.pool.stats).toMatchObject({ pagesInUse: 0, launched: 1, crashed: 0 });
   });
+
+  test.each([
+    ['renderer', '--type=renderer'],
+    ['network service', 'NetworkService'],
+  ])(
+    'a %s that is killed before the server answers is a crash, and no fault of the host',
+    async (_, mark) => {
+      const { engine, rig } = testBrowser({ maxBrowsers: 1, pagesAtOnce: 2 });
+      const { promise: isAsked, resolve } = Promise.withResolvers<void>();
+      const { origin } = await serve((request, response) => {
+        if (request.url === '/hang') resolve();
+        else response.setHeader('content-type', 'text/html').end('<!doctype html><body>x');
+      });
+      const attempt = failureOf(render(engine, `${origin}/hang`));
+      await isAsked;
+      const pids = await treePids(rig.running?.pool.pids[0] ?? 0);
+      const victims = pids.filter((pid) => commandOf(pid).includes(mark));
+      expect(victims.length).toBeGreaterThan(0);
+      for (const pid of victims) process.kill(pid, 'SIGKILL');
+      expect(await attempt).toMatchObject({ code: 'BROWSER_CRASHED' });
+      expect((await render(engine, `${origin}/`, { key: 'other' })).statusCode).toBe(200);
+      expect(rig.running?.pool.stats).toMatchObject({ pagesInUse: 0 });
+    },
+  );
 
   test('a browser that is killed in the middle is an error, leaves nothing behind and is replaced', async () => {
     const { engine, rig } = testBrowser({ maxBrowsers: 1, pagesAtOnce: 3 });

@@ -1,4 +1,5 @@
 import { MainDocument } from './document-gate.ts';
+import { hearRequests } from './library-ears.ts';
 import { NetworkWatch } from './network-watch.ts';
 import { block, kitOf } from './page-kit.ts';
 import { readRaw } from './page-reading.ts';
@@ -11,7 +12,12 @@ export async function cdpTools(options: ToolOptions): Promise<PageTools> {
   const { page, request, guard, watchesConsole, limits } = options;
   const kit = await kitOf(page, watchesConsole, guard);
   const { cdp } = kit;
-  const { screenshot, pdf, actions = [] } = request;
+  const { wait, screenshot, pdf, actions = [] } = request;
+  const awaitsIdle = [wait, ...actions].some(
+    (step) => step !== undefined && 'until' in step && step.until === 'networkidle',
+  );
+  // A disguised browser logs in to its proxy.
+  await hearRequests(page, !watchesConsole || awaitsIdle);
   const isVisual = screenshot !== undefined || pdf === true || actions.length > 0;
   const document = new MainDocument({ ...options, cdp, isVisual });
   const network = new NetworkWatch(cdp, kit.mainFrameId, request.captureXhr === true, limits);
@@ -22,6 +28,7 @@ export async function cdpTools(options: ToolOptions): Promise<PageTools> {
     isSpoilt: false,
     block: (kinds) => block(kit, blockedPatterns(kinds)),
     putLocalStorage: (storage) => putByScript(cdp, storage),
+    evaluate: (work, argument) => kit.world.evaluate(work, argument),
     async readRaw({ networkId }, maxBytes) {
       return networkId === null ? null : readRaw(cdp, networkId, maxBytes);
     },

@@ -32,6 +32,10 @@ const FEATURES_OFF = [
   'MediaRouter',
   'OptimizationHints',
   'Translate',
+  // Pages of the address bar, in a process of their own beside every window.
+  'WebUIOmniboxPopup',
+  'WebUIOmniboxAimPopup',
+  'WebUIOmniboxFullPopup',
   'msForceBrowserSignIn',
 ];
 

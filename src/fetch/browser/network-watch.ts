@@ -1,5 +1,6 @@
 import type { CDPSession } from 'patchright-core';
 import type { CapturedXhr } from '../../model/render.ts';
+import { settlesWithin } from './deadline.ts';
 
 export interface NetworkWatchLimits {
   readonly maxXhr: number;
@@ -10,6 +11,8 @@ export interface NetworkWatchLimits {
 
 const MOST_ERROR_CHARS = 500;
 const MOST_AWAITED = 1_000;
+/** For one body to be read; a late one must not cost the others. */
+export const BODY_MS = 1_500;
 
 interface Exchange {
   readonly url: string;
@@ -158,7 +161,9 @@ export class NetworkWatch {
     const none = { ...exchange, body: null, isTooLarge: false };
     let body: Buffer;
     try {
-      const answer = await this.cdp.send('Network.getResponseBody', { requestId });
+      const asked = this.cdp.send('Network.getResponseBody', { requestId });
+      if (!(await settlesWithin(asked, BODY_MS))) return none;
+      const answer = await asked;
       body = Buffer.from(answer.body, answer.base64Encoded ? 'base64' : 'utf8');
     } catch {
       return none; // It had none, or the page has gone on.

@@ -1,5 +1,6 @@
 import type { CDPSession, Page } from 'patchright-core';
 import type { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { PageWorld } from './page-world.ts';
 import type { HeaderEntry, PausedRequest } from './protocol.ts';
 import type { RequestGuard } from './request-guard.ts';
 
@@ -16,12 +17,14 @@ export interface DocumentGate {
 export interface PageKit {
   readonly cdp: CDPSession;
   readonly mainFrameId: string;
+  readonly world: PageWorld;
   /** Null between uses: the page then goes nowhere. */
   gate: DocumentGate | null;
   blocked: string;
 }
 
 const kits = new WeakMap<Page, PageKit>();
+const FAVICON = '/favicon.ico';
 /** For bodies that are read after they arrived. */
 const BUFFER_BYTES = 33_554_432;
 
@@ -37,12 +40,14 @@ export async function kitOf(
     cdp.send('Page.getFrameTree'),
     cdp.send('Page.enable'),
     cdp.send('Network.enable', { maxTotalBufferSize: BUFFER_BYTES, maxResourceBufferSize: BUFFER_BYTES }),
-    // Documents only: everything else goes its way without a word to us, unless it has to be looked at.
     cdp.send('Fetch.enable', {
+      handleAuthRequests: watchesConsole,
       patterns: [
-        guard === null
-          ? { resourceType: 'Document', requestStage: 'Request' }
-          : { urlPattern: '*', requestStage: 'Request' },
+        // Where the library stops at every request, ours are those for documents; else all are, because who has not
+        // stopped a request is not asked when it wants a password.
+        watchesConsole || guard !== null
+          ? { urlPattern: '*', requestStage: 'Request' }
+          : { resourceType: 'Document', requestStage: 'Request' },
         { resourceType: 'Document', requestStage: 'Response' },
       ],
     }),
@@ -52,12 +57,15 @@ export async function kitOf(
     // A page can find out that this is on, which an honest browser need not hide.
     watchesConsole ? cdp.send('Runtime.enable') : undefined,
   ]);
-  const kit: PageKit = { cdp, mainFrameId: frameTree.frame.id, gate: null, blocked: '' };
+  const mainFrameId = frameTree.frame.id;
+  const world = new PageWorld(cdp, mainFrameId);
+  const kit: PageKit = { cdp, mainFrameId, world, gate: null, blocked: '' };
   const onPaused = (event: PausedRequest): void => {
     const isDocument = event.resourceType === 'Document';
     const isMain = isDocument && event.frameId === kit.mainFrameId;
     const isFrame = isDocument && !isMain && isRequest(event);
-    if (!isMain)
+    if (isFavicon(event)) refuse(cdp, event.requestId);
+    else if (!isMain)
       passOn(cdp, event.requestId, changedHeaders(isFrame ? kit.gate?.headersOfFrame(event) : undefined));
     else if (kit.gate === null) refuse(cdp, event.requestId);
     else kit.gate.onPaused(event).catch(() => refuse(cdp, event.requestId));
@@ -76,8 +84,18 @@ export async function kitOf(
     if (guard === null) onPaused(event);
     else onGuarded(event, guard).catch(() => refuse(cdp, event.requestId));
   });
+  // Nobody is there to be asked for a password; the page is what it is without.
+  cdp.on('Fetch.authRequired', ({ requestId }) => {
+    const authChallengeResponse = { response: 'CancelAuth' } as const;
+    cdp.send('Fetch.continueWithAuth', { requestId, authChallengeResponse }).catch(() => {});
+  });
   kits.set(page, kit);
   return kit;
+}
+
+/** What a window would put on its tab; no page asked for it. */
+function isFavicon({ resourceType, request }: PausedRequest): boolean {
+  return resourceType === 'Other' && URL.parse(request.url)?.pathname === FAVICON;
 }
 
 function isRequest({ responseStatusCode, responseErrorReason }: PausedRequest): boolean {

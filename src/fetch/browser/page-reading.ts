@@ -1,14 +1,15 @@
 import type { CDPSession, Page } from 'patchright-core';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { Evaluate } from './page-tools.ts';
 import { type Body, ownBytes } from './paused-body.ts';
 
 const TRIES = 3;
 
 /** The document as it is now, in UTF-8. A page that is on its way elsewhere is read when it is there. */
-export async function readDom(page: Page, maxBytes: number): Promise<Body> {
+export async function readDom(page: Page, evaluate: Evaluate, maxBytes: number): Promise<Body> {
   for (let tries = 1; ; tries += 1) {
     try {
-      const html = await page.evaluate(serialize, maxBytes);
+      const html = await evaluate(serialize, maxBytes);
       const bytes = html === null ? null : new TextEncoder().encode(html);
       if (bytes !== null && bytes.length <= maxBytes) return bytes;
       throw new ScrapifieError('BODY_LIMIT_EXCEEDED', `The rendered page is larger than ${maxBytes} bytes`);

@@ -3,10 +3,12 @@ import type { Page } from 'patchright-core';
 import { type Classification, classify } from '../classify/classify.ts';
 import { type Deadline, settlesWithin } from './deadline.ts';
 import { type DocumentAnswer, mediaTypeOf } from './document-gate.ts';
+import type { Evaluate } from './page-tools.ts';
 
 /** What settling looks at. */
 export interface Unsettled {
   readonly page: Page;
+  readonly evaluate: Evaluate;
   readonly document: {
     readonly answer: DocumentAnswer | null;
     readonly leaving: Promise<void> | null;
@@ -48,10 +50,10 @@ export async function settle(unsettled: Unsettled): Promise<void> {
 }
 
 /** Until scripts have what they asked for, and have had a moment to show it. */
-async function quiet({ page, network }: Unsettled, until: number): Promise<void> {
+async function quiet({ evaluate, network }: Unsettled, until: number): Promise<void> {
   while (network.pending > 0 && performance.now() < until) {
     while (network.pending > 0 && performance.now() < until) await pause(LOOK_EVERY_MS);
-    await settlesWithin(page.evaluate(nextFrames), Math.max(0, until - performance.now()));
+    await settlesWithin(evaluate(nextFrames, null), Math.max(0, until - performance.now()));
   }
 }
 
@@ -75,10 +77,10 @@ function judge(html: string, { url, statusCode, headers }: DocumentAnswer): Clas
 }
 
 /** A page that is gone or on its way is no longer ours to wait for. */
-async function isUnfilled({ page, document }: Unsettled): Promise<boolean> {
+async function isUnfilled({ evaluate, document }: Unsettled): Promise<boolean> {
   const { answer } = document;
   if (answer === null || answer.statusCode >= 400) return false;
-  const html = await page.evaluate(bareMarkup, [LITTLE_TEXT, MOST_CHARS] as const).catch(() => null);
+  const html = await evaluate(bareMarkup, [LITTLE_TEXT, MOST_CHARS] as const).catch(() => null);
   return html !== null && judge(html, answer).outcome === 'needs-javascript';
 }
 

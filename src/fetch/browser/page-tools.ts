@@ -18,12 +18,19 @@ export interface PageTools {
   block(kinds: readonly BlockedKind[]): Promise<void>;
   /** An origin that is named has exactly what is given for it; what a warm context has of others stays. */
   putLocalStorage(storage: BrowserStorage['localStorage']): Promise<StoragePut>;
+  readonly evaluate: Evaluate;
   /** The document as it came; null when that is not known any more or is larger. */
   readRaw(answer: DocumentAnswer, maxBytes: number): Promise<Body | null>;
   /** The page could not be kept from going where it was not wanted: it must not be read or used again. */
   readonly isSpoilt: boolean;
   end(): void;
 }
+
+/** Runs a function in the page, where its scripts see nothing of it; it must need nothing but its argument. */
+export type Evaluate = <Argument, Result>(
+  work: (argument: Argument) => Result | Promise<Result>,
+  argument: Argument,
+) => Promise<Result>;
 
 /** Local storage that waits for the pages it belongs to. */
 export interface StoragePut {

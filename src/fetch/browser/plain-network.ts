@@ -1,6 +1,7 @@
 import type { ConsoleMessage, Page, Request, Response } from 'patchright-core';
 import type { CapturedXhr } from '../../model/render.ts';
-import type { NetworkWatchLimits } from './network-watch.ts';
+import { settlesWithin } from './deadline.ts';
+import { BODY_MS, type NetworkWatchLimits } from './network-watch.ts';
 import type { NetworkFigures } from './page-tools.ts';
 
 const MOST_ERROR_CHARS = 500;
@@ -86,8 +87,10 @@ export class PlainNetwork implements NetworkFigures {
       body: null,
       isTooLarge: false,
     };
-    const body = await response?.body().catch(() => null);
-    if (body == null) return none;
+    const reading = response?.body().catch(() => null) ?? null;
+    if (reading === null || !(await settlesWithin(reading, BODY_MS))) return none;
+    const body = await reading;
+    if (body === null) return none;
     const { maxXhrBytes, maxXhrTotalBytes } = this.limits;
     if (body.length > maxXhrBytes || this.capturedBytes + body.length > maxXhrTotalBytes) {
       return { ...none, isTooLarge: true };

@@ -1,7 +1,7 @@
-import type { Request, Response, Route } from 'patchright-core';
+import type { Page, Request, Response, Route } from 'patchright-core';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { SENSITIVE_HEADERS } from './document-gate.ts';
-import type { PageTools, ToolOptions } from './page-tools.ts';
+import type { Evaluate, PageTools, ToolOptions } from './page-tools.ts';
 import { ownBytes } from './paused-body.ts';
 import { PlainDocument } from './plain-document.ts';
 import { PlainNetwork } from './plain-network.ts';
@@ -63,6 +63,7 @@ export async function plainTools(options: ToolOptions): Promise<PageTools> {
       empty = null;
       return { arrivedAt: () => {}, end: () => {} };
     },
+    evaluate: evaluateIn(page),
     async readRaw(_answer, maxBytes) {
       const bytes = await document.response?.body().catch(() => null);
       return bytes == null || bytes.length > maxBytes ? null : ownBytes(bytes);
@@ -75,6 +76,9 @@ export async function plainTools(options: ToolOptions): Promise<PageTools> {
     },
   };
 }
+
+/** Playwright's types unwrap handles, of which none ever come here. */
+const evaluateIn = (page: Page): Evaluate => page.evaluate.bind(page) as Evaluate;
 
 const EVERYTHING = '**/*';
 const STORAGE_MS = 10_000;

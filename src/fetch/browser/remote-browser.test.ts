@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createIdentity } from '../../plan/identity/identity.ts';
 import { seededRandom } from '../../plan/identity/seeded-random.ts';
@@ -316,6 +316,50 @@ describe('a disguise', () => {
       timeZone,
       languages[0],
     ]);
+  });
+
+  test('is of the version of the Chromium behind its port, whichever the one is that it was drawn for', async () => {
+    const drawn = createIdentity({
+      region: 'jp',
+      system: 'windows',
+      browserVersion: '120.0.6099.71',
+      random: seededRandom('remote'),
+    });
+    const asked: IncomingMessage[] = [];
+    const { origin } = await serve((request, response) => {
+      asked.push(request);
+      response.setHeader('content-type', 'text/html').end('<p>x');
+    });
+    const { engine, rig } = lastingStealth({ ...NO_PROGRAM, remote: { url: (await cdpPort()).url } });
+    onTestFinished(() => engine.close());
+    const hints =
+      'navigator.userAgentData.getHighEntropyValues(["fullVersionList", "uaFullVersion", "platformVersion"])';
+    const look = async (path: string) => {
+      const { extra, failure } = await render(engine, origin + path, {
+        identity: drawn,
+        key: 'one',
+        actions: [{ type: 'evaluate', script: `${hints}.then((hints) => [navigator.userAgent, hints])` }],
+      });
+      expect(failure).toBeNull();
+      return extra.actions[0]?.value;
+    };
+    // What an identity would be that was drawn for this browser.
+    const { userAgent, clientHints, headers } = identity;
+    const { brands, fullVersionList, fullVersion: uaFullVersion } = clientHints;
+    const { platform, platformVersion, mobile } = drawn.clientHints;
+    const expected = [
+      userAgent,
+      { brands, fullVersionList, uaFullVersion, platform, platformVersion, mobile },
+    ];
+    expect(await look('/first')).toEqual(expected);
+    expect(await look('/again')).toEqual(expected);
+    expect(rig.running?.pool.stats).toMatchObject({ contexts: 1, launched: 1, crashed: 0 });
+    for (const path of ['/first', '/again']) {
+      const sent = asked.filter(({ url }) => url === path);
+      expect(sent).toHaveLength(1);
+      expect(sent[0]?.headers['user-agent']).toBe(userAgent);
+      expect(sent[0]?.headers['sec-ch-ua']).toBe(new Map(headers).get('sec-ch-ua'));
+    }
   });
 
   test('is left to a Playwright server, but for the place', async () => {

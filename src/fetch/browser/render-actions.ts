@@ -8,6 +8,7 @@ import type {
   ScreenshotOptions,
 } from '../../model/render.ts';
 import { orAborted, settlesWithin } from './deadline.ts';
+import type { Evaluate } from './page-tools.ts';
 import { plainMessage, stepFailed } from './render-errors.ts';
 
 export const DEFAULT_STEP_MS = 10_000;
@@ -16,6 +17,12 @@ const SCROLL_STEPS = 20;
 const SCROLL_PAUSE_MS = 150;
 /** What a page loads when its end comes into sight takes a while. */
 const QUIET_STEPS = 3;
+
+/** Where something is done. */
+export interface Stage {
+  readonly page: Page;
+  readonly evaluate: Evaluate;
+}
 
 /** How somebody acts on a page. */
 export interface ActionManner {
@@ -76,26 +83,27 @@ export function nameOfAction(action: RenderAction, index: number): string {
 }
 
 export async function runAction(
-  page: Page,
+  stage: Stage,
   action: RenderAction,
   limitMs: number,
   manner?: ActionManner,
 ): Promise<ActionResult> {
   const startedAt = performance.now();
   const isTouched = action.type === 'click' || action.type === 'type' || action.type === 'select';
-  const at = isTouched ? ((await manner?.approach(page, action.selector, limitMs)) ?? null) : null;
+  const at = isTouched ? ((await manner?.approach(stage.page, action.selector, limitMs)) ?? null) : null;
   const leftMs = Math.max(1, Math.ceil(limitMs - (performance.now() - startedAt)));
-  const found = await perform(page, action, leftMs, at, manner);
+  const found = await perform(stage, action, leftMs, at, manner);
   return { type: action.type, ms: performance.now() - startedAt, ...found };
 }
 
 async function perform(
-  page: Page,
+  stage: Stage,
   action: RenderAction,
   timeout: number,
   at: Point | null,
   manner: ActionManner | undefined,
 ): Promise<Pick<ActionResult, 'value' | 'picture'>> {
+  const { page, evaluate } = stage;
   const position = at === null ? {} : { position: at };
   switch (action.type) {
     case 'click':
@@ -120,15 +128,15 @@ async function perform(
       await page.locator(action.selector).first().selectOption(action.value, { timeout });
       return {};
     case 'wait':
-      await waitFor(page, action, timeout);
+      await waitFor(stage, action, timeout);
       return {};
     case 'scroll':
       if (action.selector !== undefined) {
         await page.locator(action.selector).first().scrollIntoViewIfNeeded({ timeout });
-      } else await page.evaluate(scrollBy, action.pixels ?? null);
+      } else await evaluate(scrollBy, action.pixels ?? null);
       return {};
     case 'evaluate':
-      return { value: await evaluate(page, action.script) };
+      return { value: await runScript(page, action.script) };
     case 'screenshot':
       return { picture: await takePicture(page, action, timeout) };
   }
@@ -138,12 +146,12 @@ async function perform(
  * Playwright's own way to wait puts its whole tool kit into every new document, which costs more than most pages. Plain
  * CSS needs none of it; what is no CSS is one of Playwright's own selectors.
  */
-async function appears(page: Page, selector: string, timeout: number): Promise<void> {
+async function appears({ page, evaluate }: Stage, selector: string, timeout: number): Promise<void> {
   const endsAt = performance.now() + timeout;
   for (;;) {
     const leftMs = Math.max(1, endsAt - performance.now());
     try {
-      const seen = await page.evaluate(watchFor, { selector, timeoutMs: leftMs });
+      const seen = await evaluate(watchFor, { selector, timeoutMs: leftMs });
       if (seen === 'seen') return;
       if (seen === 'late') throw new Error(`Timeout ${timeout}ms exceeded.`);
       break;
@@ -196,16 +204,17 @@ interface WatchedPage {
   readonly clearTimeout: (timer: number) => void;
 }
 
-export async function waitFor(page: Page, wait: RenderWait, timeout: number): Promise<void> {
+export async function waitFor(stage: Stage, wait: RenderWait, timeout: number): Promise<void> {
+  const { page } = stage;
   if (wait.until !== undefined) await page.waitForLoadState(wait.until, { timeout });
   if (wait.selector !== undefined) {
-    await appears(page, wait.selector, timeout);
+    await appears(stage, wait.selector, timeout);
   }
   if (wait.ms !== undefined) await page.waitForTimeout(wait.ms);
 }
 
 /** In the page's own world, where its variables are. */
-async function evaluate(page: Page, script: string): Promise<unknown> {
+async function runScript(page: Page, script: string): Promise<unknown> {
   const value: unknown = await page.evaluate(script, undefined, undefined, false);
   const json = JSON.stringify(value) ?? 'null';
   if (json.length > MOST_VALUE_CHARS) throw new Error('the result is too large');
@@ -227,13 +236,17 @@ export async function takePicture(page: Page, options: ScreenshotOptions, timeou
 }
 
 /** Down the page by screens, until its end stays where it is. */
-export async function scrollDown(page: Page, scroll: RenderScroll, limitMs: number): Promise<void> {
+export async function scrollDown(
+  { page, evaluate }: Stage,
+  scroll: RenderScroll,
+  limitMs: number,
+): Promise<void> {
   const { maxSteps = SCROLL_STEPS, pauseMs = SCROLL_PAUSE_MS } = scroll;
   const until = performance.now() + limitMs;
   let heightBefore = -1;
   let quiet = 0;
   for (let step = 0; step < maxSteps && performance.now() < until; step += 1) {
-    const { height, isAtEnd } = await page.evaluate(scrollBy, null);
+    const { height, isAtEnd } = await evaluate(scrollBy, null);
     quiet = isAtEnd && height === heightBefore ? quiet + 1 : 0;
     if (quiet >= QUIET_STEPS) return;
     heightBefore = height;

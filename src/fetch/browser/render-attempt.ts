@@ -46,10 +46,17 @@ const STEP_RESERVE_MS = 2_000;
 /** For reading what is there when the time is up. */
 const LAST_READ_MS = 3_000;
 const XHR_MS = 2_000;
+const PAPER_MARGIN = { top: '10mm', right: '10mm', bottom: '10mm', left: '10mm' };
 /** For a page to finish loading after it was kept from leaving. */
 const STOPPED_MS = 500;
 /** Pages that go on to the next while they are read. */
 const MOST_DEPARTURES = 4;
+
+/** The document with the answer that it came with; no document for what is shown but is no page. */
+interface PageReading {
+  readonly answer: DocumentAnswer;
+  readonly dom: Body | null;
+}
 
 /** One page from its request to what is read of it. */
 export class RenderAttempt {
@@ -173,7 +180,7 @@ export class RenderAttempt {
     if (/Download is starting/.test(text)) {
       throw new ScrapifieError('UNSUPPORTED_OPTION', 'This browser cannot read what is offered for download');
     }
-    this.isPageBroken = /crash/i.test(text);
+    this.isPageBroken = /crash|ERR_ABORTED/i.test(text);
     const at = new URL(gate.lastTarget ?? request.url);
     throw proxy.failureOf(lease.proxyUsername, at) ?? mapNavigationError(error, at.host);
   }
@@ -187,7 +194,7 @@ export class RenderAttempt {
   }
 
   /** Everything the request wants done on the page. The first step that fails ends them, and what there is is kept. */
-  private async steps({ document: gate, network }: PageTools): Promise<void> {
+  private async steps({ document: gate, network, evaluate }: PageTools): Promise<void> {
     const { request, deadline, hooks } = this.options;
     const { page } = this;
     const { wait, scroll, actions = [], screenshot, pdf } = request;
@@ -204,31 +211,33 @@ export class RenderAttempt {
       return runStep(name, within, this.signal, onStuck, () => work(within));
     };
     const rest = deadline.remainingMs;
+    const stage = { page, evaluate };
     try {
       await this.arrive(gate);
-      if (wait === undefined) await this.guarded(settle({ page, document: gate, network, deadline }));
+      if (wait === undefined) await this.guarded(settle({ ...stage, document: gate, network, deadline }));
       if (hooks.afterLoad !== undefined) {
         this.puzzle = await this.guarded(hooks.afterLoad(page, request, this.signal));
         await this.arrive(gate);
       }
       if (wait?.selector !== undefined) {
         await step(`wait.selector ${wait.selector}`, DEFAULT_NAVIGATION_MS, (ms) =>
-          waitFor(page, { selector: wait.selector }, ms),
+          waitFor(stage, { selector: wait.selector }, ms),
         );
       }
-      if (wait?.ms !== undefined) await step('wait.ms', rest, (ms) => waitFor(page, { ms: wait.ms }, ms));
-      if (scroll !== undefined) await step('scroll', rest, (ms) => scrollDown(page, scroll, ms));
+      if (wait?.ms !== undefined) await step('wait.ms', rest, (ms) => waitFor(stage, { ms: wait.ms }, ms));
+      if (scroll !== undefined) await step('scroll', rest, (ms) => scrollDown(stage, scroll, ms));
       for (const [index, action] of actions.entries()) {
         const limitMs = action.timeoutMs ?? DEFAULT_STEP_MS;
         const name = nameOfAction(action, index);
         if (hooks.manner !== undefined) await this.guarded(pause(hooks.manner.pauseMs()));
-        this.actions.push(await step(name, limitMs, (ms) => runAction(page, action, ms, hooks.manner)));
+        this.actions.push(await step(name, limitMs, (ms) => runAction(stage, action, ms, hooks.manner)));
         await this.arrive(gate);
       }
       if (screenshot !== undefined) {
         this.picture = await step('screenshot', rest, (ms) => takePicture(page, screenshot, ms));
       }
-      if (pdf === true) this.pdf = await step('pdf', rest, () => page.pdf({ printBackground: true }));
+      if (pdf === true)
+        this.pdf = await step('pdf', rest, () => page.pdf({ printBackground: true, margin: PAPER_MARGIN }));
     } catch (error) {
       if (this.options.ending.aborted) throw error;
       if (deadline.signal.aborted) this.failure = stepTimedOut(current, request.timeoutMs);
@@ -243,7 +252,7 @@ export class RenderAttempt {
   ): Promise<RenderResponse> {
     const { request, limits } = this.options;
     const { document: gate, network: watch } = tools;
-    const { answer, dom } = bare === null ? await this.readPage(gate) : { answer: bare.answer, dom: null };
+    const { answer, dom } = bare === null ? await this.readPage(tools) : { answer: bare.answer, dom: null };
     const isPage = dom !== null;
     const most = isPage ? limits.maxRawBytes : request.maxBodyBytes;
     const [raw, storage, xhr] = await Promise.all([
@@ -279,13 +288,13 @@ export class RenderAttempt {
     };
   }
 
-  /** The document with the answer that it came with; no document for what is shown but is no page. */
-  private async readPage(gate: DocumentWatch): Promise<{ answer: DocumentAnswer; dom: Body | null }> {
+  private async readPage({ document: gate, evaluate }: PageTools): Promise<PageReading> {
     const { request } = this.options;
     for (let departures = 0; ; departures += 1) {
       const { answer } = gate;
       if (answer === null) throw this.lost(new Error('no document'));
-      const dom = isHtml(mediaTypeOf(answer.headers)) ? await readDom(this.page, request.maxBodyBytes) : null;
+      const isPage = isHtml(mediaTypeOf(answer.headers));
+      const dom = isPage ? await readDom(this.page, evaluate, request.maxBodyBytes) : null;
       const isStill = gate.leaving === null && gate.answer === answer;
       if (isStill || departures >= MOST_DEPARTURES || this.failure !== null) return { answer, dom };
       await this.arrive(gate);

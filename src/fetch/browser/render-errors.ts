@@ -10,8 +10,10 @@ export function browserUnavailable(why: string, cause?: unknown, retryAfterMs?: 
 }
 
 /** The browser or the page's process ended while the page was in use. */
-export function browserCrashed(what: string): ScrapifieError {
-  return new ScrapifieError('BROWSER_CRASHED', `${what} ended unexpectedly while the page was rendered`);
+export function browserCrashed(what: string, cause?: unknown): ScrapifieError {
+  return new ScrapifieError('BROWSER_CRASHED', `${what} ended unexpectedly while the page was rendered`, {
+    ...(cause === undefined ? {} : { cause }),
+  });
 }
 
 /** `step` is where it stands in the request, as in `actions[2] click #buy`. */
@@ -68,6 +70,13 @@ const NET_ERRORS: readonly (readonly [string, ErrorCode])[] = [
 ];
 
 /**
+ * What is said of a navigation whose process, or the one that fetches for it, is gone before the news of that arrive;
+ * and later on, when the one that fetches was started anew and does not know the way through our proxy any more.
+ * Whatever else calls a navigation off is known to whoever began it.
+ */
+const CRASHES = /^(?:ABORTED|INSUFFICIENT_RESOURCES|OUT_OF_MEMORY|INVALID_AUTH_CREDENTIALS)$/;
+
+/**
  * Names what kept a document from arriving. Chromium's code goes into the message, the URL beyond its host does not,
  * since it may hold secrets.
  */
@@ -75,6 +84,7 @@ export function mapNavigationError(error: unknown, host: string): ScrapifieError
   if (isScrapifieError(error)) return error;
   const text = error instanceof Error ? error.message : String(error);
   const net = /net::ERR_([A-Z0-9_]+)/.exec(text)?.[1];
+  if (net !== undefined && CRASHES.test(net)) return browserCrashed("The page's process", error);
   if (net !== undefined) {
     const code = NET_ERRORS.find(([prefix]) => net.startsWith(prefix))?.[1] ?? 'CONNECT_FAILED';
     return new ScrapifieError(code, `${host} could not be loaded (${net})`, { cause: error });
@@ -90,6 +100,7 @@ export function plainMessage(error: unknown): string {
   return (
     first
       .replace(/^[a-zA-Z]+\.[a-zA-Z]+: /, '')
+      .replace(/\b(\d+)\.\d+(?=ms\b)/g, '$1')
       .replace(/\s+/g, ' ')
       .trim()
       .slice(0, 300) || 'it failed'

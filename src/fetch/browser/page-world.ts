@@ -1,0 +1,79 @@
+import type { CDPSession } from 'patchright-core';
+
+interface Outcome {
+  readonly result: { readonly value?: unknown };
+  readonly exceptionDetails?: {
+    readonly text: string;
+    readonly exception?: { readonly description?: string };
+  };
+}
+
+/** What is said of a document that is no longer there, whatever it was being asked. */
+export const DOCUMENT_GONE = 'Execution context was destroyed, most likely because of a navigation';
+const IS_GONE = /context was destroyed|Inspected target navigated/i;
+const IS_UNKNOWN = /Cannot find context/i;
+
+/** A world with a name is the frame's own for good; one without would be a new one in every document, beside all before it. */
+const WORLD = 'reading';
+
+/**
+ * A world of our own in the page's document: we see what the page's scripts see, and they see nothing of us. Playwright has
+ * one as well, but puts its tool kit into it before anything can be asked, document by document.
+ */
+export class PageWorld {
+  private readonly cdp: CDPSession;
+  private readonly frameId: string;
+  /** Of the document that is shown; null until somebody asks. */
+  private context: Promise<number> | null = null;
+
+  constructor(cdp: CDPSession, frameId: string) {
+    this.cdp = cdp;
+    this.frameId = frameId;
+    cdp.on('Page.frameNavigated', ({ frame }) => {
+      if (frame.id === frameId) this.context = null;
+    });
+  }
+
+  /** Runs a function in the page; it must need nothing but its argument. Fails with DOCUMENT_GONE when the page leaves meanwhile. */
+  async evaluate<Argument, Result>(
+    work: (argument: Argument) => Result | Promise<Result>,
+    argument: Argument,
+  ): Promise<Result> {
+    for (let tries = 1; ; tries += 1) {
+      const context = this.context ?? this.enter();
+      try {
+        return (await this.call(await context, work.toString(), argument)) as Result;
+      } catch (error) {
+        const text = error instanceof Error ? error.message : '';
+        const isUnknown = IS_UNKNOWN.test(text);
+        if (!isUnknown && !IS_GONE.test(text)) throw error;
+        if (this.context === context) this.context = null;
+        // A document that had gone before it was asked anything: the next one can be asked instead.
+        if (!isUnknown || tries > 1) throw new Error(DOCUMENT_GONE, { cause: error });
+      }
+    }
+  }
+
+  private enter(): Promise<number> {
+    const entered = this.cdp
+      .send('Page.createIsolatedWorld', { frameId: this.frameId, worldName: WORLD })
+      .then(({ executionContextId }) => executionContextId);
+    this.context = entered;
+    entered.catch(() => {
+      if (this.context === entered) this.context = null;
+    });
+    return entered;
+  }
+
+  private async call(executionContextId: number, source: string, argument: unknown): Promise<unknown> {
+    const { result, exceptionDetails }: Outcome = await this.cdp.send('Runtime.callFunctionOn', {
+      functionDeclaration: source,
+      executionContextId,
+      arguments: [{ value: argument }],
+      awaitPromise: true,
+      returnByValue: true,
+    });
+    if (exceptionDetails === undefined) return result.value;
+    throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
+  }
+}
