@@ -138,6 +138,19 @@ describe('wrong settings', () => {
     expect(error.message).toContain('SCRAPIFIE_CONTACT_FILE names a file that cannot be read (ENOENT)');
   });
 
+  it('include a database URL that no connection can be made with', () => {
+    const problemOf = (url: string) => problemsOf(refusal({ SCRAPIFIE_DATABASE_URL: url }))[0]?.problem;
+    const missing = 'names a file that cannot be read (sslrootcert, ENOENT)';
+    expect(problemOf('postgres://me@db/x?sslrootcert=/missing.pem')).toBe(missing);
+    expect(problemOf(`postgres://me@db/x?sslkey=${encodeURIComponent(cwd)}`)).toContain('(sslkey, EISDIR)');
+    for (const wrong of ['me:50%@db/x', 'me:a%ffb@db/x', 'me@db/%ff']) {
+      expect(problemOf(`postgres://${wrong}`)).toContain('percent sign');
+    }
+    file('ca.pem', 'a certificate');
+    const good = `postgres://me:50%25@db/x?sslrootcert=${encodeURIComponent(join(cwd, 'ca.pem'))}`;
+    expect(load({ SCRAPIFIE_DATABASE_URL: good }).databaseUrl).toBe(good);
+  });
+
   it('never show a value, whichever variable it was put into', () => {
     const names = settingNames.flatMap((name) => [
       environmentName(name),

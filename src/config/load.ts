@@ -4,6 +4,7 @@ import { parseEnv } from 'node:util';
 import type { z } from 'zod';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { nearestName } from './nearest-name.ts';
+import { postgresUrlProblem } from './postgres-url.ts';
 import { environmentName, type Settings, settingNames, settingsSchema } from './settings.ts';
 
 type SettingName = keyof Settings;
@@ -57,16 +58,18 @@ export function loadSettings(environment: NodeJS.ProcessEnv, options: LoadOption
 
   const values = Object.fromEntries([...given].map(([name, { value }]) => [name, value]));
   const parsed = settingsSchema.safeParse(values);
+  const report = (name: SettingName, problem: string): void => {
+    const { label, source } = given.get(name) ?? {
+      label: environmentName(name),
+      source: 'environment' as const,
+    };
+    problems.push({ setting: label, source, problem });
+  };
   if (!parsed.success) {
-    for (const issue of parsed.error.issues) {
-      const name = issue.path[0] as SettingName;
-      const { label, source } = given.get(name) ?? {
-        label: environmentName(name),
-        source: 'environment' as const,
-      };
-      problems.push({ setting: label, source, problem: explain(issue) });
-    }
+    for (const issue of parsed.error.issues) report(issue.path[0] as SettingName, explain(issue));
   }
+  const wrongUrl = postgresUrlProblem(parsed.data?.databaseUrl ?? '');
+  if (wrongUrl !== null) report('databaseUrl', wrongUrl);
   if (!parsed.success || problems.length > 0) throw invalidSettings(problems);
 
   const settings = parsed.data;

@@ -53,7 +53,7 @@ describe('the credential service', () => {
     expect(asked).toEqual([{ path: '/v1/credentials/my-shop.1', authorization: `Bearer ${TOKEN}` }]);
   });
 
-  it('is asked again when its answer is five minutes old, and not before', async () => {
+  it('property 30: is asked again when its answer is five minutes old, and not before', async () => {
     const { remote, asked, clock } = await open(() => [200, LOGIN]);
     await fc.assert(
       fc.asyncProperty(fc.nat(2 * FRESH_MS), async (laterMs) => {

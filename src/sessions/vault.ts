@@ -15,7 +15,7 @@ export interface Vault {
 }
 
 export interface VaultPlace {
-  readonly kind: 'session' | 'credential';
+  readonly kind: 'session' | 'credential' | 'call';
   readonly accountId: AccountId;
   readonly name: string;
 }

@@ -4,9 +4,11 @@ import type { FoundBrowser } from '../fetch/browser/find-browser.ts';
 import type { Engine } from '../fetch/engine.ts';
 import { createRemoteEngine, type RemoteEngine } from '../fetch/remote/remote-engine.ts';
 import type { RenderName } from '../fetch/remote/render-message.ts';
+import { sealCalls } from '../fetch/remote/sealed-calls.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Queue } from '../ports/queue.ts';
+import { createCallSeal } from '../sessions/call-seal.ts';
 import { openBrowsers } from './open-browsers.ts';
 import { withPlaces } from './with-places.ts';
 
@@ -84,10 +86,11 @@ function ownRenderers({ settings, logger }: RenderersParts): Renderers {
 const NAMES: readonly RenderName[] = ['browser', 'stealth'];
 const LOOK_AGAIN_MS = 3_000;
 
-function remoteRenderers({ queue, blobs }: RenderersParts): Renderers {
+function remoteRenderers({ settings, queue, blobs }: RenderersParts): Renderers {
+  const calls = sealCalls(queue, createCallSeal(settings.vaultKey));
   const engines: Readonly<Record<RenderName, RemoteEngine>> = {
-    browser: createRemoteEngine({ name: 'browser', queue, blobs }),
-    stealth: createRemoteEngine({ name: 'stealth', queue, blobs }),
+    browser: createRemoteEngine({ name: 'browser', queue: calls, blobs }),
+    stealth: createRemoteEngine({ name: 'stealth', queue: calls, blobs }),
   };
   const workers: Record<RenderName, number> = { browser: 0, stealth: 0 };
   let revision = 0;

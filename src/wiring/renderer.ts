@@ -1,9 +1,11 @@
 import type { Settings } from '../config/settings.ts';
 import type { RenderName } from '../fetch/remote/render-message.ts';
 import { startRenderWorker } from '../fetch/remote/render-worker.ts';
+import { sealCalls } from '../fetch/remote/sealed-calls.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Consumer, Queue } from '../ports/queue.ts';
+import { createCallSeal } from '../sessions/call-seal.ts';
 import { openBrowsers } from './open-browsers.ts';
 
 /** The part of the platform that answers renders for the owners of hosts. */
@@ -30,7 +32,7 @@ export function createRenderer({ name, settings, queue, blobs, logger }: Rendere
       await browsers.require(name);
       answering = await startRenderWorker({
         name,
-        queue,
+        queue: sealCalls(queue, createCallSeal(settings.vaultKey)),
         blobs,
         engine: browsers.engine(name),
         // Who waits for a page here could have been served elsewhere.

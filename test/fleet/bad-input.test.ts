@@ -118,6 +118,18 @@ const CASES: readonly Case[] = [
     says: /SCRAPIFIE_DATABASE_URL/,
   },
   {
+    what: 'a certificate for the database that is not there',
+    settings: () => ({ databaseUrl: `${good.databaseUrl}?sslrootcert=/missing/${CANARY}.pem` }),
+    code: 'INVALID_SETTINGS',
+    says: /SCRAPIFIE_DATABASE_URL names a file that cannot be read \(sslrootcert, ENOENT\)/,
+  },
+  {
+    what: 'a database URL with a stray percent sign',
+    settings: () => ({ databaseUrl: `postgres://me:100%25${CANARY}%@127.0.0.1/x` }),
+    code: 'INVALID_SETTINGS',
+    says: /SCRAPIFIE_DATABASE_URL has a percent sign/,
+  },
+  {
     what: 'a database server that is not there',
     settings: () => ({ databaseUrl: changed(good.databaseUrl, { port: '1', password: CANARY }) }),
     code: 'STORE_UNAVAILABLE',

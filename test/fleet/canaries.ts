@@ -1,9 +1,10 @@
 /** Secrets by where they enter, to be looked for where they must not come out. */
 export type Canaries = Readonly<Record<string, string>>;
 
-/** The forms in which a secret can turn up: as it is, in a URL, in JSON, in a Basic header. */
+/** The forms in which a secret can turn up: as it is, in a URL, in JSON, in bytes of a database, in a Basic header. */
 function formsOf(secret: string): readonly string[] {
   const forms = [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)];
+  forms.push(Buffer.from(secret).toString('hex'));
   // The middle of it: what stands around a secret changes how its ends are encoded.
   for (const offset of [0, 1, 2]) {
     const encoded = Buffer.from('\0'.repeat(offset) + secret).toString('base64');

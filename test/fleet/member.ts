@@ -57,6 +57,8 @@ export function variablesOf(settings: MemberSettings): Record<string, string> {
 export interface Oddities {
   /** What its clock is ahead by. */
   readonly skewMs?: number;
+  /** File with a certificate that it trusts besides those that everybody does. */
+  readonly trusts?: string;
 }
 
 /** The program in a process group of its own, with these settings and none of ours. */
@@ -64,7 +66,7 @@ export function launch(
   cwd: string,
   args: readonly string[],
   settings: MemberSettings,
-  { skewMs = 0 }: Oddities = {},
+  { skewMs = 0, trusts }: Oddities = {},
 ): Launched {
   mkdirSync(cwd, { recursive: true });
   const clock = skewMs === 0 ? [] : ['--import', SKEWED_CLOCK];
@@ -76,6 +78,7 @@ export function launch(
       PATH: process.env.PATH ?? '',
       SCRAPIFIE_DATA_DIR: join(cwd, 'data'),
       TEST_CLOCK_SKEW_MS: String(skewMs),
+      ...(trusts === undefined ? {} : { NODE_EXTRA_CA_CERTS: trusts }),
       ...variablesOf(settings),
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { CaptchaSolver, Puzzle, PuzzleKind } from '../../ports/captcha.ts';
 import {
+  balanceOf,
   createPollingSolver,
   dollars,
   publicPart,
@@ -9,8 +10,7 @@ import {
   type SolverApi,
   type SolverTiming,
 } from './polling-solver.ts';
-import { type Reply, SolverLine } from './solver-line.ts';
-import { codeIn } from './unsolved.ts';
+import { declined, type Reply, SolverLine, shaped, whenOk } from './solver-line.ts';
 
 export interface AntiCaptchaOptions {
   readonly key: string;
@@ -21,7 +21,8 @@ export interface AntiCaptchaOptions {
 /** Anti-Captcha's JSON interface. Puzzles are solved from the service's own addresses, without a proxy of ours. */
 export function createAntiCaptcha({ key, url, timing }: AntiCaptchaOptions): CaptchaSolver {
   const times = { ...SOLVER_TIMING, ...timing };
-  return createPollingSolver(new AntiCaptchaApi(key, url, times.requestMs), times);
+  const line = new SolverLine({ url, requestMs: times.requestMs });
+  return createPollingSolver(new AntiCaptchaApi(key, line), line, times);
 }
 
 const answerSchema = z.looseObject({
@@ -59,34 +60,30 @@ class AntiCaptchaApi implements SolverApi {
   readonly #key: string;
   readonly #line: SolverLine;
 
-  constructor(key: string, url: string, requestMs: number) {
+  constructor(key: string, line: SolverLine) {
     this.#key = key;
-    this.#line = new SolverLine({ url, requestMs });
-  }
-
-  get closing(): AbortSignal {
-    return this.#line.closing;
+    this.#line = line;
   }
 
   async submit(puzzle: Puzzle, signal: AbortSignal): Promise<Reply<string>> {
     const reply = await this.#ask('createTask', { task: taskFor(puzzle) }, signal);
-    if (reply.kind !== 'ok') return reply;
-    const { taskId } = reply.value;
-    if (taskId === undefined) return { kind: 'fault', reason: 'it names no task' };
-    return { kind: 'ok', value: String(taskId) };
+    return whenOk(reply, ({ taskId }) =>
+      taskId === undefined
+        ? { kind: 'fault', reason: 'it names no task' }
+        : { kind: 'ok', value: String(taskId) },
+    );
   }
 
   async result(taskId: string, kind: PuzzleKind, signal: AbortSignal): Promise<Reply<ServiceAnswer>> {
     const reply = await this.#ask('getTaskResult', { taskId: idOf(taskId) }, signal);
-    if (reply.kind !== 'ok') return reply;
-    const { status, solution, cost } = reply.value;
-    if (status !== 'ready') return { kind: 'pending' };
-    const token = kind === 'image-text' ? solution?.text : (solution?.gRecaptchaResponse ?? solution?.token);
-    if (token === undefined || token === '') return { kind: 'refused', reason: 'its solution is empty' };
-    return {
-      kind: 'ok',
-      value: { token, userAgent: solution?.userAgent ?? null, costUsd: dollars(cost) },
-    };
+    return whenOk(reply, ({ status, solution, cost }) => {
+      if (status !== 'ready') return { kind: 'pending' };
+      const token =
+        kind === 'image-text' ? solution?.text : (solution?.gRecaptchaResponse ?? solution?.token);
+      if (token === undefined || token === '') return { kind: 'refused', reason: 'its solution is empty' };
+      const userAgent = solution?.userAgent ?? null;
+      return { kind: 'ok', value: { token, userAgent, costUsd: dollars(cost) } };
+    });
   }
 
   async reportBad(taskId: string, kind: PuzzleKind, signal: AbortSignal): Promise<unknown> {
@@ -95,28 +92,18 @@ class AntiCaptchaApi implements SolverApi {
   }
 
   async balance(signal: AbortSignal): Promise<Reply<number>> {
-    const reply = await this.#ask('getBalance', {}, signal);
-    if (reply.kind !== 'ok') return reply;
-    const value = dollars(reply.value.balance);
-    return value === null ? { kind: 'refused', reason: 'its balance is no number' } : { kind: 'ok', value };
-  }
-
-  close(): Promise<void> {
-    return this.#line.close();
+    return whenOk(await this.#ask('getBalance', {}, signal), ({ balance }) => balanceOf(balance));
   }
 
   async #ask(method: string, more: object, signal: AbortSignal): Promise<Reply<Answer>> {
     const text = JSON.stringify({ clientKey: this.#key, ...more });
     const body = { contentType: 'application/json', text };
     const reply = await this.#line.ask({ path: method, body }, signal);
-    if (reply.kind !== 'ok') return reply;
-    const parsed = answerSchema.safeParse(reply.value);
-    if (!parsed.success) return { kind: 'fault', reason: 'its answer has another shape' };
-    const { errorId, errorCode } = parsed.data;
-    if (errorId === 0) return { kind: 'ok', value: parsed.data };
-    const code = codeIn(errorCode);
-    if (code === null) return { kind: 'refused', reason: `its error number ${errorId}` };
-    return { kind: PASSING.has(code) ? 'fault' : 'refused', reason: code };
+    return whenOk(shaped(reply, answerSchema), (answer) => {
+      const { errorId, errorCode } = answer;
+      if (errorId === 0) return { kind: 'ok', value: answer };
+      return declined(errorCode, PASSING, `its error number ${errorId}`);
+    });
   }
 }
 

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { CaptchaSolver, Puzzle, PuzzleKind, Solution } from '../../ports/captcha.ts';
-import type { Reply } from './solver-line.ts';
+import type { Reply, SolverLine } from './solver-line.ts';
 import { ended, unsolved } from './unsolved.ts';
 
-/** What a service makes of our questions. Throws only when a signal or `close` ends one. */
+/** What a service makes of our questions. Throws only when a signal, or the end of its line, ends one. */
 export interface SolverApi {
   readonly name: string;
   /** Hands the puzzle in; the service's name for the task. */
@@ -12,9 +12,6 @@ export interface SolverApi {
   /** Null when the service takes no such reports. */
   reportBad(taskId: string, kind: PuzzleKind, signal: AbortSignal): Promise<unknown>;
   balance(signal: AbortSignal): Promise<Reply<number>>;
-  /** Aborted by `close`. */
-  readonly closing: AbortSignal;
-  close(): Promise<void>;
 }
 
 export interface ServiceAnswer {
@@ -45,7 +42,8 @@ export const SOLVER_TIMING: SolverTiming = {
 const MOST_FAULTS = 4;
 const REPORT_MS = 10_000;
 
-export function createPollingSolver(api: SolverApi, timing: SolverTiming): CaptchaSolver {
+/** The line, by which the service is asked, is closed with the solver. */
+export function createPollingSolver(api: SolverApi, line: SolverLine, timing: SolverTiming): CaptchaSolver {
   const { firstPauseMs, pauseMs, limitMs } = timing;
 
   /** Asks until there is an answer. `signal` ends the wait for whatever reason. */
@@ -66,7 +64,7 @@ export function createPollingSolver(api: SolverApi, timing: SolverTiming): Captc
     async solve(puzzle, caller) {
       const startedAt = performance.now();
       const late = AbortSignal.timeout(limitMs);
-      const end = AbortSignal.any([caller, api.closing]);
+      const end = AbortSignal.any([caller, line.closing]);
       const signal = AbortSignal.any([end, late]);
       try {
         end.throwIfAborted();
@@ -92,7 +90,7 @@ export function createPollingSolver(api: SolverApi, timing: SolverTiming): Captc
       throw unsolved(api.name, reply.kind === 'pending' ? 'it does not tell the balance' : reply.reason);
     },
 
-    close: () => api.close(),
+    close: () => line.close(),
   };
 }
 
@@ -100,6 +98,11 @@ export function createPollingSolver(api: SolverApi, timing: SolverTiming): Captc
 export function publicPart(pageUrl: string): string {
   const { origin, pathname } = new URL(pageUrl);
   return origin + pathname;
+}
+
+export function balanceOf(value: unknown): Reply<number> {
+  const usd = dollars(value);
+  return usd === null ? { kind: 'refused', reason: 'its balance is no number' } : { kind: 'ok', value: usd };
 }
 
 /** Services write numbers as text, too. */

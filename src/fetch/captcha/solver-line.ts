@@ -1,7 +1,9 @@
 import { Pool } from 'undici';
+import type { z } from 'zod';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { codeOf } from '../http/error-map.ts';
-import { ended } from './unsolved.ts';
+import { jsonWithin, loginHeader } from './solver-answer.ts';
+import { codeIn, ended } from './unsolved.ts';
 
 /**
  * `pending`: it is being worked on. `fault`: it may work a moment later. `refused`: it will not. The reason never has
@@ -12,6 +14,9 @@ export type Reply<T> =
   | { readonly kind: 'pending' }
   | { readonly kind: 'fault'; readonly reason: string }
   | { readonly kind: 'refused'; readonly reason: string };
+
+/** An answer that says no. */
+type Declined = Extract<Reply<unknown>, { readonly reason: string }>;
 
 export interface LineOptions {
   /** Where the service is; a path is kept, and a login is sent as basic authentication. */
@@ -43,12 +48,7 @@ export class SolverLine {
   constructor({ url, requestMs }: LineOptions) {
     const base = new URL(url);
     if (!base.pathname.endsWith('/')) base.pathname += '/';
-    const { username, password } = base;
-    const login = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-    this.#authorization =
-      username === '' && password === ''
-        ? {}
-        : { authorization: `Basic ${Buffer.from(login).toString('base64')}` };
+    this.#authorization = loginHeader(base);
     this.#base = base;
     this.#requestMs = requestMs;
     this.#pool = new Pool(base.origin, {
@@ -82,7 +82,7 @@ export class SolverLine {
         body: question.body?.text ?? null,
         signal: AbortSignal.any([end, late]),
       });
-      return read(statusCode, await textOf(body));
+      return read(statusCode, (await jsonWithin(body, MOST_BYTES)).value);
     } catch (error) {
       if (end.aborted) throw ended(end.reason);
       if (late.aborted) return { kind: 'fault', reason: `no answer within ${this.#requestMs} ms` };
@@ -96,26 +96,31 @@ export class SolverLine {
   }
 }
 
-function read(statusCode: number, text: string): Reply<unknown> {
+function read(statusCode: number, value: unknown): Reply<unknown> {
   if (statusCode === 429 || statusCode >= 500)
     return { kind: 'fault', reason: `it answered with status ${statusCode}` };
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null) return { kind: 'ok', value };
-  } catch {
-    // Not JSON: somebody in between answered, or the address is not that of such a service.
-  }
+  if (typeof value === 'object' && value !== null) return { kind: 'ok', value };
+  // Somebody in between answered, or the address is not that of such a service.
   const reason = `its answer with status ${statusCode} cannot be read`;
   return { kind: statusCode >= 400 ? 'refused' : 'fault', reason };
 }
 
-async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of body) {
-    length += chunk.byteLength;
-    if (length > MOST_BYTES) return '';
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
+/** The answer in the shape that the service promises. */
+export function shaped<T>(reply: Reply<unknown>, schema: z.ZodType<T>): Reply<T> {
+  if (reply.kind !== 'ok') return reply;
+  const parsed = schema.safeParse(reply.value);
+  if (parsed.success) return { kind: 'ok', value: parsed.data };
+  return { kind: 'fault', reason: 'its answer has another shape' };
+}
+
+/** `passing` are the codes after which the same may work a moment later. */
+export function declined(said: unknown, passing: ReadonlySet<string>, otherwise: string): Declined {
+  const code = codeIn(said);
+  if (code === null) return { kind: 'refused', reason: otherwise };
+  return { kind: passing.has(code) ? 'fault' : 'refused', reason: code };
+}
+
+/** What an answer means, where it is one. */
+export function whenOk<T, U>(reply: Reply<T>, next: (value: T) => Reply<U>): Reply<U> {
+  return reply.kind === 'ok' ? next(reply.value) : reply;
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { CaptchaSolver, Puzzle, PuzzleKind } from '../../ports/captcha.ts';
 import {
+  balanceOf,
   createPollingSolver,
   dollars,
   publicPart,
@@ -9,8 +10,7 @@ import {
   type SolverApi,
   type SolverTiming,
 } from './polling-solver.ts';
-import { type Reply, SolverLine } from './solver-line.ts';
-import { codeIn } from './unsolved.ts';
+import { declined, type Reply, SolverLine, shaped, whenOk } from './solver-line.ts';
 
 export interface TwoCaptchaOptions {
   readonly key: string;
@@ -25,7 +25,8 @@ export interface TwoCaptchaOptions {
  */
 export function createTwoCaptcha({ key, url, timing }: TwoCaptchaOptions): CaptchaSolver {
   const times = { ...SOLVER_TIMING, ...timing };
-  return createPollingSolver(new TwoCaptchaApi(key, url, times.requestMs), times);
+  const line = new SolverLine({ url, requestMs: times.requestMs });
+  return createPollingSolver(new TwoCaptchaApi(key, line), line, times);
 }
 
 const answerSchema = z.looseObject({
@@ -52,20 +53,16 @@ class TwoCaptchaApi implements SolverApi {
   readonly #key: string;
   readonly #line: SolverLine;
 
-  constructor(key: string, url: string, requestMs: number) {
+  constructor(key: string, line: SolverLine) {
     this.#key = key;
-    this.#line = new SolverLine({ url, requestMs });
-  }
-
-  get closing(): AbortSignal {
-    return this.#line.closing;
+    this.#line = line;
   }
 
   async submit(puzzle: Puzzle, signal: AbortSignal): Promise<Reply<string>> {
     const form = new URLSearchParams({ key: this.#key, json: '1', ...fieldsOf(puzzle) });
     const body = { contentType: 'application/x-www-form-urlencoded', text: form.toString() };
     const reply = read(await this.#line.ask({ path: 'in.php', body }, signal));
-    return reply.kind === 'ok' ? { kind: 'ok', value: reply.value.request } : reply;
+    return whenOk(reply, ({ request }) => ({ kind: 'ok', value: request }));
   }
 
   async result(taskId: string, _kind: PuzzleKind, signal: AbortSignal): Promise<Reply<ServiceAnswer>> {
@@ -81,14 +78,7 @@ class TwoCaptchaApi implements SolverApi {
   }
 
   async balance(signal: AbortSignal): Promise<Reply<number>> {
-    const reply = await this.#ask('getbalance', null, signal);
-    if (reply.kind !== 'ok') return reply;
-    const value = dollars(reply.value.request);
-    return value === null ? { kind: 'refused', reason: 'its balance is no number' } : { kind: 'ok', value };
-  }
-
-  close(): Promise<void> {
-    return this.#line.close();
+    return whenOk(await this.#ask('getbalance', null, signal), ({ request }) => balanceOf(request));
   }
 
   async #ask(action: string, taskId: string | null, signal: AbortSignal): Promise<Reply<Answer>> {
@@ -112,15 +102,11 @@ class TwoCaptchaApi implements SolverApi {
 }
 
 function read(reply: Reply<unknown>): Reply<Answer> {
-  if (reply.kind !== 'ok') return reply;
-  const parsed = answerSchema.safeParse(reply.value);
-  if (!parsed.success) return { kind: 'fault', reason: 'its answer has another shape' };
-  const { status, request } = parsed.data;
-  if (status === 1) return { kind: 'ok', value: parsed.data };
-  if (request === 'CAPCHA_NOT_READY') return { kind: 'pending' };
-  const code = codeIn(request);
-  if (code === null) return { kind: 'refused', reason: 'it gives no reason that can be read' };
-  return { kind: PASSING.has(code) ? 'fault' : 'refused', reason: code };
+  return whenOk(shaped(reply, answerSchema), (answer) => {
+    if (answer.status === 1) return { kind: 'ok', value: answer };
+    if (answer.request === 'CAPCHA_NOT_READY') return { kind: 'pending' };
+    return declined(answer.request, PASSING, 'it gives no reason that can be read');
+  });
 }
 
 function fieldsOf(puzzle: Puzzle): Record<string, string> {

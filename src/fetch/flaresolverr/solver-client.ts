@@ -1,6 +1,7 @@
 import { Pool } from 'undici';
 import { z } from 'zod';
 import { isScrapifieError } from '../../errors/scrapifie-error.ts';
+import { jsonWithin, loginHeader } from '../captcha/solver-answer.ts';
 import { bodyLimit } from '../http/body-sink.ts';
 import { codeOf } from '../http/error-map.ts';
 import { solverUnavailable } from './solver-errors.ts';
@@ -88,14 +89,14 @@ export class SolverClient {
   readonly #pool: Pool;
 
   constructor(url: string) {
-    const { origin, host, pathname, search, username, password } = new URL(url);
-    const login = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+    const address = new URL(url);
+    const { origin, host, pathname, search } = address;
     this.#host = host;
     this.#path = (pathname === '/' ? '/v1' : pathname) + search;
     this.#headers = {
       accept: 'application/json',
       'content-type': 'application/json',
-      ...(login === ':' ? {} : { authorization: `Basic ${Buffer.from(login).toString('base64')}` }),
+      ...loginHeader(address),
     };
     // It answers when the page is there, and says nothing until then.
     this.#pool = new Pool(origin, {
@@ -120,9 +121,9 @@ export class SolverClient {
         body: JSON.stringify(command),
         signal,
       });
-      const text = await textOf(body, maxBodyBytes * JSON_FACTOR + BESIDES_BYTES);
-      if (text === null && maxBodyBytes > 0) throw bodyLimit(maxBodyBytes);
-      const parsed = answerSchema.safeParse(jsonOf(text ?? ''));
+      const { isTooLong, value } = await jsonWithin(body, maxBodyBytes * JSON_FACTOR + BESIDES_BYTES);
+      if (isTooLong && maxBodyBytes > 0) throw bodyLimit(maxBodyBytes);
+      const parsed = answerSchema.safeParse(value);
       if (parsed.success) return parsed.data;
       throw solverUnavailable(`at ${this.#host} gives no answer that can be read (status ${statusCode})`);
     } catch (error) {
@@ -135,24 +136,4 @@ export class SolverClient {
   async close(): Promise<void> {
     await this.#pool.destroy();
   }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
-
-/** Null when it is longer than that. */
-async function textOf(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string | null> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of body) {
-    length += chunk.byteLength;
-    if (length > maxBytes) return null;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }

@@ -10,6 +10,7 @@ import type { Consumer, Queue } from '../../ports/queue.ts';
 import type { Engine } from '../engine.ts';
 import { createRemoteEngine, type RemoteEngine } from './remote-engine.ts';
 import { startRenderWorker } from './render-worker.ts';
+import { type CallQueue, type CallSeal, sealCalls } from './sealed-calls.ts';
 
 /** A host's owner and a worker that renders with the given engine, which end with their test. */
 export interface RemotePair {
@@ -23,26 +24,36 @@ export interface RemotePair {
   startWorker(engine: Engine): Promise<Consumer>;
 }
 
-export async function openRemotePair(engine: Engine | null, concurrency = 64): Promise<RemotePair> {
+/** What each side closes its messages with. */
+export interface Seals {
+  readonly owner: CallSeal | null;
+  readonly worker: CallSeal | null;
+}
+
+const NO_SEALS: Seals = { owner: null, worker: null };
+
+export async function openRemotePair(
+  engine: Engine | null,
+  concurrency = 64,
+  seals: Seals = NO_SEALS,
+): Promise<RemotePair> {
   const dir = await mkdtemp(join(tmpdir(), 'scrapifie-remote-'));
   const blobs = await createBlobsFs({ dir });
   const messages: string[] = [];
   const troubles: string[] = [];
   const logger = createLogger({ level: 'warn', destination: { write: (line) => void troubles.push(line) } });
   const queue = createQueueLocal({ onHandlerError: (error) => void troubles.push(String(error)) });
-  const remote = createRemoteEngine({
-    name: 'browser',
-    blobs,
-    queue: {
-      countAnswerers: (name) => queue.countAnswerers(name),
-      async call(name, request, how) {
-        messages.push(JSON.stringify(request));
-        const answer = await queue.call(name, request, how);
-        messages.push(JSON.stringify(answer));
-        return answer;
-      },
+  const heard: CallQueue = {
+    countAnswerers: (name) => queue.countAnswerers(name),
+    answer: (name, most, handler) => queue.answer(name, most, handler),
+    async call(name, request, how) {
+      messages.push(JSON.stringify(request));
+      const answer = await queue.call(name, request, how);
+      messages.push(JSON.stringify(answer));
+      return answer;
     },
-  });
+  };
+  const remote = createRemoteEngine({ name: 'browser', blobs, queue: sealCalls(heard, seals.owner) });
   onTestFinished(async () => {
     await remote.close();
     await queue.close();
@@ -50,7 +61,14 @@ export async function openRemotePair(engine: Engine | null, concurrency = 64): P
     await rm(dir, { recursive: true, force: true });
   });
   const startWorker = (using: Engine) =>
-    startRenderWorker({ name: 'browser', queue, blobs, engine: using, concurrency, logger });
+    startRenderWorker({
+      name: 'browser',
+      queue: sealCalls(queue, seals.worker),
+      blobs,
+      engine: using,
+      concurrency,
+      logger,
+    });
   if (engine !== null) await startWorker(engine);
   return { remote, queue, blobs, messages, troubles, startWorker };
 }

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { ContentHash } from '../../model/ids.ts';
 import type { Blobs } from '../../ports/blobs.ts';
-import { MAX_CALL_BYTES } from '../../ports/call-message.ts';
 import type { CallOptions, Queue } from '../../ports/queue.ts';
 import type { FetchRequest } from '../engine.ts';
 import type { CookieJar } from '../http/cookie-jar.ts';
@@ -18,6 +17,7 @@ import {
   readRenderAnswer,
 } from './render-message.ts';
 import { writeProxy } from './render-schemas.ts';
+import { MOST_REQUEST_BYTES } from './sealed-calls.ts';
 import { splitCookies } from './split-cookies.ts';
 
 export interface RenderCallsOptions {
@@ -84,7 +84,7 @@ export function createRenderCalls({ name, queue, blobs }: RenderCallsOptions): R
         needs: Object.keys(options),
       };
       try {
-        if (sizeOf(message) > MAX_CALL_BYTES) throw tooMuch();
+        if (sizeOf(message) > MOST_REQUEST_BYTES) throw tooMuch();
         if (mayStart?.() === false) {
           throw new ScrapifieError('CANCELLED', `The request to ${url.host} came too late`);
         }
@@ -109,6 +109,6 @@ function withoutGaps<T extends object>(fields: T): Partial<T> {
 function tooMuch(): ScrapifieError {
   return new ScrapifieError(
     'UNSUPPORTED_OPTION',
-    `URL, headers and cookies of a render take at most ${MAX_CALL_BYTES} bytes`,
+    `URL, headers and cookies of a render take at most ${MOST_REQUEST_BYTES} bytes`,
   );
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { BrowserContext, Page } from 'patchright-core';
+import type { Identity } from '../../model/identity.ts';
 import {
   type BrowserEngineHooks,
   type BrowserEngineOptions,
@@ -8,6 +9,7 @@ import {
 } from '../browser/browser-engine.ts';
 import { browserUnavailable } from '../browser/render-errors.ts';
 import { briefingOf, contextOptionsOf, regionalOptionsOf } from './disguise.ts';
+import { fitIdentity } from './fit-identity.ts';
 import { arrangeHeaders } from './header-order.ts';
 import { createHand } from './human-hand.ts';
 import type { PauseRange } from './human-pauses.ts';
@@ -26,7 +28,8 @@ const MOST_VISITED = 2_000;
 
 /**
  * A browser that is who the request's identity says: to servers, to scripts of the page, of its frames and of its
- * workers, and in the way it acts. A request without an identity says who we are, like one to the plain engine.
+ * workers, and in the way it acts. A request without an identity says who we are, like one to the plain engine. The
+ * version is that of the browser at hand, which whoever drew the identity may not have known.
  *
  * A browser behind a Playwright server has a disguise of its own (that is what such servers are for) and gets only what
  * concerns the place: time zone, language and position.
@@ -35,6 +38,9 @@ export function createStealthEngine(options: StealthEngineOptions): RenderEngine
   const { rig, userAgent, limits, afterLoad, pauses, random = Math.random } = options;
   const hasOwnDisguise = rig.kind === 'playwright';
   const visits = new WeakMap<BrowserContext, Set<string>>();
+  /** Of the browser that was met last; known once a context was made in it. */
+  let version: string | null = null;
+  const misfits = new WeakSet<object>();
 
   const hooks: BrowserEngineHooks = {
     contextFor({ identity }) {
@@ -45,6 +51,8 @@ export function createStealthEngine(options: StealthEngineOptions): RenderEngine
     },
     async prepareContext(context, { identity }) {
       if (identity === undefined || hasOwnDisguise) return;
+      version = context.browser()?.version() ?? null;
+      if (version !== null && fitIdentity(identity, version) !== identity) throw misfit(version);
       tapFor(context).brief(context, briefingOf(identity, `s${randomBytes(9).toString('hex')}`));
     },
     beforeNavigation(page, { identity }) {
@@ -73,7 +81,46 @@ export function createStealthEngine(options: StealthEngineOptions): RenderEngine
     return isKnown;
   };
 
-  return createBrowserEngine({ rig, userAgent, limits, name: 'stealth', watchesConsole: false, hooks });
+  const misfit = (found: string) => {
+    const error = browserUnavailable(`it is of version ${found}, and the identity of another`);
+    misfits.add(error);
+    return error;
+  };
+
+  /** Contexts are planned before it is known which browser they are made in, so the first plan may not fit. */
+  const fitting = async <Request extends { readonly identity?: Identity | undefined }, Response>(
+    request: Request,
+    work: (request: Request) => Promise<Response>,
+  ): Promise<Response> => {
+    const { identity } = request;
+    const fitted = (): Request =>
+      identity === undefined || version === null || hasOwnDisguise
+        ? request
+        : { ...request, identity: fitIdentity(identity, version) };
+    try {
+      return await work(fitted());
+    } catch (error) {
+      const reasons = [error, error instanceof Error ? error.cause : null];
+      const isMisfit = reasons.some((reason) => reason instanceof Error && misfits.has(reason));
+      if (!isMisfit) throw error;
+      return work(fitted());
+    }
+  };
+
+  const engine = createBrowserEngine({
+    rig,
+    userAgent,
+    limits,
+    name: 'stealth',
+    watchesConsole: false,
+    hooks,
+  });
+  return {
+    name: engine.name,
+    render: (request) => fitting(request, (fitted) => engine.render(fitted)),
+    fetch: (request) => fitting(request, (fitted) => engine.fetch(fitted)),
+    close: () => engine.close(),
+  };
 }
 
 function tapFor(context: BrowserContext): TargetTap {

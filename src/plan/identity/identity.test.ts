@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { brandsOf } from '../../fetch/stealth/client-hints.ts';
 import type { Identity } from '../../model/identity.ts';
-import { brandsOf } from './client-hints.ts';
 import { drawHardware } from './hardware.ts';
 import { createIdentity, type IdentityRequest } from './identity.ts';
 import { REGIONS } from './regions.ts';

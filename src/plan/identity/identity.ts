@@ -1,6 +1,6 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { brandHeader, brandsOf, majorOf } from '../../fetch/stealth/client-hints.ts';
 import type { ClientHints, Identity } from '../../model/identity.ts';
-import { brandHeader, brandsOf, majorOf } from './client-hints.ts';
 import { drawHardware, type Hardware, type OperatingSystem } from './hardware.ts';
 import { type Place, REGIONS, type Region } from './regions.ts';
 import { pickScreen } from './screens.ts';

@@ -1,4 +1,4 @@
-const REGIONS = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' });
+let regions: Intl.DisplayNames | null = null;
 /** Codes that name no country, though the tables know them. */
 const NOT_COUNTRIES: ReadonlySet<string> = new Set(['eu', 'ez', 'un', 'qo', 'xa', 'xb', 'zz']);
 
@@ -6,10 +6,16 @@ const NOT_COUNTRIES: ReadonlySet<string> = new Set(['eu', 'ez', 'un', 'qo', 'xa'
 export function countryCode(text: string): string | null {
   const code = text.toLowerCase();
   if (!/^[a-z]{2}$/.test(code) || NOT_COUNTRIES.has(code)) return null;
-  return REGIONS.of(code.toUpperCase()) === undefined ? null : code;
+  return regionNames().of(code.toUpperCase()) === undefined ? null : code;
 }
 
 /** For a reader: `Germany`. */
 export function countryName(code: string): string {
-  return REGIONS.of(code.toUpperCase()) ?? code;
+  return regionNames().of(code.toUpperCase()) ?? code;
+}
+
+/** Made when it is first asked for: its tables take a while to load, and most commands name no country. */
+function regionNames(): Intl.DisplayNames {
+  regions ??= new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' });
+  return regions;
 }
