@@ -36,8 +36,9 @@ fleet: setup servers browser ## Start a fleet on this machine: servers, APIs, wo
 test: servers browser lint typecheck ## Check style and types, then run every test
 	@$(NODE) vitest run --reporter=default --reporter=./test/reporter.ts $(ARGS)
 
-fault: setup servers browser ## Kill a crawl, browsers at work, and every part of a fleet, again and again
+fault: setup servers browser ## Kill a crawl, browsers at work, and every part of a fleet, again and again; feed on broken pages
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/kill-run.ts --pages 3000 --kills 30 $(ARGS)
+	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/extract-fuzz-run.ts --inputs 100000
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/render-soak-run.ts --pages 1000
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/nemesis/main.ts $(NEMESIS)
 

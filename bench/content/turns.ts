@@ -1,11 +1,13 @@
 // Finding the content of pages, in turns with others that do it. usage: node turns.ts ROUNDS STRIDE [FOLDER]
-import { extractContent } from '../../src/extract/content/extract-content.ts';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { type DeepWish, readDeep } from '../../src/extract/deep/read-deep.ts';
 import { type ExtractInput, extractPage } from '../../src/extract/extract-page.ts';
-import { buildTree } from '../../src/extract/tree/tree-builder.ts';
+import { decodeText } from '../../src/fetch/charset.ts';
 import { renderPage } from '../../test/site/pages/big.ts';
 import { rotated } from '../sample.ts';
 import { readPages } from './pages.ts';
-import { installedPeers, type Peer } from './peers.ts';
 
 export interface ContentAnswer {
   readonly pages: number;
@@ -18,6 +20,13 @@ export interface ContentAnswer {
   }[];
 }
 
+/** Somebody who finds the content of a page. */
+interface Contender {
+  readonly name: string;
+  /** The length of what was found. */
+  run(html: string, url: string): Promise<number>;
+}
+
 interface Page {
   readonly html: string;
   readonly url: string;
@@ -28,6 +37,10 @@ const GENERATED = 60;
 /** Pages that every contender reads before the clock counts. */
 const WARM_UP = 30;
 const HTML_TYPE = 'text/html; charset=utf-8';
+const MOST_FILES = 2_000;
+/** Relative dates are none of what is measured. */
+const FETCHED_AT = Date.UTC(2026, 0, 1);
+const NO_BYTES = new Uint8Array();
 
 const [, , rounds = '3', stride = '1', folder] = process.argv;
 
@@ -38,7 +51,15 @@ function generated(): Page[] {
   }));
 }
 
-const own: Peer = {
+const WISH: DeepWish = {
+  formats: ['content', 'text', 'markdown', 'structured'],
+  type: null,
+  rules: null,
+  hasLlm: false,
+};
+
+/** As a page thread does it when everything is wanted. */
+const own: Contender = {
   name: 'Scrapifie',
   async run(html, url) {
     const input: ExtractInput = {
@@ -50,13 +71,45 @@ const own: Peer = {
       xRobotsTag: null,
       formats: ['metadata', 'links'],
     };
-    return extractPage(input).links.length + extractContent(buildTree(html), url).markdown.length;
+    const { links } = extractPage(input);
+    const { record } = await readDeep(
+      {
+        bytes: NO_BYTES,
+        html,
+        isHtml: true,
+        url,
+        contentType: HTML_TYPE,
+        contentLanguage: null,
+        linkHeader: null,
+        fetchedAt: FETCHED_AT,
+        decode: decodeText,
+      },
+      WISH,
+    );
+    return links.length + (record.markdown?.length ?? 0);
   },
 };
 
-const all: readonly Page[] = folder === undefined ? generated() : readPages(folder);
+/** Marked pages with their addresses, or any HTML files. */
+function fromFolder(dir: string): Page[] {
+  if (existsSync(join(dir, 'ground-truth'))) return readPages(dir);
+  return readdirSync(dir, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.html?(?:\.gz)?$/i.test(name))
+    .sort()
+    .slice(0, MOST_FILES)
+    .map((name) => {
+      const bytes = readFileSync(join(dir, name));
+      const { text } = decodeText(name.endsWith('.gz') ? gunzipSync(bytes) : bytes, 'text/html');
+      return { html: text, url: `https://www.site.example/${encodeURI(name)}` };
+    });
+}
+
+const { peers } = (await import(new URL('./peers.mjs', import.meta.url).href)) as {
+  readonly peers: readonly Contender[];
+};
+const all: readonly Page[] = folder === undefined ? generated() : fromFolder(folder);
 const pages = all.filter((_, index) => index % Number(stride) === 0);
-const contenders = [own, ...(await installedPeers())];
+const contenders = [own, ...peers];
 const ms = contenders.map(() => [] as number[][]);
 const failures = contenders.map(() => 0);
 // What the others report about pages they cannot read is not for our output.
@@ -67,7 +120,7 @@ console.log = () => {};
 async function time(contender: number, { html, url }: Page): Promise<number> {
   const startedAt = performance.now();
   try {
-    await (contenders[contender] as Peer).run(html, url);
+    await (contenders[contender] as Contender).run(html, url);
   } catch {
     failures[contender] = (failures[contender] as number) + 1;
   }

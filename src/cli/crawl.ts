@@ -5,7 +5,7 @@ import type { CrawlReport } from './crawl-report.ts';
 import { type CrawlFlags, wishOf } from './crawl-request.ts';
 import { followCrawl } from './crawl-run.ts';
 import { beginCrawl, type Opened, resumeCrawl } from './crawl-start.ts';
-import { EXTRACT_FLAGS, extractFieldOf } from './extract-flags.ts';
+import { EXTRACT_FLAGS, extractFieldOf, LLM_FLAGS } from './extract-flags.ts';
 import { FLAGS, given, readSettings } from './flags.ts';
 import { createLogFile } from './log-file.ts';
 import { openOneOff } from './one-off.ts';
@@ -63,6 +63,7 @@ export const define: DefineCommand = (command, shell, endWith) => {
     'maxDuration',
     'format',
     ...EXTRACT_FLAGS,
+    ...LLM_FLAGS,
     'header',
     'timeout',
   ] as const) {

@@ -7,15 +7,20 @@ export interface ExtractFlags {
   readonly extract?: string;
   readonly rules?: string;
   readonly schema?: string;
+  readonly llm?: true;
+  readonly llmDerived?: string[];
 }
 
 export const EXTRACT_FLAGS = ['extract', 'rules', 'schema'] as const;
+/** For commands that fetch: those that only read have no language model. */
+export const LLM_FLAGS = ['llm', 'llmDerived'] as const;
 
 /** Which flag a field of the request comes from; the first that fits counts. */
 export const EXTRACT_FLAG_OF = {
   'extract.type': '--extract',
   'extract.rules': '--rules',
   'extract.schema': '--schema',
+  'extract.llm': '--llm',
   extract: '--schema',
 } as const;
 
@@ -25,11 +30,17 @@ export const EXTRACT_FLAG_OF = {
  */
 export function extractFieldOf(cwd: string, flags: ExtractFlags): object | undefined {
   const { extract: type, rules: rulesFile, schema: schemaFile } = flags;
-  if (type === undefined && rulesFile === undefined && schemaFile === undefined) return undefined;
+  const llm = llmFieldOf(flags);
+  if ([type, rulesFile, schemaFile, llm].every((value) => value === undefined)) return undefined;
   const rules = rulesFile === undefined ? null : readYamlFile(cwd, rulesFile, '--rules');
   const schema = schemaFile === undefined ? null : readYamlFile(cwd, schemaFile, '--schema');
   if (rules !== null) refuseWrong(rules, schema);
-  return given({ type, rules: rules?.value, schema: schema?.value });
+  return given({ type, rules: rules?.value, schema: schema?.value, llm });
+}
+
+function llmFieldOf({ llm, llmDerived }: ExtractFlags): true | object | undefined {
+  if (llmDerived === undefined) return llm;
+  return { derived: llmDerived.includes('all') ? 'all' : llmDerived };
 }
 
 function refuseWrong(rules: YamlFile, schema: YamlFile | null): void {

@@ -99,6 +99,16 @@ export const FLAGS = {
     ),
   rules: () => new Option('--rules <file>', 'YAML or JSON file with rules for what to read out of the page'),
   schema: () => new Option('--schema <file>', 'JSON Schema that the result of the rules is checked against'),
+  llm: () =>
+    new Option(
+      '--llm',
+      'ask the language model of the settings for required fields that the rules left empty',
+    ),
+  llmDerived: () =>
+    new Option(
+      '--llm-derived <field>',
+      'the same; this field need not stand on the page word for word (all: none need); repeatable',
+    ).argParser(list),
   engine: () => new Option('--engine <name>', 'how pages are fetched').choices(ENGINES),
   waitFor: () => new Option('--wait-for <selector>', 'read the page when an element matches'),
   waitMs: () => new Option('--wait-ms <time>', 'read the page after a pause, e.g. 2s').argParser(duration),

@@ -2,7 +2,13 @@ import { resolve } from 'node:path';
 import { ERRORS, EXIT } from '../errors/registry.ts';
 import { SCRAPE_FORMATS, scrapeRequestSchema } from '../jobs/job-request.ts';
 import type { Format } from '../model/job.ts';
-import { EXTRACT_FLAG_OF, EXTRACT_FLAGS, type ExtractFlags, extractFieldOf } from './extract-flags.ts';
+import {
+  EXTRACT_FLAG_OF,
+  EXTRACT_FLAGS,
+  type ExtractFlags,
+  extractFieldOf,
+  LLM_FLAGS,
+} from './extract-flags.ts';
 import { FLAGS, given, parseFlags } from './flags.ts';
 import { explainWait, inDataFolder, inTemporaryFolder, OPERATOR } from './one-off.ts';
 import { PAGE_FLAG_OF, PAGE_FLAGS, type PageFlags, pageFieldsOf, readActions } from './page-flags.ts';
@@ -49,13 +55,14 @@ Examples:
   scrapifie scrape https://example.com --format markdown
   scrapifie scrape https://shop.example/hat --extract product
   scrapifie scrape https://shop.example/hat --rules rules.yaml --schema hat.json
+  scrapifie scrape https://shop.example/hat --rules rules.yaml --llm
   scrapifie scrape https://example.com --format html,links --header 'Accept-Language: de'
   scrapifie scrape https://example.com --wait-for '#list' --screenshot page.png --full-page
   scrapifie scrape https://example.com --actions steps.yaml --pdf page.pdf`;
 
 export const define: DefineCommand = (command, shell, endWith) => {
   command.argument('<url>', 'the page');
-  for (const flag of ['format', ...EXTRACT_FLAGS, 'json', ...PAGE_FLAGS, 'actions'] as const) {
+  for (const flag of ['format', ...EXTRACT_FLAGS, ...LLM_FLAGS, 'json', ...PAGE_FLAGS, 'actions'] as const) {
     command.addOption(FLAGS[flag]());
   }
   command

@@ -1,6 +1,6 @@
 import { NameTable } from './name-table.ts';
 
-/** The attributes extraction asks for. At most 31, so that the ones seen on a tag fit into one bit mask. */
+/** The attributes extraction asks for. At most 32, so that the ones seen on a tag fit into one bit mask. */
 const NAMES = [
   'href',
   'src',
@@ -33,6 +33,7 @@ const NAMES = [
   'data-src',
   'data-srcset',
   'xml:lang',
+  'prefix',
 ] as const;
 
 export type AttributeName = (typeof NAMES)[number];
@@ -47,4 +48,6 @@ function maskOf(...names: readonly AttributeName[]): number {
   return names.reduce((mask, name) => mask | (1 << ATTR[name]), 0);
 }
 export const MICRODATA_MASK = maskOf('itemscope', 'itemprop');
-export const RDFA_MASK = maskOf('typeof', 'property', 'vocab');
+/** Attributes that name a thing. */
+export const RDFA_THING_MASK = maskOf('typeof', 'resource', 'about');
+export const RDFA_MASK = maskOf('typeof', 'property', 'vocab', 'prefix', 'resource', 'about');

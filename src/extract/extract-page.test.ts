@@ -169,7 +169,6 @@ describe('extractPage', () => {
         title: null,
         metadata: null,
         links: [],
-        text: '{"a": "<a href=/x>"}',
       });
       expect(json.textHash).toBe(
         extract('{"a":  "<a href=/x>"}\n', { contentType: 'application/vnd.api+json' }).textHash,

@@ -9,6 +9,7 @@ import { noFacts, type PageFacts } from './page-facts.ts';
 import { PageReader } from './page-reader.ts';
 import { ownRobotsHeader, type RobotsDirectives, readRobotsContent } from './robots-directives.ts';
 import { HtmlScanner } from './scanner.ts';
+import type { PageItems } from './structured-data.ts';
 import { TextDigest } from './text-digest.ts';
 import { TypedLinks } from './typed-links.ts';
 
@@ -49,6 +50,7 @@ export interface Extracted {
 // One page at a time per thread: their buffers are used again for the next one.
 const scanner = new HtmlScanner();
 const digest = new TextDigest();
+const NO_ITEMS: PageItems = { microdata: [], rdfa: [], isTruncated: false };
 
 /** Reads a page: pure, synchronous, linear in its size, and without a way to fail. */
 export function extractPage(input: ExtractInput): Extracted {
@@ -71,7 +73,8 @@ function extractHtml(input: ExtractInput): Extracted {
   if (facts.refresh !== null) links.push({ url: facts.refresh, text: '', rel: '', from: 'refresh' });
   const robotsHeader = ownRobotsHeader(input.xRobotsTag);
   const { hash, length } = digest.finish();
-  const isTruncated = reader.isTruncated || typed.isTruncated;
+  const items = reader.structured?.finish(input.text, input.url) ?? NO_ITEMS;
+  const isTruncated = reader.isTruncated || typed.isTruncated || items.isTruncated;
   const clean = input.formats.includes('html') ? cleanHtml(scanner, input.text, base) : null;
   return {
     kind: 'html',
@@ -79,7 +82,7 @@ function extractHtml(input: ExtractInput): Extracted {
     title: reader.title,
     textHash: hash,
     textLength: length,
-    metadata: hasMetadata ? metadataOf(input, reader, typed, robotsHeader) : null,
+    metadata: hasMetadata ? metadataOf(input, reader, typed, items, robotsHeader) : null,
     links,
     ...(clean === null ? {} : { html: clean.html }),
     robots: meta.directives(robotsHeader),
@@ -93,9 +96,10 @@ function metadataOf(
   input: ExtractInput,
   reader: PageReader,
   typed: TypedLinks,
+  { microdata, rdfa }: PageItems,
   robotsHeader: string,
 ): PageMetadata {
-  const { meta, structured } = reader;
+  const { meta } = reader;
   const robots = [...meta.robots, robotsHeader].filter((part) => part !== '').join(', ');
   return {
     title: reader.title,
@@ -110,9 +114,8 @@ function metadataOf(
     twitter: meta.twitter,
     hreflang: typed.hreflang,
     jsonLd: reader.jsonLd,
-    microdata: structured.microdata.roots,
-    // An element with a type and nothing in it says nothing.
-    rdfa: structured.rdfa.roots.filter((item) => Object.keys(item.properties).length > 0),
+    microdata,
+    rdfa,
     feeds: typed.feeds,
     pagination: typed.pagination(),
     images: reader.images.resolve(reader.base),
@@ -135,7 +138,6 @@ function extractOther(input: ExtractInput, kind: ContentKind): Extracted {
     textLength: length,
     metadata: null,
     links: [],
-    ...(hasText && input.formats.includes('text') ? { text: input.text } : {}),
     robots: readRobotsContent(ownRobotsHeader(input.xRobotsTag)),
     canonical: typed.canonical,
     facts: noFacts(),

@@ -41,7 +41,8 @@ export class PageReader implements ScanHandler {
   readonly jsonLd: unknown[] = [];
   readonly meta = new MetaTags();
   readonly facts = noFacts();
-  readonly structured: StructuredData;
+  /** Null while there was none. */
+  structured: StructuredData | null = null;
   readonly #scanner: HtmlScanner;
   readonly #digest: TextDigest;
   readonly #isFull: boolean;
@@ -65,7 +66,6 @@ export class PageReader implements ScanHandler {
     this.#isFull = isFull;
     this.base = page;
     this.links = new LinkCollector(scanner, this.#capture);
-    this.structured = new StructuredData(scanner);
   }
 
   get isForeign(): boolean {
@@ -73,7 +73,7 @@ export class PageReader implements ScanHandler {
   }
 
   get isTruncated(): boolean {
-    const parts = [this.#scanner, this.#elements, this.links, this.images, this.meta, this.structured];
+    const parts = [this.#scanner, this.#elements, this.links, this.images, this.meta];
     return this.#isTruncated || parts.some((part) => part.isTruncated);
   }
 
@@ -196,6 +196,7 @@ export class PageReader implements ScanHandler {
   }
 
   #readItems(tag: number, isVoid: boolean): number {
+    this.structured ??= new StructuredData(this.#scanner);
     const { structured, base } = this;
     const depth = this.#elements.depth;
     const capture = this.#capture;
@@ -242,7 +243,9 @@ export class PageReader implements ScanHandler {
     if (href === null || this.#hasBase) return;
     this.#hasBase = true;
     const base = BaseUrl.parse(href, this.base);
-    if (base?.isWeb) this.base = base;
+    if (!base?.isWeb) return;
+    this.base = base;
+    this.structured?.rebase();
   }
 
   #openHeading(level: number): void {
@@ -266,7 +269,7 @@ export class PageReader implements ScanHandler {
   #ended(mark: number, depth: number): void {
     if ((mark & UNSEEN) !== 0) this.#unseen--;
     if ((mark & INERT) !== 0) this.#inert--;
-    if ((mark & ITEM) !== 0) this.structured.end(depth, this.#capture);
+    if ((mark & ITEM) !== 0) this.structured?.end(depth, this.#capture);
     if ((mark & WITHOUT_SCRIPTS) !== 0) {
       const text = this.#capture.since(this.#noscriptStart, LIMITS.noscriptChars);
       this.facts.noscriptText = this.facts.noscriptText || text;

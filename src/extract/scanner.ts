@@ -65,6 +65,17 @@ export class HtmlScanner {
     return decodeHTMLAttribute(this.html.slice(this.#starts[id] as number, this.#ends[id] as number));
   }
 
+  /** The same for an attribute that `ATTR` has no room for; for few tags of a page. */
+  attributeNamed(name: string): string | null {
+    const { ranges, html } = this;
+    for (let slot = 0; slot < this.attributeCount * 4; slot += 4) {
+      const [start, end] = [ranges[slot] as number, ranges[slot + 1] as number];
+      if (end - start !== name.length || html.slice(start, end).toLowerCase() !== name) continue;
+      return decodeHTMLAttribute(html.slice(ranges[slot + 2], ranges[slot + 3]));
+    }
+    return null;
+  }
+
   scan(html: string, handler: ScanHandler): void {
     this.html = html;
     this.codes = codeUnitsOf(html);

@@ -67,8 +67,36 @@ describe('microdata', () => {
     ]);
   });
 
+  it('reads what itemref leads to, before and behind', () => {
+    const { microdata } = itemsOf(
+      '<i id=p itemprop=x>1</i><div itemscope itemtype="https://schema.org/A" itemref="p q"><b itemprop=x>2</b></div><p id=q><b itemprop=y>3</b></p>',
+    );
+    expect(microdata).toEqual([{ type: ['https://schema.org/A'], properties: { x: ['1', '2'], y: ['3'] } }]);
+  });
+
+  it('counts as items only those that are no property, and has properties in the order they begin', () => {
+    const { microdata } = itemsOf(
+      '<p itemprop=a itemscope><i itemprop=b>1</i></p><p itemscope><b itemprop=x>1<i itemprop=y content=c>2</i></b><b itemprop=x>3</b></p>',
+    );
+    expect(microdata).toEqual([{ type: [], properties: { x: ['12', '3'], y: ['c'] } }]);
+    expect(Object.keys(microdata[0].properties)).toEqual(['x', 'y']);
+  });
+
+  it('takes addresses as relative to a base that comes late', () => {
+    const { microdata } = itemsOf('<p itemscope><a itemprop=x href=y></a></p><base href="/other/">');
+    expect(microdata).toEqual([{ type: [], properties: { x: ['https://example.com/other/y'] } }]);
+  });
+
+  it.each(['itemscope itemprop="a b c d"', 'typeof=T property="a b c d"'])(
+    'things that double with every level (%s) do not fill the memory',
+    (bomb) => {
+      const written = JSON.stringify(itemsOf(`<div itemscope typeof=X>${`<div ${bomb}>`.repeat(30)}x`));
+      expect(written.length).toBeLessThan(4_000_000);
+    },
+  );
+
   it('nests no deeper than can be written out', () => {
-    const { microdata } = itemsOf('<div itemscope itemprop=a>'.repeat(400));
+    const { microdata } = itemsOf(`<div itemscope>${'<div itemscope itemprop=a>'.repeat(400)}`);
     let depth = 0;
     for (let item = microdata[0]; item !== undefined; item = item.properties.a?.[0]) depth++;
     expect(depth).toBe(32);
@@ -84,7 +112,7 @@ describe('RDFa Lite', () => {
     expect(rdfa).toEqual([
       {
         type: ['https://schema.org/Product'],
-        id: '#p',
+        id: 'https://example.com/dir/page#p',
         properties: {
           name: ['Thing'],
           offers: [
@@ -96,6 +124,38 @@ describe('RDFa Lite', () => {
           color: ['red'],
           maker: ['https://example.com/acme'],
         },
+      },
+    ]);
+  });
+
+  it('knows prefixes, those of the page and those that everybody knows', () => {
+    const { rdfa } = itemsOf(
+      '<html prefix="ex: https://ex.org/"><p typeof="ex:T schema:Thing"><b property="ex:a">1</b><b property="schema:name">n</b><b property="dc:date">d</b></p>',
+    );
+    expect(rdfa).toEqual([
+      {
+        type: ['https://ex.org/T', 'https://schema.org/Thing'],
+        properties: { 'https://ex.org/a': ['1'], name: ['n'], 'http://purl.org/dc/terms/date': ['d'] },
+      },
+    ]);
+  });
+
+  it('joins what is said of one thing in several places, also in circles', () => {
+    const { rdfa } = itemsOf(
+      '<div vocab="https://schema.org/"><p typeof=A resource="#a"><i property=b resource="#b"></i></p><p about="#b" typeof=B><i property=a resource="#a"></i></p><p resource="#b"><i property=name>n</i></p></div>',
+    );
+    const [a, b] = ['https://example.com/dir/page#a', 'https://example.com/dir/page#b'];
+    const typed = (name: string) => [`https://schema.org/${name}`];
+    expect(rdfa).toEqual([
+      {
+        type: typed('A'),
+        id: a,
+        properties: { b: [{ type: typed('B'), id: b, properties: { a: [a], name: ['n'] } }] },
+      },
+      {
+        type: typed('B'),
+        id: b,
+        properties: { a: [{ type: typed('A'), id: a, properties: { b: [b] } }], name: ['n'] },
       },
     ]);
   });

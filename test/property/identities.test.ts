@@ -8,8 +8,9 @@ import { seededRandom } from '../../src/plan/identity/seeded-random.ts';
 
 /**
  * What a session pretends to be. Its neighbours: property 12 (a browser is replaced after so many pages) in
- * src/fetch/browser/browser-pool.test.ts, 18 to 21 (proxies) in src/plan/proxies/proxy-pool-properties.test.ts, 30
- * (credentials are kept for a while) in src/sessions.
+ * src/fetch/browser/browser-pool.test.ts, 13 (fields that are missing) in rules.test.ts, 18 to 21 (proxies) in
+ * src/plan/proxies/proxy-pool-properties.test.ts, 30 (credentials are kept for a while) in
+ * src/sessions/remote-credentials.test.ts.
  */
 const someSeed = fc.string({ minLength: 1, maxLength: 24 });
 const someRegion = fc.constantFrom(...Object.keys(REGIONS));

@@ -418,7 +418,7 @@ describe('rules', () => {
     );
   });
 
-  it('that are sound give every field, null or empty where nothing was found, and the same again', () => {
+  it('property 13: that are sound give every field, null or empty where nothing was found, and the same again', () => {
     fc.assert(
       fc.property(rulesOf(written), html, (input, page) => {
         const { rules, problems } = compileRules(input);

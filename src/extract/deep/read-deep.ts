@@ -17,7 +17,7 @@ import { isNothing } from '../rules/transforms.ts';
 import { HtmlScanner } from '../scanner.ts';
 import { readStructured, type StructuredParts, viewOf } from '../structured/structured-view.ts';
 import type { PageTree } from '../tree/page-tree.ts';
-import { buildTree } from '../tree/tree-builder.ts';
+import { treeOf } from '../tree/shared-tree.ts';
 import { extractTyped } from '../types/extract-typed.ts';
 import type { TypeName } from '../types/registry.ts';
 import { visibleText } from '../visible-text.ts';
@@ -64,25 +64,27 @@ export async function readDeep(page: DeepPage, wish: DeepWish): Promise<DeepRead
 }
 
 function readHtml(page: DeepPage, wish: DeepWish): DeepReading {
-  const tree = buildTree(page.html);
+  const tree = treeOf(page.html);
   const has = (format: Format) => wish.formats.includes(format);
   const { contentLanguage, linkHeader, url } = page;
-  const content =
-    has('text') || has('markdown') || has('content') ? extractContent(tree, url, { contentLanguage }) : null;
+  let found: PageContent | null = null;
+  const content = () => {
+    found ??= extractContent(tree, url, { contentLanguage });
+    return found;
+  };
   let parts: StructuredParts | null = null;
   const structured = () => {
     parts ??= readStructured(tree, url, { linkHeader });
     return parts;
   };
   const record: DeepRecord = {
-    ...(content !== null && has('text') ? { text: content.text } : {}),
-    ...(content !== null && has('markdown') ? { markdown: content.markdown } : {}),
-    ...(content !== null && has('content') ? { content: contentRecord(content) } : {}),
+    ...(has('text') ? { text: content().text } : {}),
+    ...(has('markdown') ? { markdown: content().markdown } : {}),
+    ...(has('content') ? { content: contentRecord(content()) } : {}),
     ...(has('structured') ? { structured: viewOf(structured()) } : {}),
-    ...extracted(page, tree, undefined, wish, structured),
+    ...extracted(page, { tree, structured, contentText: () => content().text }, undefined, wish),
   };
-  const text = () => (content ?? extractContent(tree, url, { contentLanguage })).markdown;
-  return { record, unanswered: unansweredOf(record, wish, text) };
+  return { record, unanswered: unansweredOf(record, wish, () => content().markdown) };
 }
 
 function readBody(page: DeepPage, other: OtherContent, wish: DeepWish): DeepReading {
@@ -93,7 +95,7 @@ function readBody(page: DeepPage, other: OtherContent, wish: DeepWish): DeepRead
     ...(has('markdown') ? { markdown: other.markdown } : {}),
     ...(has('content') ? { content: bodyRecord(other) } : {}),
     ...(has('structured') ? { structured: { kind, feed, table, json, pageCount, problems } } : {}),
-    ...extracted(page, null, other, wish, null),
+    ...extracted(page, null, other, wish),
   };
   return { record, unanswered: unansweredOf(record, wish, () => other.markdown) };
 }
@@ -131,13 +133,19 @@ function schemaFor(type: ValueType | null, isList: boolean): Readonly<Record<str
   return isList ? { type: 'array', items: one } : one;
 }
 
+/** What several readers of a web page share, each part made when it is first asked for. */
+interface PageParts {
+  readonly tree: PageTree;
+  readonly structured: () => StructuredParts;
+  readonly contentText: () => string;
+}
+
 /** What the rules find stands over what the type found under the same name: they were written for this very page. */
 function extracted(
   page: DeepPage,
-  tree: PageTree | null,
+  parts: PageParts | null,
   other: OtherContent | undefined,
   { type, rules }: DeepWish,
-  structured: (() => StructuredParts) | null,
 ): Pick<DeepRecord, 'extracted' | 'extractedType' | 'extractedBy' | 'extractProblems'> {
   if (type === null && rules === null) return {};
   const { url, fetchedAt } = page;
@@ -145,18 +153,18 @@ function extracted(
   const by: Record<string, ValueOrigin> = {};
   const problems: ExtractProblem[] = [];
   let found: string | null = null;
-  if (type !== null && tree !== null) {
-    const typed = extractTyped(
-      { tree, url, fetchedAt, ...(structured ? { structured: structured() } : {}) },
-      type,
-    );
+  if (type !== null && parts !== null) {
+    const { tree, contentText } = parts;
+    const typed = extractTyped({ tree, url, fetchedAt, structured: parts.structured(), contentText }, type);
     found = typed.type;
     Object.assign(value, typed.value);
     Object.assign(by, typed.by);
     problems.push(...typed.problems.map(({ field, message }) => ({ path: field, message })));
   }
   if (rules !== null) {
-    const read = applyRules(rules, rulePage(page, tree, other), { now: () => performance.now() });
+    const read = applyRules(rules, rulePage(page, parts?.tree ?? null, other), {
+      now: () => performance.now(),
+    });
     Object.assign(value, read.value);
     for (const [path, { source }] of Object.entries(read.found)) by[path] = { source, confidence: 1 };
     problems.push(...read.problems.map(({ path, message }) => ({ path, message })));

@@ -95,6 +95,14 @@ describe('locations', () => {
     ['California, USA', undefined, [null, 'California', 'US']],
     ['Greater Boston Area', undefined, ['Boston', null, null]],
     ['Remote', undefined, [null, null, null]],
+    ['Leeds', undefined, ['Leeds', null, null]],
+    ['Leeds UK', undefined, ['Leeds', null, 'GB']],
+    ['8 Canal Street, Leeds, United Kingdom', undefined, ['Leeds', null, 'GB']],
+    ['Canal Street, Leeds, United Kingdom', undefined, ['Leeds', null, 'GB']],
+    ['Hauptstraße, 80331 München, Deutschland', undefined, ['München', null, 'DE']],
+    ['8 Canal Street, Leeds, West Yorkshire, UK', undefined, ['Leeds', 'West Yorkshire', 'GB']],
+    ['Bilbao, Biscay, Spain', undefined, ['Bilbao', 'Biscay', 'ES']],
+    ['12 Rue de Rivoli, 75001 Paris, France', undefined, ['Paris', null, 'FR']],
   ])('%s', (text, country, [city, region, code]) => {
     expect(parseLocation(text, { country })).toMatchObject({
       city,

@@ -17,6 +17,16 @@ export interface DataItem {
   readonly properties: Map<string, ItemValue[]>;
 }
 
+/** What a page says of things in one syntax. */
+export interface ReadItems {
+  readonly roots: readonly DataItem[];
+  /** A limit cut something off. */
+  readonly isTruncated: boolean;
+}
+
+/** Places that wait for the text of an element, so that values stand in the order in which their elements begin. */
+export type TextSlot = readonly { readonly values: ItemValue[]; readonly at: number }[];
+
 export function isItem(value: ItemValue | undefined): value is DataItem {
   return typeof value === 'object';
 }
@@ -39,13 +49,19 @@ export class ItemGraph {
   item(id: string | null): DataItem | null {
     const known = id === null ? undefined : this.#byId.get(id);
     if (known !== undefined) return known;
+    const item = this.own(id);
+    if (item !== null && id !== null) this.#byId.set(id, item);
+    return item;
+  }
+
+  /** A thing of its own, although others may have the same id; null when there are too many. */
+  own(id: string | null): DataItem | null {
     if (this.#all.length >= LIMITS.items) {
       this.isTruncated = true;
       return null;
     }
     const item: DataItem = { source: this.#source, types: [], id, properties: new Map() };
     this.#all.push(item);
-    if (id !== null) this.#byId.set(id, item);
     return item;
   }
 
@@ -60,26 +76,46 @@ export class ItemGraph {
     else if (typeof value !== 'object' || !values.includes(value)) values.push(value);
   }
 
+  /** The values of these properties are a text that is not known yet. */
+  awaitText(item: DataItem, names: readonly string[]): TextSlot {
+    return names.flatMap((name) => {
+      const before = item.properties.get(name)?.length ?? 0;
+      this.add(item, name, '');
+      const values = item.properties.get(name);
+      return values === undefined || values.length === before ? [] : [{ values, at: before }];
+    });
+  }
+
+  fill(slot: TextSlot, text: string): void {
+    for (const { values, at } of slot) {
+      this.#chars += text.length;
+      if (this.#chars > LIMITS.itemChars) this.isTruncated = true;
+      else values[at] = text;
+    }
+  }
+
   addRoot(item: DataItem): void {
     this.#roots.add(item);
   }
 
-  /** Things of which nothing is known but their id become that id. */
+  /** Things of which nothing is known but the id that refers to them become that id. */
   finish(): readonly DataItem[] {
+    const isUnknown = (value: ItemValue): value is DataItem & { readonly id: string } =>
+      isItem(value) &&
+      value.types.length === 0 &&
+      value.properties.size === 0 &&
+      value.id !== null &&
+      this.#byId.get(value.id) === value;
     for (const item of this.#all) {
       for (const [name, values] of item.properties) {
         if (values.some(isUnknown)) {
           item.properties.set(
             name,
-            values.map((value) => (isUnknown(value) ? (value.id ?? '') : value)),
+            values.map((value) => (isUnknown(value) ? value.id : value)),
           );
         }
       }
     }
     return [...this.#roots];
   }
-}
-
-function isUnknown(value: ItemValue): value is DataItem {
-  return isItem(value) && value.types.length === 0 && value.properties.size === 0 && value.id !== null;
 }

@@ -221,6 +221,11 @@ describe('microdata', () => {
       [{ price: '5.00' }],
     ],
     ['nothing outside of items', '<i itemprop=x>1</i><i itemprop=y itemscope></i>', []],
+    [
+      'an item with a type that is called a property of nothing',
+      '<div itemprop=blogPost itemscope itemtype="https://schema.org/BlogPosting"><i itemprop=author itemscope itemtype="https://schema.org/Person"><b itemprop=name>n</b></i></div>',
+      [{ '@type': 'BlogPosting', author: { '@type': 'Person', name: 'n' } }],
+    ],
     ['nothing in templates', '<template><p itemscope></p></template>', []],
     [
       'addresses that lead to no page as they are written',
@@ -278,6 +283,11 @@ describe('RDFa Lite', () => {
       'resource alone as whom properties describe',
       '<div vocab="https://schema.org/"><p typeof=A resource="/a"><i property=x>1</i></p><p resource="/a"><i property=y>2</i></p></div>',
       [{ '@type': 'A', '@id': 'https://example.com/a', x: '1', y: '2' }],
+    ],
+    [
+      'names of things that have no address',
+      '<div vocab="https://schema.org/"><p typeof=A resource="_:a"><i property=b resource="_:b"></i></p><p typeof=B resource="_:b"><i property=name>n</i></p></div>',
+      [{ '@type': 'A', '@id': '_:a', b: { '@type': 'B', '@id': '_:b', name: 'n' } }],
     ],
     [
       'prefixes',

@@ -1,9 +1,9 @@
 import { LIMITS } from '../limits.ts';
 import { hashName } from '../name-table.ts';
-import { TAG } from '../tag.ts';
-import { cut, words } from '../white-space.ts';
-import { elementText } from './element-text.ts';
-import { type DataItem, ItemGraph, type ItemValue } from './item.ts';
+import { words } from '../white-space.ts';
+import { carriedValue, TreeElement } from './data-element.ts';
+import { dataText } from './element-text.ts';
+import { type DataItem, ItemGraph, type ItemValue, type ReadItems } from './item.ts';
 import { absolute, type PageMarks } from './page-marks.ts';
 import { nameOf } from './vocabulary.ts';
 
@@ -12,42 +12,38 @@ const ITEMPROP = hashName('itemprop');
 const ITEMTYPE = hashName('itemtype');
 const ITEMID = hashName('itemid');
 const ITEMREF = hashName('itemref');
-const CONTENT = hashName('content');
-const SRC = hashName('src');
-const HREF = hashName('href');
-const DATA = hashName('data');
-const VALUE = hashName('value');
-const DATETIME = hashName('datetime');
-
-const SRC_TAGS = new Set([
-  TAG.audio,
-  TAG.embed,
-  TAG.iframe,
-  TAG.img,
-  TAG.image,
-  TAG.source,
-  TAG.track,
-  TAG.video,
-]);
-const HREF_TAGS = new Set([TAG.a, TAG.area, TAG.link]);
-const VALUE_TAGS = new Set([TAG.data, TAG.meter]);
 /** Elements looked at for all items together: `itemref` may lead to the same ones again and again. */
 const MOST_STEPS = 500_000;
 
+export interface MicrodataOptions {
+  /** What the type or property with an address is called. */
+  readonly name: (address: string) => string;
+  /** Also items that are called a property although nothing has them: many pages forget the thing around them. */
+  readonly hasStrays: boolean;
+}
+
 /** The items of a page's microdata, by the algorithm of the HTML standard; an item within itself is left out. */
-export function readMicrodataItems(marks: PageMarks): { roots: readonly DataItem[]; isTruncated: boolean } {
-  const reader = new MicrodataReader(marks);
+export function readMicrodataItems(
+  marks: PageMarks,
+  { name, hasStrays }: MicrodataOptions = { name: nameOf, hasStrays: true },
+): ReadItems {
+  const reader = new MicrodataReader(marks, name);
   for (const node of marks.microdata) reader.readRoot(node);
+  if (hasStrays) reader.readStrays();
   return { roots: reader.graph.finish(), isTruncated: reader.graph.isTruncated };
 }
 
 class MicrodataReader {
   readonly graph = new ItemGraph('microdata');
   readonly #marks: PageMarks;
+  readonly #name: (address: string) => string;
+  /** Items of the page that are in the graph. */
+  readonly #read = new Set<number>();
   #steps = 0;
 
-  constructor(marks: PageMarks) {
+  constructor(marks: PageMarks, name: (address: string) => string) {
     this.#marks = marks;
+    this.#name = name;
   }
 
   readRoot(node: number): void {
@@ -57,21 +53,35 @@ class MicrodataReader {
     if (item !== null) this.graph.addRoot(item);
   }
 
+  /** Items with a type that stand in no item and that none has led to. */
+  readStrays(): void {
+    const { tree, microdata } = this.#marks;
+    let past = 0;
+    for (const node of microdata) {
+      if (node < past || tree.attribute(node, ITEMSCOPE) === null) continue;
+      past = tree.ends[node] as number;
+      if (this.#read.has(node) || words(tree.attribute(node, ITEMTYPE)).length === 0) continue;
+      const item = this.#item(node, [node]);
+      if (item !== null) this.graph.addRoot(item);
+    }
+  }
+
   #item(node: number, around: readonly number[]): DataItem | null {
     const { tree, base } = this.#marks;
+    this.#read.add(node);
     // The same id on two elements does not make one item of them in microdata; the view merges them.
     const id = tree.attribute(node, ITEMID);
-    const item = this.graph.item(null);
-    if (item === null) return null;
-    const own: DataItem = id === null || id.trim() === '' ? item : { ...item, id: absolute(base, id) };
+    const own = this.graph.own(id === null || id.trim() === '' ? null : absolute(base, id));
+    if (own === null) return null;
     for (const type of words(tree.attribute(node, ITEMTYPE))) {
-      const name = nameOf(type);
+      const name = this.#name(type);
       if (!own.types.includes(name)) own.types.push(name);
     }
     for (const property of this.#properties(node)) {
       const value = this.#value(property, around);
       if (value === null) continue;
-      for (const name of words(tree.attribute(property, ITEMPROP))) this.graph.add(own, nameOf(name), value);
+      for (const name of words(tree.attribute(property, ITEMPROP)))
+        this.graph.add(own, this.#name(name), value);
     }
     return own;
   }
@@ -117,15 +127,7 @@ class MicrodataReader {
       }
       return this.#item(node, [...around, node]);
     }
-    const tag = tree.tags[node] as number;
-    const content = tree.attribute(node, CONTENT);
-    if (content !== null || tag === TAG.meta) return cut(content ?? '', LIMITS.itemValueChars);
-    if (SRC_TAGS.has(tag)) return absolute(base, tree.attribute(node, SRC) ?? '');
-    if (HREF_TAGS.has(tag)) return absolute(base, tree.attribute(node, HREF) ?? '');
-    if (tag === TAG.object) return absolute(base, tree.attribute(node, DATA) ?? '');
-    if (VALUE_TAGS.has(tag)) return cut(tree.attribute(node, VALUE) ?? '', LIMITS.itemValueChars);
-    const datetime = tag === TAG.time ? tree.attribute(node, DATETIME) : null;
-    return datetime ?? elementText(tree, node, LIMITS.itemValueChars);
+    return carriedValue(new TreeElement(tree, node), base) ?? dataText(tree, node, LIMITS.itemValueChars);
   }
 }
 

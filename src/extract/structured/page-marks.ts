@@ -3,6 +3,7 @@ import { LIMITS } from '../limits.ts';
 import { hashName } from '../name-table.ts';
 import { TAG } from '../tag.ts';
 import type { PageTree } from '../tree/page-tree.ts';
+import { isInertTemplate } from './element-text.ts';
 
 const ITEMSCOPE = hashName('itemscope');
 const ITEMPROP = hashName('itemprop');
@@ -50,8 +51,7 @@ export function readMarks(tree: PageTree, url: string): PageMarks {
   for (let node = 1; node < tree.count; node++) {
     if (tree.isText(node)) continue;
     const tag = tags[node] as number;
-    if (tag === TAG.template) {
-      // What a template holds is not part of the page.
+    if (isInertTemplate(tree, node)) {
       node = (ends[node] as number) - 1;
       continue;
     }

@@ -21,7 +21,7 @@ const FIELDS = {
   publishedAt: field('date', 'When it appeared, ISO 8601.'),
   modifiedAt: field('date', 'When it was last changed.'),
   description: field('body', 'Summary or lead.'),
-  body: field('body', 'The text itself.'),
+  body: field('body', 'The text itself; where no data of the page has it, the main content.'),
   section: field('text', 'The part of the site it belongs to.'),
   tags: field('texts', 'Keywords.'),
   images: field('urls', 'Addresses of its pictures.'),
@@ -36,6 +36,7 @@ type ArticleFields = typeof FIELDS;
 
 const ARTICLE =
   /^(?:\w*Article|BlogPosting|LiveBlogPosting|Report|Review|ReportageNewsArticle|OpinionNewsArticle)$/;
+const BODY_CHARS = 50_000;
 const BYLINE = /[\s_-](?:byline|author|author-name|post-author|entry-author|article-author|writer)[\s_-]/;
 const TEXT =
   /[\s_-](?:entry-content|post-content|article-content|article-body|articlebody|post-body|gh-content|theme-doc-markdown|markdown-body|story-body|rst-content|vp-doc|docs-content|doc-content|md-content)[\s_-]/;
@@ -185,8 +186,8 @@ function readMarkup(evidence: Evidence, draft: Draft<ArticleFields>): void {
   if (updated >= 0) draft.give('modifiedAt', written[updated], 'markup', 0.7);
   if (!draft.has('publishedAt')) draft.give('publishedAt', datedText(evidence), 'text', 0.4);
   const text = markup.firstNamed(TEXT) ?? element ?? null;
-  const body = text === null ? null : elementText(tree, text, 50_000);
-  draft.give('body', body, 'markup', 0.65);
+  // Finding the content costs more than all the rest, so nobody looks for what is known.
+  if (!draft.has('body')) draft.give('body', bodyOf(evidence, draft, element ?? null), 'markup', 0.65);
   if (text !== null) draft.give('images', picturesIn(markup, text), 'markup', 0.5);
   const tagBox = markup.firstNamed(TAGS);
   if (tagBox !== null)
@@ -201,6 +202,29 @@ function readMarkup(evidence: Evidence, draft: Draft<ArticleFields>): void {
   draft.give('wordCount', words, 'text', 0.6);
   const trail = evidence.parts.breadcrumbs;
   if (trail !== null) draft.give('breadcrumbs', trail.crumbs, trail.from);
+}
+
+/** Lines at the start of a text that may be its title, its author or its date. */
+const HEAD_LINES = 6;
+/** In fewer words there is too little to tell content from what surrounds it. */
+const FEW_WORDS = 100;
+
+/**
+ * The main content without the title and the names that stand above it and have fields of their own. Of a short text, what
+ * stands in the element that its author calls so.
+ */
+function bodyOf(evidence: Evidence, draft: Draft<ArticleFields>, element: number | null): string | null {
+  const { markup } = evidence;
+  const named = markup.text(markup.firstNamed(TEXT), BODY_CHARS);
+  if (named !== null && named.split(' ', FEW_WORDS).length < FEW_WORDS) return named;
+  const lines = evidence.contentText.split('\n').filter((line) => line.trim() !== '');
+  const told = [draft.get('title'), ...(draft.get('authors') ?? [])].map((text) => text?.toLowerCase());
+  const isTold = (line: string) => told.includes(line.trim().toLowerCase());
+  const text = [
+    ...lines.slice(0, HEAD_LINES).filter((line) => !isTold(line)),
+    ...lines.slice(HEAD_LINES),
+  ].join('\n');
+  return text || named || markup.text(element, BODY_CHARS);
 }
 
 function authorsIn({ markup }: Evidence, around: number): string[] {

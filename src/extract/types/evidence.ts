@@ -1,3 +1,4 @@
+import { extractContent } from '../content/extract-content.ts';
 import { type EmbeddedState, findEmbeddedState } from '../embedded/embedded-state.ts';
 import { hashName } from '../name-table.ts';
 import type { DataItem } from '../structured/item.ts';
@@ -18,6 +19,8 @@ export interface TypedPage {
   readonly linkHeader?: string | null;
   /** If somebody has already read it. */
   readonly structured?: StructuredParts;
+  /** The text of the main content, if somebody has it or can share it. */
+  readonly contentText?: () => string;
 }
 
 const LANG = hashName('lang');
@@ -28,6 +31,7 @@ export class Evidence {
   #parts: StructuredParts | null = null;
   #states: readonly EmbeddedState[] | null = null;
   #markup: Markup | null = null;
+  #contentText: string | null = null;
   #url: URL | null = null;
 
   constructor(page: TypedPage) {
@@ -49,6 +53,13 @@ export class Evidence {
   get markup(): Markup {
     this.#markup ??= new Markup(this.page.tree);
     return this.#markup;
+  }
+
+  /** The text of what the page exists for. */
+  get contentText(): string {
+    const { tree, url, contentText } = this.page;
+    this.#contentText ??= contentText === undefined ? extractContent(tree, url).text : contentText();
+    return this.#contentText;
   }
 
   get url(): URL {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { GOLDEN_PAGES } from '../content/golden-pages.fixture.ts';
 import { buildTree } from '../tree/tree-builder.ts';
 import { extractTyped, type TypedResult } from './extract-typed.ts';
 import type { TypeName } from './registry.ts';
@@ -153,5 +154,39 @@ describe('auto', () => {
       offers: { price: index },
     }));
     expect(read(ld({ '@type': 'ItemList', itemListElement: items }), 'auto').type).not.toBe('product');
+  });
+});
+
+describe('the body of an article', () => {
+  const [page] = GOLDEN_PAGES;
+  const html = page?.html ?? '';
+
+  it('is the main content of the page, without its title and who wrote it', () => {
+    const { value, by } = read(html, 'article', page?.url);
+    expect(value?.body).toMatch(/^The river had been rising/);
+    expect(value?.body).toContain('The boat KEEP');
+    expect(value?.body).not.toContain('DROP');
+    expect(by.body).toEqual({ source: 'markup', confidence: 0.65 });
+  });
+
+  it('is what the page states, where it does', () => {
+    const stated = ld({ '@type': 'Article', headline: 'x', articleBody: 'All of it.' });
+    const { value, by } = read(stated + html, 'article', page?.url);
+    expect([value?.body, by.body?.source]).toEqual(['All of it.', 'json-ld']);
+  });
+
+  it('is made only when it is needed, from what others have found', () => {
+    let asked = 0;
+    const contentText = () => {
+      asked += 1;
+      return 'On maps\nA text.';
+    };
+    const given = { url: 'https://a.example/', fetchedAt: FETCHED_AT, contentText };
+    expect(extractTyped({ ...given, tree: buildTree('<h1>On maps</h1>') }, 'article').value?.body).toBe(
+      'A text.',
+    );
+    extractTyped({ ...given, tree: buildTree(ld({ '@type': 'Article', articleBody: 'b' })) }, 'article');
+    extractTyped({ ...given, tree: buildTree('<h1>x</h1>') }, 'product');
+    expect(asked).toBe(1);
   });
 });

@@ -42,6 +42,10 @@ const POSTAL_ONLY = /^(?:\d{3,6}(?:-\d{3,4})?|[A-Z]{1,2}\d[A-Z\d]?\s?\d[A-Z]{2}|
 const AREA =
   /^(?:greater\s+(?!london|manchester)|großraum\s+|raum\s+|région de\s+)|\s+(?:area|metropolitan area|metro area|metropolitan region|und umgebung)$/gi;
 const STREET = /\d/;
+const STREET_NAME =
+  /\b(?:street|st\.|road|rd\.?|avenue|ave\.?|lane|drive|square|boulevard|blvd\.?|way|rue|via|calle|avenida|rua|piazza|plaza|place|ulica|ul\.)(?=\s|$)|(?:stra(?:ß|ss)e|str\.|platz|allee|weg|gasse|straat|laan|gatan|gade)$/iu;
+/** Countries that stand behind a city without a comma, by letters that no city ends in. */
+const LETTERS_BEHIND = /^(.*\p{L}[\p{L}.'’-]*) (UK|U\.K\.|USA|U\.S\.A\.|UAE)$/u;
 
 /** Splits a place as written in profiles, job postings and addresses; null only for an empty text. It never throws. */
 export function parseLocation(text: string, hints: LocationHints = {}): Location | null {
@@ -107,6 +111,12 @@ class PlaceReader {
       this.#takeLetters(coded, states);
       return;
     }
+    const behind = LETTERS_BEHIND.exec(bare);
+    if (behind !== null && countryNamed(bare) === null) {
+      this.#country = countryNamed((behind[2] ?? '').replaceAll('.', ''));
+      this.#parts.splice(-1, 1, behind[1] ?? '');
+      return;
+    }
     const named = coded ?? countryNamed(bare);
     // A state's name is also found here when it stands alone: New York is no country, Mexico is one.
     if (named === null) return;
@@ -156,10 +166,15 @@ class PlaceReader {
     } else if (named !== null && !isCity && (this.#country === null || this.#country === named.country)) {
       this.#region = last;
       this.#country ??= named.country;
-    } else if (!isAlone && this.#country !== null && !STREET.test(last)) {
+    } else if (this.#country !== null && !STREET.test(last) && this.#hasCityBefore()) {
       this.#region = last;
     } else return;
     this.#parts.pop();
+  }
+
+  /** Before the last part: behind nothing but a street, it is the city itself. */
+  #hasCityBefore(): boolean {
+    return this.#parts.slice(0, -1).some((part) => !isStreet(part) && !STREET_NAME.test(part));
   }
 
   /** `Sydney NSW`: a state's letters in the same part as the city. */
@@ -177,11 +192,13 @@ class PlaceReader {
 
   #takeCity(): string | null {
     this.#takeTrailingRegion();
-    const part = this.#parts.findLast(
-      (each) => !STREET.test(each.replace(POSTAL_FIRST, '').replace(POSTAL_LAST, '')),
-    );
+    const part = this.#parts.findLast((each) => !isStreet(each));
     if (part === undefined) return null;
     const city = part.replace(POSTAL_FIRST, '').replace(POSTAL_LAST, '').replace(AREA, '').trim();
     return city === '' ? null : city;
   }
+}
+
+function isStreet(part: string): boolean {
+  return STREET.test(part.replace(POSTAL_FIRST, '').replace(POSTAL_LAST, ''));
 }

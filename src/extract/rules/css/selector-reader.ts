@@ -1,34 +1,11 @@
-import { RuleSyntaxError, shown } from '../rule-problem.ts';
+import { RuleText } from '../rule-text.ts';
 
 const NAME_START = /[a-z_\u0080-\uffff-]/i;
 const NAME = /[\w\u0080-\uffff-]/;
 const SPACE = /[ \t\n\r\f]/;
 
 /** The letters of a selector, one after the other: names, strings and white space by the rules of CSS. */
-export class SelectorReader {
-  readonly source: string;
-  at = 0;
-
-  constructor(source: string) {
-    this.source = source;
-  }
-
-  get char(): string {
-    return this.source[this.at] ?? '';
-  }
-
-  get isAtEnd(): boolean {
-    return this.at >= this.source.length;
-  }
-
-  fail(message: string, at = this.at): never {
-    throw new RuleSyntaxError(at, message);
-  }
-
-  unexpected(wanted: string): never {
-    return this.fail(`Expected ${wanted}, found ${shown(this.source, this.at)}.`);
-  }
-
+export class SelectorReader extends RuleText {
   /** Whether there was any. */
   skipSpace(): boolean {
     const start = this.at;
@@ -39,17 +16,6 @@ export class SelectorReader {
       if (end < 0) this.fail('The comment has no end.');
       this.at = end + 2;
     }
-  }
-
-  /** Goes past the text if it stands here. */
-  take(text: string): boolean {
-    if (!this.source.startsWith(text, this.at)) return false;
-    this.at += text.length;
-    return true;
-  }
-
-  expect(text: string, what = `\`${text}\``): void {
-    if (!this.take(text)) this.unexpected(what);
   }
 
   get isAtName(): boolean {
@@ -76,10 +42,6 @@ export class SelectorReader {
         this.at++;
       } else return name;
     }
-  }
-
-  get isAtString(): boolean {
-    return this.char === '"' || this.char === "'";
   }
 
   string(): string {

@@ -1,4 +1,5 @@
-import { RuleSyntaxError, shown } from '../rule-problem.ts';
+import { shown } from '../rule-problem.ts';
+import { RuleText } from '../rule-text.ts';
 
 const BLANK = /[ \t\n\r]*/y;
 const INTEGER = /-?\d+/y;
@@ -17,52 +18,19 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 
 /** The letters of a query by the grammar of RFC 9535. */
-export class QueryReader {
-  readonly source: string;
-  at = 0;
-
-  constructor(source: string) {
-    this.source = source;
-  }
-
-  get char(): string {
-    return this.source[this.at] ?? '';
-  }
-
-  get isAtEnd(): boolean {
-    return this.at >= this.source.length;
-  }
-
-  fail(message: string, at = this.at): never {
-    throw new RuleSyntaxError(at, message);
-  }
-
-  unexpected(wanted: string): never {
-    return this.fail(`Expected ${wanted}, found ${shown(this.source, this.at)}.`);
-  }
-
+export class QueryReader extends RuleText {
   skipBlank(): void {
-    this.#read(BLANK);
-  }
-
-  take(text: string): boolean {
-    if (!this.source.startsWith(text, this.at)) return false;
-    this.at += text.length;
-    return true;
-  }
-
-  expect(text: string): void {
-    if (!this.take(text)) this.unexpected(`\`${text}\``);
+    this.read(BLANK);
   }
 
   shortName(): string | null {
-    return this.#read(SHORT_NAME);
+    return this.read(SHORT_NAME);
   }
 
   /** Of a function that is called here; null when there is none. */
   functionName(): string | null {
     const start = this.at;
-    const name = this.#read(FUNCTION_NAME);
+    const name = this.read(FUNCTION_NAME);
     if (name !== null && this.take('(')) return name;
     this.at = start;
     return null;
@@ -71,7 +39,7 @@ export class QueryReader {
   /** An index or an end of a slice; null when none stands here. */
   integer(): number | null {
     const start = this.at;
-    const text = this.#read(INTEGER);
+    const text = this.read(INTEGER);
     if (text === null) return null;
     if (/^-?0\d|^-0$/.test(text))
       this.fail(`\`${text}\` is no index: no zeros in front, no minus zero.`, start);
@@ -81,14 +49,10 @@ export class QueryReader {
 
   number(): number | null {
     const start = this.at;
-    const text = this.#read(NUMBER);
+    const text = this.read(NUMBER);
     if (text === null) return null;
     if (/\d/.test(this.char)) this.fail('Numbers have no zeros in front.', start);
     return Number(text);
-  }
-
-  get isAtString(): boolean {
-    return this.char === '"' || this.char === "'";
   }
 
   string(): string {
@@ -132,13 +96,5 @@ export class QueryReader {
     if (!/^[0-9a-f]{4}$/i.test(digits)) this.fail('`\\u` needs four hexadecimal digits.', start);
     this.at += 4;
     return Number.parseInt(digits, 16);
-  }
-
-  #read(pattern: RegExp): string | null {
-    pattern.lastIndex = this.at;
-    const found = pattern.exec(this.source)?.[0];
-    if (found === undefined) return null;
-    this.at += found.length;
-    return found;
   }
 }
