@@ -6,7 +6,7 @@ import { isSecretName } from '../observe/redact.ts';
 const time = z.iso.datetime();
 const HIDDEN = '[hidden]';
 
-const counter = z.number().int();
+const counter = z.number().int().min(0);
 
 export const jobSchema = z
   .object({

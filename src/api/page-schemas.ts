@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** What stored pages, ledger lines and traces look like in answers. */
 
 const time = z.iso.datetime();
-const count = z.number().int();
+const count = z.number().int().min(0);
 const texts = z.record(z.string(), z.string());
 
 const attempt = z

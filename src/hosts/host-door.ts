@@ -196,6 +196,11 @@ export function createHostDoor(lease: HostLease, parts: HostDoorParts): HostDoor
         }
       })
       .catch((error: unknown) => {
+        // A proxy that one job brought along is that job's trouble, and no reason to hold the host for others.
+        if (isScrapifieError(error) && hasOwnProxy(running) && faultOf(error) !== null) {
+          running.wayOutFailure = error.code;
+          return;
+        }
         if (isScrapifieError(error) && isOurFault(error.code)) {
           heldUntil = now() + (error.retryAfterMs ?? NO_WAY_OUT_MS);
           return;
@@ -264,3 +269,5 @@ export function createHostDoor(lease: HostLease, parts: HostDoorParts): HostDoor
     loadRobots,
   };
 }
+
+const hasOwnProxy = ({ job }: RunningJob): boolean => job.options.page.proxy?.url != null;

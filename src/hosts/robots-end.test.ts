@@ -4,7 +4,7 @@ import type { Task } from '../model/task.ts';
 import type { RobotsEntry } from '../ports/store.ts';
 import { jobOf, runningOf, T0, taskOf } from './claimed-task.fixture.ts';
 import { createRobotsCache, type Robots } from './robots-cache.ts';
-import { robotsEnd, siteEnd } from './robots-end.ts';
+import { robotsEnd, siteEnd, wayOutEnd } from './robots-end.ts';
 
 const ORIGIN = 'http://site.test';
 
@@ -137,5 +137,22 @@ describe('a site task', () => {
     const { end, discovered } = siteEnd(site, await robotsOf({ body }), await runningOf());
     expect(discovered).toHaveLength(1_000);
     expect(end).toMatchObject({ rule: 'site.sitemaps:1500' });
+  });
+});
+
+describe("a robots.txt that the job's own proxy does not lead to", () => {
+  it('fails a scrape, for which somebody waits', () => {
+    expect(wayOutEnd(taskOf({}), jobOf({ kind: 'scrape' }), 'PROXY_FAILED', T0)).toMatchObject({
+      state: 'failed',
+      errorCode: 'PROXY_FAILED',
+    });
+  });
+
+  it('is asked for again by a crawl, for a while', () => {
+    const job = jobOf({ kind: 'crawl' });
+    expect(wayOutEnd(taskOf({}), job, 'PROXY_FAILED', job.createdAt)).toMatchObject({ state: 'waiting' });
+    expect(wayOutEnd(taskOf({}), job, 'PROXY_FAILED', job.createdAt + 3_600_000)).toMatchObject({
+      state: 'failed',
+    });
   });
 });

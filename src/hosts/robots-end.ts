@@ -27,6 +27,17 @@ export function robotsEnd(task: Task, job: Job, robots: Robots, url: URL, now: n
   return { state: 'failed', rule: `robots.unreachable: ${entry.reason}`, errorCode };
 }
 
+/** What becomes of a task whose robots.txt could not be asked for because the job's own proxy failed. */
+export function wayOutEnd(task: Task, job: Job, errorCode: ErrorCode, now: number): TaskEnd {
+  const rule = `robots.no-way-out: ${errorCode}`;
+  const canWait = job.kind !== 'scrape' && task.hops === 0 && now - job.createdAt < PATIENCE_MS;
+  return canWait
+    ? { state: 'waiting', readyAt: now + WAY_OUT_PAUSE_MS, rule }
+    : { state: 'failed', rule, errorCode };
+}
+
+const WAY_OUT_PAUSE_MS = 10_000;
+
 /** How long after its start a job waits for a robots.txt that cannot be read. */
 const PATIENCE_MS = 180_000;
 

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../errors/registry.ts';
 import type { CookieJar } from '../fetch/http/cookie-jar.ts';
 import { createCookieJar } from '../fetch/http/cookie-jar.ts';
 import { type Canonicalizer, createCanonicalizer } from '../frontier/canonical.ts';
@@ -19,6 +20,8 @@ export interface RunningJob {
   inFlight: number;
   /** Hosts that hold tasks back because the job has as many fetches under way as it may; each is told once. */
   readonly whenFree: Set<() => void>;
+  /** Why robots.txt could not be asked for by the job's own proxy, until a task was told. */
+  wayOutFailure: ErrorCode | null;
   /** See ReadRequest: raised whenever URLs that were found are not kept. */
   generation: number;
 }
@@ -86,6 +89,7 @@ function open(job: Job): RunningJob {
     jar: createCookieJar(),
     inFlight: 0,
     whenFree: new Set(),
+    wayOutFailure: null,
     generation: 0,
   };
 }

@@ -12,7 +12,7 @@ import { createAttempts } from './make-attempt.ts';
 import type { Means } from './means.ts';
 import type { Policies } from './policies.ts';
 import type { RobotsCache } from './robots-cache.ts';
-import { type Refusal, robotsEnd, siteEnd } from './robots-end.ts';
+import { type Refusal, robotsEnd, siteEnd, wayOutEnd } from './robots-end.ts';
 import { type RunningJob, type RunningJobs, tellWaiting } from './running-job.ts';
 import type { Slots } from './slots.ts';
 import { reportAttempt } from './task-report.ts';
@@ -224,6 +224,9 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     const url = new URL(task.atUrl);
     const known = robots.recall(url.origin);
     if (known === null) {
+      const failure = running.wayOutFailure;
+      running.wayOutFailure = null;
+      if (failure !== null) return { end: wayOutEnd(task, running.job, failure, now()) };
       door.loadRobots(running, url);
       return 'loading';
     }

@@ -21,7 +21,9 @@ export async function collectDocs(app: App, version: string): Promise<void> {
       tags: [
         { name: 'scrape', description: 'Start work' },
         { name: 'jobs', description: 'Follow it and fetch what it brought' },
+        { name: 'extract', description: 'Read pages that are stored, without a request' },
         { name: 'sessions', description: 'Come back as the same visitor, and log in' },
+        { name: 'proxies', description: 'Which ways out there are, and how they do' },
         { name: 'domains', description: 'How hosts are treated' },
         { name: 'account', description: 'Keys and limits' },
         { name: 'operations', description: 'Health and metrics' },
@@ -33,6 +35,7 @@ export async function collectDocs(app: App, version: string): Promise<void> {
           serviceKey: { type: 'apiKey', in: 'header', name: 'X-Service-Key' },
         },
       },
+      servers: [{ url: '/' }],
       security: [{ bearer: [] }, { apiKey: [] }, { serviceKey: [] }],
     },
     transform: jsonSchemaTransform,
@@ -61,6 +64,13 @@ export async function addDocsRoutes(app: App): Promise<void> {
       return reply.type('application/json; charset=utf-8').send(document);
     },
   });
+  app.route({
+    method: 'GET',
+    url: '/',
+    config: { access: 'open' },
+    schema: { hide: true },
+    handler: async (_request, reply) => reply.redirect('/docs'),
+  });
   await app.register(reference, {
     routePrefix: '/docs',
     configuration: {
@@ -69,6 +79,10 @@ export async function addDocsRoutes(app: App): Promise<void> {
       withDefaultFonts: false,
       telemetry: false,
       hideClientButton: true,
+      // What its maker's cloud would offer.
+      showDeveloperTools: 'never',
+      agent: { disabled: true },
+      mcp: { disabled: true },
     },
   });
 }

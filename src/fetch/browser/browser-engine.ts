@@ -1,5 +1,5 @@
 import type { Page } from 'patchright-core';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { EngineName } from '../../model/attempt.ts';
 import type { PuzzleResult } from '../../model/render.ts';
 import type { Engine, FetchRequest, FetchResponse } from '../engine.ts';
@@ -125,6 +125,7 @@ class BrowserEngine implements RenderEngine {
         limits: { ...LIMITS, ...limits },
         hooks,
       });
+      let isLost = false;
       try {
         if (request.mayStart?.() === false) {
           throw new ScrapifieError('CANCELLED', `The request to ${host} came too late`);
@@ -133,9 +134,10 @@ class BrowserEngine implements RenderEngine {
       } catch (error) {
         // A crash is heard of in many ways, of which only one says so.
         if (lease.lost.aborted) throw lease.lost.reason;
+        isLost = isScrapifieError(error) && error.code === 'BROWSER_CRASHED';
         throw error;
       } finally {
-        lease.release(attempt.isPageBroken ? 'broken' : 'clean');
+        lease.release(isLost ? 'lost' : attempt.isPageBroken ? 'broken' : 'clean');
       }
     } catch (error) {
       throw mapNavigationError(error, host);

@@ -225,7 +225,8 @@ export class BrowserPool {
         isOver = true;
         pooled.lost = null;
         home.browser.served += 1;
-        if (state === 'broken' || lost.signal.aborted) this.discard(pooled);
+        if (state === 'lost') home.browser.isRetiring = true;
+        if (state !== 'clean' || lost.signal.aborted) this.discard(pooled);
         else this.putBack(pooled);
         this.pump();
       },

@@ -7,8 +7,11 @@ export interface PageLease {
   readonly proxyUsername: string;
   /** Aborts with a ScrapifieError when the page's process, the browser or the pool ends. */
   readonly lost: AbortSignal;
-  /** `broken`: the page may be in any state and is closed. Never waits, never throws. */
-  release(state: 'clean' | 'broken'): void;
+  /**
+   * `broken`: the page may be in any state and is closed. `lost`: its browser is not to be trusted any more, and retired.
+   * Never waits, never throws.
+   */
+  release(state: 'clean' | 'broken' | 'lost'): void;
 }
 
 export interface PoolStats {
