@@ -1,11 +1,14 @@
-// usage: node bench/content-train.ts FOLDER [--check]
+// usage: node bench/content-train.ts FOLDER [--check [OTHER.json]]
 // Learns the weights of src/extract/content from a folder of labelled pages and writes them. With --check it writes
-// nothing: it learns from one half of the pages, chosen by the hash of their ids, and scores the other, both ways round.
-import { writeFileSync } from 'node:fs';
+// nothing: it deals the sites into folds and scores the pages of each, whole extractions, with weights learned from the
+// others. OTHER.json holds the texts that another program found, by id, to be scored beside.
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { decideBlocks } from '../src/extract/content/decide-blocks.ts';
+import { extractContent } from '../src/extract/content/extract-content.ts';
 import type { ContentModel } from '../src/extract/content/model.ts';
 import { packForests } from '../src/extract/content/packed-forest.ts';
+import { packTokens } from '../src/extract/content/token-scores.ts';
 import { readPages } from './content/pages.ts';
 import { type Example, exampleOf, PLAN, train } from './content/training.ts';
 import { overlapF1 } from './content/truth.ts';
@@ -13,38 +16,47 @@ import { overlapF1 } from './content/truth.ts';
 const WEIGHTS = fileURLToPath(new URL('../src/extract/content/weights.ts', import.meta.url));
 const LINE_CHARS = 110;
 
-const [, , folder, option] = process.argv;
+const FOLDS = 5;
+
+const [, , folder, option, other] = process.argv;
 if (folder === undefined || (option !== undefined && option !== '--check')) {
-  process.stderr.write('usage: node bench/content-train.ts FOLDER [--check]\n');
+  process.stderr.write('usage: node bench/content-train.ts FOLDER [--check [OTHER.json]]\n');
   process.exit(2);
 }
 
-function scoreOf(model: ContentModel, { evidence, page }: Example): number {
-  const { isKept } = decideBlocks(evidence, model);
-  const kept = evidence.blocks.filter((_, index) => isKept[index] === 1);
-  return overlapF1(kept.map(({ text }) => text).join('\n'), page.reference);
+/** Pages of one site are never on both sides. */
+function foldOf({ page }: Example): number {
+  return createHash('sha256').update(page.site).digest().readUInt32BE() % FOLDS;
 }
 
 function check(examples: readonly Example[]): void {
-  const scores = new Map<string, number[]>();
-  for (const half of [0, 1]) {
+  const texts: Record<string, string> = other === undefined ? {} : JSON.parse(readFileSync(other, 'utf8'));
+  const scores = new Map<string, { own: number; other: number; pages: number }>();
+  for (let fold = 0; fold < FOLDS; fold++) {
     const model = train(
-      examples.filter(({ page }) => page.half !== half),
+      examples.filter((example) => foldOf(example) !== fold),
       PLAN,
     );
-    for (const example of examples.filter(({ page }) => page.half === half)) {
-      const score = scoreOf(model, example);
-      for (const name of [example.page.type, `half ${half}`, 'all'])
-        scores.set(name, [...(scores.get(name) ?? []), score]);
+    for (const { evidence, page } of examples.filter((example) => foldOf(example) === fold)) {
+      const { text } = extractContent(evidence.tree, page.url, { model });
+      for (const name of [page.type, `fold ${fold}`, 'all']) {
+        const sum = scores.get(name) ?? { own: 0, other: 0, pages: 0 };
+        sum.own += overlapF1(text, page.reference);
+        sum.other += overlapF1(texts[page.id] ?? '', page.reference);
+        sum.pages++;
+        scores.set(name, sum);
+      }
     }
   }
-  for (const [name, values] of scores) {
-    const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-    process.stdout.write(`${name.padEnd(14)} ${mean.toFixed(3)}  (${values.length} pages)\n`);
+  for (const [name, sum] of scores) {
+    const beside = other === undefined ? '' : `${(sum.other / sum.pages).toFixed(3)}  `;
+    process.stdout.write(
+      `${name.padEnd(14)} ${(sum.own / sum.pages).toFixed(3)}  ${beside}(${sum.pages} pages)\n`,
+    );
   }
 }
 
-function write({ types, first, second }: ContentModel): void {
+function write({ types, tokens, first, second }: ContentModel): void {
   const packed = packForests([...types, first, second]);
   const lines: string[] = [];
   for (let at = 0; at < packed.length; at += LINE_CHARS) lines.push(packed.slice(at, at + LINE_CHARS));
@@ -56,9 +68,14 @@ function write({ types, first, second }: ContentModel): void {
     ...lines,
     '`;',
     '',
+    '/** What tokens say: a line per source. */',
+    'export const TOKENS = `',
+    ...packTokens(tokens),
+    '`;',
+    '',
   ];
   writeFileSync(WEIGHTS, source.join('\n'));
-  process.stdout.write(`${WEIGHTS}: ${packed.length} characters\n`);
+  process.stdout.write(`${WEIGHTS}: ${source.join('').length} characters\n`);
 }
 
 const examples = readPages(folder).map(exampleOf);

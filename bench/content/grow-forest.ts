@@ -61,7 +61,8 @@ function bordersOf({ rows, width, weights }: Table, random: () => number): Float
 
 const labelsCount = (rows: Float32Array, width: number): number => rows.length / width;
 
-function drawByWeight(weights: Float32Array, wanted: number, random: () => number): Int32Array {
+/** Rows drawn evenly over the weight, in rising order. */
+export function drawByWeight(weights: Float32Array, wanted: number, random: () => number): Int32Array {
   const sums = new Float64Array(weights.length + 1);
   for (let i = 0; i < weights.length; i++) sums[i + 1] = (sums[i] as number) + (weights[i] as number);
   const all = sums[weights.length] as number;

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -15,8 +14,8 @@ export interface LabelledPage {
     readonly author: string | null;
     readonly publish_date: string | null;
   };
-  /** Which half it falls into, by the hash of its id. */
-  readonly half: 0 | 1;
+  /** The site it is from: pages of one site are alike. */
+  readonly site: string;
 }
 
 /** Reads a folder with `html/ID.html.gz` and `ground-truth/ID.json`. */
@@ -27,7 +26,6 @@ export function readPages(folder: string): LabelledPage[] {
     .map((name) => {
       const id = name.slice(0, -'.json'.length);
       const entry = JSON.parse(readFileSync(join(folder, 'ground-truth', name), 'utf8'));
-      const hash = createHash('sha256').update(id).digest();
       return {
         id,
         url: entry.url,
@@ -35,7 +33,14 @@ export function readPages(folder: string): LabelledPage[] {
         html: gunzipSync(readFileSync(join(folder, 'html', `${id}.html.gz`))).toString('utf8'),
         reference: entry.ground_truth.main_content ?? '',
         truth: entry.ground_truth,
-        half: ((hash[0] as number) & 1) as 0 | 1,
+        site: siteOf(entry.url) ?? id,
       };
     });
+}
+
+/** The registrable part of the host, told by its length: `co.uk` and the like count one more. */
+function siteOf(url: string): string | null {
+  const labels = URL.parse(url)?.hostname.split('.') ?? [];
+  if (labels.length < 2) return null;
+  return labels.slice((labels.at(-2) as string).length <= 3 && labels.length > 2 ? -3 : -2).join('.');
 }

@@ -1,5 +1,5 @@
 // Learns which blocks of a page are its content, from pages whose content people marked.
-import { BLOCK_FEATURES } from '../../src/extract/content/block-feature-names.ts';
+import { BLOCK_FEATURE_NAMES, BLOCK_FEATURES } from '../../src/extract/content/block-feature-names.ts';
 import { blockFeatures, type Evidence } from '../../src/extract/content/block-features.ts';
 import { findBlocks } from '../../src/extract/content/blocks.ts';
 import { repeatsOf } from '../../src/extract/content/choose-blocks.ts';
@@ -12,8 +12,10 @@ import { PAGE_FEATURES, pageFeatures } from '../../src/extract/content/page-feat
 import { shapeOf } from '../../src/extract/content/page-shape.ts';
 import { readSignals } from '../../src/extract/content/page-signals.ts';
 import { PAGE_TYPES, typeChances } from '../../src/extract/content/page-type.ts';
+import { type TokenScores, tokenScores } from '../../src/extract/content/token-scores.ts';
 import { buildTree } from '../../src/extract/tree/tree-builder.ts';
-import { growForest, seeded, type Table } from './grow-forest.ts';
+import { fitTokens, readVocabulary, type TokenPage } from './fit-tokens.ts';
+import { drawByWeight, growForest, seeded, type Table } from './grow-forest.ts';
 import type { LabelledPage } from './pages.ts';
 import { shareInReference } from './truth.ts';
 
@@ -31,6 +33,8 @@ export interface Plan {
   readonly secondTrees: number;
   readonly depth: number;
   readonly rate: number;
+  /** Rows kept of a table, drawn by weight: most rows of long pages matter next to nothing. */
+  readonly most: number;
   readonly sample: number;
   readonly featureShare: number;
   readonly restraint: number;
@@ -39,11 +43,12 @@ export interface Plan {
 }
 
 export const PLAN: Plan = {
-  firstTrees: 400,
-  secondTrees: 600,
+  firstTrees: 250,
+  secondTrees: 350,
   depth: 6,
   rate: 0.08,
-  sample: 15_000,
+  most: 30_000,
+  sample: 12_000,
   featureShare: 0.15,
   restraint: 8,
   folds: 5,
@@ -81,18 +86,31 @@ export function exampleOf(page: LabelledPage): Example {
     page,
     evidence,
     pageRow: pageFeatures(evidence),
-    rows: blockFeatures(evidence, new Float64Array(PAGE_TYPES.length)),
+    rows: blockFeatures(evidence, new Float64Array(PAGE_TYPES.length), {
+      text: new Float64Array(blocks.list.length),
+      names: new Float64Array(blocks.list.length),
+    }),
     labels,
     weights: weights.map((weight) => weight * scale),
   };
 }
 
-/** The rows of an example with the chances of the page types filled in: they are the last features. */
-function rowsWith({ rows, labels }: Example, types: ArrayLike<number>): Float32Array {
+const TEXT_PLACE = BLOCK_FEATURE_NAMES.indexOf('tokens:text');
+const NAMES_PLACE = BLOCK_FEATURE_NAMES.indexOf('tokens:names');
+
+/** The rows of an example with the answers of other models filled in: types (the last features) and tokens. */
+function rowsWith(
+  { rows, labels }: Example,
+  types: ArrayLike<number>,
+  { text, names }: TokenScores,
+): Float32Array {
   const filled = rows.slice();
-  for (let block = 1; block <= labels.length; block++) {
+  for (let block = 0; block < labels.length; block++) {
+    const start = block * BLOCK_FEATURES;
+    filled[start + TEXT_PLACE] = text[block] as number;
+    filled[start + NAMES_PLACE] = names[block] as number;
     for (let type = 0; type < types.length; type++) {
-      filled[block * BLOCK_FEATURES - types.length + type] = types[type] as number;
+      filled[start + BLOCK_FEATURES - types.length + type] = types[type] as number;
     }
   }
   return filled;
@@ -127,10 +145,39 @@ function tableOf(parts: readonly Part[], width: number): Table {
   return table;
 }
 
+/** Rows drawn by weight; one drawn several times counts as often. */
+function thinned(table: Table, most: number, random: () => number): Table {
+  const { rows, width, labels, weights } = table;
+  const counts = new Map<number, number>();
+  for (const row of drawByWeight(weights, most, random)) counts.set(row, (counts.get(row) ?? 0) + 1);
+  const kept = [...counts.keys()];
+  const thin = new Float32Array(kept.length * width);
+  for (const [place, row] of kept.entries())
+    thin.set(rows.subarray(row * width, (row + 1) * width), place * width);
+  return {
+    rows: thin,
+    width,
+    labels: Float32Array.from(kept, (row) => labels[row] as number),
+    weights: Float32Array.from(counts.values()),
+  };
+}
+
 export function train(examples: readonly Example[], plan: Plan): ContentModel {
   const set = examples.filter(({ page }) => page.reference.length > LEAST_CHARS);
   const inFold = (index: number, fold: number): boolean => index % plan.folds === fold;
   const types = growTypes(set, plan.seed);
+  const vocabulary = readVocabulary(
+    set.map(({ evidence }) => evidence),
+    set.map(({ page }) => page.site),
+  );
+  const tokenPages = set.map(
+    ({ labels, weights }, index): TokenPage => ({
+      tokens: vocabulary.pages[index] as TokenPage['tokens'],
+      labels,
+      weights,
+    }),
+  );
+  const tokens = fitTokens(vocabulary, tokenPages);
   // Everything a later step learns from must come from a model that has not seen the page.
   const rows = new Map<Example, Float32Array>();
   for (let fold = 0; fold < plan.folds; fold++) {
@@ -138,12 +185,21 @@ export function train(examples: readonly Example[], plan: Plan): ContentModel {
       set.filter((_, index) => !inFold(index, fold)),
       plan.seed + 50 + fold,
     );
+    const weights = fitTokens(
+      vocabulary,
+      tokenPages.filter((_, index) => !inFold(index, fold)),
+    );
     for (const example of set.filter((_, index) => inFold(index, fold))) {
-      rows.set(example, rowsWith(example, typeChances(forests, example.pageRow)));
+      const scores = tokenScores(example.evidence, weights);
+      rows.set(example, rowsWith(example, typeChances(forests, example.pageRow), scores));
     }
   }
   const grow = (parts: readonly Part[], width: number, trees: number, seed: number): Forest =>
-    growForest(tableOf(parts, width), { ...plan, trees, random: seeded(plan.seed * 1_000 + seed) });
+    growForest(thinned(tableOf(parts, width), plan.most, seeded(plan.seed * 1_000 + seed)), {
+      ...plan,
+      trees,
+      random: seeded(plan.seed * 1_000 + seed),
+    });
   const part = (example: Example): Part => ({ ...example, rows: rows.get(example) as Float32Array });
   const first = grow(set.map(part), BLOCK_FEATURES, plan.firstTrees, 0);
   const seconds: Part[] = [];
@@ -158,7 +214,7 @@ export function train(examples: readonly Example[], plan: Plan): ContentModel {
     }
   }
   const second = grow(seconds, BLOCK_FEATURES + CONTEXT_FEATURES, plan.secondTrees, 99);
-  return { types, first, second };
+  return { types, tokens, first, second };
 }
 
 function growTypes(set: readonly Example[], seed: number): Forest[] {

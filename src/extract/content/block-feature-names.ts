@@ -80,6 +80,7 @@ const WHOLE = [
   'page:holderShare',
   'page:unitShare',
 ] as const;
+const TOKENS = ['tokens:text', 'tokens:names'] as const;
 
 export const BLOCK_FEATURE_NAMES: readonly string[] = [
   ...OWN,
@@ -93,6 +94,7 @@ export const BLOCK_FEATURE_NAMES: readonly string[] = [
   ...MEETS,
   ...MARK_NAMES.map((name) => `mark:${name}`),
   ...HINT_NAMES.map((name) => `hint:${name}`),
+  ...TOKENS,
   ...WHOLE,
   ...PAGE_TYPES.map((name) => `type:${name}`),
 ];

@@ -9,6 +9,7 @@ import { HINT_NAMES } from './hint-words.ts';
 import { isProse, type PageShape } from './page-shape.ts';
 import type { PageSignals } from './page-signals.ts';
 import { TOPIC_NAMES } from './text-words.ts';
+import type { TokenScores } from './token-scores.ts';
 
 /** Everything the features are taken from. */
 export interface Evidence {
@@ -29,9 +30,13 @@ const MARKS = /[|»›•·→©®™▾▼✓★☆]/;
 const LAST_STOP = /[.!?:;…。！？"”)]$/;
 const FIRST_CAPITAL = /^[\p{Lu}"“'‘(\d]/u;
 
-/** One row of numbers per block. `types`: how likely the page is of each type. */
-export function blockFeatures(evidence: Evidence, types: ArrayLike<number>): Float32Array {
-  return new FeatureWriter(evidence).write(types);
+/** One row of numbers per block. `types`: how likely the page is of each type; `tokens`: what words and names say. */
+export function blockFeatures(
+  evidence: Evidence,
+  types: ArrayLike<number>,
+  tokens: TokenScores,
+): Float32Array {
+  return new FeatureWriter(evidence).write(types, tokens);
 }
 
 class FeatureWriter {
@@ -83,7 +88,7 @@ class FeatureWriter {
     this.#comments = commentSections(evidence);
   }
 
-  write(types: ArrayLike<number>): Float32Array {
+  write(types: ArrayLike<number>, tokens: TokenScores): Float32Array {
     const { blocks, tree } = this.#e;
     const page = Float32Array.from([...this.#whole(), ...Array.from(types)]);
     let heading = -1;
@@ -106,6 +111,8 @@ class FeatureWriter {
       this.#units(block);
       this.#meets(block);
       this.#names(block);
+      this.#put(tokens.text[i] as number);
+      this.#put(tokens.names[i] as number);
       this.#rows.set(page, this.#at);
     }
     return this.#rows;

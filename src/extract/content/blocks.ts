@@ -1,6 +1,7 @@
 import { hashName } from '../name-table.ts';
 import { BLOCK, TAG, TAG_FLAGS } from '../tag.ts';
 import { type PageTree, RAW_TEXT, TEXT } from '../tree/page-tree.ts';
+import { isApart } from './inline-gap.ts';
 import { isSmallWord, TOPIC_NAMES, topicsOf } from './text-words.ts';
 
 /** Pages with more are cut; what is left is far more than anybody reads. */
@@ -94,6 +95,7 @@ export function findBlocks(tree: PageTree): Blocks {
         list.push(open);
       }
       if (node < linkEnd) open.linkWords += countWords(text);
+      if (open.last < node && node >= codeEnd && isApart(tree, open.last, node)) open.text += ' ';
       if (open.text.length < MOST_BLOCK_CHARS) open.text += text;
       open.last = node;
       ofNode[node] = list.length - 1;

@@ -14,12 +14,11 @@ export interface CommentSections {
   readonly leads: ReadonlyMap<number, number>;
 }
 
-/** Comments follow what they are about; the posts of a forum are the page. */
+/** Comments follow what they are about. */
 const LEAD_WORDS = 150;
-/** Of all words of the page: below it, comments are notes on a post, whatever the page is. */
-const NOTE_SHARE = 0.15;
-const FORUM = PAGE_TYPES.indexOf('forum');
-const FORUM_CHANCE = 0.5;
+/** The posts of a forum are the page, and what is called a comment on a product may be its review. */
+const ARTICLE = PAGE_TYPES.indexOf('article');
+const ARTICLE_CHANCE = 0.3;
 const PENALTY = 4;
 const CLASS = hashName('class');
 const ID = hashName('id');
@@ -58,13 +57,12 @@ function isCommentSection(tree: PageTree, node: number, hints: number): boolean 
  * so this is not left to what can be learned from them. Changes `sums`.
  */
 export function withoutComments(evidence: Evidence, types: ArrayLike<number>, sums: Float64Array): void {
-  const { blocks, shape } = evidence;
+  if ((types[ARTICLE] ?? 0) < ARTICLE_CHANCE) return;
+  const { blocks } = evidence;
   const { rootOf, leads } = commentSections(evidence);
-  const isForum = (types[FORUM] ?? 0) >= FORUM_CHANCE;
   for (let index = 0; index < blocks.length; index++) {
     const root = rootOf[(blocks[index] as Block).container] as number;
     if (root === 0 || (leads.get(root) ?? 0) < LEAD_WORDS) continue;
-    const share = (shape.words[root] as number) / Math.max(1, shape.words[0] as number);
-    if (!isForum || share < NOTE_SHARE) sums[index] = (sums[index] as number) - PENALTY;
+    sums[index] = (sums[index] as number) - PENALTY;
   }
 }

@@ -5,7 +5,7 @@ import { type ContentFacts, contentFacts, wordsIn } from './content-facts.ts';
 import { decideBlocks } from './decide-blocks.ts';
 import { markElements } from './element-marks.ts';
 import { keepNodes } from './keep-nodes.ts';
-import { model } from './model.ts';
+import { type ContentModel, model } from './model.ts';
 import { shapeOf } from './page-shape.ts';
 import { readSignals } from './page-signals.ts';
 import { PAGE_TYPES, type PageType } from './page-type.ts';
@@ -33,6 +33,8 @@ export interface PageContent extends ContentFacts {
 export interface ContentOptions {
   /** From the `Content-Language` header, where the page itself says nothing. */
   readonly contentLanguage?: string | null;
+  /** Other weights than the shipped ones, to judge them. */
+  readonly model?: ContentModel;
 }
 
 const WORDS_PER_MINUTE = 230;
@@ -49,7 +51,7 @@ export function extractContent(tree: PageTree, url: string, options: ContentOpti
   const shape = shapeOf(tree, blocks, elements);
   const signals = readSignals(tree);
   const evidence: Evidence = { tree, url, blocks: blocks.list, elements, shape, signals };
-  const { types, isKept } = decideBlocks(evidence, model());
+  const { types, isKept } = decideBlocks(evidence, options.model ?? model());
   const kept = keepNodes(tree, blocks, isKept, elements, shape);
   const found = render(tree, kept, url);
   const least = Math.max(countWords(found.text) * STATED_FACTOR, (shape.words[0] as number) * STATED_SHARE);

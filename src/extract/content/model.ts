@@ -1,10 +1,12 @@
 import type { Forest } from './forest.ts';
 import { readForests } from './packed-forest.ts';
-import { WEIGHTS } from './weights.ts';
+import { readTokens, type TokenWeights } from './token-scores.ts';
+import { TOKENS, WEIGHTS } from './weights.ts';
 
 export interface ContentModel {
   /** One per page type. */
   readonly types: readonly Forest[];
+  readonly tokens: TokenWeights;
   readonly first: Forest;
   readonly second: Forest;
 }
@@ -16,7 +18,7 @@ export function model(): ContentModel {
   if (kept === null) {
     const forests = readForests(WEIGHTS);
     const [first, second] = forests.slice(-2) as [Forest, Forest];
-    kept = { types: forests.slice(0, -2), first, second };
+    kept = { types: forests.slice(0, -2), tokens: readTokens(TOKENS), first, second };
   }
   return kept;
 }

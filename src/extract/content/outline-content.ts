@@ -5,6 +5,7 @@ import type { PageTree } from '../tree/page-tree.ts';
 import { codeLanguage } from './code-language.ts';
 import { isBlockKind, KIND, type Kind } from './content-kinds.ts';
 import { altOf, imageOf, linkOf } from './content-urls.ts';
+import { isApart } from './inline-gap.ts';
 import { InlineRun, type InlineToken } from './inline-run.ts';
 import { type ContentVisitor, dataTables, walkContent } from './walk-content.ts';
 
@@ -65,6 +66,7 @@ class Outline implements ContentVisitor {
   #code: string[] | null = null;
   #isCodeLineStart = true;
   #codeNode = 0;
+  #lastText = 0;
   #rows: Cell[][] | null = null;
   #cells = 0;
   #tableNode = 0;
@@ -81,7 +83,7 @@ class Outline implements ContentVisitor {
 
   open(kind: Kind, node: number): void {
     if (this.#code !== null) {
-      if (kind === KIND.break) this.text('\n');
+      if (kind === KIND.break) this.text('\n', node);
       else if (isBlockKind(kind)) this.#breakCode();
       return;
     }
@@ -102,11 +104,15 @@ class Outline implements ContentVisitor {
     else this.#closeBlock(kind);
   }
 
-  text(text: string): void {
+  text(text: string, node: number): void {
     if (this.#code !== null) {
       this.#code.push(text);
       this.#isCodeLineStart = text.endsWith('\n');
-    } else this.#run.text(text);
+    } else {
+      if (this.#run.hasContent && isApart(this.#tree, this.#lastText, node)) this.#run.space();
+      this.#run.text(text);
+      this.#lastText = node;
+    }
   }
 
   finish(): void {

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { buildTree } from '../tree/tree-builder.ts';
+import type { Evidence } from './block-features.ts';
+import { findBlocks } from './blocks.ts';
+import { withoutBylines } from './bylines.ts';
+import { markElements } from './element-marks.ts';
+import { shapeOf } from './page-shape.ts';
+import { readSignals } from './page-signals.ts';
+import { PAGE_TYPES, type PageType } from './page-type.ts';
+import { keepSectionHeadings } from './section-headings.ts';
+import { wholeBody } from './whole-body.ts';
+
+function evidenceOf(html: string): Evidence {
+  const tree = buildTree(html);
+  const blocks = findBlocks(tree);
+  const elements = markElements(tree);
+  const shape = shapeOf(tree, blocks, elements);
+  return {
+    tree,
+    url: 'https://example.com/',
+    blocks: blocks.list,
+    elements,
+    shape,
+    signals: readSignals(tree),
+  };
+}
+
+const surely = (type: PageType): number[] => PAGE_TYPES.map((name) => (name === type ? 1 : 0));
+const PROSE =
+  'The river had been rising since the early morning, and by noon the old bridge was closed to all.';
+
+describe('what is not learned', () => {
+  it('a heading of a section goes with the text below it, the one of the page and one above nothing kept do not', () => {
+    const evidence = evidenceOf('<h1>Title</h1><p>a</p><h2>Kept</h2><p>b</p><h2>Left</h2><p>c</p>');
+    const isKept = Uint8Array.of(0, 1, 0, 1, 0, 0);
+    keepSectionHeadings(evidence, new Float64Array(6).fill(-1), isKept);
+    expect([...isKept]).toEqual([0, 1, 1, 1, 0, 0]);
+  });
+
+  it('the body of documentation gains as a whole, but not its navigation, and not on other pages', () => {
+    const evidence = evidenceOf(
+      `<div>menu</div><main><p>${PROSE}</p><pre>make install</pre><p>${PROSE} Again.</p><nav>next</nav></main>`,
+    );
+    const sums = () => Float64Array.of(-4, 4, -1, 4, -2);
+    const docs = sums();
+    wholeBody(evidence, surely('documentation'), docs);
+    expect(docs[0]).toBe(-4);
+    expect(docs[2]).toBeGreaterThan(0);
+    expect(docs[4]).toBe(-2);
+    const other = sums();
+    wholeBody(evidence, surely('product'), other);
+    expect(other).toEqual(sums());
+  });
+
+  it('a byline above an article loses, one below its first paragraph does not', () => {
+    const evidence = evidenceOf(
+      `<p class="byline">By Ann Bell</p><p>${PROSE}</p><p class="byline">By Bob Bell</p>`,
+    );
+    const sums = Float64Array.of(1, 4, 1);
+    withoutBylines(evidence, surely('article'), sums);
+    expect([...sums]).toEqual([-2, 4, 1]);
+  });
+});
