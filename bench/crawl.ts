@@ -23,6 +23,8 @@ export const crawl: Part = {
     const rounds = options.isQuick ? QUICK.rounds : ROUNDS;
     const { list, missing } = contestants();
     for (const line of missing) options.say(line);
+    // Once for the caches: compiled sources, the files of each program.
+    if (!options.isQuick) await takeTurns(list, QUICK.pages, 1, { ...options, say: () => {} });
     const all = await takeTurns(list, pages, rounds, options);
     return resultOf(all, pages, rounds, missing);
   },
