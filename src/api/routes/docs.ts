@@ -69,7 +69,12 @@ export async function addDocsRoutes(app: App): Promise<void> {
     url: '/',
     config: { access: 'open' },
     schema: { hide: true },
-    handler: async (_request, reply) => reply.redirect('/docs'),
+    // For who comes with a browser; programs read the same in the answer.
+    handler: async (_request, reply) =>
+      reply
+        .code(302)
+        .header('location', '/docs')
+        .send({ success: true, data: { docs: '/docs' } }),
   });
   await app.register(reference, {
     routePrefix: '/docs',

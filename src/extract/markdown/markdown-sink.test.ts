@@ -11,7 +11,7 @@ describe('Markdown', () => {
   it('has headings, paragraphs, emphasis and rules', () => {
     expect(
       markdownOf('<h2>A <b>b</b></h2><p>one <strong> two</strong><em>three </em>four</p><hr><div>five</div>'),
-    ).toBe('## A b\n\none **two***three* four\n\n---\n\nfive\n');
+    ).toBe('## A b\n\none **two** *three* four\n\n---\n\nfive\n');
     expect(markdownOf('<p><del>old</del> new<br>line</p>')).toBe('~~old~~ new  \nline\n');
   });
 
