@@ -1,16 +1,13 @@
 // Learns which blocks of a page are its content, from pages whose content people marked.
 import { BLOCK_FEATURE_NAMES, BLOCK_FEATURES } from '../../src/extract/content/block-feature-names.ts';
 import { blockFeatures, type Evidence } from '../../src/extract/content/block-features.ts';
-import { findBlocks } from '../../src/extract/content/blocks.ts';
 import { repeatsOf } from '../../src/extract/content/choose-blocks.ts';
 import { withoutComments } from '../../src/extract/content/comment-sections.ts';
 import { CONTEXT_FEATURES, contextFeatures } from '../../src/extract/content/context-features.ts';
-import { markElements } from '../../src/extract/content/element-marks.ts';
 import { evaluate, type Forest } from '../../src/extract/content/forest.ts';
+import { gatherEvidence } from '../../src/extract/content/gather-evidence.ts';
 import type { ContentModel } from '../../src/extract/content/model.ts';
 import { PAGE_FEATURES, pageFeatures } from '../../src/extract/content/page-features.ts';
-import { shapeOf } from '../../src/extract/content/page-shape.ts';
-import { readSignals } from '../../src/extract/content/page-signals.ts';
 import { PAGE_TYPES, typeChances } from '../../src/extract/content/page-type.ts';
 import { type TokenScores, tokenScores } from '../../src/extract/content/token-scores.ts';
 import { buildTree } from '../../src/extract/tree/tree-builder.ts';
@@ -61,18 +58,7 @@ const LEAST_CHARS = 20;
 const MOST_WEIGHT = 3;
 
 export function exampleOf(page: LabelledPage): Example {
-  const tree = buildTree(page.html);
-  const blocks = findBlocks(tree);
-  const elements = markElements(tree);
-  const shape = shapeOf(tree, blocks, elements);
-  const evidence: Evidence = {
-    tree,
-    url: page.url,
-    blocks: blocks.list,
-    elements,
-    shape,
-    signals: readSignals(tree),
-  };
+  const { evidence, blocks } = gatherEvidence(buildTree(page.html), page.url);
   const repeats = repeatsOf(blocks.list);
   const texts = blocks.list.map(({ text }, index) => (repeats[index] === 1 ? '' : text));
   const labels = Float32Array.from(shareInReference(texts, page.reference));

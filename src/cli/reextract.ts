@@ -1,6 +1,7 @@
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { createExtraction } from '../jobs/extraction.ts';
-import { READ_FORMATS, reextractRequestSchema } from '../jobs/extraction-request.ts';
+import { reextractRequestSchema } from '../jobs/extraction-request.ts';
+import { READ_FORMATS } from '../jobs/page-fields.ts';
 import type { PageResult } from '../jobs/page-result.ts';
 import type { Job } from '../model/job.ts';
 import { jobNamed, withJobs } from './data-folder.ts';

@@ -1,19 +1,7 @@
 import { z } from 'zod';
-import type { Format } from '../model/job.ts';
 import { extractField } from './extract-fields.ts';
 import { SCRAPE_FORMATS } from './job-request.ts';
-
-/** What can be read out of a body that is at hand; the other formats need somebody who fetches it. */
-export const READ_FORMATS = [
-  'html',
-  'rawHtml',
-  'text',
-  'links',
-  'metadata',
-  'markdown',
-  'content',
-  'structured',
-] as const satisfies readonly Format[];
+import { READ_FORMATS } from './page-fields.ts';
 
 const formats = z
   .array(z.enum(READ_FORMATS))

@@ -29,7 +29,8 @@ const ENGINE_HEADERS: ReadonlySet<string> = new Set([
   'http2-settings',
 ]);
 
-export const FORMATS = [
+/** What can be read out of a body that is at hand; the other formats need somebody who fetches it. */
+export const READ_FORMATS = [
   'html',
   'rawHtml',
   'text',
@@ -38,10 +39,9 @@ export const FORMATS = [
   'markdown',
   'content',
   'structured',
-  'screenshot',
-  'pdf',
-  'xhr',
 ] as const satisfies readonly Format[];
+
+export const FORMATS = [...READ_FORMATS, 'screenshot', 'pdf', 'xhr'] as const satisfies readonly Format[];
 
 export const ENGINES = ['auto', ...ENGINE_NAMES] as const;
 

@@ -1,13 +1,10 @@
 import type { PageTree } from '../tree/page-tree.ts';
-import type { Evidence } from './block-features.ts';
-import { countWords, findBlocks } from './blocks.ts';
+import { countWords } from './blocks.ts';
 import { type ContentFacts, contentFacts, wordsIn } from './content-facts.ts';
 import { decideBlocks } from './decide-blocks.ts';
-import { markElements } from './element-marks.ts';
+import { gatherEvidence } from './gather-evidence.ts';
 import { keepNodes } from './keep-nodes.ts';
 import { type ContentModel, model } from './model.ts';
-import { shapeOf } from './page-shape.ts';
-import { readSignals } from './page-signals.ts';
 import { PAGE_TYPES, type PageType } from './page-type.ts';
 import { render } from './render-content.ts';
 import { statedContent } from './stated-content.ts';
@@ -46,11 +43,8 @@ const STATED_SHARE = 0.7;
 
 /** Finds the main content of a page: pure, linear in its size, bounded by the limits of the tree, without a way to fail. */
 export function extractContent(tree: PageTree, url: string, options: ContentOptions = {}): PageContent {
-  const blocks = findBlocks(tree);
-  const elements = markElements(tree);
-  const shape = shapeOf(tree, blocks, elements);
-  const signals = readSignals(tree);
-  const evidence: Evidence = { tree, url, blocks: blocks.list, elements, shape, signals };
+  const { evidence, blocks } = gatherEvidence(tree, url);
+  const { elements, shape, signals } = evidence;
   const { types, isKept } = decideBlocks(evidence, options.model ?? model());
   const kept = keepNodes(tree, blocks, isKept, elements, shape);
   const found = render(tree, kept, url);

@@ -2,25 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { buildTree } from '../tree/tree-builder.ts';
 import type { Evidence } from './block-features.ts';
 import { visitTokens } from './block-tokens.ts';
-import { findBlocks } from './blocks.ts';
-import { markElements } from './element-marks.ts';
-import { shapeOf } from './page-shape.ts';
-import { readSignals } from './page-signals.ts';
+import { gatherEvidence } from './gather-evidence.ts';
 import { packTokens, readTokens, tokenScores } from './token-scores.ts';
 
 function evidenceOf(html: string): Evidence {
-  const tree = buildTree(html);
-  const blocks = findBlocks(tree);
-  const elements = markElements(tree);
-  const shape = shapeOf(tree, blocks, elements);
-  return {
-    tree,
-    url: 'https://example.com/',
-    blocks: blocks.list,
-    elements,
-    shape,
-    signals: readSignals(tree),
-  };
+  return gatherEvidence(buildTree(html), 'https://example.com/').evidence;
 }
 
 const PAGE =

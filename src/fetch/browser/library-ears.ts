@@ -28,7 +28,7 @@ const IN_PASSING: ReadonlySet<string> = new Set([
 /**
  * The library has Chromium stop at every request of a page until it says go on, and tell it of each in many messages. It
  * needs that to disguise itself, to log in to proxies and to know when a network is idle; a page that needs none of these
- * costs a third less without.
+ * is cheaper without: see decision 8.
  */
 export async function hearRequests(page: Page, isWanted: boolean): Promise<void> {
   if (deaf.has(page) !== isWanted) return;

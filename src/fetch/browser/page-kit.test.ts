@@ -1,7 +1,7 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import type { Page } from 'patchright-core';
 import { afterAll, expect, test } from 'vitest';
 import { serve } from '../http/loopback.fixture.ts';
-import { lastingBrowser, render, textOf } from './browser.fixture.ts';
+import { lastingBrowser, render, testBrowser, textOf } from './browser.fixture.ts';
 
 const { engine } = lastingBrowser({ maxBrowsers: 1, pagesAtOnce: 1, pagesEach: 1 });
 afterAll(() => engine.close());
@@ -38,17 +38,33 @@ test('nobody is asked for the picture on a tab', async () => {
     response.setHeader('content-type', 'text/html').end('<title>t</title><p>text');
   });
   for (const path of ['/a', '/b', '/c']) await render(engine, origin + path);
-  await pause(300);
   expect(asked).toEqual(['/a', '/b', '/c']);
 });
 
 test('a tab that has shown many pages has no more worlds in it than one that has shown few', async () => {
+  const tabs = new Set<Page>();
+  const hooks = { beforeNavigation: (page: Page) => void tabs.add(page) };
+  const own = testBrowser({ maxBrowsers: 1, pagesAtOnce: 1, pagesEach: 1 }, { hooks });
   const { origin } = await serve((_, response) =>
     response.setHeader('content-type', 'text/html').end('<p>text'),
   );
-  const wait = { selector: 'p' };
-  for (let page = 0; page < 5; page += 1) await render(engine, `${origin}/${page}`, { wait });
-  const evaluate = { type: 'evaluate', script: 'performance.memory.totalJSHeapSize > 0' } as const;
-  const { extra } = await render(engine, `${origin}/last`, { wait, actions: [evaluate] });
-  expect(extra.actions).toMatchObject([{ value: true }]);
+  const worldsAfter = async (pages: number): Promise<number> => {
+    for (let page = 0; page < pages; page += 1) {
+      await render(own.engine, `${origin}/${page}`, { wait: { selector: 'p' } });
+    }
+    const [tab] = [...tabs] as [Page];
+    const session = await tab.context().newCDPSession(tab);
+    let worlds = 0;
+    session.on('Runtime.executionContextCreated', () => {
+      worlds += 1;
+    });
+    await session.send('Runtime.enable');
+    await session.detach();
+    return worlds;
+  };
+  const few = await worldsAfter(2);
+  const many = await worldsAfter(8);
+  expect(tabs.size).toBe(1);
+  expect(few).toBeGreaterThan(0);
+  expect(many).toBe(few);
 });
