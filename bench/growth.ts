@@ -6,6 +6,7 @@ import { type ChildRun, numberOf, runChild } from './child-run.ts';
 import type { FrontierAnswer } from './growth/frontier.ts';
 import { forkFrontier } from './growth/frontier-child.ts';
 import type { MemorySample } from './growth/memory-crawl.ts';
+import { LAUNCH_ENVIRONMENT, LAUNCH_FLAGS } from './launch.ts';
 import type { Bar, BenchOptions, Part, Table } from './part.ts';
 import { figure, megabytes, spread } from './report.ts';
 import { quantile, ratios, type Sample, sampleOf, slopeOf } from './sample.ts';
@@ -126,10 +127,6 @@ const row = (
   completions,
   mb: answers.map(({ rssBytes }) => megabytes(rssBytes)),
 });
-
-/** Node as `./scrapifie` starts it. */
-const LAUNCH_FLAGS = ['--max-semi-space-size=8', '--max-old-space-size=1024'];
-const LAUNCH_ENVIRONMENT = { MALLOC_ARENA_MAX: '2' };
 
 async function measureCrawl(pages: number, { scratch, say }: BenchOptions): Promise<Section> {
   const folder = join(scratch, 'crawl');

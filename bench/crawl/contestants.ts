@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type ChildRun, numberOf, runChild } from '../child-run.ts';
+import { LAUNCH_FLAGS } from '../launch.ts';
 
 export const CONCURRENCY = 64;
 
@@ -67,7 +68,8 @@ const scrapifie: Contestant = {
 
 const ceiling: Contestant = {
   name: 'bare ceiling',
-  crawl: async (url) => asAnswered(await runChild(process.execPath, [CEILING, url, String(CONCURRENCY)])),
+  crawl: async (url) =>
+    asAnswered(await runChild(process.execPath, [...LAUNCH_FLAGS, CEILING, url, String(CONCURRENCY)])),
 };
 
 const crawlee: Contestant = {

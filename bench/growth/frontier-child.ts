@@ -1,14 +1,8 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { LAUNCH_ENVIRONMENT, LAUNCH_FLAGS } from '../launch.ts';
 import type { FrontierAnswer, FrontierCommand } from './frontier.ts';
-
-/** As the launcher starts the program. */
-const FLAGS = [
-  '--disable-warning=ExperimentalWarning',
-  '--max-semi-space-size=8',
-  '--max-old-space-size=1024',
-];
 
 /** A frontier in another process: its memory is its own, and two can be measured in turn. */
 export interface FrontierChild {
@@ -21,7 +15,7 @@ export function forkFrontier(place: string, urls: number, hosts: number): Fronti
   const child = fork(
     fileURLToPath(new URL('./frontier.ts', import.meta.url)),
     [place, String(urls), String(hosts)],
-    { execArgv: [...FLAGS], env: { ...process.env, MALLOC_ARENA_MAX: '2' } },
+    { execArgv: [...LAUNCH_FLAGS], env: { ...process.env, ...LAUNCH_ENVIRONMENT } },
   );
   const ended = once(child, 'exit').then(([code]) => {
     if (code !== 0) throw new Error(`The frontier of ${urls} URLs ended with ${code}.`);
