@@ -104,6 +104,7 @@ async function serve(shell: Shell, settings: Settings): Promise<void> {
     const origin = await listen(api, settings);
     ownPages = SAMPLE_PATHS.map((path) => new URL(path, origin).href);
     await platform.start();
+    platform.lookForBrowsers();
     if (duties.api) {
       const key = await keyFor(platform, settings);
       shell.stdout.write(welcome({ origin, settings, version: shell.version, key }));

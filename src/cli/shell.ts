@@ -71,6 +71,7 @@ export interface OpenPlatform extends OpenStorage {
   /** What this process does; see the roles. */
   readonly duties: { readonly api: boolean };
   watchPages(listener: (pages: readonly Page[]) => void): void;
+  lookForBrowsers(): void;
   start(): Promise<void>;
 }
 

@@ -51,6 +51,11 @@ export interface Platform {
   readonly now: () => number;
   /** Hears of every page that this process has stored, once it is. */
   watchPages(listener: (pages: readonly Page[]) => void): void;
+  /**
+   * Finds out whether pages can be shown, before the first one needs it: until then every request for one is taken.
+   * Asking a browser for its version costs as much as a hundred pages, so this is for those who stay.
+   */
+  lookForBrowsers(): void;
   /** Begins to work on jobs, those left over from earlier included. */
   start(): Promise<void>;
   /** Finishes what is under way, up to `drainMs`, gives the rest back and closes everything. */
@@ -192,10 +197,9 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
       policies: policies.current,
       now,
       watchPages: (listener) => crawler?.watchPages(listener),
+      lookForBrowsers: () => void (settings.role === 'all' && means?.look()),
       async start() {
         await crawler?.start();
-        // Not waited for: whoever needs a browser before it is found waits by himself.
-        if (settings.role === 'all' && duties.api) void means?.look();
         await scheduler?.start();
         await renderer?.start();
       },
