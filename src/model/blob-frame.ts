@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { releaseBytes } from './own-memory.ts';
 
 /**
  * How bodies lie wherever they are kept: one body, or several one after the other, which for the pages of one site
@@ -23,7 +24,14 @@ const COMPRESSION = {
 
 export function encodeFrame(bodies: readonly Uint8Array[]): Uint8Array {
   const [only] = bodies;
-  const bytes = bodies.length === 1 && only !== undefined ? only : Buffer.concat(bodies);
+  if (bodies.length === 1 && only !== undefined) return frameOf(only);
+  const joined = Buffer.concat(bodies);
+  const frame = frameOf(joined);
+  releaseBytes(joined);
+  return frame;
+}
+
+function frameOf(bytes: Uint8Array): Uint8Array {
   if (bytes.length >= LEAST_COMPRESSED_BYTES) {
     const frame = zstdCompressSync(bytes, COMPRESSION);
     // A win of less than a sixteenth does not pay for decompressing at every read.

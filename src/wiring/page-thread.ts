@@ -3,6 +3,7 @@ import { isScrapifieError } from '../errors/scrapifie-error.ts';
 import type { DeepReading } from '../extract/deep/read-deep.ts';
 import { wantsDeep } from '../extract/deep/wants-deep.ts';
 import type { JobSeq } from '../model/ids.ts';
+import { ownBuffer, releaseBytes } from '../model/own-memory.ts';
 import type { RenderedRecord } from '../model/page.ts';
 import { compileRules, type JobRules } from '../pages/find-tasks.ts';
 import type { PageReading, ReadOptions, ReadRequest } from '../pages/page-reading.ts';
@@ -120,12 +121,22 @@ async function readTogether(calls: readonly ReadCall[]): Promise<readonly Read[]
 
 /** A page is answered once its body is safe, and what came with it. */
 async function store(calls: readonly ReadCall[], read: readonly Read[]): Promise<void> {
+  const bodies = read.flatMap((each) => each.blobs);
   try {
-    await blobs?.put(read.flatMap((each) => each.blobs));
-    port.postMessage(read.map((each) => each.answer));
+    await blobs?.put(bodies);
+    const answers = read.map((each) => each.answer);
+    port.postMessage(answers, answers.flatMap(recordBuffer));
   } catch (error) {
     port.postMessage(calls.map((call) => failed(call, error)));
   }
+  for (const { bytes } of bodies) releaseBytes(bytes);
+}
+
+/** Records are handed over, not copied. */
+function recordBuffer(answer: ReadAnswer): ArrayBuffer[] {
+  const record = 'reading' in answer ? answer.reading.page.record : null;
+  const buffer = record === null ? null : ownBuffer(record);
+  return buffer === null ? [] : [buffer];
 }
 
 let calls: ReadCall[] = [];

@@ -1,5 +1,6 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import type { HostId, HostKey } from '../../model/ids.ts';
+import { releaseBytes } from '../../model/own-memory.ts';
 import type { Store } from '../../ports/store.ts';
 import { createAccountStore } from './accounts.ts';
 import { type Database, migrate, openDatabase } from './database.ts';
@@ -101,10 +102,18 @@ function runTogether(calls: readonly Call[]): Answer[] {
   }
 }
 
+/** Records crossed over as copies, which nobody needs once they are written. */
+function releaseRecords({ method, values }: Call): void {
+  if (method !== 'commit' || typeof values === 'string') return;
+  const [completions] = values as Parameters<Store['commit']>;
+  for (const { page } of completions) if (page !== null && page.record !== null) releaseBytes(page.record);
+}
+
 function drain(first: Call): void {
   let together: Call[] = [];
   const flush = () => {
     if (together.length > 0) for (const answer of runTogether(together)) port.postMessage(answer);
+    together.forEach(releaseRecords);
     together = [];
   };
   for (
