@@ -43,7 +43,7 @@ export const PLAN: Plan = {
   firstTrees: 250,
   secondTrees: 350,
   depth: 6,
-  rate: 0.08,
+  rate: 0.14,
   most: 30_000,
   sample: 12_000,
   featureShare: 0.15,

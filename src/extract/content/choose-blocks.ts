@@ -1,16 +1,24 @@
 import type { Block } from './blocks.ts';
 
-/** Pages carry whole texts twice, once for each width of the screen. Shorter repeats may well be meant. */
+/** Pages carry whole texts twice, once for each width of the screen. Shorter repeats may well be meant … */
 const REPEAT_WORDS = 8;
+/** … and so may those up to this length that come back alone and later, like the steps of a manual. */
+const LONE_REPEAT_WORDS = 30;
 
 /** 1 for a block whose text stood on the page before. */
 export function repeatsOf(blocks: readonly Block[]): Uint8Array {
-  const seen = new Set<string>();
-  return Uint8Array.from(blocks, ({ text, words }) => {
-    if (words < REPEAT_WORDS) return 0;
-    if (seen.has(text)) return 1;
-    seen.add(text);
-    return 0;
+  const places = new Map<string, number>();
+  const earlier = blocks.map(({ text }, index) => {
+    const place = places.get(text);
+    if (place === undefined) places.set(text, index);
+    return place ?? -1;
+  });
+  return Uint8Array.from(blocks, ({ words }, index) => {
+    const place = earlier[index] as number;
+    if (place < 0 || words < REPEAT_WORDS) return 0;
+    const isNext = place === index - 1;
+    const isInRow = (place > 0 && earlier[index - 1] === place - 1) || earlier[index + 1] === place + 1;
+    return words >= LONE_REPEAT_WORDS || isNext || isInRow ? 1 : 0;
   });
 }
 

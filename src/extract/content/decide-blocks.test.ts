@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { buildTree } from '../tree/tree-builder.ts';
 import type { Evidence } from './block-features.ts';
 import { withoutBylines } from './bylines.ts';
+import { repeatsOf } from './choose-blocks.ts';
 import { gatherEvidence } from './gather-evidence.ts';
+import { withoutNotes } from './page-notes.ts';
 import { PAGE_TYPES, type PageType } from './page-type.ts';
 import { keepSectionHeadings } from './section-headings.ts';
 import { wholeBody } from './whole-body.ts';
@@ -45,5 +47,29 @@ describe('what is not learned', () => {
     const sums = Float64Array.of(1, 4, 1);
     withoutBylines(evidence, surely('article'), sums);
     expect([...sums]).toEqual([-2, 4, 1]);
+  });
+
+  it('a passage that stands on the page twice counts once, a step that is repeated counts again', () => {
+    const step = 'On the status bar, click the layer pane and choose one.';
+    const other = 'Then draw the outline of the part as it is shown.';
+    const passage = `<p>${PROSE}</p><p>${PROSE} And again.</p>`;
+    const { blocks } = evidenceOf(`${passage}<p>${step}</p><p>${other}</p><p>${step}</p>${passage}`);
+    expect([...repeatsOf(blocks)]).toEqual([0, 0, 0, 0, 0, 1, 1]);
+  });
+
+  it('what a page says about itself loses, what it says about such things does not', () => {
+    const notes = [
+      'Was this page helpful?',
+      'Last updated 2026-03-06 UTC.',
+      'Edit this page on GitHub',
+      'On this page',
+      'Except as otherwise noted, the content of this page is licensed under CC BY 4.0.',
+      'Zuletzt aktualisiert am 3. Mai',
+    ];
+    const texts = ['The field says when the row was last updated.', 'Edit the configuration of the server.'];
+    const evidence = evidenceOf([...notes, ...texts].map((text) => `<p>${text}</p>`).join(''));
+    const sums = new Float64Array(notes.length + texts.length).fill(1);
+    withoutNotes(evidence, sums);
+    expect([...sums].map((sum) => sum > 0)).toEqual([...notes.map(() => false), ...texts.map(() => true)]);
   });
 });

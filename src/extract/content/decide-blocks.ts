@@ -8,6 +8,7 @@ import { CONTEXT_FEATURES, contextFeatures } from './context-features.ts';
 import { evaluate, logistic } from './forest.ts';
 import type { ContentModel } from './model.ts';
 import { pageFeatures } from './page-features.ts';
+import { withoutNotes } from './page-notes.ts';
 import { typeChances } from './page-type.ts';
 import { keepSectionHeadings } from './section-headings.ts';
 import { tokenScores } from './token-scores.ts';
@@ -35,6 +36,7 @@ export function decideBlocks(
   withoutActions(evidence, finals);
   withoutBylines(evidence, types, finals);
   wholeBody(evidence, types, finals);
+  withoutNotes(evidence, finals);
   const isKept = chooseBlocks(evidence.blocks, finals.map(logistic));
   keepSectionHeadings(evidence, finals, isKept);
   return { types, isKept };

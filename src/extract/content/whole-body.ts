@@ -5,7 +5,7 @@ import { logistic } from './forest.ts';
 import { PAGE_TYPES } from './page-type.ts';
 
 const DOCUMENTATION = PAGE_TYPES.indexOf('documentation');
-const LEAST_CHANCE = 0.5;
+const LEAST_CHANCE = 0.4;
 /** The body is the innermost element with this share of all that looks like content … */
 const BODY_SHARE = 0.8;
 /** … if so much of what it holds does. */
