@@ -5,7 +5,7 @@ import type { Bar, Part } from './part.ts';
 import { figure, spread } from './report.ts';
 import { quantile, ratios, sampleOf } from './sample.ts';
 
-const ROUNDS = 3;
+const ROUNDS = 2;
 /** In a quick run every eighth page, once. */
 const QUICK_STRIDE = 8;
 const FACTORS: Readonly<Record<string, number>> = { 'defuddle + linkedom': 3, 'readability + jsdom': 5 };
