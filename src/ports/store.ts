@@ -120,6 +120,7 @@ export interface LedgerStore {
 export interface AccountStore {
   /** The account that owns everything on an installation with one user; made by the first migration. */
   defaultAccount(): Promise<AccountId>;
+  /** A key whose hash is known stays as it was: processes that start together register the same one. */
   createKey(key: NewKey): Promise<void>;
   /** By the hash of the secret; null when unknown. Expired and revoked keys are returned: the caller says no. */
   findKey(hash: string): Promise<ApiKey | null>;

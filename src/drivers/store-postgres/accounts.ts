@@ -11,7 +11,7 @@ export function createAccountStore(database: Database): AccountStore {
     async createKey(key) {
       await database.query(
         `INSERT INTO keys (id, account_id, name, hash, prefix, scopes, rate_per_minute, created_at, expires_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (hash) DO NOTHING`,
         [
           key.id,
           key.accountId,

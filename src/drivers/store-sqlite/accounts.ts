@@ -11,7 +11,7 @@ export function createAccountStore(database: Database): Synchronous<AccountStore
     createKey(key) {
       database.run(
         `INSERT INTO keys (id, account_id, name, hash, prefix, scopes, rate_per_minute, created_at, expires_at)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (hash) DO NOTHING`,
         key.id,
         key.accountId,
         key.name,
