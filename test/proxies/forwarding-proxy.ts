@@ -121,8 +121,11 @@ export function join(client: Socket, target: Socket): void {
   target.on('close', () => client.destroy());
 }
 
+const NONSENSE = '\u0000\u0001 this is neither HTTP nor TLS\r\n\r\n';
+
 /** What is left to do once the client was told that its tunnel stands. */
 export function misbehave(client: Socket, ruling: Ruling): void {
-  if (ruling === 'garble') client.write('\u0000\u0001 this is neither HTTP nor TLS\r\n\r\n');
+  // Once the client has spoken: what comes along with the answer to its CONNECT some clients never read.
+  if (ruling === 'garble') client.once('data', () => client.write(NONSENSE));
   client.resume();
 }
