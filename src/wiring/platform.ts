@@ -197,7 +197,9 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
       policies: policies.current,
       now,
       watchPages: (listener) => crawler?.watchPages(listener),
-      lookForBrowsers: () => void (settings.role === 'all' && means?.look()),
+      lookForBrowsers() {
+        if (settings.role === 'all') void means?.look();
+      },
       async start() {
         await crawler?.start();
         await scheduler?.start();
