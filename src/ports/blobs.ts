@@ -7,7 +7,8 @@ import type { ContentHash } from '../model/ids.ts';
 export interface Blobs {
   /**
    * Keeps each body under its hash and resolves when all of them would survive the end of this process.
-   * Bodies already present cost a look-up, not a write. Throws DISK_FULL or STORE_UNAVAILABLE.
+   * Bodies already present cost a look-up, not a write. Throws DISK_FULL or STORE_UNAVAILABLE. Once it has settled, nobody
+   * looks at the bytes any more: their owner may give the memory back.
    */
   put(blobs: readonly Blob[]): Promise<void>;
   /** The body, or null when no such blob is kept. A damaged blob is treated as absent, never returned. */

@@ -1,21 +1,20 @@
-/** Works on all items, at most `limit` at once. Rejects with the first failure and then begins no more. */
+/**
+ * Works on all items, at most `limit` at once. After a failure no more are begun; it rejects with the first one when
+ * those under way have ended, so that nobody works on an item any more once it has settled.
+ */
 export async function sideBySide<T>(
   limit: number,
   items: readonly T[],
   work: (item: T) => Promise<void>,
 ): Promise<void> {
   const waiting = items.values();
-  let hasFailed = false;
+  const failures: unknown[] = [];
   const lane = async () => {
     for (const item of waiting) {
-      if (hasFailed) return;
-      try {
-        await work(item);
-      } catch (error) {
-        hasFailed = true;
-        throw error;
-      }
+      if (failures.length > 0) return;
+      await work(item).catch((error: unknown) => failures.push(error));
     }
   };
   await Promise.all(Array.from({ length: Math.min(limit, items.length) }, lane));
+  if (failures.length > 0) throw failures[0];
 }
