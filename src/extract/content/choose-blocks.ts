@@ -5,6 +5,15 @@ const REPEAT_WORDS = 8;
 /** … and so may those up to this length that come back alone and later, like the steps of a manual. */
 const LONE_REPEAT_WORDS = 30;
 
+/** Not even the best of a page is content when it is as unlikely as this. */
+const LEAST_CHANCE = 0.005;
+/** A page that shows more words than this … */
+const SHELL_WORDS = 40;
+/** … has no content at all when fewer than this are expected to be … */
+const SHELL_EXPECTED = 10;
+/** … and none of its blocks is as likely as this: menus around a place that a script would fill. */
+const SHELL_CHANCE = 0.5;
+
 /** 1 for a block whose text stood on the page before. */
 export function repeatsOf(blocks: readonly Block[]): Uint8Array {
   const places = new Map<string, number>();
@@ -24,7 +33,7 @@ export function repeatsOf(blocks: readonly Block[]): Uint8Array {
 
 /**
  * Which blocks to keep, given how likely each belongs to the content. Among all sets the one with the best expected
- * F1 over words always consists of the likeliest blocks, so it is found by sorting once.
+ * F1 over words always consists of the likeliest blocks, so it is found by sorting once. A page may have no content.
  */
 export function chooseBlocks(blocks: readonly Block[], chances: Float64Array): Uint8Array {
   const repeats = repeatsOf(blocks);
@@ -33,14 +42,21 @@ export function chooseBlocks(blocks: readonly Block[], chances: Float64Array): U
   const order = Array.from(chance.keys()).sort(
     (a, b) => (chance[b] as number) - (chance[a] as number) || a - b,
   );
+  let shown = 0;
   let expected = 0;
-  for (let i = 0; i < blocks.length; i++) expected += (blocks[i] as Block).words * (chance[i] as number);
+  for (let i = 0; i < blocks.length; i++) {
+    shown += (blocks[i] as Block).words;
+    expected += (blocks[i] as Block).words * (chance[i] as number);
+  }
+  const likeliest = chance[order[0] as number] ?? 0;
+  if (shown > SHELL_WORDS && expected < SHELL_EXPECTED && likeliest < SHELL_CHANCE) return kept;
   let right = 0;
   let taken = 0;
   let best = 0;
   let bestCount = 0;
   for (const [place, index] of order.entries()) {
     const { words } = blocks[index] as Block;
+    if ((chance[index] as number) < LEAST_CHANCE) break;
     right += words * (chance[index] as number);
     taken += words;
     const score = (2 * right) / Math.max(1e-9, taken + expected);

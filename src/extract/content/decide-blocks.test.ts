@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { buildTree } from '../tree/tree-builder.ts';
 import type { Evidence } from './block-features.ts';
 import { withoutBylines } from './bylines.ts';
-import { repeatsOf } from './choose-blocks.ts';
+import { chooseBlocks, repeatsOf } from './choose-blocks.ts';
 import { gatherEvidence } from './gather-evidence.ts';
 import { withoutNotes } from './page-notes.ts';
 import { PAGE_TYPES, type PageType } from './page-type.ts';
@@ -57,6 +57,16 @@ describe('what is not learned', () => {
     expect([...repeatsOf(blocks)]).toEqual([0, 0, 0, 0, 0, 1, 1]);
   });
 
+  it('a page with menus around a place that a script would fill has no content, one that shows little has it all', () => {
+    const menu = evidenceOf(Array.from({ length: 30 }, (_, index) => `<li>Sale ${index}</li>`).join(''));
+    const chances = (highest: number) => Float64Array.from(menu.blocks, (_, i) => (i === 3 ? highest : 0.05));
+    expect(chooseBlocks(menu.blocks, chances(0.4)).includes(1)).toBe(false);
+    expect(chooseBlocks(menu.blocks, chances(0.6))[3]).toBe(1);
+    const small = evidenceOf('<p>It works!</p>');
+    expect([...chooseBlocks(small.blocks, Float64Array.of(0.1))]).toEqual([1]);
+    expect([...chooseBlocks(small.blocks, Float64Array.of(0.001))]).toEqual([0]);
+  });
+
   it('what a page says about itself loses, what it says about such things does not', () => {
     const notes = [
       'Was this page helpful?',
@@ -65,6 +75,7 @@ describe('what is not learned', () => {
       'On this page',
       'Except as otherwise noted, the content of this page is licensed under CC BY 4.0.',
       'Zuletzt aktualisiert am 3. Mai',
+      'Please enable JavaScript to view the comments.',
     ];
     const texts = ['The field says when the row was last updated.', 'Edit the configuration of the server.'];
     const evidence = evidenceOf([...notes, ...texts].map((text) => `<p>${text}</p>`).join(''));

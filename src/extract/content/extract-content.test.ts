@@ -71,6 +71,17 @@ describe('the content of a page', () => {
     expect(markdown).toBe(`${body}\n\nSecond paragraph of it.\n`);
   });
 
+  it('is empty where a page only asks for a script', () => {
+    const { text, wordCount, excerpt } = contentOf(
+      '<head><meta name="description" content="What we sell."></head><body><div id="root"></div><noscript>You need to enable JavaScript to run this app.</noscript></body>',
+    );
+    expect({ text, wordCount, excerpt }).toEqual({ text: '', wordCount: 0, excerpt: 'What we sell.' });
+  });
+
+  it('is all that a very small page shows', () => {
+    expect(contentOf('<h1>It works!</h1>').text).toBe('It works!');
+  });
+
   it('is empty, without facts, for a page that is', () => {
     expect(contentOf('')).toMatchObject({
       html: '',

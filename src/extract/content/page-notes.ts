@@ -20,6 +20,8 @@ const NOTES: readonly RegExp[] = [
   // Whose it is.
   /\bexcept (?:as|where) otherwise (?:noted|stated)\b|\bcontent .{0,40}licensed under (?:the |a )?(?:creative|cc)\b/i,
   /\ball rights reserved\b|^(?:copyright|©|\(c\))\s/i,
+  // What it takes to see it.
+  /^.{0,60}\b(?:enable|activate|turn on|requires?) java ?script\b.{0,60}$/i,
   // Where else to go on it.
   /^(?:on this page|in this article|table of contents|page contents|in this section|auf dieser seite|sur cette page|en esta página)$/i,
   /^(?:skip to|jump to|back to top|go to top|return to top)\b.{0,30}$/i,

@@ -3,18 +3,18 @@ import { countWords } from './blocks.ts';
 import type { PageSignals } from './page-signals.ts';
 import { type Rendered, render } from './render-content.ts';
 
-const KEYS = ['articleBody', 'text', 'reviewBody', 'recipeInstructions', 'description'] as const;
+const KEYS = ['articleBody', 'text', 'reviewBody', 'recipeInstructions'] as const;
 const LEAST_WORDS = 5;
 const MOST_CHARS = 200_000;
 
 /**
- * What the page says its text is, for pages whose text only a script would show: the bodies in its structured data, else
- * its description. Null when that has no more than `leastWords` words.
+ * What the page says its text is, for pages whose text only a script would show: the bodies in its structured data. Null
+ * when that has no more than `leastWords` words. A description is no text: it says what the page is about.
  */
-export function statedContent({ objects, meta }: PageSignals, leastWords: number): Rendered | null {
+export function statedContent({ objects }: PageSignals, leastWords: number): Rendered | null {
   const parts = new Set<string>();
   let chars = 0;
-  for (const key of KEYS.slice(0, 4)) {
+  for (const key of KEYS) {
     for (const { value } of objects) {
       const text = value[key];
       if (typeof text !== 'string' || parts.has(text) || chars + text.length > MOST_CHARS) continue;
@@ -22,15 +22,6 @@ export function statedContent({ objects, meta }: PageSignals, leastWords: number
       chars += text.length;
     }
     if (parts.size > 0) break;
-  }
-  if (parts.size === 0) {
-    const described = objects
-      .map(({ value }) => value.description)
-      .filter((text) => typeof text === 'string');
-    const longest = [...described, meta.get('description') ?? '', meta.get('og:description') ?? ''].reduce(
-      (a, b) => (b.length > a.length ? b : a),
-    );
-    parts.add(longest.slice(0, MOST_CHARS));
   }
   const source = [...parts].map(asHtml).join('\n');
   if (countWords(source) <= Math.max(LEAST_WORDS, leastWords)) return null;
