@@ -190,6 +190,12 @@ describe('blocks and challenges', () => {
   test('a question for humans, whoever asks it', () => {
     const asked = page('<title>Robot or human?</title><form><button>Press</button></form>');
     expect(classify(asked)).toEqual({ outcome: 'blocked', evidence: 'title: Robot or human?', vendor: null });
+    const puzzled = page('<title>Are you human?</title><form><div class="h-captcha"></div></form>');
+    expect(classify(puzzled)).toEqual({
+      outcome: 'captcha',
+      evidence: 'title: Are you human? and hcaptcha: markup h-captcha',
+      vendor: 'hcaptcha',
+    });
     const denied = page('<title>Access to this page has been denied.</title>', { statusCode: 403 });
     expect(classify(denied).outcome).toBe('blocked');
     expect(classify(page('<h1>x</h1>', { statusCode: 999 }))).toMatchObject({ vendor: 'linkedin' });

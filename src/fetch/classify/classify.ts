@@ -112,7 +112,11 @@ function challenge(seen: Observation, facts: PageFacts): Classification | null {
   if (frame !== null) return frame;
   const said = headline(facts, asksForHuman);
   if (said === null || !/<(?:script|form|iframe)\b/i.test(seen.html)) return null;
-  return found('blocked', said);
+  // Many forms carry the widget, but a page that asks for humans and nothing else shuts out like an error.
+  const widget = searchMarkup(403, seen.html);
+  return widget?.outcome === 'captcha'
+    ? found('captcha', `${said} and ${widget.evidence}`, widget.vendor)
+    : found('blocked', said);
 }
 
 /** A form may carry such a frame; a page that has it and no field to fill in is about the frame. */
