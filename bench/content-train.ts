@@ -1,10 +1,15 @@
-// usage: node bench/content-train.ts FOLDER [--check [OTHER.json]]
-// Learns the weights of src/extract/content from a folder of labelled pages and writes them. With --check it writes
-// nothing: it deals the sites into folds and scores the pages of each, whole extractions, with weights learned from the
-// others. OTHER.json holds the texts that another program found, by id, to be scored beside.
+const USAGE = `usage: node bench/content-train.ts FOLDER [--more FOLDER] [--check [--beside TEXTS.json]]
+
+Learns the weights of src/extract/content from a folder of labelled pages and writes them.
+  --more FOLDER         more labelled pages, which count half
+  --check               writes nothing: deals the sites of the first folder into folds and scores the pages of each,
+                        whole extractions, with weights learned from the others and from all of --more
+  --beside TEXTS.json   texts that another program found, by id, to be scored as well`;
+
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { extractContent } from '../src/extract/content/extract-content.ts';
 import type { ContentModel } from '../src/extract/content/model.ts';
 import { packForests } from '../src/extract/content/packed-forest.ts';
@@ -18,9 +23,16 @@ const LINE_CHARS = 110;
 
 const FOLDS = 5;
 
-const [, , folder, option, other] = process.argv;
-if (folder === undefined || (option !== undefined && option !== '--check')) {
-  process.stderr.write('usage: node bench/content-train.ts FOLDER [--check [OTHER.json]]\n');
+/** How much a page of --more counts. */
+const MORE_TRUST = 0.5;
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { more: { type: 'string' }, check: { type: 'boolean' }, beside: { type: 'string' } },
+});
+const [folder] = positionals;
+if (folder === undefined || positionals.length > 1) {
+  process.stderr.write(`${USAGE}\n`);
   process.exit(2);
 }
 
@@ -29,14 +41,11 @@ function foldOf({ page }: Example): number {
   return createHash('sha256').update(page.site).digest().readUInt32BE() % FOLDS;
 }
 
-function check(examples: readonly Example[]): void {
-  const texts: Record<string, string> = other === undefined ? {} : JSON.parse(readFileSync(other, 'utf8'));
+function check(examples: readonly Example[], more: readonly Example[], beside: string | undefined): void {
+  const texts: Record<string, string> = beside === undefined ? {} : JSON.parse(readFileSync(beside, 'utf8'));
   const scores = new Map<string, { own: number; other: number; pages: number }>();
   for (let fold = 0; fold < FOLDS; fold++) {
-    const model = train(
-      examples.filter((example) => foldOf(example) !== fold),
-      PLAN,
-    );
+    const model = train([...examples.filter((example) => foldOf(example) !== fold), ...more], PLAN);
     for (const { evidence, page } of examples.filter((example) => foldOf(example) === fold)) {
       const { text } = extractContent(evidence.tree, page.url, { model });
       for (const name of [page.type, `fold ${fold}`, 'all']) {
@@ -49,9 +58,9 @@ function check(examples: readonly Example[]): void {
     }
   }
   for (const [name, sum] of scores) {
-    const beside = other === undefined ? '' : `${(sum.other / sum.pages).toFixed(3)}  `;
+    const theirs = beside === undefined ? '' : `${(sum.other / sum.pages).toFixed(3)}  `;
     process.stdout.write(
-      `${name.padEnd(14)} ${(sum.own / sum.pages).toFixed(3)}  ${beside}(${sum.pages} pages)\n`,
+      `${name.padEnd(14)} ${(sum.own / sum.pages).toFixed(3)}  ${theirs}(${sum.pages} pages)\n`,
     );
   }
 }
@@ -78,6 +87,11 @@ function write({ types, tokens, first, second }: ContentModel): void {
   process.stdout.write(`${WEIGHTS}: ${source.join('').length} characters\n`);
 }
 
-const examples = readPages(folder).map(exampleOf);
-if (option === '--check') check(examples);
-else write(train(examples, PLAN));
+const pages = readPages(folder);
+const sites = new Set(pages.map(({ site }) => site));
+const examples = pages.map((page) => exampleOf(page, 1));
+const more = (values.more === undefined ? [] : readPages(values.more))
+  .filter(({ site }) => !sites.has(site))
+  .map((page) => exampleOf(page, MORE_TRUST));
+if (values.check === true) check(examples, more, values.beside);
+else write(train([...examples, ...more], PLAN));
