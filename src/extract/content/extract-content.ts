@@ -1,7 +1,7 @@
 import type { PageTree } from '../tree/page-tree.ts';
 import { countWords } from './blocks.ts';
-import { type ContentFacts, contentFacts, wordsIn } from './content-facts.ts';
 import { decideBlocks } from './decide-blocks.ts';
+import { type ContentFacts, contentFacts, wordsIn } from './facts/content-facts.ts';
 import { gatherEvidence } from './gather-evidence.ts';
 import { keepNodes } from './keep-nodes.ts';
 import { type ContentModel, model } from './model.ts';
@@ -50,15 +50,16 @@ export function extractContent(tree: PageTree, url: string, options: ContentOpti
   const found = render(tree, kept, url);
   const least = Math.max(countWords(found.text) * STATED_FACTOR, (shape.words[0] as number) * STATED_SHARE);
   const content = statedContent(signals, least) ?? found;
-  const facts = contentFacts(evidence, options.contentLanguage ?? null);
   const likeliest = types.indexOf(Math.max(...types));
+  const pageType = PAGE_TYPES[likeliest] ?? 'article';
+  const facts = contentFacts(evidence, pageType, options.contentLanguage ?? null);
   const wordCount = wordsIn(content.text);
   return {
     ...facts,
     html: content.html,
     text: content.text,
     markdown: content.markdown,
-    pageType: PAGE_TYPES[likeliest] ?? 'article',
+    pageType,
     pageTypeConfidence: Math.round((types[likeliest] ?? 0) * 100) / 100,
     excerpt: excerptOf(content.text) ?? facts.description,
     wordCount,

@@ -119,7 +119,9 @@ export function monthNamesOf(locale: string | undefined): NameTable | null {
 export function monthsNamed(key: string, locale: string | undefined): readonly number[] {
   // Hebrew glues its `in` to the name.
   const names = [key, ...(key.startsWith('ב') ? [key.slice(1)] : []), plainKey(key)];
-  for (const table of [monthNamesOf(locale), monthNames()]) {
+  // The names of all languages take a while to make, and mostly one's own has it.
+  for (const tableOf of [() => monthNamesOf(locale), monthNames]) {
+    const table = tableOf();
     for (const name of names) {
       const found = table?.get(name);
       if (found !== undefined) return found;

@@ -1,0 +1,88 @@
+import { collapse } from '../../white-space.ts';
+import type { Evidence } from '../block-features.ts';
+import { countWords } from '../blocks.ts';
+import type { TypedObject } from '../page-signals.ts';
+import type { PageType } from '../page-type.ts';
+import { contentAuthor } from './content-author.ts';
+import { contentDates } from './content-dates.ts';
+import { findHead } from './content-head.ts';
+import { titleOf } from './content-title.ts';
+import { worksOf } from './content-work.ts';
+import { ownElements } from './own-elements.ts';
+
+/** What belongs to content beside its text; null where the page does not say. */
+export interface ContentFacts {
+  readonly title: string | null;
+  readonly author: string | null;
+  /** ISO 8601, as exact as the page says. */
+  readonly publishedAt: string | null;
+  readonly modifiedAt: string | null;
+  readonly siteName: string | null;
+  readonly language: string | null;
+  readonly description: string | null;
+}
+
+const NAME_CHARS = 100;
+
+export function contentFacts(
+  evidence: Evidence,
+  type: PageType,
+  contentLanguage: string | null,
+): ContentFacts {
+  const { signals } = evidence;
+  const { meta, objects } = signals;
+  const work = objects.find(({ value }) => 'headline' in value || 'datePublished' in value);
+  const siteName = short(
+    meta.get('og:site_name') ?? meta.get('application-name') ?? publisherOf(work, objects),
+  );
+  const titles = [work?.value.headline, meta.get('og:title'), meta.get('twitter:title')].filter(
+    (title) => typeof title === 'string',
+  );
+  const title = titleOf(evidence, siteName, titles);
+  const works = worksOf(objects, type);
+  const head = findHead(evidence, title);
+  const elements = ownElements(evidence, type, head);
+  return {
+    title,
+    author: contentAuthor({
+      evidence,
+      type,
+      site: { name: siteName, url: evidence.url },
+      works,
+      head,
+      elements,
+    }),
+    ...contentDates({ evidence, type, works, head, elements }),
+    siteName,
+    language: signals.language ?? meta.get('content-language') ?? contentLanguage,
+    description:
+      meta.get('description') ?? meta.get('og:description') ?? meta.get('twitter:description') ?? null,
+  };
+}
+
+/** Words, with every sign of scripts that write without spaces counted as one. */
+export function wordsIn(text: string): number {
+  return countWords(text.replace(/[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]/g, ' a '));
+}
+
+/** The name in a `Person`, in a list of them, or in a plain string. */
+function nameIn(author: unknown): string | null {
+  const list: unknown[] = Array.isArray(author) ? author.slice(0, 10) : [author];
+  const names = list.flatMap((entry) => {
+    if (typeof entry === 'string') return /^https?:/.test(entry) ? [] : [entry];
+    if (entry === null || typeof entry !== 'object') return [];
+    const { name } = entry as { name?: unknown };
+    return typeof name === 'string' ? [name] : [];
+  });
+  return names.length === 0 ? null : short(names.join(', '));
+}
+
+function publisherOf(work: TypedObject | undefined, objects: readonly TypedObject[]): string | null {
+  const site = objects.find(({ types }) => types.includes('website'));
+  return nameIn(work?.value.publisher) ?? (typeof site?.value.name === 'string' ? site.value.name : null);
+}
+
+function short(text: string | null | undefined, limit = NAME_CHARS): string | null {
+  const value = text === null || text === undefined ? '' : collapse(text, limit);
+  return value === '' ? null : value;
+}

@@ -1,0 +1,130 @@
+import { collapse } from '../../white-space.ts';
+import { headingLevel, squeeze } from '../block-facts.ts';
+import type { Evidence } from '../block-features.ts';
+
+const TITLE_CHARS = 300;
+const HEADING_CHARS = 200;
+const MOST_HEADINGS = 20;
+const SEPARATOR = /\s+(?:[|–—·•»›:-]|::)\s+|\s*[|»]\s*/;
+/** A heading that shares this much of its words with the title is the title in other words. */
+const LEAST_LIKENESS = 0.5;
+/** The name of a site is short. */
+const SITE_WORDS = 5;
+/** What the last part of a title calls the site, whatever its name. */
+const SITE_KIND = /\b(?:docs?|documentation|wiki|forums?|blog|official site|reference|homepage|online)\b/i;
+const SITE_KIND_WORDS = 4;
+/** Shorter names stand in too many words to be found within them. */
+const LEAST_NAME = 4;
+/** A word that makes up this much of the host is its name: `Django` of `djangoproject`. */
+const HOST_SHARE = 0.4;
+
+/**
+ * What the page is called. Titles name the site as well, and headings say it in the words of the page: so a heading that
+ * agrees with the title is taken, else the title without the site. `stated` are the titles that data of the page gives.
+ */
+export function titleOf(
+  { signals, blocks, tree, url }: Evidence,
+  siteName: string | null,
+  stated: readonly string[],
+): string | null {
+  const site: Site = { name: squeeze(siteName ?? ''), host: hostName(url) };
+  const parts = withoutSite(signals.title ?? '', site);
+  const whole = parts.join(' – ');
+  // A heading that is nothing but a part which names the site: the book of a chapter, the forum of a thread.
+  const all = partsOf(signals.title ?? '').map(squeeze);
+  const isLeftOut = (text: string): boolean => {
+    const letters = squeeze(text);
+    return !squeeze(whole).includes(letters) && all.some((part) => part.includes(letters));
+  };
+  const others = stated
+    .map((text) => withoutSite(text, site).join(' – '))
+    .filter((text) => !isSite(text, site, false));
+  const headings = blocks
+    .filter(({ text, words }) => words > 0 && text.length <= HEADING_CHARS)
+    .filter((block) => headingLevel(tree, block) === 1)
+    .slice(0, MOST_HEADINGS)
+    .map(({ text }) => withoutSite(text, site).join(' – '))
+    .filter((text) => !isSite(text, site, false) && !isLeftOut(text));
+  const found = headingOf(headings, [signals.title ?? '', ...stated], parts, others) ?? whole;
+  const title = collapse(found === '' ? (others[0] ?? headings[0] ?? '') : found, TITLE_CHARS);
+  return title === '' ? null : title;
+}
+
+/** The heading that the titles agree with. */
+function headingOf(
+  headings: readonly string[],
+  titles: readonly string[],
+  parts: readonly string[],
+  others: readonly string[],
+): string | null {
+  const names = parts.map(squeeze);
+  const within = titles.map(squeeze);
+  const isPart = (heading: string): boolean => {
+    const letters = squeeze(heading);
+    // A single word stands in a title for many reasons.
+    if (headings.length > 1 && !/\s/.test(heading)) return letters === names[0];
+    return within.some((title) => title.includes(letters));
+  };
+  const whole = [parts.join(' – '), ...others];
+  const holdsAll = (heading: string): boolean => {
+    const letters = squeeze(heading);
+    return whole.map(squeeze).some((title) => title.length > LEAST_NAME && letters.includes(title));
+  };
+  const isAlike = (heading: string): boolean =>
+    [...whole, parts[0] ?? ''].some((title) => likeness(heading, title) >= LEAST_LIKENESS);
+  return headings.find(isPart) ?? headings.find(holdsAll) ?? headings.find(isAlike) ?? null;
+}
+
+interface Site {
+  /** As letters and digits only. */
+  readonly name: string;
+  readonly host: string;
+}
+
+const partsOf = (title: string): string[] =>
+  collapse(title, TITLE_CHARS)
+    .split(SEPARATOR)
+    .filter((part) => part.trim() !== '');
+
+/** `Title | Section | Site`, without what only names the site. */
+function withoutSite(title: string, site: Site): string[] {
+  const parts = partsOf(title);
+  while (parts.length > 1 && isSite(parts.at(-1) as string, site, true)) parts.pop();
+  while (parts.length > 1 && isSite(parts[0] as string, site, false)) parts.shift();
+  return parts;
+}
+
+/** At the end of a title also what only resembles the name of the site: `Acme Docs`, `acme.com`. */
+function isSite(text: string, { name, host }: Site, isLast: boolean): boolean {
+  const letters = squeeze(text);
+  if (letters === '' || letters === name || letters === host) return true;
+  if (!isLast) return false;
+  const words = wordsOf(text);
+  if (words.length > SITE_WORDS) return false;
+  if (SITE_KIND.test(text) && words.length <= SITE_KIND_WORDS) return true;
+  const known = [name, host].filter((one) => one.length >= LEAST_NAME);
+  return (
+    (host !== '' && host.length < LEAST_NAME && words.includes(host)) ||
+    known.some((one) => letters.includes(one) || (letters.length >= LEAST_NAME && one.includes(letters))) ||
+    words.some((word) => word.length >= Math.max(LEAST_NAME, host.length * HOST_SHARE) && host.includes(word))
+  );
+}
+
+/** `acme` of `https://www.acme.co.uk/`. */
+function hostName(url: string): string {
+  const labels = URL.parse(url)?.hostname.split('.') ?? [];
+  const isSecondLevel = labels.length > 2 && (labels.at(-2) as string).length <= 3;
+  return squeeze(labels.at(isSecondLevel ? -3 : -2) ?? '');
+}
+
+const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+
+/** The share of words two texts have in common, 0 to 1. */
+function likeness(a: string, b: string): number {
+  const left = new Set(wordsOf(a));
+  const right = new Set(wordsOf(b));
+  if (left.size === 0 || right.size === 0) return 0;
+  let common = 0;
+  for (const word of left) if (right.has(word)) common++;
+  return (2 * common) / (left.size + right.size);
+}

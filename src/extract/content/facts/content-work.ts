@@ -1,0 +1,57 @@
+import type { TypedObject } from '../page-signals.ts';
+import type { PageType } from '../page-type.ts';
+
+const MOST = 20;
+/** Works that somebody wrote. Reviews, comments, answers, images and videos are on a page, not what it is. */
+const TEXTS: ReadonlySet<string> = new Set([
+  'article',
+  'newsarticle',
+  'blogposting',
+  'techarticle',
+  'scholarlyarticle',
+  'medicalscholarlyarticle',
+  'reportagenewsarticle',
+  'analysisnewsarticle',
+  'opinionnewsarticle',
+  'backgroundnewsarticle',
+  'reviewnewsarticle',
+  'advertisercontentarticle',
+  'satiricalarticle',
+  'report',
+  'socialmediaposting',
+  'liveblogposting',
+  'discussionforumposting',
+  'question',
+  'recipe',
+  'howto',
+  'guide',
+  'learningresource',
+  'creativework',
+  'podcastepisode',
+]);
+const PAGES: ReadonlySet<string> = new Set([
+  'webpage',
+  'itempage',
+  'aboutpage',
+  'contactpage',
+  'collectionpage',
+  'faqpage',
+  'qapage',
+  'profilepage',
+  'medicalwebpage',
+]);
+
+/** Pages that are one text, so that the names and dates on them are likely to be those of the text. */
+export function isText(type: PageType): boolean {
+  return type === 'article' || type === 'documentation' || type === 'forum';
+}
+
+/** The objects in the data of a page that are about all of it, those that say most first. */
+export function worksOf(objects: readonly TypedObject[], type: PageType): readonly TypedObject[] {
+  const ofKind = (kind: ReadonlySet<string>): readonly TypedObject[] =>
+    objects.filter(({ types }) => types.some((name) => kind.has(name)));
+  const texts = ofKind(TEXTS);
+  const pages = ofKind(PAGES);
+  // Several texts on a page that is none itself are the entries of its list.
+  return (isText(type) || texts.length === 1 ? [...texts, ...pages] : pages).slice(0, MOST);
+}
