@@ -71,6 +71,19 @@ describe('the content of a page', () => {
     expect(markdown).toBe(`${body}\n\nSecond paragraph of it.\n`);
   });
 
+  it('is not what others said, unless they talk with each other', () => {
+    const said = 'I bought this for my kitchen and it does all that I hoped for, even on the worst of days.';
+    const contentWith = (data: object) =>
+      contentOf(
+        `<body><div id="root">Loading</div><script type="application/ld+json">${JSON.stringify(data)}</script></body>`,
+      ).text;
+    const review = { '@type': 'Review', reviewBody: said, text: said };
+    expect(contentWith({ '@type': 'Product', name: 'Blender', review: [review] })).toBe('Loading');
+    const comment = { '@type': 'Comment', text: said };
+    expect(contentWith({ '@type': 'Article', headline: 'T', comment: [comment] })).toBe('Loading');
+    expect(contentWith({ '@type': 'DiscussionForumPosting', comment: [comment] })).toBe(said);
+  });
+
   it('is empty where a page only asks for a script', () => {
     const { text, wordCount, excerpt } = contentOf(
       '<head><meta name="description" content="What we sell."></head><body><div id="root"></div><noscript>You need to enable JavaScript to run this app.</noscript></body>',

@@ -3,7 +3,10 @@ import { countWords } from './blocks.ts';
 import type { PageSignals } from './page-signals.ts';
 import { type Rendered, render } from './render-content.ts';
 
-const KEYS = ['articleBody', 'text', 'reviewBody', 'recipeInstructions'] as const;
+const KEYS = ['articleBody', 'text', 'recipeInstructions'] as const;
+/** What others said is the text of a page only where people talk with each other. */
+const THREADS = new Set(['discussionforumposting', 'question']);
+const OTHERS = new Set(['comment', 'answer', 'review']);
 const LEAST_WORDS = 5;
 const MOST_CHARS = 200_000;
 
@@ -12,10 +15,12 @@ const MOST_CHARS = 200_000;
  * when that has no more than `leastWords` words. A description is no text: it says what the page is about.
  */
 export function statedContent({ objects }: PageSignals, leastWords: number): Rendered | null {
+  const isThread = objects.some(({ types }) => types.some((type) => THREADS.has(type)));
+  const own = objects.filter(({ types }) => isThread || !types.some((type) => OTHERS.has(type)));
   const parts = new Set<string>();
   let chars = 0;
   for (const key of KEYS) {
-    for (const { value } of objects) {
+    for (const { value } of own) {
       const text = value[key];
       if (typeof text !== 'string' || parts.has(text) || chars + text.length > MOST_CHARS) continue;
       parts.add(text);
