@@ -1,11 +1,3 @@
-const USAGE = `usage: node bench/content-train.ts FOLDER [--more FOLDER] [--check [--beside TEXTS.json]]
-
-Learns the weights of src/extract/content from a folder of labelled pages and writes them.
-  --more FOLDER         more labelled pages, which count half
-  --check               writes nothing: deals the sites of the first folder into folds and scores the pages of each,
-                        whole extractions, with weights learned from the others and from all of --more
-  --beside TEXTS.json   texts that another program found, by id, to be scored as well`;
-
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -17,6 +9,14 @@ import { packTokens } from '../src/extract/content/token-scores.ts';
 import { readPages } from './content/pages.ts';
 import { type Example, exampleOf, PLAN, train } from './content/training.ts';
 import { overlapF1 } from './content/truth.ts';
+
+const USAGE = `usage: node bench/content-train.ts FOLDER [--more FOLDER] [--check [--beside TEXTS.json]]
+
+Learns the weights of src/extract/content from a folder of labelled pages and writes them.
+  --more FOLDER         more labelled pages, which count half
+  --check               writes nothing: deals the sites of the first folder into folds and scores the pages of each,
+                        whole extractions, with weights learned from the others and from all of --more
+  --beside TEXTS.json   texts that another program found, by id, to be scored as well`;
 
 const WEIGHTS = fileURLToPath(new URL('../src/extract/content/weights.ts', import.meta.url));
 const LINE_CHARS = 110;

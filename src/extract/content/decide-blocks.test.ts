@@ -76,8 +76,14 @@ describe('what is not learned', () => {
       'Except as otherwise noted, the content of this page is licensed under CC BY 4.0.',
       'Zuletzt aktualisiert am 3. Mai',
       'Please enable JavaScript to view the comments.',
+      'It seems this app needs JavaScript, which is off.',
+      'JavaScript is disabled in your browser.',
     ];
-    const texts = ['The field says when the row was last updated.', 'Edit the configuration of the server.'];
+    const texts = [
+      'The field says when the row was last updated.',
+      'Edit the configuration of the server.',
+      'The date picker requires JavaScript.',
+    ];
     const evidence = evidenceOf([...notes, ...texts].map((text) => `<p>${text}</p>`).join(''));
     const sums = new Float64Array(notes.length + texts.length).fill(1);
     withoutNotes(evidence, sums);

@@ -21,7 +21,9 @@ const NOTES: readonly RegExp[] = [
   /\bexcept (?:as|where) otherwise (?:noted|stated)\b|\bcontent .{0,40}licensed under (?:the |a )?(?:creative|cc)\b/i,
   /\ball rights reserved\b|^(?:copyright|©|\(c\))\s/i,
   // What it takes to see it.
-  /^.{0,60}\b(?:enable|activate|turn on|requires?) java ?script\b.{0,60}$/i,
+  /^.{0,60}\b(?:please|need to|must|have to) (?:enable|activate|turn on) java ?script\b.{0,60}$/i,
+  /^.{0,30}\bthis (?:page|site|website|app|application) (?:requires|needs) java ?script\b.{0,60}$/i,
+  /^.{0,30}\bjava ?script (?:is|seems to be|appears to be) (?:disabled|required|not enabled|turned off)\b.{0,60}$/i,
   // Where else to go on it.
   /^(?:on this page|in this article|table of contents|page contents|in this section|auf dieser seite|sur cette page|en esta página)$/i,
   /^(?:skip to|jump to|back to top|go to top|return to top)\b.{0,30}$/i,

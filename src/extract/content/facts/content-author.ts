@@ -4,8 +4,9 @@ import type { PageTree } from '../../tree/page-tree.ts';
 import { countWords } from '../blocks.ts';
 import type { TypedObject } from '../page-signals.ts';
 import { isText } from './content-work.ts';
+import type { FactSources } from './fact-sources.ts';
 import { isSiteName, joinNames } from './person-name.ts';
-import { type AuthorSources, shownAuthor } from './shown-author.ts';
+import { shownAuthor } from './shown-author.ts';
 
 interface StatedAuthor {
   readonly name: string;
@@ -25,7 +26,7 @@ const MOST_AUTHORS = 10;
  * Who wrote what the page is about; several names are joined by commas. Null where the page does not say: the author of a
  * review or of an entry of a list is not asked for, nor the site as the author of itself.
  */
-export function contentAuthor(sources: AuthorSources): string | null {
+export function contentAuthor(sources: FactSources): string | null {
   const { type, site } = sources;
   const stated = [...workAuthors(sources), ...metaAuthors(sources)];
   const firstOf = (isWanted: (author: StatedAuthor) => boolean): string | null => {
@@ -43,7 +44,7 @@ export function contentAuthor(sources: AuthorSources): string | null {
 }
 
 /** The authors of each of the works. */
-function workAuthors({ evidence, works, type }: AuthorSources): StatedAuthor[][] {
+function workAuthors({ evidence, works, type }: FactSources): StatedAuthor[][] {
   return works.map(({ value }) => {
     const { author = value.creator } = value;
     const list: unknown[] = Array.isArray(author) ? author.slice(0, MOST_AUTHORS) : [author];
@@ -70,7 +71,7 @@ function authorIn(entry: unknown, objects: readonly TypedObject[]): StatedAuthor
 }
 
 /** The authors that each kind of meta tag names. */
-function metaAuthors({ evidence, type, site }: AuthorSources): StatedAuthor[][] {
+function metaAuthors({ evidence, type, site }: FactSources): StatedAuthor[][] {
   const { meta } = evidence.signals;
   // On other pages than texts, a single word is the name of a firm, and tools count the newest entry.
   const keys = isText(type) ? TEXT_META : AUTHOR_META;

@@ -1,11 +1,7 @@
 import { hashName } from '../../name-table.ts';
-import type { Evidence } from '../block-features.ts';
 import type { Block } from '../blocks.ts';
-import type { TypedObject } from '../page-signals.ts';
-import type { PageType } from '../page-type.ts';
-import type { ContentHead } from './content-head.ts';
 import { isText } from './content-work.ts';
-import type { OwnElements } from './own-elements.ts';
+import type { FactSources } from './fact-sources.ts';
 import {
   DATE_CHARS,
   type Found,
@@ -20,15 +16,6 @@ import {
 export interface ContentDates {
   readonly publishedAt: string | null;
   readonly modifiedAt: string | null;
-}
-
-/** What the dates are looked for in. */
-export interface DateSources {
-  readonly evidence: Evidence;
-  readonly type: PageType;
-  readonly works: readonly TypedObject[];
-  readonly head: ContentHead | null;
-  readonly elements: OwnElements;
 }
 
 const DATETIME = hashName('datetime');
@@ -67,7 +54,7 @@ const MODIFIED_META = [
 const FULL_URL_DATE = /[/-](20\d\d|19\d\d)([/-])(0?[1-9]|1[0-2])\2(0?[1-9]|[12]\d|3[01])(?!\d)/;
 
 /** What data of the page states comes first, then what its marks and its text say, at last what its address does. */
-export function contentDates(sources: DateSources): ContentDates {
+export function contentDates(sources: FactSources): ContentDates {
   const { evidence, type, works } = sources;
   const { meta, language } = evidence.signals;
   const read = (value: unknown): string | null =>
@@ -106,7 +93,7 @@ function isLongBefore(day: string | null, other: string): boolean {
 }
 
 /** The dates of elements that say by a property, or by being a time near the title, what they are. */
-function markedDates({ evidence, type, head, elements }: DateSources): ContentDates {
+function markedDates({ evidence, type, head, elements }: FactSources): ContentDates {
   const { tree, blocks, signals, shape } = evidence;
   const found = nothing();
   const shown = nothing();
@@ -136,7 +123,7 @@ const kindOf = (property: string): Kind =>
   property === 'datemodified' || property === 'dateupdated' ? 'modified' : 'published';
 
 /** The dates in lines around the title; those below it come first. */
-function headDates({ evidence, head }: DateSources): Found {
+function headDates({ evidence, head }: FactSources): Found {
   const found = nothing();
   if (head === null) return found;
   readLines(evidence, head.title + 1, head.to, true, found);

@@ -8,6 +8,7 @@ import { contentDates } from './content-dates.ts';
 import { findHead } from './content-head.ts';
 import { titleOf } from './content-title.ts';
 import { worksOf } from './content-work.ts';
+import type { FactSources } from './fact-sources.ts';
 import { ownElements } from './own-elements.ts';
 
 /** What belongs to content beside its text; null where the page does not say. */
@@ -42,17 +43,18 @@ export function contentFacts(
   const works = worksOf(objects, type);
   const head = findHead(evidence, title);
   const elements = ownElements(evidence, type, head);
+  const sources: FactSources = {
+    evidence,
+    type,
+    site: { name: siteName, url: evidence.url },
+    works,
+    head,
+    elements,
+  };
   return {
     title,
-    author: contentAuthor({
-      evidence,
-      type,
-      site: { name: siteName, url: evidence.url },
-      works,
-      head,
-      elements,
-    }),
-    ...contentDates({ evidence, type, works, head, elements }),
+    author: contentAuthor(sources),
+    ...contentDates(sources),
     siteName,
     language: signals.language ?? meta.get('content-language') ?? contentLanguage,
     description:
@@ -65,24 +67,17 @@ export function wordsIn(text: string): number {
   return countWords(text.replace(/[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]/g, ' a '));
 }
 
-/** The name in a `Person`, in a list of them, or in a plain string. */
-function nameIn(author: unknown): string | null {
-  const list: unknown[] = Array.isArray(author) ? author.slice(0, 10) : [author];
-  const names = list.flatMap((entry) => {
-    if (typeof entry === 'string') return /^https?:/.test(entry) ? [] : [entry];
-    if (entry === null || typeof entry !== 'object') return [];
-    const { name } = entry as { name?: unknown };
-    return typeof name === 'string' ? [name] : [];
-  });
-  return names.length === 0 ? null : short(names.join(', '));
-}
-
 function publisherOf(work: TypedObject | undefined, objects: readonly TypedObject[]): string | null {
   const site = objects.find(({ types }) => types.includes('website'));
-  return nameIn(work?.value.publisher) ?? (typeof site?.value.name === 'string' ? site.value.name : null);
+  const publisher = work?.value.publisher;
+  for (const named of [Array.isArray(publisher) ? publisher[0] : publisher, site?.value]) {
+    const name = (named as { name?: unknown } | null | undefined)?.name ?? named;
+    if (typeof name === 'string' && !/^https?:/.test(name)) return name;
+  }
+  return null;
 }
 
-function short(text: string | null | undefined, limit = NAME_CHARS): string | null {
-  const value = text === null || text === undefined ? '' : collapse(text, limit);
+function short(text: string | null): string | null {
+  const value = text === null ? '' : collapse(text, NAME_CHARS);
   return value === '' ? null : value;
 }

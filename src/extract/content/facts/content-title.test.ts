@@ -32,8 +32,9 @@ describe('the title of a page', () => {
     [
       'keeps a last part that only shares a few letters with the host',
       { title: 'Generics - Types from types', url: 'https://typescriptlang.org/' },
-      'Generics – Types from types',
+      'Generics - Types from types',
     ],
+    ['keeps its own signs', { title: 'Acme - Flood: a-z | b - Acme', siteName: 'Acme' }, 'Flood: a-z | b'],
     ['is the site where there is nothing else', { title: 'Acme' }, 'Acme'],
     ['is a heading within it', { title: 'Boots: all boots | Acme', headings: ['Boots'] }, 'Boots'],
     [
@@ -59,7 +60,7 @@ describe('the title of a page', () => {
     [
       'is no single word among several headings',
       { title: 'A cure found at last : science', headings: ['science', 'Rules'] },
-      'A cure found at last – science',
+      'A cure found at last : science',
     ],
     ['is what data states where the page has none', { stated: ['A flood | Acme'] }, 'A flood'],
     ['is a heading where there is nothing else', { headings: ['A flood'] }, 'A flood'],

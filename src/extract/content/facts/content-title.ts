@@ -27,9 +27,8 @@ export function titleOf(
   siteName: string | null,
   stated: readonly string[],
 ): string | null {
-  const site: Site = { name: squeeze(siteName ?? ''), host: hostName(url) };
-  const parts = withoutSite(signals.title ?? '', site);
-  const whole = parts.join(' – ');
+  const site: SiteLetters = { name: squeeze(siteName ?? ''), host: hostName(url) };
+  const { whole, parts } = withoutSite(signals.title ?? '', site);
   // A heading that is nothing but a part which names the site: the book of a chapter, the forum of a thread.
   const all = partsOf(signals.title ?? '').map(squeeze);
   const isLeftOut = (text: string): boolean => {
@@ -37,15 +36,15 @@ export function titleOf(
     return !squeeze(whole).includes(letters) && all.some((part) => part.includes(letters));
   };
   const others = stated
-    .map((text) => withoutSite(text, site).join(' – '))
+    .map((text) => withoutSite(text, site).whole)
     .filter((text) => !isSite(text, site, false));
   const headings = blocks
     .filter(({ text, words }) => words > 0 && text.length <= HEADING_CHARS)
     .filter((block) => headingLevel(tree, block) === 1)
     .slice(0, MOST_HEADINGS)
-    .map(({ text }) => withoutSite(text, site).join(' – '))
+    .map(({ text }) => withoutSite(text, site).whole)
     .filter((text) => !isSite(text, site, false) && !isLeftOut(text));
-  const found = headingOf(headings, [signals.title ?? '', ...stated], parts, others) ?? whole;
+  const found = headingOf(headings, [signals.title ?? '', ...stated], parts, [whole, ...others]) ?? whole;
   const title = collapse(found === '' ? (others[0] ?? headings[0] ?? '') : found, TITLE_CHARS);
   return title === '' ? null : title;
 }
@@ -55,7 +54,7 @@ function headingOf(
   headings: readonly string[],
   titles: readonly string[],
   parts: readonly string[],
-  others: readonly string[],
+  wholes: readonly string[],
 ): string | null {
   const names = parts.map(squeeze);
   const within = titles.map(squeeze);
@@ -65,37 +64,41 @@ function headingOf(
     if (headings.length > 1 && !/\s/.test(heading)) return letters === names[0];
     return within.some((title) => title.includes(letters));
   };
-  const whole = [parts.join(' – '), ...others];
   const holdsAll = (heading: string): boolean => {
     const letters = squeeze(heading);
-    return whole.map(squeeze).some((title) => title.length > LEAST_NAME && letters.includes(title));
+    return wholes.map(squeeze).some((title) => title.length > LEAST_NAME && letters.includes(title));
   };
   const isAlike = (heading: string): boolean =>
-    [...whole, parts[0] ?? ''].some((title) => likeness(heading, title) >= LEAST_LIKENESS);
+    [...wholes, parts[0] ?? ''].some((title) => likeness(heading, title) >= LEAST_LIKENESS);
   return headings.find(isPart) ?? headings.find(holdsAll) ?? headings.find(isAlike) ?? null;
 }
 
-interface Site {
-  /** As letters and digits only. */
+/** What a site is called, as letters and digits only. */
+interface SiteLetters {
   readonly name: string;
   readonly host: string;
 }
 
-const partsOf = (title: string): string[] =>
-  collapse(title, TITLE_CHARS)
-    .split(SEPARATOR)
-    .filter((part) => part.trim() !== '');
+const partsOf = (title: string): string[] => title.split(SEPARATOR).filter((part) => part.trim() !== '');
 
-/** `Title | Section | Site`, without what only names the site. */
-function withoutSite(title: string, site: Site): string[] {
-  const parts = partsOf(title);
+/** `Title | Section | Site`, without what only names the site: what is left as it stands there, and its parts. */
+function withoutSite(title: string, site: SiteLetters): { whole: string; parts: readonly string[] } {
+  const line = collapse(title, TITLE_CHARS);
+  const parts = partsOf(line);
   while (parts.length > 1 && isSite(parts.at(-1) as string, site, true)) parts.pop();
-  while (parts.length > 1 && isSite(parts[0] as string, site, false)) parts.shift();
-  return parts;
+  let start = 0;
+  while (parts.length > 1 && isSite(parts[0] as string, site, false)) {
+    start = line.indexOf(parts[0] as string, start) + (parts[0] as string).length;
+    parts.shift();
+  }
+  start = line.indexOf(parts[0] ?? '', start);
+  let end = start;
+  for (const part of parts) end = line.indexOf(part, end) + part.length;
+  return { whole: line.slice(start, end).trim(), parts };
 }
 
 /** At the end of a title also what only resembles the name of the site: `Acme Docs`, `acme.com`. */
-function isSite(text: string, { name, host }: Site, isLast: boolean): boolean {
+function isSite(text: string, { name, host }: SiteLetters, isLast: boolean): boolean {
   const letters = squeeze(text);
   if (letters === '' || letters === name || letters === host) return true;
   if (!isLast) return false;

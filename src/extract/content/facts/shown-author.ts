@@ -4,21 +4,9 @@ import type { PageTree } from '../../tree/page-tree.ts';
 import { headingLevel } from '../block-facts.ts';
 import type { Evidence } from '../block-features.ts';
 import { type Block, countWords } from '../blocks.ts';
-import type { TypedObject } from '../page-signals.ts';
-import type { PageType } from '../page-type.ts';
-import { AWAY_HINTS, blockAt, type ContentHead } from './content-head.ts';
-import type { OwnElements } from './own-elements.ts';
-import { cleanName, isPersonName, joinNames, type Site } from './person-name.ts';
-
-/** What the author is looked for in. */
-export interface AuthorSources {
-  readonly evidence: Evidence;
-  readonly type: PageType;
-  readonly site: Site;
-  readonly works: readonly TypedObject[];
-  readonly head: ContentHead | null;
-  readonly elements: OwnElements;
-}
+import { AWAY_HINTS, blockAt } from './content-head.ts';
+import type { FactSources } from './fact-sources.ts';
+import { cleanName, isPersonName, joinNames } from './person-name.ts';
 
 const CONTENT = hashName('content');
 const ITEM_PROPERTY = hashName('itemprop');
@@ -40,7 +28,7 @@ const NOT_BY =
   /\b(?:reviewed|edited|powered|sponsored|presented|photos?|images?|checked|trusted|approved|sort|filter|brought to you) by\b/i;
 
 /** The author by the text of a page and the marks on it, the surest first. */
-export function shownAuthor(sources: AuthorSources): string | null {
+export function shownAuthor(sources: FactSources): string | null {
   const { head, elements } = sources;
   return (
     authorsAmong(elements.authors, sources, true) ??
@@ -53,7 +41,7 @@ export function shownAuthor(sources: AuthorSources): string | null {
 /** The names in elements that stand for authors. `isMarked`: by data, which may stand anywhere; else by a class or an address. */
 function authorsAmong(
   nodes: readonly number[],
-  { evidence, type, head, site }: AuthorSources,
+  { evidence, type, head, site }: FactSources,
   isMarked: boolean,
 ): string | null {
   const { tree, shape, blocks } = evidence;
@@ -108,7 +96,7 @@ const isLine = ({ words, text }: Block): boolean =>
   words > 0 && words <= LINE_WORDS && text.length <= TEXT_CHARS;
 
 /** A line that says who wrote it, or the one after a line that only announces it. */
-function lineAuthor({ evidence, type, site, head }: AuthorSources, from: number, to: number): string | null {
+function lineAuthor({ evidence, type, site, head }: FactSources, from: number, to: number): string | null {
   const { blocks, tree } = evidence;
   for (let index = from; index < to; index++) {
     const { text } = blocks[index] as Block;
@@ -125,7 +113,7 @@ function lineAuthor({ evidence, type, site, head }: AuthorSources, from: number,
 }
 
 /** Whom lines below the head of an article name as who wrote it; null when they do not agree. */
-function signedAuthor(sources: AuthorSources): string | null {
+function signedAuthor(sources: FactSources): string | null {
   const { evidence, type, head } = sources;
   if (type !== 'article' || head === null) return null;
   const { blocks, shape } = evidence;
