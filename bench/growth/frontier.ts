@@ -42,9 +42,10 @@ const record = randomBytes(1_500);
 let now = 1_800_000_000_000;
 
 async function openStore(): Promise<Store> {
-  if (place.startsWith('postgres:')) return createPostgresStore({ url: place, poolSize: CONNECTIONS });
+  if (place.startsWith('postgres:'))
+    return createPostgresStore({ url: place, poolSize: CONNECTIONS, now: () => now });
   mkdirSync(place, { recursive: true });
-  return createSqliteStore({ path: join(place, 'frontier.db') });
+  return createSqliteStore({ path: join(place, 'frontier.db'), now: () => now });
 }
 
 function randomBytes(length: number): Uint8Array {
@@ -95,20 +96,20 @@ const completionOf = (lease: HostLease, task: Task, discovered: readonly NewTask
 });
 
 async function leases(): Promise<HostLease[]> {
-  const offers = await store.offerHosts(now, HOSTS_AT_ONCE);
-  const taken = await Promise.all(offers.map(({ key }) => store.acquireHost(key, 'bench', now, LEASE_MS)));
+  const offers = await store.offerHosts(HOSTS_AT_ONCE);
+  const taken = await Promise.all(offers.map(({ key }) => store.acquireHost(key, 'bench', LEASE_MS)));
   return taken.filter((lease) => lease !== null);
 }
 
 async function release(taken: readonly HostLease[]): Promise<void> {
   const backAt = now + SLICE_MS * Number(hosts);
-  await Promise.all(taken.map((lease) => store.releaseHost(lease, lease.state, backAt, now)));
+  await Promise.all(taken.map((lease) => store.releaseHost(lease, lease.state, backAt)));
   now += SLICE_MS * taken.length;
 }
 
 async function commit(completions: readonly Completion[]): Promise<void> {
   for (let start = 0; start < completions.length; start += MOST_PER_COMMIT) {
-    const { rejected } = await store.commit(completions.slice(start, start + MOST_PER_COMMIT), now);
+    const { rejected } = await store.commit(completions.slice(start, start + MOST_PER_COMMIT));
     if (rejected.length > 0) throw new Error(`${rejected.length} completions were rejected.`);
   }
 }
@@ -121,11 +122,11 @@ async function fill(): Promise<void> {
   );
   const accountId = await store.defaultAccount();
   const id = randomUUID() as string as JobId;
-  await store.createJob({ id, accountId, kind, options, seeds, createdAt: now }, world.seeds);
+  await store.createJob({ id, accountId, kind, options, seeds }, world.seeds);
   for (let filled = 0; filled < Number(hosts); ) {
     const taken = await leases();
     if (taken.length === 0) throw new Error('No host is offered while the frontier is filled.');
-    const claims = await Promise.all(taken.map((lease) => store.claimTasks(lease, 1, now, [])));
+    const claims = await Promise.all(taken.map((lease) => store.claimTasks(lease, 1, [])));
     await commit(
       taken.flatMap((lease, at) =>
         (claims[at] ?? []).map((task) => completionOf(lease, task, world.firstLinks(lease.key, task.id))),
@@ -144,7 +145,7 @@ async function sample(): Promise<Omit<FrontierAnswer, 'urls' | 'rssBytes' | 'sec
   for (let slices = 0; slices < SLICES_PER_SAMPLE; ) {
     const claimAt = performance.now();
     const taken = await leases();
-    const claims = await Promise.all(taken.map((lease) => store.claimTasks(lease, TASKS_PER_SLICE, now, [])));
+    const claims = await Promise.all(taken.map((lease) => store.claimTasks(lease, TASKS_PER_SLICE, [])));
     claimMs += performance.now() - claimAt;
     if (taken.length === 0) {
       // Everybody had a turn: the clock goes on to the next round.

@@ -118,7 +118,7 @@ describe('while the store is away', () => {
     expect((await get(`/v1/jobs/${id}`)).at('data.status')).toBe('queued');
     outages.store.begin('away');
     expect((await get(`/v1/jobs/${id}`)).headers).toMatchObject(STALE);
-    await platform.store.cancelJob(id, Date.now());
+    await platform.store.cancelJob(id);
     outages.store.end();
     await expect.poll(async () => (await get(`/v1/jobs/${id}`)).at('data.status')).toBe('cancelled');
     expect((await get(`/v1/jobs/${id}`)).headers).not.toHaveProperty('x-scrapifie-stale');
@@ -179,7 +179,7 @@ describe.each(['away', 'silent'] as const)('while the queue is %s', (kind) => {
     const { items } = await platform.store.listJobs({ accountId, limit: 10 });
     expect(items.map(({ counters }) => counters.open)).toEqual([1, 1, 1]);
     expect(items.map(({ id }) => id)).toContain(scrape.at('error.details.jobId'));
-    expect(await platform.store.offerHosts(Date.now(), 10)).toMatchObject([{ key: 'example.com' }]);
+    expect(await platform.store.offerHosts(10)).toMatchObject([{ key: 'example.com' }]);
   });
 });
 

@@ -145,8 +145,8 @@ export function seedOf(url: string, changes: Partial<NewTask> = {}): NewTask {
   };
 }
 
-export async function openStore(path = ':memory:'): Promise<Store> {
-  const store = await createSqliteStore({ path });
+export async function openStore(now?: () => number): Promise<Store> {
+  const store = await createSqliteStore({ path: ':memory:', ...(now === undefined ? {} : { now }) });
   await store.migrate();
   return store;
 }
@@ -157,16 +157,13 @@ export async function addJob(
   changes: JobChanges = {},
 ): Promise<Job> {
   const all = tasks.map((task) => (typeof task === 'string' ? seedOf(task) : task));
-  const { kind, options, createdAt, id } = jobOf(changes);
+  const { kind, options, id } = jobOf(changes);
   const seeds = changes.seeds ?? all.map(({ url }) => url);
-  return store.createJob(
-    { id, accountId: await store.defaultAccount(), kind, options, seeds, createdAt },
-    all,
-  );
+  return store.createJob({ id, accountId: await store.defaultAccount(), kind, options, seeds }, all);
 }
 
-export async function own(store: Store, host: string, now = T0): Promise<HostLease> {
-  const lease = await store.acquireHost(host as HostKey, 'test', now, LEASE_MS);
+export async function own(store: Store, host: string): Promise<HostLease> {
+  const lease = await store.acquireHost(host as HostKey, 'test', LEASE_MS);
   if (lease === null) throw new Error(`${host} could not be acquired.`);
   return lease;
 }
@@ -180,7 +177,7 @@ export async function claimSeed(
 ) {
   const job = await addJob(store, [seedOf(url), ...others], changes);
   const lease = await own(store, hostOf(url));
-  const [task] = await store.claimTasks(lease, 1, T0, []);
+  const [task] = await store.claimTasks(lease, 1, []);
   const running = await createRunningJobs(store).get(job.id);
   if (task === undefined || running === null) throw new Error('Nothing could be claimed.');
   return { job, lease, task, running };

@@ -50,7 +50,6 @@ async function fetchAs(
     hostKey: hostOf(at.atUrl ?? url),
     lease,
     store,
-    now: () => T0,
     signal: new AbortController().signal,
     mayStart: () => true,
     mayDisguise: false,

@@ -18,7 +18,6 @@ export interface FetchContext {
   readonly hostKey: HostKey;
   readonly lease: LeaseRef;
   readonly store: Pick<LedgerStore, 'reserveUrl'>;
-  readonly now: () => number;
   readonly signal: AbortSignal;
   /** Asked right before a request is written: false when the host is no longer ours to talk to. */
   readonly mayStart: () => boolean;
@@ -150,7 +149,7 @@ async function judgeRedirect(
       state: 'skipped',
       rule: 'duplicate.redirect',
     };
-    const isOurs = await context.store.reserveUrl(context.lease, task.id, alias, context.now());
+    const isOurs = await context.store.reserveUrl(context.lease, task.id, alias);
     if (!isOurs) return { state: 'skipped', rule: `duplicate.redirect:${found.url}` };
   }
   const url = new URL(target);

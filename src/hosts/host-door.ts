@@ -46,7 +46,7 @@ export interface HostDoor {
   loadRobots(running: RunningJob, url: URL): void;
 }
 
-/** The gate's, or that there is nothing to decide because the host is no longer ours. */
+/** The gate's, or that there is nothing to decide because the lease may have run out. */
 type DoorDecision =
   | GateDecision
   | { readonly kind: 'wait'; readonly until: number; readonly reason: 'lease.over' };
@@ -60,8 +60,6 @@ export interface HostDoorParts {
   readonly signal: AbortSignal;
   /** False once the lease may have run out: somebody else may be talking to the host by then. */
   readonly isOurs: () => boolean;
-  /** A request was not let out because the host is no longer ours. */
-  readonly onLost: () => void;
   readonly onChange: () => void;
   readonly onFailure: () => void;
   /** By which address robots.txt is asked for. Throws like `chooseWayOut`. */
@@ -73,11 +71,13 @@ const NO_WAY_OUT_MS = 10_000;
 const WHEN_ANSWERED = Number.POSITIVE_INFINITY;
 /** Allowed hours are the operator's to change: a host that is closed is looked at again this often. */
 const LOOK_AT_HOURS_MS = 60_000;
+/** Without the lease nothing is sent; a renewal may be on its way. */
+const LOOK_AT_LEASE_MS = 50;
 /** Who waits outside the mailbox looks at the gate at least this often. */
 const LONGEST_PAUSE_MS = 1_000;
 
 export function createHostDoor(lease: HostLease, parts: HostDoorParts): HostDoor {
-  const { robots, now, logger, metrics, signal, isOurs, onLost, onChange, onFailure } = parts;
+  const { robots, now, logger, metrics, signal, isOurs, onChange, onFailure } = parts;
   const key: HostKey = lease.key;
   const robotsOnTheWay = new Set<string>();
   let state: HostState = lease.isTakenOver ? takenOver(lease.state, now()) : lease.state;
@@ -116,10 +116,8 @@ export function createHostDoor(lease: HostLease, parts: HostDoorParts): HostDoor
   }
 
   function enter(running: RunningJob, url: URL): DoorDecision {
-    if (!isOurs()) {
-      onLost();
-      return { kind: 'wait', until: WHEN_ANSWERED, reason: 'lease.over' };
-    }
+    // Whoever renews the lease goes on, or ends the slice.
+    if (!isOurs()) return { kind: 'wait', until: now() + LOOK_AT_LEASE_MS, reason: 'lease.over' };
     const decision = decide(running, url);
     if (decision.kind === 'go') {
       state = decision.state;

@@ -7,6 +7,7 @@ import { serve, testEngine } from '../fetch/http/loopback.fixture.ts';
 import { createKnownUrls } from '../frontier/known-urls.ts';
 import { createLedger } from '../ledger/ledger.ts';
 import type { Job } from '../model/job.ts';
+import { createSteadyClock } from '../model/steady-clock.ts';
 import { createMetrics } from '../observe/metrics.ts';
 import { compileRules } from '../pages/find-tasks.ts';
 import type { PageReader } from '../pages/page-reading.ts';
@@ -27,9 +28,12 @@ const SHORT_LEASE_MS = 600;
 
 /** One store per test: what one worker leaves behind must not be another's work. */
 let store: Store;
+/** What the store's clock is ahead by. */
+let storeAheadMs = 0;
 const stores: Store[] = [];
 beforeEach(async () => {
-  store = await openStore();
+  storeAheadMs = 0;
+  store = await openStore(() => Date.now() + storeAheadMs);
   stores.push(store);
 });
 afterAll(() => Promise.all(stores.map((each) => each.close())));
@@ -53,7 +57,6 @@ function worker(changes: Partial<HostWorkerOptions> = {}) {
   const policies = buildPolicies({ ...EMPTY_POLICY_FILE, default: { ratePerSecond: null, concurrency: 8 } });
   const ledger = createLedger({
     store,
-    now: Date.now,
     known: createKnownUrls(),
     logger,
     metrics,
@@ -76,6 +79,7 @@ function worker(changes: Partial<HostWorkerOptions> = {}) {
     policies: () => policies,
     isContended: () => false,
     now: Date.now,
+    clock: createSteadyClock(),
     random: Math.random,
     logger,
     metrics,
@@ -110,7 +114,7 @@ async function site() {
 }
 
 const addNow = (urls: readonly string[], changes: Parameters<typeof addJob>[2] = {}) =>
-  addJob(store, urls, { kind: 'batch', createdAt: Date.now(), ...changes });
+  addJob(store, urls, { kind: 'batch', ...changes });
 async function look(job: Job): Promise<Job> {
   const found = await store.getJob(job.id);
   if (found === null) throw new Error('The job is gone.');
@@ -247,10 +251,9 @@ describe('stopping', () => {
 describe('a lease that is lost', () => {
   /** Another process takes the host, in one step, so that no renewal comes in between. */
   async function takeAway(host: ReturnType<typeof hostOf>) {
-    const now = Date.now();
     const [, lease] = await Promise.all([
-      store.releaseAllHosts(now),
-      store.acquireHost(host, 'another', now, LONG_MS),
+      store.releaseAllHosts(),
+      store.acquireHost(host, 'another', LONG_MS),
     ]);
     if (lease === null) throw new Error('The host could not be taken.');
     return lease;
@@ -263,7 +266,7 @@ describe('a lease that is lost', () => {
     await it.start();
     await soon(() => expect(held).toHaveLength(1));
     const lease = await takeAway(host);
-    const [task] = await store.claimTasks(lease, 10, Date.now(), []);
+    const [task] = await store.claimTasks(lease, 10, []);
     await soon(() => expect(it.owns(host)).toBe(false));
     await soon(() => expect(gone).toEqual(['/held']));
     expect(lines.join()).toContain('the lease on a host was lost');
@@ -328,6 +331,105 @@ describe('a lease that cannot be renewed', () => {
   });
 });
 
+describe('a wall clock that is set while hosts are owned', () => {
+  const HOUR_MS = 3_600_000;
+
+  /** A machine whose wall clock the test sets. */
+  function machine() {
+    const wall = { aheadMs: 0 };
+    const clock = createSteadyClock({
+      monotonicMs: () => performance.now(),
+      wallMs: () => Date.now() + wall.aheadMs,
+      sinceBootMs: () => performance.now(),
+    });
+    return { wall, clock };
+  }
+
+  /** A store whose renewals wait until the test lets them. */
+  function heldRenewals() {
+    const waiting: (() => void)[] = [];
+    const held: Store = {
+      ...store,
+      async renewHosts(...call) {
+        await new Promise<void>((resolve) => waiting.push(resolve));
+        return store.renewHosts(...call);
+      },
+    };
+    return { store: held, waiting };
+  }
+
+  it.each([HOUR_MS, -HOUR_MS])(
+    'by %i ms ends nothing that is under way, and the work goes on',
+    async (stepMs) => {
+      const { origin, host, held, gone, letGo, paths } = await site();
+      const first = await addNow([`${origin}/held`]);
+      const { wall, clock } = machine();
+      const { worker: it, bus, lines } = worker({ clock });
+      await it.start();
+      await soon(() => expect(held).toHaveLength(1));
+      wall.aheadMs = stepMs;
+      const second = await addNow([`${origin}/b`]);
+      bus.publish('host.ready', { hosts: [host] });
+      expect((await ended(second)).status).toBe('completed');
+      letGo();
+      expect((await ended(first)).status).toBe('completed');
+      expect([gone, paths, lines]).toEqual([[], ['/held', '/b'], []]);
+    },
+  );
+
+  it('forward: nothing is sent before the store has confirmed the lease', async () => {
+    const { origin, host, held, gone, letGo, paths } = await site();
+    const first = await addNow([`${origin}/held`]);
+    const { wall, clock } = machine();
+    const renewals = heldRenewals();
+    const { worker: it, bus } = worker({ clock, store: renewals.store });
+    await it.start();
+    await soon(() => expect(held).toHaveLength(1));
+    wall.aheadMs = HOUR_MS;
+    const second = await addNow([`${origin}/b`]);
+    bus.publish('host.ready', { hosts: [host] });
+    await soon(async () => expect((await look(second)).counters.claimed).toBe(1));
+    await soon(() => expect(renewals.waiting).toHaveLength(1));
+    expect([paths, gone]).toEqual([['/held'], []]);
+    renewals.waiting[0]?.();
+    expect((await ended(second)).status).toBe('completed');
+    letGo();
+    expect((await ended(first)).status).toBe('completed');
+    expect(gone).toEqual([]);
+  });
+
+  it('forward: what is under way ends when the store does not confirm the lease', async () => {
+    const { origin, host, held, gone, paths } = await site();
+    await addNow([`${origin}/held`]);
+    const { wall, clock } = machine();
+    const cutOff: Store = { ...store, renewHosts: () => Promise.reject(new Error('no way to the store')) };
+    const { worker: it, bus, lines } = worker({ clock, store: cutOff });
+    await it.start();
+    await soon(() => expect(held).toHaveLength(1));
+    wall.aheadMs = HOUR_MS;
+    const second = await addNow([`${origin}/b`]);
+    bus.publish('host.ready', { hosts: [host] });
+    await soon(() => expect(gone).toEqual(['/held']));
+    await soon(() => expect(it.owns(host)).toBe(false));
+    expect(lines.join()).toContain('was not renewed in time');
+    expect(paths).toEqual(['/held']);
+    expect((await look(second)).counters).toMatchObject({ done: 0, open: 1 });
+  });
+
+  it('back: a lease that cannot be renewed still ends in time', async () => {
+    const { origin, host, held, gone } = await site();
+    await addNow([`${origin}/held`]);
+    const { wall, clock } = machine();
+    const cutOff: Store = { ...store, renewHosts: () => Promise.reject(new Error('no way to the store')) };
+    const { worker: it } = worker({ clock, store: cutOff, leaseMs: SHORT_LEASE_MS });
+    await it.start();
+    await soon(() => expect(held).toHaveLength(1));
+    wall.aheadMs = -HOUR_MS;
+    await soon(() => expect(gone).toEqual(['/held']));
+    await soon(() => expect(it.owns(host)).toBe(false));
+  });
+});
+
 describe('the places of the process', () => {
   /** Slots that count who has asked to be told. */
   function watchedSlots(places: number): Slots & { readonly asked: () => number } {
@@ -370,9 +472,10 @@ describe('the places of the process', () => {
       if (index === 0) await soon(() => expect(busy.held).toHaveLength(1));
       else await soon(() => expect(slots.asked()).toBeGreaterThanOrEqual(index));
     }
-    const now = Date.now();
-    const lease = await store.acquireHost(lost.host, 'another', now + LONG_MS, LONG_MS);
-    expect(lease).not.toBeNull();
+    storeAheadMs = LONG_MS;
+    const taken = store.acquireHost(lost.host, 'another', LONG_MS);
+    storeAheadMs = 0;
+    expect(await taken).not.toBeNull();
     await soon(() => expect(it.owns(lost.host)).toBe(false));
     busy.letGo();
     await soon(() => expect(patient.held).toHaveLength(1));

@@ -1,5 +1,6 @@
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
 import type { HostId, HostKey } from '../model/ids.ts';
+import type { SteadyClock } from '../model/steady-clock.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Queue } from '../ports/queue.ts';
 import type { HostLease } from '../ports/store.ts';
@@ -12,6 +13,8 @@ export interface HostWorkerOptions extends SliceParts {
   /** Names this process among the owners. */
   readonly owner: string;
   readonly maxHosts: number;
+  /** Leases are counted by it. */
+  readonly clock: Pick<SteadyClock, 'cautiousMs' | 'onJump'>;
   readonly leaseMs?: number;
   readonly sweepMs?: number;
 }
@@ -38,9 +41,12 @@ const ABORT_MS = 3_000;
 /** For the store to answer who owns a host; one that takes longer is as good as away. */
 const PATIENCE_MS = 5_000;
 
+/** For the store to confirm leases after the wall clock has jumped. Nothing is sent meanwhile. */
+const CONFIRM_MS = 2_000;
+
 /** How a host is held. */
 interface Leash {
-  /** Until when it is certainly ours. */
+  /** Until when it is ours: `leaseMs` after the moment before the store was asked, by the cautious clock. */
   until: number;
   isOver: boolean;
   /** Ends the queue's entry for it. */
@@ -48,7 +54,7 @@ interface Leash {
 }
 
 export function createHostWorker(options: HostWorkerOptions): HostWorker {
-  const { store, queue, bus, owner, now, logger, maxHosts, leaseMs = 30_000, sweepMs = 1_000 } = options;
+  const { store, queue, bus, owner, clock, logger, maxHosts, leaseMs = 30_000, sweepMs = 1_000 } = options;
   const slices = new Map<HostKey, Slice>();
   const leashes = new WeakMap<Slice, Leash>();
   const intake = createIntake({
@@ -59,18 +65,22 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
   let isStopping = false;
   const timers: NodeJS.Timeout[] = [];
   const subscriptions: (() => void)[] = [];
+  /** The renewal under way, or the last one. */
+  let renewal: Promise<void> = Promise.resolve();
+  /** Until when leases that the clock has ended by a jump are not given up, by the cautious clock. */
+  let confirmUntil = 0;
+
+  /** Whether a request that is sent now arrives while the host is certainly ours. */
+  const isOurs = ({ until }: Leash) => clock.cautiousMs() < until - leaseMs * SAFETY_SHARE;
 
   async function runSlice(key: HostKey): Promise<void> {
     if (isStopping || slices.has(key)) return;
-    const askedAt = now();
-    const lease = await acquire(key, askedAt);
+    const askedAt = clock.cautiousMs();
+    const lease = await acquire(key);
     if (lease === null) return;
     const { promise: over, resolve: letGo } = Promise.withResolvers<void>();
     const leash: Leash = { until: askedAt + leaseMs, isOver: false, letGo };
-    const slice = createSlice(lease, {
-      ...options,
-      isOurs: () => now() < leash.until - leaseMs * SAFETY_SHARE,
-    });
+    const slice = createSlice(lease, { ...options, isOurs: () => isOurs(leash) });
     leashes.set(slice, leash);
     slices.set(key, slice);
     if (isStopping) slice.stop();
@@ -79,16 +89,16 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
   }
 
   /** Null also when the store does not answer: the host is then for others to take. */
-  async function acquire(key: HostKey, askedAt: number): Promise<HostLease | null> {
+  async function acquire(key: HostKey): Promise<HostLease | null> {
     const late = Symbol('late');
-    const asked = store.acquireHost(key, owner, askedAt, leaseMs);
+    const asked = store.acquireHost(key, owner, leaseMs);
     const { promise: limit, resolve } = Promise.withResolvers<typeof late>();
     const timer = setTimeout(resolve, PATIENCE_MS, late);
     try {
       const lease = await Promise.race([asked, limit]);
       if (lease !== late) return lease;
       // What comes of it after all is given back as it was.
-      asked.then((lease) => lease && store.releaseHost(lease, lease.state, 0, now())).catch(() => undefined);
+      asked.then((lease) => lease && store.releaseHost(lease, lease.state, 0)).catch(() => undefined);
       intake.suspend();
       return null;
     } catch (error) {
@@ -100,13 +110,13 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
   }
 
   /**
-   * A host whose lease has run out may be anybody's. What its slice still has to write may take as long as the store is
+   * A host whose lease has run out may be anybody's: what is under way there is ended. What its slice still has to write may take as long as the store is
    * away; the queue must not keep the host for us meanwhile.
    */
   async function letGoOverdue(): Promise<void> {
     for (const slice of slices.values()) {
       const leash = leashes.get(slice);
-      if (leash === undefined || leash.isOver || now() < leash.until) continue;
+      if (leash === undefined || leash.isOver || isOurs(leash) || clock.cautiousMs() < confirmUntil) continue;
       logger.warn({ host: slice.lease.key }, 'the lease on a host was not renewed in time');
       slice.stop();
       slice.abort();
@@ -119,11 +129,10 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
   async function renew(): Promise<void> {
     const held = [...slices.values()];
     if (held.length === 0) return;
-    const askedAt = now();
+    const askedAt = clock.cautiousMs();
     const lost = new Set<HostId>(
       await store.renewHosts(
         held.map(({ lease }) => lease),
-        askedAt,
         leaseMs,
       ),
     );
@@ -141,10 +150,28 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
     }
   }
 
+  function renewNext(): Promise<void> {
+    renewal = renewal.catch(() => undefined).then(renew);
+    return renewal;
+  }
+
+  /**
+   * The wall clock has jumped: the machine was suspended, or the clock was set. Only the store knows whether the leases
+   * still hold. Until it says so nothing is sent; what is under way ends when it does not say so soon.
+   */
+  function confirmLeases(): void {
+    confirmUntil = clock.cautiousMs() + CONFIRM_MS;
+    renewNext()
+      .catch((error: unknown) => logger.error({ err: error }, 'renewing leases failed'))
+      .finally(() => {
+        confirmUntil = 0;
+      });
+  }
+
   async function sweep(): Promise<void> {
     if (isStopping) return;
     if (slices.size >= maxHosts) return;
-    const hosts = await store.offerHosts(now(), 2 * maxHosts);
+    const hosts = await store.offerHosts(2 * maxHosts);
     if (hosts.length === 0) return;
     await queue.offer(
       'scrape-http',
@@ -174,8 +201,9 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
           for (const host of hosts) slices.get(host as HostKey)?.wake();
         }),
       );
+      subscriptions.push(clock.onJump(confirmLeases));
       await intake.start();
-      every(leaseMs / 3, 'renewing leases', renew);
+      every(leaseMs / 3, 'renewing leases', renewNext);
       every(leaseMs / 30, 'letting go of hosts', letGoOverdue);
       every(sweepMs, 'sweeping for hosts', sweep);
       await sweep();

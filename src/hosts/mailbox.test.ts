@@ -7,8 +7,9 @@ import { createMailbox, type Mailbox } from './mailbox.ts';
 import { createRunningJobs } from './running-job.ts';
 
 let store: Store;
+let clock = T0;
 beforeAll(async () => {
-  store = await openStore();
+  store = await openStore(() => clock);
 });
 afterAll(() => store.close());
 
@@ -24,9 +25,11 @@ async function openBox(
   for (const [index, { count, changes }] of jobs.entries()) {
     const urls = Array.from({ length: count }, (_, n) => `http://${host}/${index}/${n}`);
     // The earlier job has the better rank.
-    made.push(await addJob(store, urls, { kind: 'batch', createdAt: T0 + index * 1_000_000, ...changes }));
+    clock = T0 + index * 1_000_000;
+    made.push(await addJob(store, urls, { kind: 'batch', ...changes }));
   }
-  const lease = await own(store, host, T0 + 10_000_000);
+  clock = T0 + 10_000_000;
+  const lease = await own(store, host);
   const asked: { limit: number; except: readonly JobSeq[] }[] = [];
   const told: string[] = [];
   const running = createRunningJobs(store);
@@ -34,13 +37,12 @@ async function openBox(
   const box = createMailbox({
     store: {
       claimTasks(...call) {
-        asked.push({ limit: call[1], except: call[3] });
+        asked.push({ limit: call[1], except: call[2] });
         return (claimTasks ?? store.claimTasks)(...call);
       },
     },
     jobs: running,
     lease,
-    now: () => T0 + 10_000_000,
     logger,
     onChange: () => void told.push('change'),
     onFailure: () => void told.push('failure'),

@@ -32,7 +32,6 @@ export interface MailboxParts {
   readonly store: Pick<HostStore, 'claimTasks'>;
   readonly jobs: RunningJobs;
   readonly lease: HostLease;
-  readonly now: () => number;
   readonly logger: Logger;
   /** The box has changed, or news came. */
   readonly onChange: () => void;
@@ -44,7 +43,7 @@ export interface MailboxParts {
 const MOST_IN_HAND = 1_024;
 
 export function createMailbox(parts: MailboxParts): Mailbox {
-  const { store, jobs, lease, now, logger, onChange, onFailure } = parts;
+  const { store, jobs, lease, logger, onChange, onFailure } = parts;
   let letters: Letter[] = [];
   let isRefilling = false;
   /** The store had nothing more beside these jobs, which could not start more then; null: nobody knows. */
@@ -54,7 +53,7 @@ export function createMailbox(parts: MailboxParts): Mailbox {
 
   async function claim(limit: number, capped: readonly JobSeq[]): Promise<void> {
     const newsBefore = news;
-    const tasks = await store.claimTasks(lease, limit, now(), capped);
+    const tasks = await store.claimTasks(lease, limit, capped);
     // Together, because each look at the store may wait for a commit; single scrapes are all of different jobs.
     const owners = await Promise.all(tasks.map((task) => jobs.peek(task.jobId) ?? jobs.get(task.jobId)));
     const arrived = tasks.flatMap((task, at): Letter[] => {

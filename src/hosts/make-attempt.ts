@@ -130,7 +130,6 @@ export function createAttempts(parts: AttemptParts): Attempts {
       hostKey,
       lease: parts.lease,
       store: parts.store,
-      now,
       signal: parts.signal,
       mayStart: door.mayStart,
       mayDisguise: door.hasConsent(running, 'identity'),

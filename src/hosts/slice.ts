@@ -36,7 +36,7 @@ export interface SliceParts {
 }
 
 export interface SliceOptions extends SliceParts {
-  /** Whether the lease has certainly not run out. */
+  /** Whether the lease has certainly not run out. False is not the end: a renewal may still be answered. */
   readonly isOurs: () => boolean;
 }
 
@@ -80,11 +80,10 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
   let isStopping = false;
   let wakeUp: (() => void) | null = null;
 
-  const mailbox = createMailbox({ store, jobs, lease, now, logger, onChange: signal, onFailure: stop });
+  const mailbox = createMailbox({ store, jobs, lease, logger, onChange: signal, onFailure: stop });
   const door = createHostDoor(lease, {
     ...parts,
     signal: aborter.signal,
-    onLost: give,
     onChange: signal,
     onFailure: stop,
     wayOut(running) {
@@ -151,7 +150,7 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
   async function release(): Promise<void> {
     for (;;) {
       try {
-        await store.releaseHost(lease, door.state, door.heldUntil > now() ? door.heldUntil : 0, now());
+        await store.releaseHost(lease, door.state, door.heldUntil > now() ? door.heldUntil : 0);
         return;
       } catch (error) {
         const isAway = isScrapifieError(error) && error.spec.retry === 'later';
@@ -206,14 +205,6 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     }
     slots.give();
     return decision.until - now();
-  }
-
-  /** The host may be somebody else's: what is under way is ended, and its tasks are done there. */
-  function give(): void {
-    if (aborter.signal.aborted) return;
-    logger.warn({ host: key }, 'the lease on a host was not renewed in time');
-    aborter.abort();
-    stop();
   }
 
   /** Why the task must not be fetched; `loading` while its robots.txt is on the way, or the host is held. */

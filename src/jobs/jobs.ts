@@ -115,18 +115,15 @@ export function createJobs(deps: JobsDeps): Jobs {
 
   async function accept(draft: JobDraft, accountId: AccountId, id: JobId, isUnsynced = false): Promise<Job> {
     await limit.admit(draft.tasks.length);
-    const createdAt = now();
     const { kind, options, seeds, tasks, usedConsents } = draft;
     // Before the job: what is done by consent must not happen without a trace of it.
     if (usedConsents.length > 0) {
       const details = { consents: usedConsents, seeds: seeds.slice(0, 10) };
-      await store.audit([{ at: createdAt, actor: accountId, action: 'consent.use', target: id, details }]);
+      await store.audit([{ at: now(), actor: accountId, action: 'consent.use', target: id, details }]);
     }
-    const job = await store.createJob({ id, accountId, kind, options, seeds, createdAt }, tasks, {
-      isUnsynced,
-    });
+    const job = await store.createJob({ id, accountId, kind, options, seeds }, tasks, { isUnsynced });
     if (job.finishedAt === null) deps.onAccepted?.(job);
-    const rank = rankOf({ kind, size: tasks.length }, createdAt);
+    const rank = rankOf({ kind, size: tasks.length }, job.createdAt);
     const hosts = new Set<HostKey>();
     for (const task of tasks) hosts.add(task.hostKey);
     offer([...hosts].map((key) => ({ key, rank })));
@@ -167,7 +164,7 @@ export function createJobs(deps: JobsDeps): Jobs {
   async function announce(job: Job | null, id: string): Promise<Job> {
     if (job === null) throw noSuchJob(id);
     bus.publish('job.changed', { jobs: [job.id], finished: job.finishedAt === null ? [] : [job.id] });
-    if (job.counters.open > 0 && job.status !== 'cancelled') offer(await store.offerHosts(now(), MAX_OFFERS));
+    if (job.counters.open > 0 && job.status !== 'cancelled') offer(await store.offerHosts(MAX_OFFERS));
     return job;
   }
 
@@ -216,7 +213,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     list: (query) => store.listJobs(query),
     async cancel(id, account) {
       const job = await get(id, account);
-      return announce(await store.cancelJob(job.id, now()), id);
+      return announce(await store.cancelJob(job.id), id);
     },
     async resume(id, account, budgets = {}) {
       const job = await get(id, account);
@@ -224,12 +221,12 @@ export function createJobs(deps: JobsDeps): Jobs {
         const why = job.finishedAt === null ? 'The job is going on.' : 'Nothing of the job was left out.';
         throw new ScrapifieError('CONFLICT', `${why} There is nothing to resume.`);
       }
-      return announce(await store.resumeJob(job.id, now(), { ...job.options.budgets, ...budgets }), id);
+      return announce(await store.resumeJob(job.id, { ...job.options.budgets, ...budgets }), id);
     },
     async retry(id, account) {
       const job = await get(id, account);
       if (job.counters.failed === 0) throw new ScrapifieError('CONFLICT', 'No URL of the job has failed.');
-      return announce(await store.retryJob(job.id, now()), id);
+      return announce(await store.retryJob(job.id), id);
     },
     async delete(id, account) {
       const job = await get(id, account);

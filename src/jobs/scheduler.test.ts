@@ -11,10 +11,12 @@ const onError = (error: unknown) => void failures.push(error);
 const URL_A = 'http://site.test/a';
 
 let store: Store;
+const clock = { now: 0 };
 const queue = createQueueLocal({ onHandlerError: onError });
 const bus = createBusLocal({ onListenerError: onError });
 beforeEach(async () => {
-  store = await openStore();
+  clock.now = Date.now();
+  store = await openStore(() => clock.now);
 });
 afterEach(() => store.close());
 
@@ -22,9 +24,9 @@ const soon = (check: () => void) => vi.waitFor(check, { interval: 20, timeout: 1
 
 it('ends jobs whose time is over, and says so', async () => {
   const job = await addJob(store, [URL_A], {
-    createdAt: Date.now() - 10_000,
     options: { budgets: { maxPages: null, maxBytes: null, maxDurationMs: 1_000 } },
   });
+  clock.now += 1_000;
   const told: Messages['job.changed'][] = [];
   bus.subscribe('job.changed', (message) => void told.push(message));
   const scheduler = createScheduler({ store, queue, bus, now: Date.now, sweepSessions: async () => 0 });
@@ -35,7 +37,7 @@ it('ends jobs whose time is over, and says so', async () => {
 });
 
 it('offers hosts that have work and no owner, whoever forgot to', async () => {
-  await addJob(store, [URL_A], { createdAt: Date.now() });
+  await addJob(store, [URL_A]);
   const offered: string[] = [];
   const consumer = await queue.consume('scrape-http', 1, async ({ id }) => void offered.push(id));
   const scheduler = createScheduler({ store, queue, bus, now: Date.now, sweepSessions: async () => 0 });

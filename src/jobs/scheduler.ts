@@ -30,7 +30,7 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
 
   /** Stops jobs whose time is over; one with pages under way has not ended yet, and its last commit will say so. */
   async function expire(): Promise<void> {
-    const stopped = await store.expireJobs(now());
+    const stopped = await store.expireJobs();
     if (stopped.length === 0) return;
     const jobs = await Promise.all(stopped.map((id) => store.getJob(id)));
     const finished = jobs.flatMap((job): JobId[] =>
@@ -41,7 +41,7 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
 
   /** Hosts with work and no owner that no wake-up told of. */
   async function sweep(): Promise<void> {
-    const hosts = await store.offerHosts(now(), MOST_OFFERED);
+    const hosts = await store.offerHosts(MOST_OFFERED);
     if (hosts.length === 0) return;
     await queue.offer(
       'scrape-http',

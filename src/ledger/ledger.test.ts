@@ -14,6 +14,7 @@ import {
   take,
   urlsOn,
 } from '../../test/contract/store/fixtures.ts';
+import { openTimed, type TimedStore } from '../../test/contract/store/timed-store.ts';
 import { createSqliteStore } from '../drivers/store-sqlite/sqlite-store.ts';
 import type { ErrorCode } from '../errors/registry.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
@@ -21,7 +22,7 @@ import { createKnownUrls } from '../frontier/known-urls.ts';
 import type { TaskId } from '../model/ids.ts';
 import { createLogger } from '../observe/logger.ts';
 import { createMetrics } from '../observe/metrics.ts';
-import type { Completion, LedgerStore, Receipt, Store } from '../ports/store.ts';
+import type { Completion, LedgerStore, Receipt } from '../ports/store.ts';
 import { createLedger, type LedgerOptions } from './ledger.ts';
 
 const NEVER_MS = 1_000_000;
@@ -41,13 +42,13 @@ function heldStore(real: Pick<LedgerStore, 'commit'>) {
   let mostAtOnce = 0;
   const store: LedgerStore = {
     reserveUrl: async () => false,
-    async commit(completions, now) {
+    async commit(completions) {
       batches.push(completions);
       running += 1;
       mostAtOnce = Math.max(mostAtOnce, running);
       try {
         await new Promise<void>((run, fail) => held.push({ run, fail }));
-        return await real.commit(completions, now);
+        return await real.commit(completions);
       } finally {
         running -= 1;
       }
@@ -74,7 +75,6 @@ function ledgerOver(store: LedgerStore, changes: Partial<LedgerOptions> = {}) {
   const receipts: Receipt[] = [];
   const ledger = createLedger({
     store,
-    now: () => T0,
     known: createKnownUrls(),
     onCommit: (receipt) => void receipts.push(receipt),
     logger: createLogger({ level: 'warn', destination: { write: (line) => void lines.push(line) } }),
@@ -259,9 +259,9 @@ describe('flush', () => {
 });
 
 describe('with the real store', () => {
-  let store: Store;
+  let store: TimedStore;
   beforeAll(async () => {
-    store = await createSqliteStore({ path: ':memory:' });
+    store = await openTimed((now) => createSqliteStore({ path: ':memory:', now }));
     await store.migrate();
   });
   afterAll(() => store.close());
@@ -269,7 +269,7 @@ describe('with the real store', () => {
   it('everything written is committed, the job ends, and the counters are exact', async () => {
     const { id } = await createJob(store, urlsOn('a1.test', 50));
     const { lease, tasks } = await take(store, 'a1.test');
-    const { ledger, receipts } = ledgerOver(store, { maxBatch: 16 });
+    const { ledger, receipts } = ledgerOver(store.plain, { maxBatch: 16 });
     const kept = await Promise.all(tasks.map((task) => ledger.write(done(lease, task), false)));
     expect(kept).toEqual(tasks.map(() => true));
     expect(receipts.flatMap(({ finishedJobs }) => finishedJobs)).toEqual([id]);
@@ -282,7 +282,7 @@ describe('with the real store', () => {
     const good = await take(store, 'b2.test');
     const LATER = T0 + 600_000;
     await take(store, 'a2.test', 10, LATER);
-    const { ledger } = ledgerOver(store);
+    const { ledger } = ledgerOver(store.plain);
     const late = done(old.lease, at(old.tasks, 0), [foundOn(at(old.tasks, 0), 'https://a2.test/new')]);
     const writes = [ledger.write(late, false), ledger.write(done(good.lease, at(good.tasks, 0)), false)];
     expect(await Promise.all(writes)).toEqual([false, true]);
@@ -293,7 +293,7 @@ describe('with the real store', () => {
     const { id } = await createJob(store, ['https://a3.test/']);
     const old = await take(store, 'a3.test');
     const now = await take(store, 'a3.test', 10, T0 + 600_000);
-    const { ledger } = ledgerOver(store);
+    const { ledger } = ledgerOver(store.plain);
     const found = [foundOn(at(old.tasks, 0), 'https://a3.test/new')];
     expect(await ledger.write(done(old.lease, at(old.tasks, 0), found), true)).toBe(false);
     expect(await ledger.write(done(now.lease, at(now.tasks, 0), found), true)).toBe(true);
@@ -305,10 +305,10 @@ describe('with the real store', () => {
     const { lease, tasks } = await take(store, 'a4.test');
     const asked: string[][] = [];
     const watched: LedgerStore = {
-      reserveUrl: store.reserveUrl,
-      commit(completions, now) {
+      reserveUrl: store.plain.reserveUrl,
+      commit(completions) {
         asked.push(completions.flatMap(({ discovered }) => discovered.map(({ url }) => url)));
-        return store.commit(completions, now);
+        return store.plain.commit(completions);
       },
     };
     const { ledger } = ledgerOver(watched);
@@ -323,7 +323,7 @@ describe('with the real store', () => {
   it('a URL kept out by a provisional rule is written again, and a better way to it makes it ready', async () => {
     const { id } = await createJob(store, urlsOn('a5.test', 2));
     const { lease, tasks } = await take(store, 'a5.test');
-    const { ledger } = ledgerOver(store);
+    const { ledger } = ledgerOver(store.plain);
     const [first, second] = [at(tasks, 0), at(tasks, 1)];
     const url = 'https://a5.test/page';
     const hidden = foundOn(first, url, { state: 'skipped', rule: 'scope.nofollow' });
@@ -337,7 +337,7 @@ describe('with the real store', () => {
   it('a task that waits stays open', async () => {
     const { id } = await createJob(store, ['https://a6.test/']);
     const { lease, tasks } = await take(store, 'a6.test');
-    const { ledger } = ledgerOver(store);
+    const { ledger } = ledgerOver(store.plain);
     const end = { state: 'waiting', readyAt: T0 + 5_000, rule: 'retry:CONNECT_FAILED' } as const;
     expect(await ledger.write(completion(lease, at(tasks, 0), end), true)).toBe(true);
     expect((await expectExact(store, id)).counters.open).toBe(1);

@@ -28,7 +28,6 @@ export interface Ledger {
 
 export interface LedgerOptions {
   readonly store: LedgerStore;
-  readonly now: () => number;
   /** URLs that need not be written again. */
   readonly known: KnownUrls;
   /** Called with what was committed, before the writers are told. */
@@ -51,7 +50,7 @@ interface Pending {
 }
 
 export function createLedger(options: LedgerOptions): Ledger {
-  const { store, known, now, onCommit, logger, metrics, maxBatch = 256, companyMs = 15 } = options;
+  const { store, known, onCommit, logger, metrics, maxBatch = 256, companyMs = 15 } = options;
   let pending: Pending[] = [];
   /** Completions in the transaction under way. */
   let committing = 0;
@@ -106,7 +105,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     for (;;) {
       const startedAt = performance.now();
       try {
-        const receipt = await store.commit(completions, now());
+        const receipt = await store.commit(completions);
         metrics.committed(performance.now() - startedAt, completions.length);
         const rejected = new Set(receipt.rejected);
         const kept =

@@ -100,7 +100,6 @@ export interface NewJob {
   readonly options: JobOptions;
   /** The seeds as the caller gave them, for showing. */
   readonly seeds: readonly string[];
-  readonly createdAt: number;
 }
 
 /** Counters change in the same transaction as the tasks they count. */
@@ -122,6 +121,7 @@ export interface JobCounters {
 
 export interface Job extends NewJob {
   readonly seq: JobSeq;
+  readonly createdAt: number;
   readonly status: JobStatus;
   /** Why it ended early, e.g. `budget.pages`. */
   readonly stopReason: string | null;

@@ -9,7 +9,12 @@ import type { SessionStore } from './session-store.ts';
 
 /**
  * The only truth. Every method is one transaction: it happened whole and survives a crash when the promise
- * resolves, or it did not happen. Times are epoch milliseconds by the store's clock and always given by the caller.
+ * resolves, or it did not happen.
+ *
+ * Times are epoch milliseconds by the store's clock. What is due, over or owned is decided by that clock within the
+ * transaction; no method takes the present time from its caller, whose clock may be wrong or be set while it runs. A
+ * store that processes share has the clock of its server; a store in the process has the clock that it was opened
+ * with. Points in time that callers hand in (`readyAt`, `notBefore`, `expiresAt`) are by `clock()`.
  *
  * A host has at most one owner at a time. Owning is a lease with an epoch; the epoch grows with every new owner,
  * and whatever an older owner sends later is recognised by it and changes nothing.
@@ -41,15 +46,15 @@ export interface JobStore {
    * `finishedAt` when nothing is claimed any more. Null when there is no such job; a job that has ended is
    * returned as it is.
    */
-  cancelJob(id: JobId, now: number): Promise<Job | null>;
+  cancelJob(id: JobId): Promise<Job | null>;
   /** Makes cancelled tasks, and tasks a spent budget skipped, ready again; with new budgets where given. */
-  resumeJob(id: JobId, now: number, budgets?: Budgets): Promise<Job | null>;
+  resumeJob(id: JobId, budgets?: Budgets): Promise<Job | null>;
   /** Makes failed tasks ready again with fresh attempts; their old pages are replaced when they end. */
-  retryJob(id: JobId, now: number): Promise<Job | null>;
+  retryJob(id: JobId): Promise<Job | null>;
   /** Removes the job and all that belongs to it but blobs. False when there is none. Only ended jobs: CONFLICT. */
   deleteJob(id: JobId): Promise<boolean>;
   /** Ends jobs whose duration budget is spent, as a spent budget does in commit. Returns their ids. */
-  expireJobs(now: number): Promise<readonly JobId[]>;
+  expireJobs(): Promise<readonly JobId[]>;
   /** Open tasks over all jobs: what the queue depth limit looks at. */
   countOpenTasks(): Promise<number>;
   /** Pages of a job in the order they were stored. */
@@ -61,34 +66,30 @@ export interface JobStore {
 
 export interface HostStore {
   /** Hosts that have work due and no living owner, best rank first. */
-  offerHosts(now: number, limit: number): Promise<readonly HostOffer[]>;
+  offerHosts(limit: number): Promise<readonly HostOffer[]>;
   /**
-   * Makes `owner` the owner until `now + leaseMs`, with a new epoch. Tasks an earlier owner had claimed become
+   * Makes `owner` the owner for `leaseMs` from a moment between the call and its answer, with a new epoch. Tasks an earlier owner had claimed become
    * ready again (their interrupted attempt is not counted). Null when someone else owns it or nothing is due.
    */
-  acquireHost(key: HostKey, owner: string, now: number, leaseMs: number): Promise<HostLease | null>;
-  /** Extends the leases; returns the ids of hosts that are no longer ours. */
-  renewHosts(leases: readonly LeaseRef[], now: number, leaseMs: number): Promise<readonly HostId[]>;
+  acquireHost(key: HostKey, owner: string, leaseMs: number): Promise<HostLease | null>;
+  /** Extends the leases as `acquireHost` would begin them; returns the ids of hosts that are no longer ours. */
+  renewHosts(leases: readonly LeaseRef[], leaseMs: number): Promise<readonly HostId[]>;
   /**
    * Ends ownership and keeps the host's state. Tasks still claimed become ready again. The host is offered again
    * at `notBefore`, or when its next task is due, whichever is later. A lost lease changes nothing.
    */
-  releaseHost(lease: LeaseRef, state: HostState, notBefore: number, now: number): Promise<void>;
+  releaseHost(lease: LeaseRef, state: HostState, notBefore: number): Promise<void>;
   /**
-   * Ends every lease of owners that are known to be dead, because this process alone may use the store.
+   * Ends every lease of owners that are known to be dead, because this process alone may use the store. A host that
+   * has ready tasks and is not held is due then, also when the clock was set back since they came.
    * Only for stores that one process owns; shared ones reject.
    */
-  releaseAllHosts(now: number): Promise<number>;
+  releaseAllHosts(): Promise<number>;
   /**
    * Claims up to `limit` due tasks of the host, best rank first. Jobs that are over, at their page budget or in
    * `exceptJobs` are passed over. Empty when nothing is due or the lease is lost.
    */
-  claimTasks(
-    lease: LeaseRef,
-    limit: number,
-    now: number,
-    exceptJobs: readonly JobSeq[],
-  ): Promise<readonly Task[]>;
+  claimTasks(lease: LeaseRef, limit: number, exceptJobs: readonly JobSeq[]): Promise<readonly Task[]>;
   getHost(key: HostKey): Promise<HostView | null>;
   listHosts(query: HostQuery): Promise<Slice<HostView>>;
   getRobots(origin: string): Promise<RobotsEntry | null>;
@@ -109,12 +110,12 @@ export interface LedgerStore {
    * After STORE_UNAVAILABLE nobody knows whether it happened: sending the same list again returns the first answer when
    * it did, and commits otherwise.
    */
-  commit(completions: readonly Completion[], now: number): Promise<Receipt>;
+  commit(completions: readonly Completion[]): Promise<Receipt>;
   /**
    * Reserves a redirect's target for the task that was led there, so that a job stores one page for both. False
    * when the job knows that URL otherwise; repeating it for the same task is true again.
    */
-  reserveUrl(lease: LeaseRef, task: TaskId, target: NewTask, now: number): Promise<boolean>;
+  reserveUrl(lease: LeaseRef, task: TaskId, target: NewTask): Promise<boolean>;
 }
 
 export interface AccountStore {

@@ -8,6 +8,7 @@ import { createSlots } from '../hosts/slots.ts';
 import { createLedger } from '../ledger/ledger.ts';
 import type { Job } from '../model/job.ts';
 import type { Page } from '../model/page.ts';
+import type { SteadyClock } from '../model/steady-clock.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { createReaderPool } from '../pages/reader-pool.ts';
@@ -44,6 +45,8 @@ export interface CrawlerParts {
   /** Closed with the crawler. */
   readonly means: OpenMeans;
   readonly now: () => number;
+  /** Leases are counted by it. */
+  readonly clock: SteadyClock;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
@@ -69,7 +72,6 @@ export function createCrawler(parts: CrawlerParts): Crawler {
   const ledger = createLedger({
     store,
     known: createKnownUrls(),
-    now,
     logger,
     metrics,
     ...(isShared ? SHARED_LEDGER : {}),
@@ -112,6 +114,7 @@ export function createCrawler(parts: CrawlerParts): Crawler {
     policies,
     isContended: () => waitingSlices > 0,
     now,
+    clock: parts.clock,
     random: Math.random,
     logger,
     metrics,

@@ -13,6 +13,7 @@ import { createExtraction, type Extraction } from '../jobs/extraction.ts';
 import { createJobs, type Jobs } from '../jobs/jobs.ts';
 import { createScheduler } from '../jobs/scheduler.ts';
 import type { Page } from '../model/page.ts';
+import { createSteadyClock } from '../model/steady-clock.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { PoolFigures } from '../plan/proxies/pool-figures.ts';
@@ -68,8 +69,6 @@ export interface PlatformOptions {
   readonly metrics: Metrics;
   /** URLs of this very server that may be fetched although its address is refused. */
   readonly ownPages?: () => readonly string[];
-  /** What this machine's clock says. */
-  readonly machineNow?: () => number;
 }
 
 export const SHIPPED_POLICY = fileURLToPath(new URL('../../policies/default.yaml', import.meta.url));
@@ -78,7 +77,8 @@ export const SHIPPED_POLICY = fileURLToPath(new URL('../../policies/default.yaml
 const CLOSE_MS = 3_000;
 
 export async function openPlatform(options: PlatformOptions): Promise<Platform> {
-  const { settings, logger, metrics, ownPages = () => [], machineNow = Date.now } = options;
+  const { settings, logger, metrics, ownPages = () => [] } = options;
+  const steady = createSteadyClock();
   refuseWrongMix(settings);
   const filePolicies = loadPolicyFile(settings.policyFile ?? SHIPPED_POLICY);
   const duties = DUTIES[settings.role];
@@ -97,8 +97,10 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
       makeFolder(settings.dataDir);
       closers.push(lockFolder(settings.dataDir));
     }
-    const store = await openStore(settings, (error) =>
-      logger.warn({ err: error }, 'the store had a trouble'),
+    const store = await openStore(
+      settings,
+      (error) => logger.warn({ err: error }, 'the store had a trouble'),
+      steady.now,
     );
     closers.push(() => store.close());
     const blobs = await openBlobs(settings, {
@@ -111,12 +113,12 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
     closers.push(() => links.close());
     const { queue, bus, limits } = links;
     const clock = isShared
-      ? await openStoreClock(store, logger, { machineNow })
-      : { now: machineNow, close: () => undefined };
+      ? await openStoreClock(store, logger, { clock: steady })
+      : { now: steady.now, close: () => undefined };
     closers.push(() => clock.close());
     const { now } = clock;
     // This process alone has the folder: whoever owned hosts before is dead.
-    if (!isShared) await store.releaseAllHosts(now());
+    if (!isShared) await store.releaseAllHosts();
     const policies = await openPolicies(filePolicies, settings.policyFile, { store, bus, logger });
     closers.push(() => policies.close());
 
@@ -137,6 +139,7 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
             isShared,
             means,
             now,
+            clock: steady,
             logger,
             metrics,
           })

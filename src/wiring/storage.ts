@@ -1,3 +1,4 @@
+import { createSteadyClock } from '../model/steady-clock.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Store } from '../ports/store.ts';
 import { type BlobsPlace, openBlobs } from './open-blobs.ts';
@@ -14,7 +15,7 @@ const nothing = () => undefined;
 
 /** Opens the places for reading and for small changes beside running servers. */
 export async function openStorage(place: StorePlace & BlobsPlace): Promise<Storage> {
-  const store = await openStore(place, nothing);
+  const store = await openStore(place, nothing, createSteadyClock().now);
   try {
     const blobs = await openBlobs(place, { isFirst: false, onAway: nothing, onReturn: nothing });
     return { store, blobs, close: async () => void (await Promise.all([store.close(), blobs.close()])) };

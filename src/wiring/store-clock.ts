@@ -1,3 +1,4 @@
+import type { SteadyClock } from '../model/steady-clock.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Store } from '../ports/store.ts';
 
@@ -7,42 +8,65 @@ export interface StoreClock {
   close(): void;
 }
 
+export interface StoreClockOptions {
+  /** Carries the store's time on between two answers. */
+  readonly clock: Pick<SteadyClock, 'now' | 'onJump'>;
+  readonly everyMs?: number;
+  /** What this machine's clock says, for telling people when it is wrong. */
+  readonly wallMs?: () => number;
+}
+
 /** Clocks that differ less need no word. */
 const NOTICED_MS = 2_000;
-/** An answer that took longer tells the time too badly. */
+/** An answer that took longer tells the time too badly, unless there is no better one. */
 const SLOWEST_ANSWER_MS = 2_000;
+/** How often it is looked whether the wall clock has jumped, as it does when the machine was suspended. */
+const LOOK_MS = 1_000;
 
 /**
- * One time for all processes that share a store, whatever their machines' clocks say: leases, retries and budgets of
- * one are read by the others. Asked for once in a while; in between the machine's own clock carries it on.
+ * One time for all processes that share a store, whatever their machines' clocks say: retries, budgets and politeness
+ * of one are read by the others. Asked for once in a while, and at once when the machine's clock has jumped; in between
+ * a clock carries it on that a step of the machine's clock does not change.
  */
 export async function openStoreClock(
   store: Pick<Store, 'clock'>,
   logger: Logger,
-  { everyMs = 30_000, machineNow = Date.now } = {},
+  { clock, everyMs = 30_000, wallMs = Date.now }: StoreClockOptions,
 ): Promise<StoreClock> {
-  let aheadMs = 0;
+  let aheadMs: number | null = null;
   let isNoticed = false;
 
   async function ask(): Promise<void> {
-    const askedAt = machineNow();
+    const askedAt = clock.now();
     const storeNow = await store.clock();
-    const tookMs = machineNow() - askedAt;
-    if (tookMs > SLOWEST_ANSWER_MS) return;
+    const tookMs = clock.now() - askedAt;
+    if (tookMs > SLOWEST_ANSWER_MS && aheadMs !== null) return;
     aheadMs = Math.round(storeNow - askedAt - tookMs / 2);
-    const isOff = Math.abs(aheadMs) > NOTICED_MS;
+    const behindMs = clock.now() + aheadMs - wallMs();
+    const isOff = Math.abs(behindMs) > NOTICED_MS;
     if (isOff && !isNoticed) {
       logger.warn(
-        { behindMs: aheadMs },
+        { behindMs },
         "this machine's clock differs from the store's; the store's is used, but set the machine's right",
       );
     }
     isNoticed = isOff;
   }
 
-  await ask();
   // While the store is away the last difference holds.
-  const timer = setInterval(() => void ask().catch(() => undefined), everyMs);
-  timer.unref();
-  return { now: () => machineNow() + aheadMs, close: () => clearInterval(timer) };
+  const askAgain = () => void ask().catch(() => undefined);
+  await ask();
+  const asking = setInterval(askAgain, everyMs);
+  const looking = setInterval(clock.now, LOOK_MS);
+  asking.unref();
+  looking.unref();
+  const stopHearing = clock.onJump(askAgain);
+  return {
+    now: () => clock.now() + (aheadMs ?? 0),
+    close() {
+      stopHearing();
+      clearInterval(asking);
+      clearInterval(looking);
+    },
+  };
 }

@@ -1,4 +1,3 @@
-import type { Store } from '../../src/ports/store.ts';
 import { contract, type Open, type Skip } from './contract.ts';
 import { accountsContract } from './store/accounts-contract.ts';
 import { budgetsContract } from './store/budgets-contract.ts';
@@ -14,10 +13,11 @@ import { pagingContract } from './store/paging-contract.ts';
 import { propertiesContract } from './store/properties-contract.ts';
 import { sessionsContract } from './store/sessions-contract.ts';
 import { survivalContract } from './store/survival-contract.ts';
+import type { TimedStore } from './store/timed-store.ts';
 
 /** What every store must hold. `open` gives a migrated, empty store. */
-export function storeContract(name: string, open: Open<Store>, skips: readonly Skip[] = []): void {
-  contract<Store>(`store: ${name}`, open, skips, (holds) => {
+export function storeContract(name: string, open: Open<TimedStore>, skips: readonly Skip[] = []): void {
+  contract<TimedStore>(`store: ${name}`, open, skips, (holds) => {
     jobsContract(holds);
     pagingContract(holds);
     hostsContract(holds);

@@ -1,12 +1,13 @@
 import { inject } from 'vitest';
 import { createPostgresStore } from '../../src/drivers/store-postgres/postgres-store.ts';
 import { createSchema, type Schema } from '../../src/drivers/store-postgres/schema.fixture.ts';
-import type { Store } from '../../src/ports/store.ts';
 import type { Opened } from './contract.ts';
+import { ownClockContract } from './store/own-clock-contract.ts';
+import { openTimed, type TimedStore } from './store/timed-store.ts';
 import { storeContract } from './store-contract.ts';
 
-async function openIn(schema: Schema): Promise<Opened<Store>> {
-  const driver = await createPostgresStore({ url: schema.url, poolSize: 4 });
+async function openIn(schema: Schema): Promise<Opened<TimedStore>> {
+  const driver = await openTimed((now) => createPostgresStore({ url: schema.url, poolSize: 4, now }));
   await driver.migrate();
   return {
     driver,
@@ -18,9 +19,23 @@ async function openIn(schema: Schema): Promise<Opened<Store>> {
   };
 }
 
+ownClockContract('PostgreSQL', async () => {
+  const schema = await createSchema(inject('postgresUrl'));
+  const driver = await createPostgresStore({ url: schema.url, poolSize: 4 });
+  await driver.migrate();
+  return {
+    driver,
+    async close() {
+      await driver.close();
+      await schema.drop();
+    },
+  };
+});
+
 const SHARED = 'a PostgreSQL store is shared: nobody can know that all owners are dead';
 
 storeContract('PostgreSQL', async () => openIn(await createSchema(inject('postgresUrl'))), [
   { case: 'ends the leases of all owners that are known to be dead', reason: SHARED },
+  { case: 'has work at once after its clock was set back when the store is its own', reason: SHARED },
   { case: 'goes on at once after a kill when the store is its own', reason: SHARED },
 ]);

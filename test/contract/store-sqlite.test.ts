@@ -2,12 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSqliteStore } from '../../src/drivers/store-sqlite/sqlite-store.ts';
-import type { Store } from '../../src/ports/store.ts';
 import type { Opened } from './contract.ts';
+import { ownClockContract } from './store/own-clock-contract.ts';
+import { openTimed, type TimedStore } from './store/timed-store.ts';
 import { storeContract } from './store-contract.ts';
 
-async function openIn(dir: string): Promise<Opened<Store>> {
-  const driver = await createSqliteStore({ path: join(dir, 'scrapifie.db') });
+async function openIn(dir: string): Promise<Opened<TimedStore>> {
+  const driver = await openTimed((now) => createSqliteStore({ path: join(dir, 'scrapifie.db'), now }));
   await driver.migrate();
   return {
     driver,
@@ -20,3 +21,9 @@ async function openIn(dir: string): Promise<Opened<Store>> {
 }
 
 storeContract('SQLite', async () => openIn(await mkdtemp(join(tmpdir(), 'scrapifie-store-'))));
+
+ownClockContract('SQLite', async () => {
+  const driver = await createSqliteStore({ path: ':memory:' });
+  await driver.migrate();
+  return { driver, close: () => driver.close() };
+});

@@ -231,23 +231,23 @@ async function workOn(
   blobs: Blobs,
   ending: (task: Task) => Ending | Promise<Ending>,
 ): Promise<void> {
-  const lease = await store.acquireHost(host, 'test', Date.now(), 30_000);
+  const lease = await store.acquireHost(host, 'test', 30_000);
   if (lease === null) return;
   for (;;) {
-    const tasks = await store.claimTasks(lease, 100, Date.now(), []);
+    const tasks = await store.claimTasks(lease, 100, []);
     if (tasks.length === 0) break;
     const completions: Completion[] = [];
     for (const task of tasks) completions.push(await complete(task, lease, await ending(task), blobs));
-    const receipt = await store.commit(completions, Date.now());
+    const receipt = await store.commit(completions);
     bus.publish('job.changed', { jobs: receipt.changedJobs, finished: receipt.finishedJobs });
     await queue.offer(
       'scrape-http',
       receipt.readyHosts.map(({ key, rank }) => ({ id: key, rank })),
     );
   }
-  await store.releaseHost(lease, HOST_STATE, Date.now(), Date.now());
+  await store.releaseHost(lease, HOST_STATE, 0);
   // The sweep's part: tasks that came after the last claim were told to nobody.
-  const due = await store.offerHosts(Date.now(), 100);
+  const due = await store.offerHosts(100);
   await queue.offer(
     'scrape-http',
     due.map(({ key, rank }) => ({ id: key, rank })),

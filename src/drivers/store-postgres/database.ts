@@ -7,6 +7,12 @@ import { storableText } from './parameters.ts';
 export type Query = (sql: string, values?: readonly unknown[]) => Promise<Row[]>;
 
 /**
+ * The server's time in a statement, as epoch milliseconds. Whatever is decided by the time is decided by this: of all
+ * processes that share the database, none has a clock that the others could trust.
+ */
+export const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
+
+/**
  * A bounded pool of connections. What fails leaves as an error of the registry where it means something to the
  * person who runs this. A lost connection is replaced when the next one is asked for.
  *
@@ -27,6 +33,8 @@ export interface DatabaseOptions {
   readonly poolSize: number;
   readonly statementTimeoutMs?: number;
   readonly applicationName?: string;
+  /** For tests that set the time: statements go by this clock instead of the server's. */
+  readonly now?: () => number;
   /** Told of connections that break while nobody uses them. */
   readonly onError?: (error: unknown) => void;
 }
@@ -110,12 +118,23 @@ export function openDatabase(options: DatabaseOptions): Database {
     }
   }
 
+  /** Puts the time of the call into statements where a test sets it. */
+  function timing(): (sql: string) => string {
+    if (options.now === undefined) return (sql) => sql;
+    const now = `(${options.now()})::bigint`;
+    return (sql) => sql.replaceAll(NOW, now);
+  }
+
   return {
     address,
-    query: (sql, values = []) => attempt((client) => send(client, sql, values, statementTimeoutMs)),
-    transaction: (work, limitMs = statementTimeoutMs) =>
-      attempt(async (client) => {
-        const query: Query = (sql, values = []) => send(client, sql, values, limitMs);
+    query(sql, values = []) {
+      const timed = timing()(sql);
+      return attempt((client) => send(client, timed, values, statementTimeoutMs));
+    },
+    transaction(work, limitMs = statementTimeoutMs) {
+      const timed = timing();
+      return attempt(async (client) => {
+        const query: Query = (sql, values = []) => send(client, timed(sql), values, limitMs);
         const limits = `SET LOCAL statement_timeout = ${limitMs}; SET LOCAL lock_timeout = ${limitMs}`;
         await query(limitMs === statementTimeoutMs ? 'BEGIN' : `BEGIN; ${limits}`);
         try {
@@ -127,7 +146,8 @@ export function openDatabase(options: DatabaseOptions): Database {
           if (isHeard(error)) await query('ROLLBACK');
           throw error;
         }
-      }),
+      });
+    },
     close() {
       end ??= Promise.race([
         pool.end(),

@@ -8,6 +8,7 @@ import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { freePort } from '../../../fleet/servers/free-port.ts';
 import { startPostgres } from '../../../fleet/servers/postgres.ts';
 import { createJob, job, own, T0, urlsOn } from '../../../test/contract/store/fixtures.ts';
+import { openTimed } from '../../../test/contract/store/timed-store.ts';
 import { isScrapifieError, type ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { openDatabase } from './database.ts';
 import { translate } from './faults.ts';
@@ -77,11 +78,9 @@ describe('a server that goes away', () => {
     const server = await startPostgres({ dir });
     onTestFinished(() => server.stop());
     const errors: unknown[] = [];
-    const store = await createPostgresStore({
-      url: server.url,
-      poolSize: 3,
-      onError: (error) => errors.push(error),
-    });
+    const store = await openTimed((now) =>
+      createPostgresStore({ url: server.url, poolSize: 3, onError: (error) => errors.push(error), now }),
+    );
     onTestFinished(() => store.close());
     await store.migrate();
     const { id } = await createJob(store, urlsOn('a.test', 2));

@@ -16,14 +16,14 @@ import {
   T0,
   take,
 } from '../../../test/contract/store/fixtures.ts';
+import { openTimed, type TimedStore } from '../../../test/contract/store/timed-store.ts';
 import { rankOf } from '../../model/rank.ts';
-import type { Store } from '../../ports/store.ts';
 import { createSqliteStore } from '../store-sqlite/sqlite-store.ts';
 import { openStores } from './open-stores.fixture.ts';
 
-async function openSqlite(): Promise<Store> {
+async function openSqlite(): Promise<TimedStore> {
   const dir = await mkdtemp(join(tmpdir(), 'scrapifie-store-'));
-  const store = await createSqliteStore({ path: join(dir, 'scrapifie.db') });
+  const store = await openTimed((now) => createSqliteStore({ path: join(dir, 'scrapifie.db'), now }));
   onTestFinished(async () => {
     await store.close();
     await rm(dir, { recursive: true, force: true });

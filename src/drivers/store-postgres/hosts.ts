@@ -11,7 +11,7 @@ import {
   sliceOf,
   taskOf,
 } from '../store-rows/rows.ts';
-import type { Database } from './database.ts';
+import { type Database, NOW } from './database.ts';
 import { jsonParameter } from './parameters.ts';
 
 /** How many hosts an offer looks at, by rank and by time. */
@@ -26,27 +26,26 @@ const viewOf = (row: Row) => hostViewOf(row, Number(row.ready));
 
 export function createHostStore(database: Database): HostStore {
   return {
-    async offerHosts(now, limit) {
+    async offerHosts(limit) {
       // Bounded on both sides: by rank alone, a million hosts that are not due yet would be passed over one by one;
       // by time alone, a million that are due would be sorted. Past both bounds, those due for longest go first.
       const rows = await database.query(
         `SELECT key, rank FROM (
            (SELECT id, key, rank FROM (
-              SELECT id, key, rank, next_at FROM hosts WHERE next_at IS NOT NULL ORDER BY rank, id LIMIT $3
-            ) ranked WHERE next_at <= $1)
+              SELECT id, key, rank, next_at FROM hosts WHERE next_at IS NOT NULL ORDER BY rank, id LIMIT $2
+            ) ranked WHERE next_at <= (SELECT ${NOW}))
            UNION
-           (SELECT id, key, rank FROM hosts WHERE next_at <= $1 ORDER BY next_at LIMIT $3)
-         ) due ORDER BY rank, id LIMIT $2`,
-        [now, limit, limit + MOST_LOOKED_AT],
+           (SELECT id, key, rank FROM hosts WHERE next_at <= (SELECT ${NOW}) ORDER BY next_at LIMIT $2)
+         ) due ORDER BY rank, id LIMIT $1`,
+        [limit, limit + MOST_LOOKED_AT],
       );
       return rows.map((row) => ({ key: hostKeyOf(row.key), rank: Number(row.rank) }));
     },
 
-    async acquireHost(key, owner, now, leaseMs) {
-      const [row] = await database.query('SELECT * FROM acquire_host($1, $2, $3, $4)', [
+    async acquireHost(key, owner, leaseMs) {
+      const [row] = await database.query(`SELECT * FROM acquire_host($1, $2, ${NOW}, $3)`, [
         key,
         owner,
-        now,
         leaseMs,
       ]);
       if (row === undefined) return null;
@@ -59,24 +58,22 @@ export function createHostStore(database: Database): HostStore {
       };
     },
 
-    async renewHosts(leases, now, leaseMs) {
+    async renewHosts(leases, leaseMs) {
       if (leases.length === 0) return [];
-      const rows = await database.query('SELECT * FROM renew_hosts($1, $2, $3, $4) AS lost', [
+      const rows = await database.query(`SELECT * FROM renew_hosts($1, $2, ${NOW}, $3) AS lost`, [
         leases.map(({ hostId }) => hostId),
         leases.map(({ epoch }) => epoch),
-        now,
         leaseMs,
       ]);
       return rows.map((row) => Number(row.lost) as HostId);
     },
 
-    async releaseHost(lease, state, notBefore, now) {
-      await database.query('SELECT release_host($1, $2, $3, $4, $5)', [
+    async releaseHost(lease, state, notBefore) {
+      await database.query(`SELECT release_host($1, $2, $3, $4, ${NOW})`, [
         lease.hostId,
         lease.epoch,
         jsonParameter(state),
         notBefore,
-        now,
       ]);
     },
 
@@ -86,12 +83,11 @@ export function createHostStore(database: Database): HostStore {
       );
     },
 
-    async claimTasks(lease, limit, now, exceptJobs) {
-      const rows = await database.query('SELECT * FROM claim_tasks($1, $2, $3, $4, $5)', [
+    async claimTasks(lease, limit, exceptJobs) {
+      const rows = await database.query(`SELECT * FROM claim_tasks($1, $2, $3, ${NOW}, $4)`, [
         lease.hostId,
         lease.epoch,
         limit,
-        now,
         exceptJobs,
       ]);
       return rows.map((row) => taskOf(row, String(row.job_id) as JobId));

@@ -3,7 +3,7 @@ import type { HostKey, JobId } from '../../model/ids.ts';
 import type { Budgets, Job, JobOptions } from '../../model/job.ts';
 import type { JobStore } from '../../ports/store.ts';
 import { cursorOf, jobOf, ledgerEntryOf, pageOf, type Row, sliceOf } from '../store-rows/rows.ts';
-import type { Database, Query } from './database.ts';
+import { type Database, NOW, type Query } from './database.ts';
 import { createFoundTasks, jsonParameter, PROVISIONAL } from './parameters.ts';
 
 /** What touches every task of a job takes its time when there are millions. */
@@ -31,16 +31,24 @@ export function createJobStore(database: Database): JobStore {
         kind: job.kind,
         options: job.options,
         seeds: job.seeds,
-        ...budgetColumns(budgets, job.createdAt),
-        created_at: job.createdAt,
+        max_pages: budgets.maxPages,
+        max_bytes: budgets.maxBytes,
       };
-      const [row] = await database.query('SELECT * FROM create_job($1, $2, $3, $4, $5)', [
-        jsonParameter(made),
-        found.json,
-        found.hosts,
-        PROVISIONAL,
-        how?.isUnsynced ?? false,
-      ]);
+      const [row] = await database.query(
+        `SELECT made.* FROM (SELECT ${NOW} AS now OFFSET 0) c,
+           create_job(
+             ($1::jsonb || jsonb_build_object('created_at', c.now, 'deadline_at', c.now + $6::bigint))::json,
+             $2, $3, $4, $5
+           ) made`,
+        [
+          jsonParameter(made),
+          found.json,
+          found.hosts,
+          PROVISIONAL,
+          how?.isUnsynced ?? false,
+          budgets.maxDurationMs,
+        ],
+      );
       return jobOf(row as Row);
     },
 
@@ -58,19 +66,19 @@ export function createJobStore(database: Database): JobStore {
       return sliceOf(rows, limit, 'seq', jobOf);
     },
 
-    cancelJob(id, now) {
+    cancelJob(id) {
       return change(id, async (row, query) => {
         if (row.finished_at !== null || row.status === 'cancelled') return jobOf(row);
         await query(
           `UPDATE jobs SET status = 'cancelled', open = open - d.dropped, cancelled = cancelled + d.dropped
-           FROM drop_open($1, 'cancelled', NULL, $2) AS d (dropped) WHERE seq = $1`,
-          [row.seq, now],
+           FROM drop_open($1, 'cancelled', NULL, ${NOW}) AS d (dropped) WHERE seq = $1`,
+          [row.seq],
         );
-        return settled(query, row, now);
+        return settled(query, row);
       });
     },
 
-    resumeJob(id, now, budgets) {
+    resumeJob(id, budgets) {
       return change(id, async (row, query) => {
         const [reopened] = await query(
           `WITH reopened AS (
@@ -90,11 +98,11 @@ export function createJobStore(database: Database): JobStore {
           [row.seq],
         );
         if (reopened?.n === 0 && row.status !== 'cancelled') return jobOf(row);
-        return putBackToWork(query, row, now, budgets ?? optionsOf(row).budgets);
+        return putBackToWork(query, row, budgets ?? optionsOf(row).budgets);
       });
     },
 
-    retryJob(id, now) {
+    retryJob(id) {
       return change(id, async (row, query) => {
         const moved = await query(
           `SELECT id, url FROM tasks WHERE job_seq = $1 AND state = 'failed' AND at_url IS NOT NULL`,
@@ -118,7 +126,7 @@ export function createJobStore(database: Database): JobStore {
           [row.seq],
         );
         if (retried?.n === 0) return jobOf(row);
-        return putBackToWork(query, row, now, optionsOf(row).budgets);
+        return putBackToWork(query, row, optionsOf(row).budgets);
       });
     },
 
@@ -135,15 +143,23 @@ export function createJobStore(database: Database): JobStore {
       return isDeleted ?? false;
     },
 
-    async expireJobs(now) {
-      await database.query('DELETE FROM commits WHERE at < $1', [now - ANSWER_KEPT_MS]);
-      const due = `finished_at IS NULL AND deadline_at <= $1 AND stop_reason IS NULL AND status <> 'cancelled'`;
-      const [waiting] = await database.query(`SELECT FROM jobs WHERE ${due} LIMIT 1`, [now]);
-      if (waiting === undefined) return [];
+    async expireJobs() {
+      const due = `finished_at IS NULL AND deadline_at <= (SELECT ${NOW}) AND stop_reason IS NULL
+        AND status <> 'cancelled'`;
+      // Most find nothing: one statement for them.
+      const [looked] = await database.query(
+        `WITH forgotten AS (DELETE FROM commits WHERE at < ${NOW} - $1::bigint)
+         SELECT ${NOW} AS now, EXISTS (SELECT FROM jobs WHERE ${due}) AS is_due`,
+        [ANSWER_KEPT_MS],
+      );
+      if (looked?.is_due !== true) return [];
+      const now = Number(looked.now);
       return database.transaction(async (query) => {
-        const rows = await query(`SELECT seq, id FROM jobs WHERE ${due} ORDER BY seq FOR NO KEY UPDATE`, [
-          now,
-        ]);
+        const rows = await query(
+          `SELECT seq, id FROM jobs WHERE finished_at IS NULL AND deadline_at <= $1 AND stop_reason IS NULL
+             AND status <> 'cancelled' ORDER BY seq FOR NO KEY UPDATE`,
+          [now],
+        );
         await query(`SELECT stop_job(seq, 'budget.duration', $2) FROM unnest($1::bigint[]) AS seq`, [
           rows.map(({ seq }) => seq),
           now,
@@ -191,40 +207,31 @@ export function createJobStore(database: Database): JobStore {
 
 const optionsOf = (row: Row) => JSON.parse(String(row.options)) as JobOptions;
 
-function budgetColumns(budgets: Budgets, now: number) {
-  return {
-    max_pages: budgets.maxPages,
-    max_bytes: budgets.maxBytes,
-    deadline_at: budgets.maxDurationMs === null ? null : now + budgets.maxDurationMs,
-  };
-}
-
 /** Stops and ends the job where that is due, and returns it as it is then. */
-async function settled(query: Query, row: Row, now: number): Promise<Job> {
-  await query('SELECT settle(ARRAY[$1::bigint], $2)', [row.seq, now]);
+async function settled(query: Query, row: Row): Promise<Job> {
+  await query(`SELECT settle(ARRAY[$1::bigint], ${NOW})`, [row.seq]);
   const [after] = await query('SELECT * FROM jobs WHERE seq = $1', [row.seq]);
   return jobOf(after as Row);
 }
 
 /** Wakes the hosts of tasks that were made ready again and marks the job as going on. */
-async function putBackToWork(query: Query, row: Row, now: number, budgets: Budgets): Promise<Job> {
-  const columns = budgetColumns(budgets, now);
+async function putBackToWork(query: Query, row: Row, budgets: Budgets): Promise<Job> {
   await query(
     `UPDATE jobs SET status = 'running', stop_reason = NULL, finished_at = NULL, options = $2, max_pages = $3,
-       max_bytes = $4, deadline_at = $5 WHERE seq = $1`,
+       max_bytes = $4, deadline_at = ${NOW} + $5::bigint WHERE seq = $1`,
     [
       row.seq,
       jsonParameter({ ...optionsOf(row), budgets }),
-      columns.max_pages,
-      columns.max_bytes,
-      columns.deadline_at,
+      budgets.maxPages,
+      budgets.maxBytes,
+      budgets.maxDurationMs,
     ],
   );
   await query(
-    `SELECT wake_hosts(array_agg(host_id), array_agg(rank), $2) FROM (
+    `SELECT wake_hosts(array_agg(host_id), array_agg(rank), ${NOW}) FROM (
        SELECT host_id, min(rank) AS rank FROM tasks WHERE job_seq = $1 AND state = 'ready' GROUP BY host_id
      ) ready`,
-    [row.seq, now],
+    [row.seq],
   );
-  return settled(query, row, now);
+  return settled(query, row);
 }

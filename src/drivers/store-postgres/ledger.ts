@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { NewPage } from '../../model/page.ts';
 import type { Completion, LedgerStore, Receipt } from '../../ports/store.ts';
-import type { Database } from './database.ts';
+import { type Database, NOW } from './database.ts';
 import { createFoundTasks, jsonParameter, PROVISIONAL } from './parameters.ts';
 
 const NOTHING: Receipt = {
@@ -20,24 +20,24 @@ export function createLedgerStore(database: Database): LedgerStore {
   const unanswered = new WeakMap<readonly Completion[], string>();
 
   return {
-    async commit(completions, now) {
+    async commit(completions) {
       if (completions.length === 0) return NOTHING;
       const id = unanswered.get(completions) ?? randomUUID();
       unanswered.set(completions, id);
       const [row] = await database.query(
-        'SELECT commit_batch($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) AS receipt',
-        [id, now, ...parametersOf(completions), PROVISIONAL],
+        `SELECT commit_batch($1, ${NOW}, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) AS receipt`,
+        [id, ...parametersOf(completions), PROVISIONAL],
       );
       unanswered.delete(completions);
       return JSON.parse(String(row?.receipt)) as Receipt;
     },
 
-    async reserveUrl(lease, task, target, now) {
+    async reserveUrl(lease, task, target) {
       const found = createFoundTasks();
       found.add(1, { ...target, foundBy: 'redirect', foundOn: task });
       const [row] = await database.query(
-        'SELECT reserve_url($1, $2, $3, $4, $5, $6, $7, $8) AS is_reserved',
-        [lease.hostId, lease.epoch, task, target.urlKey, found.hosts, found.json, PROVISIONAL, now],
+        `SELECT reserve_url($1, $2, $3, $4, $5, $6, $7, ${NOW}) AS is_reserved`,
+        [lease.hostId, lease.epoch, task, target.urlKey, found.hosts, found.json, PROVISIONAL],
       );
       return row?.is_reserved === true;
     },

@@ -1,12 +1,15 @@
 import { inject, onTestFinished } from 'vitest';
-import type { Store } from '../../ports/store.ts';
+import { openTimed, type TimedStore } from '../../../test/contract/store/timed-store.ts';
 import { createPostgresStore } from './postgres-store.ts';
 import { createSchema, type Schema } from './schema.fixture.ts';
 
 /** A fresh, migrated schema and as many stores on it as processes would have. */
-export async function openStores(count: number, poolSize = 3): Promise<{ schema: Schema; stores: Store[] }> {
+export async function openStores(
+  count: number,
+  poolSize = 3,
+): Promise<{ schema: Schema; stores: TimedStore[] }> {
   const schema = await openSchema();
-  const stores: Store[] = [];
+  const stores: TimedStore[] = [];
   for (let n = 0; n < count; n += 1) stores.push(await openStore(schema.url, poolSize));
   await Promise.all(stores.map((store) => store.migrate()));
   return { schema, stores };
@@ -18,8 +21,8 @@ export async function openSchema(): Promise<Schema> {
   return schema;
 }
 
-export async function openStore(url: string, poolSize = 3): Promise<Store> {
-  const store = await createPostgresStore({ url, poolSize });
+export async function openStore(url: string, poolSize = 3): Promise<TimedStore> {
+  const store = await openTimed((now) => createPostgresStore({ url, poolSize, now }));
   onTestFinished(() => store.close());
   return store;
 }

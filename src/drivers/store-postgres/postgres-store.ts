@@ -1,7 +1,7 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { Store } from '../../ports/store.ts';
 import { createAccountStore } from './accounts.ts';
-import { type Database, type DatabaseOptions, openDatabase } from './database.ts';
+import { type Database, type DatabaseOptions, NOW, openDatabase } from './database.ts';
 import { createHostStore } from './hosts.ts';
 import { createJobStore } from './jobs.ts';
 import { createLedgerStore } from './ledger.ts';
@@ -33,9 +33,7 @@ export async function createPostgresStore(options: DatabaseOptions): Promise<Sto
     ...createSessionStore(database),
     migrate: () => migrate(database),
     async clock() {
-      const [row] = await database.query(
-        'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now',
-      );
+      const [row] = await database.query(`SELECT ${NOW} AS now`);
       return Number(row?.now);
     },
     async check() {

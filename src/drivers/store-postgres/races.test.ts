@@ -19,8 +19,8 @@ import {
   take,
   urlsOn,
 } from '../../../test/contract/store/fixtures.ts';
+import type { TimedStore } from '../../../test/contract/store/timed-store.ts';
 import type { HostKey } from '../../model/ids.ts';
-import type { Store } from '../../ports/store.ts';
 import { openSchema, openStore, openStores } from './open-stores.fixture.ts';
 import type { Schema } from './schema.fixture.ts';
 
@@ -32,7 +32,11 @@ const deadlocks = async (schema: Schema) => {
 };
 
 /** Works on whatever hosts there are until nothing is left, as one worker among many. */
-async function work(store: Store, name: string, links: (url: string) => readonly string[]): Promise<number> {
+async function work(
+  store: TimedStore,
+  name: string,
+  links: (url: string) => readonly string[],
+): Promise<number> {
   let fetched = 0;
   for (let idle = 0; idle < 20; ) {
     const offers = await store.offerHosts(T0, 10);

@@ -14,8 +14,9 @@ import {
   newTask,
   T0,
 } from '../../../test/contract/store/fixtures.ts';
+import type { TimedStore } from '../../../test/contract/store/timed-store.ts';
 import type { HostKey, JobId } from '../../model/ids.ts';
-import type { Store, TaskEnd } from '../../ports/store.ts';
+import type { TaskEnd } from '../../ports/store.ts';
 import { openStores } from './open-stores.fixture.ts';
 
 const WORKERS = 4;
@@ -49,7 +50,12 @@ const move = fc.oneof(
 type Move = typeof move extends fc.Arbitrary<infer M> ? M : never;
 
 /** One process: it does its moves in order, without a thought for what the others do. */
-async function act(store: Store, moves: readonly Move[], run: number, jobs: readonly JobId[]): Promise<void> {
+async function act(
+  store: TimedStore,
+  moves: readonly Move[],
+  run: number,
+  jobs: readonly JobId[],
+): Promise<void> {
   const hostOf = (n: number) => `h${n}.run${run}.test`;
   for (const [turn, each] of moves.entries()) {
     const now = T0 + turn;

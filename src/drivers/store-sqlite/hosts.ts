@@ -19,13 +19,13 @@ import { returnClaims } from './mailboxes.ts';
 import type { Synchronous } from './synchronous.ts';
 import { createTally } from './tally.ts';
 
-export function createHostStore(database: Database): Synchronous<HostStore> {
+export function createHostStore(database: Database, now: () => number): Synchronous<HostStore> {
   /** Tasks whose retry is due join the others. */
-  function promote(host: HostId, now: number): void {
+  function promote(host: HostId): void {
     database.run(
       `UPDATE tasks SET state = 'ready', ready_at = NULL WHERE host_id = ? AND state = 'waiting' AND ready_at <= ?`,
       host,
-      now,
+      now(),
     );
   }
 
@@ -55,8 +55,8 @@ export function createHostStore(database: Database): Synchronous<HostStore> {
     return { id: row?.id as JobId, pagesLeft: most === null ? Number.POSITIVE_INFINITY : most - spoken };
   }
 
-  function settleReturned(host: HostId, now: number): void {
-    settle(database, returnClaims(database, host, now), now);
+  function settleReturned(host: HostId): void {
+    settle(database, returnClaims(database, host, now()), now());
   }
 
   const viewOf = (row: Row) =>
@@ -71,24 +71,24 @@ export function createHostStore(database: Database): Synchronous<HostStore> {
     );
 
   return {
-    offerHosts(now, limit) {
+    offerHosts(limit) {
       return database
         .all(
           `SELECT key, rank FROM hosts WHERE next_at IS NOT NULL AND next_at <= ? ORDER BY rank, id LIMIT ?`,
-          now,
+          now(),
           limit,
         )
         .map((row) => ({ key: hostKeyOf(row.key), rank: Number(row.rank) }));
     },
 
-    acquireHost(key, owner, now, leaseMs) {
+    acquireHost(key, owner, leaseMs) {
       const row = database.get('SELECT * FROM hosts WHERE key = ?', key);
       if (row === undefined) return null;
       const host = Number(row.id) as HostId;
       const isTakenOver = row.owner !== null;
-      if (Number(isTakenOver ? row.lease_until : row.blocked_until) > now) return null;
-      if (isTakenOver) settleReturned(host, now);
-      promote(host, now);
+      if (Number(isTakenOver ? row.lease_until : row.blocked_until) > now()) return null;
+      if (isTakenOver) settleReturned(host);
+      promote(host);
       const first = firstReady(host);
       if (first === undefined) {
         const due = nextDue(host);
@@ -106,22 +106,22 @@ export function createHostStore(database: Database): Synchronous<HostStore> {
         'UPDATE hosts SET owner = ?, epoch = ?, lease_until = ?, next_at = ?, rank = ? WHERE id = ?',
         owner,
         epoch,
-        now + leaseMs,
-        now + leaseMs,
+        now() + leaseMs,
+        now() + leaseMs,
         Number(first.rank),
         host,
       );
       return { hostId: host, epoch, key, state: hostStateOf(row.state), isTakenOver };
     },
 
-    renewHosts(leases, now, leaseMs) {
+    renewHosts(leases, leaseMs) {
       return leases
         .filter(
           ({ hostId, epoch }) =>
             database.run(
               'UPDATE hosts SET lease_until = ?, next_at = ? WHERE id = ? AND epoch = ? AND owner IS NOT NULL',
-              now + leaseMs,
-              now + leaseMs,
+              now() + leaseMs,
+              now() + leaseMs,
               hostId,
               epoch,
             ) === 0,
@@ -129,12 +129,12 @@ export function createHostStore(database: Database): Synchronous<HostStore> {
         .map(({ hostId }) => hostId);
     },
 
-    releaseHost(lease, state, notBefore, now) {
+    releaseHost(lease, state, notBefore) {
       if (!holds(database, new Map(), lease)) return;
-      settleReturned(lease.hostId, now);
-      promote(lease.hostId, now);
+      settleReturned(lease.hostId);
+      promote(lease.hostId);
       const first = firstReady(lease.hostId);
-      const due = first === undefined ? nextDue(lease.hostId) : now;
+      const due = first === undefined ? nextDue(lease.hostId) : now();
       database.run(
         'UPDATE hosts SET owner = NULL, state = ?, blocked_until = ?, next_at = ?, rank = ? WHERE id = ?',
         JSON.stringify(state),
@@ -145,17 +145,23 @@ export function createHostStore(database: Database): Synchronous<HostStore> {
       );
     },
 
-    releaseAllHosts(now) {
+    releaseAllHosts() {
+      database.run(
+        `UPDATE hosts SET next_at = max(?, blocked_until) WHERE owner IS NULL AND next_at > max(?, blocked_until)
+           AND EXISTS (SELECT 1 FROM tasks WHERE host_id = hosts.id AND state = 'ready')`,
+        now(),
+        now(),
+      );
       return database.run(
         'UPDATE hosts SET lease_until = ?, next_at = ? WHERE owner IS NOT NULL',
-        now - 1,
-        now,
+        now() - 1,
+        now(),
       );
     },
 
-    claimTasks(lease, limit, now, exceptJobs) {
+    claimTasks(lease, limit, exceptJobs) {
       if (!holds(database, new Map(), lease)) return [];
-      promote(lease.hostId, now);
+      promote(lease.hostId);
       const passedOver = [...exceptJobs];
       const claimed: Task[] = [];
       const jobs = new Map<JobSeq, { id: JobId; pagesLeft: number }>();
@@ -196,7 +202,7 @@ export function createHostStore(database: Database): Synchronous<HostStore> {
       for (const job of tally.jobs()) {
         database.run(
           `UPDATE jobs SET status = 'running', started_at = coalesce(started_at, ?) WHERE seq = ? AND started_at IS NULL`,
-          now,
+          now(),
           job,
         );
       }

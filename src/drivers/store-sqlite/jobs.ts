@@ -9,7 +9,11 @@ import { createMailboxes } from './mailboxes.ts';
 import type { Synchronous } from './synchronous.ts';
 import { createTally } from './tally.ts';
 
-export function createJobStore(database: Database, hostIds: Map<HostKey, HostId>): Synchronous<JobStore> {
+export function createJobStore(
+  database: Database,
+  hostIds: Map<HostKey, HostId>,
+  clock: () => number,
+): Synchronous<JobStore> {
   const rowOf = (id: JobId) => database.get('SELECT * FROM jobs WHERE id = ?', id);
 
   /** Wakes the hosts of tasks that were made ready again and marks the job as going on. */
@@ -42,7 +46,7 @@ export function createJobStore(database: Database, hostIds: Map<HostKey, HostId>
   return {
     createJob(job, tasks) {
       const { budgets } = job.options;
-      const now = job.createdAt;
+      const now = clock();
       database.run(
         `INSERT INTO jobs (id, account_id, kind, status, options, seeds, max_pages, max_bytes, deadline_at, created_at)
          VALUES (?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?)`,
@@ -86,7 +90,8 @@ export function createJobStore(database: Database, hostIds: Map<HostKey, HostId>
       return sliceOf(rows, limit, 'seq', jobOf);
     },
 
-    cancelJob(id, now) {
+    cancelJob(id) {
+      const now = clock();
       const row = rowOf(id);
       if (row === undefined) return null;
       if (row.finished_at !== null || row.status === 'cancelled') return jobOf(row);
@@ -100,7 +105,7 @@ export function createJobStore(database: Database, hostIds: Map<HostKey, HostId>
       return jobOf(rowOf(id) as Row);
     },
 
-    resumeJob(id, now, budgets) {
+    resumeJob(id, budgets) {
       const row = rowOf(id);
       if (row === undefined) return null;
       const seq = Number(row.seq) as JobSeq;
@@ -116,10 +121,10 @@ export function createJobStore(database: Database, hostIds: Map<HostKey, HostId>
       if (cancelled + skipped === 0 && row.status !== 'cancelled') return jobOf(row);
       reopenJob(database, seq, cancelled, 'cancelled');
       reopenJob(database, seq, skipped, 'skipped');
-      return putBackToWork(row, now, budgets ?? (JSON.parse(String(row.options)) as JobOptions).budgets);
+      return putBackToWork(row, clock(), budgets ?? (JSON.parse(String(row.options)) as JobOptions).budgets);
     },
 
-    retryJob(id, now) {
+    retryJob(id) {
       const row = rowOf(id);
       if (row === undefined) return null;
       const seq = Number(row.seq) as JobSeq;
@@ -141,7 +146,7 @@ export function createJobStore(database: Database, hostIds: Map<HostKey, HostId>
       );
       if (failed === 0) return jobOf(row);
       reopenJob(database, seq, failed, 'failed');
-      return putBackToWork(row, now, (JSON.parse(String(row.options)) as JobOptions).budgets);
+      return putBackToWork(row, clock(), (JSON.parse(String(row.options)) as JobOptions).budgets);
     },
 
     deleteJob(id) {
@@ -157,7 +162,8 @@ export function createJobStore(database: Database, hostIds: Map<HostKey, HostId>
       return true;
     },
 
-    expireJobs(now) {
+    expireJobs() {
+      const now = clock();
       const expired = database.all(
         `SELECT seq, id FROM jobs WHERE finished_at IS NULL AND deadline_at <= ? AND stop_reason IS NULL
            AND status <> 'cancelled'`,

@@ -16,9 +16,11 @@ interface LedgerJob extends JobRef {
 export function createLedgerStore(
   database: Database,
   hostIds: Map<HostKey, HostId>,
+  clock: () => number,
 ): Synchronous<LedgerStore> {
   return {
-    commit(completions, now) {
+    commit(completions) {
+      const now = clock();
       const jobs = new Map<JobSeq, LedgerJob | null>();
       const leases = new Map<HostId, number>();
       const tally = createTally();
@@ -43,7 +45,8 @@ export function createLedgerStore(
       return { rejected, readyHosts, changedJobs: changed, finishedJobs: finished, stoppedJobs: stopped };
     },
 
-    reserveUrl(lease, task, target, now) {
+    reserveUrl(lease, task, target) {
+      const now = clock();
       if (!holds(database, new Map(), lease)) return false;
       const claimed = database.get(
         `SELECT job_seq, url_key FROM tasks WHERE id = ? AND state = 'claimed'`,

@@ -6,6 +6,8 @@ import type { Store } from '../../ports/store.ts';
 export interface Call {
   readonly id: number;
   readonly method: keyof Store;
+  /** By the clock that the store was opened with. */
+  readonly at: number;
   /** The values; as JSON for methods of `JSON_METHODS`, whose answers are JSON as well. */
   readonly values: readonly unknown[] | string;
   /** The caller can wait for the next sync. */

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { createSteadyClock } from '../../model/steady-clock.ts';
 import type { Store } from '../../ports/store.ts';
 import { type Answer, type Call, errorOf, JSON_METHODS } from './messages.ts';
 
@@ -85,15 +86,22 @@ interface Waiting {
   readonly isText: boolean;
 }
 
+export interface SqliteStoreOptions {
+  readonly path: string;
+  /** The store's clock: that of the one process which may use the store. */
+  readonly now?: () => number;
+}
+
 /**
  * SQLite in a thread of its own: a sync to disk blocks that thread and never the event loop. The promises of the
- * port are kept in `thread.ts`; this side only carries calls over and answers back.
+ * port are kept in `thread.ts`; this side carries calls over, each with the time at which it is made, and answers back.
  */
-export async function createSqliteStore(options: { path: string }): Promise<Store> {
+export async function createSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+  const { path, now = createSteadyClock().now } = options;
   const thread = new Worker(
     new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js', import.meta.url),
     {
-      workerData: options,
+      workerData: { path },
       name: 'store',
       // What a call brings dies with it; a small nursery keeps the process small at no cost that could be measured.
       resourceLimits: { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeMb: 512 },
@@ -127,6 +135,7 @@ export async function createSqliteStore(options: { path: string }): Promise<Stor
       thread.postMessage({
         id: lastId,
         method,
+        at: now(),
         values: isText ? JSON.stringify(values) : values,
         isUnsynced: isUnsynced(method, values),
       } satisfies Call);

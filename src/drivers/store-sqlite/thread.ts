@@ -45,18 +45,20 @@ if (parentPort === null) throw new Error('The store thread has no parent.');
 const port = parentPort;
 const { path } = workerData as { path: string };
 const database = openDatabase(path);
-const store = createStore(database);
+/** When the call under way was made. */
+let calledAt = 0;
+const store = createStore(database, () => calledAt);
 
-function createStore(connection: Database): Synchronous<Store> {
+function createStore(connection: Database, now: () => number): Synchronous<Store> {
   const hostIds = new Map<HostKey, HostId>();
   return {
-    ...createJobStore(connection, hostIds),
-    ...createHostStore(connection),
-    ...createLedgerStore(connection, hostIds),
+    ...createJobStore(connection, hostIds, now),
+    ...createHostStore(connection, now),
+    ...createLedgerStore(connection, hostIds, now),
     ...createAccountStore(connection),
     ...createSessionStore(connection),
     migrate: () => migrate(connection),
-    clock: () => Date.now(),
+    clock: now,
     check() {
       connection.run('INSERT OR REPLACE INTO probe (id, at) VALUES (1, 0)');
       connection.get('SELECT at FROM probe WHERE id = 1');
@@ -69,6 +71,7 @@ function run(call: Call): Answer {
   try {
     const method = store[call.method] as (...values: unknown[]) => unknown;
     const { id, values } = call;
+    calledAt = call.at;
     if (typeof values !== 'string') return { id, result: method(...values) };
     return { id, result: JSON.stringify(method(...(JSON.parse(values) as unknown[]))) };
   } catch (error) {

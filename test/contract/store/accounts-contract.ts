@@ -1,8 +1,9 @@
 import { expect } from 'vitest';
 import type { AccountId, KeyId } from '../../../src/model/ids.ts';
-import type { AuditEntry, NewKey, Store } from '../../../src/ports/store.ts';
+import type { AuditEntry, NewKey } from '../../../src/ports/store.ts';
 import { afterKill, type Claim } from '../contract.ts';
 import { createJob, T0 } from './fixtures.ts';
+import type { TimedStore } from './timed-store.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -22,7 +23,7 @@ function newKey(accountId: AccountId, id: string, changes: Partial<NewKey> = {})
 }
 
 /** Keys, idempotent answers and the audit trail. */
-export function accountsContract(holds: Claim<Store>): void {
+export function accountsContract(holds: Claim<TimedStore>): void {
   holds('has one default account, the same ever after', async (store, opened) => {
     const accountId = await store.defaultAccount();
     expect(accountId).not.toBe('');

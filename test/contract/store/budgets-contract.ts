@@ -1,5 +1,4 @@
 import { expect } from 'vitest';
-import type { Store } from '../../../src/ports/store.ts';
 import type { Claim } from '../contract.ts';
 import {
   at,
@@ -21,9 +20,10 @@ import {
   take,
   urlsOn,
 } from './fixtures.ts';
+import type { TimedStore } from './timed-store.ts';
 
 /** Pages, bytes and time that a job may spend. */
-export function budgetsContract(holds: Claim<Store>): void {
+export function budgetsContract(holds: Claim<TimedStore>): void {
   holds('never has more pages claimed and ended than its budget', async (store) => {
     const { id } = await createJob(store, urlsOn('a.test', 10), { budgets: { maxPages: 3 } });
     const { lease, tasks } = await take(store, 'a.test');

@@ -1,5 +1,4 @@
 import { expect } from 'vitest';
-import type { Store } from '../../../src/ports/store.ts';
 import type { Claim } from '../contract.ts';
 import {
   at,
@@ -14,9 +13,10 @@ import {
   urlKeyOf,
   urlsOn,
 } from './fixtures.ts';
+import type { TimedStore } from './timed-store.ts';
 
 /** Which tasks an owner gets, in what order. */
-export function claimsContract(holds: Claim<Store>): void {
+export function claimsContract(holds: Claim<TimedStore>): void {
   holds('hands a task over with all its owner needs', async (store) => {
     const url = 'https://a.test/sitemap.xml';
     const created = await createJob(store, [newTask(url, { kind: 'sitemap', depth: 2, foundBy: 'robots' })]);

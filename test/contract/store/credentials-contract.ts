@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
 import type { AccountId } from '../../../src/model/ids.ts';
 import type { NewCredential } from '../../../src/ports/session-store.ts';
-import type { Store } from '../../../src/ports/store.ts';
 import { afterKill, type Claim } from '../contract.ts';
 import { T0 } from './fixtures.ts';
+import type { TimedStore } from './timed-store.ts';
 
 const SOMEBODY_ELSE = 'somebody-else' as AccountId;
 
@@ -22,7 +22,7 @@ const newCredential = (
 });
 
 /** What to log in with, as bytes under a name. */
-export function credentialsContract(holds: Claim<Store>): void {
+export function credentialsContract(holds: Claim<TimedStore>): void {
   holds('keeps a credential as it was given', async (store, opened) => {
     const accountId = await store.defaultAccount();
     await store.putCredential(newCredential(accountId, 'shop'));

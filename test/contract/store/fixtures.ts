@@ -5,7 +5,8 @@ import type { ContentHash, HostKey, JobId, UrlKey } from '../../../src/model/ids
 import type { Budgets, Job, JobCounters, JobKind, JobOptions } from '../../../src/model/job.ts';
 import type { NewPage } from '../../../src/model/page.ts';
 import type { LedgerEntry, NewTask, Task, TaskState } from '../../../src/model/task.ts';
-import type { Completion, HostLease, HostState, LeaseRef, Store, TaskEnd } from '../../../src/ports/store.ts';
+import type { Completion, HostLease, HostState, LeaseRef, TaskEnd } from '../../../src/ports/store.ts';
+import type { TimedStore, TimelessStore } from './timed-store.ts';
 
 export const T0 = Date.UTC(2026, 0, 1);
 export const LEASE_MS = 60_000;
@@ -108,7 +109,7 @@ export interface JobSetup {
 }
 
 export async function createJob(
-  store: Store,
+  store: TimedStore,
   tasks: readonly (string | NewTask)[],
   { kind = 'crawl', budgets = {}, at = T0 }: JobSetup = {},
 ): Promise<Job> {
@@ -127,17 +128,17 @@ export async function createJob(
 }
 
 /** Owns the host, or fails the test. */
-export async function own(store: Store, host: string, now = T0, owner = 'one'): Promise<HostLease> {
+export async function own(store: TimedStore, host: string, now = T0, owner = 'one'): Promise<HostLease> {
   const lease = await store.acquireHost(host as HostKey, owner, now, LEASE_MS);
   if (lease === null) throw new Error(`${host} could not be acquired.`);
   return lease;
 }
 
-export const claim = (store: Store, lease: LeaseRef, limit = 1_000, now = T0) =>
+export const claim = (store: TimedStore, lease: LeaseRef, limit = 1_000, now = T0) =>
   store.claimTasks(lease, limit, now, []);
 
 /** Owns the host and claims what is due there. */
-export async function take(store: Store, host: string, limit = 1_000, now = T0) {
+export async function take(store: TimedStore, host: string, limit = 1_000, now = T0) {
   const lease = await own(store, host, now);
   return { lease, tasks: await claim(store, lease, limit, now) };
 }
@@ -198,7 +199,7 @@ export const FAILED: TaskEnd = { state: 'failed', rule: 'attempts', errorCode: '
 export const done = (lease: LeaseRef, task: Task, discovered: readonly NewTask[] = []) =>
   completion(lease, task, DONE, { discovered });
 
-export async function job(store: Store, id: JobId): Promise<Job> {
+export async function job(store: TimelessStore, id: JobId): Promise<Job> {
   const found = await store.getJob(id);
   if (found === null) throw new Error(`There is no job ${id}.`);
   return found;
@@ -218,17 +219,17 @@ export async function all<T>(
   return items;
 }
 
-export const ledger = (store: Store, jobId: JobId, state?: TaskState): Promise<LedgerEntry[]> =>
+export const ledger = (store: TimelessStore, jobId: JobId, state?: TaskState): Promise<LedgerEntry[]> =>
   all((cursor) => store.listTasks({ jobId, state, cursor, limit: 500 }));
 
-export const pages = (store: Store, jobId: JobId, state?: 'done' | 'failed') =>
+export const pages = (store: TimelessStore, jobId: JobId, state?: 'done' | 'failed') =>
   all((cursor) => store.listPages({ jobId, state, cursor, limit: 500 }));
 
-export async function states(store: Store, jobId: JobId): Promise<Record<string, TaskState>> {
+export async function states(store: TimelessStore, jobId: JobId): Promise<Record<string, TaskState>> {
   return Object.fromEntries((await ledger(store, jobId)).map((entry) => [entry.url, entry.state]));
 }
 
-export async function entryOf(store: Store, jobId: JobId, url: string): Promise<LedgerEntry> {
+export async function entryOf(store: TimelessStore, jobId: JobId, url: string): Promise<LedgerEntry> {
   const entry = (await ledger(store, jobId)).find((each) => each.url === url);
   if (entry === undefined) throw new Error(`The job does not know ${url}.`);
   return entry;
@@ -254,7 +255,7 @@ export function recount(entries: readonly Pick<LedgerEntry, 'state' | 'kind'>[])
 }
 
 /** Counters equal a recount, ended tasks have an end and open ones have none. */
-export async function expectExact(store: Store, jobId: JobId): Promise<Job> {
+export async function expectExact(store: TimelessStore, jobId: JobId): Promise<Job> {
   const [found, entries] = [await job(store, jobId), await ledger(store, jobId)];
   const { bytes: _bytes, ...counters } = found.counters;
   expect(counters).toEqual(recount(entries));
@@ -265,7 +266,7 @@ export async function expectExact(store: Store, jobId: JobId): Promise<Job> {
 
 /** Fetches everything there is to fetch, well, with what `discover` says each page links to. */
 export async function drain(
-  store: Store,
+  store: TimedStore,
   now = T0,
   discover: (task: Task) => readonly NewTask[] = () => [],
 ): Promise<string[]> {

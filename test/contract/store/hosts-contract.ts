@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { HostKey } from '../../../src/model/ids.ts';
-import type { HostState, Store } from '../../../src/ports/store.ts';
+import type { HostState } from '../../../src/ports/store.ts';
 import type { Claim } from '../contract.ts';
 import {
   ATTEMPT,
@@ -23,14 +23,15 @@ import {
   take,
   urlsOn,
 } from './fixtures.ts';
+import type { TimedStore } from './timed-store.ts';
 
-const offered = async (store: Store, now = T0) =>
+const offered = async (store: TimedStore, now = T0) =>
   (await store.offerHosts(now, 100)).map((offer) => offer.key).sort();
-const acquire = (store: Store, host: string, owner: string, now: number) =>
+const acquire = (store: TimedStore, host: string, owner: string, now: number) =>
   store.acquireHost(host as HostKey, owner, now, LEASE_MS);
 
 /** Who may work on a host: offers, leases and epochs. */
-export function hostsContract(holds: Claim<Store>): void {
+export function hostsContract(holds: Claim<TimedStore>): void {
   holds('offers hosts with work, best first, as many as asked for', async (store) => {
     await createJob(store, urlsOn('crawled.test', 500), { kind: 'crawl' });
     await createJob(store, ['https://scraped.test/'], { kind: 'scrape' });
@@ -243,6 +244,17 @@ export function hostsContract(holds: Claim<Store>): void {
     expect(await acquire(store, 'c.test', 'two', T0 + 1)).toMatchObject({ isTakenOver: false });
     await own(store, 'b.test', T0 + 1, 'two');
     expect((await expectExact(store, id)).counters.claimed).toBe(0);
+  });
+
+  holds('has work at once after its clock was set back when the store is its own', async (store) => {
+    const HOUR_MS = 3_600_000;
+    await createJob(store, [...urlsOn('a.test', 2), ...urlsOn('b.test', 2)], { at: T0 + HOUR_MS });
+    const held = await own(store, 'b.test', T0 + HOUR_MS);
+    await store.releaseHost(held, held.state, T0 + HOUR_MS / 2, T0 + HOUR_MS);
+    await store.releaseAllHosts(T0);
+    expect(await offered(store, T0)).toEqual(['a.test']);
+    // What asked for a pause is not hurried.
+    expect(await offered(store, T0 + HOUR_MS / 2)).toEqual(['a.test', 'b.test']);
   });
 
   holds('shows a host as it is', async (store) => {

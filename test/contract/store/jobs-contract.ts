@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import type { AccountId, JobId } from '../../../src/model/ids.ts';
 import type { NewJob } from '../../../src/model/job.ts';
-import type { Store } from '../../../src/ports/store.ts';
 import type { Claim } from '../contract.ts';
 import {
   at,
@@ -26,21 +25,22 @@ import {
   take,
   urlsOn,
 } from './fixtures.ts';
+import type { TimedStore } from './timed-store.ts';
 
 const UNKNOWN = '00000000-0000-7000-8000-000000000000' as JobId;
 
 /** Making, finding, listing and deleting jobs, their pages and their ledgers. */
-export function jobsContract(holds: Claim<Store>): void {
+export function jobsContract(holds: Claim<TimedStore>): void {
   holds('returns a new job as it is stored', async (store) => {
     const accountId = await store.defaultAccount();
-    const wanted: NewJob = {
+    const wanted = {
       id: randomUUID() as string as JobId,
       accountId,
       kind: 'batch',
       options: { ...OPTIONS, concurrency: 3, hostRatePerSecond: 'unlimited' },
       seeds: ['https://a.test/ü', 'https://a.test/"quoted"'],
       createdAt: T0,
-    };
+    } satisfies NewJob & { createdAt: number };
     const created = await store.createJob(wanted, [newTask('https://a.test/1'), newTask('https://a.test/2')]);
     expect(created).toMatchObject(wanted);
     expect(created).toMatchObject({ status: 'queued', stopReason: null, startedAt: null, finishedAt: null });
@@ -157,7 +157,7 @@ export function jobsContract(holds: Claim<Store>): void {
     const ended = await createJob(store, [], { kind: 'scrape', at: T0 });
     const batch = await createJob(store, ['https://a.test/'], { kind: 'batch', at: T0 + 1 });
     const crawl = await createJob(store, ['https://b.test/'], { kind: 'crawl', at: T0 + 2 });
-    const ids = async (query: Partial<Parameters<Store['listJobs']>[0]>) =>
+    const ids = async (query: Partial<Parameters<TimedStore['listJobs']>[0]>) =>
       (await store.listJobs({ accountId, limit: 10, ...query })).items.map((each) => each.id);
     expect(await ids({})).toEqual([crawl.id, batch.id, ended.id]);
     expect(await ids({ status: 'queued' })).toEqual([crawl.id, batch.id]);
@@ -301,5 +301,5 @@ export function jobsContract(holds: Claim<Store>): void {
   });
 }
 
-const mine = async (store: Store) => ({ accountId: await store.defaultAccount(), limit: 100 });
+const mine = async (store: TimedStore) => ({ accountId: await store.defaultAccount(), limit: 100 });
 const sumOpen = (sum: number, each: { counters: { open: number } }) => sum + each.counters.open;

@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
 import type { HostKey, JobSeq } from '../../../src/model/ids.ts';
-import type { Store } from '../../../src/ports/store.ts';
 import type { Claim } from '../contract.ts';
 import {
   ATTEMPT,
@@ -26,9 +25,10 @@ import {
   take,
   urlsOn,
 } from './fixtures.ts';
+import type { TimedStore } from './timed-store.ts';
 
 /** The one write of the crawl. */
-export function ledgerContract(holds: Claim<Store>): void {
+export function ledgerContract(holds: Claim<TimedStore>): void {
   holds('ends the last task and its job in one commit', async (store) => {
     const { id } = await createJob(store, urlsOn('a.test', 2));
     const { lease, tasks } = await take(store, 'a.test');

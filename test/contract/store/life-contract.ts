@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
 import type { HostKey } from '../../../src/model/ids.ts';
-import type { Store } from '../../../src/ports/store.ts';
 import type { Claim } from '../contract.ts';
 import {
   ATTEMPT,
@@ -25,9 +24,10 @@ import {
   take,
   urlsOn,
 } from './fixtures.ts';
+import type { TimedStore } from './timed-store.ts';
 
 /** Cancel, resume and retry. */
-export function lifeContract(holds: Claim<Store>): void {
+export function lifeContract(holds: Claim<TimedStore>): void {
   holds('cancels a job that nothing is claimed of at once', async (store) => {
     const { id } = await createJob(store, urlsOn('a.test', 3));
     const cancelled = await store.cancelJob(id, T0 + 5);

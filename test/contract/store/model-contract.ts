@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import type { Store } from '../../../src/ports/store.ts';
 import type { Claim } from '../contract.ts';
 import { LEASE_MS } from './fixtures.ts';
 import { type End, HOSTS, type Step, StoreWorld, type UrlNumber } from './store-world.ts';
+import type { TimedStore } from './timed-store.ts';
 
 const host = fc.nat(HOSTS - 1);
 const urls: fc.Arbitrary<UrlNumber[]> = fc.array(fc.record({ host, path: fc.nat(8) }), { maxLength: 6 });
@@ -54,7 +54,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 /** The store against a model of it: whatever the order of operations, both tell the same story. */
-export function modelContract(holds: Claim<Store>): void {
+export function modelContract(holds: Claim<TimedStore>): void {
   holds('agrees with a plain model after any sequence of operations', async (store) => {
     let runs = 0;
     await fc.assert(

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { OptOut, Store } from '../../../src/ports/store.ts';
+import type { OptOut } from '../../../src/ports/store.ts';
 import type { Claim } from '../contract.ts';
 import {
   at,
@@ -18,6 +18,7 @@ import {
   take,
   urlsOn,
 } from './fixtures.ts';
+import type { TimedStore } from './timed-store.ts';
 
 const optOut = (host: string, changes: Partial<OptOut> = {}): OptOut => ({
   host,
@@ -28,7 +29,7 @@ const optOut = (host: string, changes: Partial<OptOut> = {}): OptOut => ({
 });
 
 /** A site owner's no. */
-export function optOutContract(holds: Claim<Store>): void {
+export function optOutContract(holds: Claim<TimedStore>): void {
   holds('keeps opt-outs until they are removed', async (store) => {
     expect(await store.listOptOuts()).toEqual([]);
     const [a, b] = [optOut('a.test'), optOut('b.test', { contact: null })];

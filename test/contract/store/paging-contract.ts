@@ -1,7 +1,8 @@
 import { expect } from 'vitest';
-import type { Slice, Store } from '../../../src/ports/store.ts';
+import type { Slice } from '../../../src/ports/store.ts';
 import type { Claim } from '../contract.ts';
 import { at, createJob, done, foundOn, own, T0, take, urlsOn } from './fixtures.ts';
+import type { TimedStore } from './timed-store.ts';
 
 /** Walks a list in small steps and lets something be added after each. */
 async function walk<T>(
@@ -22,7 +23,7 @@ async function walk<T>(
 }
 
 /** Lists are complete and repeat nothing, while rows are added. */
-export function pagingContract(holds: Claim<Store>): void {
+export function pagingContract(holds: Claim<TimedStore>): void {
   holds('pages through jobs without gaps or repeats while jobs are added', async (store) => {
     const accountId = await store.defaultAccount();
     const ids: string[] = [];

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { JobStatus } from '../../../src/model/job.ts';
-import type { Store } from '../../../src/ports/store.ts';
 import type { Claim } from '../contract.ts';
 import {
   at,
@@ -17,6 +16,7 @@ import {
   take,
   urlsOn,
 } from './fixtures.ts';
+import type { TimedStore } from './timed-store.ts';
 
 const ENDS = ['done', 'failed', 'skipped', 'denied'] as const;
 type End = (typeof ENDS)[number];
@@ -29,7 +29,7 @@ function statusOf(ends: readonly End[]): JobStatus {
 }
 
 /** Claims that hold for every job, shown on many. Each run has hosts of its own. */
-export function propertiesContract(holds: Claim<Store>): void {
+export function propertiesContract(holds: Claim<TimedStore>): void {
   let hosts = 0;
   const freshHost = () => {
     hosts += 1;

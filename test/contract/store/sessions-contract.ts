@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
 import type { AccountId, SessionId } from '../../../src/model/ids.ts';
 import type { NewSession, SessionWish } from '../../../src/ports/session-store.ts';
-import type { Store } from '../../../src/ports/store.ts';
 import { afterKill, type Claim } from '../contract.ts';
 import { T0 } from './fixtures.ts';
+import type { TimedStore } from './timed-store.ts';
 
 const HOUR_MS = 3_600_000;
 const SOMEBODY_ELSE = 'somebody-else' as AccountId;
@@ -33,7 +33,7 @@ function newSession(accountId: AccountId, name: string, changes: Partial<NewSess
 const bytesOf = (data: Uint8Array | undefined) => [...(data ?? [])];
 
 /** Sessions: one of each name, and nobody's change is lost unseen. */
-export function sessionsContract(holds: Claim<Store>): void {
+export function sessionsContract(holds: Claim<TimedStore>): void {
   holds('keeps a session as it was given', async (store, opened) => {
     const session = newSession(await store.defaultAccount(), 'shop.example');
     const kept = await store.openSession(session);

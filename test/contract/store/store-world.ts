@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { JobSeq } from '../../../src/model/ids.ts';
 import type { Task } from '../../../src/model/task.ts';
-import type { Completion, HostLease, Store } from '../../../src/ports/store.ts';
+import type { Completion, HostLease } from '../../../src/ports/store.ts';
 import {
   claim,
   completion,
@@ -14,6 +14,7 @@ import {
   T0,
 } from './fixtures.ts';
 import { ModelJob, type ModelTask } from './job-model.ts';
+import type { TimedStore } from './timed-store.ts';
 
 export const HOSTS = 3;
 
@@ -48,7 +49,7 @@ interface Held {
 
 /** Runs steps on a store and on the model beside it, and compares them after each. */
 export class StoreWorld {
-  readonly #store: Store;
+  readonly #store: TimedStore;
   readonly #suffix: string;
   readonly #jobs: ModelJob[] = [];
   readonly #held = new Map<string, Held>();
@@ -57,7 +58,7 @@ export class StoreWorld {
   #now = T0;
 
   /** `run` keeps the hosts of one run apart from those of another on the same store. */
-  constructor(store: Store, run: number) {
+  constructor(store: TimedStore, run: number) {
     this.#store = store;
     this.#suffix = `run${run}.test`;
   }

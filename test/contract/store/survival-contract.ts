@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
 import type { HostKey } from '../../../src/model/ids.ts';
-import type { Store } from '../../../src/ports/store.ts';
 import { afterKill, type Claim } from '../contract.ts';
 import {
   ATTEMPT,
@@ -20,9 +19,10 @@ import {
   take,
   urlsOn,
 } from './fixtures.ts';
+import type { TimedStore } from './timed-store.ts';
 
 /** What a kill leaves, and the store's own upkeep. */
-export function survivalContract(holds: Claim<Store>): void {
+export function survivalContract(holds: Claim<TimedStore>): void {
   holds('has everything after a kill that it said it had', async (store, opened) => {
     const { id } = await createJob(store, urlsOn('a.test', 6));
     const cancelled = await createJob(store, urlsOn('b.test', 3));
@@ -40,7 +40,7 @@ export function survivalContract(holds: Claim<Store>): void {
     const c = await take(store, 'c.test', 1, T0 + 2);
     await store.releaseHost(c.lease, HOST_STATE, T0 + 3, T0 + 3);
     await store.addOptOut({ host: 'x.test', reason: 'asked', contact: null, at: T0 });
-    const look = async (from: Store) => ({
+    const look = async (from: TimedStore) => ({
       jobs: [await job(from, id), await job(from, cancelled.id)],
       ledgers: [await ledger(from, id), await ledger(from, cancelled.id)],
       pages: (await pages(from, id)).map((page) => ({ ...page, record: [...(page.record ?? [])] })),

@@ -26,13 +26,8 @@ const UNCHECKED_COMMIT: Replacement = {
 const NO_SELF_FENCING: readonly Replacement[] = [
   {
     file: 'src/hosts/host-worker.ts',
-    from: 'isOurs: () => now() < leash.until - leaseMs * SAFETY_SHARE',
-    to: 'isOurs: () => true',
-  },
-  {
-    file: 'src/hosts/host-worker.ts',
-    from: 'leash.isOver || now() < leash.until',
-    to: 'leash.isOver || leash.until > 0',
+    from: 'clock.cautiousMs() < until - leaseMs * SAFETY_SHARE',
+    to: 'until > 0',
   },
   {
     file: 'src/hosts/host-worker.ts',
