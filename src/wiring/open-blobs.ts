@@ -6,6 +6,7 @@ import { createBlobsPostgres } from '../drivers/blobs-postgres/blobs-postgres.ts
 import { type BlobsS3, createBlobsS3 } from '../drivers/blobs-s3/blobs-s3.ts';
 import { createSpillingBlobs } from '../drivers/blobs-spill/spilling-blobs.ts';
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
+import { createSteadyClock } from '../model/steady-clock.ts';
 import type { Blobs } from '../ports/blobs.ts';
 
 /** Where bodies are kept. Plain data: it travels to the threads that read pages, each of which opens its own. */
@@ -51,7 +52,7 @@ export async function openBlobs(place: BlobsPlace, options: OpenBlobsOptions): P
     return createBlobsFs({ dir: join(dataDir, name) });
   };
   if (s3Url === undefined) return { ...(await folder('blobs')), degradation: () => null };
-  const timeAndChance = { now: Date.now, random: Math.random };
+  const timeAndChance = { now: createSteadyClock().now, random: Math.random };
   const main = await createBlobsS3({ url: s3Url, ...timeAndChance });
   if (options.isFirst) await prepare(main, options.onAway);
   const spill =

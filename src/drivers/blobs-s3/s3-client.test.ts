@@ -47,6 +47,32 @@ describe('a request', () => {
     expect(requests).toHaveLength(3);
   });
 
+  test.each([-3_600_000, 3_600_000])(
+    'is signed anew when the server says that the clock is off by %i ms, and right from then on',
+    async (skewMs) => {
+      const serverNow = () => Date.now() - skewMs;
+      const signedAt = (text: string) =>
+        Date.parse(text.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));
+      const { client, requests } = await clientFor((_method, _url, headers) =>
+        Math.abs(signedAt(String(headers['x-amz-date'])) - serverNow()) < 900_000
+          ? OK
+          : { status: 403, headers: { date: new Date(serverNow()).toUTCString() } },
+      );
+      for (const once of [{}, { onceWithinMs: 5_000 }]) {
+        await client.request({ method: 'HEAD', key: 'k', ...once });
+      }
+      expect(requests).toHaveLength(3);
+    },
+  );
+
+  test('is not signed anew for a refusal that has nothing to do with the time', async () => {
+    const { client, requests } = await clientFor(inTurn({ status: 403, body: errorXml('AccessDenied') }));
+    await expect(client.request({ method: 'GET', key: 'k' })).rejects.toMatchObject({
+      code: 'BLOBS_REFUSED',
+    });
+    expect(requests).toHaveLength(1);
+  });
+
   test('is given up after five tries', async () => {
     const { client, requests } = await clientFor(inTurn({ status: 503, body: errorXml('SlowDown') }));
     await expect(client.request({ method: 'GET', key: 'k' })).rejects.toMatchObject({

@@ -41,13 +41,16 @@ const MOST_TRIES = 5;
 const LATEST_TRY = 1.5;
 const BACKOFF_BASE_MS = 100;
 const BACKOFF_CAP_MS = 2_000;
+/** Signatures of a clock that differs more are refused; S3 allows 15 minutes. */
+const SKEW_MS = 300_000;
 /** The slowest line that still counts as working. */
 const LEAST_BYTES_PER_MS = 1_000;
 
 /**
  * Signed requests to one bucket. Whatever may pass by itself (no connection, no answer in time, 5xx, SlowDown) is
  * tried again after a jittered pause, a few times: our requests may all be repeated, because a key always holds the
- * same bytes. Throws BLOBS_UNAVAILABLE, BLOBS_REFUSED or DISK_FULL.
+ * same bytes. A server that refuses a signature because this machine's clock differs from its own says its time, and
+ * the clock is corrected by that. Throws BLOBS_UNAVAILABLE, BLOBS_REFUSED or DISK_FULL.
  */
 export class S3Client {
   readonly place: S3Place;
@@ -55,6 +58,8 @@ export class S3Client {
   readonly #pool: Pool;
   readonly #sign: (request: Signable, at: number) => Record<string, string>;
   #isClosed = false;
+  /** What the server's clock is ahead of this machine's, once it has refused a signature for that. */
+  #aheadMs = 0;
 
   constructor(options: S3ClientOptions) {
     this.#options = options;
@@ -76,7 +81,9 @@ export class S3Client {
     const mostTries = request.onceWithinMs === undefined ? MOST_TRIES : 1;
     const startedAt = performance.now();
     for (let tries = 1; ; tries += 1) {
-      const result = await this.#try(request, tryMs);
+      let result = await this.#try(request, tryMs);
+      if ('refusal' in result && this.#hasLearnedTime(result.refusal))
+        result = await this.#try(request, tryMs);
       if (!('failure' in result) && !('refusal' in result)) return result;
       const isHopeless = 'refusal' in result && !isWorthAnotherTry(result.refusal);
       const isLate = performance.now() - startedAt > LATEST_TRY * tryMs;
@@ -86,6 +93,15 @@ export class S3Client {
       // Full jitter, so that what failed together does not come back together.
       await pause(Math.floor(random() * Math.min(BACKOFF_CAP_MS, BACKOFF_BASE_MS * 2 ** (tries - 1))));
     }
+  }
+
+  /** Answers to HEAD have no body that would name the reason, so it is looked for in the times. */
+  #hasLearnedTime({ status, serverAt }: S3Refusal): boolean {
+    if (status !== 403 || serverAt === null) return false;
+    const aheadMs = serverAt - this.#options.now();
+    if (Math.abs(aheadMs - this.#aheadMs) < SKEW_MS) return false;
+    this.#aheadMs = aheadMs;
+    return true;
   }
 
   async close(): Promise<void> {
@@ -144,7 +160,7 @@ export class S3Client {
     return {
       method,
       path: query === '' ? path : `${path}?${query}`,
-      headers: this.#sign({ method, path, query, headers, payloadHash }, this.#options.now()),
+      headers: this.#sign({ method, path, query, headers, payloadHash }, this.#options.now() + this.#aheadMs),
       body: body ?? null,
     };
   }
