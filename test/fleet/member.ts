@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -16,6 +16,8 @@ export interface Member {
   /** Lines of its log that say this. */
   lines(message: string): Record<string, unknown>[];
   signal(signal: NodeJS.Signals): void;
+  /** Sets its wall clock to this much ahead of the machine's, while it runs. Only where `canStep` was given. */
+  stepClock(aheadMs: number): void;
   /** Null while it runs; what a shell would show when a signal ended it. */
   readonly exitCode: number | null;
   /** Resolves with its exit code. */
@@ -32,6 +34,7 @@ export interface Launched {
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const SKEWED_CLOCK = fileURLToPath(new URL('skewed-clock.ts', import.meta.url));
+const STEP_FILE = 'clock-step-ms';
 const READY_MS = 60_000;
 const POLL_MS = 20;
 const SIGNALLED = 128;
@@ -57,6 +60,8 @@ export function variablesOf(settings: MemberSettings): Record<string, string> {
 export interface Oddities {
   /** What its clock is ahead by. */
   readonly skewMs?: number;
+  /** Its wall clock can be set while it runs. */
+  readonly canStep?: boolean;
   /** File with a certificate that it trusts besides those that everybody does. */
   readonly trusts?: string;
 }
@@ -66,10 +71,10 @@ export function launch(
   cwd: string,
   args: readonly string[],
   settings: MemberSettings,
-  { skewMs = 0, trusts }: Oddities = {},
+  { skewMs = 0, canStep = false, trusts }: Oddities = {},
 ): Launched {
   mkdirSync(cwd, { recursive: true });
-  const clock = skewMs === 0 ? [] : ['--import', SKEWED_CLOCK];
+  const clock = skewMs === 0 && !canStep ? [] : ['--import', SKEWED_CLOCK];
   const flags = ['--disable-warning=ExperimentalWarning', ...clock];
   const child = spawn(process.execPath, [...flags, MAIN, ...args], {
     cwd,
@@ -78,6 +83,7 @@ export function launch(
       PATH: process.env.PATH ?? '',
       SCRAPIFIE_DATA_DIR: join(cwd, 'data'),
       TEST_CLOCK_SKEW_MS: String(skewMs),
+      TEST_CLOCK_STEP_FILE: join(cwd, STEP_FILE),
       ...(trusts === undefined ? {} : { NODE_EXTRA_CA_CERTS: trusts }),
       ...variablesOf(settings),
     },
@@ -133,6 +139,10 @@ export async function startMember(
     output,
     lines,
     signal: (signal) => void child.kill(signal),
+    stepClock(aheadMs) {
+      if (oddities?.canStep !== true) throw new Error(`The clock of ${cwd} cannot be set.`);
+      writeFileSync(join(cwd, STEP_FILE), `${aheadMs}\n`);
+    },
     get exitCode() {
       return exitCode;
     },
