@@ -83,13 +83,18 @@ async function serve(shell: Shell, settings: Settings): Promise<void> {
         parts: {
           store: { check: () => store.check(), isEssential: true },
           // Without Redis an API still takes work in, which waits in the store; the others get none.
-          queue: { check: () => queue.check(), isEssential: !duties.api },
+          queue: {
+            check: () => queue.check(),
+            isEssential: !duties.api,
+            degradation: () => queue.degradation(),
+          },
           blobs: {
             check: () => blobs.check(),
             isEssential: true,
             degradation: () => blobs.degradation(),
           },
           bus: { check: () => bus.check(), isEssential: false },
+          ...(duties.api ? { limits: { check: () => limits.check(), isEssential: false } } : {}),
         },
         now,
       }),
