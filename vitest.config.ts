@@ -10,7 +10,9 @@ const NEEDS_SERVERS = [
   'test/fleet/**/*.test.ts',
 ];
 /** What concerns the data folder and the commands that work in one. */
-const ABOUT_FOLDERS = ['test/integration/{cli,cli-crawl,cli-extract,cli-serve,bad-folder,full-disk}.test.ts'];
+const ABOUT_FOLDERS = [
+  'test/integration/{cli,cli-crawl,cli-drain,cli-extract,cli-serve,bad-folder,full-disk}.test.ts',
+];
 const EVERYTHING = ['src/**/*.test.ts', 'test/**/*.test.ts'];
 
 const shared = {

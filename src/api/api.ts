@@ -7,6 +7,7 @@ import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { invalidRequest, problemsOf } from '../jobs/invalid-request.ts';
 import { guardRoutes } from './access.ts';
 import type { ApiDeps, App, RouteDeps } from './app.ts';
+import { watchConnections } from './closing-connections.ts';
 import { requestIdOf } from './envelope.ts';
 import { answerClientError, answerFailures, isOurs, sendFailure } from './failures.ts';
 import { createIdempotency } from './idempotency.ts';
@@ -30,7 +31,6 @@ import { addReextractRoutes } from './routes/reextract.ts';
 import { addSampleRoutes } from './routes/sample.ts';
 import { addScrapeRoutes } from './routes/scrape.ts';
 import { addSessionRoutes } from './routes/sessions.ts';
-import { watchSilentSockets } from './silent-sockets.ts';
 import { keepStaleAnswers } from './stale-answers.ts';
 
 /** A client that dribbles its request is cut here; one that waits for a page may wait as long as a scrape may take. */
@@ -60,9 +60,13 @@ const ROUTES = [
   addSampleRoutes,
 ] as const;
 
+/** After the drain time: for the last answers, which say SHUTTING_DOWN, to reach their clients. */
+const LAST_ANSWERS_MS = 1_000;
+
 /**
- * The HTTP API, ready to listen or to be injected into. Closing it refuses new requests at once, lets running ones
- * finish, and ends the waits of `jobs` that outlast `drainMs`; it closes nothing else of what it was given.
+ * The HTTP API, ready to listen or to be injected into. Closing it refuses new requests at once, ends connections that
+ * are idle, lets running requests finish (their answers say `connection: close`), and ends the waits of `jobs` that
+ * outlast `drainMs`; a moment later it ends the connections that are left. It closes nothing else of what it was given.
  */
 export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   const { settings, store, jobs, now } = deps;
@@ -116,18 +120,21 @@ function parseWithZod(app: App): void {
 /** Request ids, one log line and one measurement per request, and the refusal of new work while closing. */
 function followLife(app: App, { logger, metrics, jobs, settings }: ApiDeps): void {
   let isClosing = false;
-  const silent = watchSilentSockets(app.server);
+  const connections = watchConnections(app.server);
   let drained: NodeJS.Timeout | undefined;
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     if (isClosing) {
-      reply.header('connection', 'close');
       throw new ScrapifieError('SHUTTING_DOWN', 'The server is stopping.', { retryAfterMs: 5_000 });
     }
     // There is no response to a client that left, so `onResponse` would not tell.
     reply.raw.once('close', () => {
       if (!reply.raw.writableEnded) record(request, CLIENT_CLOSED_REQUEST, reply.elapsedTime);
     });
+  });
+  app.addHook('onSend', async (_request, reply) => {
+    // Else the client would keep the connection for its next request, and closing would wait for it.
+    if (isClosing) reply.header('connection', 'close');
   });
   app.addHook('onResponse', async (request, reply) => record(request, reply.statusCode, reply.elapsedTime));
   function record(request: FastifyRequest, status: number, elapsedMs: number): void {
@@ -141,11 +148,12 @@ function followLife(app: App, { logger, metrics, jobs, settings }: ApiDeps): voi
   }
   app.addHook('preClose', async () => {
     isClosing = true;
-    silent.end();
+    connections.begin(settings.drainMs + LAST_ANSWERS_MS);
     drained = setTimeout(() => jobs.close(), settings.drainMs).unref();
   });
   app.addHook('onClose', async () => {
     clearTimeout(drained);
+    connections.stop();
     jobs.close();
   });
 }

@@ -27,8 +27,8 @@ interface ServeFlags {
 
 /** Connections that may wait to be accepted: a burst of clients should find a place. */
 const LISTEN_BACKLOG = 4_096;
-/** Beyond the time for draining. */
-const CLOSE_MS = 5_000;
+/** Beyond the time for draining: to abort what outlasts it, and to close the connections to servers. */
+const CLOSE_MS = 8_000;
 
 const EXAMPLES = `
 The first start makes an API key and prints it once. SIGTERM and Ctrl-C stop cleanly: what is under way is finished
@@ -63,11 +63,9 @@ export const define: DefineCommand = (command, shell) => {
 async function serve(shell: Shell, settings: Settings): Promise<void> {
   const logger = createLogger({ level: settings.logLevel, secrets: secretsOf(settings) });
   const interrupts = watchInterrupts();
-  // The API finishes its requests and then the platform its pages: each has half of the time.
-  const halved = { ...settings, drainMs: Math.floor(settings.drainMs / 2) };
   const metrics = createMetrics({ withProcess: true });
   let ownPages: readonly string[] = [];
-  const platform = await shell.openPlatform({ settings: halved, logger, metrics, ownPages: () => ownPages });
+  const platform = await shell.openPlatform({ settings, logger, metrics, ownPages: () => ownPages });
   let api: FastifyInstance | null = null;
   try {
     const { store, queue, blobs, bus, jobs, extraction, policies, limits, now, duties } = platform;
@@ -78,20 +76,25 @@ async function serve(shell: Shell, settings: Settings): Promise<void> {
       store,
       bus,
       limits,
-      settings: halved,
+      settings,
       logger,
       metrics,
       readiness: createReadiness({
         parts: {
           store: { check: () => store.check(), isEssential: true },
           // Without Redis an API still takes work in, which waits in the store; the others get none.
-          queue: { check: () => queue.check(), isEssential: !duties.api },
+          queue: {
+            check: () => queue.check(),
+            isEssential: !duties.api,
+            degradation: () => queue.degradation(),
+          },
           blobs: {
             check: () => blobs.check(),
             isEssential: true,
             degradation: () => blobs.degradation(),
           },
           bus: { check: () => bus.check(), isEssential: false },
+          ...(duties.api ? { limits: { check: () => limits.check(), isEssential: false } } : {}),
         },
         now,
       }),
@@ -131,9 +134,14 @@ async function keyFor({ store, now }: OpenPlatform, settings: Settings): Promise
   return { kind: settings.apiKey === undefined ? 'earlier' : 'settings' };
 }
 
+/**
+ * The API finishes its requests and the platform its pages at the same time, with one deadline. What both need (the
+ * store, the queue) is closed after them.
+ */
 async function closeAll(api: FastifyInstance | null, platform: OpenPlatform): Promise<void> {
-  await api?.close();
+  const drained = await Promise.allSettled([api?.close(), platform.drain()]);
   await platform.close();
+  for (const each of drained) if (each.status === 'rejected') throw each.reason;
 }
 
 const aborted = (signal: AbortSignal) =>

@@ -73,6 +73,8 @@ export interface OpenPlatform extends OpenStorage {
   watchPages(listener: (pages: readonly Page[]) => void): void;
   lookForBrowsers(): void;
   start(): Promise<void>;
+  /** Takes no more work and finishes what is under way; everything else still works. */
+  drain(): Promise<void>;
 }
 
 /**

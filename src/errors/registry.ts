@@ -114,7 +114,10 @@ export const ERRORS = {
     'never',
     'The database server refuses the login or has no such database; the message says which.',
   ),
-  QUEUE_UNAVAILABLE: environment('later', 'Redis did not answer; accepted work waits in the store.'),
+  QUEUE_UNAVAILABLE: environment(
+    'later',
+    'Redis did not answer, or refused what it was asked; accepted work waits in the store.',
+  ),
   QUEUE_REFUSED: environment('never', 'Redis refuses the login or the database number.'),
   QUEUE_UNSAFE: environment(
     'never',

@@ -7,6 +7,7 @@ export interface Bus {
   publish<T extends Topic>(topic: T, message: Messages[T]): void;
   /** Returns the function that ends the subscription. */
   subscribe<T extends Topic>(topic: T, listener: (message: Messages[T]) => void): () => void;
+  /** Sends a message to itself as `publish` does, and throws when it does not arrive. */
   check(): Promise<void>;
   close(): Promise<void>;
 }

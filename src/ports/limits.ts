@@ -5,6 +5,8 @@
 export interface Limits {
   /** Counts one request of the key at `now`, allowed or not. */
   take(key: string, perMinute: number, now: number): Promise<Taken>;
+  /** Counts a request of a key of its own, and throws when counting together with other processes does not work. */
+  check(): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -34,7 +34,10 @@ export interface Queue {
    * two at once. A rejection is logged; a tick that is lost is made up for by the next.
    */
   every(name: TimerName, everyMs: number, action: () => Promise<void>): Promise<Consumer>;
+  /** Offers an entry of its own as `offer` does, and throws when that, or what consuming needs, does not work. */
   check(): Promise<void>;
+  /** Why some entries cannot be offered although others can, with the names of what is in the way; null: all can. */
+  degradation(): string | null;
   close(): Promise<void>;
 }
 

@@ -55,7 +55,17 @@ export async function openLinks(
   try {
     const bus = await createBusRedis({ url, prefix, onListenerError });
     opened.push(bus);
-    const limits = await createLimitsRedis({ url, prefix, fallback: local });
+    const limits = await createLimitsRedis({
+      url,
+      prefix,
+      fallback: local,
+      onChange: (isShared, why) => {
+        if (isShared) logger.info('limits: counted by all processes together again');
+        else logger.warn({ why }, 'limits: counted by each process for itself');
+      },
+      onWrongKey: (key) =>
+        logger.warn({ key }, 'limits: a key of Redis holds no count; delete it (redis-cli DEL)'),
+    });
     opened.push(limits);
     const operations = () => queue.operations() + bus.operations() + limits.operations();
     return { queue, bus, limits, operations, close };

@@ -59,7 +59,13 @@ export interface Platform {
   lookForBrowsers(): void;
   /** Begins to work on jobs, those left over from earlier included. */
   start(): Promise<void>;
-  /** Finishes what is under way, up to `drainMs`, gives the rest back and closes everything. */
+  /**
+   * Takes no more work, finishes what is under way, up to `drainMs`, and gives the rest back. Requests that wait for
+   * pages of a crawl in this process are told then that it is stopping; those that wait for other processes go on
+   * waiting. All else still works.
+   */
+  drain(): Promise<void>;
+  /** Drains and closes everything. */
   close(): Promise<void>;
 }
 
@@ -73,7 +79,7 @@ export interface PlatformOptions {
 
 export const SHIPPED_POLICY = fileURLToPath(new URL('../../policies/default.yaml', import.meta.url));
 
-/** For each thing that is open on servers: one that hangs must not keep the process from ending. */
+/** For all that is open on servers: one that hangs must not keep the process from ending. */
 const CLOSE_MS = 3_000;
 
 export async function openPlatform(options: PlatformOptions): Promise<Platform> {
@@ -84,46 +90,50 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
   const duties = DUTIES[settings.role];
   const isShared = settings.databaseUrl !== undefined;
   const owner = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`;
-  /** What is open, to be closed in the opposite order; also when opening fails half-way. */
-  const closers: (() => unknown)[] = [];
+  /** What is open, also when opening fails half-way: first its users are closed, then the places they use. */
+  const closers: Record<'users' | 'places', (() => unknown)[]> = { users: [], places: [] };
+  let unlockFolder = (): void => undefined;
   const closeAll = async () => {
-    for (const close of closers.splice(0).reverse()) {
-      await (isShared ? Promise.race([close(), delay(CLOSE_MS, undefined, { ref: false })]) : close());
+    for (const stage of [closers.users.splice(0), closers.places.splice(0)]) {
+      // In parallel, because none of one stage needs another of it.
+      const closed = Promise.all(stage.map(async (close) => close()));
+      await (isShared ? Promise.race([closed, delay(CLOSE_MS / 2, undefined, { ref: false })]) : closed);
     }
+    unlockFolder();
   };
 
   try {
     if (!isShared) {
       makeFolder(settings.dataDir);
-      closers.push(lockFolder(settings.dataDir));
+      unlockFolder = lockFolder(settings.dataDir);
     }
     const store = await openStore(
       settings,
       (error) => logger.warn({ err: error }, 'the store had a trouble'),
       steady.now,
     );
-    closers.push(() => store.close());
+    closers.places.push(() => store.close());
     const blobs = await openBlobs(settings, {
       isFirst: true,
       onAway: (error) => logger.warn({ err: error }, 'the object store is away: bodies are kept elsewhere'),
       onReturn: () => logger.info('the object store is back'),
     });
-    closers.push(() => blobs.close());
+    closers.places.push(() => blobs.close());
     const links = await openLinks(settings, owner, logger);
-    closers.push(() => links.close());
+    closers.places.push(() => links.close());
     const { queue, bus, limits } = links;
     const clock = isShared
       ? await openStoreClock(store, logger, { clock: steady })
       : { now: steady.now, close: () => undefined };
-    closers.push(() => clock.close());
+    closers.users.push(() => clock.close());
     const { now } = clock;
     // This process alone has the folder: whoever owned hosts before is dead.
     if (!isShared) await store.releaseAllHosts();
     const policies = await openPolicies(filePolicies, settings.policyFile, { store, bus, logger });
-    closers.push(() => policies.close());
+    closers.users.push(() => policies.close());
 
     const accounts = openAccounts(settings, store, now);
-    closers.push(() => accounts.close());
+    closers.users.push(() => accounts.close());
     const means = duties.crawl
       ? openMeans({ settings, queue, blobs, ...accounts, ownPages, now, logger })
       : null;
@@ -184,7 +194,20 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
 
     // Apart from the crawl: a page that costs its thread must not cost the crawl's.
     const extractor = readerWithLlm(openExtractor(Math.max(1, settings.extractThreads)), settings);
-    closers.push(() => extractor.close());
+    closers.users.push(() => extractor.close());
+
+    async function drainAll(): Promise<void> {
+      const { drainMs } = settings;
+      // A tick of the scheduler that hangs is harmless: another process, or the next start, makes up for it.
+      const ticked = Promise.race([scheduler?.stop(), delay(drainMs, undefined, { ref: false })]);
+      await Promise.all([ticked, renderer?.stop(drainMs), crawler?.stop(drainMs)]);
+      if (crawler !== null) jobs.close();
+    }
+    let drained: Promise<void> | null = null;
+    function drain(): Promise<void> {
+      drained ??= drainAll();
+      return drained;
+    }
 
     return {
       settings,
@@ -208,12 +231,10 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
         await scheduler?.start();
         await renderer?.start();
       },
+      drain,
       async close() {
         jobs.close();
-        await scheduler?.stop();
-        await renderer?.stop(settings.drainMs);
-        await crawler?.stop(settings.drainMs);
-        await closeAll();
+        await drain().finally(closeAll);
       },
     };
   } catch (error) {

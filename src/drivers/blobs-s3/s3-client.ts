@@ -39,6 +39,7 @@ export interface S3Answer {
 const MOST_TRIES = 5;
 /** No try begins later than this many time limits after the first: a server that hangs is given up after two. */
 const LATEST_TRY = 1.5;
+const IDLE_MS = 4_000;
 const BACKOFF_BASE_MS = 100;
 const BACKOFF_CAP_MS = 2_000;
 /** Signatures of a clock that differs more are refused; S3 allows 15 minutes. */
@@ -65,11 +66,15 @@ export class S3Client {
     this.#options = options;
     this.place = options.place;
     this.#sign = createSigner(options.place);
-    // Our own limit covers all of a try; undici's would end a long upload while nothing comes back.
+    // Our own limit covers all of a try; undici's for headers would end a long upload while nothing comes back.
     this.#pool = new Pool(options.place.origin, {
       connections: options.maxConnections,
       headersTimeout: 0,
-      bodyTimeout: 0,
+      // Between two pieces of an answer: a large body gets a long limit, and a dead connection is noticed before it.
+      bodyTimeout: options.timeoutMs,
+      keepAliveTimeout: IDLE_MS,
+      // Whatever the server proposes: the longer a connection is idle the likelier the network has forgotten it.
+      keepAliveMaxTimeout: IDLE_MS,
       connect: { timeout: options.timeoutMs },
     });
   }

@@ -27,6 +27,8 @@ type Listener<T extends Topic> = (message: Messages[T]) => void;
 type Listeners = { readonly [T in Topic]: Set<Listener<T>> };
 
 const OPEN_MS = 5_000;
+/** For a message of the check to come back. */
+const ECHO_MS = 1_500;
 
 /**
  * A bus between processes, on the publications of Redis. What a process publishes its own listeners hear at once
@@ -45,6 +47,8 @@ export async function createBusRedis(options: BusRedisOptions): Promise<BusRedis
   let isSendDue = false;
   let isClosed = false;
   let dropped = 0;
+  /** Checks that wait for their own message to come back, by its text; each leaves after ECHO_MS. */
+  const echoes = new Map<string, () => void>();
 
   function deliver<T extends Topic>(topic: T, listener: Listener<T>, message: Messages[T]): void {
     const onError = (error: unknown) => options.onListenerError(error, topic);
@@ -78,6 +82,7 @@ export async function createBusRedis(options: BusRedisOptions): Promise<BusRedis
   // It waits for Redis as long as it takes, and then subscribes anew by itself.
   const ear = link.patient();
   ear.on('message', (_channel: string, text: string) => {
+    echoes.get(text)?.();
     const batch = readBatch(text);
     // One's own words come back too; they were heard when they were said.
     if (batch === null || batch.from === origin || isClosed) return;
@@ -110,11 +115,20 @@ export async function createBusRedis(options: BusRedisOptions): Promise<BusRedis
         listeners[topic].delete(own);
       };
     },
-    check: () =>
-      link.run(async (client) => {
-        await client.ping();
-        if (ear.status !== 'ready') throw new Error('there is no subscription');
-      }),
+    async check() {
+      // From ourselves and on no topic, so every process passes over it.
+      const text = JSON.stringify({ from: origin, check: randomUUID() });
+      const { promise: echo, resolve } = Promise.withResolvers<void>();
+      echoes.set(text, resolve);
+      try {
+        await link.run(async (client) => {
+          await client.publish(channel, text);
+          await within(ECHO_MS, echo);
+        });
+      } finally {
+        echoes.delete(text);
+      }
+    },
     async close() {
       isClosed = true;
       for (const those of Object.values(listeners)) those.clear();

@@ -35,6 +35,8 @@ export function createLimitsLocal({ maxKeys = 10_000 }: LimitsLocalOptions = {})
       window.count += 1;
       return takenOf(window.count, perMinute, window.endsAt - now);
     },
+    // Nothing outside of this process is needed.
+    check: async () => {},
     async close() {
       windows.clear();
     },

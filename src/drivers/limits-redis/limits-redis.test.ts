@@ -52,12 +52,15 @@ describe('limits that processes share', () => {
       const taken = [];
       for (let request = 0; request < 3; request += 1) taken.push(await limits.take('k', 2, Date.now()));
       expect(taken.map(({ isAllowed }) => isAllowed)).toEqual([true, true, false]);
-      expect(onChange.mock.calls).toEqual([[false]]);
+      expect(onChange.mock.calls).toEqual([[false, expect.any(String)]]);
       await mend();
       await vi.waitFor(
         async () => {
           await limits.take('another', 100, Date.now());
-          expect(onChange.mock.calls).toEqual([[false], [true]]);
+          expect(onChange.mock.calls).toEqual([
+            [false, expect.any(String)],
+            [true, expect.any(String)],
+          ]);
         },
         { timeout: 20_000, interval: 50 },
       );

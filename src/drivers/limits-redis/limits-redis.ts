@@ -1,4 +1,6 @@
 import { LIMIT_WINDOW_MS, type Limits, takenOf } from '../../ports/limits.ts';
+import { refuseWrongTypes } from '../redis-link/key-types.ts';
+import { asQueueError } from '../redis-link/redis-error.ts';
 import { openRedisLink } from '../redis-link/redis-link.ts';
 import { redisScript } from '../redis-link/redis-script.ts';
 import { within } from '../redis-link/time-limit.ts';
@@ -11,7 +13,9 @@ export interface LimitsRedisOptions {
   /** Counts in Redis' place while it is away. */
   readonly fallback: Limits;
   /** Told once when counting goes over to the fallback, and once when it is back. */
-  readonly onChange?: (isShared: boolean) => void;
+  readonly onChange?: (isShared: boolean, why: string) => void;
+  /** Told once of each key that Redis cannot count because it holds something else. */
+  readonly onWrongKey?: (key: string) => void;
   /** A request waits no longer than this for its count. */
   readonly patienceMs?: number;
 }
@@ -24,6 +28,9 @@ export interface LimitsRedis extends Limits {
 const PATIENCE_MS = 50;
 /** After a failure Redis is left alone for this long, so that not every request pays for finding out. */
 const REST_MS = 1_000;
+const MOST_WRONG_KEYS = 100;
+/** No id of a key of the API looks like it. */
+const CHECK_KEY = 'readiness-probe';
 
 /** Key: the window; value: its length. Returns the count and what is left of the window. */
 const TAKE = redisScript(`
@@ -41,29 +48,46 @@ export async function createLimitsRedis(options: LimitsRedisOptions): Promise<Li
   const link = await openRedisLink({ url: options.url });
   let isShared = true;
   let restsUntil = 0;
+  /** Keys that hold something else than a count, until a check finds them sound; bounded by MOST_WRONG_KEYS. */
+  const wrongKeys = new Set<string>();
+  const nameOf = (key: string) => `${prefix}:limit:${key}`;
 
-  function change(to: boolean): void {
+  function change(to: boolean, why: string): void {
     if (isShared === to) return;
     isShared = to;
-    options.onChange?.(to);
+    options.onChange?.(to, why);
+  }
+
+  function noteWrongKey(key: string): void {
+    if (wrongKeys.has(key) || wrongKeys.size >= MOST_WRONG_KEYS) return;
+    wrongKeys.add(key);
+    options.onWrongKey?.(key);
   }
 
   return {
     async take(key, perMinute, now) {
       if (performance.now() < restsUntil) return fallback.take(key, perMinute, now);
       try {
-        const answer = await within(
-          patienceMs,
-          TAKE.run(link.client, [`${prefix}:limit:${key}`], [LIMIT_WINDOW_MS]),
-        );
+        const answer = await within(patienceMs, TAKE.run(link.client, [nameOf(key)], [LIMIT_WINDOW_MS]));
         const [count, leftMs] = answer as [number, number];
-        change(true);
+        change(true, `Redis at ${link.address} counts again`);
         return takenOf(count, perMinute, leftMs);
-      } catch {
-        restsUntil = performance.now() + REST_MS;
-        change(false);
+      } catch (error) {
+        const { message } = asQueueError(error, link.address);
+        // The other keys go on being counted by all processes together.
+        if (message.includes('WRONGTYPE')) noteWrongKey(nameOf(key));
+        else {
+          restsUntil = performance.now() + REST_MS;
+          change(false, message);
+        }
         return fallback.take(key, perMinute, now);
       }
+    },
+    async check() {
+      const keys = [nameOf(CHECK_KEY), ...wrongKeys];
+      await refuseWrongTypes(link, new Map(keys.map((key) => [key, 'string'])));
+      wrongKeys.clear();
+      await link.run((client) => TAKE.run(client, [nameOf(CHECK_KEY)], [LIMIT_WINDOW_MS]));
     },
     async close() {
       await Promise.all([link.close(), fallback.close()]);

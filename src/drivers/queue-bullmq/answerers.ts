@@ -1,4 +1,5 @@
 import type { CallName } from '../../ports/queue.ts';
+import type { KeyTypes } from '../redis-link/key-types.ts';
 import type { RedisLink } from '../redis-link/redis-link.ts';
 import { redisScript } from '../redis-link/redis-script.ts';
 
@@ -7,6 +8,8 @@ export interface Answerers {
   /** Makes this process known as one that answers, until the returned function is called. */
   join(name: CallName): Promise<() => Promise<void>>;
   count(name: CallName): Promise<Count>;
+  /** The keys that it uses. */
+  keyTypes(): KeyTypes;
   close(): void;
 }
 
@@ -34,9 +37,12 @@ if not since then
 end
 return { 0, math.max(0, since + ARGV[1] - now) }`);
 
+const CALLS: readonly CallName[] = ['scrape-browser', 'scrape-stealth'];
+
 export function createAnswerers(link: RedisLink, prefix: string, owner: string, beatMs: number): Answerers {
   const joined = new Map<CallName, number>();
   let timer: NodeJS.Timeout | undefined;
+  const watched = `${prefix}:answerers-watched`;
   const setOf = (name: CallName) => `${prefix}:answerers:${name}`;
   const beat = (name: CallName) => link.run((client) => BEAT.run(client, [setOf(name)], [owner, 3 * beatMs]));
 
@@ -62,12 +68,12 @@ export function createAnswerers(link: RedisLink, prefix: string, owner: string, 
       };
     },
     async count(name) {
-      const answer = await link.run((client) =>
-        COUNT.run(client, [setOf(name), `${prefix}:answerers-watched`], [2 * beatMs]),
-      );
+      const answer = await link.run((client) => COUNT.run(client, [setOf(name), watched], [2 * beatMs]));
       const [answerers, unsureForMs] = answer as [number, number];
       return { answerers, unsureForMs };
     },
+    keyTypes: () =>
+      new Map([...CALLS.map((name) => [setOf(name), 'zset'] as const), [watched, 'string'] as const]),
     close() {
       clearInterval(timer);
     },

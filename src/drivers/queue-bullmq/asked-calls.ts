@@ -145,7 +145,7 @@ export function createAskedCalls(options: AskedCallsOptions): AskedCalls {
   async function receive(): Promise<void> {
     if (isReceiving) return;
     isReceiving = true;
-    receiver ??= link.patient();
+    receiver ??= link.patient(BLOCK_S * 1_000);
     while (asked.size > 0 && !isClosed) {
       try {
         const [, message] = (await receiver.blpop(keys.answers(caller), BLOCK_S)) ?? [];

@@ -35,6 +35,7 @@ export async function startBullConsumer(options: BullConsumerOptions): Promise<C
   const { link, concurrency, stall } = options;
   let running = 0;
   let isStopping = false;
+  let stallCheck: NodeJS.Timeout | undefined;
   let whenIdle = (): void => undefined;
 
   async function work(job: Job, token?: string): Promise<void> {
@@ -64,7 +65,9 @@ export async function startBullConsumer(options: BullConsumerOptions): Promise<C
     runRetryDelay: RETRY_MS,
   });
   worker.on('error', (error) => {
-    if (!isConnectionError(error) && client.status === 'ready') options.onError(new Error(error.message));
+    if (isConnectionError(error) || client.status !== 'ready') return;
+    options.onError(new Error(error.message));
+    checkStallsAgain();
   });
   try {
     await within(OPEN_MS, worker.waitUntilReady());
@@ -74,6 +77,19 @@ export async function startBullConsumer(options: BullConsumerOptions): Promise<C
     throw asQueueError(error, link.address);
   }
   void keepRunning();
+
+  /**
+   * BullMQ ends its check for stalled jobs for good when Redis refuses a command of it (out of memory, a replica, a key
+   * of a wrong type); a job that its worker has lost would then never be given to another. Starting the check anew
+   * replaces one that still runs.
+   */
+  function checkStallsAgain(): void {
+    if (isStopping) return;
+    stallCheck ??= setTimeout(() => {
+      stallCheck = undefined;
+      if (!isStopping) worker.startStalledCheckTimer().catch(() => undefined);
+    }, stall.checkMs).unref();
+  }
 
   /** The loop of a worker is not meant to end by itself; should it, work would stop without a word. */
   async function keepRunning(): Promise<void> {
@@ -89,6 +105,7 @@ export async function startBullConsumer(options: BullConsumerOptions): Promise<C
 
   async function stop(): Promise<void> {
     isStopping = true;
+    clearTimeout(stallCheck);
     const closed = worker.close();
     if (running > 0) {
       await new Promise<void>((resolve) => {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Queue as BullQueue, Job, type JobsOptions } from 'bullmq';
+import type { KeyType } from '../redis-link/key-types.ts';
 import type { RedisLink } from '../redis-link/redis-link.ts';
 import { priorityOf } from './rank-priority.ts';
 
@@ -24,6 +25,26 @@ export interface JobQueue {
 
 /** Nothing reads BullMQ's stream of events; it is cut short so that it stays small. */
 const EVENTS_KEPT = 100;
+
+/** The keys of every queue of BullMQ, of those that we use. */
+export const BULL_KEY_TYPES: readonly (readonly [part: string, type: KeyType])[] = [
+  ['active', 'list'],
+  ['completed', 'zset'],
+  ['delayed', 'zset'],
+  ['events', 'stream'],
+  ['failed', 'zset'],
+  ['id', 'string'],
+  ['limiter', 'string'],
+  ['marker', 'zset'],
+  ['meta', 'hash'],
+  ['paused', 'list'],
+  ['pc', 'string'],
+  ['prioritized', 'zset'],
+  ['repeat', 'zset'],
+  ['stalled', 'set'],
+  ['stalled-check', 'string'],
+  ['wait', 'list'],
+];
 
 export function openJobQueue(link: RedisLink, prefix: string, name: string): JobQueue {
   let opened: BullQueue | undefined;

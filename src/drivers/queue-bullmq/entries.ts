@@ -8,21 +8,34 @@ import { firstScoreOf, priorityOf } from './rank-priority.ts';
 const BATCH = 500;
 
 /**
- * Moves jobs that wait at a worse rank. Keys: the sorted set, the counter of arrivals; values: for each job its id,
- * key, first score of the new rank, priority and data.
+ * Looks after jobs into which offers were folded. One that waits at a worse rank is moved. One that is in no list of
+ * the queue is removed with its marks, because every later offer would be folded into it and never be worked on: a
+ * script that Redis refused half-way (a key of a wrong type) leaves such jobs. Keys: prioritized, counter of arrivals,
+ * active, wait, delayed; values: for each job its id, key, first score of the new rank, priority, data, and the keys of
+ * its mark and of the offer kept for later. Returns the numbers, from 0, of those that were removed.
  */
-const ADVANCE = redisScript(`
-for i = 1, #ARGV, 5 do
-  local score = redis.call('ZSCORE', KEYS[1], ARGV[i])
+const FOLD = redisScript(`
+local removed = {}
+for i = 1, #ARGV, 7 do
+  local id = ARGV[i]
+  local score = redis.call('ZSCORE', KEYS[1], id)
   if score then
     local better = tonumber(ARGV[i + 2]) + redis.call('INCR', KEYS[2])
     if better < tonumber(score) then
-      redis.call('ZADD', KEYS[1], better, ARGV[i])
+      redis.call('ZADD', KEYS[1], better, id)
       redis.call('HSET', ARGV[i + 1], 'priority', ARGV[i + 3], 'data', ARGV[i + 4])
     end
+  elseif redis.call('EXISTS', ARGV[i + 1]) == 1
+    and not redis.call('LPOS', KEYS[3], id)
+    and not redis.call('LPOS', KEYS[4], id)
+    and not redis.call('ZSCORE', KEYS[5], id) then
+    if redis.call('GET', ARGV[i + 5]) == id then redis.call('DEL', ARGV[i + 5]) end
+    redis.call('DEL', ARGV[i + 1], ARGV[i + 6])
+    removed[#removed + 1] = (i - 1) / 7
   end
 end
-`);
+return removed`);
+const FOLD_KEYS = ['prioritized', 'pc', 'active', 'wait', 'delayed'] as const;
 
 /**
  * Offers entries. BullMQ's deduplication does the folding, in one step with the adding: while a job of the entry
@@ -42,14 +55,19 @@ export async function offerEntries(
       foldBy: id,
     }));
     const ids = await queue.add(jobs);
-    const folded = jobs.flatMap(({ id, rank, data }, index) => {
+    const folded = jobs.flatMap((job, index) => {
       const now = ids[index];
-      return now === undefined || now === id
-        ? []
-        : [now, queue.key(now), firstScoreOf(rank), priorityOf(rank), JSON.stringify(data)];
+      return now === undefined || now === job.id ? [] : [{ job, now }];
     });
     if (folded.length === 0) continue;
-    await link.run((client) => ADVANCE.run(client, [queue.key('prioritized'), queue.key('pc')], folded));
+    const values = folded.flatMap(({ job: { rank, data, foldBy }, now }) => [
+      ...[now, queue.key(now), firstScoreOf(rank), priorityOf(rank), JSON.stringify(data)],
+      ...[queue.key(`de:${foldBy}`), queue.key(`dn:${foldBy}`)],
+    ]);
+    const keys = FOLD_KEYS.map((part) => queue.key(part));
+    const removed = (await link.run((client) => FOLD.run(client, keys, values))) as number[];
+    const again = removed.flatMap((at) => folded[at]?.job ?? []);
+    if (again.length > 0) await queue.add(again);
   }
 }
 

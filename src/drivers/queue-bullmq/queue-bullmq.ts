@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { CallName, Consumer, Entry, Queue, QueueName, TimerName } from '../../ports/queue.ts';
 import { openRedisLink } from '../redis-link/redis-link.ts';
 import { createAnsweredCalls } from './answered-calls.ts';
@@ -9,6 +8,7 @@ import { type StallTimes, startBullConsumer } from './bull-consumer.ts';
 import { type JobQueue, openJobQueue } from './bull-queue.ts';
 import { callKeys } from './call-state.ts';
 import { entryOf, offerEntries } from './entries.ts';
+import { createOfferHealth } from './offer-health.ts';
 import { keepSchedule } from './timer-schedule.ts';
 
 export interface QueueBullmqOptions {
@@ -64,6 +64,7 @@ export async function createQueueBullmq(options: QueueBullmqOptions): Promise<Qu
   const lifeMs = Math.max(LEAST_CALLER_LIFE_MS, 5 * beatMs);
   const asked = createAskedCalls({ link, keys, queueOf, answerers, lifeMs });
   const answered = createAnsweredCalls({ link, keys });
+  const health = createOfferHealth(link);
 
   function queueOf(name: QueueName | CallName | TimerName): JobQueue {
     let found = queues.get(name);
@@ -81,6 +82,8 @@ export async function createQueueBullmq(options: QueueBullmqOptions): Promise<Qu
     /** What else ends with the consumer, before its running handlers do. */
     leave: () => void | Promise<void> = () => undefined,
   ): Promise<Consumer> {
+    // What is consumed is checked too.
+    queueOf(name);
     const started = await startBullConsumer({
       link,
       prefix,
@@ -103,7 +106,8 @@ export async function createQueueBullmq(options: QueueBullmqOptions): Promise<Qu
   }
 
   return {
-    offer: async (name, entries) => offerEntries(link, queueOf(name), entries),
+    offer: (name, entries) =>
+      health.watch(queueOf(name), entries, () => offerEntries(link, queueOf(name), entries)),
     consume: (name, concurrency, handler) =>
       consume(name, concurrency, async (data) => {
         const entry = entryOf(data);
@@ -159,17 +163,8 @@ export async function createQueueBullmq(options: QueueBullmqOptions): Promise<Qu
         throw error;
       }
     },
-    async check() {
-      const key = `${prefix}:check:${owner}`;
-      const probe = randomUUID();
-      const read = await link.run(async (client) => {
-        await client.set(key, probe, 'PX', 10_000);
-        return client.get(key);
-      });
-      if (read !== probe) {
-        throw new ScrapifieError('QUEUE_UNAVAILABLE', `Redis at ${link.address} lost what it was told.`);
-      }
-    },
+    check: () => health.check(queueOf('scrape-http'), [...queues.values()], answerers.keyTypes()),
+    degradation: () => health.degradation(),
     async close() {
       asked.close();
       answered.close();

@@ -1,3 +1,4 @@
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { CallName, Entry, Queue, QueueName, TimerName } from '../../ports/queue.ts';
 import { Lane } from './lane.ts';
 import { createLocalCalls, type LocalCalls } from './local-calls.ts';
@@ -53,7 +54,10 @@ export function createQueueLocal(options: QueueLocalOptions): Queue {
     answer: async (name, concurrency, handler) => callsOf(name).answer(concurrency, handler),
     countAnswerers: async (name) => (lanes.get(name)?.hasWorkers === true ? 1 : 0),
     every: async (name, everyMs, action) => timers.every(name, everyMs, action),
-    check: async () => {},
+    async check() {
+      if (isClosed) throw new ScrapifieError('QUEUE_UNAVAILABLE', 'The queue is closed.');
+    },
+    degradation: () => null,
     async close() {
       isClosed = true;
       for (const each of calls.values()) each.close();

@@ -3,6 +3,13 @@ import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.t
 /** Answers of Redis that trying again will not change. */
 const REFUSAL = /^(?:NOAUTH|WRONGPASS|NOPERM)|invalid password|DB index/i;
 
+/** What the person who runs this can do about a command that Redis refuses. */
+const ADVICE: readonly (readonly [RegExp, string])[] = [
+  [/READONLY/, ' SCRAPIFIE_REDIS_URL names a replica; it must name the primary.'],
+  [/OOM command not allowed/, ' Raise maxmemory of Redis, or give it more memory.'],
+  [/MISCONF/, ' Redis cannot write its snapshots; look at its log and its disk.'],
+];
+
 /** Where a Redis URL leads, for messages: never its user or password. */
 export function redisAddress(url: string): string {
   const { hostname, port } = new URL(url);
@@ -16,10 +23,26 @@ export function redisAddress(url: string): string {
 export function asQueueError(error: unknown, address: string): ScrapifieError {
   if (isScrapifieError(error)) return error;
   const reason = reasonOf(error);
-  return REFUSAL.test(reason)
-    ? new ScrapifieError('QUEUE_REFUSED', `Redis at ${address} refuses the connection: ${reason}`)
-    : new ScrapifieError('QUEUE_UNAVAILABLE', `Redis at ${address} did not answer: ${reason}`);
+  if (REFUSAL.test(reason)) {
+    return new ScrapifieError('QUEUE_REFUSED', `Redis at ${address} refuses the connection: ${reason}`);
+  }
+  if (!(error instanceof Error) || error.name !== 'ReplyError') {
+    return new ScrapifieError('QUEUE_UNAVAILABLE', `Redis at ${address} did not answer: ${reason}`);
+  }
+  const advice = ADVICE.find(([pattern]) => pattern.test(reason))?.[1] ?? '';
+  const refused = new ScrapifieError(
+    'QUEUE_UNAVAILABLE',
+    `Redis at ${address} refused a command: ${reason}${advice}`,
+  );
+  refusedCommands.add(refused);
+  return refused;
 }
+
+/** Whether Redis answered, and refused the command: the connection is sound. */
+export const isRefusedCommand = (error: unknown): boolean =>
+  error instanceof ScrapifieError && refusedCommands.has(error);
+
+const refusedCommands = new WeakSet<ScrapifieError>();
 
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Redis, type RedisOptions } from 'ioredis';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { type HeartbeatTimes, keepHeartbeat } from './heartbeat.ts';
 import { asQueueError, redisAddress } from './redis-error.ts';
 import { within } from './time-limit.ts';
 
@@ -11,9 +12,11 @@ export interface RedisLinkOptions {
   readonly timeoutMs?: number;
   /** Told once when Redis goes away and once when it is back. */
   readonly onChange?: ((isUp: boolean, why: string) => void) | undefined;
+  /** How often each connection is sent a ping. */
+  readonly pingEveryMs?: number | undefined;
 }
 
-/** The connections of one driver to Redis. */
+/** The connections of one driver to Redis. Each is pinged, and replaced when it does not answer in time. */
 export interface RedisLink {
   /** Host and port, for messages. */
   readonly address: string;
@@ -21,8 +24,11 @@ export interface RedisLink {
   readonly client: Redis;
   /** Runs an operation on the client within the time limit; whatever goes wrong is a ScrapifieError. */
   run<T>(action: (client: Redis) => Promise<T>): Promise<T>;
-  /** A further connection, for those who wait for Redis as long as it takes; closed with the link. */
-  patient(): Redis;
+  /**
+   * A further connection, whose commands wait for Redis as long as it takes; closed with the link. `blockMs` is the
+   * longest time for which its commands make Redis wait (as `BLPOP` does).
+   */
+  patient(blockMs?: number): Redis;
   /** Commands sent so far, over all connections. */
   operations(): number;
   /** Closes every connection, in bounded time. */
@@ -34,19 +40,26 @@ const TIMEOUT_MS = 3_000;
 const BLIP_MS = 500;
 const CUT_MS = 20;
 const CLOSE_MS = 1_000;
+/** An idle connection of which the other end is gone is noticed by the system this long after its last byte. */
+const KEEP_ALIVE_AFTER_MS = 10_000;
+const PING_EVERY_MS = 5_000;
+/** BullMQ makes Redis wait on the connections that it duplicates, never longer than this. */
+const BULLMQ_BLOCK_MS = 10_000;
 const OLDEST = { major: 6, minor: 2 };
 
 /** Connects, and refuses a Redis that is too old or would throw keys away. */
 export async function openRedisLink(options: RedisLinkOptions): Promise<RedisLink> {
   const { url, timeoutMs = TIMEOUT_MS } = options;
   const address = redisAddress(url);
-  const tally: Tally = { operations: 0, clients: new Set() };
+  const times = { everyMs: options.pingEveryMs ?? PING_EVERY_MS, limitMs: timeoutMs };
+  const tally: Tally = { operations: 0, clients: new Set(), times };
   const client = new CountedRedis(tally, url, {
     lazyConnect: true,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     commandTimeout: timeoutMs,
     connectTimeout: timeoutMs,
+    keepAlive: KEEP_ALIVE_AFTER_MS,
     retryStrategy: nextTryInMs,
   });
   let lastError: unknown;
@@ -103,12 +116,18 @@ export async function openRedisLink(options: RedisLinkOptions): Promise<RedisLin
         throw asQueueError(error, address);
       }
     },
-    patient() {
-      const patient = new CountedRedis(tally, url, {
-        maxRetriesPerRequest: null,
-        connectTimeout: timeoutMs,
-        retryStrategy: nextTryInMs,
-      });
+    patient(blockMs = 0) {
+      const patient = new CountedRedis(
+        tally,
+        url,
+        {
+          maxRetriesPerRequest: null,
+          connectTimeout: timeoutMs,
+          keepAlive: KEEP_ALIVE_AFTER_MS,
+          retryStrategy: nextTryInMs,
+        },
+        blockMs,
+      );
       // The link itself tells of outages; without a listener the client would print them.
       patient.on('error', () => undefined);
       return patient;
@@ -141,21 +160,26 @@ function nextTryInMs(attempt: number): number {
 interface Tally {
   operations: number;
   readonly clients: Set<Redis>;
+  readonly times: HeartbeatTimes;
   isClosing?: boolean;
 }
 
-/** Counts what it sends, and so do its duplicates. */
+/** Counts what it sends and is pinged, and so are its duplicates. */
 class CountedRedis extends Redis {
   readonly #tally: Tally;
   readonly #url: string;
   readonly copies = new Set<Redis>();
 
-  constructor(tally: Tally, url: string, options: RedisOptions) {
+  constructor(tally: Tally, url: string, options: RedisOptions, blockMs = 0) {
     super(url, { ...options, replyMapping: 'legacy' });
     this.#tally = tally;
     this.#url = url;
     tally.clients.add(this);
     this.on('end', () => tally.clients.delete(this));
+    // BullMQ ends its blocking connection at times and connects the same client again.
+    this.on('connect', () => tally.clients.add(this));
+    const { everyMs, limitMs } = tally.times;
+    keepHeartbeat(this, { everyMs, limitMs: limitMs + blockMs });
   }
 
   override sendCommand(...sent: Parameters<Redis['sendCommand']>): unknown {
@@ -165,10 +189,11 @@ class CountedRedis extends Redis {
   }
 
   override duplicate(override?: Partial<RedisOptions>): Redis {
-    const copy = new CountedRedis(this.#tally, this.#url, { ...this.options, ...override });
+    const copy = new CountedRedis(this.#tally, this.#url, { ...this.options, ...override }, BULLMQ_BLOCK_MS);
     copy.on('error', () => undefined);
     this.copies.add(copy);
     copy.on('end', () => this.copies.delete(copy));
+    copy.on('connect', () => this.copies.add(copy));
     return copy;
   }
 

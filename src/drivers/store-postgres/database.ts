@@ -14,7 +14,8 @@ export const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 
 /**
  * A bounded pool of connections. What fails leaves as an error of the registry where it means something to the
- * person who runs this. A lost connection is replaced when the next one is asked for.
+ * person who runs this. A lost connection is replaced when the next one is asked for; one that has become half-open (it
+ * takes statements and never answers) is noticed by a ping when it was idle, else by the time limit of its statement.
  *
  * A transaction that got in another's way (deadlock, serialization failure) has been undone and is run again.
  */
@@ -35,6 +36,8 @@ export interface DatabaseOptions {
   readonly applicationName?: string;
   /** For tests that set the time: statements go by this clock instead of the server's. */
   readonly now?: () => number;
+  /** A connection that was silent for longer is asked for an answer before it is used. */
+  readonly idleTrustMs?: number;
   /** Told of connections that break while nobody uses them. */
   readonly onError?: (error: unknown) => void;
 }
@@ -45,6 +48,10 @@ const CLOSE_TIMEOUT_MS = 5_000;
 const KEEP_ALIVE_AFTER_MS = 10_000;
 /** What a server that hangs, or a network that swallows, adds to the time a statement may take. */
 const ANSWER_GRACE_MS = 5_000;
+/** In a crawl a connection is used again much sooner, so this costs no page a round trip. */
+const IDLE_TRUST_MS = 5_000;
+/** For the answer of a connection that was idle. */
+const PING_MS = 2_000;
 const MOST_TRIES = 10;
 const INT8 = 20;
 const JSON_TYPES: ReadonlySet<number> = new Set([114, 3802]);
@@ -60,6 +67,7 @@ const types: pg.CustomTypesConfig = {
 
 export function openDatabase(options: DatabaseOptions): Database {
   const { url, poolSize, statementTimeoutMs = 15_000, applicationName = 'scrapifie', onError } = options;
+  const { idleTrustMs = IDLE_TRUST_MS } = options;
   const address = addressOf(url);
   const pool = new pg.Pool({
     connectionString: url,
@@ -76,21 +84,56 @@ export function openDatabase(options: DatabaseOptions): Database {
     idle_in_transaction_session_timeout: statementTimeoutMs,
   });
   let end: Promise<void> | null = null;
+  /** When each connection last answered; one that is new has no entry. */
+  const heardAt = new WeakMap<pg.PoolClient, number>();
+  /** Connections last heard before this are as deaf as the one that was found then. */
+  let suspectBefore = Number.NEGATIVE_INFINITY;
   pool.on('error', (error) => onError?.(translate(error, address)));
   // While it is in use, its loss is told by the query that fails; without a listener it would end the process.
   pool.on('connect', (client) => void client.on('error', () => {}));
 
   async function use<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     if (end !== null) throw new ScrapifieError('STORE_UNAVAILABLE', 'The store is closed.');
-    const client = await pool.connect();
+    const client = await connect();
     try {
       const result = await work(client);
+      heardAt.set(client, performance.now());
       client.release();
       return result;
     } catch (error) {
+      if (isHeard(error)) heardAt.set(client, performance.now());
+      else suspectBefore = performance.now();
       // One on which an answer was not heard may still be at work.
       client.release(!isHeard(error));
       throw error;
+    }
+  }
+
+  /**
+   * A connection that works. One that the network has forgotten looks like any other until it is used, and then costs
+   * the whole time limit of a statement. So one that was idle for a while is pinged first; and when a connection was
+   * found deaf, the others that have not been heard since are replaced, because they mostly share its fate.
+   */
+  async function connect(): Promise<pg.PoolClient> {
+    for (;;) {
+      const client = await pool.connect();
+      const lastHeardAt = heardAt.get(client);
+      if (lastHeardAt === undefined) return client;
+      if (lastHeardAt > suspectBefore) {
+        if (performance.now() - lastHeardAt < idleTrustMs || (await isAnswering(client))) return client;
+        suspectBefore = performance.now();
+      }
+      client.release(true);
+    }
+  }
+
+  async function isAnswering(client: pg.PoolClient): Promise<boolean> {
+    const ping: pg.QueryConfig & { query_timeout: number } = { text: 'SELECT', query_timeout: PING_MS };
+    try {
+      await client.query(ping);
+      return true;
+    } catch {
+      return false;
     }
   }
 

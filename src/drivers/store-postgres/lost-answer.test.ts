@@ -12,25 +12,26 @@ import {
   take,
   urlsOn,
 } from '../../../test/contract/store/fixtures.ts';
+import { openTcpProxy } from '../../../test/fault/tcp-proxy.ts';
 import type { HostKey } from '../../model/ids.ts';
-import { openDeafLine } from './deaf-line.fixture.ts';
 import { openStore, openStores } from './open-stores.fixture.ts';
 
-/** A store behind a line that can be cut, and another beside it that shows what is really there. */
+/** A store behind a proxy that can cut its connections, and another beside it that shows what is really there. */
 async function openCut() {
   const { schema, stores } = await openStores(1);
-  const line = await openDeafLine(schema.url);
-  onTestFinished(() => line.close());
-  return { schema, line, beside: at(stores, 0), store: await openStore(line.url, 1) };
+  const { hostname, port } = new URL(schema.url);
+  const proxy = await openTcpProxy({ host: hostname, port: Number(port) });
+  onTestFinished(() => proxy.close());
+  return { schema, proxy, beside: at(stores, 0), store: await openStore(proxy.urlOf(schema.url), 1) };
 }
 
 describe('a commit whose answer is lost', () => {
   it('is reported as kept when it is sent again, with the answer of the first time, and counted once', async () => {
-    const { line, beside, store } = await openCut();
+    const { proxy, beside, store } = await openCut();
     const { id } = await createJob(store, urlsOn('a.test', 3));
     const { lease, tasks } = await take(store, 'a.test');
     const batch = tasks.map((task) => done(lease, task, [foundOn(task, `${task.url}/more`)]));
-    const answered = line.swallowAnswer();
+    const answered = proxy.cutReplyTo('commit');
     await expect(store.commit(batch, T0 + 1)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
     await answered;
     const before = await job(beside, id);
@@ -46,11 +47,11 @@ describe('a commit whose answer is lost', () => {
   });
 
   it('is kept even when the host has another owner by then', async () => {
-    const { line, beside, store } = await openCut();
+    const { proxy, beside, store } = await openCut();
     const { id } = await createJob(store, urlsOn('a.test', 3));
     const { lease, tasks } = await take(store, 'a.test', 2);
     const batch = tasks.map((task) => done(lease, task));
-    const answered = line.swallowAnswer();
+    const answered = proxy.cutReplyTo('commit');
     await expect(store.commit(batch, T0 + 1)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
     await answered;
     const next = await beside.acquireHost('a.test' as HostKey, 'two', T0 + LEASE_MS + 1, LEASE_MS);
@@ -60,19 +61,19 @@ describe('a commit whose answer is lost', () => {
   });
 
   it('that never reached the server happens when it is sent again', async () => {
-    const { line, beside, store } = await openCut();
+    const { proxy, beside, store } = await openCut();
     const { id } = await createJob(store, urlsOn('a.test', 2));
     const { lease, tasks } = await take(store, 'a.test');
     const batch = tasks.map((task) => done(lease, task));
     const sent = store.commit(batch, T0 + 1);
-    line.cut();
+    proxy.cut();
     await expect(sent).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
     expect(await store.commit(batch, T0 + 2)).toMatchObject({ rejected: [], finishedJobs: [id] });
     expect((await expectExact(beside, id)).counters).toMatchObject({ done: 2 });
   });
 
   it('is waited for while the server is still at it', async () => {
-    const { schema, line, beside, store } = await openCut();
+    const { schema, proxy, beside, store } = await openCut();
     const { id } = await createJob(store, urlsOn('a.test', 2));
     const { lease, tasks } = await take(store, 'a.test');
     const batch = tasks.map((task) => done(lease, task));
@@ -80,7 +81,7 @@ describe('a commit whose answer is lost', () => {
     const first = store.commit(batch, T0 + 1);
     first.catch(() => {});
     await blocker.waitForWaiting(1);
-    line.cut();
+    proxy.cut();
     await expect(first).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
     const second = store.commit(batch, T0 + 2);
     await blocker.waitForWaiting(2);
