@@ -63,7 +63,7 @@ export interface HostDoorParts {
   /** A request was not let out because the host is no longer ours. */
   readonly onLost: () => void;
   readonly onChange: () => void;
-  readonly onFailure: () => void;
+  readonly onFailure: (error: unknown) => void;
   /** By which address robots.txt is asked for. Throws like `chooseWayOut`. */
   readonly wayOut: (running: RunningJob) => WayOutDecision;
 }
@@ -206,7 +206,9 @@ export function createHostDoor(lease: HostLease, parts: HostDoorParts): HostDoor
           return;
         }
         if (!signal.aborted) logger.error({ host: key, err: error }, 'reading robots.txt failed');
-        onFailure();
+        if (isScrapifieError(error) || signal.aborted) onFailure(error);
+        // A file that a fault of the program keeps from being read is one that cannot be had: its tasks wait or end.
+        else robots.giveUp(origin);
       })
       .finally(() => {
         robotsOnTheWay.delete(origin);

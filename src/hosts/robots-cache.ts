@@ -35,6 +35,8 @@ export interface RobotsCache {
    * are thrown, with nothing remembered.
    */
   ask(origin: string, asking?: Asking): Promise<Robots>;
+  /** An unexpected error of the program kept it from being read: for this process it is unreachable for a while. */
+  giveUp(origin: string): void;
 }
 
 /** See FetchRequest. */
@@ -74,8 +76,17 @@ export function createRobotsCache(parts: {
       );
     }
     const entry = robotsEntryFrom(fetched, origin, now(), previous);
-    await store.putRobots(entry);
+    await put(entry);
     return keep(entry);
+  }
+
+  /** A file that the store cannot keep is asked for by each process by itself. */
+  async function put(entry: RobotsEntry): Promise<void> {
+    try {
+      await store.putRobots(entry);
+    } catch (error) {
+      if (!isScrapifieError(error) || error.code !== 'UNSTORABLE') throw error;
+    }
   }
 
   return {
@@ -93,6 +104,9 @@ export function createRobotsCache(parts: {
       const answer = read(origin, asking).finally(() => asked.delete(origin));
       asked.set(origin, answer);
       return answer;
+    },
+    giveUp(origin) {
+      keep(robotsEntryFrom({ failure: 'INTERNAL' }, origin, now(), kept.get(origin)?.entry ?? null));
     },
   };
 }

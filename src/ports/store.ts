@@ -204,6 +204,8 @@ export interface HostState {
   readonly failures: number;
   /** Which ways of fetching have worked here; missing while nothing was learned. */
   readonly memory?: HostMemory;
+  /** Slices in a row that ended by unexpected errors of the program; missing when the last one did not. */
+  readonly faults?: number;
 }
 
 export interface BreakerState {
