@@ -45,6 +45,7 @@ type Asking = Pick<FetchRequest, 'signal' | 'mayStart' | 'proxy'>;
 const MAX_ORIGINS = 2_000;
 const MAX_REDIRECTS = 5;
 const TIMEOUT_MS = 30_000;
+const MAX_RULE_CHARS = 500;
 
 export function createRobotsCache(parts: {
   store: Pick<HostStore, 'getRobots' | 'putRobots'>;
@@ -163,6 +164,14 @@ function robotsOf(entry: RobotsEntry): Robots {
     allows: (path) =>
       entry.status === 'unreachable'
         ? { allowed: false, rule: `unreachable: ${entry.reason}` }
-        : isAllowed(rules, PRODUCT_TOKEN, path),
+        : shortened(isAllowed(rules, PRODUCT_TOKEN, path)),
   };
+}
+
+/** A rule is written down with every URL that it keeps out, and a line of robots.txt may be half a megabyte long. */
+function shortened(decision: RobotsDecision): RobotsDecision {
+  const { rule } = decision;
+  return rule !== null && rule.length > MAX_RULE_CHARS
+    ? { ...decision, rule: `${rule.slice(0, MAX_RULE_CHARS)}…` }
+    : decision;
 }

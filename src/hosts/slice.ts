@@ -172,7 +172,7 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     for (;;) {
       try {
         const until = Math.max(door.heldUntil, faultHoldUntil);
-        await store.releaseHost(lease, stateToKeep(), until > now() ? until : 0, now());
+        await store.releaseHost(lease, stateToKeep(), until > now() ? Math.ceil(until) : 0, now());
         return;
       } catch (error) {
         if (!isAway(error) || aborter.signal.aborted || !parts.isOurs()) throw error;

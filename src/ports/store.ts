@@ -108,6 +108,9 @@ export interface LedgerStore {
    *
    * After STORE_UNAVAILABLE nobody knows whether it happened: sending the same list again returns the first answer when
    * it did, and commits otherwise.
+   *
+   * Any text that a page brings can be kept, if need be with replacement characters. Throws UNSTORABLE when something
+   * else in the list cannot: nothing of it has happened then, and a list without it can be committed.
    */
   commit(completions: readonly Completion[], now: number): Promise<Receipt>;
   /**
