@@ -110,6 +110,10 @@ describe('bad requests', () => {
 
   it.each([
     ['/v1/scrape', { url: 'nonsense' }, 422, 'INVALID_URL'],
+    ['/v1/scrape', { url: `https://${'a'.repeat(64)}.test/` }, 422, 'INVALID_URL'],
+    ['/v1/crawl', { urls: [`https://${'a'.repeat(64)}.test/`] }, 422, 'INVALID_URL'],
+    ['/v1/map', { url: `https://${'a'.repeat(64)}.test/` }, 422, 'INVALID_URL'],
+    ['/v1/batch', { urls: [url, `https://${'a'.repeat(64)}.test/`] }, 422, 'INVALID_URL'],
     ['/v1/scrape', { url, engine: 'stealth' }, 403, 'CONSENT_REQUIRED'],
     ['/v1/scrape', { url, identity: 'browser' }, 403, 'CONSENT_REQUIRED'],
     ['/v1/scrape', { url, engine: 'http', wait: { selector: '#a' } }, 422, 'VALIDATION_FAILED'],

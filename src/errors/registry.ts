@@ -111,8 +111,8 @@ export const ERRORS = {
   DISK_FULL: environment('later', 'No space left for the data folder; accepted work waits until there is.'),
   STORE_UNAVAILABLE: environment('later', 'The store did not answer; nothing was lost.'),
   STORE_REFUSED: environment(
-    'never',
-    'The database server refuses the login or has no such database; the message says which.',
+    'later',
+    'The database server refuses the login, the database or rights: fatal at the start, later pages are held.',
   ),
   QUEUE_UNAVAILABLE: environment(
     'later',
@@ -211,6 +211,11 @@ export const ERRORS = {
   ),
   CAPTCHA_UNSOLVED: page(502, 'later', 'No solver service solved the challenge; the message says why.'),
   EXTRACTION_FAILED: page(502, 'never', 'The page arrived, but reading it failed or took too long.'),
+  UNSTORABLE: page(
+    422,
+    'never',
+    'The store cannot keep what was sent, or what the page brought; the log says why.',
+  ),
 } as const satisfies Record<string, ErrorSpec>;
 
 export type ErrorCode = keyof typeof ERRORS;

@@ -66,6 +66,11 @@ describe('the canonical form', () => {
     '/relative',
     `https://example.com/${'a'.repeat(MAX_URL_CHARS)}`,
     `https://example.com/${'é'.repeat(MAX_URL_CHARS / 4)}`,
+    `https://${'a'.repeat(64)}.com/`,
+    `https://${'ä'.repeat(60)}.com/`,
+    `https://${'a.'.repeat(126)}co/`,
+    `https://${'a.'.repeat(126)}co./`,
+    `https://${'a.'.repeat(1_800)}com/`,
   ])('does not exist for %j', (raw) => {
     expect(canonicalize(raw)).toBeNull();
   });
@@ -94,6 +99,21 @@ describe('the canonical form', () => {
     ['mailto:x@example.com', null],
   ])('of the link %j on a page is %s', (raw, expected) => {
     expect(urlOf(raw, 'https://example.com/dir/page?q=1#top')).toBe(expected);
+  });
+
+  it('takes names as long as DNS takes them, with and without the final dot', () => {
+    const name = `${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(61)}`;
+    expect(name).toHaveLength(253);
+    for (const host of [name, `${name}.`, `${name}:8080`])
+      expect(canonicalize(`http://${host}/`)).not.toBeNull();
+    expect(canonicalize(`http://${name}d/`)).toBeNull();
+    const longest = `http://[${'1234:'.repeat(7)}5678]/`;
+    expect(canonicalize(longest)?.url).toBe(longest);
+  });
+
+  it('of a relative link does not exist on a host that cannot exist', () => {
+    expect(canonicalize('/x', `https://${'a'.repeat(64)}.com/`)).toBeNull();
+    expect(canonicalize('x.html', `https://${'a.'.repeat(200)}com/y`)).toBeNull();
   });
 
   it('keeps the scheme, because http and https may be different sites', () => {
@@ -184,6 +204,8 @@ describe('a seed', () => {
     ['example.com:99999', /not a valid URL/],
     ['https://user:secret@example.com', /Authorization header/],
     [`https://example.com/${'a'.repeat(9_000)}`, /9020 characters/],
+    [`https://${'a'.repeat(64)}.com/`, /host name .* is too long/],
+    [`${'a.'.repeat(1_800)}com`, /at most 253 characters/],
   ])('%j is refused with a clear message', (raw, message) => {
     expect(() => parseSeed(raw)).toThrow(message);
     expect(() => parseSeed(raw)).toThrow(expect.objectContaining({ code: 'INVALID_URL' }));

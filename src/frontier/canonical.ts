@@ -15,7 +15,7 @@ export interface CanonicalUrl {
 
 /**
  * Brings a link into canonical form, or returns null when it is nothing that can be fetched: another scheme than
- * http and https, no host, no URL at all, or longer than MAX_URL_CHARS. It never throws. A relative link needs `base`;
+ * http and https, no host or one that DNS cannot name, no URL at all, or longer than MAX_URL_CHARS. It never throws. A relative link needs `base`;
  * one that is no URL counts as absent.
  *
  * The form is what the WHATWG parser makes of it, without credentials, fragment (unless kept), default port, the
@@ -26,6 +26,10 @@ export interface CanonicalUrl {
 export type Canonicalizer = (raw: string, base?: string) => CanonicalUrl | null;
 
 export const MAX_URL_CHARS = 8_192;
+
+/** RFC 1035, 2.3.4: no name server can be asked for a longer name, nor for one with a longer part. */
+export const MAX_HOST_OCTETS = 253;
+export const MAX_LABEL_OCTETS = 63;
 
 /** Characters of a path that neither the parser nor we would change; `/.` is looked at apart. */
 const PLAIN_PATH = /^\/[\w\-~.!$&'()*+,=:@/]*$/;
@@ -105,6 +109,16 @@ export function createCanonicalizer(
   };
 }
 
+/**
+ * Whether DNS could know the name. Hosts are looked up by it in the store, whose index takes no key of any length; so
+ * a longer one is refused wherever URLs come in.
+ */
+export function canBeHostName(hostname: string): boolean {
+  if (hostname.length <= MAX_LABEL_OCTETS) return true;
+  const bare = hostname.endsWith('.') ? hostname.slice(0, -1) : hostname;
+  return bare.length <= MAX_HOST_OCTETS && bare.split('.').every((label) => label.length <= MAX_LABEL_OCTETS);
+}
+
 /** Every port of a name is a host of its own; the scheme makes no difference. */
 export function hostKeyOf(url: URL): HostKey {
   const { host } = url;
@@ -126,6 +140,13 @@ export function parseSeed(raw: string): string {
   }
   const url = URL.parse(withScheme(text, raw));
   if (url === null) throw invalid(raw, `${quote(text)} is not a valid URL.`);
+  if (!canBeHostName(url.hostname)) {
+    throw invalid(
+      raw,
+      `The host name of ${quote(text)} is too long: a name has at most ${MAX_HOST_OCTETS} characters, ` +
+        `and at most ${MAX_LABEL_OCTETS} between two dots.`,
+    );
+  }
   if (url.username !== '' || url.password !== '') {
     throw invalid(
       raw,
@@ -165,9 +186,10 @@ let lastHostPart = '';
 /** Takes the final dots off the host: they name the same server and would make a second host of it. */
 function isFetchable(url: URL): boolean {
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return false;
-  if (!url.hostname.endsWith('.')) return url.hostname !== '';
-  const bare = url.hostname.replace(/\.+$/, '');
-  if (bare === '') return false;
+  const { hostname } = url;
+  if (!hostname.endsWith('.')) return hostname !== '' && canBeHostName(hostname);
+  const bare = hostname.replace(/\.+$/, '');
+  if (bare === '' || !canBeHostName(bare)) return false;
   url.hostname = bare;
   return !url.hostname.endsWith('.');
 }

@@ -226,7 +226,11 @@ function attemptOf(
 }
 
 /** A page of which nothing arrived: the reason stands in its place. */
-function failedPage(task: Task, error: ScrapifieError, now: number): NewPage {
+export function failedPage(
+  task: Task,
+  error: Pick<ScrapifieError, 'code' | 'message'>,
+  now: number,
+): NewPage {
   return {
     url: task.url,
     finalUrl: task.atUrl,

@@ -61,7 +61,7 @@ export interface HostDoorParts {
   /** False once the lease may have run out: somebody else may be talking to the host by then. */
   readonly isOurs: () => boolean;
   readonly onChange: () => void;
-  readonly onFailure: () => void;
+  readonly onFailure: (error: unknown) => void;
   /** By which address robots.txt is asked for. Throws like `chooseWayOut`. */
   readonly wayOut: (running: RunningJob) => WayOutDecision;
 }
@@ -204,7 +204,9 @@ export function createHostDoor(lease: HostLease, parts: HostDoorParts): HostDoor
           return;
         }
         if (!signal.aborted) logger.error({ host: key, err: error }, 'reading robots.txt failed');
-        onFailure();
+        if (isScrapifieError(error) || signal.aborted) onFailure(error);
+        // A file that a fault of the program keeps from being read is one that cannot be had: its tasks wait or end.
+        else robots.giveUp(origin);
       })
       .finally(() => {
         robotsOnTheWay.delete(origin);

@@ -3,16 +3,17 @@ import { afterAll, beforeEach, describe, expect, it, onTestFinished, vi } from '
 import { createBusLocal } from '../drivers/bus-local/bus-local.ts';
 import { createQueueLocal } from '../drivers/queue-local/queue-local.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import { createHttpEngine } from '../fetch/http/http-engine.ts';
 import { serve, testEngine } from '../fetch/http/loopback.fixture.ts';
 import { createKnownUrls } from '../frontier/known-urls.ts';
-import { createLedger } from '../ledger/ledger.ts';
+import { createLedger, type Ledger } from '../ledger/ledger.ts';
 import type { Job } from '../model/job.ts';
 import { createSteadyClock } from '../model/steady-clock.ts';
 import { createMetrics } from '../observe/metrics.ts';
 import { compileRules } from '../pages/find-tasks.ts';
 import type { PageReader } from '../pages/page-reading.ts';
 import { readPage } from '../pages/read-page.ts';
-import type { Store } from '../ports/store.ts';
+import type { Completion, Store } from '../ports/store.ts';
 import { addJob, hostOf, listeningLogger, openStore } from './claimed-task.fixture.ts';
 import { createHostWorker, type HostWorkerOptions } from './host-worker.ts';
 import { httpMeans } from './means.fixture.ts';
@@ -30,10 +31,13 @@ const SHORT_LEASE_MS = 600;
 let store: Store;
 /** What the store's clock is ahead by. */
 let storeAheadMs = 0;
+/** The store's clock; a test may put another in its place. */
+let storeNow: () => number;
 const stores: Store[] = [];
 beforeEach(async () => {
   storeAheadMs = 0;
-  store = await openStore(() => Date.now() + storeAheadMs);
+  storeNow = () => Date.now() + storeAheadMs;
+  store = await openStore(() => storeNow());
   stores.push(store);
 });
 afterAll(() => Promise.all(stores.map((each) => each.close())));
@@ -201,6 +205,226 @@ describe('a host worker', () => {
     await soon(() => expect(failures).toBeGreaterThan(2));
     await ended(await addNow([`${origin}/a`]));
     expect(lines.filter((line) => line.includes('sweeping for hosts failed'))).toHaveLength(1);
+  });
+});
+
+describe('an unexpected error', () => {
+  const POISON = '/poison';
+  const bug = () => new TypeError('a bug that no part foresaw');
+  let engine: ReturnType<typeof testEngine>;
+  beforeEach(() => {
+    engine = createHttpEngine({ userAgent: 'TestBot/1', allowPrivate: true });
+    return () => engine.close();
+  });
+
+  /** Parts of a worker with a bug that only the poisonous URL meets, by the place of the bug. */
+  const bugs: Readonly<Record<string, () => Partial<HostWorkerOptions>>> = {
+    'in the engine': () => ({
+      means: httpMeans({
+        ...engine,
+        fetch: (request) => (request.url.endsWith(POISON) ? Promise.reject(bug()) : engine.fetch(request)),
+      }),
+    }),
+    'in the reader': () => ({
+      reader: {
+        ...here,
+        read: (request) => (request.task.url.endsWith(POISON) ? Promise.reject(bug()) : here.read(request)),
+      },
+    }),
+    'in the rules of robots.txt': () => {
+      const robots = createRobotsCache({ store, engine, now: Date.now });
+      return {
+        robots: {
+          ...robots,
+          recall(origin) {
+            const known = robots.recall(origin);
+            if (known === null) return null;
+            const allows: typeof known.allows = (path) => {
+              if (path === POISON) throw bug();
+              return known.allows(path);
+            };
+            return { ...known, allows };
+          },
+        },
+      };
+    },
+  };
+
+  const noDelay = { random: () => 0 };
+  const entryOf = async (job: Job, path: string) => {
+    const { items } = await store.listTasks({ jobId: job.id, limit: 100 });
+    return items.find(({ url }) => url.endsWith(path));
+  };
+  const INTERNAL = { outcome: 'error', errorCode: 'INTERNAL' };
+
+  it.each(Object.keys(bugs))('%s counts as an attempt of its task, and the others go on', async (place) => {
+    const { origin, paths } = await site();
+    const urls = [POISON, ...Array.from({ length: 40 }, (_, index) => `/${index}`)].map(
+      (path) => origin + path,
+    );
+    const slots = createSlots(64);
+    const job = await addNow(urls);
+    const { worker: it, lines } = worker({ ...noDelay, slots, ...bugs[place]?.() });
+    await it.start();
+    expect((await ended(job)).counters).toMatchObject({ done: 40, failed: 1, claimed: 0 });
+    const entry = await entryOf(job, POISON);
+    expect(entry).toMatchObject({
+      state: 'failed',
+      errorCode: 'INTERNAL',
+      attempts: [INTERNAL, INTERNAL, INTERNAL],
+    });
+    expect(entry?.attempts[0]?.evidence).toContain('the log has the details');
+    expect(paths.filter((path) => path === POISON).length).toBeLessThanOrEqual(3);
+    const told = lines.filter((line) => line.includes('task failed unexpectedly'));
+    expect(told).toHaveLength(3);
+    expect(told[0]).toContain('a bug that no part foresaw');
+    expect(told[0]).toContain('host-worker.test.ts');
+    const { items } = await store.listPages({ jobId: job.id, limit: 100 });
+    const page = items.find(({ url }) => url.endsWith(POISON));
+    expect(page).toMatchObject({ errorCode: 'INTERNAL', statusCode: null });
+    await soon(() => expect(slots.taken).toBe(0));
+  });
+
+  it('before a way is chosen counts too, and jobs on the same host that do not meet it go on', async () => {
+    const { origin } = await site();
+    const poisoned = await addNow([origin + POISON], { page: { session: 'poison' } });
+    const other = await addNow(['/a', '/b'].map((path) => origin + path));
+    const real = httpMeans(engine);
+    const begin = () => Promise.reject(bug());
+    const means = { ...real, sessions: { ...real.sessions, begin } };
+    await worker({ ...noDelay, means }).worker.start();
+    expect((await ended(other)).counters).toMatchObject({ done: 2 });
+    expect((await ended(poisoned)).counters).toMatchObject({ failed: 1 });
+    expect(await entryOf(poisoned, POISON)).toMatchObject({
+      errorCode: 'INTERNAL',
+      attempts: [INTERNAL, INTERNAL, INTERNAL],
+    });
+  });
+
+  it('gives the place of its request at the host back', async () => {
+    const { origin } = await site();
+    const urls = [POISON, '/a', '/b'].map((path) => origin + path);
+    const one = buildPolicies({ ...EMPTY_POLICY_FILE, default: { ratePerSecond: null, concurrency: 1 } });
+    const job = await addNow(urls);
+    await worker({ ...noDelay, ...bugs['in the engine']?.(), policies: () => one }).worker.start();
+    expect((await ended(job)).counters).toMatchObject({ done: 2, failed: 1 });
+  });
+
+  it('is counted by the next owner too', async () => {
+    const { origin } = await site();
+    const job = await addNow([origin + POISON], { page: { maxAttempts: 2 } });
+    const later = { random: () => 0.999 };
+    const first = worker({ ...later, ...bugs['in the engine']?.() }).worker;
+    await first.start();
+    await soon(async () => expect((await entryOf(job, POISON))?.attempts).toHaveLength(1));
+    await first.stop(LONG_MS);
+    expect(await entryOf(job, POISON)).toMatchObject({ state: 'waiting', rule: 'retry:INTERNAL' });
+    const second = worker({ owner: 'the next one', sweepMs: 20, ...bugs['in the engine']?.() }).worker;
+    await second.start();
+    expect((await ended(job)).counters).toMatchObject({ failed: 1 });
+    expect(await entryOf(job, POISON)).toMatchObject({
+      errorCode: 'INTERNAL',
+      attempts: [INTERNAL, INTERNAL],
+    });
+  });
+
+  it('of a commit counts as well, where nothing else can be written of the task', async () => {
+    const { origin } = await site();
+    const job = await addNow([POISON, '/a', '/b'].map((path) => origin + path));
+    const { worker: it } = worker({
+      ...noDelay,
+      ledger: buggyLedger(({ page }) => page?.url.endsWith(POISON) === true && page.errorCode === null),
+    });
+    await it.start();
+    expect((await ended(job)).counters).toMatchObject({ done: 2, failed: 1 });
+    expect(await entryOf(job, POISON)).toMatchObject({ errorCode: 'INTERNAL' });
+  });
+
+  /** A ledger that fails before it hands on what is chosen. */
+  function buggyLedger(isHit: (completion: Completion) => boolean): Ledger {
+    const { logger } = listeningLogger();
+    const ledger = createLedger({
+      store,
+      known: createKnownUrls(),
+      logger,
+      metrics: createMetrics({ withProcess: false }),
+      companyMs: 1,
+      onCommit: () => undefined,
+    });
+    return {
+      ...ledger,
+      get backlog() {
+        return ledger.backlog;
+      },
+      write: (completion, isAwaited) =>
+        isHit(completion) ? Promise.reject(bug()) : ledger.write(completion, isAwaited),
+    };
+  }
+
+  it('that every task meets makes the host wait, and longer each time', async () => {
+    const { origin } = await site();
+    await addNow(
+      Array.from({ length: 60 }, (_, index) => `${origin}/${index}`),
+      { page: { maxAttempts: 10 } },
+    );
+    const releases: { faults: number | undefined; pauseMs: number }[] = [];
+    const watched: Store = {
+      ...store,
+      releaseHost(lease, state, notBefore) {
+        releases.push({ faults: state.faults, pauseMs: notBefore - time });
+        return store.releaseHost(lease, state, notBefore);
+      },
+    };
+    const broken = httpMeans({ ...engine, fetch: () => Promise.reject(bug()) });
+    let time = Date.now();
+    storeNow = () => time;
+    const parts = { store: watched, means: broken, policies: noRobots, now: () => time };
+    const { worker: first } = worker(parts);
+    await first.start();
+    await soon(() => expect(releases).toHaveLength(1));
+    time += 999;
+    expect(await store.offerHosts(10)).toEqual([]);
+    await first.stop(1);
+    time += 10_000;
+    await worker(parts).worker.start();
+    await soon(() => expect(releases).toHaveLength(2));
+    expect(releases).toEqual([
+      { faults: 1, pauseMs: 1_000 },
+      { faults: 2, pauseMs: 2_000 },
+    ]);
+  });
+
+  const unobeyed = buildPolicies({
+    ...EMPTY_POLICY_FILE,
+    default: { ratePerSecond: null, concurrency: 8, robots: 'ignore' },
+  });
+  const noRobots = () => unobeyed;
+
+  it('in the slice itself makes the host wait and gives it back', async () => {
+    const { origin, host } = await site();
+    await addNow([`${origin}/a`]);
+    const policies = buildPolicies(EMPTY_POLICY_FILE);
+    const broken = {
+      ...policies,
+      policyFor: () => {
+        throw bug();
+      },
+    };
+    const { worker: it, lines } = worker({ policies: () => broken });
+    await it.start();
+    await soon(async () => expect((await store.getHost(host))?.state.faults).toBe(1));
+    expect(await store.getHost(host)).toMatchObject({ owner: null });
+    expect(lines.join()).toContain('slice failed unexpectedly');
+  });
+
+  it('that keeps robots.txt from being read ends its tasks instead of asking for ever', async () => {
+    const { origin } = await site();
+    const robots = createRobotsCache({ store, engine, now: Date.now });
+    const broken = { ...robots, ask: () => Promise.reject(bug()) };
+    const job = await addNow([`${origin}/a`], { kind: 'scrape' });
+    await worker({ robots: broken }).worker.start();
+    expect((await ended(job)).counters).toMatchObject({ failed: 1 });
+    expect(await entryOf(job, '/a')).toMatchObject({ errorCode: 'INTERNAL' });
   });
 });
 

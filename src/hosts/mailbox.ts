@@ -36,7 +36,7 @@ export interface MailboxParts {
   /** The box has changed, or news came. */
   readonly onChange: () => void;
   /** The store does not answer; the host had better be given back. */
-  readonly onFailure: () => void;
+  readonly onFailure: (error: unknown) => void;
 }
 
 /** Letters held back by the limits of many jobs together must not grow without one. */
@@ -91,7 +91,7 @@ export function createMailbox(parts: MailboxParts): Mailbox {
       claim(wanted - startable + 1, [...capped])
         .catch((error: unknown) => {
           logger.error({ host: lease.key, err: error }, 'claiming tasks failed');
-          onFailure();
+          onFailure(error);
         })
         .finally(() => {
           isRefilling = false;

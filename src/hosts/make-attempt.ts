@@ -13,13 +13,14 @@ import { fillIn } from '../sessions/fill-in.ts';
 import type { SessionUse } from '../sessions/session-use.ts';
 import { ladderPolicy, ladderRequest, OWN_PROXY, proxyWishOf } from './attempt-request.ts';
 import { createConsentAudit } from './consent-audit.ts';
+import { unplannedWay } from './fault-end.ts';
 import { type Fetched, fetchTask, type HowToFetch } from './fetch-task.ts';
-import { type Finished, finishTask, resultOf } from './finish-task.ts';
+import { type AttemptWay, type Finished, finishTask, resultOf } from './finish-task.ts';
 import type { HostDoor } from './host-door.ts';
 import type { Means } from './means.ts';
 import type { RobotsCache } from './robots-cache.ts';
 import type { RunningJob } from './running-job.ts';
-import { chooseWayOut, type WayOut } from './way-out.ts';
+import { chooseWayOut, type WayOut, type WayOutEnd } from './way-out.ts';
 
 export interface AttemptParts {
   readonly hostKey: HostKey;
@@ -38,13 +39,22 @@ export interface AttemptParts {
 
 /** Makes attempts for the owner of a host: the ladder says how, and hears what came of it. */
 export interface Attempts {
-  /** The host's leave has been given; this gives it back. */
-  make(task: Task, running: RunningJob): Promise<Finished | Postponed>;
+  /**
+   * The gate has admitted a request to the host; this ends that admission, whatever happens. It does not reject: an
+   * error that no part foresaw is returned with the way on which it came.
+   */
+  make(task: Task, running: RunningJob): Promise<Finished | Postponed | Faulted>;
 }
 
 /** Nothing was tried: the task comes again. */
 export interface Postponed {
   readonly postponed: TaskEnd;
+}
+
+/** The attempt ended by an error that is a fault of the program. */
+export interface Faulted {
+  readonly error: unknown;
+  readonly way: AttemptWay;
 }
 
 type Step = Extract<LadderStep, { kind: 'attempt' }>;
@@ -61,6 +71,15 @@ interface Attempt {
   readonly stop: Stop | null;
 }
 
+/** How far an attempt has come: what has to be given back when it breaks off. */
+interface Progress {
+  /** The gate counts a request of this attempt as under way. */
+  isAdmitted: boolean;
+  way: AttemptWay;
+  /** The proxy pool waits to hear how this ends. */
+  out: WayOut | null;
+}
+
 interface Ready {
   readonly out: WayOut;
   readonly identity: Identity | null;
@@ -71,7 +90,22 @@ export function createAttempts(parts: AttemptParts): Attempts {
   const { hostKey, door, means, robots, now, random } = parts;
   const audit = createConsentAudit(parts.store, hostKey, now);
 
-  async function make(task: Task, running: RunningJob): Promise<Finished | Postponed> {
+  async function make(task: Task, running: RunningJob): Promise<Finished | Postponed | Faulted> {
+    const progress: Progress = { isAdmitted: true, way: unplannedWay(task, running), out: null };
+    try {
+      return await plan(task, running, progress);
+    } catch (error) {
+      if (progress.isAdmitted) door.left();
+      progress.out?.ended(NOTHING_SENT);
+      return { error, way: progress.way };
+    }
+  }
+
+  async function plan(task: Task, running: RunningJob, progress: Progress): Promise<Finished | Postponed> {
+    const leave = () => {
+      progress.isAdmitted = false;
+      door.left();
+    };
     const { session: name, engine, render } = running.job.options.page;
     const isPlain = (engine === 'auto' || engine === 'http') && render === null && task.trace.length === 0;
     if (!isPlain) await means.look();
@@ -81,21 +115,22 @@ export function createAttempts(parts: AttemptParts): Attempts {
       if (name !== null) {
         attempt = attemptAt(task, running, await means.sessions.begin(running.job.accountId, name));
       }
-      ready = await prepare(attempt);
+      progress.way = attempt.step;
+      ready = await prepare(attempt, progress);
     } catch (error) {
-      door.left();
       if (!isScrapifieError(error)) throw error;
+      leave();
       return finish(attempt, { kind: 'error', error, ms: 0 });
     }
     if ('postponed' in ready) {
-      door.left();
+      leave();
       return ready;
     }
-    return go(attempt, ready);
+    return go(attempt, ready, progress);
   }
 
   /** Everything that can be refused before the host is asked. */
-  async function prepare(attempt: Attempt): Promise<Ready | Postponed> {
+  async function prepare(attempt: Attempt, progress: Progress): Promise<Ready | Postponed> {
     const { step, stop, session, running } = attempt;
     if (stop !== null) throw refusal(stop);
     const wish = proxyWishOf(running.job.options.page.proxy, session);
@@ -103,6 +138,7 @@ export function createAttempts(parts: AttemptParts): Attempts {
     if (way.kind === 'wait') {
       return { postponed: { state: 'waiting', readyAt: way.until, rule: 'proxy.resting' } };
     }
+    progress.out = way.out;
     if (step.isProbe) door.remember(noteProbe(attempt.input.memory, now()));
     await audit(step, running);
     const identity = step.identity === 'browser' ? await identityFor(attempt, way.out) : null;
@@ -123,7 +159,7 @@ export function createAttempts(parts: AttemptParts): Attempts {
     return { task, running, session, input, step, stop };
   }
 
-  async function go(attempt: Attempt, { out, identity, how }: Ready): Promise<Finished> {
+  async function go(attempt: Attempt, { out, identity, how }: Ready, progress: Progress): Promise<Finished> {
     const { step, running, task } = attempt;
     const requestedAt = now();
     const fetched = await fetchTask(task, running, means.engine(step.engine, step.identity), {
@@ -137,10 +173,13 @@ export function createAttempts(parts: AttemptParts): Attempts {
       pass: () => door.enterAgain(running, new URL(task.atUrl)),
       how,
     });
-    door.answered(resultOf(fetched, now()), requestedAt);
+    const result = resultOf(fetched, now());
+    progress.isAdmitted = false;
+    door.answered(result, requestedAt);
     parts.onAnswered();
     const finished = await finish(attempt, await keepSession(attempt, out, identity, fetched));
     const { outcome, statusCode, errorCode = null, ms, bytes } = finished.attempt;
+    progress.out = null;
     out.ended({ outcome, statusCode, errorCode, fault: finished.fault, ms, bytes });
     return finished;
   }
@@ -239,6 +278,16 @@ export function createAttempts(parts: AttemptParts): Attempts {
 
   return { make };
 }
+
+/** An attempt that broke off by a fault of the program says nothing about its proxy. */
+const NOTHING_SENT: WayOutEnd = {
+  outcome: 'error',
+  statusCode: null,
+  errorCode: 'INTERNAL',
+  fault: null,
+  ms: 0,
+  bytes: 0,
+};
 
 /** What would have been the attempt, written down with the reason why there was none. */
 function untried(reason: string, { request }: LadderInput): Step {

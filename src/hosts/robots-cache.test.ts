@@ -52,6 +52,37 @@ describe('what is known of a robots.txt', () => {
     expect([cache.recall('http://a.test'), await cache.lookUp('http://a.test')]).toEqual([null, null]);
   });
 
+  it('is told with a rule that is short enough to stand beside every URL it keeps out', async () => {
+    const { origin } = await site(text(`User-agent: *\nDisallow: /x${'y*'.repeat(50_000)}`));
+    const robots = await cacheOver().cache.ask(origin);
+    const { allowed, rule } = robots.allows(`/x${'y'.repeat(50_000)}`);
+    expect(allowed).toBe(false);
+    expect(rule?.length).toBeLessThan(1_000);
+  });
+
+  it('is remembered in memory where the store cannot keep it', async () => {
+    const { origin } = await site(text('User-agent: *\nDisallow: /x'));
+    const store = {
+      ...entryStore(),
+      putRobots: () => Promise.reject(new ScrapifieError('UNSTORABLE', 'too long')),
+    };
+    const { cache } = cacheOver(store);
+    await cache.ask(origin);
+    expect(cache.recall(origin)?.allows('/x').allowed).toBe(false);
+  });
+
+  it('that a fault of the program keeps from being read is unreachable for a while, unless it was read before', async () => {
+    const { cache, clock } = cacheOver();
+    cache.giveUp('http://a.test');
+    expect(cache.recall('http://a.test')?.entry).toMatchObject({ status: 'unreachable', reason: 'INTERNAL' });
+    clock.now += 60_000;
+    expect(cache.recall('http://a.test')).toBeNull();
+    const { origin } = await site(text('User-agent: *\nDisallow: /x'));
+    await cache.ask(origin);
+    cache.giveUp(origin);
+    expect(cache.recall(origin)?.allows('/x').rule).toContain('disallow: /x');
+  });
+
   it('is remembered after asking, in memory and in the store', async () => {
     const { origin, paths } = await site(
       text('User-agent: *\nDisallow: /x\nCrawl-delay: 3\nSitemap: http://a.test/s'),

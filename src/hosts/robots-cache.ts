@@ -35,6 +35,8 @@ export interface RobotsCache {
    * are thrown, with nothing remembered.
    */
   ask(origin: string, asking?: Asking): Promise<Robots>;
+  /** An unexpected error of the program kept it from being read: for this process it is unreachable for a while. */
+  giveUp(origin: string): void;
 }
 
 /** See FetchRequest. */
@@ -43,6 +45,7 @@ type Asking = Pick<FetchRequest, 'signal' | 'mayStart' | 'proxy'>;
 const MAX_ORIGINS = 2_000;
 const MAX_REDIRECTS = 5;
 const TIMEOUT_MS = 30_000;
+const MAX_RULE_CHARS = 500;
 
 export function createRobotsCache(parts: {
   store: Pick<HostStore, 'getRobots' | 'putRobots'>;
@@ -74,8 +77,17 @@ export function createRobotsCache(parts: {
       );
     }
     const entry = robotsEntryFrom(fetched, origin, now(), previous);
-    await store.putRobots(entry);
+    await put(entry);
     return keep(entry);
+  }
+
+  /** A file that the store cannot keep is asked for by each process by itself. */
+  async function put(entry: RobotsEntry): Promise<void> {
+    try {
+      await store.putRobots(entry);
+    } catch (error) {
+      if (!isScrapifieError(error) || error.code !== 'UNSTORABLE') throw error;
+    }
   }
 
   return {
@@ -93,6 +105,9 @@ export function createRobotsCache(parts: {
       const answer = read(origin, asking).finally(() => asked.delete(origin));
       asked.set(origin, answer);
       return answer;
+    },
+    giveUp(origin) {
+      keep(robotsEntryFrom({ failure: 'INTERNAL' }, origin, now(), kept.get(origin)?.entry ?? null));
     },
   };
 }
@@ -149,6 +164,14 @@ function robotsOf(entry: RobotsEntry): Robots {
     allows: (path) =>
       entry.status === 'unreachable'
         ? { allowed: false, rule: `unreachable: ${entry.reason}` }
-        : isAllowed(rules, PRODUCT_TOKEN, path),
+        : shortened(isAllowed(rules, PRODUCT_TOKEN, path)),
   };
+}
+
+/** A rule is written down with every URL that it keeps out, and a line of robots.txt may be half a megabyte long. */
+function shortened(decision: RobotsDecision): RobotsDecision {
+  const { rule } = decision;
+  return rule !== null && rule.length > MAX_RULE_CHARS
+    ? { ...decision, rule: `${rule.slice(0, MAX_RULE_CHARS)}…` }
+    : decision;
 }

@@ -5,7 +5,9 @@ import type { Task } from '../model/task.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { PageReader } from '../pages/page-reading.ts';
-import type { Completion, HostLease, Store, TaskEnd } from '../ports/store.ts';
+import type { Completion, HostLease, HostState, Store, TaskEnd } from '../ports/store.ts';
+import { endAfterFault, faultHoldMs, MOST_FAULTS_IN_A_ROW, unplannedWay } from './fault-end.ts';
+import type { AttemptWay } from './finish-task.ts';
 import { createHostDoor } from './host-door.ts';
 import { createMailbox, type Letter } from './mailbox.ts';
 import { createAttempts } from './make-attempt.ts';
@@ -66,6 +68,9 @@ const WHEN_SIGNALLED = Number.POSITIVE_INFINITY;
 /** Ends of an attempt after which the task is in a mailbox again. */
 const GOES_ON: ReadonlySet<string> = new Set<TaskEnd['state']>(['waiting', 'ready', 'moved']);
 
+/** What failed is not there at the moment, and says nothing about this host. */
+const isAway = (error: unknown) => isScrapifieError(error) && error.spec.retry === 'later';
+
 export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
   const { store, ledger, means, reader, robots, jobs, slots, now, logger, metrics } = parts;
   const key: HostKey = lease.key;
@@ -79,13 +84,18 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
   let wantsSlot = false;
   let isStopping = false;
   let wakeUp: (() => void) | null = null;
+  /** Unexpected errors since the last task that went as planned. */
+  let faultsInARow = 0;
+  let hasWorked = false;
+  /** The host is left alone until then, because unexpected errors ended this slice; 0: none did. */
+  let faultHoldUntil = 0;
 
-  const mailbox = createMailbox({ store, jobs, lease, logger, onChange: signal, onFailure: stop });
+  const mailbox = createMailbox({ store, jobs, lease, logger, onChange: signal, onFailure: fail });
   const door = createHostDoor(lease, {
     ...parts,
     signal: aborter.signal,
     onChange: signal,
-    onFailure: stop,
+    onFailure: fail,
     wayOut(running) {
       const tier = tierForRobots(running, door.policy(), means.installation().tiers);
       return chooseWayOut(tier, running.job.options.page.proxy, key, null, means, now);
@@ -110,6 +120,16 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     signal();
   }
 
+  /** What the slice as a whole needs has failed. A fault of the program would fail again at once: the host waits. */
+  function fail(error: unknown): void {
+    if (!isAway(error) && !aborter.signal.aborted) holdHost();
+    stop();
+  }
+
+  function holdHost(): void {
+    faultHoldUntil = now() + faultHoldMs(lease.state.faults ?? 0);
+  }
+
   function pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = ms === WHEN_SIGNALLED ? null : setTimeout(signal, Math.max(1, Math.ceil(ms)));
@@ -123,9 +143,8 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
   async function run(): Promise<void> {
     let idleSince = Number.POSITIVE_INFINITY;
     for (;;) {
-      if (!isStopping) mailbox.refill(wantedInHand());
       wantsSlot = false;
-      const waitMs = isStopping ? WHEN_SIGNALLED : startTasks();
+      const waitMs = isStopping ? WHEN_SIGNALLED : lookForWork();
       if (!wantsSlot) slots.decline(signal);
       const isBusy = unfinished > 0 || door.isLoadingRobots || mailbox.isRefilling;
       if (!isBusy && (isStopping || door.heldUntil > now())) break;
@@ -139,7 +158,8 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
       await pause(isIdle ? lingerMs : waitMs);
     }
     slots.decline(signal);
-    await Promise.all(writes);
+    // The end of one write may be another: that of an unexpected error.
+    while (writes.size > 0) await Promise.all(writes);
     await release();
   }
 
@@ -150,13 +170,31 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
   async function release(): Promise<void> {
     for (;;) {
       try {
-        await store.releaseHost(lease, door.state, door.heldUntil > now() ? door.heldUntil : 0);
+        const until = Math.max(door.heldUntil, faultHoldUntil);
+        await store.releaseHost(lease, stateToKeep(), until > now() ? Math.ceil(until) : 0);
         return;
       } catch (error) {
-        const isAway = isScrapifieError(error) && error.spec.retry === 'later';
-        if (!isAway || aborter.signal.aborted || !parts.isOurs()) throw error;
+        if (!isAway(error) || aborter.signal.aborted || !parts.isOurs()) throw error;
         await new Promise((resolve) => setTimeout(resolve, RELEASE_AGAIN_MS));
       }
+    }
+  }
+
+  /** With the number of slices in a row that unexpected errors have ended: each one makes the next pause longer. */
+  function stateToKeep(): HostState {
+    const { faults: earlier = 0, ...state } = door.state;
+    if (faultHoldUntil > 0) return { ...state, faults: earlier + 1 };
+    return hasWorked || earlier === 0 ? state : { ...state, faults: earlier };
+  }
+
+  function lookForWork(): number {
+    try {
+      mailbox.refill(wantedInHand());
+      return startTasks();
+    } catch (error) {
+      logger.error({ host: key, err: error }, 'slice failed unexpectedly');
+      fail(error);
+      return WHEN_SIGNALLED;
     }
   }
 
@@ -173,21 +211,27 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
   function startTasks(): number {
     door.heldUntil = 0;
     for (let letter = mailbox.next(); letter !== null; letter = mailbox.next()) {
+      if (isStopping) break;
       if (reader.backlog >= MOST_UNREAD || ledger.backlog >= MOST_UNWRITTEN) return PRESSURE_MS;
-      const refusal = refusalOf(letter);
-      if (refusal === 'loading') return door.heldUntil > now() ? door.heldUntil - now() : WHEN_SIGNALLED;
-      if (refusal === null) {
-        const waitMs = startOne(letter);
+      try {
+        const waitMs = endOrStart(letter);
         if (waitMs !== null) return waitMs;
-      } else {
+      } catch (error) {
         mailbox.remove(letter);
-        write(
-          { ...unfetched(letter.task, refusal.end), discovered: refusal.discovered ?? [] },
-          letter.running,
-        );
+        noteFault(letter, error, unplannedWay(letter.task, letter.running));
       }
     }
     return WHEN_SIGNALLED;
+  }
+
+  /** Ends a task that must not be fetched, or starts it; else the time until it may start. */
+  function endOrStart(letter: Letter): number | null {
+    const refusal = refusalOf(letter);
+    if (refusal === null) return startOne(letter);
+    if (refusal === 'loading') return door.heldUntil > now() ? door.heldUntil - now() : WHEN_SIGNALLED;
+    mailbox.remove(letter);
+    write({ ...unfetched(letter.task, refusal.end), discovered: refusal.discovered ?? [] }, letter);
+    return null;
   }
 
   /** Takes a place and the host's permission and sends the task on its way; else the time until it may. */
@@ -197,14 +241,17 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
       slots.whenFree(signal);
       return WHEN_SIGNALLED;
     }
-    const decision = door.enter(letter.running, new URL(letter.task.atUrl));
-    if (decision.kind === 'go') {
-      mailbox.remove(letter);
-      start(letter);
-      return null;
+    let isStarted = false;
+    try {
+      const decision = door.enter(letter.running, new URL(letter.task.atUrl));
+      if (decision.kind !== 'go') return decision.until - now();
+      isStarted = true;
+    } finally {
+      if (!isStarted) slots.give();
     }
-    slots.give();
-    return decision.until - now();
+    mailbox.remove(letter);
+    start(letter);
+    return null;
   }
 
   /** Why the task must not be fetched; `loading` while its robots.txt is on the way, or the host is held. */
@@ -227,17 +274,13 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     return end === null ? null : { end };
   }
 
-  function start({ task, running }: Letter): void {
+  function start(letter: Letter): void {
+    const { running } = letter;
     unfinished += 1;
     running.inFlight += 1;
-    work(task, running)
-      .catch((error: unknown) => {
-        logger.error(
-          { host: key, jobId: task.jobId, taskId: task.id, err: error },
-          'a task failed unexpectedly',
-        );
-        stop();
-      })
+    work(letter)
+      .catch((error: unknown) => noteFault(letter, error, unplannedWay(letter.task, running)))
+      .catch(fail)
       .finally(() => {
         unfinished -= 1;
         running.inFlight -= 1;
@@ -248,13 +291,42 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
       });
   }
 
-  async function work(task: Task, running: RunningJob): Promise<void> {
-    const made = await attempts.make(task, running);
-    if ('postponed' in made) write(unfetched(task, made.postponed), running);
+  async function work(letter: Letter): Promise<void> {
+    const { task } = letter;
+    const made = await attempts.make(task, letter.running);
+    if ('error' in made) {
+      noteFault(letter, made.error, made.way);
+      return;
+    }
+    faultsInARow = 0;
+    hasWorked = true;
+    if ('postponed' in made) write(unfetched(task, made.postponed), letter);
     else {
       reportAttempt(task, made, logger, metrics);
-      write(made.completion, running);
+      write(made.completion, letter);
     }
+  }
+
+  /**
+   * Counts an unexpected error as an attempt of the task and goes on with the others. When nothing but such errors
+   * comes, they are hardly the tasks' fault: the host is left alone for a while, or all its tasks would end by them.
+   */
+  function noteFault(letter: Letter, error: unknown, way: AttemptWay): void {
+    const { task, running } = letter;
+    const facts = { host: key, jobId: task.jobId, taskId: task.id, url: task.url };
+    logger.error({ ...facts, attempts: task.trace.length + 1, err: error }, 'task failed unexpectedly');
+    // An attempt that was told to stop may break off anywhere.
+    if (aborter.signal.aborted) return;
+    const finished = endAfterFault(task, running, lease, way, now(), parts.random);
+    write(finished.completion, letter, true);
+    // What was found before the error is not kept.
+    running.generation += 1;
+    faultsInARow += 1;
+    if (faultsInARow >= MOST_FAULTS_IN_A_ROW) {
+      holdHost();
+      stop();
+    }
+    reportAttempt(task, finished, logger, metrics);
   }
 
   const unfetched = (task: Task, end: TaskEnd): Completion => ({
@@ -268,7 +340,9 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     discovered: [],
   });
 
-  function write(completion: Completion, running: RunningJob): void {
+  /** `isFaultEnd`: it stands for an unexpected error, so that one more is none of the task's. */
+  function write(completion: Completion, letter: Letter, isFaultEnd = false): void {
+    const { running } = letter;
     // Somebody waits for a scrape; and this host waits for what the page led to, when it has nothing else to do.
     const isStarving = mailbox.size === 0 && door.inFlight === 0 && completion.discovered.length > 0;
     const isAwaited = running.job.kind === 'scrape' || isStarving;
@@ -280,10 +354,17 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
         else if (completion.discovered.length > 0 || GOES_ON.has(completion.end.state)) mailbox.hearNews();
       })
       .catch((error: unknown) => {
-        logger.error({ host: key, err: error }, 'the ledger refused a task');
         running.generation += 1;
-        stop();
+        if (!isScrapifieError(error) && !isFaultEnd) {
+          noteFault(letter, error, unplannedWay(letter.task, running));
+          return;
+        }
+        const facts = { host: key, jobId: running.job.id, taskId: completion.taskId, err: error };
+        logger.error(facts, 'the ledger refused a task');
+        // With UNSTORABLE the task has ended, and the host has nothing to do with it.
+        if (!isScrapifieError(error) || error.code !== 'UNSTORABLE') fail(error);
       })
+      .catch(fail)
       .finally(() => {
         writes.delete(written);
         signal();

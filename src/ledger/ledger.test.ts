@@ -10,6 +10,7 @@ import {
   expectExact,
   foundOn,
   job as jobNow,
+  newPage,
   T0,
   take,
   urlsOn,
@@ -20,6 +21,7 @@ import type { ErrorCode } from '../errors/registry.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { createKnownUrls } from '../frontier/known-urls.ts';
 import type { TaskId } from '../model/ids.ts';
+import type { Task } from '../model/task.ts';
 import { createLogger } from '../observe/logger.ts';
 import { createMetrics } from '../observe/metrics.ts';
 import type { Completion, LedgerStore, Receipt } from '../ports/store.ts';
@@ -182,7 +184,7 @@ describe('a store that fails', () => {
     return { store, taken, asked };
   }
 
-  it.each(['DISK_FULL', 'STORE_UNAVAILABLE'] as const)(
+  it.each(['DISK_FULL', 'STORE_UNAVAILABLE', 'STORE_REFUSED'] as const)(
     'is asked again after %s, with the same batch before all others, and nothing is dropped',
     async (code) => {
       const { store, taken, asked } = failing(code, 3);
@@ -196,7 +198,7 @@ describe('a store that fails', () => {
       expect(await Promise.all(writes)).toEqual([true, true, true]);
       expect(asked).toEqual([[1, 2], [1, 2], [1, 2], [1, 2], [3]]);
       expect(taken).toEqual([1, 2, 3]);
-      expect(lines.filter((line) => line.includes(code))).toHaveLength(3);
+      expect(lines.filter((line) => line.includes(code) && line.includes('not now'))).toHaveLength(3);
     },
   );
 
@@ -220,6 +222,105 @@ describe('a store that fails', () => {
     expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     await flushed;
     expect([taken, ledger.backlog]).toEqual([[], 0]);
+  });
+});
+
+describe('a batch that the store refuses', () => {
+  /** Refuses every list in which one of these tasks ends as the crawl would have it. */
+  function picky(bad: readonly number[], error: unknown) {
+    const asked: number[] = [];
+    const kept: Completion[] = [];
+    const store: LedgerStore = {
+      reserveUrl: async () => false,
+      async commit(completions) {
+        asked.push(completions.length);
+        const isRefused = completions.some(({ taskId, end }) => bad.includes(taskId) && end.state === 'done');
+        if (isRefused) throw error;
+        kept.push(...completions);
+        return NOTHING;
+      },
+    };
+    return { store, asked, kept };
+  }
+
+  it.each([
+    ['UNSTORABLE', new ScrapifieError('UNSTORABLE', 'a key of 3,600 characters')],
+    ['an error that nobody knows', new TypeError('a bug in the driver')],
+  ])(
+    'with %s is halved: the bad ones end with UNSTORABLE, the others are committed',
+    async (_what, error) => {
+      const { store, asked, kept } = picky([5, 14], error);
+      const { ledger } = ledgerOver(store);
+      const written = await Promise.allSettled(
+        Array.from({ length: 16 }, (_, index) => ledger.write(numbered(index + 1), false)),
+      );
+      for (const [index, outcome] of written.entries()) {
+        if (index + 1 === 5 || index + 1 === 14) {
+          expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'UNSTORABLE', cause: error } });
+        } else expect(outcome).toEqual({ status: 'fulfilled', value: true });
+      }
+      expect(idsOf(kept)?.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 16 }, (_, n) => n + 1));
+      const failed = kept.filter(({ end }) => end.state === 'failed');
+      expect(idsOf(failed)).toEqual([5, 14]);
+      expect(failed[0]?.end).toEqual({ state: 'failed', rule: 'store.refused', errorCode: 'UNSTORABLE' });
+      expect(asked.length).toBeLessThan(20);
+      expect(ledger.backlog).toBe(0);
+    },
+  );
+
+  it('whatever is in it, is not taken apart to the last: its writers are told', async () => {
+    const asked: number[] = [];
+    const error = new TypeError('a bug in the driver');
+    const store: LedgerStore = {
+      reserveUrl: async () => false,
+      commit(completions) {
+        asked.push(completions.length);
+        return Promise.reject(error);
+      },
+    };
+    const { ledger } = ledgerOver(store);
+    const written = await Promise.allSettled(
+      Array.from({ length: 64 }, (_, index) => ledger.write(numbered(index + 1), false)),
+    );
+    expect(new Set(written.map((one) => one.status === 'rejected' && one.reason))).toEqual(new Set([error]));
+    expect(asked).toEqual([64, 32, 16, 8, 4, 2, 1, 1]);
+  });
+
+  it('says nothing of a lost lease that it does not know', async () => {
+    const error = new ScrapifieError('UNSTORABLE', 'a key of 3,600 characters');
+    const { store } = picky([1], error);
+    const lost: LedgerStore = {
+      ...store,
+      commit: async (completions) => ({
+        ...(await store.commit(completions)),
+        rejected: completions.map(({ taskId }) => taskId),
+      }),
+    };
+    expect(await ledgerOver(lost).ledger.write(numbered(1), true)).toBe(false);
+  });
+
+  it('what listeners make of a commit does not undo it', async () => {
+    const { store, kept } = picky([], null);
+    const { ledger, lines } = ledgerOver(store, {
+      onCommit: () => {
+        throw new TypeError('a listener with a bug');
+      },
+    });
+    expect(await ledger.write(numbered(1), true)).toBe(true);
+    expect(kept).toHaveLength(1);
+    expect(lines.join()).toContain('a listener with a bug');
+  });
+
+  it('is kept small enough for one statement', async () => {
+    const { store, asked } = picky([], null);
+    const { ledger } = ledgerOver(store, { maxBatchBytes: 1_000 });
+    const withRecord = (id: number, bytes: number): Completion => ({
+      ...numbered(id),
+      page: newPage({ url: 'https://a.test/' } as Task, { record: new Uint8Array(bytes) }),
+    });
+    const sizes = [400, 400, 400, 5_000, 10, 10];
+    await Promise.all(sizes.map((bytes, index) => ledger.write(withRecord(index + 1, bytes), false)));
+    expect(asked).toEqual([2, 1, 1, 2]);
   });
 });
 

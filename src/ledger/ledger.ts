@@ -1,21 +1,26 @@
-import { isScrapifieError } from '../errors/scrapifie-error.ts';
+import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { KnownUrls } from '../frontier/known-urls.ts';
 import type { TaskId } from '../model/ids.ts';
 import { type NewTask, PROVISIONAL_RULES } from '../model/task.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { Completion, LedgerStore, Receipt } from '../ports/store.ts';
+import { refusedCompletion } from './refused-completion.ts';
 
 /**
  * The batch writer between the crawl and the store: one transaction for all that ended meanwhile. While a commit is
  * under way the next batch collects, and it waits a moment for company, so a busy crawl writes a hundred pages at once.
  *
- * A store that is full or away is asked again until it answers; nothing handed in is dropped.
+ * A store that is full, away or refuses the login is asked again until it answers; nothing handed in is dropped. A
+ * batch whose content the store refuses is halved until the bad completion is alone: that task ends with UNSTORABLE,
+ * and the others are committed.
  */
 export interface Ledger {
   /**
    * Resolves once the completion is committed: true, or false when the lease was lost and it changed nothing.
    * One that somebody waits for is not held back for company.
+   *
+   * Rejects with UNSTORABLE when the task was ended with that code, because the store refuses the completion's content.
    */
   write(completion: Completion, isAwaited: boolean): Promise<boolean>;
   /** Completions handed in and not yet committed. */
@@ -35,6 +40,8 @@ export interface LedgerOptions {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly maxBatch?: number;
+  /** Bytes of the pages' records in one transaction; one page alone may have more. */
+  readonly maxBatchBytes?: number;
   readonly companyMs?: number;
 }
 
@@ -42,6 +49,8 @@ export interface LedgerOptions {
 const isSettled = ({ rule }: NewTask) => rule === null || !PROVISIONAL_RULES.has(rule);
 
 const RETRY_MS = 1_000;
+/** A statement is one message to the store, and the text of its bytes is twice as long. */
+const MOST_BATCH_BYTES = 64 * 1_024 * 1_024;
 
 interface Pending {
   readonly completion: Completion;
@@ -51,6 +60,7 @@ interface Pending {
 
 export function createLedger(options: LedgerOptions): Ledger {
   const { store, known, onCommit, logger, metrics, maxBatch = 256, companyMs = 15 } = options;
+  const { maxBatchBytes = MOST_BATCH_BYTES } = options;
   let pending: Pending[] = [];
   /** Completions in the transaction under way. */
   let committing = 0;
@@ -81,16 +91,11 @@ export function createLedger(options: LedgerOptions): Ledger {
   }
 
   async function commitNext(): Promise<void> {
-    const batch = pending.slice(0, maxBatch);
-    pending = pending.slice(maxBatch);
+    const batch = pending.slice(0, batchLength(pending, maxBatch, maxBatchBytes));
+    pending = pending.slice(batch.length);
     committing = batch.length;
     if (pending.length === 0) isUrgent = false;
-    try {
-      const rejected = new Set<TaskId>(await commit(batch.map(({ completion }) => completion)));
-      for (const { completion, resolve } of batch) resolve(!rejected.has(completion.taskId));
-    } catch (error) {
-      for (const { reject } of batch) reject(error);
-    }
+    await commitBatch(batch);
     committing = 0;
     isBusy = false;
     if (pending.length === 0) {
@@ -100,6 +105,42 @@ export function createLedger(options: LedgerOptions): Ledger {
     schedule();
   }
 
+  /** Commits what can be committed, and tells every writer; does not reject. */
+  async function commitBatch(batch: readonly Pending[]): Promise<void> {
+    const parts: (readonly Pending[])[] = [batch];
+    for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
+      try {
+        const rejected = new Set<TaskId>(await commit(part.map(({ completion }) => completion)));
+        for (const { completion, resolve } of part) resolve(!rejected.has(completion.taskId));
+      } catch (error) {
+        const [first] = part;
+        if (first === undefined) return;
+        if (isClosed || !mayBeContent(error)) {
+          for (const { reject } of part) reject(error);
+        } else if (part.length > 1) {
+          const middle = Math.ceil(part.length / 2);
+          parts.unshift(part.slice(0, middle), part.slice(middle));
+        } else if (!(await endUnstorable(first, error))) {
+          // Not the content: the store takes nothing at all, and would be asked for every one of them in vain.
+          for (const { reject } of [...part, ...parts.splice(0).flat()]) reject(error);
+        }
+      }
+    }
+  }
+
+  /** Ends the task of a completion that the store refuses by itself. False when the store refuses that as well. */
+  async function endUnstorable({ completion, resolve, reject }: Pending, error: unknown): Promise<boolean> {
+    try {
+      const lost = await commit([refusedCompletion(completion)]);
+      if (lost.length > 0) resolve(false);
+      else
+        reject(new ScrapifieError('UNSTORABLE', 'The store refuses what a task brought.', { cause: error }));
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
   /** Sends the same list until it is answered: the store knows by it what it has done already. */
   async function commit(completions: readonly Completion[]): Promise<readonly TaskId[]> {
     for (;;) {
@@ -107,22 +148,31 @@ export function createLedger(options: LedgerOptions): Ledger {
       try {
         const receipt = await store.commit(completions);
         metrics.committed(performance.now() - startedAt, completions.length);
-        const rejected = new Set(receipt.rejected);
-        const kept =
-          rejected.size === 0 ? completions : completions.filter(({ taskId }) => !rejected.has(taskId));
-        for (const { jobSeq, discovered } of kept) {
-          for (const task of discovered) if (isSettled(task)) known.add(jobSeq, task.urlKey);
-        }
-        onCommit(receipt, kept);
+        tell(receipt, completions);
         return receipt.rejected;
       } catch (error) {
         if (isClosed || !isScrapifieError(error) || error.spec.retry !== 'later') throw error;
         logger.error(
-          { code: error.code, waiting: pending.length },
+          { code: error.code, reason: error.message, waiting: pending.length + completions.length },
           'the ledger cannot be written; trying again',
         );
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
       }
+    }
+  }
+
+  /** What listeners make of a commit cannot undo it. */
+  function tell(receipt: Receipt, completions: readonly Completion[]): void {
+    try {
+      const rejected = new Set(receipt.rejected);
+      const kept =
+        rejected.size === 0 ? completions : completions.filter(({ taskId }) => !rejected.has(taskId));
+      for (const { jobSeq, discovered } of kept) {
+        for (const task of discovered) if (isSettled(task)) known.add(jobSeq, task.urlKey);
+      }
+      onCommit(receipt, kept);
+    } catch (error) {
+      logger.error({ err: error }, 'telling of a commit failed');
     }
   }
 
@@ -149,3 +199,18 @@ export function createLedger(options: LedgerOptions): Ledger {
     },
   };
 }
+
+/** How many of the pending make the next batch: always one, and no more than a statement can carry. */
+function batchLength(pending: readonly Pending[], most: number, mostBytes: number): number {
+  let length = 0;
+  let bytes = 0;
+  for (const { completion } of pending) {
+    bytes += completion.page?.record?.byteLength ?? 0;
+    if (length === most || (length > 0 && bytes > mostBytes)) break;
+    length += 1;
+  }
+  return length;
+}
+
+/** Whether the store may have refused a batch for what is in it. A fault that nobody knows may be one of content. */
+const mayBeContent = (error: unknown) => !isScrapifieError(error) || error.code === 'UNSTORABLE';

@@ -109,6 +109,9 @@ export interface LedgerStore {
    *
    * After STORE_UNAVAILABLE nobody knows whether it happened: sending the same list again returns the first answer when
    * it did, and commits otherwise.
+   *
+   * Any text that a page brings can be kept, if need be with replacement characters. Throws UNSTORABLE when something
+   * else in the list cannot: nothing of it has happened then, and a list without it can be committed.
    */
   commit(completions: readonly Completion[]): Promise<Receipt>;
   /**
@@ -205,6 +208,8 @@ export interface HostState {
   readonly failures: number;
   /** Which ways of fetching have worked here; missing while nothing was learned. */
   readonly memory?: HostMemory;
+  /** Slices in a row that ended by unexpected errors of the program; missing when the last one did not. */
+  readonly faults?: number;
 }
 
 export interface BreakerState {

@@ -3,6 +3,7 @@ import { accountsContract } from './store/accounts-contract.ts';
 import { budgetsContract } from './store/budgets-contract.ts';
 import { claimsContract } from './store/claims-contract.ts';
 import { credentialsContract } from './store/credentials-contract.ts';
+import { hostileContract } from './store/hostile-contract.ts';
 import { hostsContract } from './store/hosts-contract.ts';
 import { jobsContract } from './store/jobs-contract.ts';
 import { ledgerContract } from './store/ledger-contract.ts';
@@ -29,6 +30,7 @@ export function storeContract(name: string, open: Open<TimedStore>, skips: reado
     accountsContract(holds);
     sessionsContract(holds);
     credentialsContract(holds);
+    hostileContract(holds);
     survivalContract(holds);
     propertiesContract(holds);
     modelContract(holds);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { canBeHostName } from '../../frontier/canonical.ts';
 import type { HostKey } from '../../model/ids.ts';
 import { redactUrl } from '../../observe/redact.ts';
 import type { HostView, OptOut, RobotsEntry } from '../../ports/store.ts';
@@ -56,7 +57,8 @@ function hostOf(text: string): HostKey {
   const url = URL.canParse(`https://${text}`) ? new URL(`https://${text}`) : null;
   const isBare =
     url !== null && url.pathname === '/' && url.search === '' && url.hash === '' && url.username === '';
-  if (url === null || !isBare || url.hostname === '' || /[/?#@\\]/.test(text)) {
+  const isName = url !== null && url.hostname !== '' && canBeHostName(url.hostname);
+  if (url === null || !isBare || !isName || /[/?#@\\]/.test(text)) {
     throw new ScrapifieError('INVALID_URL', `"${redactUrl(text).slice(0, 100)}" is not a host name.`, {
       details: [{ field: 'host', message: 'not a host name' }],
     });

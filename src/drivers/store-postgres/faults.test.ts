@@ -175,6 +175,14 @@ describe('statements', () => {
     ['25006', 'STORE_UNAVAILABLE'],
     ['28000', 'STORE_REFUSED'],
     ['42501', 'STORE_REFUSED'],
+    ['42883', 'STORE_REFUSED'],
+    ['53400', 'STORE_UNAVAILABLE'],
+    ['22021', 'UNSTORABLE'],
+    ['22P05', 'UNSTORABLE'],
+    ['23502', 'UNSTORABLE'],
+    ['54000', 'UNSTORABLE'],
+    ['54001', 'UNSTORABLE'],
+    ['0A000', 'UNSTORABLE'],
     ['XX001', 'DATABASE_CORRUPT'],
   ])('that fail with %s are %s', (state, code) => {
     const error = Object.assign(new pg.DatabaseError('said the server', 0, 'error'), { code: state });

@@ -34,6 +34,16 @@ const loginRefused = refused(
   (address) => `${place(address)} refuses user ${address.user} for database ${address.database}.`,
 );
 
+const unstorable = (why: string): Fault => ({
+  code: 'UNSTORABLE',
+  say: (address) => `${place(address)} cannot keep what it was sent (${why}).`,
+});
+/** A user without rights on the schema does not see what is in it. */
+const nothingThere = refused(
+  ({ user, database, ...at }) =>
+    `Database ${database} of ${place({ ...at, user, database })} shows user ${user} no tables of Scrapifie.`,
+);
+
 /** SQLSTATE codes that mean something to the person who runs this. */
 const FAULTS: Readonly<Record<string, Fault>> = {
   '28P01': refused((address) => `${place(address)} refuses the password of user ${address.user}.`),
@@ -42,6 +52,9 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     (address) => `User ${address.user} lacks rights on database ${address.database} of ${place(address)}.`,
   ),
   '3D000': refused((address) => `${place(address)} has no database ${address.database}.`),
+  '3F000': nothingThere,
+  '42P01': nothingThere,
+  '42883': nothingThere,
   '53100': { code: 'DISK_FULL', say: (address) => `No space left on the disk of ${place(address)}.` },
   '53200': unavailable('has no memory left'),
   '53300': unavailable('has no connection left'),
@@ -58,6 +71,18 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   '58030': unavailable('cannot read or write its files'),
   XX001: damaged,
   XX002: damaged,
+};
+
+/** By the first two characters, where a whole class of them means the same. */
+const FAULT_CLASSES: Readonly<Record<string, (state: string) => Fault>> = {
+  '08': () => unavailable('lost the connection'),
+  '53': (state) => unavailable(`has too little of what it needs (${state})`),
+  '58': (state) => unavailable(`failed in its own system (${state})`),
+  // Values, constraints, limits of the program and unsupported features: the statement is sound, its content is not.
+  '22': unstorable,
+  '23': unstorable,
+  '54': unstorable,
+  '0A': unstorable,
 };
 
 /** Errors of the socket and of the client library, which have no SQLSTATE. */
@@ -90,7 +115,11 @@ export function translate(error: unknown, address: Address): unknown {
 function faultOf(error: unknown): Fault | null {
   const code = codeOf(error);
   if (error instanceof pg.DatabaseError) {
-    return FAULTS[code] ?? (code.startsWith('08') ? unavailable('lost the connection') : null);
+    return FAULTS[code] ?? FAULT_CLASSES[code.slice(0, 2)]?.(code) ?? null;
+  }
+  // Longer than a text can be, so that it could not even be sent.
+  if (error instanceof RangeError && /string length|ERR_STRING_TOO_LONG/.test(`${error.message} ${code}`)) {
+    return unstorable('too long');
   }
   const message = error instanceof Error ? error.message : '';
   // The server asks for a password and none was given.

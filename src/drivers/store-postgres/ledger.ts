@@ -78,15 +78,18 @@ function endRow(ord: number, { end, trace, bytes }: Completion): unknown {
     state: end.state,
     rule: 'rule' in end ? end.rule : null,
     error_code: end.state === 'failed' ? end.errorCode : null,
-    ready_at: end.state === 'waiting' ? end.readyAt : null,
+    ready_at: end.state === 'waiting' ? whole(end.readyAt) : null,
     at_url: end.state === 'moved' ? end.atUrl : null,
     to_host: end.state === 'moved' ? end.hostKey : null,
     hops: end.state === 'moved' ? end.hops : null,
     trace: trace.length === 0 ? null : trace,
     attempts: trace.length,
-    bytes,
+    bytes: whole(bytes),
   };
 }
+
+/** The columns take whole numbers only, and clocks may tell parts of a millisecond. */
+const whole = (value: number): number => Math.floor(value);
 
 function pageRow(ord: number, page: NewPage): unknown {
   return {
@@ -96,11 +99,11 @@ function pageRow(ord: number, page: NewPage): unknown {
     status_code: page.statusCode,
     content_type: page.contentType,
     charset: page.charset,
-    fetched_at: page.fetchedAt,
+    fetched_at: whole(page.fetchedAt),
     depth: page.depth,
     content_hash: page.contentHash,
     text_hash: page.textHash,
-    bytes: page.bytes,
+    bytes: whole(page.bytes),
     title: page.title,
     etag: page.etag,
     last_modified: page.lastModified,

@@ -82,6 +82,12 @@ const FAULTS: Readonly<Record<number, { code: ErrorCode; say: (path: string) => 
   10: { code: 'STORE_UNAVAILABLE', say: (path) => `The disk failed to read or write the database ${path}.` },
   11: { code: 'DATABASE_CORRUPT', say: (path) => `The database ${path} is damaged.` },
   13: { code: 'DISK_FULL', say: (path) => `No space left to write the database ${path}.` },
+  18: { code: 'UNSTORABLE', say: (path) => `The database ${path} cannot keep a value of that size.` },
+  19: {
+    code: 'UNSTORABLE',
+    say: (path) => `The database ${path} cannot keep a row against its constraints.`,
+  },
+  20: { code: 'UNSTORABLE', say: (path) => `The database ${path} cannot keep a value of that type.` },
   14: { code: 'DATA_DIR_UNUSABLE', say: (path) => `The database ${path} cannot be opened.` },
   26: { code: 'DATABASE_CORRUPT', say: (path) => `${path} is not a database.` },
 };

@@ -205,6 +205,8 @@ describe('an end that is no page', () => {
     'ftp://a.example/',
     'http://[bad',
     'mailto:a@b',
+    `http://${'a'.repeat(64)}.test/`,
+    `http://${'a.'.repeat(150)}test/`,
   ])('a location that is %j', async (to) => {
     const site = await redirector();
     expect(await codeOfFailure(get(testEngine(), go(site, to)))).toBe('BAD_REDIRECT');

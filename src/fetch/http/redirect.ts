@@ -1,4 +1,5 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { canBeHostName } from '../../frontier/canonical.ts';
 import type { FetchRequest } from '../engine.ts';
 
 export type Method = FetchRequest['method'];
@@ -21,6 +22,7 @@ export function redirectTarget(location: string | readonly string[] | undefined,
   if (target.protocol !== 'http:' && target.protocol !== 'https:') {
     throw badRedirect(from, `it leads to ${target.protocol}`);
   }
+  if (!canBeHostName(target.hostname)) throw badRedirect(from, 'its host name is too long');
   target.hash = '';
   target.username = '';
   target.password = '';
