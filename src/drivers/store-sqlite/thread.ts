@@ -45,10 +45,11 @@ if (parentPort === null) throw new Error('The store thread has no parent.');
 const port = parentPort;
 const { path } = workerData as { path: string };
 const database = openDatabase(path);
+/** Ids of host rows. The map outlives transactions, so every rollback empties it: see `runTogether`. */
+const hostIds = new Map<HostKey, HostId>();
 const store = createStore(database);
 
 function createStore(connection: Database): Synchronous<Store> {
-  const hostIds = new Map<HostKey, HostId>();
   return {
     ...createJobStore(connection, hostIds),
     ...createHostStore(connection),
@@ -87,12 +88,18 @@ function runTogether(calls: readonly Call[]): Answer[] {
     const answers = calls.map((call) => {
       database.exec('SAVEPOINT call');
       const answer = run(call);
-      database.exec('failure' in answer ? 'ROLLBACK TO call; RELEASE call' : 'RELEASE call');
+      if ('failure' in answer) {
+        // A host row that this call made is gone with it, and its id may be given to another host.
+        hostIds.clear();
+        database.exec('ROLLBACK TO call; RELEASE call');
+      } else database.exec('RELEASE call');
       return answer;
     });
     database.exec('COMMIT');
     return answers;
   } catch (error) {
+    // Of all calls of this transaction, those that had succeeded too.
+    hostIds.clear();
     try {
       database.exec('ROLLBACK');
     } catch {
