@@ -5,7 +5,7 @@ import type { Task } from '../model/task.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { PageReader } from '../pages/page-reading.ts';
-import type { Completion, HostLease, Store, TaskEnd } from '../ports/store.ts';
+import type { Completion, HostLease, HostState, Store, TaskEnd } from '../ports/store.ts';
 import { createHostDoor } from './host-door.ts';
 import { createMailbox, type Letter } from './mailbox.ts';
 import { createAttempts } from './make-attempt.ts';
@@ -38,11 +38,17 @@ export interface SliceParts {
 export interface SliceOptions extends SliceParts {
   /** Whether the lease has certainly not run out. */
   readonly isOurs: () => boolean;
+  /** The store has said that the lease is lost. */
+  readonly onLeaseLost: () => void;
 }
 
 /** One stretch of owning a host. */
 export interface Slice {
   readonly lease: HostLease;
+  /** What is known about the host here. */
+  readonly state: HostState;
+  /** The store has said that the lease is lost: what came of the slice after that is void. */
+  readonly isLost: boolean;
   /** Works until nothing is due, time is over while others wait, or it is told to stop. Releases the host. */
   run(): Promise<void>;
   /** There may be new tasks. */
@@ -51,6 +57,8 @@ export interface Slice {
   stop(): void;
   /** Ends what is under way; its tasks are given back. */
   abort(): void;
+  /** The store says that the lease is lost: starts nothing more and ends what is under way. */
+  lose(): void;
 }
 
 /** A host stays owned a little after its last task: single scrapes of one host follow each other. */
@@ -78,6 +86,7 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
   /** All places of the process are taken; one that becomes free is wanted here. */
   let wantsSlot = false;
   let isStopping = false;
+  let isLost = false;
   let wakeUp: (() => void) | null = null;
 
   const mailbox = createMailbox({ store, jobs, lease, now, logger, onChange: signal, onFailure: stop });
@@ -284,7 +293,10 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     const written: Promise<unknown> = ledger
       .write(completion, isAwaited)
       .then((isKept) => {
-        if (!isKept) lose(running);
+        if (!isKept) {
+          running.generation += 1;
+          lose();
+        }
         // What the page led to may be in this host's mailbox now, or the task itself again.
         else if (completion.discovered.length > 0 || GOES_ON.has(completion.end.state)) mailbox.hearNews();
       })
@@ -300,11 +312,26 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     writes.add(written);
   }
 
-  function lose(running: RunningJob): void {
-    running.generation += 1;
+  function lose(): void {
+    const isNews = !isLost;
+    isLost = true;
     aborter.abort();
     stop();
+    if (isNews) parts.onLeaseLost();
   }
 
-  return { lease, run, wake: mailbox.hearNews, stop, abort: () => aborter.abort() };
+  return {
+    lease,
+    get state() {
+      return door.state;
+    },
+    get isLost() {
+      return isLost;
+    },
+    run,
+    wake: mailbox.hearNews,
+    stop,
+    abort: () => aborter.abort(),
+    lose,
+  };
 }

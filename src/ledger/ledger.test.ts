@@ -21,7 +21,7 @@ import { createKnownUrls } from '../frontier/known-urls.ts';
 import type { TaskId } from '../model/ids.ts';
 import { createLogger } from '../observe/logger.ts';
 import { createMetrics } from '../observe/metrics.ts';
-import type { Completion, LedgerStore, Receipt, Store } from '../ports/store.ts';
+import type { Completion, LeaseRef, LedgerStore, Receipt, Store } from '../ports/store.ts';
 import { createLedger, type LedgerOptions } from './ledger.ts';
 
 const NEVER_MS = 1_000_000;
@@ -86,7 +86,7 @@ function ledgerOver(store: LedgerStore, changes: Partial<LedgerOptions> = {}) {
 }
 
 const numbered = (id: number): Completion => ({
-  lease: { hostId: 1 as Completion['lease']['hostId'], epoch: 1 },
+  lease: { hostId: 1 as LeaseRef['hostId'], epoch: 1, incarnation: 'a' as LeaseRef['incarnation'] },
   taskId: id as TaskId,
   jobSeq: 1 as Completion['jobSeq'],
   end: DONE,

@@ -1,10 +1,11 @@
 import type { Store } from '../../src/ports/store.ts';
-import { contract, type Open, type Skip } from './contract.ts';
+import { contract, type Skip } from './contract.ts';
 import { accountsContract } from './store/accounts-contract.ts';
 import { budgetsContract } from './store/budgets-contract.ts';
 import { claimsContract } from './store/claims-contract.ts';
 import { credentialsContract } from './store/credentials-contract.ts';
 import { hostsContract } from './store/hosts-contract.ts';
+import { incarnationContract, type OpenedStore } from './store/incarnation-contract.ts';
 import { jobsContract } from './store/jobs-contract.ts';
 import { ledgerContract } from './store/ledger-contract.ts';
 import { lifeContract } from './store/life-contract.ts';
@@ -16,7 +17,11 @@ import { sessionsContract } from './store/sessions-contract.ts';
 import { survivalContract } from './store/survival-contract.ts';
 
 /** What every store must hold. `open` gives a migrated, empty store. */
-export function storeContract(name: string, open: Open<Store>, skips: readonly Skip[] = []): void {
+export function storeContract(
+  name: string,
+  open: () => Promise<OpenedStore>,
+  skips: readonly Skip[] = [],
+): void {
   contract<Store>(`store: ${name}`, open, skips, (holds) => {
     jobsContract(holds);
     pagingContract(holds);
@@ -30,6 +35,7 @@ export function storeContract(name: string, open: Open<Store>, skips: readonly S
     sessionsContract(holds);
     credentialsContract(holds);
     survivalContract(holds);
+    incarnationContract(holds);
     propertiesContract(holds);
     modelContract(holds);
   });

@@ -1,16 +1,23 @@
 import { inject } from 'vitest';
 import { createPostgresStore } from '../../src/drivers/store-postgres/postgres-store.ts';
-import { createSchema, type Schema } from '../../src/drivers/store-postgres/schema.fixture.ts';
-import type { Store } from '../../src/ports/store.ts';
-import type { Opened } from './contract.ts';
+import {
+  createSchema,
+  restoreIncarnation,
+  type Schema,
+} from '../../src/drivers/store-postgres/schema.fixture.ts';
+import type { OpenedStore } from './store/incarnation-contract.ts';
 import { storeContract } from './store-contract.ts';
 
-async function openIn(schema: Schema): Promise<Opened<Store>> {
+async function openIn(schema: Schema): Promise<OpenedStore> {
   const driver = await createPostgresStore({ url: schema.url, poolSize: 4 });
   await driver.migrate();
   return {
     driver,
     reopen: () => openIn(schema),
+    async comeBack() {
+      await restoreIncarnation(schema);
+      return openIn(schema);
+    },
     async close() {
       await driver.close();
       await schema.drop();

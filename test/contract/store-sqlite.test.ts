@@ -2,16 +2,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSqliteStore } from '../../src/drivers/store-sqlite/sqlite-store.ts';
-import type { Store } from '../../src/ports/store.ts';
-import type { Opened } from './contract.ts';
+import type { OpenedStore } from './store/incarnation-contract.ts';
 import { storeContract } from './store-contract.ts';
 
-async function openIn(dir: string): Promise<Opened<Store>> {
+async function openIn(dir: string): Promise<OpenedStore> {
   const driver = await createSqliteStore({ path: join(dir, 'scrapifie.db') });
   await driver.migrate();
   return {
     driver,
     reopen: () => openIn(dir),
+    comeBack: () => openIn(dir),
     async close() {
       await driver.close();
       await rm(dir, { recursive: true, force: true });

@@ -25,8 +25,11 @@ export function createLedgerStore(database: Database): LedgerStore {
       const id = unanswered.get(completions) ?? randomUUID();
       unanswered.set(completions, id);
       const [row] = await database.query(
-        'SELECT commit_batch($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) AS receipt',
-        [id, now, ...parametersOf(completions), PROVISIONAL],
+        'SELECT commit_batch($1, $2, $3, $4, $5, lease_epochs($6, $13), $7, $8, $9, $10, $11, $12) AS receipt',
+        [
+          ...[id, now, ...parametersOf(completions), PROVISIONAL],
+          completions.map(({ lease }) => lease.incarnation),
+        ],
       );
       unanswered.delete(completions);
       return JSON.parse(String(row?.receipt)) as Receipt;
@@ -36,8 +39,11 @@ export function createLedgerStore(database: Database): LedgerStore {
       const found = createFoundTasks();
       found.add(1, { ...target, foundBy: 'redirect', foundOn: task });
       const [row] = await database.query(
-        'SELECT reserve_url($1, $2, $3, $4, $5, $6, $7, $8) AS is_reserved',
-        [lease.hostId, lease.epoch, task, target.urlKey, found.hosts, found.json, PROVISIONAL, now],
+        'SELECT reserve_url($1, lease_epoch($2, $9), $3, $4, $5, $6, $7, $8) AS is_reserved',
+        [
+          ...[lease.hostId, lease.epoch, task, target.urlKey, found.hosts, found.json, PROVISIONAL, now],
+          lease.incarnation,
+        ],
       );
       return row?.is_reserved === true;
     },

@@ -1,4 +1,4 @@
-import type { HostId, HostKey, JobId, JobSeq } from '../../model/ids.ts';
+import type { HostId, HostKey, Incarnation, JobId, JobSeq } from '../../model/ids.ts';
 import type { Task } from '../../model/task.ts';
 import type { HostStore } from '../../ports/store.ts';
 import {
@@ -19,7 +19,7 @@ import { returnClaims } from './mailboxes.ts';
 import type { Synchronous } from './synchronous.ts';
 import { createTally } from './tally.ts';
 
-export function createHostStore(database: Database): Synchronous<HostStore> {
+export function createHostStore(database: Database, incarnation: Incarnation): Synchronous<HostStore> {
   /** Tasks whose retry is due join the others. */
   function promote(host: HostId, now: number): void {
     database.run(
@@ -81,7 +81,8 @@ export function createHostStore(database: Database): Synchronous<HostStore> {
         .map((row) => ({ key: hostKeyOf(row.key), rank: Number(row.rank) }));
     },
 
-    acquireHost(key, owner, now, leaseMs) {
+    acquireHost(key, owner, now, leaseMs, former) {
+      if (former?.incarnation === incarnation) return null;
       const row = database.get('SELECT * FROM hosts WHERE key = ?', key);
       if (row === undefined) return null;
       const host = Number(row.id) as HostId;
@@ -111,13 +112,21 @@ export function createHostStore(database: Database): Synchronous<HostStore> {
         Number(first.rank),
         host,
       );
-      return { hostId: host, epoch, key, state: hostStateOf(row.state), isTakenOver };
+      return {
+        hostId: host,
+        epoch,
+        incarnation,
+        key,
+        state: hostStateOf(row.state),
+        isTakenOver: isTakenOver || former !== undefined,
+      };
     },
 
     renewHosts(leases, now, leaseMs) {
       return leases
         .filter(
-          ({ hostId, epoch }) =>
+          ({ hostId, epoch, ...lease }) =>
+            lease.incarnation !== incarnation ||
             database.run(
               'UPDATE hosts SET lease_until = ?, next_at = ? WHERE id = ? AND epoch = ? AND owner IS NOT NULL',
               now + leaseMs,
@@ -130,7 +139,7 @@ export function createHostStore(database: Database): Synchronous<HostStore> {
     },
 
     releaseHost(lease, state, notBefore, now) {
-      if (!holds(database, new Map(), lease)) return;
+      if (!holds(database, incarnation, lease)) return;
       settleReturned(lease.hostId, now);
       promote(lease.hostId, now);
       const first = firstReady(lease.hostId);
@@ -154,7 +163,7 @@ export function createHostStore(database: Database): Synchronous<HostStore> {
     },
 
     claimTasks(lease, limit, now, exceptJobs) {
-      if (!holds(database, new Map(), lease)) return [];
+      if (!holds(database, incarnation, lease)) return [];
       promote(lease.hostId, now);
       const passedOver = [...exceptJobs];
       const claimed: Task[] = [];

@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
-import type { HostId, HostKey } from '../../model/ids.ts';
+import type { HostId, HostKey, Incarnation } from '../../model/ids.ts';
 import { releaseBytes } from '../../model/own-memory.ts';
 import type { Store } from '../../ports/store.ts';
 import { createAccountStore } from './accounts.ts';
@@ -47,13 +48,15 @@ const { path } = workerData as { path: string };
 const database = openDatabase(path);
 /** Ids of host rows. The map outlives transactions, so every rollback empties it: see `runTogether`. */
 const hostIds = new Map<HostKey, HostId>();
+/** One for each opening: a file can only be replaced by an older copy while no process has it open. */
+const incarnation = randomUUID() as string as Incarnation;
 const store = createStore(database);
 
 function createStore(connection: Database): Synchronous<Store> {
   return {
     ...createJobStore(connection, hostIds),
-    ...createHostStore(connection),
-    ...createLedgerStore(connection, hostIds),
+    ...createHostStore(connection, incarnation),
+    ...createLedgerStore(connection, hostIds, incarnation),
     ...createAccountStore(connection),
     ...createSessionStore(connection),
     migrate: () => migrate(connection),
