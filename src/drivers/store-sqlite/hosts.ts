@@ -87,7 +87,9 @@ export function createHostStore(database: Database, incarnation: Incarnation): S
       if (row === undefined) return null;
       const host = Number(row.id) as HostId;
       const isTakenOver = row.owner !== null;
-      if (Number(isTakenOver ? row.lease_until : row.blocked_until) > now) return null;
+      // The owner that had the host in the former incarnation need not wait for the end of its own lease.
+      const isOver = former !== undefined && row.leased_in !== incarnation;
+      if (Number(isTakenOver ? (isOver ? 0 : row.lease_until) : row.blocked_until) > now) return null;
       if (isTakenOver) settleReturned(host, now);
       promote(host, now);
       const first = firstReady(host);
@@ -104,9 +106,10 @@ export function createHostStore(database: Database, incarnation: Incarnation): S
       }
       const epoch = Number(row.epoch) + 1;
       database.run(
-        'UPDATE hosts SET owner = ?, epoch = ?, lease_until = ?, next_at = ?, rank = ? WHERE id = ?',
+        'UPDATE hosts SET owner = ?, epoch = ?, leased_in = ?, lease_until = ?, next_at = ?, rank = ? WHERE id = ?',
         owner,
         epoch,
+        incarnation,
         now + leaseMs,
         now + leaseMs,
         Number(first.rank),

@@ -215,4 +215,6 @@ export const MIGRATIONS: readonly string[] = [
     WHERE type = 'table' AND name = 'pages';
   PRAGMA writable_schema = RESET;
   `,
+  // The incarnation in which the host was acquired last.
+  'ALTER TABLE hosts ADD COLUMN leased_in TEXT;',
 ];

@@ -39,7 +39,8 @@ async function afterComingBack(opened: Opened<Store>, show: (store: Store) => Pr
 
 /** Acquires the host for the owner whose lease was lost with the former incarnation. */
 async function goOn(store: Store, former: HostLease): Promise<HostLease> {
-  const lease = await store.acquireHost(former.key, 'one', T0 + LEASE_MS, LEASE_MS, former);
+  // Long before the lease would have run out.
+  const lease = await store.acquireHost(former.key, 'one', T0 + 1, LEASE_MS, former);
   if (lease === null) throw new Error(`${former.key} could not be acquired.`);
   return lease;
 }
@@ -83,15 +84,15 @@ export function incarnationContract(holds: Claim<Store>): void {
       const next = await goOn(again, lease);
       expect(next).toMatchObject({ hostId: lease.hostId, isTakenOver: true });
       expect(next.incarnation).not.toBe(lease.incarnation);
-      const claimed = await again.claimTasks(next, 10, T0 + LEASE_MS, []);
+      const claimed = await again.claimTasks(next, 10, T0 + 1, []);
       expect(claimed.map(({ url }) => url).sort()).toEqual(urlsOn('a.test', 3));
       // Completions of both in one batch: those of the former incarnation are left out.
       const old = at(tasks, 0);
       const others = claimed.filter((task) => task.id !== old.id);
       const batch = [done(lease, old), ...others.map((task) => done(next, task))];
-      expect((await again.commit(batch, T0 + LEASE_MS)).rejected).toEqual([old.id]);
-      expect(await again.renewHosts([lease], T0 + LEASE_MS, LEASE_MS)).toEqual([lease.hostId]);
-      expect(await again.renewHosts([next], T0 + LEASE_MS, LEASE_MS)).toEqual([]);
+      expect((await again.commit(batch, T0 + 1)).rejected).toEqual([old.id]);
+      expect(await again.renewHosts([lease], T0 + 1, LEASE_MS)).toEqual([lease.hostId]);
+      expect(await again.renewHosts([next], T0 + 1, LEASE_MS)).toEqual([]);
       await again.commit(
         [
           done(
@@ -102,7 +103,7 @@ export function incarnationContract(holds: Claim<Store>): void {
             ),
           ),
         ],
-        T0 + LEASE_MS,
+        T0 + 1,
       );
       expect(await expectExact(again, id)).toMatchObject({ status: 'completed', counters: { done: 3 } });
     });
