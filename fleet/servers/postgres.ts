@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { findProgram } from './find-program.ts';
 import { freePort } from './free-port.ts';
+import { type BaseCopy, type ComingBack, putCopy, takeBaseCopy } from './postgres-copy.ts';
 import { createServerProcess } from './server-process.ts';
 
 export interface PostgresOptions {
@@ -37,6 +38,10 @@ export interface PostgresServer {
   /** Pauses the postmaster and every process of a connection. */
   pause(): Promise<void>;
   resume(): Promise<void>;
+  /** A base backup of the whole cluster as it is now, in a folder beside the data. */
+  takeCopy(): Promise<BaseCopy>;
+  /** Kills the server, puts the copy in the place of its data and starts it: what came after the copy is gone. */
+  goBackTo(copy: BaseCopy, how: ComingBack): Promise<void>;
 }
 
 interface User {
@@ -58,6 +63,10 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
   const folders = await serverFolders();
   const command = await findProgram('postgres', { says: VERSION, folders });
   const initdb = await findProgram('initdb', { says: VERSION, folders: [dirname(command), ...folders] });
+  const pgBasebackup = await findProgram('pg_basebackup', {
+    says: VERSION,
+    folders: [dirname(command), ...folders],
+  });
   const user = await serverUser();
   const port = await freePort();
   const data = join(dir, 'data');
@@ -101,6 +110,7 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
   const exists = await ask((client) => client.query('select from pg_database where datname = $1', [OWNER]));
   if (exists.rowCount === 0) await createDatabase(OWNER);
 
+  let copies = 0;
   /** Sends a signal to the postmaster and its children, which are all in groups of their own. */
   async function signalAll(signal: NodeJS.Signals): Promise<void> {
     const { pid } = server;
@@ -112,6 +122,12 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
       .filter(([, parent]) => parent === pid)
       .map(([child]) => child);
     for (const one of [pid, ...children]) if (one !== undefined) signalOne(one, signal);
+  }
+
+  async function kill(): Promise<void> {
+    // A connection that outlives the postmaster holds on to its shared memory, and the next start would refuse.
+    await signalAll('SIGKILL');
+    await server.kill();
   }
 
   return {
@@ -144,10 +160,15 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
       await server.stop();
       await server.start();
     },
-    async kill() {
-      // A connection that outlives the postmaster holds on to its shared memory, and the next start would refuse.
-      await signalAll('SIGKILL');
-      await server.kill();
+    kill,
+    takeCopy() {
+      copies += 1;
+      return takeBaseCopy({ pgBasebackup, adminUrl, dir: join(dir, `copy-${copies}`), user });
+    },
+    async goBackTo(copy, how) {
+      await kill();
+      await putCopy(copy, data, how, user);
+      await server.start();
     },
     pause: () => signalAll('SIGSTOP'),
     resume: () => signalAll('SIGCONT'),

@@ -124,6 +124,16 @@ describe('while the store is away', () => {
     expect((await get(`/v1/jobs/${id}`)).headers).not.toHaveProperty('x-scrapifie-stale');
   });
 
+  it('what the store no longer had when it was last asked is not told again', async () => {
+    const id = await endedBatch(['text']);
+    expect((await get(`/v1/jobs/${id}`)).statusCode).toBe(200);
+    // Not through this process: deleted through another one, or lost by a store that went back in time.
+    await platform.store.deleteJob(id as JobId);
+    expect((await get(`/v1/jobs/${id}`)).statusCode).toBe(404);
+    outages.store.begin('away');
+    isHonest(await get(`/v1/jobs/${id}`), 'STORE_UNAVAILABLE');
+  });
+
   it('what was deleted is not told again', async () => {
     const id = await endedBatch(['text']);
     expect((await get(`/v1/jobs/${id}/results`)).statusCode).toBe(200);

@@ -19,6 +19,8 @@ export interface RecentAnswers {
   keep(question: Question, answer: RecentAnswer): void;
   /** The last answer to exactly this question, or null when there is none or it is too old to be told again. */
   find(question: Question): RecentAnswer | null;
+  /** Drops the answer to exactly this question: what it told of is no longer there. */
+  drop(question: Question): void;
   /** Drops all of an account: something that these answers tell of is gone for good. */
   forget(account: AccountId): void;
   readonly bytes: number;
@@ -81,6 +83,7 @@ export function createRecentAnswers(options: RecentAnswersOptions): RecentAnswer
       answers.set(key, found);
       return found;
     },
+    drop: (question) => remove(keyOf(question)),
     forget(account) {
       for (const [key, { accountId }] of answers) if (accountId === account) remove(key);
     },

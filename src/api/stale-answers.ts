@@ -31,7 +31,10 @@ export function keepStaleAnswers(app: App, now: () => number): StaleAnswers {
 
   function remember(request: FastifyRequest, reply: FastifyReply, payload: unknown): void {
     const question = questionOf(request);
-    if (question === null || reply.statusCode !== 200 || reply.hasHeader(STALE)) return;
+    if (question === null || reply.hasHeader(STALE)) return;
+    // Deleted through another process, or lost by a store that went back in time.
+    if (request.method === 'GET' && reply.statusCode === 404) recent.drop(question);
+    if (reply.statusCode !== 200) return;
     if (request.method === 'DELETE') recent.forget(question.accountId);
     if (request.method !== 'GET' || typeof payload !== 'string') return;
     recent.keep(question, {

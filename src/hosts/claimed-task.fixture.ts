@@ -145,8 +145,8 @@ export function seedOf(url: string, changes: Partial<NewTask> = {}): NewTask {
   };
 }
 
-export async function openStore(now?: () => number): Promise<Store> {
-  const store = await createSqliteStore({ path: ':memory:', ...(now === undefined ? {} : { now }) });
+export async function openStore(now: () => number = Date.now, path = ':memory:'): Promise<Store> {
+  const store = await createSqliteStore({ path, now });
   await store.migrate();
   return store;
 }

@@ -16,7 +16,11 @@ import type { Fetched } from './fetch-task.ts';
 import { type FinishParts, finishTask, resultOf } from './finish-task.ts';
 import { httpNext } from './means.fixture.ts';
 
-const LEASE: LeaseRef = { hostId: 3 as LeaseRef['hostId'], epoch: 5 };
+const LEASE: LeaseRef = {
+  hostId: 3 as LeaseRef['hostId'],
+  epoch: 5,
+  incarnation: 'a' as LeaseRef['incarnation'],
+};
 
 /** Reads here instead of in a thread. */
 const here: PageReader = {

@@ -89,6 +89,7 @@ export async function finishTask(
         options: running.job.options,
         seeds: running.job.seeds,
         generation: running.generation,
+        incarnation: parts.lease.incarnation,
       },
       task,
       response: fetched.response,

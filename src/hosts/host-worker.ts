@@ -1,5 +1,5 @@
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
-import type { HostId, HostKey } from '../model/ids.ts';
+import type { HostId, HostKey, Incarnation } from '../model/ids.ts';
 import type { SteadyClock } from '../model/steady-clock.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Queue } from '../ports/queue.ts';
@@ -63,6 +63,8 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
     logger,
   });
   let isStopping = false;
+  /** Of the store, as the last lease told. */
+  let incarnation: Incarnation | null = null;
   const timers: NodeJS.Timeout[] = [];
   const subscriptions: (() => void)[] = [];
   /** The renewal under way, or the last one. */
@@ -75,23 +77,45 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
 
   async function runSlice(key: HostKey): Promise<void> {
     if (isStopping || slices.has(key)) return;
+    let former = await runOnce(key, null);
+    while (former !== null) former = await runOnce(key, former);
+  }
+
+  /**
+   * Owns the host once. Resolves with the slice when the store has called its lease lost before the lease had run out:
+   * that is so when the store is another incarnation, and the host is still this process's alone to ask for.
+   */
+  async function runOnce(key: HostKey, former: Slice | null): Promise<Slice | null> {
     const askedAt = clock.cautiousMs();
-    const lease = await acquire(key);
-    if (lease === null) return;
+    const acquired = await acquire(key, former);
+    if (acquired === null) return null;
+    noteIncarnation(acquired.incarnation);
+    // A store that went back in time has older notes about the host than its owner.
+    const lease = former === null ? acquired : { ...acquired, state: former.state };
     const { promise: over, resolve: letGo } = Promise.withResolvers<void>();
     const leash: Leash = { until: askedAt + leaseMs, isOver: false, letGo };
-    const slice = createSlice(lease, { ...options, isOurs: () => isOurs(leash) });
+    // The leases of an incarnation are lost together: the others need not find out one by one.
+    const onLeaseLost = () => void renewNext().catch(() => undefined);
+    const slice = createSlice(lease, { ...options, isOurs: () => isOurs(leash), onLeaseLost });
     leashes.set(slice, leash);
     slices.set(key, slice);
     if (isStopping) slice.stop();
     const ended = slice.run().finally(() => slices.delete(key));
     await Promise.race([ended, over]);
+    return slice.isLost && !isStopping && !leash.isOver && isOurs(leash) ? slice : null;
+  }
+
+  function noteIncarnation(current: Incarnation): void {
+    if (incarnation !== null && incarnation !== current) {
+      logger.warn('the store is another incarnation: what was known of the former one is forgotten');
+    }
+    incarnation = current;
   }
 
   /** Null also when the store does not answer: the host is then for others to take. */
-  async function acquire(key: HostKey): Promise<HostLease | null> {
+  async function acquire(key: HostKey, former: Slice | null): Promise<HostLease | null> {
     const late = Symbol('late');
-    const asked = store.acquireHost(key, owner, leaseMs);
+    const asked = store.acquireHost(key, owner, leaseMs, former?.lease);
     const { promise: limit, resolve } = Promise.withResolvers<typeof late>();
     const timer = setTimeout(resolve, PATIENCE_MS, late);
     try {
@@ -127,8 +151,12 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
   }
 
   async function renew(): Promise<void> {
-    const held = [...slices.values()];
-    if (held.length === 0) return;
+    // One incarnation at a time: the same number may be another host in the next.
+    const held = Map.groupBy(slices.values(), ({ lease }) => lease.incarnation);
+    await Promise.all(held.values().map(renewThese));
+  }
+
+  async function renewThese(held: readonly Slice[]): Promise<void> {
     const askedAt = clock.cautiousMs();
     const lost = new Set<HostId>(
       await store.renewHosts(
@@ -145,8 +173,7 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
         continue;
       }
       logger.warn({ host: slice.lease.key }, 'the lease on a host was lost');
-      slice.stop();
-      slice.abort();
+      slice.lose();
     }
   }
 

@@ -26,7 +26,10 @@ export interface RunningJob {
   generation: number;
 }
 
-/** Jobs being worked on, read once from the store; their options never change while they run. */
+/**
+ * Jobs being worked on, read once from the store; their options never change while they run. An incarnation of the store
+ * does not matter here: ids of jobs are never given out twice, and budgets are the store's to look at.
+ */
 export interface RunningJobs {
   get(id: JobId): Promise<RunningJob | null>;
   peek(id: JobId): RunningJob | undefined;

@@ -15,7 +15,7 @@ import type { Means } from './means.ts';
 import type { Policies } from './policies.ts';
 import type { RobotsCache } from './robots-cache.ts';
 import { type Refusal, robotsEnd, siteEnd, wayOutEnd } from './robots-end.ts';
-import { type RunningJob, type RunningJobs, tellWaiting } from './running-job.ts';
+import { type RunningJobs, tellWaiting } from './running-job.ts';
 import type { Slots } from './slots.ts';
 import { reportAttempt } from './task-report.ts';
 import { chooseWayOut, tierForRobots } from './way-out.ts';
@@ -40,11 +40,17 @@ export interface SliceParts {
 export interface SliceOptions extends SliceParts {
   /** Whether the lease has certainly not run out. False is not the end: a renewal may still be answered. */
   readonly isOurs: () => boolean;
+  /** The store has said that the lease is lost. */
+  readonly onLeaseLost: () => void;
 }
 
 /** One stretch of owning a host. */
 export interface Slice {
   readonly lease: HostLease;
+  /** What is known about the host here. */
+  readonly state: HostState;
+  /** The store has said that the lease is lost: what came of the slice after that is void. */
+  readonly isLost: boolean;
   /** Works until nothing is due, time is over while others wait, or it is told to stop. Releases the host. */
   run(): Promise<void>;
   /** There may be new tasks. */
@@ -53,6 +59,8 @@ export interface Slice {
   stop(): void;
   /** Ends what is under way; its tasks are given back. */
   abort(): void;
+  /** The store says that the lease is lost: starts nothing more and ends what is under way. */
+  lose(): void;
 }
 
 /** A host stays owned a little after its last task: single scrapes of one host follow each other. */
@@ -83,6 +91,7 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
   /** All places of the process are taken; one that becomes free is wanted here. */
   let wantsSlot = false;
   let isStopping = false;
+  let isLost = false;
   let wakeUp: (() => void) | null = null;
   /** Unexpected errors since the last task that went as planned. */
   let faultsInARow = 0;
@@ -349,7 +358,10 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     const written: Promise<unknown> = ledger
       .write(completion, isAwaited)
       .then((isKept) => {
-        if (!isKept) lose(running);
+        if (!isKept) {
+          running.generation += 1;
+          lose();
+        }
         // What the page led to may be in this host's mailbox now, or the task itself again.
         else if (completion.discovered.length > 0 || GOES_ON.has(completion.end.state)) mailbox.hearNews();
       })
@@ -372,11 +384,26 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     writes.add(written);
   }
 
-  function lose(running: RunningJob): void {
-    running.generation += 1;
+  function lose(): void {
+    const isNews = !isLost;
+    isLost = true;
     aborter.abort();
     stop();
+    if (isNews) parts.onLeaseLost();
   }
 
-  return { lease, run, wake: mailbox.hearNews, stop, abort: () => aborter.abort() };
+  return {
+    lease,
+    get state() {
+      return door.state;
+    },
+    get isLost() {
+      return isLost;
+    },
+    run,
+    wake: mailbox.hearNews,
+    stop,
+    abort: () => aborter.abort(),
+    lose,
+  };
 }

@@ -1,6 +1,6 @@
 import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 import { createCanonicalizer, parseSeed } from '../frontier/canonical.ts';
-import type { JobSeq, TaskId, UrlKey } from '../model/ids.ts';
+import type { Incarnation, JobSeq, TaskId, UrlKey } from '../model/ids.ts';
 import type { Job } from '../model/job.ts';
 import type { Page, PageRecord } from '../model/page.ts';
 import type { PageReader, PageReading, ReadOptions, ReadRequest } from '../pages/page-reading.ts';
@@ -53,6 +53,8 @@ const TRIES = 10;
 const MOST_KNOWN = 32;
 
 const canonical = createCanonicalizer(CLOSED_SCOPE);
+/** Beside the incarnations of stores. */
+const NO_STORE = '' as Incarnation;
 
 export function createExtraction({ reader, now }: ExtractionDeps): Extraction {
   const known = new Map<string, ReadRequest['job']>();
@@ -65,7 +67,14 @@ export function createExtraction({ reader, now }: ExtractionDeps): Extraction {
     if (job !== undefined) return job;
     lastSeq += 1;
     const options = { scope: CLOSED_SCOPE, page: { formats, extract } };
-    job = { seq: lastSeq as JobSeq, kind: 'scrape', options, seeds: [], generation: 0 };
+    job = {
+      seq: lastSeq as JobSeq,
+      kind: 'scrape',
+      options,
+      seeds: [],
+      generation: 0,
+      incarnation: NO_STORE,
+    };
     const [oldest] = known.keys();
     if (known.size >= MOST_KNOWN && oldest !== undefined) known.delete(oldest);
     known.set(key, job);

@@ -24,7 +24,7 @@ import type { TaskId } from '../model/ids.ts';
 import type { Task } from '../model/task.ts';
 import { createLogger } from '../observe/logger.ts';
 import { createMetrics } from '../observe/metrics.ts';
-import type { Completion, LedgerStore, Receipt } from '../ports/store.ts';
+import type { Completion, LeaseRef, LedgerStore, Receipt } from '../ports/store.ts';
 import { createLedger, type LedgerOptions } from './ledger.ts';
 
 const NEVER_MS = 1_000_000;
@@ -88,7 +88,7 @@ function ledgerOver(store: LedgerStore, changes: Partial<LedgerOptions> = {}) {
 }
 
 const numbered = (id: number): Completion => ({
-  lease: { hostId: 1 as Completion['lease']['hostId'], epoch: 1 },
+  lease: { hostId: 1 as LeaseRef['hostId'], epoch: 1, incarnation: 'a' as LeaseRef['incarnation'] },
   taskId: id as TaskId,
   jobSeq: 1 as Completion['jobSeq'],
   end: DONE,

@@ -167,8 +167,10 @@ export function createLedger(options: LedgerOptions): Ledger {
       const rejected = new Set(receipt.rejected);
       const kept =
         rejected.size === 0 ? completions : completions.filter(({ taskId }) => !rejected.has(taskId));
-      for (const { jobSeq, discovered } of kept) {
-        for (const task of discovered) if (isSettled(task)) known.add(jobSeq, task.urlKey);
+      for (const { lease, jobSeq, discovered } of kept) {
+        for (const task of discovered) {
+          if (isSettled(task)) known.add(lease.incarnation, jobSeq, task.urlKey);
+        }
       }
       onCommit(receipt, kept);
     } catch (error) {
@@ -178,7 +180,10 @@ export function createLedger(options: LedgerOptions): Ledger {
 
   return {
     write(completion, isAwaited) {
-      const discovered = completion.discovered.filter(({ urlKey }) => !known.has(completion.jobSeq, urlKey));
+      const { lease, jobSeq } = completion;
+      const discovered = completion.discovered.filter(
+        ({ urlKey }) => !known.has(lease.incarnation, jobSeq, urlKey),
+      );
       return new Promise((resolve, reject) => {
         pending.push({ completion: { ...completion, discovered }, resolve, reject });
         isUrgent ||= isAwaited;

@@ -6,6 +6,11 @@ export type JobId = Branded<string, 'JobId'>;
 /** The job's row number: what the frontier's rows point at, because a million tasks repeat it. */
 export type JobSeq = Branded<number, 'JobSeq'>;
 export type TaskId = Branded<number, 'TaskId'>;
+/**
+ * One uninterrupted history of the store. It is another one after everything that may have taken the store back in
+ * time: numbers such as JobSeq, TaskId and HostId may then name other rows.
+ */
+export type Incarnation = Branded<string, 'Incarnation'>;
 export type HostId = Branded<number, 'HostId'>;
 /** `hostname` or `hostname:port` (default ports left out): the unit of politeness and of ownership. */
 export type HostKey = Branded<string, 'HostKey'>;

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../errors/registry.ts';
 import type { OutcomeKind, PageYield } from '../model/attempt.ts';
 import type { Unanswered } from '../model/extraction.ts';
-import type { JobSeq, TaskId, UrlKey } from '../model/ids.ts';
+import type { Incarnation, JobSeq, TaskId, UrlKey } from '../model/ids.ts';
 import type { JobKind, JobOptions, PageOptions } from '../model/job.ts';
 import type { NewPage } from '../model/page.ts';
 import type { RenderExtra } from '../model/render.ts';
@@ -22,6 +22,8 @@ export interface ReadRequest {
      * it is reported again.
      */
     readonly generation: number;
+    /** Of the store that `seq` and `task.id` are numbers of. What readers remember of a job is of one incarnation. */
+    readonly incarnation: Incarnation;
   };
   readonly task: {
     readonly id: TaskId;

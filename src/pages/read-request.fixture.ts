@@ -1,5 +1,5 @@
 import { createCanonicalizer } from '../frontier/canonical.ts';
-import type { JobSeq, TaskId, UrlKey } from '../model/ids.ts';
+import type { Incarnation, JobSeq, TaskId, UrlKey } from '../model/ids.ts';
 import type { JobKind, PageOptions, Scope } from '../model/job.ts';
 import type { ReadRequest } from './page-reading.ts';
 
@@ -11,6 +11,7 @@ export interface RequestChanges {
   readonly page?: Partial<PageOptions>;
   readonly seeds?: readonly string[];
   readonly generation?: number;
+  readonly incarnation?: string;
   readonly task?: Partial<ReadRequest['task']>;
   readonly response?: Partial<Omit<ReadRequest['response'], 'body'>>;
   readonly body?: string | Uint8Array<ArrayBuffer>;
@@ -34,6 +35,7 @@ export function requestFor(changes: RequestChanges = {}): ReadRequest {
       kind: changes.kind ?? 'crawl',
       seeds: changes.seeds ?? ['http://site.test/'],
       generation: changes.generation ?? 0,
+      incarnation: (changes.incarnation ?? 'a') as Incarnation,
       options: {
         page: {
           engine: 'auto',

@@ -146,6 +146,14 @@ describe('the real thread', () => {
     expect([await found(5), await found(5), await found(6), await found(6)]).toEqual([1, 0, 1, 0]);
   });
 
+  it('reports a URL again in another incarnation of the store, in which the same number may be another job', async () => {
+    const found = async (incarnation: string) => {
+      const request = requestFor({ body: '<a href="/y">y</a>', generation: 7, incarnation });
+      return (await reader.read(request)).discovered.length;
+    };
+    expect([await found('b'), await found('b'), await found('c'), await found('b')]).toEqual([1, 0, 1, 1]);
+  });
+
   it('keeps what a browser brought before it answers, wherever its bytes lie', async () => {
     // Small buffers of Node's share their memory with others, which must stay as they are.
     const shared = Buffer.from('shared memory');

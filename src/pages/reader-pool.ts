@@ -197,6 +197,7 @@ function callOf(id: number, { job, task, response, fetchedAt }: ReadRequest, job
     id,
     seq: job.seq,
     generation: job.generation,
+    incarnation: job.incarnation,
     job: jobText,
     request: {
       task: { id: task.id, kind: task.kind, url: task.url, urlKey: task.urlKey, depth: task.depth },

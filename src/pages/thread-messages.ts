@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../errors/registry.ts';
-import type { JobSeq } from '../model/ids.ts';
+import type { Incarnation, JobSeq } from '../model/ids.ts';
 import type { PageReading, ReadRequest } from './page-reading.ts';
 
 /** What the reader pool and its threads say to each other, several at once in both directions. */
@@ -8,6 +8,7 @@ export interface ReadCall {
   readonly request: Omit<ReadRequest, 'job'>;
   readonly seq: JobSeq;
   readonly generation: number;
+  readonly incarnation: Incarnation;
   /** The job as JSON: text crosses to another thread for next to nothing, and is read there once. */
   readonly job: string;
 }

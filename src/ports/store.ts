@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../errors/registry.ts';
 import type { Attempt } from '../model/attempt.ts';
 import type { HostMemory } from '../model/host-memory.ts';
-import type { AccountId, HostId, HostKey, JobId, JobSeq, KeyId, TaskId } from '../model/ids.ts';
+import type { AccountId, HostId, HostKey, Incarnation, JobId, JobSeq, KeyId, TaskId } from '../model/ids.ts';
 import type { Budgets, Job, JobKind, JobStatus, NewJob } from '../model/job.ts';
 import type { NewPage, Page } from '../model/page.ts';
 import type { LedgerEntry, NewTask, Task, TaskState } from '../model/task.ts';
@@ -18,6 +18,16 @@ import type { SessionStore } from './session-store.ts';
  *
  * A host has at most one owner at a time. Owning is a lease with an epoch; the epoch grows with every new owner,
  * and whatever an older owner sends later is recognised by it and changes nothing.
+ *
+ * A store may go back in time: a backup is restored, or a replica that had not received everything takes over. What was
+ * committed last is then gone, and numbers of rows (hosts, tasks, jobs) are given out again. Such a store is another
+ * incarnation, and so is one that was merely restarted, because the two cannot be told apart. Every lease is of one
+ * incarnation and is lost in every other, so each call that carries a lease is refused by the same check, within the
+ * same transaction, that refuses an older owner.
+ *
+ * What callers remember of the store (which URLs a job has, which rows a number names) they remember of one incarnation.
+ * A completion may leave out URLs that the store is known to have only where that was learned in the incarnation of its
+ * lease: then the store is either that incarnation still, or refuses the completion, and the page is fetched again.
  */
 export interface Store extends JobStore, HostStore, LedgerStore, AccountStore, SessionStore {
   /** Brings the schema up to date; safe to call by many at once. Throws SCHEMA_TOO_NEW, DATABASE_CORRUPT. */
@@ -70,8 +80,14 @@ export interface HostStore {
   /**
    * Makes `owner` the owner for `leaseMs` from a moment between the call and its answer, with a new epoch. Tasks an earlier owner had claimed become
    * ready again (their interrupted attempt is not counted). Null when someone else owns it or nothing is due.
+   *
+   * A new incarnation of a shared store cannot know who owned which host when the former one ended, so it is null for
+   * `leaseMs` from its beginning: until then, owners of the former incarnation may be talking to their hosts. `former`
+   * is for such an owner: a lease of an earlier incarnation on this host that has not run out by the owner's clock. It
+   * proves that no one else talks to the host, and the host is given at once unless another owner has acquired it in
+   * this incarnation. Null when `former` is of this incarnation, in which a lost lease is lost for good.
    */
-  acquireHost(key: HostKey, owner: string, leaseMs: number): Promise<HostLease | null>;
+  acquireHost(key: HostKey, owner: string, leaseMs: number, former?: LeaseRef): Promise<HostLease | null>;
   /** Extends the leases as `acquireHost` would begin them; returns the ids of hosts that are no longer ours. */
   renewHosts(leases: readonly LeaseRef[], leaseMs: number): Promise<readonly HostId[]>;
   /**
@@ -182,12 +198,14 @@ export interface HostOffer {
 export interface LeaseRef {
   readonly hostId: HostId;
   readonly epoch: number;
+  /** Of the store that gave the lease. */
+  readonly incarnation: Incarnation;
 }
 
 export interface HostLease extends LeaseRef {
   readonly key: HostKey;
   readonly state: HostState;
-  /** The last owner did not release: when it last sent a request is unknown. */
+  /** When the last request was sent is unknown: the last owner did not release, or the store may have forgotten it. */
   readonly isTakenOver: boolean;
 }
 

@@ -49,10 +49,14 @@ async function deepReaderFor(options: ReadOptions): Promise<DeepReader | null> {
   return (request, decoded) => readDeeply(request, decoded, wish);
 }
 
-async function jobOf({ seq, generation, job: text }: ReadCall): Promise<KnownJob> {
+async function jobOf({ seq, generation, incarnation, job: text }: ReadCall): Promise<KnownJob> {
   const known = jobs.get(seq);
-  if (known !== undefined && known.job.generation === generation) return known;
-  const job = { ...(JSON.parse(text) as Omit<ReadRequest['job'], 'seq' | 'generation'>), seq, generation };
+  const isSame = known?.job.generation === generation && known.job.incarnation === incarnation;
+  if (known !== undefined && isSame) return known;
+  const job = {
+    ...(JSON.parse(text) as Omit<ReadRequest['job'], 'seq' | 'generation' | 'incarnation'>),
+    ...{ seq, generation, incarnation },
+  };
   const [oldest] = jobs.keys();
   if (jobs.size >= MAX_JOBS && oldest !== undefined) jobs.delete(oldest);
   const read = { job, rules: compileRules(job), deep: await deepReaderFor(job.options.page) };

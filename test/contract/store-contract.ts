@@ -1,10 +1,11 @@
-import { contract, type Open, type Skip } from './contract.ts';
+import { contract, type Skip } from './contract.ts';
 import { accountsContract } from './store/accounts-contract.ts';
 import { budgetsContract } from './store/budgets-contract.ts';
 import { claimsContract } from './store/claims-contract.ts';
 import { credentialsContract } from './store/credentials-contract.ts';
 import { hostileContract } from './store/hostile-contract.ts';
 import { hostsContract } from './store/hosts-contract.ts';
+import { incarnationContract, type OpenedStore } from './store/incarnation-contract.ts';
 import { jobsContract } from './store/jobs-contract.ts';
 import { ledgerContract } from './store/ledger-contract.ts';
 import { lifeContract } from './store/life-contract.ts';
@@ -17,7 +18,11 @@ import { survivalContract } from './store/survival-contract.ts';
 import type { TimedStore } from './store/timed-store.ts';
 
 /** What every store must hold. `open` gives a migrated, empty store. */
-export function storeContract(name: string, open: Open<TimedStore>, skips: readonly Skip[] = []): void {
+export function storeContract(
+  name: string,
+  open: () => Promise<OpenedStore>,
+  skips: readonly Skip[] = [],
+): void {
   contract<TimedStore>(`store: ${name}`, open, skips, (holds) => {
     jobsContract(holds);
     pagingContract(holds);
@@ -32,6 +37,7 @@ export function storeContract(name: string, open: Open<TimedStore>, skips: reado
     credentialsContract(holds);
     hostileContract(holds);
     survivalContract(holds);
+    incarnationContract(holds);
     propertiesContract(holds);
     modelContract(holds);
   });

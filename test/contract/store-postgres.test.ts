@@ -1,17 +1,25 @@
 import { inject } from 'vitest';
 import { createPostgresStore } from '../../src/drivers/store-postgres/postgres-store.ts';
-import { createSchema, type Schema } from '../../src/drivers/store-postgres/schema.fixture.ts';
-import type { Opened } from './contract.ts';
+import {
+  createSchema,
+  restoreIncarnation,
+  type Schema,
+} from '../../src/drivers/store-postgres/schema.fixture.ts';
+import type { OpenedStore } from './store/incarnation-contract.ts';
 import { ownClockContract } from './store/own-clock-contract.ts';
-import { openTimed, type TimedStore } from './store/timed-store.ts';
+import { openTimed } from './store/timed-store.ts';
 import { storeContract } from './store-contract.ts';
 
-async function openIn(schema: Schema): Promise<Opened<TimedStore>> {
+async function openIn(schema: Schema): Promise<OpenedStore> {
   const driver = await openTimed((now) => createPostgresStore({ url: schema.url, poolSize: 4, now }));
   await driver.migrate();
   return {
     driver,
     reopen: () => openIn(schema),
+    async comeBack() {
+      await restoreIncarnation(schema);
+      return openIn(schema);
+    },
     async close() {
       await driver.close();
       await schema.drop();

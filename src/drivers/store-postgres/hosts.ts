@@ -1,4 +1,4 @@
-import type { HostId, JobId } from '../../model/ids.ts';
+import type { HostId, Incarnation, JobId } from '../../model/ids.ts';
 import type { HostStore } from '../../ports/store.ts';
 import {
   cursorOf,
@@ -42,38 +42,43 @@ export function createHostStore(database: Database): HostStore {
       return rows.map((row) => ({ key: hostKeyOf(row.key), rank: Number(row.rank) }));
     },
 
-    async acquireHost(key, owner, leaseMs) {
-      const [row] = await database.query(`SELECT * FROM acquire_host($1, $2, ${NOW}, $3)`, [
-        key,
-        owner,
-        leaseMs,
-      ]);
+    async acquireHost(key, owner, leaseMs, former) {
+      const [row] = await database.query(
+        `SELECT * FROM acquire_host(acquirable($1, $4, $3), $2, ${NOW}, $3) AS a, LATERAL note_lease(a.host_id) AS n`,
+        [key, owner, leaseMs, former?.incarnation ?? null],
+      );
       if (row === undefined) return null;
       return {
         hostId: Number(row.host_id) as HostId,
         epoch: Number(row.epoch),
+        incarnation: String(row.incarnation) as Incarnation,
         key,
         state: hostStateOf(row.state),
-        isTakenOver: row.is_taken_over === true,
+        isTakenOver: row.is_taken_over === true || row.is_forgotten === true,
       };
     },
 
     async renewHosts(leases, leaseMs) {
       if (leases.length === 0) return [];
-      const rows = await database.query(`SELECT * FROM renew_hosts($1, $2, ${NOW}, $3) AS lost`, [
-        leases.map(({ hostId }) => hostId),
-        leases.map(({ epoch }) => epoch),
-        leaseMs,
-      ]);
+      const rows = await database.query(
+        `SELECT * FROM renew_hosts($1, lease_epochs($2, $4), ${NOW}, $3) AS lost`,
+        [
+          leases.map(({ hostId }) => hostId),
+          leases.map(({ epoch }) => epoch),
+          leaseMs,
+          leases.map(({ incarnation }) => incarnation),
+        ],
+      );
       return rows.map((row) => Number(row.lost) as HostId);
     },
 
     async releaseHost(lease, state, notBefore) {
-      await database.query(`SELECT release_host($1, $2, $3, $4, ${NOW})`, [
+      await database.query(`SELECT release_host($1, lease_epoch($2, $5), $3, $4, ${NOW})`, [
         lease.hostId,
         lease.epoch,
         jsonParameter(state),
         notBefore,
+        lease.incarnation,
       ]);
     },
 
@@ -84,12 +89,10 @@ export function createHostStore(database: Database): HostStore {
     },
 
     async claimTasks(lease, limit, exceptJobs) {
-      const rows = await database.query(`SELECT * FROM claim_tasks($1, $2, $3, ${NOW}, $4)`, [
-        lease.hostId,
-        lease.epoch,
-        limit,
-        exceptJobs,
-      ]);
+      const rows = await database.query(
+        `SELECT * FROM claim_tasks($1, lease_epoch($2, $5), $3, ${NOW}, $4)`,
+        [lease.hostId, lease.epoch, limit, exceptJobs, lease.incarnation],
+      );
       return rows.map((row) => taskOf(row, String(row.job_id) as JobId));
     },
 

@@ -25,8 +25,11 @@ export function createLedgerStore(database: Database): LedgerStore {
       const id = unanswered.get(completions) ?? randomUUID();
       unanswered.set(completions, id);
       const [row] = await database.query(
-        `SELECT commit_batch($1, ${NOW}, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) AS receipt`,
-        [id, ...parametersOf(completions), PROVISIONAL],
+        `SELECT commit_batch($1, ${NOW}, $2, $3, $4, lease_epochs($5, $12), $6, $7, $8, $9, $10, $11) AS receipt`,
+        [
+          ...[id, ...parametersOf(completions), PROVISIONAL],
+          completions.map(({ lease }) => lease.incarnation),
+        ],
       );
       unanswered.delete(completions);
       return JSON.parse(String(row?.receipt)) as Receipt;
@@ -36,8 +39,11 @@ export function createLedgerStore(database: Database): LedgerStore {
       const found = createFoundTasks();
       found.add(1, { ...target, foundBy: 'redirect', foundOn: task });
       const [row] = await database.query(
-        `SELECT reserve_url($1, $2, $3, $4, $5, $6, $7, ${NOW}) AS is_reserved`,
-        [lease.hostId, lease.epoch, task, target.urlKey, found.hosts, found.json, PROVISIONAL],
+        `SELECT reserve_url($1, lease_epoch($2, $8), $3, $4, $5, $6, $7, ${NOW}) AS is_reserved`,
+        [
+          ...[lease.hostId, lease.epoch, task, target.urlKey, found.hosts, found.json, PROVISIONAL],
+          lease.incarnation,
+        ],
       );
       return row?.is_reserved === true;
     },

@@ -150,4 +150,33 @@ describe('migrating', () => {
     database.exec('PRAGMA max_page_count = 100000');
     expect(migrate(database)).toEqual({ from: 0, to: NEWEST });
   });
+
+  it('gives tasks that an earlier program left without a host the row of their host, ready to be fetched', () => {
+    const database = open();
+    // As an earlier program opened it.
+    database.exec('PRAGMA foreign_keys = OFF');
+    for (const migration of MIGRATIONS.slice(0, 2)) database.exec(migration);
+    database.exec(`PRAGMA user_version = 2;
+      INSERT INTO jobs (id, account_id, kind, status, options, seeds, created_at)
+        VALUES ('j', 'default', 'batch', 'queued', '{}', '[]', 0);
+      INSERT INTO hosts (key, rank) VALUES ('known.test', 9);`);
+    const urls = ['https://a.test:8443/x', 'http://known.test/?q=http://b.test/', 'https://b.test'];
+    for (const [at, url] of urls.entries()) {
+      database.run(
+        `INSERT INTO tasks (job_seq, host_id, kind, state, rank, depth, found_by, url_key, url, created_at)
+           VALUES (1, ?, 'page', 'ready', 0, 0, 'seed', ?, ?, 0)`,
+        2 + at,
+        url,
+        url,
+      );
+    }
+    migrate(database);
+    const rows = database.all(
+      'SELECT t.url, h.key, h.next_at FROM tasks t JOIN hosts h ON h.id = t.host_id ORDER BY t.id',
+    );
+    const hosts = ['a.test:8443', 'known.test', 'b.test'];
+    expect(rows).toEqual(urls.map((url, at) => ({ url, key: hosts[at], next_at: 0 })));
+    expect(database.all('PRAGMA foreign_key_check')).toEqual([]);
+    expect(database.get('PRAGMA integrity_check')).toEqual({ integrity_check: 'ok' });
+  });
 });

@@ -20,7 +20,8 @@ const CACHE_KIB = 16_384;
 
 export function openDatabase(path: string): Database {
   const connection = translate(path, () => {
-    const opened = new DatabaseSync(path, { timeout: 10_000 });
+    // Without the defensive mode: a migration adds references to tables where they stand, see MIGRATIONS.
+    const opened = new DatabaseSync(path, { timeout: 10_000, defensive: false });
     requireSound(opened, path);
     opened.exec(`
       PRAGMA journal_mode = WAL;
@@ -29,6 +30,7 @@ export function openDatabase(path: string): Database {
       PRAGMA temp_store = MEMORY;
       PRAGMA wal_autocheckpoint = 8000;
       PRAGMA journal_size_limit = 67108864;
+      PRAGMA foreign_keys = ON;
     `);
     return opened;
   });

@@ -1,4 +1,4 @@
-import type { HostId, HostKey, JobId, JobSeq } from '../../model/ids.ts';
+import type { HostId, HostKey, Incarnation, JobId, JobSeq } from '../../model/ids.ts';
 import type { Task } from '../../model/task.ts';
 import type { HostStore } from '../../ports/store.ts';
 import {
@@ -19,7 +19,11 @@ import { returnClaims } from './mailboxes.ts';
 import type { Synchronous } from './synchronous.ts';
 import { createTally } from './tally.ts';
 
-export function createHostStore(database: Database, now: () => number): Synchronous<HostStore> {
+export function createHostStore(
+  database: Database,
+  incarnation: Incarnation,
+  now: () => number,
+): Synchronous<HostStore> {
   /** Tasks whose retry is due join the others. */
   function promote(host: HostId): void {
     database.run(
@@ -81,12 +85,15 @@ export function createHostStore(database: Database, now: () => number): Synchron
         .map((row) => ({ key: hostKeyOf(row.key), rank: Number(row.rank) }));
     },
 
-    acquireHost(key, owner, leaseMs) {
+    acquireHost(key, owner, leaseMs, former) {
+      if (former?.incarnation === incarnation) return null;
       const row = database.get('SELECT * FROM hosts WHERE key = ?', key);
       if (row === undefined) return null;
       const host = Number(row.id) as HostId;
       const isTakenOver = row.owner !== null;
-      if (Number(isTakenOver ? row.lease_until : row.blocked_until) > now()) return null;
+      // The owner that had the host in the former incarnation need not wait for the end of its own lease.
+      const isOver = former !== undefined && row.leased_in !== incarnation;
+      if (Number(isTakenOver ? (isOver ? 0 : row.lease_until) : row.blocked_until) > now()) return null;
       if (isTakenOver) settleReturned(host);
       promote(host);
       const first = firstReady(host);
@@ -103,21 +110,30 @@ export function createHostStore(database: Database, now: () => number): Synchron
       }
       const epoch = Number(row.epoch) + 1;
       database.run(
-        'UPDATE hosts SET owner = ?, epoch = ?, lease_until = ?, next_at = ?, rank = ? WHERE id = ?',
+        'UPDATE hosts SET owner = ?, epoch = ?, leased_in = ?, lease_until = ?, next_at = ?, rank = ? WHERE id = ?',
         owner,
         epoch,
+        incarnation,
         now() + leaseMs,
         now() + leaseMs,
         Number(first.rank),
         host,
       );
-      return { hostId: host, epoch, key, state: hostStateOf(row.state), isTakenOver };
+      return {
+        hostId: host,
+        epoch,
+        incarnation,
+        key,
+        state: hostStateOf(row.state),
+        isTakenOver: isTakenOver || former !== undefined,
+      };
     },
 
     renewHosts(leases, leaseMs) {
       return leases
         .filter(
-          ({ hostId, epoch }) =>
+          ({ hostId, epoch, ...lease }) =>
+            lease.incarnation !== incarnation ||
             database.run(
               'UPDATE hosts SET lease_until = ?, next_at = ? WHERE id = ? AND epoch = ? AND owner IS NOT NULL',
               now() + leaseMs,
@@ -130,7 +146,7 @@ export function createHostStore(database: Database, now: () => number): Synchron
     },
 
     releaseHost(lease, state, notBefore) {
-      if (!holds(database, new Map(), lease)) return;
+      if (!holds(database, incarnation, lease)) return;
       settleReturned(lease.hostId);
       promote(lease.hostId);
       const first = firstReady(lease.hostId);
@@ -160,7 +176,7 @@ export function createHostStore(database: Database, now: () => number): Synchron
     },
 
     claimTasks(lease, limit, exceptJobs) {
-      if (!holds(database, new Map(), lease)) return [];
+      if (!holds(database, incarnation, lease)) return [];
       promote(lease.hostId);
       const passedOver = [...exceptJobs];
       const claimed: Task[] = [];

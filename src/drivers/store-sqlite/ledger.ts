@@ -1,4 +1,4 @@
-import type { HostId, HostKey, JobSeq, TaskId } from '../../model/ids.ts';
+import type { HostId, HostKey, Incarnation, JobSeq, TaskId } from '../../model/ids.ts';
 import type { JobKind } from '../../model/job.ts';
 import type { NewPage } from '../../model/page.ts';
 import type { Completion, LeaseRef, LedgerStore } from '../../ports/store.ts';
@@ -16,6 +16,7 @@ interface LedgerJob extends JobRef {
 export function createLedgerStore(
   database: Database,
   hostIds: Map<HostKey, HostId>,
+  incarnation: Incarnation,
   clock: () => number,
 ): Synchronous<LedgerStore> {
   return {
@@ -31,7 +32,7 @@ export function createLedgerStore(
         jobs.set(completion.jobSeq, job);
         if (
           job === null ||
-          !holds(database, leases, completion.lease) ||
+          !holds(database, incarnation, completion.lease, leases) ||
           !end(database, completion, job, tally, mailboxes, now)
         ) {
           rejected.push(completion.taskId);
@@ -47,7 +48,7 @@ export function createLedgerStore(
 
     reserveUrl(lease, task, target) {
       const now = clock();
-      if (!holds(database, new Map(), lease)) return false;
+      if (!holds(database, incarnation, lease)) return false;
       const claimed = database.get(
         `SELECT job_seq, url_key FROM tasks WHERE id = ? AND state = 'claimed'`,
         task,
@@ -85,7 +86,13 @@ function readJob(database: Database, seq: JobSeq): LedgerJob | null {
 }
 
 /** Whether the lease is still the host's newest. An expired one that nobody has taken over still counts. */
-export function holds(database: Database, leases: Map<HostId, number>, lease: LeaseRef): boolean {
+export function holds(
+  database: Database,
+  incarnation: Incarnation,
+  lease: LeaseRef,
+  leases = new Map<HostId, number>(),
+): boolean {
+  if (lease.incarnation !== incarnation) return false;
   let epoch = leases.get(lease.hostId);
   if (epoch === undefined) {
     const row = database.get('SELECT epoch FROM hosts WHERE id = ? AND owner IS NOT NULL', lease.hostId);

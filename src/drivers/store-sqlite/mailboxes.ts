@@ -30,7 +30,10 @@ export interface Mailboxes {
 const MOST_CACHED_HOSTS = 50_000;
 const OVERTURNED_RULES = JSON.stringify([...PROVISIONAL_RULES]);
 
-/** `ids` outlives the transaction: host rows are never deleted, so a cached id stays right. */
+/**
+ * `ids` outlives the transaction: committed host rows are never deleted, so their ids stay right. The ids of rows that
+ * are not committed are in it too: the owner of the map empties it when a savepoint or a transaction is rolled back.
+ */
 export function createMailboxes(database: Database, ids: Map<HostKey, HostId>): Mailboxes {
   const woken = new Map<HostId, number>();
 

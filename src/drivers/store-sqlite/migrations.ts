@@ -1,3 +1,9 @@
+/** The host of a task's current URL, in SQL: canonical URLs have neither a user nor an empty path. */
+const HOST_OF_TASK = `substr(
+  substr(coalesce(at_url, url), instr(coalesce(at_url, url), '//') + 2), 1,
+  instr(substr(coalesce(at_url, url), instr(coalesce(at_url, url), '//') + 2) || '/', '/') - 1
+)`;
+
 /**
  * The schema, one entry per version; never edited once released, only added to. Kept to SQL that PostgreSQL
  * understands with other type names, except where SQLite's own features earn their place.
@@ -182,4 +188,33 @@ export const MIGRATIONS: readonly string[] = [
   );
   CREATE INDEX credentials_account ON credentials (account_id, seq);
   `,
+  // References of tasks and pages. Earlier programs could leave tasks on a host row that had been rolled back: these get
+  // the row of their host and are due at once. The references are added to the text of the schema, which SQLite allows
+  // for constraints that do not change how rows are stored; copying tables of many gigabytes would take as much room
+  // again. pages.job_seq has none: the task of the page has one. tasks.found_on has none: it only tells where a URL came
+  // from, and deleting a job would need an index on it.
+  `
+  CREATE TEMP TABLE strays AS SELECT id, ${HOST_OF_TASK} AS key FROM tasks t
+    WHERE NOT EXISTS (SELECT 1 FROM hosts h WHERE h.id = t.host_id);
+  INSERT OR IGNORE INTO hosts (key, rank) SELECT DISTINCT key, 0 FROM strays;
+  UPDATE tasks SET host_id = (SELECT h.id FROM strays s JOIN hosts h ON h.key = s.key WHERE s.id = tasks.id)
+    WHERE id IN (SELECT id FROM strays);
+  UPDATE hosts SET next_at = 0 WHERE owner IS NULL AND key IN (
+    SELECT s.key FROM strays s JOIN tasks t ON t.id = s.id WHERE t.state IN ('ready', 'waiting', 'claimed')
+  );
+  DROP TABLE strays;
+  DELETE FROM tasks WHERE NOT EXISTS (SELECT 1 FROM jobs j WHERE j.seq = tasks.job_seq);
+  DELETE FROM pages WHERE NOT EXISTS (SELECT 1 FROM tasks t WHERE t.id = pages.task_id);
+  PRAGMA writable_schema = ON;
+  UPDATE sqlite_schema SET sql = replace(replace(sql,
+      'job_seq INTEGER NOT NULL,', 'job_seq INTEGER NOT NULL REFERENCES jobs (seq),'),
+      'host_id INTEGER NOT NULL,', 'host_id INTEGER NOT NULL REFERENCES hosts (id),')
+    WHERE type = 'table' AND name = 'tasks';
+  UPDATE sqlite_schema SET sql = replace(sql,
+      'task_id INTEGER NOT NULL UNIQUE,', 'task_id INTEGER NOT NULL UNIQUE REFERENCES tasks (id),')
+    WHERE type = 'table' AND name = 'pages';
+  PRAGMA writable_schema = RESET;
+  `,
+  // The incarnation in which the host was acquired last.
+  'ALTER TABLE hosts ADD COLUMN leased_in TEXT;',
 ];

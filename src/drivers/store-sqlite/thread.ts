@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
-import type { HostId, HostKey } from '../../model/ids.ts';
+import type { HostId, HostKey, Incarnation } from '../../model/ids.ts';
 import { releaseBytes } from '../../model/own-memory.ts';
 import type { Store } from '../../ports/store.ts';
 import { createAccountStore } from './accounts.ts';
@@ -47,14 +48,17 @@ const { path } = workerData as { path: string };
 const database = openDatabase(path);
 /** When the call under way was made. */
 let calledAt = 0;
+/** Ids of host rows. The map outlives transactions, so every rollback empties it: see `runTogether`. */
+const hostIds = new Map<HostKey, HostId>();
+/** One for each opening: a file can only be replaced by an older copy while no process has it open. */
+const incarnation = randomUUID() as string as Incarnation;
 const store = createStore(database, () => calledAt);
 
 function createStore(connection: Database, now: () => number): Synchronous<Store> {
-  const hostIds = new Map<HostKey, HostId>();
   return {
     ...createJobStore(connection, hostIds, now),
-    ...createHostStore(connection, now),
-    ...createLedgerStore(connection, hostIds, now),
+    ...createHostStore(connection, incarnation, now),
+    ...createLedgerStore(connection, hostIds, incarnation, now),
     ...createAccountStore(connection),
     ...createSessionStore(connection),
     migrate: () => migrate(connection),
@@ -90,12 +94,18 @@ function runTogether(calls: readonly Call[]): Answer[] {
     const answers = calls.map((call) => {
       database.exec('SAVEPOINT call');
       const answer = run(call);
-      database.exec('failure' in answer ? 'ROLLBACK TO call; RELEASE call' : 'RELEASE call');
+      if ('failure' in answer) {
+        // A host row that this call made is gone with it, and its id may be given to another host.
+        hostIds.clear();
+        database.exec('ROLLBACK TO call; RELEASE call');
+      } else database.exec('RELEASE call');
       return answer;
     });
     database.exec('COMMIT');
     return answers;
   } catch (error) {
+    // Of all calls of this transaction, those that had succeeded too.
+    hostIds.clear();
     try {
       database.exec('ROLLBACK');
     } catch {

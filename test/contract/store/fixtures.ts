@@ -181,7 +181,7 @@ export function completion(
 ): Completion {
   const hasPage = end.state === 'done';
   return {
-    lease: { hostId: lease.hostId, epoch: lease.epoch },
+    lease: { hostId: lease.hostId, epoch: lease.epoch, incarnation: lease.incarnation },
     taskId: task.id,
     jobSeq: task.jobSeq,
     end,

@@ -28,7 +28,13 @@ export interface TimedStore extends TimelessStore {
   retryJob(id: JobId, now: number): Promise<Job | null>;
   expireJobs(now: number): Promise<readonly JobId[]>;
   offerHosts(now: number, limit: number): Promise<readonly HostOffer[]>;
-  acquireHost(key: HostKey, owner: string, now: number, leaseMs: number): Promise<HostLease | null>;
+  acquireHost(
+    key: HostKey,
+    owner: string,
+    now: number,
+    leaseMs: number,
+    former?: LeaseRef,
+  ): Promise<HostLease | null>;
   renewHosts(leases: readonly LeaseRef[], now: number, leaseMs: number): Promise<readonly HostId[]>;
   releaseHost(lease: LeaseRef, state: HostState, notBefore: number, now: number): Promise<void>;
   releaseAllHosts(now: number): Promise<number>;
@@ -78,7 +84,8 @@ export async function openTimed(open: (now: () => number) => Promise<Store>): Pr
     retryJob: (id, now) => at(now, () => plain.retryJob(id)),
     expireJobs: (now) => at(now, () => plain.expireJobs()),
     offerHosts: (now, limit) => at(now, () => plain.offerHosts(limit)),
-    acquireHost: (key, owner, now, leaseMs) => at(now, () => plain.acquireHost(key, owner, leaseMs)),
+    acquireHost: (key, owner, now, leaseMs, former) =>
+      at(now, () => plain.acquireHost(key, owner, leaseMs, former)),
     renewHosts: (leases, now, leaseMs) => at(now, () => plain.renewHosts(leases, leaseMs)),
     releaseHost: (lease, state, notBefore, now) => at(now, () => plain.releaseHost(lease, state, notBefore)),
     releaseAllHosts: (now) => at(now, () => plain.releaseAllHosts()),

@@ -1,5 +1,6 @@
 import { FRONTIER_FUNCTIONS } from './frontier-functions.ts';
 import { HOST_FUNCTIONS } from './host-functions.ts';
+import { INCARNATION_FUNCTIONS } from './incarnation-functions.ts';
 import { JOB_FUNCTIONS } from './job-functions.ts';
 import { LEDGER_FUNCTIONS } from './ledger-functions.ts';
 import { SESSION_TABLES } from './session-tables.ts';
@@ -25,4 +26,5 @@ export const MIGRATIONS: readonly Migration[] = [
     sql: [TABLES, JOB_FUNCTIONS, FRONTIER_FUNCTIONS, HOST_FUNCTIONS, LEDGER_FUNCTIONS].join('\n'),
   },
   { minReader: 1, sql: SESSION_TABLES },
+  { minReader: 1, sql: INCARNATION_FUNCTIONS },
 ];
