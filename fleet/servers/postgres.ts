@@ -1,6 +1,18 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { access, chmod, chown, glob, mkdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  access,
+  appendFile,
+  chmod,
+  chown,
+  glob,
+  mkdir,
+  readFile,
+  realpath,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, sep } from 'node:path';
 import { promisify } from 'node:util';
@@ -34,6 +46,13 @@ export interface PostgresServer {
   restart(): Promise<void>;
   /** kill -9 of the postmaster and all its processes: the next start recovers from the write-ahead log. */
   kill(): Promise<void>;
+  /** Copies the running cluster into a new folder, as a nightly backup does. */
+  backUp(dir: string): Promise<void>;
+  /**
+   * kill(), then the cluster that backUp() left in the folder takes the place of the present one, on the same port: what
+   * was committed since is gone. It ends its recovery on a new timeline, as a promoted replica does.
+   */
+  restore(dir: string): Promise<void>;
   /** Pauses the postmaster and every process of a connection. */
   pause(): Promise<void>;
   resume(): Promise<void>;
@@ -49,6 +68,7 @@ const run = promisify(execFile);
 const VERSION = /PostgreSQL\) (?:1[5-9]|[2-9]\d)/;
 const OWNER = 'scrapifie';
 const INIT_MS = 60_000;
+const COPY_MS = 120_000;
 const READY_MS = 60_000;
 const CONNECT_MS = 5_000;
 const QUERY_MS = 30_000;
@@ -114,6 +134,12 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
     for (const one of [pid, ...children]) if (one !== undefined) signalOne(one, signal);
   }
 
+  async function kill(): Promise<void> {
+    // A connection that outlives the postmaster holds on to its shared memory, and the next start would refuse.
+    await signalAll('SIGKILL');
+    await server.kill();
+  }
+
   return {
     url: urlOf(OWNER),
     adminUrl,
@@ -144,10 +170,31 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
       await server.stop();
       await server.start();
     },
-    async kill() {
-      // A connection that outlives the postmaster holds on to its shared memory, and the next start would refuse.
-      await signalAll('SIGKILL');
-      await server.kill();
+    kill,
+    async backUp(folder) {
+      const copier = await findProgram('pg_basebackup', {
+        says: VERSION,
+        folders: [dirname(command), ...folders],
+      });
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      if (user !== null) {
+        await chown(folder, user.uid, user.gid);
+        await letThrough(folder);
+      }
+      const place = ['-h', '127.0.0.1', '-p', String(port), '-U', OWNER];
+      const how = ['-X', 'stream', '--checkpoint', 'fast', '--no-sync', '--no-password'];
+      const env = { ...process.env, PGPASSWORD: password };
+      await run(copier, ['-D', folder, ...place, ...how], { env, timeout: COPY_MS, ...(user ?? {}) });
+    },
+    async restore(folder) {
+      await kill();
+      await rm(data, { recursive: true, force: true });
+      await run('cp', ['-a', folder, data], { timeout: COPY_MS });
+      // An archive without anything in it: recovery ends where the copy ends.
+      await appendFile(join(data, 'postgresql.auto.conf'), "restore_command = 'false'\n");
+      await writeFile(join(data, 'recovery.signal'), '');
+      if (user !== null) await chown(join(data, 'recovery.signal'), user.uid, user.gid);
+      await server.start();
     },
     pause: () => signalAll('SIGSTOP'),
     resume: () => signalAll('SIGCONT'),

@@ -1,0 +1,186 @@
+import { hash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { netUrl, renderNetPage } from '../../site/pages/net.ts';
+import type { FleetClient } from './fleet-client.ts';
+import type { CallRecord } from './history.ts';
+import { createJobLife, type Harvest, type JobLife } from './job-life.ts';
+import { batchPlan, crawlPlan, type JobPlan, renderPlan, retryPlan } from './job-plans.ts';
+import type { ApiJob } from './records.ts';
+
+export interface WorkloadOptions {
+  readonly client: FleetClient;
+  readonly port: number;
+  readonly random: () => number;
+  readonly now: () => number;
+  /** Of the one large crawl that lasts for most of the run; the others share its hosts. */
+  readonly mainHosts: number;
+  readonly mainPagesPerHost: number;
+  /** Pages of a job beside it, on average. */
+  readonly sidePages: number;
+  /** Jobs beside it at the same time; with none there is nothing but the large crawl. */
+  readonly sideJobs: number;
+  /** New jobs are accepted until so many pages have been asked for; afterwards for as long as `hasMore` says. */
+  readonly pages: number;
+  readonly hasMore: () => boolean;
+  readonly hasBrowser: boolean;
+}
+
+/** Clients that use the fleet all at once, each in its own way. */
+export interface Workload {
+  readonly calls: readonly CallRecord[];
+  readonly lives: readonly JobLife[];
+  /** Pages that were asked for so far. */
+  readonly pagesAsked: number;
+  /** Resolves when there is no more to be accepted and every job has ended. */
+  run(): Promise<void>;
+  /** One job more, seen through to its end. */
+  live(plan: JobPlan): Promise<void>;
+  /** Accepts nothing more and gives up what has not ended. */
+  giveUp(): void;
+  /** Sees every job through once more, after the faults: the store may have gone back behind an end. */
+  settleAll(): Promise<void>;
+  harvestAll(): Promise<Harvest[]>;
+  /** Deletes every job that the store knows, also those that no client remembers. Resolves with their ids. */
+  deleteAll(): Promise<string[]>;
+}
+
+const SCRAPE_WEB = { hosts: 30, pagesPerHost: 5_000 };
+const SCRAPE_MS = 40_000;
+const BETWEEN_SCRAPES_MS = 300;
+const MOST_LISTED = 100;
+const RENDERED_AT_ONCE = 20;
+const FAILING_AT_ONCE = 8;
+
+export function createWorkload(options: WorkloadOptions): Workload {
+  const { client, port, random, now } = options;
+  const calls: CallRecord[] = [];
+  const lives: JobLife[] = [];
+  let pagesAsked = 0;
+  let jobs = 0;
+  let scrapes = 0;
+  let hasGivenUp = false;
+
+  const isOver = () => hasGivenUp;
+  const isMoreWanted = () => !hasGivenUp && (pagesAsked < options.pages || options.hasMore());
+
+  async function live(plan: JobPlan): Promise<void> {
+    const life = createJobLife({ plan, client, now, onCall: (call) => void calls.push(call) });
+    lives.push(life);
+    pagesAsked += Object.keys(plan.wanted).length;
+    await life.accept();
+    await life.settle(isOver);
+  }
+
+  /** Another size each time: no two jobs have a URL in common. */
+  function sidePlan(): JobPlan {
+    jobs += 1;
+    const hosts = Math.min(options.mainHosts, 8 + Math.floor(random() * 12));
+    const pagesPerHost = Math.ceil(options.sidePages / hosts) + (jobs % 3);
+    const course = {
+      cancelsAt: random() < 0.35 ? Math.ceil(hosts * pagesPerHost * random() * 0.6) : null,
+      isDeletedEarly: random() < 0.4,
+    };
+    const unique = uniqueSize({ hosts, pagesPerHost });
+    return random() < 0.6
+      ? crawlPlan(`crawl-${jobs}`, unique, port, course)
+      : batchPlan(`batch-${jobs}`, unique, port, course);
+  }
+
+  const taken = new Set<string>([`${options.mainHosts}x${options.mainPagesPerHost}`]);
+  function uniqueSize({ hosts, pagesPerHost }: { hosts: number; pagesPerHost: number }) {
+    let pages = pagesPerHost;
+    while (taken.has(`${hosts}x${pages}`)) pages += 1;
+    taken.add(`${hosts}x${pages}`);
+    return { hosts, pagesPerHost: pages };
+  }
+
+  /** One page under a key, asked for again with the same key: the same page of the same job. */
+  async function scrapeTwice(): Promise<void> {
+    scrapes += 1;
+    const page = { host: Math.floor(random() * SCRAPE_WEB.hosts), page: scrapes % SCRAPE_WEB.pagesPerHost };
+    const url = netUrl(SCRAPE_WEB, page, port);
+    const wanted = hash('sha256', renderNetPage(SCRAPE_WEB, page, port));
+    const idempotencyKey = `scrape-${scrapes}`;
+    for (let time = 0; time < 2 && !isOver(); time++) {
+      const at = now();
+      const { status, data } = await client.ask('POST', '/v1/scrape', {
+        body: { url, formats: ['rawHtml'] },
+        ...{ idempotencyKey, limitMs: SCRAPE_MS },
+      });
+      const { id, contentHash, rawHtml } = data as {
+        id: string;
+        contentHash: string;
+        rawHtml: string | null;
+      };
+      const isRight = contentHash === wanted && rawHtml !== null && hash('sha256', rawHtml) === wanted;
+      const answer = `${id} ${isRight ? 'right' : `wrong: ${contentHash}`} ${url}`;
+      calls.push({ at, endedAt: now(), job: idempotencyKey, what: 'scrape', status, answer });
+    }
+  }
+
+  async function repeat(work: () => Promise<void>, betweenMs: number): Promise<void> {
+    do {
+      await work();
+      await delay(betweenMs);
+    } while (isMoreWanted());
+  }
+
+  async function* listed(): AsyncGenerator<ApiJob> {
+    let cursor = '';
+    do {
+      const { data } = await client.ask('GET', `/v1/jobs?limit=${MOST_LISTED}${cursor}`);
+      const { items, nextCursor } = data as { items: ApiJob[]; nextCursor: string | null };
+      yield* items;
+      cursor = nextCursor === null ? '' : `&cursor=${encodeURIComponent(nextCursor)}`;
+    } while (cursor !== '');
+  }
+
+  return {
+    calls,
+    lives,
+    get pagesAsked() {
+      return pagesAsked;
+    },
+    live,
+    async run() {
+      const { mainHosts: hosts, mainPagesPerHost: pagesPerHost } = options;
+      const main = live(crawlPlan('crawl-main', { hosts, pagesPerHost }, port));
+      if (options.sideJobs === 0) return main;
+      await Promise.all([
+        main,
+        ...Array.from({ length: options.sideJobs }, () => repeat(() => live(sidePlan()), 0)),
+        repeat(() => live(retryPlan(`retry-${++jobs}`, FAILING_AT_ONCE, port)), 2_000),
+        ...(options.hasBrowser
+          ? [repeat(() => live(renderPlan(`render-${++jobs}`, RENDERED_AT_ONCE, 37 * jobs, port)), 500)]
+          : []),
+        repeat(scrapeTwice, BETWEEN_SCRAPES_MS),
+      ]);
+    },
+    giveUp() {
+      hasGivenUp = true;
+    },
+    async settleAll() {
+      await Promise.all(lives.map((life) => life.settle(isOver)));
+    },
+    async harvestAll() {
+      const harvests: Harvest[] = [];
+      for (const life of lives) harvests.push(await life.harvest());
+      return harvests;
+    },
+    async deleteAll() {
+      const ids: string[] = [];
+      for await (const { id, finishedAt } of listed()) {
+        ids.push(id);
+        if (finishedAt === null) await client.ask('POST', `/v1/jobs/${id}/cancel`);
+      }
+      for (const id of ids) {
+        for (;;) {
+          const { status } = await client.ask('DELETE', `/v1/jobs/${id}`);
+          if (status !== 409) break;
+          await delay(BETWEEN_SCRAPES_MS);
+        }
+      }
+      return ids;
+    },
+  };
+}
