@@ -7,7 +7,7 @@ import { judgeBuild } from '../fault/nemesis/judged-build.ts';
 import { runProgram } from '../fault/nemesis/run-program.ts';
 
 const program = (name: string) => fileURLToPath(new URL(`../fault/nemesis/${name}.ts`, import.meta.url));
-const LIMIT_MS = 400_000;
+const LIMIT_MS = 480_000;
 const SIZE = ['--pages', '500', '--hosts', '20', '--rate', '3', '--jobs', '3'];
 /** Of all kinds, those that come first in an order chosen by chance. */
 const FAULTS = ['--faults', '16', '--least-kinds', '12', '--every', '2', '--longest', '12', '--minutes', '2'];

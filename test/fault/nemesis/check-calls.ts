@@ -9,7 +9,7 @@ export function checkCalls(history: History, evidence: Evidence): Violation[] {
   return [
     ...[...jobs.values()].flatMap((calls) => [
       ...checkSameAnswers(calls, history, evidence),
-      ...checkScrapes(calls),
+      ...checkScrapes(calls, history),
       ...checkGone(calls, history, evidence),
       ...checkQuiet(calls, history, evidence),
     ]),
@@ -26,7 +26,8 @@ function checkSameAnswers(
   const wrong: Violation[] = [];
   let first: CallRecord | null = null;
   for (const call of calls) {
-    if ((call.what !== 'accept' && call.what !== 'scrape') || call.answer === null) continue;
+    if ((call.what !== 'accept' && call.what !== 'scrape') || call.answer === null || call.status >= 300)
+      continue;
     if (first !== null && first.answer !== call.answer) {
       // It was given before the store went back, and this one after that.
       const isForgotten = actions.some(
@@ -44,11 +45,12 @@ function checkSameAnswers(
   return wrong;
 }
 
-function checkScrapes(calls: readonly CallRecord[]): Violation[] {
+/** Every scrape is answered with the right page; one whose job the store has forgotten is asked for again. */
+function checkScrapes(calls: readonly CallRecord[], { actions }: History): Violation[] {
+  const isWrong = (call: CallRecord) =>
+    call.status === 200 ? !call.answer?.includes(' right ') : !forgottenIn(actions, spanOf(call));
   return calls
-    .filter(
-      ({ what, status, answer }) => what === 'scrape' && (status !== 200 || !answer?.includes(' right ')),
-    )
+    .filter((call) => call.what === 'scrape' && isWrong(call))
     .map(({ job, status, answer }) => ({
       check: 'result',
       what: `${job} was answered ${status}: ${answer}`,

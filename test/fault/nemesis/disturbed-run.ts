@@ -41,6 +41,8 @@ const CONNECTIONS = 2;
 const SAY_MS = 15_000;
 const MEMORY_MS = 5_000;
 const PATIENCE_MS = 180_000;
+/** Every job gets so long to end after the last fault. */
+const LEAST_TO_END_MS = 120_000;
 const MAIN_SHARE = 2 / 3;
 const JOBS_TO_FILL = 24;
 
@@ -82,7 +84,7 @@ export async function disturbedRun(options: DisturbedRunOptions): Promise<Histor
     say(`${pages} pages on ${hosts} hosts, ${ratePerSecond} requests per second and host`);
     const script = () =>
       SCRIPTS[options.script]({ nemesis, faults, site, longestFaultMs: options.longestFaultMs });
-    await untilEnded(workload, nemesis, script, options);
+    const troubles = await untilEnded(workload, nemesis, script, options);
     say('reading what the jobs left');
     const harvests = await workload.harvestAll();
     const requests = (await site.entries()).map(requestOf);
@@ -92,7 +94,14 @@ export async function disturbedRun(options: DisturbedRunOptions): Promise<Histor
     const leftovers = await leftBehind(stage);
     await stage.stopFleet();
     return {
-      expected: { ...promise, endlessHosts: endlessHosts(site.port), startedAt, leastFaults, leastKinds },
+      expected: {
+        ...promise,
+        endlessHosts: endlessHosts(site.port),
+        startedAt,
+        leastFaults,
+        leastKinds,
+        troubles,
+      },
       jobs: harvests.map(({ job }) => job),
       urls: harvests.flatMap(({ urls }) => urls),
       results: harvests.flatMap(({ results }) => results),
@@ -116,18 +125,19 @@ async function measure({ fleet }: Stage, memory: MemoryRecord[]): Promise<void> 
   }
 }
 
-/** Faults go on until the clients have nothing more to do or the time is over; then every job has to end. */
+/** Faults go on until the clients have nothing more to do or the time is over; then every job has to end. Resolves with
+ * what went wrong with the run itself. */
 async function untilEnded(
   workload: Workload,
   nemesis: Nemesis,
   script: () => Promise<void>,
   { limitMs, say }: DisturbedRunOptions,
-): Promise<void> {
+): Promise<string[]> {
   const startedAt = performance.now();
   const elapsedMs = () => performance.now() - startedAt;
-  const troubles: unknown[] = [];
+  const troubles: string[] = [];
   const trouble = (error: unknown) => {
-    troubles.push(error);
+    troubles.push(String(error));
     say(String(error));
   };
   let isDone = false;
@@ -145,16 +155,17 @@ async function untilEnded(
   try {
     while (!isDone && elapsedMs() < limitMs && troubles.length === 0) await delay(200);
     say('no more faults: the jobs have to end now');
-    await nemesis.stop();
+    workload.acceptNoMore();
+    const late = setTimeout(() => workload.giveUp(), Math.max(LEAST_TO_END_MS, limitMs));
+    await nemesis.stop().catch(trouble);
     await hurting;
-    const late = setTimeout(() => workload.giveUp(), limitMs);
     await working;
-    await workload.settleAll();
+    await workload.settleAll().catch(trouble);
     clearTimeout(late);
     const open = workload.lives.filter((life) => !life.isSettled).map(({ name }) => name);
     if (open.length > 0) say(`jobs that have not ended: ${open.join(', ')}`);
   } finally {
     clearInterval(telling);
   }
-  if (troubles.length > 0) throw troubles[0];
+  return [...new Set(troubles)];
 }

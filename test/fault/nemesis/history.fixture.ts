@@ -49,6 +49,7 @@ export function goodHistory(): History {
         endlessHosts: [],
         startedAt: START,
         leastFaults: 0,
+        troubles: [],
         leastKinds: 0,
       },
     },

@@ -40,6 +40,8 @@ export interface Expected {
   readonly startedAt: number;
   readonly leastFaults: number;
   readonly leastKinds: number;
+  /** What the run itself could not do: a question that was never answered, a fault that could not be made good. */
+  readonly troubles: readonly string[];
 }
 
 /** What must become of a URL: done with this body, done with this title, or ended in one of these errors (or done). */

@@ -33,8 +33,6 @@ export interface JobLife {
   settle(isOver: () => boolean): Promise<void>;
   /** Reads everything; what was read before an early deletion stays. */
   harvest(): Promise<Harvest>;
-  /** Resolves when the job is gone, also when it was already. */
-  delete(): Promise<void>;
 }
 
 const LOOK_MS = 700;
@@ -121,7 +119,7 @@ export function createJobLife({ plan, client, now, onCall }: JobLifeOptions): Jo
       // Between the look and the reading the store may have gone back.
       if (harvested.job.last?.finishedAt === null || harvested.job.last === null) return settle(isOver);
       kept = harvested;
-      await remove();
+      await remove(isOver);
     }
     isSettled = true;
   }
@@ -144,8 +142,8 @@ export function createJobLife({ plan, client, now, onCall }: JobLifeOptions): Jo
     };
   }
 
-  async function remove(): Promise<void> {
-    for (;;) {
+  async function remove(isOver: () => boolean): Promise<void> {
+    while (!isOver()) {
       const { status } = await call('delete', () => client.ask('DELETE', `/v1/jobs/${id}`));
       if (status === 200 || status === 404) return;
       // Still under way, for instance because the store went back behind its end.
@@ -165,6 +163,5 @@ export function createJobLife({ plan, client, now, onCall }: JobLifeOptions): Jo
     accept,
     settle,
     harvest,
-    delete: remove,
   };
 }

@@ -21,7 +21,8 @@ const RAW = { formats: ['rawHtml'] };
 
 /** Hosts that only these pages are on: what they do must not open the breakers of the others. */
 const RENDER_HOSTS = [600, 601, 602, 603, 604, 605];
-const FAILING_HOST = 620;
+const FAILING_HOST = 800;
+const FAILING_HOSTS = 1_000;
 const HOSTILE_HOST = 630;
 export const RESETTING_HOST = 640;
 export const DRIPPING_HOST = 650;
@@ -89,11 +90,12 @@ export function renderPlan(name: string, count: number, first: number, port: num
 }
 
 /** Pages that answer 500 and then recover; one attempt each, so that `retry` has something to do. */
-export function retryPlan(name: string, count: number, port: number): JobPlan {
+export function retryPlan(name: string, at: number, count: number, port: number): JobPlan {
   const wanted: Record<string, Wanted> = {};
-  for (let at = 0; at < count; at++) {
-    const host = FAILING_HOST + (at % RANGE);
-    wanted[`${hostUrl(host, port)}/again/500/none/${1 + (at % 2)}?${name}-${at}`] = { title: 'Recovered' };
+  for (let page = 0; page < count; page++) {
+    // A host that fails is left alone for longer and longer: each fails for one page of one job only.
+    const host = FAILING_HOST + ((at * count + page) % FAILING_HOSTS);
+    wanted[`${hostUrl(host, port)}/again/500/none/${1 + (page % 2)}?${name}`] = { title: 'Recovered' };
   }
   return {
     ...{ name, sort: 'retry', path: '/v1/batch', ...COURSE, isRetried: true, ownPath: null, wanted },

@@ -8,7 +8,7 @@ import { copySources } from './source-copy.ts';
 
 const CHECK = fileURLToPath(new URL('check.ts', import.meta.url));
 const RUN = 'test/fault/nemesis/run.ts';
-const LIMIT_MS = 240_000;
+const LIMIT_MS = 420_000;
 
 export interface JudgedBuild extends Ended {
   /** Whether the checker has said of it what it should: nothing of a sound build, the right thing of a broken one. */

@@ -14,7 +14,7 @@ const run = promisify(execFile);
 const LAUNCHER = fileURLToPath(new URL('../../../scrapifie', import.meta.url));
 const COMMAND_MS = 120_000;
 /** The last word on a call is kept for half a minute, and what is offered for a host without work is taken soon. */
-const SETTLE_MS = 60_000;
+const SETTLE_MS = 45_000;
 const EXAMPLES = 3;
 
 /** Remembered on purpose, for a time that the documentation states. */

@@ -95,6 +95,7 @@ export function createNemesis(options: NemesisOptions): Nemesis {
     actions,
     async rage() {
       while (!isOver()) await round();
+      if (failures.length > 0) throw failures[0];
     },
     doNow: begin,
     async stop() {

@@ -42,6 +42,8 @@ function numberOf(name: Amount | 'faults' | 'least-kinds', least = Number.MIN_VA
   return Number.isFinite(value) && value >= least ? value : usage();
 }
 
+process.once('SIGTERM', () => process.exit(143));
+process.once('SIGINT', () => process.exit(130));
 const startedAt = performance.now();
 const say = (line: string) => {
   const seconds = ((performance.now() - startedAt) / 1_000).toFixed(0).padStart(5);

@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -67,7 +68,13 @@ export async function startStage(options: StageOptions): Promise<Stage> {
   };
   try {
     const site = await spawnSite({ log: 'full', logLimit: options.logLimit });
-    closers.push(() => site.close());
+    // Servers and roles have a guard that ends them with this process.
+    const endSite = () => process.kill(site.pid);
+    process.once('exit', endSite);
+    closers.push(async () => {
+      process.off('exit', endSite);
+      await site.close();
+    });
     const serversDir = join(dir, 'servers');
     const postgresMount = await mountMemory(join(serversDir, 'postgres'), closers);
     const servers = await startServers({ dir: serversDir });
@@ -152,8 +159,14 @@ async function mountMemory(dir: string, closers: (() => Promise<void>)[]): Promi
   } catch {
     return null;
   }
+  // Unmounts when its input ends, which is when it is told to and also when this process dies without a word.
+  const guard = spawn('/bin/sh', ['-c', 'cat; sleep 1; umount -l "$1"', 'sh', dir], {
+    ...{ detached: true, stdio: ['pipe', 'ignore', 'ignore'] },
+  });
   closers.push(async () => {
-    await run('umount', ['-l', dir]);
+    const ended = once(guard, 'exit');
+    guard.stdin?.end();
+    await ended;
   });
   return dir;
 }

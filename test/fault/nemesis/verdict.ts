@@ -37,6 +37,8 @@ export function verdictOn(history: History): Verdict {
 /** A run that hurt nothing shows nothing. */
 function checkFaults({ actions, expected }: History): Violation[] {
   const kinds = new Set(actions.map(kindOf)).size;
+  const troubles = expected.troubles.map((what) => ({ check: 'run', what }));
+  if (troubles.length > 0) return troubles;
   if (actions.length >= expected.leastFaults && kinds >= expected.leastKinds) return [];
   const wanted = `${expected.leastFaults} of ${expected.leastKinds} kinds`;
   return [{ check: 'faults', what: `${actions.length} faults of ${kinds} kinds were done, not ${wanted}` }];

@@ -35,12 +35,17 @@ export interface Workload {
   run(): Promise<void>;
   /** One job more, seen through to its end. */
   live(plan: JobPlan): Promise<void>;
-  /** Accepts nothing more and gives up what has not ended. */
+  /** Accepts nothing more; what was accepted goes on. */
+  acceptNoMore(): void;
+  /** Gives up what has not ended. */
   giveUp(): void;
   /** Sees every job through once more, after the faults: the store may have gone back behind an end. */
   settleAll(): Promise<void>;
   harvestAll(): Promise<Harvest[]>;
-  /** Deletes every job that the store knows, also those that no client remembers. Resolves with their ids. */
+  /**
+   * Deletes every job that the store knows, also those that no client remembers; one that does not end is left, and found
+   * among what is left behind. Resolves with the ids of all.
+   */
   deleteAll(): Promise<string[]>;
 }
 
@@ -48,8 +53,15 @@ const SCRAPE_WEB = { hosts: 30, pagesPerHost: 5_000 };
 const SCRAPE_MS = 40_000;
 const BETWEEN_SCRAPES_MS = 300;
 const MOST_LISTED = 100;
+const DELETE_MS = 30_000;
 const RENDERED_AT_ONCE = 20;
 const FAILING_AT_ONCE = 8;
+
+function scrapeAnswer(data: unknown, url: string, wanted: string): string {
+  const { id, contentHash, rawHtml } = data as { id: string; contentHash: string; rawHtml: string | null };
+  const isRight = contentHash === wanted && rawHtml !== null && hash('sha256', rawHtml) === wanted;
+  return `${id} ${isRight ? 'right' : `wrong: ${contentHash}`} ${url}`;
+}
 
 export function createWorkload(options: WorkloadOptions): Workload {
   const { client, port, random, now } = options;
@@ -58,10 +70,11 @@ export function createWorkload(options: WorkloadOptions): Workload {
   let pagesAsked = 0;
   let jobs = 0;
   let scrapes = 0;
+  let isClosed = false;
   let hasGivenUp = false;
 
   const isOver = () => hasGivenUp;
-  const isMoreWanted = () => !hasGivenUp && (pagesAsked < options.pages || options.hasMore());
+  const isMoreWanted = () => !isClosed && (pagesAsked < options.pages || options.hasMore());
 
   async function live(plan: JobPlan): Promise<void> {
     const life = createJobLife({ plan, client, now, onCall: (call) => void calls.push(call) });
@@ -101,20 +114,17 @@ export function createWorkload(options: WorkloadOptions): Workload {
     const url = netUrl(SCRAPE_WEB, page, port);
     const wanted = hash('sha256', renderNetPage(SCRAPE_WEB, page, port));
     const idempotencyKey = `scrape-${scrapes}`;
-    for (let time = 0; time < 2 && !isOver(); time++) {
+    let answers = 0;
+    while (answers < 2 && !isOver()) {
       const at = now();
-      const { status, data } = await client.ask('POST', '/v1/scrape', {
+      const { status, data, code } = await client.ask('POST', '/v1/scrape', {
         body: { url, formats: ['rawHtml'] },
         ...{ idempotencyKey, limitMs: SCRAPE_MS },
       });
-      const { id, contentHash, rawHtml } = data as {
-        id: string;
-        contentHash: string;
-        rawHtml: string | null;
-      };
-      const isRight = contentHash === wanted && rawHtml !== null && hash('sha256', rawHtml) === wanted;
-      const answer = `${id} ${isRight ? 'right' : `wrong: ${contentHash}`} ${url}`;
+      const answer = status === 200 ? scrapeAnswer(data, url, wanted) : code;
       calls.push({ at, endedAt: now(), job: idempotencyKey, what: 'scrape', status, answer });
+      if (status === 200) answers += 1;
+      else await delay(BETWEEN_SCRAPES_MS);
     }
   }
 
@@ -149,14 +159,18 @@ export function createWorkload(options: WorkloadOptions): Workload {
       await Promise.all([
         main,
         ...Array.from({ length: options.sideJobs }, () => repeat(() => live(sidePlan()), 0)),
-        repeat(() => live(retryPlan(`retry-${++jobs}`, FAILING_AT_ONCE, port)), 2_000),
+        repeat(() => live(retryPlan(`retry-${++jobs}`, jobs, FAILING_AT_ONCE, port)), 2_000),
         ...(options.hasBrowser
           ? [repeat(() => live(renderPlan(`render-${++jobs}`, RENDERED_AT_ONCE, 37 * jobs, port)), 500)]
           : []),
         repeat(scrapeTwice, BETWEEN_SCRAPES_MS),
       ]);
     },
+    acceptNoMore() {
+      isClosed = true;
+    },
     giveUp() {
+      isClosed = true;
       hasGivenUp = true;
     },
     async settleAll() {
@@ -173,10 +187,11 @@ export function createWorkload(options: WorkloadOptions): Workload {
         ids.push(id);
         if (finishedAt === null) await client.ask('POST', `/v1/jobs/${id}/cancel`);
       }
+      const deadline = performance.now() + DELETE_MS;
       for (const id of ids) {
         for (;;) {
           const { status } = await client.ask('DELETE', `/v1/jobs/${id}`);
-          if (status !== 409) break;
+          if (status !== 409 || performance.now() > deadline) break;
           await delay(BETWEEN_SCRAPES_MS);
         }
       }

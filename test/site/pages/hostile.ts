@@ -1,6 +1,7 @@
 import type { Answer, Family, SiteRequest } from '../exchange.ts';
 import { numberIn, reply, segmentsOf } from '../exchange.ts';
 import { addressAt } from '../hosts.ts';
+import { randomFrom, seedOf } from '../random.ts';
 
 /**
  * `/hostile/ANY/N` are ten whole pages that lead to each other. Every text in them that a crawler might store in a column
@@ -12,25 +13,31 @@ const PAGES = 10;
 const NUL = '\0';
 /** As bytes: no text in memory can be encoded to this. */
 const HALF_PAIR = Buffer.from([0xed, 0xa0, 0x80]);
-const LONG_LABEL = 'a'.repeat(64);
+
+/** Letters by chance, the same every time: a database that compresses long values would store a run of one letter. */
+function letters(count: number, salt: string): string {
+  const random = randomFrom(seedOf(salt));
+  return Array.from({ length: count }, () => String.fromCharCode(97 + Math.floor(random() * 26))).join('');
+}
 
 function linksOf(request: SiteRequest, name: string, page: number): string[] {
   const { port } = request;
   const other = `http://${addressAt(700 + page)}:${port}`;
-  const longHost = Array.from({ length: 60 }, () => 'b'.repeat(59)).join('.');
+  const salt = `${name} ${page}`;
+  const longHost = Array.from({ length: 60 }, (_, label) => letters(59, `${salt} ${label}`)).join('.');
   return [
     `${PREFIX}${name}/${(page + 1) % PAGES}`,
     `${PREFIX}${name}/${(page + 3) % PAGES}`,
     // About 3,600 characters, of labels that are each allowed.
     `http://${longHost}.localhost:${port}/`,
-    `http://${'c'.repeat(3_600)}.localhost:${port}/`,
-    `http://${LONG_LABEL}.localhost:${port}/`,
+    `http://${letters(3_600, `c ${salt}`)}.localhost:${port}/`,
+    `http://${letters(64, salt)}.localhost:${port}/`,
     `${other}/content/text?nul=${NUL}&more`,
     `${other}/content/text?nul=%00`,
     `${other}/content/text?half=&#xD800;`,
     `${other}/content/text?half=%ED%A0%80`,
-    `${other}/content/text?long=${'d'.repeat(8_000)}`,
-    `${other}/content/text?longer=${'e'.repeat(60_000)}`,
+    `${other}/content/text?long=${letters(8_000, `d ${salt}`)}`,
+    `${other}/content/text?longer=${letters(60_000, `e ${salt}`)}`,
     `http://user${NUL}:pass@${addressAt(700)}:${port}/content/text`,
     `http://[::ffff:127.0.0.1]:${port}/content/text`,
   ];

@@ -6,6 +6,7 @@ import { type Fault, until } from './fault.ts';
 
 const UP_AGAIN_MS = 90_000;
 const HOUR_MS = 3_600_000;
+const START_AGAIN_MS = 1_000;
 /** Nothing else happens to any process while all of them are restarted. */
 const ALL_PROCESSES = ['http-worker', 'api-1', 'api-2', 'browser-worker-1', 'scheduler-1'];
 
@@ -45,7 +46,7 @@ function faultsOf(process: RoleProcess, stage: Stage): Fault[] {
         await delay(durationMs).finally(process.resume);
       },
     },
-    { ...{ ...atOnce, kind: 'restart' }, run: () => process.restart() },
+    { ...{ ...atOnce, kind: 'restart' }, run: () => restart(process) },
     {
       ...{ ...atOnce, kind: 'abort' },
       async run() {
@@ -95,9 +96,20 @@ function rollingRestart({ processes }: Stage): Fault {
     ...{ kind: 'rolling restart', target: 'fleet', locks: ALL_PROCESSES, leastMs: 0, mostMs: 0 },
     isPossible: () => processes.every(isUp),
     async run() {
-      for (const process of processes) await process.restart();
+      for (const process of processes) await restart(process);
     },
   };
+}
+
+/** SIGTERM, and a new start; without a server that it needs it ends again, and whoever keeps it up tries again. */
+async function restart(process: RoleProcess): Promise<void> {
+  await process.stop();
+  await until(`The start of ${process.name}`, UP_AGAIN_MS, () =>
+    process.start().then(
+      () => true,
+      () => delay(START_AGAIN_MS, false),
+    ),
+  );
 }
 
 /** The fleet starts it again by itself. */

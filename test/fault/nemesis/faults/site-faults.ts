@@ -4,7 +4,7 @@ import type { Fault } from './fault.ts';
 
 const LOCK = { target: 'site', isPossible: () => true, leastMs: 0, mostMs: 0 } as const;
 const HOSTILE_PAGES = 10;
-const BROKEN_URLS = 6;
+const BROKEN_URLS = 4;
 
 /** Webs that hurt: each fault is a job on one of them, and is over when the job has ended. */
 export function siteFaults({ site }: Stage, live: (plan: JobPlan) => Promise<void>): Fault[] {
