@@ -133,7 +133,8 @@ function checkCounters(
   const counted: Record<Counter, number> = {
     known: urls.length,
     open: inState('ready', 'waiting', 'claimed'),
-    pages: results.length,
+    // A URL that was never answered has a result that says so, and is no page.
+    pages: results.filter(({ statusCode }) => statusCode !== null).length,
     done: inState('done'),
     failed: inState('failed'),
     skipped: inState('skipped'),

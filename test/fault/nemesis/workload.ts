@@ -53,6 +53,7 @@ const SCRAPE_WEB = { hosts: 30, pagesPerHost: 5_000 };
 const SCRAPE_MS = 40_000;
 const BETWEEN_SCRAPES_MS = 300;
 const MOST_LISTED = 100;
+const READ_AT_ONCE = 4;
 const DELETE_MS = 30_000;
 const RENDERED_AT_ONCE = 20;
 const FAILING_AT_ONCE = 8;
@@ -178,7 +179,12 @@ export function createWorkload(options: WorkloadOptions): Workload {
     },
     async harvestAll() {
       const harvests: Harvest[] = [];
-      for (const life of lives) harvests.push(await life.harvest());
+      const left = [...lives];
+      const work = async () => {
+        for (let life = left.shift(); life !== undefined; life = left.shift())
+          harvests.push(await life.harvest());
+      };
+      await Promise.all(Array.from({ length: READ_AT_ONCE }, work));
       return harvests;
     },
     async deleteAll() {
