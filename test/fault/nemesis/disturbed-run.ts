@@ -23,6 +23,8 @@ export interface DisturbedRunOptions {
   readonly script: Script;
   /** Kinds of faults to choose from, by the beginning of their names; all when empty. */
   readonly kinds: readonly string[];
+  /** Kinds to leave out, likewise. */
+  readonly withoutKinds: readonly string[];
   /** The run goes on until so many faults of so many kinds are over. */
   readonly leastFaults: number;
   readonly leastKinds: number;
@@ -69,9 +71,13 @@ export async function disturbedRun(options: DisturbedRunOptions): Promise<Histor
       sidePages: Math.max(40, Math.round((pages * (1 - MAIN_SHARE)) / JOBS_TO_FILL)),
       ...{ sideJobs: options.sideJobs, hasBrowser: options.hasBrowser, hasMore: () => !hasEnough() },
     });
-    const faults = (await allFaults({ stage, random, live: workload.live })).filter(
-      (fault) => options.kinds.length === 0 || options.kinds.some((kind) => kindOf(fault).startsWith(kind)),
-    );
+    const beginsWith = (names: readonly string[], kind: string) =>
+      names.some((name) => kind.startsWith(name));
+    const faults = (await allFaults({ stage, random, live: workload.live })).filter((fault) => {
+      const kind = kindOf(fault);
+      const isChosen = options.kinds.length === 0 || beginsWith(options.kinds, kind);
+      return isChosen && !beginsWith(options.withoutKinds, kind);
+    });
     const nemesis = createNemesis({
       ...{ faults, random, now: Date.now, say },
       ...{ everyMs: options.everyMs, longestMs: options.longestFaultMs },

@@ -26,13 +26,21 @@ async function startServer(): Promise<{ port: number; heard: string[] }> {
   return { port: (server.address() as AddressInfo).port, heard };
 }
 
-async function open(proxy: FaultProxy): Promise<Socket> {
+function dial(proxy: FaultProxy): Socket {
   const socket = connect(proxy.port, '127.0.0.1');
   socket.on('error', () => {});
   closers.push(() => socket.destroy());
+  return socket;
+}
+
+async function open(proxy: FaultProxy): Promise<Socket> {
+  const socket = dial(proxy);
   await once(socket, 'connect');
   return socket;
 }
+
+/** Also by a reset, which `once` would take for a failure. */
+const closed = (socket: Socket) => new Promise((resolve) => socket.once('close', resolve));
 
 async function ask(socket: Socket, text: string): Promise<string> {
   socket.write(text);
@@ -61,8 +69,8 @@ describe('a fault proxy', () => {
     const socket = await open(proxy);
     expect(await ask(socket, 'a')).toBe('A');
     proxy.set('refuse');
-    await once(socket, 'close');
-    await once(await open(proxy), 'close');
+    await closed(socket);
+    await closed(dial(proxy));
     proxy.set('pass');
     expect(await ask(await open(proxy), 'b')).toBe('B');
   });
@@ -89,7 +97,7 @@ describe('a fault proxy', () => {
     expect(await ask(socket, 'a')).toBe('A');
     proxy.set('cut-replies');
     socket.write('b');
-    await once(socket, 'close');
+    await closed(socket);
     expect(heard).toEqual(['a', 'b']);
   });
 

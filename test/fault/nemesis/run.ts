@@ -8,7 +8,7 @@ import { SCRIPTS, type Script } from './scripts.ts';
 
 /** Uses a fleet that is hurt all the while, and writes down what happened. `check.ts` judges it. */
 const USAGE = `usage: node test/fault/nemesis/run.ts --out DIR [--pages 20000] [--hosts 200] [--rate 2] [--jobs 4] [--seed 1]
-  [--script ${Object.keys(SCRIPTS).join('|')}] [--kinds 'postgres: ,redis: flush'] [--faults 60] [--least-kinds 25]
+  [--script ${Object.keys(SCRIPTS).join('|')}] [--kinds 'postgres: ,redis: flush'] [--without 'site: '] [--faults 60] [--least-kinds 25]
   [--every SECONDS] [--longest SECONDS] [--minutes 8] [--no-browser] [--keep]`;
 
 const { values } = parseArgs({
@@ -21,6 +21,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(1 + (Date.now() % 1_000_000)) },
     script: { type: 'string', default: 'rage' },
     kinds: { type: 'string', default: '' },
+    without: { type: 'string', default: '' },
     faults: { type: 'string', default: '60' },
     'least-kinds': { type: 'string', default: '25' },
     every: { type: 'string', default: '4' },
@@ -42,6 +43,8 @@ function numberOf(name: Amount | 'faults' | 'least-kinds', least = Number.MIN_VA
   return Number.isFinite(value) && value >= least ? value : usage();
 }
 
+const namesIn = (list: string) => list.split(',').filter((name) => name !== '');
+
 process.once('SIGTERM', () => process.exit(143));
 process.once('SIGINT', () => process.exit(130));
 const startedAt = performance.now();
@@ -60,7 +63,7 @@ try {
     ...{ dir, seed, say, script: values.script as Script },
     ...{ pages: numberOf('pages'), hosts: numberOf('hosts'), sideJobs: numberOf('jobs', 0) },
     ratePerSecond: numberOf('rate'),
-    kinds: values.kinds.split(',').filter((kind) => kind !== ''),
+    ...{ kinds: namesIn(values.kinds), withoutKinds: namesIn(values.without) },
     ...{ leastFaults: numberOf('faults', 0), leastKinds: numberOf('least-kinds', 0) },
     hasBrowser: !values['no-browser'],
     everyMs: numberOf('every') * 1_000,
