@@ -156,7 +156,10 @@ async function untilEnded(
     });
   const telling = setInterval(() => {
     const settled = workload.lives.filter((life) => life.isSettled).length;
-    say(`${workload.pagesAsked} pages asked for, ${settled} of ${workload.lives.length} jobs ended`);
+    const faults = `${nemesis.actions.length} faults over`;
+    say(
+      `${workload.pagesAsked} pages asked for, ${settled} of ${workload.lives.length} jobs ended, ${faults}`,
+    );
   }, SAY_MS);
   try {
     while (!isDone && elapsedMs() < limitMs && troubles.length === 0) await delay(200);

@@ -98,7 +98,7 @@ export function createJobLife({ plan, client, now, onCall }: JobLifeOptions): Jo
   }
 
   async function settle(isOver: () => boolean): Promise<void> {
-    if (kept !== null) return;
+    if (kept !== null || isOver()) return;
     isSettled = false;
     while (!isOver()) {
       const view = await look();

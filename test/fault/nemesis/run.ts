@@ -7,7 +7,7 @@ import { saveHistory } from './history-files.ts';
 import { SCRIPTS, type Script } from './scripts.ts';
 
 /** Uses a fleet that is hurt all the while, and writes down what happened. `check.ts` judges it. */
-const USAGE = `usage: node test/fault/nemesis/run.ts --out DIR [--pages 20000] [--hosts 200] [--rate 2] [--jobs 4] [--seed 1]
+const USAGE = `usage: node test/fault/nemesis/run.ts --out DIR [--pages 20000] [--hosts 200] [--rate 2] [--jobs 6] [--seed 1]
   [--script ${Object.keys(SCRIPTS).join('|')}] [--kinds 'postgres: ,redis: flush'] [--without 'site: '] [--faults 60] [--least-kinds 25]
   [--every SECONDS] [--longest SECONDS] [--minutes 8] [--no-browser] [--keep]`;
 
@@ -17,7 +17,7 @@ const { values } = parseArgs({
     pages: { type: 'string', default: '20000' },
     hosts: { type: 'string', default: '200' },
     rate: { type: 'string', default: '2' },
-    jobs: { type: 'string', default: '4' },
+    jobs: { type: 'string', default: '6' },
     seed: { type: 'string', default: String(1 + (Date.now() % 1_000_000)) },
     script: { type: 'string', default: 'rage' },
     kinds: { type: 'string', default: '' },

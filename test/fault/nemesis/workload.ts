@@ -88,7 +88,8 @@ export function createWorkload(options: WorkloadOptions): Workload {
   /** Another size each time: no two jobs have a URL in common. */
   function sidePlan(): JobPlan {
     jobs += 1;
-    const hosts = Math.min(options.mainHosts, 8 + Math.floor(random() * 12));
+    // Some at few hosts and some at many, all of them hosts of the large crawl.
+    const hosts = Math.min(options.mainHosts, 8 + Math.floor(random() * (options.mainHosts / 2)));
     const pagesPerHost = Math.ceil(options.sidePages / hosts) + (jobs % 3);
     const course = {
       cancelsAt: random() < 0.35 ? Math.ceil(hosts * pagesPerHost * random() * 0.6) : null,
