@@ -15,7 +15,7 @@ import { createWorkload, type Workload } from './workload.ts';
 export interface DisturbedRunOptions {
   /** For the fleet. Must be empty. */
   readonly dir: string;
-  /** Of all jobs together; the one large crawl gets two thirds of them. */
+  /** Of all jobs together; the large crawls get two thirds of them. */
   readonly pages: number;
   readonly hosts: number;
   readonly sideJobs: number;
@@ -45,6 +45,7 @@ const MEMORY_MS = 5_000;
 const PATIENCE_MS = 180_000;
 /** Every job gets so long to end after the last fault. */
 const LEAST_TO_END_MS = 120_000;
+const MAIN_CRAWLS = 4;
 const MAIN_SHARE = 2 / 3;
 const JOBS_TO_FILL = 24;
 
@@ -67,7 +68,11 @@ export async function disturbedRun(options: DisturbedRunOptions): Promise<Histor
     const mainShare = options.sideJobs === 0 ? 1 : MAIN_SHARE;
     const workload = createWorkload({
       ...{ client, port: site.port, random: randomFrom(options.seed + 1), now: Date.now, pages },
-      ...{ mainHosts: hosts, mainPagesPerHost: Math.ceil((pages * mainShare) / hosts) },
+      ...{
+        mainHosts: hosts,
+        mainPages: pages * mainShare,
+        mainCrawls: options.sideJobs === 0 ? 1 : MAIN_CRAWLS,
+      },
       sidePages: Math.max(40, Math.round((pages * (1 - MAIN_SHARE)) / JOBS_TO_FILL)),
       ...{ sideJobs: options.sideJobs, hasBrowser: options.hasBrowser, hasMore: () => !hasEnough() },
     });

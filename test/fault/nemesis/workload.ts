@@ -12,12 +12,14 @@ export interface WorkloadOptions {
   readonly port: number;
   readonly random: () => number;
   readonly now: () => number;
-  /** Of the one large crawl that lasts for most of the run; the others share its hosts. */
+  /** Large crawls that last for most of the run, all of the same hosts; the other jobs share these. */
+  readonly mainCrawls: number;
   readonly mainHosts: number;
-  readonly mainPagesPerHost: number;
-  /** Pages of a job beside it, on average. */
+  /** Of all large crawls together. */
+  readonly mainPages: number;
+  /** Pages of a job beside them, on average. */
   readonly sidePages: number;
-  /** Jobs beside it at the same time; with none there is nothing but the large crawl. */
+  /** Jobs beside them at the same time; with none there is nothing but the large crawls. */
   readonly sideJobs: number;
   /** New jobs are accepted until so many pages have been asked for; afterwards for as long as `hasMore` says. */
   readonly pages: number;
@@ -88,7 +90,7 @@ export function createWorkload(options: WorkloadOptions): Workload {
   /** Another size each time: no two jobs have a URL in common. */
   function sidePlan(): JobPlan {
     jobs += 1;
-    // Some at few hosts and some at many, all of them hosts of the large crawl.
+    // Some at few hosts and some at many, all of them hosts of the large crawls.
     const hosts = Math.min(options.mainHosts, 8 + Math.floor(random() * (options.mainHosts / 2)));
     const pagesPerHost = Math.ceil(options.sidePages / hosts) + (jobs % 3);
     const course = {
@@ -101,7 +103,7 @@ export function createWorkload(options: WorkloadOptions): Workload {
       : batchPlan(`batch-${jobs}`, unique, port, course);
   }
 
-  const taken = new Set<string>([`${options.mainHosts}x${options.mainPagesPerHost}`]);
+  const taken = new Set<string>();
   function uniqueSize({ hosts, pagesPerHost }: { hosts: number; pagesPerHost: number }) {
     let pages = pagesPerHost;
     while (taken.has(`${hosts}x${pages}`)) pages += 1;
@@ -155,11 +157,17 @@ export function createWorkload(options: WorkloadOptions): Workload {
     },
     live,
     async run() {
-      const { mainHosts: hosts, mainPagesPerHost: pagesPerHost } = options;
-      const main = live(crawlPlan('crawl-main', { hosts, pagesPerHost }, port));
-      if (options.sideJobs === 0) return main;
+      const { mainHosts: hosts, mainCrawls } = options;
+      const pagesPerHost = Math.ceil(options.mainPages / mainCrawls / hosts);
+      const main = Array.from({ length: mainCrawls }, (_, at) =>
+        live(crawlPlan(`crawl-main-${at + 1}`, uniqueSize({ hosts, pagesPerHost }), port)),
+      );
+      if (options.sideJobs === 0) {
+        await Promise.all(main);
+        return;
+      }
       await Promise.all([
-        main,
+        ...main,
         ...Array.from({ length: options.sideJobs }, () => repeat(() => live(sidePlan()), 0)),
         repeat(() => live(retryPlan(`retry-${++jobs}`, jobs, FAILING_AT_ONCE, port)), 2_000),
         ...(options.hasBrowser
