@@ -7,7 +7,7 @@
 ARGS ?=
 IMAGE ?= scrapifie
 # What the nemesis of `make fault` is given; see test/fault/nemesis/run.ts.
-NEMESIS ?= --pages 20000 --hosts 200
+NEMESIS ?= --pages 20000 --hosts 200 --faults 60 --least-kinds 25
 NODE = sh scripts/with-node.sh
 QUIETLY = QUIET=1 $(NODE)
 

@@ -13,6 +13,11 @@ export const SIZES = {
   small: { api: 1, 'http-worker': 1, scheduler: 1 },
 } as const satisfies Record<string, FleetSize>;
 
+export interface OwnOptions {
+  readonly settings?: Readonly<Partial<Settings>>;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
 export interface FleetOptions {
   /** For data and logs. Made when it is not there; must be empty. */
   readonly dir: string;
@@ -22,6 +27,8 @@ export interface FleetOptions {
   readonly port?: number;
   /** The same for every process; role, port, data folder and servers are the fleet's to choose. */
   readonly settings?: Readonly<Partial<Settings>>;
+  /** What one process has beside that: settings of its own, and variables that are no settings. */
+  readonly own?: (name: string, role: Role) => OwnOptions;
   /** Servers that run already and go on after the fleet has stopped. Left out: the fleet's own. */
   readonly servers?: FleetServers;
   /** Whether a process that dies is started again by itself; yes when left out. */
@@ -48,7 +55,7 @@ const DRAIN_MS = 30_000;
 const PROXY_CLOSE_MS = 5_000;
 
 export async function startFleet(options: FleetOptions): Promise<Fleet> {
-  const { dir, size = SIZES.full, isKeptUp = true, settings = {} } = options;
+  const { dir, size = SIZES.full, isKeptUp = true, settings = {}, own } = options;
   mkdirSync(dir, { recursive: true });
   const servers = options.servers ?? (await startServers({ dir: join(dir, 'servers') }));
   const apiKey = settings.apiKey ?? `fleet-${randomBytes(24).toString('base64url')}`;
@@ -63,16 +70,18 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
   });
   const stopMs = (settings.drainMs ?? DRAIN_MS) + CLOSE_MS;
   const processes = Object.entries(size).flatMap(([role, count]) =>
-    Array.from({ length: count }, (_, index) =>
-      createRoleProcess({
-        name: `${role}-${index + 1}`,
+    Array.from({ length: count }, (_, index) => {
+      const name = `${role}-${index + 1}`;
+      const other: OwnOptions = own?.(name, role as Role) ?? {};
+      return createRoleProcess({
+        name,
         role: role as Role,
         dir,
-        environment,
+        environment: { ...environment, ...environmentOf(other.settings ?? {}), ...other.environment },
         isKeptUp,
         stopMs,
-      }),
-    ),
+      });
+    }),
   );
   const of = (role: Role) => processes.filter((process) => process.role === role);
   const looking = setInterval(() => void Promise.all(processes.map((one) => one.look())), LOOK_EVERY_MS);

@@ -16,6 +16,18 @@ import { createServerProcess } from './servers/server-process.ts';
  */
 export type RoleState = 'starting' | 'ready' | 'unready' | 'silent' | 'down' | 'stopped';
 
+/** How one run of a process ended. */
+export interface ProcessExit {
+  /** Epoch milliseconds. */
+  readonly at: number;
+  /** When this run was launched. */
+  readonly startedAt: number;
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** What the fleet had asked for: `stop` is SIGTERM, `kill` is SIGKILL; null when the process ended by itself. */
+  readonly asked: 'stop' | 'kill' | null;
+}
+
 /** One process of the fleet. */
 export interface RoleProcess {
   /** Such as `http-worker-2`. */
@@ -29,6 +41,8 @@ export interface RoleProcess {
   readonly state: RoleState;
   /** How often it was started again. */
   readonly restarts: number;
+  /** Every end so far, oldest first. */
+  readonly exits: readonly ProcessExit[];
   readonly logFile: string;
   readonly dataDir: string;
   /** Resolves when it answers. Throws with the end of its log when it does not in time, or ends. */
@@ -80,6 +94,9 @@ export function createRoleProcess(options: RoleProcessOptions): RoleProcess {
   let isWanted = false;
   /** Where this life of the process begins in the log. */
   let logStart = 0;
+  const exits: ProcessExit[] = [];
+  let launchedAt = 0;
+  let asked: ProcessExit['asked'] = null;
 
   const server = createServerProcess({
     name,
@@ -97,7 +114,9 @@ export function createRoleProcess(options: RoleProcessOptions): RoleProcess {
       origin ??= await originIn(logFile, logStart);
       return origin !== null && (await statusOf(`${origin}/healthz`)) === 200;
     },
-    onExit() {
+    onExit(code, signal) {
+      exits.push({ at: Date.now(), startedAt: launchedAt, code, signal, asked });
+      asked = null;
       origin = null;
       state = isWanted ? 'down' : 'stopped';
       if (isWanted && isKeptUp) void keepUp();
@@ -108,6 +127,7 @@ export function createRoleProcess(options: RoleProcessOptions): RoleProcess {
     logStart = (await stat(logFile).catch(() => ({ size: 0 }))).size;
     state = 'starting';
     startedAt = performance.now();
+    launchedAt = Date.now();
     if (starts > 0) restarts += 1;
     starts += 1;
     await server.start();
@@ -143,6 +163,7 @@ export function createRoleProcess(options: RoleProcessOptions): RoleProcess {
 
   async function stop(): Promise<void> {
     isWanted = false;
+    if (server.isRunning) asked = 'stop';
     await server.stop();
     state = 'stopped';
   }
@@ -162,6 +183,7 @@ export function createRoleProcess(options: RoleProcessOptions): RoleProcess {
     get restarts() {
       return restarts;
     },
+    exits,
     logFile,
     dataDir,
     start,
@@ -170,7 +192,10 @@ export function createRoleProcess(options: RoleProcessOptions): RoleProcess {
       await stop();
       await start();
     },
-    kill: server.kill,
+    async kill() {
+      if (server.isRunning) asked = 'kill';
+      await server.kill();
+    },
     pause: server.pause,
     resume: server.resume,
     look,

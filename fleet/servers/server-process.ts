@@ -26,8 +26,8 @@ export interface ProcessSpec {
   readonly readyMs: number;
   /** Throws, or answers false, for as long as the server does not answer. Called again and again. */
   readonly isReady: () => Promise<boolean>;
-  /** Called whenever it has ended, whoever ended it. */
-  readonly onExit?: () => void;
+  /** Called whenever it has ended, with the exit code or the signal; both are null when it could not be started. */
+  readonly onExit?: (code: number | null, signal: NodeJS.Signals | null) => void;
 }
 
 /** One operating-system process of a server. It is started again as often as one likes. */
@@ -81,14 +81,14 @@ export function createServerProcess(spec: ProcessSpec): ServerProcess {
       if (child !== null) throw new Error(`${name} is running already.`);
       const started = launch(spec);
       child = started;
-      const forget = () => {
+      const forget = (code: number | null, signal: NodeJS.Signals | null) => {
         if (child === started) child = null;
-        spec.onExit?.();
+        spec.onExit?.(code, signal);
       };
       started.once('exit', forget);
       // What could not be started does not exit.
       started.once('error', () => {
-        if (started.pid === undefined) forget();
+        if (started.pid === undefined) forget(null, null);
       });
       try {
         await untilReady(spec, started);

@@ -7,20 +7,13 @@ import { judgeBuild } from '../fault/nemesis/judged-build.ts';
 import { runProgram } from '../fault/nemesis/run-program.ts';
 
 const program = (name: string) => fileURLToPath(new URL(`../fault/nemesis/${name}.ts`, import.meta.url));
-const LIMIT_MS = 300_000;
-const SIZE = ['--pages', '1000', '--hosts', '20', '--rate', '2'];
-const FAULTS = ['--script', 'each', '--every', '1.7', '--longest', '32', '--minutes', '2'];
-/** Every kind of fault on every sort of target. */
-const KINDS = [
-  ...['kill', 'pause'].flatMap((kind) =>
-    ['api', 'http-worker', 'scheduler'].map((role) => `${kind} ${role}`),
-  ),
-  ...['crash postgres', 'drop connections postgres', 'restart postgres'],
-  ...['flush redis', 'restart redis', 'down s3'],
-];
+const LIMIT_MS = 480_000;
+const SIZE = ['--pages', '500', '--hosts', '20', '--rate', '3', '--jobs', '3'];
+/** Of all kinds, those that come first in an order chosen by chance. */
+const FAULTS = ['--faults', '16', '--least-kinds', '12', '--every', '2', '--longest', '12', '--minutes', '2'];
 
 test(
-  'a crawl comes out as if nothing had happened though every part of the fleet fails during it',
+  'several jobs come out as if nothing had happened though parts of the fleet fail all the while',
   async () => {
     const out = await mkdtemp(join(tmpdir(), 'scrapifie-history-'));
     const limitMs = LIMIT_MS;
@@ -32,10 +25,7 @@ test(
       const verdict = await runProgram([program('check'), out], { limitMs });
       expect(verdict.exitCode, `seed ${seed}\n${run.report}\n${verdict.report}`).toBe(0);
       const actions = (await readFile(join(out, 'actions.ndjson'), 'utf8')).trimEnd().split('\n');
-      const done = actions
-        .map((line) => JSON.parse(line) as { kind: string; target: string })
-        .map(({ kind, target }) => `${kind} ${target.replace(/-\d+$/, '')}`);
-      expect(done.sort()).toEqual(KINDS.toSorted());
+      expect(actions.length).toBeGreaterThanOrEqual(16);
     } finally {
       await rm(out, { recursive: true, force: true });
     }
@@ -46,8 +36,8 @@ test(
 test(
   'the checker finds out a build that takes results of an owner that has lost its host',
   async () => {
-    const { exitCode, report } = await judgeBuild('unchecked-commit');
-    expect(exitCode, report).toBe(1);
+    const { isAsExpected, report } = await judgeBuild('unchecked-commit');
+    expect(isAsExpected, report).toBe(true);
     expect(report).toContain('counter: ');
   },
   LIMIT_MS,

@@ -7,6 +7,7 @@ import { charsets } from './pages/charsets.ts';
 import { answerPrivate, content } from './pages/content.ts';
 import { encodings } from './pages/encodings.ts';
 import { homePage } from './pages/home.ts';
+import { hostile } from './pages/hostile.ts';
 import { javascript } from './pages/javascript.ts';
 import { links } from './pages/links.ts';
 import { markup } from './pages/markup.ts';
@@ -35,6 +36,7 @@ export const FAMILIES: readonly Family[] = [
   slow,
   protocol,
   again,
+  hostile,
   traps,
 ];
 

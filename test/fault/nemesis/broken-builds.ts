@@ -1,7 +1,19 @@
+import type { Script } from './scripts.ts';
 import type { Replacement } from './source-copy.ts';
 
-/** In both builds, so that a lease runs out within a short test. */
-export const SHORT_LEASE_SECONDS = 8;
+/** A copy of the program with a safeguard taken out, and how that is found out. */
+export interface BuildSpec {
+  readonly replacements: readonly Replacement[];
+  /** What is done to it. */
+  readonly script: Script;
+  /** Of the run, beside the script. */
+  readonly args: readonly string[];
+  /** Checks of which at least one has to object; none for the program as it is. */
+  readonly objecting: readonly string[];
+}
+
+/** So that a lease runs out within a short test. */
+const SHORT_LEASE_SECONDS = 8;
 const SHORT_LEASE: Replacement = {
   file: 'src/hosts/host-worker.ts',
   from: 'leaseMs = 30_000',
@@ -36,17 +48,81 @@ const NO_SELF_FENCING: readonly Replacement[] = [
   },
 ];
 
-/** The program as it is, and with a lease check removed; then one of the named checks has to object. */
+/** Leases are decided by the clocks of the machines: each process tells the store its own time, and counts by it. */
+const OLD_LEASE_CLOCK: readonly Replacement[] = [
+  {
+    file: 'src/wiring/open-store.ts',
+    from: 'poolSize: databasePool, onError }',
+    to: "poolSize: databasePool, onError, now: () => Date.now() + Number(Reflect.get(globalThis, 'storeAheadMs') ?? 0) }",
+  },
+  {
+    file: 'src/drivers/store-postgres/postgres-store.ts',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source text.
+    from: '`SELECT ${NOW} AS now`',
+    to: "'SELECT (1000 * extract(epoch FROM clock_timestamp()))::bigint AS now'",
+  },
+  { file: 'src/wiring/store-clock.ts', from: '{ clock, everyMs = 30_000', to: '{ everyMs = 30_000' },
+  {
+    file: 'src/wiring/store-clock.ts',
+    from: '  let aheadMs: number | null = null;',
+    to: '  const clock = { now: () => Date.now(), onJump: () => () => undefined };\n  let aheadMs: number | null = null;',
+  },
+  {
+    file: 'src/wiring/store-clock.ts',
+    from: 'aheadMs = Math.round(storeNow - askedAt - tookMs / 2);',
+    to: "aheadMs = Math.round(storeNow - askedAt - tookMs / 2);\n    Reflect.set(globalThis, 'storeAheadMs', aheadMs);",
+  },
+  { file: 'src/hosts/host-worker.ts', from: 'owner, clock, logger,', to: 'owner, logger,' },
+  {
+    file: 'src/hosts/host-worker.ts',
+    from: '  const slices = new Map<HostKey, Slice>();',
+    to: '  const clock = { cautiousMs: options.now, onJump: () => () => undefined };\n  const slices = new Map<HostKey, Slice>();',
+  },
+];
+
+/** A store that went back in time is taken for the one it was: what workers know of its URLs outlives it. */
+const OLD_CACHE: readonly Replacement[] = [
+  {
+    file: 'src/drivers/store-postgres/schema/incarnation-functions.ts',
+    from: '(SELECT id FROM incarnation WHERE server_run = run AND xmin = registered_by)',
+    to: '(SELECT id FROM incarnation)',
+  },
+];
+
+const SMALL = ['--jobs', '0', '--no-browser', '--faults', '1', '--least-kinds', '1', '--minutes', '1'];
+/** Long enough that the hosts of a worker that is stopped have new owners, which are still busy when it wakes up. */
+const FROZEN = ['--longest', String(SHORT_LEASE_SECONDS + 6)];
+const SLOW_WEB = ['--pages', '540', '--hosts', '12', '--rate', '3'];
+const FAST_WEB = ['--pages', '1600', '--hosts', '40', '--rate', '4'];
+const LEASES = {
+  script: 'stale',
+  args: [...SMALL, ...SLOW_WEB, ...FROZEN],
+} as const;
+
 export const BUILDS = {
-  sound: { replacements: [SHORT_LEASE, SHORT_STALL], objecting: [] },
+  sound: { ...LEASES, replacements: [SHORT_LEASE, SHORT_STALL], objecting: [] },
   'unchecked-commit': {
+    ...LEASES,
     replacements: [SHORT_LEASE, SHORT_STALL, UNCHECKED_COMMIT],
-    objecting: ['counter', 'result'],
+    objecting: ['counter', 'result', 'twice'],
   },
   'no-self-fencing': {
+    ...LEASES,
     replacements: [SHORT_LEASE, SHORT_STALL, ...NO_SELF_FENCING],
     objecting: ['owner', 'rate', 'connections'],
   },
-} as const satisfies Record<string, { replacements: readonly Replacement[]; objecting: readonly string[] }>;
+  'old-lease-clock': {
+    replacements: OLD_LEASE_CLOCK,
+    script: 'clock',
+    args: [...SMALL, ...SLOW_WEB, '--longest', '20'],
+    objecting: ['owner', 'rate', 'connections', 'takeover', 'end'],
+  },
+  'old-cache': {
+    replacements: OLD_CACHE,
+    script: 'back',
+    args: [...SMALL, ...FAST_WEB, '--longest', '8'],
+    objecting: ['lost'],
+  },
+} as const satisfies Record<string, BuildSpec>;
 
 export type Build = keyof typeof BUILDS;

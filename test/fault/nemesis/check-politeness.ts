@@ -27,12 +27,16 @@ export function byHost(requests: readonly RequestRecord[]): Map<string, RequestR
  */
 export function checkPoliteness(history: History, evidence: Evidence): Violation[] {
   const hosts = byHost(history.requests);
-  const { ratePerSecond, connections } = history.expected;
+  const { ratePerSecond, connections, endlessHosts } = history.expected;
   return [
-    ...[...hosts.values()].flatMap((requests) => [
+    ...[...hosts].flatMap(([host, requests]) => [
       ...checkRate(requests, ratePerSecond, evidence),
-      ...checkConnections(requests, connections, evidence),
-      ...checkOwners(requests, evidence),
+      ...(endlessHosts.includes(host)
+        ? []
+        : [
+            ...checkConnections(requests, connections, evidence),
+            ...checkOwners(requests.filter(isOwners), evidence),
+          ]),
     ]),
     ...checkPauses([...hosts.values()], ratePerSecond),
   ];
@@ -98,6 +102,9 @@ function checkConnections(
       what: `${request.host} had ${request.inFlight} requests under way at ${at(request.at)}; ${near(request.at)}`,
     }));
 }
+
+/** A browser-worker asks on behalf of the owner, and does not say of which one. */
+const isOwners = ({ worker }: RequestRecord) => worker.startsWith('http-worker');
 
 /** Two workers at one host: requests of both under way, or taking turns faster than a host can be handed over. */
 function checkOwners(requests: readonly RequestRecord[], { at, near }: Evidence): Violation[] {

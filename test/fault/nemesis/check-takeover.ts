@@ -1,15 +1,10 @@
 import { byHost } from './check-politeness.ts';
-import type { Evidence, Violation } from './evidence.ts';
+import { type Evidence, isServer, joined, overlapMs, type Span, type Violation } from './evidence.ts';
 import type { ActionRecord, History, UrlRecord } from './history.ts';
 
 /** An owner that is gone is replaced within this time. */
 const REPLACED_MS = 60_000;
 const JUST_BEFORE_MS = 1_000;
-
-interface Span {
-  readonly from: number;
-  readonly until: number;
-}
 
 export interface Gap extends Span {
   readonly host: string;
@@ -19,10 +14,26 @@ export interface Gap extends Span {
   readonly losses: number;
 }
 
-/** The stretches in which a host with open work was asked for nothing, the longest of each host first. */
-export function gapsOf({ requests, urls, actions, job }: History): Gap[] {
-  const outages = joined(actions.filter(isOutage).map(({ from, until }) => ({ from, until })));
-  const work = openWork(urls, job.finishedAt ?? Math.max(job.createdAt, ...requests.map(({ at }) => at)));
+/**
+ * The stretches in which a host with open work was asked for nothing, the longest first. Jobs that were cancelled for a
+ * while or had URLs retried do not say when their URLs were open, and hosts that fail are left alone on purpose.
+ */
+export function gapsOf({ requests, urls, actions, jobs, calls }: History): Gap[] {
+  const outages = joined(actions.filter((action) => isServer(action) || action.target === 'fleet'));
+  const changed = new Set(
+    calls
+      .filter(({ what }) => what === 'cancel' || what === 'retry' || what === 'gone')
+      .map(({ job }) => job),
+  );
+  const steady = new Set(
+    jobs
+      .filter(({ name, sort }) => (sort === 'crawl' || sort === 'batch') && !changed.has(name))
+      .map(({ name }) => name),
+  );
+  const work = openWork(
+    urls.filter(({ job }) => steady.has(job)),
+    requests.reduce((last, { at }) => Math.max(last, at), 0),
+  );
   const asked = byHost(requests);
   const gaps: Gap[] = [];
   for (const [host, spans] of work) {
@@ -65,20 +76,6 @@ function openWork(urls: readonly UrlRecord[], end: number): Map<string, Span[]> 
   for (const [host, spans] of hosts) hosts.set(host, joined(spans));
   return hosts;
 }
-
-function joined(spans: readonly Span[]): Span[] {
-  const whole: Span[] = [];
-  for (const span of spans.toSorted((a, b) => a.from - b.from)) {
-    const last = whole.at(-1);
-    if (last === undefined || last.until < span.from) whole.push(span);
-    else if (last.until < span.until) whole[whole.length - 1] = { from: last.from, until: span.until };
-  }
-  return whole;
-}
-
-const overlapMs = (a: Span, b: Span) => Math.max(0, Math.min(a.until, b.until) - Math.max(a.from, b.from));
-
-const isOutage = ({ target }: ActionRecord) => target === 'postgres' || target === 'redis';
 
 /** A worker was hurt that may have owned the host: since its last request, or just before. */
 const isLoss = ({ target, from }: ActionRecord, gap: Span) =>

@@ -1,3 +1,4 @@
+import { faultTable } from './figures.ts';
 import { readHistory } from './history-files.ts';
 import { verdictOn } from './verdict.ts';
 
@@ -18,10 +19,12 @@ const history = await readHistory(dir).catch((error: unknown) => {
   process.exit(2);
 });
 const { violations, figures } = verdictOn(history);
+if (figures.faults.length > 0) say(faultTable(figures.faults));
+say(`memory: ${figures.memory.join(', ')}`);
 for (const [check, found = []] of Object.entries(Object.groupBy(violations, (one) => one.check))) {
   say(`${check}: ${found.length} violations`);
   for (const { what } of found.slice(0, MOST_TOLD)) say(`  ${what}`);
   if (found.length > MOST_TOLD) say(`  … and ${found.length - MOST_TOLD} more`);
 }
-say(JSON.stringify({ ...figures, violations: violations.length }));
+say(JSON.stringify({ ...figures.summary, violations: violations.length }));
 process.exitCode = violations.length === 0 ? 0 : 1;

@@ -3,21 +3,37 @@ import { setTimeout as delay } from 'node:timers/promises';
 export interface FleetClientOptions {
   readonly origin: string;
   readonly apiKey: string;
-  /** How long one question is asked again while nobody answers it. */
+  /** How long one question is asked again while it gets no answer. */
   readonly patienceMs: number;
 }
 
-/** The API as a patient client uses it: what is not answered, or answered with 429 or 5xx, is asked again. */
+export interface Answered {
+  readonly status: number;
+  readonly data: unknown;
+  readonly code: string | null;
+}
+
+export interface Question {
+  readonly body?: unknown;
+  readonly idempotencyKey?: string;
+  /** Of one attempt; left out: 15 s. */
+  readonly limitMs?: number;
+}
+
+/**
+ * The API as a patient client uses it: what is not answered, answered with 429 or 5xx, or answered from memory while the
+ * store is away, is asked again. Every other answer is the answer.
+ */
 export interface FleetClient {
-  post(path: string, body: unknown, idempotencyKey: string): Promise<unknown>;
-  get(path: string): Promise<unknown>;
-  /** All lines, from the beginning again when the stream breaks off. */
-  lines<T>(path: string, pick: (line: string) => T): Promise<T[]>;
+  ask(method: 'GET' | 'POST' | 'DELETE', path: string, question?: Question): Promise<Answered>;
+  /** All lines, from the beginning again when the stream breaks off. Null when there is no such list. */
+  lines<T>(path: string, pick: (line: string) => T): Promise<T[] | null>;
 }
 
 const ANSWER_MS = 15_000;
 const STREAM_MS = 600_000;
-const PAUSE_MS = 500;
+const PAUSE_MS = 300;
+const STALE = 'x-scrapifie-stale';
 
 export function createFleetClient({ origin, apiKey, patienceMs }: FleetClientOptions): FleetClient {
   const authorization = { authorization: `Bearer ${apiKey}` };
@@ -28,7 +44,7 @@ export function createFleetClient({ origin, apiKey, patienceMs }: FleetClientOpt
       try {
         return await ask();
       } catch (error) {
-        if (error instanceof Refusal || performance.now() > deadline) {
+        if (performance.now() > deadline) {
           throw new Error(`${path} was not answered: ${String(error)}`, { cause: error });
         }
         await delay(PAUSE_MS);
@@ -38,40 +54,36 @@ export function createFleetClient({ origin, apiKey, patienceMs }: FleetClientOpt
 
   async function send(path: string, init: RequestInit, limitMs: number): Promise<Response> {
     const response = await fetch(origin + path, { ...init, signal: AbortSignal.timeout(limitMs) });
-    if (response.ok) return response;
-    const text = `${response.status} ${(await response.text()).slice(0, 500)}`;
-    throw response.status === 429 || response.status >= 500 ? new Error(text) : new Refusal(text);
-  }
-
-  async function dataOf(response: Response): Promise<unknown> {
-    return ((await response.json()) as { data: unknown }).data;
+    const { status, headers } = response;
+    if (status !== 429 && status < 500 && headers.get(STALE) === null) return response;
+    throw new Error(`${status} ${(await response.text()).slice(0, 500)}`);
   }
 
   return {
-    post: (path, body, idempotencyKey) =>
-      patiently(path, async () => {
+    ask: (method, path, { body, idempotencyKey, limitMs = ANSWER_MS } = {}) =>
+      patiently(`${method} ${path}`, async () => {
         const headers = {
           ...authorization,
-          'content-type': 'application/json',
-          'idempotency-key': idempotencyKey,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
         };
-        return dataOf(await send(path, { method: 'POST', headers, body: JSON.stringify(body) }, ANSWER_MS));
+        const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+        const response = await send(path, init, limitMs);
+        const answer = (await response.json()) as { data?: unknown; error?: { code?: string } };
+        return { status: response.status, data: answer.data ?? null, code: answer.error?.code ?? null };
       }),
-    get: (path) =>
-      patiently(path, async () => dataOf(await send(path, { headers: authorization }, ANSWER_MS))),
     lines: (path, pick) =>
       patiently(path, async () => {
         const headers = { ...authorization, accept: 'application/x-ndjson' };
-        const { body } = await send(path, { headers }, STREAM_MS);
+        const { body, status } = await send(path, { headers }, STREAM_MS);
+        if (status === 404) return null;
+        if (status !== 200) throw new Error(`${status}`);
         const picked = [];
         if (body !== null) for await (const line of linesOf(body)) picked.push(pick(line));
         return picked;
       }),
   };
 }
-
-/** Asking again would be answered the same. */
-class Refusal extends Error {}
 
 async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   let rest = '';

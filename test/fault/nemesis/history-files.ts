@@ -6,8 +6,19 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { History } from './history.ts';
 
-const SINGLE = ['expected', 'job'] as const satisfies readonly (keyof History)[];
-const LISTS = ['requests', 'actions', 'urls', 'results'] as const satisfies readonly (keyof History)[];
+const SINGLE = ['expected'] as const satisfies readonly (keyof History)[];
+const LISTS = [
+  'jobs',
+  'urls',
+  'results',
+  'stored',
+  'calls',
+  'requests',
+  'actions',
+  'exits',
+  'memory',
+  'leftovers',
+] as const satisfies readonly (keyof History)[];
 
 export async function saveHistory(dir: string, history: History): Promise<void> {
   for (const name of SINGLE) await writeFile(join(dir, `${name}.json`), JSON.stringify(history[name]));

@@ -6,6 +6,7 @@ const PAGES_PER_HOST = 6;
 const PAUSE_MS = 525;
 const ANSWER_MS = 100;
 const BYTES = 1_000;
+const JOB = 'crawl-1';
 
 const hashOf = (url: string) => `hash of ${url}`;
 
@@ -14,8 +15,8 @@ export function goodHistory(): History {
   const requests: RequestRecord[] = [];
   const urls: UrlRecord[] = [];
   for (const [index, host] of HOSTS.entries()) {
-    const paths = ['/robots.txt', ...Array.from({ length: PAGES_PER_HOST }, (_, page) => `/${page}`)];
-    for (const [order, path] of paths.entries()) {
+    const pages = Array.from({ length: PAGES_PER_HOST }, (_, page) => `/own/${page}`);
+    for (const [order, path] of ['/robots.txt', ...pages].entries()) {
       const at = START + 100 + order * PAUSE_MS;
       const endedAt = at + ANSWER_MS;
       requests.push({
@@ -24,34 +25,54 @@ export function goodHistory(): History {
       });
       if (path === '/robots.txt') continue;
       urls.push({
-        ...{ url: `http://${host}${path}`, state: 'done', rule: null, errorCode: null },
+        ...{ job: JOB, url: `http://${host}${path}`, state: 'done', rule: null, errorCode: null },
         ...{ discoveredAt: START, finishedAt: endedAt + 50 },
         attempts: [{ outcome: 'ok', at, bytes: BYTES }],
       });
     }
   }
   const count = urls.length;
+  const counters = {
+    ...{ known: count, open: 0, pages: count, done: count, bytes: count * BYTES },
+    ...{ failed: 0, skipped: 0, denied: 0, cancelled: 0 },
+  };
+  const last = {
+    ...{ status: 'completed', stopReason: null, createdAt: START, counters },
+    finishedAt: Math.max(...urls.map(({ finishedAt }) => finishedAt ?? 0)),
+  };
+  const accepted = { job: JOB, what: 'accept', status: 202, answer: 'id-1' } as const;
   return {
     expected: {
-      ratePerSecond: 2,
-      connections: 2,
-      pages: Object.fromEntries(urls.map(({ url }) => [url, hashOf(url)])),
-    },
-    job: {
-      status: 'completed',
-      stopReason: null,
-      createdAt: START,
-      finishedAt: Math.max(...urls.map(({ finishedAt }) => finishedAt ?? 0)),
-      counters: {
-        ...{ known: count, open: 0, pages: count, done: count, bytes: count * BYTES },
-        ...{ failed: 0, skipped: 0, denied: 0, cancelled: 0 },
+      ...{
+        ratePerSecond: 2,
+        connections: 2,
+        endlessHosts: [],
+        startedAt: START,
+        leastFaults: 0,
+        troubles: [],
+        leastKinds: 0,
       },
     },
+    jobs: [
+      {
+        ...{ name: JOB, sort: 'crawl', id: 'id-1', ownPath: '/own/', isOpenEnded: false, last },
+        wanted: Object.fromEntries(urls.map(({ url }) => [url, { hash: hashOf(url) }])),
+      },
+    ],
+    stored: ['id-1'],
+    calls: [
+      { ...accepted, at: START, endedAt: START + 10 },
+      { ...accepted, at: START + 20, endedAt: START + 30 },
+    ],
     requests: requests.toSorted((a, b) => a.at - b.at),
     actions: [],
     urls,
     results: urls.map(({ url }) => ({
-      ...{ url, statusCode: 200, contentHash: hashOf(url), bodyHash: hashOf(url), bytes: BYTES },
+      ...{ job: JOB, url, statusCode: 200, title: null, bytes: BYTES },
+      ...{ contentHash: hashOf(url), bodyHash: hashOf(url) },
     })),
+    exits: [],
+    memory: [],
+    leftovers: [],
   };
 }

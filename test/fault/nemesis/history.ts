@@ -5,27 +5,68 @@
 export interface History {
   /** `expected.json` */
   readonly expected: Expected;
-  /** `job.json` */
-  readonly job: JobRecord;
+  /** `jobs.ndjson`: every crawl and batch that was accepted, with what had to come of it. */
+  readonly jobs: readonly JobRecord[];
+  /** `urls.ndjson`: the ledgers of these jobs. */
+  readonly urls: readonly UrlRecord[];
+  /** `results.ndjson` */
+  readonly results: readonly ResultRecord[];
+  /** `stored.ndjson`: ids of all jobs that the store had in the end, before they were deleted. */
+  readonly stored: readonly string[];
+  /** `calls.ndjson`: what clients asked for and were answered, in order of the answers. */
+  readonly calls: readonly CallRecord[];
   /** `requests.ndjson`: the web server's own log, in order of arrival. */
   readonly requests: readonly RequestRecord[];
   /** `actions.ndjson`: what was done to the fleet. */
   readonly actions: readonly ActionRecord[];
-  /** `urls.ndjson`: the ledger. */
-  readonly urls: readonly UrlRecord[];
-  /** `results.ndjson` */
-  readonly results: readonly ResultRecord[];
+  /** `exits.ndjson`: how processes of the fleet ended. */
+  readonly exits: readonly ExitRecord[];
+  /** `memory.ndjson` */
+  readonly memory: readonly MemoryRecord[];
+  /** `leftovers.ndjson`: what was still there when every job had been deleted; nothing when all is well. */
+  readonly leftovers: readonly LeftoverRecord[];
 }
 
 export interface Expected {
   /** What every host was promised. */
   readonly ratePerSecond: number;
   readonly connections: number;
-  /** SHA-256 of every page of the web, by URL. */
-  readonly pages: Readonly<Record<string, string>>;
+  /**
+   * Hosts whose pages never end. A request of an owner that hangs is then under way when the next owner begins, which
+   * nothing can prevent: who owns these hosts is not judged.
+   */
+  readonly endlessHosts: readonly string[];
+  /** When the first job was accepted; the times in reports count from here. */
+  readonly startedAt: number;
+  readonly leastFaults: number;
+  readonly leastKinds: number;
+  /** What the run itself could not do: a question that was never answered, a fault that could not be made good. */
+  readonly troubles: readonly string[];
+}
+
+/** What must become of a URL: done with this body, done with this title, or ended in one of these errors (or done). */
+export interface Wanted {
+  readonly hash?: string;
+  readonly title?: string;
+  readonly codes?: readonly string[];
 }
 
 export interface JobRecord {
+  /** Such as `crawl-3`; also its Idempotency-Key. */
+  readonly name: string;
+  readonly sort: 'crawl' | 'batch' | 'render' | 'retry' | 'hostile';
+  /** Under which it was known last. */
+  readonly id: string;
+  /** Paths that begin so belong to this job and to no other; null when others ask for the same pages. */
+  readonly ownPath: string | null;
+  readonly wanted: Readonly<Record<string, Wanted>>;
+  /** Whether the ledger may have URLs beside the wanted ones. */
+  readonly isOpenEnded: boolean;
+  /** Null: it was gone when it was looked for. */
+  readonly last: JobView | null;
+}
+
+export interface JobView {
   readonly status: string;
   readonly stopReason: string | null;
   readonly createdAt: number;
@@ -47,6 +88,18 @@ export const COUNTERS = [
 ] as const;
 export type Counter = (typeof COUNTERS)[number];
 
+export interface CallRecord {
+  readonly at: number;
+  readonly endedAt: number;
+  /** Name of the job, or the Idempotency-Key of a scrape. */
+  readonly job: string;
+  /** `quiet`: a cancelled job was seen to have ended. `gone`: a look at it was answered 404. */
+  readonly what: 'accept' | 'scrape' | 'cancel' | 'quiet' | 'resume' | 'retry' | 'delete' | 'gone' | 'end';
+  readonly status: number;
+  /** What must be the same whenever the same is asked under the same key; null where that has no meaning. */
+  readonly answer: string | null;
+}
+
 export interface RequestRecord {
   readonly at: number;
   /** Null: still under way when the log was read. */
@@ -62,18 +115,44 @@ export interface RequestRecord {
   readonly inFlight: number;
 }
 
-export type ActionKind = 'kill' | 'pause' | 'restart' | 'crash' | 'drop connections' | 'flush' | 'down';
-
 export interface ActionRecord {
-  readonly kind: ActionKind;
-  /** `http-worker-2`, `api-1`, `scheduler-1`, `redis`, `postgres`, `s3`. */
+  readonly kind: string;
+  /** `http-worker-2`, `api-1`, `scheduler-1`, `browser-worker-1`, `fleet`, `redis`, `postgres`, `s3`, `site`. */
   readonly target: string;
   readonly from: number;
   /** When the target was as before. */
   readonly until: number;
+  /** Whether the store has forgotten what was committed between `from` and `until`. */
+  readonly forgets?: true;
+}
+
+export interface ExitRecord {
+  readonly process: string;
+  readonly at: number;
+  readonly startedAt: number;
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly asked: 'stop' | 'kill' | null;
+}
+
+export interface MemoryRecord {
+  readonly process: string;
+  readonly at: number;
+  readonly rssBytes: number;
+}
+
+export interface LeftoverRecord {
+  /** `postgres`, `redis` or `s3`. */
+  readonly place: string;
+  /** Table, kind of key, or prefix. */
+  readonly what: string;
+  readonly count: number;
+  readonly examples: readonly string[];
 }
 
 export interface UrlRecord {
+  /** Name of the job. */
+  readonly job: string;
   readonly url: string;
   readonly state: string;
   readonly rule: string | null;
@@ -84,8 +163,10 @@ export interface UrlRecord {
 }
 
 export interface ResultRecord {
+  readonly job: string;
   readonly url: string;
   readonly statusCode: number | null;
+  readonly title: string | null;
   /** As the result says. */
   readonly contentHash: string | null;
   /** SHA-256 of the body that was read for it; null when there was none to read. */

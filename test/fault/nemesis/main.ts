@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { runProgram } from './run-program.ts';
 
 /**
- * The nemesis as a whole: a crawl that is hurt all the while (`run.ts`, which gets the arguments), the checker's word
- * on it (`check.ts`), and the proof that the checker notices a build without lease checks (`broken-run.ts`).
+ * The nemesis as a whole: a fleet that is hurt all the while (`run.ts`, which gets the arguments), the checker's word
+ * on it (`check.ts`), and the proof that the checker notices builds that lack a safeguard (`broken-run.ts`).
  */
 const LIMIT_MS = 2 * 60 * 60 * 1_000;
 

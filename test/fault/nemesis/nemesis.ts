@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Fault } from './faults.ts';
+import type { Fault } from './faults/fault.ts';
+import { kindOf } from './faults/faults.ts';
 import type { ActionRecord } from './history.ts';
 
 export interface NemesisOptions {
@@ -17,49 +18,50 @@ export interface NemesisOptions {
 export interface Nemesis {
   /** What it did, in order of its end. */
   readonly actions: readonly ActionRecord[];
-  /** Chooses at random, for as long as nobody stops it. Rejects when something cannot be brought back. */
+  /** Every kind once, in random order and on a target chosen by chance; then again, until it is stopped. */
   rage(): Promise<void>;
-  /** One of each kind on each sort of target, in random order. */
-  doEachOnce(): Promise<void>;
   /** This one, now; resolves when it is made good. */
   doNow(fault: Fault, durationMs: number): Promise<void>;
-  /** Begins nothing more; resolves when all that was done is made good. */
+  /** Begins nothing more; resolves when all that was done is made good. Throws when something could not be. */
   stop(): Promise<void>;
 }
 
-/** `http-worker-2` and `http-worker-3` are of one sort. */
-const sortOf = (target: string) => target.replace(/-\d+$/, '');
+const MOST_AT_ONCE = 4;
 
 export function createNemesis(options: NemesisOptions): Nemesis {
   const { faults, random, now, everyMs, longestMs, say } = options;
   const actions: ActionRecord[] = [];
   const underWay = new Set<Promise<void>>();
-  /** Targets that are not as before. Of the workers one at a time: the others have to show that they take over. */
-  const hurt = new Set<string>();
+  const locked = new Set<string>();
   const stopping = new AbortController();
   const failures: unknown[] = [];
 
-  const lockOf = ({ target }: Fault) => (target.startsWith('http-worker') ? 'http-worker' : target);
-  const canBegin = (fault: Fault) => !hurt.has(lockOf(fault)) && fault.isPossible();
+  const canBegin = (fault: Fault) =>
+    underWay.size < MOST_AT_ONCE && fault.locks.every((lock) => !locked.has(lock)) && fault.isPossible();
 
   function lengthOf({ leastMs, mostMs }: Fault): number {
-    return Math.round(leastMs + random() * Math.max(0, Math.min(mostMs, longestMs) - leastMs));
+    // Short ones more often than long ones: most of what a fault can break it breaks at its beginning and its end.
+    return Math.round(leastMs + random() ** 2 * Math.max(0, Math.min(mostMs, longestMs) - leastMs));
   }
 
   function begin(fault: Fault, durationMs = lengthOf(fault)): Promise<void> {
-    const { kind, target } = fault;
+    const { kind, target, locks, forgets } = fault;
     const from = now();
-    hurt.add(lockOf(fault));
+    for (const lock of locks) locked.add(lock);
+    say(`begins: ${kindOf(fault)} (${target})`);
     const done = fault
       .run(durationMs)
       .then(() => {
         const until = now();
-        actions.push({ kind, target, from, until });
-        say(`${kind} ${target} (${((until - from) / 1_000).toFixed(1)} s)`);
+        actions.push({ kind, target, from, until, ...(forgets ? { forgets } : {}) });
+        say(`over: ${kindOf(fault)} (${target}), ${((until - from) / 1_000).toFixed(1)} s`);
       })
-      .catch((error: unknown) => void failures.push(error))
+      .catch((error: unknown) => {
+        failures.push(new Error(`${kindOf(fault)} (${target}) could not be made good: ${String(error)}`));
+        say(String(failures.at(-1)));
+      })
       .finally(() => {
-        hurt.delete(lockOf(fault));
+        for (const lock of locks) locked.delete(lock);
         underWay.delete(done);
       });
     underWay.add(done);
@@ -69,30 +71,31 @@ export function createNemesis(options: NemesisOptions): Nemesis {
   const pause = (ms: number) => delay(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
   const isOver = () => stopping.signal.aborted || failures.length > 0;
 
+  /** A target by chance among those that can be hurt now. */
+  function choose(kind: string): Fault | undefined {
+    const possible = faults.filter((fault) => kindOf(fault) === kind && canBegin(fault));
+    return possible[Math.floor(random() * possible.length)];
+  }
+
+  async function round(): Promise<void> {
+    const left = shuffled([...new Set(faults.map(kindOf))], random);
+    while (left.length > 0 && !isOver()) {
+      await pause(everyMs * (0.5 + random()));
+      if (isOver()) return;
+      const at = left.findIndex((kind) => choose(kind) !== undefined);
+      if (at < 0 && underWay.size === 0) return;
+      const fault = at < 0 ? undefined : choose(left[at] ?? '');
+      if (fault === undefined) continue;
+      left.splice(at, 1);
+      void begin(fault);
+    }
+  }
+
   return {
     actions,
     async rage() {
-      while (!isOver()) {
-        await pause(everyMs * (0.5 + random()));
-        const fault = isOver() ? null : weighted(faults.filter(canBegin), random);
-        if (fault !== null) void begin(fault);
-      }
-    },
-    async doEachOnce() {
-      const left = shuffled(faults, random).filter(
-        ({ kind, target }, at, all) =>
-          all.findIndex((other) => other.kind === kind && sortOf(other.target) === sortOf(target)) === at,
-      );
-      while (left.length > 0 && !isOver()) {
-        await pause(everyMs * (0.5 + random()));
-        // A pause may outlast the job, and nothing else can be done to its target meanwhile: it comes last there.
-        const isLast = ({ kind, target }: Fault) =>
-          kind !== 'pause' ||
-          left.every((other) => other.kind === 'pause' || sortOf(other.target) !== sortOf(target));
-        const at = left.findIndex((fault) => canBegin(fault) && isLast(fault));
-        const [fault] = at < 0 ? [] : left.splice(at, 1);
-        if (fault !== undefined && !isOver()) void begin(fault);
-      }
+      while (!isOver()) await round();
+      if (failures.length > 0) throw failures[0];
     },
     doNow: begin,
     async stop() {
@@ -101,16 +104,6 @@ export function createNemesis(options: NemesisOptions): Nemesis {
       if (failures.length > 0) throw failures[0];
     },
   };
-}
-
-function weighted(faults: readonly Fault[], random: () => number): Fault | null {
-  const total = faults.reduce((sum, { weight }) => sum + weight, 0);
-  let at = random() * total;
-  for (const fault of faults) {
-    at -= fault.weight;
-    if (at < 0) return fault;
-  }
-  return null;
 }
 
 function shuffled<T>(items: readonly T[], random: () => number): T[] {

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
-import { type NetSize, netUrl, renderNetPage } from '../../site/pages/net.ts';
 import type { LogEntry } from '../../site/request-log.ts';
-import type { Counter, Expected, JobRecord, RequestRecord, ResultRecord, UrlRecord } from './history.ts';
+import type { Counter, JobView, RequestRecord, ResultRecord, UrlRecord } from './history.ts';
 import { workerNamed } from './stage.ts';
 
 /** A job as the API shows it. */
-export interface JobView {
+export interface ApiJob {
   readonly id: string;
+  readonly kind: string;
   readonly status: string;
   readonly stopReason: string | null;
   readonly createdAt: string;
@@ -16,17 +16,7 @@ export interface JobView {
 
 const timeOf = (iso: string | null) => (iso === null ? null : Date.parse(iso));
 
-export function expectedOf(size: NetSize, port: number, promise: Omit<Expected, 'pages'>): Expected {
-  const pages: Record<string, string> = {};
-  for (let host = 0; host < size.hosts; host++) {
-    for (let page = 0; page < size.pagesPerHost; page++) {
-      pages[netUrl(size, { host, page }, port)] = hash('sha256', renderNetPage(size, { host, page }, port));
-    }
-  }
-  return { ...promise, pages };
-}
-
-export function jobOf({ status, stopReason, createdAt, finishedAt, progress }: JobView): JobRecord {
+export function viewOf({ status, stopReason, createdAt, finishedAt, progress }: ApiJob): JobView {
   return {
     status,
     stopReason,
@@ -50,13 +40,14 @@ export function requestOf({ headers, ...entry }: LogEntry): RequestRecord {
   };
 }
 
-export function urlOf(line: string): UrlRecord {
+export function urlOf(job: string, line: string): UrlRecord {
   const entry = JSON.parse(line) as Omit<UrlRecord, 'discoveredAt' | 'finishedAt' | 'attempts'> & {
     discoveredAt: string;
     finishedAt: string | null;
     attempts: { outcome: string; at: string; bytes: number }[];
   };
   return {
+    job,
     url: entry.url,
     state: entry.state,
     rule: entry.rule,
@@ -67,12 +58,11 @@ export function urlOf(line: string): UrlRecord {
   };
 }
 
-export function resultOf(line: string): ResultRecord {
-  const { rawHtml, url, statusCode, contentHash, bytes } = JSON.parse(line) as Omit<
+export function resultOf(job: string, line: string): ResultRecord {
+  const { rawHtml, url, statusCode, title, contentHash, bytes } = JSON.parse(line) as Omit<
     ResultRecord,
     'bodyHash'
-  > & {
-    rawHtml: string | null;
-  };
-  return { url, statusCode, contentHash, bodyHash: rawHtml === null ? null : hash('sha256', rawHtml), bytes };
+  > & { rawHtml: string | null };
+  const bodyHash = rawHtml === null || rawHtml === undefined ? null : hash('sha256', rawHtml);
+  return { job, url, statusCode, title, contentHash, bodyHash, bytes };
 }

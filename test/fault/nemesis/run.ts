@@ -2,12 +2,14 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { disturbedCrawl, SCRIPTS, type Script } from './disturbed-crawl.ts';
+import { disturbedRun } from './disturbed-run.ts';
 import { saveHistory } from './history-files.ts';
+import { SCRIPTS, type Script } from './scripts.ts';
 
-/** Crawls with a fleet that is hurt all the while, and writes down what happened. `check.ts` judges it. */
-const USAGE = `usage: node test/fault/nemesis/run.ts --out DIR [--pages 20000] [--hosts 200] [--rate 2] [--seed 1]
-  [--script ${SCRIPTS.join('|')}] [--every SECONDS] [--longest SECONDS] [--minutes 20] [--keep]`;
+/** Uses a fleet that is hurt all the while, and writes down what happened. `check.ts` judges it. */
+const USAGE = `usage: node test/fault/nemesis/run.ts --out DIR [--pages 20000] [--hosts 200] [--rate 2] [--jobs 6] [--seed 1]
+  [--script ${Object.keys(SCRIPTS).join('|')}] [--kinds 'postgres: ,redis: flush'] [--without 'site: '] [--faults 60] [--least-kinds 25]
+  [--every SECONDS] [--longest SECONDS] [--minutes 8] [--no-browser] [--keep]`;
 
 const { values } = parseArgs({
   options: {
@@ -15,11 +17,17 @@ const { values } = parseArgs({
     pages: { type: 'string', default: '20000' },
     hosts: { type: 'string', default: '200' },
     rate: { type: 'string', default: '2' },
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    script: { type: 'string', default: 'random' },
+    jobs: { type: 'string', default: '6' },
+    seed: { type: 'string', default: String(1 + (Date.now() % 1_000_000)) },
+    script: { type: 'string', default: 'rage' },
+    kinds: { type: 'string', default: '' },
+    without: { type: 'string', default: '' },
+    faults: { type: 'string', default: '60' },
+    'least-kinds': { type: 'string', default: '25' },
     every: { type: 'string', default: '4' },
     longest: { type: 'string', default: '40' },
-    minutes: { type: 'string', default: '20' },
+    minutes: { type: 'string', default: '8' },
+    'no-browser': { type: 'boolean', default: false },
     keep: { type: 'boolean', default: false },
   },
 });
@@ -29,33 +37,38 @@ function usage(): never {
   process.exit(2);
 }
 
-function numberOf(name: 'pages' | 'hosts' | 'rate' | 'seed' | 'every' | 'longest' | 'minutes'): number {
+type Amount = 'pages' | 'hosts' | 'rate' | 'jobs' | 'seed' | 'every' | 'longest' | 'minutes';
+function numberOf(name: Amount | 'faults' | 'least-kinds', least = Number.MIN_VALUE): number {
   const value = Number(values[name]);
-  return Number.isFinite(value) && value > 0 ? value : usage();
+  return Number.isFinite(value) && value >= least ? value : usage();
 }
 
+const namesIn = (list: string) => list.split(',').filter((name) => name !== '');
+
+process.once('SIGTERM', () => process.exit(143));
+process.once('SIGINT', () => process.exit(130));
 const startedAt = performance.now();
 const say = (line: string) => {
   const seconds = ((performance.now() - startedAt) / 1_000).toFixed(0).padStart(5);
   process.stdout.write(`${seconds} s  ${line}\n`);
 };
 const { out } = values;
-if (out === undefined || !SCRIPTS.includes(values.script as Script)) usage();
-const [hosts, seed] = [numberOf('hosts'), numberOf('seed')];
+if (out === undefined || !Object.hasOwn(SCRIPTS, values.script)) usage();
+const seed = numberOf('seed');
 await mkdir(out, { recursive: true });
 const dir = await mkdtemp(join(tmpdir(), 'scrapifie-nemesis-'));
 say(`seed ${seed}`);
 try {
-  const history = await disturbedCrawl({
-    dir,
-    size: { hosts, pagesPerHost: Math.ceil(numberOf('pages') / hosts) },
+  const history = await disturbedRun({
+    ...{ dir, seed, say, script: values.script as Script },
+    ...{ pages: numberOf('pages'), hosts: numberOf('hosts'), sideJobs: numberOf('jobs', 0) },
     ratePerSecond: numberOf('rate'),
-    script: values.script as Script,
-    seed,
+    ...{ kinds: namesIn(values.kinds), withoutKinds: namesIn(values.without) },
+    ...{ leastFaults: numberOf('faults', 0), leastKinds: numberOf('least-kinds', 0) },
+    hasBrowser: !values['no-browser'],
     everyMs: numberOf('every') * 1_000,
     longestFaultMs: numberOf('longest') * 1_000,
     limitMs: numberOf('minutes') * 60_000,
-    say,
   });
   await saveHistory(out, history);
   say(`written to ${out}`);

@@ -1,7 +1,11 @@
+import { checkCalls } from './check-calls.ts';
 import { checkPoliteness } from './check-politeness.ts';
+import { checkLeftovers, checkProcesses } from './check-processes.ts';
+import { checkRecovery, recoveriesOf } from './check-recovery.ts';
 import { checkResults } from './check-results.ts';
 import { checkTakeover, gapsOf } from './check-takeover.ts';
 import { evidenceOf, type Violation } from './evidence.ts';
+import { kindOf } from './faults/faults.ts';
 import { type Figures, figuresOf } from './figures.ts';
 import type { History } from './history.ts';
 
@@ -14,12 +18,28 @@ export interface Verdict {
 export function verdictOn(history: History): Verdict {
   const evidence = evidenceOf(history);
   const gaps = gapsOf(history);
+  const recoveries = recoveriesOf(history);
   return {
     violations: [
       ...checkResults(history, evidence),
+      ...checkCalls(history, evidence),
       ...checkPoliteness(history, evidence),
       ...checkTakeover(gaps, evidence),
+      ...checkRecovery(recoveries, evidence),
+      ...checkProcesses(history, evidence),
+      ...checkLeftovers(history.leftovers),
+      ...checkFaults(history),
     ],
-    figures: figuresOf(history, gaps),
+    figures: figuresOf(history, gaps, recoveries),
   };
+}
+
+/** A run that hurt nothing shows nothing. */
+function checkFaults({ actions, expected }: History): Violation[] {
+  const kinds = new Set(actions.map(kindOf)).size;
+  const troubles = expected.troubles.map((what) => ({ check: 'run', what }));
+  if (troubles.length > 0) return troubles;
+  if (actions.length >= expected.leastFaults && kinds >= expected.leastKinds) return [];
+  const wanted = `${expected.leastFaults} of ${expected.leastKinds} kinds`;
+  return [{ check: 'faults', what: `${actions.length} faults of ${kinds} kinds were done, not ${wanted}` }];
 }
