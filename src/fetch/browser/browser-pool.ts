@@ -1,6 +1,7 @@
 import { isScrapifieError, type ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { BrowserStarter } from './browser-launch.ts';
 import { settlesWithin } from './deadline.ts';
+import type { ProxyPass } from './guard-proxy.ts';
 import type { PageLease, PoolStats } from './page-lease.ts';
 import { type BrowserPoolOptions, type PoolSettings, withDefaults } from './pool-options.ts';
 import {
@@ -219,6 +220,7 @@ export class BrowserPool {
     waiter.grant({
       page: pooled.page,
       proxyUsername: home.pass.username,
+      proxyLogin: proxyLoginOf(home, this.options.usesProxy),
       lost: lost.signal,
       release: (state) => {
         if (isOver) return;
@@ -389,4 +391,10 @@ export class BrowserPool {
     );
     throw browserCrashed('The browser');
   }
+}
+
+/** What a context has to show to its proxy: the guard's, or one that it goes to by itself. */
+function proxyLoginOf({ plan, pass }: PooledContext, usesProxy: boolean): ProxyPass | null {
+  if (usesProxy) return plan.isWatched === true ? pass : null;
+  return plan.upstream?.credentials ?? null;
 }

@@ -1,10 +1,13 @@
 import type { Page } from 'patchright-core';
+import type { ProxyPass } from './guard-proxy.ts';
 
 /** A page on loan. It belongs to its holder until `release`, which must come exactly once. */
 export interface PageLease {
   readonly page: Page;
   /** Names the context to the guard's proxy. */
   readonly proxyUsername: string;
+  /** What the guard's proxy asks of this context; null when the context has an entrance of its own. */
+  readonly proxyLogin: ProxyPass | null;
   /** Aborts with a ScrapifieError when the page's process, the browser or the pool ends. */
   readonly lost: AbortSignal;
   /**

@@ -91,6 +91,7 @@ export class RenderAttempt {
         arrange: hooks.arrangeHeaders,
         guard: this.options.guard,
         watchesConsole,
+        proxyLogin: this.options.lease.proxyLogin,
         limits,
       }),
     );
