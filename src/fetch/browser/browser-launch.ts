@@ -18,6 +18,7 @@ export interface LaunchedBrowser {
   readonly browser: Browser;
   /** Null for one that somebody else has started. */
   readonly pid: number | null;
+  readonly networkPid: number | null;
   /** What it was started from; null for one that somebody else has started. */
   readonly program: ProgramMark | null;
   readonly path: string | null;
@@ -46,10 +47,12 @@ async function launchBrowser(executablePath: string, options: LaunchOptions): Pr
     ...(env === undefined ? {} : { env }),
   });
   try {
-    const asking = pidOf(browser);
+    const asking = processesOf(browser);
     if (!(await settlesWithin(asking, timeoutMs))) throw new Error('the browser does not answer');
-    const pid = await asking;
-    return { browser, pid, program: await markProgram(executablePath, pid), path: executablePath };
+    const { mainPid: pid, networkPid } = await asking;
+    if (pid === null) throw new Error('the browser does not name its process');
+    const program = await markProgram(executablePath, pid);
+    return { browser, pid, networkPid, program, path: executablePath };
   } catch (error) {
     await settlesWithin(browser.close(), timeoutMs);
     throw error;
@@ -63,16 +66,18 @@ async function connectBrowser(
 ): Promise<LaunchedBrowser> {
   const browser =
     kind === 'cdp' ? await library.connectOverCDP(url, { timeout }) : await library.connect(url, { timeout });
-  return { browser, pid: null, program: null, path: null };
+  return { browser, pid: null, networkPid: null, program: null, path: null };
 }
 
-async function pidOf(browser: Browser): Promise<number> {
+/** Null for a process that does not run, or not under the name that is known. */
+export async function processesOf(
+  browser: Browser,
+): Promise<{ readonly mainPid: number | null; readonly networkPid: number | null }> {
   const session = await browser.newBrowserCDPSession();
   const { processInfo } = await session.send('SystemInfo.getProcessInfo');
   await session.detach();
-  const main = processInfo.find(({ type }) => type === 'browser');
-  if (main === undefined) throw new Error('the browser does not name its process');
-  return main.id;
+  const pidOf = (name: string) => processInfo.find(({ type }) => type === name)?.id ?? null;
+  return { mainPid: pidOf('browser'), networkPid: pidOf('network.mojom.NetworkService') };
 }
 
 const FIRST_BACKOFF_MS = 500;

@@ -1,7 +1,6 @@
 import { isScrapifieError, type ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { LaunchedBrowser } from './browser-launch.ts';
 import { orAborted, settlesWithin } from './deadline.ts';
-import type { ProxyPass } from './guard-proxy.ts';
 import { LaunchControl } from './launch-control.ts';
 import type { PageLease, PoolStats } from './page-lease.ts';
 import { PageWaiters, type Waiter } from './page-waiters.ts';
@@ -14,13 +13,13 @@ import {
   PooledBrowser,
   type PooledContext,
   type PooledPage,
+  proxyLoginOf,
 } from './pooled-browser.ts';
 import { treeBytes } from './process-tree.ts';
 import { browserLost, browserUnavailable, cancelled, shuttingDown } from './render-errors.ts';
 
 /** No other browser would do better. */
-const isFault = ({ code }: ScrapifieError): boolean =>
-  code === 'VALIDATION_FAILED' || code === 'UNSUPPORTED_OPTION';
+const FAULTS: ReadonlySet<string> = new Set(['VALIDATION_FAILED', 'UNSUPPORTED_OPTION']);
 
 /** Pages of one key in a row before others get a turn. */
 const MOST_STREAK = 32;
@@ -163,7 +162,12 @@ export class BrowserPool {
       })
       .then(
         (pooled) => this.hand(pooled, waiter),
-        (error: unknown) => this.again(waiter, error),
+        (error: unknown) => {
+          // Most of the time of such a request is gone; it comes again with all of it.
+          if (home.browser.retiringFor === 'unresponsive')
+            this.waiters.refuse(waiter, home.browser.lost.reason);
+          else this.again(waiter, error);
+        },
       )
       .finally(() => this.pump());
     return true;
@@ -174,9 +178,7 @@ export class BrowserPool {
     if (waiter.isDone) return;
     waiter.tries += 1;
     if (this.isClosed) this.waiters.refuse(waiter, shuttingDown());
-    else if (isScrapifieError(error) && isFault(error)) this.waiters.refuse(waiter, error);
-    // Most of its time is gone; it comes again with all of it.
-    else if (isScrapifieError(error) && error.code === 'BROWSER_LOST') this.waiters.refuse(waiter, error);
+    else if (isScrapifieError(error) && FAULTS.has(error.code)) this.waiters.refuse(waiter, error);
     else if (waiter.tries >= MOST_TRIES)
       this.waiters.refuse(waiter, browserUnavailable('no page could be opened', error));
     else this.waiters.putBack(waiter);
@@ -187,7 +189,11 @@ export class BrowserPool {
     pooled.blankTimer = null;
     if (pooled.blanking !== null) {
       // Bounded like every blanking; the page counts as in use meanwhile.
+      waiter.opening = pooled.home.browser;
+      const opened = pooled.home.browser.watch.begin('opening');
       pooled.blanking.then((isBlank) => {
+        opened();
+        waiter.opening = null;
         pooled.blanking = null;
         if (isBlank && !pooled.isDiscarded) this.hand(pooled, waiter);
         else {
@@ -321,16 +327,11 @@ export class BrowserPool {
     if (browser.pagesInUse === 0) void browser.close();
   }
 
-  private onLaunched({ browser, pid, program, path }: LaunchedBrowser): Promise<void> | undefined {
-    const { proxy, usesProxy, closeTimeoutMs, watch } = this.options;
+  private onLaunched(launched: LaunchedBrowser): Promise<void> | undefined {
+    const { browser, path } = launched;
     const pooled = new PooledBrowser({
-      browser,
-      pid,
-      proxy,
-      usesProxy,
-      closeTimeoutMs,
-      watch,
-      program,
+      ...this.options,
+      ...launched,
       onGone: (gone, hasCrashed) => this.onGone(gone, hasCrashed),
       onDead: (why) => this.record.noteDead(why),
       onPageLost: (page) => this.discard(page),
@@ -387,10 +388,4 @@ export class BrowserPool {
     if (inUse(home) <= 1) home.browser.closeContext(home).then(() => this.pump());
     throw browserUnavailable(`a page did not open within ${limitMs} ms`);
   }
-}
-
-/** What a context has to show to its proxy: the guard's, or one that it goes to by itself. */
-function proxyLoginOf({ plan, pass }: PooledContext, usesProxy: boolean): ProxyPass | null {
-  if (usesProxy) return plan.isWatched === true ? pass : null;
-  return plan.upstream?.credentials ?? null;
 }

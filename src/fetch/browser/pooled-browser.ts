@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'patchright-core';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { ProxyEndpoint } from '../../model/proxy.ts';
+import { processesOf } from './browser-launch.ts';
 import type { ProgramMark } from './browser-program.ts';
 import { BrowserWatch, type WatchLimits } from './browser-watch.ts';
 import { settlesWithin } from './deadline.ts';
@@ -64,6 +65,8 @@ export interface PooledBrowserOptions {
   readonly browser: Browser;
   /** Null when its processes are not ours. */
   readonly pid: number | null;
+  /** Of the process that fetches for all pages; null where that is not known. */
+  readonly networkPid: number | null;
   readonly proxy: GuardProxy;
   readonly usesProxy: boolean;
   readonly closeTimeoutMs: number;
@@ -268,6 +271,10 @@ export class PooledBrowser {
   /** Its pages end at once, and its processes without being asked. */
   private abandon(why: string): void {
     if (this.closed !== null) return;
+    if (!this.browser.isConnected()) {
+      this.onDisconnected();
+      return;
+    }
     this.retire('unresponsive');
     this.options.onDead(why);
     this.closed = this.end(browserLost(why), 'unresponsive');
@@ -275,7 +282,10 @@ export class PooledBrowser {
 
   /** Uses everything that a page needs: a context of its own, a new process, the network process and a script. */
   private async probe(): Promise<void> {
-    const { proxy, usesProxy, closeTimeoutMs } = this.options;
+    const { proxy, usesProxy, closeTimeoutMs, networkPid } = this.options;
+    // Requests that the old one had never end, and contexts do not know their proxy any more; new ones would do.
+    const found = networkPid === null ? null : (await processesOf(this.browser)).networkPid;
+    if (found !== null && found !== networkPid) throw new Error('its network process was started anew');
     const pass = usesProxy ? proxy.admitProbe() : null;
     let context: BrowserContext | null = null;
     try {
@@ -333,6 +343,12 @@ export class PooledBrowser {
     if (this.contexts.get(home.plan.identity) === home) this.contexts.delete(home.plan.identity);
     this.options.proxy.dismiss(home.pass.username);
   }
+}
+
+/** What a context has to show to its proxy: the guard's, or one that it goes to by itself. */
+export function proxyLoginOf({ plan, pass }: PooledContext, usesProxy: boolean): ProxyPass | null {
+  if (usesProxy) return plan.isWatched === true ? pass : null;
+  return plan.upstream?.credentials ?? null;
 }
 
 /** For a browser that goes to the proxy by itself. */
