@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
-import { createReadiness } from './readiness.ts';
+import { browserPart, createReadiness } from './readiness.ts';
 
 const works = async () => undefined;
 const never = () => new Promise<void>(() => undefined);
@@ -24,6 +24,33 @@ describe('readiness', () => {
       now: () => 0,
     });
     expect(await without()).toMatchObject({ isReady: false, parts: { store: { status: 'failing' } } });
+  });
+
+  it('follows what is known of the browsers, which not every process needs', async () => {
+    let health: Awaited<ReturnType<Parameters<typeof browserPart>[0]>> = {
+      state: 'ok',
+      code: null,
+      reason: null,
+    };
+    const readiness = createReadiness({
+      parts: {
+        needed: browserPart(async () => health, true),
+        wanted: browserPart(async () => health, false),
+      },
+      freshMs: 0,
+      now: () => 0,
+    });
+    expect(await readiness()).toMatchObject({ isReady: true, parts: { needed: { status: 'ok' } } });
+    health = { state: 'degraded', code: 'NO_BROWSER', reason: 'the program was removed' };
+    expect(await readiness()).toMatchObject({ isReady: true, parts: { needed: { status: 'degraded' } } });
+    health = { state: 'failing', code: 'BROWSER_LOST', reason: 'it did not show a test page' };
+    expect(await readiness()).toMatchObject({
+      isReady: false,
+      parts: {
+        needed: { status: 'failing', code: 'BROWSER_LOST', reason: health.reason },
+        wanted: { status: 'degraded', code: 'BROWSER_LOST' },
+      },
+    });
   });
 
   it('tells of a part that works in another way than it should', async () => {

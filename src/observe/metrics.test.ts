@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createMetrics, type MetricSources } from './metrics.ts';
+import { type BrowserFigures, createMetrics, type MetricSources } from './metrics.ts';
 
 const fresh = () => createMetrics({ withProcess: false });
 const sources = (given: Partial<MetricSources> = {}): MetricSources => ({
@@ -75,6 +75,26 @@ describe('metrics', () => {
     metrics.observe(sources({ openTasks: () => Promise.reject(new Error('away')), activeSlices: () => 3 }));
     expect(await sample(metrics, 'scrapifie_open_tasks')).toBeNull();
     expect(await sample(metrics, 'scrapifie_active_slices')).toBe(3);
+  });
+
+  it('tell what browsers do and why they were replaced, and nothing while there are none', async () => {
+    const metrics = fresh();
+    let figures: BrowserFigures | null = null;
+    metrics.observe({ ...sources({}), browsers: () => figures });
+    expect(await sample(metrics, 'scrapifie_browsers')).toBe(0);
+    figures = {
+      browsers: 2,
+      pagesOpen: 5,
+      pagesInUse: 3,
+      launched: 7,
+      launchesFailed: 1,
+      replaced: { unresponsive: 4, upgraded: 0 },
+    };
+    expect(await sample(metrics, 'scrapifie_browser_pages_open')).toBe(5);
+    expect(await sample(metrics, 'scrapifie_browser_launches_total{result="failed"}')).toBe(1);
+    expect(await sample(metrics, 'scrapifie_browser_replacements_total{reason="unresponsive"}')).toBe(4);
+    // Read again, a counter has not grown by being read.
+    expect(await sample(metrics, 'scrapifie_browser_launches_total{result="ok"}')).toBe(7);
   });
 
   it('of two processes in one do not mix', async () => {
