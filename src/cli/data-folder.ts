@@ -16,6 +16,7 @@ export const folderPlace = (dataDir: string): StoragePlace => ({
   databasePool: 1,
   databaseUrl: undefined,
   s3Url: undefined,
+  spillBytes: 0,
 });
 
 /**
@@ -24,8 +25,8 @@ export const folderPlace = (dataDir: string): StoragePlace => ({
  */
 export function placeOf(shell: Shell, option: string | undefined): StoragePlace {
   if (option === undefined) {
-    const { dataDir, databaseUrl, databasePool, s3Url } = readSettings(shell, {});
-    return { dataDir, databaseUrl, databasePool, s3Url };
+    const { dataDir, databaseUrl, databasePool, s3Url, spillBytes } = readSettings(shell, {});
+    return { dataDir, databaseUrl, databasePool, s3Url, spillBytes };
   }
   const named = resolve(shell.cwd, option);
   const state = join(named, STATE_DIR);

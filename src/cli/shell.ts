@@ -46,7 +46,10 @@ export interface PlatformOptions {
 }
 
 /** Where everything is kept, by the settings of the same names. */
-export type StoragePlace = Pick<Settings, 'dataDir' | 'databaseUrl' | 'databasePool' | 's3Url'>;
+export type StoragePlace = Pick<
+  Settings,
+  'dataDir' | 'databaseUrl' | 'databasePool' | 's3Url' | 'spillBytes'
+>;
 
 export interface OpenStorage {
   readonly store: Store;

@@ -43,6 +43,11 @@ export const settingsSchema = z.object({
     .describe(
       'Object store for bodies, `https://key:secret@host/bucket?region=us-east-1`; without it, the data folder.',
     ),
+  spillBytes: whole(0, 1_000_000_000_000_000)
+    .default(10_737_418_240)
+    .describe(
+      'Bytes of bodies kept in the database, or in the data folder, while the object store is away or full.',
+    ),
   dataDir: z.string().min(1).default('./data').describe('Folder for the database and the stored bodies.'),
   apiKey: z
     .string()

@@ -22,6 +22,7 @@ const LEASE: LeaseRef = { hostId: 3 as LeaseRef['hostId'], epoch: 5 };
 const here: PageReader = {
   ready: Promise.resolve(),
   backlog: 0,
+  isHolding: false,
   close: async () => {},
   async read(request) {
     const rules = compileRules(request.job);

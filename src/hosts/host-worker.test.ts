@@ -37,6 +37,7 @@ afterAll(() => Promise.all(stores.map((each) => each.close())));
 const here: PageReader = {
   ready: Promise.resolve(),
   backlog: 0,
+  isHolding: false,
   close: async () => {},
   read: async (request) => ({ ...readPage(request, compileRules(request.job)), ms: 1 }),
 };

@@ -175,6 +175,7 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
       random: Math.random,
       maxQueuedUrls: settings.maxQueuedUrls,
       onAccepted: (job) => crawler?.remember(job),
+      ...(settings.s3Url === undefined ? {} : { storageRefusal: () => blobs.refusal() }),
       refusalOf: (page) => engineRefusal(page) ?? llmRefusal(page, settings),
       consents: (host, what) => policies.current().policyFor(host).consent.includes(what),
     });

@@ -3,9 +3,9 @@ import type { RenderName } from '../fetch/remote/render-message.ts';
 import { startRenderWorker } from '../fetch/remote/render-worker.ts';
 import { sealCalls } from '../fetch/remote/sealed-calls.ts';
 import type { Logger } from '../observe/logger.ts';
-import type { Blobs } from '../ports/blobs.ts';
 import type { Consumer, Queue } from '../ports/queue.ts';
 import { createCallSeal } from '../sessions/call-seal.ts';
+import type { OpenBlobs } from './open-blobs.ts';
 import { openBrowsers } from './open-browsers.ts';
 
 /** The part of the platform that answers renders for the owners of hosts. */
@@ -20,7 +20,7 @@ export interface RendererParts {
   readonly name: RenderName;
   readonly settings: Settings;
   readonly queue: Queue;
-  readonly blobs: Blobs;
+  readonly blobs: OpenBlobs;
   readonly logger: Logger;
 }
 
@@ -34,6 +34,7 @@ export function createRenderer({ name, settings, queue, blobs, logger }: Rendere
         name,
         queue: sealCalls(queue, createCallSeal(settings.vaultKey)),
         blobs,
+        storageRefusal: () => blobs.refusal(),
         engine: browsers.engine(name),
         // Who waits for a page here could have been served elsewhere.
         concurrency: browsers.pagesAtOnce,

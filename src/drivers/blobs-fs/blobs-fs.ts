@@ -17,6 +17,12 @@ export interface BlobsFsOptions {
   readonly sync?: boolean;
 }
 
+/** Blobs in a folder. */
+export interface BlobsFs extends Blobs {
+  /** Bytes of all packs, those of deleted bodies that were not compacted yet among them. */
+  usedBytes(): Promise<number>;
+}
+
 /** Bodies put together are compressed together up to this size: to read one, its whole frame is decoded. */
 const MOST_FRAME_BYTES = 524_288;
 const LISTED_AT_ONCE = 1_000;
@@ -28,7 +34,7 @@ const LEAST_WASTE_BYTES = 1_048_576;
  * that costs a third of the asynchronous ones and whoever stores many bodies does so in a thread of its own: open
  * one of these in each.
  */
-export async function createBlobsFs(options: BlobsFsOptions): Promise<Blobs> {
+export async function createBlobsFs(options: BlobsFsOptions): Promise<BlobsFs> {
   const dir = resolve(options.dir);
   const guard = <T>(work: () => T): T => {
     try {
@@ -155,6 +161,7 @@ export async function createBlobsFs(options: BlobsFsOptions): Promise<Blobs> {
       isContentHash(contentHash) && guard(() => index.find(keyOf(contentHash))) !== null,
     delete: async (hashes) => guard(() => remove(hashes)),
     list,
+    usedBytes: async () => guard(() => packs.names().reduce((sum, pack) => sum + packs.sizeOf(pack), 0)),
     async check() {
       // Random, so that several checks at once do not remove each other's probe.
       const bytes = randomBytes(64);

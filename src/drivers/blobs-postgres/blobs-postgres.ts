@@ -12,6 +12,12 @@ export type BlobsPostgresOptions = { readonly now: () => number } & (
   | { readonly pool: Pool }
 );
 
+/** Blobs in a table. */
+export interface BlobsPostgres extends Blobs {
+  /** Bytes of all bodies, compressed as they lie there. */
+  usedBytes(): Promise<number>;
+}
+
 /** Bodies go into one statement up to this size: PostgreSQL holds all of it in memory, as text of twice the size. */
 const MOST_BYTES_AT_ONCE = 4_194_304;
 const LISTED_AT_ONCE = 1_000;
@@ -26,7 +32,7 @@ const PUT = `
  * Blobs in the table `spilled_blobs` of the store's database: for bodies that the object store would not take, until
  * it does. Throws STORE_UNAVAILABLE, STORE_REFUSED or DISK_FULL.
  */
-export async function createBlobsPostgres(options: BlobsPostgresOptions): Promise<Blobs> {
+export async function createBlobsPostgres(options: BlobsPostgresOptions): Promise<BlobsPostgres> {
   const pool = 'pool' in options ? options.pool : openPool(options.url);
 
   async function query<Row extends object>(text: string, values: unknown[]): Promise<Row[]> {
@@ -97,6 +103,14 @@ export async function createBlobsPostgres(options: BlobsPostgresOptions): Promis
     },
     delete: remove,
     list,
+    async usedBytes() {
+      // The length of a long value stands in its row: this reads no body.
+      const [row] = await query<{ bytes: string }>(
+        'SELECT coalesce(sum(octet_length(bytes)), 0)::bigint AS bytes FROM spilled_blobs',
+        [],
+      );
+      return Number(row?.bytes ?? 0);
+    },
     async check() {
       // Random, so that several checks at once do not remove each other's probe.
       const bytes = randomBytes(64);

@@ -28,6 +28,8 @@ export interface RenderWorkerOptions {
   readonly name: RenderName;
   readonly queue: Pick<Queue, 'answer'>;
   readonly blobs: Pick<Blobs, 'get' | 'put' | 'delete'>;
+  /** Why nothing can be stored at the moment; the site is then not asked for a page that could not be kept. */
+  readonly storageRefusal?: () => ScrapifieError | null;
   /** Does the work, with its address guard. Stays the caller's to close, after the worker has stopped. */
   readonly engine: Engine;
   readonly concurrency: number;
@@ -132,6 +134,8 @@ export function startRenderWorker(options: RenderWorkerOptions): Promise<Consume
       logger.warn({ engine: name, err: error }, 'a request to render was refused');
       throw error;
     }
+    const full = options.storageRefusal?.() ?? null;
+    if (full !== null) throw full;
     return render(request, signal, ask);
   });
 }
