@@ -4,13 +4,15 @@ import type { TaskId } from '../model/ids.ts';
 import { type NewTask, PROVISIONAL_RULES } from '../model/task.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
+import { PUT_TO_COMMIT_MS } from '../ports/blobs.ts';
 import type { Completion, LedgerStore, Receipt } from '../ports/store.ts';
 
 /**
  * The batch writer between the crawl and the store: one transaction for all that ended meanwhile. While a commit is
  * under way the next batch collects, and it waits a moment for company, so a busy crawl writes a hundred pages at once.
  *
- * A store that is full or away is asked again until it answers; nothing handed in is dropped.
+ * A store that is full or away is asked again until it answers; nothing handed in is dropped. Pages that are too old by
+ * then, because their bodies may be gone, are given back to be fetched again.
  */
 export interface Ledger {
   /**
@@ -41,6 +43,14 @@ export interface LedgerOptions {
 
 /** What the store will not decide otherwise when it hears of the URL again. */
 const isSettled = ({ rule }: NewTask) => rule === null || !PROVISIONAL_RULES.has(rule);
+
+const givenBack = (completion: Completion): Completion => ({
+  ...completion,
+  end: { state: 'ready' },
+  bytes: 0,
+  page: null,
+  discovered: [],
+});
 
 const RETRY_MS = 1_000;
 
@@ -102,8 +112,14 @@ export function createLedger(options: LedgerOptions): Ledger {
   }
 
   /** Sends the same list until it is answered: the store knows by it what it has done already. */
-  async function commit(completions: readonly Completion[]): Promise<readonly TaskId[]> {
+  async function commit(given: readonly Completion[]): Promise<readonly TaskId[]> {
+    let completions = given;
+    const tooOld: TaskId[] = [];
     for (;;) {
+      if (completions.some(isTooOld)) {
+        for (const completion of completions) if (isTooOld(completion)) tooOld.push(completion.taskId);
+        completions = completions.map((each) => (isTooOld(each) ? givenBack(each) : each));
+      }
       const startedAt = performance.now();
       try {
         const receipt = await store.commit(completions, now());
@@ -115,7 +131,7 @@ export function createLedger(options: LedgerOptions): Ledger {
           for (const task of discovered) if (isSettled(task)) known.add(jobSeq, task.urlKey);
         }
         onCommit(receipt, kept);
-        return receipt.rejected;
+        return [...receipt.rejected, ...tooOld];
       } catch (error) {
         if (isClosed || !isScrapifieError(error) || error.spec.retry !== 'later') throw error;
         logger.error(
@@ -126,6 +142,9 @@ export function createLedger(options: LedgerOptions): Ledger {
       }
     }
   }
+
+  /** Its body was put so long ago that the sweep may have removed it; see `Blobs`. */
+  const isTooOld = ({ page }: Completion) => page !== null && now() - page.fetchedAt > PUT_TO_COMMIT_MS;
 
   return {
     write(completion, isAwaited) {

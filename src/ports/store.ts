@@ -5,6 +5,7 @@ import type { AccountId, HostId, HostKey, JobId, JobSeq, KeyId, TaskId } from '.
 import type { Budgets, Job, JobKind, JobStatus, NewJob } from '../model/job.ts';
 import type { NewPage, Page } from '../model/page.ts';
 import type { LedgerEntry, NewTask, Task, TaskState } from '../model/task.ts';
+import type { ReferenceStore } from './reference-store.ts';
 import type { SessionStore } from './session-store.ts';
 
 /**
@@ -14,7 +15,7 @@ import type { SessionStore } from './session-store.ts';
  * A host has at most one owner at a time. Owning is a lease with an epoch; the epoch grows with every new owner,
  * and whatever an older owner sends later is recognised by it and changes nothing.
  */
-export interface Store extends JobStore, HostStore, LedgerStore, AccountStore, SessionStore {
+export interface Store extends JobStore, HostStore, LedgerStore, AccountStore, SessionStore, ReferenceStore {
   /** Brings the schema up to date; safe to call by many at once. Throws SCHEMA_TOO_NEW, DATABASE_CORRUPT. */
   migrate(): Promise<{ from: number; to: number }>;
   /** The store's own time: all who share it go by this clock, because their machines' may differ. */
@@ -46,7 +47,7 @@ export interface JobStore {
   resumeJob(id: JobId, now: number, budgets?: Budgets): Promise<Job | null>;
   /** Makes failed tasks ready again with fresh attempts; their old pages are replaced when they end. */
   retryJob(id: JobId, now: number): Promise<Job | null>;
-  /** Removes the job and all that belongs to it but blobs. False when there is none. Only ended jobs: CONFLICT. */
+  /** Removes the job and all that belongs to it but blobs, which the sweep removes once nothing refers to them. False when there is none. Only ended jobs: CONFLICT. */
   deleteJob(id: JobId): Promise<boolean>;
   /** Ends jobs whose duration budget is spent, as a spent budget does in commit. Returns their ids. */
   expireJobs(now: number): Promise<readonly JobId[]>;

@@ -3,7 +3,7 @@ import { makeFolder } from '../config/make-folder.ts';
 import type { Settings } from '../config/settings.ts';
 import { createBlobsFs } from '../drivers/blobs-fs/blobs-fs.ts';
 import { createBlobsPostgres } from '../drivers/blobs-postgres/blobs-postgres.ts';
-import { type BlobsS3, createBlobsS3 } from '../drivers/blobs-s3/blobs-s3.ts';
+import { type BlobsS3, createBlobsS3, TRANSIT_FOLDER } from '../drivers/blobs-s3/blobs-s3.ts';
 import { createSpillingBlobs } from '../drivers/blobs-spill/spilling-blobs.ts';
 import { isScrapifieError, type ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { Blobs } from '../ports/blobs.ts';
@@ -64,9 +64,7 @@ export async function openBlobs(place: BlobsPlace, options: OpenBlobsOptions): P
   const main = await createBlobsS3({ url: s3Url, ...timeAndChance });
   if (options.isFirst) await prepare(main, options.onAway);
   const spill =
-    databaseUrl === undefined
-      ? await folder('spilled')
-      : await createBlobsPostgres({ url: databaseUrl, now: Date.now });
+    databaseUrl === undefined ? await folder('spilled') : await createBlobsPostgres({ url: databaseUrl });
   return withRefusal(
     createSpillingBlobs({
       main,
@@ -78,6 +76,36 @@ export async function openBlobs(place: BlobsPlace, options: OpenBlobsOptions): P
       onReturn: options.onReturn,
     }),
   );
+}
+
+/**
+ * Where bytes are kept on their way between processes: beside the bodies and in the same order of preference, but never
+ * among them, so that all of it can expire. Each blob is one of its kind and has one copy.
+ */
+export async function openTransit(place: BlobsPlace): Promise<Blobs> {
+  const { dataDir, databaseUrl, s3Url, spillBytes } = place;
+  const reliedOnMs = Number.POSITIVE_INFINITY;
+  const folder = (name: string) => {
+    makeFolder(dataDir);
+    return createBlobsFs({ dir: join(dataDir, name), reliedOnMs });
+  };
+  if (s3Url === undefined) return folder('transit');
+  const url = new URL(s3Url);
+  url.pathname = `${url.pathname.replace(/\/$/, '')}/${TRANSIT_FOLDER}`;
+  const timeAndChance = { now: Date.now, random: Math.random };
+  return createSpillingBlobs({
+    main: await createBlobsS3({ url: url.href, reliedOnMs, ...timeAndChance }),
+    spill:
+      databaseUrl === undefined
+        ? await folder('spilled-transit')
+        : await createBlobsPostgres({ url: databaseUrl, table: 'transit_blobs', reliedOnMs }),
+    maxSpilledBytes: spillBytes,
+    ...timeAndChance,
+    // What is read within moments is not worth moving.
+    moves: false,
+    onSpill: () => undefined,
+    onReturn: () => undefined,
+  });
 }
 
 /** Remembers whether bodies were refused for want of room. */

@@ -33,6 +33,7 @@ export interface MeansParts {
   readonly settings: Settings;
   readonly queue: Queue;
   readonly blobs: Blobs;
+  readonly transit: Blobs | null;
   readonly sessions: Sessions;
   readonly credentials: Credentials;
   readonly ownPages: () => readonly string[];
@@ -63,7 +64,7 @@ const ASSUMED: Installation['engines'] = (['browser', 'stealth'] as const).map((
 }));
 
 export function openMeans(parts: MeansParts): OpenMeans {
-  const { settings, queue, blobs, logger, now, ownPages } = parts;
+  const { settings, queue, blobs, transit, logger, now, ownPages } = parts;
   const { allowPrivate, contact, flaresolverrUrl, captchaKey, antiCaptchaKey } = settings;
   const userAgent = userAgentFor(VERSION, contact ?? null);
   const web = withOwnPages(createWebEngine({ userAgent, allowPrivate }), {
@@ -73,7 +74,7 @@ export function openMeans(parts: MeansParts): OpenMeans {
   const flaresolverr =
     flaresolverrUrl === undefined ? null : createFlareSolverrEngine({ url: flaresolverrUrl, allowPrivate });
   const proxies = openProxies(settings, userAgent, now);
-  const renderers = openRenderers({ settings, queue, blobs, logger });
+  const renderers = openRenderers({ settings, queue, blobs, transit, logger });
   const identities = createIdentities(() => renderers.browserVersion);
   const hasSolver = captchaKey !== undefined || antiCaptchaKey !== undefined;
 

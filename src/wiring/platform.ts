@@ -8,10 +8,11 @@ import type { Settings } from '../config/settings.ts';
 import { lockFolder } from '../drivers/store-sqlite/folder-lock.ts';
 import type { Policies } from '../hosts/policies.ts';
 import { loadPolicyFile } from '../hosts/policy-file.ts';
+import { type BlobSweepParts, sweepBlobs } from '../jobs/blob-sweep.ts';
 import { createEngineRefusal } from '../jobs/engine-refusal.ts';
 import { createExtraction, type Extraction } from '../jobs/extraction.ts';
 import { createJobs, type Jobs } from '../jobs/jobs.ts';
-import { createScheduler } from '../jobs/scheduler.ts';
+import { createScheduler, type SchedulerDeps } from '../jobs/scheduler.ts';
 import type { Page } from '../model/page.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
@@ -23,7 +24,7 @@ import type { Store } from '../ports/store.ts';
 import { createCrawler } from './crawler.ts';
 import { DUTIES, type Duties, refuseWrongMix } from './mix.ts';
 import { openAccounts } from './open-accounts.ts';
-import { type OpenBlobs, openBlobs } from './open-blobs.ts';
+import { type OpenBlobs, openBlobs, openTransit } from './open-blobs.ts';
 import { openExtractor } from './open-extractor.ts';
 import { openLinks } from './open-links.ts';
 import { llmRefusal, readerWithLlm } from './open-llm.ts';
@@ -72,6 +73,27 @@ export interface PlatformOptions {
   readonly machineNow?: () => number;
 }
 
+/** What the scheduler does about blobs that nothing refers to; null where the settings say never. */
+function cleanupOf(
+  { cleanupMinutes, cleanupGraceHours }: Settings,
+  parts: BlobSweepParts,
+  logger: Logger,
+): SchedulerDeps['cleanup'] {
+  if (cleanupMinutes === 0) return null;
+  return {
+    everyMs: cleanupMinutes * 60_000,
+    async run(signal) {
+      try {
+        const report = await sweepBlobs(parts, { graceMs: cleanupGraceHours * 3_600_000, signal });
+        if (report !== null) logger.info({ ...report }, 'blobs: unreferenced ones removed');
+      } catch (error) {
+        // The next one lists what this one has left.
+        logger.warn({ err: error }, 'blobs: the removal of unreferenced ones was not finished');
+      }
+    },
+  };
+}
+
 export const SHIPPED_POLICY = fileURLToPath(new URL('../../policies/default.yaml', import.meta.url));
 
 /** For each thing that is open on servers: one that hangs must not keep the process from ending. */
@@ -107,6 +129,9 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
       onReturn: () => logger.info('the object store is back'),
     });
     closers.push(() => blobs.close());
+    // Only a queue that other processes share leads to one that renders elsewhere.
+    const transit = settings.redisUrl === undefined ? null : await openTransit(settings);
+    closers.push(() => transit?.close());
     const links = await openLinks(settings, owner, logger);
     closers.push(() => links.close());
     const { queue, bus, limits } = links;
@@ -123,7 +148,7 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
     const accounts = openAccounts(settings, store, now);
     closers.push(() => accounts.close());
     const means = duties.crawl
-      ? openMeans({ settings, queue, blobs, ...accounts, ownPages, now, logger })
+      ? openMeans({ settings, queue, blobs, transit, ...accounts, ownPages, now, logger })
       : null;
     const crawler =
       means !== null
@@ -142,7 +167,9 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
           })
         : null;
     const renderer =
-      duties.render === null ? null : createRenderer({ name: duties.render, settings, queue, blobs, logger });
+      duties.render === null || transit === null
+        ? null
+        : createRenderer({ name: duties.render, settings, queue, blobs, transit, logger });
     // Who waits for an answer is told soon when the store is away; the crawl waits as long as it takes.
     const front = isShared
       ? watchStore(store, {
@@ -153,7 +180,14 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
         })
       : store;
     const scheduler = duties.schedule
-      ? createScheduler({ store, queue, bus, now, sweepSessions: accounts.sessions.sweep })
+      ? createScheduler({
+          store,
+          queue,
+          bus,
+          now,
+          sweepSessions: accounts.sessions.sweep,
+          cleanup: cleanupOf(settings, { store, blobs, transit }, logger),
+        })
       : null;
     metrics.observe({
       openTasks: () => front.countOpenTasks(),

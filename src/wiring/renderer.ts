@@ -1,8 +1,10 @@
 import type { Settings } from '../config/settings.ts';
+import { createParcels } from '../fetch/remote/parcels.ts';
 import type { RenderName } from '../fetch/remote/render-message.ts';
 import { startRenderWorker } from '../fetch/remote/render-worker.ts';
 import { sealCalls } from '../fetch/remote/sealed-calls.ts';
 import type { Logger } from '../observe/logger.ts';
+import type { Blobs } from '../ports/blobs.ts';
 import type { Consumer, Queue } from '../ports/queue.ts';
 import { createCallSeal } from '../sessions/call-seal.ts';
 import type { OpenBlobs } from './open-blobs.ts';
@@ -21,10 +23,13 @@ export interface RendererParts {
   readonly settings: Settings;
   readonly queue: Queue;
   readonly blobs: OpenBlobs;
+  readonly transit: Blobs;
   readonly logger: Logger;
 }
 
-export function createRenderer({ name, settings, queue, blobs, logger }: RendererParts): Renderer {
+export function createRenderer(parts: RendererParts): Renderer {
+  const { name, settings, queue, blobs, transit, logger } = parts;
+  const seal = createCallSeal(settings.vaultKey);
   const browsers = openBrowsers(settings, logger);
   let answering: Consumer | null = null;
   return {
@@ -32,8 +37,9 @@ export function createRenderer({ name, settings, queue, blobs, logger }: Rendere
       await browsers.require(name);
       answering = await startRenderWorker({
         name,
-        queue: sealCalls(queue, createCallSeal(settings.vaultKey)),
+        queue: sealCalls(queue, seal),
         blobs,
+        parcels: createParcels(transit, seal),
         storageRefusal: () => blobs.refusal(),
         engine: browsers.engine(name),
         // Who waits for a page here could have been served elsewhere.

@@ -16,7 +16,7 @@ import {
 } from '../../src/drivers/blobs-spill/spilling-blobs.ts';
 import { isScrapifieError } from '../../src/errors/scrapifie-error.ts';
 import type { Blob, Blobs } from '../../src/ports/blobs.ts';
-import { blobOf, blobsContract, type OpenedBlobs } from './blobs-contract.ts';
+import { blobOf, blobsContract, type CopyOptions, type OpenedBlobs } from './blobs-contract.ts';
 import { newPostgresPlace, newS3Place } from './blobs-places.ts';
 import { type BreakableLine, openLine } from './breakable-line.ts';
 import { openFullableS3 } from './fullable-s3.ts';
@@ -28,29 +28,34 @@ const QUIET = { ...CHANCE, ...ROOMY, moves: false, onSpill: () => {}, onReturn: 
 
 /** Where bodies go while the object store is away: opens the same place each time. */
 interface SpillFolder {
-  open(): Promise<SpillPlace>;
+  open(options?: CopyOptions): Promise<SpillPlace>;
   remove(): Promise<void>;
 }
 
 const SPILLS: Readonly<Record<string, () => Promise<SpillFolder>>> = {
   async PostgreSQL() {
     const url = await newPostgresPlace();
-    return { open: () => createBlobsPostgres({ url, now: Date.now }), remove: async () => {} };
+    return { open: (options = {}) => createBlobsPostgres({ url, ...options }), remove: async () => {} };
   },
   async 'a folder'() {
     const dir = await mkdtemp(join(tmpdir(), 'scrapifie-spill-'));
-    return { open: () => createBlobsFs({ dir }), remove: () => rm(dir, { recursive: true, force: true }) };
+    return {
+      open: (options = {}) => createBlobsFs({ dir, ...options }),
+      remove: () => rm(dir, { recursive: true, force: true }),
+    };
   },
 };
 
-const listed = async (blobs: Blobs) => (await Array.fromAsync(blobs.list())).toSorted();
+const listed = async (blobs: Blobs) => [
+  ...new Set((await Array.fromAsync(blobs.list())).map(({ hash }) => hash).toSorted()),
+];
 const codeOf = (error: unknown) => (isScrapifieError(error) ? error.code : String(error));
 const hashesOf = (all: readonly Blob[]) => all.map(({ hash }) => hash).toSorted();
 
-async function openAt(url: string, place: SpillFolder): Promise<OpenedBlobs> {
-  const main = await createBlobsS3({ url, ...CHANCE });
+async function openAt(url: string, place: SpillFolder, options: CopyOptions = {}): Promise<OpenedBlobs> {
+  const main = await createBlobsS3({ url, ...CHANCE, ...options });
   const raw = new S3Client({ place: parseS3Url(url), maxConnections: 1, timeoutMs: 5_000, ...CHANCE });
-  const driver = createSpillingBlobs({ ...QUIET, main, spill: await place.open() });
+  const driver = createSpillingBlobs({ ...QUIET, main, spill: await place.open(options) });
   return {
     driver,
     async damage(hash, spoil) {
@@ -58,9 +63,9 @@ async function openAt(url: string, place: SpillFolder): Promise<OpenedBlobs> {
       const { body } = await raw.request({ method: 'GET', key });
       await raw.request({ method: 'PUT', key, body: spoil(body) });
     },
-    reopen: () => openAt(url, place),
+    reopen: (changes = options) => openAt(url, place, changes),
     async close() {
-      await driver.delete(await Array.fromAsync(driver.list()));
+      await driver.remove(await Array.fromAsync(driver.list()));
       await driver.close();
       await raw.close();
       await place.remove();
@@ -94,7 +99,7 @@ describe.each(Object.entries(SPILLS))('blobs that spill to %s', (_, newSpill) =>
     const main = await createBlobsS3({ url, ...CHANCE });
     const spill = await place.open();
     closing.push(async () => {
-      await main.delete(await Array.fromAsync(main.list()));
+      await main.remove(await Array.fromAsync(main.list()));
       await Promise.all([main.close(), spill.close()]);
     });
     const told: string[] = [];
@@ -178,7 +183,7 @@ describe.each(Object.entries(SPILLS))('blobs that spill to %s', (_, newSpill) =>
     closing.push(() => store.close());
     const behind = await createBlobsS3({ url, ...CHANCE });
     closing.push(async () => {
-      await behind.delete(await Array.fromAsync(behind.list()));
+      await behind.remove(await Array.fromAsync(behind.list()));
       await behind.close();
     });
     const openFull = async (options: Partial<SpillingBlobsOptions> = {}) =>

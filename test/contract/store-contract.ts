@@ -12,6 +12,7 @@ import { modelContract } from './store/model-contract.ts';
 import { optOutContract } from './store/opt-out-contract.ts';
 import { pagingContract } from './store/paging-contract.ts';
 import { propertiesContract } from './store/properties-contract.ts';
+import { referencesContract } from './store/references-contract.ts';
 import { sessionsContract } from './store/sessions-contract.ts';
 import { survivalContract } from './store/survival-contract.ts';
 
@@ -29,6 +30,7 @@ export function storeContract(name: string, open: Open<Store>, skips: readonly S
     accountsContract(holds);
     sessionsContract(holds);
     credentialsContract(holds);
+    referencesContract(holds);
     survivalContract(holds);
     propertiesContract(holds);
     modelContract(holds);

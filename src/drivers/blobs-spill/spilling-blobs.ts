@@ -1,6 +1,5 @@
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { ContentHash } from '../../model/ids.ts';
-import type { Blob, Blobs } from '../../ports/blobs.ts';
+import type { Blob, BlobCopy, Blobs } from '../../ports/blobs.ts';
 import { type MainState, MainWatch } from './main-watch.ts';
 import { createMover } from './mover.ts';
 
@@ -45,8 +44,9 @@ export interface SpillingBlobs extends Blobs {
   move(): Promise<number>;
 }
 
-/** Spilled hashes remembered while listing; beyond it one that is being moved may come twice. */
-const MOST_LISTED_SPILLED = 100_000;
+/** What the ids of copies begin with, by the place that listed them. */
+const MAIN_ID = 'main:';
+const SPILL_ID = 'spill:';
 
 /** The bytes in `spill` are asked for at most this often; what this process adds in between is counted here. */
 const USED_FRESH_MS = 1_000;
@@ -57,7 +57,7 @@ const USED_FRESH_MS = 1_000;
  * always be read from one of the two. Owns both: closing this closes them.
  *
  * A body that only `main` could have is neither there nor absent while `main` is away: `get` and `has` then throw
- * what `main` threw. A full `main` is read and deleted from as ever. A body deleted while it is being moved may stay in `main`; whoever compares lists finds it.
+ * what `main` threw. A full `main` is read and deleted from as ever. A body deleted while it is being moved may stay in `main`; the sweep of unreferenced bodies finds it.
  */
 export function createSpillingBlobs(options: SpillingBlobsOptions): SpillingBlobs {
   const { main, spill, now, random } = options;
@@ -204,12 +204,20 @@ export function createSpillingBlobs(options: SpillingBlobsOptions): SpillingBlob
       await atMain(() => main.delete(hashes));
     },
     async *list() {
-      const listed = new Set<ContentHash>();
-      for await (const hash of spill.list()) {
-        if (listed.size < MOST_LISTED_SPILLED) listed.add(hash);
-        yield hash;
-      }
-      for await (const hash of main.list()) if (!listed.has(hash)) yield hash;
+      // In this order, because bodies move in this direction: none is missed on its way.
+      for await (const copy of spill.list()) yield { ...copy, id: SPILL_ID + copy.id };
+      for await (const copy of main.list()) yield { ...copy, id: MAIN_ID + copy.id };
+    },
+    async remove(copies) {
+      await spill.remove(copiesOf(copies, SPILL_ID));
+      const inMain = copiesOf(copies, MAIN_ID);
+      if (inMain.length === 0) return;
+      if (watch.state === 'away') throw stillAway(watch);
+      await atMain(() => main.remove(inMain));
+    },
+    async compact() {
+      await spill.compact();
+      await main.compact();
     },
     async check() {
       if (writeState() !== 'away') await tryMain();
@@ -224,6 +232,12 @@ export function createSpillingBlobs(options: SpillingBlobsOptions): SpillingBlob
       await Promise.all([main.close(), spill.close()]);
     },
   };
+}
+
+function copiesOf(copies: readonly BlobCopy[], place: string): BlobCopy[] {
+  return copies
+    .filter(({ id }) => id.startsWith(place))
+    .map((copy) => ({ ...copy, id: copy.id.slice(place.length) }));
 }
 
 /** Refused counts too: keys that were revoked must not cost the bodies of a running crawl. */

@@ -182,4 +182,7 @@ export const MIGRATIONS: readonly string[] = [
   );
   CREATE INDEX credentials_account ON credentials (account_id, seq);
   `,
+  `
+  CREATE TABLE work_leases (name TEXT PRIMARY KEY, owner TEXT NOT NULL, until INTEGER NOT NULL);
+  `,
 ];

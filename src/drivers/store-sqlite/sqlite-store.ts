@@ -56,6 +56,9 @@ const METHODS: Readonly<Record<keyof Store, true>> = {
   getCredential: true,
   listCredentials: true,
   deleteCredential: true,
+  listReferences: true,
+  leaseWork: true,
+  endWork: true,
 };
 
 /**
@@ -71,6 +74,8 @@ const UNSYNCED: ReadonlySet<string> = new Set<keyof Store>([
   'putRobots',
   'touchKeys',
   'touchSessions',
+  'leaseWork',
+  'endWork',
   'check',
 ]);
 

@@ -8,6 +8,7 @@ import { createHostStore } from './hosts.ts';
 import { createJobStore } from './jobs.ts';
 import { createLedgerStore } from './ledger.ts';
 import { type Answer, type Call, failureOf } from './messages.ts';
+import { createReferenceStore } from './references.ts';
 import { createSessionStore } from './sessions.ts';
 import type { Synchronous } from './synchronous.ts';
 
@@ -40,6 +41,7 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
   'listSessions',
   'getCredential',
   'listCredentials',
+  'listReferences',
 ]);
 if (parentPort === null) throw new Error('The store thread has no parent.');
 const port = parentPort;
@@ -55,6 +57,7 @@ function createStore(connection: Database): Synchronous<Store> {
     ...createLedgerStore(connection, hostIds),
     ...createAccountStore(connection),
     ...createSessionStore(connection),
+    ...createReferenceStore(connection),
     migrate: () => migrate(connection),
     clock: () => Date.now(),
     check() {

@@ -1,3 +1,4 @@
+import { BLOB_TABLES } from './blob-tables.ts';
 import { FRONTIER_FUNCTIONS } from './frontier-functions.ts';
 import { HOST_FUNCTIONS } from './host-functions.ts';
 import { JOB_FUNCTIONS } from './job-functions.ts';
@@ -25,4 +26,5 @@ export const MIGRATIONS: readonly Migration[] = [
     sql: [TABLES, JOB_FUNCTIONS, FRONTIER_FUNCTIONS, HOST_FUNCTIONS, LEDGER_FUNCTIONS].join('\n'),
   },
   { minReader: 1, sql: SESSION_TABLES },
+  { minReader: 2, sql: BLOB_TABLES },
 ];
