@@ -8,7 +8,7 @@ import type { Bus } from '../ports/bus.ts';
 import type { Queue } from '../ports/queue.ts';
 import { DATABASE_FILE, STATE_DIR } from './crawl-folder.ts';
 import { readSettings } from './flags.ts';
-import type { OpenStorage, Shell, StoragePlace } from './shell.ts';
+import type { OpenPlace, OpenStorage, Shell, StoragePlace } from './shell.ts';
 
 /** A data folder and nothing but it. */
 export const folderPlace = (dataDir: string): StoragePlace => ({
@@ -16,6 +16,7 @@ export const folderPlace = (dataDir: string): StoragePlace => ({
   databasePool: 1,
   databaseUrl: undefined,
   s3Url: undefined,
+  spillBytes: 0,
 });
 
 /**
@@ -24,8 +25,8 @@ export const folderPlace = (dataDir: string): StoragePlace => ({
  */
 export function placeOf(shell: Shell, option: string | undefined): StoragePlace {
   if (option === undefined) {
-    const { dataDir, databaseUrl, databasePool, s3Url } = readSettings(shell, {});
-    return { dataDir, databaseUrl, databasePool, s3Url };
+    const { dataDir, databaseUrl, databasePool, s3Url, spillBytes } = readSettings(shell, {});
+    return { dataDir, databaseUrl, databasePool, s3Url, spillBytes };
   }
   const named = resolve(shell.cwd, option);
   const state = join(named, STATE_DIR);
@@ -40,7 +41,7 @@ export function describePlace({ databaseUrl, dataDir }: StoragePlace): string {
 }
 
 /** Opens a folder that must have a database: looking at what is not there should not make it. */
-export async function openExisting(shell: Shell, option: string | undefined): Promise<OpenStorage> {
+export async function openExisting(shell: Shell, option: string | undefined): Promise<OpenPlace> {
   const place = placeOf(shell, option);
   const { dataDir, databaseUrl } = place;
   if (databaseUrl === undefined && !existsSync(join(dataDir, DATABASE_FILE))) {

@@ -39,6 +39,10 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'check that this machine and its settings will work',
     load: () => import('./doctor.ts'),
   },
+  cleanup: {
+    summary: 'remove stored bodies that no page refers to any more',
+    load: () => import('./cleanup.ts'),
+  },
   migrate: { summary: 'bring the database of a data folder up to date', load: () => import('./migrate.ts') },
 };
 

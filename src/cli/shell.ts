@@ -26,7 +26,7 @@ export interface Shell {
   /** The only process in the data folder: throws DATA_DIR_LOCKED when another one works there. */
   openPlatform(options: PlatformOptions): Promise<OpenPlatform>;
   /** For reading and small changes, also beside running servers. Makes a folder that is not there. */
-  openStorage(place: StoragePlace): Promise<OpenStorage>;
+  openStorage(place: StoragePlace): Promise<OpenPlace>;
   /**
    * Reads pages in threads and keeps nothing of them; they start with the first page. 0: as many as this
    * machine has room for.
@@ -47,7 +47,18 @@ export interface PlatformOptions {
 }
 
 /** Where everything is kept, by the settings of the same names. */
-export type StoragePlace = Pick<Settings, 'dataDir' | 'databaseUrl' | 'databasePool' | 's3Url'>;
+export type StoragePlace = Pick<
+  Settings,
+  'dataDir' | 'databaseUrl' | 'databasePool' | 's3Url' | 'spillBytes'
+>;
+
+/** Opened for a command alone. */
+export interface OpenPlace extends OpenStorage {
+  /** Bytes on their way between processes; null where there are none. */
+  readonly transit: Blobs | null;
+  /** Keeps every other process out of the data folder; null where others work, or may. Call what it returns to end that. */
+  lockAlone(): (() => void) | null;
+}
 
 export interface OpenStorage {
   readonly store: Store;

@@ -43,6 +43,17 @@ export const settingsSchema = z.object({
     .describe(
       'Object store for bodies, `https://key:secret@host/bucket?region=us-east-1`; without it, the data folder.',
     ),
+  spillBytes: whole(0, 1_000_000_000_000_000)
+    .default(10_737_418_240)
+    .describe(
+      'Bytes of bodies kept in the database, or in the data folder, while the object store is away or full.',
+    ),
+  cleanupMinutes: whole(0, 10_080)
+    .default(60)
+    .describe('Minutes between two removals of stored bodies that no page refers to any more; 0 for never.'),
+  cleanupGraceHours: whole(12, 8_760)
+    .default(24)
+    .describe('Hours that a stored body is kept at least, referred to or not.'),
   dataDir: z.string().min(1).default('./data').describe('Folder for the database and the stored bodies.'),
   apiKey: z
     .string()

@@ -108,7 +108,10 @@ export const ERRORS = {
     'The database file is damaged; nothing was changed. Restore it from a backup or move it away.',
   ),
   SCHEMA_TOO_NEW: environment('never', 'The database was written by a newer Scrapifie; upgrade the program.'),
-  DISK_FULL: environment('later', 'No space left for the data folder; accepted work waits until there is.'),
+  DISK_FULL: environment(
+    'later',
+    'No space is left in the data folder, or in the object store and beside it; accepted work waits until there is.',
+  ),
   STORE_UNAVAILABLE: environment('later', 'The store did not answer; nothing was lost.'),
   STORE_REFUSED: environment(
     'later',

@@ -26,6 +26,7 @@ const LEASE: LeaseRef = {
 const here: PageReader = {
   ready: Promise.resolve(),
   backlog: 0,
+  isHolding: false,
   close: async () => {},
   async read(request) {
     const rules = compileRules(request.job);

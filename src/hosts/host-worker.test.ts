@@ -45,6 +45,7 @@ afterAll(() => Promise.all(stores.map((each) => each.close())));
 const here: PageReader = {
   ready: Promise.resolve(),
   backlog: 0,
+  isHolding: false,
   close: async () => {},
   read: async (request) => ({ ...readPage(request, compileRules(request.job)), ms: 1 }),
 };
@@ -61,6 +62,7 @@ function worker(changes: Partial<HostWorkerOptions> = {}) {
   const policies = buildPolicies({ ...EMPTY_POLICY_FILE, default: { ratePerSecond: null, concurrency: 8 } });
   const ledger = createLedger({
     store,
+    now: Date.now,
     known: createKnownUrls(),
     logger,
     metrics,
@@ -345,6 +347,7 @@ describe('an unexpected error', () => {
     const { logger } = listeningLogger();
     const ledger = createLedger({
       store,
+      now: Date.now,
       known: createKnownUrls(),
       logger,
       metrics: createMetrics({ withProcess: false }),

@@ -29,6 +29,7 @@ const soon = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { interval: 5
 const reader: PageReader = {
   ready: Promise.resolve(),
   backlog: 0,
+  isHolding: false,
   close: async () => {},
   read: async (request) => ({ ...readPage(request, compileRules(request.job)), ms: 1 }),
 };
@@ -57,7 +58,7 @@ function startWorker(store: Store) {
     queue: createQueueLocal({ onHandlerError: onError }),
     bus: createBusLocal({ onListenerError: onError }),
     ledger: createLedger({
-      ...{ store, logger, metrics },
+      ...{ store, logger, metrics, now: Date.now },
       known: createKnownUrls(),
       companyMs: 1,
       onCommit: () => undefined,

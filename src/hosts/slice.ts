@@ -71,6 +71,8 @@ const MOST_CLAIMED = 256;
 const MOST_UNREAD = 64;
 const MOST_UNWRITTEN = 4_096;
 const PRESSURE_MS = 10;
+/** Between two looks whether fetched pages can be stored again. */
+const HOLDING_MS = 250;
 const RELEASE_AGAIN_MS = 500;
 const WHEN_SIGNALLED = Number.POSITIVE_INFINITY;
 /** Ends of an attempt after which the task is in a mailbox again. */
@@ -221,6 +223,7 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     door.heldUntil = 0;
     for (let letter = mailbox.next(); letter !== null; letter = mailbox.next()) {
       if (isStopping) break;
+      if (reader.isHolding) return HOLDING_MS;
       if (reader.backlog >= MOST_UNREAD || ledger.backlog >= MOST_UNWRITTEN) return PRESSURE_MS;
       try {
         const waitMs = endOrStart(letter);

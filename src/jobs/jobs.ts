@@ -32,6 +32,8 @@ export interface JobsDeps {
   readonly consents: Consents;
   /** Why this installation cannot do what is asked; null when it can, or when that is not known here. */
   readonly refusalOf?: (page: PageOptions) => ScrapifieError | null;
+  /** Why no page can be stored at the moment: new work is refused with it; null when pages can be stored. */
+  readonly storageRefusal?: () => ScrapifieError | null;
   /** Told of each new job before anybody is asked to work on it; spares whoever does a look at the store. */
   readonly onAccepted?: (job: Job) => void;
 }
@@ -114,6 +116,8 @@ export function createJobs(deps: JobsDeps): Jobs {
   }
 
   async function accept(draft: JobDraft, accountId: AccountId, id: JobId, isUnsynced = false): Promise<Job> {
+    const full = deps.storageRefusal?.() ?? null;
+    if (full !== null) throw full;
     await limit.admit(draft.tasks.length);
     const { kind, options, seeds, tasks, usedConsents } = draft;
     // Before the job: what is done by consent must not happen without a trace of it.

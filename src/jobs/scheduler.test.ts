@@ -29,7 +29,14 @@ it('ends jobs whose time is over, and says so', async () => {
   clock.now += 1_000;
   const told: Messages['job.changed'][] = [];
   bus.subscribe('job.changed', (message) => void told.push(message));
-  const scheduler = createScheduler({ store, queue, bus, now: Date.now, sweepSessions: async () => 0 });
+  const scheduler = createScheduler({
+    store,
+    queue,
+    bus,
+    now: Date.now,
+    sweepSessions: async () => 0,
+    cleanup: null,
+  });
   await scheduler.start();
   await soon(() => expect(told).toContainEqual({ jobs: [job.id], finished: [job.id] }));
   await scheduler.stop();
@@ -40,10 +47,37 @@ it('offers hosts that have work and no owner, whoever forgot to', async () => {
   await addJob(store, [URL_A]);
   const offered: string[] = [];
   const consumer = await queue.consume('scrape-http', 1, async ({ id }) => void offered.push(id));
-  const scheduler = createScheduler({ store, queue, bus, now: Date.now, sweepSessions: async () => 0 });
+  const scheduler = createScheduler({
+    store,
+    queue,
+    bus,
+    now: Date.now,
+    sweepSessions: async () => 0,
+    cleanup: null,
+  });
   await scheduler.start();
   await soon(() => expect(offered).toContain('site.test'));
   await scheduler.stop();
   await consumer.stop();
+  expect(failures).toEqual([]);
+});
+
+it('removes unreferenced blobs by a timer of its own, and ends that when it stops', async () => {
+  const signals: AbortSignal[] = [];
+  const run = async (signal: AbortSignal) => void signals.push(signal);
+  const cleanup = { everyMs: 20, run };
+  const scheduler = createScheduler({
+    store,
+    queue,
+    bus,
+    now: Date.now,
+    sweepSessions: async () => 0,
+    cleanup,
+  });
+  await scheduler.start();
+  await soon(() => expect(signals.length).toBeGreaterThan(2));
+  expect(signals.map(({ aborted }) => aborted)).not.toContain(true);
+  await scheduler.stop();
+  expect(signals[0]?.aborted).toBe(true);
   expect(failures).toEqual([]);
 });

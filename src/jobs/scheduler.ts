@@ -16,6 +16,8 @@ export interface SchedulerDeps {
   readonly now: () => number;
   /** Deletes sessions that ended long ago. */
   readonly sweepSessions: () => Promise<unknown>;
+  /** Removes blobs that nothing refers to, and how often; null: never. The signal ends when the scheduler stops. */
+  readonly cleanup: { readonly everyMs: number; readonly run: (signal: AbortSignal) => Promise<void> } | null;
 }
 
 const TICK_MS = 1_000;
@@ -24,9 +26,10 @@ const SESSIONS_EVERY_MS = 60_000;
 const MOST_OFFERED = 500;
 
 export function createScheduler(deps: SchedulerDeps): Scheduler {
-  const { store, queue, bus, now, sweepSessions } = deps;
+  const { store, queue, bus, now, sweepSessions, cleanup } = deps;
+  const stopping = new AbortController();
   let sessionsSweptAt = Number.NEGATIVE_INFINITY;
-  let ticking: Consumer | null = null;
+  const timers: Consumer[] = [];
 
   /** Stops jobs whose time is over; one with pages under way has not ended yet, and its last commit will say so. */
   async function expire(): Promise<void> {
@@ -51,16 +54,20 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
 
   return {
     async start() {
-      ticking = await queue.every('cleanup-jobs', TICK_MS, async () => {
+      const ticking = await queue.every('cleanup-jobs', TICK_MS, async () => {
         await expire();
         await sweep();
         if (now() - sessionsSweptAt < SESSIONS_EVERY_MS) return;
         sessionsSweptAt = now();
         await sweepSessions();
       });
+      timers.push(ticking);
+      if (cleanup === null) return;
+      timers.push(await queue.every('cleanup-blobs', cleanup.everyMs, () => cleanup.run(stopping.signal)));
     },
     async stop() {
-      await ticking?.stop();
+      stopping.abort();
+      await Promise.all(timers.map((timer) => timer.stop()));
     },
   };
 }

@@ -24,6 +24,7 @@ import type { TaskId } from '../model/ids.ts';
 import type { Task } from '../model/task.ts';
 import { createLogger } from '../observe/logger.ts';
 import { createMetrics } from '../observe/metrics.ts';
+import { PUT_TO_COMMIT_MS } from '../ports/blobs.ts';
 import type { Completion, LeaseRef, LedgerStore, Receipt } from '../ports/store.ts';
 import { createLedger, type LedgerOptions } from './ledger.ts';
 
@@ -77,6 +78,7 @@ function ledgerOver(store: LedgerStore, changes: Partial<LedgerOptions> = {}) {
   const receipts: Receipt[] = [];
   const ledger = createLedger({
     store,
+    now: () => T0,
     known: createKnownUrls(),
     onCommit: (receipt) => void receipts.push(receipt),
     logger: createLogger({ level: 'warn', destination: { write: (line) => void lines.push(line) } }),
@@ -201,6 +203,37 @@ describe('a store that fails', () => {
       expect(lines.filter((line) => line.includes(code) && line.includes('not now'))).toHaveLength(3);
     },
   );
+
+  it('that was away for so long that bodies may be gone gets those pages as tasks to be done again', async () => {
+    const { store, asked } = failing('STORE_UNAVAILABLE', 2);
+    let now = T0;
+    const taken: Completion[] = [];
+    const taking: LedgerStore = {
+      ...store,
+      async commit(completions) {
+        const receipt = await store.commit(completions);
+        taken.push(...completions);
+        return receipt;
+      },
+    };
+    const { ledger } = ledgerOver(taking, { now: () => now });
+    const page = (fetchedAt: number) => ({ fetchedAt }) as Completion['page'];
+    const writes = [page(T0), page(T0 + 1_000), null].map((each, id) =>
+      ledger.write({ ...numbered(id), page: each, bytes: 7 }, true),
+    );
+    await inTurn();
+    now = T0 + 1_000 + PUT_TO_COMMIT_MS;
+    await vi.advanceTimersByTimeAsync(1_000);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(await Promise.all(writes)).toEqual([false, true, true]);
+    expect(asked).toEqual([
+      [0, 1, 2],
+      [0, 1, 2],
+      [0, 1, 2],
+    ]);
+    expect(taken[0]).toMatchObject({ end: { state: 'ready' }, page: null, bytes: 0, discovered: [] });
+    expect(taken[1]).toMatchObject({ page: { fetchedAt: T0 + 1_000 }, bytes: 7 });
+  });
 
   it('that will never take a batch refuses that batch and goes on with the next', async () => {
     const { store, taken } = failing('DATABASE_CORRUPT', 1);

@@ -4,6 +4,7 @@ import type { TaskId } from '../model/ids.ts';
 import { type NewTask, PROVISIONAL_RULES } from '../model/task.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
+import { PUT_TO_COMMIT_MS } from '../ports/blobs.ts';
 import type { Completion, LedgerStore, Receipt } from '../ports/store.ts';
 import { refusedCompletion } from './refused-completion.ts';
 
@@ -11,9 +12,10 @@ import { refusedCompletion } from './refused-completion.ts';
  * The batch writer between the crawl and the store: one transaction for all that ended meanwhile. While a commit is
  * under way the next batch collects, and it waits a moment for company, so a busy crawl writes a hundred pages at once.
  *
- * A store that is full, away or refuses the login is asked again until it answers; nothing handed in is dropped. A
- * batch whose content the store refuses is halved until the bad completion is alone: that task ends with UNSTORABLE,
- * and the others are committed.
+ * A store that is full, away or refuses the login is asked again until it answers; nothing handed in is dropped. Pages
+ * that are too old by then, because their bodies may be gone, are given back to be fetched again. A batch whose content
+ * the store refuses is halved until the bad completion is alone: that task ends with UNSTORABLE, and the others are
+ * committed.
  */
 export interface Ledger {
   /**
@@ -33,6 +35,8 @@ export interface Ledger {
 
 export interface LedgerOptions {
   readonly store: LedgerStore;
+  /** The store's time. */
+  readonly now: () => number;
   /** URLs that need not be written again. */
   readonly known: KnownUrls;
   /** Called with what was committed, before the writers are told. */
@@ -48,6 +52,14 @@ export interface LedgerOptions {
 /** What the store will not decide otherwise when it hears of the URL again. */
 const isSettled = ({ rule }: NewTask) => rule === null || !PROVISIONAL_RULES.has(rule);
 
+const givenBack = (completion: Completion): Completion => ({
+  ...completion,
+  end: { state: 'ready' },
+  bytes: 0,
+  page: null,
+  discovered: [],
+});
+
 const RETRY_MS = 1_000;
 /** A statement is one message to the store, and the text of its bytes is twice as long. */
 const MOST_BATCH_BYTES = 64 * 1_024 * 1_024;
@@ -59,7 +71,7 @@ interface Pending {
 }
 
 export function createLedger(options: LedgerOptions): Ledger {
-  const { store, known, onCommit, logger, metrics, maxBatch = 256, companyMs = 15 } = options;
+  const { store, known, now, onCommit, logger, metrics, maxBatch = 256, companyMs = 15 } = options;
   const { maxBatchBytes = MOST_BATCH_BYTES } = options;
   let pending: Pending[] = [];
   /** Completions in the transaction under way. */
@@ -142,14 +154,20 @@ export function createLedger(options: LedgerOptions): Ledger {
   }
 
   /** Sends the same list until it is answered: the store knows by it what it has done already. */
-  async function commit(completions: readonly Completion[]): Promise<readonly TaskId[]> {
+  async function commit(given: readonly Completion[]): Promise<readonly TaskId[]> {
+    let completions = given;
+    const tooOld: TaskId[] = [];
     for (;;) {
+      if (completions.some(isTooOld)) {
+        for (const completion of completions) if (isTooOld(completion)) tooOld.push(completion.taskId);
+        completions = completions.map((each) => (isTooOld(each) ? givenBack(each) : each));
+      }
       const startedAt = performance.now();
       try {
         const receipt = await store.commit(completions);
         metrics.committed(performance.now() - startedAt, completions.length);
         tell(receipt, completions);
-        return receipt.rejected;
+        return [...receipt.rejected, ...tooOld];
       } catch (error) {
         if (isClosed || !isScrapifieError(error) || error.spec.retry !== 'later') throw error;
         logger.error(
@@ -177,6 +195,8 @@ export function createLedger(options: LedgerOptions): Ledger {
       logger.error({ err: error }, 'telling of a commit failed');
     }
   }
+  /** Its body was put so long ago that the sweep may have removed it; see `Blobs`. */
+  const isTooOld = ({ page }: Completion) => page !== null && now() - page.fetchedAt > PUT_TO_COMMIT_MS;
 
   return {
     write(completion, isAwaited) {

@@ -1,4 +1,6 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { isContentHash } from './blob-frame.ts';
+import type { ContentHash } from './ids.ts';
 import type { PageRecord } from './page.ts';
 
 /** Smaller records are kept as they are: compressing them costs more time than writing them. */
@@ -22,6 +24,32 @@ export function packRecord(record: PageRecord): Uint8Array {
 export function unpackRecord(packed: Uint8Array): Buffer {
   if (packed[0] !== OPENING_BRACE) return zstdDecompressSync(packed, { maxOutputLength: MAX_RECORD_BYTES });
   return Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength);
+}
+
+/** Undefined also for a record that cannot be read: then no reader gets from it to a blob either. */
+function renderedOf(packed: Uint8Array): PageRecord['rendered'] {
+  try {
+    const json = unpackRecord(packed);
+    return isRenderedRecord(json) ? (JSON.parse(json.toString('utf8')) as PageRecord).rendered : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The blobs that a packed record refers to, wherever in what came of showing the page. */
+export function blobsOfRecord(packed: Uint8Array): ContentHash[] {
+  const rendered = renderedOf(packed);
+  const found: ContentHash[] = [];
+  const look = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return;
+    for (const [name, each] of Object.entries(value)) {
+      if (name === 'contentHash' && typeof each === 'string' && isContentHash(each))
+        found.push(each as ContentHash);
+      else look(each);
+    }
+  };
+  look(rendered);
+  return found;
 }
 
 /** Whether the page was shown in a browser, from the JSON of its record and without parsing it. */

@@ -75,8 +75,8 @@ export interface PageReading {
 
 /**
  * Reads pages: decodes, extracts, classifies, finds the next URLs, and keeps the body in the blob store before it
- * resolves. Throws EXTRACTION_FAILED for a page that cannot be read in time, and DISK_FULL or STORE_UNAVAILABLE when
- * the body cannot be kept.
+ * resolves. Throws EXTRACTION_FAILED for a page that cannot be read in time. A page whose body cannot be stored, because
+ * the disk is full or the store is away, is held until it can: it was fetched, and must not be fetched again for that.
  */
 export interface PageReader {
   read(request: ReadRequest): Promise<PageReading>;
@@ -84,5 +84,7 @@ export interface PageReader {
   readonly ready: Promise<void>;
   /** Pages handed in and not yet read. */
   readonly backlog: number;
+  /** Pages are held because their bodies cannot be stored: no more should be fetched. */
+  readonly isHolding: boolean;
   close(): Promise<void>;
 }

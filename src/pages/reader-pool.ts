@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { PageReader, PageReading, ReadRequest } from './page-reading.ts';
 import { ownedShownPage, shownBuffers } from './shown-bytes.ts';
-import type { ReadAnswer, ReadCall, ThreadData } from './thread-messages.ts';
+import type { HoldReason, HoldReport, ReadAnswer, ReadCall, ThreadData } from './thread-messages.ts';
 
 export interface ReaderPoolOptions {
   readonly threads: number;
@@ -11,6 +11,8 @@ export interface ReaderPoolOptions {
   readonly data: unknown;
   /** Longest time one page may take. */
   readonly limitMs?: number;
+  /** Told when threads begin to hold pages whose bodies cannot be stored, and with null when none does any more. */
+  readonly onHold?: (reason: HoldReason | null) => void;
 }
 
 /** Pages a thread has in hand: what it reads and stores together, and as many waiting beside it. */
@@ -29,6 +31,8 @@ interface Reader {
   readonly outbox: ReadCall[];
   readonly reading: Int32Array<SharedArrayBuffer>;
   onReady: () => void;
+  /** Its bodies cannot be stored at the moment. */
+  isHolding: boolean;
   /** Which call the watch saw being read, and since when. */
   watched: { id: number; since: number };
 }
@@ -50,6 +54,7 @@ export function createReaderPool(options: ReaderPoolOptions): PageReader {
       outbox: [],
       reading: new Int32Array(new SharedArrayBuffer(4)),
       onReady: () => undefined,
+      isHolding: false,
       watched: { id: 0, since: 0 },
     };
     started.push(
@@ -81,7 +86,8 @@ export function createReaderPool(options: ReaderPoolOptions): PageReader {
     });
     // The first message, empty, says that the thread has loaded; a thread that cannot is no reason to wait either.
     for (const sign of ['message', 'exit']) worker.once(sign, () => reader.onReady());
-    worker.on('message', (answers: readonly ReadAnswer[]) => {
+    worker.on('message', (answers: readonly ReadAnswer[] | HoldReport) => {
+      if ('held' in answers) return noteHold(reader, answers.held);
       for (const answer of answers) {
         const call = reader.inHand.get(answer.id);
         if (call === undefined) continue;
@@ -102,6 +108,14 @@ export function createReaderPool(options: ReaderPoolOptions): PageReader {
     return worker;
   }
 
+  function noteHold(reader: Reader, reason: HoldReason | null): void {
+    const wasHolding = isHolding();
+    reader.isHolding = reason !== null;
+    if (isHolding() !== wasHolding) options.onHold?.(reason);
+  }
+
+  const isHolding = () => readers.some((reader) => reader.isHolding);
+
   /** The page being read is to blame; the others in that thread's hands are given back to be fetched again. */
   function replace(reader: Reader, why: string): void {
     const [first] = reader.inHand.keys();
@@ -109,6 +123,7 @@ export function createReaderPool(options: ReaderPoolOptions): PageReader {
     const lost = [...reader.inHand];
     reader.inHand.clear();
     reader.outbox.length = 0;
+    noteHold(reader, null);
     inHand -= lost.length;
     void reader.worker?.terminate();
     // Not before it is needed: a thread that cannot start must not be started for ever.
@@ -173,6 +188,9 @@ export function createReaderPool(options: ReaderPoolOptions): PageReader {
     ready: Promise.all(started).then(() => undefined),
     get backlog() {
       return waiting.length + inHand;
+    },
+    get isHolding() {
+      return isHolding();
     },
     async close() {
       isClosed = true;

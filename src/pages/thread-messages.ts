@@ -17,6 +17,16 @@ export type ReadAnswer =
   | { readonly id: number; readonly reading: PageReading }
   | { readonly id: number; readonly code: ErrorCode | null; readonly message: string };
 
+/** Why a thread cannot store the bodies of the pages it has read, and holds those pages; null when it can again. */
+export interface HoldReport {
+  readonly held: HoldReason | null;
+}
+
+export interface HoldReason {
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
 /** What a thread is started with. */
 export interface ThreadData<T> {
   readonly given: T;

@@ -3,21 +3,33 @@ import type { ContentHash } from '../model/ids.ts';
 /**
  * Bytes by content hash. The same hash always names the same bytes, so a put may be repeated, raced or
  * interrupted and nothing is ever overwritten or half written: a blob is either there whole or not there.
+ *
+ * A place may hold several copies of one blob. Every copy has an age: the time since a put stored it or made it young
+ * again. A put relies on a copy that is there only while it is young, and otherwise stores the blob anew. So copies
+ * that are old enough can be removed beside running puts; see docs/decisions/0009-one-sweep-removes-bodies.md.
  */
 export interface Blobs {
   /**
    * Keeps each body under its hash and resolves when all of them would survive the end of this process.
-   * Bodies already present cost a look-up, not a write. Throws DISK_FULL or STORE_UNAVAILABLE. Once it has settled, nobody
-   * looks at the bytes any more: their owner may give the memory back.
+   * Bodies already present cost a look-up, not a write, while they are younger than RELIED_ON_MS. Throws DISK_FULL or
+   * STORE_UNAVAILABLE. Once it has settled, nobody looks at the bytes any more: their owner may give the memory back.
    */
   put(blobs: readonly Blob[]): Promise<void>;
   /** The body, or null when no such blob is kept. A damaged blob is treated as absent, never returned. */
   get(hash: ContentHash): Promise<Uint8Array | null>;
   has(hash: ContentHash): Promise<boolean>;
-  /** Removes what is there; absent hashes are no error. */
+  /** Removes what is there, at any age; absent hashes are no error. For blobs that belong to the caller alone. */
   delete(hashes: readonly ContentHash[]): Promise<void>;
-  /** Every hash kept, in no order, a page at a time; blobs put meanwhile may or may not appear. */
-  list(): AsyncIterable<ContentHash>;
+  /** Every copy kept, in no order, a page at a time; blobs put meanwhile may or may not appear. */
+  list(): AsyncIterable<BlobCopy>;
+  /**
+   * Removes exactly these copies, as they were listed. A copy that was put again since is kept, and so are other copies
+   * of the same blob. When it rejects, some of them may be gone: the caller lists again before it tries again. Not for
+   * two callers at once.
+   */
+  remove(copies: readonly BlobCopy[]): Promise<void>;
+  /** Gives the space of removed blobs back where removing them alone does not. */
+  compact(): Promise<void>;
   /** Writes, reads back and removes a probe; throws when that does not work. */
   check(): Promise<void>;
   close(): Promise<void>;
@@ -28,3 +40,23 @@ export interface Blob {
   readonly hash: ContentHash;
   readonly bytes: Uint8Array;
 }
+
+export interface BlobCopy {
+  readonly hash: ContentHash;
+  /** Names this copy, in this state, to the driver that listed it. */
+  readonly id: string;
+  /** What the copy takes; before compression where bodies are compressed together. */
+  readonly storedBytes: number;
+  /** By the clock of the place it is in. */
+  readonly ageMs: number;
+  /** Another copy of the blob is kept, which is the one that readers find first. */
+  readonly isSpare: boolean;
+}
+
+const HOUR_MS = 3_600_000;
+/** The age up to which a put relies on a copy. */
+export const RELIED_ON_MS = 4 * HOUR_MS;
+/** How long after a page was fetched it may be committed: by then a copy that was put for it is still there. */
+export const PUT_TO_COMMIT_MS = 6 * HOUR_MS;
+/** The least age at which copies may be removed beside running crawls: more than the two together. */
+export const LEAST_GRACE_MS = 12 * HOUR_MS;

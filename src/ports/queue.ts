@@ -77,5 +77,5 @@ export interface Consumer {
 export type QueueName = 'scrape-http';
 /** Single renders, from the owner of a host to a worker with a browser. */
 export type CallName = 'scrape-browser' | 'scrape-stealth';
-/** `cleanup-jobs`: jobs whose time is over, and hosts nobody was told of. */
-export type TimerName = 'cleanup-jobs';
+/** `cleanup-jobs`: jobs whose time is over, and hosts nobody was told of. `cleanup-blobs`: blobs that nothing refers to. */
+export type TimerName = 'cleanup-jobs' | 'cleanup-blobs';

@@ -5,6 +5,7 @@ import type { AccountId, HostId, HostKey, Incarnation, JobId, JobSeq, KeyId, Tas
 import type { Budgets, Job, JobKind, JobStatus, NewJob } from '../model/job.ts';
 import type { NewPage, Page } from '../model/page.ts';
 import type { LedgerEntry, NewTask, Task, TaskState } from '../model/task.ts';
+import type { ReferenceStore } from './reference-store.ts';
 import type { SessionStore } from './session-store.ts';
 
 /**
@@ -29,7 +30,7 @@ import type { SessionStore } from './session-store.ts';
  * A completion may leave out URLs that the store is known to have only where that was learned in the incarnation of its
  * lease: then the store is either that incarnation still, or refuses the completion, and the page is fetched again.
  */
-export interface Store extends JobStore, HostStore, LedgerStore, AccountStore, SessionStore {
+export interface Store extends JobStore, HostStore, LedgerStore, AccountStore, SessionStore, ReferenceStore {
   /** Brings the schema up to date; safe to call by many at once. Throws SCHEMA_TOO_NEW, DATABASE_CORRUPT. */
   migrate(): Promise<{ from: number; to: number }>;
   /** The store's own time: all who share it go by this clock, because their machines' may differ. */
@@ -61,7 +62,10 @@ export interface JobStore {
   resumeJob(id: JobId, budgets?: Budgets): Promise<Job | null>;
   /** Makes failed tasks ready again with fresh attempts; their old pages are replaced when they end. */
   retryJob(id: JobId): Promise<Job | null>;
-  /** Removes the job and all that belongs to it but blobs. False when there is none. Only ended jobs: CONFLICT. */
+  /**
+   * Removes the job and all that belongs to it but blobs, which the sweep removes once nothing refers to them. False when
+   * there is none. Only ended jobs: CONFLICT.
+   */
   deleteJob(id: JobId): Promise<boolean>;
   /** Ends jobs whose duration budget is spent, as a spent budget does in commit. Returns their ids. */
   expireJobs(): Promise<readonly JobId[]>;

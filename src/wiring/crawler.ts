@@ -59,11 +59,15 @@ const SHARED_SWEEP_MS = 5_000;
 export function createCrawler(parts: CrawlerParts): Crawler {
   const { settings, store, queue, bus, policies, now, logger, metrics, isShared } = parts;
   const { means } = parts;
-  const { dataDir, databaseUrl, s3Url } = settings;
+  const { dataDir, databaseUrl, s3Url, spillBytes } = settings;
   const threads = createReaderPool({
     threads: threadsFor(settings.extractThreads),
     entry: PAGE_THREAD,
-    data: { blobs: { dataDir, databaseUrl, s3Url } } satisfies PageThreadData,
+    data: { blobs: { dataDir, databaseUrl, s3Url, spillBytes } } satisfies PageThreadData,
+    onHold: (reason) =>
+      reason === null
+        ? logger.info('page bodies can be stored again: fetching goes on')
+        : logger.error(reason, 'page bodies cannot be stored: fetching is suspended'),
   });
   const reader = readerWithLlm(threads, settings);
   const running = createRunningJobs(store);
@@ -71,6 +75,7 @@ export function createCrawler(parts: CrawlerParts): Crawler {
   const slots = createSlots(settings.maxConcurrency);
   const ledger = createLedger({
     store,
+    now,
     known: createKnownUrls(),
     logger,
     metrics,
@@ -134,6 +139,8 @@ export function createCrawler(parts: CrawlerParts): Crawler {
     },
     async stop(deadlineMs) {
       clearInterval(look);
+      // Pages whose bodies cannot be stored would outlast any deadline: their tasks are given back at once.
+      if (reader.isHolding) await reader.close();
       // A store that takes nothing more must not keep the process: what it did not take is claimed and done again.
       const { promise: givenUp, resolve } = Promise.withResolvers<void>();
       const giveUp = setTimeout(() => {

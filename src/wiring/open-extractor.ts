@@ -42,6 +42,8 @@ export function openExtractor(threads: number): PageReader {
     get backlog() {
       return pool?.backlog ?? 0;
     },
+    // It stores nothing.
+    isHolding: false,
     async close() {
       isClosed = true;
       await pool?.close();

@@ -40,6 +40,9 @@ export function readerWithLlm(reader: PageReader, settings: LlmSettings): PageRe
     get backlog() {
       return reader.backlog;
     },
+    get isHolding() {
+      return reader.isHolding;
+    },
     close: () => reader.close(),
   };
 }

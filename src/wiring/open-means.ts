@@ -36,6 +36,7 @@ export interface MeansParts {
   readonly settings: Settings;
   readonly queue: Queue;
   readonly blobs: Blobs;
+  readonly transit: Blobs | null;
   readonly sessions: Sessions;
   readonly credentials: Credentials;
   readonly ownPages: () => readonly string[];
@@ -66,7 +67,7 @@ const ASSUMED: Installation['engines'] = (['browser', 'stealth'] as const).map((
 }));
 
 export function openMeans(parts: MeansParts): OpenMeans {
-  const { settings, queue, blobs, logger, now, ownPages } = parts;
+  const { settings, queue, blobs, transit, logger, now, ownPages } = parts;
   const { allowPrivate, contact, flaresolverrUrl, captchaKey, antiCaptchaKey } = settings;
   const userAgent = userAgentFor(VERSION, contact ?? null);
   const web = withOwnPages(createWebEngine({ userAgent, allowPrivate }), {
@@ -76,7 +77,7 @@ export function openMeans(parts: MeansParts): OpenMeans {
   const flaresolverr =
     flaresolverrUrl === undefined ? null : createFlareSolverrEngine({ url: flaresolverrUrl, allowPrivate });
   const proxies = openProxies(settings, userAgent, now);
-  const renderers = openRenderers({ settings, queue, blobs, logger });
+  const renderers = openRenderers({ settings, queue, blobs, transit, logger });
   const identities = createIdentities(() => renderers.browserVersion);
   const hasSolver = captchaKey !== undefined || antiCaptchaKey !== undefined;
 

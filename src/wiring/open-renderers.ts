@@ -1,6 +1,7 @@
 import type { Settings } from '../config/settings.ts';
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
 import type { Engine } from '../fetch/engine.ts';
+import { createParcels } from '../fetch/remote/parcels.ts';
 import { createRemoteEngine, type RemoteEngine } from '../fetch/remote/remote-engine.ts';
 import type { RenderName } from '../fetch/remote/render-message.ts';
 import { sealCalls } from '../fetch/remote/sealed-calls.ts';
@@ -33,14 +34,17 @@ export interface RenderersParts {
   readonly settings: Settings;
   readonly queue: Queue;
   readonly blobs: Blobs;
+  /** Null where no other process renders for this one. */
+  readonly transit: Blobs | null;
   readonly logger: Logger;
 }
 
 export function openRenderers(parts: RenderersParts): Renderers {
-  const { role, redisUrl } = parts.settings;
-  if (role !== 'all') return remoteRenderers(parts);
+  const { settings, transit } = parts;
+  const remote = transit === null ? null : remoteRenderers(parts, transit);
+  if (remote !== null && settings.role !== 'all') return remote;
   const own = ownRenderers(parts);
-  return redisUrl === undefined ? own : eitherRenderers(own, remoteRenderers(parts));
+  return remote === null ? own : eitherRenderers(own, remote);
 }
 
 function ownRenderers({ settings, logger }: RenderersParts): Renderers {
@@ -90,11 +94,13 @@ function ownRenderers({ settings, logger }: RenderersParts): Renderers {
 const NAMES: readonly RenderName[] = ['browser', 'stealth'];
 const LOOK_AGAIN_MS = 3_000;
 
-function remoteRenderers({ settings, queue, blobs }: RenderersParts): Renderers {
-  const calls = sealCalls(queue, createCallSeal(settings.vaultKey));
+function remoteRenderers({ settings, queue, blobs }: RenderersParts, transit: Blobs): Renderers {
+  const seal = createCallSeal(settings.vaultKey);
+  const calls = sealCalls(queue, seal);
+  const parcels = createParcels(transit, seal);
   const engines: Readonly<Record<RenderName, RemoteEngine>> = {
-    browser: createRemoteEngine({ name: 'browser', queue: calls, blobs }),
-    stealth: createRemoteEngine({ name: 'stealth', queue: calls, blobs }),
+    browser: createRemoteEngine({ name: 'browser', queue: calls, blobs, parcels }),
+    stealth: createRemoteEngine({ name: 'stealth', queue: calls, blobs, parcels }),
   };
   const workers: Record<RenderName, number> = { browser: 0, stealth: 0 };
   let revision = 0;

@@ -1,5 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
-import { isScrapifieError } from '../errors/scrapifie-error.ts';
+import { EXIT } from '../errors/registry.ts';
+import { isScrapifieError, type ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { DeepReading } from '../extract/deep/read-deep.ts';
 import { wantsDeep } from '../extract/deep/wants-deep.ts';
 import type { JobSeq } from '../model/ids.ts';
@@ -10,7 +12,7 @@ import type { PageReading, ReadOptions, ReadRequest } from '../pages/page-readin
 import { type DecodedBody, decodeBody, readPage } from '../pages/read-page.ts';
 import { readSitemapTask } from '../pages/read-sitemap-task.ts';
 import { keepRendering } from '../pages/rendered-page.ts';
-import type { ReadAnswer, ReadCall, ThreadData } from '../pages/thread-messages.ts';
+import type { HoldReason, HoldReport, ReadAnswer, ReadCall, ThreadData } from '../pages/thread-messages.ts';
 import type { Blob } from '../ports/blobs.ts';
 import { type BlobsPlace, openBlobs } from './open-blobs.ts';
 
@@ -27,6 +29,8 @@ const jobs = new Map<JobSeq, KnownJob>();
 const MAX_JOBS = 64;
 /** Pages that wait are read in a row and their bodies stored together. */
 const MOST_TOGETHER = 16;
+/** Between two tries to store bodies that were refused for want of room, or because the store is away. */
+const HOLD_MS = 1_000;
 
 export interface PageThreadData {
   /** Null: pages are only read, and nothing of them is kept. */
@@ -123,11 +127,32 @@ async function readTogether(calls: readonly ReadCall[]): Promise<readonly Read[]
   return together;
 }
 
+/** What is wrong with this installation, and not with a page. */
+function isOwnFault(error: unknown): error is ScrapifieError {
+  return isScrapifieError(error) && error.spec.exitCode === EXIT.environment;
+}
+
+/** Tries until the bodies are stored: pages that were fetched are not fetched again because a disk is full. */
+async function storeBodies(bodies: readonly Blob[]): Promise<void> {
+  const report = (held: HoldReason | null) => port.postMessage({ held } satisfies HoldReport);
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await blobs?.put(bodies);
+      if (tries > 1) report(null);
+      return;
+    } catch (error) {
+      if (!isOwnFault(error)) throw error;
+      report({ code: error.code, message: error.message });
+      await pause(HOLD_MS);
+    }
+  }
+}
+
 /** A page is answered once its body is safe, and what came with it. */
 async function store(calls: readonly ReadCall[], read: readonly Read[]): Promise<void> {
   const bodies = read.flatMap((each) => each.blobs);
   try {
-    await blobs?.put(bodies);
+    await storeBodies(bodies);
     const answers = read.map((each) => each.answer);
     port.postMessage(answers, answers.flatMap(recordBuffer));
   } catch (error) {

@@ -9,10 +9,11 @@ import { lockFolder } from '../drivers/store-sqlite/folder-lock.ts';
 import type { BrowserHealth } from '../fetch/browser/pool-health.ts';
 import type { Policies } from '../hosts/policies.ts';
 import { loadPolicyFile } from '../hosts/policy-file.ts';
+import { type BlobSweepParts, sweepBlobs } from '../jobs/blob-sweep.ts';
 import { createEngineRefusal } from '../jobs/engine-refusal.ts';
 import { createExtraction, type Extraction } from '../jobs/extraction.ts';
 import { createJobs, type Jobs } from '../jobs/jobs.ts';
-import { createScheduler } from '../jobs/scheduler.ts';
+import { createScheduler, type SchedulerDeps } from '../jobs/scheduler.ts';
 import type { Page } from '../model/page.ts';
 import { createSteadyClock } from '../model/steady-clock.ts';
 import type { Logger } from '../observe/logger.ts';
@@ -25,7 +26,7 @@ import type { Store } from '../ports/store.ts';
 import { createCrawler } from './crawler.ts';
 import { DUTIES, type Duties, refuseWrongMix } from './mix.ts';
 import { openAccounts } from './open-accounts.ts';
-import { type OpenBlobs, openBlobs } from './open-blobs.ts';
+import { type OpenBlobs, openBlobs, openTransit } from './open-blobs.ts';
 import { openExtractor } from './open-extractor.ts';
 import { openLinks } from './open-links.ts';
 import { llmRefusal, readerWithLlm } from './open-llm.ts';
@@ -80,6 +81,27 @@ export interface PlatformOptions {
   readonly ownPages?: () => readonly string[];
 }
 
+/** What the scheduler does about blobs that nothing refers to; null where the settings say never. */
+function cleanupOf(
+  { cleanupMinutes, cleanupGraceHours }: Settings,
+  parts: BlobSweepParts,
+  logger: Logger,
+): SchedulerDeps['cleanup'] {
+  if (cleanupMinutes === 0) return null;
+  return {
+    everyMs: cleanupMinutes * 60_000,
+    async run(signal) {
+      try {
+        const report = await sweepBlobs(parts, { graceMs: cleanupGraceHours * 3_600_000, signal });
+        if (report !== null) logger.info({ ...report }, 'blobs: unreferenced ones removed');
+      } catch (error) {
+        // The next one lists what this one has left.
+        logger.warn({ err: error }, 'blobs: the removal of unreferenced ones was not finished');
+      }
+    },
+  };
+}
+
 export const SHIPPED_POLICY = fileURLToPath(new URL('../../policies/default.yaml', import.meta.url));
 
 /** For all that is open on servers: one that hangs must not keep the process from ending. */
@@ -122,6 +144,9 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
       onReturn: () => logger.info('the object store is back'),
     });
     closers.places.push(() => blobs.close());
+    // Only a queue that other processes share leads to one that renders elsewhere.
+    const transit = settings.redisUrl === undefined ? null : await openTransit(settings);
+    closers.places.push(() => transit?.close());
     const links = await openLinks(settings, owner, logger);
     closers.places.push(() => links.close());
     const { queue, bus, limits } = links;
@@ -138,7 +163,7 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
     const accounts = openAccounts(settings, store, now);
     closers.users.push(() => accounts.close());
     const means = duties.crawl
-      ? openMeans({ settings, queue, blobs, ...accounts, ownPages, now, logger })
+      ? openMeans({ settings, queue, blobs, transit, ...accounts, ownPages, now, logger })
       : null;
     const crawler =
       means !== null
@@ -158,7 +183,9 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
           })
         : null;
     const renderer =
-      duties.render === null ? null : createRenderer({ name: duties.render, settings, queue, blobs, logger });
+      duties.render === null || transit === null
+        ? null
+        : createRenderer({ name: duties.render, settings, queue, blobs, transit, logger });
     const browsers = renderer?.browsers ?? means?.browsers ?? null;
     // Who waits for an answer is told soon when the store is away; the crawl waits as long as it takes.
     const front = isShared
@@ -170,7 +197,14 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
         })
       : store;
     const scheduler = duties.schedule
-      ? createScheduler({ store, queue, bus, now, sweepSessions: accounts.sessions.sweep })
+      ? createScheduler({
+          store,
+          queue,
+          bus,
+          now,
+          sweepSessions: accounts.sessions.sweep,
+          cleanup: cleanupOf(settings, { store, blobs, transit }, logger),
+        })
       : null;
     metrics.observe({
       openTasks: () => front.countOpenTasks(),
@@ -193,6 +227,7 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
       random: Math.random,
       maxQueuedUrls: settings.maxQueuedUrls,
       onAccepted: (job) => crawler?.remember(job),
+      ...(settings.s3Url === undefined ? {} : { storageRefusal: () => blobs.refusal() }),
       refusalOf: (page) => engineRefusal(page) ?? llmRefusal(page, settings),
       consents: (host, what) => policies.current().policyFor(host).consent.includes(what),
     });

@@ -1,6 +1,7 @@
 import type { Settings } from '../config/settings.ts';
 import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { Engine } from '../fetch/engine.ts';
+import { createParcels } from '../fetch/remote/parcels.ts';
 import type { RenderName } from '../fetch/remote/render-message.ts';
 import { startRenderWorker } from '../fetch/remote/render-worker.ts';
 import { sealCalls } from '../fetch/remote/sealed-calls.ts';
@@ -8,6 +9,7 @@ import type { Logger } from '../observe/logger.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Consumer, Queue } from '../ports/queue.ts';
 import { createCallSeal } from '../sessions/call-seal.ts';
+import type { OpenBlobs } from './open-blobs.ts';
 import { type Browsers, openBrowsers } from './open-browsers.ts';
 
 /** The part of the platform that answers renders for the owners of hosts. */
@@ -23,11 +25,14 @@ export interface RendererParts {
   readonly name: RenderName;
   readonly settings: Settings;
   readonly queue: Queue;
-  readonly blobs: Blobs;
+  readonly blobs: OpenBlobs;
+  readonly transit: Blobs;
   readonly logger: Logger;
 }
 
-export function createRenderer({ name, settings, queue, blobs, logger }: RendererParts): Renderer {
+export function createRenderer(parts: RendererParts): Renderer {
+  const { name, settings, queue, blobs, transit, logger } = parts;
+  const seal = createCallSeal(settings.vaultKey);
   const browsers = openBrowsers(settings, logger);
   let answering: Consumer | null = null;
   let changing: Promise<void> = Promise.resolve();
@@ -36,8 +41,10 @@ export function createRenderer({ name, settings, queue, blobs, logger }: Rendere
   const begin = () =>
     startRenderWorker({
       name,
-      queue: sealCalls(queue, createCallSeal(settings.vaultKey)),
+      queue: sealCalls(queue, seal),
       blobs,
+      parcels: createParcels(transit, seal),
+      storageRefusal: () => blobs.refusal(),
       engine: retriedElsewhere(browsers.engine(name)),
       // Who waits for a page here could have been served elsewhere.
       concurrency: browsers.pagesAtOnce,

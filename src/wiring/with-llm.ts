@@ -21,6 +21,9 @@ export function withLlm(reader: PageReader, llm: Llm): PageReader {
     get backlog() {
       return reader.backlog;
     },
+    get isHolding() {
+      return reader.isHolding;
+    },
     async close() {
       closing.abort();
       await Promise.all([reader.close(), llm.close()]);

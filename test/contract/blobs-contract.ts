@@ -7,8 +7,15 @@ import { afterKill, contract, type Open, type Opened, type Skip } from './contra
 
 /** Blobs under test, with a way to spoil one behind the driver's back. */
 export interface OpenedBlobs extends Opened<Blobs> {
+  /** With other options, where they are given. */
+  reopen(options?: CopyOptions): Promise<OpenedBlobs>;
   /** Replaces what is stored for the hash by what `spoil` makes of it. */
   damage(hash: ContentHash, spoil: (stored: Uint8Array) => Uint8Array): Promise<void>;
+}
+
+export interface CopyOptions {
+  /** The age up to which a put relies on a copy that is there. */
+  readonly reliedOnMs?: number;
 }
 
 export function blobOf(content: string | Uint8Array): Blob {
@@ -29,10 +36,19 @@ const SPOILS: Readonly<Record<string, (stored: Uint8Array) => Uint8Array>> = {
 export function blobsContract(name: string, open: () => Promise<OpenedBlobs>, skips: readonly Skip[] = []) {
   // A case gets what `open` made, so its `damage` is reached through the map from driver to opening.
   const damageOf = new WeakMap<Blobs, OpenedBlobs['damage']>();
+  const reopenOf = new WeakMap<Blobs, OpenedBlobs['reopen']>();
   const opening: Open<Blobs> = async () => {
     const opened = await open();
     damageOf.set(opened.driver, opened.damage.bind(opened));
+    reopenOf.set(opened.driver, opened.reopen.bind(opened));
     return opened;
+  };
+  /** The same place as seen by a process that relies on no copy: for it all of them are old. */
+  const beside = async (blobs: Blobs, show: (distrustful: Blobs) => Promise<void>) => {
+    const again = await reopenOf.get(blobs)?.({ reliedOnMs: 0 });
+    if (again === undefined) throw new Error('The driver was not opened by this contract.');
+    await show(again.driver);
+    await again.driver.close();
   };
 
   contract<Blobs>(`blobs: ${name}`, opening, skips, (holds) => {
@@ -43,7 +59,7 @@ export function blobsContract(name: string, open: () => Promise<OpenedBlobs>, sk
     };
     const listed = async (blobs: Blobs) => {
       const hashes: ContentHash[] = [];
-      for await (const hash of blobs.list()) hashes.push(hash);
+      for await (const { hash } of blobs.list()) hashes.push(hash);
       return hashes.sort();
     };
 
@@ -195,7 +211,7 @@ export function blobsContract(name: string, open: () => Promise<OpenedBlobs>, sk
       await blobs.put([...staying, ...going]);
       const seen = new Set<string>();
       let turn = 0;
-      for await (const hash of blobs.list()) {
+      for await (const { hash } of blobs.list()) {
         seen.add(hash);
         const victim = going[turn];
         if (victim !== undefined) await blobs.delete([victim.hash]);
@@ -204,6 +220,79 @@ export function blobsContract(name: string, open: () => Promise<OpenedBlobs>, sk
         if (turn > 1_000) break;
       }
       for (const blob of staying) expect(seen.has(blob.hash)).toBe(true);
+    });
+
+    holds('lists copies with their size and age', async (blobs) => {
+      await blobs.put([blobOf(randomBytes(3_000)), blobOf('')]);
+      const copies = await Array.fromAsync(blobs.list());
+      expect(copies.map(({ isSpare }) => isSpare)).toEqual([false, false]);
+      expect(Math.max(...copies.map(({ storedBytes }) => storedBytes))).toBeGreaterThanOrEqual(3_000);
+      for (const { ageMs } of copies) expect(ageMs).toBeGreaterThanOrEqual(0);
+    });
+
+    holds('removes the copies that were listed, and no other blob', async (blobs) => {
+      const all = Array.from({ length: 30 }, (_, index) => blobOf(`${PAGE}${index}`));
+      await blobs.put(all);
+      const copies = await Array.fromAsync(blobs.list());
+      const gone = new Set(all.slice(0, 20).map(({ hash }) => hash));
+      await blobs.remove(copies.filter(({ hash }) => gone.has(hash)));
+      await blobs.remove([]);
+      await blobs.compact();
+      for (const blob of all) expect(await isKept(blobs, blob)).toBe(!gone.has(blob.hash));
+      expect(await listed(blobs)).toEqual(
+        all
+          .slice(20)
+          .map(({ hash }) => hash)
+          .sort(),
+      );
+    });
+
+    holds('keeps a blob that was put again after its old copy was listed', async (blobs) => {
+      const all = Array.from({ length: 20 }, (_, index) => blobOf(`${PAGE}${index}`));
+      await blobs.put(all);
+      const copies = await Array.fromAsync(blobs.list());
+      await beside(blobs, async (distrustful) => {
+        await distrustful.put(all);
+        await blobs.remove(copies);
+        for (const blob of all) {
+          expect(await isKept(distrustful, blob)).toBe(true);
+          expect(await isKept(blobs, blob)).toBe(true);
+          expect(await blobs.has(blob.hash)).toBe(true);
+        }
+      });
+    });
+
+    holds('keeps a blob that is put while its old copies are removed', async (blobs) => {
+      const all = Array.from({ length: 12 }, (_, index) => blobOf(`${PAGE}${index}`));
+      await beside(blobs, async (distrustful) => {
+        for (let round = 0; round < 5; round += 1) {
+          await distrustful.put(all);
+          const copies = await Array.fromAsync(blobs.list());
+          await Promise.all([
+            blobs.remove(copies),
+            ...all.map((blob) => distrustful.put([blob])),
+            blobs.compact(),
+          ]);
+          for (const blob of all) expect(await isKept(distrustful, blob)).toBe(true);
+        }
+      });
+    });
+
+    holds('removes spare copies without the blob, and all copies with it', async (blobs) => {
+      const page = blobOf(PAGE);
+      await blobs.put([page]);
+      await beside(blobs, async (distrustful) => {
+        await distrustful.put([page]);
+        await distrustful.put([page]);
+      });
+      const copies = await Array.fromAsync(blobs.list());
+      expect(copies.filter(({ isSpare }) => !isSpare)).toHaveLength(1);
+      await blobs.remove(copies.filter(({ isSpare }) => isSpare));
+      expect(await isKept(blobs, page)).toBe(true);
+      expect(await listed(blobs)).toEqual([page.hash]);
+      await blobs.remove(await Array.fromAsync(blobs.list()));
+      expect(await blobs.get(page.hash)).toBeNull();
+      expect(await listed(blobs)).toEqual([]);
     });
 
     holds('check works and leaves nothing behind', async (blobs) => {

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { createBlobsFs } from '../../src/drivers/blobs-fs/blobs-fs.ts';
 import { openPackIndex } from '../../src/drivers/blobs-fs/pack-index.ts';
 import { Packs } from '../../src/drivers/blobs-fs/packs.ts';
-import { blobsContract, type OpenedBlobs } from './blobs-contract.ts';
+import { blobsContract, type CopyOptions, type OpenedBlobs } from './blobs-contract.ts';
 
-async function openIn(dir: string, sync: boolean): Promise<OpenedBlobs> {
-  const driver = await createBlobsFs({ dir, sync });
+async function openIn(dir: string, sync: boolean, options: CopyOptions = {}): Promise<OpenedBlobs> {
+  const driver = await createBlobsFs({ dir, sync, ...options });
   return {
     driver,
     async damage(hash, spoil) {
@@ -23,7 +23,7 @@ async function openIn(dir: string, sync: boolean): Promise<OpenedBlobs> {
       packs.close();
       index.close();
     },
-    reopen: () => openIn(dir, sync),
+    reopen: (changes = options) => openIn(dir, sync, changes),
     async close() {
       await driver.close();
       await rm(dir, { recursive: true, force: true });

@@ -12,41 +12,50 @@ import {
   createSpillingBlobs,
   type SpillingBlobs,
   type SpillingBlobsOptions,
+  type SpillPlace,
 } from '../../src/drivers/blobs-spill/spilling-blobs.ts';
 import { isScrapifieError } from '../../src/errors/scrapifie-error.ts';
 import type { Blob, Blobs } from '../../src/ports/blobs.ts';
-import { blobOf, blobsContract, type OpenedBlobs } from './blobs-contract.ts';
+import { blobOf, blobsContract, type CopyOptions, type OpenedBlobs } from './blobs-contract.ts';
 import { newPostgresPlace, newS3Place } from './blobs-places.ts';
 import { type BreakableLine, openLine } from './breakable-line.ts';
+import { openFullableS3 } from './fullable-s3.ts';
 
 const CHANCE = { now: Date.now, random: Math.random };
 const PATIENT = { timeout: 20_000 };
-const QUIET = { ...CHANCE, moves: false, onSpill: () => {}, onReturn: () => {} };
+const ROOMY = { maxSpilledBytes: Number.POSITIVE_INFINITY };
+const QUIET = { ...CHANCE, ...ROOMY, moves: false, onSpill: () => {}, onReturn: () => {} };
 
 /** Where bodies go while the object store is away: opens the same place each time. */
-interface SpillPlace {
-  open(): Promise<Blobs>;
+interface SpillFolder {
+  open(options?: CopyOptions): Promise<SpillPlace>;
   remove(): Promise<void>;
 }
 
-const SPILLS: Readonly<Record<string, () => Promise<SpillPlace>>> = {
+const SPILLS: Readonly<Record<string, () => Promise<SpillFolder>>> = {
   async PostgreSQL() {
     const url = await newPostgresPlace();
-    return { open: () => createBlobsPostgres({ url, now: Date.now }), remove: async () => {} };
+    return { open: (options = {}) => createBlobsPostgres({ url, ...options }), remove: async () => {} };
   },
   async 'a folder'() {
     const dir = await mkdtemp(join(tmpdir(), 'scrapifie-spill-'));
-    return { open: () => createBlobsFs({ dir }), remove: () => rm(dir, { recursive: true, force: true }) };
+    return {
+      open: (options = {}) => createBlobsFs({ dir, ...options }),
+      remove: () => rm(dir, { recursive: true, force: true }),
+    };
   },
 };
 
-const listed = async (blobs: Blobs) => (await Array.fromAsync(blobs.list())).toSorted();
+const listed = async (blobs: Blobs) => [
+  ...new Set((await Array.fromAsync(blobs.list())).map(({ hash }) => hash).toSorted()),
+];
+const codeOf = (error: unknown) => (isScrapifieError(error) ? error.code : String(error));
 const hashesOf = (all: readonly Blob[]) => all.map(({ hash }) => hash).toSorted();
 
-async function openAt(url: string, place: SpillPlace): Promise<OpenedBlobs> {
-  const main = await createBlobsS3({ url, ...CHANCE });
+async function openAt(url: string, place: SpillFolder, options: CopyOptions = {}): Promise<OpenedBlobs> {
+  const main = await createBlobsS3({ url, ...CHANCE, ...options });
   const raw = new S3Client({ place: parseS3Url(url), maxConnections: 1, timeoutMs: 5_000, ...CHANCE });
-  const driver = createSpillingBlobs({ ...QUIET, main, spill: await place.open() });
+  const driver = createSpillingBlobs({ ...QUIET, main, spill: await place.open(options) });
   return {
     driver,
     async damage(hash, spoil) {
@@ -54,9 +63,9 @@ async function openAt(url: string, place: SpillPlace): Promise<OpenedBlobs> {
       const { body } = await raw.request({ method: 'GET', key });
       await raw.request({ method: 'PUT', key, body: spoil(body) });
     },
-    reopen: () => openAt(url, place),
+    reopen: (changes = options) => openAt(url, place, changes),
     async close() {
-      await driver.delete(await Array.fromAsync(driver.list()));
+      await driver.remove(await Array.fromAsync(driver.list()));
       await driver.close();
       await raw.close();
       await place.remove();
@@ -90,7 +99,7 @@ describe.each(Object.entries(SPILLS))('blobs that spill to %s', (_, newSpill) =>
     const main = await createBlobsS3({ url, ...CHANCE });
     const spill = await place.open();
     closing.push(async () => {
-      await main.delete(await Array.fromAsync(main.list()));
+      await main.remove(await Array.fromAsync(main.list()));
       await Promise.all([main.close(), spill.close()]);
     });
     const told: string[] = [];
@@ -99,6 +108,7 @@ describe.each(Object.entries(SPILLS))('blobs that spill to %s', (_, newSpill) =>
         main: await createBlobsS3({ url: overLine.href, timeoutMs: 600, checkMs: 600, ...CHANCE }),
         spill: await place.open(),
         ...CHANCE,
+        ...ROOMY,
         moves: false,
         retryMs: 20,
         longestRetryMs: 200,
@@ -163,6 +173,69 @@ describe.each(Object.entries(SPILLS))('blobs that spill to %s', (_, newSpill) =>
     clock.now = 60_000;
     expect(await blobs.move()).toBe(2);
     expect(await blobs.get(blobOf('elsewhere').hash)).toBeNull();
+  });
+
+  /** Processes that use an object store which can be full. */
+  async function newFullWorld() {
+    const { spill, told, open } = await newWorld();
+    const url = newS3Place();
+    const store = await openFullableS3(url);
+    closing.push(() => store.close());
+    const behind = await createBlobsS3({ url, ...CHANCE });
+    closing.push(async () => {
+      await behind.remove(await Array.fromAsync(behind.list()));
+      await behind.close();
+    });
+    const openFull = async (options: Partial<SpillingBlobsOptions> = {}) =>
+      open({ main: await createBlobsS3({ url: store.url, ...CHANCE }), ...options });
+    return { behind, spill, told, store, open: openFull };
+  }
+
+  test.each(['507 InsufficientStorage', '403 QuotaExceeded', '400 XMinioAdminBucketQuotaExceeded'] as const)(
+    'go to the other place while the object store is full (%s), which is read as ever',
+    async (answer) => {
+      const { behind, spill, told, store, open } = await newFullWorld();
+      const blobs = await open();
+      const [before, during] = [blobOf('before'), blobOf('during')];
+      await blobs.put([before]);
+      store.refusePuts(answer);
+      await blobs.put([during]);
+      expect(blobs.degradation()).toContain('is full');
+      expect(await listed(spill)).toEqual([during.hash]);
+      expect(await blobs.get(during.hash)).toEqual(Buffer.from(during.bytes));
+      expect(await blobs.get(before.hash)).toEqual(Buffer.from(before.bytes));
+      expect(await blobs.get(blobOf('never put').hash)).toBeNull();
+      await blobs.delete([before.hash]);
+      expect(await blobs.move()).toBe(0);
+      await blobs.check();
+
+      store.refusePuts(null);
+      await expect.poll(() => blobs.move(), PATIENT).toBe(1);
+      expect(told).toEqual(['DISK_FULL', 'back']);
+      expect(blobs.degradation()).toBeNull();
+      expect(await listed(behind)).toEqual([during.hash]);
+      expect(await listed(spill)).toEqual([]);
+    },
+  );
+
+  test('are refused with DISK_FULL once the other place holds as much as it may, until there is room', async () => {
+    const { spill, store, open } = await newFullWorld();
+    const clock = { now: 0 };
+    const blobs = await open({ maxSpilledBytes: 20_000, now: () => clock.now });
+    store.refusePuts('507 InsufficientStorage');
+    const all = Array.from({ length: 40 }, () => blobOf(randomBytes(2_000)));
+    const results: (string | null)[] = [];
+    for (const blob of all) results.push(await blobs.put([blob]).then(() => null, codeOf));
+    expect(results.slice(0, 10)).toEqual(Array(10).fill(null));
+    expect(new Set(results.slice(11))).toEqual(new Set(['DISK_FULL']));
+    await expect(blobs.check()).rejects.toMatchObject({ code: 'DISK_FULL' });
+    expect(await listed(spill)).toEqual(hashesOf(all.filter((_, at) => results[at] === null)));
+
+    store.refusePuts(null);
+    clock.now = 60_000;
+    await blobs.check();
+    await blobs.put([all[39] as Blob]);
+    expect(blobs.degradation()).toBeNull();
   });
 
   test('are listed once and deleted from both places', async () => {

@@ -13,6 +13,7 @@ import { modelContract } from './store/model-contract.ts';
 import { optOutContract } from './store/opt-out-contract.ts';
 import { pagingContract } from './store/paging-contract.ts';
 import { propertiesContract } from './store/properties-contract.ts';
+import { referencesContract } from './store/references-contract.ts';
 import { sessionsContract } from './store/sessions-contract.ts';
 import { survivalContract } from './store/survival-contract.ts';
 import type { TimedStore } from './store/timed-store.ts';
@@ -36,6 +37,7 @@ export function storeContract(
     sessionsContract(holds);
     credentialsContract(holds);
     hostileContract(holds);
+    referencesContract(holds);
     survivalContract(holds);
     incarnationContract(holds);
     propertiesContract(holds);

@@ -6,6 +6,7 @@ import { type PostgresServer, startPostgres } from '../../fleet/servers/postgres
 import { type RedisServer, startRedis } from '../../fleet/servers/redis.ts';
 import { createBlobsS3 } from '../../src/drivers/blobs-s3/blobs-s3.ts';
 import { createQueueBullmq } from '../../src/drivers/queue-bullmq/queue-bullmq.ts';
+import { createParcels } from '../../src/fetch/remote/parcels.ts';
 import { createRemoteEngine } from '../../src/fetch/remote/remote-engine.ts';
 import { SHOP_PATHS } from '../site/pages/shop.ts';
 import { type RemoteSite, spawnSite } from '../site/remote-site.ts';
@@ -210,7 +211,12 @@ describe('without browser workers', { timeout: LIMIT_MS }, () => {
     const { redisUrl: url, redisPrefix: prefix, s3Url } = crew.place;
     const queue = await createQueueBullmq({ url, prefix, onHandlerError: () => undefined });
     const blobs = await createBlobsS3({ url: s3Url, now: Date.now, random: Math.random });
-    const browser = createRemoteEngine({ name: 'browser', queue, blobs });
+    const browser = createRemoteEngine({
+      name: 'browser',
+      queue,
+      blobs,
+      parcels: createParcels(blobs, null),
+    });
     const page = { url: `${site.hostUrl(7)}/big/1`, method: 'GET', headers: {}, cookies: {} } as const;
     const limits = { timeoutMs: 20_000, maxBodyBytes: 1_048_576, maxRedirects: 0 };
     const fetchPage = () =>

@@ -7,6 +7,7 @@ import { type BlobsS3, createBlobsS3 } from '../../src/drivers/blobs-s3/blobs-s3
 import { createQueueBullmq, type QueueBullmq } from '../../src/drivers/queue-bullmq/queue-bullmq.ts';
 import { isScrapifieError } from '../../src/errors/scrapifie-error.ts';
 import type { FetchRequest, FetchResponse } from '../../src/fetch/engine.ts';
+import { createParcels } from '../../src/fetch/remote/parcels.ts';
 import { createRemoteEngine, type RemoteEngine } from '../../src/fetch/remote/remote-engine.ts';
 import { type Crew, type CrewMember, gatherCrew } from './crew.ts';
 import { endMembers, launch } from './member.ts';
@@ -40,7 +41,7 @@ beforeAll(async () => {
   const { redisUrl: url, redisPrefix: prefix, s3Url } = crew.place;
   queue = await createQueueBullmq({ url, prefix, onHandlerError: () => undefined });
   blobs = await createBlobsS3({ url: s3Url, now: Date.now, random: Math.random });
-  remote = createRemoteEngine({ name: 'browser', queue, blobs });
+  remote = createRemoteEngine({ name: 'browser', queue, blobs, parcels: createParcels(blobs, null) });
 }, LIMIT_MS);
 afterEach(async () => {
   for (const { response } of held.splice(0)) response.destroy();

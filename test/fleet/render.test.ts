@@ -10,6 +10,7 @@ import { type BlobsS3, createBlobsS3 } from '../../src/drivers/blobs-s3/blobs-s3
 import { createQueueBullmq, type QueueBullmq } from '../../src/drivers/queue-bullmq/queue-bullmq.ts';
 import { isScrapifieError } from '../../src/errors/scrapifie-error.ts';
 import type { FetchRequest, FetchResponse } from '../../src/fetch/engine.ts';
+import { createParcels } from '../../src/fetch/remote/parcels.ts';
 import { createRemoteEngine, type RemoteEngine } from '../../src/fetch/remote/remote-engine.ts';
 import { newS3Place } from '../contract/blobs-places.ts';
 
@@ -53,14 +54,14 @@ beforeEach(async () => {
     onHandlerError: () => undefined,
   });
   blobs = await createBlobsS3({ url: s3Url, now: Date.now, random: Math.random });
-  remote = createRemoteEngine({ name: 'browser', queue, blobs });
+  remote = createRemoteEngine({ name: 'browser', queue, blobs, parcels: createParcels(blobs, null) });
 });
 afterEach(async () => {
   await remote.close();
   for (const child of children.values()) child.kill('SIGKILL');
   children.clear();
   await queue.close();
-  await blobs.delete(await Array.fromAsync(blobs.list()));
+  await blobs.remove(await Array.fromAsync(blobs.list()));
   await blobs.close();
   site.closeAllConnections();
   await new Promise((resolve) => site.close(resolve));

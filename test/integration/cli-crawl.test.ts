@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Site, startSite } from '../site/site.ts';
 import {
@@ -255,6 +256,31 @@ describe('crawl --resume', () => {
     expect((await runCommand([...args, '--resume'])).exitCode).toBe(3);
     expect(readPages(out).map(({ url }) => url)).toHaveLength(2);
     expect(site.countOf(`${host}/nowhere`)).toBe(2);
+  });
+});
+
+describe('cleanup', () => {
+  it('removes the bodies that no page refers to, after it has said which', async () => {
+    const { out, args } = crawlArgs('cleaned', '--rate', 'unlimited', '--max-pages', '30');
+    await runCommand(args);
+    const cleanup = async (...more: string[]) => {
+      const { exitCode, stdout } = await runCommand(['cleanup', '--data-dir', out, '--json', ...more]);
+      expect(exitCode).toBe(0);
+      return JSON.parse(stdout);
+    };
+    const nothing = { objects: 0, bytes: 0 };
+    const before = await cleanup();
+    expect(before).toMatchObject({ removed: nothing, expired: nothing });
+    const database = new DatabaseSync(join(out, '.scrapifie', 'scrapifie.db'));
+    const { count } = database.prepare('SELECT count(DISTINCT content_hash) AS count FROM pages').get() ?? {};
+    expect(before.found.objects).toBe(count);
+    database.exec('DELETE FROM pages');
+    database.close();
+    expect(await cleanup('--dry-run')).toEqual({ ...before, removed: before.found });
+    const told = await runCommand(['cleanup', '--data-dir', out]);
+    expect(told.stdout).toContain(`removed, unreferenced  `);
+    expect(told.stdout).toContain(`${count} objects`);
+    expect(await cleanup()).toEqual({ found: nothing, removed: nothing, expired: nothing });
   });
 });
 

@@ -62,6 +62,9 @@ test(
     await rm(ballast);
     const ended = await scraper.ended(job);
     expect(ended).toMatchObject({ status: 'completed', counters: { pages: PAGES, known: PAGES, failed: 0 } });
+    // Pages that could not be stored were held, not fetched again.
+    const fetched = site.log.map(({ path }) => path).filter((path) => path !== '/robots.txt');
+    expect(fetched.length).toBe(new Set(fetched).size);
     const pages = await scraper.pages(job);
     expect(new Set(pages.map(({ url }) => url)).size).toBe(PAGES);
     for (const { contentHash } of pages) {

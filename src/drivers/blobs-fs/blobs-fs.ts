@@ -3,7 +3,8 @@ import { resolve } from 'node:path';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { decodeFrame, encodeFrame, isBody, isContentHash } from '../../model/blob-frame.ts';
 import type { ContentHash } from '../../model/ids.ts';
-import type { Blob, Blobs } from '../../ports/blobs.ts';
+import { type Blob, type BlobCopy, type Blobs, RELIED_ON_MS } from '../../ports/blobs.ts';
+import { createCompaction } from './compaction.ts';
 import { diskError } from './disk-error.ts';
 import { openPackIndex } from './pack-index.ts';
 import { type Member, Packs, type Place } from './packs.ts';
@@ -15,20 +16,27 @@ export interface BlobsFsOptions {
    * failure may cost the bodies of the last seconds; they then read as absent, never as wrong bytes.
    */
   readonly sync?: boolean;
+  readonly now?: () => number;
+  /** The age up to which a put relies on what is there. */
+  readonly reliedOnMs?: number;
+}
+
+/** Blobs in a folder. */
+export interface BlobsFs extends Blobs {
+  /** Bytes of all packs, those of deleted bodies that were not compacted yet among them. */
+  usedBytes(): Promise<number>;
 }
 
 /** Bodies put together are compressed together up to this size: to read one, its whole frame is decoded. */
 const MOST_FRAME_BYTES = 524_288;
 const LISTED_AT_ONCE = 1_000;
-/** A pack is written anew without its dead bodies when they are more than half of it and worth the while. */
-const LEAST_WASTE_BYTES = 1_048_576;
 
 /**
  * Blobs in a folder: packs of compressed bodies and an index of where each lies. Its calls are synchronous, because
  * that costs a third of the asynchronous ones and whoever stores many bodies does so in a thread of its own: open
  * one of these in each.
  */
-export async function createBlobsFs(options: BlobsFsOptions): Promise<Blobs> {
+export async function createBlobsFs(options: BlobsFsOptions): Promise<BlobsFs> {
   const dir = resolve(options.dir);
   const guard = <T>(work: () => T): T => {
     try {
@@ -38,8 +46,10 @@ export async function createBlobsFs(options: BlobsFsOptions): Promise<Blobs> {
     }
   };
   const isSynced = options.sync ?? false;
+  const { now = Date.now, reliedOnMs = RELIED_ON_MS } = options;
   const packs = guard(() => new Packs(dir));
-  const index = guard(() => openPackIndex(packs, isSynced));
+  const index = guard(() => openPackIndex(packs, isSynced, now));
+  const compaction = createCompaction({ packs, index, bodyAt, storeAll, guard });
 
   /** Writes bodies as one frame and points at them; all or none. */
   function store(bodies: readonly Body[]): void {
@@ -61,10 +71,17 @@ export async function createBlobsFs(options: BlobsFsOptions): Promise<Blobs> {
     throw new ScrapifieError('STORE_UNAVAILABLE', `The index of stored bodies in ${dir} forgets its packs.`);
   }
 
-  /** A body that is there but damaged must be written again, so being there is not enough. */
+  /**
+   * Whether the body is there whole; an old one is made young. A damaged one must be written again, so being there is
+   * not enough.
+   */
   function isKept({ hash, bytes }: Blob, key: Buffer): boolean {
     const place = index.find(key);
-    return place !== null && place.size === bytes.length && bodyAt(place, hash) !== null;
+    if (place === null) return false;
+    const isOld = now() - (index.stampOf(key) ?? 0) >= reliedOnMs;
+    const isWhole = place.size === bytes.length && bodyAt(place, hash) !== null;
+    if (isOld || !isWhole) index.stamp(key, now());
+    return isWhole;
   }
 
   function bodyAt(place: Place, hash: ContentHash): Buffer | null {
@@ -74,24 +91,32 @@ export async function createBlobsFs(options: BlobsFsOptions): Promise<Blobs> {
     return bytes !== null && isBody(bytes, hash) ? bytes : null;
   }
 
+  /** In as few frames as their size allows. */
+  function storeAll(bodies: readonly Body[]): void {
+    let frame: Body[] = [];
+    let frameBytes = 0;
+    for (const body of bodies) {
+      if (frameBytes + body.bytes.length > MOST_FRAME_BYTES) {
+        store(frame);
+        frame = [];
+        frameBytes = 0;
+      }
+      frame.push(body);
+      frameBytes += body.bytes.length;
+    }
+    store(frame);
+  }
+
   function putAll(blobs: readonly Blob[]): void {
     for (const { hash } of blobs)
       if (!isContentHash(hash)) throw new TypeError(`Not a content hash: ${hash}`);
     index.inOneGo(() => {
-      let frame = new Map<string, Body>();
-      let frameBytes = 0;
+      const absent = new Map<string, Body>();
       for (const blob of blobs) {
         const key = keyOf(blob.hash);
-        if (frame.has(blob.hash) || isKept(blob, key)) continue;
-        if (frameBytes + blob.bytes.length > MOST_FRAME_BYTES) {
-          store([...frame.values()]);
-          frame = new Map();
-          frameBytes = 0;
-        }
-        frame.set(blob.hash, { key, bytes: blob.bytes });
-        frameBytes += blob.bytes.length;
+        if (!absent.has(blob.hash) && !isKept(blob, key)) absent.set(blob.hash, { key, bytes: blob.bytes });
       }
-      store([...frame.values()]);
+      storeAll([...absent.values()]);
     });
     if (isSynced) packs.sync();
   }
@@ -110,41 +135,38 @@ export async function createBlobsFs(options: BlobsFsOptions): Promise<Blobs> {
     return null;
   }
 
-  function remove(hashes: readonly ContentHash[]): void {
+  async function deleteAll(hashes: readonly ContentHash[]): Promise<void> {
     const touched = new Set<string>();
-    for (const each of hashes) {
-      const place = isContentHash(each) ? index.forget(keyOf(each)) : null;
-      if (place !== null) touched.add(place.pack);
-    }
-    for (const pack of touched) compact(pack);
-  }
-
-  function compact(pack: string): void {
-    const isGone = index.inOneGo(() => {
-      const live = index.livePlaces(pack);
-      const frames = new Map(live.map(({ place }) => [place.offset, place.length]));
-      const liveBytes = [...frames.values()].reduce((sum, length) => sum + length, 0);
-      const waste = packs.sizeOf(pack) - liveBytes;
-      if (live.length > 0 && (waste < LEAST_WASTE_BYTES || waste < liveBytes)) return false;
-      packs.leave(pack);
-      for (const { key, place } of live) {
-        const bytes = bodyAt(place, key.toString('hex') as ContentHash);
-        if (bytes !== null) store([{ key, bytes }]);
+    guard(() => {
+      for (const each of hashes) {
+        const place = isContentHash(each) ? index.forget(keyOf(each)) : null;
+        if (place !== null) touched.add(place.pack);
       }
-      if (isSynced) packs.sync();
-      index.dropPack(pack);
-      return true;
     });
-    if (isGone) packs.remove(pack);
+    for (const pack of touched) await compaction.compactIfWasteful(pack);
   }
 
-  async function* list(): AsyncGenerator<ContentHash> {
+  function removeCopies(copies: readonly BlobCopy[]): void {
+    index.inOneGo(() => {
+      for (const { hash, id } of copies) index.forgetStamped(keyOf(hash), Number(id));
+    });
+  }
+
+  async function* list(): AsyncGenerator<BlobCopy> {
     for (let last: Buffer = Buffer.alloc(0); ; ) {
-      const found = guard(() => index.hashesAfter(last, LISTED_AT_ONCE));
-      for (const each of found) yield each.toString('hex') as ContentHash;
+      const found = guard(() => index.stampedAfter(last, LISTED_AT_ONCE));
+      for (const { key, size, stampedAt } of found) {
+        yield {
+          hash: key.toString('hex') as ContentHash,
+          id: String(stampedAt),
+          storedBytes: size,
+          ageMs: Math.max(0, now() - stampedAt),
+          isSpare: false,
+        };
+      }
       const end = found.at(-1);
       if (end === undefined) return;
-      last = end;
+      last = end.key;
     }
   }
 
@@ -153,8 +175,11 @@ export async function createBlobsFs(options: BlobsFsOptions): Promise<Blobs> {
     get: async (contentHash) => guard(() => get(contentHash)),
     has: async (contentHash) =>
       isContentHash(contentHash) && guard(() => index.find(keyOf(contentHash))) !== null,
-    delete: async (hashes) => guard(() => remove(hashes)),
+    delete: deleteAll,
     list,
+    remove: async (copies) => guard(() => removeCopies(copies)),
+    compact: () => compaction.compactAll(),
+    usedBytes: async () => guard(() => packs.names().reduce((sum, pack) => sum + packs.sizeOf(pack), 0)),
     async check() {
       // Random, so that several checks at once do not remove each other's probe.
       const bytes = randomBytes(64);

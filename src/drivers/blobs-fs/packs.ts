@@ -56,7 +56,12 @@ export class Packs {
 
   /** Writes one frame at the end of this writer's pack. `onNew` is told of a pack before its file exists. */
   append(members: readonly Member[], frame: Uint8Array, onNew: (pack: string) => void): Place[] {
-    if (this.#own === null || this.#own.end >= FULL_PACK_BYTES) this.#own = this.#create(onNew);
+    if (this.#own !== null && this.#own.end >= FULL_PACK_BYTES) {
+      // Whoever syncs later only reaches the pack that is being written then.
+      this.sync();
+      this.#own = null;
+    }
+    this.#own ??= this.#create(onNew);
     const own = this.#own;
     const head = Buffer.allocUnsafe(HEAD_BYTES + members.length * MEMBER_BYTES);
     TAG.copy(head);
@@ -117,6 +122,12 @@ export class Packs {
     this.#files.delete(pack);
     if (this.#own?.pack === pack) this.#own = null;
     rmSync(this.#pathOf(pack), { force: true });
+  }
+
+  /** How long ago the pack was last written to; 0 when it is gone. */
+  idleMs(pack: string, now: number): number {
+    const named = statSync(this.#pathOf(pack), { throwIfNoEntry: false });
+    return named === undefined ? 0 : now - named.mtimeMs;
   }
 
   names(): string[] {

@@ -3,30 +3,50 @@ import { Pool } from 'pg';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { decodeFrame, encodeFrame, isBody, isContentHash } from '../../model/blob-frame.ts';
 import type { ContentHash } from '../../model/ids.ts';
-import type { Blob, Blobs } from '../../ports/blobs.ts';
+import { type Blob, type BlobCopy, type Blobs, RELIED_ON_MS } from '../../ports/blobs.ts';
 import { databaseError } from './database-error.ts';
 
 /** Either the URL of a database, or a pool of connections to it, which stays its owner's to close. */
-export type BlobsPostgresOptions = { readonly now: () => number } & (
-  | { readonly url: string }
-  | { readonly pool: Pool }
-);
+export type BlobsPostgresOptions = {
+  /** Which table of the store's schema; that of bodies unless told. */
+  readonly table?: 'spilled_blobs' | 'transit_blobs';
+  /** The age up to which a put relies on what is there. */
+  readonly reliedOnMs?: number;
+} & ({ readonly url: string } | { readonly pool: Pool });
+
+/** Blobs in a table. */
+export interface BlobsPostgres extends Blobs {
+  /** Bytes of all bodies, compressed as they lie there. */
+  usedBytes(): Promise<number>;
+}
 
 /** Bodies go into one statement up to this size: PostgreSQL holds all of it in memory, as text of twice the size. */
 const MOST_BYTES_AT_ONCE = 4_194_304;
 const LISTED_AT_ONCE = 1_000;
 const LIMIT_MS = 10_000;
+/** Stands for an age that is never reached. */
+const NEVER_OLD_MS = 1_000_000_000_000_000;
 
-/** What is there already is compared and written again only where it differs, which can only be damage. */
-const PUT = `
-  INSERT INTO spilled_blobs (hash, bytes, at) SELECT hash, bytes, $3 FROM unnest($1::text[], $2::bytea[]) AS b (hash, bytes)
-  ON CONFLICT (hash) DO UPDATE SET bytes = excluded.bytes, at = excluded.at WHERE spilled_blobs.bytes <> excluded.bytes`;
+/** Ages are by the clock of the database, which all processes share. */
+const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 
 /**
- * Blobs in the table `spilled_blobs` of the store's database: for bodies that the object store would not take, until
- * it does. Throws STORE_UNAVAILABLE, STORE_REFUSED or DISK_FULL.
+ * What is there already is written again where it differs, which can only be damage, or where it is old: `at` then
+ * changes, so that a removal of the row as it was listed before does nothing.
  */
-export async function createBlobsPostgres(options: BlobsPostgresOptions): Promise<Blobs> {
+const putInto = (table: string) => `
+  INSERT INTO ${table} AS kept (hash, bytes, at)
+  SELECT hash, bytes, ${NOW} FROM unnest($1::text[], $2::bytea[]) AS b (hash, bytes)
+  ON CONFLICT (hash) DO UPDATE SET bytes = excluded.bytes, at = greatest(excluded.at, kept.at + 1)
+  WHERE kept.bytes <> excluded.bytes OR kept.at <= excluded.at - $3::bigint`;
+
+/**
+ * Blobs in a table of the store's database: for bodies that the object store would not take, until it does. Throws
+ * STORE_UNAVAILABLE, STORE_REFUSED or DISK_FULL.
+ */
+export async function createBlobsPostgres(options: BlobsPostgresOptions): Promise<BlobsPostgres> {
+  const { table = 'spilled_blobs', reliedOnMs = RELIED_ON_MS } = options;
+  const putStatement = putInto(table);
   const pool = 'pool' in options ? options.pool : openPool(options.url);
 
   async function query<Row extends object>(text: string, values: unknown[]): Promise<Row[]> {
@@ -48,7 +68,7 @@ export async function createBlobsPostgres(options: BlobsPostgresOptions): Promis
     let frames: Uint8Array[] = [];
     let bytesTogether = 0;
     const send = async () => {
-      if (hashes.length > 0) await query(PUT, [hashes, frames, options.now()]);
+      if (hashes.length > 0) await query(putStatement, [hashes, frames, Math.min(reliedOnMs, NEVER_OLD_MS)]);
       hashes = [];
       frames = [];
       bytesTogether = 0;
@@ -65,23 +85,26 @@ export async function createBlobsPostgres(options: BlobsPostgresOptions): Promis
 
   async function get(hash: ContentHash): Promise<Uint8Array | null> {
     if (!isContentHash(hash)) return null;
-    const [row] = await query<{ bytes: Buffer }>('SELECT bytes FROM spilled_blobs WHERE hash = $1', [hash]);
+    const [row] = await query<{ bytes: Buffer }>(`SELECT bytes FROM ${table} WHERE hash = $1`, [hash]);
     const bytes = row === undefined ? null : decodeFrame(row.bytes);
     return bytes !== null && isBody(bytes, hash) ? bytes : null;
   }
 
   async function remove(hashes: readonly ContentHash[]): Promise<void> {
     const valid = hashes.filter(isContentHash);
-    if (valid.length > 0) await query('DELETE FROM spilled_blobs WHERE hash = ANY ($1::text[])', [valid]);
+    if (valid.length > 0) await query(`DELETE FROM ${table} WHERE hash = ANY ($1::text[])`, [valid]);
   }
 
-  async function* list(): AsyncGenerator<ContentHash> {
+  async function* list(): AsyncGenerator<BlobCopy> {
     for (let last = ''; ; ) {
-      const rows = await query<{ hash: ContentHash }>(
-        'SELECT hash FROM spilled_blobs WHERE hash > $1 ORDER BY hash LIMIT $2',
+      const rows = await query<{ hash: ContentHash; id: string; bytes: number; age: string }>(
+        `SELECT hash, at::text AS id, octet_length(bytes) AS bytes, greatest(0, ${NOW} - at) AS age
+         FROM ${table} WHERE hash > $1 ORDER BY hash LIMIT $2`,
         [last, LISTED_AT_ONCE],
       );
-      for (const { hash } of rows) yield hash;
+      for (const { hash, id, bytes, age } of rows) {
+        yield { hash, id, storedBytes: bytes, ageMs: Number(age), isSpare: false };
+      }
       const end = rows.at(-1);
       if (end === undefined) return;
       last = end.hash;
@@ -93,10 +116,28 @@ export async function createBlobsPostgres(options: BlobsPostgresOptions): Promis
     get,
     async has(hash) {
       if (!isContentHash(hash)) return false;
-      return (await query('SELECT FROM spilled_blobs WHERE hash = $1', [hash])).length > 0;
+      return (await query(`SELECT FROM ${table} WHERE hash = $1`, [hash])).length > 0;
     },
     delete: remove,
     list,
+    async remove(copies) {
+      if (copies.length === 0) return;
+      await query(
+        `DELETE FROM ${table} kept USING unnest($1::text[], $2::bigint[]) AS c (hash, at)
+         WHERE kept.hash = c.hash AND kept.at = c.at`,
+        [copies.map(({ hash }) => hash), copies.map(({ id }) => id)],
+      );
+    },
+    // Autovacuum does that.
+    compact: async () => undefined,
+    async usedBytes() {
+      // The length of a long value stands in its row: this reads no body.
+      const [row] = await query<{ bytes: string }>(
+        `SELECT coalesce(sum(octet_length(bytes)), 0)::bigint AS bytes FROM ${table}`,
+        [],
+      );
+      return Number(row?.bytes ?? 0);
+    },
     async check() {
       // Random, so that several checks at once do not remove each other's probe.
       const bytes = randomBytes(64);

@@ -23,7 +23,12 @@ const DAMAGED_ON_THE_WAY: ReadonlySet<string> = new Set([
   'XAmzContentSHA256Mismatch',
 ]);
 const BUSY: ReadonlySet<string> = new Set(['SlowDown', 'Throttling', 'TooManyRequests', 'OperationAborted']);
-const FULL: ReadonlySet<string> = new Set(['QuotaExceeded', 'XMinioStorageFull', 'InsufficientStorage']);
+const FULL: ReadonlySet<string> = new Set([
+  'QuotaExceeded',
+  'InsufficientStorage',
+  'XMinioStorageFull',
+  'XMinioAdminBucketQuotaExceeded',
+]);
 
 export function readRefusal(status: number, body: Buffer, date: string | undefined): S3Refusal {
   const xml = body.length === 0 ? null : readXml(body.toString('utf8'));

@@ -1,4 +1,3 @@
-import type { ContentHash } from '../../model/ids.ts';
 import type { Blob, Blobs } from '../../ports/blobs.ts';
 
 export interface MoverOptions {
@@ -46,9 +45,9 @@ export function createMover({ main, spill, everyMs, isMainThere, onMove }: Mover
     };
     try {
       if (!(await isMainThere())) return 0;
-      for await (const hash of spill.list()) {
+      for await (const { hash } of spill.list()) {
         if (isStopped) break;
-        const bytes = await spill.get(hash as ContentHash);
+        const bytes = await spill.get(hash);
         if (bytes === null) continue;
         batch.push({ hash, bytes });
         batchBytes += bytes.length;

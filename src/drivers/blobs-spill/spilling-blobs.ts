@@ -1,21 +1,22 @@
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { ContentHash } from '../../model/ids.ts';
-import type { Blobs } from '../../ports/blobs.ts';
-import { MainWatch } from './main-watch.ts';
+import type { Blob, BlobCopy, Blobs } from '../../ports/blobs.ts';
+import { type MainState, MainWatch } from './main-watch.ts';
 import { createMover } from './mover.ts';
 
 export interface SpillingBlobsOptions {
   /** Where bodies belong. */
   readonly main: Blobs;
-  /** Where they go while `main` is away. */
-  readonly spill: Blobs;
+  /** Where they go while `main` is away or full. */
+  readonly spill: SpillPlace;
+  /** How much may lie in `spill`, as far as it can be told a moment later; beyond it bodies are refused with DISK_FULL. */
+  readonly maxSpilledBytes: number;
   /** Whether this one brings spilled bodies to `main`; one process of many is enough, several do no harm. */
   readonly moves: boolean;
   readonly now: () => number;
   readonly random: () => number;
-  /** Told once when `main` begins to be away, with its error. */
+  /** Told once when `main` begins to be away or full, with its error. */
   readonly onSpill: (error: ScrapifieError) => void;
-  /** Told once when `main` works again. */
+  /** Told once when `main` works again, or has room again. */
   readonly onReturn: () => void;
   /** Told how many spilled bodies were brought to `main`, or why that did not work. */
   readonly onMove?: (moved: number, error: unknown) => void;
@@ -26,9 +27,15 @@ export interface SpillingBlobsOptions {
   readonly moveEveryMs?: number;
 }
 
+export interface SpillPlace extends Blobs {
+  /** Bytes that the stored bodies take. */
+  usedBytes(): Promise<number>;
+}
+
 export interface SpillingBlobs extends Blobs {
   /**
-   * Works when bodies are safe: in `main`, or in `spill` while `main` is away, which `degradation` then tells.
+   * Works when bodies are safe: in `main`, or in `spill` while `main` is away or full, which `degradation` then tells.
+   * DISK_FULL when neither takes a body.
    */
   check(): Promise<void>;
   /** Why bodies go to `spill` at the moment; null when they do not. */
@@ -37,27 +44,36 @@ export interface SpillingBlobs extends Blobs {
   move(): Promise<number>;
 }
 
-/** Spilled hashes remembered while listing; beyond it one that is being moved may come twice. */
-const MOST_LISTED_SPILLED = 100_000;
+/** What the ids of copies begin with, by the place that listed them. */
+const MAIN_ID = 'main:';
+const SPILL_ID = 'spill:';
+
+/** The bytes in `spill` are asked for at most this often; what this process adds in between is counted here. */
+const USED_FRESH_MS = 1_000;
 
 /**
- * Blobs that outlast an object store that is away. While it is, nobody waits for it: bodies go to the other place
+ * Blobs that outlast an object store that is away or full. While it is, nobody waits for it: bodies go to the other place
  * and are moved when it answers again. A body is removed from there only after `main` has confirmed it, so it can
  * always be read from one of the two. Owns both: closing this closes them.
  *
  * A body that only `main` could have is neither there nor absent while `main` is away: `get` and `has` then throw
- * what `main` threw. A body deleted while it is being moved may stay in `main`; whoever compares lists finds it.
+ * what `main` threw. A full `main` is read and deleted from as ever. A body deleted while it is being moved may stay in `main`; the sweep of unreferenced bodies finds it.
  */
 export function createSpillingBlobs(options: SpillingBlobsOptions): SpillingBlobs {
   const { main, spill, now, random } = options;
-  const watch = new MainWatch({
-    retryMs: options.retryMs ?? 1_000,
-    longestRetryMs: options.longestRetryMs ?? 30_000,
-    now,
-    random,
-    onAway: options.onSpill,
-    onReturn: options.onReturn,
-  });
+  const newWatch = () =>
+    new MainWatch({
+      retryMs: options.retryMs ?? 1_000,
+      longestRetryMs: options.longestRetryMs ?? 30_000,
+      now,
+      random,
+      onAway: options.onSpill,
+      onReturn: options.onReturn,
+    });
+  /** Whether `main` answers. */
+  const watch = newWatch();
+  /** Whether `main` has room for more. */
+  const room = newWatch();
   let probe: Promise<void> | null = null;
 
   /** Tries `main`, and remembers how that went. */
@@ -69,13 +85,57 @@ export function createSpillingBlobs(options: SpillingBlobsOptions): SpillingBlob
       return result;
     } catch (error) {
       if (isAway(error)) watch.failed(turn, error);
+      if (isFull(error)) watch.succeeded(turn);
       throw error;
     }
   }
 
-  /** Finds out whether `main` is back. Never rejects; the watch has the result. */
+  /** The same for what needs room in `main`. */
+  async function writeMain<T>(work: () => Promise<T>): Promise<T> {
+    const { turn } = room;
+    try {
+      const result = await atMain(work);
+      room.succeeded(turn);
+      return result;
+    } catch (error) {
+      if (isFull(error)) room.failed(turn, error);
+      throw error;
+    }
+  }
+
+  function writeState(): MainState {
+    const states = [watch.state, room.state];
+    if (states.includes('away')) return 'away';
+    return states.includes('due') ? 'due' : 'works';
+  }
+
+  /** What `spill` said that it holds, when it said so, and what was put there since, before compression. */
+  let usedBytes = 0;
+  let usedAt = Number.NEGATIVE_INFINITY;
+  let addedBytes = 0;
+
+  /** Throws DISK_FULL when `spill` holds as much as it may. */
+  async function requireRoomInSpill(): Promise<void> {
+    const isFullByGuess = addedBytes > 0 && usedBytes + addedBytes >= options.maxSpilledBytes;
+    if (isFullByGuess || now() - usedAt >= USED_FRESH_MS) {
+      addedBytes = 0;
+      usedBytes = await spill.usedBytes();
+      usedAt = now();
+    }
+    if (usedBytes >= options.maxSpilledBytes) throw noRoom(mainError(), usedBytes);
+  }
+
+  async function putIntoSpill(blobs: readonly Blob[]): Promise<void> {
+    await requireRoomInSpill();
+    await spill.put(blobs);
+    addedBytes += blobs.reduce((sum, { bytes }) => sum + bytes.length, 0);
+  }
+
+  const mainError = () => watch.error ?? room.error;
+
+  /** Finds out whether `main` is back. Never rejects; the watches have the result. */
   function tryMain(): Promise<void> {
-    probe ??= atMain(() => main.check())
+    probe ??= writeMain(() => main.check())
       .catch(() => undefined)
       .finally(() => {
         probe = null;
@@ -100,12 +160,12 @@ export function createSpillingBlobs(options: SpillingBlobsOptions): SpillingBlob
   }
 
   const mover = createMover({
-    main: { put: (blobs) => atMain(() => main.put(blobs)) },
+    main: { put: (blobs) => writeMain(() => main.put(blobs)) },
     spill,
     everyMs: options.moveEveryMs ?? 5_000,
     async isMainThere() {
-      if (watch.state === 'due') await tryMain();
-      return watch.state === 'works';
+      if (writeState() === 'due') await tryMain();
+      return writeState() === 'works';
     },
     onMove: options.onMove ?? (() => {}),
   });
@@ -113,18 +173,19 @@ export function createSpillingBlobs(options: SpillingBlobsOptions): SpillingBlob
 
   return {
     async put(blobs) {
-      if (watch.state === 'works') {
+      const state = writeState();
+      if (state === 'works') {
         try {
-          await atMain(() => main.put(blobs));
+          await writeMain(() => main.put(blobs));
           return;
         } catch (error) {
-          if (!isAway(error)) throw error;
+          if (!isAway(error) && !isFull(error)) throw error;
         }
-      } else if (watch.state === 'due') {
+      } else if (state === 'due') {
         // Nobody waits for it: these bodies still go to the other place.
         void tryMain();
       }
-      await spill.put(blobs);
+      await putIntoSpill(blobs);
     },
     get: (hash) =>
       lookUp(
@@ -143,19 +204,28 @@ export function createSpillingBlobs(options: SpillingBlobsOptions): SpillingBlob
       await atMain(() => main.delete(hashes));
     },
     async *list() {
-      const listed = new Set<ContentHash>();
-      for await (const hash of spill.list()) {
-        if (listed.size < MOST_LISTED_SPILLED) listed.add(hash);
-        yield hash;
-      }
-      for await (const hash of main.list()) if (!listed.has(hash)) yield hash;
+      // In this order, because bodies move in this direction: none is missed on its way.
+      for await (const copy of spill.list()) yield { ...copy, id: SPILL_ID + copy.id };
+      for await (const copy of main.list()) yield { ...copy, id: MAIN_ID + copy.id };
+    },
+    async remove(copies) {
+      await spill.remove(copiesOf(copies, SPILL_ID));
+      const inMain = copiesOf(copies, MAIN_ID);
+      if (inMain.length === 0) return;
+      if (watch.state === 'away') throw stillAway(watch);
+      await atMain(() => main.remove(inMain));
+    },
+    async compact() {
+      await spill.compact();
+      await main.compact();
     },
     async check() {
-      if (watch.state !== 'away') await tryMain();
-      if (watch.state === 'works') return;
+      if (writeState() !== 'away') await tryMain();
+      if (writeState() === 'works') return;
+      await requireRoomInSpill();
       await spill.check();
     },
-    degradation: () => watch.error?.message ?? null,
+    degradation: () => mainError()?.message ?? null,
     move: () => mover.move(),
     async close() {
       await mover.stop();
@@ -164,9 +234,28 @@ export function createSpillingBlobs(options: SpillingBlobsOptions): SpillingBlob
   };
 }
 
+function copiesOf(copies: readonly BlobCopy[], place: string): BlobCopy[] {
+  return copies
+    .filter(({ id }) => id.startsWith(place))
+    .map((copy) => ({ ...copy, id: copy.id.slice(place.length) }));
+}
+
 /** Refused counts too: keys that were revoked must not cost the bodies of a running crawl. */
 function isAway(error: unknown): error is ScrapifieError {
   return isScrapifieError(error) && (error.code === 'BLOBS_UNAVAILABLE' || error.code === 'BLOBS_REFUSED');
+}
+
+function isFull(error: unknown): error is ScrapifieError {
+  return isScrapifieError(error) && error.code === 'DISK_FULL';
+}
+
+function noRoom(mainError: ScrapifieError | null, usedBytes: number): ScrapifieError {
+  const why = mainError?.message ?? 'The object store takes no bodies.';
+  return new ScrapifieError(
+    'DISK_FULL',
+    `${why} The room for such bodies elsewhere is used up as well (${usedBytes} bytes; see SCRAPIFIE_SPILL_BYTES).`,
+    { cause: mainError },
+  );
 }
 
 function stillAway({ error, retryAfterMs }: MainWatch): ScrapifieError {

@@ -6,6 +6,7 @@ import { createHostStore } from './hosts.ts';
 import { createJobStore } from './jobs.ts';
 import { createLedgerStore } from './ledger.ts';
 import { migrate } from './migrate.ts';
+import { createReferenceStore } from './references.ts';
 import { createSessionStore } from './sessions.ts';
 
 const OLDEST_SERVER = 150_000;
@@ -31,6 +32,7 @@ export async function createPostgresStore(options: DatabaseOptions): Promise<Sto
     ...createLedgerStore(database),
     ...createAccountStore(database),
     ...createSessionStore(database),
+    ...createReferenceStore(database),
     migrate: () => migrate(database),
     async clock() {
       const [row] = await database.query(`SELECT ${NOW} AS now`);

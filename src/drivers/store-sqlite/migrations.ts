@@ -217,4 +217,7 @@ export const MIGRATIONS: readonly string[] = [
   `,
   // The incarnation in which the host was acquired last.
   'ALTER TABLE hosts ADD COLUMN leased_in TEXT;',
+  `
+  CREATE TABLE work_leases (name TEXT PRIMARY KEY, owner TEXT NOT NULL, until INTEGER NOT NULL);
+  `,
 ];

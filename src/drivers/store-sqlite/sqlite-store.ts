@@ -57,6 +57,9 @@ const METHODS: Readonly<Record<keyof Store, true>> = {
   getCredential: true,
   listCredentials: true,
   deleteCredential: true,
+  listReferences: true,
+  leaseWork: true,
+  endWork: true,
 };
 
 /**
@@ -72,6 +75,8 @@ const UNSYNCED: ReadonlySet<string> = new Set<keyof Store>([
   'putRobots',
   'touchKeys',
   'touchSessions',
+  'leaseWork',
+  'endWork',
   'check',
 ]);
 

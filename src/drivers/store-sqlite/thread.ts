@@ -9,6 +9,7 @@ import { createHostStore } from './hosts.ts';
 import { createJobStore } from './jobs.ts';
 import { createLedgerStore } from './ledger.ts';
 import { type Answer, type Call, failureOf } from './messages.ts';
+import { createReferenceStore } from './references.ts';
 import { createSessionStore } from './sessions.ts';
 import type { Synchronous } from './synchronous.ts';
 
@@ -41,6 +42,7 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
   'listSessions',
   'getCredential',
   'listCredentials',
+  'listReferences',
 ]);
 if (parentPort === null) throw new Error('The store thread has no parent.');
 const port = parentPort;
@@ -61,6 +63,7 @@ function createStore(connection: Database, now: () => number): Synchronous<Store
     ...createLedgerStore(connection, hostIds, incarnation, now),
     ...createAccountStore(connection),
     ...createSessionStore(connection),
+    ...createReferenceStore(connection, now),
     migrate: () => migrate(connection),
     clock: now,
     check() {

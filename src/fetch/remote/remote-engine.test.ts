@@ -5,6 +5,7 @@ import { MAX_CALL_BYTES } from '../../ports/call-message.ts';
 import type { Engine } from '../engine.ts';
 import { createCookieJar } from '../http/cookie-jar.ts';
 import { codeOfFailure, get, serve, testEngine, textOf } from '../http/loopback.fixture.ts';
+import { createParcels } from './parcels.ts';
 import { openRemotePair } from './remote.fixture.ts';
 import { createRemoteEngine } from './remote-engine.ts';
 
@@ -232,9 +233,10 @@ describe('redirects', () => {
 
   test('the time it takes to decide is not the attempt’s', async () => {
     const site = await chain();
-    const { queue, blobs } = await openRemotePair(testEngine());
+    const { queue, blobs, transit } = await openRemotePair(testEngine());
     let clockMs = 0;
-    const patient = createRemoteEngine({ name: 'browser', queue, blobs, now: () => clockMs });
+    const parcels = createParcels(transit, null);
+    const patient = createRemoteEngine({ name: 'browser', queue, blobs, parcels, now: () => clockMs });
     const response = await get(patient, `${site.origin}/0`, {
       timeoutMs: 20_000,
       async onRedirect(_, hop) {

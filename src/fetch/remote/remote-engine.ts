@@ -8,6 +8,7 @@ import { createCookieJar } from '../http/cookie-jar.ts';
 import type { HeaderList } from '../http/request-headers.ts';
 import { Trail } from '../http/trail.ts';
 import { fetchBlob } from './fetch-blob.ts';
+import type { Parcels } from './parcels.ts';
 import { RedirectTalk } from './redirect-talk.ts';
 import { createRenderCalls, type LentRequest } from './render-calls.ts';
 import { RENDER_CALLS, type RenderAnswer, type RenderName } from './render-message.ts';
@@ -17,7 +18,9 @@ export interface RemoteEngineOptions {
   readonly name: RenderName;
   readonly queue: Pick<Queue, 'call' | 'countAnswerers'>;
   /** Where workers put bodies: a place that they and this process both see. */
-  readonly blobs: Pick<Blobs, 'get' | 'put' | 'delete'>;
+  readonly blobs: Pick<Blobs, 'get' | 'delete'>;
+  /** What travels beside the messages. */
+  readonly parcels: Parcels;
   /** Monotonic milliseconds; the process's clock unless told. */
   readonly now?: () => number;
 }
@@ -45,8 +48,8 @@ interface Hop {
 const NO_DEFAULTS: HeaderList = [];
 
 export function createRemoteEngine(options: RemoteEngineOptions): RemoteEngine {
-  const { name, queue, blobs, now = () => performance.now() } = options;
-  const calls = createRenderCalls({ name, queue, blobs });
+  const { name, queue, blobs, parcels, now = () => performance.now() } = options;
+  const calls = createRenderCalls({ name, queue, parcels });
   /** Owned by the hops under way. */
   const running = new Set<AbortController>();
   let isClosed = false;
@@ -99,6 +102,13 @@ export function createRemoteEngine(options: RemoteEngineOptions): RemoteEngine {
     signal: AbortSignal,
   ): Promise<Rendered | undefined> {
     if (rendered === undefined) return undefined;
+    if ('parcel' in rendered) {
+      try {
+        return readPack(await parcels.receive(rendered.parcel, signal));
+      } finally {
+        parcels.drop(rendered.parcel);
+      }
+    }
     if (!('contentHash' in rendered)) return readHeadAlone(rendered.head);
     const { contentHash } = rendered;
     try {

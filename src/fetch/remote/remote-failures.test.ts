@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { describe, expect, test, vi } from 'vitest';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { codeOfFailure, get, serve, testEngine, textOf } from '../http/loopback.fixture.ts';
+import { createParcels } from './parcels.ts';
 import { openRemotePair } from './remote.fixture.ts';
 import { createRemoteEngine } from './remote-engine.ts';
 import { contentHashOf } from './render-message.ts';
@@ -103,19 +104,19 @@ describe('without', () => {
 
   test('the body where it was put, the attempt fails for now; late ones are waited for', async () => {
     const site = await serve((request, response) => response.end(`page ${request.url}`));
-    const { queue, blobs } = await openRemotePair(testEngine());
+    const { queue, blobs, transit } = await openRemotePair(testEngine());
     let missing = 0;
     const forgetful = createRemoteEngine({
       name: 'browser',
       queue,
       blobs: {
-        put: (all) => blobs.put(all),
         delete: (hashes) => blobs.delete(hashes),
         async get(hash) {
           missing -= 1;
           return missing >= 0 ? null : blobs.get(hash);
         },
       },
+      parcels: createParcels(transit, null),
     });
     missing = 2;
     expect(textOf(await get(forgetful, `${site.origin}/late`))).toBe('page /late');

@@ -8,6 +8,7 @@ import { createLogger } from '../../observe/logger.ts';
 import type { Blobs } from '../../ports/blobs.ts';
 import type { Consumer, Queue } from '../../ports/queue.ts';
 import type { Engine } from '../engine.ts';
+import { createParcels } from './parcels.ts';
 import { createRemoteEngine, type RemoteEngine } from './remote-engine.ts';
 import { startRenderWorker } from './render-worker.ts';
 import { type CallQueue, type CallSeal, sealCalls } from './sealed-calls.ts';
@@ -17,6 +18,7 @@ export interface RemotePair {
   readonly remote: RemoteEngine;
   readonly queue: Queue;
   readonly blobs: Blobs;
+  readonly transit: Blobs;
   /** Each call's request and, when there was one, its answer, as JSON. */
   readonly messages: readonly string[];
   /** Faults and warnings on the side of the worker. */
@@ -38,7 +40,8 @@ export async function openRemotePair(
   seals: Seals = NO_SEALS,
 ): Promise<RemotePair> {
   const dir = await mkdtemp(join(tmpdir(), 'scrapifie-remote-'));
-  const blobs = await createBlobsFs({ dir });
+  const blobs = await createBlobsFs({ dir: join(dir, 'blobs') });
+  const transit = await createBlobsFs({ dir: join(dir, 'transit') });
   const messages: string[] = [];
   const troubles: string[] = [];
   const logger = createLogger({ level: 'warn', destination: { write: (line) => void troubles.push(line) } });
@@ -53,11 +56,17 @@ export async function openRemotePair(
       return answer;
     },
   };
-  const remote = createRemoteEngine({ name: 'browser', blobs, queue: sealCalls(heard, seals.owner) });
+  const remote = createRemoteEngine({
+    name: 'browser',
+    blobs,
+    parcels: createParcels(transit, seals.owner),
+    queue: sealCalls(heard, seals.owner),
+  });
   onTestFinished(async () => {
     await remote.close();
     await queue.close();
     await blobs.close();
+    await transit.close();
     await rm(dir, { recursive: true, force: true });
   });
   const startWorker = (using: Engine) =>
@@ -65,10 +74,11 @@ export async function openRemotePair(
       name: 'browser',
       queue: sealCalls(queue, seals.worker),
       blobs,
+      parcels: createParcels(transit, seals.worker),
       engine: using,
       concurrency,
       logger,
     });
   if (engine !== null) await startWorker(engine);
-  return { remote, queue, blobs, messages, troubles, startWorker };
+  return { remote, queue, blobs, transit, messages, troubles, startWorker };
 }

@@ -1,14 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { ContentHash } from '../../model/ids.ts';
-import type { Blobs } from '../../ports/blobs.ts';
 import type { CallOptions, Queue } from '../../ports/queue.ts';
 import type { FetchRequest } from '../engine.ts';
 import type { CookieJar } from '../http/cookie-jar.ts';
 import type { Trail } from '../http/trail.ts';
 import { cookiesOfSite } from './lent-jar.ts';
+import type { Parcels } from './parcels.ts';
 import {
-  contentHashOf,
   RENDER_CALLS,
   type RenderAnswer,
   type RenderName,
@@ -23,7 +20,7 @@ import { splitCookies } from './split-cookies.ts';
 export interface RenderCallsOptions {
   readonly name: RenderName;
   readonly queue: Pick<Queue, 'call'>;
-  readonly blobs: Pick<Blobs, 'put' | 'delete'>;
+  readonly parcels: Parcels;
 }
 
 export interface LentRequest extends FetchRequest {
@@ -40,22 +37,17 @@ const RANK = 0;
 /** In JSON; what is longer travels as a blob. */
 const MOST_INLINE_BYTES = 32_768;
 
-export function createRenderCalls({ name, queue, blobs }: RenderCallsOptions): RenderCalls {
-  async function keep(bytes: Uint8Array): Promise<ContentHash> {
-    const contentHash = contentHashOf(bytes);
-    await blobs.put([{ hash: contentHash, bytes }]);
-    return contentHash;
-  }
+export function createRenderCalls({ name, queue, parcels }: RenderCallsOptions): RenderCalls {
+  const send = async (text: string) => ({ parcel: await parcels.send(Buffer.from(text), parcels.canSeal) });
 
   async function sentBody(text: string | null): Promise<RenderRequest['body']> {
     if (text === null) return null;
-    return sizeOf(text) <= MOST_INLINE_BYTES ? { text } : { contentHash: await keep(Buffer.from(text)) };
+    return sizeOf(text) <= MOST_INLINE_BYTES ? { text } : send(text);
   }
 
   async function sentTask(inline: RenderTask): Promise<RenderRequest['task']> {
     if (sizeOf(inline) <= MOST_INLINE_BYTES) return { inline };
-    // With a mark in it the blob is one of its kind, and can be deleted when it has been read.
-    return { contentHash: await keep(Buffer.from(JSON.stringify({ ...inline, mark: randomUUID() }))) };
+    return send(JSON.stringify(inline));
   }
 
   return {
@@ -69,6 +61,9 @@ export function createRenderCalls({ name, queue, blobs }: RenderCallsOptions): R
         sentBody(trail.body),
         sentTask({ render, storage, jar: cookiesOfSite(jar, url, Date.now()) }),
       ]);
+      const sent = [body, task].flatMap((each) =>
+        each !== null && each !== undefined && 'parcel' in each ? [each.parcel] : [],
+      );
       const options = withoutGaps({
         proxy: proxy === undefined ? undefined : writeProxy(proxy),
         identity,
@@ -81,7 +76,8 @@ export function createRenderCalls({ name, queue, blobs }: RenderCallsOptions): R
         ...{ url: url.href, method, headers, cookies, body, timeoutMs, maxBodyBytes },
         maxRedirects: Math.max(0, request.maxRedirects - trail.redirects.length),
         ...options,
-        needs: Object.keys(options),
+        parcels: parcels.canSeal ? 'sealed' : 'plain',
+        needs: [...Object.keys(options), ...(sent.length > 0 ? ['parcels'] : [])],
       };
       try {
         if (sizeOf(message) > MOST_REQUEST_BYTES) throw tooMuch();
@@ -92,9 +88,7 @@ export function createRenderCalls({ name, queue, blobs }: RenderCallsOptions): R
           await queue.call(RENDER_CALLS[name], message, { ...how, timeoutMs, rank: RANK }),
         );
       } finally {
-        if (task !== undefined && 'contentHash' in task) {
-          blobs.delete([task.contentHash]).catch(() => undefined);
-        }
+        for (const parcel of sent) parcels.drop(parcel);
       }
     },
   };

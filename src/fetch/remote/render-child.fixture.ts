@@ -2,6 +2,7 @@ import { createBlobsS3 } from '../../drivers/blobs-s3/blobs-s3.ts';
 import { createQueueBullmq } from '../../drivers/queue-bullmq/queue-bullmq.ts';
 import { createLogger } from '../../observe/logger.ts';
 import { createHttpEngine } from '../http/http-engine.ts';
+import { createParcels } from './parcels.ts';
 import { startRenderWorker } from './render-worker.ts';
 
 /**
@@ -17,10 +18,12 @@ const queue = await createQueueBullmq({
   beatMs: 300,
   onHandlerError: (error) => process.stderr.write(`${String(error)}\n`),
 });
+const blobs = await createBlobsS3({ url: s3Url, now: Date.now, random: Math.random });
 await startRenderWorker({
   name: 'browser',
   queue,
-  blobs: await createBlobsS3({ url: s3Url, now: Date.now, random: Math.random }),
+  blobs,
+  parcels: createParcels(blobs, null),
   engine: createHttpEngine({ userAgent: name, allowPrivate: true }),
   concurrency: 4,
   logger: createLogger({ level: 'warn' }),

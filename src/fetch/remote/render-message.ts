@@ -30,9 +30,11 @@ const contentHash = z
   .string()
   .refine(isContentHash)
   .transform((text) => text as ContentHash);
+/** Bytes beside the message; see `Parcels`. */
+const parcel = z.object({ contentHash, isSealed: z.boolean() });
 const url = z.string().max(MOST_URL_CHARS);
 
-/** What can be too large for a message, and is a blob then. */
+/** What can be too large for a message, and is a parcel then. */
 const taskSchema = z.object({
   render: wishSchema.optional(),
   storage: storageSchema.optional(),
@@ -47,8 +49,8 @@ const requestSchema = z.object({
   headers: z.record(z.string(), z.string()),
   /** What to send to this URL as [name, value], in this order. */
   cookies: z.array(z.tuple([z.string(), z.string()])),
-  /** A large one is a blob. */
-  body: z.union([z.null(), z.object({ text: z.string() }), z.object({ contentHash })]),
+  /** A large one is a parcel; owners of earlier versions send a blob. */
+  body: z.union([z.null(), z.object({ text: z.string() }), z.object({ parcel }), z.object({ contentHash })]),
   /** What was left of the attempt's time when it was asked for. */
   timeoutMs: z.number().positive(),
   maxBodyBytes: z.number().nonnegative(),
@@ -57,7 +59,11 @@ const requestSchema = z.object({
   proxy: proxySchema.optional(),
   identity: identitySchema.optional(),
   key: z.string().max(1_000).optional(),
-  task: z.union([z.object({ inline: taskSchema }), z.object({ contentHash })]).optional(),
+  task: z
+    .union([z.object({ inline: taskSchema }), z.object({ parcel }), z.object({ contentHash })])
+    .optional(),
+  /** The owner takes parcels, of this kind; without it the answer's pack is a blob, as earlier versions read it. */
+  parcels: z.enum(['sealed', 'plain']).optional(),
   wantsStorage: z.boolean().optional(),
   maySolve: z.boolean().optional(),
   /** Fields that must not be passed over by whoever does not know them: a proxy, say. */
@@ -89,7 +95,9 @@ const answerSchema = z.object({
   /** Where it was not followed to; missing when nobody asked. */
   redirectedTo: url.refine(URL.canParse).nullable().optional(),
   /** What there is beyond the document: a head alone, or a pack. Missing for engines that show no pages. */
-  rendered: z.union([z.object({ head: z.unknown() }), z.object({ contentHash })]).optional(),
+  rendered: z
+    .union([z.object({ head: z.unknown() }), z.object({ parcel }), z.object({ contentHash })])
+    .optional(),
 });
 
 /** One request to one URL; the redirects that follow are the caller's to decide. */

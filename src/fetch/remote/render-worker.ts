@@ -8,6 +8,7 @@ import type { Engine, FetchRequest, Rendered, ResponseHeaders } from '../engine.
 import type { CookieJar } from '../http/cookie-jar.ts';
 import { fetchBlob } from './fetch-blob.ts';
 import { createLentJar, plainCookies } from './lent-jar.ts';
+import type { Parcels } from './parcels.ts';
 import {
   contentHashOf,
   RENDER_CALLS,
@@ -28,6 +29,10 @@ export interface RenderWorkerOptions {
   readonly name: RenderName;
   readonly queue: Pick<Queue, 'answer'>;
   readonly blobs: Pick<Blobs, 'get' | 'put' | 'delete'>;
+  /** What travels beside the messages. */
+  readonly parcels: Parcels;
+  /** Why nothing can be stored at the moment; the site is then not asked for a page that could not be kept. */
+  readonly storageRefusal?: () => ScrapifieError | null;
   /** Does the work, with its address guard. Stays the caller's to close, after the worker has stopped. */
   readonly engine: Engine;
   readonly concurrency: number;
@@ -44,7 +49,7 @@ const MOST_HEAD_BYTES = 32_768;
  * with its connections.
  */
 export function startRenderWorker(options: RenderWorkerOptions): Promise<Consumer> {
-  const { name, queue, blobs, engine, concurrency, logger } = options;
+  const { name, queue, blobs, parcels, engine, concurrency, logger } = options;
 
   async function render(request: RenderRequest, signal: AbortSignal, ask: Ask | null): Promise<RenderAnswer> {
     const task = await taskOf(request.task, signal);
@@ -73,7 +78,9 @@ export function startRenderWorker(options: RenderWorkerOptions): Promise<Consume
     const { finalUrl, statusCode, headers, contentType, body, wireBytes, ms, httpVersion } = response;
     if (signal.aborted) throw new ScrapifieError('CANCELLED', 'Nobody waits for this page any more');
     const rendered =
-      response.rendered === undefined ? undefined : await renderedOf(response.rendered, signal);
+      response.rendered === undefined
+        ? undefined
+        : await renderedOf(response.rendered, request.parcels, signal);
     return {
       finalUrl,
       statusCode,
@@ -93,20 +100,32 @@ export function startRenderWorker(options: RenderWorkerOptions): Promise<Consume
   async function textOf(body: RenderRequest['body'], signal: AbortSignal): Promise<string | null> {
     if (body === null) return null;
     if ('text' in body) return body.text;
+    if ('parcel' in body) return Buffer.from(await parcels.receive(body.parcel, signal)).toString('utf8');
     return Buffer.from(await fetchBlob(blobs, body.contentHash, signal)).toString('utf8');
   }
 
   async function taskOf(task: RenderRequest['task'], signal: AbortSignal): Promise<RenderTask> {
     if (task === undefined) return {};
     if ('inline' in task) return task.inline;
+    if ('parcel' in task) return readRenderTask(await parcels.receive(task.parcel, signal));
     return readRenderTask(await fetchBlob(blobs, task.contentHash, signal));
   }
 
-  async function renderedOf(rendered: Rendered, signal: AbortSignal): Promise<RenderAnswer['rendered']> {
+  async function renderedOf(
+    rendered: Rendered,
+    kind: RenderRequest['parcels'],
+    signal: AbortSignal,
+  ): Promise<RenderAnswer['rendered']> {
     const pack = packRendered(rendered);
     const isSmall =
       pack.parts.length === 0 && Buffer.byteLength(JSON.stringify(pack.head)) <= MOST_HEAD_BYTES;
     if (isSmall) return { head: pack.head };
+    if (kind !== undefined) {
+      const parcel = await stored(parcels.send(writePack(pack, randomUUID()), kind === 'sealed'));
+      // Its receiver has gone away.
+      if (signal.aborted) parcels.drop(parcel);
+      return { parcel };
+    }
     const contentHash = await keep(writePack(pack, randomUUID()));
     // Nobody will come for it, and it may hold what only its owner should have.
     if (signal.aborted) await blobs.delete([contentHash]);
@@ -115,13 +134,17 @@ export function startRenderWorker(options: RenderWorkerOptions): Promise<Consume
 
   async function keep(bytes: Uint8Array): Promise<ContentHash> {
     const hash = contentHashOf(bytes);
+    await stored(blobs.put([{ hash, bytes }]));
+    return hash;
+  }
+
+  async function stored<T>(storing: Promise<T>): Promise<T> {
     try {
-      await blobs.put([{ hash, bytes }]);
+      return await storing;
     } catch (error) {
       logger.warn({ engine: name, err: error }, 'a rendered page could not be kept');
       throw error;
     }
-    return hash;
   }
 
   return queue.answer(RENDER_CALLS[name], concurrency, async (message, signal, ask) => {
@@ -132,6 +155,8 @@ export function startRenderWorker(options: RenderWorkerOptions): Promise<Consume
       logger.warn({ engine: name, err: error }, 'a request to render was refused');
       throw error;
     }
+    const full = options.storageRefusal?.() ?? null;
+    if (full !== null) throw full;
     return render(request, signal, ask);
   });
 }

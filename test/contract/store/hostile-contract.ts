@@ -153,6 +153,7 @@ const header = fc.oneof(
 function ledgerOver({ plain: store }: TimedStore) {
   return createLedger({
     store,
+    now: () => T0,
     known: createKnownUrls(),
     onCommit: () => undefined,
     logger: createLogger({ level: 'fatal' }),

@@ -1,3 +1,4 @@
+import { BLOB_TABLES } from './blob-tables.ts';
 import { FRONTIER_FUNCTIONS } from './frontier-functions.ts';
 import { HOST_FUNCTIONS } from './host-functions.ts';
 import { INCARNATION_FUNCTIONS } from './incarnation-functions.ts';
@@ -27,4 +28,5 @@ export const MIGRATIONS: readonly Migration[] = [
   },
   { minReader: 1, sql: SESSION_TABLES },
   { minReader: 1, sql: INCARNATION_FUNCTIONS },
+  { minReader: 2, sql: BLOB_TABLES },
 ];

@@ -1,0 +1,59 @@
+import type { ContentHash } from '../../model/ids.ts';
+import { blobsOfRecord } from '../../model/page-record.ts';
+import type { ReferenceStore } from '../../ports/reference-store.ts';
+import { cursorOf } from '../store-rows/rows.ts';
+import { type Database, NOW } from './database.ts';
+
+/** Of records that refer to blobs, or may: of pages that a browser has shown, and compressed ones, of which only reading tells. */
+const RECORD_BYTES = `CASE WHEN substring(record FROM 1 FOR 12) = '{"rendered":'::bytea
+    OR substring(record FROM 1 FOR 1) <> '{'::bytea THEN octet_length(record) ELSE 0 END`;
+const RECORD_BYTES_AT_ONCE = 8_388_608;
+
+export function createReferenceStore(database: Database): ReferenceStore {
+  /** What the records of these pages refer to; a page that was replaced meanwhile comes again later. */
+  async function ofRecords(pages: readonly { seq: number; bytes: number }[]): Promise<ContentHash[]> {
+    const found: ContentHash[] = [];
+    for (let at = 0; at < pages.length; ) {
+      const seqs: number[] = [];
+      for (let bytes = 0; at < pages.length && bytes < RECORD_BYTES_AT_ONCE; at += 1) {
+        seqs.push(pages[at]?.seq ?? 0);
+        bytes += pages[at]?.bytes ?? 0;
+      }
+      const rows = await database.query('SELECT record FROM pages WHERE seq = ANY ($1::bigint[])', [seqs]);
+      for (const { record } of rows) if (record !== null) found.push(...blobsOfRecord(record as Uint8Array));
+    }
+    return found;
+  }
+
+  return {
+    async listReferences({ cursor, limit }) {
+      const rows = await database.query(
+        `SELECT seq, content_hash, ${RECORD_BYTES} AS record_bytes FROM pages WHERE seq > $1 ORDER BY seq LIMIT $2`,
+        [cursorOf(cursor, 0), limit],
+      );
+      const bodies = rows.flatMap(({ content_hash: hash }) =>
+        hash === null ? [] : [String(hash) as ContentHash],
+      );
+      const records = rows
+        .map((row) => ({ seq: Number(row.seq), bytes: Number(row.record_bytes) }))
+        .filter(({ bytes }) => bytes > 0);
+      const items = [...bodies, ...(await ofRecords(records))];
+      const last = rows.at(-1);
+      return { items, nextCursor: rows.length < limit || last === undefined ? null : String(last.seq) };
+    },
+
+    async leaseWork(name, owner, leaseMs) {
+      const rows = await database.query(
+        `INSERT INTO work_leases (name, owner, until) VALUES ($1, $2, ${NOW} + $3)
+         ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, until = excluded.until
+         WHERE work_leases.owner = excluded.owner OR work_leases.until <= ${NOW} RETURNING name`,
+        [name, owner, leaseMs],
+      );
+      return rows.length > 0;
+    },
+
+    async endWork(name, owner) {
+      await database.query('DELETE FROM work_leases WHERE name = $1 AND owner = $2', [name, owner]);
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import type { ContentHash } from '../../model/ids.ts';
+import { blobsOfRecord } from '../../model/page-record.ts';
+import type { ReferenceStore } from '../../ports/reference-store.ts';
+import { cursorOf } from '../store-rows/rows.ts';
+import type { Database } from './database.ts';
+import type { Synchronous } from './synchronous.ts';
+
+/** Records of pages that a browser has shown, and compressed ones, of which only reading tells. */
+const RECORD = `CASE WHEN substr(record, 1, 12) = CAST('{"rendered":' AS BLOB) OR substr(record, 1, 1) <> x'7b'
+  THEN record END`;
+
+export function createReferenceStore(database: Database, now: () => number): Synchronous<ReferenceStore> {
+  return {
+    listReferences({ cursor, limit }) {
+      const items: ContentHash[] = [];
+      let last = cursorOf(cursor, 0);
+      let looked = 0;
+      // One by one: records may be large, and only one is held at a time.
+      for (; looked < limit; looked += 1) {
+        const row = database.get(
+          `SELECT seq, content_hash, ${RECORD} AS record FROM pages WHERE seq > ? ORDER BY seq LIMIT 1`,
+          last,
+        );
+        if (row === undefined) return { items, nextCursor: null };
+        last = Number(row.seq);
+        if (row.content_hash !== null) items.push(String(row.content_hash) as ContentHash);
+        if (row.record !== null) items.push(...blobsOfRecord(row.record as Uint8Array));
+      }
+      return { items, nextCursor: String(last) };
+    },
+
+    leaseWork(name, owner, leaseMs) {
+      const changed = database.run(
+        `INSERT INTO work_leases (name, owner, until) VALUES (?, ?, ?)
+         ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, until = excluded.until
+         WHERE work_leases.owner = excluded.owner OR work_leases.until <= ?`,
+        name,
+        owner,
+        now() + leaseMs,
+        now(),
+      );
+      return changed > 0;
+    },
+
+    endWork(name, owner) {
+      database.run('DELETE FROM work_leases WHERE name = ? AND owner = ?', name, owner);
+    },
+  };
+}
