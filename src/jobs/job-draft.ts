@@ -119,6 +119,7 @@ export function draftCrawl(
   compileScope(
     scope,
     all.map((seed) => seed.url),
+    { isNew: true },
   );
   return {
     kind: 'crawl',
@@ -158,6 +159,7 @@ export function draftMap(request: MapRequest, consents: Consents, operator: Oper
   compileScope(
     scope,
     seeds.map((seed) => seed.url),
+    { isNew: true },
   );
   return {
     kind: 'map',
