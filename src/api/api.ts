@@ -3,15 +3,18 @@ import helmet from '@fastify/helmet';
 import Fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
+import { addressTest, isLoopback } from '../config/address-list.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { invalidRequest, problemsOf } from '../jobs/invalid-request.ts';
 import { guardRoutes } from './access.ts';
 import type { ApiDeps, App, RouteDeps } from './app.ts';
+import { limitConnections } from './connections.ts';
 import { requestIdOf } from './envelope.ts';
 import { answerClientError, answerFailures, isOurs, sendFailure } from './failures.ts';
 import { createIdempotency } from './idempotency.ts';
 import { readJsonBodies } from './json-body.ts';
 import { createKeyDirectory } from './key-directory.ts';
+import { streamLargeAnswers } from './large-answers.ts';
 import { addAccountRoutes } from './routes/account.ts';
 import { addArtifactRoutes } from './routes/artifacts.ts';
 import { addBatchRoutes } from './routes/batch.ts';
@@ -66,10 +69,12 @@ const ROUTES = [
  */
 export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   const { settings, store, jobs, now } = deps;
+  const isProxy = addressTest(settings.trustedProxies);
   const app: App = Fastify({
     loggerInstance: deps.logger,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestIdOf,
+    trustProxy: settings.trustedProxies === '' ? false : isProxy,
     bodyLimit: settings.bodyLimitBytes,
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: IDLE_SOCKET_MS,
@@ -89,7 +94,18 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   parseWithZod(app);
   readJsonBodies(app, settings.bodyLimitBytes);
   answerFailures(app, keepStaleAnswers(app, now));
+  streamLargeAnswers(app, settings.maxUnreadBytes);
   followLife(app, deps);
+  const connections = limitConnections(app.server, {
+    max: settings.maxConnections,
+    maxPerAddress: settings.maxConnectionsPerAddress,
+    // A reverse proxy on this machine comes from loopback, and so does every tool of who runs it.
+    isProxy: (address) => isLoopback(address) || isProxy(address),
+    now: () => performance.now(),
+    onClosed: (why) => deps.metrics.connectionClosed(why),
+  });
+  deps.metrics.observeUnread(() => connections.unreadBytes());
+  app.addHook('onClose', async () => connections.close());
 
   // Order matters: what a browser needs comes before the key check, so that it can read a 401 too.
   await secure(app, settings.corsOrigins);

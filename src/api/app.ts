@@ -42,7 +42,10 @@ export interface ApiDeps {
   readonly limits: Limits;
   readonly settings: Settings;
   readonly logger: FastifyBaseLogger;
-  readonly metrics: Pick<Metrics, 'httpRequest' | 'render' | 'contentType'>;
+  readonly metrics: Pick<
+    Metrics,
+    'httpRequest' | 'connectionClosed' | 'observeUnread' | 'loginFailed' | 'render' | 'contentType'
+  >;
   readonly readiness: () => Promise<Readiness>;
   readonly policies: PolicyView;
   /** What the proxies of this process have done so far; null when it has none. */

@@ -81,6 +81,10 @@ export const ERRORS = {
     exitCode: EXIT.failed,
     meaning: 'Too many URLs are waiting already; nothing was accepted.',
   },
+  OVERLOADED: environment(
+    'later',
+    'Too much of what this server has answered is still unread by its clients.',
+  ),
   SHUTTING_DOWN: environment('later', 'The server is stopping and takes no new work.'),
   REQUEST_TIMEOUT: {
     httpStatus: 504,
