@@ -110,7 +110,22 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   // Order matters: what a browser needs comes before the key check, so that it can read a 401 too.
   await secure(app, settings.corsOrigins);
   await collectDocs(app, deps.version);
-  guardRoutes(app, { keys, limits: deps.limits, settings, now });
+  guardRoutes(app, {
+    keys,
+    limits: deps.limits,
+    settings,
+    now,
+    onFailedLogin(isLimited, entry) {
+      deps.metrics.loginFailed(isLimited);
+      if (entry === null) return;
+      const { action, address } = entry;
+      deps.logger.warn({ address }, action === 'login.limited' ? 'wrong keys limited' : 'wrong key');
+      // The client does not wait for the entry: it is told the same whether or not it can be written.
+      store
+        .audit([{ at: now(), actor: address, action, target: 'api', details: {} }])
+        .catch((error) => deps.logger.warn({ err: error }, 'a failed log-in was not recorded'));
+    },
+  });
 
   const routeDeps: RouteDeps = { ...deps, keys, idempotency: createIdempotency(store, jobs, now) };
   for (const add of deps.onlyOperations === true ? [addHealthRoutes] : ROUTES) add(app, routeDeps);
@@ -130,7 +145,7 @@ function parseWithZod(app: App): void {
 }
 
 /** Request ids, one log line and one measurement per request, and the refusal of new work while closing. */
-function followLife(app: App, { logger, metrics, jobs, settings }: ApiDeps): void {
+function followLife(app: App, { logger, metrics, jobs, settings, activity }: ApiDeps): void {
   let isClosing = false;
   const silent = watchSilentSockets(app.server);
   let drained: NodeJS.Timeout | undefined;
@@ -140,6 +155,8 @@ function followLife(app: App, { logger, metrics, jobs, settings }: ApiDeps): voi
       reply.header('connection', 'close');
       throw new ScrapifieError('SHUTTING_DOWN', 'The server is stopping.', { retryAfterMs: 5_000 });
     }
+    const ended = activity?.begin(`${request.method} ${request.routeOptions.url ?? 'unmatched'}`);
+    if (ended !== undefined) reply.raw.once('close', ended);
     // There is no response to a client that left, so `onResponse` would not tell.
     reply.raw.once('close', () => {
       if (!reply.raw.writableEnded) record(request, CLIENT_CLOSED_REQUEST, reply.elapsedTime);

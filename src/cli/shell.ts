@@ -68,6 +68,8 @@ export interface OpenPlatform extends OpenStorage {
   /** What the proxies of this process have done; null where it has none. */
   readonly proxyFigures: () => PoolFigures | null;
   readonly now: () => number;
+  /** What the crawl of this process has under way. */
+  load(): { readonly activeSlices: number; readonly inFlightFetches: number };
   /** What this process does; see the roles. */
   readonly duties: { readonly api: boolean };
   watchPages(listener: (pages: readonly Page[]) => void): void;

@@ -73,7 +73,8 @@ export const ERRORS = {
     httpStatus: 429,
     retry: 'later',
     exitCode: EXIT.failed,
-    meaning: 'This key sends too many requests; `Retry-After` says when to go on.',
+    meaning:
+      'This key sends too many requests, or this address too many wrong keys; `Retry-After` says when to go on.',
   },
   QUEUE_FULL: {
     httpStatus: 429,
