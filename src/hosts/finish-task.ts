@@ -131,7 +131,8 @@ function givenBack(code: ErrorCode, now: number): TaskEnd | null {
 
 const OWN_FAULT_PAUSE_MS = 10_000;
 
-const wasRedirect = ({ statusCode }: Attempt) => statusCode !== null && isRedirect(statusCode);
+const wasRedirect = ({ statusCode, ledOn }: Attempt) =>
+  ledOn === true || (statusCode !== null && isRedirect(statusCode));
 
 /** A redirect that led on to another host was no try that failed. */
 async function endOf(
@@ -217,6 +218,7 @@ function attemptOf(
     ...(evidence === null ? {} : { evidence }),
     ...(reading?.vendor ? { vendor: reading.vendor } : {}),
     ...(result.errorCode === null ? {} : { errorCode: result.errorCode }),
+    ...(fetched.kind === 'end' && fetched.end.state === 'moved' ? { ledOn: true as const } : {}),
     ...(amount === undefined ? {} : { yield: amount }),
     statusCode: result.statusCode,
     ms: Math.round(response?.ms ?? (fetched.kind === 'error' ? fetched.ms : 0)),

@@ -16,7 +16,10 @@ import {
 import { costOf, isSameWay, raisedBy, type Way } from './way.ts';
 
 /** An attempt of the task's trace; without an identity it was made as honestly as its engine can. */
-export type PastAttempt = Pick<Attempt, 'engine' | 'proxyTier' | 'outcome' | 'errorCode' | 'statusCode'> & {
+export type PastAttempt = Pick<
+  Attempt,
+  'engine' | 'proxyTier' | 'outcome' | 'errorCode' | 'statusCode' | 'ledOn'
+> & {
   readonly identity?: IdentityKind;
   readonly hasSolver?: boolean;
 };
@@ -188,8 +191,8 @@ export function wayOf({ engine, proxyTier, identity }: PastAttempt, request: Lad
   return { engine, proxyTier, identity: identity ?? honest };
 }
 
-const wasRedirect = ({ statusCode, errorCode }: PastAttempt): boolean =>
-  errorCode === undefined && statusCode !== null && isRedirect(statusCode);
+const wasRedirect = ({ statusCode, errorCode, ledOn }: PastAttempt): boolean =>
+  ledOn === true || (errorCode === undefined && statusCode !== null && isRedirect(statusCode));
 
 function sinceRedirect(trace: readonly PastAttempt[]): readonly PastAttempt[] {
   return trace.slice(trace.findLastIndex(wasRedirect) + 1);
