@@ -53,6 +53,9 @@ interface ScopeProblem {
   readonly position?: number;
 }
 
+const SHOWN_PROBLEMS = 10;
+const MAX_LISTED_PROBLEMS = 100;
+
 const IN_SCOPE: ScopeDecision = { inScope: true };
 const out = (rule: string): ScopeDecision => ({ inScope: false, rule });
 const OUT_BY_DEPTH = out('scope.depth');
@@ -82,8 +85,12 @@ export function compileScope(scope: Scope, seeds: readonly string[], { isNew = f
     problems.push({ field: `allowedDomains[${index}]`, message });
   }
   if (problems.length > 0) {
-    const shown = problems.map(({ field, message }) => `${field}: ${message}`).join(' ');
-    throw new ScrapifieError('VALIDATION_FAILED', shown, { details: problems });
+    const shown = problems.slice(0, SHOWN_PROBLEMS).map(({ field, message }) => `${field}: ${message}`);
+    const more = problems.length - shown.length;
+    if (more > 0) shown.push(`(and ${more} more)`);
+    throw new ScrapifieError('VALIDATION_FAILED', shown.join(' '), {
+      details: problems.slice(0, MAX_LISTED_PROBLEMS),
+    });
   }
   const maxDepth = scope.maxDepth ?? Number.POSITIVE_INFINITY;
 
