@@ -102,7 +102,8 @@ export function createRoleProcess(options: RoleProcessOptions): RoleProcess {
     name,
     command: LAUNCHER,
     args: ['serve', '--role', role, '--port', '0'],
-    environment: { ...environment, SCRAPIFIE_DATA_DIR: dataDir },
+    // Who runs the fleet on this machine reads the figures of its processes without a key.
+    environment: { SCRAPIFIE_METRICS_FROM: '127.0.0.1', ...environment, SCRAPIFIE_DATA_DIR: dataDir },
     // Its settings are the fleet's, whatever variables and files are set where it is started.
     withheldPrefix: 'SCRAPIFIE_',
     cwd: dataDir,

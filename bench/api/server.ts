@@ -36,6 +36,7 @@ export async function startServer(folder: string, liftedHost: string): Promise<M
       SCRAPIFIE_ALLOW_PRIVATE: 'true',
       SCRAPIFIE_POLICY_FILE: policyFile,
       SCRAPIFIE_LOG_LEVEL: 'info',
+      SCRAPIFIE_METRICS_FROM: '127.0.0.1',
     },
     stdio: ['ignore', log, log],
   });

@@ -145,19 +145,62 @@ describe('open pages', () => {
     }
   });
 
-  it('the metrics are open to this machine only', async () => {
-    const local = await platform.api.inject({ url: '/metrics' });
-    expect(local.statusCode).toBe(200);
-    expect(local.payload).toContain('scrapifie_http_requests_total');
-    const remote = { url: '/metrics', remoteAddress: '203.0.113.9' };
-    expect((await platform.api.inject(remote)).statusCode).toBe(401);
-    expect(
-      (await platform.api.inject({ ...remote, headers: { 'x-api-key': platform.secret } })).statusCode,
-    ).toBe(200);
-    const proxied = await platform.api.inject({
-      url: '/metrics',
-      headers: { 'x-forwarded-for': '203.0.113.9' },
-    });
-    expect(proxied.statusCode).toBe(401);
+  it('the metrics are none of them: they need a key, from this machine as well', async () => {
+    // A reverse proxy that adds no header comes from this machine, too.
+    expect((await platform.api.inject({ url: '/metrics' })).statusCode).toBe(401);
+    const known = await platform.api.inject({ url: '/metrics', headers: { 'x-api-key': platform.secret } });
+    expect(known.statusCode).toBe(200);
+    expect(known.payload).toContain('scrapifie_http_requests_total');
+  });
+});
+
+describe('the addresses of the settings', () => {
+  it('may read the metrics without a key, unless a stranger passed the request on', async () => {
+    const other = await openPlatform({ metricsFrom: '192.0.2.0/24', trustedProxies: '10.0.0.1' });
+    const statusFrom = async (remoteAddress: string, forwardedFor?: string) =>
+      (
+        await other.api.inject({
+          url: '/metrics',
+          remoteAddress,
+          headers: forwardedFor === undefined ? {} : { 'x-forwarded-for': forwardedFor },
+        })
+      ).statusCode;
+    expect(await statusFrom('192.0.2.9')).toBe(200);
+    expect(await statusFrom('127.0.0.1')).toBe(401);
+    expect(await statusFrom('192.0.2.9', '203.0.113.1')).toBe(401);
+    // A proxy that is trusted says who asks; one that is not could say anything.
+    expect(await statusFrom('10.0.0.1', '192.0.2.9')).toBe(200);
+    expect(await statusFrom('10.0.0.1', '203.0.113.1')).toBe(401);
+    expect(await statusFrom('203.0.113.1', '192.0.2.9')).toBe(401);
+    await other.close();
+  });
+});
+
+describe('wrong keys', () => {
+  it('are limited per address, counted and recorded, and do not lock out a key that is in use', async () => {
+    const other = await openPlatform({ failedLoginsPerMinute: 3 });
+    const ask = (key: string, remoteAddress: string) =>
+      other.api.inject({ url: '/v1/account', remoteAddress, headers: { 'x-api-key': key } });
+    expect((await ask(other.secret, '192.0.2.1')).statusCode).toBe(200);
+    for (let n = 0; n < 3; n++) expect((await ask(`wrong-${n}`, '192.0.2.1')).statusCode).toBe(401);
+    const limited = await ask('wrong-again', '192.0.2.1');
+    expect([limited.statusCode, limited.json().error.code]).toEqual([429, 'RATE_LIMITED']);
+    expect(Number(limited.headers['retry-after'])).toBeGreaterThan(0);
+    expect((await ask(other.secret, '192.0.2.1')).statusCode).toBe(200);
+    expect((await ask('wrong', '192.0.2.2')).statusCode).toBe(401);
+    await expect
+      .poll(async () => (await other.store.listAudit(10)).map(({ action, actor }) => `${action} ${actor}`))
+      .toEqual(
+        expect.arrayContaining([
+          'login.failed 192.0.2.1',
+          'login.limited 192.0.2.1',
+          'login.failed 192.0.2.2',
+        ]),
+      );
+    const metrics = (await other.call({ url: '/metrics' })).payload;
+    expect(metrics).toContain('scrapifie_failed_logins_total{limited="false"} 4');
+    expect(metrics).toContain('scrapifie_failed_logins_total{limited="true"} 1');
+    expect(other.lines.join('')).not.toContain('wrong-0');
+    await other.close();
   });
 });

@@ -3,16 +3,19 @@ import helmet from '@fastify/helmet';
 import Fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
+import { addressTest, isLoopback } from '../config/address-list.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { invalidRequest, problemsOf } from '../jobs/invalid-request.ts';
 import { guardRoutes } from './access.ts';
 import type { ApiDeps, App, RouteDeps } from './app.ts';
 import { watchConnections } from './closing-connections.ts';
+import { limitConnections } from './connections.ts';
 import { requestIdOf } from './envelope.ts';
 import { answerClientError, answerFailures, isOurs, sendFailure } from './failures.ts';
 import { createIdempotency } from './idempotency.ts';
 import { readJsonBodies } from './json-body.ts';
 import { createKeyDirectory } from './key-directory.ts';
+import { streamLargeAnswers } from './large-answers.ts';
 import { addAccountRoutes } from './routes/account.ts';
 import { addArtifactRoutes } from './routes/artifacts.ts';
 import { addBatchRoutes } from './routes/batch.ts';
@@ -70,10 +73,12 @@ const LAST_ANSWERS_MS = 1_000;
  */
 export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   const { settings, store, jobs, now } = deps;
+  const isProxy = addressTest(settings.trustedProxies);
   const app: App = Fastify({
     loggerInstance: deps.logger,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestIdOf,
+    trustProxy: settings.trustedProxies === '' ? false : isProxy,
     bodyLimit: settings.bodyLimitBytes,
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: IDLE_SOCKET_MS,
@@ -93,12 +98,38 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   parseWithZod(app);
   readJsonBodies(app, settings.bodyLimitBytes);
   answerFailures(app, keepStaleAnswers(app, now));
+  streamLargeAnswers(app, settings.maxUnreadBytes);
   followLife(app, deps);
+  const connections = limitConnections(app.server, {
+    max: settings.maxConnections,
+    maxPerAddress: settings.maxConnectionsPerAddress,
+    // A reverse proxy on this machine comes from loopback, and so does every tool of who runs it.
+    isProxy: (address) => isLoopback(address) || isProxy(address),
+    now: () => performance.now(),
+    onClosed: (why) => deps.metrics.connectionClosed(why),
+  });
+  deps.metrics.observeUnread(() => connections.unreadBytes());
+  app.addHook('onClose', async () => connections.close());
 
   // Order matters: what a browser needs comes before the key check, so that it can read a 401 too.
   await secure(app, settings.corsOrigins);
   await collectDocs(app, deps.version);
-  guardRoutes(app, { keys, limits: deps.limits, settings, now });
+  guardRoutes(app, {
+    keys,
+    limits: deps.limits,
+    settings,
+    now,
+    onFailedLogin(isLimited, entry) {
+      deps.metrics.loginFailed(isLimited);
+      if (entry === null) return;
+      const { action, address } = entry;
+      deps.logger.warn({ address }, action === 'login.limited' ? 'wrong keys limited' : 'wrong key');
+      // The client does not wait for the entry: it is told the same whether or not it can be written.
+      store
+        .audit([{ at: now(), actor: address, action, target: 'api', details: {} }])
+        .catch((error) => deps.logger.warn({ err: error }, 'a failed log-in was not recorded'));
+    },
+  });
 
   const routeDeps: RouteDeps = { ...deps, keys, idempotency: createIdempotency(store, jobs, now) };
   for (const add of deps.onlyOperations === true ? [addHealthRoutes] : ROUTES) add(app, routeDeps);
@@ -118,7 +149,7 @@ function parseWithZod(app: App): void {
 }
 
 /** Request ids, one log line and one measurement per request, and the refusal of new work while closing. */
-function followLife(app: App, { logger, metrics, jobs, settings }: ApiDeps): void {
+function followLife(app: App, { logger, metrics, jobs, settings, activity }: ApiDeps): void {
   let isClosing = false;
   const connections = watchConnections(app.server);
   let drained: NodeJS.Timeout | undefined;
@@ -127,6 +158,8 @@ function followLife(app: App, { logger, metrics, jobs, settings }: ApiDeps): voi
     if (isClosing) {
       throw new ScrapifieError('SHUTTING_DOWN', 'The server is stopping.', { retryAfterMs: 5_000 });
     }
+    const ended = activity?.begin(`${request.method} ${request.routeOptions.url ?? 'unmatched'}`);
+    if (ended !== undefined) reply.raw.once('close', ended);
     // There is no response to a client that left, so `onResponse` would not tell.
     reply.raw.once('close', () => {
       if (!reply.raw.writableEnded) record(request, CLIENT_CLOSED_REQUEST, reply.elapsedTime);

@@ -6,6 +6,7 @@ import type { Extraction } from '../jobs/extraction.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { HostKey } from '../model/ids.ts';
 import type { HostPolicy } from '../model/policy.ts';
+import type { Activity } from '../observe/loop-watch.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { PoolFigures } from '../plan/proxies/pool-figures.ts';
 import type { Blobs } from '../ports/blobs.ts';
@@ -42,7 +43,12 @@ export interface ApiDeps {
   readonly limits: Limits;
   readonly settings: Settings;
   readonly logger: FastifyBaseLogger;
-  readonly metrics: Pick<Metrics, 'httpRequest' | 'render' | 'contentType'>;
+  readonly metrics: Pick<
+    Metrics,
+    'httpRequest' | 'connectionClosed' | 'observeUnread' | 'loginFailed' | 'render' | 'contentType'
+  >;
+  /** Where requests under way are named, for the log line of a blocked event loop. */
+  readonly activity?: Activity;
   readonly readiness: () => Promise<Readiness>;
   readonly policies: PolicyView;
   /** What the proxies of this process have done so far; null when it has none. */

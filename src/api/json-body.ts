@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import { invalidRequest } from '../jobs/invalid-request.ts';
 import type { App } from './app.ts';
+import { shapeProblem } from './json-shape.ts';
 
 /** A client that sends this many times the limit is cut off after all. */
 const PATIENCE = 8;
@@ -17,7 +19,11 @@ export function readJsonBodies(app: App, limitBytes: number): void {
       if (error !== null) done(error);
       // Many clients name the type of a body they do not send.
       else if (body === '') done(null, undefined);
-      else parseJson(request, body, done);
+      else {
+        const problem = shapeProblem(body);
+        if (problem !== null) done(invalidRequest([problem]));
+        else parseJson(request, body, done);
+      }
     });
   });
 }

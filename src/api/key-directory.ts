@@ -10,6 +10,8 @@ export interface KeyDirectory {
    * short while ago still is; of any other the store's error is thrown.
    */
   identify(secret: string): Promise<ApiKey | null>;
+  /** Whether a key with this secret was seen valid lately, without asking the store. */
+  isRemembered(secret: string): boolean;
   /** A key was revoked: from now on it is unknown here. */
   forget(id: KeyId): void;
   /** Writes the uses that still wait. */
@@ -82,6 +84,7 @@ export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
       used.set(key.id, at);
       return key;
     },
+    isRemembered: (secret) => known.has(hashSecret(secret)),
     forget(id) {
       for (const [hash, { key }] of known) if (key.id === id) known.delete(hash);
     },

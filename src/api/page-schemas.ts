@@ -15,6 +15,10 @@ const attempt = z
     reason: z.string().describe('Why this attempt was made this way.'),
     outcome: z.string(),
     evidence: z.string().optional().describe('What decided the outcome.'),
+    ledOn: z
+      .literal(true)
+      .optional()
+      .describe('The page led on to another host, where the next attempt was made.'),
     vendor: z.string().optional().describe('Whose block or challenge it is, where that is known.'),
     errorCode: z.string().optional(),
     yield: z

@@ -9,6 +9,7 @@ import { secretsOf } from '../config/secrets.ts';
 import { ROLES, type Role, type Settings } from '../config/settings.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { createLogger } from '../observe/logger.ts';
+import { createActivity, watchLoop } from '../observe/loop-watch.ts';
 import { createMetrics } from '../observe/metrics.ts';
 import { within } from './deadline.ts';
 import { FLAGS, portNumber, readSettings } from './flags.ts';
@@ -66,6 +67,14 @@ async function serve(shell: Shell, settings: Settings): Promise<void> {
   const metrics = createMetrics({ withProcess: true });
   let ownPages: readonly string[] = [];
   const platform = await shell.openPlatform({ settings, logger, metrics, ownPages: () => ownPages });
+  const activity = createActivity();
+  const loop = watchLoop({
+    onDelay: metrics.loopDelayed,
+    onBlocked(delayMs, cpuMs) {
+      const known = { ...platform.load(), requests: activity.underWay(), lastRequests: activity.recent() };
+      logger.warn({ delayMs, cpuMs, ...known }, 'the event loop was blocked');
+    },
+  });
   let api: FastifyInstance | null = null;
   try {
     const { store, queue, blobs, bus, jobs, extraction, policies, limits, now, duties } = platform;
@@ -80,6 +89,7 @@ async function serve(shell: Shell, settings: Settings): Promise<void> {
       settings,
       logger,
       metrics,
+      activity,
       readiness: createReadiness({
         parts: {
           store: { check: () => store.check(), isEssential: true },
@@ -107,6 +117,8 @@ async function serve(shell: Shell, settings: Settings): Promise<void> {
       now,
       onlyOperations: !duties.api,
     });
+    // A caller that knows the key of the settings may come with the first request.
+    if (duties.api && settings.apiKey !== undefined) await ensureFirstKey(store, settings, now());
     const origin = await listen(api, settings);
     ownPages = SAMPLE_PATHS.map((path) => new URL(path, origin).href);
     await platform.start();
@@ -124,6 +136,7 @@ async function serve(shell: Shell, settings: Settings): Promise<void> {
     await aborted(interrupts.signal);
     logger.info('stopping');
   } finally {
+    loop.close();
     await within(closeAll(api, platform), settings.drainMs + CLOSE_MS);
     interrupts.close();
   }

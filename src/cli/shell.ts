@@ -82,6 +82,8 @@ export interface OpenPlatform extends OpenStorage {
   /** Whether pages can be shown by the browsers of this process; null where it has none. */
   readonly browserHealth: Parameters<typeof browserPart>[0] | null;
   readonly now: () => number;
+  /** What the crawl of this process has under way. */
+  load(): { readonly activeSlices: number; readonly inFlightFetches: number };
   /** What this process does; see the roles. `render` is the engine it renders with for others. */
   readonly duties: { readonly api: boolean; readonly render: string | null };
   watchPages(listener: (pages: readonly Page[]) => void): void;

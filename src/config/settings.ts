@@ -1,9 +1,16 @@
 import { z } from 'zod';
+import { readAddressList } from './address-list.ts';
 
 const bool = z.union([
   z.boolean(),
   z.stringbool({ truthy: ['true', '1', 'yes', 'on'], falsy: ['false', '0', 'no', 'off'] }),
 ]);
+const addresses = z
+  .string()
+  .refine(
+    (text) => readAddressList(text) !== null,
+    'must be IP addresses or CIDR ranges, separated by commas',
+  );
 const whole = (min: number, max: number) => z.coerce.number().int().min(min).max(max);
 
 export const ROLES = ['all', 'api', 'http-worker', 'browser-worker', 'stealth-worker', 'scheduler'] as const;
@@ -146,6 +153,30 @@ export const settingsSchema = z.object({
     .string()
     .default('')
     .describe('Comma-separated origins that browsers may call the API from; `*` for any, empty for none.'),
+  maxConnections: whole(1, 1_000_000)
+    .default(16_384)
+    .describe('Connections to the API at once; further ones are closed.'),
+  maxConnectionsPerAddress: whole(1, 1_000_000)
+    .default(1_024)
+    .describe(
+      'Connections from one address at once; further ones are closed. Loopback and trusted proxies have no such limit.',
+    ),
+  maxUnreadBytes: whole(1_048_576, 1_099_511_627_776)
+    .default(268_435_456)
+    .describe('Bytes of answers that clients have not read yet, before large answers are refused with 503.'),
+  trustedProxies: addresses
+    .default('')
+    .describe(
+      'Addresses or CIDR ranges of reverse proxies whose `X-Forwarded-For` is believed; empty for none.',
+    ),
+  metricsFrom: addresses
+    .default('')
+    .describe(
+      'Addresses or CIDR ranges that may read `/metrics` without a key, such as `127.0.0.1,10.0.0.0/8`.',
+    ),
+  failedLoginsPerMinute: whole(1, 1_000_000)
+    .default(30)
+    .describe('Wrong API keys that one address may send per minute.'),
   maxQueuedUrls: whole(1, 1_000_000_000)
     .default(5_000_000)
     .describe('Open URLs over all jobs before new work is refused with QUEUE_FULL.'),

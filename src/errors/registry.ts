@@ -73,7 +73,8 @@ export const ERRORS = {
     httpStatus: 429,
     retry: 'later',
     exitCode: EXIT.failed,
-    meaning: 'This key sends too many requests; `Retry-After` says when to go on.',
+    meaning:
+      'This key sends too many requests, or this address too many wrong keys; `Retry-After` says when to go on.',
   },
   QUEUE_FULL: {
     httpStatus: 429,
@@ -81,6 +82,10 @@ export const ERRORS = {
     exitCode: EXIT.failed,
     meaning: 'Too many URLs are waiting already; nothing was accepted.',
   },
+  OVERLOADED: environment(
+    'later',
+    'Too much of what this server has answered is still unread by its clients.',
+  ),
   SHUTTING_DOWN: environment('later', 'The server is stopping and takes no new work.'),
   REQUEST_TIMEOUT: {
     httpStatus: 504,

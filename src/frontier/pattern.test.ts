@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compilePattern, isPathGlob, type PatternProblem, type UrlTest } from './pattern.ts';
+import { compilePattern, costlyPart, isPathGlob, type PatternProblem } from './pattern.ts';
 
-const testOf = (pattern: string): UrlTest => {
+const testOf = (pattern: string): ((url: string) => boolean) => {
   const compiled = compilePattern(pattern);
-  if (typeof compiled !== 'function') throw new Error(compiled.message);
-  return compiled;
+  if ('message' in compiled) throw new Error(compiled.message);
+  return (url) => compiled.test(url, { left: 1_000_000_000 });
 };
 const problemOf = (pattern: string): PatternProblem => {
   const compiled = compilePattern(pattern);
-  if (typeof compiled === 'function') throw new Error('It compiled.');
-  return compiled;
+  if ('message' in compiled) return compiled;
+  throw new Error('It compiled.');
 };
 
 describe('a path glob', () => {
@@ -84,5 +84,23 @@ describe('a pattern that cannot be used', () => {
     const problem = problemOf(pattern);
     expect(problem.message).toMatch(message);
     expect(problem.position).toBe(position);
+  });
+});
+
+describe('a part that makes compiling expensive', () => {
+  it.each([
+    ['\\pL'.repeat(21), /21 Unicode classes/, undefined],
+    ['/x(?:a|b){251}', /`\{251\}` is too large/, 9],
+    ['/xa{0,1000}', /`\{0,1000\}` is too large/, 3],
+  ])('%s is named', (pattern, message, position) => {
+    const problem = costlyPart(pattern);
+    expect(problem?.message).toMatch(message);
+    expect(problem?.position).toBe(position);
+  });
+
+  it('is in none of the patterns people write', () => {
+    for (const pattern of ['^https://example\\.com/\\d{4}/\\p{L}+', '/[a-z]{2,}-\\w{1,100}$', '(?i)print']) {
+      expect(costlyPart(pattern)).toBeNull();
+    }
   });
 });

@@ -1,7 +1,18 @@
 import { RE2JS, RE2JSException, RE2JSSyntaxException } from 're2js';
+import { indexOfLinear, type Steps } from './linear-search.ts';
 
-/** Whether a canonical URL matches. Takes time linear in the URL's length, whatever the pattern. */
-export type UrlTest = (url: string) => boolean;
+/**
+ * Whether a canonical URL matches. Takes time linear in the URL's length, whatever the pattern, and takes what that
+ * costs from `steps`. Once none are left the answer is false and means nothing.
+ */
+export type UrlTest = (url: string, steps: Steps) => boolean;
+
+/** A pattern ready to be asked. */
+export interface CompiledPattern {
+  readonly test: UrlTest;
+  /** Steps for each character of a URL, at most. */
+  readonly stepsPerChar: number;
+}
 
 export interface PatternProblem {
   readonly message: string;
@@ -10,6 +21,12 @@ export interface PatternProblem {
 }
 
 const MAX_PATTERN_CHARS = 1_000;
+/** Tables of hundreds of ranges, each of which costs as much to compile as a whole pattern. */
+const UNICODE_CLASS = /\\[pP]/g;
+const MAX_UNICODE_CLASSES = 20;
+/** Compiling writes a repeated part out as often as it may occur. */
+const REPETITION = /\{(\d+)(?:,(\d*))?\}/g;
+const MAX_REPETITIONS = 250;
 /** What can stand in a path glob besides `*`: everything but the signs that make a regular expression. */
 const PATH_GLOB = /^\/[^\\^$+()[\]{}|\s]*$/;
 const IS_LITERAL = /^[\w\-~!&',=:@/%;#<>"]*$/;
@@ -23,24 +40,47 @@ const IS_LITERAL = /^[\w\-~!&',=:@/%;#<>"]*$/;
  * - Anything else: a **regular expression** in RE2 syntax, found anywhere in the URL. `/admin/` thus means every URL
  *   with `/admin/` in it, `^https://example\.com/a` those that begin so, and `(?i)` ignores case.
  */
-export function compilePattern(pattern: string): UrlTest | PatternProblem {
+export function compilePattern(pattern: string): CompiledPattern | PatternProblem {
   if (pattern === '') return { message: 'The pattern is empty.' };
   if (pattern.length > MAX_PATTERN_CHARS) {
     return {
       message: `The pattern has ${pattern.length} characters; at most ${MAX_PATTERN_CHARS} are allowed.`,
     };
   }
-  if (isPathGlob(pattern)) return compileGlob(pattern);
-  if (IS_LITERAL.test(pattern)) return (url) => url.includes(pattern);
+  if (isPathGlob(pattern)) return { test: compileGlob(pattern), stepsPerChar: 1 };
+  if (IS_LITERAL.test(pattern)) {
+    return { test: (url, steps) => indexOfLinear(url, pattern, 0, steps) !== -1, stepsPerChar: 1 };
+  }
   try {
     const expression = RE2JS.compile(pattern);
-    return (url) => expression.test(url);
+    const stepsPerChar = expression.programSize();
+    const test: UrlTest = (url, steps) => {
+      steps.left -= url.length * stepsPerChar;
+      return steps.left >= 0 && expression.test(url);
+    };
+    return { test, stepsPerChar };
   } catch (error) {
     if (error instanceof RE2JSSyntaxException) return problemOf(pattern, error);
     if (error instanceof RE2JSException)
       return { message: `Not a usable regular expression: ${error.message}.` };
     throw error;
   }
+}
+
+/** What makes compiling itself expensive, found before anything is compiled; null when nothing does. */
+export function costlyPart(pattern: string): PatternProblem | null {
+  const classes = pattern.match(UNICODE_CLASS)?.length ?? 0;
+  if (classes > MAX_UNICODE_CLASSES) {
+    return {
+      message: `The pattern has ${classes} Unicode classes (\`\\p…\`); at most ${MAX_UNICODE_CLASSES} are allowed.`,
+    };
+  }
+  for (const { 0: part, 1: least, 2: most, index } of pattern.matchAll(REPETITION)) {
+    if (Math.max(Number(least), Number(most ?? 0)) <= MAX_REPETITIONS) continue;
+    const message = `The repetition \`${part}\` is too large; at most ${MAX_REPETITIONS} times are allowed.`;
+    return { message, position: index };
+  }
+  return null;
 }
 
 export function isPathGlob(pattern: string): boolean {
@@ -65,14 +105,14 @@ function compileGlob(glob: string): UrlTest {
   const subjectOf = glob.includes('?') ? pathAndQueryOf : pathOf;
   const parts = glob.split('*');
   const folder = /^[^*]+\/\*+$/.test(glob) ? glob.slice(0, glob.indexOf('*') - 1) : null;
-  return (url) => {
+  return (url, steps) => {
     const subject = subjectOf(url);
-    return subject === folder || matchesParts(subject, parts);
+    return subject === folder || matchesParts(subject, parts, steps);
   };
 }
 
 /** Each part at its first place behind the one before is as good as any later place, so one sweep decides. */
-function matchesParts(subject: string, parts: readonly string[]): boolean {
+function matchesParts(subject: string, parts: readonly string[], steps: Steps): boolean {
   const first = parts[0] ?? '';
   const last = parts[parts.length - 1] ?? '';
   if (!subject.startsWith(first) || !subject.endsWith(last)) return false;
@@ -80,7 +120,7 @@ function matchesParts(subject: string, parts: readonly string[]): boolean {
   let at = first.length;
   for (let i = 1; i < parts.length - 1; i++) {
     const part = parts[i] ?? '';
-    const found = subject.indexOf(part, at);
+    const found = indexOfLinear(subject, part, at, steps);
     if (found === -1) return false;
     at = found + part.length;
   }

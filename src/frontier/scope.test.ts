@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Scope } from '../model/job.ts';
 import type { FoundBy, TaskKind } from '../model/task.ts';
 import { hostKeyOf } from './canonical.ts';
-import { compileScope } from './scope.ts';
+import { compileScope, MAX_URL_STEPS } from './scope.ts';
 
 const OPEN: Scope = {
   maxDepth: null,
@@ -156,5 +156,62 @@ describe('a scope that cannot be compiled', () => {
         ],
       }),
     );
+  });
+});
+
+describe('what patterns may cost', () => {
+  const url = `https://example.com/${'ab'.repeat(1_000)}`;
+  const hostKey = hostKeyOf(new URL(url));
+  const candidate = { depth: 1, foundBy: 'link', isNofollow: false, url, hostKey } as const;
+  const costly = (index: number) => `(?i)(?:[ab]*a){50}[ab]{100}x${index}`;
+
+  it('is bounded for each URL: one that would cost more is out, whatever the patterns would have said', () => {
+    const exclude = Array.from({ length: 20 }, (_, index) => costly(index));
+    const steps = { left: MAX_URL_STEPS };
+    const check = compileScope({ ...OPEN, exclude }, ['https://example.com/']);
+    expect(check(candidate, steps)).toEqual({ inScope: false, rule: 'scope.pattern-cost' });
+    expect(judge({ include: exclude }, ['https://example.com/'], url)).toBe('scope.pattern-cost');
+    // No pattern was run that the budget did not cover.
+    expect(steps.left).toBeLessThan(0);
+  });
+
+  it('is not asked of URLs that are too long for a page', () => {
+    const steps = { left: MAX_URL_STEPS };
+    const check = compileScope({ ...OPEN, exclude: [costly(0)] }, ['https://example.com/']);
+    expect(check({ ...candidate, url: `${url}${'ab'.repeat(1_000)}` }, steps)).toEqual({
+      inScope: false,
+      rule: 'scope.trap:url-length',
+    });
+    expect(steps.left).toBe(MAX_URL_STEPS);
+  });
+
+  it('does not keep ordinary URLs from a hundred ordinary patterns', () => {
+    const exclude = Array.from(
+      { length: 100 },
+      (_, index) => `^https://example\\.com/(?:tag|user)/${index}\\d+`,
+    );
+    const compile = () => compileScope({ ...OPEN, exclude }, ['https://example.com/'], { isNew: true });
+    const path =
+      'https://example.com/blog/2024/05/a-long-title-of-an-article-about-nothing-much-in-particular/?page=2';
+    expect(compile()({ ...candidate, url: path })).toEqual({ inScope: true });
+  });
+
+  it('is refused for a new job, with the field at which it became too much', () => {
+    const include = Array.from({ length: 100 }, (_, index) => costly(index));
+    expect(() => compileScope({ ...OPEN, include }, [], { isNew: true })).toThrow(
+      expect.objectContaining({
+        code: 'VALIDATION_FAILED',
+        details: [
+          { field: expect.stringMatching(/^include\[\d+\]$/), message: expect.stringContaining('steps') },
+        ],
+      }),
+    );
+    expect(() => compileScope({ ...OPEN, exclude: ['a(?:b|c){1000}'] }, [], { isNew: true })).toThrow(
+      expect.objectContaining({
+        details: [{ field: 'exclude[0]', position: 8, message: expect.any(String) }],
+      }),
+    );
+    // A job that was accepted earlier goes on.
+    expect(() => compileScope({ ...OPEN, include }, [])).not.toThrow();
   });
 });

@@ -270,7 +270,14 @@ describe('an end that a redirect brought about', () => {
     const fetched: Fetched = { kind: 'end', end, response: response({ statusCode: 302 }) };
     const { completion, attempt } = await finish(fetched);
     expect(completion).toMatchObject({ end, page: null, discovered: [], trace: [attempt] });
-    expect(attempt).toMatchObject({ statusCode: 302, outcome: 'ok' });
+    expect(attempt).toMatchObject({ statusCode: 302, outcome: 'ok', ledOn: true });
+  });
+
+  it('is no try that failed when the script of a page led there, which answered 200 itself', async () => {
+    const hostKey = 'other.test' as HostKey;
+    const end = { state: 'moved', atUrl: 'http://other.test/', hostKey, hops: 1 } as const;
+    const { completion } = await finish({ kind: 'end', end, response: response() });
+    expect(completion.trace).toMatchObject([{ statusCode: 200, ledOn: true }]);
   });
 });
 

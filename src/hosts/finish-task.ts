@@ -215,6 +215,7 @@ function attemptOf(
     ...(evidence === null ? {} : { evidence }),
     ...(reading?.vendor ? { vendor: reading.vendor } : {}),
     ...(result.errorCode === null ? {} : { errorCode: result.errorCode }),
+    ...(fetched.kind === 'end' && fetched.end.state === 'moved' ? { ledOn: true as const } : {}),
     ...(amount === undefined ? {} : { yield: amount }),
     statusCode: result.statusCode,
     ms: Math.round(response?.ms ?? (fetched.kind === 'error' ? fetched.ms : 0)),

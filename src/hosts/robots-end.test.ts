@@ -140,6 +140,25 @@ describe('a site task', () => {
   });
 });
 
+describe('a site task of a job whose patterns are expensive', () => {
+  it('judges the sitemaps of one file within one budget, and says which of them it could not judge', async () => {
+    const exclude = ['(?:[ab]*a){50}[ab]{100}x'];
+    const long = (n: number) => `Sitemap: ${ORIGIN}/${'ab'.repeat(200)}${n}.xml`;
+    const body = Array.from({ length: 800 }, (_, n) => long(n)).join('\n');
+    const site = taskOf({ kind: 'site', url: `${ORIGIN}/`, depth: 0 });
+    const { discovered = [] } = siteEnd(
+      site,
+      await robotsOf({ body }),
+      await runningOf({ scope: { exclude } }),
+    );
+    expect(discovered).toHaveLength(800);
+    expect(discovered[0]).toMatchObject({ state: 'ready' });
+    const last = discovered.filter(({ rule }) => rule === 'scope.pattern-cost');
+    expect(last.length).toBeGreaterThan(700);
+    expect(discovered.at(-1)).toMatchObject({ state: 'skipped', rule: 'scope.pattern-cost' });
+  });
+});
+
 describe("a robots.txt that the job's own proxy does not lead to", () => {
   it('fails a scrape, for which somebody waits', () => {
     expect(wayOutEnd(taskOf({}), jobOf({ kind: 'scrape' }), 'PROXY_FAILED', T0)).toMatchObject({

@@ -1,4 +1,5 @@
 import { ERRORS, type ErrorCode } from '../errors/registry.ts';
+import { MAX_URL_STEPS } from '../frontier/scope.ts';
 import type { Job } from '../model/job.ts';
 import type { NewTask, Task } from '../model/task.ts';
 import type { Completion, TaskEnd } from '../ports/store.ts';
@@ -51,10 +52,13 @@ export function siteEnd(task: Task, robots: Robots, { canonical, isInScope }: Ru
   const { origin } = new URL(task.atUrl);
   const declared = robots.sitemaps.length > 0;
   const urls = declared ? robots.sitemaps.slice(0, MAX_SITEMAPS) : [`${origin}/sitemap.xml`];
+  // One budget for all of them: this runs on the main thread, and the file names as many as its author likes.
+  const steps = { left: MAX_URL_STEPS };
   const discovered = urls.flatMap((url): NewTask[] => {
     const found = canonical(url);
     if (found === null) return [];
-    const decision = isInScope({ ...found, kind: 'sitemap', depth: 1, foundBy: 'robots', isNofollow: false });
+    const candidate = { ...found, kind: 'sitemap', depth: 1, foundBy: 'robots', isNofollow: false } as const;
+    const decision = isInScope(candidate, steps);
     return [
       {
         ...found,

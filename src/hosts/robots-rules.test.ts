@@ -302,4 +302,22 @@ describe('a file that is written to cost time', () => {
     });
     expect(isAllowed(rules, BOT, '/b').allowed).toBe(true);
   });
+
+  it('is decided against when its rules resemble the path all along', () => {
+    const near = Array.from({ length: 1_200 }, (_, n) => `Disallow: /*${'ab'.repeat(190)}${n}`);
+    const rules = parseRobots(forAll(near.join('\n')));
+    expect(isAllowed(rules, BOT, `/${'ab'.repeat(4_000)}`)).toEqual({
+      allowed: false,
+      rule: 'too many wildcard rules for so long a path',
+    });
+    expect(isAllowed(rules, BOT, `/${'ab'.repeat(100)}`).allowed).toBe(true);
+  });
+
+  it('does not look like a long list of honest wildcard rules', () => {
+    const rules = parseRobots(
+      forAll(Array.from({ length: 1_200 }, (_, n) => `Disallow: /*/print/${n}/*.html$`).join('\n')),
+    );
+    expect(isAllowed(rules, BOT, `/shop/print/7/${'a'.repeat(1_500)}.html`).allowed).toBe(false);
+    expect(isAllowed(rules, BOT, `/shop/${'a'.repeat(1_500)}`).allowed).toBe(true);
+  });
 });

@@ -1,3 +1,5 @@
+import { indexOfLinear, type Steps } from '../frontier/linear-search.ts';
+
 /** What a robots.txt says, by RFC 9309. Immutable; ask it with `isAllowed` and `crawlDelayMs`. */
 export interface RobotsRules {
   readonly groups: readonly RobotsGroup[];
@@ -33,8 +35,11 @@ export const ROBOTS_LIMIT_BYTES = 500 * 1024;
 
 const NOTHING_MATCHED: RobotsDecision = { allowed: true, rule: null };
 const ROBOTS_ITSELF: RobotsDecision = { allowed: true, rule: 'allow: /robots.txt' };
-/** A file written to cost time is not worked through: what cannot be decided cheaply is not fetched. */
-const MAX_WILDCARD_STEPS = 10_000_000;
+/**
+ * Characters looked at for one path, all rules together. A file written to cost time is not worked through: what
+ * cannot be decided within this is not fetched. It runs on the main thread, and this is some 20 ms.
+ */
+const MAX_WILDCARD_STEPS = 4_000_000;
 const TOO_COMPLEX: RobotsDecision = { allowed: false, rule: 'too many wildcard rules for so long a path' };
 const SHOWN_PATTERN_CHARACTERS = 200;
 
@@ -96,17 +101,18 @@ export function parseRobots(text: string): RobotsRules {
 }
 
 /**
- * May this user agent fetch this path (with its query)? Matching takes one pass over the path per rule: there is
- * no backtracking, whatever the file says.
+ * May this user agent fetch this path (with its query)? Matching takes one pass over the path per rule, without
+ * backtracking, and the passes of all rules together take at most MAX_WILDCARD_STEPS.
  */
 export function isAllowed(rules: RobotsRules, userAgentToken: string, pathWithQuery: string): RobotsDecision {
-  const { group, wildcards } = inUse(rules, userAgentToken);
+  const { group } = inUse(rules, userAgentToken);
   if (group.rules.length === 0) return NOTHING_MATCHED;
   const path = normalise(pathWithQuery === '' ? '/' : pathWithQuery, false);
   if (path === '/robots.txt') return ROBOTS_ITSELF;
-  if (wildcards * path.length > MAX_WILDCARD_STEPS) return TOO_COMPLEX;
+  const steps: Steps = { left: MAX_WILDCARD_STEPS };
   for (const rule of group.rules) {
-    if (matches(rule, path)) return rule.decision;
+    if (matches(rule, path, steps)) return rule.decision;
+    if (steps.left < 0) return TOO_COMPLEX;
   }
   return NOTHING_MATCHED;
 }
@@ -172,7 +178,6 @@ function parseDelay(value: string): number | null {
 interface GroupInUse {
   readonly userAgentToken: string;
   readonly group: RobotsGroup;
-  readonly wildcards: number;
 }
 
 /** One entry per file: a crawler asks under one name. */
@@ -195,8 +200,7 @@ function inUse(rules: RobotsRules, userAgentToken: string): GroupInUse {
       null,
     ),
   };
-  const wildcards = group.rules.filter((rule) => rule.segments.length > 1).length;
-  const found = { userAgentToken, group, wildcards };
+  const found = { userAgentToken, group };
   groupsInUse.set(rules, found);
   return found;
 }
@@ -218,7 +222,7 @@ function compileRule(allowed: boolean, pattern: string, line: number): RobotsRul
 }
 
 /** Taking the leftmost place for each segment is enough: what a later place matches, the leftmost does too. */
-function matches(rule: RobotsRule, path: string): boolean {
+function matches(rule: RobotsRule, path: string, steps: Steps): boolean {
   const { segments, isAnchored } = rule;
   const first = segments[0] ?? '';
   if (!path.startsWith(first)) return false;
@@ -227,13 +231,13 @@ function matches(rule: RobotsRule, path: string): boolean {
   let position = first.length;
   for (let index = 1; index < last; index++) {
     const segment = segments[index] ?? '';
-    const found = path.indexOf(segment, position);
+    const found = indexOfLinear(path, segment, position, steps);
     if (found < 0) return false;
     position = found + segment.length;
   }
   const tail = segments[last] ?? '';
   if (isAnchored) return path.length - tail.length >= position && path.endsWith(tail);
-  return path.indexOf(tail, position) >= 0;
+  return indexOfLinear(path, tail, position, steps) >= 0;
 }
 
 const UNRESERVED = /[A-Za-z0-9\-._~]/;
@@ -245,6 +249,23 @@ const isPlain = Uint8Array.from({ length: 128 }, (_, code) => {
   const character = String.fromCharCode(code);
   return UNRESERVED.test(character) || RESERVED.test(character) ? 1 : 0;
 });
+
+const ESCAPES = Array.from(
+  { length: 256 },
+  (_, byte) => `%${byte.toString(16).padStart(2, '0').toUpperCase()}`,
+);
+const escapeOf = (byte: number): string => ESCAPES[byte] ?? '';
+const continued = (bits: number): string => escapeOf(0x80 | (bits & 0x3f));
+
+/** The octets of a character in UTF-8, escaped. By hand: a file has half a million of them, and a Buffer each is slow. */
+function escaped(code: number): string {
+  if (code < 0x80) return escapeOf(code);
+  if (code < 0x800) return escapeOf(0xc0 | (code >> 6)) + continued(code);
+  // Half of a pair means nothing in UTF-8; encoders write the replacement character.
+  if (code >= 0xd800 && code <= 0xdfff) return '%EF%BF%BD';
+  if (code < 0x1_0000) return escapeOf(0xe0 | (code >> 12)) + continued(code >> 6) + continued(code);
+  return escapeOf(0xf0 | (code >> 18)) + continued(code >> 12) + continued(code >> 6) + continued(code);
+}
 
 /** One spelling for each octet, so that rules and paths can be compared as strings. Drops a fragment. */
 function normalise(text: string, isQuery: boolean): string {
@@ -272,8 +293,7 @@ function normalise(text: string, isQuery: boolean): string {
       isInQuery ||= character === '?';
       out += character;
     } else {
-      for (const byte of Buffer.from(character))
-        out += `%${byte.toString(16).padStart(2, '0').toUpperCase()}`;
+      out += escaped(code);
     }
   }
   return out;

@@ -81,9 +81,9 @@ function open(job: Job): RunningJob {
     job,
     canonical: createCanonicalizer(scope),
     // Most jobs are single scrapes and never ask.
-    isInScope: (candidate) => {
+    isInScope: (candidate, steps) => {
       check ??= compileScope(scope, job.seeds);
-      return check(candidate);
+      return check(candidate, steps);
     },
     isNamedOrigin: (origin) => {
       origins ??= new Set(job.seeds.map((seed) => URL.parse(seed)?.origin ?? ''));

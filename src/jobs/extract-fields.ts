@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { compileRules } from '../extract/rules/compile-rules.ts';
+import { addRegexExcess, MAX_REGEX_EXCESS, type RegexExcess } from '../extract/rules/regex-size.ts';
 import { EXTRACT_TYPES } from './extract-types.ts';
 
 const MOST_CHARS = 200_000;
@@ -52,12 +53,37 @@ const extractSchema = z
       return;
     }
     if (rules === null) return;
+    const excess = excessOf([rules, schema]);
+    if (
+      excess.instructions > MAX_REGEX_EXCESS.instructions ||
+      excess.unicodeClasses > MAX_REGEX_EXCESS.unicodeClasses
+    ) {
+      const message =
+        `The regular expressions are too expensive: repetitions add ${excess.instructions} instructions (at most ` +
+        `${MAX_REGEX_EXCESS.instructions}), and there are ${excess.unicodeClasses} Unicode classes (at most ` +
+        `${MAX_REGEX_EXCESS.unicodeClasses}). Use smaller repetitions.`;
+      context.addIssue({ code: 'custom', path: ['rules'], message });
+      return;
+    }
     const { problems } = compileRules(rules, schema === null ? {} : { schema });
     for (const { path, column, message } of problems ?? []) {
       const where = column === undefined ? message : `column ${column}: ${message}`;
       context.addIssue({ code: 'custom', path: path.split('.'), message: where });
     }
   });
+
+/** Over all texts: which of them are patterns is only known when they are compiled, and this comes before. */
+function excessOf(value: unknown): RegexExcess {
+  const total = { instructions: 0, unicodeClasses: 0 };
+  const waiting = [value];
+  while (waiting.length > 0) {
+    const next = waiting.pop();
+    if (typeof next === 'string') addRegexExcess(next, total);
+    else if (typeof next === 'object' && next !== null)
+      for (const each of Object.values(next)) waiting.push(each);
+  }
+  return total;
+}
 
 export const extractField = extractSchema
   .nullable()

@@ -29,13 +29,30 @@ function problemsIn(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): Fie
   return [{ field: join(path), message: issue.message }];
 }
 
+/** Problems that are listed; the rest is only counted, so that an answer does not outgrow its request. */
+const MAX_LISTED_PROBLEMS = 100;
+const MAX_FIELD_CHARS = 200;
+const MAX_MESSAGE_CHARS = 500;
+
+const cut = (text: string, max: number) => (text.length > max ? `${text.slice(0, max)}…` : text);
+
+/** The problems as an answer lists them: the first ones, with fields and texts of a bounded length. */
+export function listed<T extends FieldProblem>(problems: readonly T[]): T[] {
+  return problems.slice(0, MAX_LISTED_PROBLEMS).map((problem) => ({
+    ...problem,
+    field: cut(problem.field, MAX_FIELD_CHARS),
+    message: cut(problem.message, MAX_MESSAGE_CHARS),
+  }));
+}
+
 export function invalidRequest(problems: readonly FieldProblem[]): ScrapifieError {
-  const shown = problems
+  const details = listed(problems);
+  const shown = details
     .slice(0, 3)
     .map(({ field, message }) => (field === '' ? message : `${field}: ${message}`))
     .join(' ');
   const more = problems.length > 3 ? ` (and ${problems.length - 3} more)` : '';
-  return new ScrapifieError('VALIDATION_FAILED', `${shown}${more}`, { details: problems });
+  return new ScrapifieError('VALIDATION_FAILED', `${shown}${more}`, { details });
 }
 
 /** Parses at the edge; throws VALIDATION_FAILED with one entry per bad field. */

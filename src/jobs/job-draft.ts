@@ -10,7 +10,7 @@ import type { HostKey } from '../model/ids.ts';
 import type { Budgets, JobKind, JobOptions, PageOptions, Scope } from '../model/job.ts';
 import type { Consent } from '../model/policy.ts';
 import type { NewTask, TaskKind } from '../model/task.ts';
-import type { FieldProblem } from './invalid-request.ts';
+import { type FieldProblem, listed } from './invalid-request.ts';
 import type { BatchRequest, CrawlRequest, MapRequest, ScrapeRequest } from './job-request.ts';
 import { pageOptionsOf } from './page-fields.ts';
 
@@ -119,6 +119,7 @@ export function draftCrawl(
   compileScope(
     scope,
     all.map((seed) => seed.url),
+    { isNew: true },
   );
   return {
     kind: 'crawl',
@@ -158,6 +159,7 @@ export function draftMap(request: MapRequest, consents: Consents, operator: Oper
   compileScope(
     scope,
     seeds.map((seed) => seed.url),
+    { isNew: true },
   );
   return {
     kind: 'map',
@@ -217,7 +219,9 @@ function readSeeds(
   const [first] = problems;
   if (first === undefined) return seeds;
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
-  throw new ScrapifieError('INVALID_URL', `${first.field}: ${first.message}${more}`, { details: problems });
+  throw new ScrapifieError('INVALID_URL', `${first.field}: ${first.message}${more}`, {
+    details: listed(problems),
+  });
 }
 
 /**

@@ -33,6 +33,11 @@ export interface Attempt {
   /** Whose block or challenge it is, where that is known. */
   readonly vendor?: string;
   readonly errorCode?: ErrorCode;
+  /**
+   * The page led on to another host, by a redirect or by its script, and the task went there. Such an attempt is none
+   * that failed, and says nothing about the host it led to.
+   */
+  readonly ledOn?: true;
   /** How much was read, where that helps to judge whether rendering is worth it. */
   readonly yield?: PageYield;
   readonly statusCode: number | null;

@@ -39,6 +39,14 @@ export interface Metrics {
   observe(sources: MetricSources): void;
   /** `route` is the pattern that matched, such as `/v1/jobs/:id`; null when none did. */
   httpRequest(method: string, route: string | null, statusCode: number, durationMs: number): void;
+  /** A connection was closed from this side: `total`, `address` (too many of them) or `unread`. */
+  connectionClosed(why: string): void;
+  /** Where the gauge of unread bytes looks. Called once, by the API. */
+  observeUnread(unreadBytes: () => number): void;
+  /** A request came with a key that is unknown, expired or revoked; `isLimited` when it was not even looked up. */
+  loginFailed(isLimited: boolean): void;
+  /** The event loop was not free for this long. */
+  loopDelayed(delayMs: number): void;
   fetched(engine: string, outcome: string, durationMs: number, bytes: number): void;
   extracted(durationMs: number): void;
   committed(durationMs: number, completions: number): void;
@@ -54,6 +62,7 @@ export interface MetricsOptions {
 
 const FAST_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 const SLOW_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const LOOP_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const BATCH_SIZES = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000];
 
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
@@ -85,6 +94,23 @@ export function createMetrics(options: MetricsOptions): Metrics {
     buckets: SLOW_SECONDS,
     registers,
   });
+  const closedConnections = new Counter({
+    name: 'scrapifie_closed_connections_total',
+    help: 'Connections that the API closed by itself: too many in total or from one address, or left unread.',
+    labelNames: ['why'],
+    registers,
+  });
+  const failedLogins = new Counter({
+    name: 'scrapifie_failed_logins_total',
+    help: 'Requests with an API key that is unknown, expired or revoked, and those refused for too many of these.',
+    labelNames: ['limited'],
+    registers,
+  });
+  const loopSeconds = histogram(
+    'scrapifie_event_loop_delay_seconds',
+    'How much later than due the event loop came to a timer: how long something held it up.',
+    LOOP_SECONDS,
+  );
   const fetches = new Counter({
     name: 'scrapifie_pages_fetched_total',
     help: 'Attempts at a page that have ended, by what the response turned out to be.',
@@ -134,6 +160,12 @@ export function createMetrics(options: MetricsOptions): Metrics {
       );
       if (sources.browsers !== undefined) addBrowserFigures(registry, sources.browsers);
     },
+    connectionClosed: (why) => closedConnections.inc({ why }),
+    observeUnread(unreadBytes) {
+      addGauge(registry, 'scrapifie_unread_bytes', 'Bytes that clients have not read yet.', unreadBytes);
+    },
+    loginFailed: (isLimited) => failedLogins.inc({ limited: String(isLimited) }),
+    loopDelayed: (delayMs) => loopSeconds.observe(delayMs / 1_000),
     httpRequest(method, route, statusCode, durationMs) {
       const shownRoute = route === null ? 'unmatched' : routes.admit(route);
       httpRequests.inc({

@@ -54,6 +54,8 @@ export interface Platform {
   readonly policies: () => Policies;
   /** The time that everybody who shares the store goes by. */
   readonly now: () => number;
+  /** What the crawl of this process has under way. */
+  load(): { readonly activeSlices: number; readonly inFlightFetches: number };
   /** Hears of every page that this process has stored, once it is. */
   watchPages(listener: (pages: readonly Page[]) => void): void;
   /**
@@ -263,6 +265,10 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
       browserHealth: browsers === null ? null : () => browsers.health(duties.render ?? 'browser'),
       policies: policies.current,
       now,
+      load: () => ({
+        activeSlices: crawler?.activeSlices() ?? 0,
+        inFlightFetches: crawler?.inFlight() ?? 0,
+      }),
       watchPages: (listener) => crawler?.watchPages(listener),
       lookForBrowsers() {
         if (settings.role === 'all') void means?.look();

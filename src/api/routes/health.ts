@@ -83,12 +83,12 @@ export function addHealthRoutes(app: App, { readiness, version, metrics, logger 
   app.route({
     method: 'GET',
     url: '/metrics',
-    config: { access: 'local' },
+    config: { access: 'metrics' },
     schema: {
       tags: ['operations'],
       summary: 'Prometheus metrics',
       description:
-        'Open to this machine; from elsewhere, or through a proxy, a key with the scope `read` is needed.',
+        'Needs a key with the scope `read`, except from the addresses in `SCRAPIFIE_METRICS_FROM`.',
       response: { 200: { description: 'Text', content: { 'text/plain': { schema: z.string() } } } },
     },
     handler: async (_request, reply) => reply.type(metrics.contentType).send(await metrics.render()),

@@ -4,6 +4,7 @@ import { isRedirect } from '../../fetch/http/redirect.ts';
 interface MadeAttempt {
   readonly statusCode: number | null;
   readonly errorCode?: ErrorCode | undefined;
+  readonly ledOn?: true | undefined;
 }
 
 /** Times that the loss of a browser costs a URL nothing: one that takes every browser down must end some time. */
@@ -23,5 +24,6 @@ export function unchargedAttempts(trace: readonly MadeAttempt[]): number {
   return redirects + Math.min(losses, MOST_FREE_LOSSES);
 }
 
-export const wasRedirect = ({ statusCode, errorCode }: MadeAttempt): boolean =>
-  errorCode === undefined && statusCode !== null && isRedirect(statusCode);
+/** A server's redirect, or a page that went on to another host by a script of its own. */
+export const wasRedirect = ({ statusCode, errorCode, ledOn }: MadeAttempt): boolean =>
+  ledOn === true || (errorCode === undefined && statusCode !== null && isRedirect(statusCode));

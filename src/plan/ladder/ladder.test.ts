@@ -233,6 +233,13 @@ describe('after an attempt', () => {
     const trace = [past('blocked'), past('ok', { engine: 'browser', statusCode: 302 })];
     expect(step({ trace })).toMatchObject({ engine: 'http', reason: 'plan.cheapest' });
   });
+  test('a page that answered 200 and left for this host by its script says nothing here, and costs no attempt', () => {
+    const trace = [past('ok', { engine: 'browser', statusCode: 200, ledOn: true })];
+    expect(step({ trace, request: { maxAttempts: 1 } })).toMatchObject({
+      kind: 'attempt',
+      reason: 'plan.cheapest',
+    });
+  });
 });
 
 /** Ways that are tried when each attempt comes to this. */

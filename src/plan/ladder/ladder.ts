@@ -16,7 +16,10 @@ import {
 import { costOf, isSameWay, raisedBy, type Way } from './way.ts';
 
 /** An attempt of the task's trace; without an identity it was made as honestly as its engine can. */
-export type PastAttempt = Pick<Attempt, 'engine' | 'proxyTier' | 'outcome' | 'errorCode' | 'statusCode'> & {
+export type PastAttempt = Pick<
+  Attempt,
+  'engine' | 'proxyTier' | 'outcome' | 'errorCode' | 'statusCode' | 'ledOn'
+> & {
   readonly identity?: IdentityKind;
   readonly hasSolver?: boolean;
 };

@@ -1,0 +1,41 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { shapeProblem } from './json-shape.ts';
+
+const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+
+describe('the shape of a body', () => {
+  it('is fine for whatever JSON is small and flat', () => {
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 8 }), (text) => {
+        expect(shapeProblem(text)).toBeNull();
+      }),
+    );
+  });
+
+  it('is too deep from a level on, with the field in which it is', () => {
+    expect(shapeProblem(deep(100))).toBeNull();
+    expect(shapeProblem(deep(101))).toMatchObject({ message: expect.stringContaining('Nested too deep') });
+    const body = `{"url": "https://a.test/", "extract": {"type": null, "rules": {"a\\"b": ${deep(200)}}}}`;
+    expect(shapeProblem(body)?.field).toBe('extract.rules.a\\"b');
+    expect(shapeProblem(`{"a": [1, 2, ${deep(200)}]}`)?.field).toBe('a.2.0');
+  });
+
+  it('does not count what stands in strings', () => {
+    expect(shapeProblem(JSON.stringify({ html: `${deep(500)}\\"${deep(500)}` }))).toBeNull();
+    expect(shapeProblem(JSON.stringify({ html: ','.repeat(500_000), 'a\\': '"' }))).toBeNull();
+  });
+
+  it('has too many values from a number on', () => {
+    expect(shapeProblem(`{"urls": [${'1,'.repeat(150_000)}1]}`)).toBeNull();
+    expect(shapeProblem(`{"urls": [${'1,'.repeat(250_000)}1]}`)).toMatchObject({
+      field: 'urls',
+      message: expect.stringContaining('Too many values'),
+    });
+  });
+
+  it('takes one pass over strings of backslashes', () => {
+    expect(shapeProblem(`{"a": "${'\\\\'.repeat(1_000_000)}"}`)).toBeNull();
+    expect(shapeProblem(`"${'\\'.repeat(99)}`)).toBeNull();
+  });
+});
