@@ -9,13 +9,16 @@ import { table } from './table.ts';
 interface CleanupFlags {
   readonly dataDir?: string;
   readonly dryRun?: true;
+  /** False with --no-grace. */
+  readonly grace: boolean;
   readonly json?: true;
 }
 
 const EXAMPLES = `
 Bodies stay when their job is deleted, because other jobs may share them. Servers remove those that no page refers to
 every SCRAPIFIE_CLEANUP_MINUTES; this does it now. Beside running servers, bodies younger than
-SCRAPIFIE_CLEANUP_GRACE_HOURS are kept, because a page that refers to them may be on its way.
+SCRAPIFIE_CLEANUP_GRACE_HOURS are kept, because a page that refers to them may be on its way. While every server of the
+installation is stopped, or crawls nothing, --no-grace removes the young ones too.
 
 Examples:
   scrapifie cleanup --dry-run
@@ -25,12 +28,18 @@ export const define: DefineCommand = (command, shell) => {
   command
     .addOption(FLAGS.dataDir())
     .addOption(new Option('--dry-run', 'only say what would be removed'))
+    .addOption(
+      new Option(
+        '--no-grace',
+        'remove young bodies too; only safe while no server of the installation crawls',
+      ),
+    )
     .addOption(FLAGS.json())
     .addHelpText('after', EXAMPLES)
     .action(async (flags: CleanupFlags) => {
       const storage = await openExisting(shell, flags.dataDir);
       try {
-        const report = await sweep(shell, storage, flags.dryRun === true);
+        const report = await sweep(shell, storage, flags);
         shell.stdout.write(
           flags.json ? `${JSON.stringify(report)}\n` : describe(report, flags.dryRun === true),
         );
@@ -40,13 +49,14 @@ export const define: DefineCommand = (command, shell) => {
     });
 };
 
-async function sweep(shell: Shell, storage: OpenPlace, isDryRun: boolean): Promise<BlobSweepReport> {
+async function sweep(shell: Shell, storage: OpenPlace, flags: CleanupFlags): Promise<BlobSweepReport> {
   const { cleanupGraceHours } = readSettings(shell, {});
   const unlock = storage.lockAlone();
   try {
     // Where nothing else works, no page is on its way.
-    const graceMs = unlock === null ? cleanupGraceHours * 3_600_000 : 0;
-    const report = await sweepBlobs(storage, { graceMs, isDryRun });
+    const hasGrace = unlock === null && flags.grace;
+    const graceMs = hasGrace ? cleanupGraceHours * 3_600_000 : 0;
+    const report = await sweepBlobs(storage, { graceMs, isDryRun: flags.dryRun === true });
     if (report !== null) return report;
     throw new ScrapifieError('CONFLICT', 'Another process is removing unreferenced bodies at the moment.');
   } finally {

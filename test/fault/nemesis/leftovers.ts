@@ -58,7 +58,8 @@ async function cleanUp({ commandEnvironment }: Stage): Promise<boolean> {
   const options = { env: { ...process.env, ...commandEnvironment }, timeout: COMMAND_MS };
   const { stdout } = await run(LAUNCHER, ['--help'], options);
   if (!/^\s+cleanup\b/m.test(stdout)) return false;
-  await run(LAUNCHER, ['cleanup'], options);
+  // All jobs are deleted: nothing is on its way.
+  await run(LAUNCHER, ['cleanup', '--no-grace'], options);
   return true;
 }
 
