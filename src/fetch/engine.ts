@@ -3,6 +3,7 @@ import type { EngineName } from '../model/attempt.ts';
 import type { Identity } from '../model/identity.ts';
 import type { ProxyEndpoint } from '../model/proxy.ts';
 import type { BrowserStorage, RenderExtra, RenderWish } from '../model/render.ts';
+import type { HeldBytes } from './byte-budget.ts';
 import type { CookieJar } from './http/cookie-jar.ts';
 
 /**
@@ -65,6 +66,11 @@ export interface FetchRequest {
    * ends the attempt with CANCELLED and nothing is sent.
    */
   readonly mayStart?: (() => boolean) | undefined;
+  /**
+   * Counts the bytes that the engine holds for this attempt; reading pauses when it says so. What a returned response
+   * holds stays counted: the caller closes the account when it has let go of the response.
+   */
+  readonly held?: HeldBytes | undefined;
   /** Ends the attempt with its reason where that is a ScrapifieError, else with CANCELLED. */
   readonly signal?: AbortSignal | undefined;
 }
