@@ -26,6 +26,7 @@ describe('the budget', () => {
     expect(resumed).toEqual(['large']);
     expect(large.take(500, () => resumed.push('large again'))).toBe(true);
     large.close();
+    await settled();
     expect(resumed).toEqual(['large', 'small']);
   });
 
@@ -60,7 +61,23 @@ describe('the budget', () => {
     await settled();
     expect(resumed).toEqual(['first']);
     first.close();
+    await settled();
     expect(resumed).toEqual(['first', 'second']);
+  });
+
+  test('lets those that share a connection go on together', async () => {
+    const budget = createByteBudget(10);
+    const resumed: string[] = [];
+    const [one, mate, other] = [budget.open(), budget.open(), budget.open()];
+    const connection = {};
+    one.group = connection;
+    mate.group = connection;
+    one.take(20, () => resumed.push('one'));
+    other.take(5, () => resumed.push('other'));
+    mate.take(1, () => resumed.push('mate'));
+    await settled();
+    expect(resumed).toEqual(['one', 'mate']);
+    expect([mate.take(5, () => {}), other.take(1, () => {})]).toEqual([true, false]);
   });
 
   test('has no room for new attempts from three quarters on, and says when it has again', () => {

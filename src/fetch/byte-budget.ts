@@ -15,12 +15,19 @@ export interface ByteBudget {
   readonly hasRoom: boolean;
   /** Calls the listener each time `hasRoom` becomes true. */
   onRoom(listener: () => void): void;
+  /** Resolves when there is room; rejects with the signal's reason. */
+  admission(signal: AbortSignal): Promise<void>;
   open(): HeldBytes;
 }
 
 /** The account of one attempt. */
 export interface HeldBytes {
   readonly bytes: number;
+  /**
+   * Attempts of one group share a connection, on which a body that nobody reads is in the way of the others: those of
+   * the one that may go beyond the limit go on with it.
+   */
+  group: object | null;
   /**
    * Counts bytes that the attempt holds from now on. False: the body must not be read on before `resume` is called,
    * which happens once. Without `resume` the answer is always true.
@@ -48,23 +55,41 @@ export function budgetBytesFor(setting: number, memoryBytes = thisMachine().memo
 export function createByteBudget(limitBytes: number): ByteBudget {
   const admissionBytes = limitBytes * ADMISSION_SHARE;
   const listeners: (() => void)[] = [];
+  /** Attempts that wait to begin; bounded by their callers. */
+  const waiting = new Set<() => void>();
   /** Accounts whose body pauses; bounded by the attempts under way. */
   const paused = new Map<Account, () => void>();
   /** The one account that may go beyond the limit. */
   let overdraft: Account | null = null;
   let heldBytes = 0;
   let hasRoom = true;
+  let isWaking = false;
 
   function change(bytes: number): void {
     heldBytes += bytes;
     if (hasRoom === heldBytes < admissionBytes) return;
     hasRoom = !hasRoom;
-    if (hasRoom) for (const listener of listeners) listener();
+    if (!hasRoom) return;
+    for (const listener of listeners) listener();
+    for (const admit of waiting) admit();
+  }
+
+  function hasOverdraft(account: Account): boolean {
+    return overdraft === account || (account.group !== null && overdraft?.group === account.group);
+  }
+
+  /** Soon, and never from within a call: a body that is resumed is parsed at once, and parsers do not nest. */
+  function wakeSoon(): void {
+    if (isWaking || paused.size === 0 || (overdraft !== null && heldBytes >= limitBytes)) return;
+    isWaking = true;
+    setImmediate(() => {
+      isWaking = false;
+      wake();
+    });
   }
 
   /** Lets bodies go on: all of them below the limit, else one. */
   function wake(): void {
-    if (paused.size === 0) return;
     if (heldBytes < limitBytes) {
       const resumed = [...paused.values()];
       paused.clear();
@@ -78,23 +103,25 @@ export function createByteBudget(limitBytes: number): ByteBudget {
     }
     if (largest === null) return;
     overdraft = largest;
-    const resume = paused.get(largest);
-    paused.delete(largest);
-    resume?.();
+    for (const [account, resume] of paused) {
+      if (!hasOverdraft(account)) continue;
+      paused.delete(account);
+      resume();
+    }
   }
 
   class Account implements HeldBytes {
     bytes = 0;
+    group: object | null = null;
     private isClosed = false;
 
     take(bytes: number, resume?: () => void): boolean {
       if (this.isClosed) return true;
       this.bytes += bytes;
       change(bytes);
-      if (resume === undefined || heldBytes <= limitBytes || overdraft === this) return true;
+      if (resume === undefined || heldBytes <= limitBytes || hasOverdraft(this)) return true;
       paused.set(this, resume);
-      // A body may get the overdraft only after its reader has seen that it is to pause.
-      if (overdraft === null) queueMicrotask(wake);
+      wakeSoon();
       return false;
     }
 
@@ -102,7 +129,7 @@ export function createByteBudget(limitBytes: number): ByteBudget {
       if (this.isClosed || bytes === 0) return;
       this.bytes -= bytes;
       change(-bytes);
-      wake();
+      wakeSoon();
     }
 
     close(): void {
@@ -112,7 +139,7 @@ export function createByteBudget(limitBytes: number): ByteBudget {
       if (overdraft === this) overdraft = null;
       change(-this.bytes);
       this.bytes = 0;
-      wake();
+      wakeSoon();
     }
   }
 
@@ -125,6 +152,21 @@ export function createByteBudget(limitBytes: number): ByteBudget {
       return hasRoom;
     },
     onRoom: (listener) => void listeners.push(listener),
+    async admission(signal) {
+      while (!hasRoom) {
+        signal.throwIfAborted();
+        const { promise, resolve, reject } = Promise.withResolvers<void>();
+        const onAbort = () => reject(signal.reason);
+        signal.addEventListener('abort', onAbort, { once: true });
+        waiting.add(resolve);
+        try {
+          await promise;
+        } finally {
+          waiting.delete(resolve);
+          signal.removeEventListener('abort', onAbort);
+        }
+      }
+    },
     open: () => new Account(),
   };
 }

@@ -103,6 +103,14 @@ export interface FetchResponse {
   readonly rendered?: Rendered | undefined;
 }
 
+/** What a response holds in memory, its headers aside. */
+export function heldBytesOf({ body, rendered }: FetchResponse): number {
+  if (rendered === undefined) return body.byteLength;
+  const { rawBody, extra } = rendered;
+  const parts = [body, rawBody, extra.screenshot?.bytes, extra.pdf, ...extra.xhr.map((each) => each.body)];
+  return parts.reduce((sum, bytes) => sum + (bytes?.byteLength ?? 0), 0);
+}
+
 /** What there is of a page beyond its document. */
 export interface Rendered {
   /** As the server sent the page, where that was HTML and small; else null. */

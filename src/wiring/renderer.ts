@@ -1,4 +1,5 @@
 import type { Settings } from '../config/settings.ts';
+import { budgetBytesFor, createByteBudget } from '../fetch/byte-budget.ts';
 import type { RenderName } from '../fetch/remote/render-message.ts';
 import { startRenderWorker } from '../fetch/remote/render-worker.ts';
 import { sealCalls } from '../fetch/remote/sealed-calls.ts';
@@ -37,6 +38,7 @@ export function createRenderer({ name, settings, queue, blobs, logger }: Rendere
         engine: browsers.engine(name),
         // Who waits for a page here could have been served elsewhere.
         concurrency: browsers.pagesAtOnce,
+        budget: createByteBudget(budgetBytesFor(settings.maxBytesInFlight)),
         logger,
       });
     },

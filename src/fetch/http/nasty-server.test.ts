@@ -111,7 +111,13 @@ describe('cut into very many pieces', () => {
       most = Math.max(most, counted.bytes);
       return mayGoOn;
     };
-    const held = { bytes: 0, take, give: counted.give.bind(counted), close: counted.close.bind(counted) };
+    const held = {
+      bytes: 0,
+      group: null,
+      take,
+      give: counted.give.bind(counted),
+      close: counted.close.bind(counted),
+    };
     return { held, mostBytes: () => most };
   }
 

@@ -180,6 +180,7 @@ class HandshakeEngine implements ImpersonatingEngine, HopSender {
     );
     progress.hasAnswer = true;
     const { maxBodyBytes, held } = request;
+    if (held !== undefined) held.group = window;
     const limits = { maxBodyBytes, maxHeaderBytes, bodyTimeoutMs, held, window };
     return readAnswer(answer, url, limits, ending);
   }
