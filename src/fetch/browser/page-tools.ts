@@ -3,6 +3,7 @@ import type { BlockedKind, BrowserStorage, CapturedXhr } from '../../model/rende
 import type { Redirect } from '../engine.ts';
 import type { ArrangeHeaders, BareDocument, DocumentAnswer } from './document-gate.ts';
 import type { NetworkWatchLimits } from './network-watch.ts';
+import type { PageLoad } from './page-load.ts';
 import type { Body } from './paused-body.ts';
 import type { RenderRequest } from './render-request.ts';
 import type { RequestGuard } from './request-guard.ts';
@@ -78,4 +79,6 @@ export interface ToolOptions {
   readonly guard: RequestGuard | null;
   readonly watchesConsole: boolean;
   readonly limits: NetworkWatchLimits;
+  /** Told of everything that the page receives. */
+  readonly load: PageLoad;
 }
