@@ -182,6 +182,14 @@ export const settingsSchema = z.object({
     .describe('Open URLs over all jobs before new work is refused with QUEUE_FULL.'),
   maxConcurrency: whole(1, 10_000).default(256).describe('Fetches under way at once in this process.'),
   maxHosts: whole(1, 10_000).default(256).describe('Hosts worked on at once in this process.'),
+  maxBytesInFlight: whole(0, 1_099_511_627_776)
+    .default(0)
+    .describe(
+      'Bytes of responses held at once in this process; 0 takes a sixteenth of the memory, 32 MB to 1 GB.',
+    ),
+  maxRenderBytes: whole(1_048_576, 1_099_511_627_776)
+    .default(134_217_728)
+    .describe('Most that one rendered page may load with everything in it, after decompression.'),
   extractThreads: whole(0, 64)
     .default(0)
     .describe('Threads that read pages; 0 takes one less than there are cores, at most four.'),

@@ -193,6 +193,7 @@ export const ERRORS = {
   TASK_TIMEOUT: page(504, 'later', 'The whole attempt, redirects included, took longer than allowed.'),
   BODY_LIMIT_EXCEEDED: page(502, 'never', 'The response body is larger than the limit after decompression.'),
   HEADERS_LIMIT_EXCEEDED: page(502, 'never', 'The response headers are larger than the limit.'),
+  RESPONSE_FLOOD: page(502, 'never', 'The host sends frames without end that hold no content.'),
   BAD_ENCODING: page(502, 'later', 'The body does not decode as its Content-Encoding says.'),
   PROTOCOL_ERROR: page(
     502,

@@ -3,6 +3,7 @@ import type { EngineName } from '../model/attempt.ts';
 import type { Identity } from '../model/identity.ts';
 import type { ProxyEndpoint } from '../model/proxy.ts';
 import type { BrowserStorage, RenderExtra, RenderWish } from '../model/render.ts';
+import type { HeldBytes } from './byte-budget.ts';
 import type { CookieJar } from './http/cookie-jar.ts';
 
 /**
@@ -65,6 +66,11 @@ export interface FetchRequest {
    * ends the attempt with CANCELLED and nothing is sent.
    */
   readonly mayStart?: (() => boolean) | undefined;
+  /**
+   * Counts the bytes that the engine holds for this attempt; reading pauses when it says so. What a returned response
+   * holds stays counted: the caller closes the account when it has let go of the response.
+   */
+  readonly held?: HeldBytes | undefined;
   /** Ends the attempt with its reason where that is a ScrapifieError, else with CANCELLED. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -95,6 +101,14 @@ export interface FetchResponse {
   readonly httpVersion: '1.1' | '2';
   /** Only of engines that show pages. */
   readonly rendered?: Rendered | undefined;
+}
+
+/** What a response holds in memory, its headers aside. */
+export function heldBytesOf({ body, rendered }: FetchResponse): number {
+  if (rendered === undefined) return body.byteLength;
+  const { rawBody, extra } = rendered;
+  const parts = [body, rawBody, extra.screenshot?.bytes, extra.pdf, ...extra.xhr.map((each) => each.body)];
+  return parts.reduce((sum, bytes) => sum + (bytes?.byteLength ?? 0), 0);
 }
 
 /** What there is of a page beyond its document. */

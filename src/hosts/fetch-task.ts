@@ -1,5 +1,6 @@
 import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
-import type { Engine, FetchRequest, FetchResponse } from '../fetch/engine.ts';
+import type { HeldBytes } from '../fetch/byte-budget.ts';
+import { type Engine, type FetchRequest, type FetchResponse, heldBytesOf } from '../fetch/engine.ts';
 import { SITEMAP_LIMITS } from '../frontier/sitemap.ts';
 import type { HostKey } from '../model/ids.ts';
 import type { NewTask, Task } from '../model/task.ts';
@@ -19,6 +20,8 @@ export interface FetchContext {
   readonly lease: LeaseRef;
   readonly store: Pick<LedgerStore, 'reserveUrl'>;
   readonly signal: AbortSignal;
+  /** Counts what the attempt holds; closed by whoever opened it, when the response is no longer needed. */
+  readonly held?: HeldBytes;
   /** Asked right before a request is written: false when the host is no longer ours to talk to. */
   readonly mayStart: () => boolean;
   /** Whether a user agent of the caller's may be sent to this host. */
@@ -79,8 +82,12 @@ export async function fetchTask(
       jar: running.jar,
       mayStart: context.mayStart,
       signal: context.signal,
+      held: context.held,
       ...how,
     });
+    // Some engines hold their bytes elsewhere until the response is here.
+    const uncounted = heldBytesOf(response) - (context.held?.bytes ?? 0);
+    if (uncounted > 0) context.held?.take(uncounted);
     return end === null ? { kind: 'response', response } : { kind: 'end', end, response };
   } catch (error) {
     const ms = performance.now() - startedAt;

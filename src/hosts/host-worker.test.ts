@@ -3,6 +3,7 @@ import { afterAll, beforeEach, describe, expect, it, onTestFinished, vi } from '
 import { createBusLocal } from '../drivers/bus-local/bus-local.ts';
 import { createQueueLocal } from '../drivers/queue-local/queue-local.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import { createByteBudget } from '../fetch/byte-budget.ts';
 import { createHttpEngine } from '../fetch/http/http-engine.ts';
 import { serve, testEngine } from '../fetch/http/loopback.fixture.ts';
 import { createKnownUrls } from '../frontier/known-urls.ts';
@@ -654,6 +655,34 @@ describe('a wall clock that is set while hosts are owned', () => {
     wall.aheadMs = -HOUR_MS;
     await soon(() => expect(gone).toEqual(['/held']));
     await soon(() => expect(it.owns(host)).toBe(false));
+  });
+});
+
+describe('the bytes in flight', () => {
+  it('hold back new requests while there are too many, and are given back with each page', async () => {
+    const { origin, host, paths } = await site();
+    const budget = createByteBudget(1_000);
+    const other = budget.open();
+    other.take(900);
+    const asked: (() => void)[] = [];
+    const slots = createSlots(4, budget);
+    const watched: Slots = {
+      ...slots,
+      whenFree(listener) {
+        asked.push(listener);
+        slots.whenFree(listener);
+      },
+    };
+    const engine = testEngine({});
+    const { worker: it, queue } = worker({ slots: watched, means: httpMeans(engine, budget) });
+    await it.start();
+    const job = await addNow(['/a', '/b', '/c'].map((path) => origin + path));
+    await queue.offer('scrape-http', [{ id: host, rank: 0 }]);
+    await soon(() => expect(asked.length).toBeGreaterThan(0));
+    expect(paths).toEqual([]);
+    other.close();
+    expect((await ended(job)).counters.done).toBe(3);
+    await soon(() => expect(budget.heldBytes).toBe(0));
   });
 });
 

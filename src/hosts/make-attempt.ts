@@ -1,4 +1,5 @@
 import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
+import type { HeldBytes } from '../fetch/byte-budget.ts';
 import type { Identity } from '../model/identity.ts';
 import type { HostKey } from '../model/ids.ts';
 import type { Task } from '../model/task.ts';
@@ -159,7 +160,22 @@ export function createAttempts(parts: AttemptParts): Attempts {
     return { task, running, session, input, step, stop };
   }
 
-  async function go(attempt: Attempt, { out, identity, how }: Ready, progress: Progress): Promise<Finished> {
+  /** What the page holds is given back when it is read and stored. */
+  async function go(attempt: Attempt, ready: Ready, progress: Progress): Promise<Finished> {
+    const held = means.budget.open();
+    try {
+      return await fetchAndFinish(attempt, ready, progress, held);
+    } finally {
+      held.close();
+    }
+  }
+
+  async function fetchAndFinish(
+    attempt: Attempt,
+    { out, identity, how }: Ready,
+    progress: Progress,
+    held: HeldBytes,
+  ): Promise<Finished> {
     const { step, running, task } = attempt;
     const requestedAt = now();
     const fetched = await fetchTask(task, running, means.engine(step.engine, step.identity), {
@@ -167,6 +183,7 @@ export function createAttempts(parts: AttemptParts): Attempts {
       lease: parts.lease,
       store: parts.store,
       signal: parts.signal,
+      held,
       mayStart: door.mayStart,
       mayDisguise: door.hasConsent(running, 'identity'),
       robotsFor: (url) => (door.isObeyed(running) ? (robots.recall(url.origin) ?? 'unknown') : null),

@@ -1,4 +1,5 @@
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import { createByteBudget } from '../fetch/byte-budget.ts';
 import type { Engine } from '../fetch/engine.ts';
 import type { Attempt } from '../model/attempt.ts';
 import { NO_MEMORY } from '../plan/ladder/host-memory.ts';
@@ -13,11 +14,12 @@ const HTTP_ALONE: Installation = {
 };
 
 /** One engine over plain HTTP, and nothing else. */
-export function httpMeans(engine: Engine): Means {
+export function httpMeans(engine: Engine, budget = createByteBudget(1_000_000_000)): Means {
   const none = () => {
     throw new ScrapifieError('INTERNAL', 'This test has no such thing.');
   };
   return {
+    budget,
     installation: () => HTTP_ALONE,
     look: async () => undefined,
     engine: () => engine,

@@ -1,3 +1,4 @@
+import type { ByteBudget } from '../fetch/byte-budget.ts';
 import type { Engine } from '../fetch/engine.ts';
 import type { EngineName } from '../model/attempt.ts';
 import type { Identity, IdentityKind } from '../model/identity.ts';
@@ -9,6 +10,8 @@ import type { Sessions } from '../sessions/sessions.ts';
 
 /** With what this process makes attempts. */
 export interface Means {
+  /** What all attempts of this process may hold of responses. */
+  readonly budget: ByteBudget;
   /** What can be used at the moment; the same object as long as nothing changes. */
   installation(): Installation;
   /**

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { createByteBudget } from '../fetch/byte-budget.ts';
 import { createSlots } from './slots.ts';
 
 /** All places taken, and listeners that note when they are told. */
@@ -91,5 +92,18 @@ describe('slots', () => {
         }
       }),
     );
+  });
+
+  it('are not given while the bytes in flight leave no room, and all that are free are offered when they do', () => {
+    const budget = createByteBudget(100);
+    const slots = createSlots(3, budget);
+    const held = budget.open();
+    held.take(90);
+    const told: string[] = [];
+    for (const name of ['first', 'second', 'third', 'fourth']) slots.whenFree(() => void told.push(name));
+    expect([slots.take(), slots.taken]).toEqual([false, 0]);
+    held.close();
+    expect(told).toEqual(['first', 'second', 'third']);
+    expect(slots.take()).toBe(true);
   });
 });

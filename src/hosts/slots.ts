@@ -1,4 +1,9 @@
-/** A fixed number of places for fetches, shared by all hosts of the process; whoever waited longest is told first. */
+import type { ByteBudget } from '../fetch/byte-budget.ts';
+
+/**
+ * A fixed number of places for fetches, shared by all hosts of the process; whoever waited longest is told first. No
+ * place is given while so many bytes are held that the attempts under way need the rest of the budget.
+ */
 export interface Slots {
   /** Takes a place if there is one. */
   take(): boolean;
@@ -10,20 +15,26 @@ export interface Slots {
   readonly taken: number;
 }
 
-export function createSlots(places: number): Slots {
+export function createSlots(places: number, budget?: Pick<ByteBudget, 'hasRoom' | 'onRoom'>): Slots {
   let taken = 0;
   const waiting = new Set<() => void>();
 
+  const isFull = (): boolean => taken >= places || budget?.hasRoom === false;
+  budget?.onRoom(() => {
+    // Several places may be free by now, and giving one back tells of one only.
+    for (let told = Math.min(waiting.size, places - taken); told > 0; told -= 1) tellNext();
+  });
+
   function tellNext(): void {
     const [first] = waiting;
-    if (first === undefined || taken >= places) return;
+    if (first === undefined || isFull()) return;
     waiting.delete(first);
     first();
   }
 
   return {
     take() {
-      if (taken >= places) return false;
+      if (isFull()) return false;
       taken += 1;
       return true;
     },

@@ -1,4 +1,5 @@
 import type { Settings } from '../config/settings.ts';
+import { withBudget } from '../fetch/counted-engine.ts';
 import { createKnownUrls } from '../frontier/known-urls.ts';
 import { createHostWorker } from '../hosts/host-worker.ts';
 import type { Policies } from '../hosts/policies.ts';
@@ -72,7 +73,7 @@ export function createCrawler(parts: CrawlerParts): Crawler {
   const reader = readerWithLlm(threads, settings);
   const running = createRunningJobs(store);
   const pageListeners: ((pages: readonly Page[]) => void)[] = [];
-  const slots = createSlots(settings.maxConcurrency);
+  const slots = createSlots(settings.maxConcurrency, means.budget);
   const ledger = createLedger({
     store,
     now,
@@ -113,7 +114,7 @@ export function createCrawler(parts: CrawlerParts): Crawler {
     ledger,
     means,
     reader,
-    robots: createRobotsCache({ store, engine: means.web, now }),
+    robots: createRobotsCache({ store, engine: withBudget(means.web, means.budget), now }),
     jobs: running,
     slots,
     policies,

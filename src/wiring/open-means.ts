@@ -1,4 +1,5 @@
 import type { Settings } from '../config/settings.ts';
+import { budgetBytesFor, createByteBudget } from '../fetch/byte-budget.ts';
 import type { Engine } from '../fetch/engine.ts';
 import { createFlareSolverrEngine } from '../fetch/flaresolverr/flaresolverr-engine.ts';
 import { createWebEngine } from '../fetch/impersonate/web-engine.ts';
@@ -100,6 +101,7 @@ export function openMeans(parts: MeansParts): OpenMeans {
   };
 
   return {
+    budget: createByteBudget(budgetBytesFor(settings.maxBytesInFlight)),
     web,
     proxies: proxies.pool,
     browsers: renderers.browsers,

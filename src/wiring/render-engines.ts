@@ -42,6 +42,7 @@ export function createRenderEngines(options: RenderEnginesOptions): RenderEngine
   const { allowPrivate, contact, remoteBrowserUrl } = settings;
   const userAgent = userAgentFor(VERSION, contact ?? null);
   const solvers = solversFor(settings);
+  const pageLimits = { maxPageBytes: settings.maxRenderBytes };
   const afterLoad = solvers.isSetUp ? createPuzzleHook({ solver: solvers }) : undefined;
   /** Both kinds of pages count against the same limits. */
   let shared: BrowserRig | null = null;
@@ -63,8 +64,9 @@ export function createRenderEngines(options: RenderEnginesOptions): RenderEngine
     return remote;
   };
   const makers: Readonly<Record<RenderName, () => Engine>> = {
-    browser: () => createBrowserEngine({ rig: ownRig(), userAgent, hooks: { afterLoad } }),
-    stealth: () => createStealthEngine({ rig: stealthRig(), userAgent, afterLoad }),
+    browser: () =>
+      createBrowserEngine({ rig: ownRig(), userAgent, limits: pageLimits, hooks: { afterLoad } }),
+    stealth: () => createStealthEngine({ rig: stealthRig(), userAgent, limits: pageLimits, afterLoad }),
   };
   const made = new Map<RenderName, Engine>();
 

@@ -1,5 +1,6 @@
 import type { Settings } from '../config/settings.ts';
 import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
+import { budgetBytesFor, createByteBudget } from '../fetch/byte-budget.ts';
 import type { Engine } from '../fetch/engine.ts';
 import { createParcels } from '../fetch/remote/parcels.ts';
 import type { RenderName } from '../fetch/remote/render-message.ts';
@@ -38,6 +39,8 @@ export function createRenderer(parts: RendererParts): Renderer {
   let changing: Promise<void> = Promise.resolve();
   let isStopped = false;
 
+  const budget = createByteBudget(budgetBytesFor(settings.maxBytesInFlight));
+
   const begin = () =>
     startRenderWorker({
       name,
@@ -48,6 +51,7 @@ export function createRenderer(parts: RendererParts): Renderer {
       engine: retriedElsewhere(browsers.engine(name)),
       // Who waits for a page here could have been served elsewhere.
       concurrency: browsers.pagesAtOnce,
+      budget,
       logger,
     });
 

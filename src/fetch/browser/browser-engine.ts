@@ -9,11 +9,10 @@ import { cdpTools } from './cdp-tools.ts';
 import { type ContextHooks, contextPlanFor } from './context-plan.ts';
 import { Deadline, orAborted } from './deadline.ts';
 import { type ArrangeHeaders, checkHeaders } from './document-gate.ts';
-import type { NetworkWatchLimits } from './network-watch.ts';
 import type { PageLease } from './page-lease.ts';
 import { checkPlain, plainTools } from './plain-tools.ts';
 import type { ActionManner } from './render-actions.ts';
-import { RenderAttempt } from './render-attempt.ts';
+import { RenderAttempt, type RenderAttemptLimits } from './render-attempt.ts';
 import { browserLost, cancelled, mapNavigationError, shuttingDown } from './render-errors.ts';
 import type { RenderRequest, RenderResponse } from './render-request.ts';
 
@@ -48,15 +47,16 @@ export interface BrowserEngineOptions {
   /** Report what scripts throw and write as errors. A page can notice that somebody listens. */
   readonly watchesConsole?: boolean | undefined;
   readonly hooks?: BrowserEngineHooks | undefined;
-  readonly limits?: Partial<NetworkWatchLimits & { readonly maxRawBytes: number }> | undefined;
+  readonly limits?: Partial<RenderAttemptLimits> | undefined;
 }
 
-const LIMITS = {
+const LIMITS: RenderAttemptLimits = {
   maxXhr: 200,
   maxXhrBytes: 1_048_576,
   maxXhrTotalBytes: 8_388_608,
   maxErrors: 50,
   maxRawBytes: 262_144,
+  maxPageBytes: 134_217_728,
 };
 
 export function createBrowserEngine(options: BrowserEngineOptions): RenderEngine {

@@ -20,7 +20,7 @@ export async function cdpTools(options: ToolOptions): Promise<PageTools> {
   await hearRequests(page, !watchesConsole || awaitsIdle);
   const isVisual = screenshot !== undefined || pdf === true || actions.length > 0;
   const document = new MainDocument({ ...options, cdp, isVisual });
-  const network = new NetworkWatch(cdp, kit.mainFrameId, request.captureXhr === true, limits);
+  const network = new NetworkWatch(cdp, kit.mainFrameId, request.captureXhr === true, limits, options.load);
   kit.gate = document;
   return {
     document,

@@ -283,6 +283,11 @@ export function tooLarge(limit: number): ScrapifieError {
   return new ScrapifieError('BODY_LIMIT_EXCEEDED', `The body is larger than ${limit} bytes`);
 }
 
+export function pageTooLarge(limit: number): ScrapifieError {
+  const message = `The page and what it loads are larger than ${limit} bytes`;
+  return new ScrapifieError('BODY_LIMIT_EXCEEDED', message);
+}
+
 function withoutFragment(url: string): string {
   const at = url.indexOf('#');
   return at === -1 ? url : url.slice(0, at);

@@ -15,15 +15,22 @@ const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
+export interface ForwardListener {
+  /** Why the host could not be reached. */
+  onFailure(url: URL, error: Error): void;
+  /** Bytes of an answer have arrived. */
+  onBytes(bytes: number): void;
+}
+
 /**
- * Passes a plain http request on and its answer back, headers in their order and spelling. What goes wrong is told to
- * `onFailure`; the browser only sees its connection end, as if the host were not there.
+ * Passes a plain http request on and its answer back, headers in their order and spelling. What goes wrong is told to the
+ * listener; the browser only sees its connection end, as if the host were not there.
  */
 export function forwardRequest(
   request: IncomingMessage,
   response: ServerResponse,
   agent: Agent,
-  onFailure: (url: URL, error: Error) => void,
+  listener: ForwardListener,
   isAgain = false,
 ): void {
   const url = URL.parse(request.url ?? '');
@@ -47,6 +54,7 @@ export function forwardRequest(
     response.sendDate = false;
     response.writeHead(answer.statusCode ?? 502, answer.statusMessage ?? '', passedOn(answer.rawHeaders));
     pipeline(answer, response, () => {});
+    answer.on('data', (chunk: Uint8Array) => listener.onBytes(chunk.byteLength));
   });
   forwarded.on('upgrade', (_answer, socket) => {
     socket.destroy();
@@ -56,11 +64,14 @@ export function forwardRequest(
     // The server closed a connection that we had kept; nothing was answered on it.
     const isStale = forwarded.reusedSocket && codeOf(error) === 'ECONNRESET' && !response.headersSent;
     if (isStale && !isAgain && !hasBody && !response.destroyed) {
-      forwardRequest(request, response, agent, onFailure, true);
+      forwardRequest(request, response, agent, listener, true);
       return;
     }
     if (!response.destroyed) {
-      onFailure(url, mapError(error, url, forwarded.socket?.connecting === false ? 'sent' : 'connect'));
+      listener.onFailure(
+        url,
+        mapError(error, url, forwarded.socket?.connecting === false ? 'sent' : 'connect'),
+      );
     }
     response.destroy();
   });

@@ -19,13 +19,13 @@ export function failureNotes(): FailureNotes {
   const notes = new Map<string, Error>();
   return {
     add(username, url, error) {
-      const key = keyOf(username, url);
+      const key = `${username} ${keyOf(url)}`;
       notes.delete(key);
       notes.set(key, error);
       const oldest = notes.size > MOST_NOTES ? notes.keys().next().value : undefined;
       if (oldest !== undefined) notes.delete(oldest);
     },
-    of: (username, url) => notes.get(keyOf(username, url)) ?? null,
+    of: (username, url) => notes.get(`${username} ${keyOf(url)}`) ?? null,
     forget(username) {
       for (const key of notes.keys()) if (key.startsWith(`${username} `)) notes.delete(key);
     },
@@ -33,6 +33,6 @@ export function failureNotes(): FailureNotes {
 }
 
 /** A tunnel's target has no scheme, so a port that was left out means the same as the one it stands for. */
-function keyOf(username: string, { hostname, port, protocol }: URL): string {
-  return `${username} ${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
+export function keyOf({ hostname, port, protocol }: URL): string {
+  return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
 }

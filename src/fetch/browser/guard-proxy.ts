@@ -6,10 +6,11 @@ import type { ConnectionOptions } from 'node:tls';
 import type { ProxyEndpoint } from '../../model/proxy.ts';
 import { createGuardedConnector, type PrivateAddresses } from '../guard/guarded-connector.ts';
 import type { Resolve } from '../guard/guarded-lookup.ts';
+import { createReadWindow, type ReadWindow, type ReadWindowOptions } from '../guard/read-window.ts';
 import { mapError } from '../http/error-map.ts';
 import { createTunnelOpener } from '../proxy/open-tunnel.ts';
 import { forwardRequest } from './guard-forward.ts';
-import { type ConnectBy, type FailureNotes, failureNotes } from './guard-notes.ts';
+import { type ConnectBy, type FailureNotes, failureNotes, keyOf } from './guard-notes.ts';
 
 export interface GuardProxyOptions {
   readonly allowPrivate: PrivateAddresses;
@@ -19,6 +20,8 @@ export interface GuardProxyOptions {
   readonly proxyTls?: ConnectionOptions | undefined;
   /** Connections of all browsers together. */
   readonly maxConnections?: number | undefined;
+  /** Keeps hosts from being ahead of their readers; for clients that tell what they have read. */
+  readonly readWindow?: ReadWindowOptions | undefined;
 }
 
 /** What a browser context shows to be let through, and to be told apart. */
@@ -47,6 +50,16 @@ export interface GuardProxy {
   doorFor(username: string): Promise<string>;
   /** Ends a context's leave and its connections. */
   dismiss(username: string): void;
+  /**
+   * The window through which this client reads the host of the URL. Null without `readWindow`, and for a client that
+   * was dismissed.
+   */
+  windowOf(username: string, url: URL): ReadWindow | null;
+  /**
+   * Counts what this context receives from all hosts, and calls `onExceeded` once when it is more than the limit. Where
+   * several pages of a context are counted, each has its share. Returns what ends the counting.
+   */
+  meter(username: string, limitBytes: number, onExceeded: () => void): () => void;
   /** Why this context could not reach the host lately; null when nothing went wrong. */
   failureOf(username: string, url: URL): Error | null;
   /**
@@ -65,6 +78,10 @@ interface Guest {
   readonly agent: Agent;
   /** Bounded by the connections of the server. */
   readonly sockets: Set<Duplex>;
+  /** Bounded by the pages of the context. */
+  readonly meters: Set<Meter>;
+  /** By host and port; those that are idle are forgotten when another one is added. */
+  readonly windows: Map<string, ReadWindow>;
   /** Its own, once it has one. */
   door: Server | null;
   readonly isProbe: boolean;
@@ -74,6 +91,11 @@ const PROBE_PAGE = '<!doctype html><title>probe</title>';
 /** How long a request of a browser without leave explains what went wrong. */
 const UNKNOWN_MS = 15_000;
 const MOST_UNKNOWN = 1_024;
+interface Meter {
+  receivedBytes: number;
+  readonly limitBytes: number;
+  readonly onExceeded: () => void;
+}
 
 const CHALLENGE = 'Basic realm="browser"';
 const MAX_HEADER_BYTES = 131_072;
@@ -140,7 +162,10 @@ export async function startGuardProxy(options: GuardProxyOptions): Promise<Guard
       response.writeHead(200, { 'content-type': 'text/html', 'cache-control': 'no-store' }).end(PROBE_PAGE);
       return;
     }
-    forwardRequest(request, response, guest.agent, (url, error) => notes.add(username, url, error));
+    forwardRequest(request, response, guest.agent, {
+      onFailure: (url, error) => notes.add(username, url, error),
+      onBytes: (bytes) => measure(guest, bytes),
+    });
   };
 
   const onConnect = (
@@ -166,12 +191,25 @@ export async function startGuardProxy(options: GuardProxyOptions): Promise<Guard
     }
     const host = target.hostname.replace(/^\[|\]$/g, '');
     guest.connect(host, Number(target.port) || 80).then(
-      (server) => join(client, server, head),
+      (server) => {
+        join(client, server, head, windowFor(guest, keyOf(target)));
+        server.on('data', (chunk: Uint8Array) => measure(guest, chunk.byteLength));
+      },
       (error: unknown) => {
         notes.add(username, target, mapError(error, target, 'connect'));
         client.end('HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n');
       },
     );
+  };
+
+  const windowFor = (guest: Guest, key: string): ReadWindow | null => {
+    if (options.readWindow === undefined) return null;
+    const known = guest.windows.get(key);
+    if (known !== undefined) return known;
+    for (const [other, window] of guest.windows) if (window.isIdle) guest.windows.delete(other);
+    const window = createReadWindow(options.readWindow);
+    guest.windows.set(key, window);
+    return window;
   };
 
   const open = async (guestOf: (request: IncomingMessage) => [string, Guest] | null): Promise<Server> => {
@@ -210,7 +248,16 @@ export async function startGuardProxy(options: GuardProxyOptions): Promise<Guard
     const connect = upstream === null ? direct : by(upstream);
     const agent = upstream === null ? directAgent : agentFor(connect);
     const digest = digestOf(password);
-    guests.set(username, { digest, connect, agent, sockets: new Set(), door: null, isProbe });
+    guests.set(username, {
+      digest,
+      connect,
+      agent,
+      sockets: new Set(),
+      meters: new Set(),
+      windows: new Map(),
+      door: null,
+      isProbe,
+    });
     return { username, password };
   };
 
@@ -238,6 +285,16 @@ export async function startGuardProxy(options: GuardProxyOptions): Promise<Guard
       return urlOf(door);
     },
     dismiss,
+    windowOf(username, url) {
+      const guest = guests.get(username);
+      return guest === undefined ? null : windowFor(guest, keyOf(url));
+    },
+    meter(username, limitBytes, onExceeded) {
+      const meter: Meter = { receivedBytes: 0, limitBytes, onExceeded };
+      const meters = guests.get(username)?.meters;
+      meters?.add(meter);
+      return () => void meters?.delete(meter);
+    },
     failureOf: (username, url) => notes.of(username, url),
     async close() {
       closing.abort();
@@ -271,7 +328,16 @@ function remember(guest: Guest, socket: Duplex): void {
   socket.once('close', () => guest.sockets.delete(socket));
 }
 
-function join(client: Duplex, server: Socket, head: Buffer): void {
+function measure({ meters }: Guest, bytes: number): void {
+  for (const meter of meters) {
+    meter.receivedBytes += bytes / meters.size;
+    if (meter.receivedBytes <= meter.limitBytes) continue;
+    meters.delete(meter);
+    meter.onExceeded();
+  }
+}
+
+function join(client: Duplex, server: Socket, head: Buffer, window: ReadWindow | null): void {
   server.on('error', () => client.destroy());
   server.on('close', () => client.destroy());
   client.on('close', () => server.destroy());
@@ -281,7 +347,8 @@ function join(client: Duplex, server: Socket, head: Buffer): void {
   }
   client.write('HTTP/1.1 200 Connection established\r\n\r\n');
   if (head.length > 0) server.write(head);
-  server.pipe(client);
+  if (window === null) server.pipe(client);
+  else window.forward(server, client);
   client.pipe(server);
 }
 

@@ -1,6 +1,7 @@
 import type { CDPSession } from 'patchright-core';
 import type { CapturedXhr } from '../../model/render.ts';
 import { settlesWithin } from './deadline.ts';
+import type { PageLoad } from './page-load.ts';
 
 export interface NetworkWatchLimits {
   readonly maxXhr: number;
@@ -24,6 +25,7 @@ interface Exchange {
 interface RequestSent {
   readonly requestId: string;
   readonly type?: string;
+  readonly frameId?: string;
   readonly request: { readonly url: string; readonly method: string };
   readonly redirectResponse?: { readonly encodedDataLength: number };
 }
@@ -33,6 +35,12 @@ interface ResponseReceived {
   readonly type: string;
   readonly frameId?: string;
   readonly response: { readonly status: number; readonly mimeType: string; readonly protocol?: string };
+}
+
+interface DataReceived {
+  readonly requestId: string;
+  /** After decompression. */
+  readonly dataLength: number;
 }
 
 interface LoadingFinished {
@@ -64,6 +72,8 @@ export class NetworkWatch {
   private readonly cdp: CDPSession;
   private readonly mainFrameId: string;
   private readonly limits: NetworkWatchLimits;
+  private readonly load: PageLoad;
+  private documentId = '';
   private readonly capturesXhr: boolean;
   /** Scripts and what they fetch, while it is on its way; bounded by what a page may have open. */
   private readonly awaited = new Set<string>();
@@ -73,14 +83,23 @@ export class NetworkWatch {
   private capturedBytes = 0;
   private readonly off: (() => void)[] = [];
 
-  constructor(cdp: CDPSession, mainFrameId: string, capturesXhr: boolean, limits: NetworkWatchLimits) {
+  constructor(
+    cdp: CDPSession,
+    mainFrameId: string,
+    capturesXhr: boolean,
+    limits: NetworkWatchLimits,
+    load: PageLoad,
+  ) {
     this.cdp = cdp;
     this.mainFrameId = mainFrameId;
     this.limits = limits;
+    this.load = load;
     this.capturesXhr = capturesXhr;
 
     const onSent = (event: RequestSent) => this.onSent(event);
     const onReceived = (event: ResponseReceived) => this.onReceived(event);
+    const onData = ({ requestId, dataLength }: DataReceived) =>
+      this.load.received(dataLength, requestId === this.documentId);
     const onFinished = (event: LoadingFinished) => this.onFinished(event);
     const onFailed = ({ requestId }: { readonly requestId: string }) => this.awaited.delete(requestId);
     const onException = ({ exceptionDetails: { text, exception } }: ExceptionThrown) =>
@@ -94,6 +113,7 @@ export class NetworkWatch {
     };
     cdp.on('Network.requestWillBeSent', onSent);
     cdp.on('Network.responseReceived', onReceived);
+    cdp.on('Network.dataReceived', onData);
     cdp.on('Network.loadingFinished', onFinished);
     cdp.on('Network.loadingFailed', onFailed);
     cdp.on('Runtime.exceptionThrown', onException);
@@ -102,6 +122,7 @@ export class NetworkWatch {
     this.off.push(
       () => cdp.off('Network.requestWillBeSent', onSent),
       () => cdp.off('Network.responseReceived', onReceived),
+      () => cdp.off('Network.dataReceived', onData),
       () => cdp.off('Network.loadingFinished', onFinished),
       () => cdp.off('Network.loadingFailed', onFailed),
       () => cdp.off('Runtime.exceptionThrown', onException),
@@ -126,7 +147,11 @@ export class NetworkWatch {
     this.awaited.clear();
   }
 
-  private onSent({ requestId, type, request, redirectResponse }: RequestSent): void {
+  private onSent({ requestId, type, frameId, request, redirectResponse }: RequestSent): void {
+    if (type === 'Document' && frameId === this.mainFrameId) {
+      this.documentId = requestId;
+      this.load.restartDocument();
+    }
     this.wireBytes += Math.max(0, redirectResponse?.encodedDataLength ?? 0);
     const isFetch = type === 'XHR' || type === 'Fetch';
     if ((isFetch || type === 'Script') && this.awaited.size < MOST_AWAITED) this.awaited.add(requestId);

@@ -4,6 +4,7 @@ import type { Redirect } from '../engine.ts';
 import type { ArrangeHeaders, BareDocument, DocumentAnswer } from './document-gate.ts';
 import type { ProxyPass } from './guard-proxy.ts';
 import type { NetworkWatchLimits } from './network-watch.ts';
+import type { PageLoad } from './page-load.ts';
 import type { Body } from './paused-body.ts';
 import type { RenderRequest } from './render-request.ts';
 import type { RequestGuard } from './request-guard.ts';
@@ -81,4 +82,6 @@ export interface ToolOptions {
   /** Sent to the guard's proxy, and to no site. */
   readonly proxyLogin: ProxyPass | null;
   readonly limits: NetworkWatchLimits;
+  /** Told of everything that the page receives. */
+  readonly load: PageLoad;
 }

@@ -2,6 +2,7 @@ import type { ConsoleMessage, Page, Request, Response } from 'patchright-core';
 import type { CapturedXhr } from '../../model/render.ts';
 import { settlesWithin } from './deadline.ts';
 import { BODY_MS, type NetworkWatchLimits } from './network-watch.ts';
+import type { PageLoad } from './page-load.ts';
 import type { NetworkFigures } from './page-tools.ts';
 
 const MOST_ERROR_CHARS = 500;
@@ -14,14 +15,22 @@ export class PlainNetwork implements NetworkFigures {
   readonly protocol = 'http/1.1';
   readonly errors: string[] = [];
   private readonly limits: NetworkWatchLimits;
+  private readonly load: PageLoad;
   private readonly capturesXhr: boolean;
   private readonly awaited = new Set<Request>();
   private readonly captured: Promise<CapturedXhr>[] = [];
   private capturedBytes = 0;
   private readonly off: (() => void)[] = [];
 
-  constructor(page: Page, capturesXhr: boolean, watchesConsole: boolean, limits: NetworkWatchLimits) {
+  constructor(
+    page: Page,
+    capturesXhr: boolean,
+    watchesConsole: boolean,
+    limits: NetworkWatchLimits,
+    load: PageLoad,
+  ) {
     this.limits = limits;
+    this.load = load;
     this.capturesXhr = capturesXhr;
     const onRequest = (request: Request) => this.onRequest(request);
     const onFinished = (request: Request) => this.onFinished(request);
@@ -69,6 +78,8 @@ export class PlainNetwork implements NetworkFigures {
     request.sizes().then(
       ({ responseBodySize, responseHeadersSize }) => {
         this.wireBytes += Math.max(0, responseBodySize) + Math.max(0, responseHeadersSize);
+        // Only what has ended is known here, and before decompression.
+        this.load.received(Math.max(0, responseBodySize), false);
       },
       () => {},
     );

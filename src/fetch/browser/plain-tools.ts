@@ -12,7 +12,7 @@ import { isBlocked } from './resource-blocks.ts';
 export async function plainTools(options: ToolOptions): Promise<PageTools> {
   const { page, request, guard, watchesConsole, limits } = options;
   const document = new PlainDocument(options);
-  const network = new PlainNetwork(page, request.captureXhr === true, watchesConsole, limits);
+  const network = new PlainNetwork(page, request.captureXhr === true, watchesConsole, limits, options.load);
   let blocked: Parameters<PageTools['block']>[0] = [];
   /** An origin that is visited only for its storage: nobody is asked for anything. */
   let empty: string | null = null;

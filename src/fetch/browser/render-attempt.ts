@@ -8,6 +8,7 @@ import { type BareDocument, type DocumentAnswer, isHtml, mediaTypeOf } from './d
 import type { GuardProxy } from './guard-proxy.ts';
 import type { NetworkWatchLimits } from './network-watch.ts';
 import type { PageLease } from './page-lease.ts';
+import { PageLoad } from './page-load.ts';
 import { readDom } from './page-reading.ts';
 import { settle } from './page-settling.ts';
 import { putCookies, readLocalStorage, type SentCookies, tellJar } from './page-storage.ts';
@@ -33,6 +34,12 @@ import {
 import type { RenderRequest, RenderResponse } from './render-request.ts';
 import type { RequestGuard } from './request-guard.ts';
 
+export interface RenderAttemptLimits extends NetworkWatchLimits {
+  readonly maxRawBytes: number;
+  /** What a page may load with everything in it; at least its document may be as large as the request says. */
+  readonly maxPageBytes: number;
+}
+
 export interface AttemptOptions {
   readonly request: RenderRequest;
   readonly lease: PageLease;
@@ -43,7 +50,7 @@ export interface AttemptOptions {
   readonly openTools: (options: ToolOptions) => Promise<PageTools>;
   readonly guard: RequestGuard | null;
   readonly watchesConsole: boolean;
-  readonly limits: NetworkWatchLimits & { readonly maxRawBytes: number };
+  readonly limits: RenderAttemptLimits;
   readonly hooks: BrowserEngineHooks;
 }
 
@@ -72,6 +79,9 @@ export class RenderAttempt {
   private readonly options: AttemptOptions;
   private readonly page: Page;
   private readonly startedAt = performance.now();
+  /** Ends the attempt when the page loads too much. */
+  private readonly overrun = new AbortController();
+  private readonly ending: AbortSignal;
   private readonly signal: AbortSignal;
   private navigation: Deadline | null = null;
   private failure: ScrapifieError | null = null;
@@ -83,10 +93,29 @@ export class RenderAttempt {
   constructor(options: AttemptOptions) {
     this.options = options;
     this.page = options.lease.page;
-    this.signal = AbortSignal.any([options.deadline.signal, options.ending]);
+    this.ending = AbortSignal.any([options.ending, this.overrun.signal]);
+    this.signal = AbortSignal.any([options.deadline.signal, this.ending]);
   }
 
   async run(): Promise<RenderResponse> {
+    const { request, limits, proxy, lease } = this.options;
+    const load = new PageLoad({
+      maxDocumentBytes: request.maxBodyBytes,
+      maxPageBytes: Math.max(limits.maxPageBytes, request.maxBodyBytes),
+      held: request.held,
+      onExceeded: (error) => this.overrun.abort(error),
+    });
+    // Sockets, workers and frames in other processes are seen by the proxy alone.
+    const stopMeter = proxy.meter(lease.proxyUsername, load.maxPageBytes, () => load.exceedPage());
+    try {
+      return await this.show(load);
+    } finally {
+      stopMeter();
+      load.end();
+    }
+  }
+
+  private async show(load: PageLoad): Promise<RenderResponse> {
     const { request, limits, watchesConsole, hooks } = this.options;
     const { page, signal } = this;
     hooks.beforeNavigation?.(page, request);
@@ -100,6 +129,7 @@ export class RenderAttempt {
         watchesConsole,
         proxyLogin: this.options.lease.proxyLogin,
         limits,
+        load,
       }),
     );
     const gate = tools.document;
@@ -263,7 +293,7 @@ export class RenderAttempt {
       if (pdf === true)
         this.pdf = await step('pdf', rest, () => page.pdf({ printBackground: true, margin: PAPER_MARGIN }));
     } catch (error) {
-      if (this.options.ending.aborted) throw error;
+      if (this.ending.aborted) throw this.ending.reason;
       if (deadline.signal.aborted) this.failure = stepTimedOut(current, request.timeoutMs);
       else this.failure = isScrapifieError(error) ? error : stepFailed(current, plainMessage(error), error);
     }
@@ -348,7 +378,7 @@ export class RenderAttempt {
   private async orBroken<T>(work: Promise<T>): Promise<T> {
     const { remainingMs } = this.options.deadline;
     const left = this.failure === null ? Math.max(LAST_READ_MS, remainingMs) : LAST_READ_MS;
-    const last = AbortSignal.any([this.options.ending, AbortSignal.timeout(left)]);
+    const last = AbortSignal.any([this.ending, AbortSignal.timeout(left)]);
     try {
       return await orAborted(work, last);
     } catch (error) {

@@ -1,7 +1,8 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { BrowserCookie, BrowserStorage } from '../../model/render.ts';
 import type { FetchRequest, FetchResponse, Rendered, ResponseHeaders } from '../engine.ts';
-import { bodyLimit, EMPTY_BODY } from '../http/body-sink.ts';
+import { EMPTY_BODY } from '../http/body-buffer.ts';
+import { bodyLimit } from '../http/body-sink.ts';
 import { redirectTarget } from '../http/redirect.ts';
 import type { SolverSolution } from './solver-client.ts';
 

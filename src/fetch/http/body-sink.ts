@@ -1,4 +1,6 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { HeldBytes } from '../byte-budget.ts';
+import { type Body, BodyBuffer, EMPTY_BODY } from './body-buffer.ts';
 
 /** Takes a body as it arrives and gives it back whole, decoded and alone on its ArrayBuffer. */
 export interface BodySink {
@@ -9,10 +11,6 @@ export interface BodySink {
   drop(): void;
 }
 
-export type Body = Uint8Array<ArrayBuffer>;
-
-export const EMPTY_BODY: Body = new Uint8Array(0);
-
 /** A declared length up to this is believed before the bytes are there. */
 const TRUSTED_LENGTH_BYTES = 1_048_576;
 
@@ -20,30 +18,43 @@ export function bodyLimit(maxBytes: number): ScrapifieError {
   return new ScrapifieError('BODY_LIMIT_EXCEEDED', `The response body is larger than ${maxBytes} bytes`);
 }
 
+export interface PlainSinkOptions {
+  /** The Content-Length, or -1. */
+  readonly declaredBytes: number;
+  readonly maxBytes: number;
+  readonly held?: HeldBytes | undefined;
+  /** Asks for more after a write returned false. */
+  readonly resume?: (() => void) | undefined;
+}
+
 /**
  * Bodies as they are. Each byte is copied once: into a buffer of the declared length, or into one of the right size
- * at the end.
+ * at the end; those of small chunks twice.
  */
 export class PlainSink implements BodySink {
-  private readonly maxBytes: number;
+  private readonly options: PlainSinkOptions;
   private readonly whole: Body | null;
-  private chunks: Uint8Array[] = [];
+  private readonly buffer: BodyBuffer;
   private length = 0;
+  private isDropped = false;
 
-  /** `declaredBytes`: the Content-Length, or -1. */
-  constructor(declaredBytes: number, maxBytes: number) {
+  constructor(options: PlainSinkOptions) {
+    const { declaredBytes, maxBytes, held, resume } = options;
     if (declaredBytes > maxBytes) throw bodyLimit(maxBytes);
-    this.maxBytes = maxBytes;
+    this.options = options;
     const isTrusted = declaredBytes > 0 && declaredBytes <= TRUSTED_LENGTH_BYTES;
     this.whole = isTrusted ? Buffer.allocUnsafeSlow(declaredBytes) : null;
+    this.buffer = new BodyBuffer(held, resume);
+    if (isTrusted) held?.take(declaredBytes);
   }
 
   write(chunk: Uint8Array): boolean {
     const { whole, length } = this;
+    const { maxBytes } = this.options;
     this.length += chunk.byteLength;
-    if (this.length > this.maxBytes) throw bodyLimit(this.maxBytes);
-    if (whole === null) this.chunks.push(chunk);
-    else if (this.length <= whole.byteLength) whole.set(chunk, length);
+    if (this.length > maxBytes) throw bodyLimit(maxBytes);
+    if (whole === null) return this.buffer.append(chunk);
+    if (this.length <= whole.byteLength) whole.set(chunk, length);
     else throw new ScrapifieError('PROTOCOL_ERROR', 'The response body is longer than its Content-Length');
     return true;
   }
@@ -51,21 +62,14 @@ export class PlainSink implements BodySink {
   end(): Body {
     const { whole, length } = this;
     if (length === 0) return EMPTY_BODY;
-    if (whole === null) return joined(this.chunks, length);
+    if (whole === null) return this.buffer.take();
     return whole.byteLength === length ? whole : whole.slice(0, length);
   }
 
   drop(): void {
-    this.chunks = [];
+    this.buffer.drop();
+    if (this.isDropped) return;
+    this.isDropped = true;
+    if (this.whole !== null) this.options.held?.give(this.whole.byteLength);
   }
-}
-
-export function joined(chunks: readonly Uint8Array[], length: number): Body {
-  const body = Buffer.allocUnsafeSlow(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    body.set(chunk, at);
-    at += chunk.byteLength;
-  }
-  return body;
 }

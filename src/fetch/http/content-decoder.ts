@@ -1,6 +1,7 @@
 import type { Transform } from 'node:stream';
 import {
   brotliDecompressSync,
+  constants,
   createBrotliDecompress,
   createGunzip,
   createInflate,
@@ -52,6 +53,9 @@ export type Decoder = Transform & { readonly bytesWritten: number };
 /** Larger than Node's 16 KiB: a page then mostly fits one chunk, which saves a third of the time. */
 const OPTIONS = { chunkSize: 65_536 } as const;
 
+/** RFC 9659: a window beyond 8 MB is refused. A decoder would take up to 128 MB for a response of a few bytes. */
+const ZSTD_PARAMS = { params: { [constants.ZSTD_d_windowLogMax]: 23 } };
+
 /** Undoes one coding of a whole small body. Null when the output would pass `maxBytes`. */
 export function decodeSync(coding: Coding, input: Uint8Array, maxBytes: number): Uint8Array | null {
   try {
@@ -79,7 +83,7 @@ function decompress(
     case 'br':
       return brotliDecompressSync(input, options);
     case 'zstd':
-      return zstdDecompressSync(input, options);
+      return zstdDecompressSync(input, { ...options, ...ZSTD_PARAMS });
   }
 }
 
@@ -101,7 +105,7 @@ export function openDecoder(coding: Coding, start: Uint8Array): Decoder {
     case 'br':
       return createBrotliDecompress(OPTIONS);
     case 'zstd':
-      return createZstdDecompress(OPTIONS);
+      return createZstdDecompress({ ...OPTIONS, ...ZSTD_PARAMS });
   }
 }
 

@@ -1,4 +1,6 @@
-import { type Body, bodyLimit, EMPTY_BODY, joined } from './body-sink.ts';
+import type { HeldBytes } from '../byte-budget.ts';
+import { type Body, BodyBuffer } from './body-buffer.ts';
+import { bodyLimit } from './body-sink.ts';
 import {
   asBadEncoding,
   badEncoding,
@@ -8,31 +10,32 @@ import {
   openDecoder,
 } from './content-decoder.ts';
 
-/** Undoes codings as the bytes arrive, with backpressure from the last decoder to the connection. */
+export interface EncodedBodyOptions {
+  /** The last one applied first. */
+  readonly codings: readonly Coding[];
+  readonly maxBytes: number;
+  readonly held?: HeldBytes | undefined;
+  /** Asks for more after a write returned false. */
+  readonly resume: () => void;
+  /** Told once when the bytes do not decode, or decode to too many. */
+  readonly fail: (error: Error) => void;
+}
+
+/** Undoes codings as the bytes arrive, with backpressure from the output to the connection. */
 export class DecoderChain {
+  private readonly options: EncodedBodyOptions;
   private readonly codings: readonly Coding[];
-  private readonly maxBytes: number;
-  private readonly resume: () => void;
-  private readonly fail: (error: Error) => void;
   private readonly stages: Decoder[] = [];
   private readonly fedBytes: number[] = [];
   private readonly finished = Promise.withResolvers<Body>();
-  private output: Uint8Array[] = [];
-  private outputBytes = 0;
+  private readonly output: BodyBuffer;
   private isOver = false;
   private hasEnded = false;
 
-  /** `resume` asks for more after a write returned false; `fail` is told once when the bytes don't decode. */
-  constructor(
-    codings: readonly Coding[],
-    maxBytes: number,
-    resume: () => void,
-    fail: (error: Error) => void,
-  ) {
-    this.codings = codings;
-    this.maxBytes = maxBytes;
-    this.resume = resume;
-    this.fail = fail;
+  constructor(options: EncodedBodyOptions) {
+    this.options = options;
+    this.codings = options.codings;
+    this.output = new BodyBuffer(options.held, () => this.stages.at(-1)?.resume());
   }
 
   write(chunk: Uint8Array): boolean {
@@ -47,15 +50,15 @@ export class DecoderChain {
 
   drop(): void {
     this.isOver = true;
-    this.output = [];
+    this.output.drop();
     for (const stage of this.stages) stage.destroy();
   }
 
   private feed(index: number, chunk: Uint8Array): boolean {
     if (index === this.codings.length) {
-      this.outputBytes += chunk.byteLength;
-      if (this.outputBytes > this.maxBytes) this.breakOff(bodyLimit(this.maxBytes));
-      else this.output.push(chunk);
+      const { maxBytes } = this.options;
+      if (this.output.length + chunk.byteLength <= maxBytes) return this.output.append(chunk);
+      this.breakOff(bodyLimit(maxBytes));
       return true;
     }
     this.fedBytes[index] = (this.fedBytes[index] ?? 0) + chunk.byteLength;
@@ -71,7 +74,7 @@ export class DecoderChain {
       if (!this.isOver && !this.feed(index + 1, chunk)) stage.pause();
     });
     stage.on('drain', () => {
-      if (index === 0) this.resume();
+      if (index === 0) this.options.resume();
       else this.stages[index - 1]?.resume();
     });
     stage.on('end', () => {
@@ -90,14 +93,13 @@ export class DecoderChain {
       return;
     }
     this.isOver = true;
-    this.finished.resolve(this.outputBytes === 0 ? EMPTY_BODY : joined(this.output, this.outputBytes));
-    this.output = [];
+    this.finished.resolve(this.output.take());
   }
 
   private breakOff(error: Error): void {
     if (this.isOver) return;
     this.drop();
     if (this.hasEnded) this.finished.reject(error);
-    else this.fail(error);
+    else this.options.fail(error);
   }
 }

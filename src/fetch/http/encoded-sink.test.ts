@@ -171,3 +171,15 @@ test.each([
   const site = await answer('zstd', Buffer.concat([frame, frame]), 10_000);
   expect(await codeOfFailure(get(testEngine(), site.origin))).toBe('BAD_ENCODING');
 });
+
+test('a zstd window beyond what browsers accept is refused, because a decoder would make room for it', async () => {
+  const params = { [constants.ZSTD_c_windowLog]: 27, [constants.ZSTD_c_enableLongDistanceMatching]: 1 };
+  for (const bytes of [40_000_000, 60_000]) {
+    const whole = Buffer.concat([randomBytes(bytes), Buffer.alloc(1_000)]);
+    const coded = zstdCompressSync(whole, { params });
+    const site = await answer('zstd', coded, 1_048_576);
+    const attempt = get(testEngine(), site.origin, { maxBodyBytes: 80_000_000 });
+    // Of a small body the size is known, and no larger window is needed than that.
+    expect(await codeOfFailure(attempt)).toBe(bytes > 10_000_000 ? 'BAD_ENCODING' : 'none 200');
+  }
+});

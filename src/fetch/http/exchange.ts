@@ -1,7 +1,9 @@
 import type { Dispatcher } from 'undici';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { HeldBytes } from '../byte-budget.ts';
 import type { FetchResponse, ResponseHeaders } from '../engine.ts';
-import { type Body, type BodySink, bodyLimit, EMPTY_BODY, PlainSink } from './body-sink.ts';
+import { type Body, EMPTY_BODY } from './body-buffer.ts';
+import { type BodySink, bodyLimit, PlainSink } from './body-sink.ts';
 import type { ConnectionWatch } from './connection-watch.ts';
 import { codingsOf } from './content-decoder.ts';
 import { EncodedSink } from './encoded-sink.ts';
@@ -17,6 +19,8 @@ export interface ExchangeLimits {
   /** After decompression. */
   readonly maxBodyBytes: number;
   readonly maxHeaderBytes: number;
+  /** See FetchRequest. */
+  readonly held?: HeldBytes | undefined;
   /** See FetchRequest. */
   readonly mayStart?: (() => boolean) | undefined;
 }
@@ -156,18 +160,20 @@ export class Exchange implements Dispatcher.DispatchHandler {
     statusCode: number,
     headers: ResponseHeaders,
   ): BodySink {
-    const { maxBodyBytes } = this.limits;
+    const { maxBodyBytes, held } = this.limits;
+    const resume = () => controller.resume();
     const hasBody = this.method !== 'HEAD' && statusCode !== 204 && statusCode !== 304;
     const declaredBytes = hasBody ? lengthOf(headers['content-length']) : -1;
     const codings = hasBody ? codingsOf(headers['content-encoding']) : [];
-    if (codings.length === 0) return new PlainSink(declaredBytes, maxBodyBytes);
+    if (codings.length === 0) return new PlainSink({ declaredBytes, maxBytes: maxBodyBytes, held, resume });
     if (declaredBytes > maxBodyBytes) throw bodyLimit(maxBodyBytes);
-    return new EncodedSink(
+    return new EncodedSink({
       codings,
-      maxBodyBytes,
-      () => controller.resume(),
-      (error) => this.abort(mapError(error, this.url, 'sent')),
-    );
+      maxBytes: maxBodyBytes,
+      held,
+      resume,
+      fail: (error) => this.abort(mapError(error, this.url, 'sent')),
+    });
   }
 
   private settle(body: Body): void {

@@ -1,5 +1,5 @@
 import type { FetchRequest, FetchResponse, ResponseHeaders } from '../engine.ts';
-import type { Body } from './body-sink.ts';
+import type { Body } from './body-buffer.ts';
 import { isRedirect } from './redirect.ts';
 import type { HeaderList } from './request-headers.ts';
 import { Trail } from './trail.ts';

@@ -1,6 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { createServer as createNetServer } from 'node:net';
+import { createServer as createNetServer, type Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { createByteBudget, type HeldBytes } from '../byte-budget.ts';
 import { codeOfFailure, get, listen, serve, serveRaw, testEngine, textOf } from './loopback.fixture.ts';
 
 function pump(response: ServerResponse, chunk: string | Uint8Array): void {
@@ -79,6 +82,96 @@ describe('too much', () => {
       more();
     });
     expect(await codeOfFailure(get(testEngine(), site.origin))).toBe('PROTOCOL_ERROR');
+  });
+});
+
+/** Sends the same bytes `times` times, as fast as they are taken, and then `end`. */
+function repeat(socket: Socket, bytes: Buffer, times = Number.POSITIVE_INFINITY, end = ''): void {
+  let sent = 0;
+  const more = () => {
+    while (!socket.destroyed && sent < times) {
+      sent += 1;
+      if (sent === times) socket.write(Buffer.concat([bytes, Buffer.from(end)]));
+      else if (!socket.write(bytes)) return;
+    }
+  };
+  socket.on('drain', more);
+  more();
+}
+
+const CHUNKED = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
+
+describe('cut into very many pieces', () => {
+  /** An account that remembers the most it ever counted. */
+  function account(): { held: HeldBytes; mostBytes: () => number } {
+    const counted = createByteBudget(1_000_000_000).open();
+    let most = 0;
+    const take: HeldBytes['take'] = (bytes, resume) => {
+      const mayGoOn = counted.take(bytes, resume);
+      most = Math.max(most, counted.bytes);
+      return mayGoOn;
+    };
+    const held = {
+      bytes: 0,
+      group: null,
+      take,
+      give: counted.give.bind(counted),
+      close: counted.close.bind(counted),
+    };
+    return { held, mostBytes: () => most };
+  }
+
+  test('a body in chunks of one byte costs about its size', async () => {
+    const site = await serveRaw((socket) => {
+      socket.write(CHUNKED);
+      repeat(socket, Buffer.from('1\r\na\r\n'.repeat(10_000)), 400, '0\r\n\r\n');
+    });
+    const { held, mostBytes } = account();
+    const limits = { maxBodyBytes: 10_000_000, timeoutMs: 60_000, held };
+    const { body } = await get(testEngine(), site.origin, limits);
+    expect(body.byteLength).toBe(4_000_000);
+    // A Buffer for each chunk would be 500 MB.
+    expect(mostBytes()).toBeGreaterThan(4_000_000);
+    expect(mostBytes()).toBeLessThan(10_000_000);
+  });
+
+  test('a compressed body in chunks of one byte does, too', async () => {
+    const coded = gzipSync(randomBytes(200_000));
+    const site = await serveRaw((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ntransfer-encoding: chunked\r\n\r\n');
+      const cut = Array.from(coded, (byte) => Buffer.from([0x31, 0x0d, 0x0a, byte, 0x0d, 0x0a]));
+      socket.write(Buffer.concat([...cut, Buffer.from('0\r\n\r\n')]));
+    });
+    const { body } = await get(testEngine(), site.origin);
+    expect(body.byteLength).toBe(200_000);
+  });
+
+  test.each([
+    ['trailers', `${CHUNKED}0\r\n`, 'x-trailer: aaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n', 'HEADERS_LIMIT_EXCEEDED'],
+    ['one chunk extension', `${CHUNKED}1;x=`, 'a'.repeat(1_000), 'TASK_TIMEOUT'],
+    ['empty lines before a head', '', '\r\n', 'TASK_TIMEOUT'],
+    ['headers without values', 'HTTP/1.1 200 OK\r\n', 'a:\r\n', 'HEADERS_LIMIT_EXCEEDED'],
+  ])('%s without end', async (_, start, again, code) => {
+    const site = await serveRaw((socket) => {
+      socket.write(start);
+      repeat(socket, Buffer.from(again.repeat(1_000)));
+    });
+    // What is not kept only costs the time of the attempt.
+    const timeoutMs = code === 'TASK_TIMEOUT' ? 500 : 20_000;
+    const before = process.memoryUsage().rss;
+    expect(await codeOfFailure(get(testEngine(), site.origin, { timeoutMs }))).toBe(code);
+    expect(process.memoryUsage().rss - before).toBeLessThan(200_000_000);
+  });
+
+  test('a chunk extension with every byte is read, and not kept', async () => {
+    const site = await serveRaw((socket) => {
+      socket.write(CHUNKED);
+      repeat(socket, Buffer.from(`1;${'x'.repeat(500)}\r\na\r\n`.repeat(100)), 500, '0\r\n\r\n');
+    });
+    const { held, mostBytes } = account();
+    const { body } = await get(testEngine(), site.origin, { held });
+    expect(body.byteLength).toBe(50_000);
+    expect(mostBytes()).toBeLessThan(200_000);
   });
 });
 

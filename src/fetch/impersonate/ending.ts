@@ -3,12 +3,11 @@ import type { ScrapifieError } from '../../errors/scrapifie-error.ts';
 /** What may end a request before its time: whoever has it waits for nothing without it. */
 export class Ending {
   private readonly controller = new AbortController();
-  private readonly over = Promise.withResolvers<never>();
-
-  constructor() {
-    // Nobody may be waiting when it comes.
-    this.over.promise.catch(() => {});
-  }
+  /**
+   * The steps that are waited for. A race with one promise for all of them would leave something behind with each step,
+   * and a body may come in millions of them.
+   */
+  private readonly waiting = new Set<(error: ScrapifieError) => void>();
 
   get signal(): AbortSignal {
     return this.controller.signal;
@@ -17,13 +16,31 @@ export class Ending {
   /** Only the first counts. */
   end(error: ScrapifieError): void {
     if (this.signal.aborted) return;
-    this.over.reject(error);
     this.controller.abort(error);
+    for (const reject of this.waiting) reject(error);
+    this.waiting.clear();
   }
 
   /** The step's end, or this one's. The step goes on by itself; what it still throws is of no interest. */
   race<T>(step: Promise<T>): Promise<T> {
-    return Promise.race([this.over.promise, step]);
+    return new Promise((resolve, reject) => {
+      if (this.signal.aborted) {
+        step.catch(() => {});
+        reject(this.signal.reason);
+        return;
+      }
+      this.waiting.add(reject);
+      step.then(
+        (value) => {
+          this.waiting.delete(reject);
+          resolve(value);
+        },
+        (error: unknown) => {
+          this.waiting.delete(reject);
+          reject(error);
+        },
+      );
+    });
   }
 
   /** The same with a limit, which ends everything. */

@@ -10,7 +10,7 @@ import { mapDriverError } from './driver-errors.ts';
 import { Ending } from './ending.ts';
 import { type DriverLoader, type Handshake, loadDriver } from './handshake-driver.ts';
 import { loadImpit } from './impit-driver.ts';
-import { type ReadHop, readAnswer, silent } from './read-answer.ts';
+import { type ReadHop, readAnswer, silent, untilFlood } from './read-answer.ts';
 import { loadWreq } from './wreq-driver.ts';
 
 export interface ImpersonatingEngineOptions extends Omit<HttpEngineOptions, 'userAgent'> {
@@ -18,6 +18,8 @@ export interface ImpersonatingEngineOptions extends Omit<HttpEngineOptions, 'use
   readonly plain: HttpEngine;
   /** In order of preference. */
   readonly drivers?: readonly DriverLoader[] | undefined;
+  /** How long a host may send frames without content before its request is ended. */
+  readonly floodMs?: number | undefined;
   /** Visitors with open connections; see ClientCache. Each costs a megabyte. */
   readonly maxClients?: number | undefined;
 }
@@ -46,6 +48,9 @@ interface Running {
 
 /** Our own timers decide; the library's is for when they fail. */
 const GRACE_MS = 5_000;
+/** What a host may be ahead of us: the libraries need up to thirty times as much to hold it. */
+const WINDOW_BYTES = 1_048_576;
+const FLOOD_MS = 5_000;
 
 class HandshakeEngine implements ImpersonatingEngine, HopSender {
   readonly name = 'http';
@@ -125,7 +130,7 @@ class HandshakeEngine implements ImpersonatingEngine, HopSender {
       const earlier = guard.failureOf(entry.username, url);
       const progress = { hasAnswer: false };
       try {
-        const { hop, isWhole } = await this.ask(entry, trail, request, ending, progress);
+        const { hop, isWhole } = await this.ask(guard, entry, trail, request, ending, progress);
         entry.hasServed = true;
         if (!isWhole) clients.retire(entry);
         return hop;
@@ -146,6 +151,7 @@ class HandshakeEngine implements ImpersonatingEngine, HopSender {
   }
 
   private async ask(
+    guard: GuardProxy,
     entry: VisitorClient,
     trail: Trail,
     request: FetchRequest,
@@ -158,6 +164,7 @@ class HandshakeEngine implements ImpersonatingEngine, HopSender {
     if (request.mayStart?.() === false) {
       throw new ScrapifieError('CANCELLED', `The request to ${url.host} came too late`);
     }
+    const window = guard.windowOf(entry.username, url);
     const sending = client.send({
       url: url.href,
       method,
@@ -166,11 +173,15 @@ class HandshakeEngine implements ImpersonatingEngine, HopSender {
       timeoutMs: Math.ceil(request.timeoutMs) + GRACE_MS,
       signal: ending.signal,
     });
-    const answer = await ending.within(sending, this.longestConnectMs + headersTimeoutMs, () =>
-      silent('HEADERS_TIMEOUT', url),
+    const answer = await ending.within(
+      untilFlood(sending, window, ending, url),
+      this.longestConnectMs + headersTimeoutMs,
+      () => silent('HEADERS_TIMEOUT', url),
     );
     progress.hasAnswer = true;
-    const limits = { maxBodyBytes: request.maxBodyBytes, maxHeaderBytes, bodyTimeoutMs };
+    const { maxBodyBytes, held } = request;
+    if (held !== undefined) held.group = window;
+    const limits = { maxBodyBytes, maxHeaderBytes, bodyTimeoutMs, held, window };
     return readAnswer(answer, url, limits, ending);
   }
 
@@ -194,7 +205,8 @@ class HandshakeEngine implements ImpersonatingEngine, HopSender {
     this.handshake = driver?.handshake ?? 'plain';
     if (driver === null) return null;
     const connectTimeoutMs = this.connectTimeoutMs;
-    const guard = await startGuardProxy({ allowPrivate, connectTimeoutMs, resolve, proxyTls });
+    const readWindow = { windowBytes: WINDOW_BYTES, floodMs: this.options.floodMs ?? FLOOD_MS };
+    const guard = await startGuardProxy({ allowPrivate, connectTimeoutMs, resolve, proxyTls, readWindow });
     const clients = new ClientCache({
       driver,
       guard,

@@ -1,7 +1,10 @@
 import { ERRORS, type ErrorCode } from '../../errors/registry.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { HeldBytes } from '../byte-budget.ts';
 import type { ResponseHeaders } from '../engine.ts';
-import { type Body, type BodySink, bodyLimit, EMPTY_BODY, PlainSink } from '../http/body-sink.ts';
+import type { ReadWindow } from '../guard/read-window.ts';
+import { type Body, EMPTY_BODY } from '../http/body-buffer.ts';
+import { type BodySink, bodyLimit, PlainSink } from '../http/body-sink.ts';
 import { codingsOf } from '../http/content-decoder.ts';
 import { EncodedSink } from '../http/encoded-sink.ts';
 import { REDIRECT_BODY_BYTES } from '../http/exchange.ts';
@@ -16,6 +19,10 @@ export interface AnswerLimits {
   readonly maxHeaderBytes: number;
   /** Longest silence within the body. */
   readonly bodyTimeoutMs: number;
+  /** See FetchRequest. */
+  readonly held?: HeldBytes | undefined;
+  /** Bounds what the library holds of what nobody has read. */
+  readonly window: ReadWindow | null;
 }
 
 export interface ReadHop {
@@ -36,18 +43,23 @@ export async function readAnswer(
   try {
     const headers = headersOf(answer, url, limits.maxHeaderBytes);
     const httpVersion = versionOf(headers);
-    const next = () =>
-      ending.within(
-        reader?.read() ?? Promise.resolve({ done: true as const, value: undefined }),
+    limits.window?.reset();
+    const next: Next = async () => {
+      if (reader === null) return { done: true };
+      const chunk = await ending.within(
+        untilFlood(reader.read(), limits.window, ending, url),
         limits.bodyTimeoutMs,
         () => silent('BODY_TIMEOUT', url),
       );
+      limits.window?.consumed(chunk.value?.byteLength ?? 0);
+      return chunk;
+    };
     if (isRedirect(statusCode)) {
       const { bytes, isWhole } = await passOver(next, ending);
       const hop = { statusCode, headers, body: EMPTY_BODY, wireBytes: bytes, httpVersion };
       return { hop, isWhole };
     }
-    const { body, bytes } = await readBody(answer, headers, limits.maxBodyBytes, next, ending);
+    const { body, bytes } = await readBody(answer, headers, limits, next, ending);
     const isGuessed = answer.isDecoded && headers['content-encoding'] !== undefined;
     const wireBytes = isGuessed ? Math.min(bytes, declaredLength(headers) ?? bytes) : bytes;
     return { hop: { statusCode, headers, body, wireBytes, httpVersion }, isWhole: true };
@@ -57,12 +69,26 @@ export async function readAnswer(
   }
 }
 
+/** Waits for the library, unless the host floods it with frames that hold nothing. */
+export function untilFlood<T>(
+  step: Promise<T>,
+  window: ReadWindow | null,
+  ending: Ending,
+  url: URL,
+): Promise<T> {
+  if (window === null) return step;
+  return window.awaiting(step, () => {
+    const meaning = ERRORS.RESPONSE_FLOOD.meaning.replace(/\.$/, '');
+    ending.end(new ScrapifieError('RESPONSE_FLOOD', `${meaning} (${url.host})`));
+  });
+}
+
 type Next = () => Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
 
 async function readBody(
   answer: Answer,
   headers: ResponseHeaders,
-  maxBodyBytes: number,
+  { maxBodyBytes, held }: AnswerLimits,
   next: Next,
   ending: Ending,
 ): Promise<{ body: Body; bytes: number }> {
@@ -73,18 +99,20 @@ async function readBody(
 
   let wake = () => {};
   let failure: Error | null = null;
+  const resume = () => wake();
   const sink: BodySink =
     isEncoded && !answer.isDecoded
-      ? new EncodedSink(
+      ? new EncodedSink({
           codings,
-          maxBodyBytes,
-          () => wake(),
-          (error) => {
+          maxBytes: maxBodyBytes,
+          held,
+          resume,
+          fail(error) {
             failure = error;
             wake();
           },
-        )
-      : new PlainSink(isEncoded ? -1 : declared, maxBodyBytes);
+        })
+      : new PlainSink({ declaredBytes: isEncoded ? -1 : declared, maxBytes: maxBodyBytes, held, resume });
   let bytes = 0;
   try {
     for (let chunk = await next(); !chunk.done; chunk = await next()) {

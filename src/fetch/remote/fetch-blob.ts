@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { ContentHash } from '../../model/ids.ts';
 import type { Blobs } from '../../ports/blobs.ts';
-import type { Body } from '../http/body-sink.ts';
+import type { Body } from '../http/body-buffer.ts';
 
 /** Object stores may show a blob a moment after it was put. */
 const LOOK_AGAIN_MS = [50, 150, 400, 1_000];

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { ContentHash } from '../../model/ids.ts';
 import type { Blobs } from '../../ports/blobs.ts';
-import type { Body } from '../http/body-sink.ts';
+import type { Body } from '../http/body-buffer.ts';
 import { fetchBlob } from './fetch-blob.ts';
 import { contentHashOf } from './render-message.ts';
 import type { CallSeal } from './sealed-calls.ts';

@@ -226,8 +226,10 @@ describe('whoever renders', () => {
       | 'conditional';
     type Options = 'proxy' | 'identity' | 'key' | 'render' | 'storage' | 'wantsStorage' | 'maySolve' | 'jar';
     type Asked = 'maxRedirects' | 'onRedirect' | 'mayStart' | 'signal';
+    /** Each process counts the bytes that it holds itself. */
+    type Local = 'held';
     // Does not compile when there is more: it would be lost on the way.
-    expectTypeOf<Exclude<keyof FetchRequest, Sent | Options | Asked>>().toBeNever();
+    expectTypeOf<Exclude<keyof FetchRequest, Sent | Options | Asked | Local>>().toBeNever();
   });
 
   const proxy: ProxyEndpoint = {

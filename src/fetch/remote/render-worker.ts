@@ -4,7 +4,14 @@ import type { ContentHash } from '../../model/ids.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { Blobs } from '../../ports/blobs.ts';
 import type { Ask, Consumer, Queue } from '../../ports/queue.ts';
-import type { Engine, FetchRequest, Rendered, ResponseHeaders } from '../engine.ts';
+import type { ByteBudget, HeldBytes } from '../byte-budget.ts';
+import {
+  type Engine,
+  type FetchRequest,
+  heldBytesOf,
+  type Rendered,
+  type ResponseHeaders,
+} from '../engine.ts';
 import type { CookieJar } from '../http/cookie-jar.ts';
 import { fetchBlob } from './fetch-blob.ts';
 import { createLentJar, plainCookies } from './lent-jar.ts';
@@ -36,6 +43,8 @@ export interface RenderWorkerOptions {
   /** Does the work, with its address guard. Stays the caller's to close, after the worker has stopped. */
   readonly engine: Engine;
   readonly concurrency: number;
+  /** What all renders of this process may hold; without one, they are not counted. */
+  readonly budget?: ByteBudget | undefined;
   readonly logger: Logger;
 }
 
@@ -49,9 +58,29 @@ const MOST_HEAD_BYTES = 32_768;
  * with its connections.
  */
 export function startRenderWorker(options: RenderWorkerOptions): Promise<Consumer> {
-  const { name, queue, blobs, parcels, engine, concurrency, logger } = options;
+  const { name, queue, blobs, parcels, engine, concurrency, budget, logger } = options;
 
-  async function render(request: RenderRequest, signal: AbortSignal, ask: Ask | null): Promise<RenderAnswer> {
+  /** Begins when there is room, and gives the bytes back when they are blobs. */
+  async function admitted(
+    request: RenderRequest,
+    signal: AbortSignal,
+    ask: Ask | null,
+  ): Promise<RenderAnswer> {
+    await budget?.admission(signal);
+    const held = budget?.open();
+    try {
+      return await render(request, signal, ask, held);
+    } finally {
+      held?.close();
+    }
+  }
+
+  async function render(
+    request: RenderRequest,
+    signal: AbortSignal,
+    ask: Ask | null,
+    held: HeldBytes | undefined,
+  ): Promise<RenderAnswer> {
     const task = await taskOf(request.task, signal);
     const url = new URL(request.url);
     const jar = createLentJar(task.jar ?? plainCookies(url, request.cookies));
@@ -73,8 +102,10 @@ export function startRenderWorker(options: RenderWorkerOptions): Promise<Consume
       storage: task.storage,
       wantsStorage: request.wantsStorage,
       maySolve: request.maySolve,
+      held,
       signal,
     });
+    held?.take(Math.max(0, heldBytesOf(response) - held.bytes));
     const { finalUrl, statusCode, headers, contentType, body, wireBytes, ms, httpVersion } = response;
     if (signal.aborted) throw new ScrapifieError('CANCELLED', 'Nobody waits for this page any more');
     const rendered =
@@ -157,7 +188,7 @@ export function startRenderWorker(options: RenderWorkerOptions): Promise<Consume
     }
     const full = options.storageRefusal?.() ?? null;
     if (full !== null) throw full;
-    return render(request, signal, ask);
+    return admitted(request, signal, ask);
   });
 }
 
