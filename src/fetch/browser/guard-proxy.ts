@@ -4,6 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
 import type { ProxyEndpoint } from '../../model/proxy.ts';
+import type { ResponseHeaders } from '../engine.ts';
 import { createGuardedConnector, type PrivateAddresses } from '../guard/guarded-connector.ts';
 import type { Resolve } from '../guard/guarded-lookup.ts';
 import { createReadWindow, type ReadWindow, type ReadWindowOptions } from '../guard/read-window.ts';
@@ -67,6 +68,8 @@ export interface GuardProxy {
    * started anew: its contexts have then forgotten which proxy is theirs, and nothing of it can be loaded any more.
    */
   wasUnknown(url: URL): boolean;
+  /** Whether an answer is this proxy's own refusal, which says the same of the browser. */
+  isRefusal(headers: ResponseHeaders): boolean;
   /** Contexts that have leave. */
   readonly admitted: number;
   close(): Promise<void>;
@@ -97,7 +100,6 @@ interface Meter {
   readonly onExceeded: () => void;
 }
 
-const CHALLENGE = 'Basic realm="browser"';
 const MAX_HEADER_BYTES = 131_072;
 
 export async function startGuardProxy(options: GuardProxyOptions): Promise<GuardProxy> {
@@ -122,6 +124,8 @@ export async function startGuardProxy(options: GuardProxyOptions): Promise<Guard
       openTunnel(upstream, host, port, closing.signal);
 
   const notes: FailureNotes = failureNotes();
+  /** Told by no site, so that a refusal of ours cannot be taken for the answer of one. */
+  const challenge = `Basic realm="${randomBytes(12).toString('hex')}"`;
   /** Bounded by the browser pool's contexts. */
   const guests = new Map<string, Guest>();
   const directAgent = agentFor(direct);
@@ -152,11 +156,13 @@ export async function startGuardProxy(options: GuardProxyOptions): Promise<Guard
   ): void => {
     if (found === null) {
       noteUnknown(URL.parse(request.url ?? ''));
-      response.writeHead(407, { 'proxy-authenticate': CHALLENGE, 'content-length': 0 }).end();
+      response.writeHead(407, { 'proxy-authenticate': challenge, 'content-length': 0 }).end();
       return;
     }
     const [username, guest] = found;
-    unknown.delete(URL.parse(request.url ?? '')?.host ?? '');
+    if (request.headers['proxy-authorization'] !== undefined) {
+      unknown.delete(URL.parse(request.url ?? '')?.host ?? '');
+    }
     remember(guest, request.socket);
     if (guest.isProbe) {
       response.writeHead(200, { 'content-type': 'text/html', 'cache-control': 'no-store' }).end(PROBE_PAGE);
@@ -179,11 +185,11 @@ export async function startGuardProxy(options: GuardProxyOptions): Promise<Guard
     if (found === null || target === null) {
       noteUnknown(target);
       const status = target === null ? '400 Bad Request' : '407 Proxy Authentication Required';
-      client.end(`HTTP/1.1 ${status}\r\nProxy-Authenticate: ${CHALLENGE}\r\nContent-Length: 0\r\n\r\n`);
+      client.end(`HTTP/1.1 ${status}\r\nProxy-Authenticate: ${challenge}\r\nContent-Length: 0\r\n\r\n`);
       return;
     }
     const [username, guest] = found;
-    unknown.delete(target.host);
+    if (request.headers['proxy-authorization'] !== undefined) unknown.delete(target.host);
     remember(guest, client);
     if (guest.isProbe) {
       client.end('HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n');
@@ -268,6 +274,7 @@ export async function startGuardProxy(options: GuardProxyOptions): Promise<Guard
     },
     admit: (upstream) => admit(upstream, false),
     admitProbe: () => admit(null, true),
+    isRefusal: (headers) => headers['proxy-authenticate'] === challenge,
     wasUnknown({ host, hostname, port, protocol }) {
       // A tunnel's target always has its port.
       const withPort = `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;

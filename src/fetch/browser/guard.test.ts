@@ -1,9 +1,11 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Resolve } from '../guard/guarded-lookup.ts';
 import { type Loopback, serve } from '../http/loopback.fixture.ts';
 import { failureOf, lastingBrowser, render, testBrowser, textOf } from './browser.fixture.ts';
+import { startGuardProxy } from './guard-proxy.ts';
 
 /** 127.0.0.1 plays the outside world; every other loopback address is the inside, which must not be reached. */
 const OUTSIDE = '127.0.0.1';
@@ -202,4 +204,29 @@ test('the way out is closed to whoever has no leave', async () => {
     asked.end();
   });
   expect(status).toBe(407);
+});
+
+describe('a browser that has forgotten which proxy is its own', () => {
+  test('is refused in a way that no site can imitate, and stays known for it while others reach the same host', async () => {
+    const proxy = await startGuardProxy({ allowPrivate: true });
+    onTestFinished(() => proxy.close());
+    const site = await serve((_, response) => {
+      response.writeHead(407, { 'proxy-authenticate': 'Basic realm="browser"', 'content-length': 0 }).end();
+    });
+    const ask = (by: string) =>
+      new Promise<IncomingMessage>((resolve, reject) => {
+        const { hostname, port } = new URL(by);
+        httpRequest({ hostname, port, path: `${site.origin}/` }, resolve)
+          .on('error', reject)
+          .end();
+      });
+    const refused = await ask(proxy.url);
+    expect(refused.statusCode).toBe(407);
+    expect(proxy.isRefusal(refused.headers)).toBe(true);
+    const { username } = proxy.admit(null);
+    const answered = await ask(await proxy.doorFor(username));
+    expect([answered.statusCode, proxy.isRefusal(answered.headers)]).toEqual([407, false]);
+    expect(proxy.wasUnknown(new URL(site.origin))).toBe(true);
+    expect(proxy.wasUnknown(new URL('http://other.example/'))).toBe(false);
+  });
 });

@@ -222,7 +222,8 @@ export class RenderAttempt {
     const at = new URL(gate.lastTarget ?? request.url);
     const known = proxy.failureOf(lease.proxyUsername, at);
     if (known !== null) throw known;
-    if (lease.proxyLogin === null && proxy.wasUnknown(at)) {
+    const isRefused = gate.answer !== null && proxy.isRefusal(gate.answer.headers);
+    if (isRefused || (lease.proxyLogin === null && proxy.wasUnknown(at))) {
       throw browserLost('its network process was started anew and does not know its proxy any more', error);
     }
     // Chromium shows a page of its own for an error status without a body; the status is the answer all the same.
