@@ -1,5 +1,5 @@
 import { ERRORS, type ErrorCode } from '../errors/registry.ts';
-import { isScrapifieError } from '../errors/scrapifie-error.ts';
+import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 
 /** Something that this process depends on. */
 export interface Part {
@@ -34,6 +34,29 @@ export interface ReadinessOptions {
   /** Answers are shared for this long: a probe writes, and anybody may ask. */
   readonly freshMs?: number;
   readonly now: () => number;
+}
+
+/** What browsers are known to do, as a part of the process: failing while no page can be opened. */
+export function browserPart(
+  health: () => Promise<{
+    readonly state: 'ok' | 'degraded' | 'failing';
+    readonly code: ErrorCode | null;
+    readonly reason: string | null;
+  }>,
+  isEssential: boolean,
+): Part {
+  let degradation: string | null = null;
+  return {
+    isEssential,
+    async check() {
+      const { state, code, reason } = await health();
+      degradation = state === 'degraded' ? reason : null;
+      if (state === 'failing') {
+        throw new ScrapifieError(code ?? 'BROWSER_UNAVAILABLE', reason ?? 'no page can be opened');
+      }
+    },
+    degradation: () => degradation,
+  };
 }
 
 type TryPart = () => Promise<PartReport>;

@@ -3,7 +3,7 @@ import { Option } from 'commander';
 import type { FastifyInstance } from 'fastify';
 import { createApi } from '../api/api.ts';
 import { ensureFirstKey } from '../api/api-key.ts';
-import { createReadiness } from '../api/readiness.ts';
+import { browserPart, createReadiness } from '../api/readiness.ts';
 import { SAMPLE_PATHS } from '../api/routes/sample.ts';
 import { secretsOf } from '../config/secrets.ts';
 import { ROLES, type Role, type Settings } from '../config/settings.ts';
@@ -69,6 +69,7 @@ async function serve(shell: Shell, settings: Settings): Promise<void> {
   let api: FastifyInstance | null = null;
   try {
     const { store, queue, blobs, bus, jobs, extraction, policies, limits, now, duties } = platform;
+    const { browserHealth } = platform;
     api = await createApi({
       jobs,
       extraction,
@@ -95,6 +96,8 @@ async function serve(shell: Shell, settings: Settings): Promise<void> {
           },
           bus: { check: () => bus.check(), isEssential: false },
           ...(duties.api ? { limits: { check: () => limits.check(), isEssential: false } } : {}),
+          // A process that renders is of no use without a browser; one with every role goes on with plain HTTP.
+          ...(browserHealth === null ? {} : { browser: browserPart(browserHealth, duties.render !== null) }),
         },
         now,
       }),

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { browserPart } from '../api/readiness.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Policies } from '../hosts/policies.ts';
 import type { Extraction } from '../jobs/extraction.ts';
@@ -67,9 +68,11 @@ export interface OpenPlatform extends OpenStorage {
   readonly policies: () => Policies;
   /** What the proxies of this process have done; null where it has none. */
   readonly proxyFigures: () => PoolFigures | null;
+  /** Whether pages can be shown by the browsers of this process; null where it has none. */
+  readonly browserHealth: Parameters<typeof browserPart>[0] | null;
   readonly now: () => number;
-  /** What this process does; see the roles. */
-  readonly duties: { readonly api: boolean };
+  /** What this process does; see the roles. `render` is the engine it renders with for others. */
+  readonly duties: { readonly api: boolean; readonly render: string | null };
   watchPages(listener: (pages: readonly Page[]) => void): void;
   lookForBrowsers(): void;
   start(): Promise<void>;

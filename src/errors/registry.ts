@@ -203,7 +203,12 @@ export const ERRORS = {
   BLOCKED: page(502, 'otherWay', 'The host shows a block page instead of the content.'),
   CAPTCHA: page(502, 'otherWay', 'The host shows a challenge instead of the content.'),
   PROXY_FAILED: page(502, 'later', 'The proxy was not reached, kept silent or refused the login.'),
-  BROWSER_CRASHED: page(502, 'later', 'The browser or the process of the page ended while it was rendered.'),
+  BROWSER_CRASHED: page(502, 'later', 'The process of the page ended while the page was rendered.'),
+  BROWSER_LOST: page(
+    503,
+    'later',
+    'The browser ended or stopped answering and is replaced; the URL is tried again, the first three times without being charged an attempt.',
+  ),
   ACTION_FAILED: page(
     422,
     'never',

@@ -1,11 +1,11 @@
 import { ERRORS, type ErrorCode, EXIT } from '../errors/registry.ts';
 import { isScrapifieError, type ScrapifieError } from '../errors/scrapifie-error.ts';
-import { isRedirect } from '../fetch/http/redirect.ts';
 import { faultOf } from '../fetch/proxy/proxy-failure.ts';
 import type { Attempt, OutcomeKind } from '../model/attempt.ts';
 import type { NewPage } from '../model/page.ts';
 import type { Task } from '../model/task.ts';
 import type { PageReader, PageReading } from '../pages/page-reading.ts';
+import { unchargedAttempts } from '../plan/ladder/charged-attempts.ts';
 import type { LadderStep } from '../plan/ladder/ladder.ts';
 import { RUNS_SCRIPTS } from '../plan/ladder/way.ts';
 import type { Completion, LeaseRef, TaskEnd } from '../ports/store.ts';
@@ -131,9 +131,6 @@ function givenBack(code: ErrorCode, now: number): TaskEnd | null {
 
 const OWN_FAULT_PAUSE_MS = 10_000;
 
-const wasRedirect = ({ statusCode }: Attempt) => statusCode !== null && isRedirect(statusCode);
-
-/** A redirect that led on to another host was no try that failed. */
 async function endOf(
   task: Task,
   result: AttemptResult,
@@ -141,7 +138,7 @@ async function endOf(
   { next, random }: FinishParts,
   now: number,
 ): Promise<TaskEnd> {
-  const made = task.attempts + 1 - task.trace.filter(wasRedirect).length;
+  const made = Math.max(1, task.attempts + 1 - unchargedAttempts([...task.trace, attempt]));
   return endAfter(result, await next(attempt), made, now, random);
 }
 

@@ -257,7 +257,9 @@ export function createHostDoor(lease: HostLease, parts: HostDoorParts): HostDoor
       if (result.outcome === 'rate-limited') {
         state = onRateLimited(state, result.retryAfterMs, now(), requestedAt);
       }
-      if (signal.aborted) state = noteAbandoned(state);
+      // What failed on our side says nothing about the host: it neither opens its breaker nor closes it.
+      const isOurs = result.errorCode !== null && isOurFault(result.errorCode);
+      if (signal.aborted || isOurs) state = noteAbandoned(state);
       else state = isHostFault(result) ? noteFailure(state, now()) : noteSuccess(state);
       if (!wasOpen && state.breaker.phase === 'open') metrics.breakerOpened();
     },

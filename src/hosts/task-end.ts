@@ -52,6 +52,7 @@ const OURS: ReadonlySet<ErrorCode> = new Set([
   'NO_WORKER',
   'BROWSER_UNAVAILABLE',
   'BROWSER_CRASHED',
+  'BROWSER_LOST',
   'NO_HEALTHY_PROXY',
   'PROXY_FAILED',
   'CAPTCHA_UNSOLVED',

@@ -1,6 +1,17 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { LabelGuard } from './label-guard.ts';
 
+/** What the browsers of a process do and have done. */
+export interface BrowserFigures {
+  readonly browsers: number;
+  readonly pagesOpen: number;
+  readonly pagesInUse: number;
+  readonly launched: number;
+  readonly launchesFailed: number;
+  /** How many were replaced, by reason: a short fixed list. */
+  readonly replaced: Readonly<Record<string, number>>;
+}
+
 /** Values that are looked up when somebody asks for the metrics, and cost nothing in between. */
 export interface MetricSources {
   /** Tasks that are ready, waiting or claimed, over all jobs. */
@@ -12,6 +23,8 @@ export interface MetricSources {
   readonly inFlightFetches: () => number | Promise<number>;
   /** Commands this process has sent to Redis. */
   readonly redisCommands: () => number | Promise<number>;
+  /** Null while this process has no browsers. */
+  readonly browsers?: (() => BrowserFigures | null) | undefined;
 }
 
 /**
@@ -119,6 +132,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
         'Commands sent to Redis since the start.',
         sources.redisCommands,
       );
+      if (sources.browsers !== undefined) addBrowserFigures(registry, sources.browsers);
     },
     httpRequest(method, route, statusCode, durationMs) {
       const shownRoute = route === null ? 'unmatched' : routes.admit(route);
@@ -163,6 +177,40 @@ function addGauge(
         // The store being away must not hide every other figure. An unset gauge is how that shows.
         this.remove();
       }
+    },
+  });
+}
+
+function addBrowserFigures(registry: Registry, source: () => BrowserFigures | null): void {
+  const registers = [registry];
+  const gauge = (name: string, help: string, value: (figures: BrowserFigures) => number) =>
+    addGauge(registry, name, help, () => {
+      const figures = source();
+      return figures === null ? 0 : value(figures);
+    });
+  gauge('scrapifie_browsers', 'Browsers that run.', ({ browsers }) => browsers);
+  gauge('scrapifie_browser_pages_open', 'Pages open in browsers.', ({ pagesOpen }) => pagesOpen);
+  gauge('scrapifie_browser_pages_in_use', 'Pages being rendered.', ({ pagesInUse }) => pagesInUse);
+  new Counter({
+    name: 'scrapifie_browser_launches_total',
+    help: 'Browsers launched or connected to, by how that ended.',
+    labelNames: ['result'],
+    registers,
+    collect() {
+      const { launched = 0, launchesFailed = 0 } = source() ?? {};
+      this.reset();
+      this.inc({ result: 'ok' }, launched);
+      this.inc({ result: 'failed' }, launchesFailed);
+    },
+  });
+  new Counter({
+    name: 'scrapifie_browser_replacements_total',
+    help: 'Browsers replaced, by reason.',
+    labelNames: ['reason'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [reason, count] of Object.entries(source()?.replaced ?? {})) this.inc({ reason }, count);
     },
   });
 }

@@ -54,7 +54,7 @@ test('the disguised engine uses a browser elsewhere where the settings name one,
   expect(textOf(await get(browsers.engine('stealth'), site.origin))).toContain('<b>7</b>');
   await kill();
   const failure = await codeOfFailure(get(browsers.engine('stealth'), site.origin));
-  expect(['BROWSER_UNAVAILABLE', 'BROWSER_CRASHED']).toContain(failure);
+  expect(['BROWSER_UNAVAILABLE', 'BROWSER_LOST']).toContain(failure);
 });
 
 test('it is looked for once, and not before it is needed', async () => {

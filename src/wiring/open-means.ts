@@ -16,6 +16,7 @@ import type { Credentials } from '../sessions/credentials.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { VERSION } from '../version.ts';
 import { createIdentities } from './identities.ts';
+import type { Browsers } from './open-browsers.ts';
 import { openProxies } from './open-proxies.ts';
 import { openRenderers } from './open-renderers.ts';
 
@@ -24,6 +25,8 @@ export interface OpenMeans extends Means {
   /** Plain HTTP, for what is asked besides pages. */
   readonly web: Engine;
   readonly proxies: ProxyPool | null;
+  /** Those of this process; null where it has none. */
+  readonly browsers: Browsers | null;
   /** What requests need not be refused for; browsers are taken to be there until somebody has looked. */
   offers(): Installation['engines'];
   close(): Promise<void>;
@@ -98,6 +101,7 @@ export function openMeans(parts: MeansParts): OpenMeans {
   return {
     web,
     proxies: proxies.pool,
+    browsers: renderers.browsers,
     sessions: parts.sessions,
     credentials: parts.credentials,
     installation() {

@@ -1,6 +1,5 @@
 import type { Settings } from '../config/settings.ts';
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
-import type { FoundBrowser } from '../fetch/browser/find-browser.ts';
 import type { Engine } from '../fetch/engine.ts';
 import { createRemoteEngine, type RemoteEngine } from '../fetch/remote/remote-engine.ts';
 import type { RenderName } from '../fetch/remote/render-message.ts';
@@ -9,7 +8,7 @@ import type { Logger } from '../observe/logger.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Queue } from '../ports/queue.ts';
 import { createCallSeal } from '../sessions/call-seal.ts';
-import { openBrowsers } from './open-browsers.ts';
+import { type Browsers, openBrowsers } from './open-browsers.ts';
 import { withPlaces } from './with-places.ts';
 
 /** Whoever shows pages for this process: browsers of its own, or the render workers of the fleet. */
@@ -23,8 +22,10 @@ export interface Renderers {
   /** Finds out what there is. It takes a moment the first time, and again when it is long ago. */
   look(): Promise<void>;
   engine(name: RenderName): Engine;
-  /** Of the browser on this machine; null when pages are shown elsewhere or by none. */
+  /** Of the browser on this machine, as it was launched last; null when pages are shown elsewhere or by none. */
   readonly browserVersion: string | null;
+  /** Those of this process; null where it has none. */
+  readonly browsers: Browsers | null;
   close(): Promise<void>;
 }
 
@@ -48,12 +49,14 @@ function ownRenderers({ settings, logger }: RenderersParts): Renderers {
     { browser: browsers.engine('browser'), stealth: browsers.engine('stealth') },
     browsers.pagesAtOnce,
   );
-  let found: FoundBrowser | null = null;
   let looking: Promise<void> | null = null;
   let revision = 0;
+  browsers.onChange(() => {
+    revision += 1;
+  });
   const find = async (): Promise<void> => {
     try {
-      found = await browsers.find();
+      await browsers.find();
     } catch (error) {
       if (!isScrapifieError(error)) throw error;
       logger.warn({ err: error }, 'no pages can be rendered');
@@ -63,7 +66,7 @@ function ownRenderers({ settings, logger }: RenderersParts): Renderers {
   return {
     stateOf(name) {
       const hasRemote = name === 'stealth' && settings.remoteBrowserUrl !== undefined;
-      return found !== null || hasRemote ? 'answering' : 'missing';
+      return browsers.found !== null || hasRemote ? 'answering' : 'missing';
     },
     get hasLooked() {
       return revision > 0;
@@ -77,8 +80,9 @@ function ownRenderers({ settings, logger }: RenderersParts): Renderers {
     },
     engine: (name) => engines[name],
     get browserVersion() {
-      return found?.version ?? null;
+      return browsers.found?.version ?? null;
     },
+    browsers,
     close: () => browsers.close(),
   };
 }
@@ -121,6 +125,7 @@ function remoteRenderers({ settings, queue, blobs }: RenderersParts): Renderers 
     },
     engine: (name) => engines[name],
     browserVersion: null,
+    browsers: null,
     async close() {
       await Promise.all(NAMES.map((name) => engines[name].close()));
     },
@@ -144,6 +149,7 @@ function eitherRenderers(own: Renderers, other: Renderers): Renderers {
     get browserVersion() {
       return own.browserVersion;
     },
+    browsers: own.browsers,
     async close() {
       await Promise.all([own.close(), other.close()]);
     },

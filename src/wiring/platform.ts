@@ -6,6 +6,7 @@ import { watchStore } from '../api/store-watch.ts';
 import { makeFolder } from '../config/make-folder.ts';
 import type { Settings } from '../config/settings.ts';
 import { lockFolder } from '../drivers/store-sqlite/folder-lock.ts';
+import type { BrowserHealth } from '../fetch/browser/pool-health.ts';
 import type { Policies } from '../hosts/policies.ts';
 import { loadPolicyFile } from '../hosts/policy-file.ts';
 import { createEngineRefusal } from '../jobs/engine-refusal.ts';
@@ -47,6 +48,8 @@ export interface Platform {
   readonly extraction: Extraction;
   /** What the proxies of this process have done; null where it has none. */
   readonly proxyFigures: () => PoolFigures | null;
+  /** Whether pages can be shown by the browsers of this process; null where it has none. */
+  readonly browserHealth: (() => Promise<BrowserHealth>) | null;
   readonly policies: () => Policies;
   /** The time that everybody who shares the store goes by. */
   readonly now: () => number;
@@ -156,6 +159,7 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
         : null;
     const renderer =
       duties.render === null ? null : createRenderer({ name: duties.render, settings, queue, blobs, logger });
+    const browsers = renderer?.browsers ?? means?.browsers ?? null;
     // Who waits for an answer is told soon when the store is away; the crawl waits as long as it takes.
     const front = isShared
       ? watchStore(store, {
@@ -174,6 +178,7 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
       activeSlices: () => crawler?.activeSlices() ?? 0,
       inFlightFetches: () => crawler?.inFlight() ?? 0,
       redisCommands: links.operations,
+      browsers: browsers === null ? undefined : () => browsers.figures(),
     });
     // Who shows pages is only known where all of them are shown.
     const engineRefusal = createEngineRefusal(() =>
@@ -220,6 +225,7 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
       limits,
       jobs,
       proxyFigures: () => means?.proxies?.figures(now()) ?? null,
+      browserHealth: browsers === null ? null : () => browsers.health(duties.render ?? 'browser'),
       policies: policies.current,
       now,
       watchPages: (listener) => crawler?.watchPages(listener),

@@ -1,7 +1,9 @@
 import type { Settings } from '../config/settings.ts';
 import { createBrowserEngine } from '../fetch/browser/browser-engine.ts';
-import { type BrowserRig, createBrowserRig } from '../fetch/browser/browser-rig.ts';
+import { type BrowserRig, type BrowserRigOptions, createBrowserRig } from '../fetch/browser/browser-rig.ts';
 import type { RenderLimits } from '../fetch/browser/memory-budget.ts';
+import type { PoolStats } from '../fetch/browser/page-lease.ts';
+import { type BrowserHealth, HEALTHY, REPLACED_FOR } from '../fetch/browser/pool-health.ts';
 import { createAntiCaptcha } from '../fetch/captcha/anti-captcha.ts';
 import { type CaptchaService, createCaptchaService } from '../fetch/captcha/captcha-solvers.ts';
 import { createPuzzleHook } from '../fetch/captcha/puzzle-hook.ts';
@@ -10,6 +12,7 @@ import type { Engine } from '../fetch/engine.ts';
 import type { RenderName } from '../fetch/remote/render-message.ts';
 import { createStealthEngine } from '../fetch/stealth/stealth-engine.ts';
 import { userAgentFor } from '../fetch/user-agent.ts';
+import type { BrowserFigures } from '../observe/metrics.ts';
 import { VERSION } from '../version.ts';
 
 /**
@@ -18,6 +21,10 @@ import { VERSION } from '../version.ts';
  */
 export interface RenderEngines {
   engine(name: RenderName): Engine;
+  /** Of the browsers that show pages for this engine, as far as is known. */
+  health(name: RenderName): BrowserHealth;
+  /** Over all browsers; null while nothing runs. */
+  figures(): BrowserFigures | null;
   close(): Promise<void>;
 }
 
@@ -25,10 +32,13 @@ export interface RenderEnginesOptions {
   readonly settings: Settings;
   readonly executablePath: string | null;
   readonly limits: Partial<RenderLimits>;
+  /** What the pools ask for and tell. `relocate` and `onLaunched` concern browsers of this machine. */
+  readonly events: Pick<BrowserRigOptions, 'relocate' | 'onLaunched' | 'onHealth' | 'onEvent'>;
 }
 
 export function createRenderEngines(options: RenderEnginesOptions): RenderEngines {
-  const { settings, executablePath, limits } = options;
+  const { settings, executablePath, limits, events } = options;
+  const { onHealth, onEvent } = events;
   const { allowPrivate, contact, remoteBrowserUrl } = settings;
   const userAgent = userAgentFor(VERSION, contact ?? null);
   const solvers = solversFor(settings);
@@ -36,18 +46,22 @@ export function createRenderEngines(options: RenderEnginesOptions): RenderEngine
   /** Both kinds of pages count against the same limits. */
   let shared: BrowserRig | null = null;
   const ownRig = () => {
-    shared ??= createBrowserRig({ executablePath, allowPrivate, ...limits });
+    shared ??= createBrowserRig({ executablePath, allowPrivate, ...limits, ...events });
     return shared;
   };
-  const stealthRig = () =>
-    remoteBrowserUrl === undefined
-      ? ownRig()
-      : createBrowserRig({
-          executablePath: null,
-          remote: { url: remoteBrowserUrl },
-          allowPrivate,
-          ...limits,
-        });
+  let remote: BrowserRig | null = null;
+  const stealthRig = () => {
+    if (remoteBrowserUrl === undefined) return ownRig();
+    remote ??= createBrowserRig({
+      executablePath: null,
+      remote: { url: remoteBrowserUrl },
+      allowPrivate,
+      ...limits,
+      onHealth,
+      onEvent,
+    });
+    return remote;
+  };
   const makers: Readonly<Record<RenderName, () => Engine>> = {
     browser: () => createBrowserEngine({ rig: ownRig(), userAgent, hooks: { afterLoad } }),
     stealth: () => createStealthEngine({ rig: stealthRig(), userAgent, afterLoad }),
@@ -60,10 +74,30 @@ export function createRenderEngines(options: RenderEnginesOptions): RenderEngine
       made.set(name, engine);
       return engine;
     },
+    health(name) {
+      const rig = name === 'stealth' && remoteBrowserUrl !== undefined ? remote : shared;
+      return rig?.running?.pool.health ?? HEALTHY;
+    },
+    figures() {
+      const pools = [shared, remote].flatMap((rig) => rig?.running?.pool ?? []);
+      return pools.length === 0 ? null : sumOf(pools.map(({ stats }) => stats));
+    },
     async close() {
       for (const engine of made.values()) await engine.close();
       await solvers.close();
     },
+  };
+}
+
+function sumOf(all: readonly PoolStats[]): BrowserFigures {
+  const sum = (value: (stats: PoolStats) => number) => all.reduce((total, stats) => total + value(stats), 0);
+  return {
+    browsers: sum(({ browsers }) => browsers),
+    pagesOpen: sum(({ pagesOpen }) => pagesOpen),
+    pagesInUse: sum(({ pagesInUse }) => pagesInUse),
+    launched: sum(({ launched }) => launched),
+    launchesFailed: sum(({ launchesFailed }) => launchesFailed),
+    replaced: Object.fromEntries(REPLACED_FOR.map((why) => [why, sum(({ replaced }) => replaced[why])])),
   };
 }
 

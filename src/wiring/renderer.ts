@@ -1,4 +1,6 @@
 import type { Settings } from '../config/settings.ts';
+import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
+import type { Engine } from '../fetch/engine.ts';
 import type { RenderName } from '../fetch/remote/render-message.ts';
 import { startRenderWorker } from '../fetch/remote/render-worker.ts';
 import { sealCalls } from '../fetch/remote/sealed-calls.ts';
@@ -6,10 +8,11 @@ import type { Logger } from '../observe/logger.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Consumer, Queue } from '../ports/queue.ts';
 import { createCallSeal } from '../sessions/call-seal.ts';
-import { openBrowsers } from './open-browsers.ts';
+import { type Browsers, openBrowsers } from './open-browsers.ts';
 
 /** The part of the platform that answers renders for the owners of hosts. */
 export interface Renderer {
+  readonly browsers: Browsers;
   /** Throws NO_BROWSER where there is nothing to render with. */
   start(): Promise<void>;
   /** Finishes what is under way, up to the deadline. */
@@ -27,25 +30,71 @@ export interface RendererParts {
 export function createRenderer({ name, settings, queue, blobs, logger }: RendererParts): Renderer {
   const browsers = openBrowsers(settings, logger);
   let answering: Consumer | null = null;
+  let changing: Promise<void> = Promise.resolve();
+  let isStopped = false;
+
+  const begin = () =>
+    startRenderWorker({
+      name,
+      queue: sealCalls(queue, createCallSeal(settings.vaultKey)),
+      blobs,
+      engine: retriedElsewhere(browsers.engine(name)),
+      // Who waits for a page here could have been served elsewhere.
+      concurrency: browsers.pagesAtOnce,
+      logger,
+    });
+
+  /** While no browser can be launched here, other workers get the calls; a browser that is just replaced is waited for. */
+  async function follow(): Promise<void> {
+    const { state, code, reason } = await browsers.health(name);
+    if (isStopped) return;
+    const canRender = state !== 'failing' || code === 'BROWSER_LOST';
+    if (canRender && answering === null) {
+      logger.info({ engine: name }, 'render worker takes calls again');
+      answering = await begin();
+    } else if (!canRender && answering !== null) {
+      logger.warn({ engine: name, reason }, 'render worker takes no calls: it has no browser');
+      const consumer = answering;
+      answering = null;
+      await consumer.stop();
+    }
+  }
+
   return {
+    browsers,
     async start() {
       await browsers.require(name);
-      answering = await startRenderWorker({
-        name,
-        queue: sealCalls(queue, createCallSeal(settings.vaultKey)),
-        blobs,
-        engine: browsers.engine(name),
-        // Who waits for a page here could have been served elsewhere.
-        concurrency: browsers.pagesAtOnce,
-        logger,
+      answering = await begin();
+      browsers.onChange(() => {
+        changing = changing.then(follow).catch((error: unknown) => {
+          logger.warn({ engine: name, err: error }, 'render worker could not be paused or resumed');
+        });
       });
     },
     async stop(deadlineMs) {
+      isStopped = true;
       // Ending the browsers ends the renders that outlast the deadline; their callers ask another worker.
       const giveUp = setTimeout(() => void browsers.close(), deadlineMs);
+      await changing;
       await answering?.stop();
       clearTimeout(giveUp);
       await browsers.close();
     },
+  };
+}
+
+/** A worker that has lost its browser for good is not the only one: the URL is rendered by another. */
+function retriedElsewhere(engine: Engine): Engine {
+  return {
+    name: engine.name,
+    async fetch(request) {
+      try {
+        return await engine.fetch(request);
+      } catch (error) {
+        if (!isScrapifieError(error) || error.code !== 'NO_BROWSER') throw error;
+        throw new ScrapifieError('BROWSER_LOST', `This worker has no browser any more: ${error.message}`);
+      }
+    },
+    close: () => engine.close(),
   };
 }

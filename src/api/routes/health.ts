@@ -98,5 +98,6 @@ export function addHealthRoutes(app: App, { readiness, version, metrics, logger 
 /** The code of the first part that has one with which a 503 may be tried again. */
 function codeOf(codes: readonly (ErrorCode | undefined)[]): ErrorCode {
   const fits = (code: ErrorCode) => ERRORS[code].httpStatus === 503 && ERRORS[code].retry === 'later';
-  return codes.find((code) => code !== undefined && fits(code)) ?? 'STORE_UNAVAILABLE';
+  const fitting = codes.find((code) => code !== undefined && fits(code));
+  return fitting ?? (codes.includes('NO_BROWSER') ? 'BROWSER_UNAVAILABLE' : 'STORE_UNAVAILABLE');
 }

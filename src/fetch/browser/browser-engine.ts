@@ -1,4 +1,5 @@
 import type { Page } from 'patchright-core';
+import type { ErrorCode } from '../../errors/registry.ts';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { EngineName } from '../../model/attempt.ts';
 import type { PuzzleResult } from '../../model/render.ts';
@@ -6,13 +7,14 @@ import type { Engine, FetchRequest, FetchResponse } from '../engine.ts';
 import type { BrowserRig } from './browser-rig.ts';
 import { cdpTools } from './cdp-tools.ts';
 import { type ContextHooks, contextPlanFor } from './context-plan.ts';
-import { Deadline } from './deadline.ts';
+import { Deadline, orAborted } from './deadline.ts';
 import { type ArrangeHeaders, checkHeaders } from './document-gate.ts';
 import type { NetworkWatchLimits } from './network-watch.ts';
+import type { PageLease } from './page-lease.ts';
 import { checkPlain, plainTools } from './plain-tools.ts';
 import type { ActionManner } from './render-actions.ts';
 import { RenderAttempt } from './render-attempt.ts';
-import { cancelled, mapNavigationError, shuttingDown } from './render-errors.ts';
+import { browserLost, cancelled, mapNavigationError, shuttingDown } from './render-errors.ts';
 import type { RenderRequest, RenderResponse } from './render-request.ts';
 
 /** An engine that shows pages. `fetch` is `render` for those who know all engines. */
@@ -95,6 +97,18 @@ class BrowserEngine implements RenderEngine {
     await this.options.rig.close();
   }
 
+  /** What the attempt has failed with: the loss of the whole browser, where that is behind it. */
+  private async blame(error: unknown, lease: PageLease, ended: AbortSignal): Promise<unknown> {
+    // A crash is heard of in many ways, of which only one says so.
+    const told = () => (lease.lost.aborted ? (lease.lost.reason as unknown) : error);
+    const first = told();
+    if (!isScrapifieError(first) || !DOUBTFUL.has(first.code) || ended.aborted) return first;
+    const isAlive = await orAborted(lease.isBrowserAlive(), ended).catch(() => true);
+    const known = told();
+    if (isAlive || (isScrapifieError(known) && known.code === 'BROWSER_LOST')) return known;
+    return browserLost('it ended unexpectedly', known);
+  }
+
   private async attempt(request: RenderRequest): Promise<RenderResponse> {
     const host = check(request);
     if (this.closing.signal.aborted) throw shuttingDown();
@@ -132,10 +146,10 @@ class BrowserEngine implements RenderEngine {
         }
         return await attempt.run();
       } catch (error) {
-        // A crash is heard of in many ways, of which only one says so.
-        if (lease.lost.aborted) throw lease.lost.reason;
-        isLost = isScrapifieError(error) && error.code === 'BROWSER_CRASHED';
-        throw error;
+        const failure = await this.blame(error, lease, ended);
+        // A page whose process ended says nothing about the browser, and a browser that is gone is known to the pool.
+        isLost = !lease.lost.aborted && isScrapifieError(failure) && LOSSES.has(failure.code);
+        throw failure;
       } finally {
         lease.release(isLost ? 'lost' : attempt.isPageBroken ? 'broken' : 'clean');
       }
@@ -147,6 +161,11 @@ class BrowserEngine implements RenderEngine {
     }
   }
 }
+
+/** After these the browser is not to be trusted any more. */
+const LOSSES: ReadonlySet<ErrorCode> = new Set(['BROWSER_CRASHED', 'BROWSER_LOST']);
+/** These may be the site's doing or the browser's. */
+const DOUBTFUL: ReadonlySet<ErrorCode> = new Set(['BROWSER_CRASHED', 'BROWSER_LOST', 'TASK_TIMEOUT']);
 
 /** Throws what can be known to be wrong before a browser is asked. Returns the host. */
 function check(request: RenderRequest): string {

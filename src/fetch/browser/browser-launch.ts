@@ -1,7 +1,9 @@
 import { type Browser, chromium } from 'patchright-core';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { markProgram, type ProgramMark } from './browser-program.ts';
 import { chromiumFlags } from './chromium-flags.ts';
 import { settlesWithin } from './deadline.ts';
+import { isExecutable } from './find-browser.ts';
 import { mendSessions } from './library-mends.ts';
 import type { PoolSettings } from './pool-options.ts';
 import { type RemoteAddress, withoutAddresses } from './remote-address.ts';
@@ -9,13 +11,16 @@ import { plainMessage } from './render-errors.ts';
 
 type LaunchOptions = Pick<
   PoolSettings,
-  'source' | 'proxy' | 'rendererLimit' | 'launchTimeoutMs' | 'extraFlags' | 'env' | 'library'
+  'source' | 'proxy' | 'rendererLimit' | 'launchTimeoutMs' | 'extraFlags' | 'env' | 'library' | 'relocate'
 >;
 
 export interface LaunchedBrowser {
   readonly browser: Browser;
   /** Null for one that somebody else has started. */
   readonly pid: number | null;
+  /** What it was started from; null for one that somebody else has started. */
+  readonly program: ProgramMark | null;
+  readonly path: string | null;
 }
 
 /** Chromium refuses to run its sandbox as root. */
@@ -41,7 +46,10 @@ async function launchBrowser(executablePath: string, options: LaunchOptions): Pr
     ...(env === undefined ? {} : { env }),
   });
   try {
-    return { browser, pid: await pidOf(browser) };
+    const asking = pidOf(browser);
+    if (!(await settlesWithin(asking, timeoutMs))) throw new Error('the browser does not answer');
+    const pid = await asking;
+    return { browser, pid, program: await markProgram(executablePath, pid), path: executablePath };
   } catch (error) {
     await settlesWithin(browser.close(), timeoutMs);
     throw error;
@@ -55,7 +63,7 @@ async function connectBrowser(
 ): Promise<LaunchedBrowser> {
   const browser =
     kind === 'cdp' ? await library.connectOverCDP(url, { timeout }) : await library.connect(url, { timeout });
-  return { browser, pid: null };
+  return { browser, pid: null, program: null, path: null };
 }
 
 async function pidOf(browser: Browser): Promise<number> {
@@ -69,11 +77,15 @@ async function pidOf(browser: Browser): Promise<number> {
 
 const FIRST_BACKOFF_MS = 500;
 const LAST_BACKOFF_MS = 30_000;
+/** To see whether a program is there costs next to nothing. */
+const LAST_LOOK_MS = 2_000;
 
 /** Starts browsers, or connects to them. After each failure in a row the pause that it asks for doubles. */
 export class BrowserStarter {
   private readonly options: LaunchOptions & Pick<PoolSettings, 'random'>;
   private failures = 0;
+  /** Where the program was last found. */
+  private path: string | null = null;
 
   constructor(options: LaunchOptions & Pick<PoolSettings, 'random'>) {
     this.options = options;
@@ -85,15 +97,20 @@ export class BrowserStarter {
     try {
       const launched =
         typeof source === 'string'
-          ? await launchBrowser(source, this.options)
+          ? await launchBrowser(await this.locate(source), this.options)
           : await connectBrowser(source, this.options);
       this.failures = 0;
       mendSessions(launched.browser);
       return launched;
     } catch (error) {
-      const longest = Math.min(LAST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** this.failures);
+      const isMissing = isScrapifieError(error) && error.code === 'NO_BROWSER';
+      const longest = Math.min(
+        isMissing ? LAST_LOOK_MS : LAST_BACKOFF_MS,
+        FIRST_BACKOFF_MS * 2 ** this.failures,
+      );
       const backoffMs = longest * (0.5 + this.options.random() / 2);
       this.failures += 1;
+      if (isMissing) throw new ScrapifieError('NO_BROWSER', error.message, { retryAfterMs: backoffMs });
       if (typeof source === 'string') {
         const why = `it does not start (${plainMessage(error)})`;
         throw new ScrapifieError('BROWSER_UNAVAILABLE', why, { cause: error, retryAfterMs: backoffMs });
@@ -102,6 +119,19 @@ export class BrowserStarter {
       const why = `the one at ${source.shown} cannot be reached (${reasonOf(error)})`;
       throw new ScrapifieError('BROWSER_UNAVAILABLE', why, { retryAfterMs: backoffMs });
     }
+  }
+
+  /** The program to start, looked for anew when it is not where it was. Throws NO_BROWSER when there is none. */
+  private async locate(source: string): Promise<string> {
+    const known = this.path ?? source;
+    if (await isExecutable(known)) return known;
+    const found = (await this.options.relocate?.()) ?? null;
+    this.path = found;
+    if (found !== null && (await isExecutable(found))) return found;
+    throw new ScrapifieError(
+      'NO_BROWSER',
+      `The browser at ${known} is not there any more, and there is no other one; \`scrapifie doctor --install\` installs one, or name one in SCRAPIFIE_BROWSER_PATH`,
+    );
   }
 }
 

@@ -1,8 +1,13 @@
 import { isScrapifieError, type ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { BrowserStarter } from './browser-launch.ts';
-import { settlesWithin } from './deadline.ts';
+import type { LaunchedBrowser } from './browser-launch.ts';
+import { orAborted, settlesWithin } from './deadline.ts';
+import type { ProxyPass } from './guard-proxy.ts';
+import { LaunchControl } from './launch-control.ts';
 import type { PageLease, PoolStats } from './page-lease.ts';
+import { PageWaiters, type Waiter } from './page-waiters.ts';
+import type { BrowserHealth } from './pool-health.ts';
 import { type BrowserPoolOptions, type PoolSettings, withDefaults } from './pool-options.ts';
+import { PoolRecord } from './pool-record.ts';
 import {
   type ContextPlan,
   inUse,
@@ -11,15 +16,7 @@ import {
   type PooledPage,
 } from './pooled-browser.ts';
 import { treeBytes } from './process-tree.ts';
-import { browserCrashed, browserUnavailable, cancelled, shuttingDown, tookTooLong } from './render-errors.ts';
-
-interface Waiter {
-  readonly plan: ContextPlan;
-  readonly grant: (lease: PageLease) => void;
-  readonly refuse: (error: ScrapifieError) => void;
-  isDone: boolean;
-  tries: number;
-}
+import { browserLost, browserUnavailable, cancelled, shuttingDown } from './render-errors.ts';
 
 /** No other browser would do better. */
 const isFault = ({ code }: ScrapifieError): boolean =>
@@ -36,24 +33,27 @@ const MOST_TRIES = 3;
  */
 export class BrowserPool {
   private readonly options: PoolSettings;
-  private readonly starter: BrowserStarter;
+  private readonly launches: LaunchControl;
   /** Bounded by `maxBrowsers`, like the launches. */
   private readonly browsers = new Set<PooledBrowser>();
-  private launching = 0;
-  /** Launches under way, so that closing leaves none behind. */
-  private readonly starting = new Set<Promise<void>>();
-  private noLaunchUntil = 0;
-  private whyNoLaunch = '';
-  /** Bounded by whoever calls, and each by its time. */
-  private readonly waiting: Waiter[] = [];
+  private readonly waiters: PageWaiters;
+  private readonly record: PoolRecord;
   private isClosed = false;
-  private launched = 0;
-  private crashed = 0;
-  private recycled = 0;
 
   constructor(options: BrowserPoolOptions) {
     this.options = withDefaults(options);
-    this.starter = new BrowserStarter(this.options);
+    this.record = new PoolRecord(this.options);
+    this.waiters = new PageWaiters((waiter, error) => this.lateFor(waiter, error));
+    this.launches = new LaunchControl({
+      settings: this.options,
+      onLaunched: (launched) => this.onLaunched(launched),
+      onChange: () => this.onLaunchEnded(),
+    });
+  }
+
+  /** Whether pages can be shown, as far as is known. */
+  get health(): BrowserHealth {
+    return this.record.health(this.browsers, this.launches.failure);
   }
 
   get stats(): PoolStats {
@@ -65,10 +65,12 @@ export class BrowserPool {
       contexts: sum(({ contexts }) => contexts.size),
       pagesOpen: sum(({ openPages }) => openPages),
       pagesInUse: sum(({ pagesInUse }) => pagesInUse),
-      waiting: this.waiting.length,
-      launched: this.launched,
-      crashed: this.crashed,
-      recycled: this.recycled,
+      waiting: this.waiters.count,
+      launched: this.launches.launched,
+      launchesFailed: this.launches.failed,
+      crashed: this.record.crashed,
+      recycled: this.record.recycled,
+      replaced: { ...this.record.replaced },
     };
   }
 
@@ -77,48 +79,36 @@ export class BrowserPool {
     return [...this.browsers].map(({ pid }) => pid).filter((pid) => pid !== null);
   }
 
-  acquire(plan: ContextPlan, timeoutMs: number, signal?: AbortSignal): Promise<PageLease> {
-    const { promise, resolve, reject } = Promise.withResolvers<PageLease>();
-    if (this.isClosed) reject(shuttingDown());
-    else if (signal?.aborted === true) reject(cancelled(signal.reason));
-    else {
-      const waiter: Waiter = { plan, grant: resolve, refuse: reject, isDone: false, tries: 0 };
-      const leave = (error: ScrapifieError) => this.refuse(waiter, error);
-      const onAbort = () => leave(cancelled(signal?.reason));
-      const timer = setTimeout(() => leave(tookTooLong('Waiting for a page', timeoutMs)), timeoutMs);
-      signal?.addEventListener('abort', onAbort, { once: true });
-      const over = () => {
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', onAbort);
-      };
-      promise.then(over, over);
-      this.waiting.push(waiter);
-      this.pump();
-    }
-    return promise;
+  async acquire(plan: ContextPlan, timeoutMs: number, signal?: AbortSignal): Promise<PageLease> {
+    if (this.isClosed) throw shuttingDown();
+    if (signal?.aborted === true) throw cancelled(signal.reason);
+    const lease = this.waiters.join(plan, timeoutMs, signal);
+    this.pump();
+    return lease;
   }
 
   async close(): Promise<void> {
     this.isClosed = true;
-    for (const waiter of [...this.waiting]) this.refuse(waiter, shuttingDown());
+    this.waiters.refuseAll(shuttingDown());
     // A browser that is just starting is closed when it has started.
-    await Promise.all(this.starting);
+    await this.launches.close();
     await Promise.all([...this.browsers].map((browser) => browser.close(shuttingDown())));
   }
 
   /** Places whoever can be placed, in the order they came. */
   private pump(): void {
-    for (const waiter of [...this.waiting]) {
-      if (this.place(waiter)) this.waiting.splice(this.waiting.indexOf(waiter), 1);
-    }
+    this.waiters.placeAll((waiter) => this.place(waiter));
     for (const browser of [...this.browsers]) this.tend(browser);
     // One more browser only helps where those that are there cannot take another page.
     const isFull = this.openPages >= this.options.pagesAtOnce || this.candidates().length > 0;
-    const isAtLimit = this.browsers.size + this.launching >= this.options.maxBrowsers;
-    const isWanted = this.waiting.length > this.launching * this.options.pagesEach;
-    if (!isWanted || isFull || isAtLimit) return;
-    if (performance.now() >= this.noLaunchUntil) this.launch();
-    else if (this.browsers.size + this.launching === 0) this.refuseAll(this.launchFailure());
+    const isAtLimit = this.browsers.size + this.launches.underWay >= this.options.maxBrowsers;
+    const isWanted = this.waiters.count > this.launches.underWay * this.options.pagesEach;
+    const hasNone = this.browsers.size + this.launches.underWay === 0;
+    // While nothing works, a browser is launched without being wanted, to notice when it works again.
+    const isOwed = hasNone && (this.record.lostFor !== null || this.launches.failure !== null);
+    if (!(isWanted || isOwed) || isFull || isAtLimit) return;
+    if (!this.launches.isPaused) this.launches.launch();
+    else if (hasNone && this.launches.refusal !== null) this.waiters.refuseAll(this.launches.refusal);
   }
 
   private get openPages(): number {
@@ -145,7 +135,7 @@ export class BrowserPool {
       if (browser.contexts.size >= this.options.maxContexts && !this.dropContext(browser)) continue;
       return this.open(browser.openContext(waiter.plan, performance.now()), waiter);
     }
-    const isAtLimit = this.browsers.size + this.launching >= this.options.maxBrowsers;
+    const isAtLimit = this.browsers.size + this.launches.underWay >= this.options.maxBrowsers;
     return isAtLimit ? this.makeRoom([...this.browsers]) : false;
   }
 
@@ -163,16 +153,17 @@ export class BrowserPool {
 
   private open(home: PooledContext, waiter: Waiter): true {
     home.opening += 1;
-    this.openWithin(home, this.options.launchTimeoutMs)
+    waiter.opening = home.browser;
+    const opened = home.browser.watch.begin('opening');
+    this.openWithin(home, this.options.openTimeoutMs)
+      .finally(() => {
+        opened();
+        home.opening -= 1;
+        waiter.opening = null;
+      })
       .then(
-        (pooled) => {
-          home.opening -= 1;
-          this.hand(pooled, waiter);
-        },
-        (error: unknown) => {
-          home.opening -= 1;
-          this.again(waiter, error);
-        },
+        (pooled) => this.hand(pooled, waiter),
+        (error: unknown) => this.again(waiter, error),
       )
       .finally(() => this.pump());
     return true;
@@ -182,11 +173,13 @@ export class BrowserPool {
   private again(waiter: Waiter, error: unknown): void {
     if (waiter.isDone) return;
     waiter.tries += 1;
-    if (this.isClosed) this.refuse(waiter, shuttingDown());
-    else if (isScrapifieError(error) && isFault(error)) this.refuse(waiter, error);
+    if (this.isClosed) this.waiters.refuse(waiter, shuttingDown());
+    else if (isScrapifieError(error) && isFault(error)) this.waiters.refuse(waiter, error);
+    // Most of its time is gone; it comes again with all of it.
+    else if (isScrapifieError(error) && error.code === 'BROWSER_LOST') this.waiters.refuse(waiter, error);
     else if (waiter.tries >= MOST_TRIES)
-      this.refuse(waiter, browserUnavailable('no page could be opened', error));
-    else this.waiting.unshift(waiter);
+      this.waiters.refuse(waiter, browserUnavailable('no page could be opened', error));
+    else this.waiters.putBack(waiter);
   }
 
   private hand(pooled: PooledPage, waiter: Waiter): void {
@@ -213,19 +206,24 @@ export class BrowserPool {
     waiter.isDone = true;
     const lost = new AbortController();
     pooled.lost = lost;
+    const used = home.browser.watch.begin('use');
     pooled.streak += 1;
     home.lastUsedAt = performance.now();
     let isOver = false;
     waiter.grant({
       page: pooled.page,
       proxyUsername: home.pass.username,
+      proxyLogin: proxyLoginOf(home, this.options.usesProxy),
       lost: lost.signal,
+      isBrowserAlive: () => this.isAlive(home.browser),
       release: (state) => {
         if (isOver) return;
         isOver = true;
+        used();
         pooled.lost = null;
         home.browser.served += 1;
-        if (state === 'lost') home.browser.isRetiring = true;
+        if (state === 'lost') home.browser.retire('distrusted');
+        if (state === 'clean' && !home.browser.lost.aborted) this.record.noteProven();
         if (state !== 'clean' || lost.signal.aborted) this.discard(pooled);
         else this.putBack(pooled);
         this.pump();
@@ -289,7 +287,8 @@ export class BrowserPool {
   private tend(browser: PooledBrowser): void {
     const { pagesPerBrowser, measureEveryMs, maxBrowserBytes, idleMs } = this.options;
     const now = performance.now();
-    if (browser.served >= pagesPerBrowser) browser.isRetiring = true;
+    if (browser.served >= pagesPerBrowser) browser.retire('limits');
+    this.record.lookAtProgram(browser, now, () => this.pump());
     if (browser.idleTimer !== null) clearTimeout(browser.idleTimer);
     browser.idleTimer = null;
     if (browser.pagesInUse === 0) {
@@ -304,7 +303,7 @@ export class BrowserPool {
     treeBytes(browser.pid).then(
       (bytes) => {
         if (bytes === null || bytes <= maxBrowserBytes || browser.isRetiring) return;
-        browser.isRetiring = true;
+        browser.retire('limits');
         this.pump();
       },
       () => {},
@@ -313,7 +312,8 @@ export class BrowserPool {
 
   private recycle(browser: PooledBrowser): void {
     if (browser.isClosing) return;
-    this.recycled += 1;
+    this.record.recycled += 1;
+    this.record.noteReplaced(browser.retiringFor ?? 'limits', 'after its last page');
     void browser.close();
   }
 
@@ -321,72 +321,76 @@ export class BrowserPool {
     if (browser.pagesInUse === 0) void browser.close();
   }
 
-  private launch(): void {
-    this.launching += 1;
-    const { proxy, usesProxy, closeTimeoutMs } = this.options;
-    const starting = this.starter
-      .start()
-      .then(
-        ({ browser, pid }) => {
-          const pooled = new PooledBrowser({
-            browser,
-            pid,
-            proxy,
-            usesProxy,
-            closeTimeoutMs,
-            onGone: (gone, hasCrashed) => this.onGone(gone, hasCrashed),
-            onPageLost: (page) => this.discard(page),
-          });
-          this.launched += 1;
-          this.browsers.add(pooled);
-          return this.isClosed ? pooled.close(shuttingDown()) : undefined;
-        },
-        (error: ScrapifieError) => {
-          const pauseMs = error.retryAfterMs ?? 0;
-          this.noLaunchUntil = performance.now() + pauseMs;
-          this.whyNoLaunch = error.message;
-          setTimeout(() => this.pump(), pauseMs).unref();
-        },
-      )
-      .finally(() => {
-        this.launching -= 1;
-        this.starting.delete(starting);
-        if (!this.isClosed) this.pump();
+  private onLaunched({ browser, pid, program, path }: LaunchedBrowser): Promise<void> | undefined {
+    const { proxy, usesProxy, closeTimeoutMs, watch } = this.options;
+    const pooled = new PooledBrowser({
+      browser,
+      pid,
+      proxy,
+      usesProxy,
+      closeTimeoutMs,
+      watch,
+      program,
+      onGone: (gone, hasCrashed) => this.onGone(gone, hasCrashed),
+      onDead: (why) => this.record.noteDead(why),
+      onPageLost: (page) => this.discard(page),
+    });
+    this.browsers.add(pooled);
+    if (this.isClosed) return pooled.close(shuttingDown());
+    this.record.noteLaunched(browser.version(), path);
+    // One that replaces a browser that did not work has to show that it does.
+    if (this.record.lostFor !== null) {
+      this.isAlive(pooled).then((isAlive) => {
+        if (isAlive) this.record.noteProven();
       });
-    this.starting.add(starting);
+    }
+    return undefined;
   }
 
-  private launchFailure(): ScrapifieError {
-    const retryAfterMs = Math.max(0, this.noLaunchUntil - performance.now());
-    return browserUnavailable(this.whyNoLaunch, undefined, retryAfterMs);
+  private onLaunchEnded(): void {
+    this.record.noteLaunchEnded(this.launches.failure);
+    if (!this.isClosed) this.pump();
   }
 
   private onGone(browser: PooledBrowser, hasCrashed: boolean): void {
     this.browsers.delete(browser);
-    if (hasCrashed) this.crashed += 1;
+    if (hasCrashed) {
+      this.record.crashed += 1;
+      this.record.noteReplaced('ended', 'its process ended');
+    }
     if (!this.isClosed) this.pump();
   }
 
-  private refuse(waiter: Waiter, error: ScrapifieError): void {
-    if (waiter.isDone) return;
-    waiter.isDone = true;
-    const at = this.waiting.indexOf(waiter);
-    if (at !== -1) this.waiting.splice(at, 1);
-    waiter.refuse(error);
+  /** By a probe that begins now; false also when the browser has ended by then. */
+  private async isAlive(browser: PooledBrowser): Promise<boolean> {
+    if (browser.lost.aborted) return false;
+    return (await browser.watch.isAlive(performance.now())) && !browser.lost.aborted;
   }
 
-  private refuseAll(error: ScrapifieError): void {
-    for (const waiter of [...this.waiting]) this.refuse(waiter, error);
+  /** A request that got no page in time because no browser could open one says nothing about its site. */
+  private lateFor({ opening }: Waiter, late: ScrapifieError): ScrapifieError {
+    const isOurs = opening !== null || this.browsers.size === 0 || this.health.state === 'failing';
+    return isOurs ? browserLost('no page could be opened in time', late) : late;
   }
 
   private async openWithin(home: PooledContext, limitMs: number): Promise<PooledPage> {
     const opened = home.browser.openPage(home);
-    if (await settlesWithin(opened, limitMs)) return opened;
+    const isInTime = await orAborted(settlesWithin(opened, limitMs), home.browser.lost);
+    if (isInTime) return opened;
     // It may still come, and nobody waits for it then.
     opened.then(
       (late) => this.discard(late),
       () => {},
     );
-    throw browserCrashed('The browser');
+    if (!(await this.isAlive(home.browser))) throw home.browser.lost.reason;
+    // The browser works, this context does not: the next try has another.
+    if (inUse(home) <= 1) home.browser.closeContext(home).then(() => this.pump());
+    throw browserUnavailable(`a page did not open within ${limitMs} ms`);
   }
+}
+
+/** What a context has to show to its proxy: the guard's, or one that it goes to by itself. */
+function proxyLoginOf({ plan, pass }: PooledContext, usesProxy: boolean): ProxyPass | null {
+  if (usesProxy) return plan.isWatched === true ? pass : null;
+  return plan.upstream?.credentials ?? null;
 }

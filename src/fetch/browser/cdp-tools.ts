@@ -9,8 +9,8 @@ import { putByScript } from './storage-script.ts';
 
 /** By Chromium's own protocol. */
 export async function cdpTools(options: ToolOptions): Promise<PageTools> {
-  const { page, request, guard, watchesConsole, limits } = options;
-  const kit = await kitOf(page, watchesConsole, guard);
+  const { page, request, guard, watchesConsole, proxyLogin, limits } = options;
+  const kit = await kitOf(page, watchesConsole, guard, proxyLogin);
   const { cdp } = kit;
   const { wait, screenshot, pdf, actions = [] } = request;
   const awaitsIdle = [wait, ...actions].some(

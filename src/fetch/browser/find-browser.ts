@@ -129,7 +129,7 @@ function downloadFolder(env: FindBrowserOptions['env'], platform: NodeJS.Platfor
   return `${env.XDG_CACHE_HOME ?? `${env.HOME}/.cache`}/ms-playwright`;
 }
 
-async function isExecutable(path: string): Promise<boolean> {
+export async function isExecutable(path: string): Promise<boolean> {
   return access(path, constants.X_OK).then(
     () => true,
     () => false,

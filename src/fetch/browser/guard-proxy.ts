@@ -38,6 +38,8 @@ export interface GuardProxy {
   readonly url: string;
   /** Lets one context through, directly or by way of another proxy. */
   admit(upstream: ProxyEndpoint | null): ProxyPass;
+  /** Lets a context through that reaches nothing but a small page of the proxy's own, whatever it asks for. */
+  admitProbe(): ProxyPass;
   /**
    * A door of its own for who was let through, which needs no login: `http://127.0.0.1:port`. A browser that was given
    * a login for its proxy has every request looked at by its driver, and offers that login to any site that asks.
@@ -47,6 +49,11 @@ export interface GuardProxy {
   dismiss(username: string): void;
   /** Why this context could not reach the host lately; null when nothing went wrong. */
   failureOf(username: string, url: URL): Error | null;
+  /**
+   * Whether a browser without leave has asked for this host just now. A browser does so after its network process was
+   * started anew: its contexts have then forgotten which proxy is theirs, and nothing of it can be loaded any more.
+   */
+  wasUnknown(url: URL): boolean;
   /** Contexts that have leave. */
   readonly admitted: number;
   close(): Promise<void>;
@@ -60,7 +67,13 @@ interface Guest {
   readonly sockets: Set<Duplex>;
   /** Its own, once it has one. */
   door: Server | null;
+  readonly isProbe: boolean;
 }
+
+const PROBE_PAGE = '<!doctype html><title>probe</title>';
+/** How long a request of a browser without leave explains what went wrong. */
+const UNKNOWN_MS = 15_000;
+const MOST_UNKNOWN = 1_024;
 
 const CHALLENGE = 'Basic realm="browser"';
 const MAX_HEADER_BYTES = 131_072;
@@ -90,6 +103,15 @@ export async function startGuardProxy(options: GuardProxyOptions): Promise<Guard
   /** Bounded by the browser pool's contexts. */
   const guests = new Map<string, Guest>();
   const directAgent = agentFor(direct);
+  /** When a host was last asked for without leave. A browser that has a login shows it only once it was refused. */
+  const unknown = new Map<string, number>();
+  const noteUnknown = (url: URL | null): void => {
+    if (url === null) return;
+    unknown.delete(url.host);
+    unknown.set(url.host, performance.now());
+    const [oldest] = unknown.keys();
+    if (unknown.size > MOST_UNKNOWN && oldest !== undefined) unknown.delete(oldest);
+  };
 
   const byLogin = (request: IncomingMessage): [string, Guest] | null => {
     const login = /^Basic (\S+)$/i.exec(request.headers['proxy-authorization'] ?? '')?.[1] ?? '';
@@ -107,11 +129,17 @@ export async function startGuardProxy(options: GuardProxyOptions): Promise<Guard
     found: [string, Guest] | null,
   ): void => {
     if (found === null) {
+      noteUnknown(URL.parse(request.url ?? ''));
       response.writeHead(407, { 'proxy-authenticate': CHALLENGE, 'content-length': 0 }).end();
       return;
     }
     const [username, guest] = found;
+    unknown.delete(URL.parse(request.url ?? '')?.host ?? '');
     remember(guest, request.socket);
+    if (guest.isProbe) {
+      response.writeHead(200, { 'content-type': 'text/html', 'cache-control': 'no-store' }).end(PROBE_PAGE);
+      return;
+    }
     forwardRequest(request, response, guest.agent, (url, error) => notes.add(username, url, error));
   };
 
@@ -124,12 +152,18 @@ export async function startGuardProxy(options: GuardProxyOptions): Promise<Guard
     client.on('error', () => client.destroy());
     const target = URL.parse(`http://${request.url}`);
     if (found === null || target === null) {
+      noteUnknown(target);
       const status = target === null ? '400 Bad Request' : '407 Proxy Authentication Required';
       client.end(`HTTP/1.1 ${status}\r\nProxy-Authenticate: ${CHALLENGE}\r\nContent-Length: 0\r\n\r\n`);
       return;
     }
     const [username, guest] = found;
+    unknown.delete(target.host);
     remember(guest, client);
+    if (guest.isProbe) {
+      client.end('HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n');
+      return;
+    }
     const host = target.hostname.replace(/^\[|\]$/g, '');
     guest.connect(host, Number(target.port) || 80).then(
       (server) => join(client, server, head),
@@ -171,17 +205,27 @@ export async function startGuardProxy(options: GuardProxyOptions): Promise<Guard
     if (guest.agent !== directAgent) guest.agent.destroy();
   };
 
+  const admit = (upstream: ProxyEndpoint | null, isProbe: boolean): ProxyPass => {
+    const [username, password] = [randomBytes(9).toString('hex'), randomBytes(24).toString('hex')];
+    const connect = upstream === null ? direct : by(upstream);
+    const agent = upstream === null ? directAgent : agentFor(connect);
+    const digest = digestOf(password);
+    guests.set(username, { digest, connect, agent, sockets: new Set(), door: null, isProbe });
+    return { username, password };
+  };
+
   return {
     url: urlOf(server),
     get admitted() {
       return guests.size;
     },
-    admit(upstream) {
-      const [username, password] = [randomBytes(9).toString('hex'), randomBytes(24).toString('hex')];
-      const connect = upstream === null ? direct : by(upstream);
-      const agent = upstream === null ? directAgent : agentFor(connect);
-      guests.set(username, { digest: digestOf(password), connect, agent, sockets: new Set(), door: null });
-      return { username, password };
+    admit: (upstream) => admit(upstream, false),
+    admitProbe: () => admit(null, true),
+    wasUnknown({ host, hostname, port, protocol }) {
+      // A tunnel's target always has its port.
+      const withPort = `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
+      const at = Math.max(unknown.get(host) ?? 0, unknown.get(withPort) ?? 0);
+      return at > 0 && performance.now() - at < UNKNOWN_MS;
     },
     async doorFor(username) {
       const door = await open(() => {

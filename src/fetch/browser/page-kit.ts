@@ -1,5 +1,6 @@
 import type { CDPSession, Page } from 'patchright-core';
 import type { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { ProxyPass } from './guard-proxy.ts';
 import { PageWorld } from './page-world.ts';
 import type { HeaderEntry, PausedRequest } from './protocol.ts';
 import type { RequestGuard } from './request-guard.ts';
@@ -32,6 +33,7 @@ export async function kitOf(
   page: Page,
   watchesConsole: boolean,
   guard: RequestGuard | null,
+  proxyLogin: ProxyPass | null = null,
 ): Promise<PageKit> {
   const known = kits.get(page);
   if (known !== undefined) return known;
@@ -41,7 +43,7 @@ export async function kitOf(
     cdp.send('Page.enable'),
     cdp.send('Network.enable', { maxTotalBufferSize: BUFFER_BYTES, maxResourceBufferSize: BUFFER_BYTES }),
     cdp.send('Fetch.enable', {
-      handleAuthRequests: watchesConsole,
+      handleAuthRequests: true,
       patterns: [
         // Where the library stops at every request, ours are those for documents; else all are, because who has not
         // stopped a request is not asked when it wants a password.
@@ -84,9 +86,16 @@ export async function kitOf(
     if (guard === null) onPaused(event);
     else onGuarded(event, guard).catch(() => refuse(cdp, event.requestId));
   });
-  // Nobody is there to be asked for a password; the page is what it is without.
-  cdp.on('Fetch.authRequired', ({ requestId }) => {
-    const authChallengeResponse = { response: 'CancelAuth' } as const;
+  /** The request whose proxy login was sent last: a proxy that asks for it twice does not accept it. */
+  let loggedIn = '';
+  cdp.on('Fetch.authRequired', ({ requestId, authChallenge }) => {
+    // A session that stops a request is asked for the login as well, and its answer is final: the library's session,
+    // which knows the login of the context's proxy, is then not asked. Sites get no login; their page is the 401.
+    const isProxy = authChallenge.source === 'Proxy' && proxyLogin !== null && loggedIn !== requestId;
+    if (isProxy) loggedIn = requestId;
+    const authChallengeResponse = isProxy
+      ? { response: 'ProvideCredentials' as const, ...proxyLogin }
+      : { response: 'CancelAuth' as const };
     cdp.send('Fetch.continueWithAuth', { requestId, authChallengeResponse }).catch(() => {});
   });
   kits.set(page, kit);

@@ -2,6 +2,7 @@ import type { Page } from 'patchright-core';
 import type { BlockedKind, BrowserStorage, CapturedXhr } from '../../model/render.ts';
 import type { Redirect } from '../engine.ts';
 import type { ArrangeHeaders, BareDocument, DocumentAnswer } from './document-gate.ts';
+import type { ProxyPass } from './guard-proxy.ts';
 import type { NetworkWatchLimits } from './network-watch.ts';
 import type { Body } from './paused-body.ts';
 import type { RenderRequest } from './render-request.ts';
@@ -77,5 +78,7 @@ export interface ToolOptions {
   /** Null where nothing forbidden can be reached anyway. */
   readonly guard: RequestGuard | null;
   readonly watchesConsole: boolean;
+  /** Sent to the guard's proxy, and to no site. */
+  readonly proxyLogin: ProxyPass | null;
   readonly limits: NetworkWatchLimits;
 }

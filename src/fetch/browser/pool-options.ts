@@ -1,6 +1,8 @@
 import type { BrowserType } from 'patchright-core';
+import type { WatchLimits } from './browser-watch.ts';
 import type { GuardProxy } from './guard-proxy.ts';
 import type { RenderLimits } from './memory-budget.ts';
+import type { PoolEvent } from './pool-health.ts';
 import type { RemoteAddress } from './remote-address.ts';
 
 export interface BrowserPoolOptions extends RenderLimits {
@@ -24,6 +26,21 @@ export interface BrowserPoolOptions extends RenderLimits {
   readonly closeTimeoutMs?: number | undefined;
   /** How often a browser's memory is looked at. */
   readonly measureEveryMs?: number | undefined;
+  /** For a page to open. */
+  readonly openTimeoutMs?: number | undefined;
+  readonly watch?: Partial<WatchLimits> | undefined;
+  /** How often it is looked whether the program of a browser was replaced or removed. */
+  readonly lookAtProgramEveryMs?: number | undefined;
+  /** How long requests wait for a program that is not there: one that is replaced is gone for a moment. */
+  readonly missingGraceMs?: number | undefined;
+  /** Looks for a browser program anew, when the one that was used is gone. Null when there is none. */
+  readonly relocate?: (() => Promise<string | null>) | undefined;
+  /** A browser runs now, of this version and, if it was started here, from this path. */
+  readonly onLaunched?: ((version: string, path: string | null) => void) | undefined;
+  /** The pool's `health` may have changed. */
+  readonly onHealth?: (() => void) | undefined;
+  /** Events worth a line in the log. */
+  readonly onEvent?: ((event: PoolEvent) => void) | undefined;
   readonly extraFlags?: readonly string[] | undefined;
   /** What the browser sees of the environment; this process's own unless told. */
   readonly env?: Readonly<Record<string, string>> | undefined;
@@ -31,6 +48,8 @@ export interface BrowserPoolOptions extends RenderLimits {
   readonly library?: BrowserType | undefined;
   readonly random?: (() => number) | undefined;
 }
+
+const WATCH: WatchLimits = { probeAfterMs: 5_000, probeEveryMs: 15_000, probeTimeoutMs: 10_000 };
 
 export function withDefaults(options: BrowserPoolOptions) {
   return {
@@ -43,6 +62,10 @@ export function withDefaults(options: BrowserPoolOptions) {
     launchTimeoutMs: options.launchTimeoutMs ?? 30_000,
     closeTimeoutMs: options.closeTimeoutMs ?? 5_000,
     measureEveryMs: options.measureEveryMs ?? 5_000,
+    openTimeoutMs: options.openTimeoutMs ?? 20_000,
+    watch: { ...WATCH, ...options.watch },
+    lookAtProgramEveryMs: options.lookAtProgramEveryMs ?? 5_000,
+    missingGraceMs: options.missingGraceMs ?? 15_000,
     usesProxy: options.usesProxy ?? true,
     random: options.random ?? Math.random,
   };

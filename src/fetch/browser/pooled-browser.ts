@@ -2,11 +2,14 @@ import { isIP } from 'node:net';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'patchright-core';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { ProxyEndpoint } from '../../model/proxy.ts';
+import type { ProgramMark } from './browser-program.ts';
+import { BrowserWatch, type WatchLimits } from './browser-watch.ts';
 import { settlesWithin } from './deadline.ts';
 import type { GuardProxy, ProxyPass } from './guard-proxy.ts';
 import { mendFrames } from './library-mends.ts';
+import type { ReplacedFor } from './pool-health.ts';
 import { killTree } from './process-tree.ts';
-import { browserCrashed } from './render-errors.ts';
+import { browserCrashed, browserLost } from './render-errors.ts';
 
 /** How to make the context that pages of one key share. */
 export interface ContextPlan {
@@ -64,9 +67,16 @@ export interface PooledBrowserOptions {
   readonly proxy: GuardProxy;
   readonly usesProxy: boolean;
   readonly closeTimeoutMs: number;
+  readonly watch: WatchLimits;
+  readonly program: ProgramMark | null;
   readonly onGone: (browser: PooledBrowser, hasCrashed: boolean) => void;
+  /** The browser does not answer any more and is being killed. */
+  readonly onDead: (why: string) => void;
   readonly onPageLost: (page: PooledPage) => void;
 }
+
+/** Answered by the guard's proxy itself; the name exists nowhere. */
+const PROBE_URL = 'http://probe.invalid/';
 
 /** One Chromium with its contexts. It opens and closes; which of them to use is the pool's decision. */
 export class PooledBrowser {
@@ -74,21 +84,47 @@ export class PooledBrowser {
   /** Bounded by the pool. */
   readonly contexts = new Map<string, PooledContext>();
   served = 0;
-  isRetiring = false;
+  /** Why it takes no new pages; null while it does. */
+  retiringFor: ReplacedFor | null = null;
   isGone = false;
+  readonly watch: BrowserWatch;
+  readonly program: ProgramMark | null;
+  programLookedAt = 0;
+  /** As its program's files looked when they were last found changed. */
+  changedProgram = '';
   measuredAt = 0;
   idleTimer: NodeJS.Timeout | null = null;
   /** Pages that are being closed, and still cost memory. */
   closing = 0;
   private readonly browser: Browser;
   private readonly options: PooledBrowserOptions;
+  private readonly ending = new AbortController();
   private closed: Promise<void> | null = null;
 
   constructor(options: PooledBrowserOptions) {
     this.options = options;
     this.browser = options.browser;
     this.pid = options.pid;
+    this.program = options.program;
+    this.watch = new BrowserWatch({
+      limits: options.watch,
+      probe: () => this.probe(),
+      onDead: (why) => this.abandon(why),
+    });
     this.browser.once('disconnected', () => this.onDisconnected());
+  }
+
+  get isRetiring(): boolean {
+    return this.retiringFor !== null;
+  }
+
+  retire(why: ReplacedFor): void {
+    this.retiringFor ??= why;
+  }
+
+  /** Aborts when the browser is lost, with the reason. */
+  get lost(): AbortSignal {
+    return this.ending.signal;
   }
 
   get isClosing(): boolean {
@@ -166,7 +202,7 @@ export class PooledBrowser {
   async openPage(home: PooledContext): Promise<PooledPage> {
     const context = await home.context;
     const page = await context.newPage();
-    if (home.isClosed || this.isGone) throw browserCrashed('The browser');
+    if (home.isClosed || this.isGone) throw browserLost('it ended unexpectedly');
     mendFrames(page);
     const pooled: PooledPage = {
       page,
@@ -198,7 +234,7 @@ export class PooledBrowser {
     const isClosed = await settlesWithin(page.close(), this.options.closeTimeoutMs);
     this.closing -= 1;
     home.closing -= 1;
-    if (!isClosed) this.isRetiring = true;
+    if (!isClosed) this.retire('distrusted');
   }
 
   /** Closes a context that no page is in use of. */
@@ -216,28 +252,70 @@ export class PooledBrowser {
     const closing = home.context.then((context) => context.close());
     const isClosed = await settlesWithin(closing, this.options.closeTimeoutMs);
     this.closing -= pages.length;
-    if (!isClosed) this.isRetiring = true;
+    if (!isClosed) this.retire('distrusted');
   }
 
   /** Ends the browser, by force if it does not go, and leaves no process of it behind. */
   close(reason: ScrapifieError | null = null): Promise<void> {
-    this.closed ??= this.end(reason, false);
+    this.closed ??= this.end(reason, 'closed');
     return this.closed;
   }
 
   private onDisconnected(): void {
-    this.closed ??= this.end(browserCrashed('The browser'), true);
+    this.closed ??= this.end(browserLost('it ended unexpectedly'), 'ended');
   }
 
-  private async end(reason: ScrapifieError | null, hasCrashed: boolean): Promise<void> {
-    this.isRetiring = true;
+  /** Its pages end at once, and its processes without being asked. */
+  private abandon(why: string): void {
+    if (this.closed !== null) return;
+    this.retire('unresponsive');
+    this.options.onDead(why);
+    this.closed = this.end(browserLost(why), 'unresponsive');
+  }
+
+  /** Uses everything that a page needs: a context of its own, a new process, the network process and a script. */
+  private async probe(): Promise<void> {
+    const { proxy, usesProxy, closeTimeoutMs } = this.options;
+    const pass = usesProxy ? proxy.admitProbe() : null;
+    let context: BrowserContext | null = null;
+    try {
+      const server = pass === null ? null : await proxy.doorFor(pass.username);
+      context = await this.browser.newContext({
+        serviceWorkers: 'block',
+        ...(server === null ? {} : { proxy: { server, bypass: '<-loopback>' } }),
+      });
+      const page = await context.newPage();
+      mendFrames(page);
+      const crashed = new Promise<never>((_, reject) => {
+        page.once('crash', () => reject(new Error('the process of the test page ended')));
+      });
+      crashed.catch(() => {});
+      const shown = async (): Promise<unknown> => {
+        if (server !== null) await page.goto(PROBE_URL, { timeout: 0 });
+        return page.evaluate('1 + 1');
+      };
+      const sum = await Promise.race([shown(), crashed]);
+      if (sum !== 2) throw new Error('scripts do not run');
+    } finally {
+      if (context !== null) await settlesWithin(context.close(), closeTimeoutMs);
+      if (pass !== null) proxy.dismiss(pass.username);
+    }
+  }
+
+  private async end(reason: ScrapifieError | null, how: 'closed' | 'ended' | 'unresponsive'): Promise<void> {
+    const hasCrashed = how === 'ended';
+    this.retire(how === 'closed' ? 'limits' : how);
+    this.watch.end();
     if (this.idleTimer !== null) clearTimeout(this.idleTimer);
+    this.ending.abort(reason ?? browserLost('it was closed'));
     for (const home of [...this.contexts.values()]) {
-      for (const { lost } of home.pages) lost?.abort(reason ?? browserCrashed('The browser'));
+      for (const { lost } of home.pages) lost?.abort(this.ending.signal.reason);
       if (hasCrashed || reason !== null) this.forget(home);
     }
     const { closeTimeoutMs, onGone } = this.options;
-    if (!hasCrashed) await settlesWithin(this.browser.close(), closeTimeoutMs);
+    // One that does not answer is not asked to go, unless there is no other way to end it.
+    const isAsked = how === 'closed' || (how === 'unresponsive' && this.pid === null);
+    if (isAsked) await settlesWithin(this.browser.close(), closeTimeoutMs);
     if (this.pid !== null) await killTree(this.pid).catch(() => false);
     for (const home of [...this.contexts.values()]) this.forget(home);
     this.isGone = true;

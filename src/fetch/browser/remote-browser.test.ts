@@ -177,7 +177,7 @@ describe.each([
     const under = failureOf(render(engine, `${hanging.origin}/slow`));
     await until(() => hanging.accepted() > 0 && rig.running?.pool.stats.pagesInUse === 1);
     await first.kill();
-    expect((await under).code).toBe('BROWSER_CRASHED');
+    expect((await under).code).toBe('BROWSER_LOST');
     const gone = await failureOf(render(engine, `${hanging.origin}/`));
     expect(gone.code).toBe('BROWSER_UNAVAILABLE');
     expect(gone.message).toMatch(/ECONNREFUSED/);

@@ -22,7 +22,14 @@ import {
   takePicture,
   waitFor,
 } from './render-actions.ts';
-import { mapNavigationError, plainMessage, stepFailed, stepTimedOut, tookTooLong } from './render-errors.ts';
+import {
+  browserLost,
+  mapNavigationError,
+  plainMessage,
+  stepFailed,
+  stepTimedOut,
+  tookTooLong,
+} from './render-errors.ts';
 import type { RenderRequest, RenderResponse } from './render-request.ts';
 import type { RequestGuard } from './request-guard.ts';
 
@@ -91,6 +98,7 @@ export class RenderAttempt {
         arrange: hooks.arrangeHeaders,
         guard: this.options.guard,
         watchesConsole,
+        proxyLogin: this.options.lease.proxyLogin,
         limits,
       }),
     );
@@ -164,7 +172,7 @@ export class RenderAttempt {
   }
 
   /** Not everything that ends a navigation means that there is no page. */
-  private async afterFailure(error: unknown, gate: DocumentWatch): Promise<null> {
+  private async afterFailure(error: unknown, gate: DocumentWatch): Promise<BareDocument | null> {
     const { request, proxy, lease, deadline } = this.options;
     if (isScrapifieError(error)) {
       if (error !== deadline.signal.reason || gate.answer === null) throw error;
@@ -182,7 +190,23 @@ export class RenderAttempt {
     }
     this.isPageBroken = /crash|ERR_ABORTED/i.test(text);
     const at = new URL(gate.lastTarget ?? request.url);
-    throw proxy.failureOf(lease.proxyUsername, at) ?? mapNavigationError(error, at.host);
+    const known = proxy.failureOf(lease.proxyUsername, at);
+    if (known !== null) throw known;
+    if (lease.proxyLogin === null && proxy.wasUnknown(at)) {
+      throw browserLost('its network process was started anew and does not know its proxy any more', error);
+    }
+    // Chromium shows a page of its own for an error status without a body; the status is the answer all the same.
+    if (gate.answer !== null && /ERR_HTTP_RESPONSE_CODE_FAILURE/.test(text)) {
+      return { answer: gate.answer, body: new Uint8Array(0), redirectedTo: null };
+    }
+    // Without the guard's proxy in between, the login of the request's own proxy is the only one that can be refused.
+    if (this.options.guard !== null && request.proxy !== undefined && /ERR_INVALID_AUTH_/.test(text)) {
+      throw new ScrapifieError('PROXY_FAILED', `Proxy ${request.proxy.id} refused the login`, {
+        details: { proxy: request.proxy.id, fault: 'proxy' },
+        cause: error,
+      });
+    }
+    throw mapNavigationError(error, at.host);
   }
 
   /** Waits until the page is where it was going. */

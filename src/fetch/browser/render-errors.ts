@@ -1,5 +1,5 @@
-import type { ErrorCode } from '../../errors/registry.ts';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { codeOfNetError } from './net-errors.ts';
 
 /** No browser can be had at the moment, or none is installed. */
 export function browserUnavailable(why: string, cause?: unknown, retryAfterMs?: number): ScrapifieError {
@@ -9,7 +9,14 @@ export function browserUnavailable(why: string, cause?: unknown, retryAfterMs?: 
   });
 }
 
-/** The browser or the page's process ended while the page was in use. */
+/** The whole browser ended or stopped answering; whatever pages it showed are not at fault. */
+export function browserLost(why: string, cause?: unknown): ScrapifieError {
+  return new ScrapifieError('BROWSER_LOST', `The browser was lost: ${why}`, {
+    ...(cause === undefined ? {} : { cause }),
+  });
+}
+
+/** The page's process ended while the page was in use. */
 export function browserCrashed(what: string, cause?: unknown): ScrapifieError {
   return new ScrapifieError('BROWSER_CRASHED', `${what} ended unexpectedly while the page was rendered`, {
     ...(cause === undefined ? {} : { cause }),
@@ -40,42 +47,6 @@ export function cancelled(reason: unknown): ScrapifieError {
   return new ScrapifieError('CANCELLED', 'The request was cancelled', { cause: reason });
 }
 
-/** Chromium's names for what goes wrong on the network; a prefix stands for its family. The first match decides. */
-const NET_ERRORS: readonly (readonly [string, ErrorCode])[] = [
-  ['NAME_', 'DNS_FAILED'],
-  ['CERT_', 'TLS_FAILED'],
-  ['SSL_', 'TLS_FAILED'],
-  ['BAD_SSL_', 'TLS_FAILED'],
-  ['ECH_', 'TLS_FAILED'],
-  ['CONNECTION_RESET', 'CONNECTION_RESET'],
-  ['CONNECTION_CLOSED', 'CONNECTION_RESET'],
-  ['CONNECTION_ABORTED', 'CONNECTION_RESET'],
-  ['EMPTY_RESPONSE', 'CONNECTION_RESET'],
-  ['SOCKET_NOT_CONNECTED', 'CONNECTION_RESET'],
-  ['CONTENT_LENGTH_MISMATCH', 'PROTOCOL_ERROR'],
-  ['CONTENT_DECODING_', 'BAD_ENCODING'],
-  ['RESPONSE_HEADERS_TOO_BIG', 'HEADERS_LIMIT_EXCEEDED'],
-  ['RESPONSE_HEADERS_', 'PROTOCOL_ERROR'],
-  ['INVALID_HTTP_', 'PROTOCOL_ERROR'],
-  ['INVALID_CHUNKED_', 'PROTOCOL_ERROR'],
-  ['INCOMPLETE_', 'PROTOCOL_ERROR'],
-  ['HTTP2_', 'PROTOCOL_ERROR'],
-  ['HTTP_', 'PROTOCOL_ERROR'],
-  ['TOO_MANY_REDIRECTS', 'TOO_MANY_REDIRECTS'],
-  ['UNSAFE_PORT', 'INVALID_URL'],
-  ['INVALID_URL', 'INVALID_URL'],
-  ['UNKNOWN_URL_SCHEME', 'BAD_REDIRECT'],
-  ['UNSAFE_REDIRECT', 'BAD_REDIRECT'],
-  ['TIMED_OUT', 'HEADERS_TIMEOUT'],
-];
-
-/**
- * What is said of a navigation whose process, or the one that fetches for it, is gone before the news of that arrive;
- * and later on, when the one that fetches was started anew and does not know the way through our proxy any more.
- * Whatever else calls a navigation off is known to whoever began it.
- */
-const CRASHES = /^(?:ABORTED|INSUFFICIENT_RESOURCES|OUT_OF_MEMORY|INVALID_AUTH_CREDENTIALS)$/;
-
 /**
  * Names what kept a document from arriving. Chromium's code goes into the message, the URL beyond its host does not,
  * since it may hold secrets.
@@ -84,12 +55,16 @@ export function mapNavigationError(error: unknown, host: string): ScrapifieError
   if (isScrapifieError(error)) return error;
   const text = error instanceof Error ? error.message : String(error);
   const net = /net::ERR_([A-Z0-9_]+)/.exec(text)?.[1];
-  if (net !== undefined && CRASHES.test(net)) return browserCrashed("The page's process", error);
   if (net !== undefined) {
-    const code = NET_ERRORS.find(([prefix]) => net.startsWith(prefix))?.[1] ?? 'CONNECT_FAILED';
+    // A name that a later Chromium has added: most of them are about connections.
+    const code = codeOfNetError(net) ?? 'CONNECT_FAILED';
+    if (code === 'BROWSER_LOST') return browserLost(`it gave up ${host} (${net})`, error);
     return new ScrapifieError(code, `${host} could not be loaded (${net})`, { cause: error });
   }
-  if (/crashed|has been closed|Target closed|disconnected/i.test(text)) return browserCrashed('The browser');
+  if (/crashed/i.test(text)) return browserCrashed("The page's process", error);
+  if (/has been closed|Target closed|disconnected/i.test(text)) {
+    return browserLost('its connection was closed', error);
+  }
   return new ScrapifieError('INTERNAL', 'Something went wrong inside Scrapifie.', { cause: error });
 }
 

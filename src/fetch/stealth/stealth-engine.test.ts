@@ -263,6 +263,21 @@ describe('a page', () => {
   });
 });
 
+test('a site that asks for a login is shown as it is, and is not sent the one of our own proxy', async () => {
+  const sent: (string | undefined)[] = [];
+  const site = await serve((request, response) => {
+    sent.push(request.headers.authorization);
+    response.writeHead(401, { 'www-authenticate': 'Basic realm="site"', 'content-type': 'text/html' });
+    response.end('<!doctype html><body>members only');
+  });
+  const { statusCode, body } = await render(engine, `${site.origin}/`, {
+    identity: identityOf('de', 'windows'),
+  });
+  expect(statusCode).toBe(401);
+  expect(Buffer.from(body).toString()).toContain('members only');
+  expect(sent.filter((login) => login !== undefined)).toEqual([]);
+});
+
 test('identities do not share a context, and one identity keeps its own', async () => {
   const { origin } = await serve((_, response) =>
     response.setHeader('content-type', 'text/html').end('<p>x'),

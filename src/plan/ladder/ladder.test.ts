@@ -438,3 +438,32 @@ test('the order of ways is a matter of what they are and what is remembered, not
     }),
   );
 });
+
+describe('a browser that was lost', () => {
+  const lost = past('error', { engine: 'browser', errorCode: 'BROWSER_LOST', statusCode: null });
+  const once = { engine: 'browser' as const, maxAttempts: 1 };
+
+  test('costs the URL no attempt, the first times', () => {
+    for (const trace of [[lost], [lost, lost], [lost, lost, lost]]) {
+      expect(step({ request: once, trace })).toMatchObject({
+        kind: 'attempt',
+        engine: 'browser',
+        isRetry: true,
+        reason: 'plan.retry:BROWSER_LOST',
+      });
+    }
+  });
+
+  test('is the end of a URL that takes every browser down', () => {
+    const trace = Array.from({ length: 4 }, () => lost);
+    expect(step({ request: once, trace })).toMatchObject({ kind: 'stop', code: 'BROWSER_LOST' });
+    const more = { ...once, maxAttempts: 3 };
+    expect(step({ request: more, trace: [...trace, lost] })).toMatchObject({ kind: 'attempt' });
+    expect(step({ request: more, trace: [...trace, lost, lost] })).toMatchObject({ kind: 'stop' });
+  });
+
+  test('leaves what other failures cost as it is', () => {
+    const timeout = past('error', { engine: 'browser', errorCode: 'TASK_TIMEOUT', statusCode: null });
+    expect(step({ request: once, trace: [lost, timeout] })).toMatchObject({ code: 'TASK_TIMEOUT' });
+  });
+});

@@ -1,9 +1,9 @@
 import type { ErrorCode } from '../../errors/registry.ts';
-import { isRedirect } from '../../fetch/http/redirect.ts';
 import type { Attempt } from '../../model/attempt.ts';
 import type { HostMemory } from '../../model/host-memory.ts';
 import type { IdentityKind } from '../../model/identity.ts';
 import type { Consent } from '../../model/policy.ts';
+import { chargedAttempts, wasRedirect } from './charged-attempts.ts';
 import { type Evidence, evidenceOf } from './evidence.ts';
 import { bestFirst, isLikely, isProven } from './host-memory.ts';
 import {
@@ -67,7 +67,7 @@ export function nextStep(input: LadderInput, now: number, random: () => number):
       : stop(endCode(last, evidence), possible.reason);
   if (last === undefined || evidence === null) return firstStep(input, possible.ways, now, random);
 
-  const made = input.trace.filter((attempt) => !wasRedirect(attempt)).length;
+  const made = chargedAttempts(input.trace);
   if (made >= request.maxAttempts) return stop(endCode(last, evidence), `plan.attempts-spent:${made}`);
   const way = wayOf(last, request);
   if (evidence === 'transient') {
@@ -187,9 +187,6 @@ export function wayOf({ engine, proxyTier, identity }: PastAttempt, request: Lad
   const honest = engine === 'stealth' || engine === 'flaresolverr' ? 'browser' : (request.identity ?? 'bot');
   return { engine, proxyTier, identity: identity ?? honest };
 }
-
-const wasRedirect = ({ statusCode, errorCode }: PastAttempt): boolean =>
-  errorCode === undefined && statusCode !== null && isRedirect(statusCode);
 
 function sinceRedirect(trace: readonly PastAttempt[]): readonly PastAttempt[] {
   return trace.slice(trace.findLastIndex(wasRedirect) + 1);
