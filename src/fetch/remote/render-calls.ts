@@ -61,7 +61,7 @@ export function createRenderCalls({ name, queue, blobs }: RenderCallsOptions): R
   return {
     async ask(trail, request, how) {
       const { url, method } = trail;
-      const { maxBodyBytes, proxy, identity, key, wantsStorage, maySolve, mayStart } = request;
+      const { maxBodyBytes, proxy, identity, key, wantsStorage, maySolve, mayStart, runsAlone } = request;
       const [headers, cookies] = splitCookies(trail.headersNow(Date.now()));
       const timeoutMs = Math.ceil(how.timeoutMs);
       const { render, storage, jar } = request;
@@ -82,6 +82,7 @@ export function createRenderCalls({ name, queue, blobs }: RenderCallsOptions): R
         maxRedirects: Math.max(0, request.maxRedirects - trail.redirects.length),
         ...options,
         needs: Object.keys(options),
+        ...(runsAlone === true ? { runsAlone } : {}),
       };
       try {
         if (sizeOf(message) > MOST_REQUEST_BYTES) throw tooMuch();

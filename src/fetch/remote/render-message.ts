@@ -60,6 +60,8 @@ const requestSchema = z.object({
   task: z.union([z.object({ inline: taskSchema }), z.object({ contentHash })]).optional(),
   wantsStorage: z.boolean().optional(),
   maySolve: z.boolean().optional(),
+  /** A worker that does not know it shows the page beside others. */
+  runsAlone: z.boolean().optional(),
   /** Fields that must not be passed over by whoever does not know them: a proxy, say. */
   needs: z.array(z.string().max(100)).max(100).optional(),
 });

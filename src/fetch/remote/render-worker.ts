@@ -68,6 +68,7 @@ export function startRenderWorker(options: RenderWorkerOptions): Promise<Consume
       storage: task.storage,
       wantsStorage: request.wantsStorage,
       maySolve: request.maySolve,
+      runsAlone: request.runsAlone,
       signal,
     });
     const { finalUrl, statusCode, headers, contentType, body, wireBytes, ms, httpVersion } = response;
