@@ -5,6 +5,7 @@ import { chromiumFlags } from './chromium-flags.ts';
 import { settlesWithin } from './deadline.ts';
 import { isExecutable } from './find-browser.ts';
 import { mendSessions } from './library-mends.ts';
+import { limitMessages } from './message-limit.ts';
 import type { PoolSettings } from './pool-options.ts';
 import { type RemoteAddress, withoutAddresses } from './remote-address.ts';
 import { plainMessage } from './render-errors.ts';
@@ -101,6 +102,7 @@ export class BrowserStarter {
           : await connectBrowser(source, this.options);
       this.failures = 0;
       mendSessions(launched.browser);
+      limitMessages(launched.browser);
       return launched;
     } catch (error) {
       const isMissing = isScrapifieError(error) && error.code === 'NO_BROWSER';
