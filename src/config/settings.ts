@@ -63,6 +63,12 @@ export const settingsSchema = z.object({
   browserPages: whole(0, 1_000)
     .default(0)
     .describe('Pages rendered at once in this process; 0 takes what cores and memory allow.'),
+  browserIsolation: z
+    .enum(['site', 'none'])
+    .default('none')
+    .describe(
+      '`site`: each site of a page has a process of its own in the browser; `none`: the sites of a page share one.',
+    ),
   remoteBrowserUrl: z
     .url({ protocol: /^(?:wss?|https?)$/ })
     .optional()

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { treePids } from '../fetch/browser/process-tree.ts';
 import { startRenderWorker } from '../fetch/remote/render-worker.ts';
@@ -16,10 +17,12 @@ const SLOWEST_KILL_MS = 2_000;
 
 let engines: RenderEngines | null = null;
 let isEnding = false;
+let home: string | null = null;
 
 const channel = new ChildChannel({
   pipe: new Socket({ fd: PIPE, readable: true, writable: true }),
   onStart(start) {
+    home = start.home;
     engines = openEngines(start);
     channel.ready();
   },
@@ -72,11 +75,18 @@ const logger = createLogger({
   },
 });
 
-function openEngines({ settings, executablePath, limits, hasSolver }: StartMessage): RenderEngines {
+function openEngines({
+  settings,
+  executablePath,
+  limits,
+  hasSolver,
+  isSandboxed,
+}: StartMessage): RenderEngines {
   return createRenderEngines({
     settings,
     executablePath,
     limits,
+    isSandboxed,
     solver: hasSolver ? channel.solver : null,
     events: {
       relocate: () => channel.relocate(),
@@ -122,5 +132,6 @@ async function endAtOnce(): Promise<void> {
       // Gone already.
     }
   }
+  if (home !== null) await rm(home, { recursive: true, force: true, maxRetries: 5 }).catch(() => undefined);
   process.exit(1);
 }

@@ -30,18 +30,20 @@ export interface RenderEngines {
 
 export interface RenderEnginesOptions {
   readonly settings: Readonly<
-    Partial<Pick<Settings, 'contact' | 'remoteBrowserUrl'>> & Pick<Settings, 'allowPrivate'>
+    Partial<Pick<Settings, 'contact' | 'remoteBrowserUrl'>> &
+      Pick<Settings, 'allowPrivate' | 'browserIsolation'>
   >;
   /** Null: no solver is set up. */
   readonly solver: CaptchaSolver | null;
   readonly executablePath: string | null;
   readonly limits: Partial<RenderLimits>;
+  readonly isSandboxed: boolean;
   /** What the pools ask for and tell. `relocate` and `onLaunched` concern browsers of this machine. */
   readonly events: Pick<BrowserRigOptions, 'relocate' | 'onLaunched' | 'onHealth' | 'onEvent'>;
 }
 
 export function createRenderEngines(options: RenderEnginesOptions): RenderEngines {
-  const { settings, solver, executablePath, limits, events } = options;
+  const { settings, solver, executablePath, limits, isSandboxed, events } = options;
   const { onHealth, onEvent } = events;
   const { allowPrivate, contact, remoteBrowserUrl } = settings;
   const userAgent = userAgentFor(VERSION, contact ?? null);
@@ -49,7 +51,14 @@ export function createRenderEngines(options: RenderEnginesOptions): RenderEngine
   /** Both kinds of pages count against the same limits. */
   let shared: BrowserRig | null = null;
   const ownRig = () => {
-    shared ??= createBrowserRig({ executablePath, allowPrivate, ...limits, ...events });
+    shared ??= createBrowserRig({
+      executablePath,
+      allowPrivate,
+      isSandboxed,
+      isolation: settings.browserIsolation,
+      ...limits,
+      ...events,
+    });
     return shared;
   };
   let remote: BrowserRig | null = null;

@@ -6,6 +6,7 @@ import { renderLimitsFor } from '../fetch/browser/memory-budget.ts';
 import { treePids } from '../fetch/browser/process-tree.ts';
 import type { Engine } from '../fetch/engine.ts';
 import { codeOfFailure, get, serve, textOf } from '../fetch/http/loopback.fixture.ts';
+import { isRoot } from '../fetch/render-process/confinement.ts';
 import type { ProcessLimits } from '../fetch/render-process/render-process.ts';
 import { createLogger } from '../observe/logger.ts';
 import { openRenderLanes, type RenderLanes } from './render-lanes.ts';
@@ -68,6 +69,8 @@ async function site() {
 }
 
 const environmentOf = (pid: number) => readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '');
+const userOf = async (pid: number) =>
+  Number(/^Uid:\s+(\d+)/m.exec(await readFile(`/proc/${pid}/status`, 'latin1').catch(() => ''))?.[1]);
 const firstPid = ({ pids }: RenderLanes) => pids[0] ?? 0;
 
 test(
@@ -153,7 +156,7 @@ test(
 );
 
 test(
-  'neither the process nor its browser sees settings or secrets of the server',
+  'neither the process nor its browser sees secrets of the server, or runs as root',
   async () => {
     vi.stubEnv('SCRAPIFIE_VAULT_KEY', 'a-secret-of-the-vault');
     vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'a-secret-of-the-cloud');
@@ -166,6 +169,7 @@ test(
     const seen = (await Promise.all(pids.map(environmentOf))).filter((text) => text !== '');
     expect(seen.length).toBeGreaterThan(2);
     for (const environment of seen) expect(environment).not.toMatch(/SCRAPIFIE_|a-secret|AWS_/);
+    if (isRoot()) for (const pid of pids) expect([pid, await userOf(pid)]).not.toEqual([pid, 0]);
     go();
     expect((await showing).statusCode).toBe(200);
   },

@@ -1,4 +1,3 @@
-import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '../config/search-environment.ts';
 import type { Settings } from '../config/settings.ts';
@@ -6,6 +5,7 @@ import type { RenderLimits } from '../fetch/browser/memory-budget.ts';
 import type { BrowserHealth, PoolEvent } from '../fetch/browser/pool-health.ts';
 import type { Engine, FetchRequest, FetchResponse } from '../fetch/engine.ts';
 import type { RenderName } from '../fetch/remote/render-message.ts';
+import { type Confinement, confine, isRoot, makeHome } from '../fetch/render-process/confinement.ts';
 import type { AskMessage, EventMessage } from '../fetch/render-process/process-messages.ts';
 import { RenderLane } from '../fetch/render-process/render-lane.ts';
 import type { ProcessLimits } from '../fetch/render-process/render-process.ts';
@@ -52,8 +52,21 @@ const EVENTS: Readonly<Record<Exclude<PoolEvent['kind'], 'launched'>, string>> =
 
 export function openRenderLanes(options: RenderLanesOptions): RenderLanes {
   const { settings, limits, logger } = options;
-  const { allowPrivate, contact, remoteBrowserUrl } = settings;
+  const { allowPrivate, contact, remoteBrowserUrl, browserIsolation } = settings;
   const solver = openSolver(settings);
+
+  /** Looked for once. */
+  let confining: Promise<Confinement> | null = null;
+  let weaknesses: readonly string[] = [];
+
+  async function confineTo(executablePath: string | null): Promise<Confinement> {
+    const found = await confineBrowsers(executablePath);
+    weaknesses = found.weaknesses;
+    for (const weakness of weaknesses)
+      logger.warn({ weakness }, 'browsers are not confined as they should be');
+    logger.info({ user: found.user?.name ?? null, isSandboxed: found.isSandboxed }, 'browsers are confined');
+    return found;
+  }
 
   async function onAsk(ask: AskMessage, signal: AbortSignal): Promise<unknown> {
     switch (ask.what) {
@@ -76,15 +89,28 @@ export function openRenderLanes(options: RenderLanesOptions): RenderLanes {
 
   const laneFor = (kind: 'shared' | 'alone') =>
     new RenderLane({
-      launch: { entry: ENTRY, env: childEnvironment(), folder: tmpdir() },
       limits: options.processLimits,
       idleMs: kind === 'alone' ? ALONE_IDLE_MS : null,
-      async start() {
+      async prepare() {
+        const executablePath = await options.executablePath();
+        confining ??= confineTo(executablePath);
+        const { user, isSandboxed } = await confining;
+        const home = await makeHome(user);
         return {
-          settings: { allowPrivate, contact, remoteBrowserUrl },
-          executablePath: await options.executablePath(),
-          limits: kind === 'alone' ? { ...limits, ...ALONE } : limits,
-          hasSolver: solver.isSetUp,
+          launch: {
+            entry: ENTRY,
+            home,
+            env: renderEnvironment(home, user !== null),
+            ...(user === null ? {} : { user }),
+          },
+          start: {
+            settings: { allowPrivate, contact, remoteBrowserUrl, browserIsolation },
+            executablePath,
+            limits: kind === 'alone' ? { ...limits, ...ALONE } : limits,
+            hasSolver: solver.isSetUp,
+            isSandboxed,
+            home,
+          },
         };
       },
       onEvent,
@@ -106,7 +132,12 @@ export function openRenderLanes(options: RenderLanesOptions): RenderLanes {
   return {
     fetch: (name, request) =>
       request.runsAlone === true ? alone[name].fetch(request) : lanes.shared.fetch(name, request),
-    health: (name) => lanes.shared.health(name),
+    health: (name) => ({
+      ...lanes.shared.health(name),
+      ...(weaknesses.length === 0
+        ? {}
+        : { note: 'Browsers are not confined as they should be; the log says why.' }),
+    }),
     figures() {
       const all = [lanes.shared.figures(), lanes.alone.figures()].filter((figures) => figures !== null);
       return all.length === 0 ? null : all.reduce(added);
@@ -119,6 +150,19 @@ export function openRenderLanes(options: RenderLanesOptions): RenderLanes {
       await solver.close();
     },
   };
+}
+
+/** Null: no browser is started here. */
+export function confineBrowsers(executablePath: string | null): Promise<Confinement> {
+  return confine({ isRoot: isRoot(), entry: ENTRY, executablePath, env: childEnvironment() });
+}
+
+/** What belongs to the server's own user is of no use to another. */
+function renderEnvironment(home: string, isOtherUser: boolean): Record<string, string> {
+  const { HOME, USER, LOGNAME, XAUTHORITY, ...env } = childEnvironment();
+  if (!isOtherUser) return { ...childEnvironment(), TMPDIR: home };
+  const others = Object.entries(env).filter(([name]) => !/^(?:XDG|DBUS)_/.test(name));
+  return { ...Object.fromEntries(others), HOME: home, TMPDIR: home };
 }
 
 function engineOf(lane: RenderLane, name: RenderName): Engine {

@@ -12,7 +12,16 @@ import { plainMessage } from './render-errors.ts';
 
 type LaunchOptions = Pick<
   PoolSettings,
-  'source' | 'proxy' | 'rendererLimit' | 'launchTimeoutMs' | 'extraFlags' | 'env' | 'library' | 'relocate'
+  | 'source'
+  | 'proxy'
+  | 'rendererLimit'
+  | 'isSandboxed'
+  | 'isolation'
+  | 'launchTimeoutMs'
+  | 'extraFlags'
+  | 'env'
+  | 'library'
+  | 'relocate'
 >;
 
 export interface LaunchedBrowser {
@@ -24,20 +33,18 @@ export interface LaunchedBrowser {
   readonly path: string | null;
 }
 
-/** Chromium refuses to run its sandbox as root. */
-const isRoot = (): boolean => process.getuid?.() === 0;
-
 /** Starts a Chromium. One that does not come up in time is ended, and the error says what it said. */
 async function launchBrowser(executablePath: string, options: LaunchOptions): Promise<LaunchedBrowser> {
   const { launchTimeoutMs: timeoutMs, library = chromium, env } = options;
   const browser = await library.launch({
     executablePath,
     headless: true,
-    chromiumSandbox: !isRoot(),
+    chromiumSandbox: options.isSandboxed,
     timeout: timeoutMs,
     args: chromiumFlags({
       proxyUrl: options.proxy.url,
       rendererLimit: options.rendererLimit,
+      isolation: options.isolation,
       extra: options.extraFlags,
     }),
     // Our own shutdown closes browsers in order; theirs would race with it.

@@ -17,6 +17,7 @@ export const startSchema = z.object({
     allowPrivate: z.boolean(),
     contact: text.optional(),
     remoteBrowserUrl: text.optional(),
+    browserIsolation: z.enum(['site', 'none']),
   }),
   executablePath: text.nullable(),
   limits: z.object({
@@ -26,6 +27,10 @@ export const startSchema = z.object({
     maxBrowserBytes: z.number().positive(),
   }),
   hasSolver: z.boolean(),
+  /** Chromium runs its sandbox. */
+  isSandboxed: z.boolean(),
+  /** What the process removes when the server is gone. */
+  home: text,
 });
 export type StartMessage = z.infer<typeof startSchema>;
 

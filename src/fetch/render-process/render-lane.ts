@@ -6,13 +6,18 @@ import { browserUnavailable, shuttingDown } from '../browser/render-errors.ts';
 import type { FetchRequest, FetchResponse } from '../engine.ts';
 import { createRemoteEngine } from '../remote/remote-engine.ts';
 import type { RenderName } from '../remote/render-message.ts';
+import { removeHome } from './confinement.ts';
 import type { StartMessage, StateMessage } from './process-messages.ts';
-import { type ProcessEnd, RenderProcess, type RenderProcessOptions } from './render-process.ts';
+import {
+  type ProcessEnd,
+  type ProcessLaunch,
+  RenderProcess,
+  type RenderProcessOptions,
+} from './render-process.ts';
 
-export interface RenderLaneOptions
-  extends Pick<RenderProcessOptions, 'launch' | 'limits' | 'onEvent' | 'onAsk'> {
+export interface RenderLaneOptions extends Pick<RenderProcessOptions, 'limits' | 'onEvent' | 'onAsk'> {
   /** Asked before each start. */
-  readonly start: () => Promise<StartMessage>;
+  readonly prepare: () => Promise<{ readonly start: StartMessage; readonly launch: ProcessLaunch }>;
   /** `health` may have changed. */
   readonly onHealth: () => void;
   readonly onStarted: (pid: number | null) => void;
@@ -37,6 +42,8 @@ export class RenderLane {
   private readonly closing = new AbortController();
   private idleTimer: NodeJS.Timeout | null = null;
   private underWay = 0;
+  /** The folder of the last process, once that has ended. */
+  private removing: Promise<void> | undefined;
   /** A process that is being closed for want of work. */
   private retiring: Promise<void> | undefined;
   private state: StateMessage | null = null;
@@ -99,6 +106,7 @@ export class RenderLane {
     if (this.idleTimer !== null) clearTimeout(this.idleTimer);
     await this.starting?.catch(() => null);
     await Promise.all([this.running?.close(), this.retiring]);
+    await this.removing;
   }
 
   private async ready(signal: AbortSignal | undefined): Promise<RenderProcess> {
@@ -121,9 +129,12 @@ export class RenderLane {
     } catch {
       throw shuttingDown();
     }
-    const start = await this.options.start();
-    if (this.isClosed) throw shuttingDown();
-    const { launch, limits, onEvent, onAsk } = this.options;
+    const { start, launch } = await this.options.prepare();
+    if (this.isClosed) {
+      await removeHome(launch.home);
+      throw shuttingDown();
+    }
+    const { limits, onEvent, onAsk } = this.options;
     const started: RenderProcess = new RenderProcess({
       start,
       launch,
@@ -141,6 +152,7 @@ export class RenderLane {
       },
     });
     this.running = started;
+    this.removing = started.ended.then(() => removeHome(launch.home)).catch(() => undefined);
     this.options.onStarted(started.pid);
     return started;
   }

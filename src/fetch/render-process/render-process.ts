@@ -24,8 +24,8 @@ export interface ProcessLaunch {
   readonly env: Readonly<Record<string, string>>;
   /** Whom it runs as; the server's own user unless told. */
   readonly user?: { readonly uid: number; readonly gid: number } | undefined;
-  /** Where it runs. */
-  readonly folder: string;
+  /** Where it runs: a folder of its own, which is removed after it. */
+  readonly home: string;
 }
 
 export interface ProcessLimits {
@@ -73,7 +73,8 @@ export class RenderProcess {
   private readonly options: RenderProcessOptions;
   private readonly limits: ProcessLimits;
   private readonly child: ChildProcess;
-  private readonly ended: Promise<void>;
+  /** The process and its browsers are gone. */
+  readonly ended: Promise<void>;
   private readonly timer: NodeJS.Timeout;
   /** Looks since the last sign of life. */
   private silentLooks = 0;
@@ -96,7 +97,7 @@ export class RenderProcess {
         launch.entry,
       ],
       {
-        cwd: launch.folder,
+        cwd: launch.home,
         env: { ...launch.env },
         stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
         // Signals for the group of the server, such as Ctrl+C, are for the server, which closes it in order.
