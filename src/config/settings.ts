@@ -66,9 +66,7 @@ export const settingsSchema = z.object({
   browserIsolation: z
     .enum(['site', 'none'])
     .default('none')
-    .describe(
-      '`site`: each site of a page has a process of its own in the browser; `none`: the sites of a page share one.',
-    ),
+    .describe('Processes of the sites within a page: `site` gives each its own, with `none` they share one.'),
   remoteBrowserUrl: z
     .url({ protocol: /^(?:wss?|https?)$/ })
     .optional()
