@@ -15,6 +15,7 @@ const shell: Shell = {
   openStorage: async (place) => (await import('./wiring/storage.ts')).openStorage(place),
   openExtractor: async (threads) => (await import('./wiring/open-extractor.ts')).openExtractor(threads),
   checkRedis: async (url) => (await import('./wiring/open-links.ts')).checkRedis(url),
+  confineBrowsers: async (path) => (await import('./wiring/render-lanes.ts')).confineBrowsers(path),
   shippedPolicy: async () => (await import('./wiring/platform.ts')).SHIPPED_POLICY,
 };
 

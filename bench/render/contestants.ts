@@ -54,26 +54,32 @@ async function watched(
 }
 
 /** As a person would run it: the command line, a folder for the results, everything stored durably. */
-const scrapifie = (browser: string): RenderContestant => ({
-  name: 'Scrapifie',
-  async show(url, folder) {
-    const args = ['crawl', url, '--out', folder, '--engine', 'browser', '--wait-for', READY];
-    const pace = ['--rate', 'unlimited', '--concurrency', String(CONCURRENCY)];
-    const more = ['--sitemap', 'skip', '--format', 'html,metadata,links', '--allow-private', '--json'];
-    const { run, peakTreeBytes } = await watched(LAUNCHER, [...args, ...pace, ...more], {
-      env: { SCRAPIFIE_LOG_LEVEL: 'warn', SCRAPIFIE_BROWSER_PATH: browser },
-      cwd: folder,
-    });
-    return {
-      pages: numberOf(run.answer, 'pages'),
-      errors: numberOf(run.answer, 'failed'),
-      seconds: numberOf(run.answer, 'durationMs') / 1_000,
-      wallSeconds: run.wallSeconds,
-      peakTreeBytes,
-      texts: textsOfLines(join(folder, 'pages.ndjson')),
-    };
-  },
-});
+const scrapifieWith =
+  (name: string, env: Readonly<Record<string, string>>) =>
+  (browser: string): RenderContestant => ({
+    name,
+    async show(url, folder) {
+      const args = ['crawl', url, '--out', folder, '--engine', 'browser', '--wait-for', READY];
+      const pace = ['--rate', 'unlimited', '--concurrency', String(CONCURRENCY)];
+      const more = ['--sitemap', 'skip', '--format', 'html,metadata,links', '--allow-private', '--json'];
+      const { run, peakTreeBytes } = await watched(LAUNCHER, [...args, ...pace, ...more], {
+        env: { SCRAPIFIE_LOG_LEVEL: 'warn', SCRAPIFIE_BROWSER_PATH: browser, ...env },
+        cwd: folder,
+      });
+      return {
+        pages: numberOf(run.answer, 'pages'),
+        errors: numberOf(run.answer, 'failed'),
+        seconds: numberOf(run.answer, 'durationMs') / 1_000,
+        wallSeconds: run.wallSeconds,
+        peakTreeBytes,
+        texts: textsOfLines(join(folder, 'pages.ndjson')),
+      };
+    },
+  });
+
+const scrapifie = scrapifieWith('Scrapifie', {});
+/** What the isolation of sites costs. */
+const isolated = scrapifieWith('Scrapifie, sites isolated', { SCRAPIFIE_BROWSER_ISOLATION: 'site' });
 
 const asAnswered = ({ answer, wallSeconds }: ChildRun, peakTreeBytes: number): Omit<Shown, 'texts'> => ({
   pages: numberOf(answer, 'pages'),
@@ -106,7 +112,7 @@ export async function renderContestants(): Promise<readonly RenderContestant[]> 
   const found = await findBrowser({ executable: null, env: process.env });
   if (found === null) throw new Error('no Chromium was found; `scrapifie doctor` says how to get one');
   if (!existsSync(CRAWLEE_PACKAGE)) throw new Error('Crawlee is not installed: `npm ci --prefix bench`');
-  return [scrapifie, crawlee, ceiling].map((make) => make(found.path));
+  return [scrapifie, isolated, crawlee, ceiling].map((make) => make(found.path));
 }
 
 export async function showIn(scratch: string, contestant: RenderContestant, url: string): Promise<Shown> {

@@ -9,6 +9,8 @@ export interface Part {
   readonly isEssential: boolean;
   /** Why a part that works is not as it should be; null when it is. */
   degradation?(): string | null;
+  /** What is worth knowing of a part that works; it is for anybody. */
+  note?(): string | null;
 }
 
 /** How a part did when it was tried. Without `reason`, this is for anybody. */
@@ -42,20 +44,24 @@ export function browserPart(
     readonly state: 'ok' | 'degraded' | 'failing';
     readonly code: ErrorCode | null;
     readonly reason: string | null;
+    readonly note?: string | null;
   }>,
   isEssential: boolean,
 ): Part {
   let degradation: string | null = null;
+  let note: string | null = null;
   return {
     isEssential,
     async check() {
-      const { state, code, reason } = await health();
+      const { state, code, reason, ...more } = await health();
+      note = more.note ?? null;
       degradation = state === 'degraded' ? reason : null;
       if (state === 'failing') {
         throw new ScrapifieError(code ?? 'BROWSER_UNAVAILABLE', reason ?? 'no page can be opened');
       }
     },
     degradation: () => degradation,
+    note: () => note,
   };
 }
 
@@ -103,7 +109,8 @@ function tryPart(part: Part, limitMs: number, now: () => number): TryPart {
       await Promise.race([checking, late]);
       const reason = part.degradation?.() ?? null;
       const ms = now() - startedAt;
-      if (reason === null) return { status: 'ok', ms };
+      const note = part.note?.() ?? null;
+      if (reason === null) return { status: 'ok', ms, ...(note === null ? {} : { message: note }) };
       return { status: 'degraded', ms, message: 'Works, but not as it should; the log says why.', reason };
     } catch (error) {
       const status = part.isEssential ? 'failing' : 'degraded';

@@ -111,6 +111,18 @@ export const DOCTOR_CHECKS: Readonly<Record<string, (patient: Patient) => Promis
     return { state, found: 'none: pages are fetched, and not rendered', advice };
   },
 
+  async 'browser sandbox'({ shell, settings: { browserPath } }) {
+    const browser = await findBrowser({ executable: browserPath ?? null, env: shell.environment });
+    if (browser === null) return { state: 'ok', found: 'no browser' };
+    const { user, weaknesses } = await shell.confineBrowsers(browser.path);
+    const [first] = weaknesses;
+    if (first === undefined) {
+      return { state: 'ok', found: user === null ? 'on' : `on, browsers run as ${user.name}` };
+    }
+    const all = weaknesses.map((weakness) => weakness.split(': ')[0]);
+    return { state: 'warn', found: all.join('; '), advice: first.slice(first.indexOf(': ') + 2) };
+  },
+
   async port({ settings: { host, port } }) {
     const code = await tryToListen(host, port);
     if (code === null) return { state: 'ok', found: `${host}:${port} is free` };

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { browserPart } from '../api/readiness.ts';
 import type { Settings } from '../config/settings.ts';
+import type { Confinement } from '../fetch/render-process/confinement.ts';
 import type { Policies } from '../hosts/policies.ts';
 import type { Extraction } from '../jobs/extraction.ts';
 import type { Jobs } from '../jobs/jobs.ts';
@@ -34,6 +35,8 @@ export interface Shell {
   openExtractor(threads: number): Promise<PageReader>;
   /** Throws what keeps Redis there from being used. */
   checkRedis(url: string): Promise<void>;
+  /** How browsers of this program are kept from the rest of the machine, as far as it allows that. */
+  confineBrowsers(executablePath: string): Promise<Confinement>;
   /** The policy file that rules when the settings name none. */
   shippedPolicy(): Promise<string>;
 }

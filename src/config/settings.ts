@@ -81,6 +81,10 @@ export const settingsSchema = z.object({
   browserPages: whole(0, 1_000)
     .default(0)
     .describe('Pages rendered at once in this process; 0 takes what cores and memory allow.'),
+  browserIsolation: z
+    .enum(['site', 'none'])
+    .default('none')
+    .describe('Processes of the sites within a page: `site` gives each its own, with `none` they share one.'),
   remoteBrowserUrl: z
     .url({ protocol: /^(?:wss?|https?)$/ })
     .optional()

@@ -62,6 +62,11 @@ export interface FetchRequest {
   /** Whether a puzzle in the way may be given to the solver service. */
   readonly maySolve?: boolean | undefined;
   /**
+   * The URL was under way when a browser, or the process that drives it, was lost: it is shown beside no other page.
+   * Only for engines that show pages.
+   */
+  readonly runsAlone?: boolean | undefined;
+  /**
    * Asked right before each request is written to its connection, which may be long after `fetch` was called: false
    * ends the attempt with CANCELLED and nothing is sent.
    */

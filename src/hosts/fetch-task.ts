@@ -37,7 +37,7 @@ export interface FetchContext {
 export interface HowToFetch
   extends Pick<
     FetchRequest,
-    'proxy' | 'identity' | 'key' | 'render' | 'storage' | 'wantsStorage' | 'maySolve' | 'jar'
+    'proxy' | 'identity' | 'key' | 'render' | 'storage' | 'wantsStorage' | 'maySolve' | 'jar' | 'runsAlone'
   > {
   /** What proves to this host who the session is. */
   readonly personal?: Pick<FetchRequest, 'headers' | 'cookies'>;

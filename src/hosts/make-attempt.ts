@@ -250,6 +250,7 @@ export function createAttempts(parts: AttemptParts): Attempts {
     const { actions } = render ?? {};
     return {
       ...given,
+      ...(hasLostBrowser(task) ? { runsAlone: true } : {}),
       key: session?.key ?? `${job.accountId} ${job.id} ${hostKey}`,
       ...(session === null ? {} : { jar: undefined, storage: session.storage, wantsStorage: true }),
       ...(render === null
@@ -330,3 +331,8 @@ const REFUSALS: Readonly<Record<string, string>> = {
   CONSENT_REQUIRED: "The operator's policy does not allow what was asked on this host.",
   NO_WORKER: 'No process that renders pages answers at the moment.',
 };
+
+/** The page may be what ended the browser, so no other page is to be beside it. */
+function hasLostBrowser({ trace }: Task): boolean {
+  return trace.some(({ errorCode }) => errorCode === 'BROWSER_LOST' || errorCode === 'BROWSER_CRASHED');
+}

@@ -3,15 +3,15 @@ import type { Settings } from '../config/settings.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { type FoundBrowser, findBrowser, isExecutable } from '../fetch/browser/find-browser.ts';
 import { type RenderLimits, renderLimitsFor, thisMachine } from '../fetch/browser/memory-budget.ts';
-import { type BrowserHealth, HEALTHY, type PoolEvent } from '../fetch/browser/pool-health.ts';
+import { type BrowserHealth, HEALTHY } from '../fetch/browser/pool-health.ts';
 import { remoteAddressOf } from '../fetch/browser/remote-address.ts';
 import type { Engine } from '../fetch/engine.ts';
 import type { RenderName } from '../fetch/remote/render-message.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { BrowserFigures } from '../observe/metrics.ts';
-import type { RenderEngines } from './render-engines.ts';
+import { openRenderLanes, type RenderLanes } from './render-lanes.ts';
 
-/** What shows pages in this process. Nothing is looked for, loaded or launched before it is needed. */
+/** What shows pages for this process, in processes of their own. Nothing is looked for or started before it is needed. */
 export interface Browsers {
   /**
    * The browser of this machine, or null. It is looked for at the first question, and again when it is gone. Throws
@@ -32,24 +32,20 @@ export interface Browsers {
   require(name: RenderName): Promise<void>;
   /** `fetch` of it ends with NO_BROWSER where there is none. It is closed with all of them. */
   engine(name: RenderName): Engine;
+  /** Of the render processes that run. */
+  readonly processIds: readonly number[];
   close(): Promise<void>;
 }
 
 const MOST_PAGES_EACH = 8;
-const EVENTS: Readonly<Record<Exclude<PoolEvent['kind'], 'launched'>, string>> = {
-  'launch failed': 'browser launch failed',
-  replaced: 'browser replaced',
-  'program removed': 'browser program removed',
-};
 
 export function openBrowsers(settings: Settings, logger: Logger, look = findBrowser): Browsers {
   const limits = limitsFor(settings.browserPages);
   let finding: Promise<FoundBrowser | null> | null = null;
-  let loading: Promise<RenderEngines> | null = null;
-  let loaded: RenderEngines | null = null;
+  let lanes: RenderLanes | null = null;
   let isClosed = false;
   let found: FoundBrowser | null = null;
-  /** The engines were made with a browser of this machine. */
+  /** Render processes were started with a browser of this machine. */
   let hasOwn = false;
   const isOwn = (name: RenderName) => name === 'browser' || settings.remoteBrowserUrl === undefined;
   /** Bounded by the parts of the process. */
@@ -82,40 +78,34 @@ export function openBrowsers(settings: Settings, logger: Logger, look = findBrow
     return browser?.path ?? null;
   }
 
-  const onEvent = ({ kind, reason }: PoolEvent) => {
-    if (kind === 'launched') logger.info({ version: reason }, 'browser launched');
-    else logger.warn({ reason }, EVENTS[kind]);
-  };
-
-  async function load(): Promise<RenderEngines> {
-    const browser = await find();
-    if (browser !== null)
-      logger.info({ path: browser.path, version: browser.version }, 'pages are rendered with');
-    const { createRenderEngines } = await import('./render-engines.ts');
-    loaded = createRenderEngines({
+  function open(): RenderLanes {
+    lanes ??= openRenderLanes({
       settings,
-      executablePath: browser?.path ?? null,
       limits,
-      events: {
-        relocate,
-        onLaunched(version, path) {
-          if (path !== null) know({ path, version, from: found?.from ?? 'path' });
-        },
-        onHealth: tell,
-        onEvent,
+      logger,
+      async executablePath() {
+        const browser = await find();
+        if (browser !== null)
+          logger.info({ path: browser.path, version: browser.version }, 'pages are rendered with');
+        hasOwn = browser !== null;
+        return browser?.path ?? null;
       },
+      relocate,
+      onLaunched(version, path) {
+        if (path !== null) know({ path, version, from: found?.from ?? 'path' });
+      },
+      onHealth: tell,
     });
-    hasOwn = browser !== null;
-    return loaded;
+    return lanes;
   }
 
   async function healthOfEngine(name: RenderName): Promise<BrowserHealth> {
-    const health = loaded?.health(name) ?? HEALTHY;
+    const health = lanes?.health(name) ?? HEALTHY;
     if (health.state !== 'ok' || !isOwn(name) || found === null || (await isExecutable(found.path)))
       return health;
     const reason = `the program ${found.path} was removed`;
     // Browsers that run go on without their program, until the next one is to be started.
-    const state = (loaded?.figures()?.browsers ?? 0) > 0 ? 'degraded' : 'failing';
+    const state = (lanes?.figures()?.browsers ?? 0) > 0 ? 'degraded' : 'failing';
     return { state, code: 'NO_BROWSER', reason };
   }
 
@@ -137,8 +127,7 @@ export function openBrowsers(settings: Settings, logger: Logger, look = findBrow
       // Once it was there, the pool knows what to do when it is gone.
       if (!hasOwn || !isOwn(name)) await requireBrowser(name);
       if (isClosed) throw new ScrapifieError('SHUTTING_DOWN', 'The browsers are being closed');
-      loading ??= load();
-      return (await loading).engine(name).fetch(request);
+      return open().fetch(name, request);
     },
     close: async () => undefined,
   });
@@ -153,15 +142,17 @@ export function openBrowsers(settings: Settings, logger: Logger, look = findBrow
       return found;
     },
     health: healthOfEngine,
-    figures: () => loaded?.figures() ?? null,
+    figures: () => lanes?.figures() ?? null,
     onChange: (listener) => listeners.push(listener),
     pagesAtOnce: limits.pagesAtOnce,
     require: requireBrowser,
     engine: (name) => engines[name],
+    get processIds() {
+      return lanes?.pids ?? [];
+    },
     async close() {
       isClosed = true;
-      const engines = await loading?.catch(() => null);
-      await engines?.close();
+      await lanes?.close();
     },
   };
 }

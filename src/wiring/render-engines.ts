@@ -4,20 +4,18 @@ import { type BrowserRig, type BrowserRigOptions, createBrowserRig } from '../fe
 import type { RenderLimits } from '../fetch/browser/memory-budget.ts';
 import type { PoolStats } from '../fetch/browser/page-lease.ts';
 import { type BrowserHealth, HEALTHY, REPLACED_FOR } from '../fetch/browser/pool-health.ts';
-import { createAntiCaptcha } from '../fetch/captcha/anti-captcha.ts';
-import { type CaptchaService, createCaptchaService } from '../fetch/captcha/captcha-solvers.ts';
 import { createPuzzleHook } from '../fetch/captcha/puzzle-hook.ts';
-import { createTwoCaptcha } from '../fetch/captcha/two-captcha.ts';
 import type { Engine } from '../fetch/engine.ts';
 import type { RenderName } from '../fetch/remote/render-message.ts';
 import { createStealthEngine } from '../fetch/stealth/stealth-engine.ts';
 import { userAgentFor } from '../fetch/user-agent.ts';
 import type { BrowserFigures } from '../observe/metrics.ts';
+import type { CaptchaSolver } from '../ports/captcha.ts';
 import { VERSION } from '../version.ts';
 
 /**
- * The engines that show pages. This file brings the library that drives browsers, which takes longer to load than all
- * the rest together: it is imported when the first page is to be shown.
+ * The engines that show pages. This file brings the library that drives browsers, so only a render process imports it:
+ * what a page does to that library must not reach the server.
  */
 export interface RenderEngines {
   engine(name: RenderName): Engine;
@@ -25,29 +23,43 @@ export interface RenderEngines {
   health(name: RenderName): BrowserHealth;
   /** Over all browsers; null while nothing runs. */
   figures(): BrowserFigures | null;
+  /** Main processes of the browsers that were started here. */
+  browserPids(): readonly number[];
   close(): Promise<void>;
 }
 
 export interface RenderEnginesOptions {
-  readonly settings: Settings;
+  readonly settings: Readonly<
+    Partial<Pick<Settings, 'contact' | 'remoteBrowserUrl'>> &
+      Pick<Settings, 'allowPrivate' | 'browserIsolation' | 'maxRenderBytes'>
+  >;
+  /** Null: no solver is set up. */
+  readonly solver: CaptchaSolver | null;
   readonly executablePath: string | null;
   readonly limits: Partial<RenderLimits>;
+  readonly isSandboxed: boolean;
   /** What the pools ask for and tell. `relocate` and `onLaunched` concern browsers of this machine. */
   readonly events: Pick<BrowserRigOptions, 'relocate' | 'onLaunched' | 'onHealth' | 'onEvent'>;
 }
 
 export function createRenderEngines(options: RenderEnginesOptions): RenderEngines {
-  const { settings, executablePath, limits, events } = options;
+  const { settings, solver, executablePath, limits, isSandboxed, events } = options;
   const { onHealth, onEvent } = events;
   const { allowPrivate, contact, remoteBrowserUrl } = settings;
   const userAgent = userAgentFor(VERSION, contact ?? null);
-  const solvers = solversFor(settings);
   const pageLimits = { maxPageBytes: settings.maxRenderBytes };
-  const afterLoad = solvers.isSetUp ? createPuzzleHook({ solver: solvers }) : undefined;
+  const afterLoad = solver === null ? undefined : createPuzzleHook({ solver });
   /** Both kinds of pages count against the same limits. */
   let shared: BrowserRig | null = null;
   const ownRig = () => {
-    shared ??= createBrowserRig({ executablePath, allowPrivate, ...limits, ...events });
+    shared ??= createBrowserRig({
+      executablePath,
+      allowPrivate,
+      isSandboxed,
+      isolation: settings.browserIsolation,
+      ...limits,
+      ...events,
+    });
     return shared;
   };
   let remote: BrowserRig | null = null;
@@ -84,9 +96,9 @@ export function createRenderEngines(options: RenderEnginesOptions): RenderEngine
       const pools = [shared, remote].flatMap((rig) => rig?.running?.pool ?? []);
       return pools.length === 0 ? null : sumOf(pools.map(({ stats }) => stats));
     },
+    browserPids: () => [shared, remote].flatMap((rig) => rig?.running?.pool.pids ?? []),
     async close() {
       for (const engine of made.values()) await engine.close();
-      await solvers.close();
     },
   };
 }
@@ -101,13 +113,4 @@ function sumOf(all: readonly PoolStats[]): BrowserFigures {
     launchesFailed: sum(({ launchesFailed }) => launchesFailed),
     replaced: Object.fromEntries(REPLACED_FOR.map((why) => [why, sum(({ replaced }) => replaced[why])])),
   };
-}
-
-function solversFor(settings: Settings): CaptchaService {
-  const { captchaKey, captchaUrl, antiCaptchaKey, antiCaptchaUrl } = settings;
-  return createCaptchaService({
-    primary: captchaKey === undefined ? null : createTwoCaptcha({ key: captchaKey, url: captchaUrl }),
-    fallback:
-      antiCaptchaKey === undefined ? null : createAntiCaptcha({ key: antiCaptchaKey, url: antiCaptchaUrl }),
-  });
 }

@@ -27,7 +27,7 @@ test(
       await chmod(program, 0o755);
     };
     await install();
-    const { remote, queue, blobs } = await openRemotePair(null);
+    const { remote, queue, blobs, transit } = await openRemotePair(null);
     const site = await serve((_, response) =>
       response.setHeader('content-type', 'text/html').end('<!doctype html><body>well'),
     );
@@ -35,7 +35,8 @@ test(
       name: 'browser',
       settings: settingsSchema.parse({ allowPrivate: true, browserPath: program, browserPages: 2 }),
       queue,
-      blobs,
+      blobs: { ...blobs, degradation: () => null, refusal: () => null },
+      transit,
       logger: createLogger({ level: 'silent' }),
     });
     onTestFinished(() => renderer.stop(5_000));

@@ -5,13 +5,23 @@ import { chromiumFlags } from './chromium-flags.ts';
 import { settlesWithin } from './deadline.ts';
 import { isExecutable } from './find-browser.ts';
 import { mendSessions } from './library-mends.ts';
+import { limitMessages } from './message-limit.ts';
 import type { PoolSettings } from './pool-options.ts';
 import { type RemoteAddress, withoutAddresses } from './remote-address.ts';
 import { plainMessage } from './render-errors.ts';
 
 type LaunchOptions = Pick<
   PoolSettings,
-  'source' | 'proxy' | 'rendererLimit' | 'launchTimeoutMs' | 'extraFlags' | 'env' | 'library' | 'relocate'
+  | 'source'
+  | 'proxy'
+  | 'rendererLimit'
+  | 'isSandboxed'
+  | 'isolation'
+  | 'launchTimeoutMs'
+  | 'extraFlags'
+  | 'env'
+  | 'library'
+  | 'relocate'
 >;
 
 export interface LaunchedBrowser {
@@ -24,20 +34,18 @@ export interface LaunchedBrowser {
   readonly path: string | null;
 }
 
-/** Chromium refuses to run its sandbox as root. */
-const isRoot = (): boolean => process.getuid?.() === 0;
-
 /** Starts a Chromium. One that does not come up in time is ended, and the error says what it said. */
 async function launchBrowser(executablePath: string, options: LaunchOptions): Promise<LaunchedBrowser> {
   const { launchTimeoutMs: timeoutMs, library = chromium, env } = options;
   const browser = await library.launch({
     executablePath,
     headless: true,
-    chromiumSandbox: !isRoot(),
+    chromiumSandbox: options.isSandboxed,
     timeout: timeoutMs,
     args: chromiumFlags({
       proxyUrl: options.proxy.url,
       rendererLimit: options.rendererLimit,
+      isolation: options.isolation,
       extra: options.extraFlags,
     }),
     // Our own shutdown closes browsers in order; theirs would race with it.
@@ -106,6 +114,7 @@ export class BrowserStarter {
           : await connectBrowser(source, this.options);
       this.failures = 0;
       mendSessions(launched.browser);
+      limitMessages(launched.browser);
       return launched;
     } catch (error) {
       const isMissing = isScrapifieError(error) && error.code === 'NO_BROWSER';

@@ -1,15 +1,17 @@
+/** `site`: each site that a page is made of has a process of its own. `none`: those of one page share one. */
+export type BrowserIsolation = 'site' | 'none';
+
 export interface FlagOptions {
   /** Where all traffic goes, as `http://127.0.0.1:port`. */
   readonly proxyUrl: string;
   readonly rendererLimit: number;
+  readonly isolation: BrowserIsolation;
   readonly extra?: readonly string[] | undefined;
 }
 
 /** Chromium heeds only the last such list, so what Playwright turns off is here as well. */
+const ISOLATION_FEATURES = ['IsolateOrigins', 'site-per-process'];
 const FEATURES_OFF = [
-  // Site isolation: see below.
-  'IsolateOrigins',
-  'site-per-process',
   // Pages kept for going back, and pages made ready in advance: memory, and requests that nobody wanted.
   'BackForwardCache',
   'Prerender2',
@@ -43,7 +45,8 @@ const FEATURES_OFF = [
  * How our Chromium is started, besides what Playwright adds. Three aims: nothing goes around the guard's proxy, nothing
  * goes out that no page asked for, and few processes serve many pages.
  */
-export function chromiumFlags({ proxyUrl, rendererLimit, extra = [] }: FlagOptions): string[] {
+export function chromiumFlags({ proxyUrl, rendererLimit, isolation, extra = [] }: FlagOptions): string[] {
+  const featuresOff = isolation === 'none' ? [...ISOLATION_FEATURES, ...FEATURES_OFF] : FEATURES_OFF;
   return [
     // Traffic of no context has no credentials and gets nowhere; loopback is no exception.
     `--proxy-server=${proxyUrl}`,
@@ -62,10 +65,11 @@ export function chromiumFlags({ proxyUrl, rendererLimit, extra = [] }: FlagOptio
     '--no-first-run',
     '--no-pings',
 
-    // Contexts never share a renderer. Within one, which belongs to one key, the sites of a page may.
+    // Contexts never share a renderer. Within one, which belongs to one key, the sites of a page share it unless
+    // they are isolated.
     `--renderer-process-limit=${rendererLimit}`,
-    '--disable-site-isolation-trials',
-    `--disable-features=${FEATURES_OFF.join(',')}`,
+    isolation === 'none' ? '--disable-site-isolation-trials' : '--site-per-process',
+    `--disable-features=${featuresOff.join(',')}`,
     ...extra,
   ];
 }

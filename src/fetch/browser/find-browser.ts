@@ -54,7 +54,7 @@ const run = promisify(execFile);
  */
 export async function findBrowser(options: FindBrowserOptions): Promise<FoundBrowser | null> {
   const { executable, env, platform = process.platform, versionTimeoutMs = 5_000 } = options;
-  const versionFor = (path: string) => versionOf(path, platform, versionTimeoutMs);
+  const versionFor = (path: string) => versionOf(path, platform, versionTimeoutMs, env);
   if (executable !== null && executable !== '') {
     const version = await versionFor(executable);
     if (version !== null) return { path: executable, version, from: 'setting' };
@@ -137,10 +137,18 @@ export async function isExecutable(path: string): Promise<boolean> {
 }
 
 /** Null when it does not run, says nothing like a version, or takes too long. */
-async function versionOf(path: string, platform: NodeJS.Platform, timeoutMs: number): Promise<string | null> {
+async function versionOf(
+  path: string,
+  platform: NodeJS.Platform,
+  timeoutMs: number,
+  { PATH, HOME }: FindBrowserOptions['env'],
+): Promise<string | null> {
   if (platform === 'win32') return versionBeside(path);
   try {
-    const { stdout } = await run(path, ['--version'], { timeout: timeoutMs, killSignal: 'SIGKILL' });
+    // Without the rest of the environment, which may hold secrets.
+    const seen = { ...(PATH === undefined ? {} : { PATH }), ...(HOME === undefined ? {} : { HOME }) };
+    const how = { timeout: timeoutMs, killSignal: 'SIGKILL' as const, env: seen };
+    const { stdout } = await run(path, ['--version'], how);
     return /(\d+(?:\.\d+){1,3})/.exec(stdout)?.[1] ?? null;
   } catch {
     return null;

@@ -10,6 +10,8 @@ export interface BrowserHealth {
   readonly state: 'ok' | 'degraded' | 'failing';
   readonly code: ErrorCode | null;
   readonly reason: string | null;
+  /** What is not as safe as it could be, although pages can be shown. */
+  readonly note?: string | null;
 }
 
 export const HEALTHY: BrowserHealth = { state: 'ok', code: null, reason: null };

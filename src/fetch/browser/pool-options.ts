@@ -1,5 +1,6 @@
 import type { BrowserType } from 'patchright-core';
 import type { WatchLimits } from './browser-watch.ts';
+import type { BrowserIsolation } from './chromium-flags.ts';
 import type { GuardProxy } from './guard-proxy.ts';
 import type { RenderLimits } from './memory-budget.ts';
 import type { PoolEvent } from './pool-health.ts';
@@ -41,6 +42,10 @@ export interface BrowserPoolOptions extends RenderLimits {
   readonly onHealth?: (() => void) | undefined;
   /** Events worth a line in the log. */
   readonly onEvent?: ((event: PoolEvent) => void) | undefined;
+  /** `none` unless told. */
+  readonly isolation?: BrowserIsolation | undefined;
+  /** Chromium runs its sandbox; where it cannot, it does not start. On unless this process is root's. */
+  readonly isSandboxed?: boolean | undefined;
   readonly extraFlags?: readonly string[] | undefined;
   /** What the browser sees of the environment; this process's own unless told. */
   readonly env?: Readonly<Record<string, string>> | undefined;
@@ -66,6 +71,9 @@ export function withDefaults(options: BrowserPoolOptions) {
     watch: { ...WATCH, ...options.watch },
     lookAtProgramEveryMs: options.lookAtProgramEveryMs ?? 5_000,
     missingGraceMs: options.missingGraceMs ?? 15_000,
+    isolation: options.isolation ?? ('none' as const),
+    // Chromium refuses to run its sandbox as root.
+    isSandboxed: options.isSandboxed ?? process.getuid?.() !== 0,
     usesProxy: options.usesProxy ?? true,
     random: options.random ?? Math.random,
   };

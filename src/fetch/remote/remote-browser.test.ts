@@ -224,7 +224,16 @@ describe('whoever renders', () => {
       | 'timeoutMs'
       | 'maxBodyBytes'
       | 'conditional';
-    type Options = 'proxy' | 'identity' | 'key' | 'render' | 'storage' | 'wantsStorage' | 'maySolve' | 'jar';
+    type Options =
+      | 'proxy'
+      | 'identity'
+      | 'key'
+      | 'render'
+      | 'storage'
+      | 'wantsStorage'
+      | 'maySolve'
+      | 'runsAlone'
+      | 'jar';
     type Asked = 'maxRedirects' | 'onRedirect' | 'mayStart' | 'signal';
     /** Each process counts the bytes that it holds itself. */
     type Local = 'held';
@@ -258,9 +267,14 @@ describe('whoever renders', () => {
     };
     const { origin } = await site();
     const { remote, messages, troubles } = await openRemotePair(engine);
-    await get(remote, origin, { proxy, identity, key: 'job/1', maySolve: true });
+    await get(remote, origin, { proxy, identity, key: 'job/1', maySolve: true, runsAlone: true });
     const [request] = seen;
-    expect(request).toMatchObject({ key: 'job/1', maySolve: true, proxy: { ...proxy, credentials: {} } });
+    expect(request).toMatchObject({
+      key: 'job/1',
+      maySolve: true,
+      runsAlone: true,
+      proxy: { ...proxy, credentials: {} },
+    });
     expect(request?.identity).toEqual(identity);
     expect(request?.proxy?.credentials?.password).toBe('hunter2');
     expect(JSON.stringify(request?.proxy)).not.toContain('hunter2');

@@ -24,6 +24,8 @@ export interface RemoteEngineOptions {
   readonly parcels: Parcels;
   /** Monotonic milliseconds; the process's clock unless told. */
   readonly now?: () => number;
+  /** Time that a worker has, after that of the attempt, to read what the page shows by then; none unless told. */
+  readonly lastReadingMs?: number;
 }
 
 /**
@@ -49,7 +51,7 @@ interface Hop {
 const NO_DEFAULTS: HeaderList = [];
 
 export function createRemoteEngine(options: RemoteEngineOptions): RemoteEngine {
-  const { name, queue, blobs, parcels, now = () => performance.now() } = options;
+  const { name, queue, blobs, parcels, now = () => performance.now(), lastReadingMs = 0 } = options;
   const calls = createRenderCalls({ name, queue, parcels });
   /** Owned by the hops under way. */
   const running = new Set<AbortController>();
@@ -62,7 +64,7 @@ export function createRemoteEngine(options: RemoteEngineOptions): RemoteEngine {
     if (signal?.aborted === true) throw abortReason(signal.reason);
     const ending = new AbortController();
     const late = () => ending.abort(tookTooLong(trail.url, request.timeoutMs));
-    const clock = new CallClock(leftMs, late);
+    const clock = new CallClock(leftMs + lastReadingMs, late);
     const onAbort = () => ending.abort(abortReason(signal?.reason));
     signal?.addEventListener('abort', onAbort, { once: true });
     running.add(ending);

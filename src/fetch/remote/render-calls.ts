@@ -53,7 +53,7 @@ export function createRenderCalls({ name, queue, parcels }: RenderCallsOptions):
   return {
     async ask(trail, request, how) {
       const { url, method } = trail;
-      const { maxBodyBytes, proxy, identity, key, wantsStorage, maySolve, mayStart } = request;
+      const { maxBodyBytes, proxy, identity, key, wantsStorage, maySolve, mayStart, runsAlone } = request;
       const [headers, cookies] = splitCookies(trail.headersNow(Date.now()));
       const timeoutMs = Math.ceil(how.timeoutMs);
       const { render, storage, jar } = request;
@@ -78,6 +78,7 @@ export function createRenderCalls({ name, queue, parcels }: RenderCallsOptions):
         ...options,
         parcels: parcels.canSeal ? 'sealed' : 'plain',
         needs: [...Object.keys(options), ...(sent.length > 0 ? ['parcels'] : [])],
+        ...(runsAlone === true ? { runsAlone } : {}),
       };
       try {
         if (sizeOf(message) > MOST_REQUEST_BYTES) throw tooMuch();

@@ -66,6 +66,8 @@ const requestSchema = z.object({
   parcels: z.enum(['sealed', 'plain']).optional(),
   wantsStorage: z.boolean().optional(),
   maySolve: z.boolean().optional(),
+  /** A worker that does not know it shows the page beside others. */
+  runsAlone: z.boolean().optional(),
   /** Fields that must not be passed over by whoever does not know them: a proxy, say. */
   needs: z.array(z.string().max(100)).max(100).optional(),
 });

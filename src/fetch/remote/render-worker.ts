@@ -103,6 +103,7 @@ export function startRenderWorker(options: RenderWorkerOptions): Promise<Consume
       wantsStorage: request.wantsStorage,
       maySolve: request.maySolve,
       held,
+      runsAlone: request.runsAlone,
       signal,
     });
     held?.take(Math.max(0, heldBytesOf(response) - held.bytes));

@@ -1,0 +1,184 @@
+import { fileURLToPath } from 'node:url';
+import { childEnvironment } from '../config/search-environment.ts';
+import type { Settings } from '../config/settings.ts';
+import type { RenderLimits } from '../fetch/browser/memory-budget.ts';
+import type { BrowserHealth, PoolEvent } from '../fetch/browser/pool-health.ts';
+import type { Engine, FetchRequest, FetchResponse } from '../fetch/engine.ts';
+import type { RenderName } from '../fetch/remote/render-message.ts';
+import { type Confinement, confine, isRoot, makeHome } from '../fetch/render-process/confinement.ts';
+import type { AskMessage, EventMessage } from '../fetch/render-process/process-messages.ts';
+import { RenderLane } from '../fetch/render-process/render-lane.ts';
+import type { ProcessLimits } from '../fetch/render-process/render-process.ts';
+import type { Logger } from '../observe/logger.ts';
+import type { BrowserFigures } from '../observe/metrics.ts';
+import { openSolver } from './open-solver.ts';
+import { withPlaces } from './with-places.ts';
+
+export interface RenderLanesOptions {
+  readonly settings: Settings;
+  readonly limits: RenderLimits;
+  readonly logger: Logger;
+  /** Of the browser to start; null where there is none. */
+  readonly executablePath: () => Promise<string | null>;
+  readonly relocate: () => Promise<string | null>;
+  readonly onLaunched: (version: string, path: string | null) => void;
+  readonly onHealth: () => void;
+  readonly processLimits?: Partial<ProcessLimits> | undefined;
+}
+
+/**
+ * The processes that drive browsers: one for all pages, and one for pages that were under way when a browser or its
+ * process was lost. Those are shown there one at a time, so that the page that is at fault is found and costs no other.
+ */
+export interface RenderLanes {
+  fetch(name: RenderName, request: FetchRequest): Promise<FetchResponse>;
+  health(name: RenderName): BrowserHealth;
+  figures(): BrowserFigures | null;
+  /** Of the processes that run. */
+  readonly pids: readonly number[];
+  close(): Promise<void>;
+}
+
+const ENTRY = fileURLToPath(
+  new URL(import.meta.url.endsWith('.ts') ? './render-child.ts' : './render-child.js', import.meta.url),
+);
+const ALONE = { maxBrowsers: 1, pagesAtOnce: 1, pagesEach: 1 };
+const ALONE_IDLE_MS = 30_000;
+const EVENTS: Readonly<Record<Exclude<PoolEvent['kind'], 'launched'>, string>> = {
+  'launch failed': 'browser launch failed',
+  replaced: 'browser replaced',
+  'program removed': 'browser program removed',
+};
+
+export function openRenderLanes(options: RenderLanesOptions): RenderLanes {
+  const { settings, limits, logger } = options;
+  const { allowPrivate, contact, remoteBrowserUrl, browserIsolation, maxRenderBytes } = settings;
+  const solver = openSolver(settings);
+
+  /** Looked for once. */
+  let confining: Promise<Confinement> | null = null;
+  let weaknesses: readonly string[] = [];
+
+  async function confineTo(executablePath: string | null): Promise<Confinement> {
+    const found = await confineBrowsers(executablePath);
+    weaknesses = found.weaknesses;
+    for (const weakness of weaknesses)
+      logger.warn({ weakness }, 'browsers are not confined as they should be');
+    logger.info({ user: found.user?.name ?? null, isSandboxed: found.isSandboxed }, 'browsers are confined');
+    return found;
+  }
+
+  async function onAsk(ask: AskMessage, signal: AbortSignal): Promise<unknown> {
+    switch (ask.what) {
+      case 'relocate':
+        return options.relocate();
+      case 'solve':
+        return solver.solve(ask.puzzle, signal);
+      case 'report bad':
+        return solver.reportBad(ask.solution);
+    }
+  }
+
+  function onEvent(event: EventMessage): void {
+    if (event.what === 'browser launched') options.onLaunched(event.version, event.path);
+    else if (event.what === 'log')
+      logger.warn({ reason: event.reason, level: event.level }, `render process: ${event.message}`);
+    else if (event.kind === 'launched') logger.info({ version: event.reason }, 'browser launched');
+    else logger.warn({ reason: event.reason }, EVENTS[event.kind]);
+  }
+
+  const laneFor = (kind: 'shared' | 'alone') =>
+    new RenderLane({
+      limits: options.processLimits,
+      idleMs: kind === 'alone' ? ALONE_IDLE_MS : null,
+      async prepare() {
+        const executablePath = await options.executablePath();
+        confining ??= confineTo(executablePath);
+        const { user, isSandboxed } = await confining;
+        const home = await makeHome(user);
+        return {
+          launch: {
+            entry: ENTRY,
+            home,
+            env: renderEnvironment(home, user !== null),
+            ...(user === null ? {} : { user }),
+          },
+          start: {
+            settings: { allowPrivate, contact, remoteBrowserUrl, browserIsolation, maxRenderBytes },
+            executablePath,
+            limits: kind === 'alone' ? { ...limits, ...ALONE } : limits,
+            hasSolver: solver.isSetUp,
+            isSandboxed,
+            home,
+          },
+        };
+      },
+      onEvent,
+      onAsk,
+      onHealth: options.onHealth,
+      onStarted: (pid) => logger.info({ pid, pages: kind }, 'render process started'),
+      onEnded({ reason, isExpected, underWay }) {
+        if (isExpected) logger.debug({ pages: kind }, 'render process closed');
+        else logger.warn({ reason, pages: kind, pagesUnderWay: underWay }, 'render process lost');
+      },
+    });
+  const lanes = { shared: laneFor('shared'), alone: laneFor('alone') };
+  /** The process for pages alone shows one at a time; the wait for it is not the attempt's. */
+  const alone = withPlaces(
+    { browser: engineOf(lanes.alone, 'browser'), stealth: engineOf(lanes.alone, 'stealth') },
+    1,
+  );
+
+  return {
+    fetch: (name, request) =>
+      request.runsAlone === true ? alone[name].fetch(request) : lanes.shared.fetch(name, request),
+    health: (name) => ({
+      ...lanes.shared.health(name),
+      ...(weaknesses.length === 0
+        ? {}
+        : { note: 'Browsers are not confined as they should be; the log says why.' }),
+    }),
+    figures() {
+      const all = [lanes.shared.figures(), lanes.alone.figures()].filter((figures) => figures !== null);
+      return all.length === 0 ? null : all.reduce(added);
+    },
+    get pids() {
+      return [lanes.shared.pid, lanes.alone.pid].filter((pid) => pid !== null);
+    },
+    async close() {
+      await Promise.all([lanes.shared.close(), lanes.alone.close()]);
+      await solver.close();
+    },
+  };
+}
+
+/** Null: no browser is started here. */
+export function confineBrowsers(executablePath: string | null): Promise<Confinement> {
+  return confine({ isRoot: isRoot(), entry: ENTRY, executablePath, env: childEnvironment() });
+}
+
+/** What belongs to the server's own user is of no use to another. */
+function renderEnvironment(home: string, isOtherUser: boolean): Record<string, string> {
+  const { HOME, USER, LOGNAME, XAUTHORITY, ...env } = childEnvironment();
+  if (!isOtherUser) return { ...childEnvironment(), TMPDIR: home };
+  const others = Object.entries(env).filter(([name]) => !/^(?:XDG|DBUS)_/.test(name));
+  return { ...Object.fromEntries(others), HOME: home, TMPDIR: home };
+}
+
+function engineOf(lane: RenderLane, name: RenderName): Engine {
+  return { name, fetch: (request) => lane.fetch(name, request), close: () => lane.close() };
+}
+
+function added(one: BrowserFigures, other: BrowserFigures): BrowserFigures {
+  const names = new Set([...Object.keys(one.replaced), ...Object.keys(other.replaced)]);
+  return {
+    browsers: one.browsers + other.browsers,
+    pagesOpen: one.pagesOpen + other.pagesOpen,
+    pagesInUse: one.pagesInUse + other.pagesInUse,
+    launched: one.launched + other.launched,
+    launchesFailed: one.launchesFailed + other.launchesFailed,
+    replaced: Object.fromEntries(
+      [...names].map((name) => [name, (one.replaced[name] ?? 0) + (other.replaced[name] ?? 0)]),
+    ),
+  };
+}
