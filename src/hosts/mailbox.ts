@@ -1,4 +1,5 @@
 import type { JobSeq } from '../model/ids.ts';
+import type { HostPolicy } from '../model/policy.ts';
 import type { Task } from '../model/task.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { HostLease, HostStore } from '../ports/store.ts';
@@ -118,4 +119,17 @@ export function createMailbox(parts: MailboxParts): Mailbox {
 /** The job has as many fetches under way as it may. */
 function isCapped({ job, inFlight }: RunningJob): boolean {
   return job.options.concurrency !== null && inFlight >= job.options.concurrency;
+}
+
+const MOST_CLAIMED = 256;
+
+/** How many tasks an owner should have in hand that ends `perSecond` tasks. */
+export function mostInHand(
+  perSecond: number,
+  { concurrency, ratePerSecond }: Pick<HostPolicy, 'concurrency' | 'ratePerSecond'>,
+  operatorPlaces: number,
+): number {
+  // A cancel leaves the claimed tasks to their owner: of a slow host these are no more than a second's work.
+  const most = ratePerSecond === null || operatorPlaces > 0 ? MOST_CLAIMED : Math.ceil(ratePerSecond);
+  return Math.min(most, MOST_CLAIMED, Math.max(concurrency, operatorPlaces, Math.ceil(perSecond / 5)));
 }

@@ -1,7 +1,6 @@
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { HostKey } from '../model/ids.ts';
-import type { Task } from '../model/task.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { PageReader } from '../pages/page-reading.ts';
@@ -9,7 +8,7 @@ import type { Completion, HostLease, HostState, Store, TaskEnd } from '../ports/
 import { endAfterFault, faultHoldMs, MOST_FAULTS_IN_A_ROW, unplannedWay } from './fault-end.ts';
 import type { AttemptWay } from './finish-task.ts';
 import { createHostDoor } from './host-door.ts';
-import { createMailbox, type Letter } from './mailbox.ts';
+import { createMailbox, type Letter, mostInHand } from './mailbox.ts';
 import { createAttempts } from './make-attempt.ts';
 import type { Means } from './means.ts';
 import type { Policies } from './policies.ts';
@@ -17,6 +16,7 @@ import type { RobotsCache } from './robots-cache.ts';
 import { type Refusal, robotsEnd, siteEnd, wayOutEnd } from './robots-end.ts';
 import { type RunningJobs, tellWaiting } from './running-job.ts';
 import type { Slots } from './slots.ts';
+import { unfetched } from './task-end.ts';
 import { reportAttempt } from './task-report.ts';
 import { chooseWayOut, tierForRobots } from './way-out.ts';
 
@@ -66,7 +66,6 @@ export interface Slice {
 /** A host stays owned a little after its last task: single scrapes of one host follow each other. */
 const LINGER_MS = 1_000;
 const SLICE_MS = 10_000;
-const MOST_CLAIMED = 256;
 /** Pages read or written at the same time, over all hosts, before no more are fetched. */
 const MOST_UNREAD = 64;
 const MOST_UNWRITTEN = 4_096;
@@ -211,11 +210,7 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
 
   function wantedInHand(): number {
     const perSecond = (finishedCount * 1_000) / Math.max(500, now() - startedAt);
-    const { operatorPlaces } = door;
-    const { concurrency, ratePerSecond } = door.policy();
-    // A cancel leaves what is in hand to us: of a slow host that is no more than a second's work.
-    const most = ratePerSecond === null || operatorPlaces > 0 ? MOST_CLAIMED : Math.ceil(ratePerSecond);
-    return Math.min(most, MOST_CLAIMED, Math.max(concurrency, operatorPlaces, Math.ceil(perSecond / 5)));
+    return mostInHand(perSecond, door.policy(), door.operatorPlaces);
   }
 
   /** Starts what may start; says how long to wait before asking again. */
@@ -242,7 +237,7 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     if (refusal === null) return startOne(letter);
     if (refusal === 'loading') return door.heldUntil > now() ? door.heldUntil - now() : WHEN_SIGNALLED;
     mailbox.remove(letter);
-    write({ ...unfetched(letter.task, refusal.end), discovered: refusal.discovered ?? [] }, letter);
+    write({ ...unfetched(lease, letter.task, refusal.end), discovered: refusal.discovered ?? [] }, letter);
     return null;
   }
 
@@ -312,7 +307,7 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     }
     faultsInARow = 0;
     hasWorked = true;
-    if ('postponed' in made) write(unfetched(task, made.postponed), letter);
+    if ('postponed' in made) write(unfetched(lease, task, made.postponed), letter);
     else {
       reportAttempt(task, made, logger, metrics);
       write(made.completion, letter);
@@ -340,17 +335,6 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     }
     reportAttempt(task, finished, logger, metrics);
   }
-
-  const unfetched = (task: Task, end: TaskEnd): Completion => ({
-    lease,
-    taskId: task.id,
-    jobSeq: task.jobSeq,
-    end,
-    trace: task.trace,
-    bytes: 0,
-    page: null,
-    discovered: [],
-  });
 
   /** `isFaultEnd`: it stands for an unexpected error, so that one more is none of the task's. */
   function write(completion: Completion, letter: Letter, isFaultEnd = false): void {

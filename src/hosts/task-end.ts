@@ -1,7 +1,8 @@
 import { ERRORS, type ErrorCode, EXIT } from '../errors/registry.ts';
 import type { OutcomeKind } from '../model/attempt.ts';
+import type { Task } from '../model/task.ts';
 import type { LadderStep } from '../plan/ladder/ladder.ts';
-import type { TaskEnd } from '../ports/store.ts';
+import type { Completion, HostLease, TaskEnd } from '../ports/store.ts';
 import { retryDelayMs } from './backoff.ts';
 
 /** What an attempt came to. */
@@ -73,3 +74,15 @@ export function isHostFault(result: AttemptResult): boolean {
 function isServerFault(statusCode: number | null): boolean {
   return statusCode !== null && statusCode >= 500 && statusCode !== 501 && statusCode !== 505;
 }
+
+/** The end of a task for which the host was not asked. */
+export const unfetched = (lease: HostLease, task: Task, end: TaskEnd): Completion => ({
+  lease,
+  taskId: task.id,
+  jobSeq: task.jobSeq,
+  end,
+  trace: task.trace,
+  bytes: 0,
+  page: null,
+  discovered: [],
+});

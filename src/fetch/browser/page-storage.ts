@@ -81,7 +81,7 @@ function lineOf(cookie: BrowserCookie): string {
 }
 
 /** Local storage of every origin that the page shows, also where there is nothing in it. */
-export async function readLocalStorage(page: Page): Promise<BrowserStorage['localStorage']> {
+async function readLocalStorage(page: Page): Promise<BrowserStorage['localStorage']> {
   const read = page.frames().map((frame) =>
     frame
       .evaluate(() => {
@@ -97,4 +97,19 @@ export async function readLocalStorage(page: Page): Promise<BrowserStorage['loca
 interface PageGlobals {
   readonly location: { readonly origin: string };
   readonly localStorage: Record<string, string>;
+}
+
+/** Tells the jar of the request what the page's cookies are at the end; returns them, with the storage, where asked. */
+export async function readStorage(
+  page: Page,
+  { url, jar, wantsStorage }: RenderRequest,
+  sent: SentCookies,
+): Promise<BrowserStorage | null> {
+  if (wantsStorage !== true && jar === undefined) return null;
+  const [cookies, localStorage] = await Promise.all([
+    page.context().cookies(),
+    wantsStorage === true ? readLocalStorage(page) : {},
+  ]);
+  if (jar !== undefined) tellJar(jar, new URL(url), sent, cookies, Date.now());
+  return wantsStorage === true ? { cookies, localStorage } : null;
 }

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Frame, Page } from 'patchright-core';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { ActionResult, BrowserStorage, CapturedXhr, Picture, PuzzleResult } from '../../model/render.ts';
+import type { ActionResult, CapturedXhr, Picture, PuzzleResult } from '../../model/render.ts';
 import type { BrowserEngineHooks } from './browser-engine.ts';
 import { Deadline, orAborted, settlesWithin } from './deadline.ts';
 import { type BareDocument, type DocumentAnswer, isHtml, mediaTypeOf } from './document-gate.ts';
@@ -11,7 +11,7 @@ import type { PageLease } from './page-lease.ts';
 import { PageLoad } from './page-load.ts';
 import { readDom } from './page-reading.ts';
 import { settle } from './page-settling.ts';
-import { putCookies, readLocalStorage, type SentCookies, tellJar } from './page-storage.ts';
+import { putCookies, readStorage, type SentCookies } from './page-storage.ts';
 import type { DocumentWatch, NetworkFigures, PageTools, StoragePut, ToolOptions } from './page-tools.ts';
 import type { Body } from './paused-body.ts';
 import {
@@ -312,7 +312,7 @@ export class RenderAttempt {
     const most = isPage ? limits.maxRawBytes : request.maxBodyBytes;
     const [raw, storage, xhr] = await Promise.all([
       bare === null ? tools.readRaw(answer, most) : null,
-      this.readStorage(sentCookies),
+      readStorage(this.page, this.options.request, sentCookies),
       this.readXhr(watch),
     ]);
     const header = answer.headers['content-type'];
@@ -354,20 +354,6 @@ export class RenderAttempt {
       if (isStill || departures >= MOST_DEPARTURES || this.failure !== null) return { answer, dom };
       await this.arrive(gate);
     }
-  }
-
-  private async readStorage(sentCookies: SentCookies): Promise<BrowserStorage | null> {
-    const { request } = this.options;
-    const wantsStorage = request.wantsStorage === true;
-    if (!wantsStorage && request.jar === undefined) return null;
-    const [cookies, localStorage] = await Promise.all([
-      this.page.context().cookies(),
-      wantsStorage ? readLocalStorage(this.page) : {},
-    ]);
-    if (request.jar !== undefined) {
-      tellJar(request.jar, new URL(request.url), sentCookies, cookies, Date.now());
-    }
-    return wantsStorage ? { cookies, localStorage } : null;
   }
 
   private async readXhr(watch: NetworkFigures): Promise<readonly CapturedXhr[]> {
