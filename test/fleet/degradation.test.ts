@@ -8,6 +8,7 @@ import { createBlobsS3 } from '../../src/drivers/blobs-s3/blobs-s3.ts';
 import { createQueueBullmq } from '../../src/drivers/queue-bullmq/queue-bullmq.ts';
 import { createParcels } from '../../src/fetch/remote/parcels.ts';
 import { createRemoteEngine } from '../../src/fetch/remote/remote-engine.ts';
+import { openTransit } from '../../src/wiring/open-blobs.ts';
 import { SHOP_PATHS } from '../site/pages/shop.ts';
 import { type RemoteSite, spawnSite } from '../site/remote-site.ts';
 import { type ApiClient, createApiClient, look } from './api-client.ts';
@@ -208,14 +209,15 @@ describe('while S3 is down', { timeout: LIMIT_MS }, () => {
 
 describe('without browser workers', { timeout: LIMIT_MS }, () => {
   it('a call for one says so, what HTTP can do goes on, and one that comes is found', async () => {
-    const { redisUrl: url, redisPrefix: prefix, s3Url } = crew.place;
+    const { redisUrl: url, redisPrefix: prefix, s3Url, databaseUrl } = crew.place;
     const queue = await createQueueBullmq({ url, prefix, onHandlerError: () => undefined });
     const blobs = await createBlobsS3({ url: s3Url, now: Date.now, random: Math.random });
+    const transit = await openTransit({ s3Url, databaseUrl, dataDir: crew.dir, spillBytes: 0 });
     const browser = createRemoteEngine({
       name: 'browser',
       queue,
       blobs,
-      parcels: createParcels(blobs, null),
+      parcels: createParcels(transit, null),
     });
     const page = { url: `${site.hostUrl(7)}/big/1`, method: 'GET', headers: {}, cookies: {} } as const;
     const limits = { timeoutMs: 20_000, maxBodyBytes: 1_048_576, maxRedirects: 0 };
@@ -238,7 +240,7 @@ describe('without browser workers', { timeout: LIMIT_MS }, () => {
       await expect(fetchPage()).rejects.toMatchObject({ code: 'NO_WORKER' });
     } finally {
       await browser.close();
-      await Promise.all([queue.close(), blobs.close()]);
+      await Promise.all([queue.close(), blobs.close(), transit.close()]);
     }
   });
 });

@@ -9,6 +9,8 @@ import { isScrapifieError } from '../../src/errors/scrapifie-error.ts';
 import type { FetchRequest, FetchResponse } from '../../src/fetch/engine.ts';
 import { createParcels } from '../../src/fetch/remote/parcels.ts';
 import { createRemoteEngine, type RemoteEngine } from '../../src/fetch/remote/remote-engine.ts';
+import type { Blobs } from '../../src/ports/blobs.ts';
+import { openTransit } from '../../src/wiring/open-blobs.ts';
 import { type Crew, type CrewMember, gatherCrew } from './crew.ts';
 import { endMembers, launch } from './member.ts';
 
@@ -27,6 +29,7 @@ interface Held {
 let crew: Crew;
 let queue: QueueBullmq;
 let blobs: BlobsS3;
+let transit: Blobs;
 let remote: RemoteEngine;
 let site: Server;
 let origin: string;
@@ -38,10 +41,11 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
   origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
   crew = await gatherCrew({ settings: { allowPrivate: true, browserPages: 2 } });
-  const { redisUrl: url, redisPrefix: prefix, s3Url } = crew.place;
+  const { redisUrl: url, redisPrefix: prefix, s3Url, databaseUrl } = crew.place;
   queue = await createQueueBullmq({ url, prefix, onHandlerError: () => undefined });
   blobs = await createBlobsS3({ url: s3Url, now: Date.now, random: Math.random });
-  remote = createRemoteEngine({ name: 'browser', queue, blobs, parcels: createParcels(blobs, null) });
+  transit = await openTransit({ s3Url, databaseUrl, dataDir: crew.dir, spillBytes: 0 });
+  remote = createRemoteEngine({ name: 'browser', queue, blobs, parcels: createParcels(transit, null) });
 }, LIMIT_MS);
 afterEach(async () => {
   for (const { response } of held.splice(0)) response.destroy();
@@ -54,7 +58,7 @@ afterEach(async () => {
 }, LIMIT_MS);
 afterAll(async () => {
   await remote?.close();
-  await Promise.all([queue?.close(), blobs?.close()]);
+  await Promise.all([queue?.close(), blobs?.close(), transit?.close()]);
   await endMembers();
   await crew?.close();
   site.closeAllConnections();
