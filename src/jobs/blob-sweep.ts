@@ -49,8 +49,12 @@ export const TRANSIT_MS = 3_600_000;
 const MOST_REFERENCES = 2_000_000;
 const PAGES_AT_ONCE = 1_000;
 const REMOVED_AT_ONCE = 500;
-/** Renewed with every batch; a process that was paused for longer notices and stops. */
-const LEASE_MS = 600_000;
+/**
+ * Renewed with every batch of pages read, copies listed or copies removed; a process that was paused for longer notices
+ * and stops. After the death of a process that swept, the next sweep waits for its lease to run out.
+ */
+const LEASE_MS = 60_000;
+const LISTED_AT_ONCE = 10_000;
 
 /** Null when another process is at it. */
 export async function sweepBlobs(
@@ -93,7 +97,10 @@ export async function sweepBlobs(
       for (const copy of batch) count.add(copy);
       batch = [];
     };
+    let listed = 0;
     for await (const copy of place.list()) {
+      listed += 1;
+      if (listed % LISTED_AT_ONCE === 0) await keepLease();
       if (!isChosen(copy)) continue;
       batch.push(copy);
       if (batch.length >= REMOVED_AT_ONCE) await removeBatch();

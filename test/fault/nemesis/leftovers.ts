@@ -58,8 +58,17 @@ async function cleanUp({ commandEnvironment }: Stage): Promise<boolean> {
   const options = { env: { ...process.env, ...commandEnvironment }, timeout: COMMAND_MS };
   const { stdout } = await run(LAUNCHER, ['--help'], options);
   if (!/^\s+cleanup\b/m.test(stdout)) return false;
-  // All jobs are deleted: nothing is on its way.
-  await run(LAUNCHER, ['cleanup', '--no-grace'], options);
+  // All jobs are deleted: nothing is on its way. The scheduler may be at it, or have died at it.
+  const isConflict = (error: unknown) => String((error as { stderr?: string }).stderr).includes('CONFLICT');
+  await until('A sweep of the bodies', COMMAND_MS, () =>
+    run(LAUNCHER, ['cleanup', '--no-grace'], options).then(
+      () => true,
+      (error: unknown) => {
+        if (!isConflict(error)) throw error;
+        return false;
+      },
+    ),
+  );
   return true;
 }
 
