@@ -201,7 +201,7 @@ describe('beside crawls, deletes, kills and the passing of time', () => {
         expect(await kept(world)).toEqual([...new Set(pages.values())].toSorted());
         await world.close();
       }),
-      { numRuns: 120 },
+      { numRuns: 40 },
     );
   });
 });
