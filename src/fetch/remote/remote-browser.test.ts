@@ -225,7 +225,7 @@ describe('whoever renders', () => {
       | 'maxBodyBytes'
       | 'conditional';
     type Options = 'proxy' | 'identity' | 'key' | 'render' | 'storage' | 'wantsStorage' | 'maySolve' | 'jar';
-    type Asked = 'maxRedirects' | 'onRedirect' | 'mayStart' | 'signal';
+    type Asked = 'maxRedirects' | 'onRedirect' | 'mayStart' | 'admission' | 'signal';
     // Does not compile when there is more: it would be lost on the way.
     expectTypeOf<Exclude<keyof FetchRequest, Sent | Options | Asked>>().toBeNever();
   });
