@@ -75,6 +75,8 @@ interface Attempt {
 interface Progress {
   /** The gate counts a request of this attempt as under way. */
   isAdmitted: boolean;
+  /** When the gate admitted it last. */
+  admittedAt: number;
   way: AttemptWay;
   /** The proxy pool waits to hear how this ends. */
   out: WayOut | null;
@@ -91,7 +93,12 @@ export function createAttempts(parts: AttemptParts): Attempts {
   const audit = createConsentAudit(parts.store, hostKey, now);
 
   async function make(task: Task, running: RunningJob): Promise<Finished | Postponed | Faulted> {
-    const progress: Progress = { isAdmitted: true, way: unplannedWay(task, running), out: null };
+    const progress: Progress = {
+      isAdmitted: true,
+      admittedAt: now(),
+      way: unplannedWay(task, running),
+      out: null,
+    };
     try {
       return await plan(task, running, progress);
     } catch (error) {
@@ -161,6 +168,7 @@ export function createAttempts(parts: AttemptParts): Attempts {
 
   async function go(attempt: Attempt, { out, identity, how }: Ready, progress: Progress): Promise<Finished> {
     const { step, running, task } = attempt;
+    const url = new URL(task.atUrl);
     const requestedAt = now();
     const fetched = await fetchTask(task, running, means.engine(step.engine, step.identity), {
       hostKey,
@@ -170,7 +178,11 @@ export function createAttempts(parts: AttemptParts): Attempts {
       mayStart: door.mayStart,
       mayDisguise: door.hasConsent(running, 'identity'),
       robotsFor: (url) => (door.isObeyed(running) ? (robots.recall(url.origin) ?? 'unknown') : null),
-      pass: () => door.enterAgain(running, new URL(task.atUrl)),
+      async pass(ended) {
+        await door.enterAgain(running, url, ended);
+        progress.admittedAt = now();
+      },
+      admittedForMs: () => door.admissionMs(running, url) - (now() - progress.admittedAt),
       how,
     });
     const result = resultOf(fetched, now());
