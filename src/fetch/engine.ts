@@ -29,7 +29,7 @@ export interface FetchRequest {
   /** Sent besides those of the jar, in place of ones with the same name. */
   readonly cookies: Readonly<Record<string, string>>;
   readonly body: string | null;
-  /** For the whole attempt with its redirects, without the time that `onRedirect` takes. */
+  /** For the whole attempt with its redirects, without the time that `onRedirect` and `admission.again` take. */
   readonly timeoutMs: number;
   /** Largest body after decompression. */
   readonly maxBodyBytes: number;
@@ -76,8 +76,24 @@ export interface FetchRequest {
    * holds stays counted: the caller closes the account when it has let go of the response.
    */
   readonly held?: HeldBytes | undefined;
+  /**
+   * For engines in other processes, where a request may wait for a worker, and may be made again by another worker.
+   * Without it a request leaves whenever a worker is free, and one that a worker has begun before ends with NO_WORKER.
+   */
+  readonly admission?: Admission | undefined;
   /** Ends the attempt with its reason where that is a ScrapifieError, else with CANCELLED. */
   readonly signal?: AbortSignal | undefined;
+}
+
+/** The permission of the host's gate to send the request. */
+export interface Admission {
+  /** How long after `fetch` was called the request may leave with it; Infinity: at any time. */
+  readonly validMs: number;
+  /**
+   * Resolves when the gate has admitted one more request, which is then valid as long. Asked before a request leaves
+   * too late, and before it is sent a second time. What it throws ends the attempt.
+   */
+  again(): Promise<void>;
 }
 
 export interface Validators {

@@ -57,6 +57,7 @@ async function fetchAs(
     pass: async () => {
       passes += 1;
     },
+    admittedForMs: () => Number.POSITIVE_INFINITY,
     ...more,
   };
   const fetched = await fetchTask({ ...task, ...at }, running, testEngine(), context);

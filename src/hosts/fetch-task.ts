@@ -28,8 +28,10 @@ export interface FetchContext {
   readonly mayDisguise: boolean;
   /** Null when robots.txt is not obeyed; `unknown` when that of the URL's origin has not been read. */
   readonly robotsFor: (url: URL) => Robots | 'unknown' | null;
-  /** Resolves when one more request may be sent to this host. */
-  readonly pass: () => Promise<void>;
+  /** Resolves when one more request may be sent to this host; rejects when `ended` says that the attempt is over. */
+  readonly pass: (ended: AbortSignal) => Promise<void>;
+  /** How long the request may still leave with the gate's last admission; not above zero: it has to pass again. */
+  readonly admittedForMs: () => number;
   /** What the plan adds to the request. */
   readonly how?: HowToFetch;
 }
@@ -63,7 +65,20 @@ export async function fetchTask(
   const { personal, ...how } = context.how ?? {};
   const startedAt = performance.now();
   let end: TaskEnd | null = null;
+  const over = new AbortController();
+  /** One at a time: two workers may be asking about the same call, and the attempt counts as one request under way. */
+  let passing: Promise<void> = Promise.resolve();
+  const pass = () => {
+    passing = passing.catch(() => undefined).then(() => context.pass(over.signal));
+    return passing;
+  };
   try {
+    // What was needed to plan the attempt took long: a store that stalls must not make requests leave together.
+    let validMs = context.admittedForMs();
+    if (validMs <= 0) {
+      await pass();
+      validMs = context.admittedForMs();
+    }
     const response = await engine.fetch({
       url: task.atUrl,
       method: isLedHere ? 'GET' : page.method,
@@ -76,11 +91,12 @@ export async function fetchTask(
       onRedirect: async (target, hop) => {
         end = await judgeRedirect(task, running, context, target, hop);
         if (end !== null) return 'stop';
-        await context.pass();
+        await pass();
         return 'follow';
       },
       jar: running.jar,
       mayStart: context.mayStart,
+      admission: { validMs, again: pass },
       signal: context.signal,
       held: context.held,
       ...how,
@@ -94,6 +110,8 @@ export async function fetchTask(
     if (isScrapifieError(error)) return { kind: 'error', error, ms };
     if (!context.signal.aborted) throw error;
     return { kind: 'error', error: new ScrapifieError('CANCELLED', 'The attempt was given up.'), ms };
+  } finally {
+    over.abort(new ScrapifieError('CANCELLED', 'The attempt is over.'));
   }
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { HostPolicy } from '../model/policy.ts';
 import type { HostState } from '../ports/store.ts';
-import { type GateInput, gate } from './gate.ts';
+import { admissionMs, type GateInput, gate } from './gate.ts';
 import { initialHostState, noteFailure, noteSuccess, onRateLimited, takenOver } from './host-state.ts';
 import { DEFAULT_POLICY } from './policies.ts';
 
@@ -173,5 +173,25 @@ describe('the pause between two requests', () => {
   it('does not wait for hours for a clock that was set back', () => {
     const ahead = go(fresh, policy({ minDelayMs: 1_000 }), ask({ now: T0 + 7_200_000 }));
     expect(gate(ahead, policy({ minDelayMs: 1_000 }), ask()).kind).toBe('go');
+  });
+});
+
+describe('an admission', () => {
+  it.each([
+    ['a pause of the rate', { ratePerSecond: 2 }, {}, 500],
+    ['a pause of the rate in force', { ratePerSecond: 2 }, { rateOverride: 0.5 }, 2_000],
+    ['the pause that robots.txt asks for', { ratePerSecond: 2 }, { crawlDelayMs: 3_000 }, 3_000],
+    ['the longest pause between requests', { ratePerSecond: null, minDelayMs: 700 }, {}, 700],
+    ['the jitter that the bucket covers', { ratePerSecond: 500 }, {}, 40],
+    ['ever where requests are not paced', { ratePerSecond: null }, {}, Number.POSITIVE_INFINITY],
+  ] as const)('is valid for %s', (_, by, input, ms) => {
+    expect(admissionMs(fresh, policy({ minDelayMs: 0, ...by }), ask(input))).toBe(ms);
+  });
+
+  it('is not over before the gate admits the next request', () => {
+    for (const ratePerSecond of [0.3, 1, 2, 7, 20]) {
+      const by = policy({ ratePerSecond, burst: 1 });
+      expect(nextGo(by, {})).toBeGreaterThanOrEqual(admissionMs(fresh, by, ask()));
+    }
   });
 });

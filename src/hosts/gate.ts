@@ -46,6 +46,8 @@ const UNLIMITED_SLOWED_PER_SECOND = 100;
 /** Pauses are stretched a little, because a late request followed by a prompt one arrives with less between them. */
 const DELAY_MARGIN = 0.05;
 const DELAY_MARGIN_MAX_MS = 50;
+/** Requests that leave later than admitted by no more than this are covered by the margin of the token bucket. */
+const COVERED_JITTER_MS = 40;
 
 /** In this order; the first objection is the answer. Long ones come first, so that a host is not kept for a short one. */
 const CHECKS: readonly GateCheck[] = [
@@ -84,6 +86,18 @@ export function gate(state: HostState, policy: HostPolicy, input: GateInput): Ga
       requests: state.requests + 1,
     },
   };
+}
+
+/**
+ * How long after its admission a request may leave without being admitted again: until then the gate has admitted no
+ * other request beyond the burst, so that requests that were kept waiting do not leave together. Infinity when the
+ * host is not paced.
+ */
+export function admissionMs(state: HostState, policy: HostPolicy, input: GateInput): number {
+  const rate = effectiveRate(state, policy, input);
+  const crawlDelayMs = Math.min(input.crawlDelayMs ?? 0, policy.maxCrawlDelayMs);
+  const pauseMs = Math.max(rate === null ? 0 : 1_000 / rate, crawlDelayMs, policy.minDelayMs);
+  return pauseMs === 0 ? Number.POSITIVE_INFINITY : Math.max(COVERED_JITTER_MS, pauseMs);
 }
 
 /** Requests per second in force: the override or the policy's, slowed down after 429 and 503. Null: unlimited. */

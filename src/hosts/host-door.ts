@@ -6,7 +6,7 @@ import type { Consent, HostPolicy } from '../model/policy.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { HostLease, HostState } from '../ports/store.ts';
-import { type GateDecision, gate } from './gate.ts';
+import { admissionMs, type GateDecision, type GateInput, gate } from './gate.ts';
 import { noteAbandoned, noteFailure, noteSent, noteSuccess, onRateLimited, takenOver } from './host-state.ts';
 import type { Policies } from './policies.ts';
 import type { Robots, RobotsCache } from './robots-cache.ts';
@@ -35,8 +35,14 @@ export interface HostDoor {
   mayStart(): boolean;
   /** A `go` is a request under way, until `left` or `answered`. */
   enter(running: RunningJob, url: URL): DoorDecision;
-  /** The same, waiting for it; between the hops of a redirect its request does not count. */
-  enterAgain(running: RunningJob, url: URL): Promise<void>;
+  /**
+   * The same, waiting for it, for a request under way that is followed by another one: the next hop of a redirect, or
+   * the same request once more. While it waits it does not count as under way. Rejects when `ended` says that the
+   * attempt is over before it was admitted; the request counts as under way again from that moment.
+   */
+  enterAgain(running: RunningJob, url: URL, ended: AbortSignal): Promise<void>;
+  /** How long after its admission a request may leave; later it has to enter again. Infinity: at any time. */
+  admissionMs(running: RunningJob, url: URL): number;
   /** The request came to nothing that says something about the host. */
   left(): void;
   answered(result: AttemptResult, requestedAt: number): void;
@@ -107,12 +113,16 @@ export function createHostDoor(lease: HostLease, parts: HostDoorParts): HostDoor
     }
     const inForce: HostPolicy =
       operatorPlaces > base.concurrency ? { ...base, concurrency: operatorPlaces } : base;
-    return gate(state, inForce, {
+    return gate(state, inForce, gateInput(running, url));
+  }
+
+  function gateInput(running: RunningJob, url: URL): GateInput {
+    return {
       now: now(),
       inFlight,
       crawlDelayMs: robotsFor(running, url)?.crawlDelayMs ?? null,
-      rateOverride: hostRatePerSecond,
-    });
+      rateOverride: running.job.options.hostRatePerSecond,
+    };
   }
 
   function enter(running: RunningJob, url: URL): DoorDecision {
@@ -137,10 +147,10 @@ export function createHostDoor(lease: HostLease, parts: HostDoorParts): HostDoor
   }
 
   /** False when the host is held and nobody wants to wait that long. */
-  async function enterInTime(running: RunningJob, url: URL, waitsOutHolds: boolean): Promise<boolean> {
+  async function enterInTime(tryToEnter: () => DoorDecision, waitsOutHolds: boolean): Promise<boolean> {
     for (;;) {
       signal.throwIfAborted();
-      const decision = enter(running, url);
+      const decision = tryToEnter();
       if (decision.kind === 'go') return true;
       if (decision.kind === 'hold' && !waitsOutHolds) return false;
       const waitMs = Math.min(decision.until - now(), LONGEST_PAUSE_MS);
@@ -183,7 +193,7 @@ export function createHostDoor(lease: HostLease, parts: HostDoorParts): HostDoor
     robots
       .lookUp(origin)
       .then(async (known) => {
-        if (known !== null || !(await enterInTime(running, url, false))) return;
+        if (known !== null || !(await enterInTime(() => enter(running, url), false))) return;
         try {
           const way = parts.wayOut(running);
           if (way.kind === 'wait') heldUntil = way.until;
@@ -238,16 +248,29 @@ export function createHostDoor(lease: HostLease, parts: HostDoorParts): HostDoor
     isObeyed,
     enter,
     mayStart,
-    async enterAgain(running, url) {
+    async enterAgain(running, url, ended) {
+      let isCounted = false;
+      // At once when the attempt ends: `left` or `answered` follows, and ends what counts.
+      const countAgain = () => {
+        if (!isCounted) inFlight += 1;
+        isCounted = true;
+      };
+      ended.throwIfAborted();
       inFlight -= 1;
+      ended.addEventListener('abort', countAgain, { once: true });
       try {
-        await enterInTime(running, url, true);
-      } catch (error) {
-        // Whoever is on the way leaves once, by `left` or `answered`.
-        inFlight += 1;
-        throw error;
+        await enterInTime(() => {
+          ended.throwIfAborted();
+          const decision = enter(running, url);
+          if (decision.kind === 'go') isCounted = true;
+          return decision;
+        }, true);
+      } finally {
+        countAgain();
+        ended.removeEventListener('abort', countAgain);
       }
     },
+    admissionMs: (running, url) => admissionMs(state, policy(), gateInput(running, url)),
     left() {
       inFlight -= 1;
       state = noteAbandoned(state);

@@ -15,6 +15,7 @@ import { compileRules } from '../pages/find-tasks.ts';
 import type { PageReader } from '../pages/page-reading.ts';
 import { readPage } from '../pages/read-page.ts';
 import type { Completion, Store } from '../ports/store.ts';
+import { createSessions } from '../sessions/sessions.ts';
 import { addJob, hostOf, listeningLogger, openStore } from './claimed-task.fixture.ts';
 import { createHostWorker, type HostWorkerOptions } from './host-worker.ts';
 import { httpMeans } from './means.fixture.ts';
@@ -683,6 +684,78 @@ describe('the bytes in flight', () => {
     other.close();
     expect((await ended(job)).counters.done).toBe(3);
     await soon(() => expect(budget.heldBytes).toBe(0));
+  });
+});
+
+describe('a request that the store keeps waiting after the gate has admitted it', () => {
+  const PAUSE_MS = 50;
+  const paced = buildPolicies({
+    ...EMPTY_POLICY_FILE,
+    default: { ratePerSecond: 1_000 / PAUSE_MS, concurrency: 8 },
+  });
+
+  it('is admitted again before it leaves, so that requests do not leave together', async () => {
+    const { origin, host, paths } = await site();
+    const answers = Promise.withResolvers<void>();
+    let waiting = 0;
+    let lastAt = 0;
+    const stalling: Store = {
+      ...store,
+      async openSession(session) {
+        waiting += 1;
+        lastAt = Date.now();
+        await answers.promise;
+        return store.openSession(session);
+      },
+    };
+    const real = httpMeans(testEngine());
+    const sessions = createSessions({ store: stalling, vault: null, now: Date.now, hours: 1 });
+    const means = { ...real, sessions, credentials: { forSession: async () => null } };
+    const job = await addNow(
+      ['/a', '/b', '/c'].map((path) => origin + path),
+      { page: { session: 'one' } },
+    );
+    const { worker: it } = worker({ means, policies: () => paced });
+    await it.start();
+    await soon(() => expect(waiting).toBe(3));
+    await soon(() => expect(Date.now() - lastAt).toBeGreaterThan(2 * PAUSE_MS));
+    answers.resolve();
+    expect((await ended(job)).counters).toMatchObject({ done: 3 });
+    expect(paths).toHaveLength(3);
+    await soon(async () => {
+      expect(await store.getHost(host)).toMatchObject({ owner: null });
+    });
+    // One for robots.txt, and for each page the admission that was too old and the one it left with.
+    expect(await store.getHost(host)).toMatchObject({ state: { requests: 1 + 3 + 3 } });
+  });
+
+  it('robots.txt leaves without another look at the store', async () => {
+    const { origin, paths } = await site();
+    let looks = 0;
+    const looked = Promise.withResolvers<null>();
+    const stalling: Store = {
+      ...store,
+      getRobots: (at) => {
+        looks += 1;
+        return looks === 1 ? store.getRobots(at) : looked.promise;
+      },
+    };
+    const asked: string[] = [];
+    const inner = testEngine();
+    const engine: typeof inner = {
+      ...inner,
+      fetch: (request) => {
+        asked.push(new URL(request.url).pathname);
+        return inner.fetch(request);
+      },
+    };
+    const robots = createRobotsCache({ store: stalling, engine, now: Date.now });
+    const job = await addNow([`${origin}/a`]);
+    await worker({ robots }).worker.start();
+    await soon(() => expect([asked, looks]).toEqual([['/robots.txt'], 2]));
+    looked.resolve(null);
+    expect((await ended(job)).counters).toMatchObject({ done: 1 });
+    expect(paths).toEqual(['/a']);
   });
 });
 

@@ -76,6 +76,8 @@ interface Attempt {
 interface Progress {
   /** The gate counts a request of this attempt as under way. */
   isAdmitted: boolean;
+  /** When the gate admitted it last. */
+  admittedAt: number;
   way: AttemptWay;
   /** The proxy pool waits to hear how this ends. */
   out: WayOut | null;
@@ -92,7 +94,12 @@ export function createAttempts(parts: AttemptParts): Attempts {
   const audit = createConsentAudit(parts.store, hostKey, now);
 
   async function make(task: Task, running: RunningJob): Promise<Finished | Postponed | Faulted> {
-    const progress: Progress = { isAdmitted: true, way: unplannedWay(task, running), out: null };
+    const progress: Progress = {
+      isAdmitted: true,
+      admittedAt: now(),
+      way: unplannedWay(task, running),
+      out: null,
+    };
     try {
       return await plan(task, running, progress);
     } catch (error) {
@@ -177,6 +184,7 @@ export function createAttempts(parts: AttemptParts): Attempts {
     held: HeldBytes,
   ): Promise<Finished> {
     const { step, running, task } = attempt;
+    const url = new URL(task.atUrl);
     const requestedAt = now();
     const fetched = await fetchTask(task, running, means.engine(step.engine, step.identity), {
       hostKey,
@@ -187,7 +195,11 @@ export function createAttempts(parts: AttemptParts): Attempts {
       mayStart: door.mayStart,
       mayDisguise: door.hasConsent(running, 'identity'),
       robotsFor: (url) => (door.isObeyed(running) ? (robots.recall(url.origin) ?? 'unknown') : null),
-      pass: () => door.enterAgain(running, new URL(task.atUrl)),
+      async pass(ended) {
+        await door.enterAgain(running, url, ended);
+        progress.admittedAt = now();
+      },
+      admittedForMs: () => door.admissionMs(running, url) - (now() - progress.admittedAt),
       how,
     });
     const result = resultOf(fetched, now());

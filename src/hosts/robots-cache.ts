@@ -67,7 +67,6 @@ export function createRobotsCache(parts: {
   }
 
   async function read(origin: string, asking: Asking): Promise<Robots> {
-    const previous = kept.get(origin)?.entry ?? (await store.getRobots(origin));
     const fetched = await fetchRobots(engine, origin, asking);
     // An owner that was stopped for so long that it lost the host finds its own time limits passed, not the host's.
     if ('failure' in fetched && asking.mayStart?.() === false) {
@@ -76,6 +75,8 @@ export function createRobotsCache(parts: {
         `The robots.txt of ${origin} was read by somebody else meanwhile`,
       );
     }
+    // Not before the request: the gate has admitted it now, and the store may take its time.
+    const previous = kept.get(origin)?.entry ?? (await store.getRobots(origin));
     const entry = robotsEntryFrom(fetched, origin, now(), previous);
     await put(entry);
     return keep(entry);

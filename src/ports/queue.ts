@@ -22,7 +22,9 @@ export interface Queue {
    * Asks whoever answers calls of this name and resolves to the answer; both are JSON and small, large things
    * travel as blobs. Rejects with what the handler rejected with when that is a ScrapifieError, with NO_WORKER when
    * nobody answers calls of this name, with TASK_TIMEOUT after `timeoutMs`, with CANCELLED when the signal says so.
-   * A call whose worker dies goes to another one. One whose caller dies is not begun, and soon ended where it was.
+   * A call whose worker dies goes to another one, and the call is asked again when the queue has lost it: the handler
+   * is told that the call may have been begun before. One whose caller dies is not begun, and soon ended where it was.
+   * A handler that runs although another one has answered the call gets the end of its signal.
    */
   call(name: CallName, request: unknown, how: CallOptions): Promise<unknown>;
   /** Answers calls, at most `concurrency` at once. The signal ends when nobody waits for the answer any more. */
@@ -63,7 +65,20 @@ export type CallHandler = (
   signal: AbortSignal,
   /** Null when the caller takes no questions. */
   ask: Ask | null,
+  start: CallStart,
 ) => Promise<unknown>;
+
+/** What the queue knows about the beginning of a call. */
+export interface CallStart {
+  /**
+   * Another handler may have begun the call before, and may still be at work: the worker died or stalled, or the queue
+   * lost the call and the caller asked again. Never false when a handler has begun the call before; true as well when
+   * the call was lost while it waited.
+   */
+  readonly isRepeated: boolean;
+  /** How long the call waited for this handler; not told exactly of a call that is repeated. */
+  readonly waitedMs: number;
+}
 
 /** Asks the caller something. Rejects with CANCELLED when nobody waits for the answer to the call any more. */
 export type Ask = (question: unknown) => Promise<unknown>;

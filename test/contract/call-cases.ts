@@ -1,7 +1,7 @@
 import { expect, vi } from 'vitest';
 import { ScrapifieError } from '../../src/errors/scrapifie-error.ts';
 import { MAX_CALL_BYTES } from '../../src/ports/call-message.ts';
-import type { Queue } from '../../src/ports/queue.ts';
+import type { CallStart, Queue } from '../../src/ports/queue.ts';
 import type { Claim } from './contract.ts';
 
 const RENDER = 'scrape-browser';
@@ -175,6 +175,26 @@ export function callCases(holds: Claim<Queue>): void {
   holds('who takes no questions is not asked', async (queue) => {
     await queue.answer(RENDER, 1, async (_request, _signal, ask) => ask === null);
     expect(await queue.call(RENDER, {}, HOW)).toBe(true);
+  });
+
+  holds('a call that waits for its turn is begun once, and not as one begun before', async (queue) => {
+    const gate = Promise.withResolvers<void>();
+    const starts: [unknown, CallStart][] = [];
+    await queue.answer(RENDER, 1, async (request, _signal, _ask, start) => {
+      starts.push([request, start]);
+      await gate.promise;
+      return request;
+    });
+    const first = queue.call(RENDER, 'first', HOW);
+    await until(() => expect(starts).toHaveLength(1));
+    const second = queue.call(RENDER, 'second', HOW);
+    gate.resolve();
+    expect(await Promise.all([first, second])).toEqual(['first', 'second']);
+    expect(starts).toMatchObject([
+      ['first', { isRepeated: false }],
+      ['second', { isRepeated: false }],
+    ]);
+    for (const [, { waitedMs }] of starts) expect(waitedMs).toBeGreaterThanOrEqual(0);
   });
 
   holds('what a reply throws is thrown where it was asked, and a fault without its text', async (queue) => {

@@ -21,8 +21,15 @@ export interface AnsweredCallsOptions {
 /** The answering side. */
 export interface AnsweredCalls {
   /** Works on the job of a call and sends the answer; never rejects. A fault goes to `onFault` as well. */
-  run(data: unknown, handler: CallHandler, onFault: (error: unknown) => void): Promise<void>;
+  run(job: TakenJob, handler: CallHandler, onFault: (error: unknown) => void): Promise<void>;
   close(): void;
+}
+
+/** The job of a call as BullMQ gives it to a worker. */
+export interface TakenJob {
+  readonly data: unknown;
+  /** How often BullMQ took the job away from a worker that did not renew its lock. */
+  readonly stalledCounter: number;
 }
 
 interface Running {
@@ -57,7 +64,7 @@ redis.call('PEXPIRE', KEYS[1], ARGV[2])`);
 
 export function createAnsweredCalls({ link, keys }: AnsweredCallsOptions): AnsweredCalls {
   /** Owned by the running handlers, so bounded by their concurrency. */
-  const running = new Map<string, Running>();
+  const running = new Set<Running>();
   let look: NodeJS.Timeout | undefined;
 
   /** How long the answer is still wanted; null when it is not, or nobody is there to want it. */
@@ -74,7 +81,7 @@ export function createAnsweredCalls({ link, keys }: AnsweredCallsOptions): Answe
   }
 
   async function lookWhoWaits(): Promise<void> {
-    const those = [...running.values()];
+    const those = [...running];
     if (those.length === 0) return;
     const found = await link.run((client) =>
       client.mget(those.flatMap(({ call }) => [keys.state(call.id), keys.beat(call.caller)])),
@@ -82,7 +89,9 @@ export function createAnsweredCalls({ link, keys }: AnsweredCallsOptions): Answe
     for (const [index, each] of those.entries()) {
       const isSilent = each.call.isBeating && found[2 * index + 1] === null;
       each.silentLooks = isSilent ? each.silentLooks + 1 : 0;
-      if (found[2 * index] === 'cancelled' || each.silentLooks >= MOST_SILENT_LOOKS) each.unwanted.abort();
+      // Answered by another worker, while this one works on the same call or waits for a reply about it.
+      const isOver = found[2 * index] === 'cancelled' || found[2 * index] === 'answered';
+      if (isOver || each.silentLooks >= MOST_SILENT_LOOKS) each.unwanted.abort();
     }
   }
 
@@ -126,7 +135,7 @@ export function createAnsweredCalls({ link, keys }: AnsweredCallsOptions): Answe
   }
 
   return {
-    async run(data, handler, onFault) {
+    async run({ data, stalledCounter }, handler, onFault) {
       const call = callJobOf(data);
       if (call === null) return;
       const leftMs = await wantedForMs(call);
@@ -138,22 +147,28 @@ export function createAnsweredCalls({ link, keys }: AnsweredCallsOptions): Answe
         lookWhoWaits().catch(() => undefined);
       }, LOOK_MS);
       const own: Running = { call, unwanted, silentLooks: 0 };
-      running.set(call.id, own);
+      running.add(own);
       let answer: string;
       try {
         const request: unknown = JSON.parse(call.request);
-        answer = writeCallAnswer(await handler(request, unwanted.signal, call.isAskable ? ask : null));
+        answer = writeCallAnswer(
+          await handler(request, unwanted.signal, call.isAskable ? ask : null, {
+            isRepeated: call.isRepeated || stalledCounter > 0,
+            // Both by the clock of Redis.
+            waitedMs: Math.max(0, call.timeoutMs - leftMs),
+          }),
+        );
       } catch (error) {
         answer = writeCallFailure(error);
         if (!isScrapifieError(error)) onFault(error);
       }
       await send(call, answer, unwanted.signal);
       clock.end();
-      if (running.get(call.id) === own) running.delete(call.id);
+      running.delete(own);
     },
     close() {
       clearInterval(look);
-      for (const { unwanted } of running.values()) unwanted.abort();
+      for (const { unwanted } of running) unwanted.abort();
     },
   };
 }

@@ -36,6 +36,8 @@ interface Asked {
   /** By question, so that one that arrives again is answered the same. Bounded by MOST_QUESTIONS. */
   readonly replies: Map<string, Promise<string>>;
   isSent: boolean;
+  /** The job of the call was sent to Redis at least once, or that was tried: a worker may have begun the call. */
+  isAsked: boolean;
   /** Looks in a row that found it answered or its job gone; the first may just have come too early. */
   strayLooks: number;
   settle(answer: string): void;
@@ -101,10 +103,12 @@ export function createAskedCalls(options: AskedCallsOptions): AskedCalls {
   }
 
   /** Beat and state go first, on the same connection: who takes the job must find them. */
-  async function ask({ id, name, rank, request, clock, onQuestion }: Asked): Promise<void> {
+  async function ask(call: Asked): Promise<void> {
+    const { id, name, rank, request, clock, onQuestion, isAsked: isRepeated } = call;
+    call.isAsked = true;
     const timeoutMs = Math.ceil(Math.max(1, clock.remainingMs));
     const isAskable = onQuestion !== undefined;
-    const data: CallJob = { id, caller, request, timeoutMs, isBeating: true, isAskable };
+    const data: CallJob = { id, caller, request, timeoutMs, isBeating: true, isAskable, isRepeated };
     await link.run((client) =>
       Promise.all([
         client.set(keys.beat(caller), '1', 'PX', lifeMs),
@@ -223,6 +227,7 @@ export function createAskedCalls(options: AskedCallsOptions): AskedCalls {
         onQuestion,
         replies: new Map(),
         isSent: false,
+        isAsked: false,
         strayLooks: 0,
         settle: resolve,
         fail: reject,

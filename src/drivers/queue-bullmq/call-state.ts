@@ -40,16 +40,23 @@ export interface CallJob {
   readonly isBeating: boolean;
   /** The caller takes questions. */
   readonly isAskable: boolean;
+  /** Redis lost the call and the caller asks again: a worker may have begun it before. */
+  readonly isRepeated: boolean;
 }
 
 export function callJobOf(data: unknown): CallJob | null {
-  const { id, caller, request, timeoutMs, isBeating, isAskable } = (data ?? {}) as {
+  const { id, caller, request, timeoutMs, isBeating, isAskable, isRepeated } = (data ?? {}) as {
     [K in keyof CallJob]?: unknown;
   };
   return typeof id === 'string' &&
     typeof caller === 'string' &&
     typeof request === 'string' &&
     typeof timeoutMs === 'number'
-    ? { id, caller, request, timeoutMs, isBeating: isBeating === true, isAskable: isAskable === true }
+    ? {
+        ...{ id, caller, request, timeoutMs },
+        isBeating: isBeating === true,
+        isAskable: isAskable === true,
+        isRepeated: isRepeated === true,
+      }
     : null;
 }

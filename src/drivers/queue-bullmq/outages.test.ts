@@ -155,6 +155,31 @@ describe('a queue on a Redis that fails', { timeout: 120_000 }, () => {
     expect(await Promise.all([first, second])).toEqual(['first', 'second']);
   });
 
+  test('a call that a flush lost is begun again as a repeated one, and ended when the other is answered', async () => {
+    const asking = await open();
+    const first = await open();
+    const gate = Promise.withResolvers<void>();
+    const starts: boolean[] = [];
+    await first.answer(RENDER, 1, async (_request, _signal, _ask, { isRepeated }) => {
+      starts.push(isRepeated);
+      await gate.promise;
+      return 'by the first';
+    });
+    const call = asking.call(RENDER, 'r', { ...HOW, onQuestion: () => new Promise(() => undefined) });
+    await until(() => expect(starts).toEqual([false]));
+    const second = await open();
+    const ends: unknown[] = [];
+    await second.answer(RENDER, 1, async (_request, _signal, ask, { isRepeated }) => {
+      starts.push(isRepeated);
+      await ask?.('may it be begun again?').catch((error: unknown) => ends.push(error));
+    });
+    await redis.flushAll();
+    await until(() => expect(starts).toEqual([false, true]));
+    gate.resolve();
+    expect(await call).toBe('by the first');
+    await until(() => expect(ends).toMatchObject([{ code: 'CANCELLED' }]));
+  });
+
   test('everything goes on when Redis is killed and comes back empty', async () => {
     const changes: boolean[] = [];
     const queue = await open({ onChange: (isUp) => changes.push(isUp) });
@@ -260,10 +285,15 @@ describe('a consumer that dies or hangs', { timeout: 120_000 }, () => {
     child.kill('SIGSTOP');
     const seen: string[] = [];
     await queue.consume(QUEUE, 1, async ({ id }) => void seen.push(id));
-    await queue.answer(RENDER, 1, async (request) => `${String(request)} by another`);
+    const starts: boolean[] = [];
+    await queue.answer(RENDER, 1, async (request, _signal, _ask, { isRepeated }) => {
+      starts.push(isRepeated);
+      return `${String(request)} by another`;
+    });
     // Once for the run that was broken off, once for the offer that came during it.
     await until(() => expect(seen).toEqual(['a', 'a']));
     expect(await call).toBe('r by another');
+    expect(starts).toEqual([true]);
     child.kill('SIGCONT');
     await offerUntilSeen(queue, 'b', seen);
     expect(seen.filter((id) => id === 'a')).toEqual(['a', 'a']);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { CallName, Consumer, Entry, Queue, QueueName, TimerName } from '../../ports/queue.ts';
 import { openRedisLink } from '../redis-link/redis-link.ts';
-import { createAnsweredCalls } from './answered-calls.ts';
+import { createAnsweredCalls, type TakenJob } from './answered-calls.ts';
 import { createAnswerers } from './answerers.ts';
 import { createAskedCalls } from './asked-calls.ts';
 import { type StallTimes, startBullConsumer } from './bull-consumer.ts';
@@ -78,7 +78,7 @@ export async function createQueueBullmq(options: QueueBullmqOptions): Promise<Qu
   async function consume(
     name: QueueName | CallName | TimerName,
     concurrency: number,
-    run: (data: unknown) => Promise<void>,
+    run: (job: TakenJob) => Promise<void>,
     /** What else ends with the consumer, before its running handlers do. */
     leave: () => void | Promise<void> = () => undefined,
   ): Promise<Consumer> {
@@ -90,7 +90,7 @@ export async function createQueueBullmq(options: QueueBullmqOptions): Promise<Qu
       name,
       concurrency,
       stall,
-      run: (job) => run(job.data),
+      run,
       onError,
     });
     const consumer: Consumer = {
@@ -109,7 +109,7 @@ export async function createQueueBullmq(options: QueueBullmqOptions): Promise<Qu
     offer: (name, entries) =>
       health.watch(queueOf(name), entries, () => offerEntries(link, queueOf(name), entries)),
     consume: (name, concurrency, handler) =>
-      consume(name, concurrency, async (data) => {
+      consume(name, concurrency, async ({ data }) => {
         const entry = entryOf(data);
         if (entry === null) return;
         try {
@@ -129,10 +129,10 @@ export async function createQueueBullmq(options: QueueBullmqOptions): Promise<Qu
         return await consume(
           name,
           concurrency,
-          (data) =>
+          (job) =>
             answered.run(
-              data,
-              async (request, signal, ask) => handler(request, signal, ask),
+              job,
+              async (...call) => handler(...call),
               (error) => options.onHandlerError(error, name, null),
             ),
           leave,

@@ -23,6 +23,7 @@ interface Asked {
   readonly request: string;
   readonly unwanted: AbortController;
   readonly ask: Ask | null;
+  readonly askedAt: number;
   isStarted: boolean;
   settle(answer: string): void;
   fail(error: ScrapifieError): void;
@@ -61,6 +62,7 @@ export function createLocalCalls(name: CallName, lane: Lane): LocalCalls {
         request: text,
         unwanted,
         ask: onQuestion === undefined ? null : ask,
+        askedAt: performance.now(),
         isStarted: false,
         settle: resolve,
         fail: reject,
@@ -84,8 +86,10 @@ export function createLocalCalls(name: CallName, lane: Lane): LocalCalls {
         if (call === undefined) return;
         call.isStarted = true;
         try {
-          const { request, unwanted, ask } = call;
-          call.settle(writeCallAnswer(await handler(JSON.parse(request), unwanted.signal, ask)));
+          const { request, unwanted, ask, askedAt } = call;
+          // Within one process no call is lost and no worker dies alone.
+          const start = { isRepeated: false, waitedMs: performance.now() - askedAt };
+          call.settle(writeCallAnswer(await handler(JSON.parse(request), unwanted.signal, ask, start)));
         } catch (error) {
           call.settle(writeCallFailure(error));
           // What the caller is told of is no fault here; everything else is.

@@ -3,7 +3,13 @@ import type { FetchRequest } from '../engine.ts';
 import { isRedirect } from '../http/redirect.ts';
 import type { Trail } from '../http/trail.ts';
 import { siteOf } from './lent-jar.ts';
-import { type RedirectVerdict, type RenderAnswer, readQuestion } from './render-message.ts';
+import {
+  type Admitted,
+  type RedirectVerdict,
+  type RenderAnswer,
+  type RenderRequest,
+  readQuestion,
+} from './render-message.ts';
 
 export interface RedirectTalkOptions {
   readonly trail: Trail;
@@ -20,23 +26,57 @@ export interface NextStep {
 /**
  * What the owner of a request says about the redirects that a worker meets. Within a site the page goes on where it
  * is, so that forms can be sent and links clicked. Another site has other cookies: it is asked for anew.
+ *
+ * It also knows how long the gate's last admission is valid, and asks for a new one.
  */
 export class RedirectTalk {
-  /** Why the attempt is over, where it was `onRedirect` that ended it. */
+  /** Why the attempt is over, where `onRedirect` or the gate ended it. */
   refusal: { readonly reason: unknown } | null = null;
   /** The time that decisions took; it is not the attempt's. */
   heldMs = 0;
   private readonly options: RedirectTalkOptions;
   /** Targets that are to be asked for anew. Bounded by the redirects of one call. */
   private readonly promised = new Set<string>();
+  /** When the gate admitted the request last. */
+  private admittedAt: number;
 
   constructor(options: RedirectTalkOptions) {
     this.options = options;
+    this.admittedAt = options.now();
+  }
+
+  /** Until when a call that is sent now may be begun; undefined where the request came without an admission. */
+  get admission(): RenderRequest['admission'] {
+    const { request } = this.options;
+    if (request.admission === undefined) return undefined;
+    const leftMs = this.admittedForMs;
+    return { validMs: Number.isFinite(leftMs) ? Math.max(0, leftMs) : null };
+  }
+
+  /** Below zero when the request has to be admitted again before it may leave. */
+  get admittedForMs(): number {
+    const { request, now } = this.options;
+    return (request.admission?.validMs ?? Number.POSITIVE_INFINITY) - (now() - this.admittedAt);
+  }
+
+  /** Waits for the gate, with the clock held by the caller. */
+  async admitAgain(): Promise<void> {
+    const { trail, request } = this.options;
+    if (request.admission === undefined) {
+      throw new ScrapifieError('NO_WORKER', `No other worker may repeat the request to ${trail.url.host}.`);
+    }
+    const { admission } = request;
+    await this.decide(trail.url, () => admission.again());
   }
 
   /** Answers a worker, with the clock held. */
-  async answer(message: unknown): Promise<RedirectVerdict> {
-    const { target, hop } = readQuestion(message);
+  async answer(message: unknown): Promise<RedirectVerdict | Admitted> {
+    const question = readQuestion(message);
+    if ('again' in question) {
+      await this.admitAgain();
+      return { isAdmitted: true };
+    }
+    const { target, hop } = question;
     const url = new URL(target);
     if (!(await this.isAllowed(url, hop))) return { isFollowed: false };
     const isFollowed = siteOf(url.hostname) === siteOf(this.options.trail.url.hostname);
@@ -69,12 +109,20 @@ export class RedirectTalk {
   }
 
   private async isAllowed(target: URL, hop: number): Promise<boolean> {
-    const { trail, request, now } = this.options;
+    const { trail, request } = this.options;
+    const hops = trail.redirects.length + hop;
+    return (await this.decide(target, () => request.onRedirect(target.href, hops))) !== 'stop';
+  }
+
+  /** Resolves with the decision, after which the request may leave unless the decision is `stop`. */
+  private async decide<T>(target: URL, work: () => Promise<T>): Promise<T> {
+    const { request, now } = this.options;
     const askedAt = now();
     try {
-      const decision = await request.onRedirect(target.href, trail.redirects.length + hop);
-      if (decision === 'stop') return false;
-      if (request.mayStart?.() !== false) return true;
+      const decision = await work();
+      if (decision === 'stop') return decision;
+      this.admittedAt = now();
+      if (request.mayStart?.() !== false) return decision;
       throw new ScrapifieError('CANCELLED', `The request to ${target.host} came too late`);
     } catch (reason) {
       this.refusal = { reason };

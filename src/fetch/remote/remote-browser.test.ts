@@ -234,7 +234,7 @@ describe('whoever renders', () => {
       | 'maySolve'
       | 'runsAlone'
       | 'jar';
-    type Asked = 'maxRedirects' | 'onRedirect' | 'mayStart' | 'signal';
+    type Asked = 'maxRedirects' | 'onRedirect' | 'mayStart' | 'admission' | 'signal';
     /** Each process counts the bytes that it holds itself. */
     type Local = 'held';
     // Does not compile when there is more: it would be lost on the way.

@@ -32,8 +32,10 @@ export interface RemoteEngineOptions {
  * An engine in other processes, asked through the queue: one call per site on the way. Everything about redirects and
  * cookies is decided here; a worker asks before it goes anywhere, and has the cookies of one site.
  *
- * Beyond what engines throw: NO_WORKER when nobody renders, QUEUE_UNAVAILABLE, BLOBS_UNAVAILABLE. When a worker dies
- * another one makes the request again, a POST as well, and asks about its redirects again.
+ * Beyond what engines throw: NO_WORKER when nobody renders, QUEUE_UNAVAILABLE, BLOBS_UNAVAILABLE. When a worker dies,
+ * or Redis loses the call, another one makes the request again, a POST as well, after `admission.again` has admitted
+ * it, and asks about its redirects again. A call that waited for a worker for longer than its admission is valid is
+ * admitted again too.
  */
 export interface RemoteEngine extends Engine {
   readonly name: RenderName;
@@ -73,7 +75,12 @@ export function createRemoteEngine(options: RemoteEngineOptions): RemoteEngine {
       ending.signal.addEventListener('abort', () => reject(ending.signal.reason), { once: true });
     });
     const onQuestion = (question: unknown) => clock.hold(() => talk.answer(question));
-    const asking = calls.ask(trail, request, { timeoutMs: leftMs, signal: ending.signal, onQuestion });
+    const admission = async () => {
+      if (talk.admittedForMs < 0) await clock.hold(() => talk.admitAgain());
+      return talk.admission;
+    };
+    const how = { timeoutMs: leftMs, signal: ending.signal, onQuestion, admission };
+    const asking = calls.ask(trail, request, how);
     try {
       return await Promise.race([ended, asking.then((answer) => collect(answer, request, ending.signal))]);
     } catch (error) {

@@ -6,7 +6,7 @@ import { createBlobsFs } from '../../drivers/blobs-fs/blobs-fs.ts';
 import { createQueueLocal } from '../../drivers/queue-local/queue-local.ts';
 import { createLogger } from '../../observe/logger.ts';
 import type { Blobs } from '../../ports/blobs.ts';
-import type { Consumer, Queue } from '../../ports/queue.ts';
+import type { CallStart, Consumer, Queue } from '../../ports/queue.ts';
 import type { Engine } from '../engine.ts';
 import { createParcels } from './parcels.ts';
 import { createRemoteEngine, type RemoteEngine } from './remote-engine.ts';
@@ -38,6 +38,8 @@ export async function openRemotePair(
   engine: Engine | null,
   concurrency = 64,
   seals: Seals = NO_SEALS,
+  /** What the queue says about the start of each call, instead of what is so: a call that another worker had before. */
+  start: Partial<CallStart> = {},
 ): Promise<RemotePair> {
   const dir = await mkdtemp(join(tmpdir(), 'scrapifie-remote-'));
   const blobs = await createBlobsFs({ dir: join(dir, 'blobs') });
@@ -46,6 +48,13 @@ export async function openRemotePair(
   const troubles: string[] = [];
   const logger = createLogger({ level: 'warn', destination: { write: (line) => void troubles.push(line) } });
   const queue = createQueueLocal({ onHandlerError: (error) => void troubles.push(String(error)) });
+  const told: CallQueue = {
+    ...queue,
+    answer: (name, most, handler) =>
+      queue.answer(name, most, (request, signal, ask, real) =>
+        handler(request, signal, ask, { ...real, ...start }),
+      ),
+  };
   const heard: CallQueue = {
     countAnswerers: (name) => queue.countAnswerers(name),
     answer: (name, most, handler) => queue.answer(name, most, handler),
@@ -72,7 +81,7 @@ export async function openRemotePair(
   const startWorker = (using: Engine) =>
     startRenderWorker({
       name: 'browser',
-      queue: sealCalls(queue, seals.worker),
+      queue: sealCalls(told, seals.worker),
       blobs,
       parcels: createParcels(transit, seals.worker),
       engine: using,

@@ -27,13 +27,19 @@ export interface LentRequest extends FetchRequest {
   readonly jar: CookieJar;
 }
 
+export interface HowToAsk extends Omit<CallOptions, 'rank'> {
+  /** Asked when the message is ready: until when the call may be begun, after a new admission where that is needed. */
+  readonly admission: () => Promise<RenderRequest['admission']>;
+}
+
 /** Puts requests into messages, with what is too large for one beside it. */
 export interface RenderCalls {
-  ask(trail: Trail, request: LentRequest, how: Omit<CallOptions, 'rank'>): Promise<RenderAnswer>;
+  ask(trail: Trail, request: LentRequest, how: HowToAsk): Promise<RenderAnswer>;
 }
 
 /** Renders are made in the order in which hosts allow them. */
 const RANK = 0;
+const ADMISSION_BYTES = 64;
 /** In JSON; what is longer travels as a blob. */
 const MOST_INLINE_BYTES = 32_768;
 
@@ -51,7 +57,7 @@ export function createRenderCalls({ name, queue, parcels }: RenderCallsOptions):
   }
 
   return {
-    async ask(trail, request, how) {
+    async ask(trail, request, { admission: admissionNow, ...how }) {
       const { url, method } = trail;
       const { maxBodyBytes, proxy, identity, key, wantsStorage, maySolve, mayStart, runsAlone } = request;
       const [headers, cookies] = splitCookies(trail.headersNow(Date.now()));
@@ -72,7 +78,7 @@ export function createRenderCalls({ name, queue, parcels }: RenderCallsOptions):
         wantsStorage,
         maySolve,
       });
-      const message: RenderRequest = {
+      const unadmitted: RenderRequest = {
         ...{ url: url.href, method, headers, cookies, body, timeoutMs, maxBodyBytes },
         maxRedirects: Math.max(0, request.maxRedirects - trail.redirects.length),
         ...options,
@@ -81,7 +87,10 @@ export function createRenderCalls({ name, queue, parcels }: RenderCallsOptions):
         ...(runsAlone === true ? { runsAlone } : {}),
       };
       try {
-        if (sizeOf(message) > MOST_REQUEST_BYTES) throw tooMuch();
+        if (sizeOf(unadmitted) > MOST_REQUEST_BYTES - ADMISSION_BYTES) throw tooMuch();
+        // After the parcels are stored, which may take as long as the store likes.
+        const admission = await admissionNow();
+        const message = admission === undefined ? unadmitted : { ...unadmitted, admission };
         if (mayStart?.() === false) {
           throw new ScrapifieError('CANCELLED', `The request to ${url.host} came too late`);
         }
@@ -104,6 +113,6 @@ function withoutGaps<T extends object>(fields: T): Partial<T> {
 function tooMuch(): ScrapifieError {
   return new ScrapifieError(
     'UNSUPPORTED_OPTION',
-    `URL, headers and cookies of a render take at most ${MOST_REQUEST_BYTES} bytes`,
+    `URL, headers and cookies of a render take at most ${MOST_REQUEST_BYTES - ADMISSION_BYTES} bytes`,
   );
 }

@@ -64,6 +64,11 @@ const requestSchema = z.object({
     .optional(),
   /** The owner takes parcels, of this kind; without it the answer's pack is a blob, as earlier versions read it. */
   parcels: z.enum(['sealed', 'plain']).optional(),
+  /**
+   * The owner answers an `AdmissionQuestion`, and has to be asked when the page is not opened within `validMs` (null: at
+   * any time) after the call. Owners of earlier versions take no such question.
+   */
+  admission: z.object({ validMs: z.number().nonnegative().nullable() }).optional(),
   wantsStorage: z.boolean().optional(),
   maySolve: z.boolean().optional(),
   /** A worker that does not know it shows the page beside others. */
@@ -73,7 +78,15 @@ const requestSchema = z.object({
 });
 
 /** What a caller is asked before a redirect is followed, whether the server or the page makes it. */
-const questionSchema = z.object({ target: url.refine(URL.canParse), hop: z.int().positive() });
+const redirectSchema = z.object({ target: url.refine(URL.canParse), hop: z.int().positive() });
+
+/** What a caller is asked before a page is opened a second time, or too late for the admission of the call. */
+const admissionQuestionSchema = z.object({ again: z.literal(true) });
+
+const questionSchema = z.union([redirectSchema, admissionQuestionSchema]);
+
+/** The host's gate has admitted one more request. A refusal is an error. */
+const admittedSchema = z.object({ isAdmitted: z.literal(true) });
 
 /** `isFollowed` is false as well when the caller goes there by a request of its own. */
 const verdictSchema = z.object({ isFollowed: z.boolean() });
@@ -106,7 +119,9 @@ const answerSchema = z.object({
 export type RenderRequest = z.infer<typeof requestSchema>;
 export type RenderTask = z.infer<typeof taskSchema>;
 export type RenderAnswer = z.infer<typeof answerSchema>;
-export type RedirectQuestion = z.infer<typeof questionSchema>;
+export type RedirectQuestion = z.infer<typeof redirectSchema>;
+export type AdmissionQuestion = z.infer<typeof admissionQuestionSchema>;
+export type Admitted = z.infer<typeof admittedSchema>;
 export type RedirectVerdict = z.infer<typeof verdictSchema>;
 
 /** Messages pass through a server that others can write to, and may be those of another version. */
@@ -125,8 +140,12 @@ export function readRenderAnswer(message: unknown): RenderAnswer {
   return read(answerSchema, message, 'The answer to a request to render');
 }
 
-export function readQuestion(message: unknown): RedirectQuestion {
-  return read(questionSchema, message, 'A question about a redirect');
+export function readQuestion(message: unknown): RedirectQuestion | AdmissionQuestion {
+  return read(questionSchema, message, 'A question about a render');
+}
+
+export function readAdmitted(message: unknown): Admitted {
+  return read(admittedSchema, message, 'The admission of a request');
 }
 
 export function readVerdict(message: unknown): RedirectVerdict {

@@ -3,7 +3,7 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { ContentHash } from '../../model/ids.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { Blobs } from '../../ports/blobs.ts';
-import type { Ask, Consumer, Queue } from '../../ports/queue.ts';
+import type { Ask, CallStart, Consumer, Queue } from '../../ports/queue.ts';
 import type { ByteBudget, HeldBytes } from '../byte-budget.ts';
 import {
   type Engine,
@@ -17,6 +17,7 @@ import { fetchBlob } from './fetch-blob.ts';
 import { createLentJar, plainCookies } from './lent-jar.ts';
 import type { Parcels } from './parcels.ts';
 import {
+  type AdmissionQuestion,
   contentHashOf,
   RENDER_CALLS,
   type RedirectQuestion,
@@ -24,6 +25,7 @@ import {
   type RenderName,
   type RenderRequest,
   type RenderTask,
+  readAdmitted,
   readRenderRequest,
   readRenderTask,
   readVerdict,
@@ -54,6 +56,8 @@ const MOST_HEAD_BYTES = 32_768;
 /**
  * Renders for owners of hosts until it is stopped. It asks nothing of robots, rates or scope: before each redirect,
  * be it the server's or the page's own, it asks the owner, and where that cannot be asked the redirect is the answer.
+ * It also asks before it opens a page that another worker may have opened for the same call, or opens it later than the
+ * owner's admission allows; where the owner cannot be asked, such a call ends with NO_WORKER and nothing is sent.
  * Bytes are blobs before the answer is sent. A render that nobody waits for any more, or whose time is over, is ended
  * with its connections.
  */
@@ -65,11 +69,14 @@ export function startRenderWorker(options: RenderWorkerOptions): Promise<Consume
     request: RenderRequest,
     signal: AbortSignal,
     ask: Ask | null,
+    start: CallStart,
   ): Promise<RenderAnswer> {
+    const askedAt = performance.now();
     await budget?.admission(signal);
+    const waitedMs = start.waitedMs + performance.now() - askedAt;
     const held = budget?.open();
     try {
-      return await render(request, signal, ask, held);
+      return await render(request, signal, ask, { ...start, waitedMs }, held);
     } finally {
       held?.close();
     }
@@ -79,17 +86,23 @@ export function startRenderWorker(options: RenderWorkerOptions): Promise<Consume
     request: RenderRequest,
     signal: AbortSignal,
     ask: Ask | null,
+    start: CallStart,
     held: HeldBytes | undefined,
   ): Promise<RenderAnswer> {
+    const begunAt = performance.now();
     const task = await taskOf(request.task, signal);
     const url = new URL(request.url);
     const jar = createLentJar(task.jar ?? plainCookies(url, request.cookies));
+    const body = await textOf(request.body, signal);
+    const waitedMs = start.waitedMs + performance.now() - begunAt;
+    if (start.isRepeated || isOver(request.admission, waitedMs)) await admitAgain(request, ask);
+    if (signal.aborted) throw new ScrapifieError('CANCELLED', 'Nobody waits for this page any more');
     const response = await engine.fetch({
       url: request.url,
       method: request.method,
       headers: request.headers,
       cookies: givenCookies(request, jar, url),
-      body: await textOf(request.body, signal),
+      body,
       timeoutMs: request.timeoutMs,
       maxBodyBytes: request.maxBodyBytes,
       ...redirectsOf(request, ask),
@@ -107,7 +120,7 @@ export function startRenderWorker(options: RenderWorkerOptions): Promise<Consume
       signal,
     });
     held?.take(Math.max(0, heldBytesOf(response) - held.bytes));
-    const { finalUrl, statusCode, headers, contentType, body, wireBytes, ms, httpVersion } = response;
+    const { finalUrl, statusCode, headers, contentType, wireBytes, ms, httpVersion } = response;
     if (signal.aborted) throw new ScrapifieError('CANCELLED', 'Nobody waits for this page any more');
     const rendered =
       response.rendered === undefined
@@ -118,7 +131,7 @@ export function startRenderWorker(options: RenderWorkerOptions): Promise<Consume
       statusCode,
       headers: withoutGaps(headers),
       contentType,
-      contentHash: body.byteLength === 0 ? null : await keep(body),
+      contentHash: response.body.byteLength === 0 ? null : await keep(response.body),
       wireBytes,
       ms,
       httpVersion,
@@ -179,7 +192,7 @@ export function startRenderWorker(options: RenderWorkerOptions): Promise<Consume
     }
   }
 
-  return queue.answer(RENDER_CALLS[name], concurrency, async (message, signal, ask) => {
+  return queue.answer(RENDER_CALLS[name], concurrency, async (message, signal, ask, start) => {
     let request: RenderRequest;
     try {
       request = readRenderRequest(message);
@@ -189,8 +202,21 @@ export function startRenderWorker(options: RenderWorkerOptions): Promise<Consume
     }
     const full = options.storageRefusal?.() ?? null;
     if (full !== null) throw full;
-    return admitted(request, signal, ask);
+    return admitted(request, signal, ask, start);
   });
+}
+
+function isOver(admission: RenderRequest['admission'], waitedMs: number): boolean {
+  return admission !== undefined && admission.validMs !== null && waitedMs > admission.validMs;
+}
+
+/** Resolves when the owner's gate has admitted one more request; rejects with its reason when the gate refuses. */
+async function admitAgain({ admission }: RenderRequest, ask: Ask | null): Promise<void> {
+  if (ask === null || admission === undefined) {
+    throw new ScrapifieError('NO_WORKER', 'A call that was begun before cannot be admitted again.');
+  }
+  const question: AdmissionQuestion = { again: true };
+  readAdmitted(await ask(question));
 }
 
 /** Of the cookies for this URL, those that are none of the jar's. */

@@ -62,13 +62,13 @@ export function sealCalls(queue: CallQueue, seal: CallSeal | null): CallQueue {
     },
 
     answer: (name, concurrency, handler) =>
-      queue.answer(name, concurrency, async (message, signal, ask) => {
-        if (!isSealed(message)) return handler(message, signal, ask);
+      queue.answer(name, concurrency, async (message, signal, ask, start) => {
+        if (!isSealed(message)) return handler(message, signal, ask, start);
         if (seal === null) throw locked('has no SCRAPIFIE_VAULT_KEY');
         const request = opened(seal, message);
         const asking: Ask | null =
           ask === null ? null : async (question) => opened(seal, await ask(closed(seal, question)));
-        return closed(seal, await handler(request, signal, asking));
+        return closed(seal, await handler(request, signal, asking, start));
       }),
   };
 }

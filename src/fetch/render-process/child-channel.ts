@@ -171,7 +171,9 @@ export class ChildChannel {
       const { name, request, takesQuestions } = callSchema.parse(parsed(payload));
       const handler = await this.options.handlerOf(name, this.blobsOf(id, call));
       const ask = takesQuestions ? this.asker(id, call) : null;
-      answer = writeCallAnswer(await handler(request, call.unwanted.signal, ask));
+      // A call goes to one process, and at once: what dies with it is planned anew by the owner of the host.
+      const start = { isRepeated: false, waitedMs: 0 };
+      answer = writeCallAnswer(await handler(request, call.unwanted.signal, ask, start));
     } catch (error) {
       answer = writeCallFailure(error);
     } finally {
