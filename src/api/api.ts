@@ -154,6 +154,8 @@ function followLife(app: App, { logger, metrics, jobs, settings, activity }: Api
   const connections = watchConnections(app.server);
   let drained: NodeJS.Timeout | undefined;
   app.addHook('onRequest', async (request, reply) => {
+    // A connection that was closed for its many requests: the rest of what it had sent is parsed all the same.
+    if (request.raw.socket.destroyed) return reply.hijack();
     reply.header('x-request-id', request.id);
     if (isClosing) {
       throw new ScrapifieError('SHUTTING_DOWN', 'The server is stopping.', { retryAfterMs: 5_000 });

@@ -85,6 +85,38 @@ describe('answers that clients do not read', () => {
   });
 });
 
+describe('requests that are sent without waiting for answers', () => {
+  const request = 'GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n';
+
+  it('are answered in order while they are few; more close the connection, and the server goes on', async () => {
+    const platform = await openPlatform();
+    closers.push(() => platform.close());
+    await platform.api.listen({ port: 0, host: '127.0.0.1' });
+    const port = portOf(platform.api.server);
+    let handled = 0;
+    platform.api.server.on('request', ({ socket }) => {
+      if (!socket.destroyed) handled += 1;
+    });
+    const few = connect({ port, host: '127.0.0.1' });
+    closers.push(() => few.destroy());
+    let text = '';
+    few.setEncoding('latin1').on('data', (chunk: string) => {
+      text += chunk;
+    });
+    few.write(request.repeat(20));
+    await expect.poll(() => text.split('HTTP/1.1 200 OK').length - 1).toBe(20);
+    handled = 0;
+    const many = connect({ port, host: '127.0.0.1' });
+    many.on('error', () => undefined);
+    closers.push(() => many.destroy());
+    many.pause();
+    many.write(request.repeat(5_000));
+    await new Promise((resolve) => many.resume().once('close', resolve));
+    expect(handled).toBeLessThanOrEqual(33);
+    expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200);
+  });
+});
+
 describe('connections', () => {
   async function open(options: Partial<ConnectionOptions>) {
     const closed: ClosedFor[] = [];

@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type AddressTest, plainAddress } from '../config/address-list.ts';
 
@@ -12,10 +12,12 @@ export interface ConnectionLimits {
 }
 
 /** Why a connection was closed from this side. */
-export type ClosedFor = 'total' | 'address' | 'unread';
+export type ClosedFor = 'total' | 'address' | 'unread' | 'pipelined';
 
 export interface ConnectionOptions extends ConnectionLimits {
   readonly onClosed: (why: ClosedFor) => void;
+  /** A connection on which more requests than this wait for their answers is closed. */
+  readonly maxPipelined?: number;
   /** A connection that took nothing of what waits for it for so long is closed. */
   readonly unreadMs?: number;
   readonly now: () => number;
@@ -29,6 +31,8 @@ export interface Connections {
   close(): void;
 }
 
+/** Clients of today send one request at a time; each that waits behind another holds its answer in memory. */
+const MOST_PIPELINED = 32;
 const UNREAD_MS = 60_000;
 const SWEEP_MS = 5_000;
 
@@ -39,12 +43,13 @@ interface Backlog {
 }
 
 /**
- * Bounds what clients can hold of this process without a key: connections in total and per address, and the time for
- * which an answer may stay unread. A connection too many is closed without an answer: one that is never read would
+ * Bounds what clients can hold of this process without a key: connections in total and per address, requests that wait
+ * on one connection, and the time for which an answer may stay unread. A connection too many is closed without an answer: one that is never read would
  * need memory, too. Slow requests are the HTTP server's to end (`headersTimeout`, `requestTimeout`).
  */
 export function limitConnections(server: Server, options: ConnectionOptions): Connections {
   const { max, maxPerAddress, isProxy, onClosed, unreadMs = UNREAD_MS, now } = options;
+  const { maxPipelined = MOST_PIPELINED } = options;
   const sockets = new Map<Socket, Backlog | null>();
   const perAddress = new Map<string, number>();
   server.maxConnections = max;
@@ -65,6 +70,16 @@ export function limitConnections(server: Server, options: ConnectionOptions): Co
       if (left > 0) perAddress.set(address, left);
       else perAddress.delete(address);
     });
+  });
+
+  const unanswered = new WeakMap<Socket, number>();
+  server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    const count = (unanswered.get(socket) ?? 0) + 1;
+    unanswered.set(socket, count);
+    response.once('close', () => unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1));
+    if (count <= maxPipelined || socket.destroyed) return;
+    onClosed('pipelined');
+    socket.destroy();
   });
 
   function sweep(): void {
