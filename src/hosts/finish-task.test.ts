@@ -5,6 +5,7 @@ import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { FetchResponse } from '../fetch/engine.ts';
 import type { Attempt } from '../model/attempt.ts';
 import type { HostKey } from '../model/ids.ts';
+import type { RenderExtra } from '../model/render.ts';
 import type { Task } from '../model/task.ts';
 import { compileRules } from '../pages/find-tasks.ts';
 import type { PageReader } from '../pages/page-reading.ts';
@@ -125,6 +126,16 @@ describe('a page that arrived', () => {
       at: '2026-01-01T00:00:00.000Z',
     });
     expect(reading?.outcome).toBe('ok');
+  });
+
+  it('as a shell on which a step failed fails with that step, when there is no other engine to try', async () => {
+    const error = new ScrapifieError('ACTION_FAILED', 'The wait for #never took too long.');
+    const rendered = { rawBody: null, extra: {} as RenderExtra, failure: error };
+    const text = '<body><div id="app"></div><script src="/app.js"></script>';
+    const { completion, attempt } = await finish(arrived({ text, rendered }));
+    expect(completion.end).toMatchObject({ state: 'failed', errorCode: 'ACTION_FAILED' });
+    expect(completion.page).toMatchObject({ errorCode: 'ACTION_FAILED', errorMessage: error.message });
+    expect(attempt).toMatchObject({ outcome: 'needs-javascript', errorCode: 'ACTION_FAILED' });
   });
 
   it('with a 404 fails, and the page says what the host answered', async () => {

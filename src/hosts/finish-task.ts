@@ -101,15 +101,18 @@ export async function finishTask(
   }
   const isBarred = reading.outcome === 'blocked' || reading.outcome === 'captcha';
   const isLimited = result.outcome === 'rate-limited' && !isBarred;
-  // A page that bars us is why nothing worked on it, whatever failed first.
-  const failure = isBarred || reading.outcome === 'needs-javascript' ? null : (rendered?.failure ?? null);
-  const read: AttemptResult = {
-    ...result,
-    outcome: isLimited ? 'rate-limited' : reading.outcome,
-    errorCode: failure?.code ?? null,
+  const judge = async (failure: ScrapifieError | null) => {
+    const outcome = isLimited ? 'rate-limited' : reading.outcome;
+    const read: AttemptResult = { ...result, outcome, errorCode: failure?.code ?? null };
+    const attempt = attemptOf(fetched, read, parts, now, reading, failure);
+    return { failure, attempt, wanted: await endOf(task, read, attempt, parts, now) };
   };
-  const attempt = attemptOf(fetched, read, parts, now, reading, failure);
-  const wanted = await endOf(task, read, attempt, parts, now);
+  // A page that bars us is why nothing worked on it, whatever failed first.
+  const failed = isBarred ? null : (rendered?.failure ?? null);
+  // A page that is still a shell may be whole in another engine; where there is none left, the failed step is the end.
+  let judged = await judge(reading.outcome === 'needs-javascript' ? null : failed);
+  if (failed !== null && judged.wanted.state === 'done') judged = await judge(failed);
+  const { failure, attempt, wanted } = judged;
   const end = settleSitemap(task, honourNoindex(wanted, reading, running), reading);
   const keepsPage = task.kind === 'page' && (end.state === 'done' || end.state === 'failed');
   const page = keepsPage ? withError(reading.page, end, failure) : null;
