@@ -81,6 +81,8 @@ export function launch(
     detached: true,
     env: {
       PATH: process.env.PATH ?? '',
+      // Tests read the metrics of their processes without a key.
+      SCRAPIFIE_METRICS_FROM: '127.0.0.1',
       SCRAPIFIE_DATA_DIR: join(cwd, 'data'),
       TEST_CLOCK_SKEW_MS: String(skewMs),
       TEST_CLOCK_STEP_FILE: join(cwd, STEP_FILE),

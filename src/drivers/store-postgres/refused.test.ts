@@ -52,7 +52,7 @@ it.each([
   const lines: string[] = [];
   const ledger = createLedger({
     store: store.plain,
-    now: Date.now,
+    now: () => 0,
     known: createKnownUrls(),
     onCommit: () => undefined,
     logger: createLogger({ level: 'warn', destination: { write: (line) => void lines.push(line) } }),

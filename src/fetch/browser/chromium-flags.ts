@@ -15,6 +15,18 @@ const FEATURES_OFF = [
   // Pages kept for going back, and pages made ready in advance: memory, and requests that nobody wanted.
   'BackForwardCache',
   'Prerender2',
+  // The address bar asks its search engine what it may offer, whenever a context is opened.
+  'AimEnabled',
+  'AimServerEligibilityEnabled',
+  'AimServerEligibilityForPrimaryAccountEnabled',
+  'AimServerRequestOnStartupEnabled',
+  'AimServerRequestOnIdentityChangeEnabled',
+  'AimStartupRequestDelayedUntilNetworkAvailableEnabled',
+  // And it opens connections to that search engine in advance.
+  'PreconnectToSearch',
+  'PreconnectFromKeyedService',
+  'SearchEnginePreconnect2',
+  'SearchEnginePreconnectInterval',
   // A request for http means http.
   'HttpsUpgrades',
   'HttpsFirstBalancedModeAutoEnable',
