@@ -171,7 +171,11 @@ describe('renders by workers in other processes', { timeout: 120_000 }, () => {
 
   test('when a worker is killed in the middle of a render, another one makes it', async () => {
     await Promise.all([startWorker('one'), startWorker('two')]);
-    const page = fetchPage('/held');
+    let admittedAgain = 0;
+    const again = async () => {
+      admittedAgain += 1;
+    };
+    const page = fetchPage('/held', { admission: { validMs: 60_000, again } });
     await until(() => expect(held).toHaveLength(1));
     const [first] = held;
     children.get(first?.worker ?? '')?.kill('SIGKILL');
@@ -180,6 +184,8 @@ describe('renders by workers in other processes', { timeout: 120_000 }, () => {
     expect(second?.worker).not.toBe(first?.worker);
     second?.response.end('by another');
     expect(textOf(await page)).toBe('by another');
+    // The host's gate is asked before the second request.
+    expect(admittedAgain).toBe(1);
   });
 
   test('with no worker, or none any more, there is NO_WORKER', async () => {
