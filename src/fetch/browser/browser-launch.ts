@@ -112,18 +112,12 @@ export class BrowserStarter {
         typeof source === 'string'
           ? await launchBrowser(await this.locate(source), this.options)
           : await connectBrowser(source, this.options);
-      this.failures = 0;
       mendSessions(launched.browser);
       limitMessages(launched.browser);
       return launched;
     } catch (error) {
       const isMissing = isScrapifieError(error) && error.code === 'NO_BROWSER';
-      const longest = Math.min(
-        isMissing ? LAST_LOOK_MS : LAST_BACKOFF_MS,
-        FIRST_BACKOFF_MS * 2 ** this.failures,
-      );
-      const backoffMs = longest * (0.5 + this.options.random() / 2);
-      this.failures += 1;
+      const backoffMs = this.backoffMs(isMissing ? LAST_LOOK_MS : LAST_BACKOFF_MS);
       if (isMissing) throw new ScrapifieError('NO_BROWSER', error.message, { retryAfterMs: backoffMs });
       if (typeof source === 'string') {
         const why = `it does not start (${plainMessage(error)})`;
@@ -133,6 +127,28 @@ export class BrowserStarter {
       const why = `the one at ${source.shown} cannot be reached (${reasonOf(error)})`;
       throw new ScrapifieError('BROWSER_UNAVAILABLE', why, { retryAfterMs: backoffMs });
     }
+  }
+
+  /** A browser has opened a page, so the next failure is the first one again. */
+  noteWorking(): void {
+    this.failures = 0;
+  }
+
+  /** The error for a browser that started, or accepted the connection, and ended before it opened a page. */
+  endedUnused(): ScrapifieError {
+    const { source } = this.options;
+    const which = typeof source === 'string' ? 'it' : `the one at ${source.shown}`;
+    const retryAfterMs = this.backoffMs(LAST_BACKOFF_MS);
+    return new ScrapifieError('BROWSER_UNAVAILABLE', `${which} ended before it opened a page`, {
+      retryAfterMs,
+    });
+  }
+
+  /** The pause after one more failure in a row. */
+  private backoffMs(longestMs: number): number {
+    const backoffMs = Math.min(longestMs, FIRST_BACKOFF_MS * 2 ** this.failures);
+    this.failures += 1;
+    return backoffMs * (0.5 + this.options.random() / 2);
   }
 
   /** The program to start, looked for anew when it is not where it was. Throws NO_BROWSER when there is none. */

@@ -212,6 +212,8 @@ export class BrowserPool {
     waiter.isDone = true;
     const lost = new AbortController();
     pooled.lost = lost;
+    home.browser.hasOpenedPage = true;
+    this.launches.noteWorking();
     const used = home.browser.watch.begin('use');
     pooled.streak += 1;
     home.lastUsedAt = performance.now();
@@ -333,7 +335,7 @@ export class BrowserPool {
       ...this.options,
       ...launched,
       onGone: (gone, hasCrashed) => this.onGone(gone, hasCrashed),
-      onDead: (why) => this.record.noteDead(why),
+      onDead: (why) => pooled.hasOpenedPage && this.record.noteDead(why),
       onPageLost: (page) => this.discard(page),
     });
     this.browsers.add(pooled);
@@ -355,7 +357,11 @@ export class BrowserPool {
 
   private onGone(browser: PooledBrowser, hasCrashed: boolean): void {
     this.browsers.delete(browser);
-    if (hasCrashed) {
+    const isLost = hasCrashed || browser.retiringFor === 'unresponsive';
+    if (isLost && !browser.hasOpenedPage) {
+      this.launches.noteEndedUnused();
+      this.record.noteLaunchEnded(this.launches.failure);
+    } else if (hasCrashed) {
       this.record.crashed += 1;
       this.record.noteReplaced('ended', 'its process ended');
     }

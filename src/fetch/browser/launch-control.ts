@@ -75,6 +75,16 @@ export class LaunchControl {
     this.starting.add(starting);
   }
 
+  /** A browser has opened a page. */
+  noteWorking(): void {
+    this.starter.noteWorking();
+  }
+
+  /** A launched browser has ended before it opened a page: that launch failed after all. */
+  noteEndedUnused(): void {
+    this.fail(this.starter.endedUnused());
+  }
+
   /** Resolves when no launch is under way, and makes no more wake-ups. */
   async close(): Promise<void> {
     if (this.timer !== null) clearTimeout(this.timer);
@@ -89,6 +99,7 @@ export class LaunchControl {
     this.missingSince = known.code === 'NO_BROWSER' ? (this.missingSince ?? performance.now()) : null;
     const pauseMs = known.retryAfterMs ?? 0;
     this.pausedUntil = performance.now() + pauseMs;
+    if (this.timer !== null) clearTimeout(this.timer);
     this.timer = setTimeout(this.options.onChange, Math.ceil(pauseMs) + 1);
     this.timer.unref();
   }

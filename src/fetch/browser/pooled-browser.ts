@@ -87,6 +87,7 @@ export class PooledBrowser {
   /** Bounded by the pool. */
   readonly contexts = new Map<string, PooledContext>();
   served = 0;
+  hasOpenedPage = false;
   /** Why it takes no new pages; null while it does. */
   retiringFor: ReplacedFor | null = null;
   isGone = false;
