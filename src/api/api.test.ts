@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DONE, lookUp, openPlatform, type Platform } from '../../test/property/api-platform.ts';
 
@@ -136,6 +137,13 @@ describe('bad requests', () => {
     expect([poisoned.statusCode, poisoned.at('error.code')]).toEqual([400, 'MALFORMED_JSON']);
     const typed = await raw('url=x', 'application/x-www-form-urlencoded');
     expect([typed.statusCode, typed.at('error.code')]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE']);
+    const packed = await platform.call({
+      method: 'POST',
+      url: '/v1/scrape',
+      payload: gzipSync('{"url":"https://example.com/"}'),
+      headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
+    });
+    expect([packed.statusCode, packed.at('error.code')]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE']);
     const empty = await raw('', 'application/json');
     expect([empty.statusCode, empty.at('error.code')]).toEqual([422, 'VALIDATION_FAILED']);
   });

@@ -16,7 +16,9 @@ export function readJsonBodies(app: App, limitBytes: number): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', (request, payload: IncomingMessage, done) => {
     readText(payload, limitBytes, (error, body) => {
+      const coding = request.headers['content-encoding'] ?? 'identity';
       if (error !== null) done(error);
+      else if (coding !== 'identity') done(compressed(coding));
       // Many clients name the type of a body they do not send.
       else if (body === '') done(null, undefined);
       else {
@@ -27,6 +29,12 @@ export function readJsonBodies(app: App, limitBytes: number): void {
     });
   });
 }
+
+const compressed = (coding: string) =>
+  new ScrapifieError(
+    'UNSUPPORTED_MEDIA_TYPE',
+    `Send the body without Content-Encoding; ${coding.slice(0, 40)} is not accepted.`,
+  );
 
 /** By events: this stands in the way of every request, and iterating a stream costs more than parsing most bodies. */
 function readText(
