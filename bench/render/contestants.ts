@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { findBrowser } from '../../src/fetch/browser/find-browser.ts';
+import { findBrowser } from '../../src/fetch/browser/pool/find-browser.ts';
 import { type ChildOptions, type ChildRun, numberOf, runChild } from '../child-run.ts';
 import { type PageTexts, textsOfFolder, textsOfLines } from './page-texts.ts';
 import { type TreeMemory, watchMemory } from './tree-memory.ts';

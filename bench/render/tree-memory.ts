@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { treePids } from '../../src/fetch/browser/process-tree.ts';
+import { treePids } from '../../src/fetch/browser/pool/process-tree.ts';
 
 /** Watches what a program and all its children hold, until it is stopped. */
 export interface TreeMemory {

@@ -13,8 +13,8 @@ import type { Blobs } from '../ports/blobs.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Limits } from '../ports/limits.ts';
 import type { Store } from '../ports/store.ts';
-import type { Idempotency } from './idempotency.ts';
-import type { KeyDirectory } from './key-directory.ts';
+import type { KeyDirectory } from './access/key-directory.ts';
+import type { Idempotency } from './http/idempotency.ts';
 import type { Readiness } from './readiness.ts';
 
 /** The server that routes are added to; what they parse is typed by their zod schemas. */

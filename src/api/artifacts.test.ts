@@ -3,7 +3,7 @@ import { DONE, type Ending, hashOf, openPlatform, type Platform } from '../../te
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { JobId } from '../model/ids.ts';
 import type { ArtifactRef, PageRecord } from '../model/page.ts';
-import { pageSchema, scrapeSchema } from './page-schemas.ts';
+import { pageSchema, scrapeSchema } from './views/page-schemas.ts';
 
 const bytes = (text: string) => Buffer.from(text);
 const PNG = bytes('\x89PNG picture');

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { DONE, type Ending, openPlatform, type Platform } from '../../test/property/api-platform.ts';
 import type { JobId } from '../model/ids.ts';
 import type { Task } from '../model/task.ts';
-import { pageSchema } from './page-schemas.ts';
+import { pageSchema } from './views/page-schemas.ts';
 
 const url = 'https://shop.example/hat';
 const HAT = `<!doctype html><html lang="en"><head><title>Hat – Shop</title>

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { DONE, openPlatform, type Platform } from '../../test/property/api-platform.ts';
-import { failureSchema } from './envelope.ts';
-import { acceptedSchema, jobSchema } from './job-view.ts';
-import { ledgerSchema, pageSchema, scrapeSchema } from './page-schemas.ts';
+import { failureSchema } from './http/envelope.ts';
+import { acceptedSchema, jobSchema } from './views/job-view.ts';
+import { ledgerSchema, pageSchema, scrapeSchema } from './views/page-schemas.ts';
 
 let platform: Platform;
 beforeAll(async () => {

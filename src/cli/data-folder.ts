@@ -6,8 +6,8 @@ import type { AccountId } from '../model/ids.ts';
 import type { Job } from '../model/job.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Queue } from '../ports/queue.ts';
-import { DATABASE_FILE, STATE_DIR } from './crawl-folder.ts';
-import { readSettings } from './flags.ts';
+import { DATABASE_FILE, STATE_DIR } from './crawl/crawl-folder.ts';
+import { readSettings } from './flags/flags.ts';
 import type { OpenPlace, OpenStorage, Shell, StoragePlace } from './shell.ts';
 
 /** A data folder and nothing but it. */

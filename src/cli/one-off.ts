@@ -8,7 +8,7 @@ import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { OperatorOptions } from '../jobs/job-draft.ts';
 import { createLogger, type LoggerOptions } from '../observe/logger.ts';
 import { createMetrics } from '../observe/metrics.ts';
-import { readSettings } from './flags.ts';
+import { readSettings } from './flags/flags.ts';
 import { watchInterrupts } from './interrupt.ts';
 import type { OpenPlatform, Shell } from './shell.ts';
 

@@ -11,39 +11,51 @@ interface CommandEntry {
 
 /** In the order of the help. A command's file is loaded when that command is meant, so that the others cost nothing. */
 const COMMANDS: Readonly<Record<string, CommandEntry>> = {
-  scrape: { summary: 'fetch one page and print it', load: () => import('./scrape.ts') },
-  crawl: { summary: 'follow links from one or more URLs into a folder', load: () => import('./crawl.ts') },
-  map: { summary: 'list the URLs of a site', load: () => import('./map.ts') },
-  extract: { summary: 'read a page from a file, without fetching', load: () => import('./extract.ts') },
-  serve: { summary: 'start the API and work on jobs', load: () => import('./serve.ts') },
-  jobs: { summary: 'look at the jobs of a data folder, and change them', load: () => import('./jobs.ts') },
-  export: { summary: 'write the pages of a job to a file', load: () => import('./export.ts') },
+  scrape: { summary: 'fetch one page and print it', load: () => import('./commands/scrape.ts') },
+  crawl: {
+    summary: 'follow links from one or more URLs into a folder',
+    load: () => import('./commands/crawl.ts'),
+  },
+  map: { summary: 'list the URLs of a site', load: () => import('./commands/map.ts') },
+  extract: {
+    summary: 'read a page from a file, without fetching',
+    load: () => import('./commands/extract.ts'),
+  },
+  serve: { summary: 'start the API and work on jobs', load: () => import('./commands/serve.ts') },
+  jobs: {
+    summary: 'look at the jobs of a data folder, and change them',
+    load: () => import('./commands/jobs.ts'),
+  },
+  export: { summary: 'write the pages of a job to a file', load: () => import('./commands/export.ts') },
   reextract: {
     summary: 'read the stored pages of a job once more, without fetching',
-    load: () => import('./reextract.ts'),
+    load: () => import('./commands/reextract.ts'),
   },
-  keys: { summary: 'list, create and revoke API keys', load: () => import('./keys.ts') },
+  keys: { summary: 'list, create and revoke API keys', load: () => import('./commands/keys.ts') },
   sessions: {
     summary: 'look at what sessions keep from page to page, and delete them',
-    load: () => import('./sessions.ts'),
+    load: () => import('./commands/sessions.ts'),
   },
   credentials: {
     summary: 'store what to log in with, encrypted',
-    load: () => import('./credentials.ts'),
+    load: () => import('./commands/credentials.ts'),
   },
   policy: {
     summary: 'check a policy file, or show what holds for a host',
-    load: () => import('./policy.ts'),
+    load: () => import('./commands/policy.ts'),
   },
   doctor: {
     summary: 'check that this machine and its settings will work',
-    load: () => import('./doctor.ts'),
+    load: () => import('./commands/doctor.ts'),
   },
   cleanup: {
     summary: 'remove stored bodies that no page refers to any more',
-    load: () => import('./cleanup.ts'),
+    load: () => import('./commands/cleanup.ts'),
   },
-  migrate: { summary: 'bring the database of a data folder up to date', load: () => import('./migrate.ts') },
+  migrate: {
+    summary: 'bring the database of a data folder up to date',
+    load: () => import('./commands/migrate.ts'),
+  },
 };
 
 const EXAMPLES = `

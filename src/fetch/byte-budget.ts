@@ -1,4 +1,4 @@
-import { thisMachine } from './browser/memory-budget.ts';
+import { thisMachine } from './browser/pool/memory-budget.ts';
 
 /**
  * How many bytes of responses this process may hold at once, over all fetches and renders. An attempt opens an account,

@@ -1,7 +1,7 @@
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { PageOptions } from '../model/job.ts';
 import { neededAbilities } from '../plan/ladder/needed-abilities.ts';
-import type { Ability, EngineOffer } from '../plan/ladder/possible-ways.ts';
+import type { Ability, EngineOffer } from '../plan/ladder/possible-methods.ts';
 
 /** What there is to fetch with; null where workers that are not known here may come and go. */
 export type InstalledEngines = () => readonly Pick<EngineOffer, 'name' | 'abilities'>[] | null;

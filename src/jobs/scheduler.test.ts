@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { addJob, openStore } from '../attempts/claimed-task.fixture.ts';
 import { createBusLocal } from '../drivers/bus-local/bus-local.ts';
 import { createQueueLocal } from '../drivers/queue-local/queue-local.ts';
-import { addJob, openStore } from '../hosts/claimed-task.fixture.ts';
 import type { Messages } from '../ports/bus.ts';
 import type { Store } from '../ports/store.ts';
 import { createScheduler } from './scheduler.ts';

@@ -83,7 +83,7 @@ function ledgerOver(store: LedgerStore, changes: Partial<LedgerOptions> = {}) {
     onCommit: (receipt) => void receipts.push(receipt),
     logger: createLogger({ level: 'warn', destination: { write: (line) => void lines.push(line) } }),
     metrics: createMetrics({ withProcess: false }),
-    companyMs: 1,
+    batchDelayMs: 1,
     ...changes,
   });
   return { ledger, lines, receipts };
@@ -104,7 +104,7 @@ const idsOf = (batch: readonly Completion[] | undefined) => batch?.map(({ taskId
 describe('the order of writing', () => {
   it('does not hold back what somebody waits for', async () => {
     const held = heldStore({ commit: async () => NOTHING });
-    const { ledger } = ledgerOver(held.store, { companyMs: NEVER_MS });
+    const { ledger } = ledgerOver(held.store, { batchDelayMs: NEVER_MS });
     const written = ledger.write(numbered(1), true);
     await held.let();
     expect(await written).toBe(true);
@@ -112,7 +112,7 @@ describe('the order of writing', () => {
 
   it('what nobody waits for goes along with what somebody does', async () => {
     const held = heldStore({ commit: async () => NOTHING });
-    const { ledger } = ledgerOver(held.store, { companyMs: NEVER_MS });
+    const { ledger } = ledgerOver(held.store, { batchDelayMs: NEVER_MS });
     const writes = [ledger.write(numbered(1), false), ledger.write(numbered(2), true)];
     await held.let();
     expect(await Promise.all(writes)).toEqual([true, true]);
@@ -130,7 +130,7 @@ describe('the order of writing', () => {
 
   it('a full batch waits for nobody', async () => {
     const held = heldStore({ commit: async () => NOTHING });
-    const { ledger } = ledgerOver(held.store, { companyMs: NEVER_MS, maxBatch: 2 });
+    const { ledger } = ledgerOver(held.store, { batchDelayMs: NEVER_MS, maxBatch: 2 });
     const writes = [1, 2].map((id) => ledger.write(numbered(id), false));
     await held.let();
     expect(await Promise.all(writes)).toEqual([true, true]);
@@ -368,7 +368,7 @@ describe('flush', () => {
       taken.push(...(idsOf(batch) ?? []));
       return NOTHING;
     };
-    const { ledger } = ledgerOver({ commit, reserveUrl: async () => false }, { companyMs: NEVER_MS });
+    const { ledger } = ledgerOver({ commit, reserveUrl: async () => false }, { batchDelayMs: NEVER_MS });
     void ledger.write(numbered(1), false);
     await ledger.flush();
     expect(taken).toEqual([1]);
@@ -376,7 +376,7 @@ describe('flush', () => {
 
   it('resolves when what was handed in before it is committed, also while more arrives', async () => {
     const held = heldStore({ commit: async () => NOTHING });
-    const { ledger } = ledgerOver(held.store, { maxBatch: 2, companyMs: NEVER_MS });
+    const { ledger } = ledgerOver(held.store, { maxBatch: 2, batchDelayMs: NEVER_MS });
     let isFlushed = false;
     for (const id of [1, 2, 3]) void ledger.write(numbered(id), false);
     const flushed = ledger.flush().then(() => {

@@ -46,7 +46,7 @@ export interface LedgerOptions {
   readonly maxBatch?: number;
   /** Bytes of the pages' records in one transaction; one page alone may have more. */
   readonly maxBatchBytes?: number;
-  readonly companyMs?: number;
+  readonly batchDelayMs?: number;
 }
 
 /** What the store will not decide otherwise when it hears of the URL again. */
@@ -71,7 +71,7 @@ interface Pending {
 }
 
 export function createLedger(options: LedgerOptions): Ledger {
-  const { store, known, now, onCommit, logger, metrics, maxBatch = 256, companyMs = 15 } = options;
+  const { store, known, now, onCommit, logger, metrics, maxBatch = 256, batchDelayMs = 15 } = options;
   const { maxBatchBytes = MOST_BATCH_BYTES } = options;
   let pending: Pending[] = [];
   /** Completions in the transaction under way. */
@@ -88,7 +88,7 @@ export function createLedger(options: LedgerOptions): Ledger {
   function schedule(): void {
     if (isBusy || pending.length === 0) return;
     if (!isUrgent && pending.length < maxBatch) {
-      timer ??= setTimeout(begin, companyMs);
+      timer ??= setTimeout(begin, batchDelayMs);
       return;
     }
     begin();

@@ -1,24 +1,24 @@
+import { createRunningJobs } from '../attempts/running-job.ts';
 import type { Settings } from '../config/settings.ts';
 import { withBudget } from '../fetch/counted-engine.ts';
 import { createKnownUrls } from '../frontier/known-urls.ts';
-import { createHostWorker } from '../hosts/host-worker.ts';
-import type { Policies } from '../hosts/policies.ts';
-import { createRobotsCache } from '../hosts/robots-cache.ts';
-import { createRunningJobs } from '../hosts/running-job.ts';
-import { createSlots } from '../hosts/slots.ts';
 import { createLedger } from '../ledger/ledger.ts';
 import type { Job } from '../model/job.ts';
 import type { Page } from '../model/page.ts';
 import type { SteadyClock } from '../model/steady-clock.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
+import { createHostWorker } from '../ownership/host-worker.ts';
+import { createSlots } from '../ownership/slots.ts';
 import { createReaderPool } from '../pages/reader-pool.ts';
+import type { Policies } from '../policy/policies.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Queue } from '../ports/queue.ts';
 import type { Store } from '../ports/store.ts';
+import { createRobotsCache } from '../robots/robots-cache.ts';
 import { PAGE_THREAD, threadsFor } from './open-extractor.ts';
+import type { OpenFetchResources } from './open-fetch-resources.ts';
 import { readerWithLlm } from './open-llm.ts';
-import type { OpenMeans } from './open-means.ts';
 import type { PageThreadData } from './page-thread.ts';
 
 /** The part of the platform that owns hosts and fetches their pages. */
@@ -44,7 +44,7 @@ export interface CrawlerParts {
   /** Others work on the same store: their scheduler sweeps, and bigger batches spare it. */
   readonly isShared: boolean;
   /** Closed with the crawler. */
-  readonly means: OpenMeans;
+  readonly means: OpenFetchResources;
   readonly now: () => number;
   /** Leases are counted by it. */
   readonly clock: SteadyClock;
@@ -54,7 +54,7 @@ export interface CrawlerParts {
 
 const LOOK_MS = 1_000;
 /** A store across a network is spared by writing more at once, at the price of a moment. */
-const SHARED_LEDGER = { companyMs: 60 };
+const SHARED_LEDGER = { batchDelayMs: 60 };
 const SHARED_SWEEP_MS = 5_000;
 
 export function createCrawler(parts: CrawlerParts): Crawler {

@@ -1,10 +1,10 @@
 import { searchEnvironment } from '../config/search-environment.ts';
 import type { Settings } from '../config/settings.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
-import { type FoundBrowser, findBrowser, isExecutable } from '../fetch/browser/find-browser.ts';
-import { type RenderLimits, renderLimitsFor, thisMachine } from '../fetch/browser/memory-budget.ts';
-import { type BrowserHealth, HEALTHY } from '../fetch/browser/pool-health.ts';
-import { remoteAddressOf } from '../fetch/browser/remote-address.ts';
+import { type FoundBrowser, findBrowser, isExecutable } from '../fetch/browser/pool/find-browser.ts';
+import { type RenderLimits, renderLimitsFor, thisMachine } from '../fetch/browser/pool/memory-budget.ts';
+import { type BrowserHealth, HEALTHY } from '../fetch/browser/pool/pool-health.ts';
+import { remoteAddressOf } from '../fetch/browser/pool/remote-address.ts';
 import type { Engine } from '../fetch/engine.ts';
 import type { RenderName } from '../fetch/remote/render-message.ts';
 import type { Logger } from '../observe/logger.ts';

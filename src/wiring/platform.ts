@@ -6,9 +6,7 @@ import { watchStore } from '../api/store-watch.ts';
 import { makeFolder } from '../config/make-folder.ts';
 import type { Settings } from '../config/settings.ts';
 import { lockFolder } from '../drivers/store-sqlite/folder-lock.ts';
-import type { BrowserHealth } from '../fetch/browser/pool-health.ts';
-import type { Policies } from '../hosts/policies.ts';
-import { loadPolicyFile } from '../hosts/policy-file.ts';
+import type { BrowserHealth } from '../fetch/browser/pool/pool-health.ts';
 import { type BlobSweepParts, sweepBlobs } from '../jobs/blob-sweep.ts';
 import { createEngineRefusal } from '../jobs/engine-refusal.ts';
 import { createExtraction, type Extraction } from '../jobs/extraction.ts';
@@ -19,6 +17,8 @@ import { createSteadyClock } from '../model/steady-clock.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { PoolFigures } from '../plan/proxies/pool-figures.ts';
+import type { Policies } from '../policy/policies.ts';
+import { loadPolicyFile } from '../policy/policy-file.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Limits } from '../ports/limits.ts';
 import type { Queue } from '../ports/queue.ts';
@@ -28,9 +28,9 @@ import { DUTIES, type Duties, refuseWrongMix } from './mix.ts';
 import { openAccounts } from './open-accounts.ts';
 import { type OpenBlobs, openBlobs, openTransit } from './open-blobs.ts';
 import { openExtractor } from './open-extractor.ts';
+import { openFetchResources } from './open-fetch-resources.ts';
 import { openLinks } from './open-links.ts';
 import { llmRefusal, readerWithLlm } from './open-llm.ts';
-import { openMeans } from './open-means.ts';
 import { openStore } from './open-store.ts';
 import { openPolicies } from './policy-source.ts';
 import { createRenderer } from './renderer.ts';
@@ -165,7 +165,7 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
     const accounts = openAccounts(settings, store, now);
     closers.users.push(() => accounts.close());
     const means = duties.crawl
-      ? openMeans({ settings, queue, blobs, transit, ...accounts, ownPages, now, logger })
+      ? openFetchResources({ settings, queue, blobs, transit, ...accounts, ownPages, now, logger })
       : null;
     const crawler =
       means !== null

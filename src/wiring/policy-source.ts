@@ -1,7 +1,7 @@
 import type { Settings } from '../config/settings.ts';
-import type { Policies } from '../hosts/policies.ts';
-import { watchPolicyFile } from '../hosts/policy-watch.ts';
 import type { Logger } from '../observe/logger.ts';
+import type { Policies } from '../policy/policies.ts';
+import { watchPolicyFile } from '../policy/policy-watch.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Store } from '../ports/store.ts';
 

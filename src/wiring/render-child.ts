@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { Socket } from 'node:net';
-import { treePids } from '../fetch/browser/process-tree.ts';
+import { treePids } from '../fetch/browser/pool/process-tree.ts';
 import { createParcels } from '../fetch/remote/parcels.ts';
 import { startRenderWorker } from '../fetch/remote/render-worker.ts';
 import { ChildChannel } from '../fetch/render-process/child-channel.ts';

@@ -1,9 +1,13 @@
 import type { Settings } from '../config/settings.ts';
 import { createBrowserEngine } from '../fetch/browser/browser-engine.ts';
-import { type BrowserRig, type BrowserRigOptions, createBrowserRig } from '../fetch/browser/browser-rig.ts';
-import type { RenderLimits } from '../fetch/browser/memory-budget.ts';
-import type { PoolStats } from '../fetch/browser/page-lease.ts';
-import { type BrowserHealth, HEALTHY, REPLACED_FOR } from '../fetch/browser/pool-health.ts';
+import {
+  type BrowserRuntime,
+  type BrowserRuntimeOptions,
+  createBrowserRuntime,
+} from '../fetch/browser/browser-runtime.ts';
+import type { RenderLimits } from '../fetch/browser/pool/memory-budget.ts';
+import type { PoolStats } from '../fetch/browser/pool/page-lease.ts';
+import { type BrowserHealth, HEALTHY, REPLACED_FOR } from '../fetch/browser/pool/pool-health.ts';
 import { createPuzzleHook } from '../fetch/captcha/puzzle-hook.ts';
 import type { Engine } from '../fetch/engine.ts';
 import type { RenderName } from '../fetch/remote/render-message.ts';
@@ -39,7 +43,7 @@ export interface RenderEnginesOptions {
   readonly limits: Partial<RenderLimits>;
   readonly isSandboxed: boolean;
   /** What the pools ask for and tell. `relocate` and `onLaunched` concern browsers of this machine. */
-  readonly events: Pick<BrowserRigOptions, 'relocate' | 'onLaunched' | 'onHealth' | 'onEvent'>;
+  readonly events: Pick<BrowserRuntimeOptions, 'relocate' | 'onLaunched' | 'onHealth' | 'onEvent'>;
 }
 
 export function createRenderEngines(options: RenderEnginesOptions): RenderEngines {
@@ -50,9 +54,9 @@ export function createRenderEngines(options: RenderEnginesOptions): RenderEngine
   const pageLimits = { maxPageBytes: settings.maxRenderBytes };
   const afterLoad = solver === null ? undefined : createPuzzleHook({ solver });
   /** Both kinds of pages count against the same limits. */
-  let shared: BrowserRig | null = null;
+  let shared: BrowserRuntime | null = null;
   const ownRig = () => {
-    shared ??= createBrowserRig({
+    shared ??= createBrowserRuntime({
       executablePath,
       allowPrivate,
       isSandboxed,
@@ -62,10 +66,10 @@ export function createRenderEngines(options: RenderEnginesOptions): RenderEngine
     });
     return shared;
   };
-  let remote: BrowserRig | null = null;
+  let remote: BrowserRuntime | null = null;
   const stealthRig = () => {
     if (remoteBrowserUrl === undefined) return ownRig();
-    remote ??= createBrowserRig({
+    remote ??= createBrowserRuntime({
       executablePath: null,
       remote: { url: remoteBrowserUrl },
       allowPrivate,

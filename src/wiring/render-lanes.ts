@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '../config/search-environment.ts';
 import type { Settings } from '../config/settings.ts';
-import type { RenderLimits } from '../fetch/browser/memory-budget.ts';
-import type { BrowserHealth, PoolEvent } from '../fetch/browser/pool-health.ts';
+import type { RenderLimits } from '../fetch/browser/pool/memory-budget.ts';
+import type { BrowserHealth, PoolEvent } from '../fetch/browser/pool/pool-health.ts';
 import type { Engine, FetchRequest, FetchResponse } from '../fetch/engine.ts';
 import type { RenderName } from '../fetch/remote/render-message.ts';
 import { type Confinement, confine, isRoot, makeHome } from '../fetch/render-process/confinement.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { listeningLogger } from '../hosts/claimed-task.fixture.ts';
+import { listeningLogger } from '../attempts/claimed-task.fixture.ts';
 import { createSteadyClock } from '../model/steady-clock.ts';
 import { openStoreClock } from './store-clock.ts';
 

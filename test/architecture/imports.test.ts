@@ -8,7 +8,11 @@ const LAYERS = [
   'mcp',
   'api',
   'jobs',
-  'hosts',
+  'ownership',
+  'attempts',
+  'robots',
+  'policy',
+  'politeness',
   'pages',
   'sessions',
   'plan',
@@ -35,15 +39,15 @@ const BUILDER = 'wiring';
 const SHARED_BY_DRIVERS = ['drivers/redis-link', 'drivers/store-rows'];
 
 /** Folders whose decisions are functions of their arguments. */
-const PURE_FOLDERS = ['hosts', 'plan', 'extract', 'frontier'];
+const PURE_FOLDERS = ['ownership', 'attempts', 'robots', 'policy', 'politeness', 'plan', 'extract', 'frontier'];
 /** What reaches outside the process. */
 const OUTSIDE =
   /^(?:node:(?:fs|fs\/promises|net|tls|dns|dns\/promises|dgram|http|https|http2|child_process|cluster|sqlite)|undici|fastify|pino)$/;
 /** Exports of those modules that only compute. */
 const HARMLESS: ReadonlySet<string> = new Set(['isIP', 'isIPv4', 'isIPv6', 'BlockList']);
 const IMPURE_FILES: Readonly<Record<string, string>> = {
-  'hosts/policy-file.ts': 'reads the policy file',
-  'hosts/policy-watch.ts': 'notices that the policy file has changed',
+  'policy/policy-file.ts': 'reads the policy file',
+  'policy/policy-watch.ts': 'notices that the policy file has changed',
 };
 
 const folderOf = (path: string): string => (path.includes('/') ? path.slice(0, path.indexOf('/')) : '');
@@ -110,8 +114,8 @@ describe('imports', () => {
     expect(objection('drivers/a/x.ts', 'drivers/b/y.ts')).not.toBeNull();
     expect(objection('drivers/a/x.ts', 'frontier/y.ts')).not.toBeNull();
     expect(objection('drivers/a/x.ts', 'ports/y.ts')).toBeNull();
-    expect(objection('cli/crawl.ts', 'wiring/platform.ts')).not.toBeNull();
-    expect(objection('cli/crawl.ts', 'version.ts')).toBeNull();
+    expect(objection('cli/commands/crawl.ts', 'wiring/platform.ts')).not.toBeNull();
+    expect(objection('cli/commands/crawl.ts', 'version.ts')).toBeNull();
     expect(objection('version.ts', 'config/load.ts')).not.toBeNull();
   });
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { treePids } from '../../src/fetch/browser/process-tree.ts';
+import { treePids } from '../../src/fetch/browser/pool/process-tree.ts';
 
 export type Prey = 'renderer' | 'browser';
 

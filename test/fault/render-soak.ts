@@ -3,9 +3,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { isScrapifieError } from '../../src/errors/scrapifie-error.ts';
 import { createBrowserEngine, type RenderEngine } from '../../src/fetch/browser/browser-engine.ts';
-import { type BrowserRig, createBrowserRig } from '../../src/fetch/browser/browser-rig.ts';
-import { findBrowser } from '../../src/fetch/browser/find-browser.ts';
-import { treeBytes } from '../../src/fetch/browser/process-tree.ts';
+import { type BrowserRuntime, createBrowserRuntime } from '../../src/fetch/browser/browser-runtime.ts';
+import { findBrowser } from '../../src/fetch/browser/pool/find-browser.ts';
+import { treeBytes } from '../../src/fetch/browser/pool/process-tree.ts';
 import { titleOf } from '../site/prose.ts';
 import { randomFrom } from '../site/random.ts';
 import { type Site, startSite } from '../site/site.ts';
@@ -62,7 +62,7 @@ export async function soak({ pages, seed, say = () => {} }: SoakOptions): Promis
   const found = await findBrowser({ executable: null, env: process.env });
   if (found === null) throw new Error('No browser is installed.');
   const site = await startSite({ log: 'off', pages: CATALOGUE });
-  const rig = createBrowserRig({ executablePath: found.path, allowPrivate: true, pagesPerBrowser: 200 });
+  const rig = createBrowserRuntime({ executablePath: found.path, allowPrivate: true, pagesPerBrowser: 200 });
   const engine = createBrowserEngine({ rig, userAgent: 'SoakBot/1' });
   const run = new Soak(site, rig, engine, seed);
   try {
@@ -78,7 +78,7 @@ export async function soak({ pages, seed, say = () => {} }: SoakOptions): Promis
 
 class Soak {
   private readonly site: Site;
-  private readonly rig: BrowserRig;
+  private readonly rig: BrowserRuntime;
   private readonly engine: RenderEngine;
   private readonly random: () => number;
   private readonly hunt: ProcessHunt;
@@ -89,7 +89,7 @@ class Soak {
   private shown = 0;
   private launched = 0;
 
-  constructor(site: Site, rig: BrowserRig, engine: RenderEngine, seed: number) {
+  constructor(site: Site, rig: BrowserRuntime, engine: RenderEngine, seed: number) {
     this.site = site;
     this.rig = rig;
     this.engine = engine;

@@ -1,6 +1,6 @@
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
+import { ensureFirstKey } from '../../src/api/access/api-key.ts';
 import { createApi } from '../../src/api/api.ts';
-import { ensureFirstKey } from '../../src/api/api-key.ts';
 import { createReadiness } from '../../src/api/readiness.ts';
 import { openWorld, type World, type WorldOptions } from './world.ts';
 

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { signalPart } from '../../src/fetch/browser/process-faults.fixture.ts';
+import { signalPart } from '../../src/fetch/browser/pool/process-faults.fixture.ts';
 import { openWorld, QUICK_POLICY } from './world.ts';
 
 const LIMIT_MS = 180_000;

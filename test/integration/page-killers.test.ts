@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { treePids } from '../../src/fetch/browser/process-tree.ts';
+import { treePids } from '../../src/fetch/browser/pool/process-tree.ts';
 import { listen } from '../../src/fetch/http/loopback.fixture.ts';
 import type { LedgerEntry } from '../../src/model/task.ts';
 import { endMembers, type Member, startMember } from '../fleet/member.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ALL_SCOPES, newKey, newSecret } from '../../src/api/api-key.ts';
+import { ALL_SCOPES, newKey, newSecret } from '../../src/api/access/api-key.ts';
 import type { ScrapeResult } from '../../src/jobs/job-reader.ts';
 import { createSessions } from '../../src/sessions/sessions.ts';
 import { createVault } from '../../src/sessions/vault.ts';

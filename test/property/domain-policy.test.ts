@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { gate } from '../../src/hosts/gate.ts';
-import { initialHostState } from '../../src/hosts/host-state.ts';
-import { isOpen, nextOpening } from '../../src/hosts/hours.ts';
-import { buildPolicies, DEFAULT_POLICY } from '../../src/hosts/policies.ts';
-import { parsePolicyFile } from '../../src/hosts/policy-file.ts';
 import type { HostKey } from '../../src/model/ids.ts';
+import { buildPolicies, DEFAULT_POLICY } from '../../src/policy/policies.ts';
+import { parsePolicyFile } from '../../src/policy/policy-file.ts';
+import { gate } from '../../src/politeness/gate.ts';
+import { initialHostState } from '../../src/politeness/host-state.ts';
+import { isOpen, nextOpening } from '../../src/politeness/hours.ts';
 
 const clock = fc
   .tuple(fc.integer({ min: 0, max: 23 }), fc.integer({ min: 0, max: 59 }))

@@ -8,7 +8,7 @@ import { seededRandom } from '../../src/plan/identity/seeded-random.ts';
 
 /**
  * What a session pretends to be. Its neighbours: property 12 (a browser is replaced after so many pages) in
- * src/fetch/browser/browser-pool.test.ts, 13 (fields that are missing) in rules.test.ts, 18 to 21 (proxies) in
+ * src/fetch/browser/pool/browser-pool.test.ts, 13 (fields that are missing) in rules.test.ts, 18 to 21 (proxies) in
  * src/plan/proxies/proxy-pool-properties.test.ts, 30 (credentials are kept for a while) in
  * src/sessions/remote-credentials.test.ts.
  */

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BACKOFF_BASE_MS, BACKOFF_CAP_MS, retryDelayMs } from '../../src/hosts/backoff.ts';
+import { DEFAULT_POLICY } from '../../src/policy/policies.ts';
+import { BACKOFF_BASE_MS, BACKOFF_CAP_MS, retryDelayMs } from '../../src/politeness/backoff.ts';
 import {
   BREAKER,
   CLOSED_BREAKER,
@@ -8,8 +9,8 @@ import {
   onCall,
   recordFailure,
   recordSuccess,
-} from '../../src/hosts/breaker.ts';
-import { gate } from '../../src/hosts/gate.ts';
+} from '../../src/politeness/breaker.ts';
+import { gate } from '../../src/politeness/gate.ts';
 import {
   initialHostState,
   MAX_SLOW_DOWN_MS,
@@ -17,9 +18,8 @@ import {
   onRateLimited,
   rateFactorAt,
   takenOver,
-} from '../../src/hosts/host-state.ts';
-import { DEFAULT_POLICY } from '../../src/hosts/policies.ts';
-import { take } from '../../src/hosts/token-bucket.ts';
+} from '../../src/politeness/host-state.ts';
+import { take } from '../../src/politeness/token-bucket.ts';
 import type { HostState } from '../../src/ports/store.ts';
 
 const T0 = Date.UTC(2026, 0, 1);

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { isScrapifieError } from '../../src/errors/scrapifie-error.ts';
 import { EXECUTABLE } from '../../src/fetch/browser/browser.fixture.ts';
 import { createBrowserEngine } from '../../src/fetch/browser/browser-engine.ts';
-import { createBrowserRig } from '../../src/fetch/browser/browser-rig.ts';
+import { createBrowserRuntime } from '../../src/fetch/browser/browser-runtime.ts';
 import type { Engine } from '../../src/fetch/engine.ts';
 import { createHttpEngine } from '../../src/fetch/http/http-engine.ts';
 import { get } from '../../src/fetch/http/loopback.fixture.ts';
@@ -33,7 +33,7 @@ const ENGINES: readonly { readonly name: string; readonly open: () => Engine }[]
   {
     name: 'Chromium',
     open: () => {
-      const rig = createBrowserRig({ executablePath: EXECUTABLE, allowPrivate, maxBrowsers: 1 });
+      const rig = createBrowserRuntime({ executablePath: EXECUTABLE, allowPrivate, maxBrowsers: 1 });
       return createBrowserEngine({ rig, userAgent: USER_AGENT });
     },
   },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { keyOf } from '../access.ts';
+import { keyOf } from '../access/access.ts';
 import type { App, RouteDeps } from '../app.ts';
-import { answers, success } from '../envelope.ts';
+import { answers, success } from '../http/envelope.ts';
 import { keySchema, keyView } from './keys.ts';
 
 export function addAccountRoutes(app: App, { settings, version }: RouteDeps): void {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { endingFor } from '../../jobs/artifact.ts';
-import { accountOf } from '../access.ts';
+import { accountOf } from '../access/access.ts';
 import type { App, RouteDeps } from '../app.ts';
-import { answers } from '../envelope.ts';
+import { answers } from '../http/envelope.ts';
 
 const params = z.strictObject({
   id: z.string().max(64).describe('The job.'),

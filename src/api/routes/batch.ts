@@ -1,8 +1,8 @@
 import { batchRequestSchema } from '../../jobs/job-request.ts';
-import { accountOf } from '../access.ts';
+import { accountOf } from '../access/access.ts';
 import type { App, RouteDeps } from '../app.ts';
-import { answers, success } from '../envelope.ts';
-import { acceptedSchema, acceptedView } from '../job-view.ts';
+import { answers, success } from '../http/envelope.ts';
+import { acceptedSchema, acceptedView } from '../views/job-view.ts';
 
 export function addBatchRoutes(app: App, { jobs, idempotency }: RouteDeps): void {
   app.route({

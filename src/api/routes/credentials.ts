@@ -4,11 +4,11 @@ import { credentialSchema as secretSchema } from '../../sessions/credential.ts';
 import { createCredentials } from '../../sessions/credentials.ts';
 import { NAME, NAME_RULE } from '../../sessions/names.ts';
 import { createVault } from '../../sessions/vault.ts';
-import { accountOf, keyOf } from '../access.ts';
+import { accountOf, keyOf } from '../access/access.ts';
 import type { App, RouteDeps } from '../app.ts';
-import { answers, success } from '../envelope.ts';
-import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../list.ts';
-import { credentialSchema, credentialView } from '../session-view.ts';
+import { answers, success } from '../http/envelope.ts';
+import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
+import { credentialSchema, credentialView } from '../views/session-view.ts';
 
 const credentialParams = z.strictObject({
   name: z.string().regex(NAME, `Must be ${NAME_RULE}.`).describe('What sessions call it by.'),

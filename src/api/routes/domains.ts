@@ -4,11 +4,11 @@ import { canBeHostName } from '../../frontier/canonical.ts';
 import type { HostKey } from '../../model/ids.ts';
 import { redactUrl } from '../../observe/redact.ts';
 import type { HostView, OptOut, RobotsEntry } from '../../ports/store.ts';
-import { keyOf } from '../access.ts';
+import { keyOf } from '../access/access.ts';
 import type { App, RouteDeps } from '../app.ts';
-import { answers, success } from '../envelope.ts';
-import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../list.ts';
-import { strategySchema, strategyView } from '../strategy-view.ts';
+import { answers, success } from '../http/envelope.ts';
+import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
+import { strategySchema, strategyView } from '../views/strategy-view.ts';
 
 const time = z.iso.datetime();
 const optOutSchema = z.object({

@@ -1,7 +1,7 @@
 import { extractRequestSchema } from '../../jobs/extraction-request.ts';
 import type { App, RouteDeps } from '../app.ts';
-import { answers, success } from '../envelope.ts';
-import { pageSchema } from '../page-schemas.ts';
+import { answers, success } from '../http/envelope.ts';
+import { pageSchema } from '../views/page-schemas.ts';
 
 /** Reads a page that the caller has. */
 export function addExtractRoutes(app: App, { extraction }: RouteDeps): void {

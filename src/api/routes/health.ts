@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ERRORS, type ErrorCode } from '../../errors/registry.ts';
 import type { App, RouteDeps } from '../app.ts';
-import { answers, success } from '../envelope.ts';
+import { answers, success } from '../http/envelope.ts';
 import type { PartReport, Readiness } from '../readiness.ts';
 
 const partSchema = z.object({

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { invalidRequest } from '../../jobs/invalid-request.ts';
-import { accountOf } from '../access.ts';
+import { accountOf } from '../access/access.ts';
 import type { App, RouteDeps } from '../app.ts';
-import { eachWithOrigin, originOf, withOrigin } from '../artifact-urls.ts';
-import { answers, success } from '../envelope.ts';
-import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../list.ts';
-import { sendNdjson, wantsNdjson } from '../ndjson.ts';
-import { jobErrorSchema, ledgerSchema, pageSchema } from '../page-schemas.ts';
+import { answers, success } from '../http/envelope.ts';
+import { sendNdjson, wantsNdjson } from '../http/ndjson.ts';
+import { eachWithOrigin, originOf, withOrigin } from '../views/artifact-urls.ts';
+import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
+import { jobErrorSchema, ledgerSchema, pageSchema } from '../views/page-schemas.ts';
 import { jobParams, TASK_STATES } from './jobs.ts';
 
 const same = <T>(item: T): T => item;

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { JobKind, JobStatus } from '../../model/job.ts';
 import type { TaskState } from '../../model/task.ts';
-import { accountOf, keyOf } from '../access.ts';
+import { accountOf, keyOf } from '../access/access.ts';
 import type { App, RouteDeps } from '../app.ts';
-import { answers, success } from '../envelope.ts';
-import { jobSchema, jobView } from '../job-view.ts';
-import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../list.ts';
+import { answers, success } from '../http/envelope.ts';
+import { jobSchema, jobView } from '../views/job-view.ts';
+import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
 
 const KINDS = ['scrape', 'batch', 'crawl', 'map'] as const satisfies readonly JobKind[];
 const STATUSES = [

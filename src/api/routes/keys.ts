@@ -3,10 +3,10 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { invalidRequest } from '../../jobs/invalid-request.ts';
 import type { KeyId } from '../../model/ids.ts';
 import type { ApiKey, KeyScope } from '../../ports/store.ts';
-import { keyOf } from '../access.ts';
-import { isUsable, newKey, newSecret } from '../api-key.ts';
+import { keyOf } from '../access/access.ts';
+import { isUsable, newKey, newSecret } from '../access/api-key.ts';
 import type { App, RouteDeps } from '../app.ts';
-import { answers, success } from '../envelope.ts';
+import { answers, success } from '../http/envelope.ts';
 
 const SCOPES = ['read', 'write', 'admin'] as const satisfies readonly KeyScope[];
 const time = z.iso.datetime();

@@ -1,10 +1,10 @@
 import { mapRequestSchema } from '../../jobs/job-request.ts';
-import { accountOf } from '../access.ts';
+import { accountOf } from '../access/access.ts';
 import type { App, RouteDeps } from '../app.ts';
-import { clientGone } from '../client-gone.ts';
-import { answers, success } from '../envelope.ts';
-import { acceptedSchema, acceptedView } from '../job-view.ts';
-import { mapSchema } from '../page-schemas.ts';
+import { clientGone } from '../http/client-gone.ts';
+import { answers, success } from '../http/envelope.ts';
+import { acceptedSchema, acceptedView } from '../views/job-view.ts';
+import { mapSchema } from '../views/page-schemas.ts';
 
 export function addMapRoutes(app: App, { jobs, idempotency }: RouteDeps): void {
   app.route({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PROXY_TIERS } from '../../model/proxy.ts';
 import type { App, RouteDeps } from '../app.ts';
-import { answers, success } from '../envelope.ts';
+import { answers, success } from '../http/envelope.ts';
 
 const figures = {
   requests: z.number().int().describe('The sum of the four that follow.'),

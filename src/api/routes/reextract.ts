@@ -1,10 +1,10 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { reextractRequestSchema } from '../../jobs/extraction-request.ts';
-import { accountOf } from '../access.ts';
+import { accountOf } from '../access/access.ts';
 import type { App, RouteDeps } from '../app.ts';
-import { answers } from '../envelope.ts';
-import { NDJSON, sendNdjson } from '../ndjson.ts';
-import { pageSchema } from '../page-schemas.ts';
+import { answers } from '../http/envelope.ts';
+import { NDJSON, sendNdjson } from '../http/ndjson.ts';
+import { pageSchema } from '../views/page-schemas.ts';
 import { jobParams } from './jobs.ts';
 
 /** Each has some bodies in memory for as long as its client takes to read. */

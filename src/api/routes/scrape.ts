@@ -1,12 +1,12 @@
 import { scrapeRequestSchema } from '../../jobs/job-request.ts';
 import { patienceFor } from '../../jobs/jobs.ts';
-import { accountOf } from '../access.ts';
+import { accountOf } from '../access/access.ts';
 import type { App, RouteDeps } from '../app.ts';
-import { originOf, withOrigin } from '../artifact-urls.ts';
-import { clientGone } from '../client-gone.ts';
-import { answers, success } from '../envelope.ts';
-import { acceptedSchema, acceptedView } from '../job-view.ts';
-import { scrapeSchema } from '../page-schemas.ts';
+import { clientGone } from '../http/client-gone.ts';
+import { answers, success } from '../http/envelope.ts';
+import { originOf, withOrigin } from '../views/artifact-urls.ts';
+import { acceptedSchema, acceptedView } from '../views/job-view.ts';
+import { scrapeSchema } from '../views/page-schemas.ts';
 
 export function addScrapeRoutes(app: App, { jobs, idempotency }: RouteDeps): void {
   app.route({

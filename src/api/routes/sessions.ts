@@ -7,11 +7,11 @@ import { countryCode } from '../../plan/proxies/country.ts';
 import { NAME, NAME_RULE } from '../../sessions/names.ts';
 import { createSessions } from '../../sessions/sessions.ts';
 import { createVault } from '../../sessions/vault.ts';
-import { accountOf, keyOf } from '../access.ts';
+import { accountOf, keyOf } from '../access/access.ts';
 import type { App, RouteDeps } from '../app.ts';
-import { answers, success } from '../envelope.ts';
-import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../list.ts';
-import { sessionEntrySchema, sessionEntryView, sessionSchema, sessionView } from '../session-view.ts';
+import { answers, success } from '../http/envelope.ts';
+import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
+import { sessionEntrySchema, sessionEntryView, sessionSchema, sessionView } from '../views/session-view.ts';
 
 const name = z.string().regex(NAME, `Must be ${NAME_RULE}.`);
 const sessionParams = z.strictObject({ name: name.describe('The session.') });

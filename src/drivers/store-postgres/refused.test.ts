@@ -57,7 +57,7 @@ it.each([
     onCommit: () => undefined,
     logger: createLogger({ level: 'warn', destination: { write: (line) => void lines.push(line) } }),
     metrics: createMetrics({ withProcess: false }),
-    companyMs: 1,
+    batchDelayMs: 1,
   });
   onTestFinished(() => ledger.close());
   expect(await ledger.write(done(lease, at(tasks, 0)), true)).toBe(true);

@@ -274,8 +274,8 @@ class FeatureWriter {
     }
     const all = Math.max(1, shape.words[0] as number);
     this.#put((shape.words[shape.candidate] as number) / all);
-    this.#put(this.#insideOf(at, this.#main));
-    this.#put(this.#insideOf(at, this.#article));
+    this.#put(this.#internalsOf(at, this.#main));
+    this.#put(this.#internalsOf(at, this.#article));
     this.#put(this.#main <= 0 ? 0 : (shape.words[this.#main] as number) / all);
     this.#put(this.#article <= 0 ? 0 : (shape.words[this.#article] as number) / all);
     const comments = this.#comments.rootOf[at] as number;
@@ -289,7 +289,7 @@ class FeatureWriter {
   }
 
   /** -1: there is no such element; else whether the node lies inside, before or after. */
-  #insideOf(node: number, element: number): number {
+  #internalsOf(node: number, element: number): number {
     if (element <= 0) return -1;
     if (node < element) return 0;
     return node < (this.#e.tree.ends[element] as number) ? 2 : 1;

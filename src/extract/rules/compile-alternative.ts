@@ -49,7 +49,7 @@ export class AlternativeCompiler {
     const fields =
       input.fields === undefined
         ? null
-        : this.#fields.fields(input.fields, insideOf(kind), `${path}.fields`, this.#depth + 1);
+        : this.#fields.fields(input.fields, internalsOf(kind), `${path}.fields`, this.#depth + 1);
     if (finder === null || transforms === null || from === null) return null;
     const label = kind === 'const' ? 'const' : `${kind}:${input[kind] ?? ''}`;
     return { label, path, finder, from, attribute: (input.attribute ?? 'text').trim(), transforms, fields };
@@ -156,7 +156,7 @@ function finderOf(kind: Kind, input: AlternativeInput): Finder {
   }
 }
 
-function insideOf(kind: Kind): Around {
+function internalsOf(kind: Kind): Around {
   if (kind === 'css' || kind === 'xpath') return 'element';
   return kind === 'regex' ? 'text' : 'json';
 }

@@ -4,14 +4,14 @@ import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.t
 import type { EngineName } from '../../model/attempt.ts';
 import type { PuzzleResult } from '../../model/render.ts';
 import type { Engine, FetchRequest, FetchResponse } from '../engine.ts';
-import type { BrowserRig } from './browser-rig.ts';
-import { cdpTools } from './cdp-tools.ts';
+import type { ActionManner } from './actions/render-actions.ts';
+import type { BrowserRuntime } from './browser-runtime.ts';
 import { type ContextHooks, contextPlanFor } from './context-plan.ts';
 import { Deadline, orAborted } from './deadline.ts';
-import { type ArrangeHeaders, checkHeaders } from './document-gate.ts';
-import type { PageLease } from './page-lease.ts';
-import { checkPlain, plainTools } from './plain-tools.ts';
-import type { ActionManner } from './render-actions.ts';
+import { cdpTools } from './page/cdp-tools.ts';
+import { type ArrangeHeaders, checkHeaders } from './page/document-gate.ts';
+import { checkPlain, plainTools } from './playwright-server/plain-tools.ts';
+import type { PageLease } from './pool/page-lease.ts';
 import { RenderAttempt, type RenderAttemptLimits } from './render-attempt.ts';
 import { browserLost, cancelled, mapNavigationError, shuttingDown } from './render-errors.ts';
 import type { RenderRequest, RenderResponse } from './render-request.ts';
@@ -40,7 +40,7 @@ export interface BrowserEngineHooks extends ContextHooks {
 
 export interface BrowserEngineOptions {
   /** Closed with the engine. Engines may share one. */
-  readonly rig: BrowserRig;
+  readonly rig: BrowserRuntime;
   /** What pages and servers are told unless the request says otherwise. */
   readonly userAgent: string;
   readonly name?: EngineName | undefined;

@@ -2,8 +2,8 @@ import { onTestFinished } from 'vitest';
 import { searchEnvironment } from '../../config/search-environment.ts';
 import { isScrapifieError, type ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { type BrowserEngineOptions, createBrowserEngine, type RenderEngine } from './browser-engine.ts';
-import { type BrowserRig, type BrowserRigOptions, createBrowserRig } from './browser-rig.ts';
-import { findBrowser } from './find-browser.ts';
+import { type BrowserRuntime, type BrowserRuntimeOptions, createBrowserRuntime } from './browser-runtime.ts';
+import { findBrowser } from './pool/find-browser.ts';
 import type { RenderRequest, RenderResponse } from './render-request.ts';
 
 const found = await findBrowser({ executable: null, env: searchEnvironment() });
@@ -11,12 +11,12 @@ export const EXECUTABLE = found?.path ?? null;
 
 export interface TestBrowser {
   readonly engine: RenderEngine;
-  readonly rig: BrowserRig;
+  readonly rig: BrowserRuntime;
 }
 
 /** An engine with a browser of its own, which ends with the test, or when `close` is called for one that outlives it. */
 export function testBrowser(
-  options: Partial<BrowserRigOptions> = {},
+  options: Partial<BrowserRuntimeOptions> = {},
   more: Partial<BrowserEngineOptions> = {},
 ): TestBrowser {
   const browser = lastingBrowser(options, more);
@@ -25,10 +25,10 @@ export function testBrowser(
 }
 
 export function lastingBrowser(
-  options: Partial<BrowserRigOptions> = {},
+  options: Partial<BrowserRuntimeOptions> = {},
   more: Partial<BrowserEngineOptions> = {},
 ): TestBrowser {
-  const rig = createBrowserRig({ executablePath: EXECUTABLE, allowPrivate: true, ...options });
+  const rig = createBrowserRuntime({ executablePath: EXECUTABLE, allowPrivate: true, ...options });
   return { rig, engine: createBrowserEngine({ rig, userAgent: 'TestBot/1', ...more }) };
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { BrowserContext, BrowserContextOptions } from 'patchright-core';
 import type { CookieJar } from '../http/cookie-jar.ts';
 import { proxyKeyOf } from '../proxy/proxy-key.ts';
-import type { ContextPlan } from './pooled-browser.ts';
+import type { ContextPlan } from './pool/pooled-browser.ts';
 import type { RenderRequest } from './render-request.ts';
 
 /** What an engine of another kind changes about contexts. */

@@ -2,10 +2,10 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { startGuardProxy } from '../guard/guard-proxy.ts';
 import type { Resolve } from '../guard/guarded-lookup.ts';
 import { type Loopback, serve } from '../http/loopback.fixture.ts';
 import { failureOf, lastingBrowser, render, testBrowser, textOf } from './browser.fixture.ts';
-import { startGuardProxy } from './guard-proxy.ts';
 
 /** 127.0.0.1 plays the outside world; every other loopback address is the inside, which must not be reached. */
 const OUTSIDE = '127.0.0.1';

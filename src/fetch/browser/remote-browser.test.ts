@@ -7,12 +7,12 @@ import { createCookieJar } from '../http/cookie-jar.ts';
 import { serve } from '../http/loopback.fixture.ts';
 import { BROWSER_VERSION, lastingStealth } from '../stealth/stealth.fixture.ts';
 import { failureOf, render, type TestBrowser, testBrowser, textOf, until } from './browser.fixture.ts';
-import type { BrowserRigOptions } from './browser-rig.ts';
+import type { BrowserRuntimeOptions } from './browser-runtime.ts';
+import { remoteAddressOf, withoutAddresses } from './pool/remote-address.ts';
 import { cdpPort, playwrightServer } from './remote.fixture.ts';
-import { remoteAddressOf, withoutAddresses } from './remote-address.ts';
 
 const NO_PROGRAM = { executablePath: null } as const;
-const browserAt = (url: string, more: Partial<BrowserRigOptions> = {}): TestBrowser =>
+const browserAt = (url: string, more: Partial<BrowserRuntimeOptions> = {}): TestBrowser =>
   testBrowser({ ...NO_PROGRAM, remote: { url }, pagesAtOnce: 3, launchTimeoutMs: 10_000, ...more });
 const page = (body: string): string => `<!doctype html><title>t</title><body>${body}`;
 const html = (body: string) =>

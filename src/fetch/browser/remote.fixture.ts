@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { type BrowserType, chromium } from 'patchright-core';
 import { onTestFinished } from 'vitest';
 import { EXECUTABLE } from './browser.fixture.ts';
-import { killTree } from './process-tree.ts';
+import { killTree } from './pool/process-tree.ts';
 
 export interface RemoteFixture {
   readonly url: string;

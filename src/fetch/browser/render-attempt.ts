@@ -2,18 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Frame, Page } from 'patchright-core';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { ActionResult, CapturedXhr, Picture, PuzzleResult } from '../../model/render.ts';
-import type { BrowserEngineHooks } from './browser-engine.ts';
-import { Deadline, orAborted, settlesWithin } from './deadline.ts';
-import { type BareDocument, type DocumentAnswer, isHtml, mediaTypeOf } from './document-gate.ts';
-import type { GuardProxy } from './guard-proxy.ts';
-import type { NetworkWatchLimits } from './network-watch.ts';
-import type { PageLease } from './page-lease.ts';
-import { PageLoad } from './page-load.ts';
-import { readDom } from './page-reading.ts';
-import { settle } from './page-settling.ts';
-import { putCookies, readStorage, type SentCookies } from './page-storage.ts';
-import type { DocumentWatch, NetworkFigures, PageTools, StoragePut, ToolOptions } from './page-tools.ts';
-import type { Body } from './paused-body.ts';
+import type { GuardProxy } from '../guard/guard-proxy.ts';
+import type { RequestGuard } from '../guard/request-guard.ts';
 import {
   DEFAULT_STEP_MS,
   nameOfAction,
@@ -22,7 +12,18 @@ import {
   scrollDown,
   takePicture,
   waitFor,
-} from './render-actions.ts';
+} from './actions/render-actions.ts';
+import type { BrowserEngineHooks } from './browser-engine.ts';
+import { Deadline, orAborted, settlesWithin } from './deadline.ts';
+import { type BareDocument, type DocumentAnswer, isHtml, mediaTypeOf } from './page/document-gate.ts';
+import type { NetworkWatchLimits } from './page/network-watch.ts';
+import { readDom } from './page/page-content.ts';
+import { PageLoad } from './page/page-load.ts';
+import { settle } from './page/page-settling.ts';
+import { putCookies, readStorage, type SentCookies } from './page/page-storage.ts';
+import type { DocumentWatch, NetworkFigures, PageTools, StoragePut, ToolOptions } from './page/page-tools.ts';
+import type { Body } from './page/paused-body.ts';
+import type { PageLease } from './pool/page-lease.ts';
 import {
   browserLost,
   mapNavigationError,
@@ -32,7 +33,6 @@ import {
   tookTooLong,
 } from './render-errors.ts';
 import type { RenderRequest, RenderResponse } from './render-request.ts';
-import type { RequestGuard } from './request-guard.ts';
 
 export interface RenderAttemptLimits extends NetworkWatchLimits {
   readonly maxRawBytes: number;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { BrowserCookie } from '../../model/render.ts';
 import { Deadline } from '../browser/deadline.ts';
-import { tellJar } from '../browser/page-storage.ts';
+import { tellJar } from '../browser/page/page-storage.ts';
 import { cancelled, shuttingDown } from '../browser/render-errors.ts';
 import type { Engine, FetchRequest, FetchResponse } from '../engine.ts';
 import type { PrivateAddresses } from '../guard/guarded-connector.ts';

@@ -8,11 +8,11 @@ import { createTunnelOpener } from '../proxy/open-tunnel.ts';
 import { createProxyConnector } from '../proxy/proxy-connector.ts';
 import { ConnectionWatch } from './connection-watch.ts';
 import { Exchange } from './exchange.ts';
-import { followTrail, type HopSender } from './follow-trail.ts';
+import { followRedirects, type HopSender } from './follow-redirects.ts';
 import { headersInClear, identityHeaders } from './identity-headers.ts';
 import { type OriginPool, PoolCache } from './pool-cache.ts';
+import type { RedirectChain } from './redirect-chain.ts';
 import { defaultHeaders, type HeaderList } from './request-headers.ts';
-import type { Trail } from './trail.ts';
 
 export interface HttpEngineOptions {
   readonly userAgent: string;
@@ -94,7 +94,7 @@ class PooledHttpEngine implements HttpEngine {
 
   fetch(request: FetchRequest): Promise<FetchResponse> {
     const { identity } = request;
-    return followTrail(this, request, identity === undefined ? this.defaults : identityHeaders(identity));
+    return followRedirects(this, request, identity === undefined ? this.defaults : identityHeaders(identity));
   }
 
   async close(): Promise<void> {
@@ -106,7 +106,7 @@ class PooledHttpEngine implements HttpEngine {
    * A GET or HEAD that met a kept connection just as the server closed it, before any byte of a response, is sent
    * once more: most likely nobody has read it, and asking twice changes nothing.
    */
-  async sendHop(trail: Trail, request: FetchRequest, deadline: number): Promise<Exchange> {
+  async sendHop(trail: RedirectChain, request: FetchRequest, deadline: number): Promise<Exchange> {
     const { url, method, body } = trail;
     const { maxBodyBytes, timeoutMs, signal, mayStart, identity, held } = request;
     const entry = this.acquire(url.origin, request.proxy);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Identity } from '../../model/identity.ts';
 import type { ProxyEndpoint } from '../../model/proxy.ts';
-import type { GuardProxy, ProxyPass } from '../browser/guard-proxy.ts';
+import type { GuardProxy, ProxyPass } from '../guard/guard-proxy.ts';
 import { proxyKeyOf } from '../proxy/proxy-key.ts';
 import type { ClientPlan, HandshakeClient, HandshakeDriver } from './handshake-driver.ts';
 

@@ -1,10 +1,10 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { type GuardProxy, startGuardProxy } from '../browser/guard-proxy.ts';
 import type { Engine, FetchRequest, FetchResponse } from '../engine.ts';
-import { followTrail, type Hop, type HopSender } from '../http/follow-trail.ts';
+import { type GuardProxy, startGuardProxy } from '../guard/guard-proxy.ts';
+import { followRedirects, type Hop, type HopSender } from '../http/follow-redirects.ts';
 import { abortReason, type HttpEngine, type HttpEngineOptions, tookTooLong } from '../http/http-engine.ts';
 import { identityHeaders } from '../http/identity-headers.ts';
-import type { Trail } from '../http/trail.ts';
+import type { RedirectChain } from '../http/redirect-chain.ts';
 import { ClientCache, type Visitor, type VisitorClient } from './client-cache.ts';
 import { mapDriverError } from './driver-errors.ts';
 import { Ending } from './ending.ts';
@@ -73,10 +73,10 @@ class HandshakeEngine implements ImpersonatingEngine, HopSender {
     const { identity } = request;
     return identity === undefined
       ? this.options.plain.fetch(request)
-      : followTrail(this, request, identityHeaders(identity));
+      : followRedirects(this, request, identityHeaders(identity));
   }
 
-  async sendHop(trail: Trail, request: FetchRequest, deadline: number): Promise<Hop> {
+  async sendHop(trail: RedirectChain, request: FetchRequest, deadline: number): Promise<Hop> {
     const { url } = trail;
     const { identity, proxy, key, signal, timeoutMs } = request;
     // Without TLS there is nothing to be told apart by but the headers.
@@ -118,7 +118,7 @@ class HandshakeEngine implements ImpersonatingEngine, HopSender {
   private async exchange(
     running: Running,
     visitor: Visitor,
-    trail: Trail,
+    trail: RedirectChain,
     request: FetchRequest,
     ending: Ending,
   ): Promise<Hop> {
@@ -153,7 +153,7 @@ class HandshakeEngine implements ImpersonatingEngine, HopSender {
   private async ask(
     guard: GuardProxy,
     entry: VisitorClient,
-    trail: Trail,
+    trail: RedirectChain,
     request: FetchRequest,
     ending: Ending,
     progress: { hasAnswer: boolean },

@@ -8,7 +8,7 @@ import { type BodySink, bodyLimit, PlainSink } from '../http/body-sink.ts';
 import { codingsOf } from '../http/content-decoder.ts';
 import { EncodedSink } from '../http/encoded-sink.ts';
 import { REDIRECT_BODY_BYTES } from '../http/exchange.ts';
-import type { Hop } from '../http/follow-trail.ts';
+import type { Hop } from '../http/follow-redirects.ts';
 import { isRedirect } from '../http/redirect.ts';
 import type { Ending } from './ending.ts';
 import type { Answer } from './handshake-driver.ts';

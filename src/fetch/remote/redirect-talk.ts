@@ -1,7 +1,7 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { FetchRequest } from '../engine.ts';
 import { isRedirect } from '../http/redirect.ts';
-import type { Trail } from '../http/trail.ts';
+import type { RedirectChain } from '../http/redirect-chain.ts';
 import { siteOf } from './lent-jar.ts';
 import {
   type Admitted,
@@ -12,7 +12,7 @@ import {
 } from './render-message.ts';
 
 export interface RedirectTalkOptions {
-  readonly trail: Trail;
+  readonly trail: RedirectChain;
   readonly request: FetchRequest;
   readonly now: () => number;
 }

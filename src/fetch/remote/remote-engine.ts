@@ -6,8 +6,8 @@ import type { Engine, FetchRequest, FetchResponse, Rendered } from '../engine.ts
 import { type Body, EMPTY_BODY } from '../http/body-buffer.ts';
 import { bodyLimit } from '../http/body-sink.ts';
 import { createCookieJar } from '../http/cookie-jar.ts';
+import { RedirectChain } from '../http/redirect-chain.ts';
 import type { HeaderList } from '../http/request-headers.ts';
-import { Trail } from '../http/trail.ts';
 import { fetchBlob } from './fetch-blob.ts';
 import type { Parcels } from './parcels.ts';
 import { RedirectTalk } from './redirect-talk.ts';
@@ -60,7 +60,12 @@ export function createRemoteEngine(options: RemoteEngineOptions): RemoteEngine {
   let isClosed = false;
 
   /** One call, ended by the time that is left, the request's signal or `close`. */
-  async function send(trail: Trail, request: LentRequest, talk: RedirectTalk, leftMs: number): Promise<Hop> {
+  async function send(
+    trail: RedirectChain,
+    request: LentRequest,
+    talk: RedirectTalk,
+    leftMs: number,
+  ): Promise<Hop> {
     if (isClosed) throw closed(name);
     const { signal } = request;
     if (signal?.aborted === true) throw abortReason(signal.reason);
@@ -135,7 +140,7 @@ export function createRemoteEngine(options: RemoteEngineOptions): RemoteEngine {
     async fetch(given): Promise<FetchResponse> {
       const jar = given.jar ?? createCookieJar();
       const request: LentRequest = { ...given, jar };
-      const trail = new Trail(request, NO_DEFAULTS);
+      const trail = new RedirectChain(request, NO_DEFAULTS);
       const talk = new RedirectTalk({ trail, request, now });
       const startedAt = now();
       let wireBytes = 0;

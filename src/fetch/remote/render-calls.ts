@@ -2,7 +2,7 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { CallOptions, Queue } from '../../ports/queue.ts';
 import type { FetchRequest } from '../engine.ts';
 import type { CookieJar } from '../http/cookie-jar.ts';
-import type { Trail } from '../http/trail.ts';
+import type { RedirectChain } from '../http/redirect-chain.ts';
 import { cookiesOfSite } from './lent-jar.ts';
 import type { Parcels } from './parcels.ts';
 import {
@@ -34,7 +34,7 @@ export interface HowToAsk extends Omit<CallOptions, 'rank'> {
 
 /** Puts requests into messages, with what is too large for one beside it. */
 export interface RenderCalls {
-  ask(trail: Trail, request: LentRequest, how: HowToAsk): Promise<RenderAnswer>;
+  ask(trail: RedirectChain, request: LentRequest, how: HowToAsk): Promise<RenderAnswer>;
 }
 
 /** Renders are made in the order in which hosts allow them. */

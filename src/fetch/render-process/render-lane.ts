@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { BrowserFigures } from '../../observe/metrics.ts';
-import { type BrowserHealth, HEALTHY } from '../browser/pool-health.ts';
+import { type BrowserHealth, HEALTHY } from '../browser/pool/pool-health.ts';
 import { browserUnavailable, shuttingDown } from '../browser/render-errors.ts';
 import type { FetchRequest, FetchResponse } from '../engine.ts';
 import { createParcels } from '../remote/parcels.ts';

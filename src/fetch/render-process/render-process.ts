@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import type { Duplex } from 'node:stream';
 import type { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { killTree, treePids } from '../browser/process-tree.ts';
+import { killTree, treePids } from '../browser/pool/process-tree.ts';
 import { browserCrashed, browserLost, browserUnavailable, shuttingDown } from '../browser/render-errors.ts';
 import type { StartMessage, StateMessage } from './process-messages.ts';
 import { ServerChannel, type ServerChannelOptions } from './server-channel.ts';

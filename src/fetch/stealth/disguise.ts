@@ -1,7 +1,7 @@
 import type { BrowserContextOptions } from 'patchright-core';
 import type { Identity } from '../../model/identity.ts';
 import { disguiseSource } from './disguise-script.ts';
-import type { Briefing, TargetCommand } from './target-tap.ts';
+import type { Briefing, TargetCommand } from './target-commands.ts';
 
 /** What Playwright sets for every page of a context. */
 export function contextOptionsOf(identity: Identity): BrowserContextOptions {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Page } from 'patchright-core';
 import type { Viewport } from '../../model/identity.ts';
-import type { ActionManner, Point } from '../browser/render-actions.ts';
+import type { ActionManner, Point } from '../browser/actions/render-actions.ts';
 import { humanPauses, type PauseRange } from './human-pauses.ts';
 import { pointerPath } from './pointer-path.ts';
 

@@ -1,5 +1,5 @@
 import type { Viewport } from '../../model/identity.ts';
-import type { Point } from '../browser/render-actions.ts';
+import type { Point } from '../browser/actions/render-actions.ts';
 
 export interface PathPoint extends Point {
   /** Since the movement began. */

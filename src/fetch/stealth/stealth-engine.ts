@@ -13,7 +13,7 @@ import { fitIdentity } from './fit-identity.ts';
 import { arrangeHeaders } from './header-order.ts';
 import { createHand } from './human-hand.ts';
 import type { PauseRange } from './human-pauses.ts';
-import { type TargetTap, tapOf } from './target-tap.ts';
+import { type TargetCommands, targetCommandsOf } from './target-commands.ts';
 
 export interface StealthEngineOptions extends Pick<BrowserEngineOptions, 'rig' | 'userAgent' | 'limits'> {
   /** Looks for a puzzle when a page has loaded. */
@@ -123,9 +123,9 @@ export function createStealthEngine(options: StealthEngineOptions): RenderEngine
   };
 }
 
-function tapFor(context: BrowserContext): TargetTap {
+function tapFor(context: BrowserContext): TargetCommands {
   const browser = context.browser();
-  const tap = browser === null ? null : tapOf(browser);
+  const tap = browser === null ? null : targetCommandsOf(browser);
   if (tap === null) throw browserUnavailable('it cannot be disguised (its messages cannot be reached)');
   return tap;
 }

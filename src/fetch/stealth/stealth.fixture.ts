@@ -1,6 +1,6 @@
 import { EXECUTABLE, type TestBrowser } from '../browser/browser.fixture.ts';
-import { type BrowserRigOptions, createBrowserRig } from '../browser/browser-rig.ts';
-import { findBrowser } from '../browser/find-browser.ts';
+import { type BrowserRuntimeOptions, createBrowserRuntime } from '../browser/browser-runtime.ts';
+import { findBrowser } from '../browser/pool/find-browser.ts';
 import { createStealthEngine, type StealthEngineOptions } from './stealth-engine.ts';
 
 const found = await findBrowser({ executable: EXECUTABLE, env: {} });
@@ -8,10 +8,10 @@ export const BROWSER_VERSION = found?.version ?? '';
 
 /** A disguised engine whose hands are quick. Whoever asks for it closes it. */
 export function lastingStealth(
-  options: Partial<BrowserRigOptions> = {},
+  options: Partial<BrowserRuntimeOptions> = {},
   more: Partial<StealthEngineOptions> = {},
 ): TestBrowser {
-  const rig = createBrowserRig({ executablePath: EXECUTABLE, allowPrivate: true, ...options });
+  const rig = createBrowserRuntime({ executablePath: EXECUTABLE, allowPrivate: true, ...options });
   const pauses = { minMs: 1, maxMs: 20 };
   return { rig, engine: createStealthEngine({ rig, userAgent: 'TestBot/1', pauses, ...more }) };
 }

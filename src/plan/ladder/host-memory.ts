@@ -1,13 +1,13 @@
 import type { HostMemory } from '../../model/host-memory.ts';
 import { type AttemptEnd, type Evidence, evidenceOf } from './evidence.ts';
+import { costOf, type FetchMethod, RUNS_SCRIPTS } from './fetch-method.ts';
 import { added, bounded, chance, faded, isSure } from './tally.ts';
 import { shapeOf } from './url-shape.ts';
-import { costOf, RUNS_SCRIPTS, type Way } from './way.ts';
 
 export const NO_MEMORY: HostMemory = { ways: {}, shapes: {}, probedAt: 0 };
 
 /** An attempt and what it came to. */
-export interface Lesson extends AttemptEnd, Way {
+export interface Lesson extends AttemptEnd, FetchMethod {
   readonly url: string;
   /** False when a browser has shown no more than plain HTTP had brought. */
   readonly hasGained?: boolean | undefined;
@@ -69,7 +69,7 @@ export function noteProbe(memory: HostMemory, now: number): HostMemory {
 }
 
 /** How likely a page is to be whole when it is fetched this way, from 0 to 1. */
-export function chanceOf(memory: HostMemory, way: Way, url: string, now: number): number {
+export function chanceOf(memory: HostMemory, way: FetchMethod, url: string, now: number): number {
   const access = chance(memory.ways[wayKey(way)], now, PRIOR, OWN_WEIGHT);
   return RUNS_SCRIPTS[way.engine] ? access : Math.min(access, chanceWithoutScripts(memory, url, now));
 }
@@ -81,12 +81,12 @@ function chanceWithoutScripts({ shapes }: HostMemory, url: string, now: number):
   return chance(shapes[own], now, around, OWN_WEIGHT);
 }
 
-export function isLikely(memory: HostMemory, way: Way, url: string, now: number): boolean {
+export function isLikely(memory: HostMemory, way: FetchMethod, url: string, now: number): boolean {
   return chanceOf(memory, way, url, now) >= LIKELY;
 }
 
 /** Whether it was let in before, and not only nothing bad is known of it. */
-export function isProven(memory: HostMemory, way: Way, url: string, now: number): boolean {
+export function isProven(memory: HostMemory, way: FetchMethod, url: string, now: number): boolean {
   return faded(memory.ways[wayKey(way)], now).good >= PROVEN && isLikely(memory, way, url, now);
 }
 
@@ -96,11 +96,11 @@ export function isProven(memory: HostMemory, way: Way, url: string, now: number)
  */
 export function bestFirst(
   memory: HostMemory,
-  ways: readonly Way[],
+  ways: readonly FetchMethod[],
   tiers: readonly string[],
   url: string,
   now: number,
-): Way[] {
+): FetchMethod[] {
   const keepsOut = Object.values(memory.ways).some((tally) => chance(tally, now, PRIOR, OWN_WEIGHT) < LIKELY);
   const withoutScripts = chanceWithoutScripts(memory, url, now);
   return ways
@@ -117,6 +117,6 @@ export function bestFirst(
 
 const KEPT_TIER_CHARS = 12;
 
-function wayKey({ engine, proxyTier, identity }: Way): string {
+function wayKey({ engine, proxyTier, identity }: FetchMethod): string {
   return `${engine}|${proxyTier?.slice(0, KEPT_TIER_CHARS) ?? ''}|${identity === 'browser' ? 'b' : ''}`;
 }

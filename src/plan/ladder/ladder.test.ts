@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest';
 import type { EngineName, OutcomeKind } from '../../model/attempt.ts';
 import type { HostMemory } from '../../model/host-memory.ts';
 import type { Consent } from '../../model/policy.ts';
+import { costOf, raisedBy } from './fetch-method.ts';
 import { bestFirst, learn, NO_MEMORY, noteProbe } from './host-memory.ts';
-import { type LadderInput, type LadderStep, nextStep, type PastAttempt, wayOf } from './ladder.ts';
+import { type LadderInput, type LadderStep, methodOf, nextStep, type PastAttempt } from './ladder.ts';
 import { neededAbilities } from './needed-abilities.ts';
-import type { Ability, EngineOffer, Installation, LadderPolicy, LadderRequest } from './possible-ways.ts';
+import type { Ability, EngineOffer, Installation, LadderPolicy, LadderRequest } from './possible-methods.ts';
 import { hasGained } from './rendering-gain.ts';
-import { costOf, raisedBy } from './way.ts';
 
 const NOW = 1_800_000_000_000;
 const HOUR_MS = 3_600_000;
@@ -413,7 +413,7 @@ test('whatever happens, it stays within what is allowed, ends, and gets dearer o
 
           const last = trace.at(-1);
           if (last !== undefined) {
-            const before = wayOf(last, request);
+            const before = methodOf(last, request);
             expect(raisedBy(next, before, installation.tiers)).not.toBeNull();
             const isDearer = costOf(next, installation.tiers) > costOf(before, installation.tiers);
             if (last.outcome === 'error') expect(isDearer).toBe(false);

@@ -5,15 +5,15 @@ import type { IdentityKind } from '../../model/identity.ts';
 import type { Consent } from '../../model/policy.ts';
 import { chargedAttempts, wasRedirect } from './charged-attempts.ts';
 import { type Evidence, evidenceOf } from './evidence.ts';
+import { costOf, type FetchMethod, isSameMethod, raisedBy } from './fetch-method.ts';
 import { bestFirst, isLikely, isProven } from './host-memory.ts';
 import {
   type Ability,
   type Installation,
   type LadderPolicy,
   type LadderRequest,
-  possibleWays,
-} from './possible-ways.ts';
-import { costOf, isSameWay, raisedBy, type Way } from './way.ts';
+  possibleMethods,
+} from './possible-methods.ts';
 
 /** An attempt of the task's trace; without an identity it was made as honestly as its engine can. */
 export type PastAttempt = Pick<
@@ -34,7 +34,7 @@ export interface LadderInput {
 }
 
 export type LadderStep =
-  | (Way & {
+  | (FetchMethod & {
       readonly kind: 'attempt';
       /** Whether a puzzle may be given to the solver service. */
       readonly hasSolver: boolean;
@@ -63,7 +63,7 @@ export function nextStep(input: LadderInput, now: number, random: () => number):
   if (last !== undefined && (evidence === 'worked' || evidence === 'final')) {
     return stop(endCode(last, evidence), `plan.over:${last.errorCode ?? last.outcome}`);
   }
-  const possible = possibleWays(request, policy, installation);
+  const possible = possibleMethods(request, policy, installation);
   if ('code' in possible)
     return last === undefined || evidence === null
       ? { kind: 'stop', ...possible }
@@ -72,10 +72,10 @@ export function nextStep(input: LadderInput, now: number, random: () => number):
 
   const made = chargedAttempts(input.trace);
   if (made >= request.maxAttempts) return stop(endCode(last, evidence), `plan.attempts-spent:${made}`);
-  const way = wayOf(last, request);
+  const way = methodOf(last, request);
   if (evidence === 'transient') {
     const cause = last.errorCode ?? (last.outcome === 'error' ? String(last.statusCode) : last.outcome);
-    if (!possible.ways.some((one) => isSameWay(one, way)))
+    if (!possible.ways.some((one) => isSameMethod(one, way)))
       return stop(endCode(last, evidence), `plan.way-gone:${cause}`);
     return { ...attempt(way, `plan.retry:${cause}`, last.hasSolver ?? false), isRetry: true };
   }
@@ -90,7 +90,7 @@ export function nextStep(input: LadderInput, now: number, random: () => number):
 
 function firstStep(
   { request, installation, memory }: LadderInput,
-  ways: readonly [Way, ...Way[]],
+  ways: readonly [FetchMethod, ...FetchMethod[]],
   now: number,
   random: () => number,
 ): LadderStep {
@@ -110,7 +110,7 @@ function firstStep(
 /** Up to what is proven on this host, else by one step in everything that can be raised. Null when nothing can. */
 function escalate(
   { request, policy, installation, memory }: LadderInput,
-  ways: readonly Way[],
+  ways: readonly FetchMethod[],
   tried: readonly PastAttempt[],
   evidence: Evidence,
   now: number,
@@ -118,16 +118,21 @@ function escalate(
   const last = tried.at(-1);
   if (last === undefined) return null;
   const { tiers } = installation;
-  const before = wayOf(last, request);
-  const can = (way: Way, ability: Ability): boolean =>
+  const before = methodOf(last, request);
+  const can = (way: FetchMethod, ability: Ability): boolean =>
     installation.engines.some(({ name, abilities }) => name === way.engine && abilities.includes(ability));
   const maySolve = evidence === 'captcha' && installation.hasSolver && policy.consent.includes('captcha');
-  if (maySolve && !last.hasSolver && can(before, 'captcha') && ways.some((way) => isSameWay(way, before))) {
+  if (
+    maySolve &&
+    !last.hasSolver &&
+    can(before, 'captcha') &&
+    ways.some((way) => isSameMethod(way, before))
+  ) {
     return attempt(before, 'plan.solve:captcha', true);
   }
   const higher = ways.filter((way) => {
     const raised = raisedBy(way, before, tiers);
-    return raised !== null && raised > 0 && !tried.some((past) => isSameWay(wayOf(past, request), way));
+    return raised !== null && raised > 0 && !tried.some((past) => isSameMethod(methodOf(past, request), way));
   });
   const needsScripts = evidence === 'needs-javascript';
   const fitting =
@@ -148,8 +153,12 @@ function escalate(
 }
 
 /** The cheapest of those that differ in most; `ways` come cheapest first. */
-function mostRaised(ways: readonly Way[], before: Way, tiers: readonly string[]): Way | undefined {
-  let best: Way | undefined;
+function mostRaised(
+  ways: readonly FetchMethod[],
+  before: FetchMethod,
+  tiers: readonly string[],
+): FetchMethod | undefined {
+  let best: FetchMethod | undefined;
   let most = 0;
   for (const way of ways) {
     const raised = raisedBy(way, before, tiers) ?? 0;
@@ -158,7 +167,7 @@ function mostRaised(ways: readonly Way[], before: Way, tiers: readonly string[])
   return best;
 }
 
-function attempt(way: Way, reason: string, hasSolver = false): LadderStep & { kind: 'attempt' } {
+function attempt(way: FetchMethod, reason: string, hasSolver = false): LadderStep & { kind: 'attempt' } {
   const { engine, proxyTier, identity } = way;
   return { kind: 'attempt', engine, proxyTier, identity, hasSolver, isProbe: false, isRetry: false, reason };
 }
@@ -186,7 +195,7 @@ function endCode(last: PastAttempt, evidence: Evidence): ErrorCode | null {
   return last.outcome === 'error' || (last.statusCode ?? 0) >= 400 ? 'HTTP_ERROR' : null;
 }
 
-export function wayOf({ engine, proxyTier, identity }: PastAttempt, request: LadderRequest): Way {
+export function methodOf({ engine, proxyTier, identity }: PastAttempt, request: LadderRequest): FetchMethod {
   const honest = engine === 'stealth' || engine === 'flaresolverr' ? 'browser' : (request.identity ?? 'bot');
   return { engine, proxyTier, identity: identity ?? honest };
 }

@@ -1,5 +1,5 @@
 import type { RenderWish } from '../../model/render.ts';
-import type { Ability } from './possible-ways.ts';
+import type { Ability } from './possible-methods.ts';
 
 /** The options that plain HTTP cannot honour, as far as they were given. */
 export interface BrowserOptions {

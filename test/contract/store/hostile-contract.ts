@@ -159,7 +159,7 @@ function ledgerOver({ plain: store }: TimedStore) {
     onCommit: () => undefined,
     logger: createLogger({ level: 'fatal' }),
     metrics: createMetrics({ withProcess: false }),
-    companyMs: 1,
+    batchDelayMs: 1,
   });
 }
 

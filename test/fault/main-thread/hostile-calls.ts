@@ -1,9 +1,7 @@
-import { shapeProblem } from '../../../src/api/json-shape.ts';
+import { shapeProblem } from '../../../src/api/http/json-shape.ts';
 import { createCookieJar } from '../../../src/fetch/http/cookie-jar.ts';
 import { createCanonicalizer, hostKeyOf } from '../../../src/frontier/canonical.ts';
 import { compileScope } from '../../../src/frontier/scope.ts';
-import { parseRetryAfter } from '../../../src/hosts/retry-after.ts';
-import { isAllowed, parseRobots } from '../../../src/hosts/robots-rules.ts';
 import { problemsOf } from '../../../src/jobs/invalid-request.ts';
 import {
   batchRequestSchema,
@@ -11,6 +9,8 @@ import {
   scrapeRequestSchema,
 } from '../../../src/jobs/job-request.ts';
 import type { Scope } from '../../../src/model/job.ts';
+import { parseRetryAfter } from '../../../src/politeness/retry-after.ts';
+import { isAllowed, parseRobots } from '../../../src/robots/robots-rules.ts';
 
 /** One call that the main thread makes on what a stranger wrote. */
 export interface HostileCall {

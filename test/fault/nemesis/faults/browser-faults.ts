@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RoleProcess } from '../../../../fleet/role-process.ts';
-import { treePids } from '../../../../src/fetch/browser/process-tree.ts';
+import { treePids } from '../../../../src/fetch/browser/pool/process-tree.ts';
 import type { Stage } from '../stage.ts';
 import type { Fault } from './fault.ts';
 

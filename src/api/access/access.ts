@@ -1,0 +1,125 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { addressTest } from '../../config/address-list.ts';
+import type { Settings } from '../../config/settings.ts';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { AccountId } from '../../model/ids.ts';
+import type { Limits } from '../../ports/limits.ts';
+import type { ApiKey, KeyScope } from '../../ports/store.ts';
+import type { App } from '../app.ts';
+import { allows } from './api-key.ts';
+import { createFailedLogins, type FailedLogins, type FailureEntry } from './failed-logins.ts';
+import type { KeyDirectory } from './key-directory.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The scope that a key needs for this route. `open` needs none, `metrics` none from the addresses of the settings. */
+    access?: KeyScope | 'open' | 'metrics';
+  }
+  interface FastifyRequest {
+    /** The key the request came with; null on open routes. */
+    key: ApiKey | null;
+  }
+}
+
+export interface Guard {
+  readonly keys: KeyDirectory;
+  readonly limits: Limits;
+  readonly settings: Pick<Settings, 'rateLimitPerMinute' | 'failedLoginsPerMinute' | 'metricsFrom'>;
+  readonly now: () => number;
+  /** Told of each wrong key: `entry` is for the audit log, null when that has one already. */
+  readonly onFailedLogin: (isLimited: boolean, entry: FailureEntry | null) => void;
+}
+
+/** Puts a key check and a rate limit per key before every route added afterwards. */
+export function guardRoutes(app: App, guard: Guard): void {
+  app.decorateRequest('key', null);
+  const failedLogins = createFailedLogins({
+    perMinute: guard.settings.failedLoginsPerMinute,
+    now: guard.now,
+  });
+  const mayReadMetrics = addressTest(guard.settings.metricsFrom);
+  app.addHook('onRoute', (route) => {
+    if (route.url.startsWith('/v1/') && route.config?.access === undefined) {
+      throw new Error(`Route ${route.url} does not say who may use it.`);
+    }
+  });
+  app.addHook('onRequest', async (request, reply) => {
+    const access = request.routeOptions.config.access ?? 'open';
+    if (request.is404 || access === 'open') return;
+    if (access === 'metrics' && !isForwardedByStranger(request) && mayReadMetrics(request.ip)) return;
+    request.key = await authenticate(request, guard, failedLogins);
+    const needed = access === 'metrics' ? 'read' : access;
+    if (!allows(request.key.scopes, needed)) {
+      throw new ScrapifieError('FORBIDDEN', `This API key lacks the scope "${needed}".`);
+    }
+    await countIn(request.key, reply, guard);
+  });
+}
+
+/** Throws RATE_LIMITED when the key has sent too much; either way the answer says how much is left. */
+async function countIn(key: ApiKey, reply: FastifyReply, { limits, settings, now }: Guard): Promise<void> {
+  const perMinute = key.ratePerMinute ?? settings.rateLimitPerMinute;
+  const { isAllowed, remaining, resetMs } = await limits.take(key.id, perMinute, now());
+  reply.header('ratelimit-limit', perMinute);
+  reply.header('ratelimit-remaining', remaining);
+  reply.header('ratelimit-reset', Math.ceil(resetMs / 1_000));
+  if (isAllowed) return;
+  throw new ScrapifieError('RATE_LIMITED', `This key may send ${perMinute} requests per minute.`, {
+    retryAfterMs: resetMs,
+  });
+}
+
+/**
+ * Keys that are remembered as valid are let in even from an address that is limited: a client that keeps sending a
+ * wrong key must not lock out the others behind the same address.
+ */
+async function authenticate(
+  request: FastifyRequest,
+  { keys, onFailedLogin }: Guard,
+  failedLogins: FailedLogins,
+): Promise<ApiKey> {
+  const secret = secretOf(request);
+  if (secret === null) {
+    throw new ScrapifieError(
+      'UNAUTHENTICATED',
+      'Send an API key: `Authorization: Bearer <key>` or `X-API-Key: <key>`.',
+    );
+  }
+  const limitedForMs = failedLogins.limitedForMs(request.ip);
+  if (limitedForMs !== null && !keys.isRemembered(secret)) {
+    onFailedLogin(true, null);
+    throw new ScrapifieError('RATE_LIMITED', 'Too many wrong API keys came from this address.', {
+      retryAfterMs: limitedForMs,
+    });
+  }
+  const key = await keys.identify(secret);
+  if (key === null) {
+    onFailedLogin(false, failedLogins.count(request.ip));
+    throw new ScrapifieError('UNAUTHENTICATED', 'The API key is unknown, expired or revoked.');
+  }
+  return key;
+}
+
+const MAX_SECRET_CHARS = 512;
+
+function secretOf({ headers }: FastifyRequest): string | null {
+  const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
+  const secret = bearer ?? headers['x-api-key'] ?? headers['x-service-key'];
+  return typeof secret === 'string' && secret !== '' && secret.length <= MAX_SECRET_CHARS ? secret : null;
+}
+
+/** A proxy that is not trusted has passed the request on: its own address says nothing about the client's. */
+function isForwardedByStranger({ ip, socket, headers }: FastifyRequest): boolean {
+  const isForwarded = headers.forwarded !== undefined || headers['x-forwarded-for'] !== undefined;
+  return isForwarded && ip === socket.remoteAddress;
+}
+
+/** On routes that need a key there always is one. */
+export function accountOf(request: FastifyRequest): AccountId {
+  return keyOf(request).accountId;
+}
+
+export function keyOf(request: FastifyRequest): ApiKey {
+  if (request.key === null) throw new ScrapifieError('UNAUTHENTICATED', 'This call needs an API key.');
+  return request.key;
+}

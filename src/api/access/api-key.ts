@@ -1,0 +1,69 @@
+import { hash, randomBytes, randomUUID } from 'node:crypto';
+import type { Settings } from '../../config/settings.ts';
+import type { AccountId, KeyId } from '../../model/ids.ts';
+import type { AccountStore, ApiKey, KeyScope, NewKey } from '../../ports/store.ts';
+
+const SECRET_BYTES = 32;
+export const ALL_SCOPES: readonly KeyScope[] = ['read', 'write', 'admin'];
+
+/** 256 bits of chance, so that a plain hash is enough to keep: there is nothing to guess. */
+export function newSecret(): string {
+  return `sk_${randomBytes(SECRET_BYTES).toString('base64url')}`;
+}
+
+export function hashSecret(secret: string): string {
+  return hash('sha256', secret, 'hex');
+}
+
+export interface KeyWish {
+  readonly name: string;
+  readonly scopes: readonly KeyScope[];
+  readonly ratePerMinute: number | null;
+  readonly expiresAt: number | null;
+}
+
+export function newKey(accountId: AccountId, secret: string, wish: KeyWish, now: number): NewKey {
+  // A key somebody chose may be short, so less of it is shown.
+  const prefix = secret.slice(0, secret.startsWith('sk_') ? 11 : 4);
+  return {
+    id: randomUUID() as KeyId,
+    accountId,
+    hash: hashSecret(secret),
+    prefix,
+    createdAt: now,
+    ...wish,
+  };
+}
+
+export const isUsable = (key: ApiKey, now: number) =>
+  key.revokedAt === null && (key.expiresAt === null || key.expiresAt > now);
+
+/** admin may do everything, write may also read. */
+export function allows(scopes: readonly KeyScope[], needed: KeyScope): boolean {
+  if (scopes.includes('admin') || scopes.includes(needed)) return true;
+  return needed === 'read' && scopes.includes('write');
+}
+
+/**
+ * Makes sure that somebody can use the API: registers the key of the settings, or, when no key is usable, makes
+ * one. Its secret is returned this one time; only its hash is kept.
+ */
+export async function ensureFirstKey(
+  store: AccountStore,
+  settings: Pick<Settings, 'apiKey'>,
+  now: number,
+): Promise<{ secret: string | null }> {
+  const account = await store.defaultAccount();
+  const wish = { scopes: ALL_SCOPES, ratePerMinute: null, expiresAt: null };
+  if (settings.apiKey !== undefined) {
+    if ((await store.findKey(hashSecret(settings.apiKey))) === null) {
+      await store.createKey(newKey(account, settings.apiKey, { name: 'settings', ...wish }, now));
+    }
+    return { secret: null };
+  }
+  const keys = await store.listKeys(account);
+  if (keys.some((key) => isUsable(key, now))) return { secret: null };
+  const secret = newSecret();
+  await store.createKey(newKey(account, secret, { name: 'first key', ...wish }, now));
+  return { secret };
+}

@@ -1,0 +1,121 @@
+import { z } from 'zod';
+import type { Job, PageOptions } from '../../model/job.ts';
+import type { RenderAction } from '../../model/render.ts';
+import { isSecretName } from '../../observe/redact.ts';
+
+const time = z.iso.datetime();
+const HIDDEN = '[hidden]';
+
+const counter = z.number().int().min(0);
+
+export const jobSchema = z
+  .object({
+    id: z.string().describe('UUID; later jobs have greater ids.'),
+    kind: z.enum(['scrape', 'batch', 'crawl', 'map']),
+    status: z.enum(['queued', 'running', 'completed', 'partially_completed', 'failed', 'cancelled']),
+    stopReason: z.string().nullable().describe('Why it ended early, e.g. `budget.pages`.'),
+    createdAt: time,
+    startedAt: time.nullable(),
+    finishedAt: time.nullable(),
+    progress: z.object({
+      known: counter.describe('Every URL seen so far.'),
+      open: counter.describe('URLs still to be done; the job is finished at zero.'),
+      pages: counter.describe('Pages fetched.'),
+      done: counter,
+      failed: counter,
+      skipped: counter.describe('Left out by a rule of the job.'),
+      denied: counter.describe('Left out by robots.txt, policy or opt-out.'),
+      cancelled: counter,
+      bytes: counter,
+    }),
+    seeds: z.array(z.string()).describe('The first of the URLs it started from.'),
+    options: z.unknown().describe('All options with their defaults; secrets are hidden.'),
+    links: z.object({
+      self: z.string(),
+      results: z.string(),
+      errors: z.string(),
+      urls: z.string(),
+    }),
+  })
+  .meta({ id: 'Job' });
+
+const iso = (at: number | null) => (at === null ? null : new Date(at).toISOString());
+const MAX_SHOWN_SEEDS = 100;
+
+export function jobView(job: Job) {
+  const { known, open, pages, done, failed, skipped, denied, cancelled, bytes } = job.counters;
+  const self = `/v1/jobs/${job.id}`;
+  return {
+    id: job.id,
+    kind: job.kind,
+    status: job.status,
+    stopReason: job.stopReason,
+    createdAt: iso(job.createdAt),
+    startedAt: iso(job.startedAt),
+    finishedAt: iso(job.finishedAt),
+    progress: { known, open, pages, done, failed, skipped, denied, cancelled, bytes },
+    seeds: job.seeds.slice(0, MAX_SHOWN_SEEDS),
+    options: {
+      ...job.options,
+      page: withoutSecrets(job.options.page),
+    },
+    links: { self, results: `${self}/results`, errors: `${self}/errors`, urls: `${self}/urls` },
+  };
+}
+
+/** What a page was asked for with may hold logins: in headers, forms, scripts and the proxy's address. */
+function withoutSecrets(page: PageOptions): PageOptions {
+  const { headers, cookies, body, proxy, render } = page;
+  return {
+    ...page,
+    headers: hide(headers, isSecretName),
+    cookies: hide(cookies, () => true),
+    body: body === null ? null : HIDDEN,
+    proxy: proxy === null || proxy.url === null ? proxy : { ...proxy, url: HIDDEN },
+    render:
+      render?.actions === undefined
+        ? render
+        : { ...render, actions: render.actions.map((action) => withoutTyped(action)) },
+  };
+}
+
+function withoutTyped(action: RenderAction): RenderAction {
+  if (action.type === 'type') return { ...action, text: HIDDEN };
+  return action.type === 'evaluate' ? { ...action, script: HIDDEN } : action;
+}
+
+function hide(
+  values: Readonly<Record<string, string>>,
+  isSecret: (name: string) => boolean,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, isSecret(name) ? HIDDEN : value]),
+  );
+}
+
+export const acceptedSchema = z
+  .object({
+    id: z.string(),
+    kind: z.string(),
+    status: z.string(),
+    url: z.string().optional().describe('The page asked for, for a single scrape or a map.'),
+    urls: counter.describe('URLs the job starts with, duplicates left out.'),
+    statusUrl: z.string(),
+    resultsUrl: z.string(),
+  })
+  .meta({ id: 'AcceptedJob' });
+
+/** The answer to a request that does not wait. */
+export function acceptedView(job: Job) {
+  const self = `/v1/jobs/${job.id}`;
+  const isSingle = job.kind === 'scrape' || job.kind === 'map';
+  return {
+    id: job.id,
+    kind: job.kind,
+    status: job.status,
+    ...(isSingle ? { url: job.seeds[0] } : {}),
+    urls: job.counters.known,
+    statusUrl: self,
+    resultsUrl: job.kind === 'map' ? `${self}/urls` : `${self}/results`,
+  };
+}

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { invalidRequest } from '../../jobs/invalid-request.ts';
+import type { Slice } from '../../ports/store.ts';
+
+/** Which list a cursor belongs to: a cursor of another list is refused rather than misread. */
+export type ListName = 'jobs' | 'results' | 'errors' | 'urls' | 'domains' | 'sessions' | 'credentials';
+
+export const pagingFields = {
+  cursor: z.string().max(512).optional().describe('`nextCursor` of the page before.'),
+  limit: z.coerce.number().int().min(1).max(1_000).default(100).describe('Items per page at most.'),
+};
+
+export function wrapCursor(list: ListName, cursor: string): string {
+  return Buffer.from(`${list}:${cursor}`).toString('base64url');
+}
+
+/** The store's own cursor. Throws VALIDATION_FAILED for what this list did not give out. */
+export function unwrapCursor(list: ListName, cursor: string | undefined): string | undefined {
+  if (cursor === undefined) return undefined;
+  const text = Buffer.from(cursor, 'base64url').toString('utf8');
+  const inner = text.slice(list.length + 1);
+  if (inner === '' || wrapCursor(list, inner) !== cursor) {
+    throw invalidRequest([{ field: 'cursor', message: 'Not a cursor of this list.' }]);
+  }
+  return inner;
+}
+
+export interface ListAnswer<T> {
+  readonly items: readonly T[];
+  readonly nextCursor: string | null;
+}
+
+export function listAnswer<S, T>(list: ListName, slice: Slice<S>, view: (item: S) => T): ListAnswer<T> {
+  return {
+    items: slice.items.map(view),
+    nextCursor: slice.nextCursor === null ? null : wrapCursor(list, slice.nextCursor),
+  };
+}
+
+export const listSchema = (item: z.ZodType) =>
+  z.object({
+    items: z.array(item),
+    nextCursor: z.string().nullable().describe('Where the next page begins; null at the end.'),
+  });

@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import { PROXY_TIERS } from '../../model/proxy.ts';
+import type { CredentialEntry, SessionEntry } from '../../ports/session-store.ts';
+import { CREDENTIAL_KINDS } from '../../sessions/credential.ts';
+import { hasEnded, type Session } from '../../sessions/session.ts';
+
+/** What of sessions and credentials may be seen: never a cookie's value, nothing of what is stored, no secret. */
+
+const time = z.iso.datetime();
+const tier = z.enum(PROXY_TIERS);
+const country = z.string().nullable();
+
+const sessionFields = {
+  name: z.string(),
+  isExpired: z.boolean().describe('It has ended and is of no more use; its name is free once it is deleted.'),
+  credentials: z.string().nullable().describe('The name of what it logs in with.'),
+  proxy: z.object({ tier: tier.nullable(), country }).nullable().describe('Which way out was asked for.'),
+  identity: z.enum(['bot', 'browser']).nullable(),
+  requestCount: z.number().int(),
+  createdAt: time,
+  lastUsedAt: time.nullable(),
+  expiresAt: time,
+};
+export const sessionEntrySchema = z.object(sessionFields).meta({ id: 'Session' });
+export const sessionSchema = z
+  .object({
+    ...sessionFields,
+    usedProxy: z
+      .object({ id: z.string(), tier, country })
+      .nullable()
+      .describe('The proxy that it keeps; null before it had one.'),
+    userAgent: z.string().nullable().describe('Whose browser it says it is; null before it had to be one.'),
+    cookies: z.array(z.object({ name: z.string(), domain: z.string() })).describe('Without their values.'),
+    storage: z.array(z.object({ origin: z.string(), items: z.number().int() })),
+    dropped: z
+      .object({ cookies: z.number().int(), origins: z.number().int() })
+      .describe('What did not fit in and was left out, the longest unchanged first.'),
+  })
+  .meta({ id: 'SessionDetail' });
+
+export const credentialSchema = z
+  .object({
+    name: z.string(),
+    kind: z.enum(CREDENTIAL_KINDS),
+    hosts: z.array(z.string()).describe('The only hosts it is sent to.'),
+    createdAt: time,
+    updatedAt: time,
+  })
+  .meta({ id: 'Credential' });
+
+const iso = (at: number) => new Date(at).toISOString();
+
+export function sessionEntryView(session: SessionEntry, now: number) {
+  const { name, wish, requestCount, createdAt, lastUsedAt, expiresAt } = session;
+  return {
+    name,
+    isExpired: hasEnded(session, now),
+    ...wish,
+    requestCount,
+    createdAt: iso(createdAt),
+    lastUsedAt: lastUsedAt === null ? null : iso(lastUsedAt),
+    expiresAt: iso(expiresAt),
+  };
+}
+
+export function sessionView(session: Session, now: number) {
+  return {
+    ...sessionEntryView(session, now),
+    usedProxy: session.proxy,
+    userAgent: session.identity?.userAgent ?? null,
+    cookies: session.cookies.map(({ name, domain, isHostOnly }) => ({
+      name,
+      domain: isHostOnly ? domain : `.${domain}`,
+    })),
+    storage: Object.entries(session.localStorage).map(([origin, items]) => ({
+      origin,
+      items: Object.keys(items).length,
+    })),
+    dropped: session.dropped,
+  };
+}
+
+export function credentialView({ name, kind, hosts, createdAt, updatedAt }: CredentialEntry) {
+  return { name, kind, hosts, createdAt: iso(createdAt), updatedAt: iso(updatedAt) };
+}

@@ -1,0 +1,190 @@
+import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
+import type { HeldBytes } from '../fetch/byte-budget.ts';
+import { type Engine, type FetchRequest, type FetchResponse, heldBytesOf } from '../fetch/engine.ts';
+import { SITEMAP_LIMITS } from '../frontier/sitemap.ts';
+import type { HostKey } from '../model/ids.ts';
+import type { NewTask, Task } from '../model/task.ts';
+import type { LeaseRef, LedgerStore, TaskEnd } from '../ports/store.ts';
+import type { Robots } from '../robots/robots-cache.ts';
+import type { RunningJob } from './running-job.ts';
+
+/** One attempt's way over the wire: a response, an error, or an end that redirects brought about. */
+export type Fetched =
+  | { readonly kind: 'response'; readonly response: FetchResponse }
+  | { readonly kind: 'error'; readonly error: ScrapifieError; readonly ms: number }
+  | { readonly kind: 'end'; readonly end: TaskEnd; readonly response: FetchResponse };
+
+/** What the owner of the host lends to an attempt. */
+export interface FetchContext {
+  readonly hostKey: HostKey;
+  readonly lease: LeaseRef;
+  readonly store: Pick<LedgerStore, 'reserveUrl'>;
+  readonly signal: AbortSignal;
+  /** Counts what the attempt holds; closed by whoever opened it, when the response is no longer needed. */
+  readonly held?: HeldBytes;
+  /** Asked right before a request is written: false when the host is no longer ours to talk to. */
+  readonly mayStart: () => boolean;
+  /** Whether a user agent of the caller's may be sent to this host. */
+  readonly mayDisguise: boolean;
+  /** Null when robots.txt is not obeyed; `unknown` when that of the URL's origin has not been read. */
+  readonly robotsFor: (url: URL) => Robots | 'unknown' | null;
+  /** Resolves when one more request may be sent to this host; rejects when `ended` says that the attempt is over. */
+  readonly pass: (ended: AbortSignal) => Promise<void>;
+  /** How long the request may still leave with the gate's last admission; not above zero: it has to pass again. */
+  readonly admittedForMs: () => number;
+  /** What the plan adds to the request. */
+  readonly how?: HowToFetch;
+}
+
+export interface HowToFetch
+  extends Pick<
+    FetchRequest,
+    'proxy' | 'identity' | 'key' | 'render' | 'storage' | 'wantsStorage' | 'maySolve' | 'jar' | 'runsAlone'
+  > {
+  /** What proves to this host who the session is. */
+  readonly personal?: Pick<FetchRequest, 'headers' | 'cookies'>;
+}
+
+export const MAX_REDIRECTS = 10;
+/** People solve puzzles, and they take their time. */
+const SOLVING_MS = 120_000;
+
+/**
+ * Fetches a task's URL. A redirect within the host is followed when robots and scope allow it and nobody else in the
+ * job has that page; one to another host hands the task over to that host's owner.
+ */
+export async function fetchTask(
+  task: Task,
+  running: RunningJob,
+  engine: Engine,
+  context: FetchContext,
+): Promise<Fetched> {
+  const { page } = running.job.options;
+  // What was posted to one host is not posted on to where it redirects.
+  const isLedHere = task.hops > 0;
+  const { personal, ...how } = context.how ?? {};
+  const startedAt = performance.now();
+  let end: TaskEnd | null = null;
+  const over = new AbortController();
+  /** One at a time: two workers may be asking about the same call, and the attempt counts as one request under way. */
+  let passing: Promise<void> = Promise.resolve();
+  const pass = () => {
+    passing = passing.catch(() => undefined).then(() => context.pass(over.signal));
+    return passing;
+  };
+  try {
+    // What was needed to plan the attempt took long: a store that stalls must not make requests leave together.
+    let validMs = context.admittedForMs();
+    if (validMs <= 0) {
+      await pass();
+      validMs = context.admittedForMs();
+    }
+    const response = await engine.fetch({
+      url: task.atUrl,
+      method: isLedHere ? 'GET' : page.method,
+      ...withPersonal(headersFor(task, running, context.mayDisguise), personal),
+      body: isLedHere ? null : page.body,
+      timeoutMs: how.maySolve === true ? Math.max(page.timeoutMs, SOLVING_MS) : page.timeoutMs,
+      maxBodyBytes: task.kind === 'sitemap' ? SITEMAP_LIMITS.maxBytes : page.maxBodyBytes,
+      maxRedirects: Math.max(0, MAX_REDIRECTS - task.hops),
+      conditional: null,
+      onRedirect: async (target, hop) => {
+        end = await judgeRedirect(task, running, context, target, hop);
+        if (end !== null) return 'stop';
+        await pass();
+        return 'follow';
+      },
+      jar: running.jar,
+      mayStart: context.mayStart,
+      admission: { validMs, again: pass },
+      signal: context.signal,
+      held: context.held,
+      ...how,
+    });
+    // Some engines hold their bytes elsewhere until the response is here.
+    const uncounted = heldBytesOf(response) - (context.held?.bytes ?? 0);
+    if (uncounted > 0) context.held?.take(uncounted);
+    return end === null ? { kind: 'response', response } : { kind: 'end', end, response };
+  } catch (error) {
+    const ms = performance.now() - startedAt;
+    if (isScrapifieError(error)) return { kind: 'error', error, ms };
+    if (!context.signal.aborted) throw error;
+    return { kind: 'error', error: new ScrapifieError('CANCELLED', 'The attempt was given up.'), ms };
+  } finally {
+    over.abort(new ScrapifieError('CANCELLED', 'The attempt is over.'));
+  }
+}
+
+/** Headers that prove who the caller is: for the hosts it named, and not for those that links lead to. */
+const PERSONAL: ReadonlySet<string> = new Set(['authorization', 'cookie', 'proxy-authorization']);
+
+function headersFor(task: Task, running: RunningJob, mayDisguise: boolean) {
+  const { headers, cookies } = running.job.options.page;
+  const isNamed = running.isNamedOrigin(new URL(task.atUrl).origin) || (task.depth === 0 && task.hops === 0);
+  if (isNamed && mayDisguise) return { headers, cookies };
+  const kept = Object.entries(headers).filter(([name]) => {
+    const lower = name.toLowerCase();
+    return (isNamed || !PERSONAL.has(lower)) && (mayDisguise || lower !== 'user-agent');
+  });
+  return { headers: Object.fromEntries(kept), cookies: isNamed ? cookies : {} };
+}
+
+/** What the caller says itself goes before what its session knows. */
+function withPersonal(
+  given: Pick<FetchRequest, 'headers' | 'cookies'>,
+  personal: HowToFetch['personal'],
+): Pick<FetchRequest, 'headers' | 'cookies'> {
+  if (personal === undefined) return given;
+  const names = new Set(Object.keys(given.headers).map((name) => name.toLowerCase()));
+  const headers = Object.entries(personal.headers).filter(([name]) => !names.has(name.toLowerCase()));
+  return {
+    headers: { ...Object.fromEntries(headers), ...given.headers },
+    cookies: { ...personal.cookies, ...given.cookies },
+  };
+}
+
+/** Null: follow it. */
+async function judgeRedirect(
+  task: Task,
+  { job, canonical, isInScope }: RunningJob,
+  context: FetchContext,
+  target: string,
+  hop: number,
+): Promise<TaskEnd | null> {
+  const found = canonical(target);
+  if (found === null)
+    throw new ScrapifieError('BAD_REDIRECT', `A redirect leads to ${target.slice(0, 200)}.`);
+  if (job.kind === 'crawl' || job.kind === 'map') {
+    const decision = isInScope({
+      url: found.url,
+      hostKey: found.hostKey,
+      depth: task.depth,
+      // A seed may lead to its real address; what it finds there is judged like everything else.
+      foundBy: task.depth === 0 && task.kind === 'page' ? 'seed' : 'redirect',
+      isNofollow: false,
+      kind: task.kind,
+    });
+    if (!decision.inScope) return { state: 'skipped', rule: `${decision.rule} (redirect)` };
+    const alias: NewTask = {
+      ...found,
+      kind: task.kind,
+      depth: task.depth,
+      foundBy: 'redirect',
+      foundOn: task.id,
+      state: 'skipped',
+      rule: 'duplicate.redirect',
+    };
+    const isOurs = await context.store.reserveUrl(context.lease, task.id, alias);
+    if (!isOurs) return { state: 'skipped', rule: `duplicate.redirect:${found.url}` };
+  }
+  const url = new URL(target);
+  const robots = found.hostKey === context.hostKey ? context.robotsFor(url) : 'unknown';
+  // From http to https is another origin of the same host, with a robots.txt of its own.
+  if (robots === 'unknown') {
+    return { state: 'moved', atUrl: target, hostKey: found.hostKey, hops: task.hops + hop };
+  }
+  const verdict = robots?.allows(url.pathname + url.search);
+  return verdict === undefined || verdict.allowed
+    ? null
+    : { state: 'denied', rule: `robots: ${verdict.rule}` };
+}

@@ -1,0 +1,305 @@
+import { isScrapifieError } from '../errors/scrapifie-error.ts';
+import { faultOf } from '../fetch/proxy/proxy-failure.ts';
+import type { HostMemory } from '../model/host-memory.ts';
+import type { HostKey } from '../model/ids.ts';
+import type { Consent, HostPolicy } from '../model/policy.ts';
+import type { Logger } from '../observe/logger.ts';
+import type { Metrics } from '../observe/metrics.ts';
+import type { Policies } from '../policy/policies.ts';
+import { admissionMs, type GateDecision, type GateInput, gate } from '../politeness/gate.ts';
+import {
+  noteAbandoned,
+  noteFailure,
+  noteSent,
+  noteSuccess,
+  onRateLimited,
+  takenOver,
+} from '../politeness/host-state.ts';
+import type { HostLease, HostState } from '../ports/store.ts';
+import type { Robots, RobotsCache } from '../robots/robots-cache.ts';
+import type { ProxyRoute, ProxyRouteDecision } from './proxy-route.ts';
+import type { RunningJob } from './running-job.ts';
+import { type AttemptResult, isHostFault, isOurFault } from './task-end.ts';
+
+/**
+ * The owner's way to the host: every request goes through here, and every answer is noted here. It keeps the host's
+ * state, asks the gate, and reads robots.txt, which is a request like any other.
+ */
+export interface HostAccess {
+  /** The host's state as it is to be stored. */
+  readonly state: HostState;
+  /** Requests under way. */
+  readonly inFlight: number;
+  /** Until when the host is to be left alone, as the last one who asked was told; 0 when nobody was. */
+  heldUntil: number;
+  /** Connections that the person who runs a job allows it, beyond the policy's; 0 when nobody does. */
+  readonly operatorPlaces: number;
+  readonly isLoadingRobots: boolean;
+  policy(): HostPolicy;
+  hasConsent(running: RunningJob, what: Consent): boolean;
+  isObeyed(running: RunningJob): boolean;
+  /** Asked when a request is about to be written to its connection: false when the host is no longer ours. */
+  mayStart(): boolean;
+  /** A `go` is a request under way, until `left` or `answered`. */
+  enter(running: RunningJob, url: URL): AccessDecision;
+  /**
+   * The same, waiting for it, for a request under way that is followed by another one: the next hop of a redirect, or
+   * the same request once more. While it waits it does not count as under way. Rejects when `ended` says that the
+   * attempt is over before it was admitted; the request counts as under way again from that moment.
+   */
+  enterAgain(running: RunningJob, url: URL, ended: AbortSignal): Promise<void>;
+  /** How long after its admission a request may leave; later it has to enter again. Infinity: at any time. */
+  admissionMs(running: RunningJob, url: URL): number;
+  /** The request came to nothing that says something about the host. */
+  left(): void;
+  answered(result: AttemptResult, requestedAt: number): void;
+  /** Keeps what was learned about the host. */
+  remember(memory: HostMemory): void;
+  /** Brings the origin's robots.txt into the cache, unless the host is held. */
+  loadRobots(running: RunningJob, url: URL): void;
+}
+
+/** The gate's, or that there is nothing to decide because the lease may have run out. */
+type AccessDecision =
+  | GateDecision
+  | { readonly kind: 'wait'; readonly until: number; readonly reason: 'lease.over' };
+
+export interface HostAccessParts {
+  readonly robots: RobotsCache;
+  readonly policies: () => Policies;
+  readonly now: () => number;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly signal: AbortSignal;
+  /** False once the lease may have run out: somebody else may be talking to the host by then. */
+  readonly isOurs: () => boolean;
+  readonly onChange: () => void;
+  readonly onFailure: (error: unknown) => void;
+  /** By which address robots.txt is asked for. Throws like `chooseProxyRoute`. */
+  readonly wayOut: (running: RunningJob) => ProxyRouteDecision;
+}
+
+/** A host that no proxy leads to is looked at again after this. */
+const NO_WAY_OUT_MS = 10_000;
+const WHEN_ANSWERED = Number.POSITIVE_INFINITY;
+/** Allowed hours are the operator's to change: a host that is closed is looked at again this often. */
+const LOOK_AT_HOURS_MS = 60_000;
+/** Without the lease nothing is sent; a renewal may be on its way. */
+const LOOK_AT_LEASE_MS = 50;
+/** Who waits outside the mailbox looks at the gate at least this often. */
+const LONGEST_PAUSE_MS = 1_000;
+
+export function createHostAccess(lease: HostLease, parts: HostAccessParts): HostAccess {
+  const { robots, now, logger, metrics, signal, isOurs, onChange, onFailure } = parts;
+  const key: HostKey = lease.key;
+  const robotsOnTheWay = new Set<string>();
+  let state: HostState = lease.isTakenOver ? takenOver(lease.state, now()) : lease.state;
+  let inFlight = 0;
+  let heldUntil = 0;
+  let operatorPlaces = 0;
+  /** A request of this owner was answered. */
+  let isWarm = false;
+
+  const policy = () => parts.policies().policyFor(key);
+  const hasConsent = ({ job }: RunningJob, what: Consent) =>
+    job.options.isOperated || policy().consent.includes(what);
+  /** The seeds' hosts were asked about when the job was accepted; links may have led to others. */
+  const isObeyed = (running: RunningJob) =>
+    policy().robots === 'obey' && (running.job.options.page.obeyRobots || !hasConsent(running, 'robots'));
+  const robotsFor = (running: RunningJob, url: URL): Robots | null =>
+    isObeyed(running) ? robots.recall(url.origin) : null;
+
+  function decide(running: RunningJob, url: URL): GateDecision {
+    const { hostRatePerSecond, concurrency } = running.job.options;
+    operatorPlaces = hostRatePerSecond === null ? 0 : (concurrency ?? 0);
+    const base = policy();
+    const isPaced =
+      hostRatePerSecond === null ? base.ratePerSecond !== null : hostRatePerSecond !== 'unlimited';
+    if (isPaced && !isWarm && inFlight > 0) {
+      return { kind: 'wait', until: WHEN_ANSWERED, reason: 'concurrency.host' };
+    }
+    const inForce: HostPolicy =
+      operatorPlaces > base.concurrency ? { ...base, concurrency: operatorPlaces } : base;
+    return gate(state, inForce, gateInput(running, url));
+  }
+
+  function gateInput(running: RunningJob, url: URL): GateInput {
+    return {
+      now: now(),
+      inFlight,
+      crawlDelayMs: robotsFor(running, url)?.crawlDelayMs ?? null,
+      rateOverride: running.job.options.hostRatePerSecond,
+    };
+  }
+
+  function enter(running: RunningJob, url: URL): AccessDecision {
+    // Whoever renews the lease goes on, or ends the slice.
+    if (!isOurs()) return { kind: 'wait', until: now() + LOOK_AT_LEASE_MS, reason: 'lease.over' };
+    const decision = decide(running, url);
+    if (decision.kind === 'go') {
+      state = decision.state;
+      inFlight += 1;
+    } else if (decision.kind === 'hold') hold(decision);
+    return decision;
+  }
+
+  function mayStart(): boolean {
+    if (!isOurs()) return false;
+    state = noteSent(state, now());
+    return true;
+  }
+
+  function hold({ until, reason }: Exclude<GateDecision, { kind: 'go' }>): void {
+    heldUntil = reason === 'hours.closed' ? Math.min(until, now() + LOOK_AT_HOURS_MS) : until;
+  }
+
+  /** False when the host is held and nobody wants to wait that long. */
+  async function enterInTime(tryToEnter: () => AccessDecision, waitsOutHolds: boolean): Promise<boolean> {
+    for (;;) {
+      signal.throwIfAborted();
+      const decision = tryToEnter();
+      if (decision.kind === 'go') return true;
+      if (decision.kind === 'hold' && !waitsOutHolds) return false;
+      const waitMs = Math.min(decision.until - now(), LONGEST_PAUSE_MS);
+      await new Promise((resolve) => setTimeout(resolve, Math.max(1, waitMs)));
+    }
+  }
+
+  /**
+   * The first request has to open the connection and arrives later than it was let go, by however long that takes.
+   * So the second one waits for its answer, and the pause counts from there.
+   */
+  function warmUp(): void {
+    if (isWarm) return;
+    isWarm = true;
+    state = { ...state, lastRequestAt: now(), tokensAt: now() };
+  }
+
+  async function askBy({ proxy, ended }: ProxyRoute, origin: string): Promise<void> {
+    const askedAt = now();
+    const end = { statusCode: null, ms: 0, bytes: 0, errorCode: null, fault: null };
+    try {
+      await robots.ask(origin, { signal, mayStart, ...(proxy === null ? {} : { proxy }) });
+      ended({ ...end, outcome: 'ok', ms: now() - askedAt });
+    } catch (error) {
+      const errorCode = isScrapifieError(error) ? error.code : null;
+      ended({ ...end, outcome: 'error', errorCode, fault: faultOf(error) });
+      throw error;
+    }
+  }
+
+  function loadRobots(running: RunningJob, url: URL): void {
+    const { origin } = url;
+    if (robotsOnTheWay.has(origin)) return;
+    const decision = decide(running, url);
+    if (decision.kind === 'hold') {
+      hold(decision);
+      return;
+    }
+    robotsOnTheWay.add(origin);
+    robots
+      .lookUp(origin)
+      .then(async (known) => {
+        if (known !== null || !(await enterInTime(() => enter(running, url), false))) return;
+        try {
+          const way = parts.wayOut(running);
+          if (way.kind === 'wait') heldUntil = way.until;
+          else await askBy(way.out, origin);
+        } finally {
+          inFlight -= 1;
+          warmUp();
+        }
+      })
+      .catch((error: unknown) => {
+        // A proxy that one job brought along is that job's trouble, and no reason to hold the host for others.
+        if (isScrapifieError(error) && hasOwnProxy(running) && faultOf(error) !== null) {
+          running.proxyRouteFailure = error.code;
+          return;
+        }
+        if (isScrapifieError(error) && isOurFault(error.code)) {
+          heldUntil = now() + (error.retryAfterMs ?? NO_WAY_OUT_MS);
+          return;
+        }
+        if (!signal.aborted) logger.error({ host: key, err: error }, 'reading robots.txt failed');
+        if (isScrapifieError(error) || signal.aborted) onFailure(error);
+        // A file that a fault of the program keeps from being read is one that cannot be had: its tasks wait or end.
+        else robots.giveUp(origin);
+      })
+      .finally(() => {
+        robotsOnTheWay.delete(origin);
+        onChange();
+      });
+  }
+
+  return {
+    get state() {
+      return state;
+    },
+    get inFlight() {
+      return inFlight;
+    },
+    get heldUntil() {
+      return heldUntil;
+    },
+    set heldUntil(until) {
+      heldUntil = until;
+    },
+    get operatorPlaces() {
+      return operatorPlaces;
+    },
+    get isLoadingRobots() {
+      return robotsOnTheWay.size > 0;
+    },
+    policy,
+    hasConsent,
+    isObeyed,
+    enter,
+    mayStart,
+    async enterAgain(running, url, ended) {
+      let isCounted = false;
+      // At once when the attempt ends: `left` or `answered` follows, and ends what counts.
+      const countAgain = () => {
+        if (!isCounted) inFlight += 1;
+        isCounted = true;
+      };
+      ended.throwIfAborted();
+      inFlight -= 1;
+      ended.addEventListener('abort', countAgain, { once: true });
+      try {
+        await enterInTime(() => {
+          ended.throwIfAborted();
+          const decision = enter(running, url);
+          if (decision.kind === 'go') isCounted = true;
+          return decision;
+        }, true);
+      } finally {
+        countAgain();
+        ended.removeEventListener('abort', countAgain);
+      }
+    },
+    admissionMs: (running, url) => admissionMs(state, policy(), gateInput(running, url)),
+    left() {
+      inFlight -= 1;
+      state = noteAbandoned(state);
+    },
+    answered(result, requestedAt) {
+      inFlight -= 1;
+      warmUp();
+      const wasOpen = state.breaker.phase === 'open';
+      if (result.outcome === 'rate-limited') {
+        state = onRateLimited(state, result.retryAfterMs, now(), requestedAt);
+      }
+      // What failed on our side says nothing about the host: it neither opens its breaker nor closes it.
+      const isOurs = result.errorCode !== null && isOurFault(result.errorCode);
+      if (signal.aborted || isOurs) state = noteAbandoned(state);
+      else state = isHostFault(result) ? noteFailure(state, now()) : noteSuccess(state);
+      if (!wasOpen && state.breaker.phase === 'open') metrics.breakerOpened();
+    },
+    remember(memory) {
+      if (memory !== state.memory) state = { ...state, memory };
+    },
+    loadRobots,
+  };
+}
+
+const hasOwnProxy = ({ job }: RunningJob): boolean => job.options.page.proxy?.url != null;

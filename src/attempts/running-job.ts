@@ -1,0 +1,107 @@
+import type { ErrorCode } from '../errors/registry.ts';
+import type { CookieJar } from '../fetch/http/cookie-jar.ts';
+import { createCookieJar } from '../fetch/http/cookie-jar.ts';
+import { type Canonicalizer, createCanonicalizer } from '../frontier/canonical.ts';
+import { compileScope, type ScopeCheck } from '../frontier/scope.ts';
+import type { JobId } from '../model/ids.ts';
+import type { Job } from '../model/job.ts';
+import type { JobStore } from '../ports/store.ts';
+
+/** A job with what its tasks share while they run here. */
+export interface RunningJob {
+  readonly job: Job;
+  readonly canonical: Canonicalizer;
+  readonly isInScope: ScopeCheck;
+  /** Whether the caller named this origin as a seed. */
+  readonly isNamedOrigin: (origin: string) => boolean;
+  /** Cookies last as long as the job is worked on here; a single scrape starts with none. */
+  readonly jar: CookieJar;
+  /** Fetches of this job under way in this process. */
+  inFlight: number;
+  /** Hosts that hold tasks back because the job has as many fetches under way as it may; each is told once. */
+  readonly whenFree: Set<() => void>;
+  /** Why robots.txt could not be asked for by the job's own proxy, until a task was told. */
+  proxyRouteFailure: ErrorCode | null;
+  /** See ReadRequest: raised whenever URLs that were found are not kept. */
+  generation: number;
+}
+
+/**
+ * Jobs being worked on, read once from the store; their options never change while they run. An incarnation of the store
+ * does not matter here: ids of jobs are never given out twice, and budgets are the store's to look at.
+ */
+export interface RunningJobs {
+  get(id: JobId): Promise<RunningJob | null>;
+  peek(id: JobId): RunningJob | undefined;
+  /** Takes in a job that was just created. */
+  remember(job: Job): void;
+  forget(ids: readonly JobId[]): void;
+}
+
+const MAX_JOBS = 2_000;
+
+/** A fetch of the job has ended: whoever held tasks of it back looks again. */
+export function tellWaiting({ whenFree }: RunningJob): void {
+  if (whenFree.size === 0) return;
+  const waiting = [...whenFree];
+  whenFree.clear();
+  for (const tell of waiting) tell();
+}
+
+export function createRunningJobs(store: Pick<JobStore, 'getJob'>): RunningJobs {
+  const jobs = new Map<JobId, RunningJob>();
+  function keep(job: Job): RunningJob {
+    const running = open(job);
+    makeRoom(jobs);
+    jobs.set(job.id, running);
+    return running;
+  }
+  return {
+    peek: (id) => jobs.get(id),
+    async get(id) {
+      const known = jobs.get(id);
+      if (known !== undefined) return known;
+      const job = await store.getJob(id);
+      const other = jobs.get(id);
+      if (other !== undefined || job === null) return other ?? null;
+      return keep(job);
+    },
+    remember: keep,
+    forget(ids) {
+      for (const id of ids) if (jobs.get(id)?.inFlight === 0) jobs.delete(id);
+    },
+  };
+}
+
+function open(job: Job): RunningJob {
+  const { scope } = job.options;
+  let check: ScopeCheck | null = null;
+  let origins: ReadonlySet<string> | null = null;
+  return {
+    job,
+    canonical: createCanonicalizer(scope),
+    // Most jobs are single scrapes and never ask.
+    isInScope: (candidate, steps) => {
+      check ??= compileScope(scope, job.seeds);
+      return check(candidate, steps);
+    },
+    isNamedOrigin: (origin) => {
+      origins ??= new Set(job.seeds.map((seed) => URL.parse(seed)?.origin ?? ''));
+      return origins.has(origin);
+    },
+    jar: createCookieJar(),
+    inFlight: 0,
+    whenFree: new Set(),
+    proxyRouteFailure: null,
+    generation: 0,
+  };
+}
+
+function makeRoom(jobs: Map<JobId, RunningJob>): void {
+  if (jobs.size < MAX_JOBS) return;
+  for (const [id, { inFlight }] of jobs) {
+    if (inFlight > 0) continue;
+    jobs.delete(id);
+    return;
+  }
+}

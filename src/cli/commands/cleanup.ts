@@ -1,0 +1,79 @@
+import { Option } from 'commander';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { type BlobAmount, type BlobSweepReport, sweepBlobs } from '../../jobs/blob-sweep.ts';
+import { openExisting } from '../data-folder.ts';
+import { FLAGS, readSettings } from '../flags/flags.ts';
+import { table } from '../output/table.ts';
+import type { DefineCommand, OpenPlace, Shell } from '../shell.ts';
+
+interface CleanupFlags {
+  readonly dataDir?: string;
+  readonly dryRun?: true;
+  /** False with --no-grace. */
+  readonly grace: boolean;
+  readonly json?: true;
+}
+
+const EXAMPLES = `
+Bodies stay when their job is deleted, because other jobs may share them. Servers remove those that no page refers to
+every SCRAPIFIE_CLEANUP_MINUTES; this does it now. Beside running servers, bodies younger than
+SCRAPIFIE_CLEANUP_GRACE_HOURS are kept, because a page that refers to them may be on its way. While every server of the
+installation is stopped, or crawls nothing, --no-grace removes the young ones too.
+
+Examples:
+  scrapifie cleanup --dry-run
+  scrapifie cleanup --data-dir ./example`;
+
+export const define: DefineCommand = (command, shell) => {
+  command
+    .addOption(FLAGS.dataDir())
+    .addOption(new Option('--dry-run', 'only say what would be removed'))
+    .addOption(
+      new Option(
+        '--no-grace',
+        'remove young bodies too; only safe while no server of the installation crawls',
+      ),
+    )
+    .addOption(FLAGS.json())
+    .addHelpText('after', EXAMPLES)
+    .action(async (flags: CleanupFlags) => {
+      const storage = await openExisting(shell, flags.dataDir);
+      try {
+        const report = await sweep(shell, storage, flags);
+        shell.stdout.write(
+          flags.json ? `${JSON.stringify(report)}\n` : describe(report, flags.dryRun === true),
+        );
+      } finally {
+        await storage.close();
+      }
+    });
+};
+
+async function sweep(shell: Shell, storage: OpenPlace, flags: CleanupFlags): Promise<BlobSweepReport> {
+  const { cleanupGraceHours } = readSettings(shell, {});
+  const unlock = storage.lockAlone();
+  try {
+    // Where nothing else works, no page is on its way.
+    const hasGrace = unlock === null && flags.grace;
+    const graceMs = hasGrace ? cleanupGraceHours * 3_600_000 : 0;
+    const report = await sweepBlobs(storage, { graceMs, isDryRun: flags.dryRun === true });
+    if (report !== null) return report;
+    throw new ScrapifieError('CONFLICT', 'Another process is removing unreferenced bodies at the moment.');
+  } finally {
+    unlock?.();
+  }
+}
+
+function describe({ found, removed, expired }: BlobSweepReport, isDryRun: boolean): string {
+  const said = isDryRun ? 'to be removed' : 'removed';
+  const row = (what: string, { objects, bytes }: BlobAmount) => [
+    what,
+    `${objects} objects`,
+    `${bytes} bytes`,
+  ];
+  return table([
+    row('found', found),
+    row(`${said}, unreferenced`, removed),
+    row(`${said}, left on the way between processes`, expired),
+  ]);
+}

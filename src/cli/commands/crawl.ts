@@ -1,0 +1,153 @@
+import { EXIT } from '../../errors/registry.ts';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { type CrawlFolder, crawlFolder, findCrawl } from '../crawl/crawl-folder.ts';
+import type { CrawlReport } from '../crawl/crawl-report.ts';
+import { type CrawlFlags, wishOf } from '../crawl/crawl-request.ts';
+import { followCrawl } from '../crawl/crawl-run.ts';
+import { beginCrawl, type Opened, resumeCrawl } from '../crawl/crawl-start.ts';
+import { describeBytes, describeMs } from '../crawl/progress.ts';
+import { EXTRACT_FLAGS, extractFieldOf, LLM_FLAGS } from '../flags/extract-flags.ts';
+import { FLAGS, given, readSettings } from '../flags/flags.ts';
+import { PAGE_FLAGS, readActions } from '../flags/page-flags.ts';
+import { createLogFile } from '../log-file.ts';
+import { openOneOff } from '../one-off.ts';
+import type { DefineCommand, OpenPlatform, Shell } from '../shell.ts';
+
+interface Flags extends CrawlFlags {
+  /** The file's name until it was read. */
+  readonly actions?: unknown;
+  readonly out?: string;
+  readonly resume?: true;
+  readonly json?: true;
+  readonly quiet?: true;
+  readonly allowPrivate?: true;
+}
+
+const EXAMPLES = `
+Writes to the folder --out (default: crawl-HOST):
+  pages.ndjson   one JSON object per page, failed ones with their error
+  report.json    counts, time and status
+  artifacts/     pictures, PDFs and recorded answers, when --format asks for them
+  .scrapifie/    the state, which --resume goes on from: after Ctrl-C, after kill -9, or with higher limits
+
+Without --rate each host gets what its policy says: 2 requests per second and 2 connections by default.
+
+Examples:
+  scrapifie crawl https://example.com --max-pages 500 --out ./example
+  scrapifie crawl https://example.com --out ./example --resume --max-pages 2000
+  scrapifie crawl https://example.com --include '/blog/*' --format metadata,text
+  scrapifie crawl https://shop.example --include '/products/*' --extract product
+  scrapifie crawl https://example.com --wait-for '#list' --format metadata,screenshot --full-page
+  scrapifie crawl http://localhost:8080 --allow-private --rate unlimited --json`;
+
+export const define: DefineCommand = (command, shell, endWith) => {
+  command.argument('[urls...]', 'where to start');
+  for (const flag of [
+    'maxPages',
+    'maxDepth',
+    'include',
+    'exclude',
+    'concurrency',
+    'rate',
+    ...PAGE_FLAGS,
+    'actions',
+    'fullPage',
+    'session',
+    'allowPrivate',
+    'noRobots',
+    'sitemap',
+    'sitemapUrl',
+    'subdomains',
+    'external',
+    'maxBytes',
+    'maxDuration',
+    'format',
+    ...EXTRACT_FLAGS,
+    ...LLM_FLAGS,
+    'header',
+    'timeout',
+  ] as const) {
+    command.addOption(FLAGS[flag]());
+  }
+  command
+    .option('--out <dir>', 'folder for pages, report and state')
+    .option('--resume', 'go on with the crawl in the folder')
+    .option('--json', 'print the report as the last line')
+    .option('--quiet', 'show no progress')
+    .addHelpText('after', EXAMPLES)
+    .action(async (urls: string[], { actions: file, ...flags }: Flags & { readonly actions?: string }) => {
+      const actions = readActions(shell.cwd, file);
+      const extractField = extractFieldOf(shell.cwd, flags);
+      endWith(await crawl(shell, urls, { ...flags, ...given({ actions, extractField }) }));
+    });
+};
+
+async function crawl(shell: Shell, urls: readonly string[], flags: Flags): Promise<number> {
+  const folder = crawlFolder(shell.cwd, flags.out, [...urls, ...(flags.sitemapUrl ?? [])]);
+  const isNew = findCrawl(folder, flags.resume === true) === 'new';
+  // A mistake in the command is told before anything is made.
+  const wish = isNew ? wishOf(urls, flags) : null;
+  const tell = (line: string): void => {
+    if (!flags.quiet) shell.stderr.write(`${line}\n`);
+  };
+  if (isNew && flags.resume) tell(`There is no crawl in ${folder.dir} yet; this begins one.`);
+
+  const { platform, drainMs } = await open(shell, folder, flags);
+  let opened: Opened;
+  try {
+    opened =
+      wish === null ? await resumeCrawl(platform, folder, urls, flags) : await beginCrawl(platform, wish);
+  } catch (error) {
+    await platform.close();
+    throw error;
+  }
+  tell(opened.note ?? `Crawling into ${folder.dir}; Ctrl-C stops, --resume goes on.`);
+  const { report, isInterrupted } = await followCrawl({
+    shell,
+    platform,
+    folder,
+    opened,
+    drainMs,
+    isQuiet: flags.quiet === true,
+  });
+  shell.stdout.write(flags.json ? `${JSON.stringify(report)}\n` : summaryOf(report, folder));
+  if (isInterrupted) {
+    tell(`Interrupted; nothing is lost. The same command with --resume goes on.`);
+    return EXIT.interrupted;
+  }
+  if (report.stopReason !== null)
+    tell(`Stopped by ${report.stopReason}; ${report.skipped} URLs were left out or skipped.`);
+  return exitCodeOf(report);
+}
+
+async function open(
+  shell: Shell,
+  folder: CrawlFolder,
+  flags: Flags,
+): Promise<{ platform: OpenPlatform; drainMs: number }> {
+  const overrides = { dataDir: folder.stateDir, allowPrivate: flags.allowPrivate };
+  const settings = readSettings(shell, overrides);
+  const wanted = Math.max(settings.maxConcurrency, flags.concurrency ?? 0);
+  // A file, because the terminal shows the bar; what is there is what --json and the report do not tell.
+  const log = createLogFile(folder.logFile);
+  const platform = await openOneOff(shell, { ...settings, maxConcurrency: wanted }, 'error', log);
+  return { platform, drainMs: settings.drainMs };
+}
+
+function exitCodeOf({ status, jobId }: CrawlReport): number {
+  if (status === 'completed') return EXIT.ok;
+  if (status === 'partially_completed') return EXIT.partial;
+  if (status === 'cancelled') throw new ScrapifieError('CANCELLED', `The crawl ${jobId} was cancelled.`);
+  return EXIT.failed;
+}
+
+function summaryOf(report: CrawlReport, folder: CrawlFolder): string {
+  const { pages, failed, skipped, denied, bytes, durationMs, pagesPerSecond, status } = report;
+  return [
+    `${status}: ${pages} pages, ${failed} failed, ${skipped} skipped, ${denied} denied`,
+    `${describeBytes(bytes)} in ${describeMs(durationMs)}, ${pagesPerSecond} pages/s`,
+    folder.pagesFile,
+    folder.reportFile,
+    '',
+  ].join('\n');
+}

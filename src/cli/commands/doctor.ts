@@ -1,0 +1,64 @@
+import type { Settings } from '../../config/settings.ts';
+import { EXIT } from '../../errors/registry.ts';
+import { isScrapifieError } from '../../errors/scrapifie-error.ts';
+import { findBrowser } from '../../fetch/browser/pool/find-browser.ts';
+import { placeOf } from '../data-folder.ts';
+import { DOCTOR_CHECKS, type Finding } from '../doctor/doctor-checks.ts';
+import { installBrowser } from '../doctor/doctor-install.ts';
+import { FLAGS, portNumber, readSettings } from '../flags/flags.ts';
+import { table } from '../output/table.ts';
+import type { DefineCommand, Shell } from '../shell.ts';
+
+const SIGNS: Readonly<Record<Finding['state'], string>> = { ok: 'ok', warn: 'warn', fail: 'FAIL' };
+
+export const define: DefineCommand = (command, shell, endWith) => {
+  command
+    .addOption(FLAGS.dataDir())
+    .option('--port <n>', 'port the server will use', portNumber)
+    .option('--host <address>', 'address the server will use')
+    .option('--install', 'install a browser first when none is found: by apt-get, else as Playwright has it')
+    .addOption(FLAGS.json())
+    .addHelpText('after', '\nEnds with 5 when something will not work; warnings do not count.')
+    .action(
+      async (flags: {
+        readonly dataDir?: string;
+        readonly port?: number;
+        readonly host?: string;
+        readonly install?: true;
+        readonly json?: true;
+      }) => {
+        const { port, host } = flags;
+        const settings = { ...readSettings(shell, { port, host }), ...placeOf(shell, flags.dataDir) };
+        if (flags.install) await installWhereMissing(shell, settings);
+        const findings: (Finding & { readonly check: string })[] = [];
+        for (const [check, look] of Object.entries(DOCTOR_CHECKS)) {
+          const found = await look({ shell, settings }).catch((error: unknown) => broken(error));
+          findings.push({ check, ...found });
+        }
+        shell.stdout.write(
+          flags.json
+            ? `${JSON.stringify(findings, null, 2)}\n`
+            : table(
+                findings.flatMap(({ check, state, found, advice }) => [
+                  [SIGNS[state], check, found],
+                  ...(advice === undefined ? [] : [['', '', `→ ${advice}`]]),
+                ]),
+              ),
+        );
+        if (findings.some(({ state }) => state === 'fail')) endWith(EXIT.environment);
+      },
+    );
+};
+
+/** One that the settings name is the operator's to see to. */
+async function installWhereMissing({ environment, stderr }: Shell, { browserPath }: Settings): Promise<void> {
+  if (browserPath !== undefined || (await findBrowser({ executable: null, env: environment })) !== null)
+    return;
+  await installBrowser({ environment, say: (line) => stderr.write(`scrapifie: ${line}\n`) });
+}
+
+function broken(error: unknown): Finding {
+  const message = error instanceof Error ? error.message : String(error);
+  if (!isScrapifieError(error)) return { state: 'fail', found: message };
+  return { state: 'fail', found: `${error.code}: ${message}`, advice: error.spec.meaning };
+}

@@ -1,0 +1,87 @@
+import { readFile } from 'node:fs/promises';
+import { extname, resolve } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { createExtraction } from '../../jobs/extraction.ts';
+import { extractRequestSchema } from '../../jobs/extraction-request.ts';
+import { READ_FORMATS } from '../../jobs/page-fields.ts';
+import { EXTRACT_FLAG_OF, EXTRACT_FLAGS, type ExtractFlags, extractFieldOf } from '../flags/extract-flags.ts';
+import { FLAGS, formatFlag, given, parseFlags } from '../flags/flags.ts';
+import { printed } from '../output/page-output.ts';
+import type { DefineCommand } from '../shell.ts';
+
+interface Flags extends ExtractFlags {
+  readonly url: string;
+  readonly format?: string[];
+  readonly contentType?: string;
+  readonly json?: true;
+}
+
+const FLAG_OF = { url: '--url', formats: '--format', contentType: '--content-type', ...EXTRACT_FLAG_OF };
+/** The schema is that of the API, whose pages are text; this is what it is told of a file. */
+const NO_TEXT = '';
+
+/** What a file is by its name, where that says it; everything else is told from its bytes. */
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html',
+  '.htm': 'text/html',
+  '.xhtml': 'application/xhtml+xml',
+  '.json': 'application/json',
+  '.xml': 'application/xml',
+  '.rss': 'application/rss+xml',
+  '.atom': 'application/atom+xml',
+  '.csv': 'text/csv',
+  '.tsv': 'text/tab-separated-values',
+  '.txt': 'text/plain',
+  '.md': 'text/markdown',
+  '.pdf': 'application/pdf',
+};
+
+const EXAMPLES = `
+Prints JSON, the same as POST /v1/extract has under data; for a single format of html, rawHtml, text or markdown, that
+text. Nothing is fetched. Formats are metadata, links and text unless given.
+
+Examples:
+  scrapifie extract page.html --url https://example.com/ --format markdown
+  scrapifie extract page.html --url https://shop.example/hat --extract product
+  curl -s https://example.com | scrapifie extract - --url https://example.com --rules rules.yaml`;
+
+export const define: DefineCommand = (command, shell) => {
+  command
+    .argument('<file>', 'file with the page, or - for standard input')
+    .requiredOption('--url <url>', 'where the page is from: what its links are relative to')
+    .addOption(formatFlag(READ_FORMATS));
+  for (const flag of [...EXTRACT_FLAGS, 'json'] as const) command.addOption(FLAGS[flag]());
+  command
+    .option('--content-type <type>', 'what the file is (default: by its name, or by what is in it)')
+    .addHelpText('after', EXAMPLES)
+    .action(async (file: string, flags: Flags) => {
+      const request = given({
+        html: NO_TEXT,
+        url: flags.url,
+        contentType: flags.contentType,
+        formats: flags.format,
+        extract: extractFieldOf(shell.cwd, flags),
+      });
+      const { url, formats, extract } = parseFlags(extractRequestSchema, request, FLAG_OF);
+      const body = await readBody(shell.cwd, file);
+      const contentType = flags.contentType ?? TYPES[extname(file).toLowerCase()] ?? null;
+      const reader = await shell.openExtractor(1);
+      try {
+        const extraction = createExtraction({ reader, now: Date.now });
+        const page = await extraction.read({ url, body, contentType }, { formats, extract });
+        const wish = { formats, isJson: flags.json === true, hasMore: extract !== null };
+        shell.stdout.write(printed(page, wish));
+      } finally {
+        await reader.close();
+      }
+    });
+};
+
+async function readBody(cwd: string, file: string): Promise<Uint8Array> {
+  if (file === '-') return buffer(process.stdin);
+  const path = resolve(cwd, file);
+  return readFile(path).catch((error: Error) => {
+    throw new ScrapifieError('INVALID_USAGE', `${path} cannot be read: ${error.message}`, { cause: error });
+  });
+}

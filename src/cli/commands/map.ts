@@ -1,0 +1,87 @@
+import { EXIT } from '../../errors/registry.ts';
+import { mapRequestSchema } from '../../jobs/job-request.ts';
+import { FLAGS, given, parseFlags, wholeNumber } from '../flags/flags.ts';
+import { PAGE_FLAG_OF, PAGE_FLAGS, type PageFlags, pageFieldsOf } from '../flags/page-flags.ts';
+import { explainWait, inTemporaryFolder, OPERATOR } from '../one-off.ts';
+import type { DefineCommand } from '../shell.ts';
+
+interface MapFlags extends PageFlags {
+  readonly json?: true;
+  readonly sitemap?: string;
+  readonly include?: string[];
+  readonly exclude?: string[];
+  readonly subdomains?: true;
+  readonly limit?: number;
+  readonly timeout?: number;
+  readonly allowPrivate?: true;
+  readonly robots: boolean;
+}
+
+const FLAG_OF = {
+  url: 'URL',
+  sitemap: '--sitemap',
+  include: '--include',
+  exclude: '--exclude',
+  limit: '--limit',
+  timeoutMs: '--timeout',
+  ...Object.fromEntries(Object.entries(PAGE_FLAG_OF).map(([name, flag]) => [`options.${name}`, flag])),
+};
+/** A list on a terminal or in a pipe has no reason to be shorter than it may be. */
+const MOST_URLS = 100_000;
+
+const EXAMPLES = `
+Reads the sitemaps and the links of the start page; fetches nothing else. Prints one URL per line.
+
+Examples:
+  scrapifie map https://example.com
+  scrapifie map https://example.com/blog/ --include '/blog/*' --sitemap only`;
+
+export const define: DefineCommand = (command, shell, endWith) => {
+  command
+    .argument('<url>', 'the site, or the part of it to start from')
+    .addOption(FLAGS.json())
+    .addOption(FLAGS.sitemap())
+    .addOption(FLAGS.include())
+    .addOption(FLAGS.exclude())
+    .addOption(FLAGS.subdomains())
+    .option('--limit <n>', 'URLs to print at most (default: 100000)', wholeNumber)
+    .addOption(FLAGS.timeout())
+    .addOption(FLAGS.allowPrivate())
+    .addOption(FLAGS.noRobots());
+  for (const flag of PAGE_FLAGS) command.addOption(FLAGS[flag]());
+  command.addHelpText('after', EXAMPLES).action(async (url: string, flags: MapFlags) => {
+    const request = parseFlags(
+      mapRequestSchema,
+      given({
+        url,
+        sitemap: flags.sitemap,
+        include: flags.include,
+        exclude: flags.exclude,
+        allowSubdomains: flags.subdomains,
+        limit: flags.limit ?? MOST_URLS,
+        timeoutMs: flags.timeout,
+        options: { ...pageFieldsOf(flags), obeyRobots: flags.robots },
+      }),
+      FLAG_OF,
+    );
+    const overrides = { allowPrivate: flags.allowPrivate };
+    const found = await inTemporaryFolder(shell, overrides, async ({ jobs, store }, signal) => {
+      const account = await store.defaultAccount();
+      return jobs.mapNow(request, account, { operator: OPERATOR, signal }).catch((error: unknown) => {
+        if (signal.aborted) return null;
+        throw explainWait(error, request.timeoutMs);
+      });
+    });
+    if (found === null) {
+      endWith(EXIT.interrupted);
+      return;
+    }
+    const { urls, isTruncated } = found;
+    shell.stdout.write(
+      flags.json
+        ? `${JSON.stringify({ urls, isTruncated }, null, 2)}\n`
+        : urls.map((each) => `${each}\n`).join(''),
+    );
+    if (isTruncated) shell.stderr.write(`Only the first ${request.limit} URLs; there are more.\n`);
+  });
+};

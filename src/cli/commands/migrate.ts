@@ -1,0 +1,17 @@
+import { describePlace, placeOf } from '../data-folder.ts';
+import { FLAGS } from '../flags/flags.ts';
+import type { DefineCommand } from '../shell.ts';
+
+export const define: DefineCommand = (command, shell) => {
+  command.addOption(FLAGS.dataDir()).action(async ({ dataDir: option }: { readonly dataDir?: string }) => {
+    const place = placeOf(shell, option);
+    // Opening brings the schema up to date, and every command opens; this one only says so.
+    const storage = await shell.openStorage(place);
+    try {
+      const { to } = await storage.store.migrate();
+      shell.stdout.write(`The database in ${describePlace(place)} is up to date (schema ${to}).\n`);
+    } finally {
+      await storage.close();
+    }
+  });
+};

@@ -1,0 +1,94 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { HostKey } from '../../model/ids.ts';
+import { hostPattern } from '../../policy/policies.ts';
+import { loadPolicyFile, type PolicyProblem } from '../../policy/policy-file.ts';
+import type { OptOut } from '../../ports/store.ts';
+import { DATABASE_FILE } from '../crawl/crawl-folder.ts';
+import { placeOf } from '../data-folder.ts';
+import { FLAGS, readSettings } from '../flags/flags.ts';
+import { table } from '../output/table.ts';
+import type { DefineCommand, Shell } from '../shell.ts';
+
+const EXAMPLES = `
+Without FILE the file of SCRAPIFIE_POLICY_FILE is meant, and without that the one that ships with Scrapifie.
+
+Examples:
+  scrapifie policy check ./policies.yaml
+  scrapifie policy show www.example.com`;
+
+export const define: DefineCommand = (command, shell, endWith) => {
+  command.addHelpText('after', EXAMPLES);
+  command
+    .command('check [file]')
+    .description('say whether a policy file is right, with the line of every problem')
+    .action(async (file: string | undefined) => {
+      const path = file === undefined ? await fileInForce(shell) : resolve(shell.cwd, file);
+      try {
+        const { file: policy } = loadPolicyFile(path);
+        shell.stdout.write(`${path} is right: ${policy.domains.size} domains.\n`);
+      } catch (error) {
+        if (!(error instanceof ScrapifieError) || !Array.isArray(error.details)) throw error;
+        const problems = error.details as PolicyProblem[];
+        const lines = problems.map(({ line, at, problem }) => {
+          const place = line === null ? path : `${path}:${line}`;
+          return `  ${place}: ${at === '' ? '' : `${at} `}${problem}\n`;
+        });
+        const count = problems.length === 1 ? 'one problem' : `${problems.length} problems`;
+        shell.stderr.write(`error ${error.code}: The policy file has ${count}.\n${lines.join('')}`);
+        endWith(error.spec.exitCode);
+      }
+    });
+  command
+    .command('show <host>')
+    .description('show what holds for a host, and which entries say so')
+    .addOption(FLAGS.dataDir())
+    .addOption(FLAGS.json())
+    .action(async (host: string, flags: { readonly dataDir?: string; readonly json?: true }) => {
+      const key = hostKeyOf(host);
+      const path = await fileInForce(shell);
+      const policies = loadPolicyFile(path, await optOutsOf(shell, flags.dataDir));
+      const policy = policies.policyFor(key);
+      const denied = policies.denied(key)?.rule ?? null;
+      if (flags.json) {
+        shell.stdout.write(`${JSON.stringify({ host: key, file: path, denied, ...policy }, null, 2)}\n`);
+        return;
+      }
+      const rows = Object.entries({ ...policy, ratePerSecond: policy.ratePerSecond ?? 'unlimited' })
+        .filter(([name]) => name !== 'deny')
+        .map(([name, value]) => [name, shown(value)]);
+      shell.stdout.write(table([['host', key], ['file', path], ['denied', denied ?? 'no'], ...rows]));
+    });
+};
+
+const shown = (value: unknown): string => {
+  if (value === null) return 'none';
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.join(', ');
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+};
+
+async function fileInForce(shell: Shell): Promise<string> {
+  return readSettings(shell).policyFile ?? (await shell.shippedPolicy());
+}
+
+/** A host as it is, or taken out of a URL. */
+function hostKeyOf(text: string): HostKey {
+  const host = URL.parse(text)?.host || text;
+  const pattern = host.startsWith('*.') ? null : hostPattern(host);
+  if (pattern === null)
+    throw new ScrapifieError('INVALID_USAGE', `"${text}" is not a host such as example.com.`);
+  return pattern as HostKey;
+}
+
+/** Requests of site owners are in the store, where there is one. */
+async function optOutsOf(shell: Shell, option: string | undefined): Promise<readonly OptOut[]> {
+  const place = placeOf(shell, option);
+  if (place.databaseUrl === undefined && !existsSync(join(place.dataDir, DATABASE_FILE))) return [];
+  const storage = await shell.openStorage(place);
+  try {
+    return await storage.store.listOptOuts();
+  } finally {
+    await storage.close();
+  }
+}

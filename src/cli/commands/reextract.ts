@@ -1,0 +1,74 @@
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { createExtraction } from '../../jobs/extraction.ts';
+import { reextractRequestSchema } from '../../jobs/extraction-request.ts';
+import { READ_FORMATS } from '../../jobs/page-fields.ts';
+import type { PageResult } from '../../jobs/page-result.ts';
+import type { Job } from '../../model/job.ts';
+import { createProgress, type Progress } from '../crawl/progress.ts';
+import { jobNamed, withJobs } from '../data-folder.ts';
+import { EXTRACT_FLAG_OF, EXTRACT_FLAGS, type ExtractFlags, extractFieldOf } from '../flags/extract-flags.ts';
+import { FLAGS, formatFlag, given, parseFlags, readSettings } from '../flags/flags.ts';
+import { writeOut } from '../output/output-file.ts';
+import type { DefineCommand } from '../shell.ts';
+
+interface Flags extends ExtractFlags {
+  readonly format?: string[];
+  readonly out?: string;
+  readonly dataDir?: string;
+  readonly quiet?: true;
+}
+
+const FLAG_OF = { formats: '--format', ...EXTRACT_FLAG_OF };
+
+const EXAMPLES = `
+JOB is an id from "scrapifie jobs list", or "latest". Reads the pages as they were stored, without a single request, and
+writes one JSON object per page in the order they were stored. Nothing stored changes.
+
+Examples:
+  scrapifie reextract latest --data-dir ./crawl-example.com --rules rules.yaml --out found.ndjson
+  scrapifie reextract latest --data-dir ./crawl-example.com --extract product | jq .extracted.price`;
+
+export const define: DefineCommand = (command, shell) => {
+  command.argument('<job>', 'id of the job, or "latest"');
+  for (const flag of EXTRACT_FLAGS) command.addOption(FLAGS[flag]());
+  command
+    .addOption(formatFlag(READ_FORMATS))
+    .option('--out <file>', 'file to write (default: standard output)')
+    .addOption(FLAGS.dataDir())
+    .option('--quiet', 'show no progress')
+    .addHelpText('after', EXAMPLES)
+    .action(async (id: string, flags: Flags) => {
+      const request = given({ formats: flags.format, extract: extractFieldOf(shell.cwd, flags) });
+      if (Object.keys(request).length === 0) {
+        throw new ScrapifieError('INVALID_USAGE', 'Say what to read: --rules, --extract or --format.');
+      }
+      const wanted = parseFlags(reextractRequestSchema, request, FLAG_OF);
+      await withJobs(shell, flags.dataDir, async ({ jobs, account, store, blobs }) => {
+        const job = await jobNamed(id, jobs, account);
+        const reader = await shell.openExtractor(readSettings(shell).extractThreads);
+        const progress = createProgress(shell.stderr, flags.quiet === true);
+        try {
+          const pages = createExtraction({ reader, now: Date.now }).readAgain(job, wanted, { store, blobs });
+          await writeOut(shell, flags.out, lines(pages, job, progress));
+        } finally {
+          progress.stop();
+          await reader.close();
+        }
+      });
+    });
+};
+
+async function* lines(
+  pages: AsyncIterable<PageResult>,
+  { counters: stored }: Job,
+  progress: Progress,
+): AsyncGenerator<string> {
+  let [done, failed] = [0, 0];
+  for await (const page of pages) {
+    if (page.error?.code === 'EXTRACTION_FAILED') failed += 1;
+    else done += 1;
+    const open = Math.max(0, stored.pages + stored.failed - done - failed);
+    progress.show({ counters: { pages: done, failed, open } }, performance.now());
+    yield `${JSON.stringify(page)}\n`;
+  }
+}

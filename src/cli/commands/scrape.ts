@@ -1,0 +1,131 @@
+import { resolve } from 'node:path';
+import { ERRORS, EXIT } from '../../errors/registry.ts';
+import { SCRAPE_FORMATS, scrapeRequestSchema } from '../../jobs/job-request.ts';
+import type { Format } from '../../model/job.ts';
+import {
+  EXTRACT_FLAG_OF,
+  EXTRACT_FLAGS,
+  type ExtractFlags,
+  extractFieldOf,
+  LLM_FLAGS,
+} from '../flags/extract-flags.ts';
+import { FLAGS, given, parseFlags } from '../flags/flags.ts';
+import { PAGE_FLAG_OF, PAGE_FLAGS, type PageFlags, pageFieldsOf, readActions } from '../flags/page-flags.ts';
+import { explainWait, inDataFolder, inTemporaryFolder, OPERATOR } from '../one-off.ts';
+import { printed } from '../output/page-output.ts';
+import { putIntoFiles } from '../output/scrape-files.ts';
+import type { DefineCommand } from '../shell.ts';
+
+interface ScrapeFlags extends PageFlags, ExtractFlags {
+  readonly format?: Format[];
+  readonly json?: true;
+  readonly allowPrivate?: true;
+  readonly robots: boolean;
+  readonly timeout?: number;
+  readonly header?: Record<string, string>;
+  readonly actions?: string;
+  readonly screenshot?: string;
+  readonly fullPage?: true;
+  readonly pdf?: string;
+  readonly xhr?: true;
+  readonly session?: string;
+}
+
+const FLAG_OF = {
+  url: 'URL',
+  formats: '--format',
+  timeoutMs: '--timeout',
+  headers: '--header',
+  actions: '--actions',
+  'screenshot.fullPage': '--full-page',
+  screenshot: '--screenshot',
+  session: '--session',
+  ...EXTRACT_FLAG_OF,
+  ...PAGE_FLAG_OF,
+};
+
+const EXAMPLES = `
+Prints JSON, the same as POST /v1/scrape has under data; for a single format of html, rawHtml, text or
+markdown, that text. Formats are metadata, links and text unless given. Needs no server and leaves nothing behind but the
+files it is told to write; with --session it works in the data folder, where sessions are kept. Pictures and PDFs without a file are in the
+JSON as base64.
+
+Examples:
+  scrapifie scrape https://example.com
+  scrapifie scrape https://example.com --format markdown
+  scrapifie scrape https://shop.example/hat --extract product
+  scrapifie scrape https://shop.example/hat --rules rules.yaml --schema hat.json
+  scrapifie scrape https://shop.example/hat --rules rules.yaml --llm
+  scrapifie scrape https://example.com --format html,links --header 'Accept-Language: de'
+  scrapifie scrape https://example.com --wait-for '#list' --screenshot page.png --full-page
+  scrapifie scrape https://example.com --actions steps.yaml --pdf page.pdf`;
+
+export const define: DefineCommand = (command, shell, endWith) => {
+  command.argument('<url>', 'the page');
+  for (const flag of ['format', ...EXTRACT_FLAGS, ...LLM_FLAGS, 'json', ...PAGE_FLAGS, 'actions'] as const) {
+    command.addOption(FLAGS[flag]());
+  }
+  command
+    .option('--screenshot <file>', 'write a picture of the page, png or jpeg by the name of the file')
+    .addOption(FLAGS.fullPage())
+    .option('--pdf <file>', 'write the page as PDF')
+    .option('--xhr', 'record what the page’s scripts ask for; the same as --format xhr');
+  for (const flag of ['session', 'allowPrivate', 'noRobots', 'timeout', 'header'] as const) {
+    command.addOption(FLAGS[flag]());
+  }
+  command.addHelpText('after', EXAMPLES).action(async (url: string, flags: ScrapeFlags) => {
+    const request = parseFlags(scrapeRequestSchema, requestOf(url, flags, shell.cwd), FLAG_OF);
+    const overrides = { allowPrivate: flags.allowPrivate };
+    const place = flags.session === undefined ? inTemporaryFolder : inDataFolder;
+    const result = await place(shell, overrides, async ({ jobs, store }, signal) => {
+      const account = await store.defaultAccount();
+      return jobs.scrapeNow(request, account, { operator: OPERATOR, signal }).catch((error: unknown) => {
+        if (signal.aborted) return null;
+        throw explainWait(error, request.timeoutMs);
+      });
+    });
+    if (result === null) {
+      endWith(EXIT.interrupted);
+      return;
+    }
+    const files = await putIntoFiles(result, {
+      screenshot: flags.screenshot === undefined ? null : resolve(shell.cwd, flags.screenshot),
+      pdf: flags.pdf === undefined ? null : resolve(shell.cwd, flags.pdf),
+    });
+    const wish = {
+      formats: flags.format ?? SCRAPE_FORMATS,
+      isJson: flags.json === true,
+      hasMore: request.extract !== null,
+    };
+    shell.stdout.write(printed(files.page, wish));
+    for (const missing of files.missing) shell.stderr.write(`There is no ${missing} of the page.\n`);
+    if (result.error === undefined) return;
+    shell.stderr.write(`error ${result.error.code}: ${result.error.message}\n`);
+    endWith(ERRORS[result.error.code].exitCode);
+  });
+};
+
+function requestOf(url: string, flags: ScrapeFlags, cwd: string): object {
+  const formats: Format[] = [...(flags.format ?? SCRAPE_FORMATS)];
+  if (flags.pdf !== undefined) formats.push('pdf');
+  if (flags.xhr === true) formats.push('xhr');
+  const picture = given({
+    fullPage: flags.fullPage,
+    format: flags.screenshot !== undefined && /\.jpe?g$/i.test(flags.screenshot) ? 'jpeg' : undefined,
+  });
+  const wantsPicture = flags.screenshot !== undefined || flags.fullPage === true;
+  return given({
+    url,
+    ...pageFieldsOf(flags),
+    formats: [...new Set(formats)],
+    extract: extractFieldOf(cwd, flags),
+    actions: readActions(cwd, flags.actions),
+    screenshot: wantsPicture ? picture : undefined,
+    session: flags.session,
+    timeoutMs: flags.timeout,
+    headers: flags.header,
+    obeyRobots: flags.robots,
+    // The place the addresses would lead to is gone when the command ends.
+    inline: true,
+  });
+}

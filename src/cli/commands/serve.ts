@@ -1,0 +1,199 @@
+import type { AddressInfo } from 'node:net';
+import { Option } from 'commander';
+import type { FastifyInstance } from 'fastify';
+import { ensureFirstKey } from '../../api/access/api-key.ts';
+import { createApi } from '../../api/api.ts';
+import { browserPart, createReadiness } from '../../api/readiness.ts';
+import { SAMPLE_PATHS } from '../../api/routes/sample.ts';
+import { secretsOf } from '../../config/secrets.ts';
+import { ROLES, type Role, type Settings } from '../../config/settings.ts';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { createLogger } from '../../observe/logger.ts';
+import { createActivity, watchLoop } from '../../observe/loop-watch.ts';
+import { createMetrics } from '../../observe/metrics.ts';
+import { within } from '../deadline.ts';
+import { FLAGS, portNumber, readSettings } from '../flags/flags.ts';
+import { watchInterrupts } from '../interrupt.ts';
+import { type ShownKey, welcome } from '../serve-welcome.ts';
+import type { DefineCommand, OpenPlatform, Shell } from '../shell.ts';
+
+interface ServeFlags {
+  readonly role?: Role;
+  readonly port?: number;
+  readonly host?: string;
+  readonly dataDir?: string;
+  readonly policyFile?: string;
+  readonly allowPrivate?: true;
+}
+
+/** Connections that may wait to be accepted: a burst of clients should find a place. */
+const LISTEN_BACKLOG = 4_096;
+/** Beyond the time for draining: to abort what outlasts it, and to close the connections to servers. */
+const CLOSE_MS = 8_000;
+
+const EXAMPLES = `
+The first start makes an API key and prints it once. SIGTERM and Ctrl-C stop cleanly: what is under way is finished
+for up to SCRAPIFIE_DRAIN_MS, and everything else goes on at the next start.
+
+Examples:
+  scrapifie serve
+  scrapifie serve --port 4000 --host 0.0.0.0 --data-dir /var/lib/scrapifie
+  scrapifie serve --role http-worker     one part of a fleet; see docs/scaling.md`;
+
+export const define: DefineCommand = (command, shell) => {
+  command
+    .addOption(
+      new Option(
+        '--role <role>',
+        'what this process does: one part of a fleet, or all of it (default: all)',
+      ).choices(ROLES),
+    )
+    .option('--port <n>', 'port to listen on; 0 takes a free one (default: 3000)', portNumber)
+    .option('--host <address>', 'address to listen on (default: 127.0.0.1)')
+    .option('--data-dir <dir>', 'folder for the database and the stored bodies (default: ./data)')
+    .option('--policy-file <file>', 'YAML file with domain policies')
+    .addOption(FLAGS.allowPrivate())
+    .addHelpText('after', EXAMPLES)
+    .action(async (flags: ServeFlags) => {
+      const { role, port, host, dataDir, policyFile, allowPrivate } = flags;
+      const settings = readSettings(shell, { role, port, host, dataDir, policyFile, allowPrivate });
+      await serve(shell, settings);
+    });
+};
+
+async function serve(shell: Shell, settings: Settings): Promise<void> {
+  const logger = createLogger({ level: settings.logLevel, secrets: secretsOf(settings) });
+  const interrupts = watchInterrupts();
+  const metrics = createMetrics({ withProcess: true });
+  let ownPages: readonly string[] = [];
+  const platform = await shell.openPlatform({ settings, logger, metrics, ownPages: () => ownPages });
+  const activity = createActivity();
+  const loop = watchLoop({
+    onDelay: metrics.loopDelayed,
+    onBlocked(delayMs, cpuMs) {
+      const known = { ...platform.load(), requests: activity.underWay(), lastRequests: activity.recent() };
+      logger.warn({ delayMs, cpuMs, ...known }, 'the event loop was blocked');
+    },
+  });
+  let api: FastifyInstance | null = null;
+  try {
+    const { store, queue, blobs, bus, jobs, extraction, policies, limits, now, duties } = platform;
+    const { browserHealth } = platform;
+    api = await createApi({
+      jobs,
+      extraction,
+      blobs,
+      store,
+      bus,
+      limits,
+      settings,
+      logger,
+      metrics,
+      activity,
+      readiness: createReadiness({
+        parts: {
+          store: { check: () => store.check(), isEssential: true },
+          // Without Redis an API still takes work in, which waits in the store; the others get none.
+          queue: {
+            check: () => queue.check(),
+            isEssential: !duties.api,
+            degradation: () => queue.degradation(),
+          },
+          blobs: {
+            check: () => blobs.check(),
+            isEssential: true,
+            degradation: () => blobs.degradation(),
+          },
+          bus: { check: () => bus.check(), isEssential: false },
+          ...(duties.api ? { limits: { check: () => limits.check(), isEssential: false } } : {}),
+          // A process that renders is of no use without a browser; one with every role goes on with plain HTTP.
+          ...(browserHealth === null ? {} : { browser: browserPart(browserHealth, duties.render !== null) }),
+        },
+        now,
+      }),
+      policies: { policyFor: (host) => policies().policyFor(host) },
+      proxyFigures: platform.proxyFigures,
+      version: shell.version,
+      now,
+      onlyOperations: !duties.api,
+    });
+    // A caller that knows the key of the settings may come with the first request.
+    if (duties.api && settings.apiKey !== undefined) await ensureFirstKey(store, settings, now());
+    const origin = await listen(api, settings);
+    ownPages = SAMPLE_PATHS.map((path) => new URL(path, origin).href);
+    await platform.start();
+    platform.lookForBrowsers();
+    if (duties.api) {
+      const key = await keyFor(platform, settings);
+      shell.stdout.write(welcome({ origin, settings, version: shell.version, key }));
+    }
+    if (settings.contact === undefined) {
+      shell.stderr.write(
+        'warning: SCRAPIFIE_CONTACT is not set. Site owners who see the crawler cannot reach you; set it to a URL or an e-mail address.\n',
+      );
+    }
+    logger.info({ origin, role: settings.role }, 'ready');
+    await aborted(interrupts.signal);
+    logger.info('stopping');
+  } finally {
+    loop.close();
+    await within(closeAll(api, platform), settings.drainMs + CLOSE_MS);
+    interrupts.close();
+  }
+  logger.info('stopped');
+}
+
+/** Listening comes first: a key made by a start that fails would have been shown to nobody. */
+async function keyFor({ store, now }: OpenPlatform, settings: Settings): Promise<ShownKey> {
+  const { secret } = await ensureFirstKey(store, settings, now());
+  if (secret !== null) return { kind: 'new', secret };
+  return { kind: settings.apiKey === undefined ? 'earlier' : 'settings' };
+}
+
+/**
+ * The API finishes its requests and the platform its pages at the same time, with one deadline. What both need (the
+ * store, the queue) is closed after them.
+ */
+async function closeAll(api: FastifyInstance | null, platform: OpenPlatform): Promise<void> {
+  const drained = await Promise.allSettled([api?.close(), platform.drain()]);
+  await platform.close();
+  for (const each of drained) if (each.status === 'rejected') throw each.reason;
+}
+
+const aborted = (signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+
+/** The address under which this machine reaches the server. */
+async function listen(api: FastifyInstance, { host, port }: Settings): Promise<string> {
+  try {
+    await api.listen({ host, port, backlog: LISTEN_BACKLOG });
+  } catch (error) {
+    throw cannotListen(error, host, port);
+  }
+  const { address, port: actual } = api.server.address() as AddressInfo;
+  if (address === '0.0.0.0' || address === '::') return `http://127.0.0.1:${actual}`;
+  return `http://${address.includes(':') ? `[${address}]` : address}:${actual}`;
+}
+
+function cannotListen(error: unknown, host: string, port: number): ScrapifieError {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'EADDRINUSE') {
+    return new ScrapifieError(
+      'PORT_IN_USE',
+      `Port ${port} on ${host} is taken by another program. Stop that one, or take another port: --port ${port + 1} or SCRAPIFIE_PORT.`,
+      { cause: error },
+    );
+  }
+  const why =
+    code === 'EACCES'
+      ? 'this user may not use that port; take one above 1023'
+      : code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND'
+        ? 'this machine does not have that address'
+        : message;
+  return new ScrapifieError('LISTEN_FAILED', `Cannot listen on ${host}, port ${port}: ${why}.`, {
+    cause: error,
+  });
+}

@@ -1,0 +1,58 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+
+/** Where a crawl keeps what. */
+export interface CrawlFolder {
+  readonly dir: string;
+  /** Everything needed to go on; a data folder like a server's. */
+  readonly stateDir: string;
+  readonly pagesFile: string;
+  /** Pictures, documents and recorded answers of pages; made when there is one. */
+  readonly artifactsDir: string;
+  readonly reportFile: string;
+  readonly logFile: string;
+}
+
+export const STATE_DIR = '.scrapifie';
+export const DATABASE_FILE = 'scrapifie.db';
+
+export function crawlFolder(cwd: string, out: string | undefined, urls: readonly string[]): CrawlFolder {
+  const dir = resolve(cwd, out ?? defaultOut(urls));
+  const stateDir = join(dir, STATE_DIR);
+  return {
+    dir,
+    stateDir,
+    pagesFile: join(dir, 'pages.ndjson'),
+    artifactsDir: join(dir, 'artifacts'),
+    reportFile: join(dir, 'report.json'),
+    logFile: join(stateDir, 'crawl.log'),
+  };
+}
+
+/** `crawl-example.com`, `crawl-localhost-8080`. */
+function defaultOut(urls: readonly string[]): string {
+  const host = URL.parse(urls[0] ?? '')?.host ?? '';
+  if (host === '')
+    throw new ScrapifieError('INVALID_USAGE', 'Without a URL, --out must name the folder of a crawl.');
+  return `crawl-${host.replace(/[^a-z0-9.-]/gi, '-')}`;
+}
+
+/** Whether there is a crawl to go on with. Throws INVALID_USAGE when what is there must not be overwritten. */
+export function findCrawl(folder: CrawlFolder, wantsResume: boolean): 'new' | 'existing' {
+  const hasState = existsSync(join(folder.stateDir, DATABASE_FILE));
+  if (hasState && wantsResume) return 'existing';
+  if (hasState) {
+    throw new ScrapifieError(
+      'INVALID_USAGE',
+      `${folder.dir} already has a crawl. Go on with it by --resume, or name another folder with --out.`,
+    );
+  }
+  if (existsSync(folder.pagesFile)) {
+    throw new ScrapifieError(
+      'INVALID_USAGE',
+      `${folder.dir} has the pages of a crawl whose state (${STATE_DIR}) is gone. Name another folder with --out.`,
+    );
+  }
+  return 'new';
+}

@@ -1,0 +1,92 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import type { Job } from '../../model/job.ts';
+import { cannotWrite } from '../output/cannot-write.ts';
+
+/** report.json. Counters are of the whole crawl, over all its runs. */
+export interface CrawlReport {
+  readonly jobId: string;
+  readonly status: Job['status'];
+  /** Why it ended before everything was fetched: a budget, or `interrupted`. */
+  readonly stopReason: string | null;
+  readonly seeds: readonly string[];
+  readonly pages: number;
+  readonly failed: number;
+  readonly skipped: number;
+  readonly denied: number;
+  /** URLs that still wait to be fetched. */
+  readonly left: number;
+  /** Every URL ever seen. */
+  readonly known: number;
+  readonly bytes: number;
+  /** Time worked, over all runs: what lay between them does not count. */
+  readonly durationMs: number;
+  readonly pagesPerSecond: number;
+  readonly runs: number;
+  readonly startedAt: string;
+  readonly finishedAt: string | null;
+  readonly version: string;
+}
+
+/** What earlier runs brought to the report. */
+export interface Earlier {
+  readonly durationMs: number;
+  readonly runs: number;
+}
+
+export interface ReportFacts {
+  readonly job: Job;
+  readonly earlier: Earlier;
+  /** Time worked in this run. */
+  readonly runMs: number;
+  readonly isInterrupted: boolean;
+  readonly version: string;
+}
+
+const iso = (at: number) => new Date(at).toISOString();
+
+export function reportOf({ job, earlier, runMs, isInterrupted, version }: ReportFacts): CrawlReport {
+  const { counters } = job;
+  const durationMs = Math.round(earlier.durationMs + runMs);
+  return {
+    jobId: job.id,
+    status: job.status,
+    stopReason: job.stopReason ?? (isInterrupted ? 'interrupted' : null),
+    seeds: job.seeds,
+    pages: counters.pages,
+    failed: counters.failed,
+    skipped: counters.skipped,
+    denied: counters.denied,
+    left: counters.open + counters.cancelled,
+    known: counters.known,
+    bytes: counters.bytes,
+    durationMs,
+    pagesPerSecond: durationMs === 0 ? 0 : Math.round((counters.pages * 100_000) / durationMs) / 100,
+    runs: earlier.runs + 1,
+    startedAt: iso(job.startedAt ?? job.createdAt),
+    finishedAt: job.finishedAt === null ? null : iso(job.finishedAt),
+    version,
+  };
+}
+
+/** In one piece or not at all: a reader never sees half a report. */
+export function writeReport(path: string, report: CrawlReport): void {
+  try {
+    writeFileSync(`${path}.part`, `${JSON.stringify(report, null, 2)}\n`);
+    renameSync(`${path}.part`, path);
+  } catch (error) {
+    throw cannotWrite(path, error);
+  }
+}
+
+/** A report that is not there, or not ours, counts for nothing. */
+export function readEarlier(path: string, jobId: string): Earlier {
+  try {
+    const found = JSON.parse(readFileSync(path, 'utf8')) as Partial<CrawlReport>;
+    if (found.jobId === jobId && Number.isFinite(found.durationMs) && Number.isInteger(found.runs)) {
+      return { durationMs: found.durationMs ?? 0, runs: found.runs ?? 0 };
+    }
+  } catch {
+    // The first run, or one that was killed before it wrote a report.
+  }
+  return { durationMs: 0, runs: 0 };
+}

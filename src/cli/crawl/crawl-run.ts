@@ -1,0 +1,190 @@
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { JobId } from '../../model/ids.ts';
+import type { Job } from '../../model/job.ts';
+import { folderPlace } from '../data-folder.ts';
+import { within } from '../deadline.ts';
+import { watchInterrupts } from '../interrupt.ts';
+import { openPageFile, type PageFile } from '../output/page-file.ts';
+import type { OpenPlatform, OpenStorage, Shell } from '../shell.ts';
+import type { CrawlFolder } from './crawl-folder.ts';
+import { type CrawlReport, reportOf, writeReport } from './crawl-report.ts';
+import type { Opened } from './crawl-start.ts';
+import { createProgress, type Progress } from './progress.ts';
+
+export interface CrawlRun {
+  readonly shell: Shell;
+  readonly platform: OpenPlatform;
+  readonly folder: CrawlFolder;
+  readonly opened: Opened;
+  /** What the platform may take to finish what is under way. */
+  readonly drainMs: number;
+  readonly isQuiet: boolean;
+}
+
+export interface CrawlEnd {
+  readonly report: CrawlReport;
+  readonly isInterrupted: boolean;
+}
+
+const LOOK_EVERY_MS = 1_000;
+const REPORT_EVERY_MS = 1_000;
+/** A crawl without a page after this time is worth a word about why. */
+const PATIENCE_MS = 5_000;
+/** Beyond the time for draining: a store that cannot be written any more must not keep the command from ending. */
+const CLOSE_MS = 5_000;
+
+/** Works until the crawl has ended or somebody interrupts it, keeps its files up to date, and closes the platform. */
+export async function followCrawl(run: CrawlRun): Promise<CrawlEnd> {
+  const { shell, platform, folder, opened } = run;
+  const { id } = opened.job;
+  const progress = createProgress(shell.stderr, run.isQuiet);
+  const interrupts = watchInterrupts(() => progress.stop());
+  let startedAt = performance.now();
+  let storage: OpenStorage | null = platform;
+  let pages: PageFile | null = null;
+
+  function report(job: Job, isInterrupted: boolean): CrawlReport {
+    // Writing the files of a finished crawl again is no work on it.
+    const runMs = opened.job.finishedAt === null ? performance.now() - startedAt : 0;
+    const { version } = shell;
+    const made = reportOf({ job, earlier: opened.earlier, runMs, isInterrupted, version });
+    writeReport(folder.reportFile, made);
+    return made;
+  }
+
+  async function close(open: OpenStorage, ms = run.drainMs + CLOSE_MS): Promise<void> {
+    storage = null;
+    await within(open.close(), ms);
+  }
+
+  try {
+    const withBodies = opened.job.options.page.formats.includes('rawHtml');
+    const { pagesFile: path, artifactsDir } = folder;
+    const file = await openPageFile(platform, { path, jobId: id, artifactsDir, withBodies });
+    pages = file;
+    platform.watchPages((stored) => file.append(stored));
+    if (opened.job.finishedAt === null) {
+      await platform.start();
+      // From here on it crawls; starting the program is not counted.
+      startedAt = performance.now();
+      const explain = run.isQuiet ? () => undefined : (why: string) => void shell.stderr.write(`${why}\n`);
+      await untilOver(
+        platform,
+        id,
+        { pages, progress, explain, report: (job) => report(job, false) },
+        interrupts.signal,
+      );
+      progress.stop();
+    }
+    if (interrupts.signal.aborted) {
+      if (!run.isQuiet)
+        shell.stderr.write('Stopping: pages under way are finished. Ctrl-C again ends at once.\n');
+      await close(platform);
+      // What the last pages brought is in the store, and belongs into the files.
+      storage = await shell.openStorage(folderPlace(folder.stateDir));
+    }
+    const open: OpenStorage = storage;
+    await pages.finish(open);
+    pages = null;
+    const job = await jobOf(open, id);
+    const isInterrupted = interrupts.signal.aborted && job.finishedAt === null;
+    const made = report(job, isInterrupted);
+    await close(open);
+    return { report: made, isInterrupted };
+  } catch (error) {
+    progress.stop();
+    // Nothing is gained by waiting for pages that cannot be kept, and a second failure would hide the first.
+    await pages?.abandon().catch(() => undefined);
+    if (storage !== null) await close(storage, CLOSE_MS).catch(() => undefined);
+    throw error;
+  } finally {
+    progress.stop();
+    interrupts.close();
+  }
+}
+
+interface Followers {
+  readonly pages: PageFile;
+  readonly progress: Progress;
+  readonly explain: (why: string) => void;
+  readonly report: (job: Job) => void;
+}
+
+/** Looks at the job again and again. */
+async function untilOver(
+  platform: OpenPlatform,
+  id: JobId,
+  { pages, progress, explain, report }: Followers,
+  signal: AbortSignal,
+): Promise<void> {
+  const bell = createBell();
+  const unsubscribe = platform.bus.subscribe('job.changed', ({ finished }) => {
+    if (finished.includes(id)) bell.ring();
+  });
+  signal.addEventListener('abort', bell.ring);
+  const startedAt = performance.now();
+  let reportedAt = Number.NEGATIVE_INFINITY;
+  let isExplained = false;
+  try {
+    for (;;) {
+      const job = await jobOf(platform, id);
+      const now = performance.now();
+      progress.show(job, now);
+      if (job.finishedAt !== null || signal.aborted) return;
+      if (now - reportedAt >= REPORT_EVERY_MS) {
+        report(job);
+        reportedAt = now;
+      }
+      if (!isExplained && now - startedAt >= PATIENCE_MS) {
+        isExplained = true;
+        const why = job.counters.done + job.counters.failed > 0 ? null : await delayOf(platform, id);
+        if (why !== null) {
+          progress.stop();
+          explain(why);
+        }
+      }
+      pages.check();
+      await bell.wait(LOOK_EVERY_MS);
+    }
+  } finally {
+    unsubscribe();
+    signal.removeEventListener('abort', bell.ring);
+  }
+}
+
+/** Ends a wait early; rung before the wait begins, it ends that one at once. */
+function createBell(): { ring: () => void; wait: (ms: number) => Promise<void> } {
+  let isRung = false;
+  let wake: () => void = () => undefined;
+  return {
+    ring() {
+      isRung = true;
+      wake();
+    },
+    async wait(ms) {
+      if (!isRung) {
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, ms);
+          wake = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+        });
+      }
+      isRung = false;
+    },
+  };
+}
+
+/** What keeps the first URLs of a crawl; null when nothing does. */
+async function delayOf({ store }: OpenStorage, id: JobId): Promise<string | null> {
+  const [entry] = (await store.listTasks({ jobId: id, state: 'waiting', limit: 1 })).items;
+  if (entry === undefined) return null;
+  return `Nothing fetched yet: ${entry.url} waits to be tried again (${entry.rule ?? 'retry'}).`;
+}
+
+async function jobOf({ store }: OpenStorage, id: JobId): Promise<Job> {
+  const job = await store.getJob(id);
+  if (job === null) throw new ScrapifieError('NOT_FOUND', `The crawl ${id} was deleted.`);
+  return job;
+}

@@ -1,0 +1,95 @@
+import type { AccountId } from '../../model/ids.ts';
+import type { Budgets, Job } from '../../model/job.ts';
+import type { OpenPlatform } from '../shell.ts';
+import type { CrawlFolder } from './crawl-folder.ts';
+import { type Earlier, readEarlier } from './crawl-report.ts';
+import { type CrawlFlags, type CrawlWish, resumedBudgets, wishOf } from './crawl-request.ts';
+
+/** A crawl that is in the store and may go on. */
+export interface Opened {
+  readonly job: Job;
+  readonly earlier: Earlier;
+  /** What the person should know; null: nothing out of the ordinary. */
+  readonly note: string | null;
+}
+
+const NO_RUNS: Earlier = { durationMs: 0, runs: 0 };
+
+export async function beginCrawl(platform: OpenPlatform, { request, operator }: CrawlWish): Promise<Opened> {
+  const account = await platform.store.defaultAccount();
+  const job = await platform.jobs.crawl(request, account, { operator });
+  if (!job.options.page.obeyRobots) await noteConsent(platform, job);
+  return { job, earlier: NO_RUNS, note: null };
+}
+
+/** What was consented to by a flag is in the audit log like what a policy allows. */
+async function noteConsent({ store }: OpenPlatform, job: Job): Promise<void> {
+  const hosts = new Set(job.seeds.map((seed) => URL.parse(seed)?.host ?? seed));
+  const details = { jobId: job.id };
+  await store.audit(
+    [...hosts].map((target) => ({
+      at: job.createdAt,
+      actor: 'command line',
+      action: 'consent.robots',
+      target,
+      details,
+    })),
+  );
+}
+
+/**
+ * Goes on with the crawl of the folder, however it came to stand still: a killed process left it as it was, a cancel
+ * or a spent budget took URLs out, which come back. One that has finished is returned as it is.
+ */
+export async function resumeCrawl(
+  platform: OpenPlatform,
+  folder: CrawlFolder,
+  urls: readonly string[],
+  flags: CrawlFlags,
+): Promise<Opened> {
+  const { store, jobs } = platform;
+  const account = await store.defaultAccount();
+  const [job] = (await store.listJobs({ accountId: account, kind: 'crawl', limit: 1 })).items;
+  if (job === undefined) {
+    // The last run was killed before it had stored the crawl.
+    return beginCrawl(platform, wishOf(urls, flags));
+  }
+  const budgets = resumedBudgets(job, urls, flags);
+  const earlier = readEarlier(folder.reportFile, job.id);
+  const finished = finishedNote(job, budgets);
+  if (finished !== null)
+    return { job, earlier: { ...earlier, runs: Math.max(0, earlier.runs - 1) }, note: finished };
+  const note = `Going on in ${folder.dir}: ${job.counters.pages} pages are there.`;
+  return { job: await goOn(jobs, job, budgets, account), earlier, note };
+}
+
+async function goOn(
+  jobs: OpenPlatform['jobs'],
+  job: Job,
+  budgets: Budgets,
+  account: AccountId,
+): Promise<Job> {
+  const isSame = Object.entries(budgets).every(
+    ([name, value]) => value === job.options.budgets[name as keyof Budgets],
+  );
+  const isWaiting = job.finishedAt === null && job.status !== 'cancelled' && job.stopReason === null;
+  // A time limit counts from here, not from a start that may be days ago.
+  if (isWaiting && isSame && budgets.maxDurationMs === null) return job;
+  if (isWaiting) await jobs.cancel(job.id, account);
+  return jobs.resume(job.id, account, budgets);
+}
+
+/** Why there is nothing left to do; null when there is. */
+function finishedNote({ finishedAt, status, stopReason, counters }: Job, budgets: Budgets): string | null {
+  if (finishedAt === null || status === 'cancelled') return null;
+  if (stopReason === null) return 'The crawl has finished; its pages and report are written again.';
+  const { maxPages, maxBytes } = budgets;
+  const isSpent = (limit: number | null, used: number) => limit !== null && used >= limit;
+  if (isSpent(maxPages, counters.pages + counters.failed)) {
+    return `The crawl has its ${maxPages} pages; a higher --max-pages goes on. Pages and report are written again.`;
+  }
+  if (isSpent(maxBytes, counters.bytes)) {
+    return 'The crawl has downloaded as much as it may; a higher --max-bytes goes on. Pages and report are written again.';
+  }
+  return null;
+}

@@ -1,0 +1,140 @@
+import cliProgress from 'cli-progress';
+import type { JobCounters } from '../../model/job.ts';
+
+/** What is looked at of a job, or of other work on its pages. */
+export interface Counted {
+  readonly counters: Pick<JobCounters, 'pages' | 'failed' | 'open'>;
+  readonly options?: { readonly budgets: { readonly maxPages: number | null } };
+}
+
+/** Shows how far a crawl is: a bar on a terminal, a line now and then elsewhere. */
+export interface Progress {
+  show(job: Counted, now: number): void;
+  /** Takes the bar away; the terminal is as it was. */
+  stop(): void;
+}
+
+/** How far a crawl is and how fast it goes. */
+export interface Pace {
+  readonly done: number;
+  readonly left: number;
+  readonly failed: number;
+  readonly pagesPerSecond: number;
+  /** Null while nothing can be said. */
+  readonly etaMs: number | null;
+}
+
+const LINE_EVERY_MS = 5_000;
+/** Speed is that of the last seconds: a crawl that has slowed down should not promise what it did before. */
+const WINDOW_MS = 10_000;
+const BAR_COLUMNS = 30;
+const NARROW_COLUMNS = 80;
+
+/** Turns successive looks at a job into its pace. */
+export function createPace(): (job: Counted, now: number) => Pace {
+  const samples: { readonly at: number; readonly done: number }[] = [];
+  return ({ counters, options }, now) => {
+    const done = counters.pages + counters.failed;
+    samples.push({ at: now, done });
+    // The oldest sample is the last one outside the window, so that the window is covered whole.
+    while ((samples[1]?.at ?? now) <= now - WINDOW_MS) samples.shift();
+    const first = samples[0] ?? { at: now, done };
+    const perMs = now > first.at ? (done - first.done) / (now - first.at) : 0;
+    const maxPages = options?.budgets.maxPages ?? null;
+    const left = Math.min(
+      counters.open,
+      maxPages === null ? Number.POSITIVE_INFINITY : Math.max(0, maxPages - done),
+    );
+    return {
+      done,
+      left,
+      failed: counters.failed,
+      pagesPerSecond: perMs * 1_000,
+      etaMs: perMs > 0 ? left / perMs : null,
+    };
+  };
+}
+
+export function createProgress(stream: NodeJS.WriteStream, isQuiet: boolean): Progress {
+  if (isQuiet) return { show: () => undefined, stop: () => undefined };
+  return stream.isTTY ? createBar(stream) : createLines(stream);
+}
+
+function createLines(stream: NodeJS.WriteStream): Progress {
+  const paceOf = createPace();
+  let lastAt: number | null = null;
+  return {
+    show(job, now) {
+      const pace = paceOf(job, now);
+      lastAt ??= now;
+      if (now - lastAt < LINE_EVERY_MS) return;
+      lastAt = now;
+      stream.write(`${describePace(pace)}\n`);
+    },
+    stop: () => undefined,
+  };
+}
+
+function createBar(stream: NodeJS.WriteStream): Progress {
+  const paceOf = createPace();
+  const bar = new cliProgress.SingleBar({
+    stream,
+    fps: 4,
+    hideCursor: true,
+    clearOnComplete: true,
+    // Ours stops it.
+    gracefulExit: false,
+    format: (_options, _params, payload: { pace: Pace }) =>
+      barLine(payload.pace, stream.columns ?? NARROW_COLUMNS),
+  });
+  let isStarted = false;
+  return {
+    show(job, now) {
+      const pace = paceOf(job, now);
+      if (!isStarted) bar.start(pace.done + pace.left, pace.done, { pace });
+      isStarted = true;
+      bar.setTotal(pace.done + pace.left);
+      bar.update(pace.done, { pace });
+    },
+    stop() {
+      if (isStarted) bar.stop();
+      isStarted = false;
+    },
+  };
+}
+
+/** The bar and as much beside it as the terminal is wide. */
+export function barLine(pace: Pace, columns: number): string {
+  const { done, left } = pace;
+  const share = done + left === 0 ? 0 : done / (done + left);
+  const width = columns < NARROW_COLUMNS ? Math.floor(BAR_COLUMNS / 3) : BAR_COLUMNS;
+  const filled = Math.round(share * width);
+  const line = `${'█'.repeat(filled)}${'░'.repeat(width - filled)} ${describePace(pace)}`;
+  return line.length <= columns ? line : line.slice(0, columns);
+}
+
+export function describePace({ done, left, failed, pagesPerSecond, etaMs }: Pace): string {
+  const speed = pagesPerSecond >= 100 ? Math.round(pagesPerSecond) : pagesPerSecond.toFixed(1);
+  const eta = etaMs === null ? '–' : describeMs(etaMs);
+  return `${done} done · ${left} left · ${speed} pages/s · ${failed} failed · ETA ${eta}`;
+}
+
+/** `8 s`, `3 min 20 s`, `2 h 05 min`. */
+export function describeMs(ms: number): string {
+  const seconds = Math.round(ms / 1_000);
+  if (seconds < 60) return ms < 10_000 ? `${(ms / 1_000).toFixed(1)} s` : `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${String(seconds % 60).padStart(2, '0')} s`;
+  return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} min`;
+}
+
+export function describeBytes(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1_000 && unit < units.length - 1) {
+    value /= 1_000;
+    unit += 1;
+  }
+  return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`;
+}

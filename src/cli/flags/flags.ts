@@ -1,0 +1,187 @@
+import { InvalidArgumentError, Option } from 'commander';
+import type { z } from 'zod';
+import { loadSettings, type SettingOverrides } from '../../config/load.ts';
+import type { Settings } from '../../config/settings.ts';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { EXTRACT_TYPES } from '../../jobs/extract-types.ts';
+import { problemsOf } from '../../jobs/invalid-request.ts';
+import { ENGINES, FORMATS } from '../../jobs/page-fields.ts';
+import { PROXY_TIERS } from '../../model/proxy.ts';
+import type { Shell } from '../shell.ts';
+
+/** Options that several commands have, each defined once. */
+
+export function wholeNumber(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
+  return Number(text);
+}
+
+export function portNumber(text: string): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) {
+    throw new InvalidArgumentError('It must be a port number, 0 to 65535.');
+  }
+  return Number(text);
+}
+
+const UNITS = { b: 1, kb: 1e3, mb: 1e6, gb: 1e9, kib: 1024, mib: 1024 ** 2, gib: 1024 ** 3 } as const;
+
+/** `500000`, `20MB`, `1.5GiB`. */
+function byteCount(text: string): number {
+  const [, number = '', unit = 'b'] = /^(\d+(?:\.\d+)?)\s*([a-z]+)?$/i.exec(text) ?? [];
+  const factor = UNITS[unit.toLowerCase() as keyof typeof UNITS];
+  if (number === '' || factor === undefined) {
+    throw new InvalidArgumentError('It must be a number of bytes, such as 500000, 20MB or 1GiB.');
+  }
+  return Math.round(Number(number) * factor);
+}
+
+const TIMES = { ms: 1, s: 1e3, m: 60e3, h: 3_600e3, d: 86_400e3 } as const;
+
+/** `90s`, `15m`, `2h`, `7d`; a number alone is milliseconds. */
+export function duration(text: string): number {
+  const [, number = '', unit = 'ms'] = /^(\d+(?:\.\d+)?)\s*([a-z]+)?$/i.exec(text) ?? [];
+  const factor = TIMES[unit.toLowerCase() as keyof typeof TIMES];
+  if (number === '' || factor === undefined) {
+    throw new InvalidArgumentError(
+      'It must be a time, such as 90s, 15m or 2h; a number alone is milliseconds.',
+    );
+  }
+  return Math.round(Number(number) * factor);
+}
+
+function rate(text: string): number | 'unlimited' {
+  if (text === 'unlimited') return 'unlimited';
+  const number = Number(text);
+  if (!/^\d+(?:\.\d+)?$/.test(text) || number <= 0 || number > 100_000) {
+    throw new InvalidArgumentError('It must be requests per second, more than 0, or "unlimited".');
+  }
+  return number;
+}
+
+/** Repeatable, and several at once with commas. */
+const list = (text: string, sofar: readonly string[] | undefined): string[] => [
+  ...(sofar ?? []),
+  ...text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== ''),
+];
+/** Repeatable; a comma may be part of the value. */
+const collect = (text: string, sofar: readonly string[] | undefined): string[] => [...(sofar ?? []), text];
+
+/** The same for words of a closed list. */
+export const listOf =
+  (words: readonly string[]) =>
+  (text: string, sofar: readonly string[] | undefined): string[] => {
+    const wanted = list(text, sofar);
+    if (wanted.length > 0 && wanted.every((word) => words.includes(word))) return wanted;
+    throw new InvalidArgumentError(`It must be one or more of ${words.join(', ')}.`);
+  };
+
+function header(text: string, sofar: Readonly<Record<string, string>> | undefined): Record<string, string> {
+  const colonAt = text.indexOf(':');
+  if (colonAt < 1) throw new InvalidArgumentError(`It must look like 'Name: value'.`);
+  return { ...sofar, [text.slice(0, colonAt).trim()]: text.slice(colonAt + 1).trim() };
+}
+
+export const formatFlag = (formats: readonly string[]): Option =>
+  new Option('--format <name>', `what is kept: ${formats.join(', ')}; repeat it or use commas`).argParser(
+    listOf(formats),
+  );
+
+export const FLAGS = {
+  json: () => new Option('--json', 'print JSON'),
+  dataDir: () => new Option('--data-dir <dir>', 'data folder of the server, or the folder of a crawl'),
+  format: () => formatFlag(FORMATS),
+  extract: () =>
+    new Option('--extract <type>', 'read the page as a thing of this type; auto decides').choices(
+      EXTRACT_TYPES,
+    ),
+  rules: () => new Option('--rules <file>', 'YAML or JSON file with rules for what to read out of the page'),
+  schema: () => new Option('--schema <file>', 'JSON Schema that the result of the rules is checked against'),
+  llm: () =>
+    new Option(
+      '--llm',
+      'ask the language model of the settings for required fields that the rules left empty',
+    ),
+  llmDerived: () =>
+    new Option(
+      '--llm-derived <field>',
+      'the same; this field need not stand on the page word for word (all: none need); repeatable',
+    ).argParser(list),
+  engine: () => new Option('--engine <name>', 'how pages are fetched').choices(ENGINES),
+  waitFor: () => new Option('--wait-for <selector>', 'read the page when an element matches'),
+  waitMs: () => new Option('--wait-ms <time>', 'read the page after a pause, e.g. 2s').argParser(duration),
+  waitUntil: () =>
+    new Option('--wait-until <event>', 'how far the page must have loaded').choices([
+      'load',
+      'domcontentloaded',
+      'networkidle',
+    ]),
+  scroll: () => new Option('--scroll', 'go down the page until it grows no more'),
+  actions: () => new Option('--actions <file>', 'YAML or JSON file with a list of actions on the page'),
+  fullPage: () => new Option('--full-page', 'pictures of whole pages'),
+  session: () => new Option('--session <name>', 'session that keeps cookies, storage, proxy and identity'),
+  proxy: () => new Option('--proxy <url>', 'proxy to go through, e.g. socks5://user:password@host:1080'),
+  proxyTier: () =>
+    new Option('--proxy-tier <name>', 'kind of proxy from the proxy file').choices(PROXY_TIERS),
+  country: () => new Option('--country <code>', 'where the proxy is to be, e.g. de'),
+  identity: () =>
+    new Option('--identity <kind>', 'say who we are, or look like a browser').choices(['bot', 'browser']),
+  allowPrivate: () => new Option('--allow-private', 'fetch loopback and private addresses too'),
+  noRobots: () => new Option('--no-robots', 'do not obey robots.txt: you take responsibility for this run'),
+  timeout: () => new Option('--timeout <ms>', 'time for a page').argParser(duration),
+  header: () => new Option('--header <line>', `request header 'Name: value'; repeatable`).argParser(header),
+  include: () => new Option('--include <pattern>', 'only URLs that match; repeatable').argParser(collect),
+  exclude: () => new Option('--exclude <pattern>', 'no URLs that match; repeatable').argParser(collect),
+  sitemap: () =>
+    new Option('--sitemap <how>', 'read sitemaps: not at all, too, or nothing else').choices([
+      'skip',
+      'include',
+      'only',
+    ]),
+  sitemapUrl: () =>
+    new Option('--sitemap-url <url>', 'a sitemap to start from; repeatable').argParser(collect),
+  subdomains: () => new Option('--subdomains', 'follow links to subdomains too'),
+  external: () => new Option('--external', 'follow links to any host'),
+  maxPages: () =>
+    new Option('--max-pages <n>', 'pages to fetch at most; 0: no limit (default: 10000)').argParser(
+      wholeNumber,
+    ),
+  maxDepth: () =>
+    new Option('--max-depth <n>', 'links to follow from a start URL at most').argParser(wholeNumber),
+  maxBytes: () =>
+    new Option('--max-bytes <size>', 'bytes to download at most, e.g. 500MB').argParser(byteCount),
+  maxDuration: () =>
+    new Option('--max-duration <time>', 'time to work at most, e.g. 30m').argParser(duration),
+  concurrency: () =>
+    new Option('--concurrency <n>', 'fetches at once, over all hosts').argParser(wholeNumber),
+  rate: () => new Option('--rate <n>', 'requests per second to each host, or "unlimited"').argParser(rate),
+} as const;
+
+/** Parses what the flags came to; a problem is told under the name of the flag it came from. */
+export function parseFlags<T extends z.ZodType>(
+  schema: T,
+  input: unknown,
+  flagOf: Readonly<Record<string, string>>,
+): z.output<T> {
+  const parsed = schema.safeParse(input);
+  if (parsed.success) return parsed.data;
+  const told = problemsOf(parsed.error).map(({ field, message }) => {
+    const known = Object.keys(flagOf).find((name) => field === name || field.startsWith(`${name}.`));
+    if (known === undefined) return `${field}: ${message}`;
+    // A place in a list that was typed says nothing; one in a file does.
+    const within = field.slice(known.length + 1);
+    return `${flagOf[known]}: ${/\D/.test(within) ? `${within}: ` : ''}${message}`;
+  });
+  throw new ScrapifieError('INVALID_USAGE', told.join(' '));
+}
+
+/** An object without the keys whose value is undefined, so that defaults of the schema apply. */
+export function given<T extends Record<string, unknown>>(values: T): Partial<T> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Partial<T>;
+}
+
+export function readSettings(shell: Shell, overrides: SettingOverrides = {}): Settings {
+  return loadSettings(shell.environment, { cwd: shell.cwd, overrides });
+}

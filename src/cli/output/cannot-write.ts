@@ -1,0 +1,10 @@
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+
+/** What a file that cannot be written means to the person who named it or its folder. */
+export function cannotWrite(path: string, error: unknown): ScrapifieError {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    return new ScrapifieError('DISK_FULL', `No space left to write ${path}.`, { cause: error });
+  }
+  return new ScrapifieError('DATA_DIR_UNUSABLE', `${path} cannot be written: ${message}`, { cause: error });
+}

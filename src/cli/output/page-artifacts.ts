@@ -1,0 +1,64 @@
+import { mkdir, rename, stat, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { artifactsOf, endingFor, type NamedArtifact } from '../../jobs/artifact.ts';
+import type { RenderedRecord } from '../../model/page.ts';
+import type { Blobs } from '../../ports/blobs.ts';
+import { cannotWrite } from './cannot-write.ts';
+
+/** A picture, a document or an answer of a page, as a line of pages.ndjson tells of it. */
+export interface WrittenArtifact {
+  /** Relative to the folder of pages.ndjson; null when the bytes are gone. */
+  readonly file: string | null;
+  readonly contentType: string;
+  readonly bytes: number;
+}
+
+export type WrittenArtifacts = ReadonlyMap<string, WrittenArtifact>;
+
+/** Writes what a page has besides its document, each to a file of its own. What is there already stays. */
+export async function writeArtifacts(
+  rendered: RenderedRecord,
+  url: string,
+  dir: string,
+  blobs: Blobs,
+): Promise<WrittenArtifacts> {
+  const written = new Map<string, WrittenArtifact>();
+  for (const artifact of artifactsOf(rendered)) {
+    const { name, contentType, bytes } = artifact;
+    const fileName = fileNameOf(artifact, url);
+    const isWritten = await keep(join(dir, fileName), artifact, blobs);
+    written.set(name, { file: isWritten ? `${basename(dir)}/${fileName}` : null, contentType, bytes });
+  }
+  return written;
+}
+
+async function keep(path: string, artifact: NamedArtifact, blobs: Blobs): Promise<boolean> {
+  // The name has the hash, so what is there whole is the same.
+  const found = await stat(path).catch(() => null);
+  if (found?.size === artifact.bytes) return true;
+  const bytes = await blobs.get(artifact.contentHash);
+  if (bytes === null) return false;
+  await writeWhole(path, bytes);
+  return true;
+}
+
+/** A file appears under its name when it is complete. */
+export async function writeWhole(path: string, bytes: Uint8Array): Promise<void> {
+  try {
+    await mkdir(join(path, '..'), { recursive: true });
+    await writeFile(`${path}.part`, bytes);
+    await rename(`${path}.part`, path);
+  } catch (error) {
+    throw cannotWrite(path, error);
+  }
+}
+
+const MAX_SLUG_CHARS = 80;
+const HASH_CHARS = 16;
+
+/** `example.com-about-us-0f3a….screenshot.png` */
+function fileNameOf({ name, contentHash, contentType }: NamedArtifact, url: string): string {
+  const { host = '', pathname = '' } = URL.parse(url) ?? {};
+  const slug = `${host}${pathname}`.replace(/[^a-z0-9.]+/gi, '-').replace(/^[-.]+|[-.]+$/g, '');
+  return `${slug.slice(0, MAX_SLUG_CHARS)}-${contentHash.slice(0, HASH_CHARS)}.${name}.${endingFor(contentType)}`;
+}

@@ -1,0 +1,84 @@
+import { ERRORS } from '../../errors/registry.ts';
+import { errorOf } from '../../jobs/page-result.ts';
+import type { Page, PageRecord, RenderedRecord } from '../../model/page.ts';
+import type { LedgerEntry } from '../../model/task.ts';
+import type { WrittenArtifacts } from './page-artifacts.ts';
+
+const NEWLINE = Buffer.from('\n');
+const EMPTY_RECORD = Buffer.from('"metadata":null,"links":[]}');
+
+/**
+ * The line of a stored page: its row, then its record as it was stored. The record is JSON already, so it is put
+ * behind the row's fields unread; parsing and writing it again would cost more than all the rest.
+ */
+export function pageLine(page: Page, rawHtml: string | null | undefined, record: Buffer | null): Buffer[] {
+  const row = rowOf(page, rawHtml, undefined);
+  return [Buffer.from(`${JSON.stringify(row).slice(0, -1)},`), record?.subarray(1) ?? EMPTY_RECORD, NEWLINE];
+}
+
+/** The line of a page that a browser has shown: what else there is of it lies in files, which the line names. */
+export function shownPageLine(
+  page: Page,
+  rawHtml: string | null | undefined,
+  { rendered = {}, ...record }: PageRecord,
+  files: WrittenArtifacts,
+): Buffer[] {
+  const { xhr, actions, consoleErrors = [] } = rendered;
+  const row = {
+    ...rowOf(page, rawHtml, rendered),
+    screenshot: files.get('screenshot'),
+    pdf: files.get('pdf'),
+    xhr: xhr?.map(({ body, ...each }, at) => ({ ...each, body: files.get(`xhr-${at}`) })),
+    actions: actions?.map(({ picture, ...each }, at) => ({ ...each, screenshot: files.get(`action-${at}`) })),
+    consoleErrors,
+    ...record,
+  };
+  return [Buffer.from(JSON.stringify(row)), NEWLINE];
+}
+
+function rowOf(page: Page, rawHtml: string | null | undefined, rendered: RenderedRecord | undefined) {
+  return {
+    url: page.url,
+    finalUrl: page.finalUrl,
+    statusCode: page.statusCode,
+    depth: page.depth,
+    fetchedAt: new Date(page.fetchedAt).toISOString(),
+    contentType: page.contentType,
+    charset: page.charset,
+    contentHash: page.contentHash,
+    textHash: page.textHash,
+    bytes: page.bytes,
+    title: page.title,
+    duplicateOf: page.duplicateOf,
+    ...(rawHtml === undefined ? {} : { rawHtml }),
+    ...errorOf(page, rendered),
+  };
+}
+
+/** A URL that failed before anything was asked of its host has no page; its line comes from the ledger. */
+export function failureLine(entry: LedgerEntry): string {
+  const code = entry.errorCode ?? 'INTERNAL';
+  const message = entry.attempts.at(-1)?.evidence ?? ERRORS[code].meaning;
+  return `${JSON.stringify({
+    url: entry.url,
+    finalUrl: entry.url,
+    statusCode: null,
+    depth: entry.depth,
+    fetchedAt: entry.finishedAt,
+    contentType: null,
+    charset: null,
+    contentHash: null,
+    textHash: null,
+    bytes: 0,
+    title: null,
+    duplicateOf: null,
+    error: { code, message, rule: entry.rule },
+    metadata: null,
+    links: [],
+  })}\n`;
+}
+
+/** Pages of failed tasks are stored when an attempt was made; the rule says that. */
+export function hasPage(entry: LedgerEntry): boolean {
+  return entry.kind === 'page' && entry.rule?.startsWith('attempt.') === true;
+}

@@ -1,0 +1,23 @@
+import type { PageResult } from '../../jobs/page-result.ts';
+import type { Format } from '../../model/job.ts';
+
+/** Formats that are one text: asked for alone, they are printed as they are. */
+const TEXTS = ['html', 'rawHtml', 'text', 'markdown'] as const;
+
+export interface PrintWish {
+  readonly formats: readonly Format[];
+  readonly isJson: boolean;
+  /** There is more to see than the formats. */
+  readonly hasMore: boolean;
+}
+
+/** A page as a command prints it: JSON, or the one text that was asked for. */
+export function printed(page: object, { formats, isJson, hasMore }: PrintWish): string {
+  const [first, ...others] = formats;
+  const only = TEXTS.find((format) => format === first);
+  if (isJson || hasMore || only === undefined || others.length > 0) {
+    return `${JSON.stringify(page, null, 2)}\n`;
+  }
+  const text = (page as Partial<PageResult>)[only] ?? '';
+  return text === '' || text.endsWith('\n') ? text : `${text}\n`;
+}

@@ -1,0 +1,102 @@
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { type GuardProxy, type GuardProxyOptions, startGuardProxy } from '../guard/guard-proxy.ts';
+import { createRequestGuard, type RequestGuard } from '../guard/request-guard.ts';
+import { BrowserPool } from './pool/browser-pool.ts';
+import { type RenderLimits, renderLimitsFor, thisMachine } from './pool/memory-budget.ts';
+import type { BrowserPoolOptions } from './pool/pool-options.ts';
+import { type RemoteAddress, remoteAddressOf } from './pool/remote-address.ts';
+import { shuttingDown } from './render-errors.ts';
+
+export interface BrowserRuntimeOptions
+  extends GuardProxyOptions,
+    Partial<RenderLimits>,
+    Omit<BrowserPoolOptions, 'source' | 'proxy' | 'usesProxy' | keyof RenderLimits> {
+  /** Null when no browser is installed: every request is then refused with that reason. */
+  readonly executablePath: string | null;
+  /** A browser that runs elsewhere, to be used instead. */
+  readonly remote?: RemoteBrowser | undefined;
+}
+
+export interface RemoteBrowser {
+  /** `ws://` of a Playwright server; `http://` or `ws://…/devtools/browser/…` of a CDP port. */
+  readonly url: string;
+  /**
+   * How private addresses are kept from its pages: by our proxy, which it must be able to reach on loopback, or by a
+   * look at each request. The address decides unless told; who comes by a tunnel has to tell.
+   */
+  readonly guardBy?: 'proxy' | 'requests' | undefined;
+}
+
+/** Browsers with the proxy in front of them. Nothing runs before the first page is wanted. */
+export interface BrowserRuntime {
+  /** How browsers are spoken to: `playwright` is a server's, of which only Playwright's own interface is known. */
+  readonly kind: 'local' | RemoteAddress['kind'];
+  ready(): Promise<RunningBrowsers>;
+  /** Null while nothing runs. */
+  readonly running: RunningBrowsers | null;
+  close(): Promise<void>;
+}
+
+export interface RunningBrowsers {
+  readonly pool: BrowserPool;
+  readonly proxy: GuardProxy;
+  /** Null where the proxy guards. */
+  readonly guard: RequestGuard | null;
+}
+
+/** Throws INVALID_SETTINGS when the address of a remote browser is none. */
+export function createBrowserRuntime(options: BrowserRuntimeOptions): BrowserRuntime {
+  const remote = options.remote === undefined ? null : remoteAddressOf(options.remote.url);
+  const source = remote ?? options.executablePath;
+  const guardBy = options.remote?.guardBy ?? (remote === null || remote.isNear ? 'proxy' : 'requests');
+  const usesProxy = guardBy === 'proxy';
+  let starting: Promise<RunningBrowsers> | null = null;
+  let running: RunningBrowsers | null = null;
+  let isClosed = false;
+
+  const start = async (from: string | RemoteAddress): Promise<RunningBrowsers> => {
+    const proxy = await startGuardProxy(options);
+    const limits = { ...renderLimitsFor(thisMachine()), ...withoutUndefined(options) };
+    // A browser elsewhere is one browser, however many pages it shows.
+    const shared = remote === null ? {} : { maxBrowsers: 1, pagesEach: limits.pagesAtOnce };
+    const pool = new BrowserPool({ ...options, ...limits, ...shared, source: from, proxy, usesProxy });
+    running = { pool, proxy, guard: usesProxy ? null : createRequestGuard(options) };
+    return running;
+  };
+
+  return {
+    kind: remote?.kind ?? 'local',
+    get running() {
+      return running;
+    },
+    async ready() {
+      if (isClosed) throw shuttingDown();
+      if (source === null) throw noBrowser();
+      starting ??= start(source);
+      return starting;
+    },
+    async close() {
+      isClosed = true;
+      const rig = await starting?.catch(() => null);
+      await rig?.pool.close();
+      await rig?.proxy.close();
+    },
+  };
+}
+
+function noBrowser(): ScrapifieError {
+  return new ScrapifieError(
+    'NO_BROWSER',
+    'No Chromium, Chrome or Edge was found on this machine; `scrapifie doctor --install` installs one, or name one in SCRAPIFIE_BROWSER_PATH',
+  );
+}
+
+function withoutUndefined(options: Partial<RenderLimits>): Partial<RenderLimits> {
+  const { maxBrowsers, pagesAtOnce, pagesEach, maxBrowserBytes } = options;
+  return {
+    ...(maxBrowsers === undefined ? {} : { maxBrowsers }),
+    ...(pagesAtOnce === undefined ? {} : { pagesAtOnce }),
+    ...(pagesEach === undefined ? {} : { pagesEach }),
+    ...(maxBrowserBytes === undefined ? {} : { maxBrowserBytes }),
+  };
+}

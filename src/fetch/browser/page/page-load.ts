@@ -1,0 +1,66 @@
+import type { ScrapifieError } from '../../../errors/scrapifie-error.ts';
+import type { HeldBytes } from '../../byte-budget.ts';
+import { pageTooLarge, tooLarge } from './document-gate.ts';
+
+export interface PageLoadLimits {
+  /** Of the document alone. */
+  readonly maxDocumentBytes: number;
+  /** Of the document and everything that it loads, frames and scripts' requests included. */
+  readonly maxPageBytes: number;
+  readonly held?: HeldBytes | undefined;
+  /** Called once, with BODY_LIMIT_EXCEEDED. */
+  readonly onExceeded: (error: ScrapifieError) => void;
+}
+
+/**
+ * What a page has loaded so far, after decompression where that is known. A browser holds it as text, as a tree and as
+ * pictures, so a page is ended while it loads and not when it is read.
+ */
+export class PageLoad {
+  private readonly limits: PageLoadLimits;
+  private documentBytes = 0;
+  private pageBytes = 0;
+  private isOver = false;
+
+  constructor(limits: PageLoadLimits) {
+    this.limits = limits;
+  }
+
+  get maxPageBytes(): number {
+    return this.limits.maxPageBytes;
+  }
+
+  /** Another document takes the place of the one before. */
+  restartDocument(): void {
+    this.documentBytes = 0;
+  }
+
+  received(bytes: number, isDocument: boolean): void {
+    if (this.isOver) return;
+    const { maxDocumentBytes, maxPageBytes, held } = this.limits;
+    this.pageBytes += bytes;
+    held?.take(bytes);
+    if (isDocument) {
+      this.documentBytes += bytes;
+      if (this.documentBytes > maxDocumentBytes) this.exceed(tooLarge(maxDocumentBytes));
+    }
+    if (this.pageBytes > maxPageBytes) this.exceedPage();
+  }
+
+  exceedPage(): void {
+    this.exceed(pageTooLarge(this.limits.maxPageBytes));
+  }
+
+  /** The browser is about to let go of the page. */
+  end(): void {
+    this.isOver = true;
+    this.limits.held?.give(this.pageBytes);
+    this.pageBytes = 0;
+  }
+
+  private exceed(error: ScrapifieError): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.limits.onExceeded(error);
+  }
+}

@@ -1,0 +1,176 @@
+import { type Browser, chromium } from 'patchright-core';
+import { isScrapifieError, ScrapifieError } from '../../../errors/scrapifie-error.ts';
+import { settlesWithin } from '../deadline.ts';
+import { limitMessages } from '../patchright/message-limit.ts';
+import { patchSessions } from '../patchright/patchright-patches.ts';
+import { plainMessage } from '../render-errors.ts';
+import { markProgram, type ProgramMark } from './browser-program.ts';
+import { chromiumFlags } from './chromium-flags.ts';
+import { isExecutable } from './find-browser.ts';
+import type { PoolSettings } from './pool-options.ts';
+import { type RemoteAddress, withoutAddresses } from './remote-address.ts';
+
+type LaunchOptions = Pick<
+  PoolSettings,
+  | 'source'
+  | 'proxy'
+  | 'rendererLimit'
+  | 'isSandboxed'
+  | 'isolation'
+  | 'launchTimeoutMs'
+  | 'extraFlags'
+  | 'env'
+  | 'library'
+  | 'relocate'
+>;
+
+export interface LaunchedBrowser {
+  readonly browser: Browser;
+  /** Null for one that somebody else has started. */
+  readonly pid: number | null;
+  readonly networkPid: number | null;
+  /** What it was started from; null for one that somebody else has started. */
+  readonly program: ProgramMark | null;
+  readonly path: string | null;
+}
+
+/** Starts a Chromium. One that does not come up in time is ended, and the error says what it said. */
+async function launchBrowser(executablePath: string, options: LaunchOptions): Promise<LaunchedBrowser> {
+  const { launchTimeoutMs: timeoutMs, library = chromium, env } = options;
+  const browser = await library.launch({
+    executablePath,
+    headless: true,
+    chromiumSandbox: options.isSandboxed,
+    timeout: timeoutMs,
+    args: chromiumFlags({
+      proxyUrl: options.proxy.url,
+      rendererLimit: options.rendererLimit,
+      isolation: options.isolation,
+      extra: options.extraFlags,
+    }),
+    // Our own shutdown closes browsers in order; theirs would race with it.
+    handleSIGINT: false,
+    handleSIGTERM: false,
+    handleSIGHUP: false,
+    ...(env === undefined ? {} : { env }),
+  });
+  try {
+    const asking = processesOf(browser);
+    if (!(await settlesWithin(asking, timeoutMs))) throw new Error('the browser does not answer');
+    const { mainPid: pid, networkPid } = await asking;
+    if (pid === null) throw new Error('the browser does not name its process');
+    const program = await markProgram(executablePath, pid);
+    return { browser, pid, networkPid, program, path: executablePath };
+  } catch (error) {
+    await settlesWithin(browser.close(), timeoutMs);
+    throw error;
+  }
+}
+
+/** Connects to a browser that runs. A Playwright server gives each connection a browser, or its part of one. */
+async function connectBrowser(
+  { url, kind }: RemoteAddress,
+  { launchTimeoutMs: timeout, library = chromium }: LaunchOptions,
+): Promise<LaunchedBrowser> {
+  const browser =
+    kind === 'cdp' ? await library.connectOverCDP(url, { timeout }) : await library.connect(url, { timeout });
+  return { browser, pid: null, networkPid: null, program: null, path: null };
+}
+
+/** Null for a process that does not run, or not under the name that is known. */
+export async function processesOf(
+  browser: Browser,
+): Promise<{ readonly mainPid: number | null; readonly networkPid: number | null }> {
+  const session = await browser.newBrowserCDPSession();
+  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
+  await session.detach();
+  const pidOf = (name: string) => processInfo.find(({ type }) => type === name)?.id ?? null;
+  return { mainPid: pidOf('browser'), networkPid: pidOf('network.mojom.NetworkService') };
+}
+
+const FIRST_BACKOFF_MS = 500;
+const LAST_BACKOFF_MS = 30_000;
+/** To see whether a program is there costs next to nothing. */
+const LAST_LOOK_MS = 2_000;
+
+/** Starts browsers, or connects to them. After each failure in a row the pause that it asks for doubles. */
+export class BrowserStarter {
+  private readonly options: LaunchOptions & Pick<PoolSettings, 'random'>;
+  private failures = 0;
+  /** Where the program was last found. */
+  private path: string | null = null;
+
+  constructor(options: LaunchOptions & Pick<PoolSettings, 'random'>) {
+    this.options = options;
+  }
+
+  /** `retryAfterMs` of the error says how long to leave it alone. */
+  async start(): Promise<LaunchedBrowser> {
+    const { source } = this.options;
+    try {
+      const launched =
+        typeof source === 'string'
+          ? await launchBrowser(await this.locate(source), this.options)
+          : await connectBrowser(source, this.options);
+      patchSessions(launched.browser);
+      limitMessages(launched.browser);
+      return launched;
+    } catch (error) {
+      const isMissing = isScrapifieError(error) && error.code === 'NO_BROWSER';
+      const backoffMs = this.backoffMs(isMissing ? LAST_LOOK_MS : LAST_BACKOFF_MS);
+      if (isMissing) throw new ScrapifieError('NO_BROWSER', error.message, { retryAfterMs: backoffMs });
+      if (typeof source === 'string') {
+        const why = `it does not start (${plainMessage(error)})`;
+        throw new ScrapifieError('BROWSER_UNAVAILABLE', why, { cause: error, retryAfterMs: backoffMs });
+      }
+      // Without the cause, which has the whole address in it.
+      const why = `the one at ${source.shown} cannot be reached (${reasonOf(error)})`;
+      throw new ScrapifieError('BROWSER_UNAVAILABLE', why, { retryAfterMs: backoffMs });
+    }
+  }
+
+  /** A browser has opened a page, so the next failure is the first one again. */
+  noteWorking(): void {
+    this.failures = 0;
+  }
+
+  /** The error for a browser that started, or accepted the connection, and ended before it opened a page. */
+  endedUnused(): ScrapifieError {
+    const { source } = this.options;
+    const which = typeof source === 'string' ? 'it' : `the one at ${source.shown}`;
+    const retryAfterMs = this.backoffMs(LAST_BACKOFF_MS);
+    return new ScrapifieError('BROWSER_UNAVAILABLE', `${which} ended before it opened a page`, {
+      retryAfterMs,
+    });
+  }
+
+  /** The pause after one more failure in a row. */
+  private backoffMs(longestMs: number): number {
+    const backoffMs = Math.min(longestMs, FIRST_BACKOFF_MS * 2 ** this.failures);
+    this.failures += 1;
+    return backoffMs * (0.5 + this.options.random() / 2);
+  }
+
+  /** The program to start, looked for anew when it is not where it was. Throws NO_BROWSER when there is none. */
+  private async locate(source: string): Promise<string> {
+    const known = this.path ?? source;
+    if (await isExecutable(known)) return known;
+    const found = (await this.options.relocate?.()) ?? null;
+    this.path = found;
+    if (found !== null && (await isExecutable(found))) return found;
+    throw new ScrapifieError(
+      'NO_BROWSER',
+      `The browser at ${known} is not there any more, and there is no other one; \`scrapifie doctor --install\` installs one, or name one in SCRAPIFIE_BROWSER_PATH`,
+    );
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  const theirs = /server version: v([\d.]+)/.exec(text)?.[1];
+  const ours = /client version: v([\d.]+)/.exec(text)?.[1];
+  if (theirs !== undefined && ours !== undefined) {
+    return `it runs Playwright ${theirs}; only ${ours} will do`;
+  }
+  return withoutAddresses(plainMessage(error)).replace(/^WebSocket error: /, '');
+}

@@ -1,0 +1,82 @@
+import type { BrowserType } from 'patchright-core';
+import type { GuardProxy } from '../../guard/guard-proxy.ts';
+import type { WatchLimits } from './browser-watch.ts';
+import type { BrowserIsolation } from './chromium-flags.ts';
+import type { RenderLimits } from './memory-budget.ts';
+import type { PoolEvent } from './pool-health.ts';
+import type { RemoteAddress } from './remote-address.ts';
+
+export interface BrowserPoolOptions extends RenderLimits {
+  /** The program to start, or where a browser listens. */
+  readonly source: string | RemoteAddress;
+  readonly proxy: GuardProxy;
+  /** Whether contexts go out by the proxy. One that cannot reach it has its requests checked instead. */
+  readonly usesProxy?: boolean | undefined;
+  /** Pages that a browser serves before it is replaced. */
+  readonly pagesPerBrowser?: number | undefined;
+  /** Contexts kept per browser; those used longest ago go first. */
+  readonly maxContexts?: number | undefined;
+  /** Renderer processes per browser that Chromium aims at; each context has at least one while it is used. */
+  readonly rendererLimit?: number | undefined;
+  /** A browser without work is closed after this. */
+  readonly idleMs?: number | undefined;
+  /** A page without work is led to a blank page after this, so that its scripts come to rest. */
+  readonly blankAfterMs?: number | undefined;
+  readonly launchTimeoutMs?: number | undefined;
+  /** For a page, a context or a browser to close before force is used. */
+  readonly closeTimeoutMs?: number | undefined;
+  /** How often a browser's memory is looked at. */
+  readonly measureEveryMs?: number | undefined;
+  /** For a page to open. */
+  readonly openTimeoutMs?: number | undefined;
+  readonly watch?: Partial<WatchLimits> | undefined;
+  /** How often it is looked whether the program of a browser was replaced or removed. */
+  readonly lookAtProgramEveryMs?: number | undefined;
+  /** How long requests wait for a program that is not there: one that is replaced is gone for a moment. */
+  readonly missingGraceMs?: number | undefined;
+  /** Looks for a browser program anew, when the one that was used is gone. Null when there is none. */
+  readonly relocate?: (() => Promise<string | null>) | undefined;
+  /** A browser runs now, of this version and, if it was started here, from this path. */
+  readonly onLaunched?: ((version: string, path: string | null) => void) | undefined;
+  /** The pool's `health` may have changed. */
+  readonly onHealth?: (() => void) | undefined;
+  /** Events worth a line in the log. */
+  readonly onEvent?: ((event: PoolEvent) => void) | undefined;
+  /** `none` unless told. */
+  readonly isolation?: BrowserIsolation | undefined;
+  /** Chromium runs its sandbox; where it cannot, it does not start. On unless this process is root's. */
+  readonly isSandboxed?: boolean | undefined;
+  readonly extraFlags?: readonly string[] | undefined;
+  /** What the browser sees of the environment; this process's own unless told. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  /** Patchright's unless told; any with Playwright's interface will do. */
+  readonly library?: BrowserType | undefined;
+  readonly random?: (() => number) | undefined;
+}
+
+const WATCH: WatchLimits = { probeAfterMs: 5_000, probeEveryMs: 15_000, probeTimeoutMs: 10_000 };
+
+export function withDefaults(options: BrowserPoolOptions) {
+  return {
+    ...options,
+    pagesPerBrowser: options.pagesPerBrowser ?? 500,
+    maxContexts: options.maxContexts ?? 16,
+    rendererLimit: options.rendererLimit ?? 1,
+    idleMs: options.idleMs ?? 60_000,
+    blankAfterMs: options.blankAfterMs ?? 50,
+    launchTimeoutMs: options.launchTimeoutMs ?? 30_000,
+    closeTimeoutMs: options.closeTimeoutMs ?? 5_000,
+    measureEveryMs: options.measureEveryMs ?? 5_000,
+    openTimeoutMs: options.openTimeoutMs ?? 20_000,
+    watch: { ...WATCH, ...options.watch },
+    lookAtProgramEveryMs: options.lookAtProgramEveryMs ?? 5_000,
+    missingGraceMs: options.missingGraceMs ?? 15_000,
+    isolation: options.isolation ?? ('none' as const),
+    // Chromium refuses to run its sandbox as root.
+    isSandboxed: options.isSandboxed ?? process.getuid?.() !== 0,
+    usesProxy: options.usesProxy ?? true,
+    random: options.random ?? Math.random,
+  };
+}
+
+export type PoolSettings = ReturnType<typeof withDefaults>;

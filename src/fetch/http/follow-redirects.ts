@@ -1,0 +1,74 @@
+import type { FetchRequest, FetchResponse, ResponseHeaders } from '../engine.ts';
+import type { Body } from './body-buffer.ts';
+import { isRedirect } from './redirect.ts';
+import { RedirectChain } from './redirect-chain.ts';
+import type { HeaderList } from './request-headers.ts';
+
+/** What one request of a trail was answered with; the body is empty for redirects. */
+export interface Hop {
+  readonly statusCode: number;
+  readonly headers: ResponseHeaders;
+  readonly body: Body;
+  /** Before decompression. */
+  readonly wireBytes: number;
+  readonly httpVersion: FetchResponse['httpVersion'];
+}
+
+/** Makes the requests of a trail, whatever carries them. */
+export interface HopSender {
+  /** Monotonic milliseconds. */
+  readonly now: () => number;
+  /**
+   * Asks for where the trail is now and tells the trail what cookies came back. Never follows a redirect. Throws
+   * TASK_TIMEOUT when `deadline` passes, and otherwise as Engine says.
+   */
+  sendHop(trail: RedirectChain, request: FetchRequest, deadline: number): Promise<Hop>;
+}
+
+/** One attempt from its first request to the answer that is no redirect, or is one that must not be followed. */
+export async function followRedirects(
+  sender: HopSender,
+  request: FetchRequest,
+  defaults: HeaderList,
+): Promise<FetchResponse> {
+  const startedAt = sender.now();
+  const trail = new RedirectChain(request, defaults);
+  let deadline = startedAt + request.timeoutMs;
+  let wireBytes = 0;
+
+  for (;;) {
+    const hop = await sender.sendHop(trail, request, deadline);
+    const { statusCode, headers } = hop;
+    wireBytes += hop.wireBytes;
+
+    let redirectedTo: string | null = null;
+    if (isRedirect(statusCode)) {
+      const target = trail.next(statusCode, headers, Date.now());
+      const askedAt = sender.now();
+      const answer = await request.onRedirect(target.href, trail.redirects.length + 1);
+      deadline += sender.now() - askedAt;
+      if (answer === 'follow') {
+        trail.follow(statusCode, target);
+        continue;
+      }
+      redirectedTo = target.href;
+    }
+    return {
+      url: request.url,
+      finalUrl: trail.url.href,
+      statusCode,
+      headers,
+      contentType: firstOf(headers['content-type']),
+      body: hop.body,
+      wireBytes,
+      redirects: trail.redirects,
+      redirectedTo,
+      ms: sender.now() - startedAt,
+      httpVersion: hop.httpVersion,
+    };
+  }
+}
+
+function firstOf(header: string | readonly string[] | undefined): string | null {
+  return (typeof header === 'string' ? header : header?.[0]) ?? null;
+}

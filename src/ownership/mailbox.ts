@@ -1,0 +1,135 @@
+import type { RunningJob, RunningJobs } from '../attempts/running-job.ts';
+import type { JobSeq } from '../model/ids.ts';
+import type { HostPolicy } from '../model/policy.ts';
+import type { Task } from '../model/task.ts';
+import type { Logger } from '../observe/logger.ts';
+import type { HostLease, HostStore } from '../ports/store.ts';
+
+/** A claimed task and its job. */
+export interface Letter {
+  readonly task: Task;
+  readonly running: RunningJob;
+}
+
+/**
+ * The tasks of the host that this owner has in hand, refilled from the store in the background. It takes what the
+ * next fraction of a second needs and no more, so that what comes later with a better rank does not wait behind.
+ */
+export interface Mailbox {
+  /** The next task whose job may start one more; stays in the box until `remove`. */
+  next(): Letter | null;
+  remove(letter: Letter): void;
+  /** Asks the store for more when there is room and reason. */
+  refill(wanted: number): void;
+  /** There may be new tasks in the store. */
+  onNewTasks(): void;
+  readonly size: number;
+  readonly isRefilling: boolean;
+  /** The store had nothing more for this host when it was last asked, and nobody has said otherwise since. */
+  readonly isDry: boolean;
+}
+
+export interface MailboxParts {
+  readonly store: Pick<HostStore, 'claimTasks'>;
+  readonly jobs: RunningJobs;
+  readonly lease: HostLease;
+  readonly logger: Logger;
+  /** The box has changed, or news came. */
+  readonly onChange: () => void;
+  /** The store does not answer; the host had better be given back. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** Letters held back by the limits of many jobs together must not grow without one. */
+const MOST_IN_HAND = 1_024;
+
+export function createMailbox(parts: MailboxParts): Mailbox {
+  const { store, jobs, lease, logger, onChange, onFailure } = parts;
+  let letters: Letter[] = [];
+  let isRefilling = false;
+  /** The store had nothing more beside these jobs, which could not start more then; null: nobody knows. */
+  let dryBeside: readonly JobSeq[] | null = null;
+  /** How often news came: a claim that was under way meanwhile may have missed it. */
+  let news = 0;
+
+  async function claim(limit: number, capped: readonly JobSeq[]): Promise<void> {
+    const newsBefore = news;
+    const tasks = await store.claimTasks(lease, limit, capped);
+    // Together, because each look at the store may wait for a commit; single scrapes are all of different jobs.
+    const owners = await Promise.all(tasks.map((task) => jobs.peek(task.jobId) ?? jobs.get(task.jobId)));
+    const arrived = tasks.flatMap((task, at): Letter[] => {
+      // A job that was deleted meanwhile took its tasks along.
+      const running = owners[at] ?? null;
+      return running === null ? [] : [{ task, running }];
+    });
+    letters = letters.length === 0 ? arrived : [...letters, ...arrived];
+    const hasNoMore = tasks.length < limit && news === newsBefore;
+    dryBeside = hasNoMore ? capped : null;
+  }
+
+  return {
+    next() {
+      const letter = letters.find(({ running }) => !isCapped(running));
+      if (letter !== undefined) return letter;
+      // A fetch of theirs that ends makes room here, and it may end on another host.
+      for (const { running } of letters) running.whenFree.add(onChange);
+      return null;
+    },
+    remove(letter) {
+      letters.splice(letters.indexOf(letter), 1);
+    },
+    refill(wanted) {
+      if (isRefilling || dryBeside?.length === 0 || letters.length > MOST_IN_HAND) return;
+      // What cannot start must not keep out what could.
+      const capped = new Set<JobSeq>();
+      let startable = 0;
+      for (const { task, running } of letters) {
+        if (isCapped(running)) capped.add(task.jobSeq);
+        else startable += 1;
+      }
+      if (startable > wanted / 2 || dryBeside?.every((job) => capped.has(job))) return;
+      isRefilling = true;
+      claim(wanted - startable + 1, [...capped])
+        .catch((error: unknown) => {
+          logger.error({ host: lease.key, err: error }, 'claiming tasks failed');
+          onFailure(error);
+        })
+        .finally(() => {
+          isRefilling = false;
+          onChange();
+        });
+    },
+    onNewTasks() {
+      news += 1;
+      dryBeside = null;
+      onChange();
+    },
+    get size() {
+      return letters.length;
+    },
+    get isRefilling() {
+      return isRefilling;
+    },
+    get isDry() {
+      return dryBeside?.length === 0;
+    },
+  };
+}
+
+/** The job has as many fetches under way as it may. */
+function isCapped({ job, inFlight }: RunningJob): boolean {
+  return job.options.concurrency !== null && inFlight >= job.options.concurrency;
+}
+
+const MOST_CLAIMED = 256;
+
+/** How many tasks an owner should have in hand that ends `perSecond` tasks. */
+export function mostInHand(
+  perSecond: number,
+  { concurrency, ratePerSecond }: Pick<HostPolicy, 'concurrency' | 'ratePerSecond'>,
+  operatorPlaces: number,
+): number {
+  // A cancel leaves the claimed tasks to their owner: of a slow host these are no more than a second's work.
+  const most = ratePerSecond === null || operatorPlaces > 0 ? MOST_CLAIMED : Math.ceil(ratePerSecond);
+  return Math.min(most, MOST_CLAIMED, Math.max(concurrency, operatorPlaces, Math.ceil(perSecond / 5)));
+}

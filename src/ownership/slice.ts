@@ -1,0 +1,396 @@
+import { reportAttempt } from '../attempts/attempt-report.ts';
+import { endAfterFault, faultHoldMs, MOST_FAULTS_IN_A_ROW, unplannedMethod } from '../attempts/fault-end.ts';
+import type { FetchResources } from '../attempts/fetch-resources.ts';
+import type { AttemptMethod } from '../attempts/finish-task.ts';
+import { createHostAccess } from '../attempts/host-access.ts';
+import { createAttempts } from '../attempts/make-attempt.ts';
+import { chooseProxyRoute, tierForRobots } from '../attempts/proxy-route.ts';
+import { proxyRouteEnd, type Refusal, robotsEnd, siteEnd } from '../attempts/robots-end.ts';
+import { type RunningJobs, tellWaiting } from '../attempts/running-job.ts';
+import { unfetched } from '../attempts/task-end.ts';
+import { isScrapifieError } from '../errors/scrapifie-error.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { HostKey } from '../model/ids.ts';
+import type { Logger } from '../observe/logger.ts';
+import type { Metrics } from '../observe/metrics.ts';
+import type { PageReader } from '../pages/page-reading.ts';
+import type { Policies } from '../policy/policies.ts';
+import type { Completion, HostLease, HostState, Store, TaskEnd } from '../ports/store.ts';
+import type { RobotsCache } from '../robots/robots-cache.ts';
+import { createMailbox, type Letter, mostInHand } from './mailbox.ts';
+import type { Slots } from './slots.ts';
+
+export interface SliceParts {
+  readonly store: Store;
+  readonly ledger: Ledger;
+  readonly means: FetchResources;
+  readonly reader: PageReader;
+  readonly robots: RobotsCache;
+  readonly jobs: RunningJobs;
+  readonly slots: Slots;
+  readonly policies: () => Policies;
+  /** Whether other hosts wait for a place: then a slice ends when its time is over. */
+  readonly isContended: () => boolean;
+  readonly now: () => number;
+  readonly random: () => number;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+export interface SliceOptions extends SliceParts {
+  /** Whether the lease has certainly not run out. False is not the end: a renewal may still be answered. */
+  readonly isOurs: () => boolean;
+  /** The store has said that the lease is lost. */
+  readonly onLeaseLost: () => void;
+}
+
+/** One stretch of owning a host. */
+export interface Slice {
+  readonly lease: HostLease;
+  /** What is known about the host here. */
+  readonly state: HostState;
+  /** The store has said that the lease is lost: what came of the slice after that is void. */
+  readonly isLost: boolean;
+  /** Works until nothing is due, time is over while others wait, or it is told to stop. Releases the host. */
+  run(): Promise<void>;
+  /** There may be new tasks. */
+  wake(): void;
+  /** Starts nothing more; what is under way goes on, until `abort`. */
+  stop(): void;
+  /** Ends what is under way; its tasks are given back. */
+  abort(): void;
+  /** The store says that the lease is lost: starts nothing more and ends what is under way. */
+  lose(): void;
+}
+
+/** A host stays owned a little after its last task: single scrapes of one host follow each other. */
+const LINGER_MS = 1_000;
+const SLICE_MS = 10_000;
+/** Pages read or written at the same time, over all hosts, before no more are fetched. */
+const MOST_UNREAD = 64;
+const MOST_UNWRITTEN = 4_096;
+const PRESSURE_MS = 10;
+/** Between two looks whether fetched pages can be stored again. */
+const HOLDING_MS = 250;
+const RELEASE_AGAIN_MS = 500;
+const WHEN_SIGNALLED = Number.POSITIVE_INFINITY;
+/** Ends of an attempt after which the task is in a mailbox again. */
+const GOES_ON: ReadonlySet<string> = new Set<TaskEnd['state']>(['waiting', 'ready', 'moved']);
+
+/** What failed is not there at the moment, and says nothing about this host. */
+const isAway = (error: unknown) => isScrapifieError(error) && error.spec.retry === 'later';
+
+export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
+  const { store, ledger, means, reader, robots, jobs, slots, now, logger, metrics } = parts;
+  const key: HostKey = lease.key;
+  const startedAt = now();
+  const aborter = new AbortController();
+  const writes = new Set<Promise<unknown>>();
+  /** Tasks started and not yet handed to the ledger. */
+  let unfinished = 0;
+  let finishedCount = 0;
+  /** All places of the process are taken; one that becomes free is wanted here. */
+  let wantsSlot = false;
+  let isStopping = false;
+  let isLost = false;
+  let wakeUp: (() => void) | null = null;
+  /** Unexpected errors since the last task that went as planned. */
+  let faultsInARow = 0;
+  let hasWorked = false;
+  /** The host is left alone until then, because unexpected errors ended this slice; 0: none did. */
+  let faultHoldUntil = 0;
+
+  const mailbox = createMailbox({ store, jobs, lease, logger, onChange: signal, onFailure: fail });
+  const door = createHostAccess(lease, {
+    ...parts,
+    signal: aborter.signal,
+    onChange: signal,
+    onFailure: fail,
+    wayOut(running) {
+      const tier = tierForRobots(running, door.policy(), means.installation().tiers);
+      return chooseProxyRoute(tier, running.job.options.page.proxy, key, null, means, now);
+    },
+  });
+  const attempts = createAttempts({
+    ...parts,
+    hostKey: key,
+    lease,
+    door,
+    signal: aborter.signal,
+    onAnswered: signal,
+  });
+
+  function signal(): void {
+    wakeUp?.();
+    wakeUp = null;
+  }
+
+  function stop(): void {
+    isStopping = true;
+    signal();
+  }
+
+  /** What the slice as a whole needs has failed. A fault of the program would fail again at once: the host waits. */
+  function fail(error: unknown): void {
+    if (!isAway(error) && !aborter.signal.aborted) holdHost();
+    stop();
+  }
+
+  function holdHost(): void {
+    faultHoldUntil = now() + faultHoldMs(lease.state.faults ?? 0);
+  }
+
+  function pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = ms === WHEN_SIGNALLED ? null : setTimeout(signal, Math.max(1, Math.ceil(ms)));
+      wakeUp = () => {
+        if (timer !== null) clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  async function run(): Promise<void> {
+    let idleSince = Number.POSITIVE_INFINITY;
+    for (;;) {
+      wantsSlot = false;
+      const waitMs = isStopping ? WHEN_SIGNALLED : lookForWork();
+      if (!wantsSlot) slots.decline(signal);
+      const isBusy = unfinished > 0 || door.isLoadingRobots || mailbox.isRefilling;
+      if (!isBusy && (isStopping || door.heldUntil > now())) break;
+      if (now() - startedAt > SLICE_MS && parts.isContended()) isStopping = true;
+      const isIdle = !isBusy && mailbox.size === 0 && writes.size === 0 && mailbox.isDry;
+      idleSince = isIdle ? Math.min(idleSince, now()) : Number.POSITIVE_INFINITY;
+      const lingerMs = (parts.isContended() ? 0 : LINGER_MS) - (now() - idleSince);
+      if (isIdle && lingerMs <= 0) break;
+      const canRefill = mailbox.size === 0 && !mailbox.isDry && !mailbox.isRefilling;
+      if (!isStopping && canRefill) continue;
+      await pause(isIdle ? lingerMs : waitMs);
+    }
+    slots.decline(signal);
+    // The end of one write may be another: that of an unexpected error.
+    while (writes.size > 0) await Promise.all(writes);
+    await release();
+  }
+
+  /**
+   * Changes nothing where the lease is lost; where only a task was, by an opt-out, the host is free again. A store that
+   * is away is asked again: otherwise the host, and whoever is to have it next, would wait for the end of the lease.
+   */
+  async function release(): Promise<void> {
+    for (;;) {
+      try {
+        const until = Math.max(door.heldUntil, faultHoldUntil);
+        await store.releaseHost(lease, stateToKeep(), until > now() ? Math.ceil(until) : 0);
+        return;
+      } catch (error) {
+        if (!isAway(error) || aborter.signal.aborted || !parts.isOurs()) throw error;
+        await new Promise((resolve) => setTimeout(resolve, RELEASE_AGAIN_MS));
+      }
+    }
+  }
+
+  /** With the number of slices in a row that unexpected errors have ended: each one makes the next pause longer. */
+  function stateToKeep(): HostState {
+    const { faults: earlier = 0, ...state } = door.state;
+    if (faultHoldUntil > 0) return { ...state, faults: earlier + 1 };
+    return hasWorked || earlier === 0 ? state : { ...state, faults: earlier };
+  }
+
+  function lookForWork(): number {
+    try {
+      mailbox.refill(wantedInHand());
+      return startTasks();
+    } catch (error) {
+      logger.error({ host: key, err: error }, 'slice failed unexpectedly');
+      fail(error);
+      return WHEN_SIGNALLED;
+    }
+  }
+
+  function wantedInHand(): number {
+    const perSecond = (finishedCount * 1_000) / Math.max(500, now() - startedAt);
+    return mostInHand(perSecond, door.policy(), door.operatorPlaces);
+  }
+
+  /** Starts what may start; says how long to wait before asking again. */
+  function startTasks(): number {
+    door.heldUntil = 0;
+    for (let letter = mailbox.next(); letter !== null; letter = mailbox.next()) {
+      if (isStopping) break;
+      if (reader.isHolding) return HOLDING_MS;
+      if (reader.backlog >= MOST_UNREAD || ledger.backlog >= MOST_UNWRITTEN) return PRESSURE_MS;
+      try {
+        const waitMs = endOrStart(letter);
+        if (waitMs !== null) return waitMs;
+      } catch (error) {
+        mailbox.remove(letter);
+        noteFault(letter, error, unplannedMethod(letter.task, letter.running));
+      }
+    }
+    return WHEN_SIGNALLED;
+  }
+
+  /** Ends a task that must not be fetched, or starts it; else the time until it may start. */
+  function endOrStart(letter: Letter): number | null {
+    const refusal = refusalOf(letter);
+    if (refusal === null) return startOne(letter);
+    if (refusal === 'loading') return door.heldUntil > now() ? door.heldUntil - now() : WHEN_SIGNALLED;
+    mailbox.remove(letter);
+    write({ ...unfetched(lease, letter.task, refusal.end), discovered: refusal.discovered ?? [] }, letter);
+    return null;
+  }
+
+  /** Takes a place and the host's permission and sends the task on its way; else the time until it may. */
+  function startOne(letter: Letter): number | null {
+    if (!slots.take()) {
+      wantsSlot = true;
+      slots.whenFree(signal);
+      return WHEN_SIGNALLED;
+    }
+    let isStarted = false;
+    try {
+      const decision = door.enter(letter.running, new URL(letter.task.atUrl));
+      if (decision.kind !== 'go') return decision.until - now();
+      isStarted = true;
+    } finally {
+      if (!isStarted) slots.give();
+    }
+    mailbox.remove(letter);
+    start(letter);
+    return null;
+  }
+
+  /** Why the task must not be fetched; `loading` while its robots.txt is on the way, or the host is held. */
+  function refusalOf({ task, running }: Letter): Refusal | 'loading' | null {
+    const denied = parts.policies().denied(key);
+    if (denied !== null) return { end: { state: 'denied', rule: denied.rule } };
+    if (!door.isObeyed(running) && task.kind !== 'site') return null;
+    const url = new URL(task.atUrl);
+    const known = robots.recall(url.origin);
+    if (known === null) {
+      const failure = running.proxyRouteFailure;
+      running.proxyRouteFailure = null;
+      if (failure !== null) return { end: proxyRouteEnd(task, running.job, failure, now()) };
+      door.loadRobots(running, url);
+      return 'loading';
+    }
+    if (task.kind === 'site') return siteEnd(task, known, running);
+    const end = robotsEnd(task, running.job, known, url, now());
+    if (end?.state === 'denied') metrics.robotsDenied();
+    return end === null ? null : { end };
+  }
+
+  function start(letter: Letter): void {
+    const { running } = letter;
+    unfinished += 1;
+    running.inFlight += 1;
+    work(letter)
+      .catch((error: unknown) => noteFault(letter, error, unplannedMethod(letter.task, running)))
+      .catch(fail)
+      .finally(() => {
+        unfinished -= 1;
+        running.inFlight -= 1;
+        tellWaiting(running);
+        finishedCount += 1;
+        slots.give();
+        signal();
+      });
+  }
+
+  async function work(letter: Letter): Promise<void> {
+    const { task } = letter;
+    const made = await attempts.make(task, letter.running);
+    if ('error' in made) {
+      noteFault(letter, made.error, made.way);
+      return;
+    }
+    faultsInARow = 0;
+    hasWorked = true;
+    if ('postponed' in made) write(unfetched(lease, task, made.postponed), letter);
+    else {
+      reportAttempt(task, made, logger, metrics);
+      write(made.completion, letter);
+    }
+  }
+
+  /**
+   * Counts an unexpected error as an attempt of the task and goes on with the others. When nothing but such errors
+   * comes, they are hardly the tasks' fault: the host is left alone for a while, or all its tasks would end by them.
+   */
+  function noteFault(letter: Letter, error: unknown, way: AttemptMethod): void {
+    const { task, running } = letter;
+    const facts = { host: key, jobId: task.jobId, taskId: task.id, url: task.url };
+    logger.error({ ...facts, attempts: task.trace.length + 1, err: error }, 'task failed unexpectedly');
+    // An attempt that was told to stop may break off anywhere.
+    if (aborter.signal.aborted) return;
+    const finished = endAfterFault(task, running, lease, way, now(), parts.random);
+    write(finished.completion, letter, true);
+    // What was found before the error is not kept.
+    running.generation += 1;
+    faultsInARow += 1;
+    if (faultsInARow >= MOST_FAULTS_IN_A_ROW) {
+      holdHost();
+      stop();
+    }
+    reportAttempt(task, finished, logger, metrics);
+  }
+
+  /** `isFaultEnd`: it stands for an unexpected error, so that one more is none of the task's. */
+  function write(completion: Completion, letter: Letter, isFaultEnd = false): void {
+    const { running } = letter;
+    // Somebody waits for a scrape; and this host waits for what the page led to, when it has nothing else to do.
+    const isStarving = mailbox.size === 0 && door.inFlight === 0 && completion.discovered.length > 0;
+    const isAwaited = running.job.kind === 'scrape' || isStarving;
+    const written: Promise<unknown> = ledger
+      .write(completion, isAwaited)
+      .then((isKept) => {
+        if (!isKept) {
+          running.generation += 1;
+          lose();
+        }
+        // What the page led to may be in this host's mailbox now, or the task itself again.
+        else if (completion.discovered.length > 0 || GOES_ON.has(completion.end.state)) mailbox.onNewTasks();
+      })
+      .catch((error: unknown) => {
+        running.generation += 1;
+        if (!isScrapifieError(error) && !isFaultEnd) {
+          noteFault(letter, error, unplannedMethod(letter.task, running));
+          return;
+        }
+        const facts = { host: key, jobId: running.job.id, taskId: completion.taskId, err: error };
+        logger.error(facts, 'the ledger refused a task');
+        // With UNSTORABLE the task has ended, and the host has nothing to do with it.
+        if (!isScrapifieError(error) || error.code !== 'UNSTORABLE') fail(error);
+      })
+      .catch(fail)
+      .finally(() => {
+        writes.delete(written);
+        signal();
+      });
+    writes.add(written);
+  }
+
+  function lose(): void {
+    const isNews = !isLost;
+    isLost = true;
+    aborter.abort();
+    stop();
+    if (isNews) parts.onLeaseLost();
+  }
+
+  return {
+    lease,
+    get state() {
+      return door.state;
+    },
+    get isLost() {
+      return isLost;
+    },
+    run,
+    wake: mailbox.onNewTasks,
+    stop,
+    abort: () => aborter.abort(),
+    lose,
+  };
+}

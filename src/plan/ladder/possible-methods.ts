@@ -1,0 +1,193 @@
+import type { ErrorCode } from '../../errors/registry.ts';
+import type { EngineName } from '../../model/attempt.ts';
+import type { IdentityKind } from '../../model/identity.ts';
+import type { Consent, HostPolicy } from '../../model/policy.ts';
+import { ENGINE_COST, type FetchMethod } from './fetch-method.ts';
+
+/**
+ * What an engine may be able to do. `impersonation`: it can send a browser's headers and handshake. `captcha`: it
+ * can hand a puzzle to a solver service. `proxies`: it can go through one. `waits`: it can wait for something on the page.
+ * `messages`: it sends headers and bodies of the caller's.
+ */
+export type Ability =
+  | 'javascript'
+  | 'screenshots'
+  | 'actions'
+  | 'pdf'
+  | 'xhr'
+  | 'impersonation'
+  | 'captcha'
+  | 'proxies'
+  | 'waits'
+  | 'messages';
+
+export interface EngineOffer {
+  readonly name: EngineName;
+  readonly abilities: readonly Ability[];
+  /** False when it is installed but nobody takes its work at the moment. */
+  readonly isAnswering: boolean;
+}
+
+/** The part of a request that decides how it can be made. */
+export interface LadderRequest {
+  readonly url: string;
+  readonly engine: 'auto' | EngineName;
+  /** What the other options need: a screenshot, a wait … */
+  readonly needs: readonly Ability[];
+  /** Null: as honest as possible. */
+  readonly identity: IdentityKind | null;
+  /**
+   * A tier that was asked for (null: any), or the name under which the caller's own proxy goes. Null: as policy and
+   * need say.
+   */
+  readonly proxy:
+    | { readonly tier: string | null; readonly isOwn: false }
+    | { readonly tier: string; readonly isOwn: true }
+    | null;
+  /** The first one included. */
+  readonly maxAttempts: number;
+}
+
+export interface Installation {
+  readonly engines: readonly EngineOffer[];
+  /** Tiers with at least one proxy, from cheap to dear. */
+  readonly tiers: readonly string[];
+  /** Whether a solver service for puzzles is set up. */
+  readonly hasSolver: boolean;
+}
+
+export type LadderPolicy = Pick<HostPolicy, 'engines' | 'proxyTier' | 'consent'>;
+
+export interface Refusal {
+  readonly code: ErrorCode;
+  readonly reason: string;
+}
+
+export type Possible =
+  | {
+      readonly ways: readonly [FetchMethod, ...FetchMethod[]];
+      /** Consents that would open further ways. */
+      readonly withheld: readonly Consent[];
+    }
+  | Refusal;
+
+/** Every way that the request wants, policy allows and this installation has; or the first reason that leaves none. */
+export function possibleMethods(
+  request: LadderRequest,
+  policy: LadderPolicy,
+  installation: Installation,
+): Possible {
+  const { engine, identity } = request;
+  if (request.needs.length > 0 || request.proxy !== null) return findWays(request, policy, installation);
+  const isAskedAgain =
+    lastPlain?.policy === policy &&
+    lastPlain.installation === installation &&
+    lastPlain.engine === engine &&
+    lastPlain.identity === identity;
+  if (!isAskedAgain || lastPlain === null) {
+    lastPlain = { policy, installation, engine, identity, ways: findWays(request, policy, installation) };
+  }
+  return lastPlain.ways;
+}
+
+// The pages of a crawl ask the same thing one after the other.
+let lastPlain:
+  | (Pick<LadderRequest, 'engine' | 'identity'> & {
+      readonly policy: LadderPolicy;
+      readonly installation: Installation;
+      readonly ways: Possible;
+    })
+  | null = null;
+
+function findWays(request: LadderRequest, policy: LadderPolicy, installation: Installation): Possible {
+  const tiers = tiersFor(request, policy, installation.tiers);
+  if (typeof tiers === 'string') return refusal('UNSUPPORTED_OPTION', `plan.no-proxy-tier:${tiers}`);
+
+  const asked = request.engine;
+  const named = installation.engines.filter(({ name }) => asked === 'auto' || name === asked);
+  if (named.length === 0) return refusal('UNSUPPORTED_OPTION', `plan.no-engine:${asked}`);
+  const allowed = named.filter(({ name }) => policy.engines.includes(name));
+  if (allowed.length === 0) return refusal('UNSUPPORTED_OPTION', `plan.not-allowed:${asked}`);
+  const able = allowed.filter((offer) => request.needs.every((need) => offer.abilities.includes(need)));
+  if (able.length === 0) {
+    const missing = request.needs.filter((need) =>
+      allowed.some(({ abilities }) => !abilities.includes(need)),
+    );
+    return refusal('UNSUPPORTED_OPTION', `plan.cannot:${missing.join(',')}`);
+  }
+  const conceivable = able.filter((offer) => identitiesFor(offer, request, ALL_CONSENTS).length > 0);
+  if (conceivable.length === 0) return refusal('UNSUPPORTED_OPTION', `plan.no-identity:${request.identity}`);
+  const consented = conceivable.filter((offer) => identitiesFor(offer, request, policy.consent).length > 0);
+  const withheld = missingConsents(able, request, policy.consent);
+  if (consented.length === 0) {
+    return refusal('CONSENT_REQUIRED', `plan.consent-required:${withheld.join(',')}`);
+  }
+  const reaching = consented.filter((offer) => tiers.some((tier) => canGoBy(offer, tier)));
+  if (reaching.length === 0) return refusal('UNSUPPORTED_OPTION', 'plan.cannot:proxies');
+  const answering = reaching.filter(({ isAnswering }) => isAnswering);
+
+  const [first, ...others] = answering
+    .toSorted((one, other) => ENGINE_COST[one.name] - ENGINE_COST[other.name])
+    .flatMap((offer) =>
+      identitiesFor(offer, request, policy.consent).flatMap((identity) =>
+        tiers
+          .filter((tier) => canGoBy(offer, tier))
+          .map((proxyTier): FetchMethod => ({ engine: offer.name, proxyTier, identity })),
+      ),
+    );
+  if (first === undefined) {
+    return refusal('NO_WORKER', `plan.no-worker:${reaching.map(({ name }) => name).join(',')}`);
+  }
+  return { ways: [first, ...others], withheld };
+}
+
+const ALL_CONSENTS: readonly Consent[] = ['robots', 'stealth', 'captcha', 'identity'];
+
+const refusal = (code: ErrorCode, reason: string): Refusal => ({ code, reason });
+
+const canGoBy = ({ abilities }: EngineOffer, tier: string | null): boolean =>
+  tier === null || abilities.includes('proxies');
+
+/** The tiers that may be tried; the name of the one that is missing when there are none. */
+function tiersFor(
+  { proxy }: LadderRequest,
+  { proxyTier }: LadderPolicy,
+  tiers: readonly string[],
+): readonly (string | null)[] | string {
+  if (proxy?.isOwn === true) return [proxy.tier];
+  if (proxy !== null) {
+    if (proxy.tier !== null) return tiers.includes(proxy.tier) ? [proxy.tier] : proxy.tier;
+    return tiers.length > 0 ? tiers : 'any';
+  }
+  if (proxyTier === null) return [null, ...tiers];
+  // Without the tier that the operator wants to begin with, our own address must not be shown instead.
+  return tiers.includes(proxyTier) ? tiers.slice(tiers.indexOf(proxyTier)) : proxyTier;
+}
+
+function identitiesFor(
+  { name, abilities }: EngineOffer,
+  { identity }: LadderRequest,
+  consent: readonly Consent[],
+): readonly IdentityKind[] {
+  if (name === 'stealth' || name === 'flaresolverr') {
+    return identity !== 'bot' && consent.includes('stealth') ? ['browser'] : [];
+  }
+  const canDisguise = abilities.includes('impersonation') && consent.includes('identity');
+  if (identity === 'bot') return ['bot'];
+  if (identity === 'browser') return canDisguise ? ['browser'] : [];
+  return canDisguise ? ['bot', 'browser'] : ['bot'];
+}
+
+function missingConsents(
+  offers: readonly EngineOffer[],
+  request: LadderRequest,
+  consent: readonly Consent[],
+): Consent[] {
+  return (['stealth', 'identity'] as const).filter((one) => {
+    if (consent.includes(one)) return false;
+    const more = [...consent, one];
+    return offers.some(
+      (offer) => identitiesFor(offer, request, more).length > identitiesFor(offer, request, consent).length,
+    );
+  });
+}

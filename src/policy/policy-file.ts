@@ -1,0 +1,226 @@
+import { readFileSync } from 'node:fs';
+import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
+import { z } from 'zod';
+import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import { ENGINE_NAMES } from '../model/attempt.ts';
+import type { AllowedHours } from '../model/policy.ts';
+import { hoursProblem } from '../politeness/hours.ts';
+import type { OptOut } from '../ports/store.ts';
+import { buildPolicies, hostPattern, type Policies, type PolicyEntry, type PolicyFile } from './policies.ts';
+
+/** One thing wrong with a policy file. */
+export interface PolicyProblem {
+  /** From 1; null when the file as a whole cannot be read. */
+  readonly line: number | null;
+  /** Where, e.g. `domains.example.com.rate`; empty for the file as a whole. */
+  readonly at: string;
+  readonly problem: string;
+}
+
+const MAX_FILE_CHARACTERS = 4 * 1024 * 1024;
+const MAX_SHOWN_PROBLEMS = 20;
+const DAY_NAMES = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
+
+const day = z.union([z.int().min(0).max(6), z.enum(DAY_NAMES).transform((name) => DAY_NAMES.indexOf(name))], {
+  error: `must be one of ${DAY_NAMES.join(', ')}, or 0 (Sunday) to 6`,
+});
+const allowedHours = z
+  .strictObject({
+    from: z.string(),
+    to: z.string(),
+    timeZone: z.string(),
+    days: z.array(day).max(7).default([]),
+  })
+  .superRefine((hours: AllowedHours, context) => {
+    const problem = hoursProblem(hours);
+    if (problem !== null) context.addIssue({ code: 'custom', message: problem });
+  });
+
+const RATE_PROBLEM = 'must be requests per second (more than 0) or `unlimited`';
+
+const fields = {
+  rate: z.union([z.literal('unlimited'), z.number().positive(RATE_PROBLEM).max(100_000)], {
+    error: RATE_PROBLEM,
+  }),
+  burst: z.int().min(1).max(1_000),
+  concurrency: z.int().min(1).max(1_000),
+  delayMs: z.int().min(0).max(3_600_000),
+  maxCrawlDelayMs: z.int().min(0).max(86_400_000),
+  allowedHours: allowedHours.nullable(),
+  robots: z.enum(['obey', 'ignore']),
+  engines: z.array(z.enum(ENGINE_NAMES)).min(1),
+  proxyTier: z.string().min(1).nullable(),
+  deny: z.boolean(),
+  notes: z.string(),
+};
+
+const domainEntry = z
+  .strictObject({ ...fields, consent: z.array(z.enum(['robots', 'stealth', 'captcha', 'identity'])) })
+  .partial()
+  .superRefine((entry, context) => {
+    const needs = (consent: 'robots' | 'stealth', field: 'robots' | 'engines', what: string) => {
+      if (entry.consent?.includes(consent)) return;
+      context.addIssue({
+        code: 'custom',
+        path: [field],
+        message: `${what} needs \`consent: [${consent}]\` here`,
+      });
+    };
+    if (entry.robots === 'ignore') needs('robots', 'robots', 'ignoring robots.txt');
+    if (entry.engines?.includes('stealth')) needs('stealth', 'engines', 'the stealth engine');
+  });
+
+/** Consent names domains, so what needs it cannot stand in the default. */
+const defaultEntry = z
+  .strictObject({
+    ...fields,
+    robots: z.literal('obey', { error: 'only a domain with `consent: [robots]` may ignore robots.txt' }),
+  })
+  .partial();
+
+const host = z.string().superRefine((text, context) => {
+  if (hostPattern(text) !== null) return;
+  context.addIssue({
+    code: 'custom',
+    message: 'must be a host like example.com, *.example.com or localhost:8080',
+  });
+});
+
+const policyFileSchema = z.strictObject({
+  default: defaultEntry.nullable().optional(),
+  domains: z.record(host, domainEntry.nullable()).nullable().optional(),
+  denyList: z.array(host).nullable().optional(),
+  allowList: z.array(host).optional(),
+});
+
+/** Reads policies from a file. Throws INVALID_POLICY with every problem, each with its line. */
+export function loadPolicyFile(path: string, optOuts: readonly OptOut[] = []): Policies {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+  return buildPolicies(parsePolicyFile(text, path), optOuts);
+}
+
+/** The same for a text; `name` is what messages call it. */
+export function parsePolicyFile(text: string, name: string): PolicyFile {
+  if (text.length > MAX_FILE_CHARACTERS) throw invalid(name, [whole('is larger than 4 MiB')]);
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  if (document.errors.length > 0) {
+    throw invalid(
+      name,
+      document.errors.map(({ message, pos }) => ({
+        line: lines.linePos(pos[0]).line,
+        at: '',
+        problem: message,
+      })),
+    );
+  }
+  let content: unknown;
+  try {
+    content = document.toJS();
+  } catch (error) {
+    throw invalid(name, [whole(error instanceof Error ? error.message : String(error))]);
+  }
+  const parsed = policyFileSchema.safeParse(content ?? {});
+  if (!parsed.success) {
+    throw invalid(
+      name,
+      parsed.error.issues.flatMap((issue) => problemsOf(issue, document, lines)),
+    );
+  }
+  const repeated = repeatedHosts(Object.keys(parsed.data.domains ?? {}), document, lines);
+  if (repeated.length > 0) throw invalid(name, repeated);
+  return toPolicyFile(parsed.data);
+}
+
+type ParsedFile = z.infer<typeof policyFileSchema>;
+type ParsedEntry = z.infer<typeof domainEntry>;
+
+function toPolicyFile(parsed: ParsedFile): PolicyFile {
+  const patterns = (list: readonly string[]) => list.map((text) => hostPattern(text) ?? text);
+  return {
+    default: toEntry(parsed.default ?? {}),
+    domains: new Map(
+      Object.entries(parsed.domains ?? {}).map(([key, entry]) => [
+        hostPattern(key) ?? key,
+        toEntry(entry ?? {}),
+      ]),
+    ),
+    denyList: patterns(parsed.denyList ?? []),
+    allowList: parsed.allowList === undefined ? null : patterns(parsed.allowList),
+  };
+}
+
+function toEntry(entry: ParsedEntry): PolicyEntry {
+  const { rate, delayMs, ...same } = entry;
+  // A field that is not there must stay away: spread over a less specific entry, undefined would erase.
+  const given = Object.fromEntries(Object.entries(same).filter(([, value]) => value !== undefined));
+  return {
+    ...given,
+    ...(rate === undefined ? {} : { ratePerSecond: rate === 'unlimited' ? null : rate }),
+    ...(delayMs === undefined ? {} : { minDelayMs: delayMs }),
+  };
+}
+
+function problemsOf(issue: z.core.$ZodIssue, document: Document, lines: LineCounter): PolicyProblem[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => {
+      const path = [...issue.path, key];
+      return { line: lineOf(path, document, lines), at: path.join('.'), problem: 'is not a known field' };
+    });
+  }
+  const message = issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message;
+  return [{ line: lineOf(issue.path, document, lines), at: issue.path.join('.'), problem: message }];
+}
+
+/** Two spellings of one host would leave it to chance which of them rules. */
+function repeatedHosts(keys: readonly string[], document: Document, lines: LineCounter): PolicyProblem[] {
+  const first = new Map<string, string>();
+  return keys.flatMap((key) => {
+    const pattern = hostPattern(key) ?? key;
+    const other = first.get(pattern);
+    if (other === undefined) first.set(pattern, key);
+    const path = ['domains', key];
+    const line = lineOf(path, document, lines);
+    return other === undefined ? [] : [{ line, at: path.join('.'), problem: `is the same host as ${other}` }];
+  });
+}
+
+/** The line of the key at the end of the path, or of the nearest thing above it that is in the file. */
+function lineOf(path: readonly PropertyKey[], document: Document, lines: LineCounter): number {
+  for (let depth = path.length; depth > 0; depth--) {
+    const parent = depth === 1 ? document.contents : document.getIn(path.slice(0, depth - 1), true);
+    const name = path[depth - 1];
+    const key = isMap(parent)
+      ? parent.items.find((pair) => isScalar(pair.key) && String(pair.key.value) === name)?.key
+      : document.getIn(path.slice(0, depth), true);
+    if (isNode(key) && key.range) return lines.linePos(key.range[0]).line;
+  }
+  return 1;
+}
+
+function whole(problem: string): PolicyProblem {
+  return { line: null, at: '', problem };
+}
+
+/** INVALID_POLICY for a file that cannot be opened at all. */
+export function unreadable(path: string, cause: unknown): ScrapifieError {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
+  return invalid(path, [whole(`cannot be read (${code})`)], cause);
+}
+
+function invalid(name: string, problems: readonly PolicyProblem[], cause?: unknown): ScrapifieError {
+  const shown = problems.slice(0, MAX_SHOWN_PROBLEMS).map(({ line, at, problem }) => {
+    const place = line === null ? '' : `line ${line}: `;
+    return `${place}${at === '' ? '' : `${at} `}${problem}`;
+  });
+  if (problems.length > shown.length) shown.push(`and ${problems.length - shown.length} more`);
+  return new ScrapifieError('INVALID_POLICY', `Policy file ${name}: ${shown.join('; ')}`, {
+    details: problems,
+    cause,
+  });
+}

@@ -1,0 +1,101 @@
+import { parseRetryAfter } from '../politeness/retry-after.ts';
+import type { RobotsEntry } from '../ports/store.ts';
+import { cutToLimit } from './robots-rules.ts';
+
+/** How an attempt to read a robots.txt ended; at most five redirects followed. */
+export type RobotsFetch =
+  | {
+      readonly statusCode: number;
+      readonly body: string;
+      readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+    }
+  | { readonly failure: string };
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+const MIN_LIFETIME_MS = 5 * MINUTE_MS;
+const UNREACHABLE_MIN_MS = MINUTE_MS;
+const UNREACHABLE_MAX_MS = HOUR_MS;
+/** Past this age an ok entry is no longer used while the host fails to answer: 24 h fresh and 24 h stale. */
+const STALE_UNTIL_AGE_MS = 2 * DAY_MS;
+/** RFC 9309, 2.3.1.4: after a long time unreachable a robots.txt may be taken as absent. */
+const ASSUMED_ABSENT_AFTER_MS = 30 * DAY_MS;
+
+/**
+ * What to remember of an attempt to read a robots.txt, given what was remembered before.
+ *
+ * 2xx is `ok`; 3xx (more redirects than allowed, or one that leads nowhere) and 4xx are `absent`; 429, 5xx and
+ * failures of the network are `unreachable`. An `ok` entry outlives failures for another day, because a rule the
+ * owner wrote yesterday says more than an outage; it is tried again every five minutes meanwhile.
+ *
+ * `fetchedAt` of an unreachable entry is when the outage began. The pause until the next try is the length of the
+ * outage so far, so it doubles; after 30 days of it, seen at least daily, the file is taken as absent.
+ */
+export function robotsEntryFrom(
+  result: RobotsFetch,
+  origin: string,
+  now: number,
+  previous: RobotsEntry | null = null,
+): RobotsEntry {
+  if ('failure' in result) return unreachable(origin, now, previous, result.failure, null);
+  const { statusCode } = result;
+  const reason = `HTTP ${statusCode}`;
+  const isRead = statusCode >= 200 && statusCode < 300;
+  if (isRead || (statusCode >= 300 && statusCode < 500 && statusCode !== 429)) {
+    return {
+      origin,
+      status: isRead ? 'ok' : 'absent',
+      body: isRead ? cutToLimit(result.body) : '',
+      fetchedAt: now,
+      expiresAt: now + lifetimeMs(single(result.headers['cache-control'])),
+      reason,
+    };
+  }
+  const retryAfterMs = parseRetryAfter(single(result.headers['retry-after']), now);
+  return unreachable(origin, now, previous, reason, retryAfterMs);
+}
+
+function unreachable(
+  origin: string,
+  now: number,
+  previous: RobotsEntry | null,
+  reason: string,
+  retryAfterMs: number | null,
+): RobotsEntry {
+  const pauseMs = (wishedMs: number) => Math.max(wishedMs, retryAfterMs ?? 0);
+  if (previous?.status === 'ok' && now < previous.fetchedAt + STALE_UNTIL_AGE_MS) {
+    const retryAt = now + pauseMs(MIN_LIFETIME_MS);
+    const expiresAt = Math.min(retryAt, previous.fetchedAt + STALE_UNTIL_AGE_MS);
+    return { ...previous, expiresAt, reason: `stale: ${reason}` };
+  }
+  const since = previous === null ? now : outageBegin(previous, now);
+  const outageMs = now - since;
+  if (outageMs >= ASSUMED_ABSENT_AFTER_MS) {
+    const expiresAt = now + pauseMs(DAY_MS);
+    return { origin, status: 'absent', body: '', fetchedAt: since, expiresAt, reason: `30 days: ${reason}` };
+  }
+  const waitMs = pauseMs(Math.min(UNREACHABLE_MAX_MS, Math.max(UNREACHABLE_MIN_MS, outageMs)));
+  return { origin, status: 'unreachable', body: '', fetchedAt: since, expiresAt: now + waitMs, reason };
+}
+
+/** When the outage began that `previous` is part of; now, when it is not, or when nobody looked for a day. */
+function outageBegin(previous: RobotsEntry, now: number): number {
+  const isAssumedAbsent =
+    previous.status === 'absent' && previous.expiresAt - previous.fetchedAt > ASSUMED_ABSENT_AFTER_MS;
+  const isOutage = previous.status === 'unreachable' || isAssumedAbsent;
+  return isOutage && previous.fetchedAt <= now && now - previous.expiresAt <= DAY_MS
+    ? previous.fetchedAt
+    : now;
+}
+
+function lifetimeMs(cacheControl: string | null): number {
+  const seconds = /(?:^|[\s,])max-age="?(\d{1,10})/i.exec(cacheControl ?? '')?.[1];
+  if (seconds === undefined) return DAY_MS;
+  return Math.min(DAY_MS, Math.max(MIN_LIFETIME_MS, Number(seconds) * SECOND_MS));
+}
+
+function single(header: string | readonly string[] | undefined): string | null {
+  return header === undefined ? null : typeof header === 'string' ? header : header.join(', ');
+}

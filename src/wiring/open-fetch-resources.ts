@@ -1,0 +1,140 @@
+import type { FetchResources } from '../attempts/fetch-resources.ts';
+import type { Settings } from '../config/settings.ts';
+import { budgetBytesFor, createByteBudget } from '../fetch/byte-budget.ts';
+import type { Engine } from '../fetch/engine.ts';
+import { createFlareSolverrEngine } from '../fetch/flaresolverr/flaresolverr-engine.ts';
+import { createWebEngine } from '../fetch/impersonate/web-engine.ts';
+import { withOwnPages } from '../fetch/own-pages.ts';
+import { proxyEndpointFromUrl } from '../fetch/proxy/own-proxy.ts';
+import { userAgentFor } from '../fetch/user-agent.ts';
+import { ENGINE_NAMES, type EngineName } from '../model/attempt.ts';
+import type { Logger } from '../observe/logger.ts';
+import { createIdentities } from '../plan/identity/identities.ts';
+import type { Ability, Installation } from '../plan/ladder/possible-methods.ts';
+import type { ProxyPool } from '../plan/proxies/proxy-pool.ts';
+import type { Blobs } from '../ports/blobs.ts';
+import type { Queue } from '../ports/queue.ts';
+import type { Credentials } from '../sessions/credentials.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import { VERSION } from '../version.ts';
+import type { Browsers } from './open-browsers.ts';
+import { openProxies } from './open-proxies.ts';
+import { openRenderers } from './open-renderers.ts';
+
+/** The means of a process that crawls, with what has to be closed at its end. */
+export interface OpenFetchResources extends FetchResources {
+  /** Plain HTTP, for what is asked besides pages. */
+  readonly web: Engine;
+  readonly proxies: ProxyPool | null;
+  /** Those of this process; null where it has none. */
+  readonly browsers: Browsers | null;
+  /** What requests need not be refused for; browsers are taken to be there until somebody has looked. */
+  offers(): Installation['engines'];
+  close(): Promise<void>;
+}
+
+export interface FetchResourcesParts {
+  readonly settings: Settings;
+  readonly queue: Queue;
+  readonly blobs: Blobs;
+  readonly transit: Blobs | null;
+  readonly sessions: Sessions;
+  readonly credentials: Credentials;
+  readonly ownPages: () => readonly string[];
+  readonly now: () => number;
+  readonly logger: Logger;
+}
+
+const HTTP_ABILITIES: readonly Ability[] = ['messages', 'proxies', 'impersonation'];
+const FLARESOLVERR_ABILITIES: readonly Ability[] = ['javascript', 'proxies'];
+const RENDER_ABILITIES: readonly Ability[] = [
+  'javascript',
+  'waits',
+  'messages',
+  'screenshots',
+  'actions',
+  'pdf',
+  'xhr',
+  'proxies',
+  'impersonation',
+  'captcha',
+];
+
+const isRendering = (name: EngineName) => name === 'browser' || name === 'stealth';
+const ASSUMED: Installation['engines'] = (['browser', 'stealth'] as const).map((name) => ({
+  name,
+  abilities: RENDER_ABILITIES,
+  isAnswering: true,
+}));
+
+export function openFetchResources(parts: FetchResourcesParts): OpenFetchResources {
+  const { settings, queue, blobs, transit, logger, now, ownPages } = parts;
+  const { allowPrivate, contact, flaresolverrUrl, captchaKey, antiCaptchaKey } = settings;
+  const userAgent = userAgentFor(VERSION, contact ?? null);
+  const web = withOwnPages(createWebEngine({ userAgent, allowPrivate }), {
+    urls: ownPages,
+    open: () => createWebEngine({ userAgent, allowPrivate: true }),
+  });
+  const flaresolverr =
+    flaresolverrUrl === undefined ? null : createFlareSolverrEngine({ url: flaresolverrUrl, allowPrivate });
+  const proxies = openProxies(settings, userAgent, now);
+  const renderers = openRenderers({ settings, queue, blobs, transit, logger });
+  const identities = createIdentities(() => renderers.browserVersion);
+  const hasSolver = captchaKey !== undefined || antiCaptchaKey !== undefined;
+
+  /** Made anew only when something has changed, because it is asked for with every page. */
+  let known: Installation | null = null;
+  let knownRevision = -1;
+  const offersOf: Readonly<Record<EngineName, () => Installation['engines']>> = {
+    http: () => [{ name: 'http', abilities: HTTP_ABILITIES, isAnswering: true }],
+    browser: () => renderOffer('browser'),
+    flaresolverr: () =>
+      flaresolverr === null
+        ? []
+        : [{ name: 'flaresolverr', abilities: FLARESOLVERR_ABILITIES, isAnswering: true }],
+    stealth: () => renderOffer('stealth'),
+  };
+  const renderOffer = (name: 'browser' | 'stealth'): Installation['engines'] => {
+    const state = renderers.stateOf(name);
+    if (state === 'missing') return [];
+    return [{ name, abilities: RENDER_ABILITIES, isAnswering: state === 'answering' }];
+  };
+
+  return {
+    budget: createByteBudget(budgetBytesFor(settings.maxBytesInFlight)),
+    web,
+    proxies: proxies.pool,
+    browsers: renderers.browsers,
+    sessions: parts.sessions,
+    credentials: parts.credentials,
+    installation() {
+      if (known === null || knownRevision !== renderers.revision) {
+        knownRevision = renderers.revision;
+        known = {
+          engines: ENGINE_NAMES.flatMap((name) => offersOf[name]()),
+          tiers: proxies.tiers,
+          hasSolver,
+        };
+      }
+      return known;
+    },
+    look: renderers.look,
+    offers() {
+      const { engines } = this.installation();
+      return renderers.hasLooked
+        ? engines
+        : [...engines.filter(({ name }) => !isRendering(name)), ...ASSUMED];
+    },
+    engine(name, identity) {
+      if (name === 'http') return web;
+      if (name === 'flaresolverr' && flaresolverr !== null) return flaresolverr;
+      // Only the disguised engine can be somebody; it goes by the name that was asked for.
+      return renderers.engine(name === 'browser' && identity === 'bot' ? 'browser' : 'stealth');
+    },
+    ownProxy: (url) => proxyEndpointFromUrl(url),
+    identity: identities.of,
+    async close() {
+      await Promise.all([web.close(), flaresolverr?.close(), renderers.close(), proxies.close()]);
+    },
+  };
+}
