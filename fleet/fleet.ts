@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { environmentName, type Role, type Settings } from '../src/config/settings.ts';
+import { makeKeyFile } from '../src/config/vault-keys.ts';
 import { type ReverseProxy, startReverseProxy } from './reverse-proxy.ts';
 import { createRoleProcess, type RoleProcess } from './role-process.ts';
 import { type FleetServers, startServers } from './servers/servers.ts';
@@ -59,11 +60,14 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
   mkdirSync(dir, { recursive: true });
   const servers = options.servers ?? (await startServers({ dir: join(dir, 'servers') }));
   const apiKey = settings.apiKey ?? `fleet-${randomBytes(24).toString('base64url')}`;
+  // All processes need the same one, also when the fleet is started again on what it left.
+  const vaultKey = settings.vaultKey ?? makeKeyFile(join(dir, 'vault.key'))[0];
   const environment = environmentOf({
     ...settings,
     // A process tells its address in a line of this level.
     logLevel: settings.logLevel === 'trace' || settings.logLevel === 'debug' ? settings.logLevel : 'info',
     apiKey,
+    vaultKey,
     databaseUrl: servers.postgres.url,
     redisUrl: servers.redis.url,
     s3Url: servers.s3.url,

@@ -1,6 +1,7 @@
 import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { HeldBytes } from '../fetch/byte-budget.ts';
 import { type Engine, type FetchRequest, type FetchResponse, heldBytesOf } from '../fetch/engine.ts';
+import { holdsSecret } from '../fetch/withheld-secrets.ts';
 import { SITEMAP_LIMITS } from '../frontier/sitemap.ts';
 import type { HostKey } from '../model/ids.ts';
 import type { NewTask, Task } from '../model/task.ts';
@@ -39,7 +40,16 @@ export interface FetchContext {
 export interface HowToFetch
   extends Pick<
     FetchRequest,
-    'proxy' | 'identity' | 'key' | 'render' | 'storage' | 'wantsStorage' | 'maySolve' | 'jar' | 'runsAlone'
+    | 'proxy'
+    | 'identity'
+    | 'key'
+    | 'render'
+    | 'storage'
+    | 'wantsStorage'
+    | 'maySolve'
+    | 'jar'
+    | 'runsAlone'
+    | 'secrets'
   > {
   /** What proves to this host who the session is. */
   readonly personal?: Pick<FetchRequest, 'headers' | 'cookies'>;
@@ -89,6 +99,10 @@ export async function fetchTask(
       maxRedirects: Math.max(0, MAX_REDIRECTS - task.hops),
       conditional: null,
       onRedirect: async (target, hop) => {
+        // URLs are stored and logged, also by those who run the site.
+        if (holdsSecret(target, how.secrets)) {
+          throw new ScrapifieError('BAD_REDIRECT', 'The page leads to a URL that holds a stored credential.');
+        }
         end = await judgeRedirect(task, running, context, target, hop);
         if (end !== null) return 'stop';
         await pass();

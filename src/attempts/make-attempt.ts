@@ -10,7 +10,8 @@ import { type LadderInput, type LadderStep, nextStep } from '../plan/ladder/ladd
 import { hasGained } from '../plan/ladder/rendering-gain.ts';
 import type { LeaseRef, Store, TaskEnd } from '../ports/store.ts';
 import type { RobotsCache } from '../robots/robots-cache.ts';
-import { credentialHeaders } from '../sessions/credential.ts';
+import { credentialHeaders, secretsOf } from '../sessions/credential.ts';
+import { requireCredentialAccess } from '../sessions/credential-access.ts';
 import { fillIn } from '../sessions/fill-in.ts';
 import type { SessionUse } from '../sessions/session-use.ts';
 import { createConsentAudit } from './consent-audit.ts';
@@ -140,6 +141,7 @@ export function createAttempts(parts: AttemptParts): Attempts {
   /** Everything that can be refused before the host is asked. */
   async function prepare(attempt: Attempt, progress: Progress): Promise<Ready | Postponed> {
     const { step, stop, session, running } = attempt;
+    if (running.refusal !== null) throw running.refusal;
     if (stop !== null) throw refusal(stop);
     const wish = proxyWishOf(running.job.options.page.proxy, session);
     const way = chooseProxyRoute(step.proxyTier, wish, hostKey, session?.sticky ?? null, means, now);
@@ -256,8 +258,13 @@ export function createAttempts(parts: AttemptParts): Attempts {
       ...(session === null ? {} : { jar: session.jar }),
     };
     const credential = session === null ? null : await means.credentials.forSession(session.session);
-    const given =
-      credential === null ? common : { ...common, personal: credentialHeaders(credential, task.atUrl) };
+    if (credential !== null) requireCredentialAccess(job.options);
+    const mayShow = credential === null || job.options.credentials === 'read';
+    const given = {
+      ...common,
+      ...(credential === null ? {} : { personal: credentialHeaders(credential, task.atUrl) }),
+      ...(mayShow ? {} : { secrets: secretsOf(credential) }),
+    };
     if (!RUNS_SCRIPTS[step.engine]) return given;
     const { actions } = render ?? {};
     return {

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../errors/registry.ts';
+import { isScrapifieError, type ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { CookieJar } from '../fetch/http/cookie-jar.ts';
 import { createCookieJar } from '../fetch/http/cookie-jar.ts';
 import { type Canonicalizer, createCanonicalizer } from '../frontier/canonical.ts';
@@ -6,6 +7,8 @@ import { compileScope, type ScopeCheck } from '../frontier/scope.ts';
 import type { JobId } from '../model/ids.ts';
 import type { Job } from '../model/job.ts';
 import type { JobStore } from '../ports/store.ts';
+import { openOptions } from '../sessions/job-secrets.ts';
+import type { Vault } from '../sessions/vault.ts';
 
 /** A job with what its tasks share while they run here. */
 export interface RunningJob {
@@ -22,6 +25,8 @@ export interface RunningJob {
   readonly whenFree: Set<() => void>;
   /** Why robots.txt could not be asked for by the job's own proxy, until a task was told. */
   proxyRouteFailure: ErrorCode | null;
+  /** Why the secrets of the job's options cannot be opened here: none of its tasks can be fetched. Null when they are open. */
+  readonly refusal: ScrapifieError | null;
   /** See ReadRequest: raised whenever URLs that were found are not kept. */
   generation: number;
 }
@@ -48,10 +53,11 @@ export function tellWaiting({ whenFree }: RunningJob): void {
   for (const tell of waiting) tell();
 }
 
-export function createRunningJobs(store: Pick<JobStore, 'getJob'>): RunningJobs {
+/** `vault` opens the secrets of stored options; jobs that are taken in by `remember` bring theirs open. */
+export function createRunningJobs(store: Pick<JobStore, 'getJob'>, vault: Vault | null = null): RunningJobs {
   const jobs = new Map<JobId, RunningJob>();
-  function keep(job: Job): RunningJob {
-    const running = open(job);
+  function keep(job: Job, refusal: ScrapifieError | null = null): RunningJob {
+    const running = open(job, refusal);
     makeRoom(jobs);
     jobs.set(job.id, running);
     return running;
@@ -64,16 +70,21 @@ export function createRunningJobs(store: Pick<JobStore, 'getJob'>): RunningJobs 
       const job = await store.getJob(id);
       const other = jobs.get(id);
       if (other !== undefined || job === null) return other ?? null;
-      return keep(job);
+      try {
+        return keep({ ...job, options: openOptions(job.options, vault, job) });
+      } catch (error) {
+        if (!isScrapifieError(error)) throw error;
+        return keep(job, error);
+      }
     },
-    remember: keep,
+    remember: (job) => void keep(job),
     forget(ids) {
       for (const id of ids) if (jobs.get(id)?.inFlight === 0) jobs.delete(id);
     },
   };
 }
 
-function open(job: Job): RunningJob {
+function open(job: Job, refusal: ScrapifieError | null): RunningJob {
   const { scope } = job.options;
   let check: ScopeCheck | null = null;
   let origins: ReadonlySet<string> | null = null;
@@ -93,6 +104,7 @@ function open(job: Job): RunningJob {
     inFlight: 0,
     whenFree: new Set(),
     proxyRouteFailure: null,
+    refusal,
     generation: 0,
   };
 }

@@ -70,6 +70,8 @@ export interface OpenStorage {
 }
 
 export interface OpenPlatform extends OpenStorage {
+  /** With the keys of the vault, wherever they come from. */
+  readonly settings: Settings;
   readonly blobs: Blobs & {
     /** Why bodies are not where they belong at the moment; null when they are. */
     degradation(): string | null;

@@ -77,6 +77,9 @@ export function loadSettings(environment: NodeJS.ProcessEnv, options: LoadOption
     ...settings,
     dataDir: resolve(options.cwd, settings.dataDir),
     ...(settings.policyFile === undefined ? {} : { policyFile: resolve(options.cwd, settings.policyFile) }),
+    ...(settings.vaultKeyPath === undefined
+      ? {}
+      : { vaultKeyPath: resolve(options.cwd, settings.vaultKeyPath) }),
   });
 }
 

@@ -1,9 +1,10 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import { PRIVATE_FOLDER } from './private-files.ts';
 
 /**
- * Makes a folder and those above it; one that is there is fine. Throws DATA_DIR_UNUSABLE. One folder at a time,
+ * Makes a folder, for this user alone, and those above it; one that is there is fine. Throws DATA_DIR_UNUSABLE. One folder at a time,
  * because Node.js' own recursive way never returns where the system makes no folders at all, such as /proc.
  */
 export function makeFolder(path: string): void {
@@ -12,7 +13,7 @@ export function makeFolder(path: string): void {
     for (let folder = path; !isThere(folder) && dirname(folder) !== folder; folder = dirname(folder)) {
       missing.push(folder);
     }
-    for (const folder of missing.reverse()) makeOne(folder);
+    for (const folder of missing.reverse()) makeOne(folder, folder === path);
     if (!statSync(path).isDirectory()) throw new Error('it is not a folder');
   } catch (error) {
     const { message } = error as Error;
@@ -26,9 +27,9 @@ function isThere(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
-function makeOne(folder: string): void {
+function makeOne(folder: string, isPrivate: boolean): void {
   try {
-    mkdirSync(folder);
+    mkdirSync(folder, isPrivate ? { mode: PRIVATE_FOLDER } : {});
   } catch (error) {
     // Another process was faster.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;

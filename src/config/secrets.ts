@@ -14,7 +14,8 @@ export function secretsOf(settings: Settings): readonly string[] {
   const keys = [apiKey, captchaKey, antiCaptchaKey, vaultKey, credentialServiceToken, llmKey].map(
     (key) => key ?? '',
   );
-  return [...new Set([...keys, ...inUrls])].filter((secret) => secret !== '');
+  const oldKeys = settings.vaultOldKeys.split(',').map((key) => key.trim());
+  return [...new Set([...keys, ...oldKeys, ...inUrls])].filter((secret) => secret !== '');
 }
 
 function decoded(text: string): string {

@@ -122,7 +122,29 @@ export const settingsSchema = z.object({
     .string()
     .regex(/^(?:[0-9a-fA-F]{64}|[A-Za-z0-9+/]{43}=)$/, 'must be 32 bytes, in hex or base64')
     .optional()
-    .describe('Key that stored credentials and sessions are encrypted with: 32 bytes in hex or base64.'),
+    .describe(
+      'Key that stored credentials, sessions and secrets of jobs are encrypted with: 32 bytes in hex or base64.',
+    ),
+  vaultOldKeys: z
+    .string()
+    .regex(
+      /^(?:(?:[0-9a-fA-F]{64}|[A-Za-z0-9+/]{43}=)\s*(?:,\s*(?!$)|$))*$/,
+      'must be keys of 32 bytes in hex or base64, separated by commas',
+    )
+    .default('')
+    .describe('Earlier vault keys, separated by commas: they open what they sealed and seal nothing.'),
+  vaultKeyPath: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'File with the vault key; without it `vault.key` in the data folder, made on the first start. With PostgreSQL it must be there.',
+    ),
+  allowPlainSecrets: bool
+    .default(false)
+    .describe(
+      'Work without a vault key: secrets are stored as they are, and those that are encrypted stay closed.',
+    ),
   credentialServiceUrl: z
     .url({ protocol: /^https$/ })
     .optional()

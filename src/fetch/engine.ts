@@ -66,6 +66,8 @@ export interface FetchRequest {
    * Only for engines that show pages.
    */
   readonly runsAlone?: boolean | undefined;
+  /** Values of stored credentials that the response must not show; see `withholdSecrets`. */
+  readonly secrets?: readonly string[] | undefined;
   /**
    * Asked right before each request is written to its connection, which may be long after `fetch` was called: false
    * ends the attempt with CANCELLED and nothing is sent.

@@ -1,11 +1,14 @@
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { AccountId, HostKey, JobId } from '../model/ids.ts';
-import type { Budgets, Job, PageOptions } from '../model/job.ts';
+import type { Budgets, CredentialAccess, Job, JobOptions, PageOptions } from '../model/job.ts';
 import { rankOf } from '../model/rank.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Queue } from '../ports/queue.ts';
 import type { HostOffer, JobQuery, Slice, Store } from '../ports/store.ts';
+import { isLimited, requireCredentialAccess } from '../sessions/credential-access.ts';
+import { sealOptions } from '../sessions/job-secrets.ts';
+import type { Vault } from '../sessions/vault.ts';
 import { createIntakeLimit } from './intake-limit.ts';
 import {
   type Consents,
@@ -30,6 +33,8 @@ export interface JobsDeps {
   readonly random: () => number;
   readonly maxQueuedUrls: number;
   readonly consents: Consents;
+  /** Seals what is secret in options before they are stored; null or left out: options are stored as they are. */
+  readonly vault?: Vault | null;
   /** Why this installation cannot do what is asked; null when it can, or when that is not known here. */
   readonly refusalOf?: (page: PageOptions) => ScrapifieError | null;
   /** Why no page can be stored at the moment: new work is refused with it; null when pages can be stored. */
@@ -42,6 +47,8 @@ export interface Given {
   /** The id the job gets, when it had to be known before; see `newId`. */
   readonly id?: JobId;
   readonly operator?: OperatorOptions;
+  /** What the job may do with stored credentials; `use` unless told. */
+  readonly credentials?: CredentialAccess;
   /** Ends the wait, never the job. */
   readonly signal?: AbortSignal;
 }
@@ -115,18 +122,35 @@ export function createJobs(deps: JobsDeps): Jobs {
     bus.publish('host.ready', { hosts: offers.map((each) => each.key) });
   }
 
-  async function accept(draft: JobDraft, accountId: AccountId, id: JobId, isUnsynced = false): Promise<Job> {
+  /** Early, for the caller's sake; the attempt looks again, because sessions come and go. */
+  async function requireAccess(options: JobOptions, accountId: AccountId): Promise<void> {
+    const { session } = options.page;
+    if (session === null || !isLimited(options)) return;
+    const stored = await store.getSession(accountId, session);
+    if (stored !== null && stored.wish.credentials !== null) requireCredentialAccess(options);
+  }
+
+  async function accept(
+    draft: JobDraft,
+    accountId: AccountId,
+    { id = newId(), credentials = 'use' }: Given,
+    isUnsynced = false,
+  ): Promise<Job> {
     const full = deps.storageRefusal?.() ?? null;
     if (full !== null) throw full;
+    const options: JobOptions = { ...draft.options, credentials };
+    await requireAccess(options, accountId);
     await limit.admit(draft.tasks.length);
-    const { kind, options, seeds, tasks, usedConsents } = draft;
+    const { kind, seeds, tasks, usedConsents } = draft;
     // Before the job: what is done by consent must not happen without a trace of it.
     if (usedConsents.length > 0) {
       const details = { consents: usedConsents, seeds: seeds.slice(0, 10) };
       await store.audit([{ at: now(), actor: accountId, action: 'consent.use', target: id, details }]);
     }
-    const job = await store.createJob({ id, accountId, kind, options, seeds }, tasks, { isUnsynced });
-    if (job.finishedAt === null) deps.onAccepted?.(job);
+    const stored = sealOptions(options, deps.vault ?? null, { id, accountId });
+    const draftedJob = { id, accountId, kind, options: stored, seeds };
+    const job = await store.createJob(draftedJob, tasks, { isUnsynced });
+    if (job.finishedAt === null) deps.onAccepted?.({ ...job, options });
     const rank = rankOf({ kind, size: tasks.length }, job.createdAt);
     const hosts = new Set<HostKey>();
     for (const task of tasks) hosts.add(task.hostKey);
@@ -146,7 +170,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     accepting.add(id);
     try {
       // The caller is answered when the page is committed, and that commit syncs the job as well.
-      const job = await accept(draft, account, id, draft.kind === 'scrape');
+      const job = await accept(draft, account, { ...given, id }, draft.kind === 'scrape');
       if (job.finishedAt !== null) wait.stop();
     } catch (error) {
       wait.stop();
@@ -177,13 +201,13 @@ export function createJobs(deps: JobsDeps): Jobs {
     read,
     get,
     scrape: async (request, account, given = {}) =>
-      accept(possible(draftScrape(request, consents, given.operator)), account, given.id ?? newId()),
+      accept(possible(draftScrape(request, consents, given.operator)), account, given),
     batch: async (request, account, given = {}) =>
-      accept(possible(draftBatch(request, consents, given.operator)), account, given.id ?? newId()),
+      accept(possible(draftBatch(request, consents, given.operator)), account, given),
     crawl: async (request, account, given = {}) =>
-      accept(possible(draftCrawl(request, consents, given.operator)), account, given.id ?? newId()),
+      accept(possible(draftCrawl(request, consents, given.operator)), account, given),
     map: async (request, account, given = {}) =>
-      accept(possible(draftMap(request, consents, given.operator)), account, given.id ?? newId()),
+      accept(possible(draftMap(request, consents, given.operator)), account, given),
 
     async scrapeNow(request, account, given = {}) {
       const draft = possible(draftScrape(request, consents, given.operator));

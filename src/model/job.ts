@@ -91,7 +91,17 @@ export interface JobOptions {
   readonly isOperated: boolean;
   /** Overrides of the per-host rate by the person who runs the command. Null: policy decides. */
   readonly hostRatePerSecond: number | 'unlimited' | null;
+  /**
+   * Whether the key that made the job may use stored credentials, and whether it may also see what they give access to.
+   * Missing in jobs of earlier versions: `use`.
+   */
+  readonly credentials?: CredentialAccess | undefined;
+  /** Only as stored: the secrets of `page`, sealed by the vault, in base64. The fields themselves are hidden then. */
+  readonly sealed?: string | undefined;
 }
+
+/** none: no session with credentials. use: pages are fetched with them and give nothing secret. read: everything. */
+export type CredentialAccess = 'none' | 'use' | 'read';
 
 export interface NewJob {
   readonly id: JobId;

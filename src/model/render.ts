@@ -1,3 +1,5 @@
+import type { CredentialHosts } from './credential-hosts.ts';
+
 /** What can be wanted of a page that a browser shows, and what comes of it. Plain data: it is stored and sent. */
 
 /** What is to be done on a page beyond loading it. What is left out costs nothing. */
@@ -59,7 +61,13 @@ interface Timed {
 
 export type RenderAction =
   | ({ readonly type: 'click'; readonly selector: string } & Timed)
-  | ({ readonly type: 'type'; readonly selector: string; readonly text: string } & Timed)
+  | ({
+      readonly type: 'type';
+      readonly selector: string;
+      readonly text: string;
+      /** The text holds stored credentials. Set by the program alone, never by a request. */
+      readonly fill?: FillGuard | undefined;
+    } & Timed)
   | ({ readonly type: 'press'; readonly key: string; readonly selector?: string | undefined } & Timed)
   | ({ readonly type: 'select'; readonly selector: string; readonly value: string } & Timed)
   | ({
@@ -75,6 +83,12 @@ export type RenderAction =
     } & Timed)
   | ({ readonly type: 'evaluate'; readonly script: string } & Timed)
   | ({ readonly type: 'screenshot' } & ScreenshotOptions & Timed);
+
+/** Text with stored credentials is put only into a field whose frame is on one of the hosts. */
+export interface FillGuard extends CredentialHosts {
+  /** A password is among it: it is put only into a field for passwords, which stays masked in pictures. */
+  readonly isPassword: boolean;
+}
 
 export interface ScreenshotOptions {
   readonly fullPage?: boolean | undefined;

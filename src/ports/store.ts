@@ -6,6 +6,7 @@ import type { Budgets, Job, JobKind, JobStatus, NewJob } from '../model/job.ts';
 import type { NewPage, Page } from '../model/page.ts';
 import type { LedgerEntry, NewTask, Task, TaskState } from '../model/task.ts';
 import type { ReferenceStore } from './reference-store.ts';
+import type { SecretStore } from './secret-store.ts';
 import type { SessionStore } from './session-store.ts';
 
 /**
@@ -30,7 +31,14 @@ import type { SessionStore } from './session-store.ts';
  * A completion may leave out URLs that the store is known to have only where that was learned in the incarnation of its
  * lease: then the store is either that incarnation still, or refuses the completion, and the page is fetched again.
  */
-export interface Store extends JobStore, HostStore, LedgerStore, AccountStore, SessionStore, ReferenceStore {
+export interface Store
+  extends JobStore,
+    HostStore,
+    LedgerStore,
+    AccountStore,
+    SessionStore,
+    SecretStore,
+    ReferenceStore {
   /** Brings the schema up to date; safe to call by many at once. Throws SCHEMA_TOO_NEW, DATABASE_CORRUPT. */
   migrate(): Promise<{ from: number; to: number }>;
   /** The store's own time: all who share it go by this clock, because their machines' may differ. */
@@ -316,7 +324,11 @@ export interface NewKey {
   readonly expiresAt: number | null;
 }
 
-export type KeyScope = 'read' | 'write' | 'admin';
+/**
+ * read: look at jobs. write: also create and change them. credentials: use stored credentials. credentials:read: also see
+ * what pages give that were fetched with them. admin: everything but credentials:read.
+ */
+export type KeyScope = 'read' | 'write' | 'credentials' | 'credentials:read' | 'admin';
 
 export interface ApiKey extends NewKey {
   readonly revokedAt: number | null;

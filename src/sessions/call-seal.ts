@@ -7,8 +7,8 @@ import { createVault, type VaultPlace } from './vault.ts';
 const PLACE: VaultPlace = { kind: 'call', accountId: '' as AccountId, name: 'render' };
 
 /** Seals what render workers are asked, by the key of the settings; null where there is none. */
-export function createCallSeal(vaultKey: string | undefined): CallSeal | null {
-  const vault = createVault(vaultKey);
+export function createCallSeal(vaultKey: string | undefined, oldKeys = ''): CallSeal | null {
+  const vault = createVault(vaultKey, oldKeys);
   if (vault === null) return null;
   return {
     seal: (plain) => vault.seal(plain, PLACE),

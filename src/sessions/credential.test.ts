@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { isFor } from '../model/credential-hosts.ts';
 import type { RenderAction } from '../model/render.ts';
-import { type Credential, credentialHeaders, credentialSchema, isFor } from './credential.ts';
+import { type Credential, credentialHeaders, credentialSchema } from './credential.ts';
 import { fillIn } from './fill-in.ts';
 
 const hosts = ['shop.example', '*.shop.example', '127.0.0.1:8080'];
@@ -10,7 +11,7 @@ const LOGIN: Credential = { kind: 'login', hosts, username: 'ann', password: 'pa
 describe('a credential', () => {
   it.each([
     ['https://shop.example/login', true],
-    ['http://shop.example/', true],
+    ['http://shop.example/', false],
     ['https://SHOP.example./', true],
     ['https://a.b.shop.example/', true],
     ['http://127.0.0.1:8080/x', true],
@@ -23,6 +24,12 @@ describe('a credential', () => {
     ['no url', false],
   ])('for its hosts is sent to %s: %s', (url, expected) => {
     expect(isFor({ hosts }, url)).toBe(expected);
+  });
+
+  it('is sent by http where that was asked for, and to this machine', () => {
+    expect(isFor({ hosts, allowHttp: true }, 'http://shop.example/')).toBe(true);
+    expect(isFor({ hosts: ['localhost'] }, 'http://localhost/')).toBe(true);
+    expect(isFor({ hosts, allowHttp: true }, 'ftp://shop.example/')).toBe(false);
   });
 
   it('is sent to no host that it does not name', () => {
@@ -84,6 +91,11 @@ describe('a credential', () => {
 describe('filling in', () => {
   const type = (text: string): RenderAction => ({ type: 'type', selector: '#x', text });
   const URL_THERE = 'https://shop.example/login';
+  /** With the hosts, so that the frame of the field can be looked at. */
+  const filled = (text: string, isPassword: boolean): RenderAction => ({
+    ...type(text),
+    ...{ fill: { hosts, allowHttp: undefined, isPassword } },
+  });
 
   it('puts user name and password where they are asked for, and nowhere else', () => {
     const actions: RenderAction[] = [
@@ -94,9 +106,9 @@ describe('filling in', () => {
       { type: 'evaluate', script: '"{{password}}"' },
     ];
     expect(fillIn(actions, LOGIN, URL_THERE)).toEqual([
-      type('ann'),
-      type('pa$$&-word!'),
-      type('ann/pa$$&-word'),
+      filled('ann', false),
+      filled('pa$$&-word!', true),
+      filled('ann/pa$$&-word', true),
       type('{{token}} {username}'),
       { type: 'evaluate', script: '"{{password}}"' },
     ]);
@@ -107,7 +119,7 @@ describe('filling in', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), (password) => {
         const [action] = fillIn([type('{{password}}')], { ...LOGIN, password }, URL_THERE);
-        expect(action).toEqual(type(password));
+        expect(action).toEqual(filled(password, true));
       }),
     );
   });
@@ -116,6 +128,7 @@ describe('filling in', () => {
     [null, URL_THERE, /no credentials/],
     [{ kind: 'bearer', hosts, token: 'very-secret' } as Credential, URL_THERE, /"bearer"/],
     [LOGIN, 'https://evil.example/', /not for evil\.example/],
+    [LOGIN, 'http://shop.example/login', /by https only/],
   ])('refuses what it cannot do, names the step and tells no secret', (credential, url, message) => {
     const actions = [type('hello'), type('{{password}}')];
     expect(() => fillIn(actions, credential, url)).toThrow(message);

@@ -1,6 +1,7 @@
 import { getPublicSuffix } from 'tldts';
 import { z } from 'zod';
 import { FORBIDDEN_HEADERS } from '../fetch/http/request-headers.ts';
+import { isFor } from '../model/credential-hosts.ts';
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
 /** Visible ASCII, spaces and tabs: nothing that could end a header. */
@@ -27,6 +28,11 @@ const hosts = z
     'The only hosts it is ever sent to: `example.com`, `example.com:8443`, or `*.example.com` for all below it.',
   );
 
+const allowHttp = z
+  .boolean()
+  .optional()
+  .describe('Send it by unencrypted `http://` too, where everybody on the way can read it.');
+
 const pairs = (value: RegExp, refuse: (name: string) => string | null) =>
   z.record(z.string(), z.string()).superRefine((given, context) => {
     const entries = Object.entries(given);
@@ -50,23 +56,27 @@ export const credentialSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('login').describe('For a form: `{{username}}` and `{{password}}` in `type` actions.'),
     hosts,
+    allowHttp,
     username,
     password,
   }),
   z.strictObject({
     kind: z.literal('basic').describe('HTTP Basic authentication.'),
     hosts,
+    allowHttp,
     username: username.refine((text) => !text.includes(':'), 'A user name of HTTP Basic has no colon.'),
     password,
   }),
   z.strictObject({
     kind: z.literal('bearer').describe('`Authorization: Bearer …`.'),
     hosts,
+    allowHttp,
     token: z.string().regex(TOKEN, 'A token is visible ASCII without spaces.'),
   }),
   z.strictObject({
     kind: z.literal('headers').describe('Any request headers.'),
     hosts,
+    allowHttp,
     headers: pairs(HEADER_VALUE, (name) => {
       if (name === 'cookie') return 'Use the kind `cookies` instead.';
       return FORBIDDEN_HEADERS.has(name) ? 'The engine sets this header itself.' : null;
@@ -75,6 +85,7 @@ export const credentialSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('cookies').describe('Cookies by name.'),
     hosts,
+    allowHttp,
     cookies: pairs(COOKIE_VALUE, () => null),
   }),
 ]);
@@ -116,10 +127,22 @@ export function credentialHeaders(credential: Credential | null, url: string): C
   }
 }
 
-/** Whether it may be sent there. A port that is not the scheme's own must be named. */
-export function isFor({ hosts: allowed }: Pick<Credential, 'hosts'>, url: string): boolean {
-  const host = URL.parse(url)?.host.replace(/\.(?=:|$)/, '') ?? '';
-  return allowed.some((entry) => (entry.startsWith('*.') ? host.endsWith(entry.slice(1)) : host === entry));
+/** What of it must not be seen by those who only use it. A user name is no secret: pages greet people by it. */
+export function secretsOf(credential: Credential): readonly string[] {
+  switch (credential.kind) {
+    case 'basic': {
+      const { username, password } = credential;
+      return [password, Buffer.from(`${username}:${password}`).toString('base64')];
+    }
+    case 'login':
+      return [credential.password];
+    case 'bearer':
+      return [credential.token];
+    case 'headers':
+      return Object.values(credential.headers);
+    case 'cookies':
+      return Object.values(credential.cookies);
+  }
 }
 
 function hostProblem(entry: string): string | null {

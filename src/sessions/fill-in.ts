@@ -1,13 +1,15 @@
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import { type CredentialHosts, isFor, notFor } from '../model/credential-hosts.ts';
 import type { RenderAction } from '../model/render.ts';
-import { type Credential, isFor } from './credential.ts';
+import type { Credential } from './credential.ts';
 
 const BLANK = /\{\{\s*(?:credentials\.)?(username|password)\s*\}\}/g;
 
 /**
  * Puts user name and password in place of `{{username}}` and `{{password}}` in what is to be typed: right before the
  * page is shown, so that no job, queue or log ever holds them. Throws UNSUPPORTED_OPTION, which names the step, when
- * there is nothing to put in or the page is on a host that the credential is not for.
+ * there is nothing to put in or the page is on a host that the credential is not for. The frame of the field is looked at
+ * when the text is put in, by the hosts that go along.
  */
 export function fillIn(
   actions: readonly RenderAction[],
@@ -17,12 +19,18 @@ export function fillIn(
   return actions.map((action, index) => {
     if (action.type !== 'type' || action.text.search(BLANK) === -1) return action;
     const login = loginFor(credential, url, `actions.${index}`);
+    let isPassword = false;
     // By a function: what is put in is no pattern.
-    return { ...action, text: action.text.replace(BLANK, (_, field: keyof Login) => login[field]) };
+    const text = action.text.replace(BLANK, (_, field: 'username' | 'password') => {
+      isPassword ||= field === 'password';
+      return login[field];
+    });
+    const { hosts, allowHttp } = login;
+    return { ...action, text, fill: { hosts, allowHttp, isPassword } };
   });
 }
 
-interface Login {
+interface Login extends CredentialHosts {
   readonly username: string;
   readonly password: string;
 }
@@ -35,8 +43,7 @@ function loginFor(credential: Credential | null, url: string, step: string): Log
     throw refusal(step, `credentials of the kind "${credential.kind}" have no user name and password`);
   }
   if (!isFor(credential, url)) {
-    const host = URL.parse(url)?.host ?? '';
-    throw refusal(step, `the credentials are for ${credential.hosts.join(', ')} and not for ${host}`);
+    throw refusal(step, notFor(credential, url));
   }
   return credential;
 }

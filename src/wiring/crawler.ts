@@ -16,6 +16,7 @@ import type { Bus } from '../ports/bus.ts';
 import type { Queue } from '../ports/queue.ts';
 import type { Store } from '../ports/store.ts';
 import { createRobotsCache } from '../robots/robots-cache.ts';
+import type { Vault } from '../sessions/vault.ts';
 import { PAGE_THREAD, threadsFor } from './open-extractor.ts';
 import type { OpenFetchResources } from './open-fetch-resources.ts';
 import { readerWithLlm } from './open-llm.ts';
@@ -36,6 +37,8 @@ export interface Crawler {
 export interface CrawlerParts {
   readonly settings: Settings;
   readonly store: Store;
+  /** Opens the secrets of jobs. */
+  readonly vault: Vault | null;
   readonly queue: Queue;
   readonly bus: Bus;
   readonly policies: () => Policies;
@@ -71,7 +74,7 @@ export function createCrawler(parts: CrawlerParts): Crawler {
         : logger.error(reason, 'page bodies cannot be stored: fetching is suspended'),
   });
   const reader = readerWithLlm(threads, settings);
-  const running = createRunningJobs(store);
+  const running = createRunningJobs(store, parts.vault);
   const pageListeners: ((pages: readonly Page[]) => void)[] = [];
   const slots = createSlots(settings.maxConcurrency, means.budget);
   const ledger = createLedger({

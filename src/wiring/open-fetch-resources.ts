@@ -7,6 +7,7 @@ import { createWebEngine } from '../fetch/impersonate/web-engine.ts';
 import { withOwnPages } from '../fetch/own-pages.ts';
 import { proxyEndpointFromUrl } from '../fetch/proxy/own-proxy.ts';
 import { userAgentFor } from '../fetch/user-agent.ts';
+import { withholdSecrets } from '../fetch/withheld-secrets.ts';
 import { ENGINE_NAMES, type EngineName } from '../model/attempt.ts';
 import type { Logger } from '../observe/logger.ts';
 import { createIdentities } from '../plan/identity/identities.ts';
@@ -71,12 +72,14 @@ export function openFetchResources(parts: FetchResourcesParts): OpenFetchResourc
   const { settings, queue, blobs, transit, logger, now, ownPages } = parts;
   const { allowPrivate, contact, flaresolverrUrl, captchaKey, antiCaptchaKey } = settings;
   const userAgent = userAgentFor(VERSION, contact ?? null);
-  const web = withOwnPages(createWebEngine({ userAgent, allowPrivate }), {
+  const web = withOwnPages(withholdSecrets(createWebEngine({ userAgent, allowPrivate })), {
     urls: ownPages,
     open: () => createWebEngine({ userAgent, allowPrivate: true }),
   });
   const flaresolverr =
-    flaresolverrUrl === undefined ? null : createFlareSolverrEngine({ url: flaresolverrUrl, allowPrivate });
+    flaresolverrUrl === undefined
+      ? null
+      : withholdSecrets(createFlareSolverrEngine({ url: flaresolverrUrl, allowPrivate }));
   const proxies = openProxies(settings, userAgent, now);
   const renderers = openRenderers({ settings, queue, blobs, transit, logger });
   const identities = createIdentities(() => renderers.browserVersion);

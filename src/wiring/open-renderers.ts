@@ -95,7 +95,7 @@ const NAMES: readonly RenderName[] = ['browser', 'stealth'];
 const LOOK_AGAIN_MS = 3_000;
 
 function remoteRenderers({ settings, queue, blobs }: RenderersParts, transit: Blobs): Renderers {
-  const seal = createCallSeal(settings.vaultKey);
+  const seal = createCallSeal(settings.vaultKey, settings.vaultOldKeys);
   const calls = sealCalls(queue, seal);
   const parcels = createParcels(transit, seal);
   const engines: Readonly<Record<RenderName, RemoteEngine>> = {

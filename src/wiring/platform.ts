@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { watchStore } from '../api/store-watch.ts';
 import { makeFolder } from '../config/make-folder.ts';
+import { tightenFolder } from '../config/private-files.ts';
 import type { Settings } from '../config/settings.ts';
+import { keyFileOf, readVaultKeys, withVaultKeys } from '../config/vault-keys.ts';
 import { lockFolder } from '../drivers/store-sqlite/folder-lock.ts';
 import type { BrowserHealth } from '../fetch/browser/pool/pool-health.ts';
 import { type BlobSweepParts, sweepBlobs } from '../jobs/blob-sweep.ts';
@@ -110,12 +113,12 @@ export const SHIPPED_POLICY = fileURLToPath(new URL('../../policies/default.yaml
 const CLOSE_MS = 3_000;
 
 export async function openPlatform(options: PlatformOptions): Promise<Platform> {
-  const { settings, logger, metrics, ownPages = () => [] } = options;
+  const { settings: given, logger, metrics, ownPages = () => [] } = options;
   const steady = createSteadyClock();
-  refuseWrongMix(settings);
-  const filePolicies = loadPolicyFile(settings.policyFile ?? SHIPPED_POLICY);
-  const duties = DUTIES[settings.role];
-  const isShared = settings.databaseUrl !== undefined;
+  refuseWrongMix(given);
+  const filePolicies = loadPolicyFile(given.policyFile ?? SHIPPED_POLICY);
+  const duties = DUTIES[given.role];
+  const isShared = given.databaseUrl !== undefined;
   const owner = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`;
   /** What is open, also when opening fails half-way: first its users are closed, then the places they use. */
   const closers: Record<'users' | 'places', (() => unknown)[]> = { users: [], places: [] };
@@ -131,21 +134,32 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
 
   try {
     if (!isShared) {
-      makeFolder(settings.dataDir);
-      unlockFolder = lockFolder(settings.dataDir);
+      makeFolder(given.dataDir);
+      unlockFolder = lockFolder(given.dataDir);
     }
     const store = await openStore(
-      settings,
+      given,
       (error) => logger.warn({ err: error }, 'the store had a trouble'),
       steady.now,
     );
     closers.places.push(() => store.close());
+    const hadKey = readVaultKeys(given).vaultKey !== undefined;
+    const settings = await withVaultKeys(given, () => store.hasSealed());
+    if (!hadKey && settings.vaultKey !== undefined) {
+      const details = { path: keyFileOf(given) };
+      logger.info(details, 'vault: a key was made; keep a copy of it, apart from copies of the data folder');
+    }
     const blobs = await openBlobs(settings, {
       isFirst: true,
       onAway: (error) => logger.warn({ err: error }, 'the object store is away: bodies are kept elsewhere'),
       onReturn: () => logger.info('the object store is back'),
     });
     closers.places.push(() => blobs.close());
+    if (existsSync(settings.dataDir)) {
+      for (const problem of tightenFolder(settings.dataDir)) {
+        logger.warn({ problem }, 'data folder: other users of this machine may read it');
+      }
+    }
     // Only a queue that other processes share leads to one that renders elsewhere.
     const transit = settings.redisUrl === undefined ? null : await openTransit(settings);
     closers.places.push(() => transit?.close());
@@ -172,6 +186,7 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
         ? createCrawler({
             settings,
             store,
+            vault: accounts.vault,
             queue,
             bus,
             policies: policies.current,
@@ -222,6 +237,7 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
     );
     const jobs = createJobs({
       store: front,
+      vault: accounts.vault,
       blobs,
       bus,
       queue,

@@ -13,6 +13,7 @@ import type { Engine } from '../fetch/engine.ts';
 import type { RenderName } from '../fetch/remote/render-message.ts';
 import { createStealthEngine } from '../fetch/stealth/stealth-engine.ts';
 import { userAgentFor } from '../fetch/user-agent.ts';
+import { withholdSecrets } from '../fetch/withheld-secrets.ts';
 import type { BrowserFigures } from '../observe/metrics.ts';
 import type { CaptchaSolver } from '../ports/captcha.ts';
 import { VERSION } from '../version.ts';
@@ -88,7 +89,7 @@ export function createRenderEngines(options: RenderEnginesOptions): RenderEngine
 
   return {
     engine(name) {
-      const engine = made.get(name) ?? makers[name]();
+      const engine = made.get(name) ?? withholdSecrets(makers[name]());
       made.set(name, engine);
       return engine;
     },

@@ -33,7 +33,7 @@ export interface RendererParts {
 
 export function createRenderer(parts: RendererParts): Renderer {
   const { name, settings, queue, blobs, transit, logger } = parts;
-  const seal = createCallSeal(settings.vaultKey);
+  const seal = createCallSeal(settings.vaultKey, settings.vaultOldKeys);
   const browsers = openBrowsers(settings, logger);
   let answering: Consumer | null = null;
   let changing: Promise<void> = Promise.resolve();

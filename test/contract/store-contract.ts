@@ -14,6 +14,7 @@ import { optOutContract } from './store/opt-out-contract.ts';
 import { pagingContract } from './store/paging-contract.ts';
 import { propertiesContract } from './store/properties-contract.ts';
 import { referencesContract } from './store/references-contract.ts';
+import { secretsContract } from './store/secrets-contract.ts';
 import { sessionsContract } from './store/sessions-contract.ts';
 import { survivalContract } from './store/survival-contract.ts';
 import type { TimedStore } from './store/timed-store.ts';
@@ -36,6 +37,7 @@ export function storeContract(
     accountsContract(holds);
     sessionsContract(holds);
     credentialsContract(holds);
+    secretsContract(holds);
     hostileContract(holds);
     referencesContract(holds);
     survivalContract(holds);

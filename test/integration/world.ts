@@ -65,6 +65,8 @@ export interface ScraperOptions {
 
 /** Fast enough for tests about something else than speed. */
 export const QUICK_POLICY = 'default: { rate: unlimited, concurrency: 8 }\n';
+/** Processes that share a database make no key themselves. */
+export const FLEET_VAULT_KEY = 'f1'.repeat(32);
 const WAIT_MS = 60_000;
 
 export async function openScraper(options: ScraperOptions = {}): Promise<Scraper> {
@@ -76,6 +78,7 @@ export async function openScraper(options: ScraperOptions = {}): Promise<Scraper
   const settings: Settings = {
     ...settingsSchema.parse({ dataDir, allowPrivate: true, extractThreads: 1, drainMs: 5_000 }),
     ...place?.settings,
+    ...(place == null ? {} : { vaultKey: FLEET_VAULT_KEY }),
     ...(options.policy === undefined ? {} : { policyFile }),
     ...options.settings,
   };

@@ -120,6 +120,7 @@ export async function openPlatform(
     ...settingsSchema.parse({}),
     dataDir: folder,
     logLevel: 'info',
+    vaultKey: 'd4'.repeat(32),
     // Properties send more wrong keys in a minute than an honest client does.
     failedLoginsPerMinute: 1_000_000,
     ...given,

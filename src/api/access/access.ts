@@ -3,6 +3,7 @@ import { addressTest } from '../../config/address-list.ts';
 import type { Settings } from '../../config/settings.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { AccountId } from '../../model/ids.ts';
+import type { Job } from '../../model/job.ts';
 import type { Limits } from '../../ports/limits.ts';
 import type { ApiKey, KeyScope } from '../../ports/store.ts';
 import type { App } from '../app.ts';
@@ -112,6 +113,16 @@ function secretOf({ headers }: FastifyRequest): string | null {
 function isForwardedByStranger({ ip, socket, headers }: FastifyRequest): boolean {
   const isForwarded = headers.forwarded !== undefined || headers['x-forwarded-for'] !== undefined;
   return isForwarded && ip === socket.remoteAddress;
+}
+
+/** Pages of a job that could read stored credentials are for keys that may read them, too. */
+export function requireReadable(key: ApiKey, { options }: Pick<Job, 'options'>): void {
+  const isPrivate = options.credentials === 'read' && options.page.session !== null;
+  if (!isPrivate || allows(key.scopes, 'credentials:read')) return;
+  throw new ScrapifieError(
+    'FORBIDDEN',
+    'The job may show what stored credentials give access to: this API key lacks the scope "credentials:read".',
+  );
 }
 
 /** On routes that need a key there always is one. */

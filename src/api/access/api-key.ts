@@ -1,6 +1,7 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto';
 import type { Settings } from '../../config/settings.ts';
 import type { AccountId, KeyId } from '../../model/ids.ts';
+import type { CredentialAccess } from '../../model/job.ts';
 import type { AccountStore, ApiKey, KeyScope, NewKey } from '../../ports/store.ts';
 
 const SECRET_BYTES = 32;
@@ -38,10 +39,22 @@ export function newKey(accountId: AccountId, secret: string, wish: KeyWish, now:
 export const isUsable = (key: ApiKey, now: number) =>
   key.revokedAt === null && (key.expiresAt === null || key.expiresAt > now);
 
-/** admin may do everything, write may also read. */
+/**
+ * admin may do everything but see what stored credentials give access to, which has to be named; write may also read, and
+ * credentials:read may also use credentials.
+ */
 export function allows(scopes: readonly KeyScope[], needed: KeyScope): boolean {
-  if (scopes.includes('admin') || scopes.includes(needed)) return true;
+  if (scopes.includes(needed)) return true;
+  if (needed === 'credentials:read') return false;
+  if (scopes.includes('admin')) return true;
+  if (needed === 'credentials') return scopes.includes('credentials:read');
   return needed === 'read' && scopes.includes('write');
+}
+
+/** What jobs of this key may do with stored credentials. */
+export function credentialAccessOf({ scopes }: Pick<ApiKey, 'scopes'>): CredentialAccess {
+  if (allows(scopes, 'credentials:read')) return 'read';
+  return allows(scopes, 'credentials') ? 'use' : 'none';
 }
 
 /**

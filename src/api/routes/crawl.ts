@@ -1,5 +1,6 @@
 import { crawlRequestSchema } from '../../jobs/job-request.ts';
-import { accountOf } from '../access/access.ts';
+import { keyOf } from '../access/access.ts';
+import { credentialAccessOf } from '../access/api-key.ts';
 import type { App, RouteDeps } from '../app.ts';
 import { answers, success } from '../http/envelope.ts';
 import { acceptedSchema, acceptedView } from '../views/job-view.ts';
@@ -16,8 +17,12 @@ export function addCrawlRoutes(app: App, { jobs, idempotency }: RouteDeps): void
       response: answers({ 202: acceptedSchema }),
     },
     async handler(request, reply) {
-      const account = accountOf(request);
-      const job = await idempotency.once(request, reply, (id) => jobs.crawl(request.body, account, { id }));
+      const key = keyOf(request);
+      const { accountId: account } = key;
+      const credentials = credentialAccessOf(key);
+      const job = await idempotency.once(request, reply, (id) =>
+        jobs.crawl(request.body, account, { credentials, id }),
+      );
       reply.code(202).header('location', `/v1/jobs/${job.id}`);
       return success(acceptedView(job));
     },

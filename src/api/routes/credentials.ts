@@ -3,7 +3,7 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { credentialSchema as secretSchema } from '../../sessions/credential.ts';
 import { createCredentials } from '../../sessions/credentials.ts';
 import { NAME, NAME_RULE } from '../../sessions/names.ts';
-import { createVault } from '../../sessions/vault.ts';
+import { openVault } from '../../sessions/vault.ts';
 import { accountOf, keyOf } from '../access/access.ts';
 import type { App, RouteDeps } from '../app.ts';
 import { answers, success } from '../http/envelope.ts';
@@ -17,7 +17,7 @@ const credentialParams = z.strictObject({
 export function addCredentialRoutes(app: App, { store, settings, now }: RouteDeps): void {
   const credentials = createCredentials({
     store,
-    vault: createVault(settings.vaultKey),
+    vault: openVault(settings),
     service: null,
     now,
   });

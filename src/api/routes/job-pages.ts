@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { invalidRequest } from '../../jobs/invalid-request.ts';
-import { accountOf } from '../access/access.ts';
+import { accountOf, keyOf, requireReadable } from '../access/access.ts';
 import type { App, RouteDeps } from '../app.ts';
 import { answers, success } from '../http/envelope.ts';
 import { sendNdjson, wantsNdjson } from '../http/ndjson.ts';
@@ -32,6 +32,7 @@ export function addJobPageRoutes(app: App, { jobs }: RouteDeps): void {
     async handler(request, reply) {
       const { state, limit, cursor } = request.query;
       const job = await jobs.get(request.params.id, accountOf(request));
+      requireReadable(keyOf(request), job);
       const origin = originOf(request);
       if (wantsNdjson(request)) {
         refuseCursor(cursor);
@@ -56,6 +57,7 @@ export function addJobPageRoutes(app: App, { jobs }: RouteDeps): void {
     async handler(request) {
       const { state, limit } = request.query;
       const job = await jobs.get(request.params.id, accountOf(request));
+      requireReadable(keyOf(request), job);
       const cursor = unwrapCursor('errors', request.query.cursor);
       return success(listAnswer('errors', await jobs.read.errors(job, { state, limit, cursor }), same));
     },
@@ -76,6 +78,7 @@ export function addJobPageRoutes(app: App, { jobs }: RouteDeps): void {
     async handler(request, reply) {
       const { state, limit, cursor } = request.query;
       const job = await jobs.get(request.params.id, accountOf(request));
+      requireReadable(keyOf(request), job);
       if (wantsNdjson(request)) {
         refuseCursor(cursor);
         return sendNdjson(reply, jobs.read.eachUrl(job, state));

@@ -8,7 +8,13 @@ import { isUsable, newKey, newSecret } from '../access/api-key.ts';
 import type { App, RouteDeps } from '../app.ts';
 import { answers, success } from '../http/envelope.ts';
 
-const SCOPES = ['read', 'write', 'admin'] as const satisfies readonly KeyScope[];
+const SCOPES = [
+  'read',
+  'write',
+  'credentials',
+  'credentials:read',
+  'admin',
+] as const satisfies readonly KeyScope[];
 const time = z.iso.datetime();
 
 const keyFields = {
@@ -74,7 +80,9 @@ export function addKeyRoutes(app: App, { store, keys, now }: RouteDeps): void {
             .array(z.enum(SCOPES))
             .min(1)
             .default(['read', 'write'])
-            .describe('read: look at jobs. write: also create and change them. admin: everything.'),
+            .describe(
+              'read: look at jobs. write: also create and change them. credentials: use sessions that log in with stored credentials. credentials:read: also see what pages show of them. admin: everything but credentials:read.',
+            ),
           ratePerMinute: z.number().int().min(1).max(100_000_000).nullable().default(null),
           expiresAt: z.iso
             .datetime({ offset: true })

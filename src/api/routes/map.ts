@@ -1,5 +1,6 @@
 import { mapRequestSchema } from '../../jobs/job-request.ts';
-import { accountOf } from '../access/access.ts';
+import { keyOf } from '../access/access.ts';
+import { credentialAccessOf } from '../access/api-key.ts';
 import type { App, RouteDeps } from '../app.ts';
 import { clientGone } from '../http/client-gone.ts';
 import { answers, success } from '../http/envelope.ts';
@@ -19,12 +20,16 @@ export function addMapRoutes(app: App, { jobs, idempotency }: RouteDeps): void {
       response: answers({ 200: mapSchema, 202: acceptedSchema }),
     },
     async handler(request, reply) {
-      const account = accountOf(request);
+      const key = keyOf(request);
+      const { accountId: account } = key;
+      const credentials = credentialAccessOf(key);
       const { body } = request;
       if (!body.async && idempotency.keyOf(request) === null) {
-        return success(await jobs.mapNow(body, account, { signal: clientGone(reply) }));
+        return success(await jobs.mapNow(body, account, { credentials, signal: clientGone(reply) }));
       }
-      const job = await idempotency.once(request, reply, (id) => jobs.map(body, account, { id }));
+      const job = await idempotency.once(request, reply, (id) =>
+        jobs.map(body, account, { credentials, id }),
+      );
       if (body.async) {
         reply.code(202).header('location', `/v1/jobs/${job.id}`);
         return success(acceptedView(job));

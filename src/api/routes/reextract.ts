@@ -1,6 +1,6 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { reextractRequestSchema } from '../../jobs/extraction-request.ts';
-import { accountOf } from '../access/access.ts';
+import { accountOf, keyOf, requireReadable } from '../access/access.ts';
 import type { App, RouteDeps } from '../app.ts';
 import { answers } from '../http/envelope.ts';
 import { NDJSON, sendNdjson } from '../http/ndjson.ts';
@@ -42,6 +42,7 @@ export function addReextractRoutes(app: App, { jobs, store, blobs, extraction }:
     },
     async handler(request, reply) {
       const job = await jobs.get(request.params.id, accountOf(request));
+      requireReadable(keyOf(request), job);
       if (running >= MOST_AT_ONCE) {
         throw new ScrapifieError('QUEUE_FULL', `${MOST_AT_ONCE} jobs are being read again already.`);
       }

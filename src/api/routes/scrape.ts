@@ -1,6 +1,7 @@
 import { scrapeRequestSchema } from '../../jobs/job-request.ts';
 import { patienceFor } from '../../jobs/jobs.ts';
-import { accountOf } from '../access/access.ts';
+import { keyOf, requireReadable } from '../access/access.ts';
+import { credentialAccessOf } from '../access/api-key.ts';
 import type { App, RouteDeps } from '../app.ts';
 import { clientGone } from '../http/client-gone.ts';
 import { answers, success } from '../http/envelope.ts';
@@ -24,18 +25,23 @@ export function addScrapeRoutes(app: App, { jobs, idempotency }: RouteDeps): voi
       response: answers({ 200: scrapeSchema, 202: acceptedSchema }),
     },
     async handler(request, reply) {
-      const account = accountOf(request);
+      const key = keyOf(request);
+      const { accountId: account } = key;
+      const credentials = credentialAccessOf(key);
       const { body } = request;
       // The usual case goes straight through: no look at the store but the job's creation and the page's reading.
       if (!body.async && idempotency.keyOf(request) === null) {
-        const result = await jobs.scrapeNow(body, account, { signal: clientGone(reply) });
+        const result = await jobs.scrapeNow(body, account, { credentials, signal: clientGone(reply) });
         return success(withOrigin(result, originOf(request)));
       }
-      const job = await idempotency.once(request, reply, (id) => jobs.scrape(body, account, { id }));
+      const job = await idempotency.once(request, reply, (id) =>
+        jobs.scrape(body, account, { credentials, id }),
+      );
       if (body.async) {
         reply.code(202).header('location', `/v1/jobs/${job.id}`);
         return success(acceptedView(job));
       }
+      requireReadable(key, job);
       await jobs.waitFor(job.id, patienceFor(job.options.page), clientGone(reply));
       const result = await jobs.read.scraped(job.id, job.options.page);
       return success(withOrigin(result, originOf(request)));

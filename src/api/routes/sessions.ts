@@ -6,8 +6,9 @@ import { PROXY_TIERS } from '../../model/proxy.ts';
 import { countryCode } from '../../plan/proxies/country.ts';
 import { NAME, NAME_RULE } from '../../sessions/names.ts';
 import { createSessions } from '../../sessions/sessions.ts';
-import { createVault } from '../../sessions/vault.ts';
+import { openVault } from '../../sessions/vault.ts';
 import { accountOf, keyOf } from '../access/access.ts';
+import { allows } from '../access/api-key.ts';
 import type { App, RouteDeps } from '../app.ts';
 import { answers, success } from '../http/envelope.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
@@ -57,7 +58,7 @@ const newSession = z
 export function addSessionRoutes(app: App, { store, settings, idempotency, now }: RouteDeps): void {
   const sessions = createSessions({
     store,
-    vault: createVault(settings.vaultKey),
+    vault: openVault(settings),
     now,
     hours: settings.sessionHours,
   });
@@ -83,6 +84,9 @@ export function addSessionRoutes(app: App, { store, settings, idempotency, now }
         expiresInHours,
         name: given,
       } = request.body ?? newSession.parse({});
+      if (credentials !== null && !allows(key.scopes, 'credentials')) {
+        throw new ScrapifieError('FORBIDDEN', 'This API key lacks the scope "credentials".');
+      }
       const isKnown =
         credentials === null ||
         settings.credentialServiceUrl !== undefined ||

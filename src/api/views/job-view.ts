@@ -1,10 +1,8 @@
 import { z } from 'zod';
-import type { Job, PageOptions } from '../../model/job.ts';
-import type { RenderAction } from '../../model/render.ts';
-import { isSecretName } from '../../observe/redact.ts';
+import type { Job } from '../../model/job.ts';
+import { hideSecrets } from '../../sessions/job-secrets.ts';
 
 const time = z.iso.datetime();
-const HIDDEN = '[hidden]';
 
 const counter = z.number().int().min(0);
 
@@ -45,6 +43,7 @@ const MAX_SHOWN_SEEDS = 100;
 export function jobView(job: Job) {
   const { known, open, pages, done, failed, skipped, denied, cancelled, bytes } = job.counters;
   const self = `/v1/jobs/${job.id}`;
+  const { sealed: _, ...options } = job.options;
   return {
     id: job.id,
     kind: job.kind,
@@ -55,42 +54,9 @@ export function jobView(job: Job) {
     finishedAt: iso(job.finishedAt),
     progress: { known, open, pages, done, failed, skipped, denied, cancelled, bytes },
     seeds: job.seeds.slice(0, MAX_SHOWN_SEEDS),
-    options: {
-      ...job.options,
-      page: withoutSecrets(job.options.page),
-    },
+    options: { ...options, page: hideSecrets(options.page) },
     links: { self, results: `${self}/results`, errors: `${self}/errors`, urls: `${self}/urls` },
   };
-}
-
-/** What a page was asked for with may hold logins: in headers, forms, scripts and the proxy's address. */
-function withoutSecrets(page: PageOptions): PageOptions {
-  const { headers, cookies, body, proxy, render } = page;
-  return {
-    ...page,
-    headers: hide(headers, isSecretName),
-    cookies: hide(cookies, () => true),
-    body: body === null ? null : HIDDEN,
-    proxy: proxy === null || proxy.url === null ? proxy : { ...proxy, url: HIDDEN },
-    render:
-      render?.actions === undefined
-        ? render
-        : { ...render, actions: render.actions.map((action) => withoutTyped(action)) },
-  };
-}
-
-function withoutTyped(action: RenderAction): RenderAction {
-  if (action.type === 'type') return { ...action, text: HIDDEN };
-  return action.type === 'evaluate' ? { ...action, script: HIDDEN } : action;
-}
-
-function hide(
-  values: Readonly<Record<string, string>>,
-  isSecret: (name: string) => boolean,
-): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [name, isSecret(name) ? HIDDEN : value]),
-  );
 }
 
 export const acceptedSchema = z

@@ -92,9 +92,9 @@ describe('credentials on the command line', () => {
     expect(stderr).not.toMatch(/very.secret/);
   });
 
-  it('are refused without a vault key', async () => {
+  it('are refused without the key that others are encrypted with', async () => {
     const args = ['credentials', 'set', 'shop', '--kind', 'bearer', '--host', 'a.example'];
-    expect((await run(args, 'x', {})).stderr).toMatch(/^error UNSUPPORTED_OPTION: .*SCRAPIFIE_VAULT_KEY/);
+    expect((await run(args, 'x', {})).stderr).toMatch(/^error INVALID_SETTINGS: .*SCRAPIFIE_VAULT_KEY/);
   });
 });
 

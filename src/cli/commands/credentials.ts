@@ -1,12 +1,13 @@
 import { Option } from 'commander';
 import { credentialView } from '../../api/views/session-view.ts';
+import { readVaultKeys, withVaultKeys } from '../../config/vault-keys.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { AccountId } from '../../model/ids.ts';
 import type { AccountStore } from '../../ports/store.ts';
 import { CREDENTIAL_KINDS, type CredentialKind, credentialSchema } from '../../sessions/credential.ts';
 import { type Credentials, createCredentials } from '../../sessions/credentials.ts';
 import { NAME, NAME_RULE } from '../../sessions/names.ts';
-import { createVault, VAULT_HINT } from '../../sessions/vault.ts';
+import { createVault, openVault, VAULT_HINT } from '../../sessions/vault.ts';
 import { placeOf } from '../data-folder.ts';
 import { FLAGS, parseFlags, readSettings } from '../flags/flags.ts';
 import { readSecret } from '../flags/secret-input.ts';
@@ -21,6 +22,7 @@ interface SetFlags extends CredentialsFlags {
   readonly kind: CredentialKind;
   readonly host: string[];
   readonly username?: string;
+  readonly allowHttp?: true;
 }
 
 const ACTOR = 'command line';
@@ -29,7 +31,7 @@ const FLAG_OF = { hosts: '--host', username: '--username', password: 'The passwo
 
 const EXAMPLES = `
 What is secret is read from standard input, or asked for: never an argument, which other processes can see. It is
-kept encrypted with SCRAPIFIE_VAULT_KEY, is never shown again, and is sent to the hosts that --host names only.
+kept encrypted with the vault key, is never shown again, and is sent to the hosts that --host names only.
 
   login, basic   --username, and the password as input; login is for {{username}} and {{password}} in type actions
   bearer         the token as input
@@ -63,14 +65,16 @@ export const define: DefineCommand = (command, shell) => {
         .makeOptionMandatory(),
     )
     .addOption(new Option('--username <name>', 'for login and basic'))
+    .addOption(new Option('--allow-http', 'send it by unencrypted http too'))
     .action(async (name: string, flags: SetFlags) => {
       requireName(name);
+      const given = { ...readSettings(shell), ...placeOf(shell, flags.dataDir) };
       // Before anybody types a password for nothing.
-      if (readSettings(shell).vaultKey === undefined) {
+      if (given.databaseUrl !== undefined && readVaultKeys(given).vaultKey === undefined) {
         throw new ScrapifieError('UNSUPPORTED_OPTION', `Credentials are only kept encrypted. ${VAULT_HINT}`);
       }
       const credential = parseFlags(credentialSchema, await askFor(flags, shell), FLAG_OF);
-      await withCredentials(shell, flags, async ({ credentials, account, store }) => {
+      const put = async ({ credentials, account, store }: Local) => {
         await credentials.put(account, name, credential);
         const { kind, hosts } = credential;
         const details = { kind, hosts };
@@ -78,7 +82,8 @@ export const define: DefineCommand = (command, shell) => {
           { at: Date.now(), actor: ACTOR, action: 'credential.put', target: name, details },
         ]);
         print(flags.json ? jsonLine({ name, ...details }) : `Credentials ${name} are stored.\n`);
-      });
+      };
+      await withCredentials(shell, flags, put, true);
     });
   add('delete <name>', 'forget stored credentials').action((name: string, flags: CredentialsFlags) =>
     withCredentials(shell, flags, async ({ credentials, account, store }) => {
@@ -96,14 +101,14 @@ function requireName(name: string): void {
   if (!NAME.test(name)) throw new ScrapifieError('INVALID_USAGE', `The name must be ${NAME_RULE}.`);
 }
 
-async function askFor({ kind, host, username }: SetFlags, { stderr }: Shell): Promise<unknown> {
+async function askFor({ kind, host, username, allowHttp }: SetFlags, { stderr }: Shell): Promise<unknown> {
   const isByUser = kind === 'login' || kind === 'basic';
   if (isByUser !== (username !== undefined)) {
     const told = isByUser ? 'needs --username' : 'has no user name: leave --username out';
     throw new ScrapifieError('INVALID_USAGE', `The kind ${kind} ${told}.`);
   }
   const ends = { input: process.stdin, output: stderr };
-  const base = { kind, hosts: host };
+  const base = { kind, hosts: host, ...(allowHttp === true ? { allowHttp } : {}) };
   if (isByUser) return { ...base, username, password: await readSecret('Password: ', ends, false) };
   if (kind === 'bearer') return { ...base, token: await readSecret('Token: ', ends, false) };
   const [mark, prompt] = kind === 'headers' ? [':', 'Name: value'] : ['=', 'name=value'];
@@ -132,10 +137,15 @@ async function withCredentials(
   shell: Shell,
   { dataDir }: CredentialsFlags,
   action: (local: Local) => Promise<void>,
+  isSealing = false,
 ) {
-  const vault = createVault(readSettings(shell).vaultKey);
-  const { store, close } = await shell.openStorage(placeOf(shell, dataDir));
+  const place = placeOf(shell, dataDir);
+  const { store, close } = await shell.openStorage(place);
   try {
+    const given = { ...readSettings(shell), ...place };
+    // Lists and deletes need no key, and must not make one.
+    const keys = isSealing ? await withVaultKeys(given, () => store.hasSealed()) : readVaultKeys(given);
+    const vault = isSealing ? openVault(keys) : createVault(keys.vaultKey, keys.vaultOldKeys);
     const credentials = createCredentials({ store, vault, service: null, now: Date.now });
     await action({ credentials, account: await store.defaultAccount(), store });
   } finally {

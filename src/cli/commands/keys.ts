@@ -19,7 +19,7 @@ interface CreateFlags extends KeysFlags {
   readonly rate?: number;
 }
 
-const SCOPES: readonly KeyScope[] = ['read', 'write', 'admin'];
+const SCOPES: readonly KeyScope[] = ['read', 'write', 'credentials', 'credentials:read', 'admin'];
 const DEFAULT_SCOPES: readonly KeyScope[] = ['read', 'write'];
 const ACTOR = 'command line';
 
@@ -48,7 +48,10 @@ export const define: DefineCommand = (command, shell) => {
 
   add('create <name>', 'make a key and print its secret')
     .addOption(
-      new Option('--scope <names>', 'read, write (the default: both) or admin').argParser(listOf(SCOPES)),
+      new Option(
+        '--scope <names>',
+        'read, write (the default: both), credentials, credentials:read or admin',
+      ).argParser(listOf(SCOPES)),
     )
     .addOption(new Option('--expires <time>', 'when it stops working, e.g. 90d').argParser(duration))
     .addOption(new Option('--rate <n>', 'requests per minute').argParser(wholeNumber))

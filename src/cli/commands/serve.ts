@@ -86,7 +86,7 @@ async function serve(shell: Shell, settings: Settings): Promise<void> {
       store,
       bus,
       limits,
-      settings,
+      settings: platform.settings,
       logger,
       metrics,
       activity,

@@ -1,12 +1,13 @@
 import { Option } from 'commander';
 import { sessionEntryView, sessionView } from '../../api/views/session-view.ts';
+import { readVaultKeys } from '../../config/vault-keys.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { AccountId } from '../../model/ids.ts';
 import type { SessionWish } from '../../ports/session-store.ts';
 import type { AccountStore } from '../../ports/store.ts';
 import { createSessions, type Sessions } from '../../sessions/sessions.ts';
 import { createVault } from '../../sessions/vault.ts';
-import { openExisting } from '../data-folder.ts';
+import { openExisting, placeOf } from '../data-folder.ts';
 import { FLAGS, readSettings, wholeNumber } from '../flags/flags.ts';
 import { table } from '../output/table.ts';
 import type { DefineCommand, Shell } from '../shell.ts';
@@ -76,11 +77,12 @@ async function withSessions(
   { dataDir }: SessionsFlags,
   action: (local: Local) => Promise<void>,
 ) {
-  const { vaultKey, sessionHours } = readSettings(shell);
+  const settings = readSettings(shell);
   const { store, close } = await openExisting(shell, dataDir);
   try {
-    const vault = createVault(vaultKey);
-    const sessions = createSessions({ store, vault, now: Date.now, hours: sessionHours });
+    const { vaultKey, vaultOldKeys } = readVaultKeys({ ...settings, ...placeOf(shell, dataDir) });
+    const vault = createVault(vaultKey, vaultOldKeys);
+    const sessions = createSessions({ store, vault, now: Date.now, hours: settings.sessionHours });
     await action({ sessions, account: await store.defaultAccount(), store });
   } finally {
     await close();

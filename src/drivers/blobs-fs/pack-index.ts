@@ -1,6 +1,7 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { makePrivateFile } from '../../config/private-files.ts';
 import type { Packs, Place } from './packs.ts';
 
 /**
@@ -72,6 +73,7 @@ function addStampColumn(database: DatabaseSync): void {
 }
 
 function open(path: string, packs: Packs, isSynced: boolean, isNew: boolean, now: () => number): PackIndex {
+  makePrivateFile(path);
   const database = new DatabaseSync(path, { timeout: 10_000 });
   database.exec(`
     PRAGMA journal_mode = WAL;

@@ -13,6 +13,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { PRIVATE_FILE, PRIVATE_FOLDER } from '../../config/private-files.ts';
 import { errnoOf } from './disk-error.ts';
 
 /** Where a body lies: in which frame of which pack, and where in the frame once that is decoded. */
@@ -51,7 +52,7 @@ export class Packs {
 
   constructor(dir: string) {
     this.dir = dir;
-    mkdirSync(dir, { recursive: true });
+    mkdirSync(dir, { recursive: true, mode: PRIVATE_FOLDER });
   }
 
   /** Writes one frame at the end of this writer's pack. `onNew` is told of a pack before its file exists. */
@@ -167,7 +168,11 @@ export class Packs {
   #create(onNew: (pack: string) => void) {
     const pack = `${randomBytes(12).toString('hex')}.pack`;
     onNew(pack);
-    const file = openSync(this.#pathOf(pack), constants.O_CREAT | constants.O_EXCL | constants.O_RDWR);
+    const file = openSync(
+      this.#pathOf(pack),
+      constants.O_CREAT | constants.O_EXCL | constants.O_RDWR,
+      PRIVATE_FILE,
+    );
     this.#keepOpen(pack, file);
     return { pack, file, end: 0 };
   }

@@ -7,6 +7,7 @@ import { createJobStore } from './jobs.ts';
 import { createLedgerStore } from './ledger.ts';
 import { migrate } from './migrate.ts';
 import { createReferenceStore } from './references.ts';
+import { createSecretStore } from './secrets.ts';
 import { createSessionStore } from './sessions.ts';
 
 const OLDEST_SERVER = 150_000;
@@ -32,6 +33,7 @@ export async function createPostgresStore(options: DatabaseOptions): Promise<Sto
     ...createLedgerStore(database),
     ...createAccountStore(database),
     ...createSessionStore(database),
+    ...createSecretStore(database),
     ...createReferenceStore(database),
     migrate: () => migrate(database),
     async clock() {

@@ -1,4 +1,5 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { makePrivateFile } from '../../config/private-files.ts';
 import type { ErrorCode } from '../../errors/registry.ts';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { MIGRATIONS } from './migrations.ts';
@@ -21,6 +22,7 @@ const CACHE_KIB = 16_384;
 export function openDatabase(path: string): Database {
   const connection = translate(path, () => {
     // Without the defensive mode: a migration adds references to tables where they stand, see MIGRATIONS.
+    makePrivateFile(path);
     const opened = new DatabaseSync(path, { timeout: 10_000, defensive: false });
     requireSound(opened, path);
     opened.exec(`

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { makePrivateFile } from '../../config/private-files.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 
 /**
@@ -10,6 +11,7 @@ export function lockFolder(folder: string): () => void {
   const file = join(folder, 'scrapifie.lock');
   let database: DatabaseSync | null = null;
   try {
+    makePrivateFile(file);
     database = new DatabaseSync(file, { timeout: 0 });
     database.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE');
   } catch (error) {

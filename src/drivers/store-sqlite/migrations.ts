@@ -220,4 +220,6 @@ export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE work_leases (name TEXT PRIMARY KEY, owner TEXT NOT NULL, until INTEGER NOT NULL);
   `,
+  // Finds out at every start whether a job has sealed options, without reading all jobs.
+  "CREATE INDEX jobs_sealed ON jobs (seq) WHERE json_extract(options, '$.sealed') IS NOT NULL;",
 ];

@@ -10,6 +10,7 @@ import { createJobStore } from './jobs.ts';
 import { createLedgerStore } from './ledger.ts';
 import { type Answer, type Call, failureOf } from './messages.ts';
 import { createReferenceStore } from './references.ts';
+import { createSecretStore } from './secrets.ts';
 import { createSessionStore } from './sessions.ts';
 import type { Synchronous } from './synchronous.ts';
 
@@ -42,6 +43,8 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
   'listSessions',
   'getCredential',
   'listCredentials',
+  'hasSealed',
+  'listSecrets',
   'listReferences',
 ]);
 if (parentPort === null) throw new Error('The store thread has no parent.');
@@ -63,6 +66,7 @@ function createStore(connection: Database, now: () => number): Synchronous<Store
     ...createLedgerStore(connection, hostIds, incarnation, now),
     ...createAccountStore(connection),
     ...createSessionStore(connection),
+    ...createSecretStore(connection),
     ...createReferenceStore(connection, now),
     migrate: () => migrate(connection),
     clock: now,

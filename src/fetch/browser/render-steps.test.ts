@@ -215,3 +215,37 @@ describe('what scripts fetch', () => {
     expect(asked).toContain('/a.png');
   });
 });
+
+describe('stored credentials', () => {
+  const FIELD = `<input id=password type=password><a id=show href="#" onclick="password.type = 'text'">show</a>`;
+  const fillFor = (url: string) => ({ hosts: [new URL(url).host], isPassword: true });
+
+  test('stay masked in pictures when the page makes the field readable', async () => {
+    const picture = async (text: string, isFilled: boolean) => {
+      const url = await show(FIELD);
+      const actions: RenderAction[] = [
+        { type: 'type', selector: '#password', text, ...(isFilled ? { fill: fillFor(url) } : {}) },
+        { type: 'click', selector: '#show' },
+        { type: 'screenshot', selector: '#password' },
+      ];
+      const { extra, failure } = await render(engine, url, { actions });
+      expect(failure).toBeNull();
+      return Buffer.from(extra.actions[2]?.picture?.bytes ?? []).toString('base64');
+    };
+    expect(await picture('wwww', false)).not.toBe(await picture('iiii', false));
+    expect(await picture('wwww', true)).toBe(await picture('iiii', true));
+  });
+
+  test('are put into the field of their host, as a whole', async () => {
+    const url = await show(`${FIELD}<p id=out></p><script>password.oninput = () => {
+      out.textContent = password.value.length }</script>`);
+    const action: RenderAction = { type: 'type', selector: '#password', text: 'secret', fill: fillFor(url) };
+    expect(textOf(await render(engine, url, { actions: [action] }))).toContain('<p id="out">6</p>');
+    const elsewhere = { ...action, fill: { hosts: ['shop.example'], isPassword: true } };
+    const { failure } = await render(engine, url, { actions: [elsewhere] });
+    expect([failure?.code, failure?.message]).toEqual([
+      'ACTION_FAILED',
+      expect.stringContaining('the credentials are for shop.example and not for 127.0.0.1'),
+    ]);
+  });
+});

@@ -233,6 +233,7 @@ describe('whoever renders', () => {
       | 'wantsStorage'
       | 'maySolve'
       | 'runsAlone'
+      | 'secrets'
       | 'jar';
     type Asked = 'maxRedirects' | 'onRedirect' | 'mayStart' | 'admission' | 'signal';
     /** Each process counts the bytes that it holds itself. */

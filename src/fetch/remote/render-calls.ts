@@ -60,6 +60,7 @@ export function createRenderCalls({ name, queue, parcels }: RenderCallsOptions):
     async ask(trail, request, { admission: admissionNow, ...how }) {
       const { url, method } = trail;
       const { maxBodyBytes, proxy, identity, key, wantsStorage, maySolve, mayStart, runsAlone } = request;
+      const { secrets } = request;
       const [headers, cookies] = splitCookies(trail.headersNow(Date.now()));
       const timeoutMs = Math.ceil(how.timeoutMs);
       const { render, storage, jar } = request;
@@ -77,6 +78,7 @@ export function createRenderCalls({ name, queue, parcels }: RenderCallsOptions):
         task,
         wantsStorage,
         maySolve,
+        secrets: secrets === undefined ? undefined : [...secrets],
       });
       const unadmitted: RenderRequest = {
         ...{ url: url.href, method, headers, cookies, body, timeoutMs, maxBodyBytes },

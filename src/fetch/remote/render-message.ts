@@ -71,6 +71,8 @@ const requestSchema = z.object({
   admission: z.object({ validMs: z.number().nonnegative().nullable() }).optional(),
   wantsStorage: z.boolean().optional(),
   maySolve: z.boolean().optional(),
+  /** What the answer must not show. Whoever knows it also knows `fill` of an action. */
+  secrets: z.array(z.string().max(10_000)).max(200).optional(),
   /** A worker that does not know it shows the page beside others. */
   runsAlone: z.boolean().optional(),
   /** Fields that must not be passed over by whoever does not know them: a proxy, say. */

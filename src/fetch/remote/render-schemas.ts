@@ -20,7 +20,19 @@ const wait = { selector: selector.optional(), ms: ms.optional(), until: until.op
 
 const actionSchema: z.ZodType<RenderAction> = z.discriminatedUnion('type', [
   z.object({ type: z.literal('click'), selector, timeoutMs }),
-  z.object({ type: z.literal('type'), selector, text: z.string(), timeoutMs }),
+  z.object({
+    type: z.literal('type'),
+    selector,
+    text: z.string(),
+    fill: z
+      .object({
+        hosts: z.array(z.string().max(300)).max(100),
+        allowHttp: z.boolean().optional(),
+        isPassword: z.boolean(),
+      })
+      .optional(),
+    timeoutMs,
+  }),
   z.object({ type: z.literal('press'), key: z.string().max(100), selector: selector.optional(), timeoutMs }),
   z.object({ type: z.literal('select'), selector, value: z.string(), timeoutMs }),
   z.object({ type: z.literal('wait'), ...wait, timeoutMs }),

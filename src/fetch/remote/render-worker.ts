@@ -115,6 +115,7 @@ export function startRenderWorker(options: RenderWorkerOptions): Promise<Consume
       storage: task.storage,
       wantsStorage: request.wantsStorage,
       maySolve: request.maySolve,
+      secrets: request.secrets,
       held,
       runsAlone: request.runsAlone,
       signal,

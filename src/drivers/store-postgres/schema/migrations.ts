@@ -4,6 +4,7 @@ import { HOST_FUNCTIONS } from './host-functions.ts';
 import { INCARNATION_FUNCTIONS } from './incarnation-functions.ts';
 import { JOB_FUNCTIONS } from './job-functions.ts';
 import { LEDGER_FUNCTIONS } from './ledger-functions.ts';
+import { SECRET_INDEX } from './secret-index.ts';
 import { SESSION_TABLES } from './session-tables.ts';
 import { TABLES } from './tables.ts';
 
@@ -29,4 +30,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { minReader: 1, sql: SESSION_TABLES },
   { minReader: 1, sql: INCARNATION_FUNCTIONS },
   { minReader: 2, sql: BLOB_TABLES },
+  // Earlier programs would send what stands in options in place of sealed values.
+  { minReader: 5, sql: SECRET_INDEX },
 ];

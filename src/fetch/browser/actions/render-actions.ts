@@ -1,6 +1,8 @@
-import type { Page } from 'patchright-core';
+import type { Locator, Page } from 'patchright-core';
+import { isFor, notFor } from '../../../model/credential-hosts.ts';
 import type {
   ActionResult,
+  FillGuard,
   Picture,
   RenderAction,
   RenderScroll,
@@ -115,6 +117,10 @@ async function perform(
     case 'type': {
       const field = page.locator(action.selector).first();
       if (at !== null) await field.click({ timeout, ...position });
+      if (action.fill !== undefined) {
+        await fillGuarded(field, action.text, action.fill, timeout);
+        return {};
+      }
       // Slow hands must not take more than half of the time that there is.
       const delay = Math.min(manner?.keyMs() ?? 0, timeout / 2 / Math.max(1, action.text.length));
       await field.pressSequentially(action.text, { timeout, delay });
@@ -140,6 +146,36 @@ async function perform(
     case 'screenshot':
       return { picture: await takePicture(page, action, timeout) };
   }
+}
+
+/**
+ * Puts stored credentials into a field of a page that they are for. The element itself is held: another one that takes its
+ * place, by a navigation or a script, gets nothing. No keys are pressed, because another frame could take the focus.
+ */
+async function fillGuarded(field: Locator, text: string, guard: FillGuard, timeout: number): Promise<void> {
+  const element = await field.elementHandle({ timeout });
+  if (element === null) throw new Error('there is no such element');
+  try {
+    const frame = await element.ownerFrame();
+    const url = frame?.url() ?? '';
+    if (!isFor(guard, url)) throw new Error(notFor(guard, url));
+    const type = (await element.getAttribute('type'))?.toLowerCase() ?? 'text';
+    if (guard.isPassword && type !== 'password') {
+      throw new Error('a stored password is only put into a field of the type password');
+    }
+    if (guard.isPassword) await element.evaluate(keepMasked);
+    await element.fill(text, { timeout });
+  } finally {
+    await element.dispose();
+  }
+}
+
+/** Runs in the page: a field that is made readable later, by a button that shows passwords, stays masked. */
+function keepMasked(element: unknown): void {
+  const { style } = element as {
+    style: { setProperty(name: string, value: string, priority: string): void };
+  };
+  style.setProperty('-webkit-text-security', 'disc', 'important');
 }
 
 /**

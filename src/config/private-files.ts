@@ -1,0 +1,66 @@
+import { chmodSync, closeSync, openSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Readable by the user that the program runs as, and by no other. */
+export const PRIVATE_FILE = 0o600;
+export const PRIVATE_FOLDER = 0o700;
+const FOR_OTHERS = 0o077;
+const STICKY = 0o1000;
+
+/** What this program puts into a data folder. */
+const OWN_NAMES =
+  /^(?:scrapifie\.(?:db|lock)(?:-wal|-shm|-journal)?|vault\.key(?:\.[0-9a-f]{12})?|blobs|transit|crawl\.log)$/;
+
+/**
+ * Makes the file with private rights unless it is there: programs such as SQLite make files that all users may read, and
+ * give the files beside it the same rights. An error is left to whoever opens the file next.
+ */
+export function makePrivateFile(path: string): void {
+  // SQLite's name for a database without a file.
+  if (path === ':memory:') return;
+  try {
+    closeSync(openSync(path, 'a', PRIVATE_FILE));
+  } catch {
+    // See above.
+  }
+}
+
+/**
+ * Takes the rights of other users away from a data folder and from the files that this program has in it, as far as they
+ * belong to the user that it runs as. A folder that holds other things is not changed. Returns what other users can
+ * still reach, and why.
+ */
+export function tightenFolder(folder: string): readonly string[] {
+  const names = namesIn(folder);
+  const own = names.filter((name) => OWN_NAMES.test(name)).map((name) => join(folder, name));
+  const bodies = own.filter((path) => /[\\/](?:blobs|transit)$/.test(path));
+  const files = bodies.flatMap((path) => namesIn(path).map((name) => join(path, name)));
+  const problems = [...own, ...files].flatMap(tighten);
+  const { mode } = statSync(folder);
+  const isShared = own.length < names.length || (mode & STICKY) !== 0;
+  if (!isShared) return [...problems, ...tighten(folder)];
+  return (mode & FOR_OTHERS) === 0
+    ? problems
+    : [...problems, `${folder} holds other files too, so its rights were left as they are`];
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function tighten(path: string): readonly string[] {
+  try {
+    const stat = statSync(path, { throwIfNoEntry: false });
+    if (stat === undefined || (stat.mode & FOR_OTHERS) === 0) return [];
+    const isOurs = process.getuid === undefined || stat.uid === process.getuid();
+    if (!isOurs) return [`${path} belongs to another user`];
+    chmodSync(path, stat.isDirectory() ? PRIVATE_FOLDER : PRIVATE_FILE);
+    return [];
+  } catch (error) {
+    return [`${path}: ${(error as Error).message}`];
+  }
+}

@@ -1,0 +1,38 @@
+import type { AccountId } from '../model/ids.ts';
+import type { Slice } from './store.ts';
+
+/**
+ * A part of the store: the records that may hold secrets, for whoever changes the key that seals them. The store does
+ * not open what they hold.
+ */
+export interface SecretStore {
+  /** Whether any credential is stored, any session whose first byte is not zero, or any job with sealed options. */
+  hasSealed(): Promise<boolean>;
+  /** All records of one kind over all accounts, in the order in which they came. */
+  listSecrets(query: SecretQuery): Promise<Slice<SecretRecord>>;
+  /**
+   * Replaces the bytes of the record. False when the record is gone or its bytes are no longer those of `record`, and
+   * nothing has happened then. The version of a session stays, because what it holds is the same.
+   */
+  replaceSecret(record: SecretRecord, data: Uint8Array): Promise<boolean>;
+}
+
+export type SecretKind = 'credential' | 'session' | 'job';
+export const SECRET_KINDS: readonly SecretKind[] = ['credential', 'session', 'job'];
+
+export interface SecretQuery {
+  readonly kind: SecretKind;
+  readonly cursor?: string | undefined;
+  readonly limit: number;
+}
+
+export interface SecretRecord {
+  readonly kind: SecretKind;
+  /** Of the row, in its table. */
+  readonly seq: number;
+  readonly accountId: AccountId;
+  /** Of a job: its id. */
+  readonly name: string;
+  /** Of a job: its options as JSON, in UTF-8. */
+  readonly data: Uint8Array;
+}
