@@ -115,6 +115,8 @@ export function taskOf(changes: Partial<Task> = {}): Task {
     urlKey: keyOf(url),
     depth: 1,
     attempts: 0,
+    interruptions: 0,
+    loneInterruptions: 0,
     trace: [],
     ...changes,
   };

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testEngine } from '../fetch/http/loopback.fixture.ts';
 import { createMetrics } from '../observe/metrics.ts';
+import { createQuarantine } from '../ownership/quarantine.ts';
 import { buildPolicies, EMPTY_POLICY_FILE } from '../policy/policies.ts';
 import type { Store } from '../ports/store.ts';
 import { createRobotsCache } from '../robots/robots-cache.ts';
@@ -30,7 +31,9 @@ async function doorOf(host: string) {
     now: () => time,
     logger: listeningLogger().logger,
     metrics: createMetrics({ withProcess: false }),
+    quarantine: createQuarantine(Date.now),
     signal: new AbortController().signal,
+    stopped: new AbortController().signal,
     isOurs: () => true,
     onChange: () => undefined,
     onFailure: unused,

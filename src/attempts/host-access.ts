@@ -5,6 +5,7 @@ import type { HostKey } from '../model/ids.ts';
 import type { Consent, HostPolicy } from '../model/policy.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
+import { beside, type Quarantine } from '../ownership/quarantine.ts';
 import type { Policies } from '../policy/policies.ts';
 import { admissionMs, type GateDecision, type GateInput, gate } from '../politeness/gate.ts';
 import {
@@ -42,6 +43,10 @@ export interface HostAccess {
   mayStart(): boolean;
   /** A `go` is a request under way, until `left` or `answered`. */
   enter(running: RunningJob, url: URL): AccessDecision;
+  /** What `enter` would say now; nothing is under way by it. */
+  look(running: RunningJob, url: URL): AccessDecision;
+  /** Enters as soon as the gate admits it, and gives up when that is not within `withinMs`. */
+  enterSoon(running: RunningJob, url: URL, withinMs: number): Promise<boolean>;
   /**
    * The same, waiting for it, for a request under way that is followed by another one: the next hop of a redirect, or
    * the same request once more. While it waits it does not count as under way. Rejects when `ended` says that the
@@ -55,8 +60,11 @@ export interface HostAccess {
   answered(result: AttemptResult, requestedAt: number): void;
   /** Keeps what was learned about the host. */
   remember(memory: HostMemory): void;
-  /** Brings the origin's robots.txt into the cache, unless the host is held. */
-  loadRobots(running: RunningJob, url: URL): void;
+  /**
+   * Brings the origin's robots.txt into the cache, unless the host is held. `isSuspected`: a task that waits for it was
+   * under way when a process died, and so may have been a request for this file.
+   */
+  loadRobots(running: RunningJob, url: URL, isSuspected: boolean): void;
 }
 
 /** The gate's, or that there is nothing to decide because the lease may have run out. */
@@ -64,13 +72,18 @@ type AccessDecision =
   | GateDecision
   | { readonly kind: 'wait'; readonly until: number; readonly reason: 'lease.over' };
 
+type Refused = Exclude<AccessDecision, { kind: 'go' }>;
+
 export interface HostAccessParts {
   readonly robots: RobotsCache;
   readonly policies: () => Policies;
   readonly now: () => number;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  readonly quarantine: Quarantine;
   readonly signal: AbortSignal;
+  /** Nothing is to begin any more. */
+  readonly stopped: AbortSignal;
   /** False once the lease may have run out: somebody else may be talking to the host by then. */
   readonly isOurs: () => boolean;
   readonly onChange: () => void;
@@ -90,7 +103,7 @@ const LOOK_AT_LEASE_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;
 
 export function createHostAccess(lease: HostLease, parts: HostAccessParts): HostAccess {
-  const { robots, now, logger, metrics, signal, isOurs, onChange, onFailure } = parts;
+  const { robots, now, logger, metrics, quarantine, signal, stopped, isOurs, onChange, onFailure } = parts;
   const key: HostKey = lease.key;
   const robotsOnTheWay = new Set<string>();
   let state: HostState = lease.isTakenOver ? takenOver(lease.state, now()) : lease.state;
@@ -132,14 +145,20 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
     };
   }
 
-  function enter(running: RunningJob, url: URL): AccessDecision {
+  function look(running: RunningJob, url: URL): AccessDecision {
     // Whoever renews the lease goes on, or ends the slice.
     if (!isOurs()) return { kind: 'wait', until: now() + LOOK_AT_LEASE_MS, reason: 'lease.over' };
     const decision = decide(running, url);
+    if (decision.kind === 'hold') hold(decision);
+    return decision;
+  }
+
+  function enter(running: RunningJob, url: URL): AccessDecision {
+    const decision = look(running, url);
     if (decision.kind === 'go') {
       state = decision.state;
       inFlight += 1;
-    } else if (decision.kind === 'hold') hold(decision);
+    }
     return decision;
   }
 
@@ -153,13 +172,16 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
     heldUntil = reason === 'hours.closed' ? Math.min(until, now() + LOOK_AT_HOURS_MS) : until;
   }
 
-  /** False when the host is held and nobody wants to wait that long. */
-  async function enterInTime(tryToEnter: () => AccessDecision, waitsOutHolds: boolean): Promise<boolean> {
+  /** False when the gate refuses for now, and `canWait` says that this is too long. */
+  async function enterInTime(
+    tryToEnter: () => AccessDecision,
+    canWait: (decision: Refused) => boolean,
+  ): Promise<boolean> {
     for (;;) {
       signal.throwIfAborted();
       const decision = tryToEnter();
       if (decision.kind === 'go') return true;
-      if (decision.kind === 'hold' && !waitsOutHolds) return false;
+      if (!canWait(decision)) return false;
       const waitMs = Math.min(decision.until - now(), LONGEST_PAUSE_MS);
       await new Promise((resolve) => setTimeout(resolve, Math.max(1, waitMs)));
     }
@@ -175,11 +197,11 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
     state = { ...state, lastRequestAt: now(), tokensAt: now() };
   }
 
-  async function askBy({ proxy, ended }: ProxyRoute, origin: string): Promise<void> {
+  async function askBy({ proxy, ended }: ProxyRoute, origin: string, isRecorded: boolean): Promise<void> {
     const askedAt = now();
     const end = { statusCode: null, ms: 0, bytes: 0, errorCode: null, fault: null };
     try {
-      await robots.ask(origin, { signal, mayStart, ...(proxy === null ? {} : { proxy }) });
+      await robots.ask(origin, { signal, mayStart, isRecorded, ...(proxy === null ? {} : { proxy }) });
       ended({ ...end, outcome: 'ok', ms: now() - askedAt });
     } catch (error) {
       const errorCode = isScrapifieError(error) ? error.code : null;
@@ -188,7 +210,37 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
     }
   }
 
-  function loadRobots(running: RunningJob, url: URL): void {
+  /** Asks for robots.txt as soon as the gate admits it, unless the host is held. */
+  async function askRobots(running: RunningJob, url: URL, isRecorded: boolean): Promise<void> {
+    if (
+      !(await enterInTime(
+        () => enter(running, url),
+        ({ kind }) => kind !== 'hold',
+      ))
+    )
+      return;
+    try {
+      const way = parts.wayOut(running);
+      if (way.kind === 'wait') heldUntil = way.until;
+      else await askBy(way.out, url.origin, isRecorded);
+    } finally {
+      inFlight -= 1;
+      warmUp();
+    }
+  }
+
+  async function askRobotsAlone(running: RunningJob, url: URL, deaths: number): Promise<void> {
+    const turn = await quarantine.turn(deaths, stopped);
+    if (turn === null) return;
+    logger.warn({ host: key, origin: url.origin, deaths: deaths + 1 }, 'robots.txt is asked for alone');
+    try {
+      await askRobots(running, url, true);
+    } finally {
+      turn.end();
+    }
+  }
+
+  function loadRobots(running: RunningJob, url: URL, isSuspected: boolean): void {
     const { origin } = url;
     if (robotsOnTheWay.has(origin)) return;
     const decision = decide(running, url);
@@ -199,16 +251,10 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
     robotsOnTheWay.add(origin);
     robots
       .lookUp(origin)
-      .then(async (known) => {
-        if (known !== null || !(await enterInTime(() => enter(running, url), false))) return;
-        try {
-          const way = parts.wayOut(running);
-          if (way.kind === 'wait') heldUntil = way.until;
-          else await askBy(way.out, origin);
-        } finally {
-          inFlight -= 1;
-          warmUp();
-        }
+      .then(async ({ robots: known, interruptions }) => {
+        if (known !== null) return;
+        if (interruptions > 0) await askRobotsAlone(running, url, interruptions - 1);
+        else await beside(quarantine, () => askRobots(running, url, isSuspected));
       })
       .catch((error: unknown) => {
         // A proxy that one job brought along is that job's trouble, and no reason to hold the host for others.
@@ -254,6 +300,14 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
     hasConsent,
     isObeyed,
     enter,
+    look,
+    enterSoon(running, url, withinMs) {
+      const lastAt = now() + withinMs;
+      return enterInTime(
+        () => enter(running, url),
+        ({ kind, until }) => kind !== 'hold' && until <= lastAt,
+      );
+    },
     mayStart,
     async enterAgain(running, url, ended) {
       let isCounted = false;
@@ -266,12 +320,15 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
       inFlight -= 1;
       ended.addEventListener('abort', countAgain, { once: true });
       try {
-        await enterInTime(() => {
-          ended.throwIfAborted();
-          const decision = enter(running, url);
-          if (decision.kind === 'go') isCounted = true;
-          return decision;
-        }, true);
+        await enterInTime(
+          () => {
+            ended.throwIfAborted();
+            const decision = enter(running, url);
+            if (decision.kind === 'go') isCounted = true;
+            return decision;
+          },
+          () => true,
+        );
       } finally {
         countAgain();
         ended.removeEventListener('abort', countAgain);

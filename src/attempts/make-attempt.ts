@@ -3,6 +3,7 @@ import type { HeldBytes } from '../fetch/byte-budget.ts';
 import type { Identity } from '../model/identity.ts';
 import type { HostKey } from '../model/ids.ts';
 import type { Task } from '../model/task.ts';
+import { mustRunAlone } from '../ownership/interruptions.ts';
 import type { PageReader } from '../pages/page-reading.ts';
 import { RUNS_SCRIPTS } from '../plan/ladder/fetch-method.ts';
 import { learn, NO_MEMORY, noteProbe } from '../plan/ladder/host-memory.ts';
@@ -27,7 +28,7 @@ import type { RunningJob } from './running-job.ts';
 export interface AttemptParts {
   readonly hostKey: HostKey;
   readonly lease: LeaseRef;
-  readonly store: Pick<Store, 'reserveUrl' | 'audit'>;
+  readonly store: Pick<Store, 'reserveUrl' | 'audit' | 'startTask'>;
   readonly door: HostAccess;
   readonly means: FetchResources;
   readonly reader: PageReader;
@@ -121,6 +122,10 @@ export function createAttempts(parts: AttemptParts): Attempts {
     let attempt = attemptAt(task, running, null);
     let ready: Ready | Postponed;
     try {
+      if (task.interruptions > 0 && !(await recordStart(task))) {
+        leave();
+        return { postponed: { state: 'ready' } };
+      }
       if (name !== null) {
         attempt = attemptAt(task, running, await means.sessions.begin(running.job.accountId, name));
       }
@@ -137,6 +142,8 @@ export function createAttempts(parts: AttemptParts): Attempts {
     }
     return go(attempt, ready, progress);
   }
+
+  const recordStart = (task: Task) => parts.store.startTask(parts.lease, task.id, mustRunAlone(task));
 
   /** Everything that can be refused before the host is asked. */
   async function prepare(attempt: Attempt, progress: Progress): Promise<Ready | Postponed> {

@@ -17,6 +17,7 @@ async function robotsOf(changes: Partial<RobotsEntry>): Promise<Robots> {
     fetchedAt: T0,
     expiresAt: T0 + 60_000,
     reason: 'HTTP 200',
+    interruptions: 0,
     ...changes,
   };
   const cache = createRobotsCache({
@@ -28,7 +29,7 @@ async function robotsOf(changes: Partial<RobotsEntry>): Promise<Robots> {
     },
     now: () => T0,
   });
-  const robots = await cache.lookUp(ORIGIN);
+  const { robots } = await cache.lookUp(ORIGIN);
   if (robots === null) throw new Error('The entry is not fresh.');
   return robots;
 }

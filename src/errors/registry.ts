@@ -225,6 +225,11 @@ export const ERRORS = {
   ),
   CAPTCHA_UNSOLVED: page(502, 'later', 'No solver service solved the challenge; the message says why.'),
   EXTRACTION_FAILED: page(502, 'never', 'The page arrived, but reading it failed or took too long.'),
+  WORKER_DIED: page(
+    502,
+    'never',
+    'Processes died while they worked on this URL, twice with nothing else under way. Retry the job when the cause is removed.',
+  ),
   UNSTORABLE: page(
     422,
     'never',

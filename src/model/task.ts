@@ -66,6 +66,13 @@ export interface Task {
   readonly attempts: number;
   /** Their trace, so that a later owner can go on where the last one stopped. */
   readonly trace: readonly Attempt[];
+  /**
+   * How often the owner of the host died while it had the task. The first time counts for every task that the owner had
+   * claimed, later times only for those that it had recorded as started.
+   */
+  readonly interruptions: number;
+  /** Of these, how often the owner had recorded that nothing else was under way in its process. */
+  readonly loneInterruptions: number;
 }
 
 /** One line of the ledger: everything known about a URL of a job. */

@@ -22,6 +22,7 @@ import type { Completion, Store } from '../ports/store.ts';
 import { createRobotsCache } from '../robots/robots-cache.ts';
 import { createSessions } from '../sessions/sessions.ts';
 import { createHostWorker, type HostWorkerOptions } from './host-worker.ts';
+import { createQuarantine } from './quarantine.ts';
 import { createSlots, type Slots } from './slots.ts';
 
 const NEVER_MS = 1_000_000;
@@ -84,6 +85,7 @@ function worker(changes: Partial<HostWorkerOptions> = {}) {
     robots: createRobotsCache({ store, engine, now: Date.now }),
     jobs,
     slots: createSlots(64),
+    quarantine: createQuarantine(Date.now),
     policies: () => policies,
     isContended: () => false,
     now: Date.now,

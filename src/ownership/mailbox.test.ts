@@ -12,6 +12,7 @@ import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { JobSeq } from '../model/ids.ts';
 import type { HostStore, Store } from '../ports/store.ts';
 import { createMailbox, type Mailbox } from './mailbox.ts';
+import { createQuarantine } from './quarantine.ts';
 
 let store: Store;
 let clock = T0;
@@ -50,6 +51,7 @@ async function openBox(
     },
     jobs: running,
     lease,
+    quarantine: createQuarantine(Date.now),
     logger,
     onChange: () => void told.push('change'),
     onFailure: () => void told.push('failure'),
@@ -64,7 +66,7 @@ async function refilled(box: Mailbox, wanted: number): Promise<void> {
 
 /** Takes the next letter out, as a task that starts. */
 function start(box: Mailbox): string | null {
-  const letter = box.next();
+  const letter = box.next(true);
   if (letter === null) return null;
   letter.running.inFlight += 1;
   box.remove(letter);
@@ -96,7 +98,7 @@ describe('a mailbox', () => {
   it('keeps a letter until it is removed', async () => {
     const { box } = await openBox([{ count: 1 }]);
     await refilled(box, 4);
-    expect(box.next()).toBe(box.next());
+    expect(box.next(true)).toBe(box.next(true));
     expect(box.size).toBe(1);
   });
 
@@ -160,14 +162,14 @@ describe('a job with as many fetches under way as it may have', () => {
       '/1/',
       '/1/',
     ]);
-    expect(box.next()).toBeNull();
+    expect(box.next(true)).toBeNull();
   });
 
   it('does not keep others in the store, however many of its letters are in the box', async () => {
     const { box, jobs, asked } = await openBox([{ count: 9, changes: ONE_AT_A_TIME }, { count: 9 }]);
     await refilled(box, 4);
     expect(start(box)?.slice(0, 3)).toBe('/0/');
-    expect(box.next()).toBeNull();
+    expect(box.next(true)).toBeNull();
     await refilled(box, 4);
     expect(asked.at(-1)?.except).toEqual([jobs[0]?.seq]);
     expect(start(box)?.slice(0, 3)).toBe('/1/');
@@ -201,7 +203,7 @@ describe('a job with as many fetches under way as it may have', () => {
     await refilled(box, 1);
     // Both are held back and nothing else is due. Now the first one may start what it has in the box …
     first().inFlight = 0;
-    while (box.next() !== null) {
+    while (box.next(true) !== null) {
       start(box);
       first().inFlight = 0;
     }
@@ -216,7 +218,7 @@ describe('a job with as many fetches under way as it may have', () => {
     const { box, told, running, jobs } = await openBox([{ count: 2, changes: ONE_AT_A_TIME }]);
     await refilled(box, 4);
     start(box);
-    expect(box.next()).toBeNull();
+    expect(box.next(true)).toBeNull();
     const before = told.length;
     for (const tell of jobs[0] === undefined ? [] : (running.peek(jobs[0].id)?.whenFree ?? [])) tell();
     expect(told.length).toBe(before + 1);

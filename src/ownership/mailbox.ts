@@ -4,6 +4,8 @@ import type { HostPolicy } from '../model/policy.ts';
 import type { Task } from '../model/task.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { HostLease, HostStore } from '../ports/store.ts';
+import { hasDiedTooOften, mustRunAlone } from './interruptions.ts';
+import type { Quarantine } from './quarantine.ts';
 
 /** A claimed task and its job. */
 export interface Letter {
@@ -16,9 +18,14 @@ export interface Letter {
  * next fraction of a second needs and no more, so that what comes later with a better rank does not wait behind.
  */
 export interface Mailbox {
-  /** The next task whose job may start one more; stays in the box until `remove`. */
-  next(): Letter | null;
+  /**
+   * The next task whose job may start one more; stays in the box until `remove`. Tasks that must run alone come last, those
+   * with the fewest deaths first, and only with `canRunAlone`. While the quarantine is closed there are no others.
+   */
+  next(canRunAlone: boolean): Letter | null;
   remove(letter: Letter): void;
+  /** The task could not start after all. */
+  putBack(letter: Letter): void;
   /** Asks the store for more when there is room and reason. */
   refill(wanted: number): void;
   /** There may be new tasks in the store. */
@@ -33,6 +40,7 @@ export interface MailboxParts {
   readonly store: Pick<HostStore, 'claimTasks'>;
   readonly jobs: RunningJobs;
   readonly lease: HostLease;
+  readonly quarantine: Pick<Quarantine, 'isOpen' | 'whenOpen'>;
   readonly logger: Logger;
   /** The box has changed, or news came. */
   readonly onChange: () => void;
@@ -44,7 +52,7 @@ export interface MailboxParts {
 const MOST_IN_HAND = 1_024;
 
 export function createMailbox(parts: MailboxParts): Mailbox {
-  const { store, jobs, lease, logger, onChange, onFailure } = parts;
+  const { store, jobs, lease, quarantine, logger, onChange, onFailure } = parts;
   let letters: Letter[] = [];
   let isRefilling = false;
   /** The store had nothing more beside these jobs, which could not start more then; null: nobody knows. */
@@ -68,15 +76,24 @@ export function createMailbox(parts: MailboxParts): Mailbox {
   }
 
   return {
-    next() {
-      const letter = letters.find(({ running }) => !isCapped(running));
+    next(canRunAlone) {
+      const letter = letters.find(
+        ({ task, running }) => hasDiedTooOften(task) || (quarantine.isOpen && canRunBeside(task, running)),
+      );
       if (letter !== undefined) return letter;
+      if (!quarantine.isOpen) quarantine.whenOpen(onChange);
+      const [lone] = canRunAlone ? letters.filter(({ task }) => mustRunAlone(task)).sort(byDeaths) : [];
+      if (lone !== undefined) return lone;
       // A fetch of theirs that ends makes room here, and it may end on another host.
       for (const { running } of letters) running.whenFree.add(onChange);
       return null;
     },
     remove(letter) {
-      letters.splice(letters.indexOf(letter), 1);
+      letters = letters.filter((kept) => kept !== letter);
+    },
+    putBack(letter) {
+      letters.push(letter);
+      onChange();
     },
     refill(wanted) {
       if (isRefilling || dryBeside?.length === 0 || letters.length > MOST_IN_HAND) return;
@@ -85,7 +102,7 @@ export function createMailbox(parts: MailboxParts): Mailbox {
       let startable = 0;
       for (const { task, running } of letters) {
         if (isCapped(running)) capped.add(task.jobSeq);
-        else startable += 1;
+        else if (!mustRunAlone(task)) startable += 1;
       }
       if (startable > wanted / 2 || dryBeside?.every((job) => capped.has(job))) return;
       isRefilling = true;
@@ -120,6 +137,11 @@ export function createMailbox(parts: MailboxParts): Mailbox {
 function isCapped({ job, inFlight }: RunningJob): boolean {
   return job.options.concurrency !== null && inFlight >= job.options.concurrency;
 }
+
+const canRunBeside = (task: Task, running: RunningJob) => !isCapped(running) && !mustRunAlone(task);
+
+const byDeaths = ({ task: a }: Letter, { task: b }: Letter) =>
+  a.loneInterruptions - b.loneInterruptions || a.interruptions - b.interruptions;
 
 const MOST_CLAIMED = 256;
 

@@ -20,6 +20,7 @@ import { buildPolicies, EMPTY_POLICY_FILE } from '../policy/policies.ts';
 import type { Store } from '../ports/store.ts';
 import { createRobotsCache } from '../robots/robots-cache.ts';
 import { createHostWorker } from './host-worker.ts';
+import { createQuarantine } from './quarantine.ts';
 import { createSlots } from './slots.ts';
 
 /** Far longer than the test may take: whatever waits for the end of a lease fails it. */
@@ -67,6 +68,7 @@ function startWorker(store: Store) {
     robots: createRobotsCache({ store, engine, now: Date.now }),
     jobs: createRunningJobs(store),
     slots: createSlots(64),
+    quarantine: createQuarantine(Date.now),
     policies: () => policies,
     isContended: () => false,
     owner: 'this one',

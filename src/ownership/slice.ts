@@ -1,13 +1,10 @@
-import { reportAttempt } from '../attempts/attempt-report.ts';
-import { endAfterFault, faultHoldMs, MOST_FAULTS_IN_A_ROW, unplannedMethod } from '../attempts/fault-end.ts';
+import { faultHoldMs } from '../attempts/fault-end.ts';
 import type { FetchResources } from '../attempts/fetch-resources.ts';
-import type { AttemptMethod } from '../attempts/finish-task.ts';
 import { createHostAccess } from '../attempts/host-access.ts';
 import { createAttempts } from '../attempts/make-attempt.ts';
 import { chooseProxyRoute, tierForRobots } from '../attempts/proxy-route.ts';
 import { proxyRouteEnd, type Refusal, robotsEnd, siteEnd } from '../attempts/robots-end.ts';
 import { type RunningJobs, tellWaiting } from '../attempts/running-job.ts';
-import { unfetched } from '../attempts/task-end.ts';
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { HostKey } from '../model/ids.ts';
@@ -15,10 +12,14 @@ import type { Logger } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { PageReader } from '../pages/page-reading.ts';
 import type { Policies } from '../policy/policies.ts';
-import type { Completion, HostLease, HostState, Store, TaskEnd } from '../ports/store.ts';
+import type { HostLease, HostState, Store } from '../ports/store.ts';
 import type { RobotsCache } from '../robots/robots-cache.ts';
+import { hasDiedTooOften, mustRunAlone } from './interruptions.ts';
+import { createLoneTasks } from './lone-tasks.ts';
 import { createMailbox, type Letter, mostInHand } from './mailbox.ts';
+import type { Quarantine } from './quarantine.ts';
 import type { Slots } from './slots.ts';
+import { createTaskEnds } from './task-ends.ts';
 
 export interface SliceParts {
   readonly store: Store;
@@ -28,6 +29,7 @@ export interface SliceParts {
   readonly robots: RobotsCache;
   readonly jobs: RunningJobs;
   readonly slots: Slots;
+  readonly quarantine: Quarantine;
   readonly policies: () => Policies;
   /** Whether other hosts wait for a place: then a slice ends when its time is over. */
   readonly isContended: () => boolean;
@@ -74,36 +76,39 @@ const PRESSURE_MS = 10;
 const HOLDING_MS = 250;
 const RELEASE_AGAIN_MS = 500;
 const WHEN_SIGNALLED = Number.POSITIVE_INFINITY;
-/** Ends of an attempt after which the task is in a mailbox again. */
-const GOES_ON: ReadonlySet<string> = new Set<TaskEnd['state']>(['waiting', 'ready', 'moved']);
 
 /** What failed is not there at the moment, and says nothing about this host. */
 const isAway = (error: unknown) => isScrapifieError(error) && error.spec.retry === 'later';
 
 export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
-  const { store, ledger, means, reader, robots, jobs, slots, now, logger, metrics } = parts;
+  const { store, ledger, means, reader, robots, jobs, slots, quarantine, now, logger, metrics } = parts;
   const key: HostKey = lease.key;
   const startedAt = now();
   const aborter = new AbortController();
-  const writes = new Set<Promise<unknown>>();
+  const stopper = new AbortController();
   /** Tasks started and not yet handed to the ledger. */
   let unfinished = 0;
   let finishedCount = 0;
   /** All places of the process are taken; one that becomes free is wanted here. */
   let wantsSlot = false;
-  let isStopping = false;
   let isLost = false;
   let wakeUp: (() => void) | null = null;
-  /** Unexpected errors since the last task that went as planned. */
-  let faultsInARow = 0;
-  let hasWorked = false;
   /** The host is left alone until then, because unexpected errors ended this slice; 0: none did. */
   let faultHoldUntil = 0;
 
-  const mailbox = createMailbox({ store, jobs, lease, logger, onChange: signal, onFailure: fail });
+  const mailbox = createMailbox({
+    store,
+    jobs,
+    lease,
+    quarantine,
+    logger,
+    onChange: signal,
+    onFailure: fail,
+  });
   const door = createHostAccess(lease, {
     ...parts,
     signal: aborter.signal,
+    stopped: stopper.signal,
     onChange: signal,
     onFailure: fail,
     wayOut(running) {
@@ -120,13 +125,37 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     onAnswered: signal,
   });
 
+  const loneTasks = createLoneTasks({
+    ...parts,
+    door,
+    mailbox,
+    stopped: stopper.signal,
+    fetch: fetchOne,
+    follow,
+  });
+  const ends = createTaskEnds({
+    ...parts,
+    lease,
+    mailbox,
+    door,
+    aborted: aborter.signal,
+    onChange: signal,
+    onLost: lose,
+    onFailure: fail,
+    onManyFaults() {
+      holdHost();
+      stop();
+    },
+  });
+  const isStopping = () => stopper.signal.aborted;
+
   function signal(): void {
     wakeUp?.();
     wakeUp = null;
   }
 
   function stop(): void {
-    isStopping = true;
+    stopper.abort();
     signal();
   }
 
@@ -154,22 +183,21 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     let idleSince = Number.POSITIVE_INFINITY;
     for (;;) {
       wantsSlot = false;
-      const waitMs = isStopping ? WHEN_SIGNALLED : lookForWork();
+      const waitMs = isStopping() ? WHEN_SIGNALLED : lookForWork();
       if (!wantsSlot) slots.decline(signal);
       const isBusy = unfinished > 0 || door.isLoadingRobots || mailbox.isRefilling;
-      if (!isBusy && (isStopping || door.heldUntil > now())) break;
-      if (now() - startedAt > SLICE_MS && parts.isContended()) isStopping = true;
-      const isIdle = !isBusy && mailbox.size === 0 && writes.size === 0 && mailbox.isDry;
+      if (!isBusy && (isStopping() || door.heldUntil > now())) break;
+      if (now() - startedAt > SLICE_MS && parts.isContended()) stop();
+      const isIdle = !isBusy && mailbox.size === 0 && ends.unwritten === 0 && mailbox.isDry;
       idleSince = isIdle ? Math.min(idleSince, now()) : Number.POSITIVE_INFINITY;
       const lingerMs = (parts.isContended() ? 0 : LINGER_MS) - (now() - idleSince);
       if (isIdle && lingerMs <= 0) break;
       const canRefill = mailbox.size === 0 && !mailbox.isDry && !mailbox.isRefilling;
-      if (!isStopping && canRefill) continue;
+      if (!isStopping() && canRefill) continue;
       await pause(isIdle ? lingerMs : waitMs);
     }
     slots.decline(signal);
-    // The end of one write may be another: that of an unexpected error.
-    while (writes.size > 0) await Promise.all(writes);
+    await ends.allWritten();
     await release();
   }
 
@@ -194,7 +222,7 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
   function stateToKeep(): HostState {
     const { faults: earlier = 0, ...state } = door.state;
     if (faultHoldUntil > 0) return { ...state, faults: earlier + 1 };
-    return hasWorked || earlier === 0 ? state : { ...state, faults: earlier };
+    return ends.hasWorked || earlier === 0 ? state : { ...state, faults: earlier };
   }
 
   function lookForWork(): number {
@@ -216,8 +244,9 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
   /** Starts what may start; says how long to wait before asking again. */
   function startTasks(): number {
     door.heldUntil = 0;
-    for (let letter = mailbox.next(); letter !== null; letter = mailbox.next()) {
-      if (isStopping) break;
+    const next = () => mailbox.next(loneTasks.isFree);
+    for (let letter = next(); letter !== null; letter = next()) {
+      if (isStopping()) break;
       if (reader.isHolding) return HOLDING_MS;
       if (reader.backlog >= MOST_UNREAD || ledger.backlog >= MOST_UNWRITTEN) return PRESSURE_MS;
       try {
@@ -225,7 +254,7 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
         if (waitMs !== null) return waitMs;
       } catch (error) {
         mailbox.remove(letter);
-        noteFault(letter, error, unplannedMethod(letter.task, letter.running));
+        void ends.faulted(letter, error);
       }
     }
     return WHEN_SIGNALLED;
@@ -233,11 +262,16 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
 
   /** Ends a task that must not be fetched, or starts it; else the time until it may start. */
   function endOrStart(letter: Letter): number | null {
+    if (hasDiedTooOften(letter.task)) {
+      mailbox.remove(letter);
+      void ends.died(letter);
+      return null;
+    }
     const refusal = refusalOf(letter);
-    if (refusal === null) return startOne(letter);
+    if (refusal === null) return mustRunAlone(letter.task) ? loneTasks.start(letter) : startOne(letter);
     if (refusal === 'loading') return door.heldUntil > now() ? door.heldUntil - now() : WHEN_SIGNALLED;
     mailbox.remove(letter);
-    write({ ...unfetched(lease, letter.task, refusal.end), discovered: refusal.discovered ?? [] }, letter);
+    void ends.refused(letter, refusal);
     return null;
   }
 
@@ -272,7 +306,7 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
       const failure = running.proxyRouteFailure;
       running.proxyRouteFailure = null;
       if (failure !== null) return { end: proxyRouteEnd(task, running.job, failure, now()) };
-      door.loadRobots(running, url);
+      door.loadRobots(running, url, task.interruptions > 0);
       return 'loading';
     }
     if (task.kind === 'site') return siteEnd(task, known, running);
@@ -282,93 +316,37 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
   }
 
   function start(letter: Letter): void {
-    const { running } = letter;
+    quarantine.enter();
+    follow(fetchOne(letter).finally(quarantine.leave));
+  }
+
+  /** The slice has something under way until this ends. */
+  function follow(underWay: Promise<void>): void {
     unfinished += 1;
+    underWay.catch(fail).finally(() => {
+      unfinished -= 1;
+      signal();
+    });
+  }
+
+  /** The task has a place and the host's permission. */
+  async function fetchOne(letter: Letter): Promise<void> {
+    const { running } = letter;
     running.inFlight += 1;
-    work(letter)
-      .catch((error: unknown) => noteFault(letter, error, unplannedMethod(letter.task, running)))
-      .catch(fail)
-      .finally(() => {
-        unfinished -= 1;
-        running.inFlight -= 1;
-        tellWaiting(running);
-        finishedCount += 1;
-        slots.give();
-        signal();
-      });
+    try {
+      await work(letter).catch((error: unknown) => ends.faulted(letter, error));
+    } finally {
+      running.inFlight -= 1;
+      tellWaiting(running);
+      finishedCount += 1;
+      slots.give();
+    }
   }
 
   async function work(letter: Letter): Promise<void> {
-    const { task } = letter;
-    const made = await attempts.make(task, letter.running);
-    if ('error' in made) {
-      noteFault(letter, made.error, made.way);
-      return;
-    }
-    faultsInARow = 0;
-    hasWorked = true;
-    if ('postponed' in made) write(unfetched(lease, task, made.postponed), letter);
-    else {
-      reportAttempt(task, made, logger, metrics);
-      write(made.completion, letter);
-    }
-  }
-
-  /**
-   * Counts an unexpected error as an attempt of the task and goes on with the others. When nothing but such errors
-   * comes, they are hardly the tasks' fault: the host is left alone for a while, or all its tasks would end by them.
-   */
-  function noteFault(letter: Letter, error: unknown, way: AttemptMethod): void {
-    const { task, running } = letter;
-    const facts = { host: key, jobId: task.jobId, taskId: task.id, url: task.url };
-    logger.error({ ...facts, attempts: task.trace.length + 1, err: error }, 'task failed unexpectedly');
-    // An attempt that was told to stop may break off anywhere.
-    if (aborter.signal.aborted) return;
-    const finished = endAfterFault(task, running, lease, way, now(), parts.random);
-    write(finished.completion, letter, true);
-    // What was found before the error is not kept.
-    running.generation += 1;
-    faultsInARow += 1;
-    if (faultsInARow >= MOST_FAULTS_IN_A_ROW) {
-      holdHost();
-      stop();
-    }
-    reportAttempt(task, finished, logger, metrics);
-  }
-
-  /** `isFaultEnd`: it stands for an unexpected error, so that one more is none of the task's. */
-  function write(completion: Completion, letter: Letter, isFaultEnd = false): void {
-    const { running } = letter;
-    // Somebody waits for a scrape; and this host waits for what the page led to, when it has nothing else to do.
-    const isStarving = mailbox.size === 0 && door.inFlight === 0 && completion.discovered.length > 0;
-    const isAwaited = running.job.kind === 'scrape' || isStarving;
-    const written: Promise<unknown> = ledger
-      .write(completion, isAwaited)
-      .then((isKept) => {
-        if (!isKept) {
-          running.generation += 1;
-          lose();
-        }
-        // What the page led to may be in this host's mailbox now, or the task itself again.
-        else if (completion.discovered.length > 0 || GOES_ON.has(completion.end.state)) mailbox.onNewTasks();
-      })
-      .catch((error: unknown) => {
-        running.generation += 1;
-        if (!isScrapifieError(error) && !isFaultEnd) {
-          noteFault(letter, error, unplannedMethod(letter.task, running));
-          return;
-        }
-        const facts = { host: key, jobId: running.job.id, taskId: completion.taskId, err: error };
-        logger.error(facts, 'the ledger refused a task');
-        // With UNSTORABLE the task has ended, and the host has nothing to do with it.
-        if (!isScrapifieError(error) || error.code !== 'UNSTORABLE') fail(error);
-      })
-      .catch(fail)
-      .finally(() => {
-        writes.delete(written);
-        signal();
-      });
-    writes.add(written);
+    const stored = ends.attempted(letter, await attempts.make(letter.task, letter.running));
+    // A death before the commit would count against the task, whichever other task caused it.
+    if (letter.task.interruptions > 0) await stored;
   }
 
   function lose(): void {

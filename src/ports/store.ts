@@ -66,9 +66,12 @@ export interface JobStore {
    * returned as it is.
    */
   cancelJob(id: JobId): Promise<Job | null>;
-  /** Makes cancelled tasks, and tasks a spent budget skipped, ready again; with new budgets where given. */
+  /**
+   * Makes cancelled tasks, and tasks a spent budget skipped, ready again, without interruptions; with new budgets where
+   * given.
+   */
   resumeJob(id: JobId, budgets?: Budgets): Promise<Job | null>;
-  /** Makes failed tasks ready again with fresh attempts; their old pages are replaced when they end. */
+  /** Makes failed tasks ready again with fresh attempts and no interruptions; their old pages are replaced when they end. */
   retryJob(id: JobId): Promise<Job | null>;
   /**
    * Removes the job and all that belongs to it but blobs, which the sweep removes once nothing refers to them. False when
@@ -90,8 +93,15 @@ export interface HostStore {
   /** Hosts that have work due and no living owner, best rank first. */
   offerHosts(limit: number): Promise<readonly HostOffer[]>;
   /**
-   * Makes `owner` the owner for `leaseMs` from a moment between the call and its answer, with a new epoch. Tasks an earlier owner had claimed become
-   * ready again (their interrupted attempt is not counted). Null when someone else owns it or nothing is due.
+   * Makes `owner` the owner for `leaseMs` from a moment between the call and its answer, with a new epoch. Tasks that an
+   * earlier owner had claimed become ready again. Null when another owner has it or nothing is due.
+   *
+   * A lease that ran out, or that `releaseAllHosts` ended, means that its owner died, and the tasks that may have killed
+   * it are counted in the same transaction: `interruptions` of each task that it had claimed becomes 1 where it was 0,
+   * and grows by one where it was not and `startTask` had recorded the task under that claim; `loneInterruptions` grows
+   * by one where it had recorded that the task was alone. Nothing is counted when
+   * `owner` takes up its own former lease, or when the lease was of another incarnation of a shared store: such an owner
+   * may be alive.
    *
    * A new incarnation of a shared store cannot know who owned which host when the former one ended, so it is null for
    * `leaseMs` from its beginning: until then, owners of the former incarnation may be talking to their hosts. `former`
@@ -103,7 +113,7 @@ export interface HostStore {
   /** Extends the leases as `acquireHost` would begin them; returns the ids of hosts that are no longer ours. */
   renewHosts(leases: readonly LeaseRef[], leaseMs: number): Promise<readonly HostId[]>;
   /**
-   * Ends ownership and keeps the host's state. Tasks still claimed become ready again. The host is offered again
+   * Ends ownership and keeps the host's state. Tasks still claimed become ready again, uninterrupted. The host is offered again
    * at `notBefore`, or when its next task is due, whichever is later. A lost lease changes nothing.
    */
   releaseHost(lease: LeaseRef, state: HostState, notBefore: number): Promise<void>;
@@ -118,6 +128,12 @@ export interface HostStore {
    * `exceptJobs` are passed over. Empty when nothing is due or the lease is lost.
    */
   claimTasks(lease: LeaseRef, limit: number, exceptJobs: readonly JobSeq[]): Promise<readonly Task[]>;
+  /**
+   * Records that the work on a claimed task begins, and whether it is alone: no other task is under way in the process of
+   * the owner. Owners call it for tasks with interruptions, before anything of the task is fetched; for the others the
+   * claim is record enough. False when the lease does not hold the claim: then the work must not begin.
+   */
+  startTask(lease: LeaseRef, task: TaskId, isAlone: boolean): Promise<boolean>;
   getHost(key: HostKey): Promise<HostView | null>;
   listHosts(query: HostQuery): Promise<Slice<HostView>>;
   getRobots(origin: string): Promise<RobotsEntry | null>;
@@ -266,6 +282,11 @@ export interface RobotsEntry {
   readonly fetchedAt: number;
   readonly expiresAt: number;
   readonly reason: string;
+  /**
+   * How often a process recorded that it asks for the file and died before it had stored the answer. Only processes whose
+   * tasks were interrupted on the host record it.
+   */
+  readonly interruptions: number;
 }
 
 export interface OptOut {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { T0 } from '../attempts/claimed-task.fixture.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { serve, serveRaw, testEngine } from '../fetch/http/loopback.fixture.ts';
@@ -49,7 +49,10 @@ const status = (code: number, headers: Record<string, string> = {}): Answer => {
 describe('what is known of a robots.txt', () => {
   it('is nothing at first, in memory and in the store', async () => {
     const { cache } = cacheOver();
-    expect([cache.recall('http://a.test'), await cache.lookUp('http://a.test')]).toEqual([null, null]);
+    expect([cache.recall('http://a.test'), (await cache.lookUp('http://a.test')).robots]).toEqual([
+      null,
+      null,
+    ]);
   });
 
   it('is told with a rule that is short enough to stand beside every URL it keeps out', async () => {
@@ -102,7 +105,7 @@ describe('what is known of a robots.txt', () => {
     await cache.ask(origin);
     const next = cacheOver(store).cache;
     expect(next.recall(origin)).toBeNull();
-    expect((await next.lookUp(origin))?.allows('/x').allowed).toBe(false);
+    expect((await next.lookUp(origin)).robots?.allows('/x').allowed).toBe(false);
     expect(next.recall(origin)).not.toBeNull();
     expect(paths).toHaveLength(1);
   });
@@ -116,7 +119,7 @@ describe('what is known of a robots.txt', () => {
     clock.now += 599_999;
     expect(cache.recall(origin)).not.toBeNull();
     clock.now += 1;
-    expect([cache.recall(origin), await cache.lookUp(origin)]).toEqual([null, null]);
+    expect([cache.recall(origin), (await cache.lookUp(origin)).robots]).toEqual([null, null]);
   });
 
   it('is asked for once at a time, however many want to know', async () => {
@@ -227,5 +230,55 @@ describe('a large robots.txt', () => {
     expect(robots.entry.status).toBe('ok');
     expect(robots.entry.body.length).toBeLessThanOrEqual(512_000);
     expect([robots.allows('/early').allowed, robots.allows('/late').allowed]).toEqual([false, true]);
+  });
+});
+
+describe('a request for a robots.txt that is recorded', () => {
+  it('is in the store before the host is asked, and no longer when the answer is', async () => {
+    const counts: (number | undefined)[] = [];
+    const { store, cache } = cacheOver();
+    const { origin } = await site((_request, response) => {
+      counts.push(store.entries.get(origin)?.interruptions);
+      response.end('');
+    });
+    await cache.ask(origin, { isRecorded: true });
+    expect([...counts, store.entries.get(origin)?.interruptions]).toEqual([1, 0]);
+  });
+
+  it('that a process did not survive is known to the next one', async () => {
+    const { store, cache } = cacheOver();
+    const { origin } = await site(() => undefined);
+    const dying = new AbortController();
+    const asked = cache.ask(origin, { isRecorded: true, signal: dying.signal });
+    await vi.waitFor(() => expect(store.entries.get(origin)?.interruptions).toBe(1));
+    const dead = { ...entryStore(), entries: new Map(store.entries) };
+    const heir = cacheOver({ ...dead, getRobots: async (at) => dead.entries.get(at) ?? null });
+    expect(await heir.cache.lookUp(origin)).toEqual({ robots: null, interruptions: 1 });
+    dying.abort();
+    await expect(asked).rejects.toThrow();
+  });
+
+  it('counts nothing when it is told to stop', async () => {
+    const { store, cache } = cacheOver();
+    const { origin, paths } = await site(() => undefined);
+    const stop = new AbortController();
+    const asked = cache.ask(origin, { isRecorded: true, signal: stop.signal });
+    await vi.waitFor(() => expect(paths).toHaveLength(1));
+    stop.abort();
+    await expect(asked).rejects.toThrow();
+    expect(store.entries.get(origin)?.interruptions).toBe(0);
+    expect((await cache.lookUp(origin)).robots).toBeNull();
+  });
+
+  it('is not made after three deaths: the file is unreachable, which the store knows too', async () => {
+    const { store, cache } = cacheOver();
+    const origin = 'http://deadly.test';
+    store.entries.set(origin, {
+      ...{ origin, status: 'unreachable', body: '', reason: '' },
+      ...{ fetchedAt: T0, expiresAt: T0, interruptions: 3 },
+    });
+    const { robots } = await cache.lookUp(origin);
+    expect(robots?.allows('/')).toEqual({ allowed: false, rule: 'unreachable: WORKER_DIED' });
+    expect(store.entries.get(origin)).toMatchObject({ reason: 'WORKER_DIED', interruptions: 2 });
   });
 });

@@ -4,7 +4,7 @@ import type { Engine, FetchRequest } from '../fetch/engine.ts';
 import { faultOf } from '../fetch/proxy/proxy-failure.ts';
 import { PRODUCT_TOKEN } from '../fetch/user-agent.ts';
 import type { HostStore, RobotsEntry } from '../ports/store.ts';
-import { type RobotsFetch, robotsEntryFrom } from './robots-entry.ts';
+import { askedEntry, givenUpEntry, type RobotsFetch, robotsEntryFrom } from './robots-entry.ts';
 import {
   crawlDelayMs,
   isAllowed,
@@ -28,19 +28,26 @@ export interface Robots {
 export interface RobotsCache {
   /** What is in memory and fresh. */
   recall(origin: string): Robots | null;
-  /** What the store has and is fresh. */
-  lookUp(origin: string): Promise<Robots | null>;
+  /** What the store has: `robots` is null when that is nothing fresh. */
+  lookUp(origin: string): Promise<LookedUp>;
   /**
    * Fetches it. A host that cannot be asked has an entry that says so; only being told to stop, and a proxy's failure,
-   * are thrown, with nothing remembered.
+   * are thrown, with nothing remembered. With `isRecorded` the store knows that it is asked for before the host does, so
+   * that a death of the process by the answer is counted.
    */
   ask(origin: string, asking?: Asking): Promise<Robots>;
   /** An unexpected error of the program kept it from being read: for this process it is unreachable for a while. */
   giveUp(origin: string): void;
 }
 
+export interface LookedUp {
+  readonly robots: Robots | null;
+  /** See RobotsEntry. */
+  readonly interruptions: number;
+}
+
 /** See FetchRequest. */
-type Asking = Pick<FetchRequest, 'signal' | 'mayStart' | 'proxy'>;
+type Asking = Pick<FetchRequest, 'signal' | 'mayStart' | 'proxy'> & { readonly isRecorded?: boolean };
 
 const MAX_ORIGINS = 2_000;
 const MAX_REDIRECTS = 5;
@@ -64,6 +71,21 @@ export function createRobotsCache(parts: {
     if (kept.size >= MAX_ORIGINS && oldest !== undefined) kept.delete(oldest);
     kept.set(entry.origin, robots);
     return robots;
+  }
+
+  async function readRecorded(origin: string, asking: Asking): Promise<Robots> {
+    const previous = await store.getRobots(origin);
+    const record = askedEntry(origin, now(), previous);
+    await put(record);
+    try {
+      return await read(origin, asking);
+    } catch (error) {
+      // Nothing died: another owner may have stored an answer meanwhile, which stays.
+      const stored = await store.getRobots(origin);
+      const interruptions = previous?.interruptions ?? 0;
+      if (stored?.interruptions === record.interruptions) await put({ ...record, interruptions });
+      throw error;
+    }
   }
 
   async function read(origin: string, asking: Asking): Promise<Robots> {
@@ -98,12 +120,18 @@ export function createRobotsCache(parts: {
     },
     async lookUp(origin) {
       const entry = await store.getRobots(origin);
-      return entry !== null && entry.expiresAt > now() ? keep(entry) : null;
+      if (entry === null) return { robots: null, interruptions: 0 };
+      const { interruptions } = entry;
+      const givenUp = givenUpEntry(entry, now());
+      if (givenUp !== null) await put(givenUp);
+      const current = givenUp ?? entry;
+      return { robots: current.expiresAt > now() ? keep(current) : null, interruptions };
     },
     ask(origin, asking = {}) {
       const underWay = asked.get(origin);
       if (underWay !== undefined) return underWay;
-      const answer = read(origin, asking).finally(() => asked.delete(origin));
+      const reading = asking.isRecorded === true ? readRecorded(origin, asking) : read(origin, asking);
+      const answer = reading.finally(() => asked.delete(origin));
       asked.set(origin, answer);
       return answer;
     },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RobotsEntry } from '../ports/store.ts';
-import { robotsEntryFrom } from './robots-entry.ts';
+import { askedEntry, givenUpEntry, robotsEntryFrom } from './robots-entry.ts';
 import { ROBOTS_LIMIT_BYTES } from './robots-rules.ts';
 
 const ORIGIN = 'https://example.com';
@@ -138,5 +138,46 @@ describe('rules that were read before an outage', () => {
 
   it('are not used when nobody asked for two days', () => {
     expect(robotsEntryFrom(answer(500), ORIGIN, NOW + 2 * DAY, good).status).toBe('unreachable');
+  });
+});
+
+describe('a robots.txt whose answer may kill the process', () => {
+  const asked = (times: number, previous: RobotsEntry | null = null): RobotsEntry => {
+    const entry = askedEntry(ORIGIN, NOW, previous);
+    return times === 1 ? entry : asked(times - 1, entry);
+  };
+
+  it('is recorded as asked for, once more each time, and is not fresh by that', () => {
+    expect(asked(1)).toMatchObject({
+      origin: ORIGIN,
+      status: 'unreachable',
+      interruptions: 1,
+      expiresAt: NOW,
+    });
+    expect(asked(3)).toMatchObject({ interruptions: 3, expiresAt: NOW });
+  });
+
+  it('keeps the rules that were known', () => {
+    const known = { ...robotsEntryFrom(answer(200), ORIGIN, NOW - DAY), expiresAt: NOW - MINUTE };
+    expect(asked(2, known)).toEqual({ ...known, interruptions: 2 });
+  });
+
+  it('has no interruptions once there is an answer, or none can be had', () => {
+    expect(robotsEntryFrom(answer(200), ORIGIN, NOW, asked(2)).interruptions).toBe(0);
+    expect(robotsEntryFrom({ failure: 'DNS_FAILED' }, ORIGIN, NOW, asked(2)).interruptions).toBe(0);
+    const known = robotsEntryFrom(answer(200), ORIGIN, NOW - DAY);
+    expect(robotsEntryFrom(answer(503), ORIGIN, NOW, asked(2, known))).toMatchObject({
+      status: 'ok',
+      interruptions: 0,
+    });
+  });
+
+  it('is unreachable for a day after three recorded deaths, then one more death is enough', () => {
+    expect([givenUpEntry(asked(1), NOW), givenUpEntry(asked(2), NOW)]).toEqual([null, null]);
+    const givenUp = givenUpEntry(asked(3), NOW);
+    expect(givenUp).toMatchObject({ status: 'unreachable', reason: 'WORKER_DIED', expiresAt: NOW + DAY });
+    if (givenUp === null) throw new Error('It is asked for again.');
+    expect(givenUpEntry(givenUp, NOW + 2 * DAY)).toBeNull();
+    expect(givenUpEntry(askedEntry(ORIGIN, NOW + 2 * DAY, givenUp), NOW + 2 * DAY)).not.toBeNull();
   });
 });

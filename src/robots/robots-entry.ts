@@ -1,3 +1,4 @@
+import { MOST_LONE_INTERRUPTIONS } from '../ownership/interruptions.ts';
 import { parseRetryAfter } from '../politeness/retry-after.ts';
 import type { RobotsEntry } from '../ports/store.ts';
 import { cutToLimit } from './robots-rules.ts';
@@ -51,6 +52,7 @@ export function robotsEntryFrom(
       fetchedAt: now,
       expiresAt: now + lifetimeMs(single(result.headers['cache-control'])),
       reason,
+      interruptions: 0,
     };
   }
   const retryAfterMs = parseRetryAfter(single(result.headers['retry-after']), now);
@@ -68,16 +70,40 @@ function unreachable(
   if (previous?.status === 'ok' && now < previous.fetchedAt + STALE_UNTIL_AGE_MS) {
     const retryAt = now + pauseMs(MIN_LIFETIME_MS);
     const expiresAt = Math.min(retryAt, previous.fetchedAt + STALE_UNTIL_AGE_MS);
-    return { ...previous, expiresAt, reason: `stale: ${reason}` };
+    return { ...previous, expiresAt, reason: `stale: ${reason}`, interruptions: 0 };
   }
   const since = previous === null ? now : outageBegin(previous, now);
   const outageMs = now - since;
+  const empty = { origin, body: '', fetchedAt: since, interruptions: 0 };
   if (outageMs >= ASSUMED_ABSENT_AFTER_MS) {
     const expiresAt = now + pauseMs(DAY_MS);
-    return { origin, status: 'absent', body: '', fetchedAt: since, expiresAt, reason: `30 days: ${reason}` };
+    return { ...empty, status: 'absent', expiresAt, reason: `30 days: ${reason}` };
   }
   const waitMs = pauseMs(Math.min(UNREACHABLE_MAX_MS, Math.max(UNREACHABLE_MIN_MS, outageMs)));
-  return { origin, status: 'unreachable', body: '', fetchedAt: since, expiresAt: now + waitMs, reason };
+  return { ...empty, status: 'unreachable', expiresAt: now + waitMs, reason };
+}
+
+/** With this many interruptions the file is not asked for: once beside other work, the other times alone. */
+const MOST_ROBOTS_INTERRUPTIONS = 1 + MOST_LONE_INTERRUPTIONS;
+
+/**
+ * What to remember while the file is asked for by a process whose tasks on the host were interrupted: should the process
+ * die, the next one knows. The rules that were known before are kept, and are not used.
+ */
+export function askedEntry(origin: string, now: number, previous: RobotsEntry | null): RobotsEntry {
+  const { interruptions, ...known } = previous ?? robotsEntryFrom({ failure: 'WORKER_DIED' }, origin, now);
+  return { ...known, expiresAt: Math.min(known.expiresAt, now), interruptions: interruptions + 1 };
+}
+
+/**
+ * What to remember of a file whose answer killed too many processes; null when it did not. After a day it is asked for
+ * once more, alone.
+ */
+export function givenUpEntry(entry: RobotsEntry, now: number): RobotsEntry | null {
+  if (entry.interruptions < MOST_ROBOTS_INTERRUPTIONS) return null;
+  const interruptions = MOST_ROBOTS_INTERRUPTIONS - 1;
+  const unread = robotsEntryFrom({ failure: 'WORKER_DIED' }, entry.origin, now);
+  return { ...unread, expiresAt: now + DAY_MS, interruptions };
 }
 
 /** When the outage began that `previous` is part of; now, when it is not, or when nobody looked for a day. */

@@ -9,6 +9,7 @@ import type { SteadyClock } from '../model/steady-clock.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { createHostWorker } from '../ownership/host-worker.ts';
+import { createQuarantine } from '../ownership/quarantine.ts';
 import { createSlots } from '../ownership/slots.ts';
 import { createReaderPool } from '../pages/reader-pool.ts';
 import type { Policies } from '../policy/policies.ts';
@@ -120,6 +121,7 @@ export function createCrawler(parts: CrawlerParts): Crawler {
     robots: createRobotsCache({ store, engine: withBudget(means.web, means.budget), now }),
     jobs: running,
     slots,
+    quarantine: createQuarantine(now),
     policies,
     isContended: () => waitingSlices > 0,
     now,

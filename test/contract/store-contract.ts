@@ -6,6 +6,7 @@ import { credentialsContract } from './store/credentials-contract.ts';
 import { hostileContract } from './store/hostile-contract.ts';
 import { hostsContract } from './store/hosts-contract.ts';
 import { incarnationContract, type OpenedStore } from './store/incarnation-contract.ts';
+import { interruptionsContract } from './store/interruptions-contract.ts';
 import { jobsContract } from './store/jobs-contract.ts';
 import { ledgerContract } from './store/ledger-contract.ts';
 import { lifeContract } from './store/life-contract.ts';
@@ -42,6 +43,7 @@ export function storeContract(
     referencesContract(holds);
     survivalContract(holds);
     incarnationContract(holds);
+    interruptionsContract(holds);
     propertiesContract(holds);
     modelContract(holds);
   });

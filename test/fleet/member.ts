@@ -34,6 +34,7 @@ export interface Launched {
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const SKEWED_CLOCK = fileURLToPath(new URL('skewed-clock.ts', import.meta.url));
+const POISON = fileURLToPath(new URL('../fault/poison.ts', import.meta.url));
 const STEP_FILE = 'clock-step-ms';
 const READY_MS = 60_000;
 const POLL_MS = 20;
@@ -64,6 +65,8 @@ export interface Oddities {
   readonly canStep?: boolean;
   /** File with a certificate that it trusts besides those that everybody does. */
   readonly trusts?: string;
+  /** It dies in this way when the response of the URL arrives: see `test/fault/poison.ts`. */
+  readonly poison?: { readonly url: string; readonly way: string };
 }
 
 /** The program in a process group of its own, with these settings and none of ours. */
@@ -71,11 +74,12 @@ export function launch(
   cwd: string,
   args: readonly string[],
   settings: MemberSettings,
-  { skewMs = 0, canStep = false, trusts }: Oddities = {},
+  { skewMs = 0, canStep = false, trusts, poison }: Oddities = {},
 ): Launched {
   mkdirSync(cwd, { recursive: true });
   const clock = skewMs === 0 && !canStep ? [] : ['--import', SKEWED_CLOCK];
-  const flags = ['--disable-warning=ExperimentalWarning', ...clock];
+  const deadly = poison === undefined ? [] : ['--import', POISON];
+  const flags = ['--disable-warning=ExperimentalWarning', ...clock, ...deadly];
   const child = spawn(process.execPath, [...flags, MAIN, ...args], {
     cwd,
     detached: true,
@@ -86,6 +90,7 @@ export function launch(
       SCRAPIFIE_DATA_DIR: join(cwd, 'data'),
       TEST_CLOCK_SKEW_MS: String(skewMs),
       TEST_CLOCK_STEP_FILE: join(cwd, STEP_FILE),
+      ...(poison === undefined ? {} : { TEST_POISON_URL: poison.url, TEST_POISON_WAY: poison.way }),
       ...(trusts === undefined ? {} : { NODE_EXTRA_CA_CERTS: trusts }),
       ...variablesOf(settings),
     },

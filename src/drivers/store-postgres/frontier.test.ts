@@ -139,6 +139,7 @@ describe('the frontier', () => {
       fetchedAt: 1,
       expiresAt: 2,
       reason: '',
+      interruptions: 0,
     } as const;
     await store.putRobots(robots);
     expect((await store.getRobots(robots.origin))?.body).toBe('a\ufffdb');

@@ -44,7 +44,9 @@ export function createHostStore(database: Database): HostStore {
 
     async acquireHost(key, owner, leaseMs, former) {
       const [row] = await database.query(
-        `SELECT * FROM acquire_host(acquirable($1, $4, $3), $2, ${NOW}, $3) AS a, LATERAL note_lease(a.host_id) AS n`,
+        `SELECT * FROM acquire_host(
+             count_interruptions(acquirable($1, $4, $3), $2, $4, ${NOW}), $2, ${NOW}, $3
+           ) AS a, LATERAL note_lease(a.host_id) AS n`,
         [key, owner, leaseMs, former?.incarnation ?? null],
       );
       if (row === undefined) return null;
@@ -90,10 +92,20 @@ export function createHostStore(database: Database): HostStore {
 
     async claimTasks(lease, limit, exceptJobs) {
       const rows = await database.query(
-        `SELECT * FROM claim_tasks($1, lease_epoch($2, $5), $3, ${NOW}, $4)`,
+        `SELECT c.*, i.* FROM claim_tasks($1, lease_epoch($2, $5), $3, ${NOW}, $4) AS c,
+           LATERAL (SELECT t.interruptions, t.lone_interruptions FROM tasks t WHERE t.id = c.id LIMIT 1) AS i`,
         [lease.hostId, lease.epoch, limit, exceptJobs, lease.incarnation],
       );
       return rows.map((row) => taskOf(row, String(row.job_id) as JobId));
+    },
+
+    async startTask(lease, task, isAlone) {
+      const rows = await database.query(
+        `UPDATE tasks SET started_under = claim_name(host_id, epoch), started_alone = $5
+         WHERE id = $1 AND host_id = $2 AND epoch = lease_epoch($3, $4) AND state = 'claimed' RETURNING id`,
+        [task, lease.hostId, lease.epoch, lease.incarnation, isAlone],
+      );
+      return rows.length > 0;
     },
 
     async getHost(key) {
@@ -116,10 +128,20 @@ export function createHostStore(database: Database): HostStore {
 
     async putRobots(entry) {
       await database.query(
-        `INSERT INTO robots (origin, status, body, fetched_at, expires_at, reason) VALUES ($1, $2, $3, $4, $5, $6)
+        `INSERT INTO robots (origin, status, body, fetched_at, expires_at, reason, interruptions)
+         VALUES ($1, $2, $3, $4, $5, $6, $7)
          ON CONFLICT (origin) DO UPDATE SET status = excluded.status, body = excluded.body,
-           fetched_at = excluded.fetched_at, expires_at = excluded.expires_at, reason = excluded.reason`,
-        [entry.origin, entry.status, entry.body, entry.fetchedAt, entry.expiresAt, entry.reason],
+           fetched_at = excluded.fetched_at, expires_at = excluded.expires_at, reason = excluded.reason,
+           interruptions = excluded.interruptions`,
+        [
+          entry.origin,
+          entry.status,
+          entry.body,
+          entry.fetchedAt,
+          entry.expiresAt,
+          entry.reason,
+          entry.interruptions,
+        ],
       );
     },
 

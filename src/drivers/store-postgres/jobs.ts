@@ -82,7 +82,7 @@ export function createJobStore(database: Database): JobStore {
       return change(id, async (row, query) => {
         const [reopened] = await query(
           `WITH reopened AS (
-             UPDATE tasks t SET state = 'ready', finished_at = NULL,
+             UPDATE tasks t SET state = 'ready', finished_at = NULL, interruptions = 0, lone_interruptions = 0,
                rule = CASE WHEN o.state = 'skipped' THEN NULL ELSE t.rule END
              FROM (
                SELECT id, state FROM tasks WHERE job_seq = $1
@@ -118,7 +118,7 @@ export function createJobStore(database: Database): JobStore {
         const [retried] = await query(
           `WITH retried AS (
              UPDATE tasks SET state = 'ready', attempts = 0, hops = 0, at_url = NULL, trace = NULL, rule = NULL,
-               error_code = NULL, finished_at = NULL
+               error_code = NULL, finished_at = NULL, interruptions = 0, lone_interruptions = 0
              WHERE job_seq = $1 AND state = 'failed' RETURNING id
            ), counted AS (SELECT count(*) AS n FROM retried), written AS (
              UPDATE jobs j SET open = j.open + c.n, failed = j.failed - c.n FROM counted c WHERE j.seq = $1

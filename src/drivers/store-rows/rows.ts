@@ -87,6 +87,8 @@ export function taskOf(row: Row, jobId: JobId): Task {
     depth: Number(row.depth),
     attempts: Number(row.attempts),
     trace: traceOf(row.trace),
+    interruptions: Number(row.interruptions),
+    loneInterruptions: Number(row.lone_interruptions),
   };
 }
 
@@ -153,6 +155,7 @@ export function robotsOf(row: Row): RobotsEntry {
     fetchedAt: Number(row.fetched_at),
     expiresAt: Number(row.expires_at),
     reason: text(row.reason),
+    interruptions: Number(row.interruptions),
   };
 }
 

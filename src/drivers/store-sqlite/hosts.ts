@@ -63,6 +63,17 @@ export function createHostStore(
     settle(database, returnClaims(database, host, now()), now());
   }
 
+  /** The owner died: see `HostStore.acquireHost`. */
+  function countInterruptions(host: HostId, epoch: number): void {
+    database.run(
+      `UPDATE tasks SET interruptions = interruptions + 1,
+         lone_interruptions = lone_interruptions + (started_alone AND started_under IS ?2)
+       WHERE host_id = ?1 AND state = 'claimed' AND (interruptions = 0 OR started_under = ?2)`,
+      host,
+      claimName(host, epoch),
+    );
+  }
+
   const viewOf = (row: Row) =>
     hostViewOf(
       row,
@@ -94,6 +105,9 @@ export function createHostStore(
       // The owner that had the host in the former incarnation need not wait for the end of its own lease.
       const isOver = former !== undefined && row.leased_in !== incarnation;
       if (Number(isTakenOver ? (isOver ? 0 : row.lease_until) : row.blocked_until) > now()) return null;
+      if (isTakenOver && former === undefined && row.owner !== owner) {
+        countInterruptions(host, Number(row.epoch));
+      }
       if (isTakenOver) settleReturned(host);
       promote(host);
       const first = firstReady(host);
@@ -186,7 +200,9 @@ export function createHostStore(
       for (let isShort = true; isShort && claimed.length < limit; ) {
         isShort = false;
         const rows = database.all(
-          `SELECT id, job_seq, kind, url, at_url, hops, url_key, depth, attempts, trace FROM tasks
+          `SELECT id, job_seq, kind, url, at_url, hops, url_key, depth, attempts, trace, interruptions,
+             lone_interruptions
+           FROM tasks
            WHERE host_id = ? AND state = 'ready' AND job_seq NOT IN (SELECT value FROM json_each(?))
            ORDER BY rank, id LIMIT ?`,
           lease.hostId,
@@ -225,6 +241,20 @@ export function createHostStore(
       return claimed;
     },
 
+    startTask(lease, task, isAlone) {
+      if (!holds(database, incarnation, lease)) return false;
+      const started = database.run(
+        `UPDATE tasks SET started_under = ?, started_alone = ?
+         WHERE id = ? AND host_id = ? AND epoch = ? AND state = 'claimed'`,
+        claimName(lease.hostId, lease.epoch),
+        isAlone ? 1 : 0,
+        task,
+        lease.hostId,
+        lease.epoch,
+      );
+      return started > 0;
+    },
+
     getHost(key) {
       const row = database.get('SELECT * FROM hosts WHERE key = ?', key);
       return row === undefined ? null : viewOf(row);
@@ -246,13 +276,15 @@ export function createHostStore(
 
     putRobots(entry) {
       database.run(
-        `INSERT OR REPLACE INTO robots (origin, status, body, fetched_at, expires_at, reason) VALUES (?, ?, ?, ?, ?, ?)`,
+        `INSERT OR REPLACE INTO robots (origin, status, body, fetched_at, expires_at, reason, interruptions)
+         VALUES (?, ?, ?, ?, ?, ?, ?)`,
         entry.origin,
         entry.status,
         entry.body,
         entry.fetchedAt,
         entry.expiresAt,
         entry.reason,
+        entry.interruptions,
       );
     },
 
@@ -302,6 +334,8 @@ export function createHostStore(
     },
   };
 }
+
+const claimName = (host: HostId, epoch: number): string => `${host}:${epoch}`;
 
 /** A host's opt-out covers its ports and its subdomains. */
 function covers(host: string, key: HostKey): boolean {

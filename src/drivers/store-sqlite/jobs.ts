@@ -110,11 +110,12 @@ export function createJobStore(
       if (row === undefined) return null;
       const seq = Number(row.seq) as JobSeq;
       const cancelled = database.run(
-        `UPDATE tasks SET state = 'ready', finished_at = NULL WHERE job_seq = ? AND state = 'cancelled'`,
+        `UPDATE tasks SET state = 'ready', finished_at = NULL, interruptions = 0, lone_interruptions = 0
+         WHERE job_seq = ? AND state = 'cancelled'`,
         seq,
       );
       const skipped = database.run(
-        `UPDATE tasks SET state = 'ready', rule = NULL, finished_at = NULL
+        `UPDATE tasks SET state = 'ready', rule = NULL, finished_at = NULL, interruptions = 0, lone_interruptions = 0
          WHERE job_seq = ? AND state = 'skipped' AND rule LIKE 'budget.%'`,
         seq,
       );
@@ -141,7 +142,7 @@ export function createJobStore(
       }
       const failed = database.run(
         `UPDATE tasks SET state = 'ready', attempts = 0, hops = 0, at_url = NULL, trace = NULL, rule = NULL,
-           error_code = NULL, finished_at = NULL WHERE job_seq = ? AND state = 'failed'`,
+           error_code = NULL, finished_at = NULL, interruptions = 0, lone_interruptions = 0 WHERE job_seq = ? AND state = 'failed'`,
         seq,
       );
       if (failed === 0) return jobOf(row);

@@ -222,4 +222,13 @@ export const MIGRATIONS: readonly string[] = [
   `,
   // Finds out at every start whether a job has sealed options, without reading all jobs.
   "CREATE INDEX jobs_sealed ON jobs (seq) WHERE json_extract(options, '$.sealed') IS NOT NULL;",
+  // How often an owner died while it had the task, and while it had nothing but the task. `started_under` is the claim
+  // (host:epoch) under which the task was last recorded as started, `started_alone` whether it was alone.
+  `
+  ALTER TABLE tasks ADD COLUMN interruptions INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE tasks ADD COLUMN lone_interruptions INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE tasks ADD COLUMN started_under TEXT;
+  ALTER TABLE tasks ADD COLUMN started_alone INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE robots ADD COLUMN interruptions INTEGER NOT NULL DEFAULT 0;
+  `,
 ];

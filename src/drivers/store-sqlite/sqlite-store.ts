@@ -28,6 +28,7 @@ const METHODS: Readonly<Record<keyof Store, true>> = {
   releaseHost: true,
   releaseAllHosts: true,
   claimTasks: true,
+  startTask: true,
   getHost: true,
   listHosts: true,
   getRobots: true,

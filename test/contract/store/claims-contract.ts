@@ -33,6 +33,8 @@ export function claimsContract(holds: Claim<TimedStore>): void {
         urlKey: urlKeyOf(url),
         depth: 2,
         attempts: 0,
+        interruptions: 0,
+        loneInterruptions: 0,
         trace: [],
       },
     ]);

@@ -242,8 +242,10 @@ export function hostsContract(holds: Claim<TimedStore>): void {
     // When they last sent a request is unknown.
     expect(await acquire(store, 'a.test', 'two', T0 + 1)).toMatchObject({ isTakenOver: true });
     expect(await acquire(store, 'c.test', 'two', T0 + 1)).toMatchObject({ isTakenOver: false });
-    await own(store, 'b.test', T0 + 1, 'two');
+    const b = await own(store, 'b.test', T0 + 1, 'two');
     expect((await expectExact(store, id)).counters.claimed).toBe(0);
+    const claimed = await claim(store, b, 10, T0 + 1);
+    expect(claimed.map(({ interruptions }) => interruptions)).toEqual([1, 0]);
   });
 
   holds('has work at once after its clock was set back when the store is its own', async (store) => {
@@ -279,10 +281,12 @@ export function hostsContract(holds: Claim<TimedStore>): void {
       fetchedAt: T0,
       expiresAt: T0 + 1,
       reason: '200',
+      interruptions: 2,
     } as const;
     await store.putRobots(entry);
     expect(await store.getRobots(origin)).toEqual(entry);
-    const gone = { ...entry, status: 'unreachable', body: '', fetchedAt: T0 + 5, reason: '503' } as const;
+    const answer = { fetchedAt: T0 + 5, reason: '503', interruptions: 0 };
+    const gone = { ...entry, ...answer, status: 'unreachable', body: '' } as const;
     await store.putRobots(gone);
     expect(await store.getRobots(origin)).toEqual(gone);
     expect(await store.getRobots('http://a.test')).toBeNull();

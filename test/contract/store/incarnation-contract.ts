@@ -89,6 +89,8 @@ export function incarnationContract(holds: Claim<TimedStore>): void {
       expect(next).toMatchObject({ hostId: lease.hostId, isTakenOver: true });
       expect(next.incarnation).not.toBe(lease.incarnation);
       const claimed = await again.claimTasks(next, 10, T0 + 1, []);
+      // The owner is alive.
+      expect(claimed.map(({ interruptions }) => interruptions)).toEqual([0, 0, 0]);
       expect(claimed.map(({ url }) => url).sort()).toEqual(urlsOn('a.test', 3));
       // Completions of both in one batch: those of the former incarnation are left out.
       const old = at(tasks, 0);

@@ -2,6 +2,7 @@ import { BLOB_TABLES } from './blob-tables.ts';
 import { FRONTIER_FUNCTIONS } from './frontier-functions.ts';
 import { HOST_FUNCTIONS } from './host-functions.ts';
 import { INCARNATION_FUNCTIONS } from './incarnation-functions.ts';
+import { INTERRUPTION_FUNCTIONS } from './interruption-functions.ts';
 import { JOB_FUNCTIONS } from './job-functions.ts';
 import { LEDGER_FUNCTIONS } from './ledger-functions.ts';
 import { SECRET_INDEX } from './secret-index.ts';
@@ -32,4 +33,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { minReader: 2, sql: BLOB_TABLES },
   // Earlier programs would send what stands in options in place of sealed values.
   { minReader: 5, sql: SECRET_INDEX },
+  { minReader: 2, sql: INTERRUPTION_FUNCTIONS },
 ];

@@ -1,0 +1,151 @@
+import { reportAttempt } from '../attempts/attempt-report.ts';
+import { endAfterFault, MOST_FAULTS_IN_A_ROW, unplannedMethod } from '../attempts/fault-end.ts';
+import type { AttemptMethod, Finished } from '../attempts/finish-task.ts';
+import type { HostAccess } from '../attempts/host-access.ts';
+import type { Faulted, Postponed } from '../attempts/make-attempt.ts';
+import type { Refusal } from '../attempts/robots-end.ts';
+import { unfetched } from '../attempts/task-end.ts';
+import { isScrapifieError } from '../errors/scrapifie-error.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Logger } from '../observe/logger.ts';
+import type { Metrics } from '../observe/metrics.ts';
+import type { Completion, HostLease, TaskEnd } from '../ports/store.ts';
+import { endAfterDeaths } from './interruptions.ts';
+import type { Letter, Mailbox } from './mailbox.ts';
+
+/**
+ * Hands the ends of a slice's tasks to the ledger. The promises resolve when the end is stored, or when it is known that
+ * it will not be; they never reject.
+ */
+export interface TaskEnds {
+  /** What came of an attempt. */
+  attempted(letter: Letter, made: Finished | Postponed | Faulted): Promise<void>;
+  /** The task must not be fetched. */
+  refused(letter: Letter, refusal: Refusal): Promise<void>;
+  /** Processes died too often while they had the task. */
+  died(letter: Letter): Promise<void>;
+  /**
+   * Counts an unexpected error as an attempt of the task and goes on with the others. When nothing but such errors
+   * comes, they are hardly the tasks' fault: the host is left alone for a while, or all its tasks would end by them.
+   */
+  faulted(letter: Letter, error: unknown, way?: AttemptMethod): Promise<void>;
+  /** Ends on their way to the store. */
+  readonly unwritten: number;
+  /** Resolves when all ends so far are stored, and what followed from them. */
+  allWritten(): Promise<void>;
+  /** An attempt ended without an unexpected error. */
+  readonly hasWorked: boolean;
+}
+
+export interface TaskEndsParts {
+  readonly lease: HostLease;
+  readonly ledger: Ledger;
+  readonly mailbox: Mailbox;
+  readonly door: Pick<HostAccess, 'inFlight'>;
+  readonly now: () => number;
+  readonly random: () => number;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** What was under way has been told to end. */
+  readonly aborted: AbortSignal;
+  readonly onChange: () => void;
+  /** The store says that the lease is lost. */
+  readonly onLost: () => void;
+  /** What the slice as a whole needs has failed. */
+  readonly onFailure: (error: unknown) => void;
+  /** Nothing but unexpected errors comes. */
+  readonly onManyFaults: () => void;
+}
+
+/** Ends of an attempt after which the task is in a mailbox again. */
+const GOES_ON: ReadonlySet<string> = new Set<TaskEnd['state']>(['waiting', 'ready', 'moved']);
+
+export function createTaskEnds(parts: TaskEndsParts): TaskEnds {
+  const { lease, ledger, mailbox, door, now, random, logger, metrics, onChange, onFailure } = parts;
+  const writes = new Set<Promise<void>>();
+  /** Unexpected errors since the last task that went as planned. */
+  let faultsInARow = 0;
+  let hasWorked = false;
+
+  const faulted = (letter: Letter, error: unknown, way?: AttemptMethod): Promise<void> =>
+    countFault(letter, error, way ?? unplannedMethod(letter.task, letter.running)).catch(onFailure);
+
+  async function countFault(letter: Letter, error: unknown, way: AttemptMethod): Promise<void> {
+    const { task, running } = letter;
+    const facts = { host: lease.key, jobId: task.jobId, taskId: task.id, url: task.url };
+    logger.error({ ...facts, attempts: task.trace.length + 1, err: error }, 'task failed unexpectedly');
+    // An attempt that was told to stop may break off anywhere.
+    if (parts.aborted.aborted) return;
+    const finished = endAfterFault(task, running, lease, way, now(), random);
+    const written = write(finished.completion, letter, true);
+    // What was found before the error is not kept.
+    running.generation += 1;
+    faultsInARow += 1;
+    if (faultsInARow >= MOST_FAULTS_IN_A_ROW) parts.onManyFaults();
+    reportAttempt(task, finished, logger, metrics);
+    await written;
+  }
+
+  /** `isFaultEnd`: it stands for an unexpected error, so that one more is none of the task's. */
+  function write(completion: Completion, letter: Letter, isFaultEnd = false): Promise<void> {
+    const { running, task } = letter;
+    // Somebody waits for a scrape; and this host waits for what the page led to, when it has nothing else to do.
+    const isStarving = mailbox.size === 0 && door.inFlight === 0 && completion.discovered.length > 0;
+    const isAwaited = running.job.kind === 'scrape' || isStarving || task.interruptions > 0;
+    const written = ledger
+      .write(completion, isAwaited)
+      .then((isKept) => {
+        if (!isKept) {
+          running.generation += 1;
+          parts.onLost();
+        }
+        // What the page led to may be in this host's mailbox now, or the task itself again.
+        else if (completion.discovered.length > 0 || GOES_ON.has(completion.end.state)) mailbox.onNewTasks();
+      })
+      .catch((error: unknown) => {
+        running.generation += 1;
+        if (!isScrapifieError(error) && !isFaultEnd) return faulted(letter, error);
+        const facts = { host: lease.key, jobId: running.job.id, taskId: completion.taskId, err: error };
+        logger.error(facts, 'the ledger refused a task');
+        // With UNSTORABLE the task has ended, and the host has nothing to do with it.
+        if (!isScrapifieError(error) || error.code !== 'UNSTORABLE') onFailure(error);
+        return undefined;
+      })
+      .catch(onFailure)
+      .finally(() => {
+        writes.delete(written);
+        onChange();
+      });
+    writes.add(written);
+    return written;
+  }
+
+  function finished(letter: Letter, end: Finished): Promise<void> {
+    reportAttempt(letter.task, end, logger, metrics);
+    return write(end.completion, letter);
+  }
+
+  return {
+    attempted(letter, made) {
+      if ('error' in made) return faulted(letter, made.error, made.way);
+      faultsInARow = 0;
+      hasWorked = true;
+      if ('postponed' in made) return write(unfetched(lease, letter.task, made.postponed), letter);
+      return finished(letter, made);
+    },
+    refused: (letter, { end, discovered = [] }) =>
+      write({ ...unfetched(lease, letter.task, end), discovered }, letter),
+    died: (letter) => finished(letter, endAfterDeaths(letter.task, letter.running, lease, now())),
+    faulted,
+    get unwritten() {
+      return writes.size;
+    },
+    async allWritten() {
+      // The end of one write may be another: that of an unexpected error.
+      while (writes.size > 0) await Promise.all(writes);
+    },
+    get hasWorked() {
+      return hasWorked;
+    },
+  };
+}
