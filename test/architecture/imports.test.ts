@@ -39,7 +39,16 @@ const BUILDER = 'wiring';
 const SHARED_BY_DRIVERS = ['drivers/redis-link', 'drivers/store-rows'];
 
 /** Folders whose decisions are functions of their arguments. */
-const PURE_FOLDERS = ['ownership', 'attempts', 'robots', 'policy', 'politeness', 'plan', 'extract', 'frontier'];
+const PURE_FOLDERS = [
+  'ownership',
+  'attempts',
+  'robots',
+  'policy',
+  'politeness',
+  'plan',
+  'extract',
+  'frontier',
+];
 /** What reaches outside the process. */
 const OUTSIDE =
   /^(?:node:(?:fs|fs\/promises|net|tls|dns|dns\/promises|dgram|http|https|http2|child_process|cluster|sqlite)|undici|fastify|pino)$/;
