@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testEngine } from '../fetch/http/loopback.fixture.ts';
 import { createMetrics } from '../observe/metrics.ts';
-import { createQuarantine } from '../ownership/quarantine.ts';
 import { buildPolicies, EMPTY_POLICY_FILE } from '../policy/policies.ts';
 import type { Store } from '../ports/store.ts';
 import { createRobotsCache } from '../robots/robots-cache.ts';
 import { claimSeed, listeningLogger, openStore } from './claimed-task.fixture.ts';
 import { createHostAccess } from './host-access.ts';
+import { createQuarantine } from './quarantine.ts';
 
 let store: Store;
 beforeAll(async () => {

@@ -5,7 +5,6 @@ import type { HostKey } from '../model/ids.ts';
 import type { Consent, HostPolicy } from '../model/policy.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
-import { beside, type Quarantine } from '../ownership/quarantine.ts';
 import type { Policies } from '../policy/policies.ts';
 import { admissionMs, type GateDecision, type GateInput, gate } from '../politeness/gate.ts';
 import {
@@ -19,6 +18,7 @@ import {
 import type { HostLease, HostState } from '../ports/store.ts';
 import type { Robots, RobotsCache } from '../robots/robots-cache.ts';
 import type { ProxyRoute, ProxyRouteDecision } from './proxy-route.ts';
+import { beside, type Quarantine } from './quarantine.ts';
 import type { RunningJob } from './running-job.ts';
 import { type AttemptResult, isHostFault, isOurFault } from './task-end.ts';
 

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { afterAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { addJob, hostOf, listeningLogger, openStore } from '../attempts/claimed-task.fixture.ts';
 import { httpMeans } from '../attempts/fetch-resources.fixture.ts';
+import { createQuarantine } from '../attempts/quarantine.ts';
 import { createRunningJobs } from '../attempts/running-job.ts';
 import { createBusLocal } from '../drivers/bus-local/bus-local.ts';
 import { createQueueLocal } from '../drivers/queue-local/queue-local.ts';
@@ -22,7 +23,6 @@ import type { Completion, Store } from '../ports/store.ts';
 import { createRobotsCache } from '../robots/robots-cache.ts';
 import { createSessions } from '../sessions/sessions.ts';
 import { createHostWorker, type HostWorkerOptions } from './host-worker.ts';
-import { createQuarantine } from './quarantine.ts';
 import { createSlots, type Slots } from './slots.ts';
 
 const NEVER_MS = 1_000_000;

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { addJob, hostOf, listeningLogger, openStore } from '../attempts/claimed-task.fixture.ts';
 import { httpMeans } from '../attempts/fetch-resources.fixture.ts';
+import { CALM_MS, createQuarantine } from '../attempts/quarantine.ts';
 import { createRunningJobs } from '../attempts/running-job.ts';
 import { createBusLocal } from '../drivers/bus-local/bus-local.ts';
 import { createQueueLocal } from '../drivers/queue-local/queue-local.ts';
@@ -18,7 +19,6 @@ import { buildPolicies, EMPTY_POLICY_FILE } from '../policy/policies.ts';
 import type { Store } from '../ports/store.ts';
 import { createRobotsCache } from '../robots/robots-cache.ts';
 import { createHostWorker } from './host-worker.ts';
-import { CALM_MS, createQuarantine } from './quarantine.ts';
 import { createSlots } from './slots.ts';
 
 const soon = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { interval: 5, timeout: 10_000 });

@@ -1,7 +1,7 @@
 import type { HostAccess } from '../attempts/host-access.ts';
+import type { Quarantine } from '../attempts/quarantine.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Letter, Mailbox } from './mailbox.ts';
-import type { Quarantine } from './quarantine.ts';
 import type { Slots } from './slots.ts';
 
 /** Starts tasks of a slice that must run alone in the process, one after the other. */

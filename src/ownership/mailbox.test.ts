@@ -7,12 +7,12 @@ import {
   own,
   T0,
 } from '../attempts/claimed-task.fixture.ts';
+import { createQuarantine } from '../attempts/quarantine.ts';
 import { createRunningJobs } from '../attempts/running-job.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { JobSeq } from '../model/ids.ts';
 import type { HostStore, Store } from '../ports/store.ts';
 import { createMailbox, type Mailbox } from './mailbox.ts';
-import { createQuarantine } from './quarantine.ts';
 
 let store: Store;
 let clock = T0;

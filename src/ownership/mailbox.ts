@@ -1,11 +1,11 @@
+import type { Quarantine } from '../attempts/quarantine.ts';
 import type { RunningJob, RunningJobs } from '../attempts/running-job.ts';
 import type { JobSeq } from '../model/ids.ts';
+import { hasDiedTooOften, mustRunAlone } from '../model/interruptions.ts';
 import type { HostPolicy } from '../model/policy.ts';
 import type { Task } from '../model/task.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { HostLease, HostStore } from '../ports/store.ts';
-import { hasDiedTooOften, mustRunAlone } from './interruptions.ts';
-import type { Quarantine } from './quarantine.ts';
 
 /** A claimed task and its job. */
 export interface Letter {

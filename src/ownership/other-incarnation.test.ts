@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { addJob, hostOf, listeningLogger, openStore } from '../attempts/claimed-task.fixture.ts';
 import { httpMeans } from '../attempts/fetch-resources.fixture.ts';
+import { createQuarantine } from '../attempts/quarantine.ts';
 import { createRunningJobs } from '../attempts/running-job.ts';
 import { createBusLocal } from '../drivers/bus-local/bus-local.ts';
 import { createQueueLocal } from '../drivers/queue-local/queue-local.ts';
@@ -20,7 +21,6 @@ import { buildPolicies, EMPTY_POLICY_FILE } from '../policy/policies.ts';
 import type { Store } from '../ports/store.ts';
 import { createRobotsCache } from '../robots/robots-cache.ts';
 import { createHostWorker } from './host-worker.ts';
-import { createQuarantine } from './quarantine.ts';
 import { createSlots } from './slots.ts';
 
 /** Far longer than the test may take: whatever waits for the end of a lease fails it. */

@@ -2,6 +2,7 @@ import { reportAttempt } from '../attempts/attempt-report.ts';
 import { endAfterFault, MOST_FAULTS_IN_A_ROW, unplannedMethod } from '../attempts/fault-end.ts';
 import type { AttemptMethod, Finished } from '../attempts/finish-task.ts';
 import type { HostAccess } from '../attempts/host-access.ts';
+import { endAfterDeaths } from '../attempts/interruptions.ts';
 import type { Faulted, Postponed } from '../attempts/make-attempt.ts';
 import type { Refusal } from '../attempts/robots-end.ts';
 import { unfetched } from '../attempts/task-end.ts';
@@ -10,7 +11,6 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { Completion, HostLease, TaskEnd } from '../ports/store.ts';
-import { endAfterDeaths } from './interruptions.ts';
 import type { Letter, Mailbox } from './mailbox.ts';
 
 /**

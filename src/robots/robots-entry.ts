@@ -1,4 +1,4 @@
-import { MOST_LONE_INTERRUPTIONS } from '../ownership/interruptions.ts';
+import { MOST_LONE_INTERRUPTIONS } from '../model/interruptions.ts';
 import { parseRetryAfter } from '../politeness/retry-after.ts';
 import type { RobotsEntry } from '../ports/store.ts';
 import { cutToLimit } from './robots-rules.ts';

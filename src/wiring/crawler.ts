@@ -1,3 +1,4 @@
+import { createQuarantine } from '../attempts/quarantine.ts';
 import { createRunningJobs } from '../attempts/running-job.ts';
 import type { Settings } from '../config/settings.ts';
 import { withBudget } from '../fetch/counted-engine.ts';
@@ -9,7 +10,6 @@ import type { SteadyClock } from '../model/steady-clock.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { createHostWorker } from '../ownership/host-worker.ts';
-import { createQuarantine } from '../ownership/quarantine.ts';
 import { createSlots } from '../ownership/slots.ts';
 import { createReaderPool } from '../pages/reader-pool.ts';
 import type { Policies } from '../policy/policies.ts';
