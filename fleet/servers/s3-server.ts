@@ -1,5 +1,4 @@
-import { hash } from 'node:crypto';
-import { createSigner } from '../../src/drivers/blobs-s3/sign.ts';
+import { CreateBucketCommand, DeleteObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 
 /** An S3 server with one user and a bucket `scrapifie`. */
 export interface S3Server {
@@ -41,30 +40,26 @@ export function bucketUrl({ port, region, key, secret }: S3Account, bucket: stri
  * and the first test should not wait for that.
  */
 export async function makeBucket(account: S3Account, bucket: string): Promise<string> {
-  // 409: it is there already.
-  await request(account, 'PUT', `/${bucket}`, [200, 409]);
-  await request(account, 'PUT', `/${bucket}/first`, [200]);
-  await request(account, 'DELETE', `/${bucket}/first`, [200, 204]);
-  return bucketUrl(account, bucket);
-}
-
-async function request(
-  account: S3Account,
-  method: string,
-  path: string,
-  expected: readonly number[],
-): Promise<void> {
   const { port, region, key, secret } = account;
-  const sign = createSigner({ accessKeyId: key, secretAccessKey: secret, region });
-  const headers = { host: `127.0.0.1:${port}` };
-  const signed = sign({ method, path, query: '', headers, payloadHash: hash('sha256', '') }, Date.now());
-  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
-    method,
-    headers: signed,
-    signal: AbortSignal.timeout(REQUEST_MS),
+  const client = new S3Client({
+    endpoint: `http://127.0.0.1:${port}`,
+    region,
+    credentials: { accessKeyId: key, secretAccessKey: secret },
+    forcePathStyle: true,
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    requestHandler: { requestTimeout: REQUEST_MS, throwOnRequestTimeout: true },
   });
-  const text = await response.text();
-  if (!expected.includes(response.status)) {
-    throw new Error(`The S3 server answers ${method} ${path} with ${response.status}: ${text.slice(0, 500)}`);
+  const first = { Bucket: bucket, Key: 'first' };
+  try {
+    await client.send(new CreateBucketCommand({ Bucket: bucket })).catch((error: unknown) => {
+      // It is there already.
+      if (!(error instanceof Error) || !/^Bucket(?:AlreadyExists|AlreadyOwnedByYou)$/.test(error.name))
+        throw error;
+    });
+    await client.send(new PutObjectCommand({ ...first, Body: 'first' }));
+    await client.send(new DeleteObjectCommand(first));
+  } finally {
+    client.destroy();
   }
+  return bucketUrl(account, bucket);
 }

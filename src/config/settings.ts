@@ -48,7 +48,7 @@ export const settingsSchema = z.object({
     .url({ protocol: /^https?$/ })
     .optional()
     .describe(
-      'Object store for bodies, `https://key:secret@host/bucket?region=us-east-1`; without it, the data folder.',
+      'Object store for bodies, `https://[key:secret@]host/bucket?region=us-east-1`; without it, the data folder.',
     ),
   spillBytes: whole(0, 1_000_000_000_000_000)
     .default(10_737_418_240)

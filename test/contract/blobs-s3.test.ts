@@ -1,33 +1,34 @@
 import { randomBytes } from 'node:crypto';
+import {
+  AbortMultipartUploadCommand,
+  DeleteBucketLifecycleCommand,
+  GetBucketLifecycleConfigurationCommand,
+  PutBucketLifecycleConfigurationCommand,
+} from '@aws-sdk/client-s3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type BlobsS3, type BlobsS3Options, createBlobsS3 } from '../../src/drivers/blobs-s3/blobs-s3.ts';
-import { S3Client } from '../../src/drivers/blobs-s3/s3-client.ts';
-import { parseS3Url } from '../../src/drivers/blobs-s3/s3-place.ts';
-import { readXml } from '../../src/drivers/blobs-s3/s3-xml.ts';
 import type { ContentHash } from '../../src/model/ids.ts';
 import { blobOf, blobsContract, type CopyOptions, type OpenedBlobs } from './blobs-contract.ts';
 import { newS3Place } from './blobs-places.ts';
 import { openLine } from './breakable-line.ts';
+import { openRawS3, type RawS3 } from './raw-s3.ts';
 
 const CHANCE = { now: Date.now, random: Math.random };
-const clientOf = (url: string) =>
-  new S3Client({ place: parseS3Url(url), maxConnections: 4, timeoutMs: 5_000, ...CHANCE });
-const keyOf = ({ place }: S3Client, hash: ContentHash) => `${place.prefix}${hash.slice(0, 2)}/${hash}`;
 
 async function openAt(url: string, options: CopyOptions = {}): Promise<OpenedBlobs> {
   const driver = await createBlobsS3({ url, ...CHANCE, ...options });
-  const raw = clientOf(url);
+  const raw = openRawS3(url);
   return {
     driver,
     async damage(hash, spoil) {
-      const { body } = await raw.request({ method: 'GET', key: keyOf(raw, hash) });
-      await raw.request({ method: 'PUT', key: keyOf(raw, hash), body: spoil(body) });
+      const key = raw.keyOf(hash);
+      await raw.write(key, spoil(await raw.read(key)));
     },
     reopen: (changes = options) => openAt(url, changes),
     async close() {
       await driver.remove(await Array.fromAsync(driver.list()));
       await driver.close();
-      await raw.close();
+      raw.close();
     },
   };
 }
@@ -36,22 +37,17 @@ blobsContract('object store', () => openAt(newS3Place()));
 
 describe('blobs in an object store', () => {
   let url: string;
-  let raw: S3Client;
+  let raw: RawS3;
   let opened: BlobsS3[];
   beforeEach(() => {
     url = newS3Place();
-    raw = clientOf(url);
+    raw = openRawS3(url);
     opened = [];
   });
   afterEach(async () => {
     for (const blobs of opened) await blobs.close();
-    const { body } = await raw.request({
-      method: 'GET',
-      query: { 'list-type': '2', prefix: raw.place.prefix },
-    });
-    for (const key of readXml(body.toString())?.all('Contents/Key') ?? [])
-      await raw.request({ method: 'DELETE', key });
-    await raw.close();
+    await raw.empty();
+    raw.close();
   });
 
   const open = async (options: Partial<BlobsS3Options> = {}) => {
@@ -64,20 +60,14 @@ describe('blobs in an object store', () => {
     change(other);
     return other.href;
   };
-  const uploads = async () => {
-    const { body } = await raw.request({ method: 'GET', query: { uploads: '', prefix: raw.place.prefix } });
-    return readXml(body.toString())?.all('Upload/UploadId');
-  };
-
   test('of 40 MB that do not compress go up in parts and come back whole', async () => {
     const blobs = await open();
     const blob = blobOf(randomBytes(40_000_000));
     await blobs.put([blob]);
-    const { headers } = await raw.request({ method: 'HEAD', key: keyOf(raw, blob.hash) });
-    expect(headers.etag).toMatch(/-5"$/);
+    expect((await raw.head(raw.keyOf(blob.hash))).ETag).toMatch(/-5"$/);
     expect(Buffer.compare((await blobs.get(blob.hash)) ?? Buffer.alloc(0), blob.bytes)).toBe(0);
     await blobs.put([blob]);
-    expect(await uploads()).toEqual([]);
+    expect(await raw.uploads()).toEqual([]);
   });
 
   test('that are large and were cut off on the way can be put again', async () => {
@@ -90,7 +80,7 @@ describe('blobs in an object store', () => {
     const blob = blobOf(randomBytes(40_000_000));
     const put = blobs.put([blob]);
     const failed = expect(put).rejects.toMatchObject({ code: 'BLOBS_UNAVAILABLE' });
-    await expect.poll(uploads, { timeout: 10_000, interval: 5 }).toHaveLength(1);
+    await expect.poll(() => raw.uploads(), { timeout: 10_000, interval: 5 }).toHaveLength(1);
     line.set('cut');
     await failed;
     expect(await blobs.has(blob.hash).catch(() => 'away')).toBe('away');
@@ -98,21 +88,22 @@ describe('blobs in an object store', () => {
     await blobs.put([blob]);
     expect(await blobs.has(blob.hash)).toBe(true);
     // The server could not be told while the line was cut.
-    for (const uploadId of (await uploads()) ?? []) {
-      await raw.request({ method: 'DELETE', key: keyOf(raw, blob.hash), query: { uploadId } });
+    const object = { Bucket: raw.place.bucket, Key: raw.keyOf(blob.hash) };
+    for (const UploadId of await raw.uploads()) {
+      await raw.client.send(new AbortMultipartUploadCommand({ ...object, UploadId }));
     }
     await line.close();
   });
 
   test('that are there already are not written again, known here or not', async () => {
     const blob = blobOf('a body '.repeat(100));
-    const writtenAt = async () => (await raw.request({ method: 'HEAD', key: keyOf(raw, blob.hash) })).headers;
+    const writtenAt = async () => (await raw.head(raw.keyOf(blob.hash))).LastModified;
     await (await open()).put([blob]);
     const before = await writtenAt();
     const other = await open();
     await other.put([blob]);
     await other.put([blob]);
-    expect((await writtenAt())['last-modified']).toBe(before['last-modified']);
+    expect(await writtenAt()).toEqual(before);
   });
 
   test('are put again after somebody else deleted them', async () => {
@@ -129,7 +120,7 @@ describe('blobs in an object store', () => {
     const blob = blobOf('a body');
     await blobs.put([blob]);
     for (const name of ['README', 'zz/notes', `00/${blob.hash}`, '\u0001odd']) {
-      await raw.request({ method: 'PUT', key: `${raw.place.prefix}${name}`, body: Buffer.from('x') });
+      await raw.write(`${raw.place.prefix}${name}`, Buffer.from('x'));
     }
     expect(await Array.fromAsync(blobs.list())).toMatchObject([{ hash: blob.hash }]);
   });
@@ -205,25 +196,35 @@ describe('blobs in an object store', () => {
   });
 
   test('have unfinished uploads and old transit removed by the bucket, and leave the rules of others alone', async () => {
+    const Bucket = raw.place.bucket;
     const rules = async () => {
-      const { body } = await raw.request({ method: 'GET', query: { lifecycle: '' } });
-      const ids = readXml(body.toString())?.all('Rule/ID') ?? [];
-      return ids.map((id) => id.replace(/-[0-9a-f]{12}$/, '-…')).toSorted();
+      const { Rules = [] } = await raw.client.send(new GetBucketLifecycleConfigurationCommand({ Bucket }));
+      return Rules;
     };
-    const other =
-      '<LifecycleConfiguration><Rule><ID>theirs</ID><Filter><Prefix>elsewhere/</Prefix></Filter>' +
-      '<Status>Enabled</Status><Expiration><Days>30</Days></Expiration></Rule></LifecycleConfiguration>';
-    await raw.request({ method: 'PUT', query: { lifecycle: '' }, body: Buffer.from(other) });
+    const ids = async () =>
+      (await rules()).map(({ ID = '' }) => ID.replace(/-[0-9a-f]{12}$/, '-…')).toSorted();
+    const removeRules = () => raw.client.send(new DeleteBucketLifecycleCommand({ Bucket }));
+    const theirs = {
+      ID: 'theirs',
+      Filter: { And: { Prefix: 'elsewhere/', Tags: [{ Key: 'kind', Value: 'a & b' }] } },
+      Status: 'Enabled' as const,
+      Expiration: { Days: 30 },
+      NoncurrentVersionExpiration: { NoncurrentDays: 7 },
+    };
+    const LifecycleConfiguration = { Rules: [theirs] };
+    await raw.client.send(new PutBucketLifecycleConfigurationCommand({ Bucket, LifecycleConfiguration }));
+    const before = await rules();
     const blobs = await open();
     const refused: unknown[] = [];
     await blobs.applyLifecycle((error) => refused.push(error));
     await blobs.applyLifecycle((error) => refused.push(error));
     expect(refused).toEqual([]);
-    expect(await rules()).toEqual(['scrapifie-transit-…', 'scrapifie-unfinished-uploads', 'theirs']);
-    await raw.request({ method: 'DELETE', query: { lifecycle: '' } });
+    expect(await ids()).toEqual(['scrapifie-transit-…', 'scrapifie-unfinished-uploads', 'theirs']);
+    expect((await rules()).filter(({ ID }) => ID === 'theirs')).toEqual(before);
+    await removeRules();
     await blobs.applyLifecycle((error) => refused.push(error));
-    expect(await rules()).toEqual(['scrapifie-transit-…', 'scrapifie-unfinished-uploads']);
-    await raw.request({ method: 'DELETE', query: { lifecycle: '' } });
+    expect(await ids()).toEqual(['scrapifie-transit-…', 'scrapifie-unfinished-uploads']);
+    await removeRules();
   });
 
   test('only say so when the bucket will not have rules', async () => {

@@ -6,8 +6,6 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { createBlobsFs } from '../../src/drivers/blobs-fs/blobs-fs.ts';
 import { createBlobsPostgres } from '../../src/drivers/blobs-postgres/blobs-postgres.ts';
 import { createBlobsS3 } from '../../src/drivers/blobs-s3/blobs-s3.ts';
-import { S3Client } from '../../src/drivers/blobs-s3/s3-client.ts';
-import { parseS3Url } from '../../src/drivers/blobs-s3/s3-place.ts';
 import {
   createSpillingBlobs,
   type SpillingBlobs,
@@ -20,6 +18,7 @@ import { blobOf, blobsContract, type CopyOptions, type OpenedBlobs } from './blo
 import { newPostgresPlace, newS3Place } from './blobs-places.ts';
 import { type BreakableLine, openLine } from './breakable-line.ts';
 import { openFullableS3 } from './fullable-s3.ts';
+import { openRawS3 } from './raw-s3.ts';
 
 const CHANCE = { now: Date.now, random: Math.random };
 const PATIENT = { timeout: 20_000 };
@@ -54,20 +53,19 @@ const hashesOf = (all: readonly Blob[]) => all.map(({ hash }) => hash).toSorted(
 
 async function openAt(url: string, place: SpillFolder, options: CopyOptions = {}): Promise<OpenedBlobs> {
   const main = await createBlobsS3({ url, ...CHANCE, ...options });
-  const raw = new S3Client({ place: parseS3Url(url), maxConnections: 1, timeoutMs: 5_000, ...CHANCE });
+  const raw = openRawS3(url);
   const driver = createSpillingBlobs({ ...QUIET, main, spill: await place.open(options) });
   return {
     driver,
     async damage(hash, spoil) {
-      const key = `${raw.place.prefix}${hash.slice(0, 2)}/${hash}`;
-      const { body } = await raw.request({ method: 'GET', key });
-      await raw.request({ method: 'PUT', key, body: spoil(body) });
+      const key = raw.keyOf(hash);
+      await raw.write(key, spoil(await raw.read(key)));
     },
     reopen: (changes = options) => openAt(url, place, changes),
     async close() {
       await driver.remove(await Array.fromAsync(driver.list()));
       await driver.close();
-      await raw.close();
+      raw.close();
       await place.remove();
     },
   };

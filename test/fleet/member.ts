@@ -85,6 +85,7 @@ export function launch(
     detached: true,
     env: {
       PATH: process.env.PATH ?? '',
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
       // Tests read the metrics of their processes without a key.
       SCRAPIFIE_METRICS_FROM: '127.0.0.1',
       SCRAPIFIE_DATA_DIR: join(cwd, 'data'),

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PageResult } from '../../src/jobs/page-result.ts';
-import { type ApiWorld, openApiWorld } from './api-world.ts';
+import type { ApiWorld } from './api-world.ts';
+import { openBrowserWorld } from './browser-world.ts';
 
 const LIMIT_MS = 90_000;
 const KETTLE = '/shop/product/tern-kettle';
@@ -9,7 +10,7 @@ const RULES = { title: 'h1', price: { css: '.two .price', type: 'price' }, missi
 let world: ApiWorld;
 let host: string;
 beforeAll(async () => {
-  world = await openApiWorld({ site: { pages: 20 } });
+  world = await openBrowserWorld({ site: { pages: 20 } });
   host = world.site.hostUrl(1);
 });
 afterAll(() => world.close(), LIMIT_MS);

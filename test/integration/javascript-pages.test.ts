@@ -2,13 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ScrapeResult } from '../../src/jobs/job-reader.ts';
 import { SPA_PATHS } from '../site/pages/javascript/spa.ts';
 import { SCRIPTED, type ScriptedCase } from '../site/scripted.ts';
-import { type ApiWorld, openApiWorld } from './api-world.ts';
+import type { ApiWorld } from './api-world.ts';
+import { openBrowserWorld } from './browser-world.ts';
 import { byPath } from './world.ts';
 
 const LIMIT_MS = 90_000;
 let world: ApiWorld;
 beforeAll(async () => {
-  world = await openApiWorld({ site: { pages: 40 } });
+  world = await openBrowserWorld({ site: { pages: 40 } });
 });
 afterAll(() => world.close(), LIMIT_MS);
 

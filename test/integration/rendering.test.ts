@@ -5,7 +5,8 @@ import { createSessions } from '../../src/sessions/sessions.ts';
 import { createVault } from '../../src/sessions/vault.ts';
 import { MARK_PX, TALL_PX } from '../site/pages/javascript/acts.ts';
 import { LOGIN } from '../site/pages/javascript/doors.ts';
-import { type ApiAnswer, type ApiWorld, openApiWorld } from './api-world.ts';
+import type { ApiAnswer, ApiWorld } from './api-world.ts';
+import { openBrowserWorld } from './browser-world.ts';
 import { pixelsOf } from './png-pixels.ts';
 
 const LIMIT_MS = 90_000;
@@ -14,7 +15,7 @@ let world: ApiWorld;
 let host: string;
 const secret = newSecret();
 beforeAll(async () => {
-  world = await openApiWorld({ site: { pages: 20 } });
+  world = await openBrowserWorld({ site: { pages: 20 } });
   host = world.site.hostUrl(1);
   const wish = { name: 'pictures', scopes: ALL_SCOPES, ratePerMinute: null, expiresAt: null };
   await world.platform.store.createKey(newKey(world.account, secret, wish, Date.now()));

@@ -5,10 +5,9 @@ import type { ContentHash } from '../../model/ids.ts';
 import { type Blob, type BlobCopy, type Blobs, RELIED_ON_MS } from '../../ports/blobs.ts';
 import { applyRules } from './lifecycle.ts';
 import { uploadInParts } from './multipart.ts';
-import { S3Client } from './s3-client.ts';
-import { refusalError } from './s3-error.ts';
+import { openS3Bucket } from './s3-bucket.ts';
+import { createS3Objects } from './s3-objects.ts';
 import { parseS3Url } from './s3-place.ts';
-import { escapeXml, readXml, type S3Xml } from './s3-xml.ts';
 import { sideBySide } from './side-by-side.ts';
 
 export interface BlobsS3Options {
@@ -48,14 +47,15 @@ const MOST_REMEMBERED = 8_192;
 export async function createBlobsS3(options: BlobsS3Options): Promise<BlobsS3> {
   const maxConnections = options.maxConnections ?? 16;
   const checkMs = options.checkMs ?? 1_500;
-  const client = new S3Client({
+  const bucket = await openS3Bucket({
     place: parseS3Url(options.url),
     maxConnections,
     timeoutMs: options.timeoutMs ?? 5_000,
     now: options.now,
     random: options.random,
   });
-  const { place } = client;
+  const { place } = bucket;
+  const objects = createS3Objects(bucket, options.now);
   const reliedOnMs = options.reliedOnMs ?? RELIED_ON_MS;
   const hasSpares = reliedOnMs !== Number.POSITIVE_INFINITY;
   /** Where this process has seen or stored a body last. */
@@ -68,21 +68,17 @@ export async function createBlobsS3(options: BlobsS3Options): Promise<BlobsS3> {
 
   /** What lies at a key; null when nothing does. */
   async function lookAt(key: string, hash: ContentHash): Promise<Found | null> {
-    const { status, body, headers } = await client.request({ method: 'GET', key, expects: [404] });
-    if (status === 404) return null;
-    const bytes = decodeFrame(body);
-    return {
-      bytes: bytes !== null && isBody(bytes, hash) ? bytes : null,
-      ageMs: ageBetween(headers['last-modified'], headers.date, options.now()),
-    };
+    const stored = await objects.read(key);
+    if (stored === null) return null;
+    const bytes = decodeFrame(stored.bytes);
+    return { bytes: bytes !== null && isBody(bytes, hash) ? bytes : null, ageMs: stored.ageMs };
   }
 
   /** Keys of further copies of a body, which puts have stored when the first one was old. */
   async function spareKeys(hash: ContentHash): Promise<string[]> {
     if (!hasSpares) return [];
-    const query = { 'list-type': '2', prefix: `${keyOf(hash)}.`, 'encoding-type': 'url' };
-    const { body } = await client.request({ method: 'GET', query });
-    return (readXml(body.toString('utf8'))?.all('Contents/Key') ?? []).map(decodedKey);
+    const page = await objects.list(`${keyOf(hash)}.`);
+    return page.objects.map(({ key }) => key);
   }
 
   async function get(hash: ContentHash): Promise<Buffer | null> {
@@ -100,21 +96,12 @@ export async function createBlobsS3(options: BlobsS3Options): Promise<BlobsS3> {
   /** False when something is there already, whole or not. */
   async function putIfAbsent(key: string, frame: Uint8Array): Promise<boolean> {
     if (canTellAbsent) {
-      const headers = { 'if-none-match': '*' };
-      const { status } = await client.request({
-        method: 'PUT',
-        key,
-        body: frame,
-        headers,
-        expects: [409, 412, 501],
-      });
-      if (status < 300) return true;
-      if (status !== 501) return false;
+      const result = await objects.writeIfAbsent(key, frame);
+      if (result !== 'unsupported') return result === 'written';
       canTellAbsent = false;
     }
-    const { status } = await client.request({ method: 'HEAD', key, expects: [404] });
-    if (status !== 404) return false;
-    await client.request({ method: 'PUT', key, body: frame });
+    if (await objects.has(key)) return false;
+    await objects.write(key, frame);
     return true;
   }
 
@@ -152,11 +139,11 @@ export async function createBlobsS3(options: BlobsS3Options): Promise<BlobsS3> {
 
   async function write(key: string, frame: Uint8Array, hash: ContentHash): Promise<void> {
     if (frame.length <= MOST_WHOLE_BYTES) {
-      await client.request({ method: 'PUT', key, body: frame });
+      await objects.write(key, frame);
       return;
     }
-    await uploadInParts(client, key, frame);
-    if (!(await lookAt(key, hash))?.bytes) throw unreadable(place.origin);
+    await uploadInParts(bucket, key, frame);
+    if (!(await lookAt(key, hash))?.bytes) throw unreadable(place.endpoint);
   }
 
   function remember(hash: ContentHash, key: string): void {
@@ -165,48 +152,20 @@ export async function createBlobsS3(options: BlobsS3Options): Promise<BlobsS3> {
     remembered.set(hash, key);
   }
 
-  /** `isOnce`: sent once, so that a request which is repeated does not remove what was put after the first. */
-  async function deleteTogether(keys: readonly string[], isOnce: boolean): Promise<void> {
-    const objects = keys.map((key) => `<Object><Key>${escapeXml(key)}</Key></Object>`);
-    const body = Buffer.from(`<Delete><Quiet>true</Quiet>${objects.join('')}</Delete>`);
-    const answer = await client.request({
-      method: 'POST',
-      query: { delete: '' },
-      body,
-      ...(isOnce ? { onceWithinMs: REMOVE_MS } : {}),
-    });
-    const [code] =
-      readXml(answer.body.toString('utf8'))
-        ?.all('Error/Code')
-        .filter((each) => each !== 'NoSuchKey') ?? [];
-    if (code === undefined) return;
-    const status = code === 'InternalError' ? 500 : 400;
-    throw refusalError({ status, code, serverAt: null, region: null }, place, options.now());
-  }
-
   async function* list(): AsyncGenerator<BlobCopy> {
     let last: ContentHash | null = null;
     for (let token: string | null = null; ; ) {
-      const query = { 'list-type': '2', prefix: place.prefix, 'encoding-type': 'url' };
-      const page = await client.request({
-        method: 'GET',
-        query: token === null ? query : { ...query, 'continuation-token': token },
-      });
-      const xml: S3Xml | null = readXml(page.body.toString('utf8'));
-      if (xml === null) throw unreadable(place.origin);
-      const [sizes, times] = [xml.all('Contents/Size'), xml.all('Contents/LastModified')];
-      for (const [at, listed] of xml.all('Contents/Key').entries()) {
-        const id = decodedKey(listed);
+      const page = await objects.list(place.prefix, token);
+      for (const { key: id, storedBytes, ageMs } of page.objects) {
         const hash = hashOfKey(id);
         // Others may keep things in this bucket too.
         if (hash === null) continue;
         // Keys come in order: the copies of a body follow the one that is looked for first.
         const isSpare = id !== keyOf(hash) && last === hash;
         if (id === keyOf(hash)) last = hash;
-        const ageMs = ageBetween(times[at], page.headers.date, options.now());
-        yield { hash, id, storedBytes: Number(sizes[at] ?? 0), ageMs, isSpare };
+        yield { hash, id, storedBytes, ageMs, isSpare };
       }
-      token = xml.one('IsTruncated') === 'true' ? xml.one('NextContinuationToken') : null;
+      token = page.token;
       if (token === null) return;
     }
   }
@@ -229,8 +188,7 @@ export async function createBlobsS3(options: BlobsS3Options): Promise<BlobsS3> {
     get,
     async has(hash) {
       if (!isContentHash(hash)) return false;
-      const { status } = await client.request({ method: 'HEAD', key: keyOf(hash), expects: [404] });
-      return status !== 404 || (await spareKeys(hash)).length > 0;
+      return (await objects.has(keyOf(hash))) || (await spareKeys(hash)).length > 0;
     },
     async delete(hashes) {
       const all = [...new Set(hashes.filter(isContentHash))];
@@ -240,17 +198,15 @@ export async function createBlobsS3(options: BlobsS3Options): Promise<BlobsS3> {
         keys.push(...(await spareKeys(hash)));
       }
       for (let at = 0; at < keys.length; at += DELETED_AT_ONCE) {
-        await deleteTogether(keys.slice(at, at + DELETED_AT_ONCE), false);
+        await objects.remove(keys.slice(at, at + DELETED_AT_ONCE));
       }
     },
     list,
     async remove(copies) {
       for (let at = 0; at < copies.length; at += DELETED_AT_ONCE) {
-        const some = copies.slice(at, at + DELETED_AT_ONCE);
-        await deleteTogether(
-          some.map(({ id }) => id),
-          true,
-        );
+        const keys = copies.slice(at, at + DELETED_AT_ONCE).map(({ id }) => id);
+        // Sent once, so that a request which is repeated does not remove what was put after the first.
+        await objects.remove(keys, { onceWithinMs: REMOVE_MS });
       }
     },
     // An object that is removed takes no space.
@@ -261,19 +217,19 @@ export async function createBlobsS3(options: BlobsS3Options): Promise<BlobsS3> {
       // Random, so that several checks at once do not remove each other's probe; no hash, so that nobody lists it.
       const body = randomBytes(16);
       const key = `${place.prefix}probe-${body.toString('hex')}`;
-      await client.request({ method: 'PUT', key, body, onceWithinMs: onceWithinMs() });
-      const kept = await client.request({ method: 'GET', key, expects: [404], onceWithinMs: onceWithinMs() });
-      await client.request({ method: 'DELETE', key, onceWithinMs: onceWithinMs() });
-      if (!kept.body.equals(body)) throw unreadable(place.origin);
+      await objects.write(key, body, { onceWithinMs: onceWithinMs() });
+      const kept = await objects.read(key, { onceWithinMs: onceWithinMs() });
+      await objects.remove([key], { onceWithinMs: onceWithinMs() });
+      if (kept === null || !kept.bytes.equals(body)) throw unreadable(place.endpoint);
     },
     async applyLifecycle(onRefused) {
       try {
-        await applyRules(client, `${place.prefix}${TRANSIT_FOLDER}/`);
+        await applyRules(bucket, `${place.prefix}${TRANSIT_FOLDER}/`);
       } catch (error) {
         onRefused(asScrapifieError(error));
       }
     },
-    close: () => client.close(),
+    close: () => bucket.close(),
   };
 }
 
@@ -283,23 +239,6 @@ interface Found {
   readonly ageMs: number;
 }
 
-/** By the server's own clock, where it tells the time with the answer. */
-function ageBetween(modified: unknown, date: unknown, now: number): number {
-  const modifiedAt = Date.parse(String(modified));
-  const serverAt = Date.parse(String(date));
-  if (Number.isNaN(modifiedAt)) return 0;
-  return Math.max(0, (Number.isNaN(serverAt) ? now : serverAt) - modifiedAt);
-}
-
-/** Some servers encode no keys: a percent sign there may stand for itself. */
-function decodedKey(listed: string): string {
-  try {
-    return decodeURIComponent(listed.replaceAll('+', ' '));
-  } catch {
-    return listed;
-  }
-}
-
-function unreadable(origin: string): ScrapifieError {
-  return new ScrapifieError('BLOBS_UNAVAILABLE', `What was stored at ${origin} could not be read back.`);
+function unreadable(endpoint: string): ScrapifieError {
+  return new ScrapifieError('BLOBS_UNAVAILABLE', `What was stored at ${endpoint} could not be read back.`);
 }

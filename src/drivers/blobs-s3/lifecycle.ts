@@ -1,50 +1,47 @@
 import { hash } from 'node:crypto';
-import type { S3Client } from './s3-client.ts';
-import { escapeXml, readXml } from './s3-xml.ts';
-
-const END = '</LifecycleConfiguration>';
-
-interface Rule {
-  readonly id: string;
-  readonly prefix: string;
-  /** What the bucket does, as XML. */
-  readonly action: string;
-}
+import type { LifecycleRule } from '@aws-sdk/client-s3';
+import { isRefused, type S3Bucket } from './s3-bucket.ts';
 
 /**
- * Has the bucket remove uploads in parts that nobody finished, and what lies below `transitPrefix`, each after a day. A
- * bucket has one set of rules and setting it replaces it, so rules of others are kept as they are and ours are added once.
+ * Has the bucket remove uploads in parts that were never finished, and all objects below `transitPrefix`, each after a
+ * day. A bucket has one set of rules and setting it replaces it, so rules of others are kept and ours are added once.
  */
-export async function applyRules(client: S3Client, transitPrefix: string): Promise<void> {
-  const { prefix } = client.place;
+export async function applyRules(bucket: S3Bucket, transitPrefix: string): Promise<void> {
+  const { commands, place } = bucket;
+  const Bucket = place.bucket;
   // Installations that share a bucket have different prefixes, and need a rule each.
   const name = hash('sha256', transitPrefix, 'hex').slice(0, 12);
-  const rules: readonly Rule[] = [
+  const rules: readonly LifecycleRule[] = [
     {
-      id: 'scrapifie-unfinished-uploads',
-      prefix,
-      action:
-        '<AbortIncompleteMultipartUpload><DaysAfterInitiation>1</DaysAfterInitiation></AbortIncompleteMultipartUpload>',
+      ID: 'scrapifie-unfinished-uploads',
+      Filter: { Prefix: place.prefix },
+      Status: 'Enabled',
+      AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 },
     },
     {
-      id: `scrapifie-transit-${name}`,
-      prefix: transitPrefix,
-      action: '<Expiration><Days>1</Days></Expiration>',
+      ID: `scrapifie-transit-${name}`,
+      Filter: { Prefix: transitPrefix },
+      Status: 'Enabled',
+      Expiration: { Days: 1 },
     },
   ];
-  const found = await client.request({ method: 'GET', query: { lifecycle: '' }, expects: [404] });
-  const text = found.status === 404 ? '' : found.body.toString('utf8');
-  const known = new Set(readXml(text)?.all('Rule/ID'));
-  const missing = rules.filter(({ id }) => !known.has(id));
-  if (missing.length === 0) return;
-  const added = missing.map(
-    ({ id, prefix: below, action }) =>
-      `<Rule><ID>${id}</ID><Filter><Prefix>${escapeXml(below)}</Prefix></Filter><Status>Enabled</Status>${action}</Rule>`,
+  const found = await bucket.ask(
+    (client, options) =>
+      client.send(new commands.GetBucketLifecycleConfigurationCommand({ Bucket }), options),
+    { expects: [404] },
   );
-  const others = text.includes(END) ? text.slice(0, text.lastIndexOf(END)) : '<LifecycleConfiguration>';
-  await client.request({
-    method: 'PUT',
-    query: { lifecycle: '' },
-    body: Buffer.from(`${others}${added.join('')}${END}`),
-  });
+  const others = isRefused(found) ? [] : (found.Rules ?? []);
+  const least = isRefused(found) ? undefined : found.TransitionDefaultMinimumObjectSize;
+  const missing = rules.filter(({ ID }) => !others.some((rule) => rule.ID === ID));
+  if (missing.length === 0) return;
+  await bucket.ask((client, options) =>
+    client.send(
+      new commands.PutBucketLifecycleConfigurationCommand({
+        Bucket,
+        LifecycleConfiguration: { Rules: [...others, ...missing] },
+        ...(least === undefined ? {} : { TransitionDefaultMinimumObjectSize: least }),
+      }),
+      options,
+    ),
+  );
 }

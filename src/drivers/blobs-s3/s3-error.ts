@@ -1,7 +1,6 @@
 import type { ErrorCode } from '../../errors/registry.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { S3Place } from './s3-place.ts';
-import { readXml } from './s3-xml.ts';
 
 /** An answer other than success. */
 export interface S3Refusal {
@@ -29,15 +28,41 @@ const FULL: ReadonlySet<string> = new Set([
   'XMinioStorageFull',
   'XMinioAdminBucketQuotaExceeded',
 ]);
+/** Names that the SDK gives to an answer without one of its own. */
+const NAMELESS: ReadonlySet<string> = new Set([
+  '',
+  'Unknown',
+  'UnknownError',
+  'NotFound',
+  'Error',
+  'SyntaxError',
+]);
 
-export function readRefusal(status: number, body: Buffer, date: string | undefined): S3Refusal {
-  const xml = body.length === 0 ? null : readXml(body.toString('utf8'));
-  const serverAt = Date.parse(date ?? '');
+/** The fields of an error of the SDK that was made from an answer; all of them may be missing. */
+interface SdkError {
+  readonly name?: unknown;
+  readonly Code?: unknown;
+  readonly Region?: unknown;
+  readonly $metadata?: { readonly httpStatusCode?: number };
+  readonly $response?: { readonly statusCode?: number; readonly headers?: Readonly<Record<string, string>> };
+}
+
+/** Null for an error that is no answer of the object store: there was no connection, or no answer in time. */
+export function refusalOf(error: unknown): S3Refusal | null {
+  const { name, Code, Region, $metadata, $response } = (error ?? {}) as SdkError;
+  const answered = $metadata?.httpStatusCode ?? $response?.statusCode;
+  if (answered === undefined) return null;
+  // A request may be answered 200 before it is done, and be said to have failed in the body.
+  const status = answered < 300 ? 500 : answered;
+  const told = [Code, name].find(
+    (each) => typeof each === 'string' && !NAMELESS.has(each) && !/^\d+$/.test(each),
+  );
+  const serverAt = Date.parse($response?.headers?.date ?? '');
   return {
     status,
-    code: xml?.one('Code') ?? defaultCode(status),
+    code: typeof told === 'string' ? told : defaultCode(status),
     serverAt: Number.isNaN(serverAt) ? null : serverAt,
-    region: xml?.one('Region') ?? null,
+    region: typeof Region === 'string' ? Region : null,
   };
 }
 
@@ -56,7 +81,7 @@ export function isWorthAnotherTry({ status, code }: S3Refusal): boolean {
 /** What a refusal means for us. The messages name bucket and endpoint, never a key. */
 export function refusalError(refusal: S3Refusal, place: S3Place, now: number): ScrapifieError {
   const { code } = refusal;
-  const where = `bucket ${place.bucket} at ${place.origin}`;
+  const where = `bucket ${place.bucket} at ${place.endpoint}`;
   const say = (kind: ErrorCode, message: string) => new ScrapifieError(kind, message);
   if (FULL.has(code) || refusal.status === 507)
     return say('DISK_FULL', `The object store is full: ${where} (${code}).`);
@@ -82,6 +107,42 @@ export function refusalError(refusal: S3Refusal, place: S3Place, now: number): S
       return say('BLOBS_REFUSED', `The object store refuses a request for ${where} (${code}${region}).`);
     }
   }
+}
+
+export function unreachableError(error: unknown, { endpoint }: S3Place): ScrapifieError {
+  const message = `The object store at ${endpoint} cannot be reached: ${reasonOf(error)}.`;
+  return new ScrapifieError('BLOBS_UNAVAILABLE', message, { cause: error });
+}
+
+/**
+ * No credentials were found or given out. Where there were some before, their source is away and will be back; where
+ * there were none, the settings are wrong.
+ */
+export function credentialsError(error: unknown, place: S3Place, hadSome: boolean): ScrapifieError {
+  const where = `bucket ${place.bucket} at ${place.endpoint}`;
+  const advice = hadSome
+    ? ''
+    : ' Put key:secret@ before the host of SCRAPIFIE_S3_URL, or give this process a role or keys in one of the' +
+      ' places where AWS programs look for them.';
+  return new ScrapifieError(
+    hadSome ? 'BLOBS_UNAVAILABLE' : 'BLOBS_REFUSED',
+    `There are no credentials for ${where}: ${reasonOf(error).replace(/\.$/, '')}.${advice}`,
+    { cause: error },
+  );
+}
+
+/** For an answer that no object store gives. */
+export function strangeAnswerError({ endpoint }: S3Place): ScrapifieError {
+  return new ScrapifieError(
+    'BLOBS_UNAVAILABLE',
+    `What answers at ${endpoint} does not speak the protocol of an object store.`,
+  );
+}
+
+/** The system's or undici's name for a failed connection; an error without one is told by its message. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.message;
 }
 
 function clockDifference(serverAt: number | null, now: number): string {

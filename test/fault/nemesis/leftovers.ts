@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
-import { hash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
+import { openS3Bucket } from '../../../src/drivers/blobs-s3/s3-bucket.ts';
+import { createS3Objects } from '../../../src/drivers/blobs-s3/s3-objects.ts';
 import { parseS3Url } from '../../../src/drivers/blobs-s3/s3-place.ts';
-import { createSigner, queryOf } from '../../../src/drivers/blobs-s3/sign.ts';
 import { until } from './faults/fault.ts';
 import type { LeftoverRecord } from './history.ts';
 import type { Stage } from './stage.ts';
@@ -16,6 +16,7 @@ const COMMAND_MS = 120_000;
 /** The last word on a call is kept for half a minute, and what is offered for a host without work is taken soon. */
 const SETTLE_MS = 45_000;
 const EXAMPLES = 3;
+const REQUEST_MS = 15_000;
 
 /** Remembered on purpose, for a time that the documentation states. */
 const KEPT_TABLES = new Set(['idempotency', 'commits', 'audit']);
@@ -131,21 +132,24 @@ async function keysLeft(url: string): Promise<LeftoverRecord[]> {
 }
 
 async function objectsLeft(url: string): Promise<LeftoverRecord[]> {
-  const place = parseS3Url(url);
-  const sign = createSigner(place);
+  const chance = { now: Date.now, random: Math.random };
+  const bucket = await openS3Bucket({
+    place: parseS3Url(url),
+    maxConnections: 1,
+    timeoutMs: REQUEST_MS,
+    ...chance,
+  });
+  const objects = createS3Objects(bucket, Date.now);
   const keys: string[] = [];
-  for (let after = ''; ; ) {
-    const query = queryOf({ 'list-type': '2', ...(after === '' ? {} : { 'start-after': after }) });
-    const path = place.pathOf();
-    const headers = sign(
-      { method: 'GET', path, query, headers: { host: place.host }, payloadHash: hash('sha256', '') },
-      Date.now(),
-    );
-    const text = await (await fetch(`${place.origin}${path}?${query}`, { headers })).text();
-    const page = [...text.matchAll(/<Key>([^<]+)<\/Key>/g)].map(([, key = '']) => key);
-    keys.push(...page);
-    after = page.at(-1) ?? '';
-    if (!text.includes('<IsTruncated>true</IsTruncated>') || after === '') break;
+  try {
+    for (let token: string | null = null; ; ) {
+      const page = await objects.list('', token);
+      keys.push(...page.objects.map(({ key }) => key));
+      token = page.token;
+      if (token === null) break;
+    }
+  } finally {
+    await bucket.close();
   }
   if (keys.length === 0) return [];
   return [{ place: 's3', what: 'objects', count: keys.length, examples: keys.slice(0, EXAMPLES) }];

@@ -1,0 +1,77 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { importsOf } from './sources.ts';
+
+/** Modules that start other programs: browsers, database servers, Scrapifie itself. */
+const STARTERS: ReadonlySet<string> = new Set(['node:child_process', 'patchright-core', 'playwright-core']);
+/**
+ * The platform can start browsers, but a test that opens one only does so when it asks for rendered pages. Such a test
+ * opens its platform with `openBrowserWorld`, which imports the search for a browser and is found by that.
+ */
+const NOT_FOLLOWED: ReadonlySet<string> = new Set(['src/wiring/platform.ts']);
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** A test file, and the import chain by which it can start a program. */
+export interface ProgramTest {
+  readonly path: string;
+  /** From the test file to the module in STARTERS. */
+  readonly chain: readonly string[];
+}
+
+/** Paths of all test files, relative to the root of the project. */
+export function testFiles(): readonly string[] {
+  return ['src', 'test'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && entry.name.endsWith('.test.ts'))
+      .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)).split(sep).join('/'))
+      .sort(),
+  );
+}
+
+/**
+ * Test files that start a browser, a server or another process. Their time limits depend on programs that this project
+ * does not control, so a failed test of theirs is repeated once. Every other test gives the same result on every run,
+ * and is never repeated.
+ */
+export function programTests(): readonly ProgramTest[] {
+  const known = new Map<string, readonly string[]>();
+  return testFiles().flatMap((path) => {
+    const chain = chainToStarter(path, known);
+    return chain === null ? [] : [{ path, chain }];
+  });
+}
+
+/** Breadth first, so that the chain is the shortest one. Null when no starter is imported. */
+function chainToStarter(test: string, known: Map<string, readonly string[]>): readonly string[] | null {
+  const importedBy = new Map<string, string | null>([[test, null]]);
+  for (const path of importedBy.keys()) {
+    for (const target of runtimeImports(path, known)) {
+      if (importedBy.has(target) || NOT_FOLLOWED.has(target)) continue;
+      importedBy.set(target, path);
+      if (STARTERS.has(target)) return chainOf(target, importedBy);
+    }
+  }
+  return null;
+}
+
+function chainOf(target: string, importedBy: ReadonlyMap<string, string | null>): readonly string[] {
+  const chain: string[] = [];
+  for (let at: string | null = target; at !== null; at = importedBy.get(at) ?? null) chain.unshift(at);
+  return chain;
+}
+
+/** Modules that are loaded when the file runs; imports of types are gone by then. */
+function runtimeImports(path: string, known: Map<string, readonly string[]>): readonly string[] {
+  const before = known.get(path);
+  if (before !== undefined) return before;
+  // Names of packages, and of files that stand in a text of a test, have no file.
+  const file = join(ROOT, path);
+  const text = path.endsWith('.ts') && existsSync(file) ? readFileSync(file, 'utf8') : '';
+  const values = text.replace(/(?:import|export)\s+type\s+[\w*{}\s,$]*?from\s*'[^']+';/g, '');
+  const found = importsOf(path, values)
+    .filter(({ names }) => names.length === 0 || names.some((name) => !name.startsWith('type ')))
+    .map(({ target }) => target);
+  known.set(path, found);
+  return found;
+}

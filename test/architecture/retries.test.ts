@@ -1,0 +1,102 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createVitest, type TestProject } from 'vitest/node';
+import { closingLines } from '../reporter.ts';
+import { programTests, testFiles } from './program-tests.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const starting = new Set(programTests().map(({ path }) => path));
+
+async function openProjects(): Promise<readonly TestProject[]> {
+  const vitest = await createVitest('test', { root: ROOT, watch: false });
+  onTestFinished(() => vitest.close());
+  return vitest.projects;
+}
+
+async function filesOf(project: TestProject): Promise<string[]> {
+  const { testFiles: found } = await project.globTestFiles();
+  return found.map((file) => file.slice(ROOT.length)).sort();
+}
+
+describe('a test is repeated', () => {
+  it('once at most, where it starts a program or uses the servers of a fleet, and never elsewhere', async () => {
+    const retries = new Map<string, number>();
+    for (const project of await openProjects()) {
+      const { retry } = project.serializedConfig;
+      expect(retry).toBeTypeOf('number');
+      for (const file of await filesOf(project)) retries.set(`${project.name}: ${file}`, Number(retry));
+    }
+    const repeated = [...retries].filter(([, retry]) => retry > 0).map(([name]) => name);
+    expect(Math.max(...retries.values())).toBe(1);
+    for (const name of repeated) {
+      const [project, file = ''] = name.split(': ');
+      expect(project === 'fleet' || starting.has(file), `${name} starts no program`).toBe(true);
+    }
+  });
+
+  it('in one project of the two without servers, and every test file has a project', async () => {
+    const projects = await openProjects();
+    const filesByName = new Map<string, string[]>();
+    for (const project of projects) filesByName.set(project.name, await filesOf(project));
+    const once = filesByName.get('embedded') ?? [];
+    const again = filesByName.get('embedded-programs') ?? [];
+    expect(once.length).toBeGreaterThan(200);
+    expect(again.length).toBeGreaterThan(40);
+    expect(once.filter((file) => starting.has(file))).toEqual([]);
+    expect(again.filter((file) => !starting.has(file))).toEqual([]);
+    expect([...new Set([...filesByName.values()].flat())].sort()).toEqual([...testFiles()].sort());
+  });
+});
+
+describe('the search for tests that start programs', () => {
+  const chains = new Map(programTests().map(({ path, chain }) => [path, chain.at(-1)]));
+
+  it.each([
+    ['test/integration/cli.test.ts', 'node:child_process'],
+    ['test/integration/rendering.test.ts', 'node:child_process'],
+    ['test/fleet/take-over.test.ts', 'node:child_process'],
+  ])('finds %s', (path, starter) => expect(chains.get(path)).toBe(starter));
+
+  it.each([
+    'test/property/url.test.ts',
+    'test/integration/scope.test.ts',
+    'test/architecture/imports.test.ts',
+  ])('does not find %s', (path) => expect(chains.has(path)).toBe(false));
+});
+
+it('the end of a run names each repeated test with their number, and the counts in the last line', async () => {
+  const dir = mkdtempSync(join(ROOT, 'node_modules/.retries-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  writeFileSync(
+    join(dir, 'sample.test.ts'),
+    `import { expect, it } from 'vitest';
+     let runs = 0;
+     it('works at once', () => {});
+     it('works at the second try', () => { runs += 1; expect(runs).toBe(2); });
+     it('never works', () => { expect(1).toBe(2); });`,
+  );
+  const vitest = await createVitest('test', {
+    root: dir,
+    config: false,
+    watch: false,
+    include: ['*.test.ts'],
+    exclude: [],
+    retry: 1,
+    reporters: [{}],
+  });
+  const { exitCode } = process;
+  const { testModules, unhandledErrors } = await vitest.start();
+  const text = closingLines(testModules, unhandledErrors.length);
+  await vitest.close();
+  process.exitCode = exitCode;
+  expect(text.split('\n')).toEqual([
+    '2 retried:',
+    expect.stringMatching(/ sample\.test\.ts > works at the second try \(1×, passed\)$/),
+    expect.stringMatching(/ sample\.test\.ts > never works \(1×, failed\)$/),
+    '2 passed, 1 failed',
+    '',
+  ]);
+  expect(closingLines([], 0)).toBe('0 retried\n0 passed, 0 failed\n');
+});
