@@ -128,6 +128,8 @@ describe('a sweep', () => {
     await world.transit.put([young]);
     expect(await world.sweep()).toMatchObject({ expired: { objects: 1 } });
     expect([await world.transit.has(old.hash), await world.transit.has(young.hash)]).toEqual([false, true]);
+    expect(await world.sweep({ graceMs: 0 })).toMatchObject({ expired: { objects: 1 } });
+    expect(await world.transit.has(young.hash)).toBe(false);
   });
 
   it('ends early when it is told to', async () => {

@@ -129,7 +129,8 @@ export async function sweepBlobs(
 
   if (!(await lease())) return null;
   try {
-    if (transit !== null) await removeFrom(transit, ({ ageMs }) => ageMs >= TRANSIT_MS, counts.expired);
+    const transitMs = Math.min(TRANSIT_MS, graceMs);
+    if (transit !== null) await removeFrom(transit, ({ ageMs }) => ageMs >= transitMs, counts.expired);
     await sweepBodies();
     if (!isDryRun) {
       await blobs.compact();

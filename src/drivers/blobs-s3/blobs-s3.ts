@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { hash as digest, randomBytes } from 'node:crypto';
 import { asScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { decodeFrame, encodeFrame, isBody, isContentHash } from '../../model/blob-frame.ts';
 import type { ContentHash } from '../../model/ids.ts';
@@ -214,9 +214,10 @@ export async function createBlobsS3(options: BlobsS3Options): Promise<BlobsS3> {
     async check() {
       const endsAt = performance.now() + checkMs;
       const onceWithinMs = () => Math.max(1, endsAt - performance.now());
-      // Random, so that several checks at once do not remove each other's probe; no hash, so that nobody lists it.
-      const body = randomBytes(16);
-      const key = `${place.prefix}probe-${body.toString('hex')}`;
+      // Random, so that several checks at once do not remove each other's probe. It is named as a body that no page
+      // refers to, so that the sweep removes a probe which a broken connection has left behind.
+      const body = randomBytes(64);
+      const key = keyOf(digest('sha256', body, 'hex') as ContentHash);
       await objects.write(key, body, { onceWithinMs: onceWithinMs() });
       const kept = await objects.read(key, { onceWithinMs: onceWithinMs() });
       await objects.remove([key], { onceWithinMs: onceWithinMs() });
