@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type { FleetClient } from './fleet-client.ts';
 import type { CallRecord, JobRecord, ResultRecord, UrlRecord } from './history.ts';
 import type { JobPlan } from './job-plans.ts';
@@ -116,8 +117,10 @@ export function createJobLife({ plan, client, now, onCall }: JobLifeOptions): Jo
     onCall({ at: now(), endedAt: now(), job: name, what: 'end', status: 200, answer: null });
     if (plan.isDeletedEarly) {
       const harvested = await harvest();
-      // Between the look and the reading the store may have gone back.
-      if (harvested.job.last?.finishedAt === null || harvested.job.last === null) return settle(isOver);
+      // The store may have gone back before the reading, or during it: what was read then belongs to two pasts.
+      const after = await look();
+      const isOfOnePast = after !== null && isDeepStrictEqual(viewOf(after), harvested.job.last);
+      if (harvested.job.last?.finishedAt === null || !isOfOnePast) return settle(isOver);
       kept = harvested;
       await remove(isOver);
     }
