@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { CALM_MS } from '../../src/attempts/quarantine.ts';
 import type { ContentHash } from '../../src/model/ids.ts';
 import type { Job } from '../../src/model/job.ts';
 import { openScraper, QUICK_POLICY } from '../integration/world.ts';
@@ -14,6 +15,8 @@ export interface KillOptions {
   readonly kills: number;
   /** Decides when the kills come. */
   readonly seed: number;
+  /** Of the kills, how many come when the process has lived long enough to fetch suspected URLs alone. */
+  readonly lateShare?: number;
   readonly say?: (line: string) => void;
 }
 
@@ -46,11 +49,13 @@ export interface KillReport {
 
 const SHARE_AT_START = 0.15;
 const START_MS = 1_200;
+const LATE_MS = CALM_MS;
 const CONCURRENCY = 16;
 const POLICY = QUICK_POLICY.replace('concurrency: 8', `concurrency: ${CONCURRENCY}`);
 
 /** Crawls the big site once in peace and once killed again and again, and reports what became of both. */
-export async function killCrawl({ pages, kills, seed, say = () => {} }: KillOptions): Promise<KillReport> {
+export async function killCrawl(options: KillOptions): Promise<KillReport> {
+  const { pages, kills, seed, lateShare = 0, say = () => {} } = options;
   const site = await startSite({ pages, logLimit: 10 * pages + 10_000 });
   const dirs = await Promise.all([0, 1].map(() => mkdtemp(join(tmpdir(), 'scrapifie-kill-'))));
   const [peaceful = '', killed = ''] = dirs;
@@ -58,7 +63,7 @@ export async function killCrawl({ pages, kills, seed, say = () => {} }: KillOpti
     await startCrawl({ dir: peaceful, seeds: [`${site.hostUrl(0)}/big/`], policy: POLICY }).ended;
     const undisturbed = await outcomeOf(peaceful);
     say(`undisturbed: ${undisturbed.job.counters.pages} pages`);
-    const lives = await killAgainAndAgain(site, killed, { pages, kills, seed, say });
+    const lives = await killAgainAndAgain(site, killed, { pages, kills, seed, lateShare, say });
     return { ...lives, undisturbed, disturbed: await outcomeOf(killed) };
   } finally {
     await site.close();
@@ -82,7 +87,9 @@ async function killAgainAndAgain(site: Site, dir: string, options: Required<Kill
     const life = startCrawl({ dir, seeds: [`${site.hostUrl(1)}/big/`], policy: POLICY });
     if (kills < options.kills) {
       const isAtStart = random() < SHARE_AT_START;
-      if (isAtStart) {
+      if (options.lateShare > 0 && random() < options.lateShare) {
+        await Promise.race([life.working.then(() => after(LATE_MS + random() * LATE_MS)), life.ended]);
+      } else if (isAtStart) {
         killsAtStart += 1;
         await Promise.race([after(random() * START_MS), life.ended]);
       } else {

@@ -2,16 +2,23 @@ import { parseArgs } from 'node:util';
 import { killCrawl } from './kill-crawl.ts';
 import { problemsOf } from './verdict.ts';
 
-/** The long form of the kill test: `node test/fault/kill-run.ts --pages 3000 --kills 30 [--seed 1]`. */
+/** The long form of the kill test: `node test/fault/kill-run.ts --pages 3000 --kills 30 [--seed 1] [--late 0.5]`. */
 const { values } = parseArgs({
   options: {
     pages: { type: 'string', default: '3000' },
     kills: { type: 'string', default: '30' },
+    late: { type: 'string', default: '0' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
   },
 });
 const say = (line: string) => void process.stdout.write(`${line}\n`);
-const options = { pages: Number(values.pages), kills: Number(values.kills), seed: Number(values.seed) };
+const { pages, kills, seed, late } = values;
+const options = {
+  pages: Number(pages),
+  kills: Number(kills),
+  seed: Number(seed),
+  lateShare: Number(late),
+};
 say(`seed ${options.seed}: a crawl of ${options.pages} pages is killed ${options.kills} times`);
 
 const startedAt = performance.now();
