@@ -11,9 +11,9 @@ const NEEDS_SERVERS = [
   `src/drivers/${SERVER_DRIVERS}/**/*.test.ts`,
   'test/fleet/**/*.test.ts',
 ];
-/** What concerns the data folder and the commands that work in one. */
+/** Concern the data folder, commands that work in one, or a server with one: they are the same in both profiles. */
 const ABOUT_FOLDERS = [
-  'test/integration/{cli,cli-crawl,cli-drain,cli-extract,cli-serve,bad-folder,full-disk}.test.ts',
+  'test/integration/{cli,cli-crawl,cli-drain,cli-extract,cli-serve,bad-folder,full-disk,page-killers}.test.ts',
 ];
 const EVERYTHING = ['src/**/*.test.ts', 'test/**/*.test.ts'];
 /** Test files that start browsers or other processes, found by their imports. */
@@ -29,8 +29,8 @@ const shared = {
 const embedded = { ...shared, provide: { postgresUrl: '', redisUrl: '', s3Url: '' } };
 /** Browsers and servers on a busy machine may miss a time limit of their own once; the report names each such test. */
 const RETRIES_WITH_PROGRAMS = 1;
-/** Four tenths of the time of the tests is spent waiting, so there may be more of them at once than cores. */
-const WORKERS = Math.ceil(availableParallelism() * 1.5);
+/** Half of the time of the tests is spent waiting, so there may be more of them at once than cores. */
+const WORKERS = availableParallelism() * 2;
 
 // Threads and processes that tests start load the sources anew each time; compiled sources halve that time.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/tests', import.meta.url));

@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { type ByteBudget, createByteBudget, type HeldBytes } from './byte-budget.ts';
 import type { FetchRequest, FetchResponse } from './engine.ts';
 import { codeOfFailure, get, serve, testEngine } from './http/loopback.fixture.ts';
-import { DRIVERS, engineWith, IDENTITY, serveSecure } from './impersonate/impersonate.fixture.ts';
+import { engineWith, IDENTITY, serveSecure } from './impersonate/impersonate.fixture.ts';
+import { loadWreq } from './impersonate/wreq-driver.ts';
 
 const BODY_BYTES = 3_000_000;
 const BODIES = 12;
@@ -79,12 +80,12 @@ describe('many bodies at once', () => {
     expect(most).toBeLessThan(Math.min(MOST_BYTES, BODIES * BODY_BYTES));
   });
 
-  test.each(DRIVERS)('by %s: all come whole, too', async (_, load) => {
+  test('by wreq-js: all come whole, too', async () => {
     // Node's server ends streams of a session for which it would have to keep too much.
     const site = await serveSecure((_, response) => {
       Readable.from(PARTS).pipe(response);
     });
-    const engine = engineWith([load]);
+    const engine = engineWith(loadWreq);
     const url = `https://shop.example:${site.port}/`;
     const most = await fetchAll((held) => get(engine, url, { ...MORE, identity: IDENTITY, held }));
     // They share a connection, and go on together.

@@ -2,7 +2,6 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { EXECUTABLE } from '../../src/fetch/browser/browser.fixture.ts';
 import { startChatServer } from '../llm/chat-server.ts';
@@ -14,6 +13,7 @@ import { type Canaries, findCanaries } from './canaries.ts';
 import { type Crew, type CrewMember, gatherCrew } from './crew.ts';
 import { type LoginSite, openCredentialService, openLoginSite } from './login-places.ts';
 import { endMembers, launch, type MemberSettings } from './member.ts';
+import { monitorRedis, type RedisMonitor } from './redis-monitor.ts';
 
 const LIMIT_MS = 240_000;
 const plain = (name: string) => `cnry-${name}-${randomUUID()}`;
@@ -52,7 +52,7 @@ let dir: string;
 let site: LoginSite;
 let crew: Crew;
 let client: ApiClient;
-let monitor: Redis;
+let monitor: RedisMonitor;
 let redisWords = '';
 const members: CrewMember[] = [];
 const answers: Answer[] = [];
@@ -61,19 +61,16 @@ const commands: string[] = [];
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'scrapifie-engine-secrets-'));
   site = await openLoginSite(THEIRS);
-  const watcher = new Redis(inject('redisUrl'));
-  monitor = await watcher.monitor();
-  watcher.disconnect();
   const consents = `"${new URL(site.origin).host}": { consent: [captcha, stealth] }`;
   const policy = `default: { rate: unlimited, concurrency: 8 }\ndomains:\n  ${consents}\n`;
   crew = await gatherCrew({ policy, settings: { logLevel: 'trace', apiKey: OURS.apiKey } });
   // Others use the same server.
-  monitor.on('monitor', (_time: string, command: string[]) => {
-    if (command.some((word) => word.includes(crew.place.redisPrefix))) redisWords += `${command.join(' ')}\n`;
+  monitor = await monitorRedis(inject('redisUrl'), (words) => {
+    if (words.includes(crew.place.redisPrefix)) redisWords += `${words}\n`;
   });
 }, LIMIT_MS);
 afterAll(async () => {
-  monitor?.disconnect();
+  monitor?.close();
   await crew?.close();
   await endMembers();
   await site?.close();
@@ -257,7 +254,7 @@ describe.skipIf(EXECUTABLE === null)(
       expect(solved.text).toContain('What was behind the puzzle');
       expect(anti.tasks).toHaveLength(1);
       await ask({ url: `${site.origin}/`, engine: 'flaresolverr', cookies: { own: THEIRS.cookie } });
-      await ask({ url: `${site.origin}/`, engine: 'stealth', timeoutMs: 5_000 }, 'BROWSER_UNAVAILABLE');
+      await ask({ url: `${site.origin}/`, engine: 'stealth' }, 'BROWSER_UNAVAILABLE');
     });
 
     it('are in no answer of the API, those that show what is kept included', async () => {

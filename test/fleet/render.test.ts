@@ -13,6 +13,7 @@ import type { FetchRequest, FetchResponse } from '../../src/fetch/engine.ts';
 import { createParcels } from '../../src/fetch/remote/parcels.ts';
 import { createRemoteEngine, type RemoteEngine } from '../../src/fetch/remote/remote-engine.ts';
 import { newS3Place } from '../contract/blobs-places.ts';
+import { monitorRedis } from './redis-monitor.ts';
 
 const CHILD = fileURLToPath(new URL('../../src/fetch/remote/render-child.fixture.ts', import.meta.url));
 const BIG = randomBytes(10_485_760);
@@ -139,12 +140,10 @@ describe('renders by workers in other processes', { timeout: 120_000 }, () => {
     // The first one brings scripts to Redis, too.
     await fetchPage('/inside');
     const redis = new Redis(inject('redisUrl'));
-    const monitor = await redis.monitor();
     let sentBytes = 0;
     let hasBody = false;
     let hasAnswer = false;
-    monitor.on('monitor', (_time: string, command: string[]) => {
-      const text = command.join(' ');
+    const monitor = await monitorRedis(inject('redisUrl'), (text) => {
       // Others use this Redis too.
       if (!text.includes(prefix)) return;
       sentBytes += text.length;
@@ -164,7 +163,7 @@ describe('renders by workers in other processes', { timeout: 120_000 }, () => {
       const sizes = await Promise.all(keys.map((key) => redis.memory('USAGE', key)));
       expect(sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0)).toBeLessThan(100_000);
     } finally {
-      monitor.disconnect();
+      monitor.close();
       redis.disconnect();
     }
   });

@@ -12,6 +12,7 @@ import { type Answer, type ApiClient, createApiClient } from './api-client.ts';
 import { type Canaries, findCanaries } from './canaries.ts';
 import { type Crew, type CrewMember, gatherCrew } from './crew.ts';
 import { endMembers, launch, type MemberSettings } from './member.ts';
+import { monitorRedis, type RedisMonitor } from './redis-monitor.ts';
 
 const LIMIT_MS = 120_000;
 const ROLE = `canary_${randomUUID().replaceAll('-', '')}`;
@@ -52,7 +53,7 @@ let heard: string;
 /** The secret of a key made by command, and everything Redis was told. */
 let madeKey: string;
 let redisWords = '';
-let monitor: Redis;
+let monitor: RedisMonitor;
 const answers: Answer[] = [];
 const commands: string[] = [];
 
@@ -83,11 +84,8 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
   origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
   redis = await startRedis({ dir: join(dir, 'redis'), password: OURS.redisPassword ?? '' });
-  const watcher = new Redis(redis.url);
-  monitor = await watcher.monitor();
-  watcher.disconnect();
-  monitor.on('monitor', (_time: string, command: string[]) => {
-    redisWords += `${command.join(' ')}\n`;
+  monitor = await monitorRedis(redis.url, (words) => {
+    redisWords += `${words}\n`;
   });
   await admin(`CREATE ROLE ${ROLE} SUPERUSER LOGIN PASSWORD '${OURS.databasePassword}'`);
   crew = await gatherCrew({
@@ -103,7 +101,7 @@ beforeAll(async () => {
   ];
 }, LIMIT_MS);
 afterAll(async () => {
-  monitor?.disconnect();
+  monitor?.close();
   await crew?.close();
   await endMembers();
   await admin(`DROP ROLE IF EXISTS ${ROLE}`);

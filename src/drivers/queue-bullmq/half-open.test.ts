@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, inject, test, vi } from 'vitest';
+import { describe, expect, inject, type TestContext, test, vi } from 'vitest';
 import { openTcpProxy, type TcpProxy } from '../../../test/fault/tcp-proxy.ts';
 import { createQueueBullmq, type QueueBullmq } from './queue-bullmq.ts';
 
@@ -9,55 +9,53 @@ const HOW = { rank: 0, timeoutMs: 90_000 };
 const until = (condition: () => void | Promise<void>) =>
   vi.waitFor(condition, { timeout: 60_000, interval: 50 });
 
-let proxy: TcpProxy;
-let prefix: string;
-const opened: QueueBullmq[] = [];
-
-beforeEach(async () => {
-  prefix = `test-${randomUUID()}`;
+/** Redis behind a proxy that can be deaf, and queues of one prefix. Closed with the test. */
+async function openPlace(onTestFinished: TestContext['onTestFinished']) {
+  const prefix = `test-${randomUUID()}`;
   const { hostname, port } = new URL(inject('redisUrl'));
-  proxy = await openTcpProxy({ host: hostname, port: Number(port) });
-});
-afterEach(async () => {
-  proxy.set('pass');
-  await Promise.all(opened.splice(0).map((queue) => queue.close()));
-  await proxy.close();
-});
-
-async function open(url: string): Promise<QueueBullmq> {
-  const queue = await createQueueBullmq({
-    url,
-    prefix,
-    stall: { lockMs: 1_000, checkMs: 500 },
-    beatMs: 300,
-    onHandlerError: () => {},
+  const proxy = await openTcpProxy({ host: hostname, port: Number(port) });
+  const opened: QueueBullmq[] = [];
+  onTestFinished(async () => {
+    proxy.set('pass');
+    await Promise.all(opened.map((queue) => queue.close()));
+    await proxy.close();
   });
-  opened.push(queue);
-  return queue;
-}
-
-/** One queue by way of the proxy and one past it, which goes on to work. */
-async function openBoth() {
-  return { deaf: await open(proxy.urlOf(inject('redisUrl'))), direct: await open(inject('redisUrl')) };
+  const open = async (url: string): Promise<QueueBullmq> => {
+    const queue = await createQueueBullmq({
+      url,
+      prefix,
+      stall: { lockMs: 1_000, checkMs: 500 },
+      beatMs: 300,
+      onHandlerError: () => {},
+    });
+    opened.push(queue);
+    return queue;
+  };
+  return {
+    proxy,
+    openDeaf: () => open(proxy.urlOf(inject('redisUrl'))),
+    /** Past the proxy: goes on to work. */
+    openDirect: () => open(inject('redisUrl')),
+  };
 }
 
 /** The deafness: of the connections that are open, or of every connection until the server is reached again. */
-const DEAFNESS: [string, () => Promise<void>][] = [
+const DEAFNESS: [string, (proxy: TcpProxy) => Promise<void>][] = [
   [
     'of the old connections alone',
-    async () => {
+    async (proxy) => {
       proxy.set('swallow', 'open');
     },
   ],
   [
     'of replies on the old connections alone',
-    async () => {
+    async (proxy) => {
       proxy.set('swallow-replies', 'open');
     },
   ],
   [
     'of every connection, until later ones work',
-    async () => {
+    async (proxy) => {
       proxy.set('swallow');
       const { made } = proxy.counts();
       // The client has given up on what was open and has tried anew in vain.
@@ -67,42 +65,50 @@ const DEAFNESS: [string, () => Promise<void>][] = [
   ],
 ];
 
-describe.each(DEAFNESS)('half-open connections: deafness %s', { timeout: 180_000 }, (_, goDeaf) => {
-  test('a consumer works again', async () => {
-    const { deaf, direct } = await openBoth();
-    const seen: string[] = [];
-    await deaf.consume(QUEUE, 2, async ({ id }) => void seen.push(id));
-    await direct.offer(QUEUE, [{ id: 'before', rank: 1 }]);
-    await until(() => expect(seen).toContain('before'));
-    await goDeaf();
-    await until(async () => {
-      await direct.offer(QUEUE, [{ id: 'after', rank: 1 }]);
-      expect(seen).toContain('after');
+// At the same time, because nearly all of it is waiting.
+describe.concurrent.each(DEAFNESS)(
+  'half-open connections: deafness %s',
+  { timeout: 180_000 },
+  (_, goDeaf) => {
+    test('a consumer works again', async ({ expect, onTestFinished }) => {
+      const { proxy, openDeaf, openDirect } = await openPlace(onTestFinished);
+      const [deaf, direct] = [await openDeaf(), await openDirect()];
+      const seen: string[] = [];
+      await deaf.consume(QUEUE, 2, async ({ id }) => void seen.push(id));
+      await direct.offer(QUEUE, [{ id: 'before', rank: 1 }]);
+      await until(() => expect(seen).toContain('before'));
+      await goDeaf(proxy);
+      await until(async () => {
+        await direct.offer(QUEUE, [{ id: 'after', rank: 1 }]);
+        expect(seen).toContain('after');
+      });
+      await until(() => deaf.offer(QUEUE, [{ id: 'own', rank: 1 }]));
+      await until(() => expect(seen).toContain('own'));
     });
-    await until(() => deaf.offer(QUEUE, [{ id: 'own', rank: 1 }]));
-    await until(() => expect(seen).toContain('own'));
-  });
 
-  test('calls are asked and answered again, and timers run', async () => {
-    const { deaf, direct } = await openBoth();
-    let ticks = 0;
-    await deaf.every('cleanup-jobs', 200, async () => {
-      ticks += 1;
+    test('calls are asked and answered again, and timers run', async ({ expect, onTestFinished }) => {
+      const { proxy, openDeaf, openDirect } = await openPlace(onTestFinished);
+      const [deaf, direct] = [await openDeaf(), await openDirect()];
+      let ticks = 0;
+      await deaf.every('cleanup-jobs', 200, async () => {
+        ticks += 1;
+      });
+      await deaf.answer(RENDER, 1, async (request) => request);
+      expect(await direct.call(RENDER, 'before', HOW)).toBe('before');
+      expect(await deaf.call(RENDER, 'before', HOW)).toBe('before');
+      await goDeaf(proxy);
+      await until(async () => expect(await direct.call(RENDER, 'there', HOW)).toBe('there'));
+      await until(async () => expect(await deaf.call(RENDER, 'here', HOW)).toBe('here'));
+      const before = ticks;
+      await until(() => expect(ticks).toBeGreaterThan(before + 2));
     });
-    await deaf.answer(RENDER, 1, async (request) => request);
-    expect(await direct.call(RENDER, 'before', HOW)).toBe('before');
-    expect(await deaf.call(RENDER, 'before', HOW)).toBe('before');
-    await goDeaf();
-    await until(async () => expect(await direct.call(RENDER, 'there', HOW)).toBe('there'));
-    await until(async () => expect(await deaf.call(RENDER, 'here', HOW)).toBe('here'));
-    const before = ticks;
-    await until(() => expect(ticks).toBeGreaterThan(before + 2));
-  });
-});
+  },
+);
 
 describe('a quiet connection', { timeout: 60_000 }, () => {
-  test('is kept as long as it answers', async () => {
-    const queue = await open(proxy.urlOf(inject('redisUrl')));
+  test('is kept as long as it answers', async ({ onTestFinished }) => {
+    const { proxy, openDeaf } = await openPlace(onTestFinished);
+    const queue = await openDeaf();
     await queue.consume(QUEUE, 1, async () => {});
     const { made } = proxy.counts();
     const before = queue.operations();

@@ -2,7 +2,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Http2Flood, startHttp2Flood } from '../../../test/hostile/http2-floods.ts';
 import type { Engine } from '../engine.ts';
 import { codeOfFailure, get, textOf } from '../http/loopback.fixture.ts';
-import { DRIVERS, engineWith, IDENTITY, serveSecure } from './impersonate.fixture.ts';
+import { engineWith, IDENTITY, noDriver, serveSecure } from './impersonate.fixture.ts';
+import { loadWreq } from './wreq-driver.ts';
 
 /** What a host can send before it has to stop: the window, and what sockets hold on the way. */
 const MOST_SENT_BYTES = 40_000_000;
@@ -18,7 +19,7 @@ async function flood(kind: Http2Flood) {
 const visit = (engine: Engine, port: number) =>
   get(engine, `https://flood.example:${port}/`, { identity: IDENTITY, timeoutMs: 20_000 });
 
-describe.each(DRIVERS)('a flood of frames that %s meets', (_name, load) => {
+describe('a flood of frames that wreq-js meets', () => {
   test.each([
     'empty-data',
     'padded-data',
@@ -29,7 +30,7 @@ describe.each(DRIVERS)('a flood of frames that %s meets', (_name, load) => {
     'unknown-frames',
   ] as const)('%s: ends as one, and little of it is taken in', async (kind) => {
     const server = await flood(kind);
-    const engine = engineWith([load], { floodMs: 300 });
+    const engine = engineWith(loadWreq, { floodMs: 300 });
     const before = process.memoryUsage().rss;
     expect(await codeOfFailure(visit(engine, server.port))).toBe('RESPONSE_FLOOD');
     expect(process.memoryUsage().rss - before).toBeLessThan(MOST_GROWTH_BYTES);
@@ -40,7 +41,7 @@ describe.each(DRIVERS)('a flood of frames that %s meets', (_name, load) => {
     '%s: ends in a code, and little of it is taken in',
     async (kind) => {
       const server = await flood(kind);
-      const engine = engineWith([load], { floodMs: 300 });
+      const engine = engineWith(loadWreq, { floodMs: 300 });
       const code = await codeOfFailure(visit(engine, server.port));
       expect(code).toMatch(
         /^(RESPONSE_FLOOD|PROTOCOL_ERROR|CONNECTION_RESET|(?:BODY|HEADERS)_LIMIT_EXCEEDED)$/,
@@ -51,7 +52,7 @@ describe.each(DRIVERS)('a flood of frames that %s meets', (_name, load) => {
 
   test('a body in frames of one byte is read no faster than it is taken', async () => {
     const server = await flood('tiny-data');
-    const engine = engineWith([load]);
+    const engine = engineWith(loadWreq);
     const attempt = get(engine, `https://flood.example:${server.port}/`, {
       identity: IDENTITY,
       maxBodyBytes: 20_000,
@@ -64,7 +65,7 @@ describe.each(DRIVERS)('a flood of frames that %s meets', (_name, load) => {
     const server = await flood('empty-data');
     const whole = Buffer.alloc(9_000_000, 'abc');
     const site = await serveSecure((_, response) => response.end(whole));
-    const engine = engineWith([load], { floodMs: 300 });
+    const engine = engineWith(loadWreq, { floodMs: 300 });
     const [code, response] = await Promise.all([
       codeOfFailure(visit(engine, server.port)),
       get(engine, `https://shop.example:${site.port}/`, { identity: IDENTITY, maxBodyBytes: 10_000_000 }),
@@ -88,7 +89,7 @@ describe('a flood of frames that our own HTTP/2 meets', () => {
     'unknown-frames',
   ] as const)('%s: ends in a code, and nothing of it is kept', async (kind) => {
     const server = await flood(kind);
-    const engine = engineWith([]);
+    const engine = engineWith(noDriver);
     const before = process.memoryUsage().rss;
     const attempt = get(engine, `https://flood.example:${server.port}/`, { timeoutMs: 2_000 });
     expect(await codeOfFailure(attempt)).toMatch(

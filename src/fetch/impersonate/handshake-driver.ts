@@ -4,7 +4,7 @@ import type { Method } from '../http/redirect.ts';
 import type { HeaderList } from '../http/request-headers.ts';
 
 /** What speaks TLS and HTTP/2 the way a browser does; `plain` does not. */
-export type Handshake = 'wreq' | 'impit' | 'plain';
+export type Handshake = 'wreq' | 'plain';
 
 /** A library that greets servers as a browser would. It decides nothing else: see HandshakeClient. */
 export interface HandshakeDriver {
@@ -45,24 +45,11 @@ export interface Answer {
   readonly statusCode: number;
   /** Names in lower case; the same one may come again. */
   readonly headers: Iterable<readonly [name: string, value: string]>;
+  /** As it came: the Content-Encoding is undone by the caller, under its limits. */
   readonly body: ReadableStream<Uint8Array> | null;
-  /** The library has undone the Content-Encoding. */
-  readonly isDecoded: boolean;
 }
 
 export type DriverLoader = () => Promise<HandshakeDriver>;
-
-/** The first that loads on this machine; null when there is none. Loaders fail where a library has no binary. */
-export async function loadDriver(loaders: readonly DriverLoader[]): Promise<HandshakeDriver | null> {
-  for (const load of loaders) {
-    try {
-      return await load();
-    } catch {
-      // The next one may have a binary for this platform.
-    }
-  }
-  return null;
-}
 
 export function pairsOf(headers: HeaderList): [string, string][] {
   const pairs: [string, string][] = [];

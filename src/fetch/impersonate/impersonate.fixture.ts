@@ -3,11 +3,9 @@ import { onTestFinished } from 'vitest';
 import type { Identity } from '../../model/identity.ts';
 import { type Loopback, listen } from '../http/loopback.fixture.ts';
 import { selfSigned } from '../http/self-signed.fixture.ts';
-import type { DriverLoader, Handshake } from './handshake-driver.ts';
+import type { DriverLoader } from './handshake-driver.ts';
 import type { ImpersonatingEngine } from './impersonating-engine.ts';
-import { loadImpit } from './impit-driver.ts';
 import { createWebEngine, type WebEngineOptions } from './web-engine.ts';
-import { loadWreq } from './wreq-driver.ts';
 
 const CHROME = 156;
 const UA = `Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${CHROME}.0.0.0 Safari/537.36`;
@@ -67,14 +65,12 @@ export const IDENTITY: Identity = {
   ],
 };
 
-export const DRIVERS: readonly (readonly [Exclude<Handshake, 'plain'>, DriverLoader])[] = [
-  ['wreq', loadWreq],
-  ['impit', loadImpit],
-];
+/** As on a platform for which wreq-js has no binary. */
+export const noDriver: DriverLoader = () => Promise.reject(new Error('no binary'));
 
 /** Every name stands for loopback, the only private address that may be fetched. No certificate is asked for. */
 export function engineWith(
-  drivers: readonly DriverLoader[],
+  loadDriver: DriverLoader,
   more: Partial<WebEngineOptions> = {},
 ): ImpersonatingEngine {
   const engine = createWebEngine({
@@ -82,7 +78,7 @@ export function engineWith(
     allowPrivate: (address) => address === '127.0.0.1',
     resolve: (_host, done) => done(null, [{ address: '127.0.0.1', family: 4 }]),
     tls: { rejectUnauthorized: false },
-    drivers,
+    loadDriver,
     ...more,
   });
   onTestFinished(() => engine.close());

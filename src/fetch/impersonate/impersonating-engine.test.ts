@@ -10,7 +10,8 @@ import { createCookieJar } from '../http/cookie-jar.ts';
 import { codeOfFailure, get, listen, serve, textOf } from '../http/loopback.fixture.ts';
 import { selfSigned } from '../http/self-signed.fixture.ts';
 import { faultOf } from '../proxy/proxy-failure.ts';
-import { DRIVERS, engineWith, IDENTITY, serveSecure } from './impersonate.fixture.ts';
+import { engineWith, IDENTITY, noDriver, serveSecure } from './impersonate.fixture.ts';
+import { loadWreq } from './wreq-driver.ts';
 
 const visit = (engine: Engine, url: string, more: Partial<FetchRequest> = {}) =>
   get(engine, url, { identity: IDENTITY, ...more });
@@ -27,8 +28,8 @@ const serveBytes = (bytes: string | null) =>
     }),
   );
 
-describe.each(DRIVERS)('by %s', (name, load) => {
-  const open = (more = {}) => engineWith([load], more);
+describe('by wreq-js', () => {
+  const open = (more = {}) => engineWith(loadWreq, more);
 
   test('the identity’s headers arrive in their order, with those of the request in place', async () => {
     let seen: readonly string[] = [];
@@ -41,7 +42,7 @@ describe.each(DRIVERS)('by %s', (name, load) => {
       headers: { 'Accept-Language': 'fr', 'X-More': '1' },
       cookies: { id: '7' },
     });
-    expect([textOf(response), response.httpVersion, engine.handshake]).toEqual(['ok', '2', name]);
+    expect([textOf(response), response.httpVersion, engine.handshake]).toEqual(['ok', '2', 'wreq']);
     const sent = Object.fromEntries(
       seen.flatMap((text, index) => (index % 2 === 0 ? [[text, seen[index + 1]]] : [])),
     );
@@ -337,20 +338,11 @@ describe('without a driver', () => {
       seen = request.headers;
       response.end('ok');
     });
-    const missing = () => Promise.reject(new Error('no binary'));
-    const engine = engineWith([missing]);
+    const engine = engineWith(noDriver);
     expect(engine.handshake).toBeNull();
     expect(textOf(await visit(engine, at(port)))).toBe('ok');
     expect(engine.handshake).toBe('plain');
     expect(seen).toMatchObject(Object.fromEntries(IDENTITY.headers));
-  });
-
-  test('the second is used when the first cannot be had', async () => {
-    const { port } = await serveSecure((_, response) => response.end('ok'));
-    const missing = () => Promise.reject(new Error('no binary'));
-    const engine = engineWith([missing, ...DRIVERS.map(([, load]) => load).toReversed()]);
-    await visit(engine, at(port));
-    expect(engine.handshake).toBe('impit');
   });
 });
 
@@ -361,7 +353,7 @@ describe('over plain http', () => {
       seen = request.rawHeaders;
       response.end('ok');
     });
-    const engine = engineWith([]);
+    const engine = engineWith(noDriver);
     await visit(engine, `http://shop.example:${port}/`, { cookies: { id: '7' } });
     expect(seen.filter((_, index) => index % 2 === 0)).toEqual([
       ...['host', 'connection'],
@@ -387,7 +379,7 @@ describe('over plain http', () => {
       response.end(`${request.headers['sec-fetch-mode']}`),
     );
     const door = await serve((_, response) => response.writeHead(301, { location: at(port) }).end());
-    const engine = engineWith([DRIVERS[0]?.[1] ?? (() => Promise.reject(new Error('none')))]);
+    const engine = engineWith(loadWreq);
     const response = await visit(engine, `http://shop.example:${door.port}/`);
     expect([textOf(response), response.redirects.length, engine.handshake]).toEqual(['navigate', 1, 'wreq']);
   });
@@ -397,7 +389,7 @@ test('without an identity a request is ours, and nothing is loaded', async () =>
   const { port } = await serveSecure((request, response) =>
     response.end(request.headers['user-agent'] ?? ''),
   );
-  const engine = engineWith(DRIVERS.map(([, load]) => load));
+  const engine = engineWith(loadWreq);
   expect(textOf(await get(engine, at(port)))).toBe('TestBot/1');
   expect(engine.handshake).toBeNull();
 });

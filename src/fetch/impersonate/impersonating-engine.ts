@@ -8,16 +8,15 @@ import type { RedirectChain } from '../http/redirect-chain.ts';
 import { ClientCache, type Visitor, type VisitorClient } from './client-cache.ts';
 import { mapDriverError } from './driver-errors.ts';
 import { Ending } from './ending.ts';
-import { type DriverLoader, type Handshake, loadDriver } from './handshake-driver.ts';
-import { loadImpit } from './impit-driver.ts';
+import type { DriverLoader, Handshake } from './handshake-driver.ts';
 import { type ReadHop, readAnswer, silent, untilFlood } from './read-answer.ts';
 import { loadWreq } from './wreq-driver.ts';
 
 export interface ImpersonatingEngineOptions extends Omit<HttpEngineOptions, 'userAgent'> {
   /** Sends what needs no handshake, and everything where no driver can be had. Not closed with this engine. */
   readonly plain: HttpEngine;
-  /** In order of preference. */
-  readonly drivers?: readonly DriverLoader[] | undefined;
+  /** Fails where the library has no binary for the platform. Left out: wreq-js. */
+  readonly loadDriver?: DriverLoader | undefined;
   /** How long a host may send frames without content before its request is ended. */
   readonly floodMs?: number | undefined;
   /** Visitors with open connections; see ClientCache. Each costs a megabyte. */
@@ -200,8 +199,8 @@ class HandshakeEngine implements ImpersonatingEngine, HopSender {
 
   /** Null when no driver can be had. */
   private async start(): Promise<Running | null> {
-    const { drivers = [loadWreq, loadImpit], allowPrivate, resolve, proxyTls, tls } = this.options;
-    const driver = await loadDriver(drivers);
+    const { loadDriver = loadWreq, allowPrivate, resolve, proxyTls, tls } = this.options;
+    const driver = await loadDriver().catch(() => null);
     this.handshake = driver?.handshake ?? 'plain';
     if (driver === null) return null;
     const connectTimeoutMs = this.connectTimeoutMs;

@@ -60,9 +60,7 @@ export async function readAnswer(
       return { hop, isWhole };
     }
     const { body, bytes } = await readBody(answer, headers, limits, next, ending);
-    const isGuessed = answer.isDecoded && headers['content-encoding'] !== undefined;
-    const wireBytes = isGuessed ? Math.min(bytes, declaredLength(headers) ?? bytes) : bytes;
-    return { hop: { statusCode, headers, body, wireBytes, httpVersion }, isWhole: true };
+    return { hop: { statusCode, headers, body, wireBytes: bytes, httpVersion }, isWhole: true };
   } finally {
     // Of what was read to its end nothing is left to cancel; of anything else nobody wants the rest.
     reader?.cancel().catch(() => {});
@@ -100,19 +98,18 @@ async function readBody(
   let wake = () => {};
   let failure: Error | null = null;
   const resume = () => wake();
-  const sink: BodySink =
-    isEncoded && !answer.isDecoded
-      ? new EncodedSink({
-          codings,
-          maxBytes: maxBodyBytes,
-          held,
-          resume,
-          fail(error) {
-            failure = error;
-            wake();
-          },
-        })
-      : new PlainSink({ declaredBytes: isEncoded ? -1 : declared, maxBytes: maxBodyBytes, held, resume });
+  const sink: BodySink = isEncoded
+    ? new EncodedSink({
+        codings,
+        maxBytes: maxBodyBytes,
+        held,
+        resume,
+        fail(error) {
+          failure = error;
+          wake();
+        },
+      })
+    : new PlainSink({ declaredBytes: declared, maxBytes: maxBodyBytes, held, resume });
   let bytes = 0;
   try {
     for (let chunk = await next(); !chunk.done; chunk = await next()) {

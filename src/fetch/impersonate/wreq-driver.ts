@@ -41,7 +41,6 @@ export async function loadWreq(): Promise<HandshakeDriver> {
             statusCode: response.status,
             headers: response.headers,
             body: response.body,
-            isDecoded: false,
           };
         },
         close: () => transport.close(),
