@@ -3,9 +3,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { extractContent } from '../src/extract/content/extract-content.ts';
-import type { ContentModel } from '../src/extract/content/model.ts';
-import { packForests } from '../src/extract/content/packed-forest.ts';
-import { packTokens } from '../src/extract/content/token-scores.ts';
+import { packForests } from '../src/extract/content/model/forest.ts';
+import type { ContentModel } from '../src/extract/content/model/model.ts';
+import { packTokens } from '../src/extract/content/model/token-weights.ts';
 import { readPages } from './content/pages.ts';
 import { type Example, exampleOf, PLAN, train } from './content/training.ts';
 import { overlapF1 } from './content/truth.ts';
@@ -18,7 +18,7 @@ Learns the weights of src/extract/content from a folder of labelled pages and wr
                         whole extractions, with weights learned from the others and from all of --more
   --beside TEXTS.json   texts that another program found, by id, to be scored as well`;
 
-const WEIGHTS = fileURLToPath(new URL('../src/extract/content/weights.ts', import.meta.url));
+const WEIGHTS = fileURLToPath(new URL('../src/extract/content/model/weights.ts', import.meta.url));
 const LINE_CHARS = 110;
 
 const FOLDS = 5;

@@ -1,8 +1,8 @@
+import { visitTokens } from '../../src/extract/content/features/block-tokens.ts';
 // Logistic regression over the tokens of blocks: which words and names speak for content and which against it.
-import type { Evidence } from '../../src/extract/content/block-features.ts';
-import { TOKEN_SOURCES, visitTokens } from '../../src/extract/content/block-tokens.ts';
-import { logistic } from '../../src/extract/content/forest.ts';
-import type { TokenWeights } from '../../src/extract/content/token-scores.ts';
+import type { ContentEvidence } from '../../src/extract/content/features/evidence.ts';
+import { logistic } from '../../src/extract/content/model/forest.ts';
+import { TOKEN_SOURCES, type TokenWeights } from '../../src/extract/content/model/token-weights.ts';
 
 /** A token that fewer sites use says something about them, not about pages. */
 const LEAST_SITES = 8;
@@ -22,7 +22,7 @@ interface Vocabulary {
 }
 
 /** Reads the tokens of all pages; `sites` are the sites the pages are from. */
-export function readVocabulary(evidences: readonly Evidence[], sites: readonly string[]): Vocabulary {
+export function readVocabulary(evidences: readonly ContentEvidence[], sites: readonly string[]): Vocabulary {
   const ids = new Map<string, number>();
   const tokens: { source: number; token: string }[] = [];
   const seen: Set<string>[] = [];

@@ -1,5 +1,5 @@
 // Gradient boosting with symmetric trees on a logistic loss, for tables that fit into memory.
-import { type Forest, logistic } from '../../src/extract/content/forest.ts';
+import { type Forest, logistic } from '../../src/extract/content/model/forest.ts';
 
 export interface Table {
   /** Row after row. */

@@ -1,15 +1,19 @@
+import { repeatsOf } from '../../src/extract/content/decide/decide-blocks.ts';
 // Learns which blocks of a page are its content, from pages whose content people marked.
-import { BLOCK_FEATURE_NAMES, BLOCK_FEATURES } from '../../src/extract/content/block-feature-names.ts';
-import { blockFeatures, type Evidence } from '../../src/extract/content/block-features.ts';
-import { repeatsOf } from '../../src/extract/content/choose-blocks.ts';
-import { withoutComments } from '../../src/extract/content/comment-sections.ts';
-import { CONTEXT_FEATURES, contextFeatures } from '../../src/extract/content/context-features.ts';
-import { evaluate, type Forest } from '../../src/extract/content/forest.ts';
-import { gatherEvidence } from '../../src/extract/content/gather-evidence.ts';
-import type { ContentModel } from '../../src/extract/content/model.ts';
-import { PAGE_FEATURES, pageFeatures } from '../../src/extract/content/page-features.ts';
-import { PAGE_TYPES, typeChances } from '../../src/extract/content/page-type.ts';
-import { type TokenScores, tokenScores } from '../../src/extract/content/token-scores.ts';
+import {
+  BLOCK_FEATURE_NAMES,
+  BLOCK_FEATURES,
+} from '../../src/extract/content/features/block-feature-names.ts';
+import { blockFeatures } from '../../src/extract/content/features/block-features.ts';
+import { type TokenScores, tokenScores } from '../../src/extract/content/features/block-tokens.ts';
+import { penalizeComments } from '../../src/extract/content/features/comment-sections.ts';
+import { CONTEXT_FEATURES, contextFeatures } from '../../src/extract/content/features/context-features.ts';
+import type { ContentEvidence } from '../../src/extract/content/features/evidence.ts';
+import { gatherEvidence } from '../../src/extract/content/features/evidence.ts';
+import { PAGE_FEATURES, pageFeatures } from '../../src/extract/content/features/page-features.ts';
+import { evaluate, type Forest } from '../../src/extract/content/model/forest.ts';
+import type { ContentModel } from '../../src/extract/content/model/model.ts';
+import { PAGE_TYPES, typeChances } from '../../src/extract/content/model/page-type.ts';
 import { buildTree } from '../../src/extract/tree/tree-builder.ts';
 import { fitTokens, readVocabulary, type TokenPage } from './fit-tokens.ts';
 import { drawByWeight, growForest, seeded, type Table } from './grow-forest.ts';
@@ -18,7 +22,7 @@ import { shareInReference } from './truth.ts';
 
 export interface Example {
   readonly page: LabelledPage;
-  readonly evidence: Evidence;
+  readonly evidence: ContentEvidence;
   readonly pageRow: Float32Array;
   readonly rows: Float32Array;
   readonly labels: Float32Array;
@@ -196,7 +200,7 @@ export function train(examples: readonly Example[], plan: Plan): ContentModel {
     for (const example of set.filter((_, index) => inFold(index, fold))) {
       const { rows: own } = part(example);
       const sums = evaluate(forest, own, BLOCK_FEATURES);
-      withoutComments(example.evidence, typesOf(own), sums);
+      penalizeComments(example.evidence, typesOf(own), sums);
       seconds.push({ ...example, rows: contextFeatures(example.evidence, own, BLOCK_FEATURES, sums) });
     }
   }

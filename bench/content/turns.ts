@@ -3,8 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
-import { type DeepWish, readDeep } from '../../src/extract/deep/read-deep.ts';
-import { type ExtractInput, extractPage } from '../../src/extract/extract-page.ts';
+import { extractFull, type FullOptions } from '../../src/extract/full/extract-full.ts';
+import { type ExtractInput, extractPage } from '../../src/extract/scan/extract-page.ts';
 import { decodeText } from '../../src/fetch/charset.ts';
 import { renderPage } from '../../test/site/pages/big.ts';
 import { rotated } from '../sample.ts';
@@ -52,7 +52,7 @@ function generated(): Page[] {
   }));
 }
 
-const WISH: DeepWish = {
+const OPTIONS: FullOptions = {
   formats: ['content', 'text', 'markdown', 'structured'],
   type: null,
   rules: null,
@@ -73,7 +73,7 @@ const own: Contender = {
       formats: ['metadata', 'links'],
     };
     const { links } = extractPage(input);
-    const { record } = await readDeep(
+    const { record } = await extractFull(
       {
         bytes: NO_BYTES,
         html,
@@ -85,7 +85,7 @@ const own: Contender = {
         fetchedAt: FETCHED_AT,
         decode: decodeText,
       },
-      WISH,
+      OPTIONS,
     );
     return links.length + (record.markdown?.length ?? 0);
   },

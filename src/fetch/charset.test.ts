@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import iconv from 'iconv-lite';
 import { describe, expect, test } from 'vitest';
-import { decodeText } from './charset.ts';
+import { decodeAs, decodeText } from './charset.ts';
 
 const bytes = (text: string, encoding = 'utf-8') => new Uint8Array(iconv.encode(text, encoding));
 const html = (head: string, body: string, encoding: string) =>
@@ -130,4 +130,20 @@ test('knows UTF-16 without a byte order mark by its zeros, whatever the header s
   const little = Buffer.from(text, 'utf16le');
   expect(decodeText(little, 'text/html; charset=utf-8')).toEqual({ text, charset: 'utf-16le' });
   expect(decodeText(Buffer.from(little).swap16(), null)).toEqual({ text, charset: 'utf-16be' });
+});
+
+describe('decoding a body again with the charset it had', () => {
+  test.each(['utf-8', 'windows-1252', 'shift_jis', 'cp437', 'koi8-t', 'utf-32le', 'macroman'])(
+    'gives the same text: %s',
+    (charset) => {
+      const body = bytes('<p>caf\u00e9 \u30c6 \u0431</p>', charset);
+      const first = decodeText(body, `text/html; charset=${charset}`);
+      expect(decodeAs(body, first.charset)).toBe(first.text);
+    },
+  );
+
+  test('takes a label that is unknown or missing for UTF-8', () => {
+    expect(decodeAs(bytes('Gr\u00fc\u00dfe'), 'no-such-charset')).toBe('Gr\u00fc\u00dfe');
+    expect(decodeAs(bytes('Gr\u00fc\u00dfe'), null)).toBe('Gr\u00fc\u00dfe');
+  });
 });

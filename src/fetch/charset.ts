@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { TextDecoder } from 'node:util';
 import iconv from 'iconv-lite';
-import { guessUtf16 } from '../extract/other/utf16.ts';
+import { guessUtf16 } from '../extract/documents/utf16.ts';
 import { charsetParameter, prescanCharset } from './charset-prescan.ts';
 
 export interface DecodedText {
@@ -18,10 +18,18 @@ export interface DecodedText {
  */
 export function decodeText(body: Uint8Array, contentType: string | null): DecodedText {
   const charset = charsetOf(body, contentType);
-  const decoder = decoderFor(charset);
-  if (decoder !== null) return { text: decoder.decode(body), charset };
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  return { text: iconv.decode(bytes, charset), charset };
+  return { text: decode(body, charset), charset };
+}
+
+/** Decodes a body again with the charset it was decoded with before; labels that are unknown, or missing, mean UTF-8. */
+export function decodeAs(body: Uint8Array, charset: string | null): string {
+  return decode(body, (charset === null ? null : encodingFor(charset)) ?? 'utf-8');
+}
+
+function decode(body: Uint8Array, encoding: string): string {
+  const decoder = decoderFor(encoding);
+  if (decoder !== null) return decoder.decode(body);
+  return iconv.decode(Buffer.from(body.buffer, body.byteOffset, body.byteLength), encoding);
 }
 
 /** UTF-16 has a sign of ASCII, and with it a zero, near its beginning. */

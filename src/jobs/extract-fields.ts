@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { compileRules } from '../extract/rules/compile-rules.ts';
+import { compileExtractionRules } from '../extract/rules/compile-rules.ts';
 import { addRegexExcess, MAX_REGEX_EXCESS, type RegexExcess } from '../extract/rules/regex-size.ts';
 import { EXTRACT_TYPES } from './extract-types.ts';
 
@@ -65,7 +65,7 @@ const extractSchema = z
       context.addIssue({ code: 'custom', path: ['rules'], message });
       return;
     }
-    const { problems } = compileRules(rules, schema === null ? {} : { schema });
+    const { problems } = compileExtractionRules(rules, schema === null ? {} : { schema });
     for (const { path, column, message } of problems ?? []) {
       const where = column === undefined ? message : `column ${column}: ${message}`;
       context.addIssue({ code: 'custom', path: path.split('.'), message: where });

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../errors/registry.ts';
+import { decodeAs } from '../fetch/charset.ts';
 import type { ContentRecord, DeepRecord, ExtractProblem, ValueOrigin } from '../model/extraction.ts';
 import type { JobId } from '../model/ids.ts';
 import type { Format, PageOptions } from '../model/job.ts';
@@ -89,28 +90,22 @@ async function readRawHtml(
   if (contentHash === null) return null;
   if (!isTextual(page.contentType)) return null;
   const body = await blobs.get(contentHash);
-  return body === null ? null : decoderFor(charset).decode(body);
+  return body === null ? null : decodeAs(body, charset);
 }
 
 const isTextual = (contentType: string | null): boolean => contentType === null || TEXTUAL.test(contentType);
 
 /** The same of a body at hand. */
-export function rawTextOf({ contentType, charset }: NewPage, body: Uint8Array): string | null {
-  return isTextual(contentType) ? decoderFor(charset).decode(body) : null;
+export function rawTextOf(
+  { contentType, charset }: Pick<NewPage, 'contentType' | 'charset'>,
+  body: Uint8Array,
+): string | null {
+  return isTextual(contentType) ? decodeAs(body, charset) : null;
 }
 
 /** The same, for who wants nothing else of the page. */
 export async function rawHtmlOf(page: Page, blobs: Blobs): Promise<string | null> {
   return readRawHtml(page, readRecord(page.record).rendered, blobs);
-}
-
-function decoderFor(charset: string | null): { decode(bytes: Uint8Array): string } {
-  try {
-    return new TextDecoder(charset ?? 'utf-8');
-  } catch {
-    // A label that nobody knows: most of such pages are UTF-8.
-    return new TextDecoder('utf-8');
-  }
 }
 
 const iso = (at: number) => new Date(at).toISOString();

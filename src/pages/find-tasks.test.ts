@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { extractPage } from '../extract/extract-page.ts';
+import { extractPage } from '../extract/scan/extract-page.ts';
 import { compileRules, findTasks, type JobRules } from './find-tasks.ts';
 import { keyOf, type RequestChanges, requestFor } from './read-request.fixture.ts';
 

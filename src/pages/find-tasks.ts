@@ -1,4 +1,4 @@
-import type { Extracted } from '../extract/extract-page.ts';
+import type { Extracted } from '../extract/scan/extract-page.ts';
 import { type Canonicalizer, type CanonicalUrl, createCanonicalizer } from '../frontier/canonical.ts';
 import { RecentKeys } from '../frontier/recent-keys.ts';
 import { compileScope, type ScopeCheck } from '../frontier/scope.ts';

@@ -1,16 +1,16 @@
-import { contentKindOf } from '../extract/content-kind.ts';
-import { type DeepReading, type DeepWish, readDeep } from '../extract/deep/read-deep.ts';
-import { compileRules } from '../extract/rules/compile-rules.ts';
+import { extractFull, type FullExtraction, type FullOptions } from '../extract/full/extract-full.ts';
+import { compileExtractionRules } from '../extract/rules/compile-rules.ts';
+import { contentKindOf } from '../extract/scan/content-kind.ts';
 import { TYPE_NAMES, type TypeName } from '../extract/types/registry.ts';
 import { decodeText } from '../fetch/charset.ts';
 import type { ReadOptions, ReadRequest } from './page-reading.ts';
 import { type DecodedBody, joined, single } from './read-page.ts';
 
 /** What a job wants of its pages beyond the streaming pass, compiled once for each thread. */
-export function deepWishOf({ formats, extract }: ReadOptions): DeepWish {
+export function deepWishOf({ formats, extract }: ReadOptions): FullOptions {
   const { rules, schema, type, llm } = extract ?? { rules: null, schema: null, type: null, llm: false };
   // They were compiled when the job was accepted, so they can be.
-  const compiled = rules === null ? null : compileRules(rules, schema === null ? {} : { schema });
+  const compiled = rules === null ? null : compileExtractionRules(rules, schema === null ? {} : { schema });
   return { formats, type: typeOf(type), rules: compiled?.rules ?? null, hasLlm: llm !== false };
 }
 
@@ -20,10 +20,10 @@ const typeOf = (name: string | null): TypeName | 'auto' | null =>
 export function readDeeply(
   { response, fetchedAt }: ReadRequest,
   { text }: DecodedBody,
-  wish: DeepWish,
-): Promise<DeepReading> {
+  wish: FullOptions,
+): Promise<FullExtraction> {
   const { body, contentType, finalUrl, headers } = response;
-  return readDeep(
+  return extractFull(
     {
       bytes: body,
       html: text,

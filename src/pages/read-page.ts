@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type Extracted, extractPage } from '../extract/extract-page.ts';
+import { type Extracted, extractPage } from '../extract/scan/extract-page.ts';
 import { decodeText } from '../fetch/charset.ts';
 import { classify } from '../fetch/classify/classify.ts';
 import type { DeepRecord } from '../model/extraction.ts';

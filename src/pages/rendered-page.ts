@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
+import { isHtmlType } from '../extract/html/media-type.ts';
 import { decodeText } from '../fetch/charset.ts';
 import type { ContentHash } from '../model/ids.ts';
 import type { ActionRecord, ArtifactRef, RenderedRecord, XhrRecord } from '../model/page.ts';
@@ -17,7 +18,6 @@ export interface KeptRendering {
 const MAX_INLINE_BYTES = 16_384;
 const TEXTUAL =
   /^(?:text\/|application\/(?:[a-z0-9.+-]*\+)?(?:xml|json|javascript|x-ndjson|x-www-form-urlencoded)\b)/i;
-const HTML = /^\s*(?:text\/html|application\/xhtml\+xml)\b/i;
 const UNKNOWN_TYPE = 'application/octet-stream';
 
 /** Null for a page that was not shown. Only what the job asked for is kept. */
@@ -74,7 +74,7 @@ function rawOf(
   { contentType, headers }: ReadRequest['response'],
   keep: Keep,
 ): Pick<RenderedRecord, 'raw'> {
-  if (!HTML.test(contentType ?? '')) return {};
+  if (!isHtmlType(contentType)) return {};
   if (rawBody === null) return { raw: null };
   const { contentHash } = keep(rawBody, contentType ?? UNKNOWN_TYPE);
   const sentAs = headers['content-type'];

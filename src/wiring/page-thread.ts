@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { EXIT } from '../errors/registry.ts';
 import { isScrapifieError, type ScrapifieError } from '../errors/scrapifie-error.ts';
-import type { DeepReading } from '../extract/deep/read-deep.ts';
-import { wantsDeep } from '../extract/deep/wants-deep.ts';
+import type { FullExtraction } from '../extract/full/extract-full.ts';
+import { wantsFull } from '../extract/full/wants-full.ts';
 import type { JobSeq } from '../model/ids.ts';
 import { ownBuffer, releaseBytes } from '../model/own-memory.ts';
 import type { RenderedRecord } from '../model/page.ts';
@@ -43,11 +43,11 @@ interface KnownJob {
   readonly deep: DeepReader | null;
 }
 
-type DeepReader = (request: ReadRequest, decoded: DecodedBody) => Promise<DeepReading>;
+type DeepReader = (request: ReadRequest, decoded: DecodedBody) => Promise<FullExtraction>;
 
 /** Loaded by the first job that wants it: a plain crawl starts without. */
 async function deepReaderFor(options: ReadOptions): Promise<DeepReader | null> {
-  if (!wantsDeep(options)) return null;
+  if (!wantsFull(options)) return null;
   const { deepWishOf, readDeeply } = await import('../pages/read-deeply.ts');
   const wish = deepWishOf(options);
   return (request, decoded) => readDeeply(request, decoded, wish);

@@ -5,7 +5,6 @@ import { type Import, importsOf, readSources, type SourceFile } from './sources.
 const LAYERS = [
   'wiring',
   'cli',
-  'mcp',
   'api',
   'jobs',
   'ownership',
@@ -20,7 +19,6 @@ const LAYERS = [
   'fetch',
   'extract',
   'ledger',
-  'deliver',
   'frontier',
   'drivers',
   'ports',
@@ -131,6 +129,11 @@ describe('imports', () => {
   it('there are sources to look at', () => {
     expect(sources.length).toBeGreaterThan(20);
     expect(sources.flatMap(({ imports }) => imports).length).toBeGreaterThan(50);
+  });
+
+  it('every folder that is listed here exists', () => {
+    const listed = [...LAYERS, ...SHARED_BY_DRIVERS, ...PURE_FOLDERS];
+    expect(listed.filter((folder) => !sources.some(({ path }) => path.startsWith(`${folder}/`)))).toEqual([]);
   });
 
   it('no file stands outside the layers', () => {

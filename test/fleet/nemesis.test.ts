@@ -12,7 +12,8 @@ const SIZE = ['--pages', '500', '--hosts', '20', '--rate', '3', '--jobs', '3'];
 /** Of all kinds, those that come first in an order chosen by chance. */
 const FAULTS = ['--faults', '16', '--least-kinds', '12', '--every', '2', '--longest', '12', '--minutes', '2'];
 
-test('several jobs come out as if nothing had happened though parts of the fleet fail all the while', { // A violation is one, though the next seed may show none.
+test('several jobs come out as if nothing had happened though parts of the fleet fail all the while', {
+  // A violation is one, though the next seed may show none.
   timeout: LIMIT_MS,
   retry: 0,
 }, async () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { structuredView } from '../../src/extract/structured/structured-view.ts';
 import { buildTree } from '../../src/extract/tree/tree-builder.ts';
 import { extractTyped, type TypedResult } from '../../src/extract/types/extract-typed.ts';
-import { type Kind, SOURCES } from '../../src/extract/types/field.ts';
+import { type FieldKind, SOURCES } from '../../src/extract/types/field.ts';
 import { TYPE_NAMES, TYPES, type TypeName } from '../../src/extract/types/registry.ts';
 import { typesPage } from './types-page.ts';
 
@@ -28,7 +28,7 @@ const isUrl = (value: unknown): boolean =>
 const isNumber = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value);
 
 /** What a value of each kind looks like, said once more in other words. */
-const LOOKS: Readonly<Record<Kind, (value: unknown) => boolean>> = {
+const LOOKS: Readonly<Record<FieldKind, (value: unknown) => boolean>> = {
   text: isPlain,
   body: isPlain,
   url: isUrl,

@@ -1,20 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseAvailability } from '../../src/extract/normalize/availability.ts';
-import { parseBoolean } from '../../src/extract/normalize/boolean.ts';
-import { parseDate } from '../../src/extract/normalize/date/date.ts';
-import { parseDuration } from '../../src/extract/normalize/duration.ts';
-import { parseEmail } from '../../src/extract/normalize/email.ts';
-import { parseGtin } from '../../src/extract/normalize/gtin.ts';
-import { parseNumber } from '../../src/extract/normalize/number.ts';
-import { parsePhone } from '../../src/extract/normalize/phone.ts';
-import { parseLocation } from '../../src/extract/normalize/place/location.ts';
-import { CURRENCIES } from '../../src/extract/normalize/price/currency-table.ts';
-import { parsePrice } from '../../src/extract/normalize/price/price.ts';
-import { parseRating } from '../../src/extract/normalize/rating.ts';
-import { type Kind, normalizeRecord } from '../../src/extract/normalize/record.ts';
-import { normalizeText } from '../../src/extract/normalize/text.ts';
-import { normalizeUrl } from '../../src/extract/normalize/url.ts';
+import { parseAvailability } from '../../src/extract/values/availability.ts';
+import { parseBoolean } from '../../src/extract/values/boolean.ts';
+import { parseDate } from '../../src/extract/values/date/date.ts';
+import { parseDuration } from '../../src/extract/values/duration.ts';
+import { parseEmail } from '../../src/extract/values/email.ts';
+import { parseGtin } from '../../src/extract/values/gtin.ts';
+import { parseNumber } from '../../src/extract/values/number.ts';
+import { parsePhone } from '../../src/extract/values/phone.ts';
+import { parseLocation } from '../../src/extract/values/place/location.ts';
+import { CURRENCIES } from '../../src/extract/values/price/currency-table.ts';
+import { parsePrice } from '../../src/extract/values/price/price.ts';
+import { parseRating } from '../../src/extract/values/rating.ts';
+import { normalizeRecord, type ValueKind } from '../../src/extract/values/record.ts';
+import { normalizeText } from '../../src/extract/values/text.ts';
+import { normalizeUrl } from '../../src/extract/values/url.ts';
 
 const FETCHED_AT = Date.UTC(2026, 8, 1, 12);
 const context = { fetchedAt: FETCHED_AT, url: 'https://example.com/a/b' };
@@ -522,6 +522,6 @@ describe('records', () => {
       context,
     );
     expect(record.images).toEqual(['https://example.com/a.png', 'https://example.com/a/b.png']);
-    expect(problems).toMatchObject([{ field: 'images[1]', kind: 'url' satisfies Kind }]);
+    expect(problems).toMatchObject([{ field: 'images[1]', kind: 'url' satisfies ValueKind }]);
   });
 });

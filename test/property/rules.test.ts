@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isScrapifieError } from '../../src/errors/scrapifie-error.ts';
-import { applyRules } from '../../src/extract/rules/apply-rules.ts';
-import { compileRules } from '../../src/extract/rules/compile-rules.ts';
+import { applyExtractionRules } from '../../src/extract/rules/apply-rules.ts';
+import { compileExtractionRules } from '../../src/extract/rules/compile-rules.ts';
+import { compileSelector } from '../../src/extract/rules/css/compile-selector.ts';
 import { parseSelector } from '../../src/extract/rules/css/parse-selector.ts';
-import { compileSelector } from '../../src/extract/rules/css/select.ts';
 import type {
   Combinator,
   CompoundSelector,
@@ -403,9 +403,9 @@ describe('rules', () => {
   it('of any shape are refused with paths, or run', () => {
     fc.assert(
       fc.property(fc.oneof(rulesOf(fc.oneof(written, junk)), fc.jsonValue()), html, (input, page) => {
-        const { rules, problems } = compileRules(input);
+        const { rules, problems } = compileExtractionRules(input);
         if (rules !== null) {
-          applyRules(rules, htmlPage(page), CLOCK);
+          applyExtractionRules(rules, htmlPage(page), CLOCK);
           return;
         }
         expect(problems.length).toBeGreaterThan(0);
@@ -421,10 +421,10 @@ describe('rules', () => {
   it('property 13: that are sound give every field, null or empty where nothing was found, and the same again', () => {
     fc.assert(
       fc.property(rulesOf(written), html, (input, page) => {
-        const { rules, problems } = compileRules(input);
+        const { rules, problems } = compileExtractionRules(input);
         expect(problems).toBeNull();
         if (rules === null) return;
-        const result = applyRules(rules, htmlPage(page), CLOCK);
+        const result = applyExtractionRules(rules, htmlPage(page), CLOCK);
         const { value } = result;
         expect(Object.keys(value).sort()).toEqual(Object.keys(input).sort());
         expect(Object.values(value)).not.toContain(undefined);
@@ -434,7 +434,7 @@ describe('rules', () => {
         }
         // What was read survives being written down.
         expect(JSON.parse(JSON.stringify(value))).toEqual(value);
-        expect(applyRules(rules, htmlPage(page), CLOCK)).toEqual(result);
+        expect(applyExtractionRules(rules, htmlPage(page), CLOCK)).toEqual(result);
       }),
       { numRuns: 1_500 },
     );
@@ -443,13 +443,14 @@ describe('rules', () => {
   it('stop where the steps end, with the rule at work named', () => {
     fc.assert(
       fc.property(rulesOf(written), html, fc.integer({ min: 0, max: 300 }), (input, page, steps) => {
-        const { rules } = compileRules(input);
-        if (rules !== null) settles(() => applyRules(rules, htmlPage(page), { ...CLOCK, steps }));
+        const { rules } = compileExtractionRules(input);
+        if (rules !== null) settles(() => applyExtractionRules(rules, htmlPage(page), { ...CLOCK, steps }));
       }),
       { numRuns: 500 },
     );
-    const { rules } = compileRules({ deep: { css: 'div', fields: { name: 'b b b' } } });
-    const run = (): unknown => rules && applyRules(rules, htmlPage('<div><b><b>'), { ...CLOCK, steps: 5 });
+    const { rules } = compileExtractionRules({ deep: { css: 'div', fields: { name: 'b b b' } } });
+    const run = (): unknown =>
+      rules && applyExtractionRules(rules, htmlPage('<div><b><b>'), { ...CLOCK, steps: 5 });
     expect(run).toThrow('more than 5 steps on this page; stopped at rules.deep');
   });
 });

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { extractPage } from '../../src/extract/extract-page.ts';
+import { extractPage } from '../../src/extract/scan/extract-page.ts';
+import { indexMarkup } from '../../src/extract/structured/markup-index.ts';
 import { readMicrodataItems } from '../../src/extract/structured/microdata-items.ts';
-import { readMarks } from '../../src/extract/structured/page-marks.ts';
 import { readRdfaItems } from '../../src/extract/structured/rdfa-items.ts';
-import { writeItems } from '../../src/extract/structured/written-items.ts';
+import { writeItems } from '../../src/extract/structured/streamed-items.ts';
 import { buildTree } from '../../src/extract/tree/tree-builder.ts';
 import type { StructuredItem } from '../../src/model/page.ts';
 
@@ -88,7 +88,7 @@ function fromPass(html: string) {
 }
 
 function fromTree(html: string) {
-  const marks = readMarks(buildTree(html), URL_OF_PAGE);
+  const marks = indexMarkup(buildTree(html), URL_OF_PAGE);
   const asWritten = (address: string) => address;
   return plain({
     microdata: writeItems(readMicrodataItems(marks, { name: asWritten, hasStrays: false }).roots).items,

@@ -1,4 +1,4 @@
-import { compileRules } from '../../extract/rules/compile-rules.ts';
+import { compileExtractionRules } from '../../extract/rules/compile-rules.ts';
 import { given } from './flags.ts';
 import { readYamlFile, wrongFile, type YamlFile } from './yaml-file.ts';
 
@@ -44,7 +44,7 @@ function llmFieldOf({ llm, llmDerived }: ExtractFlags): true | object | undefine
 }
 
 function refuseWrong(rules: YamlFile, schema: YamlFile | null): void {
-  const { problems } = compileRules(rules.value, schema === null ? {} : { schema: schema.value });
+  const { problems } = compileExtractionRules(rules.value, schema === null ? {} : { schema: schema.value });
   if (problems === null) return;
   const told = problems.map(({ path, column, message }) => {
     const [root, ...place] = path.split('.');

@@ -1,53 +1,54 @@
 import type { PageTree } from '../tree/page-tree.ts';
-import { countWords } from './blocks.ts';
-import { decideBlocks } from './decide-blocks.ts';
+import { buildTree } from '../tree/tree-builder.ts';
+import { decideBlocks } from './decide/decide-blocks.ts';
+import { keepNodes } from './decide/keep-nodes.ts';
 import { type ContentFacts, contentFacts, wordsIn } from './facts/content-facts.ts';
-import { gatherEvidence } from './gather-evidence.ts';
-import { keepNodes } from './keep-nodes.ts';
-import { type ContentModel, model } from './model.ts';
-import { PAGE_TYPES, type PageType } from './page-type.ts';
-import { render } from './render-content.ts';
-import { statedContent } from './stated-content.ts';
+import { countWords } from './features/blocks.ts';
+import { gatherEvidence } from './features/evidence.ts';
+import type { PageSignals } from './features/page-signals.ts';
+import { type ContentModel, model } from './model/model.ts';
+import { PAGE_TYPES, type PageType } from './model/page-type.ts';
+import { type RenderedContent, renderContent } from './render/render-content.ts';
 
-/** The part of a page that it exists for, without navigation, banners, related links and the like. */
+/** The main content of a page, without navigation, banners, related links and the like. */
 export interface PageContent extends ContentFacts {
-  /** Only elements that mean something; addresses absolute. */
+  /** Only semantic elements; URLs are absolute. */
   readonly html: string;
   readonly text: string;
   /** GitHub Flavored Markdown. */
   readonly markdown: string;
-  /** What kind of page it looks like, and how sure that is (0 to 1). */
+  /** The likeliest page type, and its probability (0 to 1). */
   readonly pageType: PageType;
   readonly pageTypeConfidence: number;
-  /** The first sentences, or what the page says of itself; null without either. */
+  /** The first sentences, or the description of the page; null without either. */
   readonly excerpt: string | null;
   readonly wordCount: number;
   readonly readingMinutes: number;
-  /** The page was larger than what is looked at. */
+  /** True when the tree was truncated. */
   readonly isTruncated: boolean;
 }
 
 export interface ContentOptions {
   /** From the `Content-Language` header, where the page itself says nothing. */
   readonly contentLanguage?: string | null;
-  /** Other weights than the shipped ones, to judge them. */
+  /** Other weights than the shipped ones, for evaluation. */
   readonly model?: ContentModel;
 }
 
 const WORDS_PER_MINUTE = 230;
 const EXCERPT_CHARS = 300;
-/** What the page states as its text counts when it has so much more words than what was found … */
+/** Text in structured data is used when it has this many times the words of the content found … */
 const STATED_FACTOR = 3;
-/** … and more than this share of all that is shown: else it could have been found. */
+/** … and more than this share of all visible words. */
 const STATED_SHARE = 0.7;
 
-/** Finds the main content of a page: pure, linear in its size, bounded by the limits of the tree, without a way to fail. */
+/** Finds the main content of a page: pure, linear in its size, bounded by the limits of the tree, never throws. */
 export function extractContent(tree: PageTree, url: string, options: ContentOptions = {}): PageContent {
   const { evidence, blocks } = gatherEvidence(tree, url);
   const { elements, shape, signals } = evidence;
   const { types, isKept } = decideBlocks(evidence, options.model ?? model());
   const kept = keepNodes(tree, blocks, isKept, elements, shape);
-  const found = render(tree, kept, url);
+  const found = renderContent(tree, kept, url);
   const least = Math.max(countWords(found.text) * STATED_FACTOR, (shape.words[0] as number) * STATED_SHARE);
   const content = statedContent(signals, least) ?? found;
   const likeliest = types.indexOf(Math.max(...types));
@@ -76,4 +77,46 @@ function excerptOf(text: string): string | null {
   if (line.length <= EXCERPT_CHARS) return line;
   const end = line.lastIndexOf(' ', EXCERPT_CHARS);
   return `${line.slice(0, end > 0 ? end : EXCERPT_CHARS).trimEnd()}…`;
+}
+
+const KEYS = ['articleBody', 'text', 'recipeInstructions'] as const;
+/** Comments, answers and reviews count as text only in threads. */
+const THREADS = new Set(['discussionforumposting', 'question']);
+const OTHERS = new Set(['comment', 'answer', 'review']);
+const LEAST_WORDS = 5;
+const MOST_CHARS = 200_000;
+
+/**
+ * The text in structured data, for pages whose text is rendered by scripts. Null when it has no more than `leastWords`
+ * words. Descriptions do not count: they are about the page.
+ */
+function statedContent({ objects }: PageSignals, leastWords: number): RenderedContent | null {
+  const isThread = objects.some(({ types }) => types.some((type) => THREADS.has(type)));
+  const own = objects.filter(({ types }) => isThread || !types.some((type) => OTHERS.has(type)));
+  const parts = new Set<string>();
+  let chars = 0;
+  for (const key of KEYS) {
+    for (const { value } of own) {
+      const text = value[key];
+      if (typeof text !== 'string' || parts.has(text) || chars + text.length > MOST_CHARS) continue;
+      parts.add(text);
+      chars += text.length;
+    }
+    if (parts.size > 0) break;
+  }
+  const source = [...parts].map(asHtml).join('\n');
+  if (countWords(source) <= Math.max(LEAST_WORDS, leastWords)) return null;
+  const tree = buildTree(source);
+  return renderContent(tree, new Uint8Array(tree.count).fill(1), 'about:blank');
+}
+
+const MARKUP = /<(?:p|br|div|ul|ol|li|h[1-6]|a|b|strong|em|span)\b/i;
+
+function asHtml(text: string): string {
+  if (MARKUP.test(text)) return `<div>${text}</div>`;
+  const lines = text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .split(/\n\s*\n/);
+  return lines.map((line) => `<p>${line.replaceAll('\n', '<br>')}</p>`).join('');
 }

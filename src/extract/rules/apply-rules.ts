@@ -1,14 +1,19 @@
-import { Budget, type BudgetOptions } from './budget.ts';
+import { parseBoolean } from '../values/boolean.ts';
+import { parseDate } from '../values/date/date.ts';
+import { parseEmail } from '../values/email.ts';
+import { parseNumber } from '../values/number.ts';
+import { parsePhone } from '../values/phone.ts';
+import { parsePrice } from '../values/price/price.ts';
+import { normalizeUrl } from '../values/url.ts';
+import { Budget, type BudgetOptions, OutputMeter } from './budget.ts';
 import type { CompiledAlternative, CompiledField, CompiledRules } from './compiled-rules.ts';
-import { findSpots, type Spot, spotValue } from './find-spots.ts';
-import { OutputMeter } from './output-meter.ts';
+import { findMatches, type RuleMatch, valueOfMatch } from './find-matches.ts';
 import { PageSources, type RulePage } from './page-sources.ts';
 import { RULE_LIMITS } from './rule-limits.ts';
 import type { RuleProblem } from './rule-problem.ts';
-import { isDeeperThan } from './rule-schema.ts';
+import { isDeeperThan, type ValueType } from './rule-schema.ts';
 import { checkSchema } from './schema/check-schema.ts';
-import { isNothing } from './transforms.ts';
-import { typedValue } from './typed-value.ts';
+import { isNothing, parsedJson, scalarText } from './transforms.ts';
 
 export interface RuleResult {
   /** Every field of the rules: null, or an empty list, where nothing was found. */
@@ -16,10 +21,10 @@ export interface RuleResult {
   /** Required fields without a value, values that are not of their type, what a limit cut off, what the schema refuses. */
   readonly problems: readonly RuleProblem[];
   /** By field (`items.price`): the rule that gave its first value. */
-  readonly found: Readonly<Record<string, FoundBy>>;
+  readonly found: Readonly<Record<string, RuleOrigin>>;
 }
 
-export interface FoundBy {
+export interface RuleOrigin {
   /** As it was written: `css:.price`; `default` when it was the default. */
   readonly source: string;
   /** 0 for the rule itself, 1 for its first fallback …; -1 for the default. */
@@ -27,10 +32,14 @@ export interface FoundBy {
 }
 
 /**
- * Reads a page by rules: pure, and bounded by the budget. Throws only EXTRACTION_FAILED, when the budget or the size of
- * the result ends; everything else that goes wrong is a problem, and the other fields stand.
+ * Applies rules to a page: pure, and bounded by the budget. Throws only EXTRACTION_FAILED, when the budget or the size
+ * limit of the result is exceeded; other failures are problems of one field and leave the others intact.
  */
-export function applyRules(rules: CompiledRules, page: RulePage, options: BudgetOptions): RuleResult {
+export function applyExtractionRules(
+  rules: CompiledRules,
+  page: RulePage,
+  options: BudgetOptions,
+): RuleResult {
   const budget = new Budget(options);
   const reading = new Reading(new PageSources(page), budget);
   const value = reading.fields(rules.fields, { kind: 'page' }, '');
@@ -42,12 +51,12 @@ export function applyRules(rules: CompiledRules, page: RulePage, options: Budget
   return { value, problems: reading.problems, found: Object.fromEntries(reading.found) };
 }
 
-/** What an alternative gave: a value, or why it is none. */
+/** The result of an alternative: a value, or the reason why it has none. */
 type Yield = { readonly value: unknown } | { readonly why: string | null };
 
 class Reading {
   readonly problems: RuleProblem[] = [];
-  readonly found = new Map<string, FoundBy>();
+  readonly found = new Map<string, RuleOrigin>();
   readonly #sources: PageSources;
   readonly #budget: Budget;
   readonly #meter: OutputMeter;
@@ -62,12 +71,12 @@ class Reading {
     if (this.problems.length < RULE_LIMITS.problems) this.problems.push({ path, message });
   }
 
-  fields(fields: readonly CompiledField[], spot: Spot, path: string): Record<string, unknown> {
-    // Names come from outside: one that means something to JavaScript must stay a name.
+  fields(fields: readonly CompiledField[], ruleMatch: RuleMatch, path: string): Record<string, unknown> {
+    // Names come from users: define own properties, also for names such as `__proto__`.
     const value: Record<string, unknown> = {};
     for (const field of fields) {
       Object.defineProperty(value, field.name, {
-        value: this.#field(field, spot, path === '' ? field.name : `${path}.${field.name}`),
+        value: this.#field(field, ruleMatch, path === '' ? field.name : `${path}.${field.name}`),
         enumerable: true,
         writable: true,
         configurable: true,
@@ -76,11 +85,11 @@ class Reading {
     return value;
   }
 
-  #field(field: CompiledField, spot: Spot, path: string): unknown {
+  #field(field: CompiledField, ruleMatch: RuleMatch, path: string): unknown {
     this.#budget.at = field.path;
     let why: string | null = null;
     for (const [place, alternative] of field.alternatives.entries()) {
-      const result = this.#alternative(field, alternative, spot, path);
+      const result = this.#alternative(field, alternative, ruleMatch, path);
       if ('value' in result) {
         this.#note(field, { source: alternative.label, alternative: place });
         return result.value;
@@ -98,35 +107,52 @@ class Reading {
     return field.isList ? [] : null;
   }
 
-  #note({ path }: CompiledField, by: FoundBy): void {
+  #note({ path }: CompiledField, by: RuleOrigin): void {
     const name = path.replace(/^rules\./, '').replaceAll('.fields.', '.');
     if (!this.found.has(name)) this.found.set(name, by);
   }
 
-  #alternative(field: CompiledField, alternative: CompiledAlternative, around: Spot, path: string): Yield {
+  #alternative(
+    field: CompiledField,
+    alternative: CompiledAlternative,
+    around: RuleMatch,
+    path: string,
+  ): Yield {
     const wanted = field.isList ? field.limit + 1 : field.index < 0 ? RULE_LIMITS.listItems : field.index + 1;
-    const spots = findSpots(alternative, around, wanted, this.#sources, this.#budget);
+    const matches = findMatches(alternative, around, wanted, this.#sources, this.#budget);
     if (field.isList) {
-      const kept = spots.slice(0, field.limit);
+      const kept = matches.slice(0, field.limit);
       const result = this.#list(field, alternative, kept, path);
-      if (spots.length > field.limit && field.limit === RULE_LIMITS.listItems && 'value' in result) {
+      if (matches.length > field.limit && field.limit === RULE_LIMITS.listItems && 'value' in result) {
         this.problem(path, `Only the first ${field.limit} values are kept.`);
       }
       return result;
     }
-    const spot = spots.at(field.index);
-    if (spot === undefined) return { why: null };
-    if (alternative.fields !== null) return { value: this.fields(alternative.fields, spot, path) };
-    return this.#finish(field, alternative, spotValue(alternative, spot, this.#sources, this.#budget), path);
+    const ruleMatch = matches.at(field.index);
+    if (ruleMatch === undefined) return { why: null };
+    if (alternative.fields !== null) return { value: this.fields(alternative.fields, ruleMatch, path) };
+    return this.#finish(
+      field,
+      alternative,
+      valueOfMatch(alternative, ruleMatch, this.#sources, this.#budget),
+      path,
+    );
   }
 
-  #list(field: CompiledField, alternative: CompiledAlternative, spots: readonly Spot[], path: string): Yield {
+  #list(
+    field: CompiledField,
+    alternative: CompiledAlternative,
+    matches: readonly RuleMatch[],
+    path: string,
+  ): Yield {
     const { fields } = alternative;
     if (fields !== null) {
-      const values = spots.map((spot, at) => this.fields(fields, spot, `${path}.${at}`));
+      const values = matches.map((ruleMatch, at) => this.fields(fields, ruleMatch, `${path}.${at}`));
       return values.length === 0 ? { why: null } : { value: values };
     }
-    const values = spots.map((spot) => spotValue(alternative, spot, this.#sources, this.#budget));
+    const values = matches.map((ruleMatch) =>
+      valueOfMatch(alternative, ruleMatch, this.#sources, this.#budget),
+    );
     return this.#finish(
       field,
       alternative,
@@ -150,7 +176,7 @@ class Reading {
     return typed;
   }
 
-  /** Of a list, the values that can be read stay; the others are named. */
+  /** Converts to the type of the field. In lists, values of another type are dropped and reported. */
   #typed({ type, isList }: CompiledField, value: unknown, path: string): Yield {
     if (type === null) return { value };
     const { page } = this.#sources;
@@ -175,4 +201,42 @@ function notOfType(type: string, value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
   const brief = text.length > 60 ? `${text.slice(0, 60)}…` : text;
   return `${JSON.stringify(brief)} cannot be read as ${type}.`;
+}
+
+/** Converts a value to a type; null when that is not possible. */
+function typedValue(type: ValueType, value: unknown, page: RulePage): unknown {
+  if (type === 'json') return jsonOf(value);
+  // Values of the type need no conversion.
+  if (typeof value === 'number' && Number.isFinite(value)) {
+    if (type === 'number' || type === 'price') return value;
+    if (type === 'integer') return Number.isInteger(value) ? value : null;
+  }
+  if (typeof value === 'boolean' && type === 'bool') return value;
+  const text = scalarText(value);
+  return text === null ? null : READERS[type](text, page);
+}
+
+type Reader = (text: string, page: RulePage) => unknown;
+
+const localeOf = ({ language }: RulePage): string | undefined => language ?? undefined;
+
+const READERS: Readonly<Record<Exclude<ValueType, 'json'>, Reader>> = {
+  string: (text) => text,
+  number: (text, page) => parseNumber(text, { locale: localeOf(page) })?.value ?? null,
+  integer: (text, page) => {
+    const value = parseNumber(text, { locale: localeOf(page) })?.value ?? null;
+    return Number.isInteger(value) ? value : null;
+  },
+  price: (text, page) => parsePrice(text, { locale: localeOf(page) })?.amount ?? null,
+  currency: (text, page) => parsePrice(text, { locale: localeOf(page) })?.currency ?? null,
+  date: (text, page) => parseDate(text, { fetchedAt: page.fetchedAt, locale: localeOf(page) })?.iso ?? null,
+  url: (text, page) => normalizeUrl(text, { base: page.url }),
+  email: (text) => parseEmail(text)?.value ?? null,
+  phone: (text, page) => parsePhone(text, { locale: localeOf(page) })?.value ?? null,
+  bool: (text) => parseBoolean(text),
+};
+
+function jsonOf(value: unknown): unknown {
+  const json = typeof value === 'string' ? parsedJson(value) : value;
+  return json === undefined || isDeeperThan(json, RULE_LIMITS.jsonDepth) ? null : json;
 }

@@ -1,7 +1,7 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { RULE_LIMITS } from './rule-limits.ts';
 
-const STEPS_PER_LOOK = 200_000;
+const STEPS_PER_CLOCK_CHECK = 200_000;
 
 export interface BudgetOptions {
   /** A clock that only goes forward, in milliseconds. */
@@ -11,14 +11,14 @@ export interface BudgetOptions {
 }
 
 /**
- * What the rules of one page may still cost. Counting steps ends the same rules on the same page always at the same
- * place; the clock is for what cannot be counted, such as how far a regular expression looked ahead.
+ * The remaining cost that the rules of one page may have. Counting steps stops the same rules on the same page always at
+ * the same position; the clock bounds work that cannot be counted, such as the search of a regular expression.
  */
 export class Budget {
-  /** The rule at work, for the message. */
+  /** The path of the current rule, for error messages. */
   at = 'rules';
   #left: number;
-  #untilLook = STEPS_PER_LOOK;
+  #stepsToClockCheck = STEPS_PER_CLOCK_CHECK;
   readonly #steps: number;
   readonly #timeMs: number;
   readonly #now: () => number;
@@ -32,7 +32,7 @@ export class Budget {
     this.#endsAt = now() + timeMs;
   }
 
-  /** Throws EXTRACTION_FAILED when nothing is left. */
+  /** Throws EXTRACTION_FAILED when no steps are left. */
   spend(steps: number): void {
     this.#left -= steps;
     if (this.#left < 0) {
@@ -42,18 +42,41 @@ export class Budget {
         { details: { limit: 'steps', path: this.at } },
       );
     }
-    this.#untilLook -= steps;
-    if (this.#untilLook < 0) this.look();
+    this.#stepsToClockCheck -= steps;
+    if (this.#stepsToClockCheck < 0) this.checkClock();
   }
 
-  /** Looks at the clock. */
-  look(): void {
-    this.#untilLook = STEPS_PER_LOOK;
+  /** Throws EXTRACTION_FAILED when the time is over. */
+  checkClock(): void {
+    this.#stepsToClockCheck = STEPS_PER_CLOCK_CHECK;
     if (this.#now() <= this.#endsAt) return;
     throw new ScrapifieError(
       'EXTRACTION_FAILED',
       `The rules took longer than ${this.#timeMs} ms on this page; stopped at ${this.at}.`,
       { details: { limit: 'time', path: this.at } },
+    );
+  }
+}
+
+/** Counts the size of the values of one page, written as JSON. */
+export class OutputMeter {
+  readonly #budget: Budget;
+  #bytes = 0;
+
+  constructor(budget: Budget) {
+    this.#budget = budget;
+  }
+
+  /** Throws EXTRACTION_FAILED beyond the limit. The value must be shallow enough for JSON.stringify. */
+  add(value: unknown): void {
+    const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+    this.#budget.spend(1 + (text.length >>> 4));
+    this.#bytes += Buffer.byteLength(text) + 2;
+    if (this.#bytes <= RULE_LIMITS.outputBytes) return;
+    throw new ScrapifieError(
+      'EXTRACTION_FAILED',
+      `The rules take more than ${RULE_LIMITS.outputBytes} bytes out of this page; stopped at ${this.#budget.at}.`,
+      { details: { limit: 'output', path: this.#budget.at } },
     );
   }
 }

@@ -1,6 +1,6 @@
 import type { Around, FieldCompiler } from './compile-rules.ts';
 import type { CompiledAlternative, Finder, Source } from './compiled-rules.ts';
-import { compileSelector } from './css/select.ts';
+import { compileSelector } from './css/compile-selector.ts';
 import { compileJsonPath } from './jsonpath/jsonpath.ts';
 import { compileRegex } from './regex.ts';
 import { RuleSyntaxError } from './rule-problem.ts';
@@ -11,7 +11,7 @@ import { compileXPath } from './xpath/xpath.ts';
 const KINDS = ['css', 'xpath', 'regex', 'jsonpath', 'const'] as const;
 type Kind = (typeof KINDS)[number];
 
-/** What each kind can be read from, besides what is around. */
+/** Sources that each kind of selector can read, beside the match of the outer rule. */
 const READABLE: Readonly<Record<Kind, readonly Source['kind'][]>> = {
   css: ['html'],
   xpath: ['html'],
@@ -20,7 +20,7 @@ const READABLE: Readonly<Record<Kind, readonly Source['kind'][]>> = {
   const: [],
 };
 
-/** How a rule was written as one text. */
+/** The shorthand a rule was written in. */
 interface Written {
   readonly offset: number;
   readonly written: string;
@@ -37,7 +37,7 @@ export class AlternativeCompiler {
     this.#depth = depth;
   }
 
-  /** Null when it cannot be used; what is wrong is among the problems then. */
+  /** Null when the alternative is invalid; the reason is added to the problems. */
   compile(input: AlternativeInput, path: string, short?: Written): CompiledAlternative | null {
     const kind = this.#kind(input, path);
     if (kind === null) return null;
@@ -65,7 +65,7 @@ export class AlternativeCompiler {
       );
       return null;
     }
-    // Fields alone group what belongs together.
+    // An alternative with fields only groups them.
     if (kind === undefined && input.fields !== undefined) return 'css';
     if (kind === undefined)
       this.#fields.problem(path, `One of ${KINDS.join(', ')} must say where the value is.`);
@@ -138,8 +138,8 @@ function finderOf(kind: Kind, input: AlternativeInput): Finder {
     case 'xpath': {
       const xpath = compileXPath(input.xpath ?? '');
       if (xpath.type !== 'nodes' && (input.attribute !== undefined || input.fields !== undefined)) {
-        const wish = input.fields === undefined ? 'attribute' : 'fields';
-        throw new RuleSyntaxError(null, `The expression gives a ${xpath.type}, which has no \`${wish}\`.`);
+        const wanted = input.fields === undefined ? 'attribute' : 'fields';
+        throw new RuleSyntaxError(null, `The expression gives a ${xpath.type}, which has no \`${wanted}\`.`);
       }
       return { kind, xpath };
     }

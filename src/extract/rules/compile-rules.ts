@@ -2,12 +2,11 @@ import { AlternativeCompiler } from './compile-alternative.ts';
 import type { CompiledField, CompiledRules } from './compiled-rules.ts';
 import { RULE_LIMITS } from './rule-limits.ts';
 import type { RuleProblem } from './rule-problem.ts';
-import { type FieldInput, type FieldsInput, rulesSchema } from './rule-schema.ts';
+import { type FieldInput, type FieldsInput, readShorthand, rulesSchema } from './rule-schema.ts';
 import { compileSchema } from './schema/compile-schema.ts';
 import { shapeProblems } from './shape-problems.ts';
-import { readShorthand } from './shorthand.ts';
 
-/** What the fields of an outer rule are read from; decides which selectors make sense. */
+/** What the fields of an outer rule are read from; decides which selectors are possible. */
 export type Around = 'page' | 'element' | 'text' | 'json';
 
 export type Compilation =
@@ -17,15 +16,18 @@ export type Compilation =
 export interface CompileOptions {
   /** JSON Schema (draft 2020-12) the result is checked against. */
   readonly schema?: unknown;
-  /** What the paths of problems begin with. */
+  /** Prefix of the paths of problems. */
   readonly path?: string;
 }
 
 /**
- * Makes rules ready, or says everything that is wrong with them: without a page, so that bad rules are refused before any
- * fetch. Takes anything, as JSON or YAML gives it, and never throws.
+ * Compiles rules, or lists all their mistakes, without a page, so that bad rules are refused before any fetch. Accepts any
+ * value of JSON or YAML; never throws.
  */
-export function compileRules(input: unknown, { schema, path = 'rules' }: CompileOptions = {}): Compilation {
+export function compileExtractionRules(
+  input: unknown,
+  { schema, path = 'rules' }: CompileOptions = {},
+): Compilation {
   const problems: RuleProblem[] = [];
   const shape = rulesSchema.safeParse(input);
   const fields = shape.success ? new FieldCompiler(problems).fields(shape.data, 'page', path, 0) : [];
@@ -66,7 +68,7 @@ export class FieldCompiler {
     this.#problems.push(column === undefined ? { path, message } : { path, message, column });
   }
 
-  /** Whether there is room for one more. */
+  /** Counts a field; returns false beyond the limit. */
   #isCounted(path: string): boolean {
     this.#count++;
     if (this.#count === RULE_LIMITS.fields + 1) {

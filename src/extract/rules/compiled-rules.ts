@@ -1,4 +1,4 @@
-import type { CompiledSelector } from './css/select.ts';
+import type { CompiledSelector } from './css/compile-selector.ts';
 import type { CompiledJsonPath } from './jsonpath/jsonpath.ts';
 import type { Regex } from './regex.ts';
 import type { ValueType } from './rule-schema.ts';
@@ -6,10 +6,10 @@ import type { CompiledSchema } from './schema/compile-schema.ts';
 import type { CompiledTransform } from './transforms.ts';
 import type { CompiledXPath } from './xpath/xpath.ts';
 
-/** Rules that were found good, ready for any page. They hold functions and stay in the thread that made them. */
+/** Valid rules, ready for any page. They hold functions and cannot be sent to another thread. */
 export interface CompiledRules {
   readonly fields: readonly CompiledField[];
-  /** What the result is checked against. */
+  /** The schema that results are validated against. */
   readonly schema: CompiledSchema | null;
 }
 
@@ -25,7 +25,7 @@ export interface CompiledField {
   readonly limit: number;
   readonly isRequired: boolean;
   readonly type: ValueType | null;
-  /** Undefined without one. */
+  /** The `default` of the field; undefined without one. */
   readonly fallbackValue: unknown;
 }
 
@@ -35,7 +35,7 @@ export interface CompiledAlternative {
   readonly path: string;
   readonly finder: Finder;
   readonly from: Source;
-  /** Of elements. */
+  /** An attribute of the element. */
   readonly attribute: string;
   readonly transforms: readonly CompiledTransform[];
   readonly fields: readonly CompiledField[] | null;
@@ -47,10 +47,10 @@ export type Finder =
   | { readonly kind: 'regex'; readonly regex: Regex; readonly group: string | number | null }
   | { readonly kind: 'jsonpath'; readonly query: CompiledJsonPath }
   | { readonly kind: 'const'; readonly value: unknown }
-  /** The thing around itself. */
+  /** The match of the outer rule itself. */
   | { readonly kind: 'self' };
 
-/** What is read: the thing around (the page, or what the outer rule found), or a part of the page. */
+/** What is searched: the outer match (or the page), or a named part of the page. */
 export type Source =
   | { readonly kind: 'around' | 'html' | 'text' | 'json-ld' | 'response' | 'embedded' }
   | { readonly kind: 'state'; readonly name: string };

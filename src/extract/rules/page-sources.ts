@@ -1,35 +1,34 @@
-import { findEmbeddedState } from '../embedded/embedded-state.ts';
-import { parseJsonLd } from '../json-ld.ts';
-import { hashName } from '../name-table.ts';
-import { TAG } from '../tag.ts';
+import { hashName } from '../html/name-table.ts';
+import { TAG } from '../html/tag.ts';
+import { findEmbeddedState } from '../structured/embedded/embedded-state.ts';
+import { parseJsonLd } from '../structured/json-ld.ts';
 import { type PageTree, RAW_TEXT } from '../tree/page-tree.ts';
 import { TreeIndex } from './tree-index.ts';
 
 /**
- * A page as rules see it. Fields are read only when a rule needs them, so a getter that makes its value on the first call
- * costs nothing for rules that do without.
+ * The page that rules are applied to. Fields are read only when a rule needs them, so getters may compute lazily.
  */
 export interface RulePage {
-  /** Null for what is no HTML or XML. */
+  /** Null for bodies other than HTML and XML. */
   readonly tree: PageTree | null;
-  /** What relative addresses are relative to. */
+  /** The base of relative URLs. */
   readonly url: string;
   /** The decoded body. */
   readonly body: string;
-  /** The text a reader sees. */
+  /** The visible text. */
   readonly text: string;
   /** The body of a JSON response; undefined for anything else. */
   readonly json?: unknown;
-  /** What relative dates ("3 days ago") are relative to. */
+  /** The reference time of relative dates ("3 days ago"). */
   readonly fetchedAt: number;
-  /** BCP 47, where it is known; decides how ambiguous numbers and dates are read. */
+  /** BCP 47; decides how ambiguous numbers and dates are read. Null when unknown. */
   readonly language?: string | null;
 }
 
 const TYPE = hashName('type');
 const MOST_BLOCKS = 64;
 
-/** What can be read from a page, each made once. */
+/** The searchable parts of a page, each computed once. */
 export class PageSources {
   readonly page: RulePage;
   #index: TreeIndex | null | undefined;

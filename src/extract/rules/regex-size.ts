@@ -6,15 +6,15 @@ export interface RegexExcess {
   unicodeClasses: number;
 }
 
-/** Counted repetitions of a rule set may add this much; compiling an instruction takes some microseconds. */
+/** Limits of a rule set; compiling an instruction takes some microseconds. */
 export const MAX_REGEX_EXCESS: RegexExcess = { instructions: 20_000, unicodeClasses: 300 };
 
 const MAX_REPETITIONS = 1_000;
 const REPETITION = /\{(\d{1,4})(?:,(\d{0,4}))?\}/y;
 
-/** Estimates it for one pattern in one pass over its text, without compiling it, and adds it to `total`. */
+/** Estimates the cost of one pattern in one pass, without compiling it, and adds it to `total`. */
 export function addRegexExcess(pattern: string, total: RegexExcess): void {
-  /** Sizes of the groups that are open; the last is what is being read. */
+  /** Sizes of the open groups; the last is the current one. */
   const open = [0];
   let last = 0;
   let plain = 0;

@@ -1,7 +1,7 @@
 import { type Matcher, RE2JS, RE2JSException, RE2JSSyntaxException } from 're2js';
 import type { Budget } from './budget.ts';
 import { RULE_LIMITS } from './rule-limits.ts';
-import { RuleSyntaxError, shown } from './rule-problem.ts';
+import { quoteAt, RuleSyntaxError } from './rule-problem.ts';
 
 const FLAGS: Readonly<Record<string, number>> = {
   i: RE2JS.CASE_INSENSITIVE,
@@ -33,7 +33,7 @@ export interface Regex {
   split(text: string, limit: number, budget: Budget): string[];
 }
 
-/** Throws RuleSyntaxError with the position of what RE2 cannot do. */
+/** Throws RuleSyntaxError with the position of syntax that RE2 does not support. */
 export function compileRegex(pattern: string, flags = ''): Regex {
   if (pattern === '') throw new RuleSyntaxError(null, 'The pattern is empty.');
   if (pattern.length > RULE_LIMITS.selectorChars) {
@@ -69,7 +69,7 @@ function compile(pattern: string, bits: number): RE2JS {
   }
 }
 
-/** What other engines have and a linear-time one cannot: said with its place, which RE2 itself does not tell. */
+/** Refuses lookaround and backreferences with their position, which RE2 itself does not report. */
 function refuseUnsupported(pattern: string): void {
   let isInClass = false;
   for (let at = 0; at < pattern.length; at++) {
@@ -122,13 +122,13 @@ function regexOf(pattern: string, expression: RE2JS): Regex {
     const matcher = begin(text, budget);
     const matches: RegexMatch[] = [];
     let isFirst = true;
-    // How far a search looked ahead is not known, so each one more asks the clock.
+    // The cost of a search is unknown, so each further one checks the clock.
     while (matches.length < limit && matcher.find()) {
       const groups: (string | null)[] = [];
       for (let group = 0; group <= groupCount; group++) groups.push(matcher.group(group));
       matches.push({ start: matcher.start(), end: matcher.end(), groups });
       budget.spend(groupCount + 1);
-      if (!isFirst) budget.look();
+      if (!isFirst) budget.checkClock();
       isFirst = false;
     }
     return matches;
@@ -187,7 +187,15 @@ export function checkReplacement(replacement: string, { groupCount, names }: Reg
     if (isKnown) continue;
     throw new RuleSyntaxError(
       match.index,
-      `The pattern has no group for \`${whole}\`, from ${shown(replacement, match.index)} on.`,
+      `The pattern has no group for \`${whole}\`, from ${quoteAt(replacement, match.index)} on.`,
     );
   }
+}
+
+/** The value of a match: the group asked for, else an object of the named groups, else the first group, else the whole match. */
+export function regexValue({ names }: Regex, { groups }: RegexMatch, group: string | number | null): unknown {
+  if (typeof group === 'number') return groups[group] ?? null;
+  if (group !== null) return groups[names.get(group) ?? 0] ?? null;
+  if (names.size === 0) return (groups.length > 1 ? groups[1] : groups[0]) ?? null;
+  return Object.fromEntries(Array.from(names, ([name, number]) => [name, groups[number] ?? null]));
 }

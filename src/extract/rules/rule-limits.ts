@@ -1,4 +1,4 @@
-/** What a set of rules may hold and cost. Sets beyond it are refused before any fetch; pages beyond it end in a typed problem. */
+/** Limits of rule sets and of their cost. Larger rule sets are refused before any fetch; a page that exceeds a limit fails with a typed error. */
 export const RULE_LIMITS = {
   /** All fields, nested ones and fallbacks included. */
   fields: 500,
@@ -19,7 +19,7 @@ export const RULE_LIMITS = {
   outputBytes: 8_000_000,
   /** Arrays and objects within each other, in what a rule takes out of JSON. */
   jsonDepth: 64,
-  /** What one regular expression looks at; the rest of the text is left out. */
+  /** Characters that one regular expression searches; the rest of the text is ignored. */
   regexChars: 2_000_000,
   /** Visits of nodes, comparisons and the like, for all rules of a page. */
   steps: 100_000_000,

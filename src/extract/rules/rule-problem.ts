@@ -1,20 +1,20 @@
-/** Something wrong with rules, or with what they found, and where. */
+/** A mistake in rules, or in a value they found, with its path. */
 export interface RuleProblem {
   /** `rules.price.css` for rules, `items.3.price` for values. */
   readonly path: string;
   readonly message: string;
-  /** Of a selector or pattern: the character at fault, counted from 1. */
+  /** Column of the mistake in a selector or pattern, from 1. */
   readonly column?: number;
 }
 
-/** One line that says it all: `rules.price.css: column 7: …`. */
+/** One line with path, column and message: `rules.price.css: column 7: …`. */
 export function describeProblem({ path, column, message }: RuleProblem): string {
   return column === undefined ? `${path}: ${message}` : `${path}: column ${column}: ${message}`;
 }
 
-/** A selector, path or pattern that cannot be used. Thrown by the parsers, caught where rules are compiled. */
+/** An invalid selector, path or pattern. Thrown by the parsers, caught where rules are compiled. */
 export class RuleSyntaxError extends Error {
-  /** Offset of the character at fault; null when the whole of it is. */
+  /** Offset of the mistake; null when it concerns the whole text. */
   readonly position: number | null;
 
   constructor(position: number | null, message: string) {
@@ -24,8 +24,8 @@ export class RuleSyntaxError extends Error {
   }
 }
 
-/** What stands at a place, for messages. */
-export function shown(source: string, position: number): string {
+/** The character at a position, quoted for error messages. */
+export function quoteAt(source: string, position: number): string {
   if (position >= source.length) return 'the end';
   const code = source.codePointAt(position) ?? 0;
   return code < 32

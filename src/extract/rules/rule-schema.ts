@@ -173,7 +173,7 @@ export interface FieldInput extends AlternativeInput {
 
 export type FieldsInput = Readonly<Record<string, string | FieldInput>>;
 
-/** Whether a value nests deeper than `most`; without recursion, so that it can be asked of anything. */
+/** True when a value nests deeper than `most`. Not recursive, so any value is safe. */
 export function isDeeperThan(value: unknown, most: number): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
@@ -183,7 +183,7 @@ export function isDeeperThan(value: unknown, most: number): boolean {
   return false;
 }
 
-/** Ask it only of what is not too deep. */
+/** Recursive: only for values that are not too deep. */
 function hasName(value: unknown, name: string): boolean {
   if (value === null || typeof value !== 'object') return false;
   return Object.hasOwn(value, name) || Object.values(value).some((inside) => hasName(inside, name));
@@ -192,7 +192,7 @@ function hasName(value: unknown, name: string): boolean {
 /** Each level of fields is an object in `fields` in an object, plus what a value or a transform may hold. */
 const MOST_NESTING = RULE_LIMITS.depth * 2 + RULE_LIMITS.jsonDepth;
 
-/** The shape of rules, for requests and their documentation. What selectors say is checked by `compileRules`. */
+/** The shape of rules, for requests and their documentation. Selectors are checked by `compileExtractionRules`. */
 export const rulesSchema = z
   .preprocess((value, context) => {
     if (isDeeperThan(value, MOST_NESTING)) {
@@ -204,9 +204,30 @@ export const rulesSchema = z
   }, fieldsSchema)
   .describe('What to take out of a page, by field.');
 
-/** The keys that can stand at a place, for advice about misspelt ones. */
+/** The keys allowed at each level, for suggestions about misspelt ones. */
 export const KNOWN_KEYS = {
   field: Object.keys(fieldObject.shape),
   alternative: Object.keys(alternative.shape),
   transform: Object.keys(objectTransform.shape),
 } as const;
+
+const PREFIX = /^(css|xpath|regex|jsonpath):\s*/;
+/** `a.more@href`: the attribute to read. */
+const ATTRIBUTE = /\s*@([\w:.-]+)\s*$/;
+
+interface Shorthand {
+  readonly input: AlternativeInput;
+  /** Length of the prefix before the selector, so that columns count from the start of the shorthand. */
+  readonly offset: number;
+}
+
+/** Reads a rule written as one string: a CSS selector unless a prefix names another kind, with an optional `@attribute`. */
+export function readShorthand(text: string): Shorthand {
+  const [prefix = '', kind = 'css'] = PREFIX.exec(text) ?? [];
+  const selector = text.slice(prefix.length);
+  if (kind !== 'css') return { input: { [kind]: selector }, offset: prefix.length };
+  const suffix = ATTRIBUTE.exec(selector);
+  if (suffix === null) return { input: { css: selector }, offset: prefix.length };
+  const { 1: attribute = '', index } = suffix;
+  return { input: { css: selector.slice(0, index), attribute }, offset: prefix.length };
+}

@@ -1,6 +1,6 @@
-import { RuleSyntaxError, shown } from './rule-problem.ts';
+import { quoteAt, RuleSyntaxError } from './rule-problem.ts';
 
-/** The text of a selector or path while it is read, character by character; what is wrong is told with its place. */
+/** Cursor over the text of a selector or path; errors carry their position. */
 export class RuleText {
   readonly source: string;
   at = 0;
@@ -26,10 +26,10 @@ export class RuleText {
   }
 
   unexpected(wanted: string): never {
-    return this.fail(`Expected ${wanted}, found ${shown(this.source, this.at)}.`);
+    return this.fail(`Expected ${wanted}, found ${quoteAt(this.source, this.at)}.`);
   }
 
-  /** Goes past the text if it stands here. */
+  /** Skips the text at this position; returns false when another text is here. */
   take(text: string): boolean {
     if (!this.source.startsWith(text, this.at)) return false;
     this.at += text.length;
@@ -40,7 +40,30 @@ export class RuleText {
     if (!this.take(text)) this.unexpected(what);
   }
 
-  /** Goes past what a sticky pattern finds here; null when that is nothing. */
+  /**
+   * Reads the quoted string at this position. `readSpecial` reads an escape of the language and moves `at` behind it, or
+   * returns null for a character that stands for itself.
+   */
+  protected quotedString(readSpecial: (char: string, quote: string) => string | null): string {
+    const start = this.at;
+    const quote = this.char;
+    let text = '';
+    this.at++;
+    for (;;) {
+      const { char } = this;
+      if (char === '') this.fail('The string has no end.', start);
+      const special = readSpecial(char, quote);
+      if (special !== null) {
+        text += special;
+        continue;
+      }
+      this.at++;
+      if (char === quote) return text;
+      text += char;
+    }
+  }
+
+  /** Reads the match of a sticky pattern at this position; null without one. */
   read(pattern: RegExp): string | null {
     pattern.lastIndex = this.at;
     const found = pattern.exec(this.source)?.[0];

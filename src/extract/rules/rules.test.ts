@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { applyRules, type RuleResult } from './apply-rules.ts';
-import { compileRules } from './compile-rules.ts';
+import { applyExtractionRules, type RuleResult } from './apply-rules.ts';
+import { compileExtractionRules } from './compile-rules.ts';
 import type { RulePage } from './page-sources.ts';
 import { describeProblem } from './rule-problem.ts';
 import { htmlPage, jsonPage } from './rules.fixture.ts';
@@ -15,13 +15,15 @@ const SHOP = `<html lang="en"><head><title>Chairs</title><script type="applicati
 <p>Written on 3 March 2026 by ann@example.com, tags: red, green , red</p></body></html>`;
 
 function run(rules: unknown, page: RulePage = htmlPage(SHOP), schema?: unknown): RuleResult {
-  const compiled = compileRules(rules, schema === undefined ? {} : { schema });
+  const compiled = compileExtractionRules(rules, schema === undefined ? {} : { schema });
   if (compiled.rules === null) throw new Error(compiled.problems.map(describeProblem).join('\n'));
-  return applyRules(compiled.rules, page, CLOCK);
+  return applyExtractionRules(compiled.rules, page, CLOCK);
 }
 
 function problems(rules: unknown, schema?: unknown): string[] {
-  return (compileRules(rules, schema === undefined ? {} : { schema }).problems ?? []).map(describeProblem);
+  return (compileExtractionRules(rules, schema === undefined ? {} : { schema }).problems ?? []).map(
+    describeProblem,
+  );
 }
 
 describe('rules take values out of a page', () => {

@@ -6,7 +6,7 @@ import { KNOWN_KEYS } from './rule-schema.ts';
 
 type Issue = z.core.$ZodIssue;
 
-/** What a schema said about the shape of rules, as problems with paths and advice. */
+/** Turns issues of the rule schema into problems with paths and suggestions. */
 export function shapeProblems(issues: readonly Issue[], input: unknown, root: string): RuleProblem[] {
   return issues
     .flatMap((issue) => problemsOf(issue, input, []))
@@ -33,7 +33,7 @@ function problemsOf(issue: Issue, input: unknown, outer: readonly string[]): Fou
   return [{ path, message: `${issue.message.replace(/\.$/, '')}.` }];
 }
 
-/** Of the forms a value may have, the one it was meant to be: an object was not meant to be a text. */
+/** The issues of the union member that fits the value best: an object was not meant as a string. */
 function closest(errors: readonly (readonly Issue[])[], isObject: boolean): readonly Issue[] | undefined {
   const fitting = errors.filter((branch) =>
     branch.every((issue) => issue.path.length > 0 || !isOtherForm(issue)),

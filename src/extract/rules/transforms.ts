@@ -1,27 +1,25 @@
-import { BaseUrl } from '../base-url.ts';
+import { BaseUrl } from '../html/base-url.ts';
 import { buildTree } from '../tree/tree-builder.ts';
 import type { Budget } from './budget.ts';
 import { compileJsonPath } from './jsonpath/jsonpath.ts';
-import { nodeText } from './node-text.ts';
+import { nodeText } from './node-output.ts';
 import type { RulePage } from './page-sources.ts';
-import { checkReplacement, compileRegex } from './regex.ts';
-import { matchValue } from './regex-value.ts';
+import { checkReplacement, compileRegex, regexValue } from './regex.ts';
 import { RULE_LIMITS } from './rule-limits.ts';
 import { RuleSyntaxError } from './rule-problem.ts';
 import type { NAMED_TRANSFORMS, TransformInput } from './rule-schema.ts';
-import { compileTemplate } from './template.ts';
 
 export interface TransformContext {
   readonly page: RulePage;
   readonly budget: Budget;
 }
 
-/** Changes a value: null is nothing. Never throws but for the budget. */
+/** Changes a value; null means no value. Throws only when the budget is exceeded. */
 export type CompiledTransform = (value: unknown, context: TransformContext) => unknown;
 
 type NamedTransform = (typeof NAMED_TRANSFORMS)[number];
 
-/** Throws RuleSyntaxError for what cannot be used, with the key of the transform in `key`. */
+/** Throws RuleSyntaxError for invalid transforms, with the key of the transform in `key`. */
 export function compileTransform(input: TransformInput): CompiledTransform {
   if (typeof input === 'string') return NAMED[input];
   const given = Object.entries(input).filter(([, value]) => value !== undefined);
@@ -43,14 +41,14 @@ export function compileTransform(input: TransformInput): CompiledTransform {
     checkGroup(regex, group);
     return eachText((text, { budget }) => {
       const [found] = regex.find(text, 1, budget);
-      return found === undefined ? null : matchValue(regex, found, group);
+      return found === undefined ? null : regexValue(regex, found, group);
     });
   }
   if (split !== undefined) return splitter(split);
   if (join !== undefined) {
     return (value, { budget }) => {
       if (!Array.isArray(value)) return value;
-      const texts = value.map((each) => textOf(each) ?? '');
+      const texts = value.map((each) => scalarText(each) ?? '');
       budget.spend(texts.reduce((sum, text) => sum + text.length + join.length, 0) >>> 3);
       return texts.join(join).slice(0, RULE_LIMITS.valueChars);
     };
@@ -66,7 +64,7 @@ export function compileTransform(input: TransformInput): CompiledTransform {
   if (map !== undefined) {
     const table = new Map<string, unknown>(Object.entries(map));
     return each((value) => {
-      const key = textOf(value);
+      const key = scalarText(value);
       return key !== null && table.has(key) ? table.get(key) : value;
     });
   }
@@ -97,8 +95,8 @@ export function isNothing(value: unknown): boolean {
   );
 }
 
-/** The text of a plain value; null for objects, lists and nothing. */
-export function textOf(value: unknown): string | null {
+/** The text of a scalar value; null for objects, lists and null. */
+export function scalarText(value: unknown): string | null {
   if (typeof value === 'string') return value;
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : null;
 }
@@ -113,7 +111,7 @@ export function parsedJson(text: string): unknown {
 
 type Change = (value: unknown, context: TransformContext) => unknown;
 
-/** Does the same to every value of a list. */
+/** Applies a change to every value of a list. */
 function each(change: Change): CompiledTransform {
   return (value, context) => {
     context.budget.spend(1);
@@ -125,7 +123,7 @@ function each(change: Change): CompiledTransform {
 
 function eachText(change: (text: string, context: TransformContext) => unknown): CompiledTransform {
   return each((value, context) => {
-    const text = textOf(value);
+    const text = scalarText(value);
     if (text === null) return value;
     context.budget.spend(text.length >>> 4);
     return change(text, context);
@@ -144,7 +142,7 @@ function splitter(split: string | { pattern: string; flags?: string | undefined 
         )(compileRegex(split.pattern, split.flags));
   return (value, context) => {
     const parts = (one: unknown): unknown[] => {
-      const text = textOf(one);
+      const text = scalarText(one);
       context.budget.spend((text?.length ?? 0) >>> 4);
       return text === null ? [] : cut(text, context);
     };
@@ -178,3 +176,34 @@ const NAMED: Readonly<Record<NamedTransform, CompiledTransform>> = {
   first: (value) => (Array.isArray(value) ? ((value as unknown[])[0] ?? null) : value),
   last: (value) => (Array.isArray(value) ? ((value as unknown[]).at(-1) ?? null) : value),
 };
+
+const PLACE = /\{([^{}]*)\}/g;
+
+/** A template with placeholders: `{value}`, `{value.name}` for a property, `{url}` of the page. Throws RuleSyntaxError for others. */
+function compileTemplate(template: string): (value: unknown, url: string) => string {
+  for (const { 1: name = '', index } of template.matchAll(PLACE)) {
+    if (name !== 'url' && name !== 'value' && !/^value\.\w+$/.test(name)) {
+      throw new RuleSyntaxError(
+        index,
+        `There is no \`{${name}}\`; the places are {value}, {value.name} and {url}.`,
+      );
+    }
+  }
+  return (value, url) =>
+    template
+      .replace(PLACE, (_whole, name: string) => {
+        if (name === 'url') return url;
+        return written(name === 'value' ? value : partOf(value, name.slice('value.'.length)));
+      })
+      .slice(0, RULE_LIMITS.valueChars);
+}
+
+function partOf(value: unknown, name: string): unknown {
+  const isThere = typeof value === 'object' && value !== null && Object.hasOwn(value, name);
+  return isThere ? (value as Record<string, unknown>)[name] : null;
+}
+
+function written(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}

@@ -1,6 +1,6 @@
 import { type PageTree, RAW_TEXT } from '../tree/page-tree.ts';
 
-/** What selectors ask of a tree again and again and a tree of ranges does not tell cheaply. Each part is made once, when first needed. */
+/** Indices that selectors need often and a tree of ranges does not give cheaply. Each is computed once, on first use. */
 export class TreeIndex {
   readonly tree: PageTree;
   #places: Places | null = null;
@@ -55,11 +55,11 @@ export class TreeIndex {
 interface Places {
   readonly previous: Int32Array;
   readonly positions: Int32Array;
-  /** How many there are under the same parent. */
+  /** Number of such elements under the same parent. */
   readonly counts: Int32Array;
 }
 
-/** Counts elements under each parent, apart by group. */
+/** Numbers elements under each parent, by group. */
 function placesOf(tree: PageTree, groupOf: (node: number) => number): Places {
   const { count, tags, ends } = tree;
   const previous = new Int32Array(count).fill(-1);

@@ -1,10 +1,10 @@
-import type { BaseUrl } from '../base-url.ts';
-import { LIMITS } from '../limits.ts';
-import { hashName } from '../name-table.ts';
-import { TAG } from '../tag.ts';
+import type { BaseUrl } from '../html/base-url.ts';
+import { LIMITS } from '../html/limits.ts';
+import { hashName } from '../html/name-table.ts';
+import { TAG } from '../html/tag.ts';
+import { cut } from '../html/white-space.ts';
 import type { PageTree } from '../tree/page-tree.ts';
-import { cut } from '../white-space.ts';
-import { absolute } from './page-marks.ts';
+import { absoluteUrl } from './markup-index.ts';
 
 const NAMES = [
   'about',
@@ -25,10 +25,10 @@ const NAMES = [
   'vocab',
 ] as const;
 
-/** The attributes that microdata and RDFa are written with. */
+/** The attributes of microdata and RDFa. */
 export type DataAttribute = (typeof NAMES)[number];
 
-/** An element that structured data is written on: a node of a tree, or the start tag that a pass over the page is at. */
+/** An element with structured data: a node of a tree, or the current start tag of the one pass. */
 export interface DataElement {
   readonly tag: number;
   attribute(name: DataAttribute): string | null;
@@ -67,14 +67,14 @@ const SRC_TAGS: ReadonlySet<number> = new Set([
 const HREF_TAGS: ReadonlySet<number> = new Set([TAG.a, TAG.area, TAG.link]);
 const VALUE_TAGS: ReadonlySet<number> = new Set([TAG.data, TAG.meter]);
 
-/** The value of a microdata property that its element carries in an attribute; null where its text is the value. */
-export function carriedValue(element: DataElement, base: BaseUrl): string | null {
+/** The value of a microdata property that is written in an attribute; null when the text of the element is the value. */
+export function attributeValue(element: DataElement, base: BaseUrl): string | null {
   const { tag } = element;
   const content = element.attribute('content');
   if (content !== null || tag === TAG.meta) return cut(content ?? '', LIMITS.itemValueChars);
-  if (SRC_TAGS.has(tag)) return absolute(base, element.attribute('src') ?? '');
-  if (HREF_TAGS.has(tag)) return absolute(base, element.attribute('href') ?? '');
-  if (tag === TAG.object) return absolute(base, element.attribute('data') ?? '');
+  if (SRC_TAGS.has(tag)) return absoluteUrl(base, element.attribute('src') ?? '');
+  if (HREF_TAGS.has(tag)) return absoluteUrl(base, element.attribute('href') ?? '');
+  if (tag === TAG.object) return absoluteUrl(base, element.attribute('data') ?? '');
   if (VALUE_TAGS.has(tag)) return cut(element.attribute('value') ?? '', LIMITS.itemValueChars);
   const datetime = tag === TAG.time ? element.attribute('datetime') : null;
   return datetime === null ? null : cut(datetime, LIMITS.itemValueChars);

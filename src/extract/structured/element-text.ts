@@ -1,12 +1,12 @@
-import { hashName } from '../name-table.ts';
-import { BLOCK, HIDDEN, RAW, TAG, TAG_FLAGS } from '../tag.ts';
+import { hashName } from '../html/name-table.ts';
+import { BLOCK, HIDDEN, RAW, TAG, TAG_FLAGS } from '../html/tag.ts';
+import { collapse } from '../html/white-space.ts';
 import { type PageTree, TEXT } from '../tree/page-tree.ts';
-import { collapse } from '../white-space.ts';
 
 const HIDDEN_ATTRIBUTE = hashName('hidden');
 const SHADOW_ROOT = hashName('shadowrootmode');
 
-/** Which elements are passed over with all that is in them. */
+/** Elements that are skipped with their content. */
 type Skip = (tree: PageTree, node: number) => boolean;
 
 const isUnseen: Skip = (tree, node) =>
@@ -18,17 +18,17 @@ const isNoData: Skip = (tree, node) => {
   return ((TAG_FLAGS[tag] ?? 0) & RAW) !== 0 || isInertTemplate(tree, node);
 };
 
-/** What a template holds is not part of the page, unless it is the root of a shadow. */
+/** The content of a template is not part of the page, unless it is a declarative shadow root. */
 export function isInertTemplate(tree: PageTree, node: number): boolean {
   return tree.tags[node] === TAG.template && tree.attribute(node, SHADOW_ROOT) === null;
 }
 
-/** The text an element shows, with single spaces, up to `limit` characters; blocks stand apart. */
+/** The rendered text of an element with single spaces, up to `limit` characters; blocks are separated. */
 export function elementText(tree: PageTree, node: number, limit: number): string {
   return collapse(gather(tree, node, limit, ' ', isUnseen), limit);
 }
 
-/** The same for a value of structured data, of which what is hidden from readers is a part. */
+/** The same for a value of structured data, hidden elements included. */
 export function dataText(tree: PageTree, node: number, limit: number): string {
   return collapse(gather(tree, node, limit, ' ', isNoData), limit);
 }
@@ -45,10 +45,10 @@ function gather(tree: PageTree, node: number, limit: number, separator: string, 
   if (tree.isText(node)) return tree.text(node);
   const { tags, ends } = tree;
   const end = ends[node] as number;
-  // White space and markup between words may take room that the text itself does not.
+  // Collapsing removes white space, so more than `limit` characters are gathered.
   const room = limit * 4 + 1_000;
   let text = '';
-  /** Where the blocks around this place end. */
+  /** Ends of the open blocks. */
   const blockEnds: number[] = [];
   for (let at = node + 1; at < end && text.length < room; ) {
     const tag = tags[at] as number;
@@ -61,7 +61,7 @@ function gather(tree: PageTree, node: number, limit: number, separator: string, 
       const flags = TAG_FLAGS[tag] ?? 0;
       const isBlock = (flags & BLOCK) !== 0;
       if (skip(tree, at)) {
-        // A field for text is a thing of its own although its text is not read.
+        // A text field separates words although its content is not read.
         if (isBlock && (flags & RAW) !== 0) text += separator;
         at = Math.max(at + 1, ends[at] as number);
         continue;

@@ -1,10 +1,9 @@
-import { LIMITS } from '../limits.ts';
-import { type HeaderLink, parseLinkHeader } from '../link-header.ts';
-import { hashName } from '../name-table.ts';
-import { TAG } from '../tag.ts';
-import { TypedLinks } from '../typed-links.ts';
-import { collapse, cut } from '../white-space.ts';
-import type { PageMarks } from './page-marks.ts';
+import { LIMITS } from '../html/limits.ts';
+import { hashName } from '../html/name-table.ts';
+import { TAG } from '../html/tag.ts';
+import { type HeaderLink, parseLinkHeader, TypedLinks } from '../html/typed-links.ts';
+import { collapse, cut } from '../html/white-space.ts';
+import type { MarkupIndex } from './markup-index.ts';
 
 const NAME = hashName('name');
 const PROPERTY = hashName('property');
@@ -19,7 +18,7 @@ const HREFLANG = hashName('hreflang');
 const GRAPH = /^(?:og|article|book|profile|product|video|music|fb|place|business|event|restaurant):/;
 const DUBLIN = /^(?:dc|dcterms|dct)[.:]/;
 
-/** What a page says of itself in `meta` and `link` elements. Names are in lower case. */
+/** The `meta` and `link` elements of a page. Names are in lower case. */
 export interface HeadTags {
   readonly title: string | null;
   /** Without `og:`; other vocabularies of the Open Graph keep their prefix. */
@@ -32,7 +31,7 @@ export interface HeadTags {
   readonly isTruncated: boolean;
 }
 
-export function readHeadTags(marks: PageMarks, linkHeader: string | null): HeadTags {
+export function readHeadTags(marks: MarkupIndex, linkHeader: string | null): HeadTags {
   const openGraph = new Map<string, string[]>();
   const twitter = new Map<string, string>();
   const dublinCore = new Map<string, string[]>();
@@ -58,7 +57,7 @@ export function readHeadTags(marks: PageMarks, linkHeader: string | null): HeadT
   };
 }
 
-function readMeta({ tree }: PageMarks, node: number): { key: string; content: string } | null {
+function readMeta({ tree }: MarkupIndex, node: number): { key: string; content: string } | null {
   const content = tree.attribute(node, CONTENT)?.trim();
   const name = tree.attribute(node, PROPERTY)?.trim() || tree.attribute(node, NAME)?.trim();
   if (!content || !name) return null;
@@ -75,10 +74,10 @@ function addMore(map: Map<string, string[]>, key: string, value: string): void {
   else if (!values.includes(value)) values.push(value);
 }
 
-function readLinks({ tree, links, base, page }: PageMarks, linkHeader: string | null): TypedLinks {
+function readLinks({ tree, links, base, page }: MarkupIndex, linkHeader: string | null): TypedLinks {
   const typed = new TypedLinks();
   for (const node of links) {
-    // Anchors say where the next page is, but alternates and canonical addresses are for the head.
+    // Anchors count for pagination only; alternates and canonical URLs belong to the head.
     const isAnchor = tree.tags[node] === TAG.a;
     const rel = tree.attribute(node, REL)?.toLowerCase() ?? '';
     if (isAnchor && !/\b(?:next|prev|previous)\b/.test(rel)) continue;
@@ -98,7 +97,7 @@ function readLinks({ tree, links, base, page }: PageMarks, linkHeader: string | 
   return typed;
 }
 
-function readTitle({ tree }: PageMarks): string | null {
+function readTitle({ tree }: MarkupIndex): string | null {
   for (let node = 1; node < tree.count; node++) {
     if (tree.tags[node] !== TAG.title || tree.tags[tree.parents[node] as number] === TAG.svg) continue;
     const title = collapse(tree.textOf(node, LIMITS.titleChars * 8), LIMITS.titleChars);

@@ -1,13 +1,13 @@
-import { LIMITS } from '../limits.ts';
+import { LIMITS } from '../html/limits.ts';
 
-/** The three ways to write things and their properties into a page. */
+/** The syntaxes of structured data. */
 export type ItemSource = 'json-ld' | 'microdata' | 'rdfa';
 export type Scalar = string | number | boolean;
 export type ItemValue = Scalar | DataItem;
 
 /**
- * A thing with properties, as a page describes it. Names of schema.org are short (`Product`, `offers`), all others are
- * full addresses. Things refer to each other, also in circles: whoever follows values must count its steps.
+ * An item with properties, as a page describes it. Names of schema.org are short (`Product`, `offers`), all others are
+ * full URLs. Items refer to each other, also in cycles: code that follows values must bound its steps.
  */
 export interface DataItem {
   readonly source: ItemSource;
@@ -17,21 +17,21 @@ export interface DataItem {
   readonly properties: Map<string, ItemValue[]>;
 }
 
-/** What a page says of things in one syntax. */
+/** The items of a page in one syntax. */
 export interface ReadItems {
   readonly roots: readonly DataItem[];
-  /** A limit cut something off. */
+  /** True when a limit dropped items or values. */
   readonly isTruncated: boolean;
 }
 
-/** Places that wait for the text of an element, so that values stand in the order in which their elements begin. */
+/** Values to be filled with the text of an element later, so that values keep the order in which their elements begin. */
 export type TextSlot = readonly { readonly values: ItemValue[]; readonly at: number }[];
 
 export function isItem(value: ItemValue | undefined): value is DataItem {
   return typeof value === 'object';
 }
 
-/** The things of one page in one syntax: what is said of one id in several places belongs to one thing. */
+/** The items of one page in one syntax. Descriptions of the same id are one item. */
 export class ItemGraph {
   isTruncated = false;
   readonly #roots = new Set<DataItem>();
@@ -45,7 +45,7 @@ export class ItemGraph {
     this.#source = source;
   }
 
-  /** The thing with this id, new or known; null when there are too many. */
+  /** The item with this id, new or known; null beyond the limit. */
   item(id: string | null): DataItem | null {
     const known = id === null ? undefined : this.#byId.get(id);
     if (known !== undefined) return known;
@@ -54,7 +54,7 @@ export class ItemGraph {
     return item;
   }
 
-  /** A thing of its own, although others may have the same id; null when there are too many. */
+  /** A new item, even if another has the same id; null beyond the limit. */
   own(id: string | null): DataItem | null {
     if (this.#all.length >= LIMITS.items) {
       this.isTruncated = true;
@@ -76,7 +76,7 @@ export class ItemGraph {
     else if (typeof value !== 'object' || !values.includes(value)) values.push(value);
   }
 
-  /** The values of these properties are a text that is not known yet. */
+  /** Reserves values of these properties for a text that is not known yet. */
   awaitText(item: DataItem, names: readonly string[]): TextSlot {
     return names.flatMap((name) => {
       const before = item.properties.get(name)?.length ?? 0;
@@ -98,7 +98,7 @@ export class ItemGraph {
     this.#roots.add(item);
   }
 
-  /** Things of which nothing is known but the id that refers to them become that id. */
+  /** Replaces items that have nothing but an id by that id, and returns the roots. */
   finish(): readonly DataItem[] {
     const isUnknown = (value: ItemValue): value is DataItem & { readonly id: string } =>
       isItem(value) &&
@@ -118,4 +118,85 @@ export class ItemGraph {
     }
     return [...this.#roots];
   }
+}
+
+/** Limit of items visited in a search by type. */
+const MOST_STEPS = 5_000;
+const NAMING = ['name', 'headline', 'title', '@id'];
+
+/** All items of a page with one of the types, outer ones first. */
+export function itemsOfType(roots: readonly DataItem[], isWanted: (type: string) => boolean): DataItem[] {
+  const found: DataItem[] = [];
+  const seen = new Set<DataItem>(roots);
+  const queue = [...roots];
+  for (let at = 0; at < queue.length && at < MOST_STEPS; at++) {
+    const item = queue[at] as DataItem;
+    if (item.types.some(isWanted)) found.push(item);
+    for (const values of item.properties.values()) {
+      for (const value of values) {
+        if (!isItem(value) || seen.has(value)) continue;
+        seen.add(value);
+        queue.push(value);
+      }
+    }
+  }
+  return found;
+}
+
+export function valuesOf(
+  item: DataItem | null | undefined,
+  ...names: readonly string[]
+): readonly ItemValue[] {
+  for (const name of names) {
+    const values = item?.properties.get(name);
+    if (values !== undefined && values.length > 0) return values;
+  }
+  return [];
+}
+
+/** The first string, number or boolean value, as text. */
+export function textValue(item: DataItem | null | undefined, ...names: readonly string[]): string | null {
+  for (const name of names) {
+    for (const value of item?.properties.get(name) ?? []) {
+      const text = isItem(value) ? null : String(value).trim();
+      if (text !== null && text !== '') return text;
+    }
+  }
+  return null;
+}
+
+/** The first value that is an item. */
+export function itemValue(item: DataItem | null | undefined, ...names: readonly string[]): DataItem | null {
+  for (const name of names) {
+    const found = item?.properties.get(name)?.find(isItem);
+    if (found !== undefined) return found;
+  }
+  return null;
+}
+
+export function itemValues(
+  item: DataItem | null | undefined,
+  ...names: readonly string[]
+): readonly DataItem[] {
+  return valuesOf(item, ...names).filter(isItem);
+}
+
+/** Every value as text; items give their name. */
+export function labels(item: DataItem | null | undefined, ...names: readonly string[]): string[] {
+  return valuesOf(item, ...names)
+    .map((value) => (isItem(value) ? (textValue(value, ...NAMING) ?? '') : String(value)).trim())
+    .filter((text) => text !== '');
+}
+
+export function label(item: DataItem | null | undefined, ...names: readonly string[]): string | null {
+  return labels(item, ...names)[0] ?? null;
+}
+
+/** Every value as a URL; items give theirs. */
+export function addresses(item: DataItem | null | undefined, ...names: readonly string[]): string[] {
+  return valuesOf(item, ...names)
+    .map((value) =>
+      (isItem(value) ? (textValue(value, 'contentUrl', 'url') ?? value.id ?? '') : String(value)).trim(),
+    )
+    .filter((text) => text !== '' && !text.startsWith('_:'));
 }

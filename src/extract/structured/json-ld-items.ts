@@ -1,14 +1,13 @@
-import type { BaseUrl } from '../base-url.ts';
-import { LIMITS } from '../limits.ts';
-import { cut } from '../white-space.ts';
+import type { BaseUrl } from '../html/base-url.ts';
+import { LIMITS } from '../html/limits.ts';
+import { cut } from '../html/white-space.ts';
 import { type DataItem, ItemGraph, type ItemValue } from './item.ts';
-import { type JsonLdContext, meaningOf, NO_CONTEXT, withContext } from './json-ld-context.ts';
-import { absolute } from './page-marks.ts';
-import { holdsUrl } from './vocabulary.ts';
+import { absoluteUrl } from './markup-index.ts';
+import { holdsUrl, KNOWN_PREFIXES, nameOf } from './vocabulary.ts';
 
 type Node = Readonly<Record<string, unknown>>;
 
-/** The things that the JSON-LD documents of a page describe. An id names one thing in all of them. */
+/** The items of the JSON-LD documents of a page. An id means the same item in all of them. */
 export function readJsonLdItems(
   documents: readonly object[],
   base: BaseUrl,
@@ -31,7 +30,7 @@ class DocumentReader {
     this.#index = index;
   }
 
-  /** Reads what stands at the top of a document or of a graph. */
+  /** Reads a value at the top of a document or of a graph. */
   read(value: unknown, context: JsonLdContext, depth: number): void {
     if (depth === 0 || value === null || typeof value !== 'object') return;
     if (Array.isArray(value)) {
@@ -123,7 +122,7 @@ class DocumentReader {
 
   #scalar(value: string | number | boolean, isUrl: boolean): ItemValue {
     if (typeof value !== 'string') return value;
-    return isUrl ? absolute(this.#base, value) : cut(value, LIMITS.itemValueChars);
+    return isUrl ? absoluteUrl(this.#base, value) : cut(value, LIMITS.itemValueChars);
   }
 
   /** Ids that begin with `_:` are only known within their document. */
@@ -135,6 +134,74 @@ class DocumentReader {
     if (prefix !== undefined && !prefix.startsWith('@'))
       return cut(prefix + id.slice(colon + 1), LIMITS.urlChars);
     if (id.startsWith('#')) return cut(`${this.#base.href.split('#', 1)[0]}${id}`, LIMITS.urlChars);
-    return absolute(this.#base, id);
+    return absoluteUrl(this.#base, id);
   }
+}
+
+const MOST_TERMS = 1_000;
+const SCHEMA_CONTEXT = /^https?:\/\/(?:www\.)?schema\.org(?:\/|$)/i;
+
+/** The meaning of names in a JSON-LD document. A nested context extends the outer one. */
+interface JsonLdContext {
+  /** Terms and prefixes, each with its URL or keyword. */
+  readonly terms: ReadonlyMap<string, string>;
+  /** Terms whose values are URLs. */
+  readonly links: ReadonlySet<string>;
+  /** Prefix of names that no term defines; empty for schema.org, whose names stay short. */
+  readonly vocab: string;
+}
+
+/** schema.org lets documents say `type` and `id` for `@type` and `@id`. */
+const NO_CONTEXT: JsonLdContext = {
+  terms: new Map([
+    ['type', '@type'],
+    ['id', '@id'],
+  ]),
+  links: new Set(),
+  vocab: '',
+};
+
+function withContext(outer: JsonLdContext, written: unknown): JsonLdContext {
+  const parts: unknown[] = Array.isArray(written) ? written.slice(0, 20) : [written];
+  return parts.reduce<JsonLdContext>(withPart, outer);
+}
+
+function withPart(outer: JsonLdContext, part: unknown): JsonLdContext {
+  if (typeof part === 'string') {
+    return SCHEMA_CONTEXT.test(part) ? { ...outer, vocab: '' } : outer;
+  }
+  if (part === null || typeof part !== 'object' || Array.isArray(part)) return outer;
+  const terms = new Map(outer.terms);
+  const links = new Set(outer.links);
+  let { vocab } = outer;
+  for (const [term, meaning] of Object.entries(part).slice(0, MOST_TERMS)) {
+    if (term === '@vocab') {
+      vocab = typeof meaning === 'string' && !SCHEMA_CONTEXT.test(meaning) ? meaning : '';
+    } else if (typeof meaning === 'string') {
+      terms.set(term, meaning);
+    } else if (meaning !== null && typeof meaning === 'object') {
+      const { '@id': id, '@type': type } = meaning as Readonly<Record<string, unknown>>;
+      if (typeof id === 'string') terms.set(term, id);
+      if (type === '@id') links.add(term);
+    }
+  }
+  return { terms, links, vocab };
+}
+
+/** The keyword, short name or address that a name in the document stands for. */
+function meaningOf(name: string, context: JsonLdContext): string {
+  if (name.startsWith('@')) return name;
+  const term = context.terms.get(name);
+  if (term !== undefined && term !== name)
+    return term.startsWith('@') ? term : nameOf(expandPrefix(term, context));
+  const expanded = expandPrefix(name, context);
+  return expanded === name && !name.includes(':') ? context.vocab + name : nameOf(expanded);
+}
+
+function expandPrefix(name: string, { terms }: JsonLdContext): string {
+  const colon = name.indexOf(':');
+  if (colon < 1 || name.startsWith('//', colon + 1)) return name;
+  const prefix = name.slice(0, colon);
+  const address = terms.get(prefix) ?? KNOWN_PREFIXES.get(prefix);
+  return address === undefined || address.startsWith('@') ? name : address + name.slice(colon + 1);
 }

@@ -1,8 +1,7 @@
-import { LIMITS } from '../limits.ts';
-import { type DataItem, type ItemSource, type ItemValue, isItem, type Scalar } from './item.ts';
-import { textValue } from './item-values.ts';
+import { LIMITS } from '../html/limits.ts';
+import { type DataItem, type ItemSource, type ItemValue, isItem, type Scalar, textValue } from './item.ts';
 
-/** A thing as all syntaxes of a page together describe it. */
+/** An item merged from all syntaxes of a page. */
 export interface MergedItem {
   readonly type: readonly string[];
   readonly id?: string;
@@ -12,14 +11,14 @@ export interface MergedItem {
 
 export interface MergedValue {
   readonly value: Scalar | MergedItem;
-  /** Every syntax that says so. */
+  /** Every syntax that has this value. */
   readonly from: readonly ItemSource[];
 }
 
-/** Things inside things; what is deeper is named by its id. */
+/** Limit of nesting; deeper items are given by their id. */
 const MOST_DEPTH = 12;
 
-/** One entry per thing, in the order they were first described. Things that refer to each other are written out once on a path. */
+/** One entry per item, in the order of first description. In a cycle, an item is written out once on a path. */
 export function mergeItems(roots: readonly DataItem[]): { items: MergedItem[]; isTruncated: boolean } {
   const merger = new Merger();
   const items = group(roots).map((same) => merger.merge(same, []));
@@ -87,7 +86,7 @@ function comparable(value: Scalar): string {
   return String(value).trim().replace(/\s+/g, ' ').toLowerCase();
 }
 
-/** Most things on a page are compared with few others; where there are very many, those beyond stay alone. */
+/** Limit of comparisons: items beyond it are not merged. */
 const MOST_COMPARED = 300;
 
 function group(items: readonly DataItem[]): DataItem[][] {
@@ -102,7 +101,7 @@ function group(items: readonly DataItem[]): DataItem[][] {
   return groups;
 }
 
-/** One id, or in two syntaxes one type and the same name or address, or the only ones of their type. */
+/** True for the same id; or, in two syntaxes, for the same type with the same name or URL, or the only items of a type. */
 function isSame(a: DataItem, b: DataItem, all: readonly DataItem[]): boolean {
   if (a === b) return true;
   if (a.id !== null && a.id === b.id) return true;

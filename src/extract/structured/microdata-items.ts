@@ -1,10 +1,10 @@
-import { LIMITS } from '../limits.ts';
-import { hashName } from '../name-table.ts';
-import { words } from '../white-space.ts';
-import { carriedValue, TreeElement } from './data-element.ts';
+import { LIMITS } from '../html/limits.ts';
+import { hashName } from '../html/name-table.ts';
+import { words } from '../html/white-space.ts';
+import { attributeValue, TreeElement } from './data-element.ts';
 import { dataText } from './element-text.ts';
 import { type DataItem, ItemGraph, type ItemValue, type ReadItems } from './item.ts';
-import { absolute, type PageMarks } from './page-marks.ts';
+import { absoluteUrl, type MarkupIndex } from './markup-index.ts';
 import { nameOf } from './vocabulary.ts';
 
 const ITEMSCOPE = hashName('itemscope');
@@ -12,19 +12,19 @@ const ITEMPROP = hashName('itemprop');
 const ITEMTYPE = hashName('itemtype');
 const ITEMID = hashName('itemid');
 const ITEMREF = hashName('itemref');
-/** Elements looked at for all items together: `itemref` may lead to the same ones again and again. */
+/** Limit of elements visited for all items together: `itemref` may lead to the same elements again and again. */
 const MOST_STEPS = 500_000;
 
 export interface MicrodataOptions {
-  /** What the type or property with an address is called. */
+  /** Gives the name of a type or property from its URL. */
   readonly name: (address: string) => string;
-  /** Also items that are called a property although nothing has them: many pages forget the thing around them. */
+  /** Also reads items with `itemprop` outside of any item: many pages forget the outer one. */
   readonly hasStrays: boolean;
 }
 
-/** The items of a page's microdata, by the algorithm of the HTML standard; an item within itself is left out. */
+/** The items of a page's microdata, by the algorithm of the HTML standard; an item inside itself is left out. */
 export function readMicrodataItems(
-  marks: PageMarks,
+  marks: MarkupIndex,
   { name, hasStrays }: MicrodataOptions = { name: nameOf, hasStrays: true },
 ): ReadItems {
   const reader = new MicrodataReader(marks, name);
@@ -35,13 +35,13 @@ export function readMicrodataItems(
 
 class MicrodataReader {
   readonly graph = new ItemGraph('microdata');
-  readonly #marks: PageMarks;
+  readonly #marks: MarkupIndex;
   readonly #name: (address: string) => string;
-  /** Items of the page that are in the graph. */
+  /** Nodes of items that are in the graph already. */
   readonly #read = new Set<number>();
   #steps = 0;
 
-  constructor(marks: PageMarks, name: (address: string) => string) {
+  constructor(marks: MarkupIndex, name: (address: string) => string) {
     this.#marks = marks;
     this.#name = name;
   }
@@ -53,7 +53,7 @@ class MicrodataReader {
     if (item !== null) this.graph.addRoot(item);
   }
 
-  /** Items with a type that stand in no item and that none has led to. */
+  /** Reads typed items that are a property of no item. */
   readStrays(): void {
     const { tree, microdata } = this.#marks;
     let past = 0;
@@ -71,7 +71,7 @@ class MicrodataReader {
     this.#read.add(node);
     // The same id on two elements does not make one item of them in microdata; the view merges them.
     const id = tree.attribute(node, ITEMID);
-    const own = this.graph.own(id === null || id.trim() === '' ? null : absolute(base, id));
+    const own = this.graph.own(id === null || id.trim() === '' ? null : absoluteUrl(base, id));
     if (own === null) return null;
     for (const type of words(tree.attribute(node, ITEMTYPE))) {
       const name = this.#name(type);
@@ -127,7 +127,7 @@ class MicrodataReader {
       }
       return this.#item(node, [...around, node]);
     }
-    return carriedValue(new TreeElement(tree, node), base) ?? dataText(tree, node, LIMITS.itemValueChars);
+    return attributeValue(new TreeElement(tree, node), base) ?? dataText(tree, node, LIMITS.itemValueChars);
   }
 }
 

@@ -1,18 +1,162 @@
-import { LIMITS } from '../limits.ts';
-import { TreeElement } from './data-element.ts';
+import type { BaseUrl } from '../html/base-url.ts';
+import { LIMITS } from '../html/limits.ts';
+import { TAG } from '../html/tag.ts';
+import { cut, words } from '../html/white-space.ts';
+import { type DataElement, TreeElement } from './data-element.ts';
 import { dataText } from './element-text.ts';
-import type { ReadItems } from './item.ts';
-import type { PageMarks } from './page-marks.ts';
-import { RdfaGraph } from './rdfa-graph.ts';
-import { nameOf } from './vocabulary.ts';
+import { type DataItem, ItemGraph, type ItemValue, isItem, type ReadItems, type TextSlot } from './item.ts';
+import { absoluteUrl, type MarkupIndex } from './markup-index.ts';
+import { KNOWN_PREFIXES, nameOf } from './vocabulary.ts';
 
-/** The things of a page's RDFa; `typeName` says what the type with an address is called. */
+const MOST_PREFIXES = 200;
+
+/** Evaluation context of an element: vocabulary, prefixes, and the item that properties describe. */
+interface Scope {
+  readonly vocab: string;
+  readonly prefixes: ReadonlyMap<string, string>;
+  readonly subject: DataItem | null;
+}
+
+/**
+ * The items of RDFa Lite, with `about` and `content` in addition, read element by element. Properties outside of any
+ * item (such as Open Graph tags) are ignored, and a URL on an element without a property does not change the item that
+ * inner properties describe.
+ */
+export class RdfaGraph {
+  readonly items = new ItemGraph('rdfa');
+  readonly #typeName: (address: string) => string;
+  readonly #scopes: Scope[] = [{ vocab: '', prefixes: KNOWN_PREFIXES, subject: null }];
+
+  /** `typeName` gives the name of a type from its URL. */
+  constructor(typeName: (address: string) => string) {
+    this.#typeName = typeName;
+  }
+
+  /** True when properties here describe an item. */
+  get hasSubject(): boolean {
+    return (this.#scopes.at(-1) as Scope).subject !== null;
+  }
+
+  /** Enters an element; every `enter` needs its `leave`. A returned slot is to be filled with the text of the element. */
+  enter(element: DataElement, base: BaseUrl): TextSlot | null {
+    const outer = this.#scopes.at(-1) as Scope;
+    const vocab = element.attribute('vocab')?.trim() ?? outer.vocab;
+    const prefixes = withPrefixes(outer.prefixes, element.attribute('prefix'));
+    const scope = { vocab, prefixes };
+    const about = element.attribute('about');
+    const properties = words(element.attribute('property')).map((name) => nameOf(addressOf(name, scope)));
+    const types = words(element.attribute('typeof')).map((name) => this.#typeName(addressOf(name, scope)));
+    const described = about === null ? outer.subject : this.items.item(idOf(base, about, scope));
+    let subject = described;
+    let slot: TextSlot | null = null;
+    if (types.length > 0) {
+      const target = about ?? targetOf(element);
+      const item = this.items.item(target === null ? null : idOf(base, target, scope));
+      if (item !== null) {
+        for (const type of types) if (!item.types.includes(type)) item.types.push(type);
+        const owner = about === null ? outer.subject : null;
+        if (owner !== null && properties.length > 0) this.#add(owner, properties, item);
+        else this.items.addRoot(item);
+        subject = item;
+      }
+    } else if (properties.length > 0) {
+      if (described !== null) {
+        const value = this.#carried(element, base, scope);
+        if (value === null) slot = this.items.awaitText(described, properties.map(cutName));
+        else this.#add(described, properties, value);
+      }
+    } else {
+      const resource = element.attribute('resource');
+      if (resource !== null) subject = this.items.item(idOf(base, resource, scope));
+    }
+    if (subject !== null && subject !== outer.subject && types.length === 0) this.items.addRoot(subject);
+    this.#scopes.push({ ...scope, subject });
+    return slot;
+  }
+
+  leave(): void {
+    if (this.#scopes.length > 1) this.#scopes.pop();
+  }
+
+  /** Returns the roots: items that are no value of another item and have at least one property. */
+  finish(): readonly DataItem[] {
+    const roots = this.items.finish();
+    const held = new Set<ItemValue>();
+    for (const root of roots) {
+      for (const values of root.properties.values()) {
+        for (const value of values) if (isItem(value) && value !== root) held.add(value);
+      }
+    }
+    const free = roots.filter((root) => !held.has(root));
+    return (free.length > 0 ? free : roots).filter(({ properties }) => properties.size > 0);
+  }
+
+  #add(owner: DataItem, names: readonly string[], value: ItemValue): void {
+    for (const name of names) this.items.add(owner, cutName(name), value);
+  }
+
+  /** The value written in an attribute; null when the text of the element is the value. */
+  #carried(element: DataElement, base: BaseUrl, scope: Pick<Scope, 'prefixes'>): ItemValue | null {
+    const content = element.attribute('content');
+    if (content !== null) return cut(content, LIMITS.itemValueChars);
+    const target = targetOf(element);
+    if (target !== null) {
+      const id = idOf(base, target, scope);
+      return (id === null ? null : this.items.item(id)) ?? absoluteUrl(base, target);
+    }
+    const { tag } = element;
+    const written =
+      tag === TAG.time ? element.attribute('datetime') : tag === TAG.data ? element.attribute('value') : null;
+    return written === null ? null : cut(written, LIMITS.itemValueChars);
+  }
+}
+
+const cutName = (name: string): string => cut(name, LIMITS.wordsChars);
+
+/** The URL of a link or resource element. */
+function targetOf(element: DataElement): string | null {
+  return element.attribute('resource') ?? element.attribute('href') ?? element.attribute('src');
+}
+
+function withPrefixes(
+  outer: ReadonlyMap<string, string>,
+  written: string | null,
+): ReadonlyMap<string, string> {
+  if (written === null) return outer;
+  const own = new Map(outer);
+  const parts = written.trim().split(/\s+/);
+  for (let at = 0; at + 1 < parts.length && own.size < MOST_PREFIXES; at += 2) {
+    const [prefix, address] = [parts[at] as string, parts[at + 1] as string];
+    if (prefix.endsWith(':')) own.set(prefix.slice(0, -1).toLowerCase(), address);
+  }
+  return own;
+}
+
+function addressOf(name: string, { vocab, prefixes }: Pick<Scope, 'vocab' | 'prefixes'>): string {
+  const colon = name.indexOf(':');
+  if (colon < 0) return vocab + name;
+  const address = prefixes.get(name.slice(0, colon).toLowerCase());
+  return address === undefined || name.startsWith('//', colon + 1) ? name : address + name.slice(colon + 1);
+}
+
+/** The absolute URL as an id, also for fragments of the page; null for an empty one. `_:x` is a blank node, not a URL. */
+function idOf(base: BaseUrl, written: string, { prefixes }: Pick<Scope, 'prefixes'>): string | null {
+  const reference = written.trim();
+  if (reference === '') return null;
+  if (reference.startsWith('_:')) return cut(reference, LIMITS.urlChars);
+  if (reference.startsWith('#')) return cut(`${base.href.split('#', 1)[0]}${reference}`, LIMITS.urlChars);
+  if (reference.startsWith('[') && reference.endsWith(']'))
+    return nameOf(addressOf(reference.slice(1, -1), { vocab: '', prefixes }));
+  return absoluteUrl(base, reference);
+}
+
+/** The items of the RDFa of a page; `typeName` gives the name of a type from its URL. */
 export function readRdfaItems(
-  { rdfa, tree, base }: PageMarks,
+  { rdfa, tree, base }: MarkupIndex,
   typeName: (address: string) => string = nameOf,
 ): ReadItems {
   const graph = new RdfaGraph(typeName);
-  /** Where the elements around this place end. */
+  /** Ends of the entered elements. */
   const ends: number[] = [];
   for (const node of rdfa) {
     while (node >= (ends.at(-1) ?? tree.count)) {

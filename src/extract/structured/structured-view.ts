@@ -1,15 +1,14 @@
-import { readJsonLd } from '../json-ld.ts';
-import { LIMITS } from '../limits.ts';
-import { hashName } from '../name-table.ts';
+import { LIMITS } from '../html/limits.ts';
+import { hashName } from '../html/name-table.ts';
 import type { PageTree } from '../tree/page-tree.ts';
-import { type Breadcrumbs, readBreadcrumbs } from './breadcrumbs.ts';
 import { type HeadTags, readHeadTags } from './head-tags.ts';
 import type { DataItem } from './item.ts';
+import { readJsonLd } from './json-ld.ts';
 import { readJsonLdItems } from './json-ld-items.ts';
+import { indexMarkup, type MarkupIndex } from './markup-index.ts';
 import { type MergedItem, mergeItems } from './merge-items.ts';
 import { readMicrodataItems } from './microdata-items.ts';
-import { type PageMarks, readMarks } from './page-marks.ts';
-import { type Pagination, readPagination } from './pagination.ts';
+import { type Breadcrumbs, type Pagination, readBreadcrumbs, readPagination } from './navigation.ts';
 import { readRdfaItems } from './rdfa-items.ts';
 import { type PageFact, readPageFacts } from './view-facts.ts';
 
@@ -21,7 +20,7 @@ export interface StructuredOptions {
   readonly linkHeader?: string | null;
 }
 
-/** Something wrong with the structured data of a page, which was mended or left out. */
+/** A mistake in the structured data of a page that was repaired or left out. */
 export interface DataProblem {
   readonly source: 'json-ld' | 'page';
   readonly message: string;
@@ -29,7 +28,7 @@ export interface DataProblem {
 
 /** The structured data of a page before it is merged: what typed extraction reads. */
 export interface StructuredParts {
-  readonly marks: PageMarks;
+  readonly marks: MarkupIndex;
   readonly head: HeadTags;
   /** Of all syntaxes: JSON-LD, then microdata, then RDFa. */
   readonly roots: readonly DataItem[];
@@ -38,9 +37,9 @@ export interface StructuredParts {
   readonly isTruncated: boolean;
 }
 
-/** Everything a page says in a form made for machines, as one view that names the origin of every value. */
+/** All structured data of a page in one view that names the origin of every value. */
 export interface StructuredView {
-  /** What head and structured data say of the page itself; null where nothing does. */
+  /** Facts about the page from its head and its structured data; null when no source has one. */
   readonly page: Readonly<Record<PageFact['name'], Omit<PageFact, 'name'> | null>>;
   readonly items: readonly MergedItem[];
   readonly breadcrumbs: Breadcrumbs | null;
@@ -51,11 +50,11 @@ export interface StructuredView {
   readonly twitter: Readonly<Record<string, string>>;
   readonly dublinCore: Readonly<Record<string, readonly string[]>>;
   readonly problems: readonly DataProblem[];
-  /** A limit cut something off. */
+  /** True when a limit dropped data. */
   readonly isTruncated: boolean;
 }
 
-/** Pure, bounded, and without a way to fail. `url` is where the page came from, after redirects. */
+/** Pure and bounded; never throws. `url` is the URL of the response, after redirects. */
 export function structuredView(tree: PageTree, url: string, options: StructuredOptions = {}): StructuredView {
   return viewOf(readStructured(tree, url, options));
 }
@@ -65,7 +64,7 @@ export function readStructured(
   url: string,
   options: StructuredOptions = {},
 ): StructuredParts {
-  const marks = readMarks(tree, url);
+  const marks = indexMarkup(tree, url);
   const head = readHeadTags(marks, options.linkHeader ?? null);
   const { documents, problems, isTruncated } = readBlocks(marks);
   const all = [readJsonLdItems(documents, marks.base), readMicrodataItems(marks), readRdfaItems(marks)];
@@ -98,7 +97,7 @@ export function viewOf(parts: StructuredParts): StructuredView {
   };
 }
 
-function readBlocks({ tree, scripts }: PageMarks): {
+function readBlocks({ tree, scripts }: MarkupIndex): {
   documents: object[];
   problems: DataProblem[];
   isTruncated: boolean;

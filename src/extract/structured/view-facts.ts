@@ -1,10 +1,9 @@
-import { LIMITS } from '../limits.ts';
-import { hashName } from '../name-table.ts';
-import { TAG } from '../tag.ts';
-import { collapse, decodeText } from '../white-space.ts';
-import type { DataItem, ItemSource } from './item.ts';
-import { addresses, itemsOfType, label, labels, textValue } from './item-values.ts';
-import { absolute } from './page-marks.ts';
+import { LIMITS } from '../html/limits.ts';
+import { hashName } from '../html/name-table.ts';
+import { TAG } from '../html/tag.ts';
+import { collapse, decodeEntities } from '../html/white-space.ts';
+import { addresses, type DataItem, type ItemSource, itemsOfType, label, labels, textValue } from './item.ts';
+import { absoluteUrl } from './markup-index.ts';
 import type { StructuredParts } from './structured-view.ts';
 
 export type FactSource = ItemSource | 'open-graph' | 'twitter' | 'dublin-core' | 'meta' | 'link' | 'markup';
@@ -26,7 +25,7 @@ export interface PageFact {
   readonly name: (typeof FACT_NAMES)[number];
   /** As written, with entities decoded; addresses absolute. */
   readonly value: string;
-  /** Every source that says so, the most trusted first. */
+  /** Every source with this value, the most trusted first. */
   readonly from: readonly FactSource[];
 }
 
@@ -36,7 +35,7 @@ const LANG = hashName('lang');
 /** Types of schema.org that are the page or what the page is about. */
 const MAIN = /(?:Article|Posting|Page|Product|Recipe|Event|Report)$/;
 
-/** What the page says of itself; the first source in trust order gives the value. */
+/** Facts about the page; the most trusted source gives the value. */
 export function readPageFacts(
   parts: Pick<StructuredParts, 'roots' | 'head' | 'marks'>,
 ): Record<PageFact['name'], Omit<PageFact, 'name'> | null> {
@@ -47,7 +46,7 @@ export function readPageFacts(
   const twitter = (name: string): Said => ['twitter', head.twitter.get(name)];
   const dublin = (name: string): Said => ['dublin-core', head.dublinCore.get(name)?.[0]];
   const meta = (name: string): Said => ['meta', head.named.get(name)];
-  const address = ([from, value]: Said): Said => [from, value ? absolute(marks.base, value) : null];
+  const address = ([from, value]: Said): Said => [from, value ? absoluteUrl(marks.base, value) : null];
   const [site] = itemsOfType(roots, (type) => type === 'WebSite');
   return {
     title: fact([
@@ -116,7 +115,7 @@ export function readPageFacts(
   };
 }
 
-/** The thing the page is about: what `WebPage` calls its main entity, else the first thing of a fitting type. */
+/** The item the page is about: the main entity of its `WebPage`, else the first item of a fitting type. */
 export function mainItem(roots: readonly DataItem[]): DataItem | null {
   const found = itemsOfType(roots, (type) => MAIN.test(type));
   return found.find(({ types }) => !types.some((type) => type.endsWith('Page'))) ?? found[0] ?? null;
@@ -131,7 +130,7 @@ function pageLanguage({ marks: { tree } }: Pick<StructuredParts, 'marks'>): stri
 
 function fact(said: readonly Said[]): Omit<PageFact, 'name'> | null {
   const known = said.flatMap(([from, value]) => {
-    const text = value ? collapse(decodeText(value), LIMITS.metaChars) : '';
+    const text = value ? collapse(decodeEntities(value), LIMITS.metaChars) : '';
     return text === '' ? [] : [{ from, text }];
   });
   const [first] = known;

@@ -1,7 +1,7 @@
 const SCHEMA = /^https?:\/\/(?:www\.)?schema\.org\/(?:#)?/i;
 const OLD_SCHEMA = /^https?:\/\/(?:www\.)?data-vocabulary\.org\/(?:#)?/i;
 
-/** The prefixes RDFa knows without being told, as far as web pages use them. */
+/** Prefixes of the RDFa initial context that web pages use. */
 export const KNOWN_PREFIXES: ReadonlyMap<string, string> = new Map([
   ['schema', 'https://schema.org/'],
   ['og', 'http://ogp.me/ns#'],
@@ -21,13 +21,13 @@ export const KNOWN_PREFIXES: ReadonlyMap<string, string> = new Map([
   ['cc', 'http://creativecommons.org/ns#'],
 ]);
 
-/** The name a type or property goes by here: short for schema.org, the address for everything else. */
+/** The name of a type or property: short for schema.org, the URL for all others. */
 export function nameOf(address: string): string {
   const short = address.replace(SCHEMA, '').replace(OLD_SCHEMA, '');
   return short === '' ? address : short;
 }
 
-/** Properties of schema.org whose values are addresses, so that relative ones mean something. */
+/** Properties of schema.org whose values are URLs and may be relative. */
 const URL_PROPERTIES: ReadonlySet<string> = new Set([
   'url',
   'image',

@@ -1,4 +1,4 @@
-import { TAG, TAG_NAMES, type TagName } from '../tag.ts';
+import { TAG, TAG_NAMES, type TagName } from '../html/tag.ts';
 
 /** By tag, 1 for those in the list. */
 function flags(...names: readonly TagName[]): Uint8Array {
@@ -7,7 +7,7 @@ function flags(...names: readonly TagName[]): Uint8Array {
   return set;
 }
 
-/** What the HTML standard calls special, as far as the list of tags goes: end tags of other elements never end these. */
+/** The "special" elements of the HTML standard: end tags of other elements never close them. */
 export const SPECIAL = flags(
   ...(TAG_NAMES.filter(
     (name) =>
@@ -17,7 +17,7 @@ export const SPECIAL = flags(
       ),
   ) as TagName[]),
 );
-/** No end tag reaches beyond these, unless it is the end of a part of a table. */
+/** The "scope" of the HTML standard: no end tag closes an element outside of these, except those of table parts. */
 export const SCOPE = flags(
   'table',
   'td',
@@ -29,9 +29,9 @@ export const SCOPE = flags(
   'object',
   'foreignobject',
 );
-/** Tags whose end reaches out of a cell. */
+/** Tags whose end tag closes an open cell. */
 export const TABLE_PART = flags('table', 'thead', 'tbody', 'tfoot', 'tr', 'td', 'th', 'caption', 'colgroup');
-/** What may stand in a head; everything else ends it. */
+/** Elements allowed in `head`; any other start tag closes it. */
 export const HEAD_CONTENT = flags(
   'base',
   'basefont',
@@ -44,7 +44,7 @@ export const HEAD_CONTENT = flags(
   'template',
   'noframes',
 );
-/** Its start ends an open paragraph. */
+/** Start tags that close an open paragraph. */
 export const ENDS_PARAGRAPH = flags(
   'address',
   'article',
@@ -86,12 +86,12 @@ export const ENDS_PARAGRAPH = flags(
   'xmp',
 );
 
-/** For a start tag: which open elements it ends, and where the search for them stops. */
+/** For a start tag: the open elements it closes, and where the search for them stops. */
 export interface Implied {
-  /** The innermost of these is ended, with all inside. */
+  /** The innermost of these is closed, with everything inside. */
   readonly ends: Uint8Array;
   readonly stops: Uint8Array;
-  /** Ends what is inside the found element, not the element itself. */
+  /** Closes the content of the found element, not the element itself. */
   readonly isInside: boolean;
 }
 
@@ -126,7 +126,7 @@ const TERM_STOPS = flags('dl', 'ul', 'ol', 'table', 'td', 'th', 'section', 'arti
 const HEADING_STOPS = SPECIAL.map((isSpecial, tag) => (tag >= TAG.h1 && tag <= TAG.h6 ? 0 : isSpecial));
 const RULES = rules();
 
-/** By tag, beside the paragraph. */
+/** By tag, in addition to `ENDS_PARAGRAPH`. */
 export const IMPLIED: readonly (Implied | undefined)[] = TAG_NAMES.map((name) => RULES[name as TagName]);
 
 function rules(): Partial<Record<TagName, Implied>> {
@@ -176,5 +176,5 @@ function rules(): Partial<Record<TagName, Implied>> {
   };
 }
 
-/** What ends the paragraph: searched up to here. */
-export const PARAGRAPH: Implied = { ends: flags('p'), stops: PARAGRAPH_STOPS, isInside: false };
+/** Closes a paragraph, searched up to `PARAGRAPH_STOPS`. */
+export const PARAGRAPH_END: Implied = { ends: flags('p'), stops: PARAGRAPH_STOPS, isInside: false };

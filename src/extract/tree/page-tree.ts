@@ -1,6 +1,15 @@
 import { decodeHTML, decodeHTMLAttribute } from 'entities/decode';
-import { hashName } from '../name-table.ts';
-import { TAG_NAMES } from '../tag.ts';
+import { hashName } from '../html/name-table.ts';
+import { TAG_NAMES } from '../html/tag.ts';
+
+/** Limits of a tree. A larger page is cut there, always at the same position, and reported as truncated. */
+export const TREE_LIMITS = {
+  /** Elements and texts. */
+  nodes: 400_000,
+  attributes: 800_000,
+  /** Deeper elements are left out; their texts belong to the last one that is not. */
+  depth: 256,
+} as const;
 
 /** The tag of a text. Element tags are those of `TAG`, 0 for names that are not in that list. */
 export const TEXT = 255;
@@ -22,9 +31,9 @@ export interface TreeColumns {
 }
 
 /**
- * A page as a tree of numbers. Nodes are counted in the order they stand, so the content of node `n` is exactly the nodes
+ * A page as a tree of numbers. Nodes are numbered in document order, so the content of node `n` is exactly the nodes
  * from `n + 1` up to `ends[n]`, and one loop over a range visits a subtree: nothing here needs recursion.
- * Node 0 is the page itself. Strings are cut from the page only when somebody asks for them.
+ * Node 0 is the page itself. Strings are sliced from the page when they are asked for.
  */
 export class PageTree {
   readonly html: string;
@@ -41,7 +50,7 @@ export class PageTree {
   /** Where in the page a text, or the name of an element, starts and stops. */
   readonly starts: Int32Array;
   readonly stops: Int32Array;
-  /** A limit cut something off. */
+  /** True when a limit cut the page. */
   readonly isTruncated: boolean;
   readonly #firstAttributes: Int32Array;
   readonly #attributes: Int32Array;
@@ -98,7 +107,7 @@ export class PageTree {
     return (this.#firstAttributes[node] as number) < (this.#firstAttributes[node + 1] as number);
   }
 
-  /** All attributes with their names in lower case; of two with one name the first counts. */
+  /** All attributes with their names in lower case; the first of a repeated name counts. */
   attributes(node: number): Map<string, string> {
     const found = new Map<string, string>();
     const end = this.#firstAttributes[node + 1] as number;
@@ -122,7 +131,7 @@ export class PageTree {
     return node + 1 < (this.ends[node] as number) ? node + 1 : -1;
   }
 
-  /** All text inside a node as it stands, up to `limit` characters. */
+  /** All text inside a node, white space included, up to `limit` characters. */
   textOf(node: number, limit: number): string {
     let text = '';
     const end = this.isText(node) ? node + 1 : (this.ends[node] as number);

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { PageTree } from './page-tree.ts';
+import { type PageTree, TREE_LIMITS } from './page-tree.ts';
 import { buildTree } from './tree-builder.ts';
-import { TREE_LIMITS } from './tree-limits.ts';
 
 /** The tree as nested names, texts quoted. */
 function outline(tree: PageTree): string {

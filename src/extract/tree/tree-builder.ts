@@ -1,33 +1,32 @@
-import { foldName } from '../name-table.ts';
-import { HtmlScanner, type ScanHandler } from '../scanner.ts';
-import { BLOCK, BORDER, TAG, TAG_FLAGS, VOID } from '../tag.ts';
+import { foldName } from '../html/name-table.ts';
+import { HtmlScanner, type ScanHandler } from '../html/scanner.ts';
+import { BLOCK, BORDER, TAG, TAG_FLAGS, VOID } from '../html/tag.ts';
 import {
   ENDS_PARAGRAPH,
   HEAD_CONTENT,
   IMPLIED,
   type Implied,
-  PARAGRAPH,
+  PARAGRAPH_END,
   SCOPE,
   SPECIAL,
   TABLE_PART,
 } from './nesting.ts';
-import { ATTRIBUTE_SLOTS, PageTree, RAW_TEXT, TEXT, type TreeColumns } from './page-tree.ts';
-import { TREE_LIMITS } from './tree-limits.ts';
+import { ATTRIBUTE_SLOTS, PageTree, RAW_TEXT, TEXT, TREE_LIMITS, type TreeColumns } from './page-tree.ts';
 
 const { depth: MOST_DEPTH, nodes: MOST_NODES, attributes: MOST_ATTRIBUTES } = TREE_LIMITS;
 const SVG = TAG.svg;
 const MATH = TAG.math;
 const BUCKETS = 256;
-/** Raw elements whose entities count. */
+/** Raw elements whose entities are decoded. */
 const TITLE = TAG.title;
 const TEXTAREA = TAG.textarea;
 const CHARS_PER_NODE = 24;
 const CHARS_PER_ATTRIBUTE = 40;
 
-// One page at a time per thread: its buffers are used again for the next one.
+// One page at a time per thread: the buffers are reused for the next page.
 const scanner = new HtmlScanner();
 
-/** The tree of a page: linear in its size, bounded by `TREE_LIMITS`, and without a way to fail. */
+/** Builds the tree of a page: linear in its size, bounded by `TREE_LIMITS`; it never throws. */
 export function buildTree(html: string): PageTree {
   const builder = new TreeBuilder(scanner, html);
   scanner.scan(html, builder);
@@ -59,7 +58,7 @@ class TreeBuilder implements ScanHandler {
   #beyond = 0;
   #hasBody = false;
   #hasHtml = false;
-  /** White space here separates nothing: a block has just started or ended. */
+  /** True right after the start or end of a block, where white space separates no words. */
   #isAtEdge = true;
   #isTruncated = false;
 
@@ -79,8 +78,8 @@ class TreeBuilder implements ScanHandler {
   }
 
   /**
-   * Also true in a `noscript`: browsers with scripts look for nothing there but its end, so a frame or a style that is
-   * never closed must not swallow the page.
+   * Also true in a `noscript`: browsers with scripts search it only for its end tag, so a frame or a style that is never
+   * closed must not swallow the page.
    */
   get isForeign(): boolean {
     return this.#isForeign || this.#openNoscripts > 0;
@@ -94,7 +93,7 @@ class TreeBuilder implements ScanHandler {
 
   rawText(tag: number, start: number, end: number): void {
     this.#addText(tag === TITLE || tag === TEXTAREA ? TEXT : RAW_TEXT, start, end);
-    // The scanner says nothing of the end tag before it comes, so the text is inside the raw element here.
+    // The scanner reports the end tag after the text, so the raw element is still open here.
   }
 
   open(tag: number, hash: number, isSelfClosing: boolean): void {
@@ -102,7 +101,7 @@ class TreeBuilder implements ScanHandler {
     const flags = TAG_FLAGS[tag] as number;
     if (!this.#isForeign && this.#beyond === 0) {
       if (this.#tags[this.#stack[this.#top] as number] === TAG.head && HEAD_CONTENT[tag] === 0) this.#pop();
-      if (this.#openParagraphs > 0 && ENDS_PARAGRAPH[tag] === 1) this.#endImplied(PARAGRAPH);
+      if (this.#openParagraphs > 0 && ENDS_PARAGRAPH[tag] === 1) this.#endImplied(PARAGRAPH_END);
       const implied = IMPLIED[tag];
       if (implied !== undefined) this.#endImplied(implied);
     }
@@ -128,7 +127,7 @@ class TreeBuilder implements ScanHandler {
 
   close(tag: number, hash: number): void {
     if (((TAG_FLAGS[tag] as number) & BLOCK) !== 0) this.#isAtEdge = true;
-    // What follows the end of the body is still shown inside it.
+    // Browsers render content after the end tag of the body inside the body.
     if (tag === TAG.body || tag === TAG.html) return;
     if (this.#beyond > 0) {
       this.#beyond--;
@@ -170,7 +169,7 @@ class TreeBuilder implements ScanHandler {
     if (tag === TAG.body) {
       if (this.#hasBody) return true;
       this.#hasBody = true;
-      // Whatever a broken head left open ends here.
+      // Elements that a broken head left open end here.
       while (this.#top > 0 && this.#tags[this.#stack[this.#top] as number] !== TAG.html) this.#pop();
       this.#beyond = 0;
     } else if (tag === TAG.html) {
@@ -311,4 +310,15 @@ class TreeBuilder implements ScanHandler {
 function isBlank(codes: Uint16Array, start: number, end: number): boolean {
   for (let at = start; at < end; at++) if ((codes[at] as number) > 32) return false;
   return true;
+}
+
+let last: WeakRef<PageTree> | null = null;
+
+/** The tree of a page. Consecutive calls for one page share a tree while it is in memory: trees are immutable. */
+export function treeOf(html: string): PageTree {
+  const known = last?.deref();
+  if (known !== undefined && known.html === html) return known;
+  const tree = buildTree(html);
+  last = new WeakRef(tree);
+  return tree;
 }

@@ -1,19 +1,18 @@
+import { elementText } from '../structured/element-text.ts';
 import {
   type StateObject,
   searchState,
   stateList,
+  stateScalarText,
   stateText,
   stateValue,
-  textOf,
-} from '../embedded/state-search.ts';
-import { elementText } from '../structured/element-text.ts';
-import { addresses, itemValue, labels, textValue } from '../structured/item-values.ts';
-import type { Draft } from './draft.ts';
-import type { Evidence } from './evidence.ts';
+} from '../structured/embedded/state-search.ts';
+import { addresses, itemValue, labels, textValue } from '../structured/item.ts';
+import { type Draft, defineType } from './draft.ts';
+import type { TypedEvidence } from './evidence.ts';
 import { field } from './field.ts';
 import { aboutItems, keywordsOf } from './item-reading.ts';
-import { picturesIn } from './pictures.ts';
-import { defineType } from './type-spec.ts';
+import { picturesIn } from './markup.ts';
 
 const FIELDS = {
   title: field('text', 'The headline.'),
@@ -86,7 +85,7 @@ export const article = defineType({
   },
 });
 
-function readHead(evidence: Evidence, draft: Draft<ArticleFields>): void {
+function readHead(evidence: TypedEvidence, draft: Draft<ArticleFields>): void {
   const { head } = evidence.parts;
   draft.give('title', evidence.withoutSite(evidence.openGraph('title')), 'open-graph', 0.75);
   draft.give('publishedAt', evidence.openGraph('article:published_time'), 'open-graph');
@@ -129,14 +128,14 @@ const DATES = [
   'firstPublished',
 ];
 
-function readState(evidence: Evidence, draft: Draft<ArticleFields>): void {
+function readState(evidence: TypedEvidence, draft: Draft<ArticleFields>): void {
   if (draft.has('title') && draft.has('body')) return;
   const heading = evidence.markup.text(evidence.markup.heading)?.toLowerCase() ?? null;
   const match = searchState(evidence.states, (object) => {
     const title = stateText(object, ...KEYS);
     if (title === null || stateText(object, ...DATES) === null || stateText(object, ...BODIES) === null)
       return 0;
-    return textOf(title)?.toLowerCase().trim() === heading ? 3 : 1;
+    return stateScalarText(title)?.toLowerCase().trim() === heading ? 3 : 1;
   });
   if (match === null) return;
   const { object } = match;
@@ -165,10 +164,10 @@ function readState(evidence: Evidence, draft: Draft<ArticleFields>): void {
 function namesIn(object: StateObject, ...keys: readonly string[]): string[] {
   const list = stateList(object, ...keys);
   const all = list.length > 0 ? list : [stateValue(object, ...keys)];
-  return all.flatMap((entry) => textOf(entry) ?? []);
+  return all.flatMap((entry) => stateScalarText(entry) ?? []);
 }
 
-function readMarkup(evidence: Evidence, draft: Draft<ArticleFields>): void {
+function readMarkup(evidence: TypedEvidence, draft: Draft<ArticleFields>): void {
   const { markup } = evidence;
   const { tree } = markup;
   const [element] = markup.tagged('article');
@@ -186,7 +185,7 @@ function readMarkup(evidence: Evidence, draft: Draft<ArticleFields>): void {
   if (updated >= 0) draft.give('modifiedAt', written[updated], 'markup', 0.7);
   if (!draft.has('publishedAt')) draft.give('publishedAt', datedText(evidence), 'text', 0.4);
   const text = markup.firstNamed(TEXT) ?? element ?? null;
-  // Finding the content costs more than all the rest, so nobody looks for what is known.
+  // Finding the main content is the most expensive step, so it is skipped when the text is known.
   if (!draft.has('body')) draft.give('body', bodyOf(evidence, draft, element ?? null), 'markup', 0.65);
   if (text !== null) draft.give('images', picturesIn(markup, text), 'markup', 0.5);
   const tagBox = markup.firstNamed(TAGS);
@@ -204,16 +203,16 @@ function readMarkup(evidence: Evidence, draft: Draft<ArticleFields>): void {
   if (trail !== null) draft.give('breadcrumbs', trail.crumbs, trail.from);
 }
 
-/** Lines at the start of a text that may be its title, its author or its date. */
+/** Lines at the start of a text that may repeat title, author or date. */
 const HEAD_LINES = 6;
-/** In fewer words there is too little to tell content from what surrounds it. */
+/** With fewer words the content model has too little to decide on. */
 const FEW_WORDS = 100;
 
 /**
- * The main content without the title and the names that stand above it and have fields of their own. Of a short text, what
- * stands in the element that its author calls so.
+ * The main content without title and byline, which have fields of their own. For short texts, the element that its class
+ * names as the body.
  */
-function bodyOf(evidence: Evidence, draft: Draft<ArticleFields>, element: number | null): string | null {
+function bodyOf(evidence: TypedEvidence, draft: Draft<ArticleFields>, element: number | null): string | null {
   const { markup } = evidence;
   const named = markup.text(markup.firstNamed(TEXT), BODY_CHARS);
   if (named !== null && named.split(' ', FEW_WORDS).length < FEW_WORDS) return named;
@@ -227,7 +226,7 @@ function bodyOf(evidence: Evidence, draft: Draft<ArticleFields>, element: number
   return text || named || markup.text(element, BODY_CHARS);
 }
 
-function authorsIn({ markup }: Evidence, around: number): string[] {
+function authorsIn({ markup }: TypedEvidence, around: number): string[] {
   const byRelation = markup
     .tagged('a', around)
     .filter((node) => /\bauthor\b/.test(markup.attribute(node, 'rel') ?? ''));
@@ -237,7 +236,7 @@ function authorsIn({ markup }: Evidence, around: number): string[] {
     .filter((name) => name !== '' && name.length < 80);
 }
 
-function datedText({ markup }: Evidence): string | null {
+function datedText({ markup }: TypedEvidence): string | null {
   const text = markup.textNamed(DATED, 80);
   return text === null || !/\d/.test(text)
     ? null

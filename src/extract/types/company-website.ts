@@ -1,12 +1,10 @@
 import { elementText } from '../structured/element-text.ts';
-import { addresses, itemValue, label, textValue } from '../structured/item-values.ts';
-import { contactOf } from './contact.ts';
-import type { Draft } from './draft.ts';
-import type { Evidence } from './evidence.ts';
+import { addresses, itemValue, label, textValue } from '../structured/item.ts';
+import { type Draft, defineType } from './draft.ts';
+import type { TypedEvidence } from './evidence.ts';
 import { field } from './field.ts';
-import { choosePerSource, placeOf } from './item-reading.ts';
-import { employeesOf, organizationItems } from './organization.ts';
-import { defineType } from './type-spec.ts';
+import { choosePerSource, placeOfItem } from './item-reading.ts';
+import { contactOf, employeesOf, organizationItems } from './organization.ts';
 
 const FIELDS = {
   companyName: field('text', 'What the company is called.'),
@@ -58,7 +56,7 @@ export const companyWebsite = defineType({
       draft.give('description', textValue(item, 'description', 'slogan'), source);
       draft.give('industry', label(item, 'industry', 'knowsAbout', 'naics'), source);
       draft.give('employeeCountRange', employeesOf(item), source);
-      draft.give('headquarters', placeOf(item, 'address', 'location'), source);
+      draft.give('headquarters', placeOfItem(item, 'address', 'location'), source);
       draft.give('contactEmail', textValue(item, 'email') ?? textValue(contact, 'email'), source);
       draft.give('contactPhone', textValue(item, 'telephone') ?? textValue(contact, 'telephone'), source);
       draft.give('foundedYear', textValue(item, 'foundingDate')?.slice(0, 4), source);
@@ -76,7 +74,7 @@ export const companyWebsite = defineType({
   },
 });
 
-function readContact(evidence: Evidence, draft: Draft<typeof FIELDS>): void {
+function readContact(evidence: TypedEvidence, draft: Draft<typeof FIELDS>): void {
   const { markup } = evidence;
   const contact = contactOf(evidence);
   draft.give('contactEmail', contact.email, 'markup', 0.7);
@@ -99,7 +97,7 @@ function readContact(evidence: Evidence, draft: Draft<typeof FIELDS>): void {
   draft.give('url', evidence.url.protocol.startsWith('http') ? evidence.url.origin : null, 'url', 0.6);
 }
 
-function readText(evidence: Evidence, draft: Draft<typeof FIELDS>): void {
+function readText(evidence: TypedEvidence, draft: Draft<typeof FIELDS>): void {
   const { markup } = evidence;
   const text = elementText(markup.tree, 0, 30_000);
   const footer = markup.tagged('footer', 0, true).at(-1);

@@ -1,15 +1,16 @@
-import { cut } from '../white-space.ts';
+import { cut } from '../html/white-space.ts';
+import type { TypedEvidence } from './evidence.ts';
 import { type FieldSource, type Fields, SOURCES, type ValueOf } from './field.ts';
-import { READ, type ReadingContext } from './read-kind.ts';
+import { FIELD_READERS, type ReadingContext } from './read-kind.ts';
 
 export interface FieldOrigin {
   readonly source: FieldSource;
-  /** Between 0 and 1: how sure it is, not how good the page is. */
+  /** Probability that the value is right, between 0 and 1. */
   readonly confidence: number;
 }
 
-/** A value that was found and could not be read; the field goes on without it. */
-export interface FieldProblem {
+/** A value that was found but could not be parsed; it is ignored. */
+export interface TypedFieldProblem {
   readonly field: string;
   readonly source: FieldSource;
   readonly message: string;
@@ -20,10 +21,10 @@ interface Held extends FieldOrigin {
 }
 
 const MOST_PROBLEMS = 50;
-/** However many agree, nothing is certain. */
+/** Upper bound, however many sources agree. */
 const MOST_CONFIDENCE = 0.99;
 
-/** What a source is worth when nothing else is known. */
+/** Confidence of a value from one source alone. */
 export const TRUST: Readonly<Record<FieldSource, number>> = {
   'json-ld': 0.95,
   microdata: 0.93,
@@ -37,11 +38,11 @@ export const TRUST: Readonly<Record<FieldSource, number>> = {
 };
 
 /**
- * The fields of one thing while evidence comes in. The most trusted source of a field wins, the earlier of equals; other
- * sources that say the same make it surer.
+ * Collects candidate values for the fields of a record. The most trusted source of a field wins, the earlier of equals;
+ * other sources with the same value raise its confidence.
  */
 export class Draft<F extends Fields> {
-  readonly problems: FieldProblem[] = [];
+  readonly problems: TypedFieldProblem[] = [];
   readonly #fields: F;
   readonly #context: ReadingContext;
   readonly #held = new Map<keyof F, Held>();
@@ -51,11 +52,11 @@ export class Draft<F extends Fields> {
     this.#context = context;
   }
 
-  /** Takes what a source has written for a field. Null and nothing are no evidence; what cannot be read is a problem. */
+  /** Adds a raw value of a source for a field. Null and empty values are ignored; values that cannot be parsed are problems. */
   give(name: keyof F & string, raw: unknown, source: FieldSource, confidence = TRUST[source]): void {
     if (isNothing(raw)) return;
     const field = this.#fields[name];
-    const value: unknown = field === undefined ? null : READ[field.kind](raw, this.#context);
+    const value: unknown = field === undefined ? null : FIELD_READERS[field.kind](raw, this.#context);
     if (value === null) {
       if (this.problems.length < MOST_PROBLEMS) {
         const kind = field?.kind ?? 'field';
@@ -103,7 +104,7 @@ function isNothing(raw: unknown): boolean {
   return typeof raw === 'object' && Object.keys(raw).length === 0;
 }
 
-/** A second witness halves at most the doubt that is left. */
+/** A second source at most halves the remaining doubt. */
 function together(confidence: number, support: number): number {
   return support === 0 ? confidence : Math.min(MOST_CONFIDENCE, 1 - (1 - confidence) * (1 - support / 2));
 }
@@ -117,4 +118,21 @@ const round = (confidence: number): number => Math.round(confidence * 100) / 100
 
 function shown(raw: unknown): string {
   return cut(typeof raw === 'string' ? raw.trim() : (JSON.stringify(raw) ?? ''), 80);
+}
+
+/** A kind of page that extraction knows. One file each; the registry lists them. */
+export interface TypeSpec<F extends Fields = Fields> {
+  readonly name: string;
+  readonly says: string;
+  /** Every field may be null. */
+  readonly fields: F;
+  /** Score for the page being of this type, between 0 and 1. Cheap: does not read all fields. */
+  weigh(evidence: TypedEvidence): number;
+  /** Adds values to the draft: from structured data, then embedded state, markup and text. */
+  read(evidence: TypedEvidence, draft: Draft<F>): void;
+}
+
+/** Types the fields for `read`, and erases them for the registry. */
+export function defineType<F extends Fields>(spec: TypeSpec<F>): TypeSpec {
+  return spec as unknown as TypeSpec;
 }

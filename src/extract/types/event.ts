@@ -1,10 +1,9 @@
-import { addresses, itemValue, itemValues, label, labels, textValue } from '../structured/item-values.ts';
-import type { Draft } from './draft.ts';
-import type { Evidence } from './evidence.ts';
+import { addresses, itemValue, itemValues, label, labels, textValue } from '../structured/item.ts';
+import { type Draft, defineType } from './draft.ts';
+import type { TypedEvidence } from './evidence.ts';
 import { field } from './field.ts';
-import { aboutItems, placeOf } from './item-reading.ts';
+import { aboutItems, placeOfItem } from './item-reading.ts';
 import { readPrice } from './read-kind.ts';
-import { defineType } from './type-spec.ts';
 
 const FIELDS = {
   name: field('text', 'What it is called.'),
@@ -74,7 +73,9 @@ export const event = defineType({
       draft.give('venue', textValue(place, 'name'), source);
       draft.give(
         'location',
-        place === null ? placeOf(item, 'location') : (placeOf(place, 'address') ?? textValue(place, 'name')),
+        place === null
+          ? placeOfItem(item, 'location')
+          : (placeOfItem(place, 'address') ?? textValue(place, 'name')),
         source,
       );
       draft.give('organizer', label(item, 'organizer'), source);
@@ -98,7 +99,7 @@ export const event = defineType({
   },
 });
 
-function readMarkup(evidence: Evidence, draft: Draft<typeof FIELDS>): void {
+function readMarkup(evidence: TypedEvidence, draft: Draft<typeof FIELDS>): void {
   const { markup } = evidence;
   draft.give('startAt', evidence.openGraph('event:start_time'), 'open-graph');
   draft.give('endAt', evidence.openGraph('event:end_time'), 'open-graph');
@@ -135,7 +136,7 @@ function readMarkup(evidence: Evidence, draft: Draft<typeof FIELDS>): void {
 }
 
 /** Dates for machines stand in `datetime` or, in older pages, in `title`. */
-function titleOf({ markup }: Evidence, pattern: RegExp): string | null {
+function titleOf({ markup }: TypedEvidence, pattern: RegExp): string | null {
   const node = markup.firstNamed(pattern);
   if (node === null) return null;
   const [inner] = markup.tagged('time', node);

@@ -1,32 +1,31 @@
 import { extractContent } from '../content/extract-content.ts';
-import { type EmbeddedState, findEmbeddedState } from '../embedded/embedded-state.ts';
-import { hashName } from '../name-table.ts';
-import type { DataItem } from '../structured/item.ts';
-import { itemsOfType } from '../structured/item-values.ts';
+import { hashName } from '../html/name-table.ts';
+import { TAG } from '../html/tag.ts';
+import { type EmbeddedState, findEmbeddedState } from '../structured/embedded/embedded-state.ts';
+import { type DataItem, itemsOfType } from '../structured/item.ts';
 import { readStructured, type StructuredParts } from '../structured/structured-view.ts';
-import { TAG } from '../tag.ts';
 import type { PageTree } from '../tree/page-tree.ts';
 import { Markup } from './markup.ts';
 import type { ReadingContext } from './read-kind.ts';
 
-/** What a typed extraction needs of a page. */
+/** Input of a typed extraction. */
 export interface TypedPage {
   readonly tree: PageTree;
-  /** Where it came from, after redirects. */
+  /** The URL of the response, after redirects. */
   readonly url: string;
-  /** In milliseconds: what `yesterday` is counted from. */
+  /** In milliseconds; the reference of relative dates. */
   readonly fetchedAt: number;
   readonly linkHeader?: string | null;
-  /** If somebody has already read it. */
+  /** Structured data, when it has been read already. */
   readonly structured?: StructuredParts;
-  /** The text of the main content, if somebody has it or can share it. */
+  /** The text of the main content, when the caller shares it. */
   readonly contentText?: () => string;
 }
 
 const LANG = hashName('lang');
 
-/** All that speaks for values, read when it is first asked for and only once. */
-export class Evidence {
+/** The sources of values on a page, each read once, on first use. */
+export class TypedEvidence {
   readonly page: TypedPage;
   #parts: StructuredParts | null = null;
   #states: readonly EmbeddedState[] | null = null;
@@ -55,7 +54,7 @@ export class Evidence {
     return this.#markup;
   }
 
-  /** The text of what the page exists for. */
+  /** The text of the main content. */
   get contentText(): string {
     const { tree, url, contentText } = this.page;
     this.#contentText ??= contentText === undefined ? extractContent(tree, url).text : contentText();
@@ -67,7 +66,7 @@ export class Evidence {
     return this.#url;
   }
 
-  /** The address the page itself wants to be known by. */
+  /** The canonical URL of the page, else its URL. */
   get address(): string {
     return this.parts.head.links.canonical ?? this.openGraph('url') ?? this.page.url;
   }
@@ -97,17 +96,17 @@ export class Evidence {
     return this.parts.head.named.get(name) ?? null;
   }
 
-  /** Things of these types, of all syntaxes, those on top first. */
+  /** Items of these types, of all syntaxes, outer ones first. */
   items(isWanted: (type: string) => boolean): readonly DataItem[] {
     return itemsOfType(this.parts.roots, isWanted);
   }
 
-  /** Whether the page's maker says it runs on a system. */
+  /** True when the generator tag of the page names the system. */
   isMadeWith(system: RegExp): boolean {
     return system.test(this.meta('generator') ?? '');
   }
 
-  /** A title without the name of the site behind it, where the page's heading shows which part is which. */
+  /** A title without the name of the site, when the main heading shows which part that is. */
   withoutSite(title: string | null): string | null {
     const heading = this.markup.text(this.markup.heading);
     if (title === null || heading === null || title.length <= heading.length) return title;
@@ -115,7 +114,7 @@ export class Evidence {
     return /^\s*[|–—·»:-]\s/.test(rest) ? heading : title;
   }
 
-  /** The title of the window without what repeats on every page of the site. */
+  /** The `title` element without the name of the site. */
   get ownTitle(): string | null {
     const { title } = this.parts.head;
     if (title === null) return null;

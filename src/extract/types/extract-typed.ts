@@ -1,27 +1,26 @@
-import { Draft, type FieldOrigin, type FieldProblem } from './draft.ts';
-import { Evidence, type TypedPage } from './evidence.ts';
+import { Draft, type FieldOrigin, type TypedFieldProblem, type TypeSpec } from './draft.ts';
+import { TypedEvidence, type TypedPage } from './evidence.ts';
 import { TYPE_NAMES, TYPES, type TypeName } from './registry.ts';
-import type { TypeSpec } from './type-spec.ts';
 
 export interface TypedResult {
-  /** Null when `auto` found nothing that it would call by a name. */
+  /** Null when `auto` found no type. */
   readonly type: TypeName | null;
-  /** Every field of the type, null where the page does not say; null without a type. */
+  /** Every field of the type, null where the page has no value; null without a type. */
   readonly value: Readonly<Record<string, unknown>> | null;
   /** Source and confidence of every field that is not null. */
   readonly by: Readonly<Record<string, FieldOrigin>>;
-  /** Values that were found and could not be read. */
-  readonly problems: readonly FieldProblem[];
-  /** How much speaks for the type, between 0 and 1. */
+  /** Values that were found but could not be parsed. */
+  readonly problems: readonly TypedFieldProblem[];
+  /** Score of the type, between 0 and 1. */
   readonly confidence: number;
 }
 
-/** Below this, `auto` prefers to say nothing. */
+/** Lowest score for `auto` to choose a type. */
 const LEAST_EVIDENCE = 0.3;
 
-/** Reads a page as a thing of a type. Pure, bounded by the limits of tree, data and state, and without a way to fail. */
+/** Extracts a typed record from a page. Pure, bounded by the limits of tree, data and state; never throws. */
 export function extractTyped(page: TypedPage, type: TypeName | 'auto'): TypedResult {
-  const evidence = new Evidence(page);
+  const evidence = new TypedEvidence(page);
   const chosen = type === 'auto' ? likeliest(evidence) : type;
   if (chosen === null) return { type: null, value: null, by: {}, problems: [], confidence: 0 };
   const spec: TypeSpec = TYPES[chosen];
@@ -31,8 +30,8 @@ export function extractTyped(page: TypedPage, type: TypeName | 'auto'): TypedRes
   return { type: chosen, value, by, problems: draft.problems, confidence: spec.weigh(evidence) };
 }
 
-/** The type most speaks for, the first in the registry's order among equals; null when too little speaks for any. */
-function likeliest(evidence: Evidence): TypeName | null {
+/** The type with the highest score, the first of the registry among equals; null below the lowest score. */
+function likeliest(evidence: TypedEvidence): TypeName | null {
   let best: TypeName | null = null;
   let most = LEAST_EVIDENCE;
   for (const name of TYPE_NAMES) {

@@ -1,5 +1,5 @@
-import type { Availability } from '../normalize/availability.ts';
-import type { Crumb } from '../structured/breadcrumbs.ts';
+import type { Crumb } from '../structured/navigation.ts';
+import type { Availability } from '../values/availability.ts';
 
 /** Where a value came from, the most trusted first. */
 export const SOURCES = [
@@ -15,12 +15,12 @@ export const SOURCES = [
 ] as const;
 export type FieldSource = (typeof SOURCES)[number];
 
-export interface Place {
+export interface PlaceValue {
   readonly city: string | null;
   readonly region: string | null;
   /** ISO 3166. */
   readonly country: string | null;
-  /** All of it as written. */
+  /** The whole text as written. */
   readonly raw: string;
 }
 
@@ -28,11 +28,11 @@ export interface Salary {
   readonly min: number | null;
   readonly max: number | null;
   readonly currency: string | null;
-  /** `hour`, `day`, `week`, `month`, `year`; null when nobody says. */
+  /** `hour`, `day`, `week`, `month`, `year`; null when unknown. */
   readonly per: string | null;
 }
 
-/** One way a product can be bought. */
+/** A variant of a product. */
 export interface Variant {
   readonly name: string | null;
   readonly sku: string | null;
@@ -43,7 +43,7 @@ export interface Variant {
   readonly availability: Availability | null;
   readonly url: string | null;
   readonly image: string | null;
-  /** What sets it apart: size, colour … */
+  /** Options of the variant: size, colour … */
   readonly options: Readonly<Record<string, string>>;
 }
 
@@ -63,8 +63,8 @@ export interface Station {
   readonly endAt: string | null;
 }
 
-/** What a field may hold, by its kind. Lists and tables are never empty: without entries the field is null. */
-export interface KindTypes {
+/** The value type of each kind of field. Lists and tables are never empty: without entries the field is null. */
+export interface FieldKindTypes {
   readonly text: string;
   readonly body: string;
   readonly url: string;
@@ -81,7 +81,7 @@ export interface KindTypes {
   readonly availability: Availability;
   readonly email: string;
   readonly phone: string;
-  readonly place: Place;
+  readonly place: PlaceValue;
   readonly salary: Salary;
   readonly crumbs: readonly Crumb[];
   readonly variants: readonly Variant[];
@@ -90,18 +90,18 @@ export interface KindTypes {
   readonly stations: readonly Station[];
 }
 
-export type Kind = keyof KindTypes;
+export type FieldKind = keyof FieldKindTypes;
 
-export interface Field<K extends Kind = Kind> {
+export interface Field<K extends FieldKind = FieldKind> {
   readonly kind: K;
-  /** For people who read the docs. */
+  /** Description for the documentation. */
   readonly says: string;
 }
 
 export type Fields = Readonly<Record<string, Field>>;
 
-export type ValueOf<F extends Fields> = { readonly [N in keyof F]: KindTypes[F[N]['kind']] | null };
+export type ValueOf<F extends Fields> = { readonly [N in keyof F]: FieldKindTypes[F[N]['kind']] | null };
 
-export function field<K extends Kind>(kind: K, says: string): Field<K> {
+export function field<K extends FieldKind>(kind: K, says: string): Field<K> {
   return { kind, says };
 }

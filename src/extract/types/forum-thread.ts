@@ -1,3 +1,4 @@
+import { elementText } from '../structured/element-text.ts';
 import {
   type StateMatch,
   type StateObject,
@@ -5,16 +6,22 @@ import {
   stateList,
   stateText,
   stateValue,
-} from '../embedded/state-search.ts';
-import { elementText } from '../structured/element-text.ts';
-import { type DataItem, isItem } from '../structured/item.ts';
-import { itemValue, itemValues, label, labels, textValue, valuesOf } from '../structured/item-values.ts';
-import type { Draft } from './draft.ts';
-import type { Evidence } from './evidence.ts';
+} from '../structured/embedded/state-search.ts';
+import {
+  type DataItem,
+  isItem,
+  itemValue,
+  itemValues,
+  label,
+  labels,
+  textValue,
+  valuesOf,
+} from '../structured/item.ts';
+import { type Draft, defineType } from './draft.ts';
+import type { TypedEvidence } from './evidence.ts';
 import { field, type Post } from './field.ts';
 import { aboutItems, keywordsOf } from './item-reading.ts';
-import { READ, type ReadingContext, textOf } from './read-kind.ts';
-import { defineType } from './type-spec.ts';
+import { FIELD_READERS, fieldText, type ReadingContext } from './read-kind.ts';
 
 const FIELDS = {
   title: field('text', 'What it is about.'),
@@ -81,7 +88,7 @@ export const forumThread = defineType({
   },
 });
 
-function readItem(evidence: Evidence, item: DataItem, draft: Draft<ThreadFields>): void {
+function readItem(evidence: TypedEvidence, item: DataItem, draft: Draft<ThreadFields>): void {
   const { source } = item;
   const context = evidence.context();
   const accepted = itemValues(item, 'acceptedAnswer');
@@ -117,18 +124,18 @@ function counted(item: DataItem, action: RegExp): string | null {
 }
 
 function postOf(item: DataItem, context: ReadingContext, isAnswer: boolean): Post | null {
-  const text = textOf(textValue(item, 'text', 'articleBody'), 20_000);
+  const text = fieldText(textValue(item, 'text', 'articleBody'), 20_000);
   if (text === null) return null;
   return {
-    author: textOf(label(item, 'author') ?? textValue(itemValue(item, 'author'), 'name')),
-    publishedAt: READ.date(textValue(item, 'datePublished', 'dateCreated'), context),
+    author: fieldText(label(item, 'author') ?? textValue(itemValue(item, 'author'), 'name')),
+    publishedAt: FIELD_READERS.date(textValue(item, 'datePublished', 'dateCreated'), context),
     text,
-    votes: READ.number(textValue(item, 'upvoteCount'), context),
+    votes: FIELD_READERS.number(textValue(item, 'upvoteCount'), context),
     isAnswer,
   };
 }
 
-function findTopic(evidence: Evidence): StateMatch | null {
+function findTopic(evidence: TypedEvidence): StateMatch | null {
   return searchState(evidence.states, (object) => {
     const posts = stateList(object, 'post_stream.posts', 'posts');
     return posts.length > 0 && stateText(object, 'title', 'fancy_title') !== null ? 1 : 0;
@@ -136,7 +143,7 @@ function findTopic(evidence: Evidence): StateMatch | null {
 }
 
 /** Discourse leaves the topic in its page: `post_stream.posts` with the text as HTML. */
-function readState(evidence: Evidence, draft: Draft<ThreadFields>): void {
+function readState(evidence: TypedEvidence, draft: Draft<ThreadFields>): void {
   const match = findTopic(evidence);
   if (match === null) return;
   const { object } = match;
@@ -155,15 +162,18 @@ function readState(evidence: Evidence, draft: Draft<ThreadFields>): void {
     .slice(0, MOST_POSTS)
     .flatMap((post) => {
       if (post === null || typeof post !== 'object') return [];
-      const text = textOf(stateText(post as StateObject, 'cooked', 'content', 'body', 'text', 'raw'), 20_000);
+      const text = fieldText(
+        stateText(post as StateObject, 'cooked', 'content', 'body', 'text', 'raw'),
+        20_000,
+      );
       if (text === null) return [];
       const entry = post as StateObject;
       return [
         {
-          author: textOf(stateText(entry, 'username', 'author', 'user')),
-          publishedAt: READ.date(stateText(entry, 'created_at', 'createdAt', 'date'), context),
+          author: fieldText(stateText(entry, 'username', 'author', 'user')),
+          publishedAt: FIELD_READERS.date(stateText(entry, 'created_at', 'createdAt', 'date'), context),
           text,
-          votes: READ.number(stateText(entry, 'like_count', 'votes', 'score'), context),
+          votes: FIELD_READERS.number(stateText(entry, 'like_count', 'votes', 'score'), context),
           isAnswer: stateValue(entry, 'accepted_answer', 'isAnswer') === true,
         },
       ];
@@ -173,7 +183,7 @@ function readState(evidence: Evidence, draft: Draft<ThreadFields>): void {
   draft.give('text', posts[0]?.text, source);
 }
 
-function readMarkup(evidence: Evidence, draft: Draft<ThreadFields>): void {
+function readMarkup(evidence: TypedEvidence, draft: Draft<ThreadFields>): void {
   const { markup } = evidence;
   draft.give('title', markup.text(markup.heading, 300), 'markup', 0.75);
   draft.give('title', evidence.openGraph('title'), 'open-graph', 0.75);
@@ -183,7 +193,7 @@ function readMarkup(evidence: Evidence, draft: Draft<ThreadFields>): void {
   const posts = nodes.flatMap((node): Post[] => {
     if (node < past) return [];
     past = markup.tree.ends[node] as number;
-    const text = textOf(markup.textNamed(TEXT, 20_000, node), 20_000);
+    const text = fieldText(markup.textNamed(TEXT, 20_000, node), 20_000);
     if (text === null) return [];
     const [time] = markup.tagged('time', node);
     const written =
@@ -193,10 +203,10 @@ function readMarkup(evidence: Evidence, draft: Draft<ThreadFields>): void {
     const mark = ` ${markup.attribute(node, 'class') ?? ''} `.toLowerCase();
     return [
       {
-        author: textOf(markup.textNamed(AUTHOR, 80, node)),
-        publishedAt: READ.date(written, context),
+        author: fieldText(markup.textNamed(AUTHOR, 80, node)),
+        publishedAt: FIELD_READERS.date(written, context),
         text,
-        votes: READ.number(
+        votes: FIELD_READERS.number(
           markup.textNamed(/[\s_-](?:vote-count|like-count|js-vote-count|likes)[\s_-]/, 20, node),
           context,
         ),

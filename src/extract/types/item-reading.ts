@@ -1,9 +1,8 @@
-import { type DataItem, isItem } from '../structured/item.ts';
-import { itemValue, label, labels, textValue, valuesOf } from '../structured/item-values.ts';
-import type { Evidence } from './evidence.ts';
+import { type DataItem, isItem, itemValue, label, labels, textValue, valuesOf } from '../structured/item.ts';
+import type { TypedEvidence } from './evidence.ts';
 
-/** An address of schema.org in the form the kind `place` is read from: its parts, or a text. */
-export function placeOf(item: DataItem | null, ...names: readonly string[]): unknown {
+/** An address of schema.org as input of the kind `place`: its parts, or a text. */
+export function placeOfItem(item: DataItem | null, ...names: readonly string[]): unknown {
   const [value] = valuesOf(item, ...names);
   if (value === undefined) return null;
   if (!isItem(value)) return typeof value === 'string' && !/^https?:/.test(value) ? value : null;
@@ -16,10 +15,10 @@ export function placeOf(item: DataItem | null, ...names: readonly string[]): unk
       country: label(value, 'addressCountry'),
     };
   }
-  return placeOf(value, 'address') ?? textValue(value, 'name');
+  return placeOfItem(value, 'address') ?? textValue(value, 'name');
 }
 
-/** Rating and number of opinions, as their fields are called in every type that has them. */
+/** Rating value and count, under the field names that all types share. */
 export function ratingOf(item: DataItem | null): {
   readonly rating: string | null;
   readonly bestRating: string | null;
@@ -40,7 +39,7 @@ export function keywordsOf(item: DataItem | null, ...names: readonly string[]): 
     .filter((word) => word !== '');
 }
 
-/** The thing a page is about among several: the one with its address or its heading, else the first. */
+/** The item a page is about: the one with its URL or heading, else the first. */
 export function aboutPage(
   items: readonly DataItem[],
   addresses: readonly string[],
@@ -59,12 +58,12 @@ export function aboutPage(
   return byName ?? byAddress ?? items[0] ?? null;
 }
 
-/** The thing of a type that the page is about, as each syntax describes it. */
-export function aboutItems(evidence: Evidence, isWanted: (type: string) => boolean): DataItem[] {
+/** The item of a type that the page is about, once per syntax. */
+export function aboutItems(evidence: TypedEvidence, isWanted: (type: string) => boolean): DataItem[] {
   return choosePerSource(evidence, evidence.items(isWanted));
 }
 
-export function choosePerSource(evidence: Evidence, items: readonly DataItem[]): DataItem[] {
+export function choosePerSource(evidence: TypedEvidence, items: readonly DataItem[]): DataItem[] {
   const { markup } = evidence;
   const heading = items.length > 1 ? markup.text(markup.heading) : null;
   return (['json-ld', 'microdata', 'rdfa'] as const).flatMap((source) => {

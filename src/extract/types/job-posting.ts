@@ -1,12 +1,11 @@
-import { searchState, stateText, stateValue } from '../embedded/state-search.ts';
 import { elementText } from '../structured/element-text.ts';
-import { addresses, itemValue, label, labels, textValue } from '../structured/item-values.ts';
-import type { Draft } from './draft.ts';
-import type { Evidence } from './evidence.ts';
+import { searchState, stateText, stateValue } from '../structured/embedded/state-search.ts';
+import { addresses, itemValue, label, labels, textValue } from '../structured/item.ts';
+import { type Draft, defineType } from './draft.ts';
+import type { TypedEvidence } from './evidence.ts';
 import { field } from './field.ts';
-import { aboutItems, placeOf } from './item-reading.ts';
+import { aboutItems, placeOfItem } from './item-reading.ts';
 import { readSalary, salaryOf } from './salary.ts';
-import { defineType } from './type-spec.ts';
 
 const FIELDS = {
   jobTitle: field('text', 'What the job is called.'),
@@ -58,10 +57,10 @@ const TYPES: readonly (readonly [RegExp, string])[] = [
 ];
 const REMOTE = /\b(?:remote|home ?office|télétravail|work from (?:home|anywhere))\b/i;
 
-/** A job that somebody offers. */
+/** A job offer. */
 export const jobPosting = defineType({
   name: 'job_posting',
-  says: 'A job that somebody offers.',
+  says: 'A job offer.',
   fields: FIELDS,
 
   weigh(evidence) {
@@ -71,7 +70,7 @@ export const jobPosting = defineType({
     const isJobPath = JOB_PATH.test(evidence.url.pathname);
     if (JOB_BOARDS.test(evidence.url.hostname))
       return evidence.markup.heading !== null || apply !== null ? 0.85 : 0.4;
-    // "Apply" alone is also what filters and forms of all sorts say.
+    // "Apply" alone is also a label of filters and other forms.
     const isPlain = apply === null || /^(?:apply|apply now|bewerben)$/i.test(apply);
     if (isJobPath) return apply === null ? 0.32 : 0.85;
     return isPlain ? 0 : 0.65;
@@ -87,7 +86,7 @@ export const jobPosting = defineType({
       draft.give('companyLogo', addresses(company, 'logo')[0], source);
       draft.give(
         'location',
-        placeOf(item, 'jobLocation') ?? label(item, 'applicantLocationRequirements'),
+        placeOfItem(item, 'jobLocation') ?? label(item, 'applicantLocationRequirements'),
         source,
       );
       if (/TELECOMMUTE/i.test(label(item, 'jobLocationType') ?? '')) draft.give('isRemote', true, source);
@@ -110,7 +109,7 @@ export const jobPosting = defineType({
   },
 });
 
-function readState(evidence: Evidence, draft: Draft<JobFields>): void {
+function readState(evidence: TypedEvidence, draft: Draft<JobFields>): void {
   const heading = evidence.markup.text(evidence.markup.heading)?.toLowerCase() ?? null;
   const match = searchState(evidence.states, (object) => {
     const title = stateText(object, 'title', 'jobTitle', 'text', 'name');
@@ -184,7 +183,7 @@ function readState(evidence: Evidence, draft: Draft<JobFields>): void {
   if (typeof isRemote === 'boolean') draft.give('isRemote', isRemote, source, confidence);
 }
 
-function readMarkup(evidence: Evidence, draft: Draft<JobFields>): void {
+function readMarkup(evidence: TypedEvidence, draft: Draft<JobFields>): void {
   const { markup } = evidence;
   draft.give('jobTitle', markup.text(markup.heading, 300) ?? headlineText(evidence), 'markup', 0.75);
   const { title } = evidence.parts.head;
@@ -243,8 +242,8 @@ function readMarkup(evidence: Evidence, draft: Draft<JobFields>): void {
   );
 }
 
-/** Boards without a main heading have a headline with the title as the first heading or line in it. */
-function headlineText({ markup }: Evidence): string | null {
+/** Job boards without a main heading have a headline element whose first heading or line is the title. */
+function headlineText({ markup }: TypedEvidence): string | null {
   const node = markup.firstNamed(HEADLINE);
   if (node === null) return null;
   const [inner] = [...markup.tagged('h2', node), ...markup.tagged('h3', node)];
@@ -254,7 +253,7 @@ function headlineText({ markup }: Evidence): string | null {
 const clean = (text: string | null): string | null =>
   text?.replace(/^(?:department|team)\s*:?\s*/i, '').replace(/\s*[/–-]\s*$/, '') ?? null;
 
-function postedText({ markup }: Evidence): string | null {
+function postedText({ markup }: TypedEvidence): string | null {
   const node = markup.named(POSTED)[0];
   if (node === undefined) return null;
   const [time] = markup.tagged('time', node);
@@ -277,16 +276,16 @@ function typesIn(written: readonly string[]): string[] {
   });
 }
 
-function applyNode({ markup }: Evidence): number | null {
+function applyNode({ markup }: TypedEvidence): number | null {
   const all = [...markup.tagged('a'), ...markup.tagged('button')];
   return all.find((node) => APPLY.test(elementText(markup.tree, node, 60))) ?? null;
 }
 
-function applyText(evidence: Evidence): string | null {
+function applyText(evidence: TypedEvidence): string | null {
   return evidence.markup.text(applyNode(evidence), 60);
 }
 
-function applyLink(evidence: Evidence): string | null {
+function applyLink(evidence: TypedEvidence): string | null {
   const node = applyNode(evidence);
   return node === null ? null : (evidence.markup.attribute(node, 'href') ?? '#apply');
 }

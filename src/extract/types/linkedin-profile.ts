@@ -1,13 +1,19 @@
 import { elementText } from '../structured/element-text.ts';
-import type { DataItem } from '../structured/item.ts';
-import { addresses, itemValue, itemValues, label, labels, textValue } from '../structured/item-values.ts';
-import type { Draft } from './draft.ts';
-import type { Evidence } from './evidence.ts';
+import {
+  addresses,
+  type DataItem,
+  itemValue,
+  itemValues,
+  label,
+  labels,
+  textValue,
+} from '../structured/item.ts';
+import { type Draft, defineType } from './draft.ts';
+import type { TypedEvidence } from './evidence.ts';
 import { field, type Station } from './field.ts';
-import { aboutItems, placeOf } from './item-reading.ts';
+import { aboutItems, placeOfItem } from './item-reading.ts';
 import type { Markup } from './markup.ts';
-import { READ, type ReadingContext, textOf } from './read-kind.ts';
-import { defineType } from './type-spec.ts';
+import { FIELD_READERS, fieldText, type ReadingContext } from './read-kind.ts';
 
 const FIELDS = {
   name: field('text', 'Who it is.'),
@@ -68,10 +74,10 @@ export const linkedinProfile = defineType({
       draft.give('headline', textValue(item, 'headline', 'disambiguatingDescription'), source);
       draft.give('jobTitle', labels(item, 'jobTitle')[0], source);
       draft.give('currentCompany', label(item, 'worksFor'), source);
-      draft.give('location', placeOf(item, 'address', 'homeLocation', 'workLocation'), source);
+      draft.give('location', placeOfItem(item, 'address', 'homeLocation', 'workLocation'), source);
       draft.give('summary', textValue(item, 'description'), source);
       draft.give('image', addresses(item, 'image')[0], source);
-      // Former employers stand among the schools.
+      // LinkedIn lists former employers among the schools.
       const former = itemValues(item, 'alumniOf').filter(
         ({ types }) => !types.some((type) => SCHOOL.test(type)),
       );
@@ -96,10 +102,10 @@ function stationsIn(
   return places.slice(0, MOST_STATIONS).map((place, index) => {
     const role = itemValue(place, 'member', 'employee') ?? place;
     return {
-      title: textOf(textValue(role, 'roleName', 'description', 'jobTitle') ?? titles[index]),
-      organization: textOf(textValue(place, 'name')),
-      startAt: READ.date(textValue(role, 'startDate'), context),
-      endAt: READ.date(textValue(role, 'endDate'), context),
+      title: fieldText(textValue(role, 'roleName', 'description', 'jobTitle') ?? titles[index]),
+      organization: fieldText(textValue(place, 'name')),
+      startAt: FIELD_READERS.date(textValue(role, 'startDate'), context),
+      endAt: FIELD_READERS.date(textValue(role, 'endDate'), context),
     };
   });
 }
@@ -113,7 +119,7 @@ function followersOf(item: DataItem): string | null {
 }
 
 /** "Jane Doe - Head of Data - Acme | LinkedIn" */
-function readHead(evidence: Evidence, draft: Draft<ProfileFields>): void {
+function readHead(evidence: TypedEvidence, draft: Draft<ProfileFields>): void {
   const title = (evidence.openGraph('title') ?? evidence.parts.head.title ?? '').replace(
     /\s*[|–]\s*LinkedIn\s*$/i,
     '',
@@ -131,7 +137,7 @@ function readHead(evidence: Evidence, draft: Draft<ProfileFields>): void {
   draft.give('summary', evidence.openGraph('description'), 'open-graph', 0.4);
 }
 
-function readMarkup(evidence: Evidence, draft: Draft<ProfileFields>): void {
+function readMarkup(evidence: TypedEvidence, draft: Draft<ProfileFields>): void {
   const { markup } = evidence;
   const context = evidence.context();
   draft.give('name', markup.textNamed(NAME, 100) ?? markup.text(markup.heading, 100), 'markup', 0.8);
@@ -171,8 +177,8 @@ function shownStations(markup: Markup, pattern: RegExp, context: ReadingContext)
       // Parts of an entry are named after it.
       if (node < past) return [];
       past = markup.tree.ends[node] as number;
-      const title = textOf(markup.textNamed(TITLE, 200, node));
-      const organization = textOf(markup.textNamed(PLACE, 200, node));
+      const title = fieldText(markup.textNamed(TITLE, 200, node));
+      const organization = fieldText(markup.textNamed(PLACE, 200, node));
       if (title === null && organization === null) return [];
       const [start, end] = (markup.textNamed(DATES, 80, node) ?? '').split(/\s+[-–—]\s+/);
       const isOver = end !== undefined && !PRESENT.test(end);
@@ -180,8 +186,8 @@ function shownStations(markup: Markup, pattern: RegExp, context: ReadingContext)
         {
           title,
           organization,
-          startAt: READ.date(start, context),
-          endAt: isOver ? READ.date(end, context) : null,
+          startAt: FIELD_READERS.date(start, context),
+          endAt: isOver ? FIELD_READERS.date(end, context) : null,
         },
       ];
     });

@@ -1,10 +1,10 @@
-import type { DataItem } from '../structured/item.ts';
-import { addresses, itemValue, label, textValue, valuesOf } from '../structured/item-values.ts';
-import { contactOf } from './contact.ts';
-import type { Evidence } from './evidence.ts';
+import { elementLines, elementText } from '../structured/element-text.ts';
+import { addresses, type DataItem, itemValue, label, textValue, valuesOf } from '../structured/item.ts';
+import { parseEmail } from '../values/email.ts';
+import { defineType } from './draft.ts';
+import type { TypedEvidence } from './evidence.ts';
 import { field } from './field.ts';
-import { choosePerSource, placeOf } from './item-reading.ts';
-import { defineType } from './type-spec.ts';
+import { choosePerSource, placeOfItem } from './item-reading.ts';
 
 const FIELDS = {
   name: field('text', 'What it is called.'),
@@ -25,7 +25,7 @@ const ORGANIZATION =
   /(?:Organization|Corporation|Business|Store|Restaurant|Hotel|School|NGO|Airline|Brand|Agency|Company)$/;
 
 /** Organizations a page describes, the one that publishes the site before those it only mentions. */
-export function organizationItems(evidence: Evidence): readonly DataItem[] {
+export function organizationItems(evidence: TypedEvidence): readonly DataItem[] {
   const all = evidence.items((type) => ORGANIZATION.test(type) && type !== 'Brand');
   const roots = new Set(evidence.parts.roots);
   return [...all.filter((item) => roots.has(item)), ...all.filter((item) => !roots.has(item))];
@@ -64,7 +64,7 @@ export const organization = defineType({
       draft.give('logo', addresses(item, 'logo')[0], source);
       draft.give('email', textValue(item, 'email') ?? textValue(contact, 'email'), source);
       draft.give('phone', textValue(item, 'telephone') ?? textValue(contact, 'telephone'), source);
-      draft.give('address', placeOf(item, 'address', 'location'), source);
+      draft.give('address', placeOfItem(item, 'address', 'location'), source);
       draft.give('foundedAt', textValue(item, 'foundingDate'), source);
       draft.give('employeeCount', employeesOf(item), source);
       draft.give('vatId', label(item, 'vatID', 'taxID'), source);
@@ -80,3 +80,54 @@ export const organization = defineType({
     draft.give('url', evidence.url.protocol.startsWith('http') ? evidence.url.origin : null, 'url', 0.5);
   },
 });
+
+const SOCIAL =
+  /^https?:\/\/(?:[\w-]+\.)?(?:linkedin\.com\/(?:company|school|in)|twitter\.com|x\.com|facebook\.com|instagram\.com|youtube\.com|github\.com|xing\.com|tiktok\.com|mastodon\.\w+|bsky\.app\/profile)\/[^/?#]/i;
+const SHARE = /\/(?:share|sharer|intent|shareArticle|dialog|hashtag)/i;
+const PHONE_LABEL =
+  /(?:tel(?:ephone|efon)?|phone|call(?: us)?|fon|t)\s*[.:]\s*(\+?[\d(][\d\s()./-]{6,20}\d)/i;
+const MOST_LINKS = 50;
+
+/** Contact details of the site, from the whole page, because they are often in the footer. */
+interface Contact {
+  readonly email: string | null;
+  readonly phone: string | null;
+  readonly address: string | null;
+  readonly profiles: readonly string[];
+}
+
+export function contactOf(evidence: TypedEvidence): Contact {
+  const { markup } = evidence;
+  const links = markup.tagged('a', 0, true).map((node) => markup.attribute(node, 'href') ?? '');
+  const email = links.find((href) => /^mailto:[^?]/i.test(href))?.replace(/^mailto:|\?.*$/gi, '') ?? null;
+  const phone = links.find((href) => /^tel:/i.test(href))?.slice(4) ?? null;
+  const profiles = links.filter((href) => SOCIAL.test(href) && !SHARE.test(href)).slice(0, MOST_LINKS);
+  const [place] = markup.tagged('address', 0, true);
+  const address = place === undefined ? null : addressText(evidence, place);
+  const text = email !== null && phone !== null ? '' : contactText(evidence);
+  return {
+    email: email ?? parseEmail(text)?.value ?? null,
+    phone: phone ?? PHONE_LABEL.exec(text)?.[1] ?? null,
+    address,
+    profiles: [...new Set(profiles)],
+  };
+}
+
+/** The lines of an address without those that are telephone numbers or e-mail addresses. */
+function addressText({ markup }: TypedEvidence, node: number): string | null {
+  const lines = elementLines(markup.tree, node, 300).filter(
+    (line) => !/@|^(?:tel|phone|fon|fax|e-?mail)\b|^\+?[\d\s()/-]{7,}$/i.test(line),
+  );
+  const text = lines.join(', ').replace(/,{2,}/g, ',');
+  return text === '' ? null : text;
+}
+
+function contactText({ markup }: TypedEvidence): string {
+  const footer = markup.tagged('footer', 0, true).at(-1);
+  const named = markup.marked.find(({ mark }) =>
+    /[\s_-](?:contact|kontakt|impressum|imprint)[\s_-]/.test(mark),
+  )?.node;
+  return [named, footer]
+    .flatMap((node) => (node === undefined ? [] : [elementText(markup.tree, node, 3_000)]))
+    .join(' ');
+}

@@ -1,20 +1,20 @@
-import { parseAvailability } from '../normalize/availability.ts';
-import { parseDate } from '../normalize/date/date.ts';
-import { parseDuration } from '../normalize/duration.ts';
-import { parseEmail } from '../normalize/email.ts';
-import { parseGtin } from '../normalize/gtin.ts';
-import { parseNumber } from '../normalize/number.ts';
-import { parsePhone } from '../normalize/phone.ts';
-import { parseLocation } from '../normalize/place/location.ts';
-import { type Price, parsePrice } from '../normalize/price/price.ts';
-import { normalizeText } from '../normalize/text.ts';
-import { normalizeUrl } from '../normalize/url.ts';
-import { cut } from '../white-space.ts';
-import type { Kind, KindTypes, Place } from './field.ts';
+import { cut } from '../html/white-space.ts';
+import { parseAvailability } from '../values/availability.ts';
+import { parseDate } from '../values/date/date.ts';
+import { parseDuration } from '../values/duration.ts';
+import { parseEmail } from '../values/email.ts';
+import { parseGtin } from '../values/gtin.ts';
+import { parseNumber } from '../values/number.ts';
+import { parsePhone } from '../values/phone.ts';
+import { parseLocation } from '../values/place/location.ts';
+import { type Price, parsePrice } from '../values/price/price.ts';
+import { normalizeText } from '../values/text.ts';
+import { normalizeUrl } from '../values/url.ts';
+import type { FieldKind, FieldKindTypes, PlaceValue } from './field.ts';
 
-/** What values of a page are read with. */
+/** Context for parsing the values of a page. */
 export interface ReadingContext {
-  /** What addresses are relative to. */
+  /** The base of relative URLs. */
   readonly base: string;
   readonly fetchedAt: number;
   readonly locale: string | undefined;
@@ -25,19 +25,21 @@ export interface ReadingContext {
 const TEXT_CHARS = 1_000;
 const BODY_CHARS = 50_000;
 const MOST_ENTRIES = 200;
-/** Numbers as programs write them. Three decimals may be thousands. */
+/** Machine-written numbers. Three decimals are excluded: they may be thousands. */
 const MACHINE_PRICE = /^\d{1,12}(?:\.(?:\d{1,2}|\d{4,8}))?$/;
 const CURRENCY = /^[A-Z]{3}$/;
 
-type Readers = { readonly [K in Kind]: (raw: unknown, context: ReadingContext) => KindTypes[K] | null };
+type Readers = {
+  readonly [K in FieldKind]: (raw: unknown, context: ReadingContext) => FieldKindTypes[K] | null;
+};
 
-/** Reads what a page has written as a value of a kind; null when it is none. */
-export const READ: Readers = {
-  text: (raw) => textOf(raw, TEXT_CHARS),
-  body: (raw) => textOf(raw, BODY_CHARS),
+/** Parsers by kind of field; they return null for values they cannot parse. */
+export const FIELD_READERS: Readers = {
+  text: (raw) => fieldText(raw, TEXT_CHARS),
+  body: (raw) => fieldText(raw, BODY_CHARS),
   url: readUrl,
   urls: (raw, context) => listOf(raw, (one) => readUrl(one, context)),
-  texts: (raw) => listOf(raw, (one) => textOf(one, BODY_CHARS)),
+  texts: (raw) => listOf(raw, (one) => fieldText(one, BODY_CHARS)),
   number: readNumber,
   count: (raw, context) => {
     const number = readNumber(raw, context);
@@ -69,11 +71,11 @@ export const READ: Readers = {
       ? null
       : (parsePhone(String(raw).replace(/^tel:/i, ''), { locale })?.value ?? null),
   place: readPlace,
-  salary: (raw) => (isTable(raw) ? (raw as unknown as KindTypes['salary']) : null),
-  crumbs: (raw) => built<KindTypes['crumbs']>(raw),
-  variants: (raw) => built<KindTypes['variants']>(raw),
-  posts: (raw) => built<KindTypes['posts']>(raw),
-  stations: (raw) => built<KindTypes['stations']>(raw),
+  salary: (raw) => (isTable(raw) ? (raw as unknown as FieldKindTypes['salary']) : null),
+  crumbs: (raw) => built<FieldKindTypes['crumbs']>(raw),
+  variants: (raw) => built<FieldKindTypes['variants']>(raw),
+  posts: (raw) => built<FieldKindTypes['posts']>(raw),
+  stations: (raw) => built<FieldKindTypes['stations']>(raw),
   attributes: readAttributes,
 };
 
@@ -81,7 +83,7 @@ export function readPrice(raw: unknown, { locale, currency }: ReadingContext): P
   if (typeof raw !== 'string' && typeof raw !== 'number') return null;
   const text = String(raw).trim();
   if (!MACHINE_PRICE.test(text)) return parsePrice(text, { locale, currency });
-  // A plain number is not for a locale to read.
+  // Machine-written numbers do not depend on the locale.
   const price = parsePrice('1', { currency });
   return price === null ? null : { ...price, amount: Number(text) };
 }
@@ -91,7 +93,7 @@ function amountOf(amount: number | null): number | null {
   return Math.round(amount * 10_000) / 10_000;
 }
 
-export function textOf(raw: unknown, limit = TEXT_CHARS): string | null {
+export function fieldText(raw: unknown, limit = TEXT_CHARS): string | null {
   if (typeof raw !== 'string' && typeof raw !== 'number') return null;
   const text = cut(normalizeText(cut(String(raw), limit * 4)), limit);
   return text === '' ? null : text;
@@ -111,7 +113,7 @@ function readDate(raw: unknown, { fetchedAt, locale }: ReadingContext): string |
   return parseDate(String(raw), { fetchedAt, locale })?.iso ?? null;
 }
 
-function readPlace(raw: unknown): Place | null {
+function readPlace(raw: unknown): PlaceValue | null {
   if (typeof raw === 'string') {
     const found = parseLocation(raw);
     return found === null
@@ -123,24 +125,24 @@ function readPlace(raw: unknown): Place | null {
   const parts = [
     street,
     [postal, city]
-      .map((part) => textOf(part))
+      .map((part) => fieldText(part))
       .filter(Boolean)
       .join(' '),
     region,
     country,
   ];
-  const text = parts.map((part) => textOf(part)).filter((part) => part !== null);
+  const text = parts.map((part) => fieldText(part)).filter((part) => part !== null);
   if (text.length === 0) return null;
-  const countryName = textOf(country);
-  // Some write all of it where the city belongs.
-  if (textOf(city)?.includes(',')) {
+  const countryName = fieldText(country);
+  // Some pages write the whole address as the city.
+  if (fieldText(city)?.includes(',')) {
     const whole = readPlace(String(city));
     return whole && { ...whole, country: whole.country ?? readCountry(countryName), raw: text.join(', ') };
   }
-  const read = parseLocation([textOf(city), textOf(region), countryName].filter(Boolean).join(', '));
+  const read = parseLocation([fieldText(city), fieldText(region), countryName].filter(Boolean).join(', '));
   return {
-    city: textOf(city) ?? read?.city ?? null,
-    region: textOf(region) ?? read?.region ?? null,
+    city: fieldText(city) ?? read?.city ?? null,
+    region: fieldText(region) ?? read?.region ?? null,
     country: read?.country ?? readCountry(countryName),
     raw: text.join(', '),
   };
@@ -155,7 +157,7 @@ function readAttributes(raw: unknown): Readonly<Record<string, string>> | null {
   const entries = Object.entries(raw)
     .slice(0, MOST_ENTRIES)
     .flatMap(([key, value]) => {
-      const [name, text] = [textOf(key)?.replace(/\s*:$/, ''), textOf(value)];
+      const [name, text] = [fieldText(key)?.replace(/\s*:$/, ''), fieldText(value)];
       return name && text !== null ? [[name, text] as const] : [];
     });
   return entries.length === 0 ? null : Object.fromEntries(entries);
@@ -171,7 +173,7 @@ function isTable(raw: unknown): raw is Readonly<Record<string, unknown>> {
   return raw !== null && typeof raw === 'object' && !Array.isArray(raw);
 }
 
-/** Lists whose entries were read one by one where they were found. */
+/** Lists whose entries were parsed already. */
 function built<T extends readonly unknown[]>(raw: unknown): T | null {
   return Array.isArray(raw) && raw.length > 0 ? (raw.slice(0, MOST_ENTRIES) as unknown as T) : null;
 }

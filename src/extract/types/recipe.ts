@@ -1,12 +1,19 @@
 import { elementText } from '../structured/element-text.ts';
-import { type DataItem, type ItemValue, isItem } from '../structured/item.ts';
-import { addresses, itemValue, labels, textValue, valuesOf } from '../structured/item-values.ts';
-import type { Draft } from './draft.ts';
-import type { Evidence } from './evidence.ts';
+import {
+  addresses,
+  type DataItem,
+  type ItemValue,
+  isItem,
+  itemValue,
+  labels,
+  textValue,
+  valuesOf,
+} from '../structured/item.ts';
+import { type Draft, defineType } from './draft.ts';
+import type { TypedEvidence } from './evidence.ts';
 import { field } from './field.ts';
 import { aboutItems, keywordsOf, ratingOf } from './item-reading.ts';
 import type { Markup } from './markup.ts';
-import { defineType } from './type-spec.ts';
 
 const FIELDS = {
   name: field('text', 'The dish.'),
@@ -106,7 +113,7 @@ function lines(text: string): string[] {
     .filter((line) => line !== '');
 }
 
-function readMarkup(evidence: Evidence, draft: Draft<typeof FIELDS>): void {
+function readMarkup(evidence: TypedEvidence, draft: Draft<typeof FIELDS>): void {
   const { markup } = evidence;
   draft.give('name', markup.text(markup.heading, 300), 'markup', 0.75);
   draft.give('ingredients', listIn(markup, INGREDIENTS), 'markup', 0.7);
@@ -135,7 +142,7 @@ function readMarkup(evidence: Evidence, draft: Draft<typeof FIELDS>): void {
   draft.give('url', evidence.address, 'meta', 0.9);
 }
 
-/** The entries of the first such list. */
+/** The entries of the first list with such a name. */
 function listIn(markup: Markup, pattern: RegExp): string[] {
   for (const node of markup.named(pattern)) {
     const entries = markup.tagged('li', node);

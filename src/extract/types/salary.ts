@@ -1,8 +1,7 @@
-import { parsePrice } from '../normalize/price/price.ts';
-import { type DataItem, isItem } from '../structured/item.ts';
-import { itemValue, textValue, valuesOf } from '../structured/item-values.ts';
+import { type DataItem, isItem, itemValue, textValue, valuesOf } from '../structured/item.ts';
+import { parsePrice } from '../values/price/price.ts';
 import type { Salary } from './field.ts';
-import { READ, type ReadingContext, readPrice } from './read-kind.ts';
+import { FIELD_READERS, type ReadingContext, readPrice } from './read-kind.ts';
 
 const UNITS: Readonly<Record<string, string>> = {
   hour: 'hour',
@@ -23,7 +22,7 @@ const PER =
 /** Two amounts with something between them that makes a range. */
 const RANGE = /(\d[\d.,' ]*)\s?(k)?\s*(?:-|–|—|to|bis|à|and)\s*[^\d\s]{0,5}\s?(\d[\d.,' ]*)\s?(k)?/i;
 
-/** What a job pays, from the structured data of a posting. */
+/** The salary in the structured data of a posting. */
 export function salaryOf(item: DataItem, context: ReadingContext): Salary | null {
   const [base] = valuesOf(item, 'baseSalary', 'estimatedSalary');
   if (base === undefined) return null;
@@ -33,19 +32,19 @@ export function salaryOf(item: DataItem, context: ReadingContext): Salary | null
       currency: textValue(item, 'salaryCurrency') ?? context.currency,
     });
   const inner = itemValue(base, 'value') ?? base;
-  const single = READ.price(textValue(inner, 'value') ?? textValue(base, 'value'), context);
-  const min = READ.price(textValue(inner, 'minValue'), context) ?? single;
-  const max = READ.price(textValue(inner, 'maxValue'), context) ?? single;
+  const single = FIELD_READERS.price(textValue(inner, 'value') ?? textValue(base, 'value'), context);
+  const min = FIELD_READERS.price(textValue(inner, 'minValue'), context) ?? single;
+  const max = FIELD_READERS.price(textValue(inner, 'maxValue'), context) ?? single;
   if (min === null && max === null) return null;
   const unit = textValue(inner, 'unitText') ?? textValue(base, 'unitText', 'duration');
-  const currency = READ.currency(
+  const currency = FIELD_READERS.currency(
     textValue(base, 'currency') ?? textValue(inner, 'currency') ?? textValue(item, 'salaryCurrency'),
     context,
   );
   return { min, max, currency, per: unit === null ? null : (UNITS[unit.toLowerCase()] ?? null) };
 }
 
-/** What a job pays, as written for people: `$120,000 – $150,000 per year`, `45–55k €`. Null without an amount. `country` is where the job is. */
+/** The salary in a text: `$120,000 – $150,000 per year`, `45–55k €`. Null without an amount. `country` is where the job is. */
 export function readSalary(text: string, context: ReadingContext, country?: string | null): Salary | null {
   const price = parsePrice(text, {
     locale: context.locale,

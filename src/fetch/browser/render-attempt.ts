@@ -15,7 +15,7 @@ import {
 } from './actions/render-actions.ts';
 import type { BrowserEngineHooks } from './browser-engine.ts';
 import { Deadline, orAborted, settlesWithin } from './deadline.ts';
-import { type BareDocument, type DocumentAnswer, isHtml, mediaTypeOf } from './page/document-gate.ts';
+import { type BareDocument, type DocumentAnswer, isHtml, mediaTypeIn } from './page/document-gate.ts';
 import type { NetworkWatchLimits } from './page/network-watch.ts';
 import { readDom } from './page/page-content.ts';
 import { PageLoad } from './page/page-load.ts';
@@ -348,7 +348,7 @@ export class RenderAttempt {
     for (let departures = 0; ; departures += 1) {
       const { answer } = gate;
       if (answer === null) throw this.lost(new Error('no document'));
-      const isPage = isHtml(mediaTypeOf(answer.headers));
+      const isPage = isHtml(mediaTypeIn(answer.headers));
       const dom = isPage ? await readDom(this.page, evaluate, request.maxBodyBytes) : null;
       const isStill = gate.leaving === null && gate.answer === answer;
       if (isStill || departures >= MOST_DEPARTURES || this.failure !== null) return { answer, dom };

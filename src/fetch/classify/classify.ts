@@ -1,3 +1,4 @@
+import { isHtmlType } from '../../extract/html/media-type.ts';
 import type { OutcomeKind } from '../../model/attempt.ts';
 import type { ResponseHeaders } from '../engine.ts';
 import { type PageFacts, roughFacts } from './page-facts.ts';
@@ -176,8 +177,5 @@ function found(outcome: OutcomeKind, evidence: string, vendor: string | null = n
 }
 
 function isHtml({ contentType, html }: Observation): boolean {
-  if (contentType === null) return /^\s*</.test(html);
-  return (
-    contentType.startsWith('text/html') || /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(contentType)
-  );
+  return contentType === null ? /^\s*</.test(html) : isHtmlType(contentType);
 }

@@ -1,4 +1,4 @@
-import type { PageFacts as ExtractedFacts } from '../../extract/page-facts.ts';
+import type { MarkupFacts } from '../../extract/scan/markup-facts.ts';
 
 export interface PageFacts {
   readonly title: string | null;
@@ -8,7 +8,7 @@ export interface PageFacts {
   readonly textLength: number;
   readonly linkCount: number;
   /** What the page is made of, where extraction has counted it; else it is estimated where it matters. */
-  readonly markup?: Readonly<ExtractedFacts>;
+  readonly markup?: Readonly<MarkupFacts>;
 }
 
 /** Elements whose content is not shown. */

@@ -1,4 +1,4 @@
-import type { PageFacts as ExtractedFacts } from '../../extract/page-facts.ts';
+import type { MarkupFacts } from '../../extract/scan/markup-facts.ts';
 
 const SCRIPT = /<script\b([^>]{0,2000})>/gi;
 const SOURCE = /\bsrc\s*=\s*["']?([^"'\s>]{1,500})/i;
@@ -8,7 +8,7 @@ const MOST_SOURCES = 32;
 const NOSCRIPT_CHARS = 500;
 
 /** What a page is made of, seen roughly, for when extraction has not run. Linear in its size. */
-export function roughMarkup(html: string): ExtractedFacts {
+export function roughMarkup(html: string): MarkupFacts {
   const scriptSources: string[] = [];
   let scriptCount = 0;
   let scriptChars = 0;

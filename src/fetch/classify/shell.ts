@@ -1,4 +1,4 @@
-import type { PageFacts as ExtractedFacts } from '../../extract/page-facts.ts';
+import type { MarkupFacts } from '../../extract/scan/markup-facts.ts';
 import type { PageFacts } from './page-facts.ts';
 import { asksForScripts } from './page-phrases.ts';
 import { hasEmptyRoot } from './root-container.ts';
@@ -32,7 +32,7 @@ export function shellEvidence(html: string, facts: PageFacts): string | null {
   return `shell: ${sign}; ${facts.textLength} characters of text, ${markup.scriptCount} scripts`;
 }
 
-function signOf(html: string, facts: PageFacts, markup: Readonly<ExtractedFacts>): string | null {
+function signOf(html: string, facts: PageFacts, markup: Readonly<MarkupFacts>): string | null {
   const { title, heading, textLength, linkCount } = facts;
   for (const said of [title, heading]) {
     if (said !== null && asksForScripts(said)) return `it says "${said.trim().slice(0, 80)}"`;

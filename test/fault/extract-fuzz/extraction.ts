@@ -1,5 +1,5 @@
 import { isScrapifieError } from '../../../src/errors/scrapifie-error.ts';
-import { contentKindOf } from '../../../src/extract/content-kind.ts';
+import { contentKindOf } from '../../../src/extract/scan/content-kind.ts';
 import { readStructured } from '../../../src/extract/structured/structured-view.ts';
 import { buildTree } from '../../../src/extract/tree/tree-builder.ts';
 import { extractTyped } from '../../../src/extract/types/extract-typed.ts';

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { GOLDEN_PAGES } from '../../../src/extract/content/golden-pages.fixture.ts';
-import { makePdf } from '../../../src/extract/other/pdf/pdf.fixture.ts';
+import { makePdf } from '../../../src/extract/documents/pdf/pdf.fixture.ts';
 import { randomFrom } from '../../site/random.ts';
 import { BOMBS } from './bombs.ts';
 import { documents } from './documents.ts';

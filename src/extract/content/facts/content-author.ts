@@ -1,12 +1,13 @@
-import { hashName } from '../../name-table.ts';
-import { TAG } from '../../tag.ts';
+import { hashName } from '../../html/name-table.ts';
+import { TAG } from '../../html/tag.ts';
 import type { PageTree } from '../../tree/page-tree.ts';
-import { countWords } from '../blocks.ts';
-import type { TypedObject } from '../page-signals.ts';
+import { headingLevel } from '../features/block-facts.ts';
+import { type Block, countWords } from '../features/blocks.ts';
+import type { ContentEvidence } from '../features/evidence.ts';
+import type { TypedObject } from '../features/page-signals.ts';
+import { blockAt, type FactSources, SECONDARY_HINTS } from './content-head.ts';
 import { isText } from './content-work.ts';
-import type { FactSources } from './fact-sources.ts';
-import { isSiteName, joinNames } from './person-name.ts';
-import { shownAuthor } from './shown-author.ts';
+import { cleanName, isPersonName, isSiteName, joinNames } from './person-name.ts';
 
 interface StatedAuthor {
   readonly name: string;
@@ -17,14 +18,14 @@ const NAME = hashName('name');
 const PROPERTY = hashName('property');
 const CONTENT = hashName('content');
 const CITED = 'citation_author';
-/** Handles (`twitter:creator`) are no names. */
+/** Meta tags with names; handles (`twitter:creator`) are not names. */
 const AUTHOR_META = [CITED, 'citation_authors', 'author', 'article:author', 'dc.creator', 'dcterms.creator'];
 const TEXT_META = [...AUTHOR_META, 'byl', 'parsely-author', 'sailthru.author'];
 const MOST_AUTHORS = 10;
 
 /**
- * Who wrote what the page is about; several names are joined by commas. Null where the page does not say: the author of a
- * review or of an entry of a list is not asked for, nor the site as the author of itself.
+ * The author of the content; several names are joined by commas. Null when the page names none: authors of reviews and of
+ * list entries do not count, nor does the site as its own author.
  */
 export function contentAuthor(sources: FactSources): string | null {
   const { type, site } = sources;
@@ -39,8 +40,8 @@ export function contentAuthor(sources: FactSources): string | null {
   };
   const named = firstOf(({ name }) => !isSiteName(name, site));
   if (named !== null || !isText(type)) return named;
-  // People may call their site by their own name: that counts when the text names nobody else.
-  return shownAuthor(sources) ?? firstOf(({ isPerson }) => isPerson);
+  // A personal site is named after its author: that name counts when the text has no other.
+  return visibleAuthor(sources) ?? firstOf(({ isPerson }) => isPerson);
 }
 
 /** The authors of each of the works. */
@@ -55,7 +56,7 @@ function workAuthors({ evidence, works, type }: FactSources): StatedAuthor[][] {
   });
 }
 
-/** An author as a text, or as an object, which may only point at where it is told. */
+/** An author as a text, or as an object, which may be a reference to another object. */
 function authorIn(entry: unknown, objects: readonly TypedObject[]): StatedAuthor | null {
   if (typeof entry === 'string') return { name: entry, isPerson: false };
   if (entry === null || typeof entry !== 'object') return null;
@@ -73,7 +74,7 @@ function authorIn(entry: unknown, objects: readonly TypedObject[]): StatedAuthor
 /** The authors that each kind of meta tag names. */
 function metaAuthors({ evidence, type, site }: FactSources): StatedAuthor[][] {
   const { meta } = evidence.signals;
-  // On other pages than texts, a single word is the name of a firm, and tools count the newest entry.
+  // On pages other than texts a single word is a company name, and tools state the author of the newest entry.
   const keys = isText(type) ? TEXT_META : AUTHOR_META;
   const lists = keys.filter((key) => meta.has(key)).map((key) => metaValues(evidence.tree, key));
   for (const number of [1, 2])
@@ -103,4 +104,124 @@ function metaValues(tree: PageTree, key: string): string[] {
     if (values.length >= MOST_AUTHORS) break;
   }
   return values;
+}
+
+const ITEM_PROPERTY = hashName('itemprop');
+const LINE_WORDS = 16;
+/** Words beside the name in an author element known by its class only: a role, a date. */
+const OTHER_WORDS = 4;
+/** The name is among the first nodes of an author element. */
+const MOST_NODES = 60;
+const TEXT_CHARS = 200;
+
+const LABEL =
+  /^(?:(?:written|posted|text|words|story|article|authored|created) by|by|authors?|contributors?|autor(?:in)?|auteure?|autore)\s*:?$/i;
+const BY =
+  /^(?:(?:written|posted|published|text|words|story|article|authored|created|submitted|started|asked|reported) )?by:? (.+)$|^(?:authors?|contributors?|writers?|autor(?:in)?|auteure?|autore|作者) ?[:：] ?(.+)$|^(?:von|par|por|door|av) (.+)$/i;
+const BY_LATER =
+  /(?:^(?:submitted|posted|started|asked|published|created)\b.{0,60}|\d{4},?|[|·•–-]) by:? (.+)$/i;
+const SIGNED = /^(?:written|text|words|story|posted|article) by\b/i;
+const NOT_BY =
+  /\b(?:reviewed|edited|powered|sponsored|presented|photos?|images?|checked|trusted|approved|sort|filter|brought to you) by\b/i;
+
+/** The author in the rendered page, the most certain source first. */
+function visibleAuthor(sources: FactSources): string | null {
+  const { head, elements } = sources;
+  return (
+    authorsAmong(elements.authors, sources, true) ??
+    (head === null ? null : lineAuthor(sources, head.from, head.to)) ??
+    authorsAmong(elements.bylines, sources, false) ??
+    signedAuthor(sources)
+  );
+}
+
+/** The names in author elements. `isMarked`: known by structured data, anywhere on the page; else by class or link target. */
+function authorsAmong(
+  nodes: readonly number[],
+  { evidence, type, head, site }: FactSources,
+  isMarked: boolean,
+): string | null {
+  const { tree, shape, blocks } = evidence;
+  const isForum = type === 'forum';
+  const names: string[] = [];
+  let end = tree.count;
+  for (const node of nodes) {
+    if (node >= end) break;
+    const isHead =
+      head !== null &&
+      node >= (blocks[head.from] as Block).container &&
+      node <= (blocks[head.to - 1] as Block).last;
+    // Outside of the head, one of several similar elements belongs to a list entry.
+    if (!isHead && !isForum && shape.outerUnit[node] !== 0) continue;
+    const name = cleanName(nameWithin(evidence, node), site, !isMarked);
+    if (name === null || !isPersonName(name, isForum)) continue;
+    if (!isMarked && !isForum) {
+      const words = countWords(name);
+      if (words < 2 || (shape.words[node] as number) - words > OTHER_WORDS) continue;
+    }
+    names.push(name);
+    // A thread counts its first post; an article counts all authors named together.
+    if (isForum) break;
+    if (end === tree.count) end = tree.ends[outerOf(tree, outerOf(tree, node))] as number;
+  }
+  return joinNames(names, site);
+}
+
+const outerOf = (tree: PageTree, node: number): number => Math.max(0, tree.parents[node] as number);
+
+/** The name in an author element: its `name` property, else its first link, else its first line. */
+function nameWithin({ tree, blocks }: ContentEvidence, node: number): string {
+  const own = tree.attribute(node, CONTENT);
+  if (own !== null) return own;
+  const all = tree.ends[node] as number;
+  const end = Math.min(all, node + MOST_NODES);
+  let link = '';
+  for (let inner = node + 1; inner < end; inner++) {
+    if (tree.isText(inner)) continue;
+    if (tree.attribute(inner, ITEM_PROPERTY)?.toLowerCase() === 'name')
+      return tree.attribute(inner, CONTENT) ?? tree.textOf(inner, TEXT_CHARS);
+    if (tree.tags[inner] === TAG.a && link === '') link = tree.textOf(inner, TEXT_CHARS).trim();
+  }
+  if (link !== '') return link;
+  const line = blocks[blockAt(blocks, node)];
+  return line !== undefined && line.container >= node && line.last < all
+    ? line.text
+    : tree.textOf(node, TEXT_CHARS);
+}
+
+const isLine = ({ words, text }: Block): boolean =>
+  words > 0 && words <= LINE_WORDS && text.length <= TEXT_CHARS;
+
+/** The author in a byline, or in the line after a label such as "By". */
+function lineAuthor({ evidence, type, site, head }: FactSources, from: number, to: number): string | null {
+  const { blocks, tree } = evidence;
+  for (let index = from; index < to; index++) {
+    const { text } = blocks[index] as Block;
+    if (!isLine(blocks[index] as Block) || index === head?.title || NOT_BY.test(text)) continue;
+    const next = blocks[index + 1];
+    const isNext = LABEL.test(text) && next !== undefined && headingLevel(tree, next) !== 1;
+    const match = isNext ? null : (BY.exec(text) ?? BY_LATER.exec(text));
+    const found = isNext ? next.text : (match?.[1] ?? match?.[2] ?? match?.[3]);
+    if (found === undefined) continue;
+    const name = cleanName(found, site, !isNext);
+    if (name !== null && isPersonName(name, type === 'forum')) return name;
+  }
+  return null;
+}
+
+/** The author in signatures below the head of an article; null when they disagree. */
+function signedAuthor(sources: FactSources): string | null {
+  const { evidence, type, head } = sources;
+  if (type !== 'article' || head === null) return null;
+  const { blocks, shape } = evidence;
+  let author: string | null = null;
+  for (let index = head.to; index < blocks.length; index++) {
+    const { text, container } = blocks[index] as Block;
+    if (!isLine(blocks[index] as Block) || !SIGNED.test(text)) continue;
+    if (((shape.hintsAround[container] as number) & SECONDARY_HINTS) !== 0) continue;
+    const name = lineAuthor(sources, index, index + 1);
+    if (name !== null && author !== null && name !== author) return null;
+    author ??= name;
+  }
+  return author;
 }

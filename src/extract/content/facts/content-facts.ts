@@ -1,21 +1,19 @@
-import { collapse } from '../../white-space.ts';
-import type { Evidence } from '../block-features.ts';
-import { countWords } from '../blocks.ts';
-import type { TypedObject } from '../page-signals.ts';
-import type { PageType } from '../page-type.ts';
+import { collapse } from '../../html/white-space.ts';
+import { countWords } from '../features/blocks.ts';
+import type { ContentEvidence } from '../features/evidence.ts';
+import type { TypedObject } from '../features/page-signals.ts';
+import type { PageType } from '../model/page-type.ts';
 import { contentAuthor } from './content-author.ts';
 import { contentDates } from './content-dates.ts';
-import { findHead } from './content-head.ts';
+import { type FactSources, findHead, ownElements } from './content-head.ts';
 import { titleOf } from './content-title.ts';
 import { worksOf } from './content-work.ts';
-import type { FactSources } from './fact-sources.ts';
-import { ownElements } from './own-elements.ts';
 
-/** What belongs to content beside its text; null where the page does not say. */
+/** Facts about the content; null when the page does not state them. */
 export interface ContentFacts {
   readonly title: string | null;
   readonly author: string | null;
-  /** ISO 8601, as exact as the page says. */
+  /** ISO 8601, as precise as the page states. */
   readonly publishedAt: string | null;
   readonly modifiedAt: string | null;
   readonly siteName: string | null;
@@ -26,7 +24,7 @@ export interface ContentFacts {
 const NAME_CHARS = 100;
 
 export function contentFacts(
-  evidence: Evidence,
+  evidence: ContentEvidence,
   type: PageType,
   contentLanguage: string | null,
 ): ContentFacts {
@@ -62,7 +60,7 @@ export function contentFacts(
   };
 }
 
-/** Words, with every sign of scripts that write without spaces counted as one. */
+/** Counts words; in scripts without spaces every character counts as one. */
 export function wordsIn(text: string): number {
   return countWords(text.replace(/[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]/g, ' a '));
 }

@@ -1,12 +1,17 @@
+import { hashName } from '../../html/name-table.ts';
+import { TAG } from '../../html/tag.ts';
 import type { PageTree } from '../../tree/page-tree.ts';
-import { headingLevel } from '../block-facts.ts';
-import type { Evidence } from '../block-features.ts';
-import type { Block } from '../blocks.ts';
-import { MARK } from '../element-marks.ts';
-import { HINT_BITS } from '../hint-words.ts';
-import { isProse } from '../page-shape.ts';
+import { headingLevel } from '../features/block-facts.ts';
+import type { Block } from '../features/blocks.ts';
+import { ELEMENT_FLAG } from '../features/element-flags.ts';
+import type { ContentEvidence } from '../features/evidence.ts';
+import { HINT_BITS } from '../features/hint-words.ts';
+import { isProse } from '../features/page-shape.ts';
+import type { TypedObject } from '../features/page-signals.ts';
+import type { PageType } from '../model/page-type.ts';
+import type { Site } from './person-name.ts';
 
-/** The blocks around the title, where a page says who wrote it and when. Places in the list of blocks. */
+/** The blocks around the title, where pages state author and date. Indices into the list of blocks. */
 export interface ContentHead {
   readonly title: number;
   readonly from: number;
@@ -15,14 +20,14 @@ export interface ContentHead {
 
 const BLOCKS_BEFORE = 8;
 const BLOCKS_AFTER = 30;
-/** What stands above a title belongs to it when both are within the same few elements. */
+/** Blocks above the title belong to it within this many enclosing elements. */
 const LEVELS_AROUND = 4;
-/** A standfirst may stand between the title and the byline; more prose is the text itself. */
+/** A lead may stand between title and byline; more prose is the text itself. */
 const PROSE_WORDS = 80;
 const LEAST_TITLE = 3;
 
-/** Null when the page shows no title. */
-export function findHead(evidence: Evidence, title: string | null): ContentHead | null {
+/** Null when no block is the title. */
+export function findHead(evidence: ContentEvidence, title: string | null): ContentHead | null {
   const { blocks, tree } = evidence;
   const at = titleBlock(evidence, title);
   if (at < 0) return null;
@@ -38,8 +43,8 @@ export function findHead(evidence: Evidence, title: string | null): ContentHead 
   return { title: at, from, to };
 }
 
-/** The heading that says the title, else another text that does, else the first heading of the highest rank; -1 without. */
-function titleBlock({ blocks, tree }: Evidence, title: string | null): number {
+/** The heading equal to the title, else another such text, else the first heading of the highest level; -1 without one. */
+function titleBlock({ blocks, tree }: ContentEvidence, title: string | null): number {
   const wanted = title?.toLowerCase() ?? '';
   let main = -1;
   let other = -1;
@@ -68,22 +73,23 @@ function around(tree: PageTree, node: number): number {
   return outer;
 }
 
-const AWAY_MARKS = MARK.nav | MARK.aside | MARK.dialog;
-/** Names of what others said, and of what is elsewhere. */
-export const AWAY_HINTS = HINT_BITS.comment | HINT_BITS.related | HINT_BITS.review;
-/** What holds this share of the prose is what the page is about, whatever its names say. */
+const SECONDARY_FLAGS = ELEMENT_FLAG.nav | ELEMENT_FLAG.aside | ELEMENT_FLAG.dialog;
+/** Hints of comments, reviews and related entries. */
+export const SECONDARY_HINTS = HINT_BITS.comment | HINT_BITS.related | HINT_BITS.review;
+/** An element with this share of the prose is the subject of the page, whatever its names. */
 const MUCH = 0.4;
 
-/** Whether an element holds what others said or what is elsewhere: comments, reviews, menus, related entries. `names` are the hints that say so. */
-export function isAway({ elements, shape }: Evidence, node: number, names: number): boolean {
-  const marks = elements.marks[node] as number;
-  const isFooter = (marks & MARK.footer) !== 0 && ((shape.marksAround[node] as number) & MARK.article) === 0;
+/** True for elements with comments, reviews, menus or related entries. `names` are the hints that count. */
+export function isSecondary({ elements, shape }: ContentEvidence, node: number, names: number): boolean {
+  const flags = elements.flags[node] as number;
+  const isFooter =
+    (flags & ELEMENT_FLAG.footer) !== 0 && ((shape.flagsAround[node] as number) & ELEMENT_FLAG.article) === 0;
   const isNamedSo = ((elements.hints[node] as number) & names) !== 0;
-  if (!isFooter && !isNamedSo && (marks & AWAY_MARKS) === 0) return false;
+  if (!isFooter && !isNamedSo && (flags & SECONDARY_FLAGS) === 0) return false;
   return (shape.proseWords[node] as number) <= (shape.proseWords[0] as number) * MUCH;
 }
 
-/** The place in the list of the block that a node belongs to or stands before. */
+/** The index of the block that a node belongs to or precedes. */
 export function blockAt(blocks: readonly Block[], node: number): number {
   let low = 0;
   let high = blocks.length;
@@ -93,4 +99,95 @@ export function blockAt(blocks: readonly Block[], node: number): number {
     else high = middle;
   }
   return low;
+}
+
+const CLASS = hashName('class');
+const HREF = hashName('href');
+const ITEM_PROPERTY = hashName('itemprop');
+const ITEM_TYPE = hashName('itemtype');
+const REL = hashName('rel');
+/** Far more than a page about one subject has. */
+const MOST = 32;
+
+/** Elements with author and dates of the page, in document order. */
+export interface OwnElements {
+  /** Marked as the author by structured data or a relation. */
+  readonly authors: readonly number[];
+  /** Known by class or link target only, and near the title. */
+  readonly bylines: readonly number[];
+  /** `<time>` and properties that are dates. */
+  readonly dates: readonly number[];
+}
+
+const OTHERS_TYPE = /(?:Comment|Answer|Review|Rating)\s*$/;
+const OTHERS = new Set(['comment', 'answer', 'acceptedanswer', 'suggestedanswer', 'review', 'reviews']);
+const DATES = new Set(['datepublished', 'datecreated', 'datemodified', 'dateupdated']);
+const BYLINE_NAMES = HINT_BITS.meta | HINT_BITS.user;
+/** Elements with more words are text, not bylines. */
+const BYLINE_WORDS = 40;
+const BYLINE_CLASS =
+  /(?:^|[\s_-])(?:authors?|byline|author-?name|username|poster|contributors?|writers?)(?:$|[\s_-])/i;
+const PROFILE =
+  /\/(?:authors?|contributors?|writers?|columnists?|profiles?|users?|members?|people|staff|team|u)\/[^/?#]|[?;&](?:author|action=profile|mode=viewprofile|u)[=;&]|\/(?:user|member)-\d/i;
+
+/** Collects them in one pass, without those in comments, answers, reviews, menus and related entries. */
+export function ownElements(
+  evidence: ContentEvidence,
+  type: PageType,
+  head: ContentHead | null,
+): OwnElements {
+  const { tree, elements, blocks, shape } = evidence;
+  // Some forums call their posts comments.
+  const away = type === 'forum' ? SECONDARY_HINTS & ~HINT_BITS.comment : SECONDARY_HINTS;
+  const title = head === null ? 0 : (blocks[head.title] as Block).first;
+  const first = head === null ? 0 : (blocks[head.from] as Block).container;
+  const last = head === null ? 0 : (blocks[head.to - 1] as Block).last;
+  const authors: number[] = [];
+  const bylines: number[] = [];
+  const dates: number[] = [];
+  const add = (list: number[], node: number): void => {
+    if (list.length < MOST) list.push(node);
+  };
+  for (let node = 1; node < tree.count; node++) {
+    if (tree.isText(node)) continue;
+    const tag = tree.tags[node] as number;
+    if (tag === TAG.body || tag === TAG.html) continue;
+    const end = tree.ends[node] as number;
+    const hasTitle = node < title && title < end;
+    if (!hasTitle && isSecondary(evidence, node, away)) {
+      node = end - 1;
+      continue;
+    }
+    if (tag === TAG.time) add(dates, node);
+    if (!tree.hasAttributes(node)) continue;
+    const property = tree.attribute(node, ITEM_PROPERTY)?.toLowerCase() ?? '';
+    if (OTHERS.has(property) || OTHERS_TYPE.test(tree.attribute(node, ITEM_TYPE) ?? '')) {
+      node = end - 1;
+      continue;
+    }
+    if (property === 'author' || property === 'creator') add(authors, node);
+    else if (DATES.has(property) && tag !== TAG.time) add(dates, node);
+    const isLink = tag === TAG.a;
+    if (isLink && /\bauthor\b/i.test(tree.attribute(node, REL) ?? '')) add(authors, node);
+    else if (node < first || node > last) continue;
+    else if (isLink && node > title && PROFILE.test(tree.attribute(node, HREF) ?? '')) add(bylines, node);
+    else if (
+      ((elements.hints[node] as number) & BYLINE_NAMES) !== 0 &&
+      (shape.words[node] as number) <= BYLINE_WORDS &&
+      BYLINE_CLASS.test(tree.attribute(node, CLASS) ?? '')
+    )
+      add(bylines, node);
+  }
+  return { authors, bylines, dates };
+}
+
+/** Sources of the author and the dates of a page. */
+export interface FactSources {
+  readonly evidence: ContentEvidence;
+  readonly type: PageType;
+  readonly site: Site;
+  /** Structured objects that describe the page as a whole. */
+  readonly works: readonly TypedObject[];
+  readonly head: ContentHead | null;
+  readonly elements: OwnElements;
 }

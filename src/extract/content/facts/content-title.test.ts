@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { buildTree } from '../../tree/tree-builder.ts';
-import { gatherEvidence } from '../gather-evidence.ts';
+import { gatherEvidence } from '../features/evidence.ts';
 import { titleOf } from './content-title.ts';
 
 interface Page {

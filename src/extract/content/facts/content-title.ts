@@ -1,35 +1,35 @@
-import { collapse } from '../../white-space.ts';
-import { headingLevel, squeeze } from '../block-facts.ts';
-import type { Evidence } from '../block-features.ts';
+import { collapse } from '../../html/white-space.ts';
+import { headingLevel, squeeze } from '../features/block-facts.ts';
+import type { ContentEvidence } from '../features/evidence.ts';
 
 const TITLE_CHARS = 300;
 const HEADING_CHARS = 200;
 const MOST_HEADINGS = 20;
 const SEPARATOR = /\s+(?:[|–—·•»›:-]|::)\s+|\s*[|»]\s*/;
-/** A heading that shares this much of its words with the title is the title in other words. */
+/** A heading that shares this many of its words with the title is the title. */
 const LEAST_LIKENESS = 0.5;
 /** The name of a site is short. */
 const SITE_WORDS = 5;
-/** What the last part of a title calls the site, whatever its name. */
+/** Generic words for a site in the last part of a title. */
 const SITE_KIND = /\b(?:docs?|documentation|wiki|forums?|blog|official site|reference|homepage|online)\b/i;
 const SITE_KIND_WORDS = 4;
-/** Shorter names stand in too many words to be found within them. */
+/** Shorter names occur inside too many other words. */
 const LEAST_NAME = 4;
 /** A word that makes up this much of the host is its name: `Django` of `djangoproject`. */
 const HOST_SHARE = 0.4;
 
 /**
- * What the page is called. Titles name the site as well, and headings say it in the words of the page: so a heading that
- * agrees with the title is taken, else the title without the site. `stated` are the titles that data of the page gives.
+ * The title of the page. `title` elements name the site as well, so a heading that agrees with one is taken, else the
+ * title without the site. `stated` are the titles in structured data.
  */
 export function titleOf(
-  { signals, blocks, tree, url }: Evidence,
+  { signals, blocks, tree, url }: ContentEvidence,
   siteName: string | null,
   stated: readonly string[],
 ): string | null {
   const site: SiteLetters = { name: squeeze(siteName ?? ''), host: hostName(url) };
   const { whole, parts } = withoutSite(signals.title ?? '', site);
-  // A heading that is nothing but a part which names the site: the book of a chapter, the forum of a thread.
+  // A heading equal to the part that names the site: the book of a chapter, the forum of a thread.
   const all = partsOf(signals.title ?? '').map(squeeze);
   const isLeftOut = (text: string): boolean => {
     const letters = squeeze(text);
@@ -73,7 +73,7 @@ function headingOf(
   return headings.find(isPart) ?? headings.find(holdsAll) ?? headings.find(isAlike) ?? null;
 }
 
-/** What a site is called, as letters and digits only. */
+/** The name of a site, reduced to letters and digits. */
 interface SiteLetters {
   readonly name: string;
   readonly host: string;
@@ -81,7 +81,7 @@ interface SiteLetters {
 
 const partsOf = (title: string): string[] => title.split(SEPARATOR).filter((part) => part.trim() !== '');
 
-/** `Title | Section | Site`, without what only names the site: what is left as it stands there, and its parts. */
+/** `Title | Section | Site` without the parts that name the site: the remaining text, and its parts. */
 function withoutSite(title: string, site: SiteLetters): { whole: string; parts: readonly string[] } {
   const line = collapse(title, TITLE_CHARS);
   const parts = partsOf(line);
@@ -97,7 +97,7 @@ function withoutSite(title: string, site: SiteLetters): { whole: string; parts: 
   return { whole: line.slice(start, end).trim(), parts };
 }
 
-/** At the end of a title also what only resembles the name of the site: `Acme Docs`, `acme.com`. */
+/** True for the name of the site; at the end of a title also for similar names: `Acme Docs`, `acme.com`. */
 function isSite(text: string, { name, host }: SiteLetters, isLast: boolean): boolean {
   const letters = squeeze(text);
   if (letters === '' || letters === name || letters === host) return true;

@@ -1,8 +1,8 @@
-import type { TypedObject } from '../page-signals.ts';
-import type { PageType } from '../page-type.ts';
+import type { TypedObject } from '../features/page-signals.ts';
+import type { PageType } from '../model/page-type.ts';
 
 const MOST = 20;
-/** Works that somebody wrote. Reviews, comments, answers, images and videos are on a page, not what it is. */
+/** Types of written works. Reviews, comments, answers, images and videos are parts of a page. */
 const TEXTS: ReadonlySet<string> = new Set([
   'article',
   'newsarticle',
@@ -46,12 +46,12 @@ export function isText(type: PageType): boolean {
   return type === 'article' || type === 'documentation' || type === 'forum';
 }
 
-/** The objects in the data of a page that are about all of it, those that say most first. */
+/** Structured objects that describe the page as a whole, the most detailed first. */
 export function worksOf(objects: readonly TypedObject[], type: PageType): readonly TypedObject[] {
   const ofKind = (kind: ReadonlySet<string>): readonly TypedObject[] =>
     objects.filter(({ types }) => types.some((name) => kind.has(name)));
   const texts = ofKind(TEXTS);
   const pages = ofKind(PAGES);
-  // Several texts on a page that is none itself are the entries of its list.
+  // Several texts on a page of another type are list entries.
   return (isText(type) || texts.length === 1 ? [...texts, ...pages] : pages).slice(0, MOST);
 }

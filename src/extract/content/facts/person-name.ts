@@ -1,8 +1,8 @@
-import { collapse } from '../../white-space.ts';
-import { squeeze } from '../block-facts.ts';
-import { countWords } from '../blocks.ts';
+import { collapse } from '../../html/white-space.ts';
+import { squeeze } from '../features/block-facts.ts';
+import { countWords } from '../features/blocks.ts';
 
-/** What a site is called, and where it is. */
+/** Name and host of a site. */
 export interface Site {
   readonly name: string | null;
   readonly url: string;
@@ -14,7 +14,7 @@ const MOST_WORDS = 6;
 const PREFIX =
   /^(?:(?:written|posted|published|text|words|story|article|authored|created|submitted|started)\s+)?by:?\s+|^(?:author|autor(?:in)?|auteure?|autore)\s*:\s*|^(?:von|par|por|door)\s+/i;
 const QUOTES = /^["'“”‘’«»\s]+|["'“”‘’«»\s]+$/g;
-/** Behind these comes something else: a date, a role, the name once more. */
+/** Separators before a date, a role or a repeated name. */
 const TAIL = /\s*[|·•»]\s*.*$|\s+[–—-]\s+.*$|\s*[(<].*$/s;
 const DATED =
   /[\s,]+(?:(?:last )?(?:updated?|published|posted|modified|reviewed)\b|(?:on )?(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\.? \d|\d{1,2}[./ -]|\d{4}\b|\d+ (?:min|hours?|days?|years?)\b)).*$/is;
@@ -22,7 +22,7 @@ const NO_NAME =
   /^(?:admin(?:istrator)?|guest|anonymous|unknown|authors?|editors?|webmaster|root|users?|none|null|undefined|by|staff|contributors?|moderator|member|default)$/i;
 const ADDRESS = /^[@/]|https?:|www\.|\S@\S|\.(?:com|org|net)\b/i;
 
-/** A name without what stands around it; null when nothing is left that could be one. `isLine`: of a line of text, where a comma ends it. */
+/** A name without labels and roles; null when no name is left. `isLine`: from a line of text, where a comma ends the name. */
 export function cleanName(text: string, site: Site, isLine = false): string | null {
   let name = collapse(text, MOST_CHARS).replace(QUOTES, '').replace(PREFIX, '').replace(TAIL, '');
   name = name.replace(DATED, '');
@@ -33,7 +33,7 @@ export function cleanName(text: string, site: Site, isLine = false): string | nu
   return name === '' || ADDRESS.test(name) || NO_NAME.test(name) ? null : collapse(name, NAME_CHARS);
 }
 
-/** `Ann Bell, The Daily Acme`: the paper is no author. */
+/** `Ann Bell, The Daily Acme`: the newspaper is not an author. */
 function withoutSite(name: string, site: Site): string {
   if (!name.includes(',')) return name;
   const parts = name.split(/\s*,\s*/);
@@ -47,7 +47,7 @@ const SMALL = new Set(
 const NOT_NAMES =
   /\b(?:view|about|follow|read|share|more|posts?|contact|min|comments?|published|updated|written|profile|subscribe|articles?|photo|image|click|login|sign|home|search|menu|reply|replies|joined|messages|likes?|thread|topic|here|this|our|your|you)\b/i;
 
-/** Whether a text can be the name of somebody; members of a forum (`isNick`) call themselves anything. */
+/** True when a text can be the name of a person; nicknames in forums (`isNick`) can be anything. */
 export function isPersonName(name: string, isNick: boolean): boolean {
   if (name.length < 2 || name.length > NAME_CHARS) return false;
   if (isNick) return countWords(name) <= 4 && name.length <= 40;
@@ -59,7 +59,7 @@ export function isPersonName(name: string, isNick: boolean): boolean {
 
 const CORPORATE = /\b(?:inc|llc|ltd|gmbh|corp|corporation|co|the|team|official)\b\.?/gi;
 
-/** Whether a name is that of the site, as its data or its address give it. */
+/** True for the name of the site, by its structured data or its host. */
 export function isSiteName(name: string, site: Site): boolean {
   const letters = squeeze(name.replace(CORPORATE, ''));
   if (letters === '') return true;

@@ -1,25 +1,87 @@
 import type { Budget } from '../budget.ts';
+import { RULE_LIMITS } from '../rule-limits.ts';
+import { RuleSyntaxError } from '../rule-problem.ts';
 import type { TreeIndex } from '../tree-index.ts';
 import { compileSimple } from './compile-simple.ts';
+import { parseSelector } from './parse-selector.ts';
 import type { Combinator, ComplexSelector, CompoundSelector } from './selector.ts';
 
-/** Where and for whom a selector runs. */
+/** A selector ready to run on any page. */
+export interface CompiledSelector {
+  readonly source: string;
+  /**
+   * Matching elements in document order, at most `limit`. Only descendants of `scope` are searched (the page itself is node
+   * 0), but ancestors outside of it count for matching, as in `querySelectorAll`. A selector that begins with `+` or `~`
+   * searches the siblings after `scope`; a selected `:scope` is `scope` itself.
+   */
+  select(index: TreeIndex, scope: number, limit: number, budget: Budget): number[];
+  /** True when one element matches. */
+  isMatch(index: TreeIndex, node: number, budget: Budget): boolean;
+}
+
+/** Throws RuleSyntaxError with the position of the mistake. */
+export function compileSelector(source: string): CompiledSelector {
+  if (source.length > RULE_LIMITS.selectorChars) {
+    throw new RuleSyntaxError(null, `The selector has more than ${RULE_LIMITS.selectorChars} characters.`);
+  }
+  const list = parseSelector(source);
+  const matchers = list.map(compileComplex);
+  const reach = list.map(reachOf);
+  const isBehind = reach.includes('behind');
+  const isInside = reach.includes('inside');
+  const isSelf = reach.includes('self');
+  const isMatch = (scope: SelectScope, node: number): boolean => isAny(matchers, scope, node);
+  return {
+    source,
+    select(index, scope, limit, budget) {
+      const { tree } = index;
+      const around: SelectScope = { index, budget, scope, anchor: scope };
+      const found: number[] = [];
+      const collect = (from: number, to: number): void => {
+        budget.spend(to - from);
+        for (let node = from; node < to && found.length < limit; node++) {
+          if (index.isElement(node) && isMatch(around, node)) found.push(node);
+        }
+      };
+      const end = tree.ends[scope] as number;
+      if (isSelf && scope > 0) collect(scope, scope + 1);
+      if (isInside || (isSelf && scope === 0)) collect(scope + 1, end);
+      if (isBehind && scope > 0) collect(end, tree.ends[tree.parents[scope] as number] as number);
+      return found;
+    },
+    isMatch: (index, node, budget) =>
+      index.isElement(node) && isMatch({ index, budget, scope: 0, anchor: 0 }, node),
+  };
+}
+
+function isAny(matchers: readonly Match[], scope: SelectScope, node: number): boolean {
+  for (const match of matchers) if (match(scope, node) === MATCHES) return true;
+  return false;
+}
+
+function reachOf({ leading, compounds }: ComplexSelector): 'self' | 'inside' | 'behind' {
+  if (leading === '+' || leading === '~') return 'behind';
+  const isScope = compounds.at(-1)?.some((simple) => simple.kind === 'plain' && simple.name === 'scope');
+  return isScope ? 'self' : 'inside';
+}
+
+/** The context of one selection. */
 export interface SelectScope {
   readonly index: TreeIndex;
   readonly budget: Budget;
-  /** What `:scope` is. */
+  /** The node that `:scope` matches. */
   readonly scope: number;
-  /** What a selector that begins with a combinator starts from; changes within `:has`. */
+  /** The node that a leading combinator refers to; changes within `:has`. */
   anchor: number;
 }
 
-/** Whether an element matches one simple or compound selector. */
+/** True when an element matches a simple or compound selector. */
 export type Test = (scope: SelectScope, node: number) => boolean;
 
 /**
- * How far a failure reaches. Matching goes from right to left, so an element may fail because of itself (others on the way
- * up or back may still do), because no sibling before it can do, or because nothing above can do either. The last two end
- * the loops around, which keeps `a b c d` linear in the depth of the page instead of a power of it.
+ * The reach of a failure. Matching goes from right to left, so an element may fail by itself (other ancestors or siblings
+ * may still match), for all its preceding siblings, or for all its ancestors as well. The last two end the outer loops,
+ * which keeps `a b c d` linear in the depth of the page instead of a power of it.
  */
 export type Outcome = typeof MATCHES | typeof FAILS_HERE | typeof FAILS_SIBLINGS | typeof FAILS_ALL;
 export type Match = (scope: SelectScope, node: number) => Outcome;
@@ -39,7 +101,7 @@ export function compileComplex({ leading, compounds, combinators }: ComplexSelec
   return match ?? isAnchor;
 }
 
-/** Anything but the page itself can be an element. */
+/** Matches any node except the page itself (node 0). */
 export function compileCompound(compound: CompoundSelector): Test {
   const [first, ...rest] = compound.map(compileSimple);
   if (first === undefined) return (_scope, node) => node > 0;

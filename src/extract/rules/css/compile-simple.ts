@@ -1,5 +1,5 @@
-import { hashName } from '../../name-table.ts';
-import { TAG } from '../../tag.ts';
+import { hashName } from '../../html/name-table.ts';
+import { TAG } from '../../html/tag.ts';
 import { RAW_TEXT } from '../../tree/page-tree.ts';
 import { RULE_LIMITS } from '../rule-limits.ts';
 import { compileComplex, MATCHES, type Match, type SelectScope, type Test } from './compile-selector.ts';
@@ -56,7 +56,7 @@ function tagTest(name: string): Test {
   return (scope, node) => scope.index.tree.hashes[node] === hash;
 }
 
-/** Whether a list of words, as in `class`, has one. */
+/** True when a space-separated list, as in `class`, contains the word. */
 function hasWord(list: string | null, word: string): boolean {
   if (list === null || word === '') return false;
   for (let at = list.indexOf(word); at >= 0; at = list.indexOf(word, at + 1)) {
@@ -128,7 +128,7 @@ function hasTest(list: SelectorList): Test {
   return (scope, node) => parts.some((part) => hasInRange(scope, node, part));
 }
 
-/** `> a` and `~ a` alone need no look at what is deeper. */
+/** True for `> a` and `~ a` alone, which need no search of deeper levels. */
 function isFlat({ leading, compounds }: ComplexSelector): boolean {
   return compounds.length === 1 && leading !== null && leading !== ' ';
 }
@@ -202,7 +202,7 @@ function containsTest(text: string): Test {
   };
 }
 
-/** Nothing but white space inside. */
+/** True for elements with white space only. */
 const isEmpty: Test = ({ index: { tree } }, node) => {
   const end = tree.ends[node] as number;
   for (let at = node + 1; at < end; at++) {

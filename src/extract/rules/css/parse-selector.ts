@@ -1,7 +1,6 @@
 import { nearestName } from '../../../config/nearest-name.ts';
 import { RULE_LIMITS } from '../rule-limits.ts';
-import { shown } from '../rule-problem.ts';
-import { parseNth } from './parse-nth.ts';
+import { quoteAt } from '../rule-problem.ts';
 import {
   type AttributeOperator,
   type AttributeSelector,
@@ -27,7 +26,7 @@ const SHOWN_BY_BROWSERS = new Set([
   'focus-visible',
 ]);
 
-/** Throws RuleSyntaxError with the place at fault. */
+/** Throws RuleSyntaxError with the position of the mistake. */
 export function parseSelector(source: string): SelectorList {
   const reader = new SelectorReader(source);
   const list = selectorList(reader, true, 0);
@@ -84,7 +83,7 @@ function compoundSelector(reader: SelectorReader, depth: number): SimpleSelector
     else break;
   }
   if (simples.length === 0)
-    reader.fail(`Expected a selector, found ${shown(reader.source, start)}.${hint(reader)}`);
+    reader.fail(`Expected a selector, found ${quoteAt(reader.source, start)}.${hint(reader)}`);
   return simples;
 }
 
@@ -126,7 +125,7 @@ function attributeSelector(reader: SelectorReader): AttributeSelector {
   reader.skipSpace();
   if (!reader.take(']')) {
     reader.fail(
-      `Expected \`]\`, found ${shown(reader.source, reader.at)}; values with other signs need quotes.`,
+      `Expected \`]\`, found ${quoteAt(reader.source, reader.at)}; values with other signs need quotes.`,
     );
   }
   return { kind: 'attribute', name, operator, value, ignoresCase };
@@ -191,4 +190,34 @@ function unknownPseudo(reader: SelectorReader, name: string, start: number): nev
   const nearest = nearestName(name, [...PLAIN_PSEUDOS, ...WITH_ARGUMENT]);
   const advice = nearest === null ? '' : ` Did you mean \`:${nearest}\`?`;
   return reader.fail(`There is no pseudo-class \`:${name}\`.${advice}`, start);
+}
+
+const STEPPED = /^([+-]?\d*)n(?:[ \t\n\r\f]*([+-])[ \t\n\r\f]*(\d+))?/i;
+const FIXED = /^[+-]?\d+/;
+/** No page has as many elements, and sums stay exact. */
+const MOST = 1_000_000_000;
+
+/** Reads `odd`, `even`, `3`, `2n+1`, `-n + 3` … */
+function parseNth(reader: SelectorReader): { step: number; offset: number } {
+  const rest = reader.source.slice(reader.at, reader.at + 60);
+  const word = /^(odd|even)(?![\w-])/i.exec(rest)?.[0];
+  if (word !== undefined) {
+    reader.at += word.length;
+    return { step: 2, offset: word.toLowerCase() === 'odd' ? 1 : 0 };
+  }
+  const stepped = STEPPED.exec(rest);
+  if (stepped !== null) {
+    const [whole, step = '', sign = '+', digits = '0'] = stepped;
+    reader.at += whole.length;
+    const factor = step === '' || step === '+' ? 1 : step === '-' ? -1 : Number(step);
+    return { step: clamped(factor), offset: clamped(Number(`${sign}${digits}`)) };
+  }
+  const fixed = FIXED.exec(rest)?.[0];
+  if (fixed === undefined) return reader.unexpected('a position such as `2`, `odd` or `2n+1`');
+  reader.at += fixed.length;
+  return { step: 0, offset: clamped(Number(fixed)) };
+}
+
+function clamped(number: number): number {
+  return Math.max(-MOST, Math.min(MOST, number));
 }

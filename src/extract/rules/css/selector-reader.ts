@@ -4,9 +4,9 @@ const NAME_START = /[a-z_\u0080-\uffff-]/i;
 const NAME = /[\w\u0080-\uffff-]/;
 const SPACE = /[ \t\n\r\f]/;
 
-/** The letters of a selector, one after the other: names, strings and white space by the rules of CSS. */
+/** Reads names, strings and white space of a selector by the rules of CSS. */
 export class SelectorReader extends RuleText {
-  /** Whether there was any. */
+  /** Skips white space and comments; returns true when there were any. */
   skipSpace(): boolean {
     const start = this.at;
     for (;;) {
@@ -31,7 +31,7 @@ export class SelectorReader extends RuleText {
     return this.nameLetters();
   }
 
-  /** Also what begins with a digit, as ids and unquoted values may. */
+  /** Reads name characters, also after a leading digit, as in ids and unquoted values. */
   nameLetters(): string {
     let name = '';
     for (;;) {
@@ -45,24 +45,13 @@ export class SelectorReader extends RuleText {
   }
 
   string(): string {
-    const start = this.at;
-    const quote = this.char;
-    let text = '';
-    this.at++;
-    for (;;) {
-      const { char } = this;
-      if (char === '') this.fail('The string has no end.', start);
-      if (char === quote) {
-        this.at++;
-        return text;
-      }
-      if (char === '\\' && /[\n\r\f]/.test(this.source[this.at + 1] ?? '')) this.at += 2;
-      else if (char === '\\') text += this.#escape();
-      else {
-        text += char;
-        this.at++;
-      }
-    }
+    return this.quotedString((char) => {
+      if (char !== '\\') return null;
+      if (!/[\n\r\f]/.test(this.source[this.at + 1] ?? '')) return this.#escape();
+      // A backslash before the end of a line continues the string there.
+      this.at += 2;
+      return '';
+    });
   }
 
   #escape(): string {

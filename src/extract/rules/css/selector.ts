@@ -8,9 +8,9 @@ export type AttributeOperator = '=' | '~=' | '|=' | '^=' | '$=' | '*=' | '!=';
 export type SelectorList = readonly ComplexSelector[];
 
 export interface ComplexSelector {
-  /** Said to start from somewhere: `> li` means children of the element it is asked of. */
+  /** A leading combinator: `> li` means children of the scope element. */
   readonly leading: Combinator | null;
-  /** From left to right; the last one is what is selected. */
+  /** From left to right; the last one matches the selected element. */
   readonly compounds: readonly CompoundSelector[];
   /** `combinators[i]` stands between `compounds[i]` and the next. */
   readonly combinators: readonly Combinator[];
@@ -32,7 +32,7 @@ export type SimpleSelector =
 export interface AttributeSelector {
   readonly kind: 'attribute';
   readonly name: string;
-  /** Null asks only whether it is there. */
+  /** Null matches any element with the attribute. */
   readonly operator: AttributeOperator | null;
   readonly value: string;
   readonly ignoresCase: boolean;
@@ -44,7 +44,7 @@ export interface NthSelector {
   /** Positions `step × n + offset` for n = 0, 1, 2 … */
   readonly step: number;
   readonly offset: number;
-  /** Counts only what matches these. */
+  /** Counts only elements that match these. */
   readonly of: SelectorList | null;
 }
 

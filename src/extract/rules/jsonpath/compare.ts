@@ -1,10 +1,9 @@
 import type { Budget } from '../budget.ts';
-import type { Regex } from '../regex.ts';
+import { compileRegex, type Regex } from '../regex.ts';
 import { RuleSyntaxError } from '../rule-problem.ts';
-import { compileIRegexp } from './i-regexp.ts';
 import type { ComparisonOperator } from './query.ts';
 
-/** What a path to nothing is worth: equal only to itself. */
+/** The value of a path without a result: equal only to itself. */
 export const NOTHING = Symbol('nothing');
 /** A JSON value or `NOTHING`. */
 export type Operated = unknown;
@@ -61,7 +60,7 @@ export function isSame(left: unknown, right: unknown, budget: Budget): boolean {
   return true;
 }
 
-/** A pattern that is no text, or no usable one, matches nothing. */
+/** A pattern that is no string, or invalid, matches nothing. */
 export function isRegexMatch(
   text: Operated,
   pattern: Operated | Regex,
@@ -83,4 +82,34 @@ function compiled(pattern: string, budget: Budget): Regex | null {
     if (error instanceof RuleSyntaxError) return null;
     throw error;
   }
+}
+
+/** A pattern of RFC 9485; `.` means anything but the two line ends there. Throws RuleSyntaxError at the given position. */
+export function compileIRegexp(pattern: string, at: number): Regex {
+  // The empty pattern matches the empty text.
+  const source = pattern === '' ? '(?:)' : withDots(pattern);
+  try {
+    return compileRegex(source);
+  } catch (error) {
+    if (error instanceof RuleSyntaxError) throw new RuleSyntaxError(at, error.message);
+    throw error;
+  }
+}
+
+function withDots(pattern: string): string {
+  let result = '';
+  let isInClass = false;
+  for (let at = 0; at < pattern.length; at++) {
+    const char = pattern[at] as string;
+    if (char === '\\') {
+      result += char + (pattern[at + 1] ?? '');
+      at++;
+    } else if (char === '.' && !isInClass) result += '[^\\n\\r]';
+    else {
+      if (char === '[') isInClass = true;
+      else if (char === ']') isInClass = false;
+      result += char;
+    }
+  }
+  return result;
 }

@@ -1,14 +1,14 @@
 import type { Regex } from '../regex.ts';
 
 /** A parsed JSONPath query (RFC 9535), as plain data. */
-export interface Query {
-  /** `$` is the whole value, `@` the one a filter is asked of. */
+export interface JsonPathQuery {
+  /** `$` is the root value, `@` the current value of a filter. */
   readonly from: '$' | '@';
   readonly segments: readonly Segment[];
 }
 
 export interface Segment {
-  /** `..`: of the value and everything inside it. */
+  /** True for `..`: applies to the value and all its descendants. */
   readonly isDescendant: boolean;
   readonly selectors: readonly Selector[];
 }
@@ -28,7 +28,7 @@ export type Selector =
 export type Condition =
   | { readonly kind: 'or' | 'and'; readonly parts: readonly Condition[] }
   | { readonly kind: 'not'; readonly part: Condition }
-  | { readonly kind: 'exists'; readonly query: Query }
+  | { readonly kind: 'exists'; readonly query: JsonPathQuery }
   | {
       readonly kind: 'compare';
       readonly operator: ComparisonOperator;
@@ -44,10 +44,10 @@ export type Condition =
 
 export type ComparisonOperator = '==' | '!=' | '<' | '<=' | '>' | '>=';
 
-/** Something with one value, or with none. */
+/** An operand of a comparison: one value, or `NOTHING`. */
 export type Operand =
   | { readonly kind: 'literal'; readonly value: string | number | boolean | null }
-  /** At most one value. */
-  | { readonly kind: 'singular'; readonly query: Query }
+  /** A singular query: at most one value. */
+  | { readonly kind: 'singular'; readonly query: JsonPathQuery }
   | { readonly kind: 'length'; readonly value: Operand }
-  | { readonly kind: 'count' | 'value'; readonly query: Query };
+  | { readonly kind: 'count' | 'value'; readonly query: JsonPathQuery };

@@ -1,4 +1,4 @@
-import { shown } from '../rule-problem.ts';
+import { quoteAt } from '../rule-problem.ts';
 import { RuleText } from '../rule-text.ts';
 
 const BLANK = /[ \t\n\r]*/y;
@@ -17,7 +17,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\\': '\\',
 };
 
-/** The letters of a query by the grammar of RFC 9535. */
+/** Reads the tokens of a query by the grammar of RFC 9535. */
 export class QueryReader extends RuleText {
   skipBlank(): void {
     this.read(BLANK);
@@ -27,7 +27,7 @@ export class QueryReader extends RuleText {
     return this.read(SHORT_NAME);
   }
 
-  /** Of a function that is called here; null when there is none. */
+  /** The name of a function call at this position; null without one. */
   functionName(): string | null {
     const start = this.at;
     const name = this.read(FUNCTION_NAME);
@@ -36,7 +36,7 @@ export class QueryReader extends RuleText {
     return null;
   }
 
-  /** An index or an end of a slice; null when none stands here. */
+  /** An index or slice bound; null without one at this position. */
   integer(): number | null {
     const start = this.at;
     const text = this.read(INTEGER);
@@ -56,22 +56,10 @@ export class QueryReader extends RuleText {
   }
 
   string(): string {
-    const start = this.at;
-    const quote = this.char;
-    let text = '';
-    this.at++;
-    for (;;) {
-      const { char } = this;
-      if (char === '') this.fail('The string has no end.', start);
-      if (char < ' ') this.fail(`${shown(this.source, this.at)} must be escaped in a string.`);
-      if (char === '\\') {
-        text += this.#escape(quote);
-        continue;
-      }
-      this.at++;
-      if (char === quote) return text;
-      text += char;
-    }
+    return this.quotedString((char, quote) => {
+      if (char < ' ') this.fail(`${quoteAt(this.source, this.at)} must be escaped in a string.`);
+      return char === '\\' ? this.#escape(quote) : null;
+    });
   }
 
   #escape(quote: string): string {

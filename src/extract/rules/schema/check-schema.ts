@@ -3,9 +3,9 @@ import { isSame } from '../jsonpath/compare.ts';
 import { RULE_LIMITS } from '../rule-limits.ts';
 import type { RuleProblem } from '../rule-problem.ts';
 import type { CompiledSchema, SchemaNode } from './compile-schema.ts';
-import type { TypeName } from './schema-keywords.ts';
+import type { JsonTypeName } from './schema-keywords.ts';
 
-/** What of a value does not fit a schema, each with its path; empty when it fits. */
+/** Violations of a schema by a value, each with its path; empty when the value is valid. */
 export function checkSchema(schema: CompiledSchema, value: unknown, budget: Budget): RuleProblem[] {
   const check = new SchemaCheck(budget);
   check.value(schema, value, '');
@@ -180,7 +180,7 @@ function joined(path: string, name: string | number): string {
   return path === '' ? String(name) : `${path}.${name}`;
 }
 
-function isOfType(type: TypeName, value: unknown): boolean {
+function isOfType(type: JsonTypeName, value: unknown): boolean {
   switch (type) {
     case 'null':
       return value === null;

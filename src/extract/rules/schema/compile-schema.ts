@@ -5,20 +5,20 @@ import { type RuleProblem, RuleSyntaxError } from '../rule-problem.ts';
 import {
   COUNTS,
   IN_PLACE,
+  JSON_TYPES,
+  type JsonTypeName,
   KEYWORDS,
   NUMBERS,
-  TYPES,
-  type TypeName,
   WITH_NAMED_SCHEMAS,
   WITH_SCHEMA,
   WITH_SCHEMAS,
 } from './schema-keywords.ts';
 
-/** A schema that was understood. Its parts point at each other as they do in the document, circles included. */
+/** A compiled schema. Its parts refer to each other as in the document, cycles included. */
 export interface SchemaNode {
-  /** False refuses everything. */
+  /** False for the schema `false`, which no value satisfies. */
   isPossible: boolean;
-  types: readonly TypeName[] | null;
+  types: readonly JsonTypeName[] | null;
   /** The plain keywords: numbers, names, values. */
   readonly limits: Map<string, number>;
   readonly schemas: Map<string, SchemaNode>;
@@ -36,7 +36,7 @@ export interface SchemaNode {
 
 export type CompiledSchema = SchemaNode;
 
-/** The schema, or what is wrong with it and where; keywords that would not be checked are refused, never passed over. */
+/** The schema, or its mistakes with their paths. Keywords that would not be checked are refused, never ignored. */
 export function compileSchema(
   schema: unknown,
   path = 'schema',
@@ -84,7 +84,7 @@ class SchemaCompiler {
 
   compile(): SchemaNode {
     const root = this.#node(this.#root, this.#path, 0);
-    // What a reference points at may bring references of its own.
+    // The target of a reference may contain further references.
     for (let next = this.#references.pop(); next !== undefined; next = this.#references.pop())
       this.#resolve(next);
     if (this.problems.length === 0) this.#refuseCircles(root);
@@ -183,12 +183,12 @@ class SchemaCompiler {
         return;
       case 'type': {
         const types = Array.isArray(value) ? (value as unknown[]) : [value];
-        const wrong = types.find((type) => !isOneOf(TYPES, type));
-        if (types.length > 0 && wrong === undefined) node.types = types as TypeName[];
+        const wrong = types.find((type) => !isOneOf(JSON_TYPES, type));
+        if (types.length > 0 && wrong === undefined) node.types = types as JsonTypeName[];
         else
           this.#problem(
             path,
-            `There is no type ${JSON.stringify(wrong) ?? ''}; the types are ${TYPES.join(', ')}.`,
+            `There is no type ${JSON.stringify(wrong) ?? ''}; the types are ${JSON_TYPES.join(', ')}.`,
           );
         return;
       }
@@ -235,7 +235,7 @@ class SchemaCompiler {
     else node.reference = this.#node(target, `${this.#path}(${reference})`, 0);
   }
 
-  /** A schema that refers to itself for the same value would never be done. */
+  /** Refuses schemas that refer to themselves for the same value, whose check would not terminate. */
   #refuseCircles(root: SchemaNode): void {
     const done = new Set<SchemaNode>();
     const open = new Set<SchemaNode>();

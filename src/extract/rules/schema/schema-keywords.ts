@@ -1,9 +1,9 @@
 /** Which keywords of JSON Schema (draft 2020-12) are checked, and what each must look like. */
 
-export const TYPES = ['null', 'boolean', 'object', 'array', 'number', 'integer', 'string'] as const;
-export type TypeName = (typeof TYPES)[number];
+export const JSON_TYPES = ['null', 'boolean', 'object', 'array', 'number', 'integer', 'string'] as const;
+export type JsonTypeName = (typeof JSON_TYPES)[number];
 
-/** Say something to people or tools, and nothing to a check. */
+/** Annotations: they do not affect validation. */
 export const ANNOTATIONS: ReadonlySet<string> = new Set([
   '$schema',
   '$id',
@@ -20,7 +20,7 @@ export const ANNOTATIONS: ReadonlySet<string> = new Set([
   'format',
 ]);
 
-/** Have one schema, a list of them, or one per name. */
+/** Keywords with one schema, a list of schemas, or a schema per name. */
 export const WITH_SCHEMA = [
   'items',
   'contains',
@@ -33,7 +33,7 @@ export const WITH_SCHEMA = [
 ] as const;
 export const WITH_SCHEMAS = ['allOf', 'anyOf', 'oneOf', 'prefixItems'] as const;
 export const WITH_NAMED_SCHEMAS = ['properties', 'patternProperties', 'dependentSchemas'] as const;
-/** Look at the same value again, so a circle of these would never end. */
+/** Keywords that apply a schema to the same value, so a cycle of them would not terminate. */
 export const IN_PLACE: ReadonlySet<string> = new Set([
   'allOf',
   'anyOf',

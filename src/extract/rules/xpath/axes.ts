@@ -1,8 +1,8 @@
-import { hashName } from '../../name-table.ts';
+import { hashName } from '../../html/name-table.ts';
 import type { Axis, NodeTest } from './expression.ts';
 import { isAttribute, nodeNumber, treeNodeOf, type XPathPage } from './nodes.ts';
 
-/** Nodes of an axis from a node, in the order the axis goes (backwards for those that look back), that pass the test. */
+/** Visits the nodes of an axis that pass the test, in axis order (reverse document order for reverse axes). */
 export function walkAxis(page: XPathPage, node: number, axis: Axis, test: NodeTest): number[] {
   const found: number[] = [];
   const passes = testOf(page, test, axis === 'attribute');
@@ -35,7 +35,7 @@ export const REVERSE_AXES: ReadonlySet<Axis> = new Set<Axis>([
 type Visit = (treeNode: number) => void;
 type Walk = (page: XPathPage, start: number, visit: Visit) => void;
 
-/** An attribute has no siblings and nothing inside; what comes before and behind is that of its element, whose content comes behind. */
+/** Attributes have no siblings and no children; preceding and following are those of their element, whose content follows. */
 function walkFromAttribute(page: XPathPage, node: number, axis: Axis, visit: Visit): void {
   const owner = treeNodeOf(node);
   if (axis === 'parent') visit(owner);
@@ -66,7 +66,7 @@ const following: Walk = ({ index: { tree } }, start, visit) => {
   for (let at = tree.ends[start] as number; at < tree.count; at++) visit(at);
 };
 
-/** Everything before that is not around it. */
+/** All earlier nodes except ancestors. */
 const preceding: Walk = ({ index: { tree } }, start, visit) => {
   let above = tree.parents[start] as number;
   for (let at = start - 1; at > 0; at--) {

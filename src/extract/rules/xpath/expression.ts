@@ -1,6 +1,6 @@
 /** A parsed XPath expression, as plain data. There are no variables, so the type of every part is known before any page. */
 
-export type ValueType = 'nodes' | 'string' | 'number' | 'boolean';
+export type XPathType = 'nodes' | 'string' | 'number' | 'boolean';
 
 export type Axis =
   | 'ancestor'
@@ -57,9 +57,9 @@ export type Expression =
 
 export interface PathExpression {
   readonly kind: 'path';
-  /** Where it starts: the node it is asked of, the page, or what an expression gives. */
+  /** The start: the context node, the root, or the result of an expression. */
   readonly from: 'here' | 'root' | Expression;
-  /** Of the expression it starts from. */
+  /** Predicates of the start expression. */
   readonly predicates: readonly Expression[];
   readonly steps: readonly Step[];
 }

@@ -1,9 +1,9 @@
-import type { ValueType } from './expression.ts';
+import type { XPathType } from './expression.ts';
 import type { XPathPage } from './nodes.ts';
 import type { Value } from './value.ts';
 import { booleanOf, numberOf, stringOf } from './value.ts';
 
-/** The node an expression is asked of, and its place among those asked together. */
+/** The context of an expression: node, position and size. */
 export interface Focus {
   readonly page: XPathPage;
   readonly node: number;
@@ -14,7 +14,7 @@ export interface Focus {
 export interface XPathFunction {
   readonly least: number;
   readonly most: number;
-  readonly type: ValueType;
+  readonly type: XPathType;
   /** The first parameter must be nodes. */
   readonly needsNodes?: boolean;
   readonly run: (focus: Focus, values: readonly Value[]) => Value;
@@ -28,7 +28,7 @@ function text(focus: Focus, values: readonly Value[], place: number): string {
 }
 
 function fn(
-  type: ValueType,
+  type: XPathType,
   least: number,
   most: number,
   run: XPathFunction['run'],
@@ -37,7 +37,7 @@ function fn(
   return { type, least, most, run, needsNodes };
 }
 
-/** The first of the given nodes, or the one asked of; undefined when the set is empty. */
+/** The first of the given nodes, or the context node; undefined for an empty set. */
 function nodeOf(focus: Focus, values: readonly Value[]): number | undefined {
   const [nodes] = values;
   return nodes === undefined ? focus.node : (nodes as readonly number[])[0];

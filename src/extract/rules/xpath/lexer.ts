@@ -1,4 +1,4 @@
-import { RuleSyntaxError, shown } from '../rule-problem.ts';
+import { quoteAt, RuleSyntaxError } from '../rule-problem.ts';
 
 export interface Token {
   readonly kind: 'name' | 'number' | 'string' | 'operator' | 'sign' | 'end';
@@ -35,7 +35,7 @@ const SIGNS = [
   '$',
 ];
 const WORD_OPERATORS = new Set(['and', 'or', 'mod', 'div']);
-/** Behind these a name is a name and a star is any name; behind anything else they are operators. */
+/** Tokens after which a name or a star is an operand; after all others they are operators. */
 const BEFORE_OPERAND = new Set([
   '$',
   '::',
@@ -57,7 +57,7 @@ const BEFORE_OPERAND = new Set([
   ':',
 ]);
 
-/** Cuts an expression into tokens by XPath 1.0, section 3.7. The last one is the end. */
+/** Splits an expression into tokens by XPath 1.0, section 3.7. The last token marks the end. */
 export function tokenize(source: string): Token[] {
   const tokens: Token[] = [];
   let at = 0;
@@ -102,6 +102,6 @@ function nextToken(
     return { kind: isAfterOperand ? 'operator' : 'name', text: name, at };
   }
   const sign = SIGNS.find((text) => source.startsWith(text, at));
-  if (sign === undefined) throw new RuleSyntaxError(at, `Unexpected ${shown(source, at)}.`);
+  if (sign === undefined) throw new RuleSyntaxError(at, `Unexpected ${quoteAt(source, at)}.`);
   return { kind: sign === '*' && isAfterOperand ? 'operator' : 'sign', text: sign, at };
 }

@@ -1,11 +1,11 @@
-import { hashName } from '../../name-table.ts';
+import { hashName } from '../../html/name-table.ts';
 import { RAW_TEXT } from '../../tree/page-tree.ts';
 import type { Budget } from '../budget.ts';
 import { RULE_LIMITS } from '../rule-limits.ts';
 import type { TreeIndex } from '../tree-index.ts';
 
 /**
- * A node of XPath is a number: the node of the tree times `SLOTS`, plus the place of an attribute counted from 1. So
+ * An XPath node is a number: the tree node times `SLOTS`, plus the index of an attribute from 1. So
  * numeric order is document order, attributes behind their element and before its content, and equal means the same.
  */
 const SLOTS = 512;
@@ -50,7 +50,7 @@ export class XPathPage {
     return this.isElement(node) ? this.index.tree.name(treeNodeOf(node)) : '';
   }
 
-  /** What the specification calls the string-value: all text inside, scripts and styles included. */
+  /** The string-value of the specification: all text inside, scripts and styles included. */
   text(node: number): string {
     if (isAttribute(node)) return this.#attribute(node)[1];
     const { tree } = this.index;
@@ -93,7 +93,7 @@ export class XPathPage {
     return found;
   }
 
-  /** Whether the closest `lang` is this language or a variety of it. */
+  /** True when the closest `lang` is this language or a variety of it. */
   hasLanguage(node: number, wanted: string): boolean {
     const { tree } = this.index;
     const asked = wanted.toLowerCase();
@@ -111,7 +111,7 @@ export class XPathPage {
     return this.#allOf(treeNodeOf(node))[(node % SLOTS) - 1] ?? ['', ''];
   }
 
-  /** Neighbours in a result often share their element. */
+  /** Cached for one element: neighbours in a result often share it. */
   #allOf(treeNode: number): readonly (readonly [string, string])[] {
     if (this.#attributesOf !== treeNode) {
       this.#attributesOf = treeNode;

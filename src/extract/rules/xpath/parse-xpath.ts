@@ -1,6 +1,6 @@
 import { nearestName } from '../../../config/nearest-name.ts';
 import { RULE_LIMITS } from '../rule-limits.ts';
-import { RuleSyntaxError, shown } from '../rule-problem.ts';
+import { quoteAt, RuleSyntaxError } from '../rule-problem.ts';
 import type {
   Axis,
   BinaryOperator,
@@ -8,7 +8,7 @@ import type {
   NodeTest,
   PathExpression,
   Step,
-  ValueType,
+  XPathType,
 } from './expression.ts';
 import { FUNCTIONS } from './functions.ts';
 import { type Token, tokenize } from './lexer.ts';
@@ -39,15 +39,15 @@ const LEVELS: readonly (readonly BinaryOperator[])[] = [
 ];
 const ANY: NodeTest = { kind: 'node' };
 const DESCENDANTS: Step = { axis: 'descendant-or-self', test: ANY, predicates: [] };
-/** A chain of operators is evaluated one inside the other. */
+/** Limit of chained operators, which are evaluated recursively. */
 const MOST_OPERATORS = 500;
 
-/** Throws RuleSyntaxError with the place at fault. */
+/** Throws RuleSyntaxError with the position of the mistake. */
 export function parseXPath(source: string): Expression {
   return new XPathParser(source).whole();
 }
 
-export function typeOf(expression: Expression): ValueType {
+export function typeOf(expression: Expression): XPathType {
   switch (expression.kind) {
     case 'literal':
       return typeof expression.value === 'string' ? 'string' : 'number';
@@ -96,7 +96,7 @@ class XPathParser {
   #unexpected(wanted: string): never {
     const { kind, text, at } = this.#token;
     const found =
-      kind === 'name' || kind === 'operator' || kind === 'number' ? `\`${text}\`` : shown(this.#source, at);
+      kind === 'name' || kind === 'operator' || kind === 'number' ? `\`${text}\`` : quoteAt(this.#source, at);
     return this.#fail(`Expected ${wanted}, found ${found}.`);
   }
 
@@ -322,7 +322,7 @@ class XPathParser {
     this.#next++;
     if (name === 'processing-instruction' && this.#token.kind === 'string') this.#next++;
     this.#expect(')');
-    // Comments and processing instructions are not kept in a page.
+    // The tree has no comments and processing instructions.
     return name === 'node' || name === 'text' ? { kind: name } : { kind: 'nothing' };
   }
 

@@ -1,20 +1,22 @@
-import { parseAvailability } from '../../normalize/availability.ts';
-import { parseGtin } from '../../normalize/gtin.ts';
-import { type DataItem, type ItemSource, isItem } from '../../structured/item.ts';
 import {
   addresses,
+  type DataItem,
+  type ItemSource,
+  isItem,
   itemValue,
   itemValues,
   label,
   labels,
   textValue,
   valuesOf,
-} from '../../structured/item-values.ts';
+} from '../../structured/item.ts';
+import { parseAvailability } from '../../values/availability.ts';
+import { parseGtin } from '../../values/gtin.ts';
 import type { Draft } from '../draft.ts';
-import type { Evidence } from '../evidence.ts';
+import type { TypedEvidence } from '../evidence.ts';
 import type { Variant } from '../field.ts';
 import { choosePerSource, ratingOf } from '../item-reading.ts';
-import { READ, textOf } from '../read-kind.ts';
+import { FIELD_READERS, fieldText } from '../read-kind.ts';
 import type { ProductFields } from './product-fields.ts';
 
 const PRODUCT = /^(?:Product|ProductGroup|IndividualProduct|ProductModel|SomeProducts|Vehicle|Car|Book)$/;
@@ -41,7 +43,7 @@ const AVAILABLE = new Set([
   'BackOrder',
 ]);
 
-export function productItems(evidence: Evidence): readonly DataItem[] {
+export function productItems(evidence: TypedEvidence): readonly DataItem[] {
   const inside = new Set(
     evidence
       .items((type) => PRODUCT.test(type))
@@ -56,12 +58,12 @@ export function productItems(evidence: Evidence): readonly DataItem[] {
     .filter((item) => !inside.has(item) && item.properties.size > 1);
 }
 
-/** What structured data says of the product, from each syntax in turn. */
-export function readProductData(evidence: Evidence, draft: Draft<ProductFields>): void {
+/** Reads the structured data of the product, one syntax after the other. */
+export function readProductData(evidence: TypedEvidence, draft: Draft<ProductFields>): void {
   for (const item of choosePerSource(evidence, productItems(evidence))) readProduct(evidence, item, draft);
 }
 
-function readProduct(evidence: Evidence, item: DataItem, draft: Draft<ProductFields>): void {
+function readProduct(evidence: TypedEvidence, item: DataItem, draft: Draft<ProductFields>): void {
   const { source } = item;
   draft.give('name', textValue(item, 'name'), source);
   draft.give('description', textValue(item, 'description'), source);
@@ -80,7 +82,7 @@ function readProduct(evidence: Evidence, item: DataItem, draft: Draft<ProductFie
   draft.give('sku', textValue(item, 'productID', 'productGroupID'), source, 0.7);
 }
 
-function readOffers(evidence: Evidence, item: DataItem, draft: Draft<ProductFields>): void {
+function readOffers(evidence: TypedEvidence, item: DataItem, draft: Draft<ProductFields>): void {
   const { source } = item;
   const offers = offersOf(item);
   const variants = variantsOf(evidence, item, offers);
@@ -121,8 +123,8 @@ function readOffers(evidence: Evidence, item: DataItem, draft: Draft<ProductFiel
   );
 }
 
-/** The variant whose address the page has: a page may show one of many. */
-function ownVariant({ page }: Evidence, variants: readonly Variant[]): Variant | null {
+/** The variant with the URL of the page: a page may be about one of many. */
+function ownVariant({ page }: TypedEvidence, variants: readonly Variant[]): Variant | null {
   if (!page.url.includes('?')) return null;
   return variants.find(({ url }) => url !== null && url === page.url) ?? null;
 }
@@ -136,7 +138,7 @@ function giveVariant(variant: Variant, draft: Draft<ProductFields>, source: Item
   draft.give('gtin', variant.gtin, source);
 }
 
-/** Single offers, also those an aggregate offer lists. */
+/** Single offers, including those of an aggregate offer. */
 function offersOf(item: DataItem): DataItem[] {
   return itemValues(item, 'offers').flatMap((offer) => {
     if (!offer.types.includes('AggregateOffer')) return [offer];
@@ -144,12 +146,12 @@ function offersOf(item: DataItem): DataItem[] {
   });
 }
 
-function chooseOffer(evidence: Evidence, offers: readonly DataItem[]): DataItem | null {
+function chooseOffer(evidence: TypedEvidence, offers: readonly DataItem[]): DataItem | null {
   const { page } = evidence;
   const own = offers.find((offer) => textValue(offer, 'url') === page.url && page.url.includes('?'));
   if (own !== undefined) return own;
   const amount = (offer: DataItem): number =>
-    READ.price(priceOf(offer), evidence.context()) ?? Number.POSITIVE_INFINITY;
+    FIELD_READERS.price(priceOf(offer), evidence.context()) ?? Number.POSITIVE_INFINITY;
   const isHad = (offer: DataItem): boolean =>
     AVAILABLE.has(parseAvailability(label(offer, 'availability') ?? '') ?? '');
   const had = offers.filter(isHad);
@@ -183,7 +185,7 @@ function currencyOf(offer: DataItem | null): string | null {
   return textValue(offer, 'priceCurrency', 'currency') ?? specified.find((code) => code !== null) ?? null;
 }
 
-function variantsOf(evidence: Evidence, item: DataItem, offers: readonly DataItem[]): Variant[] {
+function variantsOf(evidence: TypedEvidence, item: DataItem, offers: readonly DataItem[]): Variant[] {
   const listed = itemValues(item, 'hasVariant', 'model').filter(({ properties }) => properties.size > 0);
   if (listed.length > 0) {
     return listed.map((variant) => variantOf(evidence, variant, itemValue(variant, 'offers')));
@@ -194,20 +196,20 @@ function variantsOf(evidence: Evidence, item: DataItem, offers: readonly DataIte
   return sold.map((offer) => variantOf(evidence, itemValue(offer, 'itemOffered') ?? offer, offer));
 }
 
-function variantOf(evidence: Evidence, item: DataItem, offer: DataItem | null): Variant {
+function variantOf(evidence: TypedEvidence, item: DataItem, offer: DataItem | null): Variant {
   const context = evidence.context(currencyOf(offer) ?? undefined);
   const gtin = textValue(item, ...GTINS) ?? textValue(offer, ...GTINS);
   return {
-    name: textOf(textValue(item, 'name')),
-    sku: textOf(textValue(item, 'sku') ?? textValue(offer, 'sku')),
+    name: fieldText(textValue(item, 'name')),
+    sku: fieldText(textValue(item, 'sku') ?? textValue(offer, 'sku')),
     gtin: gtin === null ? null : (parseGtin(gtin)?.value ?? null),
-    price: READ.price(priceOf(offer), context),
-    listPrice: READ.price(listPriceOf(offer), context),
-    currency: READ.currency(currencyOf(offer), context),
+    price: FIELD_READERS.price(priceOf(offer), context),
+    listPrice: FIELD_READERS.price(listPriceOf(offer), context),
+    currency: FIELD_READERS.currency(currencyOf(offer), context),
     availability: parseAvailability(label(offer, 'availability') ?? ''),
-    url: READ.url(textValue(item, 'url') ?? textValue(offer, 'url'), context),
-    image: READ.url(addresses(item, 'image')[0], context),
-    options: READ.attributes(traitsOf(item), context) ?? {},
+    url: FIELD_READERS.url(textValue(item, 'url') ?? textValue(offer, 'url'), context),
+    image: FIELD_READERS.url(addresses(item, 'image')[0], context),
+    options: FIELD_READERS.attributes(traitsOf(item), context) ?? {},
   };
 }
 

@@ -1,12 +1,11 @@
-import { parseAvailability } from '../../normalize/availability.ts';
-import type { Price } from '../../normalize/price/price.ts';
+import { TAG } from '../../html/tag.ts';
 import { elementText } from '../../structured/element-text.ts';
-import { TAG } from '../../tag.ts';
 import { TEXT } from '../../tree/page-tree.ts';
-import { attributeRows } from '../attribute-rows.ts';
+import { parseAvailability } from '../../values/availability.ts';
+import type { Price } from '../../values/price/price.ts';
 import type { Draft } from '../draft.ts';
-import type { Evidence } from '../evidence.ts';
-import { picturesIn } from '../pictures.ts';
+import type { TypedEvidence } from '../evidence.ts';
+import { attributeRows, picturesIn } from '../markup.ts';
 import { readPrice } from '../read-kind.ts';
 import type { ProductFields } from './product-fields.ts';
 
@@ -34,11 +33,11 @@ const LABELLED_GTIN = /(?:^|\s)(?:EAN|GTIN|UPC|ISBN|Barcode)(?:-?1[0-4])?\s*[:#]
 const LABELLED_MPN =
   /(?:^|\s)(?:MPN|Manufacturer part (?:no|number)\.?|Herstellernummer|Part number)\s*[:#]\s*([A-Z0-9][\w./-]{1,39})/i;
 const MOST_PRICES = 30;
-/** Elements and texts behind the heading in which a price may stand. */
+/** Number of nodes after the heading that are searched for a price. */
 const NEAR = 400;
 
-/** Buttons that put something into a cart. */
-export function cartButtons({ markup }: Evidence): number[] {
+/** Add-to-cart buttons. */
+export function cartButtons({ markup }: TypedEvidence): number[] {
   const { tree } = markup;
   const isButton = (node: number): boolean =>
     [TAG.button, TAG.input, TAG.a].includes(tree.tags[node] as number);
@@ -52,13 +51,13 @@ export function cartButtons({ markup }: Evidence): number[] {
   });
 }
 
-export interface ShownPrice {
+export interface VisiblePrice {
   readonly price: Price;
   readonly list: number | null;
 }
 
-/** The price shown for the product: the first that is one, at or behind the main heading if there is any. */
-export function shownPrice(evidence: Evidence): ShownPrice | null {
+/** The visible price of the product: the first one at or after the main heading, if there is a heading. */
+export function visiblePrice(evidence: TypedEvidence): VisiblePrice | null {
   const { markup } = evidence;
   const { tree } = markup;
   const all = markup.named(NAMED_PRICE).filter((node) => !NOT_A_PRICE.test(markOf(evidence, node)));
@@ -85,21 +84,21 @@ export function shownPrice(evidence: Evidence): ShownPrice | null {
   return price === null || price.currency === null ? null : { price, list: price.listPrice };
 }
 
-export function pageCurrency(evidence: Evidence): string | undefined {
+export function pageCurrency(evidence: TypedEvidence): string | undefined {
   const said = evidence.openGraph('product:price:currency') ?? evidence.openGraph('price:currency');
   return said?.trim() || undefined;
 }
 
-function markOf({ markup }: Evidence, node: number): string {
+function markOf({ markup }: TypedEvidence, node: number): string {
   return ` ${markup.attribute(node, 'class') ?? ''} ${markup.attribute(node, 'id') ?? ''} `.toLowerCase();
 }
 
-function isOld(evidence: Evidence, node: number): boolean {
+function isOld(evidence: TypedEvidence, node: number): boolean {
   const name = evidence.markup.tree.name(node);
   return name === 'del' || name === 's' || name === 'strike' || OLD_PRICE.test(markOf(evidence, node));
 }
 
-function oldPriceIn(evidence: Evidence, node: number): number | null {
+function oldPriceIn(evidence: TypedEvidence, node: number): number | null {
   const { tree } = evidence.markup;
   const end = tree.ends[node] as number;
   for (let at = node; at < end; at++) {
@@ -109,14 +108,14 @@ function oldPriceIn(evidence: Evidence, node: number): number | null {
   return null;
 }
 
-/** A struck price beside the one that counts. */
-function oldPriceNear(evidence: Evidence, node: number): number | null {
+/** The crossed-out price beside the current one. */
+function oldPriceNear(evidence: TypedEvidence, node: number): number | null {
   const { tree } = evidence.markup;
   const parent = tree.parents[node] as number;
   return parent > 0 && (tree.ends[parent] as number) - parent < 60 ? oldPriceIn(evidence, parent) : null;
 }
 
-function textWithoutOld(evidence: Evidence, node: number): string {
+function textWithoutOld(evidence: TypedEvidence, node: number): string {
   const { tree } = evidence.markup;
   for (let up = node; up > 0; up = tree.parents[up] as number) if (isOld(evidence, up)) return '';
   const end = tree.ends[node] as number;
@@ -133,7 +132,7 @@ function textWithoutOld(evidence: Evidence, node: number): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-export function readProductMarkup(evidence: Evidence, draft: Draft<ProductFields>): void {
+export function readProductMarkup(evidence: TypedEvidence, draft: Draft<ProductFields>): void {
   const { markup } = evidence;
   const heading = markup.text(markup.heading);
   const named = markup.textNamed(NAME, 300);
@@ -143,7 +142,7 @@ export function readProductMarkup(evidence: Evidence, draft: Draft<ProductFields
     'markup',
     heading !== null && (named === null || named === heading) ? 0.75 : 0.6,
   );
-  const shown = shownPrice(evidence);
+  const shown = visiblePrice(evidence);
   if (shown !== null) {
     givePrice(draft, shown.price, 'markup', 0.7);
     draft.give('listPrice', shown.list, 'markup', 0.6);
@@ -169,7 +168,7 @@ export function readProductMarkup(evidence: Evidence, draft: Draft<ProductFields
   draft.give('attributes', attributeRows(markup), 'markup', 0.6);
 }
 
-function readSupply(evidence: Evidence, draft: Draft<ProductFields>): void {
+function readSupply(evidence: TypedEvidence, draft: Draft<ProductFields>): void {
   const { markup } = evidence;
   for (const node of markup.named(STOCK).slice(0, 10)) {
     const said = parseAvailability(elementText(markup.tree, node, 100));
@@ -185,7 +184,7 @@ function readSupply(evidence: Evidence, draft: Draft<ProductFields>): void {
   else draft.give('availability', 'InStock', 'markup', 0.55);
 }
 
-function ratingText({ markup }: Evidence): string | null {
+function ratingText({ markup }: TypedEvidence): string | null {
   for (const node of markup.named(RATING).slice(0, 10)) {
     const text = `${markup.attribute(node, 'aria-label') ?? ''} ${markup.attribute(node, 'title') ?? ''} ${elementText(markup.tree, node, 100)}`;
     if (/\d\s*(?:out of|\/|von|sur|of)\s*\d/i.test(text)) return text;
@@ -197,8 +196,8 @@ function skuOf(text: string | null): string | null {
   return text === null ? null : text.replace(/^[^:#]{0,30}[:#]\s*/, '').split(' ')[0] || null;
 }
 
-/** What the product part of the page says in words. */
-export function readProductText(evidence: Evidence, draft: Draft<ProductFields>): void {
+/** Reads facts from the text of the product section. */
+export function readProductText(evidence: TypedEvidence, draft: Draft<ProductFields>): void {
   const { markup } = evidence;
   const { tree } = markup;
   const [main] = markup.tagged('main');
@@ -213,8 +212,8 @@ export function readProductText(evidence: Evidence, draft: Draft<ProductFields>)
   draft.give('listPrice', price.listPrice, 'text', 0.4);
 }
 
-/** Without any name that says price: the first short text behind the heading that is one with a currency. */
-export function priceNearHeading(evidence: Evidence): Price | null {
+/** For pages without a price class: the first short text after the heading that is a price with a currency. */
+export function priceNearHeading(evidence: TypedEvidence): Price | null {
   const { markup } = evidence;
   const { tree } = markup;
   const from = markup.heading ?? 0;
@@ -228,7 +227,7 @@ export function priceNearHeading(evidence: Evidence): Price | null {
   return null;
 }
 
-/** The currency of a price; of those that share a sign the likeliest. */
+/** The currency of a price; for a shared symbol, the likeliest. */
 function likelyCurrency(price: Price): string | null {
   return price.currency ?? price.ambiguity?.currencies[0] ?? null;
 }

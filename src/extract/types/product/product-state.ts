@@ -6,11 +6,11 @@ import {
   stateList,
   stateText,
   stateValue,
-} from '../../embedded/state-search.ts';
+} from '../../structured/embedded/state-search.ts';
 import type { Draft } from '../draft.ts';
-import type { Evidence } from '../evidence.ts';
+import type { TypedEvidence } from '../evidence.ts';
 import type { Variant } from '../field.ts';
-import { textOf } from '../read-kind.ts';
+import { fieldText } from '../read-kind.ts';
 import type { ProductFields } from './product-fields.ts';
 import {
   anySupply,
@@ -64,8 +64,8 @@ const TRAITS = [
 ];
 const LEAST_SCORE = 4;
 
-/** The object in the page's own data that is most like the product of this page. */
-export function findProductState(evidence: Evidence): StateMatch | null {
+/** The object in the embedded state that best matches the product of the page. */
+export function findProductState(evidence: TypedEvidence): StateMatch | null {
   const path = decodeURIComponentSafely(evidence.url.pathname).toLowerCase();
   const heading = evidence.markup.text(evidence.markup.heading)?.toLowerCase() ?? null;
   const found = searchState(evidence.states, (object, depth) => judge(object, depth, path, heading));
@@ -80,11 +80,11 @@ function judge(object: StateObject, depth: number, path: string, heading: string
   let score = 2 + Math.min(4, countKeys(object, TRAITS)) * 0.75;
   const handle = stateText(object, 'handle', 'slug', 'urlKey', 'url_key');
   if (handle !== null && handle.length > 2 && path.includes(handle.toLowerCase())) score += 4;
-  if (name !== null && heading !== null && textOf(name)?.toLowerCase() === heading) score += 4;
+  if (name !== null && heading !== null && fieldText(name)?.toLowerCase() === heading) score += 4;
   return score - depth * 0.05;
 }
 
-export function readProductState(evidence: Evidence, draft: Draft<ProductFields>): void {
+export function readProductState(evidence: TypedEvidence, draft: Draft<ProductFields>): void {
   const match = findProductState(evidence);
   const state = 'embedded-state';
   if (match === null) {
@@ -183,8 +183,8 @@ export function readProductState(evidence: Evidence, draft: Draft<ProductFields>
   if (variants.length > 1) draft.give('variants', variants, state, isSure);
 }
 
-/** Variants may stand alone, as WooCommerce leaves them on its form. */
-function readLooseVariants(evidence: Evidence, draft: Draft<ProductFields>): void {
+/** Reads variants without a product object, as WooCommerce writes them into its form. */
+function readLooseVariants(evidence: TypedEvidence, draft: Draft<ProductFields>): void {
   const list = evidence.states.find(({ name }) => name === 'data-product_variations')?.value;
   if (!Array.isArray(list)) return;
   const variants = list

@@ -1,12 +1,16 @@
-import { type StateObject, stateList, stateText, stateValue } from '../../embedded/state-search.ts';
-import { parseGtin } from '../../normalize/gtin.ts';
-import type { Evidence } from '../evidence.ts';
+import {
+  type StateObject,
+  stateList,
+  stateText,
+  stateValue,
+} from '../../structured/embedded/state-search.ts';
+import { parseGtin } from '../../values/gtin.ts';
+import type { TypedEvidence } from '../evidence.ts';
 import type { Variant } from '../field.ts';
-import { READ, textOf } from '../read-kind.ts';
-import { pageCurrency, shownPrice } from './product-markup.ts';
-import { type Money, moneyOf } from './state-money.ts';
+import { FIELD_READERS, fieldText, readPrice } from '../read-kind.ts';
+import { pageCurrency, visiblePrice } from './product-markup.ts';
 
-/** Where a page's own data keeps what is to be paid, what was to be paid, and whether there is any. */
+/** Paths of price, list price and stock in embedded state. */
 export const PRICES = [
   'price',
   'prices',
@@ -59,7 +63,7 @@ const STOCK = [
 export const MOST_VARIANTS = 200;
 const NO_CONTEXT = { base: 'about:blank', fetchedAt: 0, locale: undefined, currency: undefined };
 
-export function variantsIn(evidence: Evidence, object: StateObject): Variant[] {
+export function variantsIn(evidence: TypedEvidence, object: StateObject): Variant[] {
   const names = stateList(object, 'options').map((option) =>
     typeof option === 'string' ? option : isObject(option) ? stateText(option, 'name') : null,
   );
@@ -77,7 +81,7 @@ export function variantsIn(evidence: Evidence, object: StateObject): Variant[] {
 }
 
 export function variantIn(
-  evidence: Evidence,
+  evidence: TypedEvidence,
   entry: StateObject,
   options: Record<string, string>,
   isCents = false,
@@ -87,22 +91,25 @@ export function variantIn(
   const context = evidence.context();
   const traits = { ...options, ...selected(entry) };
   return {
-    name: textOf(stateText(entry, 'public_title', 'title', 'name')),
-    sku: textOf(stateText(entry, 'sku', 'reference')),
+    name: fieldText(stateText(entry, 'public_title', 'title', 'name')),
+    sku: fieldText(stateText(entry, 'sku', 'reference')),
     gtin: gtinIn(entry),
     price: money?.amount ?? null,
     listPrice: list !== null && list > (money?.amount ?? list) ? list : null,
-    currency: READ.currency(money?.currency ?? shopCurrency(evidence), context),
+    currency: FIELD_READERS.currency(money?.currency ?? shopCurrency(evidence), context),
     availability: availabilityIn(entry),
-    url: READ.url(stateText(entry, 'url'), context),
-    image: READ.url(stateText(entry, 'featured_image.src', 'image.url', 'image.src', 'image'), context),
-    options: READ.attributes(traits, context) ?? {},
+    url: FIELD_READERS.url(stateText(entry, 'url'), context),
+    image: FIELD_READERS.url(
+      stateText(entry, 'featured_image.src', 'image.url', 'image.src', 'image'),
+      context,
+    ),
+    options: FIELD_READERS.attributes(traits, context) ?? {},
   };
 }
 
-/** What the page says all its prices are in. */
-function shopCurrency(evidence: Evidence): string | null {
-  return pageCurrency(evidence) ?? shownPrice(evidence)?.price.currency ?? null;
+/** The currency of the whole page. */
+function shopCurrency(evidence: TypedEvidence): string | null {
+  return pageCurrency(evidence) ?? visiblePrice(evidence)?.price.currency ?? null;
 }
 
 /** Chosen options: `selectedOptions: [{name, value}]` of Shopify, `attributes: {attribute_pa_size: "m"}` of WooCommerce. */
@@ -144,7 +151,8 @@ export function availabilityIn(object: StateObject): Variant['availability'] {
     const value = stateValue(object, path);
     if (typeof value === 'boolean') return value ? 'InStock' : 'OutOfStock';
     if (value === 1 || value === 0) return value === 1 ? 'InStock' : 'OutOfStock';
-    const said = typeof value === 'string' ? READ.availability(value.replaceAll('_', ' '), NO_CONTEXT) : null;
+    const said =
+      typeof value === 'string' ? FIELD_READERS.availability(value.replaceAll('_', ' '), NO_CONTEXT) : null;
     if (said !== null) return said;
   }
   const left = stateValue(object, 'quantity', 'stock', 'stockQuantity', 'inventory_quantity');
@@ -160,7 +168,7 @@ export function isObject(value: unknown): value is StateObject {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
-/** A product can be had when one of its variants can. */
+/** A product is available when one of its variants is. */
 export function anySupply(variants: readonly Variant[]): Variant['availability'] {
   const known = variants.map(({ availability }) => availability).filter((state) => state !== null);
   return known.find((state) => state === 'InStock') ?? known[0] ?? null;
@@ -169,4 +177,65 @@ export function anySupply(variants: readonly Variant[]): Variant['availability']
 export function cheapest(variants: readonly Variant[]): number | null {
   const prices = variants.map(({ price }) => price).filter((price) => price !== null);
   return prices.length === 0 ? null : Math.min(...prices);
+}
+
+interface Money {
+  readonly amount: number;
+  readonly currency: string | null;
+}
+
+const MOST_DEPTH = 4;
+/** Keys of the amount in price objects, and keys of price objects in other objects. */
+const AMOUNTS = [
+  'amount',
+  'value',
+  'current',
+  'price',
+  'sale',
+  'now',
+  'final',
+  'finalPrice',
+  'minVariantPrice',
+  'min',
+  'lowPrice',
+  'regular',
+  'gross',
+  'prices',
+  'basePrice',
+];
+const CURRENCIES = ['currency', 'currencyCode', 'currency_code', 'priceCurrency', 'currencyIso'];
+
+/** A price in embedded state: a number, a string, or an object that holds one. Whole numbers are cents where `isCents`. */
+function moneyOf(value: unknown, isCents: boolean, depth = MOST_DEPTH): Money | null {
+  if (typeof value === 'number') {
+    if (!Number.isFinite(value) || value < 0) return null;
+    return { amount: isCents && Number.isInteger(value) ? value / 100 : value, currency: null };
+  }
+  if (typeof value === 'string') {
+    const price = readPrice(value, {
+      base: 'about:blank',
+      fetchedAt: 0,
+      locale: undefined,
+      currency: undefined,
+    });
+    return price === null ? null : { amount: price.amount, currency: price.currency };
+  }
+  if (value === null || typeof value !== 'object' || depth === 0) return null;
+  if (Array.isArray(value)) return value.length === 0 ? null : moneyOf(value[0], isCents, depth - 1);
+  const object = value as StateObject;
+  const named = stateValue(object, ...CURRENCIES);
+  const currency = typeof named === 'string' && /^[A-Za-z]{3}$/.test(named) ? named.toUpperCase() : null;
+  const cents = stateValue(object, 'centAmount');
+  if (typeof cents === 'number') {
+    const digits = stateValue(object, 'fractionDigits');
+    return {
+      amount: cents / 10 ** (typeof digits === 'number' && digits >= 0 && digits < 5 ? digits : 2),
+      currency,
+    };
+  }
+  for (const key of AMOUNTS) {
+    const inner = moneyOf(stateValue(object, key), isCents, depth - 1);
+    if (inner !== null) return { amount: inner.amount, currency: currency ?? inner.currency };
+  }
+  return null;
 }

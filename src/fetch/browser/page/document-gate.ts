@@ -1,5 +1,6 @@
 import type { CDPSession, Page } from 'patchright-core';
 import { ScrapifieError } from '../../../errors/scrapifie-error.ts';
+import { isHtmlType, mediaTypeOf } from '../../../extract/html/media-type.ts';
 import type { Redirect } from '../../engine.ts';
 import { isRedirect, redirectTarget, sharesSecrets } from '../../http/redirect.ts';
 import { FORBIDDEN_HEADERS } from '../../http/request-headers.ts';
@@ -262,20 +263,19 @@ function headersOf(entries: readonly HeaderEntry[]): Record<string, string | str
   return headers;
 }
 
-export function mediaTypeOf(headers: Readonly<Record<string, string | string[] | undefined>>): string {
+export function mediaTypeIn(headers: Readonly<Record<string, string | string[] | undefined>>): string {
   const header = headers['content-type'];
   const text = typeof header === 'string' ? header : (header?.[0] ?? '');
-  return text.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  return mediaTypeOf(text);
 }
 
-export const isHtml = (mediaType: string): boolean =>
-  mediaType === '' || mediaType === 'text/html' || mediaType === 'application/xhtml+xml';
+export const isHtml = (mediaType: string): boolean => mediaType === '' || isHtmlType(mediaType);
 
 /** Pages are shown; what is none is read instead, unless it is to be looked at and Chromium can show it. */
 function isShown(headers: DocumentAnswer['headers'], isVisual: boolean): boolean {
   const disposition = String(headers['content-disposition'] ?? '');
   if (/^\s*attachment/i.test(disposition)) return false;
-  const type = mediaTypeOf(headers);
+  const type = mediaTypeIn(headers);
   return isHtml(type) || (isVisual && /^(?:text|image)\/|[/+](?:json|xml)$/.test(type));
 }
 

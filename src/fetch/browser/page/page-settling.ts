@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Page } from 'patchright-core';
 import { type Classification, classify } from '../../classify/classify.ts';
 import { type Deadline, settlesWithin } from '../deadline.ts';
-import { type DocumentAnswer, mediaTypeOf } from './document-gate.ts';
+import { type DocumentAnswer, mediaTypeIn } from './document-gate.ts';
 import type { Evaluate } from './page-tools.ts';
 
 /** What settling looks at. */
@@ -60,7 +60,7 @@ async function quiet({ evaluate, network }: Unsettled, until: number): Promise<v
 /** Until the page has left a challenge for what is behind it. */
 async function passChallenge({ page, document }: Unsettled, until: number): Promise<void> {
   const { answer } = document;
-  if (answer === null || !/html/.test(mediaTypeOf(answer.headers))) return;
+  if (answer === null || !/html/.test(mediaTypeIn(answer.headers))) return;
   const html = await page.content().catch(() => '');
   const isSaid = CHALLENGE_HEADERS.some((name) => /challenge/i.test(String(answer.headers[name] ?? '')));
   const isShown = WORKS_BY_ITSELF.test(html.slice(0, MOST_CHARS));

@@ -1,0 +1,102 @@
+import { BaseUrl } from '../../html/base-url.ts';
+import { hashName } from '../../html/name-table.ts';
+import { srcsetCandidates } from '../../html/srcset.ts';
+import { TAG } from '../../html/tag.ts';
+import type { PageTree } from '../../tree/page-tree.ts';
+
+const HREF = hashName('href');
+const SRC = hashName('src');
+const LAZY = ['data-src', 'data-original', 'data-lazy-src', 'data-srcset', 'srcset'].map((name) => ({
+  hash: hashName(name),
+  isSet: name.endsWith('srcset'),
+}));
+const TITLE = hashName('title');
+const ALT = hashName('alt');
+const MOST_ALT_CHARS = 500;
+
+/** The base of relative URLs: the URL of the page, or its `base` element. */
+export function baseOf(tree: PageTree, url: string): BaseUrl {
+  const page = BaseUrl.parse(url) ?? BaseUrl.NOWHERE;
+  for (let node = 1; node < tree.count; node++) {
+    const tag = tree.tags[node];
+    if (tag === TAG.body) break;
+    if (tag !== TAG.base) continue;
+    const href = tree.attribute(node, HREF);
+    if (href === null) continue;
+    const base = BaseUrl.parse(href, page);
+    return base?.isWeb ? base : page;
+  }
+  return page;
+}
+
+/** The target of a link; null for scripts, mail and fragments of the same page. */
+export function linkOf(tree: PageTree, node: number, base: BaseUrl): string | null {
+  const href = tree.attribute(node, HREF);
+  return href === null ? null : base.resolve(href);
+}
+
+/** The URL of an image; lazy loaders keep the real one in other attributes and a placeholder in `src`. */
+export function imageOf(tree: PageTree, node: number, base: BaseUrl): string | null {
+  for (const { hash, isSet } of LAZY.slice(0, 4)) {
+    const found = addressIn(tree.attribute(node, hash), isSet, base);
+    if (found !== null) return found;
+  }
+  const source = tree.attribute(node, SRC);
+  return addressIn(source, false, base) ?? addressIn(tree.attribute(node, LAZY[4]?.hash ?? 0), true, base);
+}
+
+function addressIn(value: string | null, isSet: boolean, base: BaseUrl): string | null {
+  if (value === null || value === '') return null;
+  const written = isSet ? (srcsetCandidates(value).at(-1)?.url ?? '') : value;
+  return written === '' ? null : base.resolve(written);
+}
+
+export function altOf(tree: PageTree, node: number): string {
+  const alt = tree.attribute(node, ALT) ?? tree.attribute(node, TITLE) ?? '';
+  return alt.slice(0, MOST_ALT_CHARS).replace(/\s+/g, ' ').trim();
+}
+
+const CLASS = hashName('class');
+const DATA = ['data-lang', 'data-language', 'lang', 'data-code-language'].map(hashName);
+const CODE = hashName('code');
+const IN_CLASS =
+  /(?:^|\s)(?:language|lang|highlight-source|highlight|brush:?|code|sourceCode)[-:\s]\s*([a-z][a-z0-9+#.-]{0,19})(?=[\s;]|$)/i;
+const NAME = /^[a-z][a-z0-9+#.-]{0,19}$/i;
+const NOT_NAMES = new Set([
+  'default',
+  'none',
+  'text',
+  'plain',
+  'plaintext',
+  'notranslate',
+  'block',
+  'en',
+  'wrapper',
+  'copy',
+  'toolbar',
+  'example',
+  'container',
+  'snippet',
+  'content',
+  'nohighlight',
+  'box',
+]);
+
+/** The programming language of a `pre`, by the classes in and around it; empty without one. */
+export function codeLanguage(tree: PageTree, node: number): string {
+  const places = [node, tree.parents[node] as number];
+  const end = Math.min(tree.ends[node] as number, node + 4);
+  for (let at = node + 1; at < end; at++)
+    if (tree.hashes[at] === CODE && !tree.isText(at)) places.unshift(at);
+  places.push(tree.parents[tree.parents[node] as number] ?? -1);
+  for (const place of places) {
+    if (place <= 0) continue;
+    for (const name of DATA) {
+      const value = tree.attribute(place, name)?.trim() ?? '';
+      if (NAME.test(value) && !NOT_NAMES.has(value.toLowerCase())) return value.toLowerCase();
+    }
+    const found = IN_CLASS.exec((tree.attribute(place, CLASS) ?? '').slice(0, 300))?.[1]?.toLowerCase();
+    if (found !== undefined && !NOT_NAMES.has(found)) return found;
+  }
+  return '';
+}

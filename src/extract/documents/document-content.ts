@@ -1,0 +1,125 @@
+import type { PageLink } from '../../model/page.ts';
+import { parseDate } from '../values/date/date.ts';
+
+/** Kinds of bodies other than web pages. `binary` has no readable text. */
+export type DocumentKind = 'json' | 'xml' | 'feed' | 'csv' | 'text' | 'pdf' | 'binary';
+
+/** Reasons why a body was not read completely. The body is stored in any case. */
+export type DocumentProblemCode =
+  | 'json-broken'
+  | 'json-too-large'
+  | 'xml-broken'
+  | 'xml-too-large'
+  | 'csv-open-quote'
+  | 'csv-ragged'
+  | 'csv-too-large'
+  | 'feed-too-large'
+  | 'text-cut'
+  | 'pdf-broken'
+  | 'pdf-encrypted'
+  | 'pdf-no-text'
+  | 'pdf-page-limit'
+  | 'pdf-time-limit'
+  | 'pdf-memory-limit';
+
+export interface DocumentProblem {
+  readonly code: DocumentProblemCode;
+  /** A sentence for people. */
+  readonly message: string;
+}
+
+export interface FeedItem {
+  readonly id: string | null;
+  /** Absolute. */
+  readonly url: string | null;
+  readonly title: string | null;
+  /** As plain text, whatever the markup of the feed. */
+  readonly summary: string | null;
+  /** The full content as written in the feed; null without one. */
+  readonly html: string | null;
+  readonly author: string | null;
+  readonly publishedAt: string | null;
+  readonly modifiedAt: string | null;
+  readonly categories: readonly string[];
+  readonly image: string | null;
+  readonly enclosures: readonly FeedEnclosure[];
+}
+
+export interface FeedEnclosure {
+  readonly url: string;
+  readonly type: string | null;
+  readonly bytes: number | null;
+}
+
+export interface Feed {
+  readonly format: 'rss' | 'rdf' | 'atom' | 'json';
+  readonly version: string | null;
+  readonly title: string | null;
+  readonly description: string | null;
+  /** The site that the feed is about. */
+  readonly url: string | null;
+  /** The next part of a feed that comes in parts. */
+  readonly nextUrl: string | null;
+  readonly language: string | null;
+  readonly author: string | null;
+  readonly image: string | null;
+  readonly modifiedAt: string | null;
+  readonly items: readonly FeedItem[];
+}
+
+/** Rows of a table by the names of its columns. A cell that a row lacks is empty. */
+export interface Table {
+  readonly columns: readonly string[];
+  readonly delimiter: string;
+  /** True when the names are those of the first row; else they are generated. */
+  readonly hasHeader: boolean;
+  readonly rows: readonly Readonly<Record<string, string>>[];
+}
+
+/**
+ * The content of a body that is no web page. Dates are ISO 8601 in UTC, or a day alone when the zone is unknown. Parts
+ * that could not be read are listed in `problems`; they are never an error.
+ */
+export interface DocumentContent {
+  readonly kind: DocumentKind;
+  readonly title: string | null;
+  readonly author: string | null;
+  readonly publishedAt: string | null;
+  readonly modifiedAt: string | null;
+  readonly language: string | null;
+  /** Of what was decoded; null for `pdf` and `binary`. */
+  readonly charset: string | null;
+  readonly text: string;
+  readonly markdown: string;
+  /** Of `csv`. */
+  readonly table?: Table;
+  readonly feed?: Feed;
+  /** The value, for JSONPath; a list of the lines' values when there is one per line. Missing when it could not be read. */
+  readonly json?: unknown;
+  /** Of `pdf`: how many pages the document has. */
+  readonly pageCount?: number;
+  /** Absolute, in the order they stand, each once. `from` is the kind. */
+  readonly links: readonly PageLink[];
+  readonly problems: readonly DocumentProblem[];
+}
+
+/** What a reader of one kind returns; missing fields get defaults. */
+export type DocumentReading = Partial<Omit<DocumentContent, 'kind' | 'charset'>> & {
+  readonly kind: DocumentKind;
+};
+
+export interface DateContext {
+  /** When the body was fetched, in milliseconds. */
+  readonly fetchedAt: number;
+  readonly locale?: string | undefined;
+}
+
+/** A date as a value: UTC where the text names the zone, else the day alone. Null for any other text. */
+export function isoDateOf(text: string | null | undefined, hints: DateContext): string | null {
+  if (text === null || text === undefined) return null;
+  const parsed = parseDate(text, hints);
+  if (parsed === null) return null;
+  if (!parsed.hasZone) return parsed.iso.slice(0, 10);
+  const time = Date.parse(parsed.iso);
+  return Number.isNaN(time) ? parsed.iso.slice(0, 10) : new Date(time).toISOString();
+}

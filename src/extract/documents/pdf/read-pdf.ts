@@ -1,0 +1,187 @@
+import { Worker } from 'node:worker_threads';
+import { escapeMarkdown } from '../../content/render/markdown-inline.ts';
+import { cut } from '../../html/white-space.ts';
+import type { DocumentProblem, DocumentReading } from '../document-content.ts';
+import { DOCUMENT_LIMITS, type PdfLimits } from '../document-limits.ts';
+import { LinkList } from '../link-list.ts';
+import { bodySize, isHeading, joinedLines, linesOf, type PdfLine, paragraphsOf } from './pdf-lines.ts';
+import type { PdfCall, PdfFacts, PdfMessage } from './pdf-messages.ts';
+
+const WATCH_MS = 50;
+const TITLE_LINES = 3;
+const NO_FACTS: PdfFacts = { title: null, author: null, createdAt: null, modifiedAt: null, language: null };
+/** Default titles that programs write. */
+const NO_TITLE =
+  /^(?:untitled|(?:microsoft )?(?:word|powerpoint|excel) - |document\d*$|\S+\.(?:docx?|pptx?|xlsx?|indd|tex|dvi|pdf)$)/i;
+
+/** The messages of the thread until it ended or was terminated. */
+interface PdfReport {
+  pageCount: number | null;
+  facts: PdfFacts;
+  readonly pages: PdfLine[][];
+  readonly links: LinkList;
+  readonly problems: DocumentProblem[];
+  badPages: number;
+}
+
+/**
+ * Reads the text of a PDF in a thread of its own, which is terminated at the limits. Pages read by then are kept. Broken and
+ * encrypted documents are problems, never errors.
+ */
+export async function readPdf(bytes: Uint8Array, limits: PdfLimits): Promise<DocumentReading> {
+  const told: PdfReport = {
+    pageCount: null,
+    facts: NO_FACTS,
+    pages: [],
+    links: new LinkList('about:blank', 'pdf'),
+    problems: [],
+    badPages: 0,
+  };
+  if (bytes.byteLength > limits.bytes) {
+    told.problems.push({ code: 'pdf-memory-limit', message: `It has more than ${limits.bytes} bytes.` });
+  } else await askThread(bytes, limits, told);
+  return readingOf(told, limits);
+}
+
+async function askThread(bytes: Uint8Array, limits: PdfLimits, told: PdfReport): Promise<void> {
+  const call: PdfCall = { bytes: new Uint8Array(bytes), pages: limits.pages, textChars: limits.textChars };
+  const worker = new Worker(
+    new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js', import.meta.url),
+    {
+      name: 'pdf',
+      workerData: call,
+      transferList: [call.bytes.buffer as ArrayBuffer],
+      resourceLimits: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: limits.heapMb, stackSizeMb: 4 },
+      // The library logs to the console; drop its output.
+      stdout: true,
+      stderr: true,
+    },
+  );
+  worker.stdout.resume();
+  worker.stderr.resume();
+  const tooMuch: DocumentProblem = {
+    code: 'pdf-memory-limit',
+    message: 'Reading it takes more memory than allowed.',
+  };
+  const late: DocumentProblem = {
+    code: 'pdf-time-limit',
+    message: `DocumentReading it takes longer than ${limits.timeMs} ms.`,
+  };
+  const { promise, resolve } = Promise.withResolvers<DocumentProblem | null>();
+  const timer = setTimeout(resolve, limits.timeMs, late);
+  const watch = setInterval(() => {
+    worker.getHeapStatistics().then(
+      ({ external_memory }) => {
+        if (external_memory > limits.bufferBytes + bytes.byteLength) resolve(tooMuch);
+      },
+      () => {
+        // The thread has ended meanwhile.
+      },
+    );
+  }, WATCH_MS);
+  worker.on('message', (message: PdfMessage) => {
+    if (addMessage(message, told)) resolve(null);
+  });
+  worker.on('error', (error: Error & { readonly code?: string }) => {
+    const isMemory = error.code === 'ERR_WORKER_OUT_OF_MEMORY' || error instanceof RangeError;
+    resolve(isMemory ? tooMuch : { code: 'pdf-broken', message: 'Its reader failed on it.' });
+  });
+  worker.on('exit', () =>
+    resolve({ code: 'pdf-broken', message: 'Its reader ended before the document did.' }),
+  );
+  const problem = await promise;
+  clearTimeout(timer);
+  clearInterval(watch);
+  worker.removeAllListeners('message');
+  await worker.terminate();
+  if (problem !== null) told.problems.push(problem);
+}
+
+/** Adds a message; returns true for the last one. */
+function addMessage(message: PdfMessage, told: PdfReport): boolean {
+  switch (message.kind) {
+    case 'document':
+      told.pageCount = message.pageCount;
+      told.facts = message.facts;
+      return false;
+    case 'page':
+      told.pages.push(linesOf(message.pieces));
+      for (const { url } of message.links) told.links.add(url);
+      return false;
+    case 'bad-page':
+      told.badPages++;
+      return false;
+    case 'end':
+      if (message.isCut)
+        told.problems.push({ code: 'text-cut', message: 'The rest of the document was not read.' });
+      return true;
+    case 'failed':
+      told.problems.push(
+        message.isEncrypted
+          ? { code: 'pdf-encrypted', message: 'It cannot be read without its password.' }
+          : { code: 'pdf-broken', message: `It cannot be read: ${message.reason}` },
+      );
+      return true;
+  }
+}
+
+function readingOf(
+  { pageCount, facts, pages, links, problems, badPages }: PdfReport,
+  limits: PdfLimits,
+): DocumentReading {
+  const body = bodySize(pages.flat());
+  const paragraphs = pages.map((lines) => paragraphsOf(lines, body));
+  const text = paragraphs
+    .map((page) => page.map((lines) => lines.map((line) => line.text).join('\n')).join('\n\n'))
+    .filter((page) => page !== '')
+    .join('\n\n');
+  const markdown = paragraphs.flat().map((lines) => shown(lines, body));
+  if (badPages > 0) {
+    problems.push({ code: 'pdf-broken', message: `Pages that could not be read: ${badPages}.` });
+  }
+  if (pageCount !== null && pageCount > limits.pages && problems.length === 0) {
+    problems.push({
+      code: 'pdf-page-limit',
+      message: `Only the first ${limits.pages} of ${pageCount} pages were read.`,
+    });
+  }
+  if (text === '' && problems.length === 0) {
+    problems.push({ code: 'pdf-no-text', message: 'Its pages hold no text; they may be pictures.' });
+  }
+  links.addFrom(text);
+  return {
+    kind: 'pdf',
+    title: titleOf(facts.title, pages[0] ?? [], body),
+    author: facts.author,
+    publishedAt: facts.createdAt,
+    modifiedAt: facts.modifiedAt,
+    language: facts.language,
+    text,
+    markdown: markdown.join('\n\n'),
+    ...(pageCount === null ? {} : { pageCount }),
+    links: links.all,
+    problems,
+  };
+}
+
+function shown(lines: readonly PdfLine[], body: number): string {
+  const text = joinedLines(lines);
+  const [first] = lines;
+  if (first === undefined || !isHeading(first, body)) return escapeMarkdown(text, true, false);
+  const level = first.size >= body * 1.8 ? 1 : first.size >= body * 1.4 ? 2 : 3;
+  return `${'#'.repeat(level)} ${escapeMarkdown(text, false, false)}`;
+}
+
+/** The title in the metadata, else the largest line of the first page. */
+function titleOf(told: string | null, lines: readonly PdfLine[], body: number): string | null {
+  if (told !== null && !NO_TITLE.test(told)) return told;
+  const largest = lines
+    .filter((line) => isHeading(line, body))
+    .reduce<PdfLine | null>((most, line) => (most !== null && most.size >= line.size ? most : line), null);
+  if (largest === null) return null;
+  const from = lines.slice(lines.indexOf(largest));
+  // A title may continue on the next lines.
+  const end = from.findIndex((line) => Math.abs(line.size - largest.size) > 0.1);
+  const rows = from.slice(0, Math.min(TITLE_LINES, end === -1 ? from.length : end));
+  return cut(joinedLines(rows), DOCUMENT_LIMITS.titleChars);
+}

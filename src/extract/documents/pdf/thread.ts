@@ -1,0 +1,116 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { getDocumentProxy } from 'unpdf';
+import type { PdfPiece } from './pdf-lines.ts';
+import { type PdfCall, type PdfFacts, type PdfLink, type PdfMessage, pdfDate } from './pdf-messages.ts';
+
+/**
+ * Reads one PDF and ends. It has a thread of its own because a document can make its reader compute or allocate without
+ * end and without a pause; it can be stopped only by terminating the thread. Each page is posted at once, so that pages read
+ * before a limit are kept.
+ */
+if (parentPort === null) throw new Error('The PDF thread has no parent.');
+const port = parentPort;
+const { bytes, pages, textChars } = workerData as PdfCall;
+
+type Document = Awaited<ReturnType<typeof getDocumentProxy>>;
+type Page = Awaited<ReturnType<Document['getPage']>>;
+
+/** After this many missing pages in a row the rest is taken as missing. */
+const MAX_BAD_PAGES = 20;
+const MAX_LINKS_PER_PAGE = 1_000;
+const MAX_PIECES_PER_PAGE = 200_000;
+const VALUE_CHARS = 1_000;
+const REASON_CHARS = 200;
+
+const tell = (message: PdfMessage): void => port.postMessage(message);
+const reasonOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).slice(0, REASON_CHARS);
+
+try {
+  const document = await getDocumentProxy(bytes, {
+    verbosity: 0,
+    disableFontFace: true,
+    useSystemFonts: false,
+    // Never compile code from a document.
+    isEvalSupported: false,
+  } as Parameters<typeof getDocumentProxy>[1]);
+  tell({ kind: 'document', pageCount: document.numPages, facts: await factsOf(document) });
+  await readPages(document);
+} catch (error) {
+  const isEncrypted = error instanceof Error && error.name === 'PasswordException';
+  tell({ kind: 'failed', isEncrypted, reason: reasonOf(error) });
+}
+
+async function readPages(document: Document): Promise<void> {
+  let badInRow = 0;
+  let chars = 0;
+  for (let number = 1; number <= Math.min(document.numPages, pages); number++) {
+    try {
+      const page = await document.getPage(number);
+      const pieces = await piecesOf(page);
+      tell({ kind: 'page', pieces, links: await linksOf(page) });
+      page.cleanup();
+      badInRow = 0;
+      for (const { text } of pieces) chars += text.length;
+    } catch (error) {
+      tell({ kind: 'bad-page', reason: reasonOf(error) });
+      badInRow++;
+    }
+    if (badInRow >= MAX_BAD_PAGES) break;
+    if (chars > textChars) return tell({ kind: 'end', isCut: true });
+  }
+  tell({ kind: 'end', isCut: false });
+}
+
+async function piecesOf(page: Page): Promise<PdfPiece[]> {
+  const { items } = await page.getTextContent({ includeMarkedContent: false });
+  const pieces: PdfPiece[] = [];
+  for (const item of items.slice(0, MAX_PIECES_PER_PAGE)) {
+    if (!('str' in item)) continue;
+    const [, b = 0, , d = 0, x = 0, y = 0] = item.transform as number[];
+    const size = item.height > 0 ? item.height : Math.hypot(b, d);
+    pieces.push({ text: item.str, x, y, width: item.width, size, isLineEnd: item.hasEOL });
+  }
+  return pieces;
+}
+
+async function linksOf(page: Page): Promise<PdfLink[]> {
+  try {
+    const annotations = (await page.getAnnotations()) as readonly { readonly url?: unknown }[];
+    return annotations
+      .slice(0, MAX_LINKS_PER_PAGE)
+      .flatMap(({ url }) => (typeof url === 'string' ? [{ url }] : []));
+  } catch {
+    // Broken links must not lose the text of the page.
+    return [];
+  }
+}
+
+async function factsOf(document: Document): Promise<PdfFacts> {
+  try {
+    const { info, metadata } = await document.getMetadata();
+    const told = info as Readonly<Record<string, unknown>>;
+    const extra = (name: string): string | null => {
+      const found: unknown = metadata?.get(name);
+      return textOf(Array.isArray(found) ? found.join(', ') : found);
+    };
+    return {
+      title: textOf(told.Title) ?? extra('dc:title'),
+      author: textOf(told.Author) ?? extra('dc:creator'),
+      createdAt: pdfDate(told.CreationDate),
+      modifiedAt: pdfDate(told.ModDate),
+      language: textOf(told.Language) ?? extra('dc:language'),
+    };
+  } catch {
+    return { title: null, author: null, createdAt: null, modifiedAt: null, language: null };
+  }
+}
+
+function textOf(value: unknown): string | null {
+  if (typeof value !== 'string') return null;
+  const text = value
+    .slice(0, VALUE_CHARS)
+    .replace(/[\s\0]+/g, ' ')
+    .trim();
+  return text === '' ? null : text;
+}

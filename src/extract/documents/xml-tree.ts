@@ -1,0 +1,166 @@
+import { decodeHTML } from 'entities/decode';
+import { SaxesParser } from 'saxes';
+import { DOCUMENT_LIMITS } from './document-limits.ts';
+
+export interface XmlElement {
+  /** As it is written, with its prefix. */
+  readonly name: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly children: readonly (XmlElement | string)[];
+}
+
+export interface XmlTree {
+  readonly root: XmlElement;
+  /** The first error and its position; null for well-formed XML. */
+  readonly flaw: string | null;
+  /** True when a limit cut the document. */
+  readonly isCut: boolean;
+}
+
+interface Open {
+  readonly name: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly children: (XmlElement | string)[];
+}
+
+const PIECE_CHARS = 65_536;
+const FLAW_CHARS = 200;
+/** Repairs: an ampersand without an entity stands for itself; entities of HTML are known without a DTD. */
+const TO_MEND =
+  /<!\[CDATA\[[\s\S]*?(?:\]\]>|$)|&(?!(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#x[0-9a-fA-F]{1,6});)(?:([A-Za-z][A-Za-z0-9]{0,30});)?/g;
+/** A text with more errors is not XML; each of them costs time. */
+const MAX_FLAWS = 1_000;
+const MAX_MENDS = 100_000;
+
+/**
+ * Builds a small tree of XML, well-formed or not: open elements are closed at the end, end tags without a start tag are
+ * ignored. Document types are ignored, so their entities are never expanded. Null when there is no element.
+ */
+export function buildXmlTree(source: string): XmlTree | null {
+  const text = mended(source.slice(0, DOCUMENT_LIMITS.xmlChars));
+  const document: Open = { name: '', attributes: {}, children: [] };
+  const open: Open[] = [document];
+  let flaw: string | null = null;
+  let elements = 0;
+  let flaws = 0;
+  let isCut = false;
+  const parser = new SaxesParser({ xmlns: false, position: true });
+  const top = (): Open => open[open.length - 1] ?? document;
+  const addText = (piece: string): void => {
+    const { children } = top();
+    const last = children.length - 1;
+    const before = children[last];
+    if (typeof before === 'string') children[last] = before + piece;
+    else children.push(piece);
+  };
+
+  parser.on('opentag', ({ name, attributes }) => {
+    if (isCut) return;
+    elements++;
+    if (elements > DOCUMENT_LIMITS.xmlElements || open.length > DOCUMENT_LIMITS.xmlDepth) {
+      isCut = true;
+      return;
+    }
+    const element: Open = { name, attributes, children: [] };
+    top().children.push(element);
+    open.push(element);
+  });
+  parser.on('closetag', () => {
+    if (!isCut && open.length > 1) open.pop();
+  });
+  parser.on('text', (piece) => {
+    if (!isCut && open.length > 1) addText(piece);
+  });
+  parser.on('cdata', (piece) => {
+    if (!isCut && open.length > 1) addText(piece);
+  });
+  parser.on('error', ({ message }) => {
+    if (isCut) return;
+    flaw ??= message.slice(0, FLAW_CHARS);
+    flaws++;
+    if (flaws > MAX_FLAWS) isCut = true;
+  });
+
+  try {
+    for (let at = 0; at < text.length && !isCut; at += PIECE_CHARS)
+      parser.write(text.slice(at, at + PIECE_CHARS));
+    const isWhole = source.length <= DOCUMENT_LIMITS.xmlChars;
+    if (!isCut && isWhole) parser.close();
+    else isCut = true;
+  } catch (error) {
+    flaw ??= error instanceof Error ? error.message.slice(0, FLAW_CHARS) : 'it cannot be read';
+  }
+  const root = document.children.find((child) => typeof child !== 'string');
+  return root === undefined ? null : { root, flaw, isCut };
+}
+
+function mended(source: string): string {
+  const text = source.trimStart();
+  if (!text.includes('&')) return text;
+  const out: string[] = [];
+  let from = 0;
+  TO_MEND.lastIndex = 0;
+  // CDATA is matched only to be skipped.
+  for (let match = TO_MEND.exec(text); match !== null; match = TO_MEND.exec(text)) {
+    const [found, name] = match;
+    if (found.startsWith('<')) continue;
+    out.push(text.slice(from, match.index), name === undefined ? '&amp;' : characterOf(name));
+    from = match.index + found.length;
+    if (out.length > MAX_MENDS * 2) break;
+  }
+  out.push(text.slice(from));
+  return out.join('');
+}
+
+function characterOf(name: string): string {
+  const decoded = decodeHTML(`&${name};`);
+  if (decoded === `&${name};`) return `&amp;${name};`;
+  return decoded.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+}
+
+/** The name without its prefix. */
+export const localName = (name: string): string => name.slice(name.indexOf(':') + 1);
+
+export function* elementsIn(parent: XmlElement): Generator<XmlElement> {
+  for (const child of parent.children) if (typeof child !== 'string') yield child;
+}
+
+/** All text below an element, with a space where an element ends. */
+export function textIn(element: XmlElement): string {
+  const out: string[] = [];
+  collect(element, out);
+  return out.join(' ').replace(/\s+/g, ' ').trim();
+}
+
+function collect(element: XmlElement, out: string[]): void {
+  for (const child of element.children) {
+    if (typeof child === 'string') out.push(child);
+    else collect(child, out);
+  }
+}
+
+/** The inner markup of an element. */
+export function markupIn(element: XmlElement): string {
+  const out: string[] = [];
+  write(element, out);
+  return out.join('');
+}
+
+function write({ children }: XmlElement, out: string[]): void {
+  for (const child of children) {
+    if (typeof child === 'string') {
+      out.push(escaped(child));
+      continue;
+    }
+    const name = localName(child.name);
+    const attributes = Object.entries(child.attributes).filter(([key]) => !key.startsWith('xmlns'));
+    out.push(`<${name}${attributes.map(([key, value]) => ` ${key}="${escaped(value)}"`).join('')}>`);
+    write(child, out);
+    if (!VOID.test(name)) out.push(`</${name}>`);
+  }
+}
+
+const VOID = /^(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)$/i;
+
+const escaped = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');

@@ -1,0 +1,13 @@
+import type { ExtractOptions } from '../../model/extraction.ts';
+import type { Format } from '../../model/job.ts';
+
+const FULL_FORMATS: ReadonlySet<Format> = new Set(['text', 'markdown', 'content', 'structured']);
+
+/** True when a request asks for formats or fields that the one pass over a page does not give. */
+export function wantsFull(wanted: {
+  readonly formats: readonly Format[];
+  readonly extract: ExtractOptions | null;
+}): boolean {
+  // Jobs stored by an earlier version have no such field.
+  return (wanted.extract ?? null) !== null || wanted.formats.some((format) => FULL_FORMATS.has(format));
+}

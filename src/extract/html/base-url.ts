@@ -1,0 +1,71 @@
+import { LIMITS } from './limits.ts';
+
+/** Characters the URL standard leaves as they are in a path, a query and a fragment. */
+const PLAIN = /^[\w~!$()*+,;=:@&%/.?#-]*$/;
+const PLAIN_ABSOLUTE = /^https?:\/\/(?:[a-z0-9-]+\.)+[a-z][a-z0-9-]*\/[\w~!$()*+,;=:@&%/.?#-]*$/;
+const DOT_SEGMENT = /\/(?:\.|%2e)/i;
+const FETCHABLE = /^https?:/;
+/** A scheme at the start makes a reference absolute. */
+const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
+const WEB_SCHEME = /^https?:/i;
+
+/** Control characters and spaces that the URL standard strips. */
+const LEADING = /^[\0-\x20]+/;
+
+const SLASH = 47;
+const BACKSLASH = 92;
+
+/**
+ * Makes the references of a page absolute. Returns what `new URL(reference, base).href` would return, without parsing
+ * for plain paths and plain absolute URLs, which are most references of a usual page.
+ */
+export class BaseUrl {
+  readonly href: string;
+  /** Scheme, credentials and host. Credentials are passed on to references, as in browsers. */
+  readonly #front: string;
+  readonly #root: string;
+  /** True for http and https. */
+  readonly isWeb: boolean;
+
+  private constructor(url: URL) {
+    this.href = url.href;
+    this.isWeb = FETCHABLE.test(url.href);
+    this.#front = url.href.slice(0, url.href.length - (url.pathname + url.search + url.hash).length);
+    this.#root = `${this.#front}/`;
+  }
+
+  /** The base of a page without a URL: only its absolute links resolve. */
+  static readonly NOWHERE = new BaseUrl(new URL('about:blank'));
+
+  /** Returns null for an invalid URL. */
+  static parse(url: string, base?: BaseUrl): BaseUrl | null {
+    const parsed = URL.parse(url.trim(), base?.href);
+    return parsed === null ? null : new BaseUrl(parsed);
+  }
+
+  /** The absolute http(s) URL; null for references that cannot be fetched: other schemes, fragments, invalid URLs. */
+  resolve(written: string): string | null {
+    const reference = written.charCodeAt(0) <= 32 ? written.replace(LEADING, '') : written;
+    if (reference.length === 0 || reference.length > LIMITS.urlChars) return null;
+    const first = reference.charCodeAt(0);
+    if (first === 35) return null;
+    if (first === SLASH) {
+      const second = reference.charCodeAt(1);
+      if (second !== SLASH && second !== BACKSLASH && this.isWeb && isPlain(reference)) {
+        return this.#front + reference;
+      }
+    } else if (this.isWeb && reference.startsWith(this.#root) && isPlain(reference)) {
+      return reference;
+    } else if (PLAIN_ABSOLUTE.test(reference)) {
+      if (!DOT_SEGMENT.test(reference) && !reference.includes('xn--')) return reference;
+    } else if (SCHEME.test(reference) && !WEB_SCHEME.test(reference)) {
+      return null;
+    }
+    const href = URL.parse(reference, this.href)?.href;
+    return href === undefined || href.length > LIMITS.urlChars || !FETCHABLE.test(href) ? null : href;
+  }
+}
+
+function isPlain(reference: string): boolean {
+  return PLAIN.test(reference) && !DOT_SEGMENT.test(reference);
+}

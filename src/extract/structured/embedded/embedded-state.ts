@@ -1,0 +1,174 @@
+import { hashName } from '../../html/name-table.ts';
+import { TAG } from '../../html/tag.ts';
+import { cut } from '../../html/white-space.ts';
+import type { PageTree } from '../../tree/page-tree.ts';
+import { LITERAL_LIMITS } from './literal-text.ts';
+import { flightChunk, readFlight } from './next-flight.ts';
+import { readScriptState } from './script-state.ts';
+
+/** Data that a page carries for its own scripts. */
+export interface EmbeddedState {
+  /** Its name on the page: the id of a script, the name of a variable or of an attribute; `json` without a name. */
+  readonly name: string;
+  /** A JSON value: no cycles, no functions. Objects may have no prototype. */
+  readonly value: unknown;
+}
+
+const TYPE = hashName('type');
+const ID = hashName('id');
+const SCRIPT_TYPE = /^\s*(?:$|module|text\/javascript|application\/javascript|text\/ecmascript)/i;
+const JSON_TYPE = /^\s*(?:application|text)\/(?:[\w.-]{1,60}\+)?json\s*(?:;|$)|^\s*text\/x-magento-init\s*$/i;
+const LD_TYPE = /ld\+json/i;
+/** Attributes in which shop and forum systems leave data about the page. */
+const DATA_ATTRIBUTES = [
+  'data-product_variations',
+  'data-product',
+  'data-product-json',
+  'data-preloaded',
+  'data-page',
+  'data-props',
+  'data-state',
+].map((name) => ({ name, hash: hashName(name) }));
+const MOST_STATES = 60;
+const MOST_CHARS = 10_000_000;
+const WORTH_A_LOOK = /__|[sS]tate|[dD]ata|product|meta|spConfig/;
+
+/** Finds and reads the data in a page's scripts and attributes, without running anything. Bounded, never throws. */
+export function findEmbeddedState(tree: PageTree): EmbeddedState[] {
+  const found: EmbeddedState[] = [];
+  let flight = '';
+  let chars = 0;
+  for (let node = 1; node < tree.count && found.length < MOST_STATES && chars < MOST_CHARS; node++) {
+    if (tree.isText(node)) continue;
+    if (tree.tags[node] !== TAG.script) {
+      if (tree.hasAttributes(node)) readAttributes(tree, node, found);
+      continue;
+    }
+    const child = tree.firstChild(node);
+    const source = child < 0 ? '' : tree.text(child);
+    if (source.length < 10 || source.length > LITERAL_LIMITS.chars) continue;
+    chars += source.length;
+    const type = tree.attribute(node, TYPE) ?? '';
+    if (JSON_TYPE.test(type) && !LD_TYPE.test(type)) {
+      const value = parse(source);
+      const name = cut(tree.attribute(node, ID)?.trim() || 'json', 100);
+      if (value !== undefined) found.push({ name, value: unpacked(name, value) });
+    } else if (SCRIPT_TYPE.test(type)) {
+      if (source.includes('__next_f')) flight += flightChunk(source);
+      if (WORTH_A_LOOK.test(source)) found.push(...readScriptState(source));
+    }
+  }
+  const rows = flight === '' ? null : readFlight(flight);
+  if (rows !== null) found.push({ name: '__next_f', value: rows });
+  return found.slice(0, MOST_STATES);
+}
+
+function readAttributes(tree: PageTree, node: number, found: EmbeddedState[]): void {
+  for (const { name, hash } of DATA_ATTRIBUTES) {
+    const written = tree.attribute(node, hash);
+    if (written === null || !/^\s*[[{]/.test(written) || written.length > LITERAL_LIMITS.chars) continue;
+    const value = parse(written);
+    if (value !== undefined)
+      found.push({ name, value: name === 'data-preloaded' ? withParsedTexts(value) : value });
+  }
+}
+
+/** Nuxt 3 writes a flat list; other values are taken as they are. */
+function unpacked(name: string, value: unknown): unknown {
+  if (name !== '__NUXT_DATA__' && !name.startsWith('nuxt')) return value;
+  return readFlatList(value) ?? value;
+}
+
+/** Discourse writes JSON into strings of its JSON. */
+function withParsedTexts(value: unknown): unknown {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;
+  const entries = Object.entries(value).slice(0, 200);
+  return Object.fromEntries(
+    entries.map(([key, text]) => [
+      key,
+      typeof text === 'string' && /^\s*[[{]/.test(text) ? (parse(text) ?? text) : text,
+    ]),
+  );
+}
+
+function parse(json: string): unknown {
+  try {
+    const value: unknown = JSON.parse(json);
+    return value !== null && typeof value === 'object' ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const MOST_VALUES = 300_000;
+const MOST_DEPTH = 200;
+/** Negative indices stand for undefined, NaN and the like; they are read as null. */
+const NOTHING = -1;
+
+/**
+ * Values written as one flat list in which numbers are places of other values, as Nuxt 3 and SvelteKit do:
+ * `[{"name":1},"Desk"]` is `{name: "Desk"}`. Returns undefined for any other value. References from a value to itself
+ * become null.
+ */
+export function readFlatList(list: unknown): unknown {
+  if (!Array.isArray(list) || list.length === 0 || list.length > MOST_VALUES) return undefined;
+  return new FlatList(list).at(0, 0);
+}
+
+class FlatList {
+  readonly #list: readonly unknown[];
+  /** Also holds values that are still being read, so that cycles end. */
+  readonly #known = new Map<number, unknown>();
+  #steps = 0;
+
+  constructor(list: readonly unknown[]) {
+    this.#list = list;
+  }
+
+  at(place: unknown, depth: number): unknown {
+    if (typeof place !== 'number' || place <= NOTHING || depth > MOST_DEPTH) return null;
+    if (this.#known.has(place)) return this.#known.get(place);
+    if (++this.#steps > MOST_VALUES) return null;
+    this.#known.set(place, null);
+    const value = this.#read(this.#list[place], depth + 1);
+    this.#known.set(place, value);
+    return value;
+  }
+
+  #read(written: unknown, depth: number): unknown {
+    if (written === null || typeof written !== 'object') return written ?? null;
+    if (!Array.isArray(written)) {
+      const object: Record<string, unknown> = Object.create(null);
+      for (const [key, place] of Object.entries(written)) object[key] = this.at(place, depth);
+      return object;
+    }
+    const [kind, ...places] = written as readonly unknown[];
+    if (typeof kind !== 'string') return written.map((place: unknown) => this.at(place, depth));
+    return this.#special(kind, places, depth);
+  }
+
+  #special(kind: string, places: readonly unknown[], depth: number): unknown {
+    const [first] = places;
+    switch (kind) {
+      case 'Date':
+      case 'BigInt':
+      case 'URL':
+      case 'RegExp':
+        return typeof first === 'string' ? first : null;
+      case 'Set':
+        return places.map((place) => this.at(place, depth));
+      case 'Map':
+      case 'null': {
+        const object: Record<string, unknown> = Object.create(null);
+        for (let index = 0; index + 1 < places.length; index += 2) {
+          const key = kind === 'Map' ? this.at(places[index], depth) : places[index];
+          object[String(key)] = this.at(places[index + 1], depth);
+        }
+        return object;
+      }
+      default:
+        // Reactive, Ref, ShallowReactive …: a wrapper around one value.
+        return this.at(first, depth);
+    }
+  }
+}

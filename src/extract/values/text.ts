@@ -1,0 +1,35 @@
+import { cut, decodeEntities } from '../html/white-space.ts';
+
+const MAX_CHARS = 100_000;
+/** Layers of escaping that are decoded; deeper escapes are kept as text. */
+const MAX_LAYERS = 8;
+const ELEMENTS = /<(?:script|style)\b[^>]*>[^<]*<\/(?:script|style)>/gi;
+const TAGS = /<\/?[a-z][^<>]*>|<!--[^<>]*-->|<![a-z][^<>]*>/gi;
+/** An ampersand escaped several times over. */
+const AMPERSANDS = /&(?:amp;|#38;|#x26;)+/gi;
+const BREAKS = /<(?:br|\/p|\/div|\/li|\/tr|\/h[1-6])\b[^<>]*>/gi;
+const INVISIBLE =
+  /[\p{Cc}\u00ad\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\ufff9-\ufffb]/gu;
+const BLANKS = /[\s\u0085]+/gu;
+
+/**
+ * Text for people: no tags, entities decoded, no control or invisible characters (joiners stay, some scripts and emoji
+ * need them), single spaces, composed (NFC), whole characters only. Normalizing twice is normalizing once.
+ */
+export function normalizeText(text: string): string {
+  let current = cut(text, MAX_CHARS).toWellFormed();
+  for (let layer = 0; layer < MAX_LAYERS; layer++) {
+    const next = peel(current);
+    if (next === current) return next;
+    current = next;
+  }
+  // Text that still changes was built to never settle; removing `&` and `<` ends it.
+  return peel(current.replace(/[&<]/g, ' '));
+}
+
+function peel(text: string): string {
+  const bare = text.includes('<') ? text.replace(ELEMENTS, ' ').replace(BREAKS, ' ').replace(TAGS, '') : text;
+  const decoded = decodeEntities(bare.includes('&') ? bare.replace(AMPERSANDS, '&') : bare);
+  const clean = decoded.replace(BLANKS, ' ').replace(INVISIBLE, '').normalize('NFC');
+  return cut(clean.replace(BLANKS, ' ').trim(), MAX_CHARS).toWellFormed().trim();
+}
