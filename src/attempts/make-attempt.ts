@@ -14,7 +14,6 @@ import { credentialHeaders, secretsOf } from '../sessions/credential.ts';
 import { requireCredentialAccess } from '../sessions/credential-access.ts';
 import { fillIn } from '../sessions/fill-in.ts';
 import type { SessionUse } from '../sessions/session-use.ts';
-import { createConsentAudit } from './consent-audit.ts';
 import { unplannedMethod } from './fault-end.ts';
 import type { FetchResources } from './fetch-resources.ts';
 import { type Fetched, fetchTask, type HowToFetch } from './fetch-task.ts';
@@ -23,6 +22,7 @@ import type { HostAccess } from './host-access.ts';
 import { ladderPolicy, ladderRequest, OWN_PROXY, proxyWishOf } from './ladder-request.ts';
 import { chooseProxyRoute, type ProxyRoute, type ProxyRouteEnd } from './proxy-route.ts';
 import type { RunningJob } from './running-job.ts';
+import { createUseAudit } from './use-audit.ts';
 
 export interface AttemptParts {
   readonly hostKey: HostKey;
@@ -91,7 +91,7 @@ interface Ready {
 
 export function createAttempts(parts: AttemptParts): Attempts {
   const { hostKey, door, means, now, random } = parts;
-  const audit = createConsentAudit(parts.store, hostKey, now);
+  const audit = createUseAudit(parts.store, hostKey, now);
 
   async function make(task: Task, running: RunningJob): Promise<Finished | Postponed | Faulted> {
     const progress: Progress = {
@@ -155,7 +155,7 @@ export function createAttempts(parts: AttemptParts): Attempts {
     }
     progress.out = way.out;
     if (step.isProbe) door.remember(running, noteProbe(attempt.input.memory, now()));
-    await audit(step, running);
+    await audit(step, running, session?.session.wish.credentials ?? null);
     const identity = step.identity === 'browser' ? await identityFor(attempt, way.out) : null;
     return { out: way.out, identity, how: await howToFetch(attempt, way.out, identity) };
   }
