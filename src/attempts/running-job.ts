@@ -4,6 +4,7 @@ import type { CookieJar } from '../fetch/http/cookie-jar.ts';
 import { createCookieJar } from '../fetch/http/cookie-jar.ts';
 import { type Canonicalizer, createCanonicalizer } from '../frontier/canonical.ts';
 import { compileScope, type ScopeCheck } from '../frontier/scope.ts';
+import { BoundedMap } from '../model/bounded-map.ts';
 import type { JobId } from '../model/ids.ts';
 import type { Job } from '../model/job.ts';
 import type { JobStore } from '../ports/store.ts';
@@ -55,10 +56,9 @@ export function tellWaiting({ whenFree }: RunningJob): void {
 
 /** `vault` opens the secrets of stored options; jobs that are taken in by `remember` bring theirs open. */
 export function createRunningJobs(store: Pick<JobStore, 'getJob'>, vault: Vault | null = null): RunningJobs {
-  const jobs = new Map<JobId, RunningJob>();
+  const jobs = new BoundedMap<JobId, RunningJob>(MAX_JOBS, ({ inFlight }) => inFlight === 0);
   function keep(job: Job, refusal: ScrapifieError | null = null): RunningJob {
     const running = open(job, refusal);
-    makeRoom(jobs);
     jobs.set(job.id, running);
     return running;
   }
@@ -79,7 +79,7 @@ export function createRunningJobs(store: Pick<JobStore, 'getJob'>, vault: Vault 
     },
     remember: (job) => void keep(job),
     forget(ids) {
-      for (const id of ids) if (jobs.get(id)?.inFlight === 0) jobs.delete(id);
+      for (const id of ids) if (jobs.peek(id)?.inFlight === 0) jobs.delete(id);
     },
   };
 }
@@ -107,13 +107,4 @@ function open(job: Job, refusal: ScrapifieError | null): RunningJob {
     refusal,
     generation: 0,
   };
-}
-
-function makeRoom(jobs: Map<JobId, RunningJob>): void {
-  if (jobs.size < MAX_JOBS) return;
-  for (const [id, { inFlight }] of jobs) {
-    if (inFlight > 0) continue;
-    jobs.delete(id);
-    return;
-  }
 }

@@ -1,4 +1,4 @@
-import { LruMap } from './lru-map.ts';
+import { BoundedMap } from '../../model/bounded-map.ts';
 
 /**
  * How bad a host's treatment of a proxy weighs. A block alone reaches the limit and keeps the proxy from the host
@@ -23,10 +23,10 @@ interface Mark {
 
 /** What is remembered of each pair of proxy and host; pairs that nothing was heard of longest are forgotten. */
 export class HostMarks {
-  private readonly marks: LruMap<string, Mark>;
+  private readonly marks: BoundedMap<string, Mark>;
 
   constructor(maxPairs: number) {
-    this.marks = new LruMap(maxPairs);
+    this.marks = new BoundedMap(maxPairs);
   }
 
   get size(): number {

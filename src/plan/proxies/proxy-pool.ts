@@ -1,6 +1,6 @@
+import { BoundedMap } from '../../model/bounded-map.ts';
 import { PROXY_TIERS, type ProxyEndpoint, type ProxyTier } from '../../model/proxy.ts';
 import { BAN_SCORE, HostMarks } from './host-marks.ts';
-import { LruMap } from './lru-map.ts';
 import { describeObstacles, type Obstacles } from './obstacles.ts';
 import { figuresOf, type PoolFigures } from './pool-figures.ts';
 import { buildGroup, endpointFor, isIn, type Member, type ProviderGroup } from './pool-members.ts';
@@ -71,7 +71,7 @@ export class ProxyPool {
   private readonly members = new Map<string, Member>();
   private readonly tiers = new Map<ProxyTier, Tally>();
   private readonly marks: HostMarks;
-  private readonly pins: LruMap<string, Pin>;
+  private readonly pins: BoundedMap<string, Pin>;
   private readonly cooldownMs: number;
   private readonly checkEveryMs: number;
   private readonly health: HealthRules;
@@ -86,7 +86,7 @@ export class ProxyPool {
       for (const member of members) this.members.set(member.endpoint.id, member);
     }
     this.marks = new HostMarks(maxPairs);
-    this.pins = new LruMap(maxSessions);
+    this.pins = new BoundedMap(maxSessions);
     this.cooldownMs = config.cooldownMs;
     this.checkEveryMs = config.checkEveryMs;
     this.health = { retryMs: config.checkEveryMs, maxRetryMs, hasChecks: config.checkUrl !== null };
