@@ -1,3 +1,4 @@
+import { ENGINE_TRAITS } from '../model/engine-traits.ts';
 import type { HostKey } from '../model/ids.ts';
 import type { Consent } from '../model/policy.ts';
 import type { LadderStep } from '../plan/ladder/ladder.ts';
@@ -26,7 +27,8 @@ export function createConsentAudit(
 
 function consentsOf({ engine, identity, hasSolver }: Step): Consent[] {
   const consents: Consent[] = [];
-  if (engine === 'stealth' || engine === 'flaresolverr') consents.push('stealth');
+  const { consent } = ENGINE_TRAITS[engine];
+  if (consent !== null) consents.push(consent);
   else if (identity === 'browser') consents.push('identity');
   if (hasSolver) consents.push('captcha');
   return consents;

@@ -5,6 +5,7 @@ import type { HostKey } from '../model/ids.ts';
 import type { Consent, HostPolicy } from '../model/policy.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
+import { isHostFault, isOwnFault } from '../plan/outcome.ts';
 import type { Policies } from '../policy/policies.ts';
 import { admissionMs, type GateDecision, type GateInput, gate } from '../politeness/gate.ts';
 import {
@@ -13,14 +14,14 @@ import {
   noteSent,
   noteSuccess,
   onRateLimited,
-  takenOver,
+  stateAtAcquisition,
 } from '../politeness/host-state.ts';
 import type { HostLease, HostState } from '../ports/store.ts';
 import type { Robots, RobotsCache } from '../robots/robots-cache.ts';
 import type { ProxyRoute, ProxyRouteDecision } from './proxy-route.ts';
 import { beside, type Quarantine } from './quarantine.ts';
 import type { RunningJob } from './running-job.ts';
-import { type AttemptResult, isHostFault, isOurFault } from './task-end.ts';
+import type { AttemptResult } from './task-end.ts';
 
 /**
  * The owner's way to the host: every request goes through here, and every answer is noted here. It keeps the host's
@@ -106,7 +107,7 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
   const { robots, now, logger, metrics, quarantine, signal, stopped, isOurs, onChange, onFailure } = parts;
   const key: HostKey = lease.key;
   const robotsOnTheWay = new Set<string>();
-  let state: HostState = lease.isTakenOver ? takenOver(lease.state, now()) : lease.state;
+  let state: HostState = stateAtAcquisition(lease.state, lease.isTakenOver, now());
   let inFlight = 0;
   let heldUntil = 0;
   let operatorPlaces = 0;
@@ -262,7 +263,7 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
           running.proxyRouteFailure = error.code;
           return;
         }
-        if (isScrapifieError(error) && isOurFault(error.code)) {
+        if (isScrapifieError(error) && isOwnFault(error.code)) {
           heldUntil = now() + (error.retryAfterMs ?? NO_WAY_OUT_MS);
           return;
         }
@@ -347,7 +348,7 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
         state = onRateLimited(state, result.retryAfterMs, now(), requestedAt);
       }
       // What failed on our side says nothing about the host: it neither opens its breaker nor closes it.
-      const isOurs = result.errorCode !== null && isOurFault(result.errorCode);
+      const isOurs = result.errorCode !== null && isOwnFault(result.errorCode);
       if (signal.aborted || isOurs) state = noteAbandoned(state);
       else state = isHostFault(result) ? noteFailure(state, now()) : noteSuccess(state);
       if (!wasOpen && state.breaker.phase === 'open') metrics.breakerOpened();

@@ -1,8 +1,9 @@
+import { ENGINE_TRAITS } from '../model/engine-traits.ts';
 import type { ProxyWish } from '../model/job.ts';
 import type { Consent, HostPolicy } from '../model/policy.ts';
 import type { Task } from '../model/task.ts';
-import { neededAbilities } from '../plan/ladder/needed-abilities.ts';
 import type { LadderPolicy, LadderRequest } from '../plan/ladder/possible-methods.ts';
+import { neededAbilities } from '../plan/ladder/possible-methods.ts';
 import type { SessionUse } from '../sessions/session-use.ts';
 import type { RunningJob } from './running-job.ts';
 
@@ -46,13 +47,15 @@ export function ladderPolicy(policy: HostPolicy, { job }: RunningJob): LadderPol
   const { isOperated, page } = job.options;
   if (!isOperated) return policy;
   const ordered: Consent[] = [];
-  const isDisguised = page.engine === 'stealth' || page.engine === 'flaresolverr';
-  if (isDisguised) ordered.push('stealth');
+  const { engine } = page;
+  const consent = engine === 'auto' ? null : ENGINE_TRAITS[engine].consent;
+  if (consent !== null) ordered.push(consent);
   if (page.identity === 'browser') ordered.push('identity');
   if (ordered.length === 0) return policy;
   return {
     ...policy,
-    engines: isDisguised ? [...new Set([...policy.engines, page.engine as 'stealth'])] : policy.engines,
+    engines:
+      consent === null || engine === 'auto' ? policy.engines : [...new Set([...policy.engines, engine])],
     consent: [...new Set([...policy.consent, ...ordered])],
   };
 }

@@ -1,14 +1,14 @@
 import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { HeldBytes } from '../fetch/byte-budget.ts';
+import { runsScripts } from '../model/engine-traits.ts';
 import type { Identity } from '../model/identity.ts';
 import type { HostKey } from '../model/ids.ts';
 import { mustRunAlone } from '../model/interruptions.ts';
 import type { Task } from '../model/task.ts';
 import type { PageReader } from '../pages/page-reading.ts';
-import { RUNS_SCRIPTS } from '../plan/ladder/fetch-method.ts';
-import { learn, NO_MEMORY, noteProbe } from '../plan/ladder/host-memory.ts';
+import { hasGained, learn, NO_MEMORY, noteProbe } from '../plan/ladder/host-memory.ts';
 import { type LadderInput, type LadderStep, nextStep } from '../plan/ladder/ladder.ts';
-import { hasGained } from '../plan/ladder/rendering-gain.ts';
+import { hasLostBrowser } from '../plan/outcome.ts';
 import type { LeaseRef, Store, TaskEnd } from '../ports/store.ts';
 import type { RobotsCache } from '../robots/robots-cache.ts';
 import { credentialHeaders, secretsOf } from '../sessions/credential.ts';
@@ -16,14 +16,14 @@ import { requireCredentialAccess } from '../sessions/credential-access.ts';
 import { fillIn } from '../sessions/fill-in.ts';
 import type { SessionUse } from '../sessions/session-use.ts';
 import { createConsentAudit } from './consent-audit.ts';
-import { unplannedMethod } from './fault-end.ts';
 import type { FetchResources } from './fetch-resources.ts';
 import { type Fetched, fetchTask, type HowToFetch } from './fetch-task.ts';
-import { type AttemptMethod, type Finished, finishTask, resultOf } from './finish-task.ts';
+import { type Finished, finishTask, readAttempt, resultOf } from './finish-task.ts';
 import type { HostAccess } from './host-access.ts';
 import { ladderPolicy, ladderRequest, OWN_PROXY, proxyWishOf } from './ladder-request.ts';
 import { chooseProxyRoute, type ProxyRoute, type ProxyRouteEnd } from './proxy-route.ts';
 import type { RunningJob } from './running-job.ts';
+import { type AttemptMethod, unplannedMethod } from './task-end.ts';
 
 export interface AttemptParts {
   readonly hostKey: HostKey;
@@ -272,11 +272,11 @@ export function createAttempts(parts: AttemptParts): Attempts {
       ...(credential === null ? {} : { personal: credentialHeaders(credential, task.atUrl) }),
       ...(mayShow ? {} : { secrets: secretsOf(credential) }),
     };
-    if (!RUNS_SCRIPTS[step.engine]) return given;
+    if (!runsScripts(step.engine)) return given;
     const { actions } = render ?? {};
     return {
       ...given,
-      ...(hasLostBrowser(task) ? { runsAlone: true } : {}),
+      ...(hasLostBrowser(task.trace) ? { runsAlone: true } : {}),
       key: session?.key ?? `${job.accountId} ${job.id} ${hostKey}`,
       ...(session === null ? {} : { jar: undefined, storage: session.storage, wantsStorage: true }),
       ...(render === null
@@ -291,28 +291,27 @@ export function createAttempts(parts: AttemptParts): Attempts {
   }
 
   async function finish(attempt: Attempt, fetched: Fetched): Promise<Finished> {
-    const { task, running, input, step } = attempt;
-    const finished = await finishTask(task, running, fetched, {
-      reader: parts.reader,
-      lease: parts.lease,
-      step,
-      async next(made) {
-        const isOver = made.outcome === 'ok';
-        if (!isOver) await means.look();
-        const installation = isOver ? input.installation : means.installation();
-        return nextStep({ ...input, installation, trace: [...task.trace, made] }, now(), random);
-      },
-      now,
-      random,
-    });
+    const { task, running, step } = attempt;
+    const { lease, reader } = parts;
+    const read = await readAttempt(task, running, fetched, { reader, lease, method: step, now });
+    const next = read.end === null ? await stepAfter(attempt, read.attempt) : null;
+    const finished = finishTask(task, running, read, next, lease, random);
     // What was refused before anything was sent says nothing about the host.
     if (finished.attempt.statusCode !== null) keepLesson(attempt, finished);
     return finished;
   }
 
+  /** Engines are looked for only when one may be needed: after an attempt that did not work. */
+  async function stepAfter({ task, input }: Attempt, made: Finished['attempt']): Promise<LadderStep> {
+    const isOver = made.outcome === 'ok';
+    if (!isOver) await means.look();
+    const installation = isOver ? input.installation : means.installation();
+    return nextStep({ ...input, installation, trace: [...task.trace, made] }, now(), random);
+  }
+
   function keepLesson({ task, step }: Attempt, { attempt }: Finished): void {
     const plain = task.trace.findLast(({ engine, yield: found }) => engine === 'http' && found !== undefined);
-    const canTell = plain?.yield !== undefined && attempt.yield !== undefined && RUNS_SCRIPTS[attempt.engine];
+    const canTell = plain?.yield !== undefined && attempt.yield !== undefined && runsScripts(attempt.engine);
     const gain = canTell ? hasGained(plain.yield, attempt.yield) : undefined;
     const { memory = NO_MEMORY } = door.state;
     door.remember(
@@ -357,8 +356,3 @@ const REFUSALS: Readonly<Record<string, string>> = {
   CONSENT_REQUIRED: "The operator's policy does not allow what was asked on this host.",
   NO_WORKER: 'No process that renders pages answers at the moment.',
 };
-
-/** The page may be what ended the browser, so no other page is to be beside it. */
-function hasLostBrowser({ trace }: Task): boolean {
-  return trace.some(({ errorCode }) => errorCode === 'BROWSER_LOST' || errorCode === 'BROWSER_CRASHED');
-}

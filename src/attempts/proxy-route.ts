@@ -3,7 +3,7 @@ import type { HostKey } from '../model/ids.ts';
 import type { ProxyWish } from '../model/job.ts';
 import type { HostPolicy } from '../model/policy.ts';
 import { PROXY_TIERS, type ProxyEndpoint, type ProxyTier } from '../model/proxy.ts';
-import { type AttemptEnd, proxyOutcomeOf } from '../plan/proxies/proxy-outcome.ts';
+import { type ProxiedAttemptEnd, proxyOutcomeOf } from '../plan/outcome.ts';
 import type { ProxyUse } from '../plan/proxies/proxy-pool.ts';
 import type { FetchResources } from './fetch-resources.ts';
 import { OWN_PROXY } from './ladder-request.ts';
@@ -15,7 +15,7 @@ export interface ProxyRoute {
   ended(end: ProxyRouteEnd): void;
 }
 
-export interface ProxyRouteEnd extends AttemptEnd {
+export interface ProxyRouteEnd extends ProxiedAttemptEnd {
   readonly ms: number;
   readonly bytes: number;
 }

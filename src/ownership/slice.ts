@@ -1,10 +1,9 @@
-import { faultHoldMs } from '../attempts/fault-end.ts';
 import type { FetchResources } from '../attempts/fetch-resources.ts';
 import { createHostAccess } from '../attempts/host-access.ts';
 import { createAttempts } from '../attempts/make-attempt.ts';
 import { chooseProxyRoute, tierForRobots } from '../attempts/proxy-route.ts';
 import type { Quarantine } from '../attempts/quarantine.ts';
-import { proxyRouteEnd, type Refusal, robotsEnd, siteEnd } from '../attempts/robots-end.ts';
+import { proxyRouteEnd, robotsEnd, siteEnd, type TaskRefusal } from '../attempts/robots-end.ts';
 import { type RunningJobs, tellWaiting } from '../attempts/running-job.ts';
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -76,6 +75,13 @@ const PRESSURE_MS = 10;
 const HOLDING_MS = 250;
 const RELEASE_AGAIN_MS = 500;
 const WHEN_SIGNALLED = Number.POSITIVE_INFINITY;
+
+const FIRST_HOLD_MS = 1_000;
+const LONGEST_HOLD_MS = 60_000;
+
+/** How long a host is left alone after `earlier` slices in a row that ended by unexpected errors. */
+const faultHoldMs = (earlier: number) =>
+  Math.min(LONGEST_HOLD_MS, FIRST_HOLD_MS * 2 ** Math.min(earlier, 16));
 
 /** What failed is not there at the moment, and says nothing about this host. */
 const isAway = (error: unknown) => isScrapifieError(error) && error.spec.retry === 'later';
@@ -296,7 +302,7 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
   }
 
   /** Why the task must not be fetched; `loading` while its robots.txt is on the way, or the host is held. */
-  function refusalOf({ task, running }: Letter): Refusal | 'loading' | null {
+  function refusalOf({ task, running }: Letter): TaskRefusal | 'loading' | null {
     const denied = parts.policies().denied(key);
     if (denied !== null) return { end: { state: 'denied', rule: denied.rule } };
     if (!door.isObeyed(running) && task.kind !== 'site') return null;

@@ -1,15 +1,20 @@
-import { reportAttempt } from '../attempts/attempt-report.ts';
-import { endAfterFault, MOST_FAULTS_IN_A_ROW, unplannedMethod } from '../attempts/fault-end.ts';
-import type { AttemptMethod, Finished } from '../attempts/finish-task.ts';
+import type { Finished } from '../attempts/finish-task.ts';
 import type { HostAccess } from '../attempts/host-access.ts';
-import { endAfterDeaths } from '../attempts/interruptions.ts';
 import type { Faulted, Postponed } from '../attempts/make-attempt.ts';
-import type { Refusal } from '../attempts/robots-end.ts';
-import { unfetched } from '../attempts/task-end.ts';
+import type { TaskRefusal } from '../attempts/robots-end.ts';
+import {
+  type AttemptMethod,
+  completionOf,
+  endAfterDeaths,
+  endAfterFault,
+  unplannedMethod,
+} from '../attempts/task-end.ts';
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { Task } from '../model/task.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
+import { logCompleted, logFailed } from '../observe/task-log.ts';
 import type { Completion, HostLease, TaskEnd } from '../ports/store.ts';
 import type { Letter, Mailbox } from './mailbox.ts';
 
@@ -21,7 +26,7 @@ export interface TaskEnds {
   /** What came of an attempt. */
   attempted(letter: Letter, made: Finished | Postponed | Faulted): Promise<void>;
   /** The task must not be fetched. */
-  refused(letter: Letter, refusal: Refusal): Promise<void>;
+  refused(letter: Letter, refusal: TaskRefusal): Promise<void>;
   /** Processes died too often while they had the task. */
   died(letter: Letter): Promise<void>;
   /**
@@ -56,6 +61,9 @@ export interface TaskEndsParts {
   /** Nothing but unexpected errors comes. */
   readonly onManyFaults: () => void;
 }
+
+/** Unexpected errors of a host in a row, without one task that ended as planned, before the host is left alone. */
+const MOST_FAULTS_IN_A_ROW = 8;
 
 /** Ends of an attempt after which the task is in a mailbox again. */
 const GOES_ON: ReadonlySet<string> = new Set<TaskEnd['state']>(['waiting', 'ready', 'moved']);
@@ -120,7 +128,7 @@ export function createTaskEnds(parts: TaskEndsParts): TaskEnds {
     return written;
   }
 
-  function finished(letter: Letter, end: Finished): Promise<void> {
+  function finished(letter: Letter, end: ReportedEnd): Promise<void> {
     reportAttempt(letter.task, end, logger, metrics);
     return write(end.completion, letter);
   }
@@ -130,11 +138,11 @@ export function createTaskEnds(parts: TaskEndsParts): TaskEnds {
       if ('error' in made) return faulted(letter, made.error, made.way);
       faultsInARow = 0;
       hasWorked = true;
-      if ('postponed' in made) return write(unfetched(lease, letter.task, made.postponed), letter);
+      if ('postponed' in made) return write(completionOf(lease, letter.task, made.postponed), letter);
       return finished(letter, made);
     },
     refused: (letter, { end, discovered = [] }) =>
-      write({ ...unfetched(lease, letter.task, end), discovered }, letter),
+      write(completionOf(lease, letter.task, end, { discovered }), letter),
     died: (letter) => finished(letter, endAfterDeaths(letter.task, letter.running, lease, now())),
     faulted,
     get unwritten() {
@@ -148,4 +156,30 @@ export function createTaskEnds(parts: TaskEndsParts): TaskEnds {
       return hasWorked;
     },
   };
+}
+
+type ReportedEnd = Pick<Finished, 'completion' | 'attempt'> & Partial<Pick<Finished, 'reading'>>;
+
+/** Counts an attempt in the metrics and logs how it ended. */
+function reportAttempt(task: Task, ended: ReportedEnd, logger: Logger, metrics: Metrics): void {
+  const { completion, attempt, reading = null } = ended;
+  metrics.fetched(attempt.engine, attempt.outcome, attempt.ms, attempt.bytes);
+  if (reading !== null) metrics.extracted(reading.ms);
+  const { end } = completion;
+  if (end.state === 'waiting') metrics.retried();
+  const facts = {
+    jobId: task.jobId,
+    taskId: task.id,
+    url: task.url,
+    engine: attempt.engine,
+    durationMs: attempt.ms,
+    attempts: completion.trace.length,
+  };
+  if (end.state === 'failed') {
+    const reason = attempt.evidence ?? attempt.outcome;
+    logFailed(logger, { ...facts, errorCode: end.errorCode, reason, proxyTier: attempt.proxyTier });
+  } else if (end.state === 'done' && reading !== null) {
+    const { statusCode, bytes } = attempt;
+    logCompleted(logger, { ...facts, statusCode, bytes, ...reading.yield });
+  }
 }

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { type Extracted, extractPage } from '../extract/scan/extract-page.ts';
 import { decodeText } from '../fetch/charset.ts';
 import { classify } from '../fetch/classify/classify.ts';
+import { renderedFacts } from '../fetch/classify/rendered-facts.ts';
 import type { DeepRecord } from '../model/extraction.ts';
 import type { ContentHash } from '../model/ids.ts';
 import type { Format } from '../model/job.ts';
@@ -48,6 +49,9 @@ export function readPage(
       linkCount: extracted.links.length,
       markup: extracted.facts,
     },
+    ...(response.rendered === undefined
+      ? {}
+      : { rendered: renderedFacts(decoded.text, extracted.textLength) }),
   });
   const found = findTasks(request, extracted, rules);
   const page: NewPage = {

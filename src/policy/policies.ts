@@ -1,6 +1,7 @@
 import { isIPv4 } from 'node:net';
 import { ENGINE_NAMES, type EngineName } from '../model/attempt.ts';
 import { BoundedMap } from '../model/bounded-map.ts';
+import { ENGINE_TRAITS } from '../model/engine-traits.ts';
 import type { HostKey } from '../model/ids.ts';
 import type { AllowedHours, Consent, HostPolicy } from '../model/policy.ts';
 import type { OptOut } from '../ports/store.ts';
@@ -147,7 +148,7 @@ function merge(file: PolicyFile, patterns: readonly string[]): HostPolicy {
     robots: consent.includes('robots') ? merged.robots : 'obey',
     engines: consent.includes('stealth')
       ? merged.engines
-      : merged.engines.filter((name) => name !== 'stealth' && name !== 'flaresolverr'),
+      : merged.engines.filter((name) => ENGINE_TRAITS[name].consent !== 'stealth'),
     matched: ['default', ...matched],
   };
 }

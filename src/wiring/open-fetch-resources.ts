@@ -9,6 +9,7 @@ import { proxyEndpointFromUrl } from '../fetch/proxy/own-proxy.ts';
 import { userAgentFor } from '../fetch/user-agent.ts';
 import { withholdSecrets } from '../fetch/withheld-secrets.ts';
 import { ENGINE_NAMES, type EngineName } from '../model/attempt.ts';
+import { isRendering } from '../model/engine-traits.ts';
 import type { Logger } from '../observe/logger.ts';
 import { createIdentities } from '../plan/identity/identities.ts';
 import type { Ability, Installation } from '../plan/ladder/possible-methods.ts';
@@ -61,7 +62,6 @@ const RENDER_ABILITIES: readonly Ability[] = [
   'captcha',
 ];
 
-const isRendering = (name: EngineName) => name === 'browser' || name === 'stealth';
 const ASSUMED: Installation['engines'] = (['browser', 'stealth'] as const).map((name) => ({
   name,
   abilities: RENDER_ABILITIES,

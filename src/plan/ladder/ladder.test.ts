@@ -4,11 +4,10 @@ import type { EngineName, OutcomeKind } from '../../model/attempt.ts';
 import type { HostMemory } from '../../model/host-memory.ts';
 import type { Consent } from '../../model/policy.ts';
 import { costOf, raisedBy } from './fetch-method.ts';
-import { bestFirst, learn, NO_MEMORY, noteProbe } from './host-memory.ts';
+import { bestFirst, hasGained, learn, NO_MEMORY, noteProbe } from './host-memory.ts';
 import { type LadderInput, type LadderStep, methodOf, nextStep, type PastAttempt } from './ladder.ts';
-import { neededAbilities } from './needed-abilities.ts';
 import type { Ability, EngineOffer, Installation, LadderPolicy, LadderRequest } from './possible-methods.ts';
-import { hasGained } from './rendering-gain.ts';
+import { neededAbilities } from './possible-methods.ts';
 
 const NOW = 1_800_000_000_000;
 const HOUR_MS = 3_600_000;

@@ -1,4 +1,4 @@
-import type { ProxyOutcome } from './proxy-outcome.ts';
+import type { ProxyOutcome } from '../outcome.ts';
 
 /** What is known of one proxy, apart from hosts. */
 export interface ProxyHealth {
