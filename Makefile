@@ -41,6 +41,7 @@ fault: setup servers browser ## Kill a crawl, browsers at work, and every part o
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/extract-fuzz-run.ts --inputs 100000
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/main-thread-run.ts --calls 3000
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/render-soak-run.ts --pages 1000
+	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/attack-run.ts --minutes 60 --pages 400
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/nemesis/main.ts $(NEMESIS)
 
 lint: setup ## Check style, and that nothing is unused

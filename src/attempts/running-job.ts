@@ -5,13 +5,13 @@ import { createCookieJar } from '../fetch/http/cookie-jar.ts';
 import { type Canonicalizer, createCanonicalizer } from '../frontier/canonical.ts';
 import { compileScope, type ScopeCheck } from '../frontier/scope.ts';
 import { BoundedMap } from '../model/bounded-map.ts';
-import type { JobId } from '../model/ids.ts';
+import type { HostKey, JobId } from '../model/ids.ts';
 import type { Job } from '../model/job.ts';
-import type { JobStore } from '../ports/store.ts';
+import type { HostState, JobStore } from '../ports/store.ts';
 import { openOptions } from '../sessions/job-secrets.ts';
 import type { Vault } from '../sessions/vault.ts';
 
-/** A job with what its tasks share while they run here. */
+/** A job with the state that its tasks share while they run in this process. */
 export interface RunningJob {
   readonly job: Job;
   readonly canonical: Canonicalizer;
@@ -28,6 +28,8 @@ export interface RunningJob {
   proxyRouteFailure: ErrorCode | null;
   /** Why the secrets of the job's options cannot be opened here: none of its tasks can be fetched. Null when they are open. */
   readonly refusal: ScrapifieError | null;
+  /** The states of hosts as answers through the caller's own proxy describe them. */
+  readonly ownAnswers: BoundedMap<HostKey, HostState>;
   /** See ReadRequest: raised whenever URLs that were found are not kept. */
   generation: number;
 }
@@ -45,8 +47,10 @@ export interface RunningJobs {
 }
 
 const MAX_JOBS = 2_000;
+/** Hosts of one job that were asked through its own proxy. */
+const MOST_ANSWERING_HOSTS = 32;
 
-/** A fetch of the job has ended: whoever held tasks of it back looks again. */
+/** A fetch of the job has ended: hosts that hold tasks of it back check again. */
 export function tellWaiting({ whenFree }: RunningJob): void {
   if (whenFree.size === 0) return;
   const waiting = [...whenFree];
@@ -105,6 +109,7 @@ function open(job: Job, refusal: ScrapifieError | null): RunningJob {
     whenFree: new Set(),
     proxyRouteFailure: null,
     refusal,
+    ownAnswers: new BoundedMap(MOST_ANSWERING_HOSTS),
     generation: 0,
   };
 }

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { FileProblem } from '../config/yaml-file.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { HostKey } from '../model/ids.ts';
-import { loadPolicyFile, , parsePolicyFile } from './policy-file.ts';
+import { loadPolicyFile, parsePolicyFile } from './policy-file.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'scrapifie-policy-'));
 afterAll(() => rmSync(folder, { recursive: true }));

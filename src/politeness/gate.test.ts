@@ -3,8 +3,7 @@ import type { HostPolicy } from '../model/policy.ts';
 import { DEFAULT_POLICY } from '../policy/policies.ts';
 import type { HostState } from '../ports/store.ts';
 import { admissionMs, type GateInput, gate } from './gate.ts';
-import { noteFailure, noteSuccess, onRateLimited, stateAtAcquisition } from './host-state.ts';
-import { newHostState } from './politeness.fixture.ts';
+import { newHostState, noteFailure, noteSuccess, onRateLimited, stateAtAcquisition } from './host-state.ts';
 
 const T0 = Date.UTC(2026, 5, 3, 12);
 const fresh = newHostState(T0);

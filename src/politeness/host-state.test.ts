@@ -6,6 +6,7 @@ import { gate } from './gate.ts';
 import {
   MAX_SLOW_DOWN_MS,
   MIN_RATE_FACTOR,
+  newHostState,
   noteAbandoned,
   noteFailure,
   noteSent,
@@ -15,7 +16,6 @@ import {
   SLOW_DOWN_MS,
   stateAtAcquisition,
 } from './host-state.ts';
-import { newHostState } from './politeness.fixture.ts';
 import { MAX_RETRY_AFTER_MS } from './retry-after.ts';
 
 const T0 = 1_700_000_000_000;

@@ -1,5 +1,5 @@
 import type { HostState } from '../ports/store.ts';
-import { forgetProbe, recordFailure, recordSuccess } from './breaker.ts';
+import { CLOSED_BREAKER, forgetProbe, recordFailure, recordSuccess } from './breaker.ts';
 import { clampRetryAfter } from './retry-after.ts';
 
 /** Halving stops here: a sixteenth of the rate still gets on. */
@@ -7,9 +7,24 @@ export const MIN_RATE_FACTOR = 1 / 16;
 export const SLOW_DOWN_MS = 60_000;
 export const MAX_SLOW_DOWN_MS = 900_000;
 
+/** A host that was never asked: its first request may leave at once, and a burst is earned by idle time. */
+export function newHostState(now: number): HostState {
+  return {
+    lastRequestAt: null,
+    tokens: 1,
+    tokensAt: now,
+    rateFactor: 1,
+    rateFactorUntil: 0,
+    blockedUntil: 0,
+    breaker: CLOSED_BREAKER,
+    requests: 0,
+    failures: 0,
+  };
+}
+
 /**
- * The state with which an owner begins. A host that was never asked has one token: its first request may leave at once,
- * and a burst is earned by idle time like everywhere else. When the last owner did not release the host, it may have
+ * The state with which an owner begins. A host that was never asked has one token and no burst, however old its row is.
+ * When the last owner did not release the host, it may have
  * sent a request just now, and the answer to its probe is lost: the last request counts as sent now.
  */
 export function stateAtAcquisition(state: HostState, isTakenOver: boolean, now: number): HostState {

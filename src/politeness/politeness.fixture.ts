@@ -1,23 +1,8 @@
 import { DEFAULT_POLICY } from '../policy/policies.ts';
 import type { BreakerState, HostState } from '../ports/store.ts';
-import { CLOSED_BREAKER } from './breaker.ts';
 import { gate } from './gate.ts';
+import { newHostState } from './host-state.ts';
 import { hasToken, tokenDueAt, tokensAfter, tokensNow } from './token-bucket.ts';
-
-/** The state of a host that was never asked, as stores return it, and as its first owner begins with it. */
-export function newHostState(now: number): HostState {
-  return {
-    lastRequestAt: null,
-    tokens: 1,
-    tokensAt: now,
-    rateFactor: 1,
-    rateFactorUntil: 0,
-    blockedUntil: 0,
-    breaker: CLOSED_BREAKER,
-    requests: 0,
-    failures: 0,
-  };
-}
 
 type TokenBucket = Pick<HostState, 'tokens' | 'tokensAt'>;
 

@@ -5,8 +5,8 @@ import type { HostKey } from '../../src/model/ids.ts';
 import { buildPolicies, DEFAULT_POLICY } from '../../src/policy/policies.ts';
 import { parsePolicyFile } from '../../src/policy/policy-file.ts';
 import { gate } from '../../src/politeness/gate.ts';
+import { newHostState } from '../../src/politeness/host-state.ts';
 import { isOpen, nextOpening } from '../../src/politeness/hours.ts';
-import { newHostState } from '../../src/politeness/politeness.fixture.ts';
 
 const clock = fc
   .tuple(fc.integer({ min: 0, max: 23 }), fc.integer({ min: 0, max: 59 }))

@@ -13,11 +13,12 @@ import { gate } from '../../src/politeness/gate.ts';
 import {
   MAX_SLOW_DOWN_MS,
   MIN_RATE_FACTOR,
+  newHostState,
   onRateLimited,
   rateFactorAt,
   stateAtAcquisition,
 } from '../../src/politeness/host-state.ts';
-import { newHostState, passesGate, takeToken } from '../../src/politeness/politeness.fixture.ts';
+import { passesGate, takeToken } from '../../src/politeness/politeness.fixture.ts';
 import type { HostState } from '../../src/ports/store.ts';
 
 const T0 = Date.UTC(2026, 0, 1);

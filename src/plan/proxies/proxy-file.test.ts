@@ -4,7 +4,7 @@ import type { FileProblem } from '../../config/yaml-file.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { exitCredentials } from './exit-username.ts';
 import type { GatewayProvider } from './proxy-config.ts';
-import { , parseProxyFile } from './proxy-file.ts';
+import { parseProxyFile } from './proxy-file.ts';
 
 const FULL = `
 cooldownMs: 1000
