@@ -18,7 +18,7 @@ export interface FetchResources {
    * Finds out what else there is: engines that are looked for only when somebody may need one. Afterwards
    * `installation` has them.
    */
-  look(): Promise<void>;
+  discover(): Promise<void>;
   /** Only for engines of the installation. */
   engine(name: EngineName, identity: IdentityKind): Engine;
   /** Null: no proxies are set up. */

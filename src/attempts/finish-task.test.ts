@@ -8,7 +8,7 @@ import type { RenderExtra } from '../model/render.ts';
 import type { Task } from '../model/task.ts';
 import { compileRules } from '../pages/find-tasks.ts';
 import type { PageReader } from '../pages/page-reading.ts';
-import { readPage } from '../pages/read-page.ts';
+import { readPageTask } from '../pages/read-page.ts';
 import { readSitemapTask } from '../pages/read-sitemap-task.ts';
 import type { LeaseRef } from '../ports/store.ts';
 import { type JobChanges, runningOf, T0, taskOf } from './claimed-task.fixture.ts';
@@ -31,7 +31,7 @@ const here: PageReader = {
   async read(request) {
     const rules = compileRules(request.job);
     const isSitemap = request.task.kind === 'sitemap';
-    return { ...(isSitemap ? await readSitemapTask(request, rules) : readPage(request, rules)), ms: 1 };
+    return { ...(isSitemap ? await readSitemapTask(request, rules) : readPageTask(request, rules)), ms: 1 };
   },
 };
 const failing = (error: Error): PageReader => ({ ...here, read: () => Promise.reject(error) });

@@ -45,7 +45,7 @@ const PATIENCE_MS = 5_000;
 const CONFIRM_MS = 2_000;
 
 /** How a host is held. */
-interface Leash {
+interface HeldLease {
   /** Until when it is ours: `leaseMs` after the moment before the store was asked, by the cautious clock. */
   until: number;
   isOver: boolean;
@@ -56,7 +56,7 @@ interface Leash {
 export function createHostWorker(options: HostWorkerOptions): HostWorker {
   const { store, queue, bus, owner, clock, logger, maxHosts, leaseMs = 30_000, sweepMs = 1_000 } = options;
   const slices = new Map<HostKey, Slice>();
-  const leashes = new WeakMap<Slice, Leash>();
+  const heldLeases = new WeakMap<Slice, HeldLease>();
   const intake = createIntake({
     consume: () => queue.consume('scrape-http', maxHosts, ({ id }) => runSlice(id as HostKey)),
     reach: () => store.clock(),
@@ -73,7 +73,7 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
   let confirmUntil = 0;
 
   /** Whether a request that is sent now arrives while the host is certainly ours. */
-  const isOurs = ({ until }: Leash) => clock.cautiousMs() < until - leaseMs * SAFETY_SHARE;
+  const isOurs = ({ until }: HeldLease) => clock.cautiousMs() < until - leaseMs * SAFETY_SHARE;
 
   async function runSlice(key: HostKey): Promise<void> {
     if (isStopping || slices.has(key)) return;
@@ -93,16 +93,16 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
     // A store that went back in time has older notes about the host than its owner.
     const lease = former === null ? acquired : { ...acquired, state: former.state };
     const { promise: over, resolve: letGo } = Promise.withResolvers<void>();
-    const leash: Leash = { until: askedAt + leaseMs, isOver: false, letGo };
+    const heldLease: HeldLease = { until: askedAt + leaseMs, isOver: false, letGo };
     // The leases of an incarnation are lost together: the others need not find out one by one.
     const onLeaseLost = () => void renewNext().catch(() => undefined);
-    const slice = createSlice(lease, { ...options, isOurs: () => isOurs(leash), onLeaseLost });
-    leashes.set(slice, leash);
+    const slice = createSlice(lease, { ...options, isOurs: () => isOurs(heldLease), onLeaseLost });
+    heldLeases.set(slice, heldLease);
     slices.set(key, slice);
     if (isStopping) slice.stop();
     const ended = slice.run().finally(() => slices.delete(key));
     await Promise.race([ended, over]);
-    return slice.isLost && !isStopping && !leash.isOver && isOurs(leash) ? slice : null;
+    return slice.isLost && !isStopping && !heldLease.isOver && isOurs(heldLease) ? slice : null;
   }
 
   function noteIncarnation(current: Incarnation): void {
@@ -139,14 +139,20 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
    */
   async function letGoOverdue(): Promise<void> {
     for (const slice of slices.values()) {
-      const leash = leashes.get(slice);
-      if (leash === undefined || leash.isOver || isOurs(leash) || clock.cautiousMs() < confirmUntil) continue;
+      const heldLease = heldLeases.get(slice);
+      if (
+        heldLease === undefined ||
+        heldLease.isOver ||
+        isOurs(heldLease) ||
+        clock.cautiousMs() < confirmUntil
+      )
+        continue;
       logger.warn({ host: slice.lease.key }, 'the lease on a host was not renewed in time');
       slice.stop();
       slice.abort();
-      leash.isOver = true;
+      heldLease.isOver = true;
       intake.suspend();
-      leash.letGo();
+      heldLease.letGo();
     }
   }
 
@@ -165,11 +171,11 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
       ),
     );
     for (const slice of held) {
-      const leash = leashes.get(slice);
+      const heldLease = heldLeases.get(slice);
       // One that has given its host back meanwhile has lost nothing.
       if (slices.get(slice.lease.key) !== slice) continue;
       if (!lost.has(slice.lease.hostId)) {
-        if (leash !== undefined) leash.until = askedAt + leaseMs;
+        if (heldLease !== undefined) heldLease.until = askedAt + leaseMs;
         continue;
       }
       logger.warn({ host: slice.lease.key }, 'the lease on a host was lost');
@@ -244,7 +250,7 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
       }, deadlineMs);
       // A store that does not answer keeps a slice from ending; its lease then runs out by itself.
       const letGo = setTimeout(() => {
-        for (const slice of slices.values()) leashes.get(slice)?.letGo();
+        for (const slice of slices.values()) heldLeases.get(slice)?.letGo();
       }, deadlineMs + ABORT_MS);
       await intake.stop();
       clearTimeout(abort);

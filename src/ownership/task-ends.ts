@@ -1,6 +1,7 @@
 import type { Finished } from '../attempts/finish-task.ts';
 import type { HostAccess } from '../attempts/host-access.ts';
-import type { Faulted, Postponed } from '../attempts/make-attempt.ts';
+import type { Faulted } from '../attempts/make-attempt.ts';
+import type { Postponed } from '../attempts/prepare-attempt.ts';
 import type { TaskRefusal } from '../attempts/robots-end.ts';
 import {
   type AttemptMethod,
@@ -16,7 +17,7 @@ import type { Logger } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { logCompleted, logFailed } from '../observe/task-log.ts';
 import type { Completion, HostLease, TaskEnd } from '../ports/store.ts';
-import type { Letter, Mailbox } from './mailbox.ts';
+import type { ClaimedTask, Mailbox } from './mailbox.ts';
 
 /**
  * Hands the ends of a slice's tasks to the ledger. The promises resolve when the end is stored, or when it is known that
@@ -24,16 +25,16 @@ import type { Letter, Mailbox } from './mailbox.ts';
  */
 export interface TaskEnds {
   /** What came of an attempt. */
-  attempted(letter: Letter, made: Finished | Postponed | Faulted): Promise<void>;
+  attempted(claimed: ClaimedTask, made: Finished | Postponed | Faulted): Promise<void>;
   /** The task must not be fetched. */
-  refused(letter: Letter, refusal: TaskRefusal): Promise<void>;
+  refused(claimed: ClaimedTask, refusal: TaskRefusal): Promise<void>;
   /** Processes died too often while they had the task. */
-  died(letter: Letter): Promise<void>;
+  died(claimed: ClaimedTask): Promise<void>;
   /**
    * Counts an unexpected error as an attempt of the task and goes on with the others. When nothing but such errors
    * comes, they are hardly the tasks' fault: the host is left alone for a while, or all its tasks would end by them.
    */
-  faulted(letter: Letter, error: unknown, way?: AttemptMethod): Promise<void>;
+  faulted(claimed: ClaimedTask, error: unknown, method?: AttemptMethod): Promise<void>;
   /** Ends on their way to the store. */
   readonly unwritten: number;
   /** Resolves when all ends so far are stored, and what followed from them. */
@@ -46,7 +47,7 @@ export interface TaskEndsParts {
   readonly lease: HostLease;
   readonly ledger: Ledger;
   readonly mailbox: Mailbox;
-  readonly door: Pick<HostAccess, 'inFlight'>;
+  readonly access: Pick<HostAccess, 'inFlight'>;
   readonly now: () => number;
   readonly random: () => number;
   readonly logger: Logger;
@@ -69,23 +70,23 @@ const MOST_FAULTS_IN_A_ROW = 8;
 const GOES_ON: ReadonlySet<string> = new Set<TaskEnd['state']>(['waiting', 'ready', 'moved']);
 
 export function createTaskEnds(parts: TaskEndsParts): TaskEnds {
-  const { lease, ledger, mailbox, door, now, random, logger, metrics, onChange, onFailure } = parts;
+  const { lease, ledger, mailbox, access, now, random, logger, metrics, onChange, onFailure } = parts;
   const writes = new Set<Promise<void>>();
   /** Unexpected errors since the last task that went as planned. */
   let faultsInARow = 0;
   let hasWorked = false;
 
-  const faulted = (letter: Letter, error: unknown, way?: AttemptMethod): Promise<void> =>
-    countFault(letter, error, way ?? unplannedMethod(letter.task, letter.running)).catch(onFailure);
+  const faulted = (claimed: ClaimedTask, error: unknown, method?: AttemptMethod): Promise<void> =>
+    countFault(claimed, error, method ?? unplannedMethod(claimed.task, claimed.running)).catch(onFailure);
 
-  async function countFault(letter: Letter, error: unknown, way: AttemptMethod): Promise<void> {
-    const { task, running } = letter;
+  async function countFault(claimed: ClaimedTask, error: unknown, method: AttemptMethod): Promise<void> {
+    const { task, running } = claimed;
     const facts = { host: lease.key, jobId: task.jobId, taskId: task.id, url: task.url };
     logger.error({ ...facts, attempts: task.trace.length + 1, err: error }, 'task failed unexpectedly');
     // An attempt that was told to stop may break off anywhere.
     if (parts.aborted.aborted) return;
-    const finished = endAfterFault(task, running, lease, way, now(), random);
-    const written = write(finished.completion, letter, true);
+    const finished = endAfterFault(task, running, lease, method, now(), random);
+    const written = write(finished.completion, claimed, true);
     // What was found before the error is not kept.
     running.generation += 1;
     faultsInARow += 1;
@@ -95,10 +96,10 @@ export function createTaskEnds(parts: TaskEndsParts): TaskEnds {
   }
 
   /** `isFaultEnd`: it stands for an unexpected error, so that one more is none of the task's. */
-  function write(completion: Completion, letter: Letter, isFaultEnd = false): Promise<void> {
-    const { running, task } = letter;
+  function write(completion: Completion, claimed: ClaimedTask, isFaultEnd = false): Promise<void> {
+    const { running, task } = claimed;
     // Somebody waits for a scrape; and this host waits for what the page led to, when it has nothing else to do.
-    const isStarving = mailbox.size === 0 && door.inFlight === 0 && completion.discovered.length > 0;
+    const isStarving = mailbox.size === 0 && access.inFlight === 0 && completion.discovered.length > 0;
     const isAwaited = running.job.kind === 'scrape' || isStarving || task.interruptions > 0;
     const written = ledger
       .write(completion, isAwaited)
@@ -112,7 +113,7 @@ export function createTaskEnds(parts: TaskEndsParts): TaskEnds {
       })
       .catch((error: unknown) => {
         running.generation += 1;
-        if (!isScrapifieError(error) && !isFaultEnd) return faulted(letter, error);
+        if (!isScrapifieError(error) && !isFaultEnd) return faulted(claimed, error);
         const facts = { host: lease.key, jobId: running.job.id, taskId: completion.taskId, err: error };
         logger.error(facts, 'the ledger refused a task');
         // With UNSTORABLE the task has ended, and the host has nothing to do with it.
@@ -128,22 +129,22 @@ export function createTaskEnds(parts: TaskEndsParts): TaskEnds {
     return written;
   }
 
-  function finished(letter: Letter, end: ReportedEnd): Promise<void> {
-    reportAttempt(letter.task, end, logger, metrics);
-    return write(end.completion, letter);
+  function finished(claimed: ClaimedTask, end: ReportedEnd): Promise<void> {
+    reportAttempt(claimed.task, end, logger, metrics);
+    return write(end.completion, claimed);
   }
 
   return {
-    attempted(letter, made) {
-      if ('error' in made) return faulted(letter, made.error, made.way);
+    attempted(claimed, made) {
+      if ('error' in made) return faulted(claimed, made.error, made.method);
       faultsInARow = 0;
       hasWorked = true;
-      if ('postponed' in made) return write(completionOf(lease, letter.task, made.postponed), letter);
-      return finished(letter, made);
+      if ('postponed' in made) return write(completionOf(lease, claimed.task, made.postponed), claimed);
+      return finished(claimed, made);
     },
-    refused: (letter, { end, discovered = [] }) =>
-      write(completionOf(lease, letter.task, end, { discovered }), letter),
-    died: (letter) => finished(letter, endAfterDeaths(letter.task, letter.running, lease, now())),
+    refused: (claimed, { end, discovered = [] }) =>
+      write(completionOf(lease, claimed.task, end, { discovered }), claimed),
+    died: (claimed) => finished(claimed, endAfterDeaths(claimed.task, claimed.running, lease, now())),
     faulted,
     get unwritten() {
       return writes.size;

@@ -40,13 +40,13 @@ export interface ReadRequest {
     /** Given away: the reader owns it from here on. */
     readonly body: Uint8Array<ArrayBuffer>;
     /** Of a page that a browser has shown; its bytes are given away like the body. */
-    readonly rendered?: ShownPage | undefined;
+    readonly rendered?: RenderedPage | undefined;
   };
   readonly fetchedAt: number;
 }
 
 /** What there is of a shown page beyond its document; what a session keeps of it goes another way. */
-export interface ShownPage {
+export interface RenderedPage {
   /** The document as the server sent it; null when that is not known, or is the body. */
   readonly rawBody: Uint8Array<ArrayBuffer> | null;
   readonly extra: Omit<RenderExtra, 'storage'>;

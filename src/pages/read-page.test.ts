@@ -4,12 +4,12 @@ import type { PageRecord } from '../model/page.ts';
 import { unpackRecord } from '../model/page-record.ts';
 import { compileRules } from './find-tasks.ts';
 import type { PageReading } from './page-reading.ts';
-import { readPage } from './read-page.ts';
+import { readPageTask } from './read-page.ts';
 import { FETCHED_AT, type RequestChanges, requestFor } from './read-request.fixture.ts';
 
 function read(changes: RequestChanges = {}) {
   const request = requestFor(changes);
-  return readPage(request, compileRules(request.job));
+  return readPageTask(request, compileRules(request.job));
 }
 
 function recordOf({ page }: Pick<PageReading, 'page'>): PageRecord {
@@ -55,7 +55,7 @@ describe('reading a page', () => {
   it('keeps beside them what was read more deeply', () => {
     const deep = { text: 'Main', extracted: { name: 'Hat' }, extractedBy: {} };
     const request = requestFor({ body: '<title>T</title>' });
-    const record = recordOf(readPage(request, compileRules(request.job), null, deep));
+    const record = recordOf(readPageTask(request, compileRules(request.job), null, deep));
     expect(record).toMatchObject({ metadata: { title: 'T' }, links: [], ...deep });
   });
 

@@ -15,7 +15,7 @@ import type { PageReading, ReadRequest } from './page-reading.ts';
  * Reads an ordinary page. Pure; the body is left to the caller to keep, and so is what a browser brought beside it, of
  * which `rendered` tells.
  */
-export function readPage(
+export function readPageTask(
   request: ReadRequest,
   rules: JobRules,
   rendered: RenderedRecord | null = null,
@@ -29,9 +29,9 @@ export function readPage(
     charset: decoded.charset,
     url: finalUrl,
     contentType,
-    contentLanguage: single(headers['content-language']),
-    linkHeader: joined(headers.link, ', '),
-    xRobotsTag: joined(headers['x-robots-tag'], '\n'),
+    contentLanguage: firstHeader(headers['content-language']),
+    linkHeader: joinedHeader(headers.link, ', '),
+    xRobotsTag: joinedHeader(headers['x-robots-tag'], '\n'),
     formats: formatsFor(job.options.page.formats),
   });
   const { outcome, evidence, vendor } = classify({
@@ -66,8 +66,8 @@ export function readPage(
     textHash: extracted.textHash,
     bytes: body.byteLength,
     title: extracted.title,
-    etag: single(headers.etag),
-    lastModified: single(headers['last-modified']),
+    etag: firstHeader(headers.etag),
+    lastModified: firstHeader(headers['last-modified']),
     duplicateOf: found.duplicateOf,
     errorCode: null,
     errorMessage: null,
@@ -123,10 +123,10 @@ function isTextual(contentType: string | null): boolean {
   );
 }
 
-export function single(header: string | string[] | undefined): string | null {
+export function firstHeader(header: string | string[] | undefined): string | null {
   return (Array.isArray(header) ? header[0] : header) ?? null;
 }
 
-export function joined(header: string | string[] | undefined, separator: string): string | null {
+export function joinedHeader(header: string | string[] | undefined, separator: string): string | null {
   return Array.isArray(header) ? header.join(separator) : (header ?? null);
 }

@@ -48,7 +48,7 @@ export interface CrawlerParts {
   /** Others work on the same store: their scheduler sweeps, and bigger batches spare it. */
   readonly isShared: boolean;
   /** Closed with the crawler. */
-  readonly means: OpenFetchResources;
+  readonly resources: OpenFetchResources;
   readonly now: () => number;
   /** Leases are counted by it. */
   readonly clock: SteadyClock;
@@ -63,7 +63,7 @@ const SHARED_SWEEP_MS = 5_000;
 
 export function createCrawler(parts: CrawlerParts): Crawler {
   const { settings, store, queue, bus, policies, now, logger, metrics, isShared } = parts;
-  const { means } = parts;
+  const { resources } = parts;
   const { dataDir, databaseUrl, s3Url, spillBytes } = settings;
   const threads = createReaderPool({
     threads: threadsFor(settings.extractThreads),
@@ -77,7 +77,7 @@ export function createCrawler(parts: CrawlerParts): Crawler {
   const reader = readerWithLlm(threads, settings);
   const running = createRunningJobs(store, parts.vault);
   const pageListeners: ((pages: readonly Page[]) => void)[] = [];
-  const slots = createSlots(settings.maxConcurrency, means.budget);
+  const slots = createSlots(settings.maxConcurrency, resources.budget);
   const ledger = createLedger({
     store,
     now,
@@ -116,9 +116,9 @@ export function createCrawler(parts: CrawlerParts): Crawler {
     queue,
     bus,
     ledger,
-    means,
+    resources,
     reader,
-    robots: createRobotsCache({ store, engine: withBudget(means.web, means.budget), now }),
+    robots: createRobotsCache({ store, engine: withBudget(resources.web, resources.budget), now }),
     jobs: running,
     slots,
     quarantine: createQuarantine(now),
@@ -157,7 +157,7 @@ export function createCrawler(parts: CrawlerParts): Crawler {
       await Promise.race([ledger.flush(), givenUp]);
       clearTimeout(giveUp);
       ledger.close();
-      await Promise.all([means.close(), reader.close()]);
+      await Promise.all([resources.close(), reader.close()]);
     },
   };
 }

@@ -121,10 +121,10 @@ export function openFetchResources(parts: FetchResourcesParts): OpenFetchResourc
       }
       return known;
     },
-    look: renderers.look,
+    discover: renderers.discover,
     offers() {
       const { engines } = this.installation();
-      return renderers.hasLooked
+      return renderers.hasDiscovered
         ? engines
         : [...engines.filter(({ name }) => !isRendering(name)), ...ASSUMED];
     },

@@ -17,17 +17,18 @@ import { createJobs, type Jobs } from '../jobs/jobs.ts';
 import { createScheduler, type SchedulerDeps } from '../jobs/scheduler.ts';
 import type { Page } from '../model/page.ts';
 import { createSteadyClock } from '../model/steady-clock.ts';
+import { openStoreClock } from '../model/store-clock.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { PoolFigures } from '../plan/proxies/pool-figures.ts';
 import type { Policies } from '../policy/policies.ts';
 import { loadPolicyFile } from '../policy/policy-file.ts';
+import { openPolicies } from '../policy/policy-source.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Limits } from '../ports/limits.ts';
 import type { Queue } from '../ports/queue.ts';
 import type { Store } from '../ports/store.ts';
 import { createCrawler } from './crawler.ts';
-import { DUTIES, type Duties, refuseWrongMix } from './mix.ts';
 import { openAccounts } from './open-accounts.ts';
 import { type OpenBlobs, openBlobs, openTransit } from './open-blobs.ts';
 import { openExtractor } from './open-extractor.ts';
@@ -35,9 +36,8 @@ import { openFetchResources } from './open-fetch-resources.ts';
 import { openLinks } from './open-links.ts';
 import { llmRefusal, readerWithLlm } from './open-llm.ts';
 import { openStore } from './open-store.ts';
-import { openPolicies } from './policy-source.ts';
 import { createRenderer } from './renderer.ts';
-import { openStoreClock } from './store-clock.ts';
+import { DUTIES, type Duties, refuseIncompleteFleet } from './roles.ts';
 
 /** One process of Scrapifie: the whole of it, or the part that its role names. */
 export interface Platform {
@@ -115,7 +115,7 @@ const CLOSE_MS = 3_000;
 export async function openPlatform(options: PlatformOptions): Promise<Platform> {
   const { settings: given, logger, metrics, ownPages = () => [] } = options;
   const steady = createSteadyClock();
-  refuseWrongMix(given);
+  refuseIncompleteFleet(given);
   const filePolicies = loadPolicyFile(given.policyFile ?? SHIPPED_POLICY);
   const duties = DUTIES[given.role];
   const isShared = given.databaseUrl !== undefined;
@@ -178,11 +178,11 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
 
     const accounts = openAccounts(settings, store, now);
     closers.users.push(() => accounts.close());
-    const means = duties.crawl
+    const resources = duties.crawl
       ? openFetchResources({ settings, queue, blobs, transit, ...accounts, ownPages, now, logger })
       : null;
     const crawler =
-      means !== null
+      resources !== null
         ? createCrawler({
             settings,
             store,
@@ -192,7 +192,7 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
             policies: policies.current,
             owner,
             isShared,
-            means,
+            resources,
             now,
             clock: steady,
             logger,
@@ -203,7 +203,7 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
       duties.render === null || transit === null
         ? null
         : createRenderer({ name: duties.render, settings, queue, blobs, transit, logger });
-    const browsers = renderer?.browsers ?? means?.browsers ?? null;
+    const browsers = renderer?.browsers ?? resources?.browsers ?? null;
     // Who waits for an answer is told soon when the store is away; the crawl waits as long as it takes.
     const front = isShared
       ? watchStore(store, {
@@ -233,7 +233,7 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
     });
     // Who shows pages is only known where all of them are shown.
     const engineRefusal = createEngineRefusal(() =>
-      settings.role === 'all' ? (means?.offers() ?? null) : null,
+      settings.role === 'all' ? (resources?.offers() ?? null) : null,
     );
     const jobs = createJobs({
       store: front,
@@ -277,7 +277,7 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
       bus,
       limits,
       jobs,
-      proxyFigures: () => means?.proxies?.figures(now()) ?? null,
+      proxyFigures: () => resources?.proxies?.figures(now()) ?? null,
       browserHealth: browsers === null ? null : () => browsers.health(duties.render ?? 'browser'),
       policies: policies.current,
       now,
@@ -287,7 +287,7 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
       }),
       watchPages: (listener) => crawler?.watchPages(listener),
       lookForBrowsers() {
-        if (settings.role === 'all') void means?.look();
+        if (settings.role === 'all') void resources?.discover();
       },
       async start() {
         await crawler?.start();

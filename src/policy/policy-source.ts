@@ -1,9 +1,9 @@
 import type { Settings } from '../config/settings.ts';
 import type { Logger } from '../observe/logger.ts';
-import type { Policies } from '../policy/policies.ts';
-import { watchPolicyFile } from '../policy/policy-watch.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Store } from '../ports/store.ts';
+import type { Policies } from './policies.ts';
+import { watchPolicyFile } from './policy-watch.ts';
 
 /** The policies in force: those of the file, which is watched, and the opt-outs of the store. */
 export interface PolicySource {

@@ -2,7 +2,7 @@ import type { Llm } from '../llm/llm.ts';
 import type { ExtractProblem, ValueOrigin } from '../model/extraction.ts';
 import type { PageRecord } from '../model/page.ts';
 import { packRecord, unpackRecord } from '../model/page-record.ts';
-import type { PageReader, PageReading, ReadRequest } from '../pages/page-reading.ts';
+import type { PageReader, PageReading, ReadRequest } from './page-reading.ts';
 
 /** Less than what the page says itself; more where it is quoted. */
 const CONFIDENCE = { quoted: 0.7, said: 0.5 } as const;

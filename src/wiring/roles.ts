@@ -30,7 +30,7 @@ type Places = Pick<Settings, 'role' | 'databaseUrl' | 'redisUrl' | 's3Url'>;
  * Refuses settings that cannot be right together: a part of a fleet needs places that the other parts can reach.
  * One process that does everything may mix as it likes.
  */
-export function refuseWrongMix({ role, databaseUrl, redisUrl, s3Url }: Places): void {
+export function refuseIncompleteFleet({ role, databaseUrl, redisUrl, s3Url }: Places): void {
   if (role === 'all') return;
   const missing = [
     databaseUrl === undefined && {
