@@ -37,7 +37,7 @@ interface Changes {
 
 /** A task on a site of its own whose request the gate has admitted. */
 async function admittedTask(title: string, { job = {}, reader = here, resources = {} }: Changes = {}) {
-  const { origin } = await serve((_, response) => void response.end(`<title>${title}</title>`));
+  const { origin } = await serve((_, response) => void response.end(`<title>${title}</title><p>Some text.`));
   const url = `${origin}/page`;
   const { lease, task, running } = await claimSeed(store, url, job);
   const engine = testEngine();

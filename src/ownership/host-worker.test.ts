@@ -500,7 +500,7 @@ describe('a lease that is lost', () => {
     const [task] = await store.claimTasks(lease, 10, []);
     await soon(() => expect(it.owns(host)).toBe(false));
     await soon(() => expect(gone).toEqual(['/held']));
-    expect(lines.join()).toContain('the lease on a host was lost');
+    expect(lines.join()).toContain('lease lost');
     expect(await store.getHost(host)).toMatchObject({ owner: 'another' });
     expect(task?.url).toBe(`${origin}/held`);
     expect((await look(job)).counters).toMatchObject({ claimed: 1, open: 1 });

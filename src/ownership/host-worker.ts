@@ -20,36 +20,36 @@ export interface HostWorkerOptions extends SliceParts {
 }
 
 /**
- * Takes host slices from the queue and works on them; renews leases; sweeps the store for what no wake-up told, as the
- * scheduler does: without one the work goes on.
+ * Takes host slices from the queue and works on them; renews leases; sweeps the store for hosts that no message announced,
+ * as the scheduler does, so that work goes on without one.
  */
 export interface HostWorker {
   start(): Promise<void>;
-  /** Finishes what is under way, up to the deadline; then gives it back. Loses nothing either way. */
+  /** Finishes the tasks under way, up to the deadline; then gives them back. Loses nothing either way. */
   stop(deadlineMs: number): Promise<void>;
   /** Whether this process owns the host right now: then its slice notices new tasks by itself. */
   owns(host: HostKey): boolean;
   readonly activeSlices: number;
 }
 
-/** Of a lease, at its end: what is sent last must have arrived before the next owner sends something. */
+/** Share of a lease, at its end, in which nothing is sent: the last request must arrive before the next owner sends one. */
 const SAFETY_SHARE = 1 / 15;
 
-/** What has been told to end has this long to do so. */
+/** Aborted tasks have this long to end. */
 const ABORT_MS = 3_000;
 
-/** For the store to answer who owns a host; one that takes longer is as good as away. */
+/** The store has this long to grant a lease; a slower store counts as unavailable. */
 const PATIENCE_MS = 5_000;
 
 /** For the store to confirm leases after the wall clock has jumped. Nothing is sent meanwhile. */
 const CONFIRM_MS = 2_000;
 
-/** How a host is held. */
+/** A lease of this process, by its own clock. */
 interface HeldLease {
   /** Until when it is ours: `leaseMs` after the moment before the store was asked, by the cautious clock. */
   until: number;
   isOver: boolean;
-  /** Ends the queue's entry for it. */
+  /** Ends the queue's entry for the host. */
   readonly letGo: () => void;
 }
 
@@ -107,7 +107,7 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
 
   function noteIncarnation(current: Incarnation): void {
     if (incarnation !== null && incarnation !== current) {
-      logger.warn('the store is another incarnation: what was known of the former one is forgotten');
+      logger.warn('store incarnation changed: caches of the former one are dropped');
     }
     incarnation = current;
   }
@@ -121,7 +121,7 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
     try {
       const lease = await Promise.race([asked, limit]);
       if (lease !== late) return lease;
-      // What comes of it after all is given back as it was.
+      // A lease that is granted after all is given back.
       asked.then((lease) => lease && store.releaseHost(lease, lease.state, 0)).catch(() => undefined);
       intake.suspend();
       return null;
@@ -134,8 +134,8 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
   }
 
   /**
-   * A host whose lease has run out may be anybody's: what is under way there is ended. What its slice still has to write may take as long as the store is
-   * away; the queue must not keep the host for us meanwhile.
+   * Another process may own a host whose lease has run out: its requests under way are aborted. The slice may have to wait
+   * for the store with its last writes; the queue must not keep the host for this process meanwhile.
    */
   async function letGoOverdue(): Promise<void> {
     for (const slice of slices.values()) {
@@ -147,7 +147,7 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
         clock.cautiousMs() < confirmUntil
       )
         continue;
-      logger.warn({ host: slice.lease.key }, 'the lease on a host was not renewed in time');
+      logger.warn({ host: slice.lease.key }, 'lease not renewed in time');
       slice.stop();
       slice.abort();
       heldLease.isOver = true;
@@ -178,7 +178,7 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
         if (heldLease !== undefined) heldLease.until = askedAt + leaseMs;
         continue;
       }
-      logger.warn({ host: slice.lease.key }, 'the lease on a host was lost');
+      logger.warn({ host: slice.lease.key }, 'lease lost');
       slice.lose();
     }
   }
@@ -190,7 +190,7 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
 
   /**
    * The wall clock has jumped: the machine was suspended, or the clock was set. Only the store knows whether the leases
-   * still hold. Until it says so nothing is sent; what is under way ends when it does not say so soon.
+   * still hold. Until it says so nothing is sent; requests under way are aborted when it does not say so soon.
    */
   function confirmLeases(): void {
     confirmUntil = clock.cautiousMs() + CONFIRM_MS;

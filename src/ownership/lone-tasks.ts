@@ -8,7 +8,7 @@ import type { Slots } from './slots.ts';
 export interface LoneTasks {
   /** No task of the slice waits for its turn or has it. */
   readonly isFree: boolean;
-  /** Takes the task out of the mailbox and has it wait for its turn; else the time until the host may be asked. */
+  /** Takes the task out of the mailbox and has it wait for its turn; else returns the time until the gate may admit it. */
   start(claimed: ClaimedTask): number | null;
 }
 
@@ -21,13 +21,13 @@ export interface LoneTaskParts {
   readonly stopped: AbortSignal;
   readonly now: () => number;
   readonly logger: Logger;
-  /** Fetches the task and stores its end. The task has a place and the host's permission. */
+  /** Fetches the task and stores its end. The task has a slot and the gate's admission. */
   readonly fetch: (claimed: ClaimedTask) => Promise<void>;
   /** The slice has something under way until this ends. */
   readonly follow: (work: Promise<void>) => void;
 }
 
-/** A turn waits for the host's permission no longer than this, since the whole process waits with it. */
+/** A turn waits for the gate no longer than this, since the whole process waits with it. */
 const LONGEST_GATE_MS = 2_000;
 
 export function createLoneTasks(parts: LoneTaskParts): LoneTasks {

@@ -19,7 +19,7 @@ export interface ClaimedTask {
  */
 export interface Mailbox {
   /**
-   * The next task whose job may start one more and is not held back; stays in the box until `remove`. Tasks that must run alone come last, those
+   * The next task whose job may start one more and is not held back: it stays in the mailbox until `remove`. Tasks that must run alone come last, those
    * with the fewest deaths first, and only with `canRunAlone`. While the quarantine is closed there are no others.
    */
   next(canRunAlone: boolean): ClaimedTask | null;
@@ -29,7 +29,7 @@ export interface Mailbox {
   /** The job has to wait for something that other jobs of the host need not wait for: theirs come first. */
   holdBack(running: RunningJob, until: number): void;
   releaseHeldBack(): void;
-  /** When the first of the jobs that are held back may go on; Infinity: nobody knows, or none is held back. */
+  /** When the first of the jobs that are held back may go on; Infinity: the time is unknown, or none is held back. */
   readonly heldBackUntil: number;
   /** Asks the store for more when there is room and reason. */
   refill(wanted: number): void;
@@ -37,7 +37,7 @@ export interface Mailbox {
   onNewTasks(): void;
   readonly size: number;
   readonly isRefilling: boolean;
-  /** The store had nothing more for this host when it was last asked, and nobody has said otherwise since. */
+  /** The store had nothing more for this host when it was last asked, and no new tasks were announced since. */
   readonly isDry: boolean;
 }
 
@@ -47,13 +47,13 @@ export interface MailboxParts {
   readonly lease: HostLease;
   readonly quarantine: Pick<Quarantine, 'isOpen' | 'whenOpen'>;
   readonly logger: Logger;
-  /** The box has changed, or news came. */
+  /** The mailbox has changed, or new tasks were announced. */
   readonly onChange: () => void;
-  /** The store does not answer; the host had better be given back. */
+  /** The store does not answer; the host should be given back. */
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Letters held back by the limits of many jobs together must not grow without one. */
+/** Tasks that are held back by the limits of many jobs together need a limit of their own. */
 const MOST_IN_HAND = 1_024;
 
 export function createMailbox(parts: MailboxParts): Mailbox {
@@ -62,13 +62,13 @@ export function createMailbox(parts: MailboxParts): Mailbox {
   /** With the time when it may go on; bounded by the letters. */
   const heldBack = new Map<RunningJob, number>();
   let isRefilling = false;
-  /** The store had nothing more beside these jobs, which could not start more then; null: nobody knows. */
+  /** The store had nothing more beside these jobs, which could not start more then; null: unknown. */
   let dryBeside: readonly JobSeq[] | null = null;
-  /** How often news came: a claim that was under way meanwhile may have missed it. */
-  let news = 0;
+  /** How often new tasks were announced: a claim that was under way meanwhile may have missed them. */
+  let announcements = 0;
 
   async function claim(limit: number, capped: readonly JobSeq[]): Promise<void> {
-    const newsBefore = news;
+    const announcementsBefore = announcements;
     const tasks = await store.claimTasks(lease, limit, capped);
     // Together, because each look at the store may wait for a commit; single scrapes are all of different jobs.
     const owners = await Promise.all(tasks.map((task) => jobs.peek(task.jobId) ?? jobs.get(task.jobId)));
@@ -78,7 +78,7 @@ export function createMailbox(parts: MailboxParts): Mailbox {
       return running === null ? [] : [{ task, running }];
     });
     claimedTasks = claimedTasks.length === 0 ? arrived : [...claimedTasks, ...arrived];
-    const hasNoMore = tasks.length < limit && news === newsBefore;
+    const hasNoMore = tasks.length < limit && announcements === announcementsBefore;
     dryBeside = hasNoMore ? capped : null;
   }
 
@@ -109,7 +109,7 @@ export function createMailbox(parts: MailboxParts): Mailbox {
     },
     refill(wanted) {
       if (isRefilling || dryBeside?.length === 0 || claimedTasks.length > MOST_IN_HAND) return;
-      // What cannot start must not keep out what could.
+      // Tasks that cannot start must not keep out those that can.
       const capped = new Set<JobSeq>();
       let startable = 0;
       for (const { task, running } of claimedTasks) {
@@ -129,7 +129,7 @@ export function createMailbox(parts: MailboxParts): Mailbox {
         });
     },
     onNewTasks() {
-      news += 1;
+      announcements += 1;
       dryBeside = null;
       onChange();
     },

@@ -51,7 +51,7 @@ export interface SliceOptions extends SliceParts {
 /** One stretch of owning a host. */
 export interface Slice {
   readonly lease: HostLease;
-  /** What is known about the host here. */
+  /** The state of the host, as this owner knows it. */
   readonly state: HostState;
   /** The store has said that the lease is lost: what came of the slice after that is void. */
   readonly isLost: boolean;
@@ -59,11 +59,11 @@ export interface Slice {
   run(): Promise<void>;
   /** There may be new tasks. */
   wake(): void;
-  /** Starts nothing more; what is under way goes on, until `abort`. */
+  /** Starts nothing more; tasks under way go on, until `abort`. */
   stop(): void;
-  /** Ends what is under way; its tasks are given back. */
+  /** Aborts the tasks under way and gives them back. */
   abort(): void;
-  /** The store says that the lease is lost: starts nothing more and ends what is under way. */
+  /** The store says that the lease is lost: starts nothing more and aborts the tasks under way. */
   lose(): void;
 }
 
@@ -86,7 +86,7 @@ const LONGEST_HOLD_MS = 60_000;
 const faultHoldMs = (earlier: number) =>
   Math.min(LONGEST_HOLD_MS, FIRST_HOLD_MS * 2 ** Math.min(earlier, 16));
 
-/** What failed is not there at the moment, and says nothing about this host. */
+/** The failed part is unavailable at the moment, which says nothing about this host. */
 const isAway = (error: unknown) => isScrapifieError(error) && error.spec.retry === 'later';
 
 export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
@@ -166,7 +166,7 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     signal();
   }
 
-  /** What the slice as a whole needs has failed. A fault of the program would fail again at once: the host waits. */
+  /** A part that the slice as a whole needs has failed. A fault of the program would recur at once, so the host waits. */
   function fail(error: unknown): void {
     if (!isAway(error) && !aborter.signal.aborted) holdHost();
     stop();
@@ -210,7 +210,7 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
 
   /**
    * Changes nothing where the lease is lost; where only a task was, by an opt-out, the host is free again. A store that
-   * is away is asked again: otherwise the host, and whoever is to have it next, would wait for the end of the lease.
+   * is away is asked again: otherwise the next owner of the host would wait for the end of the lease.
    */
   async function release(): Promise<void> {
     for (;;) {
@@ -248,7 +248,7 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     return mostInHand(perSecond, access.policy(), access.operatorPlaces);
   }
 
-  /** Starts what may start; says how long to wait before asking again. */
+  /** Starts the tasks that may start; returns how long to wait before trying again. */
   function startTasks(): number {
     access.heldUntil = 0;
     mailbox.releaseHeldBack();
@@ -270,7 +270,7 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     return mailbox.heldBackUntil - now();
   }
 
-  /** Ends a task that must not be fetched, or starts it; else the time until it may start. */
+  /** Ends a task that must not be fetched, or starts it; else returns the time until it may start. */
   function endOrStart(claimed: ClaimedTask): number | null {
     if (hasDiedTooOften(claimed.task)) {
       mailbox.remove(claimed);
@@ -285,7 +285,7 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     return null;
   }
 
-  /** Takes a place and the host's permission and sends the task on its way; else the time until it may. */
+  /** Takes a slot and the gate's admission and starts the task; else returns the time until it may start. */
   function startOne(claimed: ClaimedTask): number | null {
     if (!slots.take()) {
       wantsSlot = true;
@@ -341,7 +341,7 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     });
   }
 
-  /** The task has a place and the host's permission. */
+  /** The task has a slot and the gate's admission. */
   async function fetchOne(claimed: ClaimedTask): Promise<void> {
     const { running } = claimed;
     running.inFlight += 1;

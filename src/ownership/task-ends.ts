@@ -24,7 +24,7 @@ import type { ClaimedTask, Mailbox } from './mailbox.ts';
  * it will not be; they never reject.
  */
 export interface TaskEnds {
-  /** What came of an attempt. */
+  /** An attempt was made, was postponed, or broke off. */
   attempted(claimed: ClaimedTask, made: Finished | Postponed | Faulted): Promise<void>;
   /** The task must not be fetched. */
   refused(claimed: ClaimedTask, refusal: TaskRefusal): Promise<void>;
@@ -52,12 +52,12 @@ export interface TaskEndsParts {
   readonly random: () => number;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** What was under way has been told to end. */
+  /** Attempts under way have been told to end. */
   readonly aborted: AbortSignal;
   readonly onChange: () => void;
   /** The store says that the lease is lost. */
   readonly onLost: () => void;
-  /** What the slice as a whole needs has failed. */
+  /** A part that the slice as a whole needs has failed. */
   readonly onFailure: (error: unknown) => void;
   /** Nothing but unexpected errors comes. */
   readonly onManyFaults: () => void;
@@ -87,7 +87,7 @@ export function createTaskEnds(parts: TaskEndsParts): TaskEnds {
     if (parts.aborted.aborted) return;
     const finished = endAfterFault(task, running, lease, method, now(), random);
     const written = write(finished.completion, claimed, true);
-    // What was found before the error is not kept.
+    // URLs that were found before the error are not kept.
     running.generation += 1;
     faultsInARow += 1;
     if (faultsInARow >= MOST_FAULTS_IN_A_ROW) parts.onManyFaults();
@@ -98,7 +98,7 @@ export function createTaskEnds(parts: TaskEndsParts): TaskEnds {
   /** `isFaultEnd`: it stands for an unexpected error, so that one more is none of the task's. */
   function write(completion: Completion, claimed: ClaimedTask, isFaultEnd = false): Promise<void> {
     const { running, task } = claimed;
-    // Somebody waits for a scrape; and this host waits for what the page led to, when it has nothing else to do.
+    // A client waits for a scrape; and a host that has nothing else to do waits for the URLs that the page led to.
     const isStarving = mailbox.size === 0 && access.inFlight === 0 && completion.discovered.length > 0;
     const isAwaited = running.job.kind === 'scrape' || isStarving || task.interruptions > 0;
     const written = ledger
@@ -108,7 +108,7 @@ export function createTaskEnds(parts: TaskEndsParts): TaskEnds {
           running.generation += 1;
           parts.onLost();
         }
-        // What the page led to may be in this host's mailbox now, or the task itself again.
+        // The store may have new tasks for this host now: URLs of the page, or the task itself again.
         else if (completion.discovered.length > 0 || GOES_ON.has(completion.end.state)) mailbox.onNewTasks();
       })
       .catch((error: unknown) => {

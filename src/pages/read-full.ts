@@ -6,10 +6,10 @@ import { decodeText } from '../fetch/charset.ts';
 import type { ReadOptions, ReadRequest } from './page-reading.ts';
 import { type DecodedBody, firstHeader, joinedHeader } from './read-page.ts';
 
-/** What a job wants of its pages beyond the streaming pass, compiled once for each thread. */
+/** The options of a job for full extraction, compiled once for each thread. */
 export function fullOptionsOf({ formats, extract }: ReadOptions): FullOptions {
   const { rules, schema, type, llm } = extract ?? { rules: null, schema: null, type: null, llm: false };
-  // They were compiled when the job was accepted, so they can be.
+  // The rules were compiled when the job was accepted, so compiling them cannot fail.
   const compiled = rules === null ? null : compileExtractionRules(rules, schema === null ? {} : { schema });
   return { formats, type: typeOf(type), rules: compiled?.rules ?? null, hasLlm: llm !== false };
 }
@@ -20,7 +20,7 @@ const typeOf = (name: string | null): TypeName | 'auto' | null =>
 export function readFull(
   { response, fetchedAt }: ReadRequest,
   { text }: DecodedBody,
-  wish: FullOptions,
+  options: FullOptions,
 ): Promise<FullExtraction> {
   const { body, contentType, finalUrl, headers } = response;
   return extractFull(
@@ -35,6 +35,6 @@ export function readFull(
       fetchedAt,
       decode: decodeText,
     },
-    wish,
+    options,
   );
 }

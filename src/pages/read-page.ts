@@ -12,8 +12,7 @@ import { findTasks, type JobRules } from './find-tasks.ts';
 import type { PageReading, ReadRequest } from './page-reading.ts';
 
 /**
- * Reads an ordinary page. Pure; the body is left to the caller to keep, and so is what a browser brought beside it, of
- * which `rendered` tells.
+ * Reads an ordinary page. Pure: the caller stores the body, and the blobs to which `rendered` refers.
  */
 export function readPageTask(
   request: ReadRequest,

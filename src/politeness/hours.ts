@@ -31,7 +31,7 @@ export function nextOpening(hours: AllowedHours, now: number): number {
   return at;
 }
 
-/** What is wrong with allowed hours, in words; null when nothing is. */
+/** The problem with allowed hours, in words; null when they are valid. */
 export function hoursProblem(hours: AllowedHours): string | null {
   if (parseClock(hours.from) === null || hours.from === '24:00') return 'from must be a time like 08:30';
   if (parseClock(hours.to) === null) return 'to must be a time like 18:00, at most 24:00';

@@ -6,7 +6,7 @@ import type { HostState } from '../ports/store.ts';
  * The promise: in any second, counted at the server, at most `ceil(rate) + burst - 1` requests arrive. Two
  * allowances make it hold in practice:
  *
- * - Tokens grow 5 % slower than the rate says. What is sent on time may arrive bunched (a new connection, a busy
+ * - Tokens grow 5 % slower than the rate says. Requests that leave on time may arrive bunched (a new connection, a busy
  *   event loop), and 5 % absorbs 50 ms of that.
  * - 10 ms of those are given back as credit for waking up late: timers are a millisecond or more off, and without
  *   it a rate of 500/s would come out as 300/s. 40 ms of jitter remain covered.

@@ -31,7 +31,7 @@ export interface Crawler {
   remember(job: Job): void;
   watchPages(listener: (pages: readonly Page[]) => void): void;
   start(): Promise<void>;
-  /** Finishes what is under way, up to the deadline, and gives the rest back. */
+  /** Finishes the tasks under way, up to the deadline, and gives the rest back. */
   stop(deadlineMs: number): Promise<void>;
 }
 
@@ -96,7 +96,7 @@ export function createCrawler(parts: CrawlerParts): Crawler {
       const hosts = receipt.readyHosts;
       if (hosts.length > 0) bus.publish('host.ready', { hosts: hosts.map(({ key }) => key) });
       const idle = hosts.filter(({ key }) => !worker.owns(key)).map(({ key, rank }) => ({ id: key, rank }));
-      // What the queue does not take the sweep finds.
+      // Hosts that the queue does not take are found by the sweep.
       if (idle.length > 0) queue.offer('scrape-http', idle).catch(() => undefined);
       bus.publish('job.changed', { jobs: receipt.changedJobs, finished: receipt.finishedJobs });
     },

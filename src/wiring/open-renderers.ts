@@ -12,18 +12,18 @@ import type { Queue } from '../ports/queue.ts';
 import { createCallSeal } from '../sessions/call-seal.ts';
 import { type Browsers, openBrowsers } from './open-browsers.ts';
 
-/** Whoever shows pages for this process: browsers of its own, or the render workers of the fleet. */
+/** The renderers of this process: browsers of its own, or the render workers of the fleet. */
 export interface Renderers {
-  /** `missing` also as long as nobody has looked. */
+  /** `missing` also means unknown until `hasDiscovered`. */
   stateOf(name: RenderName): 'answering' | 'silent' | 'missing';
-  /** Whether what is `missing` is missing. */
+  /** True once a lookup has run; before that, `missing` means unknown. */
   readonly hasDiscovered: boolean;
   /** Changes whenever a state does. */
   readonly revision: number;
-  /** Finds out what there is. It takes a moment the first time, and again when it is long ago. */
+  /** Looks for browsers or render workers. It takes a moment the first time, and again when the last lookup is old. */
   discover(): Promise<void>;
   engine(name: RenderName): Engine;
-  /** Of the browser on this machine, as it was launched last; null when pages are shown elsewhere or by none. */
+  /** Of the browser on this machine, as it was launched last; null when pages are rendered elsewhere or not at all. */
   readonly browserVersion: string | null;
   /** Those of this process; null where it has none. */
   readonly browsers: Browsers | null;
@@ -63,7 +63,7 @@ function ownRenderers({ settings, logger }: RenderersParts): Renderers {
       await browsers.find();
     } catch (error) {
       if (!isScrapifieError(error)) throw error;
-      logger.warn({ err: error }, 'no pages can be rendered');
+      logger.warn({ err: error }, 'no browser: pages cannot be rendered');
     }
     revision += 1;
   };

@@ -7,7 +7,7 @@ export interface Duties {
   readonly api: boolean;
   /** Owns hosts and fetches their pages. */
   readonly crawl: boolean;
-  /** Ends what is over and offers what nobody was told of. */
+  /** Ends jobs whose time is over, and offers hosts that no message announced. */
   readonly schedule: boolean;
   /** Answers renders of this kind; null: none. */
   readonly render: 'browser' | 'stealth' | null;

@@ -6,7 +6,7 @@ import { REGIONS, type Region, type RegionPlace } from './regions.ts';
 import { pickScreen } from './screens.ts';
 
 export interface IdentityRequest {
-  /** Country of the address that the host will see, in either case. Null: nobody knows, taken as `us`. */
+  /** Country of the address that the host will see, in either case. Null: unknown, taken as `us`. */
   readonly region: string | null;
   /** Of the Chromium that will be used, in full: another one would contradict what its scripts can do. */
   readonly browserVersion: string;
@@ -159,7 +159,7 @@ function headersOf(
   return [...known, ...missing].map((name) => [name, values[name] ?? ''] as const);
 }
 
-/** What a host can tell apart; where exactly somebody stands is not asked of every visitor. */
+/** Whether a host can tell the identities apart; the exact position is left out, because few hosts ask for it. */
 function isAlike(one: Identity, other: Identity): boolean {
   const seen = ({ geolocation: _, ...rest }: Identity): string => JSON.stringify(rest);
   return seen(one) === seen(other);

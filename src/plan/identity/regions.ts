@@ -1,4 +1,4 @@
-/** Where somebody lives: what their browser says of time, place and language. */
+/** Time zones, places and languages of browsers in a country. */
 export interface Region {
   /** Each with a town of it, so that place and time agree. Towns with more people stand first. */
   readonly places: readonly RegionPlace[];

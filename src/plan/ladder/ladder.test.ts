@@ -120,6 +120,7 @@ describe('consent', () => {
       kind: 'stop',
       code: 'CONSENT_REQUIRED',
       reason: `plan.consent-required:${consent}`,
+      missingConsents: consent.split(','),
     });
   });
   test('opens exactly what it names', () => {
@@ -134,6 +135,7 @@ describe('consent', () => {
       kind: 'stop',
       code: 'BLOCKED',
       reason: 'plan.nothing-left:blocked; consent-required:stealth,identity',
+      missingConsents: ['stealth', 'identity'],
     });
   });
   test('a solver is used only with it', () => {
@@ -143,6 +145,7 @@ describe('consent', () => {
       kind: 'stop',
       code: 'CAPTCHA',
       reason: 'plan.nothing-left:captcha; consent-required:stealth,identity,captcha',
+      missingConsents: ['stealth', 'identity', 'captcha'],
     });
     const solved = step({ trace, installation, policy: { consent: ['captcha'] } });
     expect(solved).toMatchObject({ engine: 'browser', hasSolver: true, reason: 'plan.solve:captcha' });

@@ -38,13 +38,13 @@ export type LadderStep =
       readonly kind: 'attempt';
       /** Whether a captcha may be given to the solver service. */
       readonly hasSolver: boolean;
-      /** A cheaper method than the one that works, to notice when the host changes; tell `noteProbe`. */
+      /** A cheaper method than the one that works, to notice when the host changes; call `noteProbe`. */
       readonly isProbe: boolean;
       /** The same method once more, after an accident: a pause may help. */
       readonly isRetry: boolean;
       readonly reason: string;
     })
-  /** With a code: it failed, or was never allowed. Without: what the last attempt brought stands. */
+  /** With a code: the task failed, or was never allowed. Without: the result of the last attempt stands. */
   | {
       readonly kind: 'stop';
       readonly code: ErrorCode | null;
@@ -111,7 +111,7 @@ function firstStep(
   return attempt(best, request.needs.length > 0 ? `plan.needs:${request.needs.join(',')}` : 'plan.cheapest');
 }
 
-/** Up to what is proven on this host, else by one step in everything that can be raised. Null when nothing can. */
+/** The cheapest method that is proven on this host, else one step higher in everything that can be raised. Null when nothing can. */
 function escalate(
   { request, policy, installation, memory }: LadderInput,
   methods: readonly FetchMethod[],

@@ -34,7 +34,7 @@ export interface EngineOffer {
 export interface LadderRequest {
   readonly url: string;
   readonly engine: 'auto' | EngineName;
-  /** What the other options need: a screenshot, a wait … */
+  /** Abilities that the other options need: a screenshot, a wait … */
   readonly needs: readonly Ability[];
   /** Null: as honest as possible. */
   readonly identity: IdentityKind | null;
@@ -163,7 +163,7 @@ const refusal = (code: ErrorCode, reason: string, withheld: readonly Consent[] =
 const canGoBy = ({ abilities }: EngineOffer, tier: string | null): boolean =>
   tier === null || abilities.includes('proxies');
 
-/** The tiers that may be tried; the name of the one that is missing when there are none. */
+/** The tiers that may be tried; the name of the missing tier when there are none. */
 function tiersFor(
   { proxy }: LadderRequest,
   { proxyTier }: LadderPolicy,

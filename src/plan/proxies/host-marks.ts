@@ -21,7 +21,7 @@ interface Mark {
   readonly scoredAt: number;
 }
 
-/** What is remembered of each pair of proxy and host; pairs that nothing was heard of longest are forgotten. */
+/** The marks of each pair of proxy and host; pairs that were marked longest ago are evicted. */
 export class HostMarks {
   private readonly marks: BoundedMap<string, Mark>;
 
@@ -48,7 +48,7 @@ export class HostMarks {
     });
   }
 
-  /** The host serves this proxy: half of what is held against it is forgiven. */
+  /** The host serves this proxy: half of its ban score is forgiven. */
   served(proxyId: string, host: string, now: number): void {
     const mark = this.marks.peek(keyOf(proxyId, host));
     if (mark === undefined || mark.score === 0) return;

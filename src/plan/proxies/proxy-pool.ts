@@ -21,7 +21,7 @@ export interface ProxyQuery {
   readonly session: { readonly id: string; readonly proxyId: string | null } | null;
 }
 
-/** One use of a proxy. Whoever got it reports how it ended. */
+/** One use of a proxy. Its user reports how it ended. */
 export interface ProxyUse {
   readonly proxy: ProxyEndpoint;
   readonly host: string;
@@ -62,9 +62,9 @@ interface Pin {
 }
 
 /**
- * Chooses proxies: within a tier the first provider that can serve, within a provider whoever's turn it is among
+ * Chooses proxies: within a tier the first provider that can serve, within a provider the next in turn among
  * those that are healthy, not banned by the host and not used for it a moment ago. Does no I/O and asks no clock:
- * what it decides follows from what it was told. Its memory is bounded by the rules and by the number of proxies.
+ * its decisions follow from its arguments. Its memory is bounded by the rules and by the number of proxies.
  */
 export class ProxyPool {
   private readonly groups: readonly ProviderGroup[];
@@ -105,7 +105,7 @@ export class ProxyPool {
     return { ...decision, reason: left + decision.reason };
   }
 
-  /** How a use ended. To be called once for each; what is never reported counts for nothing. */
+  /** How a use ended. To be called once for each; a use without a report counts for nothing. */
   ended({ proxy, host, chosenAt }: ProxyUse, end: RequestEnd, now: number): void {
     const member = this.members.get(proxy.id);
     if (member === undefined) return;
@@ -251,7 +251,7 @@ export class ProxyPool {
     };
   }
 
-  /** One round through a provider from whose turn it is. */
+  /** One round through the members of a provider, from the next in turn. */
   private lookIn(
     group: ProviderGroup,
     { host, country }: ProxyQuery,
