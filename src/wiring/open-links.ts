@@ -10,7 +10,7 @@ import type { Bus } from '../ports/bus.ts';
 import type { Limits } from '../ports/limits.ts';
 import type { Queue } from '../ports/queue.ts';
 
-/** What connects this process with others, or its own parts where it is alone. */
+/** The connections of this process to others, or between its own parts where it is alone. */
 export interface Links {
   readonly queue: Queue;
   readonly bus: Bus;
@@ -44,7 +44,7 @@ export async function openLinks(
     prefix,
     owner,
     onHandlerError,
-    onError: (error) => logger.debug({ err: error }, 'the queue got over a trouble'),
+    onError: (error) => logger.debug({ err: error }, 'queue recovered'),
     onChange: (isUp, why) => {
       if (isUp) logger.info('Redis is back');
       else logger.warn({ why }, 'Redis is away: work that is accepted waits in the store');

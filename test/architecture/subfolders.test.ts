@@ -6,7 +6,18 @@ const EXEMPT_FROM_CYCLES: readonly string[] = ['api', 'cli', 'fetch'];
 /** Folders below the top level whose subfolders are checked as well. */
 const NESTED_FOLDERS = ['extract/content'];
 /** Folders in which no name may be exported by two files. */
-const UNIQUE_NAMES = ['extract'];
+const UNIQUE_NAMES = [
+  'attempts',
+  'extract',
+  'ledger',
+  'ownership',
+  'pages',
+  'plan',
+  'policy',
+  'politeness',
+  'robots',
+  'wiring',
+];
 
 /** Stands for the files that lie directly in a folder. */
 const ROOT = '(files)';
