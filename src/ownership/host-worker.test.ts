@@ -538,7 +538,7 @@ describe('a lease that cannot be renewed', () => {
     await soon(() => expect(it.owns(host)).toBe(false));
     expect(gone).toEqual(['/held']);
     expect(paths).toEqual(['/held']);
-    expect(lines.join()).toContain('was not renewed in time');
+    expect(lines.join()).toContain('lease not renewed in time');
   });
 
   it('lets nothing out that was on its way to a connection', async () => {
@@ -642,7 +642,7 @@ describe('a wall clock that is set while hosts are owned', () => {
     bus.publish('host.ready', { hosts: [host] });
     await soon(() => expect(gone).toEqual(['/held']));
     await soon(() => expect(it.owns(host)).toBe(false));
-    expect(lines.join()).toContain('was not renewed in time');
+    expect(lines.join()).toContain('lease not renewed in time');
     expect(paths).toEqual(['/held']);
     expect((await look(second)).counters).toMatchObject({ done: 0, open: 1 });
   });

@@ -249,3 +249,22 @@ describe('what cannot be claimed', () => {
     expect([box.size, box.isDry]).toEqual([0, true]);
   });
 });
+
+describe('a job that is held back', () => {
+  it('does not come next, and other jobs do, until it is released', async () => {
+    const { box, jobs } = await openBox([{ count: 1 }, { count: 1 }]);
+    box.refill(2);
+    await vi.waitFor(() => expect(box.size).toBe(2), { interval: 5 });
+    const first = box.next(true);
+    expect(first?.running.job.id).toBe(jobs[0]?.id);
+    if (first === null) throw new Error('The mailbox is empty.');
+    box.holdBack(first.running, T0 + 5_000);
+    const second = box.next(true);
+    expect(second?.running.job.id).toBe(jobs[1]?.id);
+    if (second === null) throw new Error('The mailbox has one task.');
+    box.remove(second);
+    expect([box.next(true), box.heldBackUntil]).toEqual([null, T0 + 5_000]);
+    box.releaseHeldBack();
+    expect(box.next(true)).toBe(first);
+  });
+});

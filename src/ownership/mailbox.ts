@@ -84,12 +84,14 @@ export function createMailbox(parts: MailboxParts): Mailbox {
 
   return {
     next(canRunAlone) {
-      const claimed = claimedTasks.find(
+      const startable =
+        heldBack.size === 0 ? claimedTasks : claimedTasks.filter(({ running }) => !heldBack.has(running));
+      const claimed = startable.find(
         ({ task, running }) => hasDiedTooOften(task) || (quarantine.isOpen && canRunBeside(task, running)),
       );
       if (claimed !== undefined) return claimed;
       if (!quarantine.isOpen) quarantine.whenOpen(onChange);
-      const [lone] = canRunAlone ? claimedTasks.filter(({ task }) => mustRunAlone(task)).sort(byDeaths) : [];
+      const [lone] = canRunAlone ? startable.filter(({ task }) => mustRunAlone(task)).sort(byDeaths) : [];
       if (lone !== undefined) return lone;
       // A fetch of theirs that ends makes room here, and it may end on another host.
       for (const { running } of claimedTasks) running.whenFree.add(onChange);

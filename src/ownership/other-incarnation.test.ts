@@ -104,6 +104,6 @@ it('a worker whose store is another incarnation fetches again what was under way
   expect(asked.sort()).toEqual(['/a', '/a', '/b', '/b']);
   const { items } = await store.listPages({ jobId: job.id, limit: 10 });
   expect(items.map(({ title }) => title).sort()).toEqual(['/a', '/b']);
-  expect(lines.join('')).toContain('the store is another incarnation');
+  expect(lines.join('')).toContain('store incarnation changed');
   await soon(() => expect(worker.owns(hostOf(origin))).toBe(false));
 });
