@@ -199,7 +199,7 @@ function attemptOf(
   failure: ScrapifieError | null = null,
 ): Attempt {
   const response = fetched.kind === 'error' ? null : fetched.response;
-  const puzzle = response?.rendered?.extra.puzzle ?? null;
+  const puzzle = response?.rendered?.extra.captcha ?? null;
   const solved =
     puzzle === null || puzzle.outcome === 'none' ? null : `puzzle ${puzzle.outcome}: ${puzzle.note}`;
   const found =

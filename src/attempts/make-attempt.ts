@@ -11,9 +11,7 @@ import { type LadderInput, type LadderStep, nextStep } from '../plan/ladder/ladd
 import { hasGained } from '../plan/ladder/rendering-gain.ts';
 import type { LeaseRef, Store, TaskEnd } from '../ports/store.ts';
 import type { RobotsCache } from '../robots/robots-cache.ts';
-import { credentialHeaders, secretsOf } from '../sessions/credential.ts';
-import { requireCredentialAccess } from '../sessions/credential-access.ts';
-import { fillIn } from '../sessions/fill-in.ts';
+import { credentialHeaders, fillIn, requireCredentialAccess, secretsOf } from '../sessions/credential.ts';
 import type { SessionUse } from '../sessions/session-use.ts';
 import { createConsentAudit } from './consent-audit.ts';
 import { unplannedMethod } from './fault-end.ts';

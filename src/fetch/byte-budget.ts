@@ -1,4 +1,5 @@
-import { thisMachine } from './browser/pool/memory-budget.ts';
+import { availableParallelism, totalmem } from 'node:os';
+import type { Engine } from './engine.ts';
 
 /**
  * How many bytes of responses this process may hold at once, over all fetches and renders. An attempt opens an account,
@@ -169,4 +170,35 @@ export function createByteBudget(limitBytes: number): ByteBudget {
     },
     open: () => new Account(),
   };
+}
+
+/**
+ * Counts what the engine holds while it fetches, for callers that take what they need from a response at once. The
+ * engine stays the caller's to close.
+ */
+export function withBudget(engine: Engine, budget: ByteBudget): Engine {
+  return {
+    name: engine.name,
+    async fetch(request) {
+      const held = budget.open();
+      try {
+        return await engine.fetch({ ...request, held });
+      } finally {
+        held.close();
+      }
+    },
+    close: async () => undefined,
+  };
+}
+
+export interface Machine {
+  readonly memoryBytes: number;
+  readonly cores: number;
+}
+
+/** Memory is the limit of the container where one is set, by cgroups of either version. */
+export function thisMachine(): Machine {
+  const limit = process.constrainedMemory();
+  const total = totalmem();
+  return { memoryBytes: limit > 0 && limit < total ? limit : total, cores: availableParallelism() };
 }

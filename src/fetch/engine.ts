@@ -4,7 +4,7 @@ import type { Identity } from '../model/identity.ts';
 import type { ProxyEndpoint } from '../model/proxy.ts';
 import type { BrowserStorage, RenderExtra, RenderWish } from '../model/render.ts';
 import type { HeldBytes } from './byte-budget.ts';
-import type { CookieJar } from './http/cookie-jar.ts';
+import type { CookieJar } from './cookies/cookie-jar.ts';
 
 /**
  * Makes one attempt at one URL. An engine knows nothing of robots, rates, retries or jobs: whoever calls it has

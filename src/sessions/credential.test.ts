@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isFor } from '../model/credential-hosts.ts';
 import type { RenderAction } from '../model/render.ts';
-import { type Credential, credentialHeaders, credentialSchema } from './credential.ts';
-import { fillIn } from './fill-in.ts';
+import { type Credential, credentialHeaders, credentialSchema, fillIn } from './credential.ts';
 
 const hosts = ['shop.example', '*.shop.example', '127.0.0.1:8080'];
 const LOGIN: Credential = { kind: 'login', hosts, username: 'ann', password: 'pa$$&-word' };

@@ -1,5 +1,5 @@
-import { fromBrowserCookie, toBrowserCookie } from '../fetch/http/browser-cookies.ts';
-import { type CookieJar, createCookieJar, type StoredCookie } from '../fetch/http/cookie-jar.ts';
+import { fromBrowserCookie, toBrowserCookie } from '../fetch/cookies/browser-cookies.ts';
+import { type CookieJar, createCookieJar, type StoredCookie } from '../fetch/cookies/cookie-jar.ts';
 import type { Identity } from '../model/identity.ts';
 import type { BrowserStorage } from '../model/render.ts';
 import { dataOf, type Session } from './session.ts';

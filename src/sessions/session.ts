@@ -37,3 +37,7 @@ export function requireLiving(session: SessionEntry, now: number): void {
     `The session "${session.name}" ended at ${end}. Delete it to begin anew under this name, or use another.`,
   );
 }
+
+/** What sessions and credentials are called: fit for a URL, a file and a log line. */
+export const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
+export const NAME_RULE = '1 to 100 letters, digits, dots, dashes and underscores, a letter or digit first';

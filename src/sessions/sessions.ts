@@ -9,9 +9,8 @@ import type {
   StoredSession,
 } from '../ports/session-store.ts';
 import type { Slice } from '../ports/store.ts';
-import { isSameData, mergeData } from './merge-data.ts';
 import { dataOf, placeOf, readSession, requireLiving, type Session } from './session.ts';
-import { NO_DATA, packData, type SessionData, withinLimits } from './session-data.ts';
+import { isSameData, mergeData, NO_DATA, packData, type SessionData, withinLimits } from './session-data.ts';
 import { dataAfter, lend, type SessionUse, type SessionUseEnd } from './session-use.ts';
 import type { Vault } from './vault.ts';
 

@@ -73,7 +73,7 @@ export function openRenderLanes(options: RenderLanesOptions): RenderLanes {
       case 'relocate':
         return options.relocate();
       case 'solve':
-        return solver.solve(ask.puzzle, signal);
+        return solver.solve(ask.captcha, signal);
       case 'report bad':
         return solver.reportBad(ask.solution);
     }

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { readSources, type SourceFile } from './sources.ts';
 
 /** Folders whose subfolders import each other in a circle today. Take a folder off the list once it has been sorted. */
-const EXEMPT_FROM_CYCLES: readonly string[] = ['api', 'cli', 'fetch'];
+const EXEMPT_FROM_CYCLES: readonly string[] = ['api', 'cli'];
 /** Folders below the top level whose subfolders are checked as well. */
-const NESTED_FOLDERS = ['extract/content'];
+const NESTED_FOLDERS = ['extract/content', 'fetch/browser'];
 /** Folders in which no name may be exported by two files. */
-const UNIQUE_NAMES = ['extract'];
+const UNIQUE_NAMES = ['extract', 'fetch', 'sessions'];
 
 /** Stands for the files that lie directly in a folder. */
 const ROOT = '(files)';

@@ -6,7 +6,7 @@ import type { AccountId } from '../../model/ids.ts';
 import type { AccountStore } from '../../ports/store.ts';
 import { CREDENTIAL_KINDS, type CredentialKind, credentialSchema } from '../../sessions/credential.ts';
 import { type Credentials, createCredentials } from '../../sessions/credentials.ts';
-import { NAME, NAME_RULE } from '../../sessions/names.ts';
+import { NAME, NAME_RULE } from '../../sessions/session.ts';
 import { createVault, openVault, VAULT_HINT } from '../../sessions/vault.ts';
 import { placeOf } from '../data-folder.ts';
 import { FLAGS, parseFlags, readSettings } from '../flags/flags.ts';

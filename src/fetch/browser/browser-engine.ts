@@ -2,19 +2,19 @@ import type { Page } from 'patchright-core';
 import type { ErrorCode } from '../../errors/registry.ts';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { EngineName } from '../../model/attempt.ts';
-import type { PuzzleResult } from '../../model/render.ts';
+import type { CaptchaResult } from '../../model/render.ts';
+import { Deadline, orAborted } from '../deadline.ts';
 import type { Engine, FetchRequest, FetchResponse } from '../engine.ts';
-import type { ActionManner } from './actions/render-actions.ts';
+import type { BrowserRequest, BrowserResponse } from '../render-engine.ts';
+import { browserLost, cancelled, mapNavigationError, shuttingDown } from '../render-errors.ts';
+import type { HumanInput } from './actions/render-actions.ts';
 import type { BrowserRuntime } from './browser-runtime.ts';
-import { type ContextHooks, contextPlanFor } from './context-plan.ts';
-import { Deadline, orAborted } from './deadline.ts';
 import { cdpTools } from './page/cdp-tools.ts';
 import { type ArrangeHeaders, checkHeaders } from './page/document-gate.ts';
 import { checkPlain, plainTools } from './playwright-server/plain-tools.ts';
+import { type ContextHooks, contextPlanFor } from './pool/context-plan.ts';
 import type { PageLease } from './pool/page-lease.ts';
 import { RenderAttempt, type RenderAttemptLimits } from './render-attempt.ts';
-import { browserLost, cancelled, mapNavigationError, shuttingDown } from './render-errors.ts';
-import type { RenderRequest, RenderResponse } from './render-request.ts';
 
 /** An engine that shows pages. `fetch` is `render` for those who know all engines. */
 export interface RenderEngine extends Engine {
@@ -22,25 +22,25 @@ export interface RenderEngine extends Engine {
    * Throws, as ScrapifieError, only what kept the page from arriving. What went wrong on it afterwards is in
    * `failure`, beside what there was by then.
    */
-  render(request: RenderRequest): Promise<RenderResponse>;
+  render(request: BrowserRequest): Promise<BrowserResponse>;
 }
 
 export interface BrowserEngineHooks extends ContextHooks {
   /** Before a page is led to its URL; what it throws ends the attempt. */
-  readonly beforeNavigation?: ((page: Page, request: RenderRequest) => void) | undefined;
+  readonly beforeNavigation?: ((page: Page, request: BrowserRequest) => void) | undefined;
   /** What the requests for documents are sent with. */
   readonly arrangeHeaders?: ArrangeHeaders | undefined;
   /** When the page has loaded, before anything is waited for or done on it. Ends with the signal. */
   readonly afterLoad?:
-    | ((page: Page, request: RenderRequest, signal: AbortSignal) => Promise<PuzzleResult | null>)
+    | ((page: Page, request: BrowserRequest, signal: AbortSignal) => Promise<CaptchaResult | null>)
     | undefined;
   /** How actions are done: at once, unless told. */
-  readonly manner?: ActionManner | undefined;
+  readonly humanInput?: HumanInput | undefined;
 }
 
 export interface BrowserEngineOptions {
   /** Closed with the engine. Engines may share one. */
-  readonly rig: BrowserRuntime;
+  readonly runtime: BrowserRuntime;
   /** What pages and servers are told unless the request says otherwise. */
   readonly userAgent: string;
   readonly name?: EngineName | undefined;
@@ -81,7 +81,7 @@ class BrowserEngine implements RenderEngine {
     return { ...response, rendered: { rawBody, extra, failure } };
   }
 
-  async render(request: RenderRequest): Promise<RenderResponse> {
+  async render(request: BrowserRequest): Promise<BrowserResponse> {
     const work = this.attempt(request);
     this.underWay.add(work);
     try {
@@ -94,7 +94,7 @@ class BrowserEngine implements RenderEngine {
   async close(): Promise<void> {
     this.closing.abort(shuttingDown());
     await Promise.allSettled(this.underWay);
-    await this.options.rig.close();
+    await this.options.runtime.close();
   }
 
   /** What the attempt has failed with: the loss of the whole browser, where that is behind it. */
@@ -109,14 +109,14 @@ class BrowserEngine implements RenderEngine {
     return browserLost('it ended unexpectedly', known);
   }
 
-  private async attempt(request: RenderRequest): Promise<RenderResponse> {
+  private async attempt(request: BrowserRequest): Promise<BrowserResponse> {
     const host = check(request);
     if (this.closing.signal.aborted) throw shuttingDown();
-    const { rig, userAgent, hooks = {}, limits, watchesConsole = true } = this.options;
+    const { runtime, userAgent, hooks = {}, limits, watchesConsole = true } = this.options;
     const plan = contextPlanFor(request, userAgent, hooks);
-    const isPlain = rig.kind === 'playwright';
+    const isPlain = runtime.kind === 'playwright';
     if (isPlain) checkPlain(request);
-    const { pool, proxy, guard } = await rig.ready();
+    const { pool, proxy, guard } = await runtime.ready();
     const deadline = new Deadline(request.timeoutMs, host);
     // Whatever the caller gives as reason, from here on it is one of ours.
     const caller = new AbortController();
@@ -168,7 +168,7 @@ const LOSSES: ReadonlySet<ErrorCode> = new Set(['BROWSER_CRASHED', 'BROWSER_LOST
 const DOUBTFUL: ReadonlySet<ErrorCode> = new Set(['BROWSER_CRASHED', 'BROWSER_LOST', 'TASK_TIMEOUT']);
 
 /** Throws what can be known to be wrong before a browser is asked. Returns the host. */
-function check(request: RenderRequest): string {
+function check(request: BrowserRequest): string {
   const url = URL.parse(request.url);
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:') || url.hostname === '') {
     throw new ScrapifieError('INVALID_URL', 'Not an absolute http or https URL');

@@ -1,11 +1,12 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { type GuardProxy, type GuardProxyOptions, startGuardProxy } from '../guard/guard-proxy.ts';
+import { thisMachine } from '../byte-budget.ts';
 import { createRequestGuard, type RequestGuard } from '../guard/request-guard.ts';
+import { type GuardProxy, type GuardProxyOptions, startGuardProxy } from '../guard-proxy/guard-proxy.ts';
+import { shuttingDown } from '../render-errors.ts';
 import { BrowserPool } from './pool/browser-pool.ts';
-import { type RenderLimits, renderLimitsFor, thisMachine } from './pool/memory-budget.ts';
+import { type RenderLimits, renderLimitsFor } from './pool/memory-budget.ts';
 import type { BrowserPoolOptions } from './pool/pool-options.ts';
 import { type RemoteAddress, remoteAddressOf } from './pool/remote-address.ts';
-import { shuttingDown } from './render-errors.ts';
 
 export interface BrowserRuntimeOptions
   extends GuardProxyOptions,
@@ -77,9 +78,9 @@ export function createBrowserRuntime(options: BrowserRuntimeOptions): BrowserRun
     },
     async close() {
       isClosed = true;
-      const rig = await starting?.catch(() => null);
-      await rig?.pool.close();
-      await rig?.proxy.close();
+      const runtime = await starting?.catch(() => null);
+      await runtime?.pool.close();
+      await runtime?.proxy.close();
     },
   };
 }

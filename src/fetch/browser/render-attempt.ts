@@ -1,9 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Frame, Page } from 'patchright-core';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { ActionResult, CapturedXhr, Picture, PuzzleResult } from '../../model/render.ts';
-import type { GuardProxy } from '../guard/guard-proxy.ts';
+import type { ActionResult, CaptchaResult, CapturedXhr, Picture } from '../../model/render.ts';
+import { Deadline, orAborted, settlesWithin } from '../deadline.ts';
 import type { RequestGuard } from '../guard/request-guard.ts';
+import type { GuardProxy } from '../guard-proxy/guard-proxy.ts';
+import type { BrowserRequest, BrowserResponse } from '../render-engine.ts';
+import {
+  browserLost,
+  mapNavigationError,
+  plainMessage,
+  stepFailed,
+  stepTimedOut,
+  tookTooLong,
+} from '../render-errors.ts';
 import {
   DEFAULT_STEP_MS,
   nameOfAction,
@@ -14,25 +24,26 @@ import {
   waitFor,
 } from './actions/render-actions.ts';
 import type { BrowserEngineHooks } from './browser-engine.ts';
-import { Deadline, orAborted, settlesWithin } from './deadline.ts';
-import { type BareDocument, type DocumentAnswer, isHtml, mediaTypeIn } from './page/document-gate.ts';
-import type { NetworkWatchLimits } from './page/network-watch.ts';
-import { readDom } from './page/page-content.ts';
-import { PageLoad } from './page/page-load.ts';
-import { settle } from './page/page-settling.ts';
-import { putCookies, readStorage, type SentCookies } from './page/page-storage.ts';
-import type { DocumentWatch, NetworkFigures, PageTools, StoragePut, ToolOptions } from './page/page-tools.ts';
-import type { Body } from './page/paused-body.ts';
-import type { PageLease } from './pool/page-lease.ts';
 import {
-  browserLost,
-  mapNavigationError,
-  plainMessage,
-  stepFailed,
-  stepTimedOut,
-  tookTooLong,
-} from './render-errors.ts';
-import type { RenderRequest, RenderResponse } from './render-request.ts';
+  type DocumentResponse,
+  type DocumentWithoutPage,
+  isHtml,
+  mediaTypeIn,
+} from './page/document-gate.ts';
+import type { NetworkWatchLimits } from './page/network-watch.ts';
+import { PageLoad } from './page/page-load.ts';
+import type { Body } from './page/page-session.ts';
+import { waitUntilSettled } from './page/page-settling.ts';
+import { putCookies, readStorage, type SentCookies } from './page/page-storage.ts';
+import type {
+  DocumentWatch,
+  NetworkActivity,
+  PageTools,
+  StorageFill,
+  ToolOptions,
+} from './page/page-tools.ts';
+import { readDom } from './page/page-world.ts';
+import type { PageLease } from './pool/page-lease.ts';
 
 export interface RenderAttemptLimits extends NetworkWatchLimits {
   readonly maxRawBytes: number;
@@ -41,7 +52,7 @@ export interface RenderAttemptLimits extends NetworkWatchLimits {
 }
 
 export interface AttemptOptions {
-  readonly request: RenderRequest;
+  readonly request: BrowserRequest;
   readonly lease: PageLease;
   readonly proxy: GuardProxy;
   readonly deadline: Deadline;
@@ -68,7 +79,7 @@ const MOST_DEPARTURES = 4;
 
 /** The document with the answer that it came with; no document for what is shown but is no page. */
 interface PageReading {
-  readonly answer: DocumentAnswer;
+  readonly answer: DocumentResponse;
   readonly dom: Body | null;
 }
 
@@ -88,7 +99,7 @@ export class RenderAttempt {
   private readonly actions: ActionResult[] = [];
   private picture: Picture | null = null;
   private pdf: Uint8Array | null = null;
-  private puzzle: PuzzleResult | null | undefined;
+  private captcha: CaptchaResult | null | undefined;
 
   constructor(options: AttemptOptions) {
     this.options = options;
@@ -97,7 +108,7 @@ export class RenderAttempt {
     this.signal = AbortSignal.any([options.deadline.signal, this.ending]);
   }
 
-  async run(): Promise<RenderResponse> {
+  async run(): Promise<BrowserResponse> {
     const { request, limits, proxy, lease } = this.options;
     const load = new PageLoad({
       maxDocumentBytes: request.maxBodyBytes,
@@ -115,7 +126,7 @@ export class RenderAttempt {
     }
   }
 
-  private async show(load: PageLoad): Promise<RenderResponse> {
+  private async show(load: PageLoad): Promise<BrowserResponse> {
     const { request, limits, watchesConsole, hooks } = this.options;
     const { page, signal } = this;
     hooks.beforeNavigation?.(page, request);
@@ -133,7 +144,7 @@ export class RenderAttempt {
       }),
     );
     const gate = tools.document;
-    let put: StoragePut | null = null;
+    let put: StorageFill | null = null;
     const onNavigated = (frame: Frame) => {
       if (frame !== page.mainFrame()) return;
       gate.onArrival();
@@ -149,7 +160,7 @@ export class RenderAttempt {
       const [sentCookies, storagePut] = await this.guarded(
         Promise.all([
           putCookies(page.context(), request),
-          tools.putLocalStorage(request.storage?.localStorage ?? {}),
+          tools.setLocalStorage(request.storage?.localStorage ?? {}),
           tools.block(request.blockResources ?? []),
         ]),
       );
@@ -162,12 +173,12 @@ export class RenderAttempt {
       tools.end();
       page.off('framenavigated', onNavigated);
       page.off('popup', onPopup);
-      if (signal.aborted || tools.isSpoilt) this.isPageBroken = true;
+      if (signal.aborted || tools.isTainted) this.isPageBroken = true;
     }
   }
 
   /** Null when there is a page to look at. */
-  private async navigate(gate: DocumentWatch): Promise<BareDocument | null> {
+  private async navigate(gate: DocumentWatch): Promise<DocumentWithoutPage | null> {
     const { request, deadline } = this.options;
     const { wait, navigationTimeoutMs = DEFAULT_NAVIGATION_MS } = request;
     const waitUntil = wait?.until ?? 'load';
@@ -202,7 +213,7 @@ export class RenderAttempt {
   }
 
   /** Not everything that ends a navigation means that there is no page. */
-  private async afterFailure(error: unknown, gate: DocumentWatch): Promise<BareDocument | null> {
+  private async afterFailure(error: unknown, gate: DocumentWatch): Promise<DocumentWithoutPage | null> {
     const { request, proxy, lease, deadline } = this.options;
     if (isScrapifieError(error)) {
       if (error !== deadline.signal.reason || gate.answer === null) throw error;
@@ -222,8 +233,8 @@ export class RenderAttempt {
     const at = new URL(gate.lastTarget ?? request.url);
     const known = proxy.failureOf(lease.proxyUsername, at);
     if (known !== null) throw known;
-    const isRefused = gate.answer !== null && proxy.isRefusal(gate.answer.headers);
-    if (isRefused || (lease.proxyLogin === null && proxy.wasUnknown(at))) {
+    const isRefused = gate.answer !== null && proxy.isOwnChallenge(gate.answer.headers);
+    if (isRefused || (lease.proxyLogin === null && proxy.wasUnauthorized(at))) {
       throw browserLost('its network process was started anew and does not know its proxy any more', error);
     }
     // Chromium shows a page of its own for an error status without a body; the status is the answer all the same.
@@ -266,26 +277,27 @@ export class RenderAttempt {
       return runStep(name, within, this.signal, onStuck, () => work(within));
     };
     const rest = deadline.remainingMs;
-    const stage = { page, evaluate };
+    const target = { page, evaluate };
     try {
       await this.arrive(gate);
-      if (wait === undefined) await this.guarded(settle({ ...stage, document: gate, network, deadline }));
+      if (wait === undefined)
+        await this.guarded(waitUntilSettled({ ...target, document: gate, network, deadline }));
       if (hooks.afterLoad !== undefined) {
-        this.puzzle = await this.guarded(hooks.afterLoad(page, request, this.signal));
+        this.captcha = await this.guarded(hooks.afterLoad(page, request, this.signal));
         await this.arrive(gate);
       }
       if (wait?.selector !== undefined) {
         await step(`wait.selector ${wait.selector}`, DEFAULT_NAVIGATION_MS, (ms) =>
-          waitFor(stage, { selector: wait.selector }, ms),
+          waitFor(target, { selector: wait.selector }, ms),
         );
       }
-      if (wait?.ms !== undefined) await step('wait.ms', rest, (ms) => waitFor(stage, { ms: wait.ms }, ms));
-      if (scroll !== undefined) await step('scroll', rest, (ms) => scrollDown(stage, scroll, ms));
+      if (wait?.ms !== undefined) await step('wait.ms', rest, (ms) => waitFor(target, { ms: wait.ms }, ms));
+      if (scroll !== undefined) await step('scroll', rest, (ms) => scrollDown(target, scroll, ms));
       for (const [index, action] of actions.entries()) {
         const limitMs = action.timeoutMs ?? DEFAULT_STEP_MS;
         const name = nameOfAction(action, index);
-        if (hooks.manner !== undefined) await this.guarded(pause(hooks.manner.pauseMs()));
-        this.actions.push(await step(name, limitMs, (ms) => runAction(stage, action, ms, hooks.manner)));
+        if (hooks.humanInput !== undefined) await this.guarded(pause(hooks.humanInput.pauseMs()));
+        this.actions.push(await step(name, limitMs, (ms) => runAction(target, action, ms, hooks.humanInput)));
         await this.arrive(gate);
       }
       if (screenshot !== undefined) {
@@ -302,9 +314,9 @@ export class RenderAttempt {
 
   private async respond(
     tools: PageTools,
-    bare: BareDocument | null,
+    bare: DocumentWithoutPage | null,
     sentCookies: SentCookies,
-  ): Promise<RenderResponse> {
+  ): Promise<BrowserResponse> {
     const { request, limits } = this.options;
     const { document: gate, network: watch } = tools;
     const { answer, dom } = bare === null ? await this.readPage(tools) : { answer: bare.answer, dom: null };
@@ -338,7 +350,7 @@ export class RenderAttempt {
         consoleErrors: watch.errors,
         actions: this.actions,
         storage,
-        ...(this.puzzle === undefined ? {} : { puzzle: this.puzzle }),
+        ...(this.captcha === undefined ? {} : { captcha: this.captcha }),
       },
     };
   }
@@ -356,7 +368,7 @@ export class RenderAttempt {
     }
   }
 
-  private async readXhr(watch: NetworkFigures): Promise<readonly CapturedXhr[]> {
+  private async readXhr(watch: NetworkActivity): Promise<readonly CapturedXhr[]> {
     const reading = watch.xhr();
     return (await settlesWithin(reading, XHR_MS)) ? reading : [];
   }

@@ -1,7 +1,7 @@
 import { isHtmlType } from '../../extract/html/media-type.ts';
 import type { OutcomeKind } from '../../model/attempt.ts';
 import type { ResponseHeaders } from '../engine.ts';
-import { type PageFacts, roughFacts } from './page-facts.ts';
+import { type PageFacts, type RenderedFacts, roughFacts } from './page-facts.ts';
 import {
   asksForHuman,
   asksForLogin,
@@ -10,10 +10,9 @@ import {
   shutsOut,
   wasLedToLogin,
 } from './page-phrases.ts';
-import type { RenderedFacts } from './rendered-facts.ts';
 import { roughMarkup } from './rough-markup.ts';
 import { shellEvidence } from './shell.ts';
-import { SEARCHED_MARKUP, searchFrame, searchHeaders, searchMarkup, searchUrl } from './vendor-search.ts';
+import { SEARCHED_MARKUP, searchFrame, searchHeaders, searchMarkup, searchUrl } from './vendor-signs.ts';
 
 export interface Observation {
   readonly url: string;

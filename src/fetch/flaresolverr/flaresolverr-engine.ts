@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { BrowserCookie } from '../../model/render.ts';
-import { Deadline } from '../browser/deadline.ts';
-import { tellJar } from '../browser/page/page-storage.ts';
-import { cancelled, shuttingDown } from '../browser/render-errors.ts';
+import { updateJar } from '../browser/page/page-storage.ts';
+import type { CookieJar } from '../cookies/cookie-jar.ts';
+import { Deadline } from '../deadline.ts';
 import type { Engine, FetchRequest, FetchResponse } from '../engine.ts';
-import type { PrivateAddresses } from '../guard/guarded-connector.ts';
+import type { PrivateAddresses } from '../guard/address-guard.ts';
 import type { Resolve } from '../guard/guarded-lookup.ts';
-import type { CookieJar } from '../http/cookie-jar.ts';
+import { createTargetGuard, type TargetGuard } from '../guard/request-guard.ts';
+import { cancelled, shuttingDown } from '../render-errors.ts';
 import { SolverClient, type SolverCommand, type SolverSolution } from './solver-client.ts';
 import { solverError, solverUnavailable } from './solver-errors.ts';
 import { cookieKey, cookiesFor, orderFor, type SolverOrder } from './solver-order.ts';
-import { cookiesOf, finalUrlOf, pageOf, redirectTo } from './solver-page.ts';
+import { cookiesOf, finalUrlOf, pageResponse, redirectResponse } from './solver-page.ts';
 import { type SolverSession, SolverSessions } from './solver-sessions.ts';
-import { createTargetGuard, type TargetGuard } from './target-guard.ts';
 
 export interface FlareSolverrOptions {
   /** Such as `http://127.0.0.1:8191/v1`; a login in it is sent as basic authentication. */
@@ -125,12 +125,16 @@ class SolverEngine implements FlareSolverrEngine {
         if (answer === 'stop') {
           return {
             ...response,
-            ...redirectTo(solution, finalUrl, order.url, request),
+            ...redirectResponse(solution, finalUrl, order.url, request),
             ms: this.#now() - startedAt,
           };
         }
       }
-      return { ...response, ...pageOf(solution, finalUrl, order.url, request), ms: this.#now() - startedAt };
+      return {
+        ...response,
+        ...pageResponse(solution, finalUrl, order.url, request),
+        ms: this.#now() - startedAt,
+      };
     } finally {
       deadline.end();
       request.signal?.removeEventListener('abort', onAbort);
@@ -144,8 +148,8 @@ class SolverEngine implements FlareSolverrEngine {
     deadline: Deadline,
     signal: AbortSignal,
   ): Promise<{ solution: SolverSolution; finalUrl: URL }> {
-    const { url, place } = order;
-    const session = await this.#sessions.lend(place, signal);
+    const { url, owner } = order;
+    const session = await this.#sessions.lend(owner, signal);
     let isSpoiled = true;
     try {
       await this.#open(session, signal);
@@ -209,7 +213,7 @@ class SolverEngine implements FlareSolverrEngine {
     const names = finalUrl.href === url.href ? fromJar.map(([name]) => name) : [];
     // What it was given comes back with a wider domain; the jar knows better.
     const given = new Map([...fromJar, ...Object.entries(request.cookies)]);
-    tellJar(jar, url, { fromJar: names, given }, cookies, Date.now());
+    updateJar(jar, url, { fromJar: names, given }, cookies, Date.now());
   }
 
   #idOf(jar: CookieJar): string {

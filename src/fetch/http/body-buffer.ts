@@ -71,7 +71,7 @@ export class BodyBuffer {
   /** Everything so far, alone on its memory. The buffer is empty afterwards; `held` counts what was returned. */
   take(): Body {
     this.closeBlock();
-    const whole = this.length === 0 ? EMPTY_BODY : joined(this.chunks, this.length);
+    const whole = this.length === 0 ? EMPTY_BODY : concatenated(this.chunks, this.length);
     this.clear();
     this.held?.take(whole.byteLength);
     return whole;
@@ -105,7 +105,7 @@ export class BodyBuffer {
   }
 }
 
-export function joined(chunks: readonly Uint8Array[], length: number): Body {
+export function concatenated(chunks: readonly Uint8Array[], length: number): Body {
   const body = Buffer.allocUnsafeSlow(length);
   let at = 0;
   for (const chunk of chunks) {

@@ -13,7 +13,7 @@ import {
   zstdDecompressSync,
 } from 'node:zlib';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { codeOf } from './error-map.ts';
+import { codeOf } from '../network-errors.ts';
 
 export type Coding = 'gzip' | 'deflate' | 'br' | 'zstd';
 

@@ -2,12 +2,12 @@ import type { Dispatcher } from 'undici';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { HeldBytes } from '../byte-budget.ts';
 import type { FetchResponse, ResponseHeaders } from '../engine.ts';
+import { mapError } from '../network-errors.ts';
 import { type Body, EMPTY_BODY } from './body-buffer.ts';
 import { type BodySink, bodyLimit, PlainSink } from './body-sink.ts';
 import type { ConnectionWatch } from './connection-watch.ts';
 import { codingsOf } from './content-decoder.ts';
 import { EncodedSink } from './encoded-sink.ts';
-import { mapError } from './error-map.ts';
 import { isRedirect, type Method } from './redirect.ts';
 
 /** Reading more of a redirect's body than this costs more than a new connection. */

@@ -2,7 +2,8 @@ import type { ConnectionOptions } from 'node:tls';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { ProxyEndpoint } from '../../model/proxy.ts';
 import type { Engine, FetchRequest, FetchResponse } from '../engine.ts';
-import { createGuardedConnector, type PrivateAddresses } from '../guard/guarded-connector.ts';
+import type { PrivateAddresses } from '../guard/address-guard.ts';
+import { createGuardedConnector } from '../guard/guarded-connector.ts';
 import type { Resolve } from '../guard/guarded-lookup.ts';
 import { createTunnelOpener } from '../proxy/open-tunnel.ts';
 import { createProxyConnector } from '../proxy/proxy-connector.ts';
@@ -106,12 +107,12 @@ class PooledHttpEngine implements HttpEngine {
    * A GET or HEAD that met a kept connection just as the server closed it, before any byte of a response, is sent
    * once more: most likely nobody has read it, and asking twice changes nothing.
    */
-  async sendHop(trail: RedirectChain, request: FetchRequest, deadline: number): Promise<Exchange> {
-    const { url, method, body } = trail;
+  async sendHop(chain: RedirectChain, request: FetchRequest, deadline: number): Promise<Exchange> {
+    const { url, method, body } = chain;
     const { maxBodyBytes, timeoutMs, signal, mayStart, identity, held } = request;
     const entry = this.acquire(url.origin, request.proxy);
     try {
-      const own = trail.headersNow(Date.now());
+      const own = chain.headersNow(Date.now());
       const isWorded = identity !== undefined && url.protocol === 'http:';
       const headers = isWorded ? headersInClear(own, identity, url) : own;
       const options = { path: url.pathname + url.search, method, headers: headers as string[], body };
@@ -128,7 +129,7 @@ class PooledHttpEngine implements HttpEngine {
           else entry.pool.dispatch(options, exchange);
           await exchange.done;
           exchange.httpVersion = entry.httpVersion;
-          trail.received(exchange.statusCode, exchange.headers, Date.now());
+          chain.received(exchange.statusCode, exchange.headers, Date.now());
           return exchange;
         } catch (error) {
           if (isAgain || !exchange.isStale || exchange.hasStarted || method === 'POST') throw error;

@@ -1,6 +1,6 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { type CookieJar, createCookieJar } from '../cookies/cookie-jar.ts';
 import type { FetchRequest, Redirect, ResponseHeaders } from '../engine.ts';
-import { type CookieJar, createCookieJar } from './cookie-jar.ts';
 import { isRedirect, type Method, redirectMethod, redirectTarget, sharesSecrets } from './redirect.ts';
 import {
   cookieHeader,
@@ -37,7 +37,7 @@ export class RedirectChain {
     this.maxRedirects = request.maxRedirects;
   }
 
-  /** The headers for where the trail is now. */
+  /** The headers for where the chain is now. */
   headersNow(now: number): HeaderList {
     this.sentCookies = this.cookies(this.url, this.given, now);
     return withCookies(this.headers, this.sentCookies);

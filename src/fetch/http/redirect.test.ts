@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { createCookieJar } from './cookie-jar.ts';
+import { createCookieJar } from '../cookies/cookie-jar.ts';
 import { codeOfFailure, get, type Loopback, serve, testEngine, textOf } from './loopback.fixture.ts';
 import { sharesSecrets } from './redirect.ts';
 

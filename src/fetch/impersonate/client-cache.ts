@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Identity } from '../../model/identity.ts';
 import type { ProxyEndpoint } from '../../model/proxy.ts';
-import type { GuardProxy, ProxyPass } from '../guard/guard-proxy.ts';
+import type { GuardProxy, ProxyLogin } from '../guard-proxy/guard-proxy.ts';
 import { proxyKeyOf } from '../proxy/proxy-key.ts';
 import type { ClientPlan, HandshakeClient, HandshakeDriver } from './handshake-driver.ts';
 
@@ -145,7 +145,7 @@ function identityKeyOf(identity: Identity): string {
   return key;
 }
 
-function urlWith(url: string, { username, password }: ProxyPass): string {
+function urlWith(url: string, { username, password }: ProxyLogin): string {
   const withLogin = new URL(url);
   withLogin.username = username;
   withLogin.password = password;

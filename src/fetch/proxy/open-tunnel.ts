@@ -2,15 +2,14 @@ import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'n
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { ProxyEndpoint } from '../../model/proxy.ts';
-import { classifyAddress } from '../guard/address-guard.ts';
-import type { PrivateAddresses } from '../guard/guarded-connector.ts';
+import { classifyAddress, mayConnect, type PrivateAddresses } from '../guard/address-guard.ts';
 import { createGuardedLookup, type Resolve } from '../guard/guarded-lookup.ts';
-import { codeOf } from '../http/error-map.ts';
+import { checkTarget, resolveChecked } from '../guard/target-check.ts';
+import { codeOf } from '../network-errors.ts';
 import { httpConnect } from './http-connect.ts';
 import { type Fault, proxyFailed, proxyRefused } from './proxy-failure.ts';
 import { SocketEnded, SocketReader } from './socket-reader.ts';
 import { socks5Connect } from './socks5.ts';
-import { checkTarget, mayConnect, resolveChecked } from './target-check.ts';
 
 export interface TunnelOptions {
   /** Private addresses that may be targets, and proxies too; see `isPrivateAllowed` for those of the operator. */

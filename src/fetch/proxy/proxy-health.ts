@@ -2,7 +2,7 @@ import type { ConnectionOptions } from 'node:tls';
 import { Client } from 'undici';
 import { isScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { ProxyEndpoint } from '../../model/proxy.ts';
-import type { PrivateAddresses } from '../guard/guarded-connector.ts';
+import type { PrivateAddresses } from '../guard/address-guard.ts';
 import { createTunnelOpener, type OpenTunnel } from './open-tunnel.ts';
 import { createProxyConnector } from './proxy-connector.ts';
 import { faultOf } from './proxy-failure.ts';

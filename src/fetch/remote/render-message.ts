@@ -118,7 +118,7 @@ const answerSchema = z.object({
 });
 
 /** One request to one URL; the redirects that follow are the caller's to decide. */
-export type RenderRequest = z.infer<typeof requestSchema>;
+export type RenderCall = z.infer<typeof requestSchema>;
 export type RenderTask = z.infer<typeof taskSchema>;
 export type RenderAnswer = z.infer<typeof answerSchema>;
 export type RedirectQuestion = z.infer<typeof redirectSchema>;
@@ -127,7 +127,7 @@ export type Admitted = z.infer<typeof admittedSchema>;
 export type RedirectVerdict = z.infer<typeof verdictSchema>;
 
 /** Messages pass through a server that others can write to, and may be those of another version. */
-export function readRenderRequest(message: unknown): RenderRequest {
+export function readRenderCall(message: unknown): RenderCall {
   const request = read(requestSchema, message, 'A request to render');
   const unknown = (request.needs ?? []).filter((name) => !Object.hasOwn(requestSchema.shape, name));
   if (unknown.length === 0) return request;

@@ -5,6 +5,7 @@ import type { Logger } from '../../observe/logger.ts';
 import type { Blobs } from '../../ports/blobs.ts';
 import type { Ask, CallStart, Consumer, Queue } from '../../ports/queue.ts';
 import type { ByteBudget, HeldBytes } from '../byte-budget.ts';
+import type { CookieJar } from '../cookies/cookie-jar.ts';
 import {
   type Engine,
   type FetchRequest,
@@ -12,26 +13,24 @@ import {
   type Rendered,
   type ResponseHeaders,
 } from '../engine.ts';
-import type { CookieJar } from '../http/cookie-jar.ts';
-import { fetchBlob } from './fetch-blob.ts';
-import { createLentJar, plainCookies } from './lent-jar.ts';
-import type { Parcels } from './parcels.ts';
+import { fetchBlob, type Parcels } from './parcels.ts';
 import {
   type AdmissionQuestion,
   contentHashOf,
   RENDER_CALLS,
   type RedirectQuestion,
   type RenderAnswer,
+  type RenderCall,
   type RenderName,
-  type RenderRequest,
   type RenderTask,
   readAdmitted,
-  readRenderRequest,
+  readRenderCall,
   readRenderTask,
   readVerdict,
 } from './render-message.ts';
 import { readProxy } from './render-schemas.ts';
 import { packRendered, writePack } from './rendered-pack.ts';
+import { createWorkerJar, plainCookies } from './worker-jar.ts';
 
 export interface RenderWorkerOptions {
   /** Which calls are answered. */
@@ -66,7 +65,7 @@ export function startRenderWorker(options: RenderWorkerOptions): Promise<Consume
 
   /** Begins when there is room, and gives the bytes back when they are blobs. */
   async function admitted(
-    request: RenderRequest,
+    request: RenderCall,
     signal: AbortSignal,
     ask: Ask | null,
     start: CallStart,
@@ -83,7 +82,7 @@ export function startRenderWorker(options: RenderWorkerOptions): Promise<Consume
   }
 
   async function render(
-    request: RenderRequest,
+    request: RenderCall,
     signal: AbortSignal,
     ask: Ask | null,
     start: CallStart,
@@ -92,7 +91,7 @@ export function startRenderWorker(options: RenderWorkerOptions): Promise<Consume
     const begunAt = performance.now();
     const task = await taskOf(request.task, signal);
     const url = new URL(request.url);
-    const jar = createLentJar(task.jar ?? plainCookies(url, request.cookies));
+    const jar = createWorkerJar(task.jar ?? plainCookies(url, request.cookies));
     const body = await textOf(request.body, signal);
     const waitedMs = start.waitedMs + performance.now() - begunAt;
     if (start.isRepeated || isOver(request.admission, waitedMs)) await admitAgain(request, ask);
@@ -136,21 +135,21 @@ export function startRenderWorker(options: RenderWorkerOptions): Promise<Consume
       wireBytes,
       ms,
       httpVersion,
-      setCookies: jar.told(linesOf(headers)).map(({ url, lines }) => ({ url, lines: [...lines] })),
+      setCookies: jar.newCookies(linesOf(headers)).map(({ url, lines }) => ({ url, lines: [...lines] })),
       redirects: [...response.redirects],
       redirectedTo: response.redirectedTo,
       ...(rendered === undefined ? {} : { rendered }),
     };
   }
 
-  async function textOf(body: RenderRequest['body'], signal: AbortSignal): Promise<string | null> {
+  async function textOf(body: RenderCall['body'], signal: AbortSignal): Promise<string | null> {
     if (body === null) return null;
     if ('text' in body) return body.text;
     if ('parcel' in body) return Buffer.from(await parcels.receive(body.parcel, signal)).toString('utf8');
     return Buffer.from(await fetchBlob(blobs, body.contentHash, signal)).toString('utf8');
   }
 
-  async function taskOf(task: RenderRequest['task'], signal: AbortSignal): Promise<RenderTask> {
+  async function taskOf(task: RenderCall['task'], signal: AbortSignal): Promise<RenderTask> {
     if (task === undefined) return {};
     if ('inline' in task) return task.inline;
     if ('parcel' in task) return readRenderTask(await parcels.receive(task.parcel, signal));
@@ -159,7 +158,7 @@ export function startRenderWorker(options: RenderWorkerOptions): Promise<Consume
 
   async function renderedOf(
     rendered: Rendered,
-    kind: RenderRequest['parcels'],
+    kind: RenderCall['parcels'],
     signal: AbortSignal,
   ): Promise<RenderAnswer['rendered']> {
     const pack = packRendered(rendered);
@@ -194,9 +193,9 @@ export function startRenderWorker(options: RenderWorkerOptions): Promise<Consume
   }
 
   return queue.answer(RENDER_CALLS[name], concurrency, async (message, signal, ask, start) => {
-    let request: RenderRequest;
+    let request: RenderCall;
     try {
-      request = readRenderRequest(message);
+      request = readRenderCall(message);
     } catch (error) {
       logger.warn({ engine: name, err: error }, 'a request to render was refused');
       throw error;
@@ -207,12 +206,12 @@ export function startRenderWorker(options: RenderWorkerOptions): Promise<Consume
   });
 }
 
-function isOver(admission: RenderRequest['admission'], waitedMs: number): boolean {
+function isOver(admission: RenderCall['admission'], waitedMs: number): boolean {
   return admission !== undefined && admission.validMs !== null && waitedMs > admission.validMs;
 }
 
 /** Resolves when the owner's gate has admitted one more request; rejects with its reason when the gate refuses. */
-async function admitAgain({ admission }: RenderRequest, ask: Ask | null): Promise<void> {
+async function admitAgain({ admission }: RenderCall, ask: Ask | null): Promise<void> {
   if (ask === null || admission === undefined) {
     throw new ScrapifieError('NO_WORKER', 'A call that was begun before cannot be admitted again.');
   }
@@ -221,13 +220,13 @@ async function admitAgain({ admission }: RenderRequest, ask: Ask | null): Promis
 }
 
 /** Of the cookies for this URL, those that are none of the jar's. */
-function givenCookies({ cookies }: RenderRequest, jar: CookieJar, url: URL): Record<string, string> {
+function givenCookies({ cookies }: RenderCall, jar: CookieJar, url: URL): Record<string, string> {
   const kept = new Set(jar.cookiesFor(url, Date.now()).map(([name, value]) => `${name}=${value}`));
   return Object.fromEntries(cookies.filter(([name, value]) => !kept.has(`${name}=${value}`)));
 }
 
 function redirectsOf(
-  { maxRedirects }: RenderRequest,
+  { maxRedirects }: RenderCall,
   ask: Ask | null,
 ): Pick<FetchRequest, 'maxRedirects' | 'onRedirect'> {
   // With none the first redirect would be an error, and no answer to decide about.

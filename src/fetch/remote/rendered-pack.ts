@@ -88,7 +88,7 @@ export function packRendered(rendered: Rendered): Pack {
       ...(shot === undefined ? {} : { picture: addPicture(shot) }),
     })),
     storage: extra.storage,
-    ...(extra.puzzle === undefined ? {} : { puzzle: extra.puzzle }),
+    ...(extra.captcha === undefined ? {} : { puzzle: extra.captcha }),
     failure: failure === null ? null : written(failure),
   };
   return { head: { sizes: parts.map(({ byteLength }) => byteLength), ...head }, parts };
@@ -156,7 +156,7 @@ function renderedOf(head: PackHead, parts: readonly Uint8Array<ArrayBuffer>[]): 
       consoleErrors: head.consoleErrors,
       actions,
       storage: head.storage,
-      ...(head.puzzle === undefined ? {} : { puzzle: head.puzzle }),
+      ...(head.puzzle === undefined ? {} : { captcha: head.puzzle }),
     },
     failure: head.failure === null ? null : errorOf(head.failure),
   };

@@ -1,7 +1,7 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { MAX_CALL_BYTES } from '../../ports/call-message.ts';
 import type { Ask, Queue } from '../../ports/queue.ts';
-import type { RenderRequest } from './render-message.ts';
+import type { RenderCall } from './render-message.ts';
 
 /** Closes bytes so that only processes of the same installation open them. */
 export interface CallSeal {
@@ -24,7 +24,7 @@ export const MOST_REQUEST_BYTES = Math.floor((MAX_CALL_BYTES * 3) / 4) - 1_024;
  * What stands around a sealed request. A worker of a version that opens nothing takes it for a request with a need it
  * does not know, and leaves it to others.
  */
-const AROUND: RenderRequest = {
+const AROUND: RenderCall = {
   url: 'http://sealed.invalid/',
   method: 'GET',
   headers: {},

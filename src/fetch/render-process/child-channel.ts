@@ -21,7 +21,7 @@ import {
   type StateMessage,
   solutionSchema,
   startSchema,
-  writePuzzle,
+  writeCaptcha,
 } from './process-messages.ts';
 
 /** The bytes of one call. */
@@ -91,8 +91,8 @@ export class ChildChannel {
   /** The server's solvers: their keys stay there. */
   readonly solver: CaptchaSolver = {
     name: 'server',
-    solve: async (puzzle, signal) =>
-      solutionSchema.parse(await this.ask({ what: 'solve', puzzle: writePuzzle(puzzle) }, signal)),
+    solve: async (captcha, signal) =>
+      solutionSchema.parse(await this.ask({ what: 'solve', captcha: writeCaptcha(captcha) }, signal)),
     reportBad: async (solution) => {
       await this.ask({ what: 'report bad', solution }).catch(() => undefined);
     },

@@ -2,11 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { BrowserFigures } from '../../observe/metrics.ts';
 import { type BrowserHealth, HEALTHY } from '../browser/pool/pool-health.ts';
-import { browserUnavailable, shuttingDown } from '../browser/render-errors.ts';
 import type { FetchRequest, FetchResponse } from '../engine.ts';
 import { createParcels } from '../remote/parcels.ts';
 import { createRemoteEngine } from '../remote/remote-engine.ts';
 import type { RenderName } from '../remote/render-message.ts';
+import { browserUnavailable, shuttingDown } from '../render-errors.ts';
 import { removeHome } from './confinement.ts';
 import type { StartMessage, StateMessage } from './process-messages.ts';
 import {

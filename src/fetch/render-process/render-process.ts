@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { Duplex } from 'node:stream';
 import type { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { killTree, treePids } from '../browser/pool/process-tree.ts';
-import { browserCrashed, browserLost, browserUnavailable, shuttingDown } from '../browser/render-errors.ts';
+import { browserCrashed, browserLost, browserUnavailable, shuttingDown } from '../render-errors.ts';
 import type { StartMessage, StateMessage } from './process-messages.ts';
 import { ServerChannel, type ServerChannelOptions } from './server-channel.ts';
 

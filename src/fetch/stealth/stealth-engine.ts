@@ -7,15 +7,14 @@ import {
   createBrowserEngine,
   type RenderEngine,
 } from '../browser/browser-engine.ts';
-import { browserUnavailable } from '../browser/render-errors.ts';
-import { briefingOf, contextOptionsOf, regionalOptionsOf } from './disguise.ts';
-import { fitIdentity } from './fit-identity.ts';
+import { browserUnavailable } from '../render-errors.ts';
+import { fitIdentity } from './client-hints.ts';
+import { contextOptionsOf, regionalOptionsOf, targetSetupOf } from './disguise.ts';
 import { arrangeHeaders } from './header-order.ts';
-import { createHand } from './human-hand.ts';
-import type { PauseRange } from './human-pauses.ts';
+import { createHumanInput, type PauseRange } from './human-input.ts';
 import { type TargetCommands, targetCommandsOf } from './target-commands.ts';
 
-export interface StealthEngineOptions extends Pick<BrowserEngineOptions, 'rig' | 'userAgent' | 'limits'> {
+export interface StealthEngineOptions extends Pick<BrowserEngineOptions, 'runtime' | 'userAgent' | 'limits'> {
   /** Looks for a puzzle when a page has loaded. */
   readonly afterLoad?: BrowserEngineHooks['afterLoad'];
   /** Between actions. */
@@ -35,12 +34,12 @@ const MOST_VISITED = 2_000;
  * concerns the place: time zone, language and position.
  */
 export function createStealthEngine(options: StealthEngineOptions): RenderEngine {
-  const { rig, userAgent, limits, afterLoad, pauses, random = Math.random } = options;
-  const hasOwnDisguise = rig.kind === 'playwright';
+  const { runtime, userAgent, limits, afterLoad, pauses, random = Math.random } = options;
+  const hasOwnDisguise = runtime.kind === 'playwright';
   const visits = new WeakMap<BrowserContext, Set<string>>();
   /** Of the browser that was met last; known once a context was made in it. */
   let version: string | null = null;
-  const misfits = new WeakSet<object>();
+  const versionMismatches = new WeakSet<object>();
 
   const hooks: BrowserEngineHooks = {
     contextFor({ identity }) {
@@ -52,12 +51,12 @@ export function createStealthEngine(options: StealthEngineOptions): RenderEngine
     async prepareContext(context, { identity }) {
       if (identity === undefined || hasOwnDisguise) return;
       version = context.browser()?.version() ?? null;
-      if (version !== null && fitIdentity(identity, version) !== identity) throw misfit(version);
-      tapFor(context).brief(context, briefingOf(identity, `s${randomBytes(9).toString('hex')}`));
+      if (version !== null && fitIdentity(identity, version) !== identity) throw versionMismatch(version);
+      commandsFor_(context).brief(context, targetSetupOf(identity, `s${randomBytes(9).toString('hex')}`));
     },
     beforeNavigation(page, { identity }) {
       if (identity === undefined || hasOwnDisguise) return;
-      const refusal = tapFor(page.context()).refusalOf(page.context());
+      const refusal = commandsFor_(page.context()).refusalOf(page.context());
       if (refusal !== null) throw browserUnavailable(`it cannot be disguised (${refusal})`);
     },
     arrangeHeaders(headers, url, page, { identity }) {
@@ -69,7 +68,7 @@ export function createStealthEngine(options: StealthEngineOptions): RenderEngine
       return arrangeHeaders(sent, url, identity);
     },
     afterLoad,
-    manner: createHand({ random, pauses }),
+    humanInput: createHumanInput({ random, pauses }),
   };
 
   const hasVisited = (page: Page, url: string): boolean => {
@@ -81,9 +80,9 @@ export function createStealthEngine(options: StealthEngineOptions): RenderEngine
     return isKnown;
   };
 
-  const misfit = (found: string) => {
+  const versionMismatch = (found: string) => {
     const error = browserUnavailable(`it is of version ${found}, and the identity of another`);
-    misfits.add(error);
+    versionMismatches.add(error);
     return error;
   };
 
@@ -101,14 +100,14 @@ export function createStealthEngine(options: StealthEngineOptions): RenderEngine
       return await work(fitted());
     } catch (error) {
       const reasons = [error, error instanceof Error ? error.cause : null];
-      const isMisfit = reasons.some((reason) => reason instanceof Error && misfits.has(reason));
+      const isMisfit = reasons.some((reason) => reason instanceof Error && versionMismatches.has(reason));
       if (!isMisfit) throw error;
       return work(fitted());
     }
   };
 
   const engine = createBrowserEngine({
-    rig,
+    runtime,
     userAgent,
     limits,
     name: 'stealth',
@@ -123,9 +122,9 @@ export function createStealthEngine(options: StealthEngineOptions): RenderEngine
   };
 }
 
-function tapFor(context: BrowserContext): TargetCommands {
+function commandsFor_(context: BrowserContext): TargetCommands {
   const browser = context.browser();
-  const tap = browser === null ? null : targetCommandsOf(browser);
-  if (tap === null) throw browserUnavailable('it cannot be disguised (its messages cannot be reached)');
-  return tap;
+  const commands = browser === null ? null : targetCommandsOf(browser);
+  if (commands === null) throw browserUnavailable('it cannot be disguised (its messages cannot be reached)');
+  return commands;
 }

@@ -4,14 +4,22 @@ import { isHtmlType, mediaTypeOf } from '../../../extract/html/media-type.ts';
 import type { Redirect } from '../../engine.ts';
 import { isRedirect, redirectTarget, sharesSecrets } from '../../http/redirect.ts';
 import { FORBIDDEN_HEADERS } from '../../http/request-headers.ts';
-import type { RenderRequest } from '../render-request.ts';
-import { changedHeaders, type DocumentGate, passOn, type RequestChange, refuse } from './page-kit.ts';
+import type { BrowserRequest } from '../../render-engine.ts';
+import {
+  type Body,
+  changedHeaders,
+  type DocumentGate,
+  type HeaderEntry,
+  type PausedRequest,
+  passOn,
+  type RequestChange,
+  readPausedBody,
+  refuse,
+} from './page-session.ts';
 import type { DocumentWatch, ToolOptions } from './page-tools.ts';
-import { type Body, readPausedBody } from './paused-body.ts';
-import type { HeaderEntry, PausedRequest } from './protocol.ts';
 
 /** The answer that the page's document came with. */
-export interface DocumentAnswer {
+export interface DocumentResponse {
   readonly url: string;
   readonly statusCode: number;
   readonly headers: Record<string, string | string[]>;
@@ -19,8 +27,8 @@ export interface DocumentAnswer {
 }
 
 /** How a document ended without a page to look at. */
-export interface BareDocument {
-  readonly answer: DocumentAnswer;
+export interface DocumentWithoutPage {
+  readonly answer: DocumentResponse;
   readonly body: Body;
   readonly redirectedTo: string | null;
 }
@@ -41,7 +49,7 @@ export type ArrangeHeaders = (
   headers: ReadonlyMap<string, string>,
   url: URL,
   page: Page,
-  request: RenderRequest,
+  request: BrowserRequest,
 ) => HeaderEntry[];
 
 export interface MainDocumentOptions extends Pick<ToolOptions, 'page' | 'request' | 'ask' | 'arrange'> {
@@ -56,8 +64,8 @@ export interface MainDocumentOptions extends Pick<ToolOptions, 'page' | 'request
  */
 export class MainDocument implements DocumentGate, DocumentWatch {
   readonly redirects: Redirect[] = [];
-  readonly ended: Promise<BareDocument>;
-  answer: DocumentAnswer | null = null;
+  readonly ended: Promise<DocumentWithoutPage>;
+  answer: DocumentResponse | null = null;
   refusedTarget: string | null = null;
   readonly isStopped: Promise<null>;
   lastTarget: string | null = null;
@@ -66,7 +74,7 @@ export class MainDocument implements DocumentGate, DocumentWatch {
   private readonly options: MainDocumentOptions;
   private readonly home: URL;
   private readonly seen = new Set<string>();
-  private readonly end: (document: BareDocument) => void;
+  private readonly end: (document: DocumentWithoutPage) => void;
   private readonly fail: (error: unknown) => void;
   private readonly stop: (nothing: null) => void;
   private arrived: (() => void) | null = null;
@@ -76,7 +84,7 @@ export class MainDocument implements DocumentGate, DocumentWatch {
   constructor(options: MainDocumentOptions) {
     this.options = options;
     this.home = new URL(options.request.url);
-    const { promise, resolve, reject } = Promise.withResolvers<BareDocument>();
+    const { promise, resolve, reject } = Promise.withResolvers<DocumentWithoutPage>();
     const stopped = Promise.withResolvers<null>();
     this.isStopped = stopped.promise;
     this.stop = stopped.resolve;
@@ -157,7 +165,7 @@ export class MainDocument implements DocumentGate, DocumentWatch {
 
   private async onAnswer(event: PausedRequest, statusCode: number): Promise<void> {
     const { cdp, request, isVisual } = this.options;
-    const answer: DocumentAnswer = {
+    const answer: DocumentResponse = {
       url: withoutFragment(event.request.url),
       statusCode,
       headers: headersOf(event.responseHeaders ?? []),
@@ -201,7 +209,7 @@ export class MainDocument implements DocumentGate, DocumentWatch {
     return verdict;
   }
 
-  private checkLoop(method: string, answer: DocumentAnswer, target: URL): void {
+  private checkLoop(method: string, answer: DocumentResponse, target: URL): void {
     // A cookie may make the second visit end differently.
     if (answer.headers['set-cookie'] !== undefined) this.seen.clear();
     this.seen.add(`${method} ${answer.url}`);
@@ -209,7 +217,7 @@ export class MainDocument implements DocumentGate, DocumentWatch {
     throw new ScrapifieError('REDIRECT_LOOP', `The redirects of ${target.host} lead in a circle`);
   }
 
-  private finish(event: PausedRequest, document: BareDocument): void {
+  private finish(event: PausedRequest, document: DocumentWithoutPage): void {
     this.end(document);
     refuse(this.options.cdp, event.requestId);
     this.onArrival();
@@ -272,7 +280,7 @@ export function mediaTypeIn(headers: Readonly<Record<string, string | string[] |
 export const isHtml = (mediaType: string): boolean => mediaType === '' || isHtmlType(mediaType);
 
 /** Pages are shown; what is none is read instead, unless it is to be looked at and Chromium can show it. */
-function isShown(headers: DocumentAnswer['headers'], isVisual: boolean): boolean {
+function isShown(headers: DocumentResponse['headers'], isVisual: boolean): boolean {
   const disposition = String(headers['content-disposition'] ?? '');
   if (/^\s*attachment/i.test(disposition)) return false;
   const type = mediaTypeIn(headers);

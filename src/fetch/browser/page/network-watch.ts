@@ -1,6 +1,6 @@
 import type { CDPSession } from 'patchright-core';
 import type { CapturedXhr } from '../../../model/render.ts';
-import { settlesWithin } from '../deadline.ts';
+import { settlesWithin } from '../../deadline.ts';
 import type { PageLoad } from './page-load.ts';
 
 export interface NetworkWatchLimits {

@@ -1,13 +1,13 @@
 import type { Page } from 'patchright-core';
 import type { BlockedKind, BrowserStorage, CapturedXhr } from '../../../model/render.ts';
 import type { Redirect } from '../../engine.ts';
-import type { ProxyPass } from '../../guard/guard-proxy.ts';
 import type { RequestGuard } from '../../guard/request-guard.ts';
-import type { RenderRequest } from '../render-request.ts';
-import type { ArrangeHeaders, BareDocument, DocumentAnswer } from './document-gate.ts';
+import type { ProxyLogin } from '../../guard-proxy/guard-proxy.ts';
+import type { BrowserRequest } from '../../render-engine.ts';
+import type { ArrangeHeaders, DocumentResponse, DocumentWithoutPage } from './document-gate.ts';
 import type { NetworkWatchLimits } from './network-watch.ts';
 import type { PageLoad } from './page-load.ts';
-import type { Body } from './paused-body.ts';
+import type { Body } from './page-session.ts';
 
 /**
  * What one attempt needs of a page besides Playwright. There are two sets: one speaks to Chromium itself, the other
@@ -15,16 +15,16 @@ import type { Body } from './paused-body.ts';
  */
 export interface PageTools {
   readonly document: DocumentWatch;
-  readonly network: NetworkFigures;
+  readonly network: NetworkActivity;
   /** Keeps these from being asked for, until the next attempt says otherwise. */
   block(kinds: readonly BlockedKind[]): Promise<void>;
   /** An origin that is named has exactly what is given for it; what a warm context has of others stays. */
-  putLocalStorage(storage: BrowserStorage['localStorage']): Promise<StoragePut>;
+  setLocalStorage(storage: BrowserStorage['localStorage']): Promise<StorageFill>;
   readonly evaluate: Evaluate;
   /** The document as it came; null when that is not known any more or is larger. */
-  readRaw(answer: DocumentAnswer, maxBytes: number): Promise<Body | null>;
+  readRaw(answer: DocumentResponse, maxBytes: number): Promise<Body | null>;
   /** The page could not be kept from going where it was not wanted: it must not be read or used again. */
-  readonly isSpoilt: boolean;
+  readonly isTainted: boolean;
   end(): void;
 }
 
@@ -35,7 +35,7 @@ export type Evaluate = <Argument, Result>(
 ) => Promise<Result>;
 
 /** Local storage that waits for the pages it belongs to. */
-export interface StoragePut {
+export interface StorageFill {
   /** The page shows this origin now: from here on its storage is what its scripts make of it. */
   arrivedAt(origin: string): void;
   end(): void;
@@ -46,8 +46,8 @@ export interface DocumentWatch {
   /** Those that were followed. */
   readonly redirects: readonly Redirect[];
   /** Settles when there is no page to wait for: a body was read, a redirect not followed, or a rule broken. */
-  readonly ended: Promise<BareDocument>;
-  readonly answer: DocumentAnswer | null;
+  readonly ended: Promise<DocumentWithoutPage>;
+  readonly answer: DocumentResponse | null;
   /** Where the page itself wanted to go and was not let. */
   readonly refusedTarget: string | null;
   /** Settles when that happens: such a page may wait for what will never come. */
@@ -60,7 +60,7 @@ export interface DocumentWatch {
   onArrival(): void;
 }
 
-export interface NetworkFigures {
+export interface NetworkActivity {
   readonly wireBytes: number;
   readonly protocol: string;
   readonly errors: readonly string[];
@@ -72,7 +72,7 @@ export interface NetworkFigures {
 
 export interface ToolOptions {
   readonly page: Page;
-  readonly request: RenderRequest;
+  readonly request: BrowserRequest;
   /** Asks whoever decides, with the clock held. */
   readonly ask: (target: string, hop: number) => Promise<'follow' | 'stop'>;
   readonly arrange?: ArrangeHeaders | undefined;
@@ -80,7 +80,7 @@ export interface ToolOptions {
   readonly guard: RequestGuard | null;
   readonly watchesConsole: boolean;
   /** Sent to the guard's proxy, and to no site. */
-  readonly proxyLogin: ProxyPass | null;
+  readonly proxyLogin: ProxyLogin | null;
   readonly limits: NetworkWatchLimits;
   /** Told of everything that the page receives. */
   readonly load: PageLoad;

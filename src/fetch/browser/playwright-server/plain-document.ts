@@ -2,9 +2,9 @@ import type { Request, Response, Route } from 'patchright-core';
 import { ScrapifieError } from '../../../errors/scrapifie-error.ts';
 import type { Redirect } from '../../engine.ts';
 import { isRedirect } from '../../http/redirect.ts';
-import { type BareDocument, type DocumentAnswer, tooLarge } from '../page/document-gate.ts';
+import { type DocumentResponse, type DocumentWithoutPage, tooLarge } from '../page/document-gate.ts';
+import type { Body } from '../page/page-session.ts';
 import type { DocumentWatch, ToolOptions } from '../page/page-tools.ts';
-import type { Body } from '../page/paused-body.ts';
 
 const EMPTY: Body = new Uint8Array(0);
 
@@ -15,17 +15,17 @@ const EMPTY: Body = new Uint8Array(0);
  */
 export class PlainDocument implements DocumentWatch {
   readonly redirects: Redirect[] = [];
-  readonly ended: Promise<BareDocument>;
+  readonly ended: Promise<DocumentWithoutPage>;
   readonly isStopped: Promise<null>;
-  answer: DocumentAnswer | null = null;
+  answer: DocumentResponse | null = null;
   /** That the answer came with. */
   response: Response | null = null;
   refusedTarget: string | null = null;
   lastTarget: string | null = null;
   leaving: Promise<void> | null = null;
-  isSpoilt = false;
+  isTainted = false;
   private readonly options: ToolOptions;
-  private readonly end: (document: BareDocument) => void;
+  private readonly end: (document: DocumentWithoutPage) => void;
   private readonly fail: (error: unknown) => void;
   private readonly stop: (nothing: null) => void;
   private arrived: (() => void) | null = null;
@@ -34,7 +34,7 @@ export class PlainDocument implements DocumentWatch {
 
   constructor(options: ToolOptions) {
     this.options = options;
-    const ended = Promise.withResolvers<BareDocument>();
+    const ended = Promise.withResolvers<DocumentWithoutPage>();
     const stopped = Promise.withResolvers<null>();
     ended.promise.catch(() => {});
     this.ended = ended.promise;
@@ -107,12 +107,12 @@ export class PlainDocument implements DocumentWatch {
         this.redirects.push({ url: before.url(), statusCode });
         return;
       }
-      this.isSpoilt = true;
+      this.isTainted = true;
       const headers = response?.headers() ?? {};
       const answer = { url: withoutFragment(before.url()), statusCode, headers, networkId: null };
       this.end({ answer, body: EMPTY, redirectedTo: target });
     } catch (error) {
-      this.isSpoilt = true;
+      this.isTainted = true;
       this.fail(error);
     }
   }
@@ -130,7 +130,7 @@ export class PlainDocument implements DocumentWatch {
     this.answer = answer;
     this.response = response;
     if (Number(headers['content-length'] ?? 0) > maxBodyBytes) {
-      this.isSpoilt = true;
+      this.isTainted = true;
       this.fail(tooLarge(maxBodyBytes));
     }
     if (statusCode === 204 || statusCode === 205 || statusCode === 304) {

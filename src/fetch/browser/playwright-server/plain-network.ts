@@ -1,16 +1,16 @@
 import type { ConsoleMessage, Page, Request, Response } from 'patchright-core';
 import type { CapturedXhr } from '../../../model/render.ts';
-import { settlesWithin } from '../deadline.ts';
+import { settlesWithin } from '../../deadline.ts';
 import { BODY_MS, type NetworkWatchLimits } from '../page/network-watch.ts';
 import type { PageLoad } from '../page/page-load.ts';
-import type { NetworkFigures } from '../page/page-tools.ts';
+import type { NetworkActivity } from '../page/page-tools.ts';
 
 const MOST_ERROR_CHARS = 500;
 const MOST_AWAITED = 1_000;
 const AWAITED: ReadonlySet<string> = new Set(['xhr', 'fetch', 'script']);
 
 /** What a page costs, fetches and complains about, as far as Playwright's interface tells. */
-export class PlainNetwork implements NetworkFigures {
+export class PlainNetwork implements NetworkActivity {
   wireBytes = 0;
   readonly protocol = 'http/1.1';
   readonly errors: string[] = [];

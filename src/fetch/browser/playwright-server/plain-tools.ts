@@ -1,10 +1,10 @@
 import type { Page, Request, Response, Route } from 'patchright-core';
 import { ScrapifieError } from '../../../errors/scrapifie-error.ts';
+import type { BrowserRequest } from '../../render-engine.ts';
 import { SENSITIVE_HEADERS } from '../page/document-gate.ts';
+import { ownBytes } from '../page/page-session.ts';
 import type { Evaluate, PageTools, ToolOptions } from '../page/page-tools.ts';
-import { ownBytes } from '../page/paused-body.ts';
 import { isBlocked } from '../page/resource-blocks.ts';
-import type { RenderRequest } from '../render-request.ts';
 import { PlainDocument } from './plain-document.ts';
 import { PlainNetwork } from './plain-network.ts';
 
@@ -48,13 +48,13 @@ export async function plainTools(options: ToolOptions): Promise<PageTools> {
   return {
     document,
     network,
-    get isSpoilt() {
-      return document.isSpoilt;
+    get isTainted() {
+      return document.isTainted;
     },
     async block(kinds) {
       blocked = kinds;
     },
-    async putLocalStorage(storage) {
+    async setLocalStorage(storage) {
       for (const [origin, items] of Object.entries(storage)) {
         empty = origin;
         await page.goto(origin, { timeout: STORAGE_MS });
@@ -93,7 +93,7 @@ function fillStorage(items: Readonly<Record<string, string>>): void {
 }
 
 /** Throws UNSUPPORTED_OPTION for what cannot be done without Chromium's own protocol. */
-export function checkPlain(request: RenderRequest): void {
+export function checkPlain(request: BrowserRequest): void {
   const refuse = (option: string, why: string): never => {
     throw new ScrapifieError('UNSUPPORTED_OPTION', `${option}: ${why}`);
   };

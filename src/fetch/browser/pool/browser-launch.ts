@@ -1,9 +1,9 @@
 import { type Browser, chromium } from 'patchright-core';
 import { isScrapifieError, ScrapifieError } from '../../../errors/scrapifie-error.ts';
-import { settlesWithin } from '../deadline.ts';
+import { settlesWithin } from '../../deadline.ts';
+import { plainMessage } from '../../render-errors.ts';
 import { limitMessages } from '../patchright/message-limit.ts';
 import { patchSessions } from '../patchright/patchright-patches.ts';
-import { plainMessage } from '../render-errors.ts';
 import { markProgram, type ProgramMark } from './browser-program.ts';
 import { chromiumFlags } from './chromium-flags.ts';
 import { isExecutable } from './find-browser.ts';

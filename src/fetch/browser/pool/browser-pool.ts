@@ -1,6 +1,6 @@
 import { isScrapifieError, type ScrapifieError } from '../../../errors/scrapifie-error.ts';
-import { orAborted, settlesWithin } from '../deadline.ts';
-import { browserLost, browserUnavailable, cancelled, shuttingDown } from '../render-errors.ts';
+import { orAborted, settlesWithin } from '../../deadline.ts';
+import { browserLost, browserUnavailable, cancelled, shuttingDown } from '../../render-errors.ts';
 import type { LaunchedBrowser } from './browser-launch.ts';
 import { LaunchControl } from './launch-control.ts';
 import type { PageLease, PoolStats } from './page-lease.ts';
@@ -126,8 +126,8 @@ export class BrowserPool {
   private place(waiter: Waiter): boolean {
     const { identity } = waiter.plan;
     for (const browser of this.browsers) {
-      const home = browser.isRetiring ? undefined : browser.contexts.get(identity);
-      if (home !== undefined) return this.placeIn(home, waiter);
+      const pooledContext = browser.isRetiring ? undefined : browser.contexts.get(identity);
+      if (pooledContext !== undefined) return this.placeIn(pooledContext, waiter);
     }
     if (this.openPages >= this.options.pagesAtOnce) return this.makeRoom([...this.browsers]);
     for (const browser of this.candidates()) {
@@ -138,34 +138,35 @@ export class BrowserPool {
     return isAtLimit ? this.makeRoom([...this.browsers]) : false;
   }
 
-  private placeIn(home: PooledContext, waiter: Waiter): boolean {
-    if (home.closing > 0) return false;
-    const warm = home.idle.pop();
+  private placeIn(pooledContext: PooledContext, waiter: Waiter): boolean {
+    if (pooledContext.closing > 0) return false;
+    const warm = pooledContext.idle.pop();
     if (warm !== undefined) {
       this.hand(warm, waiter);
       return true;
     }
     if (this.openPages >= this.options.pagesAtOnce) return this.makeRoom([...this.browsers]);
-    if (home.browser.openPages >= this.options.pagesEach) return this.makeRoom([home.browser]);
-    return this.open(home, waiter);
+    if (pooledContext.browser.openPages >= this.options.pagesEach)
+      return this.makeRoom([pooledContext.browser]);
+    return this.open(pooledContext, waiter);
   }
 
-  private open(home: PooledContext, waiter: Waiter): true {
-    home.opening += 1;
-    waiter.opening = home.browser;
-    const opened = home.browser.watch.begin('opening');
-    this.openWithin(home, this.options.openTimeoutMs)
+  private open(pooledContext: PooledContext, waiter: Waiter): true {
+    pooledContext.opening += 1;
+    waiter.opening = pooledContext.browser;
+    const opened = pooledContext.browser.watch.begin('opening');
+    this.openWithin(pooledContext, this.options.openTimeoutMs)
       .finally(() => {
         opened();
-        home.opening -= 1;
+        pooledContext.opening -= 1;
         waiter.opening = null;
       })
       .then(
         (pooled) => this.hand(pooled, waiter),
         (error: unknown) => {
           // Most of the time of such a request is gone; it comes again with all of it.
-          if (home.browser.retiringFor === 'unresponsive')
-            this.waiters.refuse(waiter, home.browser.lost.reason);
+          if (pooledContext.browser.retiringFor === 'unresponsive')
+            this.waiters.refuse(waiter, pooledContext.browser.lost.reason);
           else this.again(waiter, error);
         },
       )
@@ -189,8 +190,8 @@ export class BrowserPool {
     pooled.blankTimer = null;
     if (pooled.blanking !== null) {
       // Bounded like every blanking; the page counts as in use meanwhile.
-      waiter.opening = pooled.home.browser;
-      const opened = pooled.home.browser.watch.begin('opening');
+      waiter.opening = pooled.pooledContext.browser;
+      const opened = pooled.pooledContext.browser.watch.begin('opening');
       pooled.blanking.then((isBlank) => {
         opened();
         waiter.opening = null;
@@ -204,7 +205,7 @@ export class BrowserPool {
       });
       return;
     }
-    const { home } = pooled;
+    const { pooledContext } = pooled;
     if (waiter.isDone) {
       this.putBack(pooled);
       return;
@@ -212,26 +213,26 @@ export class BrowserPool {
     waiter.isDone = true;
     const lost = new AbortController();
     pooled.lost = lost;
-    home.browser.hasOpenedPage = true;
+    pooledContext.browser.hasOpenedPage = true;
     this.launches.noteWorking();
-    const used = home.browser.watch.begin('use');
+    const used = pooledContext.browser.watch.begin('use');
     pooled.streak += 1;
-    home.lastUsedAt = performance.now();
+    pooledContext.lastUsedAt = performance.now();
     let isOver = false;
     waiter.grant({
       page: pooled.page,
-      proxyUsername: home.pass.username,
-      proxyLogin: proxyLoginOf(home, this.options.usesProxy),
+      proxyUsername: pooledContext.login.username,
+      proxyLogin: proxyLoginOf(pooledContext, this.options.usesProxy),
       lost: lost.signal,
-      isBrowserAlive: () => this.isAlive(home.browser),
+      isBrowserAlive: () => this.isAlive(pooledContext.browser),
       release: (state) => {
         if (isOver) return;
         isOver = true;
         used();
         pooled.lost = null;
-        home.browser.served += 1;
-        if (state === 'lost') home.browser.retire('distrusted');
-        if (state === 'clean' && !home.browser.lost.aborted) this.record.noteProven();
+        pooledContext.browser.served += 1;
+        if (state === 'lost') pooledContext.browser.retire('distrusted');
+        if (state === 'clean' && !pooledContext.browser.lost.aborted) this.record.noteProven();
         if (state !== 'clean' || lost.signal.aborted) this.discard(pooled);
         else this.putBack(pooled);
         this.pump();
@@ -240,14 +241,14 @@ export class BrowserPool {
   }
 
   private putBack(pooled: PooledPage): void {
-    const { home } = pooled;
-    const { browser } = home;
-    if (browser.isRetiring || home.isClosed || pooled.isDiscarded) {
+    const { pooledContext } = pooled;
+    const { browser } = pooledContext;
+    if (browser.isRetiring || pooledContext.isClosed || pooled.isDiscarded) {
       this.discard(pooled);
       return;
     }
-    home.lastUsedAt = performance.now();
-    home.idle.push(pooled);
+    pooledContext.lastUsedAt = performance.now();
+    pooledContext.idle.push(pooled);
     const rest = () => {
       pooled.blankTimer = null;
       pooled.streak = 0;
@@ -258,7 +259,7 @@ export class BrowserPool {
       pooled.blanking = blanked;
       blanked.then((isBlank) => {
         // Whoever took the page meanwhile sees to it.
-        if (!home.idle.includes(pooled)) return;
+        if (!pooledContext.idle.includes(pooled)) return;
         pooled.blanking = null;
         if (!isBlank) this.discard(pooled);
       });
@@ -268,14 +269,16 @@ export class BrowserPool {
   }
 
   private discard(pooled: PooledPage): void {
-    pooled.home.browser.discard(pooled).then(() => this.pump());
+    pooled.pooledContext.browser.discard(pooled).then(() => this.pump());
   }
 
   /** All pages are taken: the idle one that was used longest ago gives way. It takes a moment, so never true. */
   private makeRoom(browsers: readonly PooledBrowser[]): false {
     if (browsers.some(({ closing }) => closing > 0)) return false;
-    const homes = browsers.flatMap(({ contexts }) => [...contexts.values()]);
-    const oldest = homes.filter(({ idle }) => idle.length > 0).sort((a, b) => a.lastUsedAt - b.lastUsedAt)[0];
+    const pooledContexts = browsers.flatMap(({ contexts }) => [...contexts.values()]);
+    const oldest = pooledContexts
+      .filter(({ idle }) => idle.length > 0)
+      .sort((a, b) => a.lastUsedAt - b.lastUsedAt)[0];
     if (oldest === undefined) return false;
     if (inUse(oldest) === 0) oldest.browser.closeContext(oldest).then(() => this.pump());
     else if (oldest.idle[0] !== undefined) this.discard(oldest.idle[0]);
@@ -284,7 +287,7 @@ export class BrowserPool {
 
   private dropContext(browser: PooledBrowser): boolean {
     const oldest = [...browser.contexts.values()]
-      .filter((home) => inUse(home) === 0)
+      .filter((pooledContext) => inUse(pooledContext) === 0)
       .sort((a, b) => a.lastUsedAt - b.lastUsedAt)[0];
     if (oldest === undefined) return false;
     browser.closeContext(oldest).then(() => this.pump());
@@ -380,18 +383,18 @@ export class BrowserPool {
     return isOurs ? browserLost('no page could be opened in time', late) : late;
   }
 
-  private async openWithin(home: PooledContext, limitMs: number): Promise<PooledPage> {
-    const opened = home.browser.openPage(home);
-    const isInTime = await orAborted(settlesWithin(opened, limitMs), home.browser.lost);
+  private async openWithin(pooledContext: PooledContext, limitMs: number): Promise<PooledPage> {
+    const opened = pooledContext.browser.openPage(pooledContext);
+    const isInTime = await orAborted(settlesWithin(opened, limitMs), pooledContext.browser.lost);
     if (isInTime) return opened;
     // It may still come, and nobody waits for it then.
     opened.then(
       (late) => this.discard(late),
       () => {},
     );
-    if (!(await this.isAlive(home.browser))) throw home.browser.lost.reason;
+    if (!(await this.isAlive(pooledContext.browser))) throw pooledContext.browser.lost.reason;
     // The browser works, this context does not: the next try has another.
-    if (inUse(home) <= 1) home.browser.closeContext(home).then(() => this.pump());
+    if (inUse(pooledContext) <= 1) pooledContext.browser.closeContext(pooledContext).then(() => this.pump());
     throw browserUnavailable(`a page did not open within ${limitMs} ms`);
   }
 }

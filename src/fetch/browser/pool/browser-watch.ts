@@ -1,4 +1,4 @@
-import { settlesWithin } from '../deadline.ts';
+import { settlesWithin } from '../../deadline.ts';
 
 export interface WatchLimits {
   /** A page that is not open, or not shown, after this makes the watch probe the browser. */

@@ -1,5 +1,5 @@
 import { isScrapifieError, type ScrapifieError } from '../../../errors/scrapifie-error.ts';
-import { browserUnavailable } from '../render-errors.ts';
+import { browserUnavailable } from '../../render-errors.ts';
 import { BrowserStarter, type LaunchedBrowser } from './browser-launch.ts';
 import type { PoolSettings } from './pool-options.ts';
 

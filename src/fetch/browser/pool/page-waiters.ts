@@ -1,5 +1,5 @@
 import type { ScrapifieError } from '../../../errors/scrapifie-error.ts';
-import { cancelled, tookTooLong } from '../render-errors.ts';
+import { cancelled, tookTooLong } from '../../render-errors.ts';
 import type { PageLease } from './page-lease.ts';
 import type { ContextPlan, PooledBrowser } from './pooled-browser.ts';
 

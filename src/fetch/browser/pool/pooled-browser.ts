@@ -2,10 +2,10 @@ import { isIP } from 'node:net';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'patchright-core';
 import { ScrapifieError } from '../../../errors/scrapifie-error.ts';
 import type { ProxyEndpoint } from '../../../model/proxy.ts';
-import type { GuardProxy, ProxyPass } from '../../guard/guard-proxy.ts';
-import { settlesWithin } from '../deadline.ts';
+import { settlesWithin } from '../../deadline.ts';
+import type { GuardProxy, ProxyLogin } from '../../guard-proxy/guard-proxy.ts';
+import { browserCrashed, browserLost } from '../../render-errors.ts';
 import { patchFrames } from '../patchright/patchright-patches.ts';
-import { browserCrashed, browserLost } from '../render-errors.ts';
 import { processesOf } from './browser-launch.ts';
 import type { ProgramMark } from './browser-program.ts';
 import { BrowserWatch, type WatchLimits } from './browser-watch.ts';
@@ -33,7 +33,7 @@ export interface ContextPlan {
 /** A page in the pool, with what ends its use. */
 export interface PooledPage {
   readonly page: Page;
-  readonly home: PooledContext;
+  readonly pooledContext: PooledContext;
   /** Uses in a row without a blank page in between. */
   streak: number;
   /** Set while it is in use. */
@@ -48,7 +48,7 @@ export interface PooledContext {
   readonly plan: ContextPlan;
   readonly browser: PooledBrowser;
   readonly context: Promise<BrowserContext>;
-  readonly pass: ProxyPass;
+  readonly login: ProxyLogin;
   readonly idle: PooledPage[];
   readonly pages: Set<PooledPage>;
   /** Pages being opened. */
@@ -149,12 +149,12 @@ export class PooledBrowser {
 
   openContext(plan: ContextPlan, now: number): PooledContext {
     const { proxy } = this.options;
-    const pass = proxy.admit(plan.upstream);
-    const home: PooledContext = {
+    const login = proxy.admit(plan.upstream);
+    const pooledContext: PooledContext = {
       plan,
       browser: this,
-      context: this.newContext(plan, pass),
-      pass,
+      context: this.newContext(plan, login),
+      login,
       idle: [],
       pages: new Set(),
       opening: 0,
@@ -162,15 +162,15 @@ export class PooledBrowser {
       lastUsedAt: now,
       isClosed: false,
     };
-    home.context.catch(() => this.forget(home));
-    this.contexts.set(plan.identity, home);
-    return home;
+    pooledContext.context.catch(() => this.forget(pooledContext));
+    this.contexts.set(plan.identity, pooledContext);
+    return pooledContext;
   }
 
-  private async newContext(plan: ContextPlan, pass: ProxyPass): Promise<BrowserContext> {
+  private async newContext(plan: ContextPlan, login: ProxyLogin): Promise<BrowserContext> {
     const { usesProxy } = this.options;
-    const wayOut = usesProxy
-      ? await this.doorOf(plan, pass)
+    const contextProxy = usesProxy
+      ? await this.proxySettingsFor(plan, login)
       : plan.upstream === null
         ? null
         : settingsOf(plan.upstream);
@@ -179,7 +179,7 @@ export class PooledBrowser {
       serviceWorkers: 'block',
       ...plan.options,
       acceptDownloads: false,
-      ...(wayOut === null ? {} : { proxy: wayOut }),
+      ...(contextProxy === null ? {} : { proxy: contextProxy }),
       // Its requests are nobody's who could be looked at.
       ...(usesProxy ? {} : { serviceWorkers: 'block' as const }),
     });
@@ -195,29 +195,29 @@ export class PooledBrowser {
   }
 
   /** A login makes the driver look at every request; see `isWatched`. */
-  private async doorOf({ isWatched = false }: ContextPlan, pass: ProxyPass) {
+  private async proxySettingsFor({ isWatched = false }: ContextPlan, login: ProxyLogin) {
     const { proxy } = this.options;
     const bypass = '<-loopback>';
     return isWatched
-      ? { server: proxy.url, bypass, ...pass }
-      : { server: await proxy.doorFor(pass.username), bypass };
+      ? { server: proxy.url, bypass, ...login }
+      : { server: await proxy.openListener(login.username), bypass };
   }
 
-  async openPage(home: PooledContext): Promise<PooledPage> {
-    const context = await home.context;
+  async openPage(pooledContext: PooledContext): Promise<PooledPage> {
+    const context = await pooledContext.context;
     const page = await context.newPage();
-    if (home.isClosed || this.isGone) throw browserLost('it ended unexpectedly');
+    if (pooledContext.isClosed || this.isGone) throw browserLost('it ended unexpectedly');
     patchFrames(page);
     const pooled: PooledPage = {
       page,
-      home,
+      pooledContext,
       streak: 0,
       lost: null,
       isDiscarded: false,
       blanking: null,
       blankTimer: null,
     };
-    home.pages.add(pooled);
+    pooledContext.pages.add(pooled);
     page.once('crash', () => this.lose(pooled, browserCrashed("The page's process")));
     page.once('close', () => this.lose(pooled, browserCrashed('The page')));
     return pooled;
@@ -228,32 +228,32 @@ export class PooledBrowser {
     if (pooled.isDiscarded) return;
     pooled.isDiscarded = true;
     if (pooled.blankTimer !== null) clearTimeout(pooled.blankTimer);
-    const { home, page } = pooled;
-    home.pages.delete(pooled);
-    const at = home.idle.indexOf(pooled);
-    if (at !== -1) home.idle.splice(at, 1);
+    const { pooledContext, page } = pooled;
+    pooledContext.pages.delete(pooled);
+    const at = pooledContext.idle.indexOf(pooled);
+    if (at !== -1) pooledContext.idle.splice(at, 1);
     if (this.isGone) return;
     this.closing += 1;
-    home.closing += 1;
+    pooledContext.closing += 1;
     const isClosed = await settlesWithin(page.close(), this.options.closeTimeoutMs);
     this.closing -= 1;
-    home.closing -= 1;
+    pooledContext.closing -= 1;
     if (!isClosed) this.retire('distrusted');
   }
 
   /** Closes a context that no page is in use of. */
-  async closeContext(home: PooledContext): Promise<void> {
-    if (home.isClosed) return;
-    this.forget(home);
-    const pages = [...home.pages];
+  async closeContext(pooledContext: PooledContext): Promise<void> {
+    if (pooledContext.isClosed) return;
+    this.forget(pooledContext);
+    const pages = [...pooledContext.pages];
     for (const pooled of pages) {
       pooled.isDiscarded = true;
       if (pooled.blankTimer !== null) clearTimeout(pooled.blankTimer);
     }
-    home.pages.clear();
-    home.idle.length = 0;
+    pooledContext.pages.clear();
+    pooledContext.idle.length = 0;
     this.closing += pages.length;
-    const closing = home.context.then((context) => context.close());
+    const closing = pooledContext.context.then((context) => context.close());
     const isClosed = await settlesWithin(closing, this.options.closeTimeoutMs);
     this.closing -= pages.length;
     if (!isClosed) this.retire('distrusted');
@@ -287,10 +287,10 @@ export class PooledBrowser {
     // Requests that the old one had never end, and contexts do not know their proxy any more; new ones would do.
     const found = networkPid === null ? null : (await processesOf(this.browser)).networkPid;
     if (found !== null && found !== networkPid) throw new Error('its network process was started anew');
-    const pass = usesProxy ? proxy.admitProbe() : null;
+    const login = usesProxy ? proxy.admitProbe() : null;
     let context: BrowserContext | null = null;
     try {
-      const server = pass === null ? null : await proxy.doorFor(pass.username);
+      const server = login === null ? null : await proxy.openListener(login.username);
       context = await this.browser.newContext({
         serviceWorkers: 'block',
         ...(server === null ? {} : { proxy: { server, bypass: '<-loopback>' } }),
@@ -309,7 +309,7 @@ export class PooledBrowser {
       if (sum !== 2) throw new Error('scripts do not run');
     } finally {
       if (context !== null) await settlesWithin(context.close(), closeTimeoutMs);
-      if (pass !== null) proxy.dismiss(pass.username);
+      if (login !== null) proxy.dismiss(login.username);
     }
   }
 
@@ -319,16 +319,16 @@ export class PooledBrowser {
     this.watch.end();
     if (this.idleTimer !== null) clearTimeout(this.idleTimer);
     this.ending.abort(reason ?? browserLost('it was closed'));
-    for (const home of [...this.contexts.values()]) {
-      for (const { lost } of home.pages) lost?.abort(this.ending.signal.reason);
-      if (hasCrashed || reason !== null) this.forget(home);
+    for (const pooledContext of [...this.contexts.values()]) {
+      for (const { lost } of pooledContext.pages) lost?.abort(this.ending.signal.reason);
+      if (hasCrashed || reason !== null) this.forget(pooledContext);
     }
     const { closeTimeoutMs, onGone } = this.options;
     // One that does not answer is not asked to go, unless there is no other way to end it.
     const isAsked = how === 'closed' || (how === 'unresponsive' && this.pid === null);
     if (isAsked) await settlesWithin(this.browser.close(), closeTimeoutMs);
     if (this.pid !== null) await killTree(this.pid).catch(() => false);
-    for (const home of [...this.contexts.values()]) this.forget(home);
+    for (const pooledContext of [...this.contexts.values()]) this.forget(pooledContext);
     this.isGone = true;
     onGone(this, hasCrashed);
   }
@@ -338,17 +338,18 @@ export class PooledBrowser {
     if (!pooled.isDiscarded && pooled.lost === null) this.options.onPageLost(pooled);
   }
 
-  private forget(home: PooledContext): void {
-    home.isClosed = true;
-    for (const { blankTimer } of home.pages) if (blankTimer !== null) clearTimeout(blankTimer);
-    if (this.contexts.get(home.plan.identity) === home) this.contexts.delete(home.plan.identity);
-    this.options.proxy.dismiss(home.pass.username);
+  private forget(pooledContext: PooledContext): void {
+    pooledContext.isClosed = true;
+    for (const { blankTimer } of pooledContext.pages) if (blankTimer !== null) clearTimeout(blankTimer);
+    if (this.contexts.get(pooledContext.plan.identity) === pooledContext)
+      this.contexts.delete(pooledContext.plan.identity);
+    this.options.proxy.dismiss(pooledContext.login.username);
   }
 }
 
 /** What a context has to show to its proxy: the guard's, or one that it goes to by itself. */
-export function proxyLoginOf({ plan, pass }: PooledContext, usesProxy: boolean): ProxyPass | null {
-  if (usesProxy) return plan.isWatched === true ? pass : null;
+export function proxyLoginOf({ plan, login }: PooledContext, usesProxy: boolean): ProxyLogin | null {
+  if (usesProxy) return plan.isWatched === true ? login : null;
   return plan.upstream?.credentials ?? null;
 }
 
