@@ -11,7 +11,12 @@ import { type LadderInput, type LadderStep, nextStep } from '../plan/ladder/ladd
 import { hasGained } from '../plan/ladder/rendering-gain.ts';
 import type { LeaseRef, Store, TaskEnd } from '../ports/store.ts';
 import type { RobotsCache } from '../robots/robots-cache.ts';
-import { credentialHeaders, fillIn, requireCredentialAccess, secretsOf } from '../sessions/credential.ts';
+import {
+  credentialHeaders,
+  credentialSecrets,
+  fillIn,
+  requireCredentialAccess,
+} from '../sessions/credential.ts';
 import type { SessionUse } from '../sessions/session-use.ts';
 import { createConsentAudit } from './consent-audit.ts';
 import { unplannedMethod } from './fault-end.ts';
@@ -268,7 +273,7 @@ export function createAttempts(parts: AttemptParts): Attempts {
     const given = {
       ...common,
       ...(credential === null ? {} : { personal: credentialHeaders(credential, task.atUrl) }),
-      ...(mayShow ? {} : { secrets: secretsOf(credential) }),
+      ...(mayShow ? {} : { secrets: credentialSecrets(credential) }),
     };
     if (!RUNS_SCRIPTS[step.engine]) return given;
     const { actions } = render ?? {};

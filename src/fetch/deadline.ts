@@ -1,6 +1,6 @@
-import { tookTooLong } from './render-errors.ts';
+import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 
-/** What is left of the time for one attempt. The clock can be held while somebody else is asked. */
+/** The time limit of one attempt. Its clock can be stopped while a caller decides. */
 export class Deadline {
   /** Aborts with TASK_TIMEOUT. */
   readonly signal: AbortSignal;
@@ -26,7 +26,7 @@ export class Deadline {
     return Math.max(0, Math.ceil(this.leftMs - spent));
   }
 
-  /** Stops the clock while `work` goes on. */
+  /** Stops the clock until the work settles. */
   async hold<T>(work: () => Promise<T>): Promise<T> {
     if (this.holds === 0) this.stop();
     this.holds += 1;
@@ -60,7 +60,7 @@ export class Deadline {
   }
 }
 
-/** Whether `work` settled in time. It goes on otherwise, and nobody hears of its failure. */
+/** Resolves with false when the limit passes first. The work goes on then, and its failure is ignored. */
 export async function settlesWithin(work: Promise<unknown>, limitMs: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const timer = setTimeout(resolve, limitMs, false);
@@ -75,7 +75,7 @@ export async function settlesWithin(work: Promise<unknown>, limitMs: number): Pr
   }
 }
 
-/** The result of `work`, unless the signal comes first: then its reason is thrown and the work is left to itself. */
+/** Resolves with the result of the work, or rejects with the signal's reason when that aborts first. The work goes on. */
 export function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   const onAbort = () => reject(signal.reason);
@@ -83,4 +83,26 @@ export function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> 
   if (signal.aborted) onAbort();
   else signal.addEventListener('abort', onAbort, { once: true });
   return promise;
+}
+
+/** The error for work that was aborted: the reason itself where that is a ScrapifieError, else CANCELLED. */
+export function abortError(reason: unknown, message = 'The request was cancelled'): ScrapifieError {
+  return isScrapifieError(reason) ? reason : new ScrapifieError('CANCELLED', message, { cause: reason });
+}
+
+/** Follows the caller's signal, but always aborts with a ScrapifieError. `end` stops following it. */
+export function followSignal(signal: AbortSignal | undefined): {
+  readonly signal: AbortSignal;
+  end(): void;
+} {
+  const controller = new AbortController();
+  const onAbort = () => controller.abort(abortError(signal?.reason));
+  if (signal?.aborted === true) onAbort();
+  signal?.addEventListener('abort', onAbort, { once: true });
+  return { signal: controller.signal, end: () => signal?.removeEventListener('abort', onAbort) };
+}
+
+/** TASK_TIMEOUT for a subject that exceeded its limit, such as a host. */
+export function tookTooLong(what: string, ms: number): ScrapifieError {
+  return new ScrapifieError('TASK_TIMEOUT', `${what} took longer than ${ms} ms`);
 }

@@ -34,17 +34,8 @@ export function stepTimedOut(step: string, ms: number): ScrapifieError {
   return new ScrapifieError('TASK_TIMEOUT', message, { details: { step } });
 }
 
-export function tookTooLong(what: string, ms: number): ScrapifieError {
-  return new ScrapifieError('TASK_TIMEOUT', `${what} took longer than ${ms} ms`);
-}
-
 export function shuttingDown(): ScrapifieError {
   return new ScrapifieError('SHUTTING_DOWN', 'The browsers are being closed');
-}
-
-export function cancelled(reason: unknown): ScrapifieError {
-  if (isScrapifieError(reason)) return reason;
-  return new ScrapifieError('CANCELLED', 'The request was cancelled', { cause: reason });
 }
 
 /**

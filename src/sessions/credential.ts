@@ -55,7 +55,7 @@ const username = z.string().min(1).max(1_000);
 const password = z.string().min(1).max(4_096);
 
 /** What to log in with, and where. */
-export const credentialSchema = z.discriminatedUnion('kind', [
+export const credentialInputSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('login').describe('For a form: `{{username}}` and `{{password}}` in `type` actions.'),
     hosts,
@@ -93,7 +93,7 @@ export const credentialSchema = z.discriminatedUnion('kind', [
   }),
 ]);
 
-export type Credential = Readonly<z.output<typeof credentialSchema>>;
+export type Credential = Readonly<z.output<typeof credentialInputSchema>>;
 export type CredentialKind = Credential['kind'];
 export const CREDENTIAL_KINDS = [
   'login',
@@ -131,7 +131,7 @@ export function credentialHeaders(credential: Credential | null, url: string): C
 }
 
 /** What of it must not be seen by those who only use it. A user name is no secret: pages greet people by it. */
-export function secretsOf(credential: Credential): readonly string[] {
+export function credentialSecrets(credential: Credential): readonly string[] {
   switch (credential.kind) {
     case 'basic': {
       const { username, password } = credential;

@@ -1,7 +1,7 @@
 import type { ConnectionOptions } from 'node:tls';
 import { Agent } from 'undici';
 import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
-import { type Credential, credentialSchema } from './credential.ts';
+import { type Credential, credentialInputSchema } from './credential.ts';
 
 /** Credentials that another program looks after: `GET <url>/<name>` with a bearer token. */
 export interface RemoteCredentials {
@@ -121,7 +121,7 @@ function read(name: string, text: string): Credential {
   } catch {
     throw wrong(name, 'it is no JSON');
   }
-  const parsed = credentialSchema.safeParse(json);
+  const parsed = credentialInputSchema.safeParse(json);
   if (parsed.success) return parsed.data;
   const fields = parsed.error.issues.map(({ path }) => path.slice(0, 1).map(String).join('') || 'its fields');
   throw wrong(name, `wrong: ${[...new Set(fields)].join(', ')}`);

@@ -14,10 +14,10 @@ export interface Session extends SessionEntry, SessionData {
 
 export function readSession(stored: StoredSession, vault: Vault | null): Session {
   const { data, ...entry } = stored;
-  return { ...entry, ...unpackData(data, vault, placeOf(entry)) };
+  return { ...entry, ...unpackData(data, vault, sessionPlace(entry)) };
 }
 
-export const placeOf = ({ accountId, name }: Pick<SessionEntry, 'accountId' | 'name'>) => ({
+export const sessionPlace = ({ accountId, name }: Pick<SessionEntry, 'accountId' | 'name'>) => ({
   kind: 'session' as const,
   accountId,
   name,

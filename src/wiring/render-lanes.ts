@@ -48,6 +48,7 @@ const EVENTS: Readonly<Record<Exclude<PoolEvent['kind'], 'launched'>, string>> =
   'launch failed': 'browser launch failed',
   replaced: 'browser replaced',
   'program removed': 'browser program removed',
+  'driver unpatched': 'browser driver used unpatched',
 };
 
 export function openRenderLanes(options: RenderLanesOptions): RenderLanes {

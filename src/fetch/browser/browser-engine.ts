@@ -3,10 +3,10 @@ import type { ErrorCode } from '../../errors/registry.ts';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { EngineName } from '../../model/attempt.ts';
 import type { CaptchaResult } from '../../model/render.ts';
-import { Deadline, orAborted } from '../deadline.ts';
+import { Deadline, followSignal, orAborted } from '../deadline.ts';
 import type { Engine, FetchRequest, FetchResponse } from '../engine.ts';
 import type { BrowserRequest, BrowserResponse } from '../render-engine.ts';
-import { browserLost, cancelled, mapNavigationError, shuttingDown } from '../render-errors.ts';
+import { browserLost, mapNavigationError, shuttingDown } from '../render-errors.ts';
 import type { HumanInput } from './actions/render-actions.ts';
 import type { BrowserRuntime } from './browser-runtime.ts';
 import { cdpTools } from './page/cdp-tools.ts';
@@ -44,8 +44,11 @@ export interface BrowserEngineOptions {
   /** What pages and servers are told unless the request says otherwise. */
   readonly userAgent: string;
   readonly name?: EngineName | undefined;
-  /** Report what scripts throw and write as errors. A page can notice that somebody listens. */
-  readonly watchesConsole?: boolean | undefined;
+  /**
+   * The browser pretends to be a visitor's. Nothing that a page could notice is switched on: console errors are not
+   * reported, and every request passes through the driver. False unless told.
+   */
+  readonly isDisguised?: boolean | undefined;
   readonly hooks?: BrowserEngineHooks | undefined;
   readonly limits?: Partial<RenderAttemptLimits> | undefined;
 }
@@ -112,17 +115,13 @@ class BrowserEngine implements RenderEngine {
   private async attempt(request: BrowserRequest): Promise<BrowserResponse> {
     const host = check(request);
     if (this.closing.signal.aborted) throw shuttingDown();
-    const { runtime, userAgent, hooks = {}, limits, watchesConsole = true } = this.options;
+    const { runtime, userAgent, hooks = {}, limits, isDisguised = false } = this.options;
     const plan = contextPlanFor(request, userAgent, hooks);
     const isPlain = runtime.kind === 'playwright';
     if (isPlain) checkPlain(request);
     const { pool, proxy, guard } = await runtime.ready();
     const deadline = new Deadline(request.timeoutMs, host);
-    // Whatever the caller gives as reason, from here on it is one of ours.
-    const caller = new AbortController();
-    const onAbort = () => caller.abort(cancelled(request.signal?.reason));
-    if (request.signal?.aborted === true) onAbort();
-    request.signal?.addEventListener('abort', onAbort, { once: true });
+    const caller = followSignal(request.signal);
     const ended = AbortSignal.any([caller.signal, this.closing.signal]);
     const waiting = AbortSignal.any([deadline.signal, ended]);
     try {
@@ -135,7 +134,7 @@ class BrowserEngine implements RenderEngine {
         ending: AbortSignal.any([lease.lost, ended]),
         openTools: isPlain ? plainTools : cdpTools,
         guard,
-        watchesConsole,
+        isDisguised,
         limits: { ...LIMITS, ...limits },
         hooks,
       });
@@ -157,7 +156,7 @@ class BrowserEngine implements RenderEngine {
       throw mapNavigationError(error, host);
     } finally {
       deadline.end();
-      request.signal?.removeEventListener('abort', onAbort);
+      caller.end();
     }
   }
 }

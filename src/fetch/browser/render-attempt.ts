@@ -2,18 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Frame, Page } from 'patchright-core';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { ActionResult, CaptchaResult, CapturedXhr, Picture } from '../../model/render.ts';
-import { Deadline, orAborted, settlesWithin } from '../deadline.ts';
+import { Deadline, orAborted, settlesWithin, tookTooLong } from '../deadline.ts';
 import type { RequestGuard } from '../guard/request-guard.ts';
 import type { GuardProxy } from '../guard-proxy/guard-proxy.ts';
+import { type Body, EMPTY_BODY } from '../http/body-buffer.ts';
 import type { BrowserRequest, BrowserResponse } from '../render-engine.ts';
-import {
-  browserLost,
-  mapNavigationError,
-  plainMessage,
-  stepFailed,
-  stepTimedOut,
-  tookTooLong,
-} from '../render-errors.ts';
+import { browserLost, mapNavigationError, plainMessage, stepFailed, stepTimedOut } from '../render-errors.ts';
 import {
   DEFAULT_STEP_MS,
   nameOfAction,
@@ -32,7 +26,6 @@ import {
 } from './page/document-gate.ts';
 import type { NetworkWatchLimits } from './page/network-watch.ts';
 import { PageLoad } from './page/page-load.ts';
-import type { Body } from './page/page-session.ts';
 import { waitUntilSettled } from './page/page-settling.ts';
 import { putCookies, readStorage, type SentCookies } from './page/page-storage.ts';
 import type {
@@ -60,7 +53,7 @@ export interface AttemptOptions {
   readonly ending: AbortSignal;
   readonly openTools: (options: ToolOptions) => Promise<PageTools>;
   readonly guard: RequestGuard | null;
-  readonly watchesConsole: boolean;
+  readonly isDisguised: boolean;
   readonly limits: RenderAttemptLimits;
   readonly hooks: BrowserEngineHooks;
 }
@@ -127,7 +120,7 @@ export class RenderAttempt {
   }
 
   private async show(load: PageLoad): Promise<BrowserResponse> {
-    const { request, limits, watchesConsole, hooks } = this.options;
+    const { request, limits, isDisguised, hooks } = this.options;
     const { page, signal } = this;
     hooks.beforeNavigation?.(page, request);
     const tools = await this.guarded(
@@ -137,7 +130,7 @@ export class RenderAttempt {
         ask: (target, hop) => this.hold(() => request.onRedirect(target, hop)),
         arrange: hooks.arrangeHeaders,
         guard: this.options.guard,
-        watchesConsole,
+        isDisguised,
         proxyLogin: this.options.lease.proxyLogin,
         limits,
         load,
@@ -239,7 +232,7 @@ export class RenderAttempt {
     }
     // Chromium shows a page of its own for an error status without a body; the status is the answer all the same.
     if (gate.answer !== null && /ERR_HTTP_RESPONSE_CODE_FAILURE/.test(text)) {
-      return { answer: gate.answer, body: new Uint8Array(0), redirectedTo: null };
+      return { answer: gate.answer, body: EMPTY_BODY, redirectedTo: null };
     }
     // Without the guard's proxy in between, the login of the request's own proxy is the only one that can be refused.
     if (this.options.guard !== null && request.proxy !== undefined && /ERR_INVALID_AUTH_/.test(text)) {
@@ -335,7 +328,7 @@ export class RenderAttempt {
       statusCode: answer.statusCode,
       headers: answer.headers,
       contentType: isPage ? 'text/html; charset=utf-8' : original,
-      body: dom ?? bare?.body ?? raw ?? new Uint8Array(0),
+      body: dom ?? bare?.body ?? raw ?? EMPTY_BODY,
       rawBody: isPage ? raw : null,
       wireBytes: bare === null ? watch.wireBytes : Math.max(watch.wireBytes, bare.body.length),
       redirects: gate.redirects,

@@ -2,10 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Frame, Page } from 'patchright-core';
 import type { CaptchaResult } from '../../model/render.ts';
 import type { CaptchaSolver, Solution } from '../../ports/captcha.ts';
+import { abortError } from '../deadline.ts';
 import type { BrowserRequest } from '../render-engine.ts';
 import { browserCrashed } from '../render-errors.ts';
 import { captchaOf, findWidget, submitToken, type TokenReceiver, type Widget } from './captcha-widget.ts';
-import { detailsOf, ended } from './service-client.ts';
+import { detailsOf } from './service-client.ts';
 
 export interface CaptchaHookOptions {
   readonly solver: CaptchaSolver;
@@ -48,7 +49,7 @@ export function createCaptchaHook({ solver, settleMs = SETTLE_MS }: CaptchaHookO
       const widget = await found(page, settleMs, end);
       return widget === null ? NONE : await passBy(page, widget, solver, settleMs, end);
     } catch (error) {
-      if (end.aborted) throw ended(end.reason);
+      if (end.aborted) throw abortError(end.reason);
       throw error;
     } finally {
       page.off('close', onGone);

@@ -1,6 +1,7 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { CaptchaSolver, SolverFigures, UnsolvedDetails } from '../../ports/captcha.ts';
-import { detailsOf, ended } from './service-client.ts';
+import { abortError } from '../deadline.ts';
+import { detailsOf } from './service-client.ts';
 
 export interface CaptchaServiceOptions {
   /** Null: not set up. */
@@ -49,7 +50,7 @@ export function createCaptchaService({
     isSetUp: states.length > 0,
 
     async solve(captcha, signal) {
-      if (signal.aborted) throw ended(signal.reason);
+      if (signal.aborted) throw abortError(signal.reason);
       const failures: UnsolvedDetails[] = [];
       for (const state of states) {
         if (state.accountFault !== null && now() < state.restsUntil) {

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Captcha, CaptchaKind, CaptchaSolver, Solution } from '../../ports/captcha.ts';
-import { ended, type Reply, type ServiceClient, unsolved } from './service-client.ts';
+import { abortError } from '../deadline.ts';
+import { type Reply, type ServiceClient, unsolved } from './service-client.ts';
 
 /** What a service makes of our questions. Throws only when a signal, or the end of its line, ends one. */
 export interface SolverApi {
@@ -77,7 +78,7 @@ export function createPollingSolver(
         const ms = performance.now() - startedAt;
         return { ...answer, kind: captcha.kind, solver: api.name, taskId, ms };
       } catch (error) {
-        if (end.aborted) throw ended(end.reason);
+        if (end.aborted) throw abortError(end.reason);
         if (late.aborted) throw unsolved(api.name, `no solution within ${limitMs} ms`);
         throw error;
       }

@@ -2,6 +2,7 @@ import { Pool } from 'undici';
 import type { z } from 'zod';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { UnsolvedDetails } from '../../ports/captcha.ts';
+import { abortError } from '../deadline.ts';
 import { codeOf } from '../network-errors.ts';
 
 /**
@@ -83,7 +84,7 @@ export class ServiceClient {
       });
       return read(statusCode, (await jsonWithin(body, MOST_BYTES)).value);
     } catch (error) {
-      if (end.aborted) throw ended(end.reason);
+      if (end.aborted) throw abortError(end.reason);
       if (late.aborted) return { kind: 'fault', reason: `no answer within ${this.#requestMs} ms` };
       return { kind: 'fault', reason: `it was not reached (${codeOf(error) || 'connection failed'})` };
     }
@@ -173,12 +174,6 @@ export function unsolved(solver: string, reason: string): ScrapifieError {
 export function detailsOf(error: unknown): UnsolvedDetails | null {
   if (!isScrapifieError(error) || error.code !== 'CAPTCHA_UNSOLVED') return null;
   return error.details as UnsolvedDetails;
-}
-
-/** What ended the wait for a solution, in the one shape it may leave in. */
-export function ended(reason: unknown): ScrapifieError {
-  if (isScrapifieError(reason)) return reason;
-  return new ScrapifieError('CANCELLED', 'Nobody waits for the solution any more', { cause: reason });
 }
 
 /** Services name their errors in capitals. Anything else may be a page of somebody in between, or repeat our key. */

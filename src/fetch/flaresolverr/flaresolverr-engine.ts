@@ -3,12 +3,12 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { BrowserCookie } from '../../model/render.ts';
 import { updateJar } from '../browser/page/page-storage.ts';
 import type { CookieJar } from '../cookies/cookie-jar.ts';
-import { Deadline } from '../deadline.ts';
+import { Deadline, followSignal } from '../deadline.ts';
 import type { Engine, FetchRequest, FetchResponse } from '../engine.ts';
 import type { PrivateAddresses } from '../guard/address-guard.ts';
 import type { Resolve } from '../guard/guarded-lookup.ts';
 import { createTargetGuard, type TargetGuard } from '../guard/request-guard.ts';
-import { cancelled, shuttingDown } from '../render-errors.ts';
+import { shuttingDown } from '../render-errors.ts';
 import { SolverClient, type SolverCommand, type SolverSolution } from './solver-client.ts';
 import { solverError, solverUnavailable } from './solver-errors.ts';
 import { cookieKey, cookiesFor, orderFor, type SolverOrder } from './solver-order.ts';
@@ -107,10 +107,7 @@ class SolverEngine implements FlareSolverrEngine {
     if (this.#closing.signal.aborted) throw shuttingDown();
     const startedAt = this.#now();
     const deadline = new Deadline(request.timeoutMs, order.url.host);
-    const caller = new AbortController();
-    const onAbort = () => caller.abort(cancelled(request.signal?.reason));
-    if (request.signal?.aborted === true) onAbort();
-    request.signal?.addEventListener('abort', onAbort, { once: true });
+    const caller = followSignal(request.signal);
     const signal = AbortSignal.any([deadline.signal, caller.signal, this.#closing.signal]);
     try {
       await this.#guard(order.url, request.proxy, signal);
@@ -137,7 +134,7 @@ class SolverEngine implements FlareSolverrEngine {
       };
     } finally {
       deadline.end();
-      request.signal?.removeEventListener('abort', onAbort);
+      caller.end();
     }
   }
 

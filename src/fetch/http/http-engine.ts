@@ -1,6 +1,7 @@
 import type { ConnectionOptions } from 'node:tls';
-import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { ProxyEndpoint } from '../../model/proxy.ts';
+import { abortError, tookTooLong } from '../deadline.ts';
 import type { Engine, FetchRequest, FetchResponse } from '../engine.ts';
 import type { PrivateAddresses } from '../guard/address-guard.ts';
 import { createGuardedConnector } from '../guard/guarded-connector.ts';
@@ -120,9 +121,9 @@ class PooledHttpEngine implements HttpEngine {
 
       for (let isAgain = false; ; isAgain = true) {
         const exchange = new Exchange(url, method, limits, this.watch);
-        const onTimeout = () => exchange.abort(tookTooLong(url, timeoutMs));
+        const onTimeout = () => exchange.abort(tookTooLong(url.host, timeoutMs));
         const timer = setTimeout(onTimeout, Math.max(1, deadline - this.now()));
-        const onAbort = () => exchange.abort(abortReason(signal?.reason));
+        const onAbort = () => exchange.abort(abortError(signal?.reason));
         signal?.addEventListener('abort', onAbort);
         try {
           if (signal?.aborted === true) onAbort();
@@ -151,13 +152,4 @@ class PooledHttpEngine implements HttpEngine {
 
 function shuttingDown(): ScrapifieError {
   return new ScrapifieError('SHUTTING_DOWN', 'The HTTP engine is closed');
-}
-
-export function tookTooLong(url: URL, timeoutMs: number): ScrapifieError {
-  return new ScrapifieError('TASK_TIMEOUT', `${url.host} took longer than ${timeoutMs} ms`);
-}
-
-export function abortReason(reason: unknown): ScrapifieError {
-  if (isScrapifieError(reason)) return reason;
-  return new ScrapifieError('CANCELLED', 'The request was cancelled', { cause: reason });
 }

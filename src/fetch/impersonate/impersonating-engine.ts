@@ -1,14 +1,9 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { abortError, tookTooLong } from '../deadline.ts';
 import type { Engine, FetchRequest, FetchResponse } from '../engine.ts';
 import { type GuardProxy, startGuardProxy } from '../guard-proxy/guard-proxy.ts';
 import { followRedirects, type Hop, type HopSender } from '../http/follow-redirects.ts';
-import {
-  abortReason,
-  createHttpEngine,
-  type HttpEngine,
-  type HttpEngineOptions,
-  tookTooLong,
-} from '../http/http-engine.ts';
+import { createHttpEngine, type HttpEngine, type HttpEngineOptions } from '../http/http-engine.ts';
 import { identityHeaders } from '../http/identity-headers.ts';
 import type { RedirectChain } from '../http/redirect-chain.ts';
 import { ClientCache, type Visitor, type VisitorClient } from './client-cache.ts';
@@ -91,10 +86,10 @@ class HandshakeEngine implements ImpersonatingEngine, HopSender {
 
     const requestAbort = new RequestAbort();
     const timer = setTimeout(
-      () => requestAbort.end(tookTooLong(url, timeoutMs)),
+      () => requestAbort.end(tookTooLong(url.host, timeoutMs)),
       Math.max(1, deadline - this.now()),
     );
-    const onAbort = () => requestAbort.end(abortReason(signal?.reason));
+    const onAbort = () => requestAbort.end(abortError(signal?.reason));
     signal?.addEventListener('abort', onAbort);
     this.underWay.add(requestAbort);
     try {

@@ -1,8 +1,9 @@
-import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { Blobs } from '../../ports/blobs.ts';
 import { CallClock } from '../../ports/call-clock.ts';
 import type { Queue } from '../../ports/queue.ts';
 import { createCookieJar } from '../cookies/cookie-jar.ts';
+import { abortError, tookTooLong } from '../deadline.ts';
 import type { Engine, FetchRequest, FetchResponse, Rendered } from '../engine.ts';
 import { type Body, EMPTY_BODY } from '../http/body-buffer.ts';
 import { bodyLimit } from '../http/body-sink.ts';
@@ -67,11 +68,11 @@ export function createRemoteEngine(options: RemoteEngineOptions): RemoteEngine {
   ): Promise<Hop> {
     if (isClosed) throw closed(name);
     const { signal } = request;
-    if (signal?.aborted === true) throw abortReason(signal.reason);
+    if (signal?.aborted === true) throw abortError(signal.reason);
     const ending = new AbortController();
-    const late = () => ending.abort(tookTooLong(chain.url, request.timeoutMs));
+    const late = () => ending.abort(tookTooLong(chain.url.host, request.timeoutMs));
     const clock = new CallClock(leftMs + lastReadingMs, late);
-    const onAbort = () => ending.abort(abortReason(signal?.reason));
+    const onAbort = () => ending.abort(abortError(signal?.reason));
     signal?.addEventListener('abort', onAbort, { once: true });
     running.add(ending);
     // Listens first, so that the reason is newCookies and not what the queue makes of it.
@@ -181,13 +182,4 @@ export function createRemoteEngine(options: RemoteEngineOptions): RemoteEngine {
 
 function closed(name: RenderName): ScrapifieError {
   return new ScrapifieError('SHUTTING_DOWN', `The ${name} engine is closed`);
-}
-
-function tookTooLong(url: URL, timeoutMs: number): ScrapifieError {
-  return new ScrapifieError('TASK_TIMEOUT', `${url.host} took longer than ${timeoutMs} ms`);
-}
-
-function abortReason(reason: unknown): ScrapifieError {
-  if (isScrapifieError(reason)) return reason;
-  return new ScrapifieError('CANCELLED', 'The request was cancelled', { cause: reason });
 }

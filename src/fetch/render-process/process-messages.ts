@@ -75,7 +75,7 @@ export const eventSchema = z.discriminatedUnion('what', [
   z.object({ what: z.literal('browser launched'), version: text, path: text.nullable() }),
   z.object({
     what: z.literal('pool'),
-    kind: z.enum(['launched', 'launch failed', 'replaced', 'program removed']),
+    kind: z.enum(['launched', 'launch failed', 'replaced', 'program removed', 'driver unpatched']),
     reason: text,
   }),
   z.object({ what: z.literal('log'), level: text, message: text, reason: text.nullable() }),

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { BrowserFigures } from '../../observe/metrics.ts';
 import { type BrowserHealth, HEALTHY } from '../browser/pool/pool-health.ts';
+import { followSignal, orAborted } from '../deadline.ts';
 import type { FetchRequest, FetchResponse } from '../engine.ts';
 import { createParcels } from '../remote/parcels.ts';
 import { createRemoteEngine } from '../remote/remote-engine.ts';
@@ -124,7 +124,8 @@ export class RenderLane {
     this.starting ??= this.startProcess().finally(() => {
       this.starting = null;
     });
-    return signal === undefined ? this.starting : Promise.race([this.starting, aborted(signal)]);
+    const caller = followSignal(signal);
+    return orAborted(this.starting, caller.signal).finally(() => caller.end());
   }
 
   private async startProcess(): Promise<RenderProcess> {
@@ -224,17 +225,4 @@ function sumOf(
   const sum: Record<string, number> = { ...one };
   for (const [name, value] of Object.entries(other)) sum[name] = (sum[name] ?? 0) + value;
   return sum;
-}
-
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    const fail = () =>
-      reject(
-        isScrapifieError(signal.reason)
-          ? signal.reason
-          : new ScrapifieError('CANCELLED', 'The request was cancelled', { cause: signal.reason }),
-      );
-    if (signal.aborted) fail();
-    else signal.addEventListener('abort', fail, { once: true });
-  });
 }

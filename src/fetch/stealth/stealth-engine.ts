@@ -111,7 +111,7 @@ export function createStealthEngine(options: StealthEngineOptions): RenderEngine
     userAgent,
     limits,
     name: 'stealth',
-    watchesConsole: false,
+    isDisguised: true,
     hooks,
   });
   return {

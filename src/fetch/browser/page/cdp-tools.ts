@@ -1,4 +1,4 @@
-import { setRequestEvents } from '../patchright/patchright-events.ts';
+import { setRequestEvents } from '../patchright/patchright-patches.ts';
 import { MainDocument } from './document-gate.ts';
 import { NetworkWatch } from './network-watch.ts';
 import { block, pageSessionFor } from './page-session.ts';
@@ -9,15 +9,15 @@ import { blockedPatterns } from './resource-blocks.ts';
 
 /** By Chromium's own protocol. */
 export async function cdpTools(options: ToolOptions): Promise<PageTools> {
-  const { page, request, guard, watchesConsole, proxyLogin, limits } = options;
-  const session = await pageSessionFor(page, watchesConsole, guard, proxyLogin);
+  const { page, request, guard, isDisguised, proxyLogin, limits } = options;
+  const session = await pageSessionFor(page, isDisguised, guard, proxyLogin);
   const { cdp } = session;
   const { wait, screenshot, pdf, actions = [] } = request;
   const awaitsIdle = [wait, ...actions].some(
     (step) => step !== undefined && 'until' in step && step.until === 'networkidle',
   );
   // A disguised browser logs in to its proxy.
-  await setRequestEvents(page, !watchesConsole || awaitsIdle);
+  await setRequestEvents(page, isDisguised || awaitsIdle);
   const isVisual = screenshot !== undefined || pdf === true || actions.length > 0;
   const document = new MainDocument({ ...options, cdp, isVisual });
   const network = new NetworkWatch(

@@ -2,11 +2,11 @@ import type { CDPSession, Page } from 'patchright-core';
 import { ScrapifieError } from '../../../errors/scrapifie-error.ts';
 import { isHtmlType, mediaTypeOf } from '../../../extract/html/media-type.ts';
 import type { Redirect } from '../../engine.ts';
+import { type Body, EMPTY_BODY } from '../../http/body-buffer.ts';
 import { isRedirect, redirectTarget, sharesSecrets } from '../../http/redirect.ts';
 import { FORBIDDEN_HEADERS } from '../../http/request-headers.ts';
 import type { BrowserRequest } from '../../render-engine.ts';
 import {
-  type Body,
   changedHeaders,
   type DocumentGate,
   type HeaderEntry,
@@ -33,7 +33,6 @@ export interface DocumentWithoutPage {
   readonly redirectedTo: string | null;
 }
 
-const EMPTY: Body = new Uint8Array(0);
 /** Meant for one origin. */
 export const SENSITIVE_HEADERS: ReadonlySet<string> = new Set([
   'authorization',
@@ -175,7 +174,7 @@ export class MainDocument implements DocumentGate, DocumentWatch {
       const target = redirectTarget(answer.headers.location, new URL(answer.url));
       this.checkLoop(event.request.method, answer, target);
       if ((await this.decide(target, true)) === 'stop') {
-        this.finish(event, { answer, body: EMPTY, redirectedTo: target.href });
+        this.finish(event, { answer, body: EMPTY_BODY, redirectedTo: target.href });
         return;
       }
       this.redirects.push({ url: answer.url, statusCode });
@@ -186,7 +185,7 @@ export class MainDocument implements DocumentGate, DocumentWatch {
     const declared = Number(answer.headers['content-length'] ?? 0);
     if (declared > request.maxBodyBytes) throw tooLarge(request.maxBodyBytes);
     if (statusCode === 204 || statusCode === 205 || statusCode === 304) {
-      this.finish(event, { answer, body: EMPTY, redirectedTo: null });
+      this.finish(event, { answer, body: EMPTY_BODY, redirectedTo: null });
     } else if (isShown(answer.headers, isVisual)) passOn(cdp, event.requestId);
     else {
       const body = await readPausedBody(cdp, event.requestId, request.maxBodyBytes, tooLarge);

@@ -2,6 +2,7 @@ import type { CDPSession, Page } from 'patchright-core';
 import type { ScrapifieError } from '../../../errors/scrapifie-error.ts';
 import type { RequestGuard } from '../../guard/request-guard.ts';
 import type { ProxyLogin } from '../../guard-proxy/guard-proxy.ts';
+import type { Body } from '../../http/body-buffer.ts';
 import { PageWorld } from './page-world.ts';
 
 /** Decides about the documents of a page: each of its requests, and each answer before the page sees it. */
@@ -30,7 +31,7 @@ const BUFFER_BYTES = 33_554_432;
 
 export async function pageSessionFor(
   page: Page,
-  watchesConsole: boolean,
+  isDisguised: boolean,
   guard: RequestGuard | null,
   proxyLogin: ProxyLogin | null = null,
 ): Promise<PageSession> {
@@ -46,7 +47,7 @@ export async function pageSessionFor(
       patterns: [
         // Where the library stops at every request, ours are those for documents; else all are, because who has not
         // stopped a request is not asked when it wants a password.
-        watchesConsole || guard !== null
+        !isDisguised || guard !== null
           ? { urlPattern: '*', requestStage: 'Request' }
           : { resourceType: 'Document', requestStage: 'Request' },
         { resourceType: 'Document', requestStage: 'Response' },
@@ -56,7 +57,7 @@ export async function pageSessionFor(
     cdp.send('Network.setBypassServiceWorker', { bypass: true }),
     cdp.send('Log.enable'),
     // A page can find out that this is on, which an honest browser need not hide.
-    watchesConsole ? cdp.send('Runtime.enable') : undefined,
+    isDisguised ? undefined : cdp.send('Runtime.enable'),
   ]);
   const mainFrameId = frameTree.frame.id;
   const world = new PageWorld(cdp, mainFrameId);
@@ -158,8 +159,6 @@ export interface PausedRequest {
   readonly responseErrorReason?: string;
   readonly responseHeaders?: readonly HeaderEntry[];
 }
-
-export type Body = Uint8Array<ArrayBuffer>;
 
 const CHUNK_BYTES = 1_048_576;
 

@@ -3,11 +3,11 @@ import type { BlockedKind, BrowserStorage, CapturedXhr } from '../../../model/re
 import type { Redirect } from '../../engine.ts';
 import type { RequestGuard } from '../../guard/request-guard.ts';
 import type { ProxyLogin } from '../../guard-proxy/guard-proxy.ts';
+import type { Body } from '../../http/body-buffer.ts';
 import type { BrowserRequest } from '../../render-engine.ts';
 import type { ArrangeHeaders, DocumentResponse, DocumentWithoutPage } from './document-gate.ts';
 import type { NetworkWatchLimits } from './network-watch.ts';
 import type { PageLoad } from './page-load.ts';
-import type { Body } from './page-session.ts';
 
 /**
  * What one attempt needs of a page besides Playwright. There are two sets: one speaks to Chromium itself, the other
@@ -78,7 +78,7 @@ export interface ToolOptions {
   readonly arrange?: ArrangeHeaders | undefined;
   /** Null where nothing forbidden can be reached anyway. */
   readonly guard: RequestGuard | null;
-  readonly watchesConsole: boolean;
+  readonly isDisguised: boolean;
   /** Sent to the guard's proxy, and to no site. */
   readonly proxyLogin: ProxyLogin | null;
   readonly limits: NetworkWatchLimits;

@@ -1,6 +1,7 @@
 import type { CDPSession, Page } from 'patchright-core';
 import { ScrapifieError } from '../../../errors/scrapifie-error.ts';
-import { type Body, ownBytes } from './page-session.ts';
+import type { Body } from '../../http/body-buffer.ts';
+import { ownBytes } from './page-session.ts';
 import type { Evaluate } from './page-tools.ts';
 
 interface Outcome {

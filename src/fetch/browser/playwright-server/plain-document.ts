@@ -1,12 +1,10 @@
 import type { Request, Response, Route } from 'patchright-core';
 import { ScrapifieError } from '../../../errors/scrapifie-error.ts';
 import type { Redirect } from '../../engine.ts';
+import { EMPTY_BODY } from '../../http/body-buffer.ts';
 import { isRedirect } from '../../http/redirect.ts';
 import { type DocumentResponse, type DocumentWithoutPage, tooLarge } from '../page/document-gate.ts';
-import type { Body } from '../page/page-session.ts';
 import type { DocumentWatch, ToolOptions } from '../page/page-tools.ts';
-
-const EMPTY: Body = new Uint8Array(0);
 
 /**
  * A page's document as Playwright's interface shows it. Where a page goes by itself is asked about before; a redirect
@@ -110,7 +108,7 @@ export class PlainDocument implements DocumentWatch {
       this.isTainted = true;
       const headers = response?.headers() ?? {};
       const answer = { url: withoutFragment(before.url()), statusCode, headers, networkId: null };
-      this.end({ answer, body: EMPTY, redirectedTo: target });
+      this.end({ answer, body: EMPTY_BODY, redirectedTo: target });
     } catch (error) {
       this.isTainted = true;
       this.fail(error);
@@ -134,7 +132,7 @@ export class PlainDocument implements DocumentWatch {
       this.fail(tooLarge(maxBodyBytes));
     }
     if (statusCode === 204 || statusCode === 205 || statusCode === 304) {
-      this.end({ answer, body: EMPTY, redirectedTo: null });
+      this.end({ answer, body: EMPTY_BODY, redirectedTo: null });
     }
   }
 

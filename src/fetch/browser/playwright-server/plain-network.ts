@@ -25,7 +25,7 @@ export class PlainNetwork implements NetworkActivity {
   constructor(
     page: Page,
     capturesXhr: boolean,
-    watchesConsole: boolean,
+    isDisguised: boolean,
     limits: NetworkWatchLimits,
     load: PageLoad,
   ) {
@@ -47,7 +47,7 @@ export class PlainNetwork implements NetworkActivity {
       () => page.off('requestfinished', onFinished),
       () => page.off('requestfailed', onFailed),
     );
-    if (!watchesConsole) return;
+    if (isDisguised) return;
     page.on('pageerror', onError);
     page.on('console', onConsole);
     this.off.push(

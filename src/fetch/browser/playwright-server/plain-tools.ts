@@ -10,9 +10,9 @@ import { PlainNetwork } from './plain-network.ts';
 
 /** By Playwright's own interface, for a browser of which nothing else is known. */
 export async function plainTools(options: ToolOptions): Promise<PageTools> {
-  const { page, request, guard, watchesConsole, limits } = options;
+  const { page, request, guard, isDisguised, limits } = options;
   const document = new PlainDocument(options);
-  const network = new PlainNetwork(page, request.captureXhr === true, watchesConsole, limits, options.load);
+  const network = new PlainNetwork(page, request.captureXhr === true, isDisguised, limits, options.load);
   let blocked: Parameters<PageTools['block']>[0] = [];
   /** An origin that is visited only for its storage: nobody is asked for anything. */
   let empty: string | null = null;

@@ -2,8 +2,7 @@ import { type Browser, chromium } from 'patchright-core';
 import { isScrapifieError, ScrapifieError } from '../../../errors/scrapifie-error.ts';
 import { settlesWithin } from '../../deadline.ts';
 import { plainMessage } from '../../render-errors.ts';
-import { limitMessages } from '../patchright/message-limit.ts';
-import { patchSessions } from '../patchright/patchright-patches.ts';
+import { patchBrowser } from '../patchright/patchright-patches.ts';
 import { markProgram, type ProgramMark } from './browser-program.ts';
 import { chromiumFlags } from './chromium-flags.ts';
 import { isExecutable } from './find-browser.ts';
@@ -32,6 +31,13 @@ export interface LaunchedBrowser {
   /** What it was started from; null for one that somebody else has started. */
   readonly program: ProgramMark | null;
   readonly path: string | null;
+}
+
+export interface PatchedBrowser extends LaunchedBrowser {
+  /** The driver's internals are in this process, so its patches apply. */
+  readonly hasInternals: boolean;
+  /** Internals that the patches need and the driver does not have. */
+  readonly missingInternals: readonly string[];
 }
 
 /** Starts a Chromium. One that does not come up in time is ended, and the error says what it said. */
@@ -105,16 +111,17 @@ export class BrowserStarter {
   }
 
   /** `retryAfterMs` of the error says how long to leave it alone. */
-  async start(): Promise<LaunchedBrowser> {
+  async start(): Promise<PatchedBrowser> {
     const { source } = this.options;
     try {
       const launched =
         typeof source === 'string'
           ? await launchBrowser(await this.locate(source), this.options)
           : await connectBrowser(source, this.options);
-      patchSessions(launched.browser);
-      limitMessages(launched.browser);
-      return launched;
+      // The internals of a Playwright server are in another process.
+      const hasInternals = typeof source === 'string' || source.kind !== 'playwright';
+      const missing = hasInternals ? patchBrowser(launched.browser, typeof source === 'string') : [];
+      return { ...launched, hasInternals, missingInternals: missing };
     } catch (error) {
       const isMissing = isScrapifieError(error) && error.code === 'NO_BROWSER';
       const backoffMs = this.backoffMs(isMissing ? LAST_LOOK_MS : LAST_BACKOFF_MS);

@@ -1,7 +1,7 @@
 import { isScrapifieError, type ScrapifieError } from '../../../errors/scrapifie-error.ts';
-import { orAborted, settlesWithin } from '../../deadline.ts';
-import { browserLost, browserUnavailable, cancelled, shuttingDown } from '../../render-errors.ts';
-import type { LaunchedBrowser } from './browser-launch.ts';
+import { abortError, orAborted, settlesWithin } from '../../deadline.ts';
+import { browserLost, browserUnavailable, shuttingDown } from '../../render-errors.ts';
+import type { PatchedBrowser } from './browser-launch.ts';
 import { LaunchControl } from './launch-control.ts';
 import type { PageLease, PoolStats } from './page-lease.ts';
 import { PageWaiters, type Waiter } from './page-waiters.ts';
@@ -80,7 +80,7 @@ export class BrowserPool {
 
   async acquire(plan: ContextPlan, timeoutMs: number, signal?: AbortSignal): Promise<PageLease> {
     if (this.isClosed) throw shuttingDown();
-    if (signal?.aborted === true) throw cancelled(signal.reason);
+    if (signal?.aborted === true) throw abortError(signal.reason);
     const lease = this.waiters.join(plan, timeoutMs, signal);
     this.pump();
     return lease;
@@ -332,7 +332,7 @@ export class BrowserPool {
     if (browser.pagesInUse === 0) void browser.close();
   }
 
-  private onLaunched(launched: LaunchedBrowser): Promise<void> | undefined {
+  private onLaunched(launched: PatchedBrowser): Promise<void> | undefined {
     const { browser, path } = launched;
     const pooled = new PooledBrowser({
       ...this.options,
@@ -340,10 +340,12 @@ export class BrowserPool {
       onGone: (gone, hasCrashed) => this.onGone(gone, hasCrashed),
       onDead: (why) => pooled.hasOpenedPage && this.record.noteDead(why),
       onPageLost: (page) => this.discard(page),
+      onUnpatched: (missing) => this.record.noteUnpatched(missing),
     });
     this.browsers.add(pooled);
     if (this.isClosed) return pooled.close(shuttingDown());
     this.record.noteLaunched(browser.version(), path);
+    this.record.noteUnpatched(launched.missingInternals);
     // One that replaces a browser that did not work has to show that it does.
     if (this.record.lostFor !== null) {
       this.isAlive(pooled).then((isAlive) => {

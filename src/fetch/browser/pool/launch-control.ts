@@ -1,11 +1,11 @@
 import { isScrapifieError, type ScrapifieError } from '../../../errors/scrapifie-error.ts';
 import { browserUnavailable } from '../../render-errors.ts';
-import { BrowserStarter, type LaunchedBrowser } from './browser-launch.ts';
+import { BrowserStarter, type PatchedBrowser } from './browser-launch.ts';
 import type { PoolSettings } from './pool-options.ts';
 
 export interface LaunchControlOptions {
   readonly settings: PoolSettings;
-  readonly onLaunched: (launched: LaunchedBrowser) => Promise<void> | undefined;
+  readonly onLaunched: (launched: PatchedBrowser) => Promise<void> | undefined;
   /** After each launch, however it ended, and when one may be made again. */
   readonly onChange: () => void;
 }

@@ -1,5 +1,5 @@
 import type { ScrapifieError } from '../../../errors/scrapifie-error.ts';
-import { cancelled, tookTooLong } from '../../render-errors.ts';
+import { abortError, tookTooLong } from '../../deadline.ts';
 import type { PageLease } from './page-lease.ts';
 import type { ContextPlan, PooledBrowser } from './pooled-browser.ts';
 
@@ -35,7 +35,7 @@ export class PageWaiters {
     const leave = (error: ScrapifieError) => {
       this.refuse(waiter, error.code === 'TASK_TIMEOUT' ? this.explainLate(waiter, error) : error);
     };
-    const onAbort = () => leave(cancelled(signal?.reason));
+    const onAbort = () => leave(abortError(signal?.reason));
     const timer = setTimeout(() => leave(tookTooLong('Waiting for a page', timeoutMs)), timeoutMs);
     signal?.addEventListener('abort', onAbort, { once: true });
     const over = () => {

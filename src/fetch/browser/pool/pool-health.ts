@@ -27,7 +27,7 @@ export const REPLACED_FOR: readonly ReplacedFor[] = [
 ];
 
 export interface PoolEvent {
-  readonly kind: 'launched' | 'launch failed' | 'replaced' | 'program removed';
+  readonly kind: 'launched' | 'launch failed' | 'replaced' | 'program removed' | 'driver unpatched';
   readonly reason: string;
 }
 

@@ -1,4 +1,5 @@
 import type { ScrapifieError } from '../../../errors/scrapifie-error.ts';
+import { describeMismatch } from '../patchright/patchright-internals.ts';
 import { programState } from './browser-program.ts';
 import {
   type BrowserHealth,
@@ -18,6 +19,8 @@ export class PoolRecord {
   /** Why the last browser was given up, until another one has shown a page. */
   lostFor: string | null = null;
   private missingProgram: string | null = null;
+  /** Bounded by the combinations of the internals that patches need. */
+  private readonly reportedMissing = new Set<string>();
   private toldFailure: string | null = null;
   private readonly settings: PoolSettings;
 
@@ -60,6 +63,14 @@ export class PoolRecord {
     if (this.lostFor === null) return;
     this.lostFor = null;
     this.settings.onHealth?.();
+  }
+
+  /** Logs each list of missing internals once. */
+  noteUnpatched(missing: readonly string[]): void {
+    const names = missing.join(', ');
+    if (names === '' || this.reportedMissing.has(names)) return;
+    this.reportedMissing.add(names);
+    this.tell('driver unpatched', describeMismatch(missing));
   }
 
   noteReplaced(why: ReplacedFor, reason: string): void {

@@ -5,7 +5,7 @@ import type { ProxyEndpoint } from '../../../model/proxy.ts';
 import { settlesWithin } from '../../deadline.ts';
 import type { GuardProxy, ProxyLogin } from '../../guard-proxy/guard-proxy.ts';
 import { browserCrashed, browserLost } from '../../render-errors.ts';
-import { patchFrames } from '../patchright/patchright-patches.ts';
+import { patchPage } from '../patchright/patchright-patches.ts';
 import { processesOf } from './browser-launch.ts';
 import type { ProgramMark } from './browser-program.ts';
 import { BrowserWatch, type WatchLimits } from './browser-watch.ts';
@@ -76,6 +76,9 @@ export interface PooledBrowserOptions {
   /** The browser does not answer any more and is being killed. */
   readonly onDead: (why: string) => void;
   readonly onPageLost: (page: PooledPage) => void;
+  readonly hasInternals: boolean;
+  /** Called for each page with the internals of the driver that its patches need and that do not exist. */
+  readonly onUnpatched: (missing: readonly string[]) => void;
 }
 
 /** Answered by the guard's proxy itself; the name exists nowhere. */
@@ -207,7 +210,7 @@ export class PooledBrowser {
     const context = await pooledContext.context;
     const page = await context.newPage();
     if (pooledContext.isClosed || this.isGone) throw browserLost('it ended unexpectedly');
-    patchFrames(page);
+    this.patch(page);
     const pooled: PooledPage = {
       page,
       pooledContext,
@@ -221,6 +224,10 @@ export class PooledBrowser {
     page.once('crash', () => this.lose(pooled, browserCrashed("The page's process")));
     page.once('close', () => this.lose(pooled, browserCrashed('The page')));
     return pooled;
+  }
+
+  private patch(page: Page): void {
+    if (this.options.hasInternals) this.options.onUnpatched(patchPage(page));
   }
 
   /** Closes a page for good. A page that does not close condemns its browser: only its end helps then. */
@@ -296,7 +303,7 @@ export class PooledBrowser {
         ...(server === null ? {} : { proxy: { server, bypass: '<-loopback>' } }),
       });
       const page = await context.newPage();
-      patchFrames(page);
+      this.patch(page);
       const crashed = new Promise<never>((_, reject) => {
         page.once('crash', () => reject(new Error('the process of the test page ended')));
       });
