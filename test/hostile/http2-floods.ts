@@ -1,5 +1,5 @@
 import { createServer, type TLSSocket } from 'node:tls';
-import { selfSigned } from '../../src/fetch/http/self-signed.fixture.ts';
+import { type Certificate, selfSigned } from '../../src/fetch/http/self-signed.fixture.ts';
 
 /** What a hostile HTTP/2 server sends without end, once it was asked for something. */
 export const HTTP2_FLOODS = [
@@ -102,7 +102,11 @@ const SCRIPTS: Readonly<Record<Http2Flood, (stream: number) => readonly [opening
 };
 
 /** An HTTPS server that answers every connection's first request with a flood of raw frames. */
-export async function startHttp2Flood(kind: Http2Flood, port = 0): Promise<FloodServer> {
+export async function startHttp2Flood(
+  kind: Http2Flood,
+  port = 0,
+  certificate: Certificate = selfSigned(),
+): Promise<FloodServer> {
   const sockets = new Set<TLSSocket>();
   let sentBytes = 0;
 
@@ -120,7 +124,7 @@ export async function startHttp2Flood(kind: Http2Flood, port = 0): Promise<Flood
     more();
   }
 
-  const server = createServer({ ...selfSigned(), ALPNProtocols: ['h2'] }, (socket) => {
+  const server = createServer({ ...certificate, ALPNProtocols: ['h2'] }, (socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
     socket.on('error', () => {});

@@ -14,7 +14,7 @@ const COOKIE = 'canary-cookie-value';
 const LOGIN = `<!doctype html><title>Log in</title><form method=post action=/echo>
   <input id=user name=user><input id=password name=password type=password>
   <input id=search name=search><button>Go</button></form>
-  <p id=mirror></p><a id=show href="#" onclick="password.type = 'text'">show</a>
+  <p id=mirror></p><a id=show href="#" onclick="document.getElementById('password').type = 'text'">show</a>
   <script>password.oninput = () => {
     password.setAttribute('value', password.value);
     mirror.textContent = password.value + ' ' + btoa(password.value);

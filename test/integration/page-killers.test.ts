@@ -1,13 +1,11 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { treePids } from '../../src/fetch/browser/pool/process-tree.ts';
-import { listen } from '../../src/fetch/http/loopback.fixture.ts';
 import type { LedgerEntry } from '../../src/model/task.ts';
 import { endMembers, type Member, startMember } from '../fleet/member.ts';
-import { greetSocket } from '../site/websocket.ts';
+import { KILLERS, startKillerSite } from '../hostile/page-killers.ts';
 import { QUICK_POLICY } from './world.ts';
 
 const LIMIT_MS = 540_000;
@@ -32,40 +30,6 @@ const startServer = (name: string): Promise<Member> =>
     browserPages: 3,
   });
 
-/** Each makes a message of more than 512 MB, which no string can hold, for the library that drives the browser. */
-const KILLERS: Readonly<Record<string, string>> = {
-  '/kill/console': `console.error('\\u0001'.repeat(100e6))`,
-  '/kill/promise': `Promise.reject('\\u0001'.repeat(100e6))`,
-  '/kill/post': `fetch('/taken', { method: 'POST', body: '\\u0001'.repeat(110e6) }).catch(() => {})`,
-  '/kill/socket': `const socket = new WebSocket('ws://' + location.host + '/socket');
-    socket.onopen = () => socket.send('\\u0001'.repeat(100e6))`,
-};
-
-/** Pages that are empty without their script, so that plain HTTP hands them on to the browser. */
-async function site() {
-  const held: (() => void)[] = [];
-  const server = createServer((request, response) => {
-    const { pathname } = new URL(request.url ?? '/', 'http://site.example');
-    if (pathname === '/robots.txt') response.writeHead(404).end();
-    else if (pathname === '/taken') request.resume().on('end', () => response.end());
-    else if (pathname === '/held') held.push(() => response.end());
-    else {
-      const text = 'words that a script has written '.repeat(20);
-      const picture = pathname === '/waits' ? '<img src="/held">' : '';
-      response.setHeader('content-type', 'text/html');
-      response.end(
-        `<!doctype html><title>shell</title><div id="root"></div>${picture}` +
-          '<noscript>You need to enable JavaScript to run this app.</noscript>' +
-          `<script>${KILLERS[pathname] ?? ''};document.querySelector('#root').innerHTML = ` +
-          `'<p>${text}${pathname}</p>'</script>`,
-      );
-    }
-  });
-  server.on('upgrade', (request, socket) => greetSocket(request, socket, 'hello'));
-  const { origin } = await listen(server);
-  return { origin, held };
-}
-
 async function api<T>(server: Member, path: string, body?: unknown): Promise<T> {
   const answer = await fetch(server.origin + path, {
     method: body === undefined ? 'GET' : 'POST',
@@ -89,10 +53,10 @@ test(
   'pages that make messages no string can hold cost neither the server nor the pages beside them',
   async () => {
     const server = await startServer('killers');
-    const { origin } = await site();
+    const { origin } = await startKillerSite();
     const killers = Object.keys(KILLERS).map((path) => origin + path);
     // Another site: pages of one site share a renderer, which the killers keep busy for their whole time.
-    const friendly = await site();
+    const friendly = await startKillerSite();
     const others = [1, 2, 3, 4, 5, 6, 7, 8].map((number) => `${friendly.origin}/other/${number}`);
     const urls = killers.flatMap((url, index) => [...others.slice(index * 2, index * 2 + 2), url]);
     const { id } = await api<{ id: string }>(server, '/v1/batch', { urls });
@@ -124,7 +88,7 @@ test(
   'a server that is killed leaves neither a render process nor a browser behind',
   async () => {
     const server = await startServer('killed');
-    const { origin, held } = await site();
+    const { origin, held } = await startKillerSite();
     await api(server, '/v1/batch', { urls: [`${origin}/waits`] });
     await vi.waitFor(() => expect(held).toHaveLength(1), UNTIL);
     const below = (await treePids(server.pid)).filter((pid) => pid !== server.pid);

@@ -2,7 +2,6 @@ import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createLogger } from '../../src/observe/logger.ts';
 import { createMetrics } from '../../src/observe/metrics.ts';
@@ -126,9 +125,11 @@ describe('secrets of requests', { timeout: LIMIT_MS }, () => {
     const told = await openPlatform({ ...options, settings: { ...keyless, allowPlainSecrets: true } });
     await told.close();
     expect(readdirSync(scraper.dataDir)).not.toContain('vault.key');
+    // With the key everything is as it was.
     writeFileSync(keyFile, key, { mode: 0o600 });
-    const database = new DatabaseSync(join(scraper.dataDir, 'scrapifie.db'), { readOnly: true });
-    expect(database.prepare('SELECT count(*) AS jobs FROM jobs').get()).toMatchObject({ jobs: 3 });
-    database.close();
+    scraper = await openScraper({ place: null, policy: QUICK_POLICY, dataDir: scraper.dataDir });
+    expect((await scraper.platform.jobs.list({ accountId: scraper.account, limit: 10 })).items).toHaveLength(
+      3,
+    );
   });
 });

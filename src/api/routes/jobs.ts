@@ -1,5 +1,6 @@
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { JobKind, JobStatus } from '../../model/job.ts';
+import type { Job, JobKind, JobStatus } from '../../model/job.ts';
 import type { TaskState } from '../../model/task.ts';
 import { accountOf, keyOf } from '../access/access.ts';
 import type { App, RouteDeps } from '../app.ts';
@@ -30,6 +31,13 @@ const resumeSchema = z
   .nullish();
 
 export function addJobRoutes(app: App, { jobs, store, now }: RouteDeps): void {
+  /** After the change: what was refused has not happened. */
+  async function recorded(request: FastifyRequest, action: string, job: Job): Promise<Job> {
+    const { id: actor } = keyOf(request);
+    await store.audit([{ at: now(), actor, action, target: job.id, details: { address: request.ip } }]);
+    return job;
+  }
+
   app.route({
     method: 'GET',
     url: '/v1/jobs',
@@ -72,7 +80,10 @@ export function addJobRoutes(app: App, { jobs, store, now }: RouteDeps): void {
       params: jobParams,
       response: answers({ 200: jobSchema }),
     },
-    handler: async (request) => success(jobView(await jobs.cancel(request.params.id, accountOf(request)))),
+    async handler(request) {
+      const job = await jobs.cancel(request.params.id, accountOf(request));
+      return success(jobView(await recorded(request, 'job.cancel', job)));
+    },
   });
 
   app.route({
@@ -93,7 +104,8 @@ export function addJobRoutes(app: App, { jobs, store, now }: RouteDeps): void {
         ...(maxBytes === undefined ? {} : { maxBytes }),
         ...(maxDurationMs === undefined ? {} : { maxDurationMs }),
       };
-      return success(jobView(await jobs.resume(request.params.id, accountOf(request), budgets)));
+      const job = await jobs.resume(request.params.id, accountOf(request), budgets);
+      return success(jobView(await recorded(request, 'job.resume', job)));
     },
   });
 
@@ -107,7 +119,10 @@ export function addJobRoutes(app: App, { jobs, store, now }: RouteDeps): void {
       params: jobParams,
       response: answers({ 200: jobSchema }),
     },
-    handler: async (request) => success(jobView(await jobs.retry(request.params.id, accountOf(request)))),
+    async handler(request) {
+      const job = await jobs.retry(request.params.id, accountOf(request));
+      return success(jobView(await recorded(request, 'job.retry', job)));
+    },
   });
 
   app.route({

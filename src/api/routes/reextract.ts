@@ -11,7 +11,7 @@ import { jobParams } from './jobs.ts';
 const MOST_AT_ONCE = 16;
 
 /** Reads the stored pages of a job once more. */
-export function addReextractRoutes(app: App, { jobs, store, blobs, extraction }: RouteDeps): void {
+export function addReextractRoutes(app: App, { jobs, store, blobs, extraction, now }: RouteDeps): void {
   let running = 0;
 
   async function* counted<T>(items: AsyncIterable<T>): AsyncGenerator<T> {
@@ -46,6 +46,9 @@ export function addReextractRoutes(app: App, { jobs, store, blobs, extraction }:
       if (running >= MOST_AT_ONCE) {
         throw new ScrapifieError('QUEUE_FULL', `${MOST_AT_ONCE} jobs are being read again already.`);
       }
+      const details = { what: 'reextract', address: request.ip };
+      const entry = { at: now(), actor: keyOf(request).id, action: 'job.export', target: job.id, details };
+      await store.audit([entry]);
       return sendNdjson(reply, counted(extraction.readAgain(job, request.body, { store, blobs })));
     },
   });

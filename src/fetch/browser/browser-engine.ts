@@ -1,4 +1,4 @@
-import type { Page } from 'patchright-core';
+import type { BrowserContext, Page } from 'patchright-core';
 import type { ErrorCode } from '../../errors/registry.ts';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { EngineName } from '../../model/attempt.ts';
@@ -11,6 +11,7 @@ import type { HumanInput } from './actions/render-actions.ts';
 import type { BrowserRuntime } from './browser-runtime.ts';
 import { cdpTools } from './page/cdp-tools.ts';
 import { type ArrangeHeaders, checkHeaders } from './page/document-gate.ts';
+import { guardContext } from './page/unguarded-requests.ts';
 import { checkPlain, plainTools } from './playwright-server/plain-tools.ts';
 import { type ContextHooks, contextPlanFor } from './pool/context-plan.ts';
 import type { PageLease } from './pool/page-lease.ts';
@@ -119,13 +120,24 @@ class BrowserEngine implements RenderEngine {
     const plan = contextPlanFor(request, userAgent, hooks);
     const isPlain = runtime.kind === 'playwright';
     if (isPlain) checkPlain(request);
-    const { pool, proxy, guard } = await runtime.ready();
+    const { pool, proxy, guard, checkProxy } = await runtime.ready();
     const deadline = new Deadline(request.timeoutMs, host);
     const caller = followSignal(request.signal);
     const ended = AbortSignal.any([caller.signal, this.closing.signal]);
     const waiting = AbortSignal.any([deadline.signal, ended]);
     try {
-      const lease = await pool.acquire(plan, deadline.remainingMs, waiting);
+      const upstream =
+        plan.upstream === null || checkProxy === null
+          ? plan.upstream
+          : await orAborted(checkProxy(plan.upstream), waiting);
+      const prepare =
+        guard === null
+          ? plan.prepare
+          : async (context: BrowserContext) => {
+              await guardContext(context, guard);
+              await plan.prepare?.(context);
+            };
+      const lease = await pool.acquire({ ...plan, upstream, prepare }, deadline.remainingMs, waiting);
       const attempt = new RenderAttempt({
         request,
         lease,

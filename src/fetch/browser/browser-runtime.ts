@@ -2,6 +2,7 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { thisMachine } from '../byte-budget.ts';
 import { createRequestGuard, type RequestGuard } from '../guard/request-guard.ts';
 import { type GuardProxy, type GuardProxyOptions, startGuardProxy } from '../guard-proxy/guard-proxy.ts';
+import { type CheckProxy, createProxyCheck } from '../proxy/checked-proxy.ts';
 import { shuttingDown } from '../render-errors.ts';
 import { BrowserPool } from './pool/browser-pool.ts';
 import { type RenderLimits, renderLimitsFor } from './pool/memory-budget.ts';
@@ -43,6 +44,8 @@ export interface RunningBrowsers {
   readonly proxy: GuardProxy;
   /** Null where the proxy guards. */
   readonly guard: RequestGuard | null;
+  /** For proxies that browsers connect to by themselves; null where they are behind ours. */
+  readonly checkProxy: CheckProxy | null;
 }
 
 /** Throws INVALID_SETTINGS when the address of a remote browser is none. */
@@ -61,7 +64,12 @@ export function createBrowserRuntime(options: BrowserRuntimeOptions): BrowserRun
     // A browser elsewhere is one browser, however many pages it shows.
     const shared = remote === null ? {} : { maxBrowsers: 1, pagesEach: limits.pagesAtOnce };
     const pool = new BrowserPool({ ...options, ...limits, ...shared, source: from, proxy, usesProxy });
-    running = { pool, proxy, guard: usesProxy ? null : createRequestGuard(options) };
+    running = {
+      pool,
+      proxy,
+      guard: usesProxy ? null : createRequestGuard(options),
+      checkProxy: usesProxy ? null : createProxyCheck(options),
+    };
     return running;
   };
 

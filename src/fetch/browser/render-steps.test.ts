@@ -217,7 +217,7 @@ describe('what scripts fetch', () => {
 });
 
 describe('stored credentials', () => {
-  const FIELD = `<input id=password type=password><a id=show href="#" onclick="password.type = 'text'">show</a>`;
+  const FIELD = `<input id=password type=password><a id=show href="#" onclick="document.getElementById('password').type = 'text'">show</a>`;
   const fillFor = (url: string) => ({ hosts: [new URL(url).host], isPassword: true });
 
   test('stay masked in pictures when the page makes the field readable', async () => {

@@ -3,15 +3,16 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { BrowserCookie } from '../../model/render.ts';
 import { updateJar } from '../browser/page/page-storage.ts';
 import type { CookieJar } from '../cookies/cookie-jar.ts';
-import { Deadline, followSignal } from '../deadline.ts';
+import { Deadline, followSignal, orAborted } from '../deadline.ts';
 import type { Engine, FetchRequest, FetchResponse } from '../engine.ts';
 import type { PrivateAddresses } from '../guard/address-guard.ts';
 import type { Resolve } from '../guard/guarded-lookup.ts';
 import { createTargetGuard, type TargetGuard } from '../guard/request-guard.ts';
+import { type CheckProxy, createProxyCheck } from '../proxy/checked-proxy.ts';
 import { shuttingDown } from '../render-errors.ts';
 import { SolverClient, type SolverCommand, type SolverSolution } from './solver-client.ts';
 import { solverError, solverUnavailable } from './solver-errors.ts';
-import { cookieKey, cookiesFor, orderFor, type SolverOrder } from './solver-order.ts';
+import { cookieKey, cookiesFor, orderFor, proxyOf, type SolverOrder } from './solver-order.ts';
 import { cookiesOf, finalUrlOf, pageResponse, redirectResponse } from './solver-page.ts';
 import { type SolverSession, SolverSessions } from './solver-sessions.ts';
 
@@ -56,6 +57,7 @@ class SolverEngine implements FlareSolverrEngine {
   readonly #client: SolverClient;
   readonly #sessions: SolverSessions;
   readonly #guard: TargetGuard;
+  readonly #checkProxy: CheckProxy;
   readonly #now: () => number;
   readonly #closing = new AbortController();
   /** Bounded by whoever calls. */
@@ -67,6 +69,7 @@ class SolverEngine implements FlareSolverrEngine {
     this.#now = options.now ?? (() => performance.now());
     this.#client = new SolverClient(options.url);
     this.#guard = createTargetGuard(options);
+    this.#checkProxy = createProxyCheck(options);
     this.#sessions = new SolverSessions({
       maxSessions: options.maxSessions ?? MAX_SESSIONS,
       maxAgeMs: options.sessionMaxAgeMs ?? SESSION_MAX_AGE_MS,
@@ -103,13 +106,17 @@ class SolverEngine implements FlareSolverrEngine {
   }
 
   async #attempt(request: FetchRequest): Promise<FetchResponse> {
-    const order = orderFor(request, (jar) => this.#idOf(jar));
+    let order = orderFor(request, (jar) => this.#idOf(jar));
     if (this.#closing.signal.aborted) throw shuttingDown();
     const startedAt = this.#now();
     const deadline = new Deadline(request.timeoutMs, order.url.host);
     const caller = followSignal(request.signal);
     const signal = AbortSignal.any([deadline.signal, caller.signal, this.#closing.signal]);
     try {
+      if (request.proxy !== undefined) {
+        const proxy = proxyOf(await orAborted(this.#checkProxy(request.proxy), signal));
+        order = { ...order, owner: { ...order.owner, proxy } };
+      }
       await this.#guard(order.url, request.proxy, signal);
       const { solution, finalUrl } = await this.#visit(order, request, deadline, signal);
       const response = { url: request.url, ms: 0, httpVersion: '1.1' } as const;

@@ -1,5 +1,5 @@
 import { type LookupAddress, lookup as systemLookup } from 'node:dns';
-import type { LookupFunction } from 'node:net';
+import { isIP, type LookupFunction } from 'node:net';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { classifyAddress } from './address-guard.ts';
 
@@ -105,4 +105,23 @@ export function addressRefused(host: string, reason: string): ScrapifieError {
   return new ScrapifieError('ADDRESS_REFUSED', `${host} is not fetched: its address is ${reason}`, {
     details: { host, reason },
   });
+}
+
+/** Resolves a name to all its addresses, allowed or not; an address resolves to itself. Rejects with the resolver's error. */
+export type ResolveAll = (host: string) => Promise<readonly string[]>;
+
+/** For programs that open connections by themselves, and may connect to any of the addresses. */
+export function createResolveAll(resolve: Resolve | undefined): ResolveAll {
+  const lookup = createGuardedLookup({
+    isAllowed: () => true,
+    ...(resolve === undefined ? {} : { resolve }),
+  });
+  return (host) =>
+    new Promise((done, fail) => {
+      if (isIP(host) !== 0) return done([host]);
+      lookup(host, { all: true }, (error, found) => {
+        if (error !== null) fail(error);
+        else done(Array.isArray(found) ? found.map(({ address }) => address) : [found]);
+      });
+    });
 }

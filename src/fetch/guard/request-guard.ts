@@ -1,10 +1,9 @@
-import { isIP, type LookupFunction } from 'node:net';
 import { isScrapifieError, type ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { ProxyEndpoint } from '../../model/proxy.ts';
 import { orAborted } from '../deadline.ts';
 import { mapError } from '../network-errors.ts';
 import { classifyAddress, mayConnect, type PrivateAddresses } from './address-guard.ts';
-import { addressRefused, createGuardedLookup, type Resolve } from './guarded-lookup.ts';
+import { addressRefused, createResolveAll, type Resolve } from './guarded-lookup.ts';
 import { checkTarget } from './target-check.ts';
 
 /*
@@ -30,13 +29,13 @@ export interface RequestGuardOptions {
 /** For remote browsers that cannot reach the guard's proxy: checks each request before the browser sends it. */
 export function createRequestGuard({ allowPrivate, resolve }: RequestGuardOptions): RequestGuard {
   const isAllowed = mayConnect(allowPrivate);
-  const lookup = unfilteredLookup(resolve);
+  const resolveAll = createResolveAll(resolve);
 
   return async (text) => {
     const url = URL.parse(text);
     if (url === null || !/^(?:https?|wss?):$/.test(url.protocol)) return null;
     try {
-      const refused = (await addressesOf(url, lookup)).find((address) => !isAllowed(address));
+      const refused = (await resolveAll(hostOf(url))).find((address) => !isAllowed(address));
       return refused === undefined ? null : addressRefused(url.hostname, classifyAddress(refused));
     } catch (error) {
       if (isScrapifieError(error)) return error;
@@ -49,7 +48,7 @@ export function createRequestGuard({ allowPrivate, resolve }: RequestGuardOption
 /** For FlareSolverr: checks a URL before the service is sent to it. */
 export function createTargetGuard({ allowPrivate, resolve }: RequestGuardOptions): TargetGuard {
   const isAllowed = mayConnect(allowPrivate);
-  const lookup = unfilteredLookup(resolve);
+  const resolveAll = createResolveAll(resolve);
 
   return async (url, proxy, signal) => {
     if (allowPrivate === true) return;
@@ -59,7 +58,7 @@ export function createTargetGuard({ allowPrivate, resolve }: RequestGuardOptions
       checkTarget(host, Number(url.port) || (url.protocol === 'https:' ? 443 : 80), allowPrivate);
       return;
     }
-    const resolving = addressesOf(url, lookup).catch((error: unknown) => {
+    const resolving = resolveAll(hostOf(url)).catch((error: unknown) => {
       throw mapError(error, url, 'connect');
     });
     const refused = (await orAborted(resolving, signal)).find((address) => !isAllowed(address));
@@ -68,19 +67,3 @@ export function createTargetGuard({ allowPrivate, resolve }: RequestGuardOptions
 }
 
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
-
-function unfilteredLookup(resolve: Resolve | undefined): LookupFunction {
-  return createGuardedLookup({ isAllowed: () => true, ...(resolve === undefined ? {} : { resolve }) });
-}
-
-/** Rejects with the error of the lookup. */
-function addressesOf(url: URL, lookup: LookupFunction): Promise<readonly string[]> {
-  const host = hostOf(url);
-  if (isIP(host) !== 0) return Promise.resolve([host]);
-  return new Promise((resolve, reject) => {
-    lookup(host, { all: true }, (error, found) => {
-      if (error !== null) reject(error);
-      else resolve(Array.isArray(found) ? found.map(({ address }) => address) : [found]);
-    });
-  });
-}

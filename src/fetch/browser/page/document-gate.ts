@@ -3,14 +3,15 @@ import { ScrapifieError } from '../../../errors/scrapifie-error.ts';
 import { isHtmlType, mediaTypeOf } from '../../../extract/html/media-type.ts';
 import type { Redirect } from '../../engine.ts';
 import { type Body, EMPTY_BODY } from '../../http/body-buffer.ts';
-import { isRedirect, redirectTarget, sharesSecrets } from '../../http/redirect.ts';
-import { FORBIDDEN_HEADERS } from '../../http/request-headers.ts';
+import { isRedirect, redirectTarget } from '../../http/redirect.ts';
+import { FORBIDDEN_HEADERS, isPortable } from '../../http/request-headers.ts';
 import type { BrowserRequest } from '../../render-engine.ts';
 import {
   changedHeaders,
   type DocumentGate,
   type HeaderEntry,
   type PausedRequest,
+  passAnswerOn,
   passOn,
   type RequestChange,
   readPausedBody,
@@ -32,13 +33,6 @@ export interface DocumentWithoutPage {
   readonly body: Body;
   readonly redirectedTo: string | null;
 }
-
-/** Meant for one origin. */
-export const SENSITIVE_HEADERS: ReadonlySet<string> = new Set([
-  'authorization',
-  'cookie',
-  'proxy-authorization',
-]);
 
 /**
  * Decides what a request for a document is sent with, in that order and spelling. Names come in lower case, with what
@@ -186,7 +180,7 @@ export class MainDocument implements DocumentGate, DocumentWatch {
     if (declared > request.maxBodyBytes) throw tooLarge(request.maxBodyBytes);
     if (statusCode === 204 || statusCode === 205 || statusCode === 304) {
       this.finish(event, { answer, body: EMPTY_BODY, redirectedTo: null });
-    } else if (isShown(answer.headers, isVisual)) passOn(cdp, event.requestId);
+    } else if (isShown(answer.headers, isVisual)) passAnswerOn(cdp, event);
     else {
       const body = await readPausedBody(cdp, event.requestId, request.maxBodyBytes, tooLarge);
       this.finish(event, { answer, body, redirectedTo: null });
@@ -226,7 +220,7 @@ export class MainDocument implements DocumentGate, DocumentWatch {
   private headersFor(event: PausedRequest): HeaderEntry[] {
     const { request, arrange, page } = this.options;
     const url = new URL(event.request.url);
-    const isHome = sharesSecrets(this.home, url);
+    const isHome = this.home.origin === url.origin;
     // A warm cache must not answer for the server; what the page needs besides may come from it.
     const headers = new Map([...lowerCase(event.request.headers), ['cache-control', 'max-age=0']]);
     if (request.conditional?.etag != null) headers.set('if-none-match', request.conditional.etag);
@@ -234,7 +228,7 @@ export class MainDocument implements DocumentGate, DocumentWatch {
       headers.set('if-modified-since', request.conditional.lastModified);
     }
     for (const [name, value] of lowerCase(request.headers)) {
-      if (isHome || !SENSITIVE_HEADERS.has(name)) headers.set(name, value);
+      if (isHome || isPortable(name, request.crossOriginHeaders)) headers.set(name, value);
       else headers.delete(name);
     }
     return arrange?.(headers, url, page, request) ?? [...headers].map(([name, value]) => ({ name, value }));

@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { serve } from '../../http/loopback.fixture.ts';
 import { EXECUTABLE } from '../browser.fixture.ts';
 import { limitMessages } from './message-limit.ts';
+import { patchBrowser } from './patchright-patches.ts';
 
 const MOST_BYTES = 1_000_000;
 
@@ -12,6 +13,7 @@ async function open() {
     chromiumSandbox: false,
   });
   onTestFinished(() => browser.close());
+  patchBrowser(browser, false);
   limitMessages(browser, MOST_BYTES);
   return browser.newPage();
 }

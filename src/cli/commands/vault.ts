@@ -1,10 +1,16 @@
-import { keyFileOf, newVaultKey, readKeyFile, readVaultKeys, replaceKeyFile } from '../config/vault-keys.ts';
-import { ScrapifieError } from '../errors/scrapifie-error.ts';
-import { type RotationReport, rotateVault } from '../sessions/rotate-vault.ts';
-import { createVault, VAULT_HINT } from '../sessions/vault.ts';
-import { openExisting, placeOf } from './data-folder.ts';
-import { FLAGS, readSettings } from './flags/flags.ts';
-import type { DefineCommand, Shell } from './shell.ts';
+import {
+  keyFileOf,
+  newVaultKey,
+  readKeyFile,
+  readVaultKeys,
+  replaceKeyFile,
+} from '../../config/vault-keys.ts';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { type RotationReport, rotateVault } from '../../sessions/rotate-vault.ts';
+import { createVault, VAULT_HINT } from '../../sessions/vault.ts';
+import { openExisting, placeOf } from '../data-folder.ts';
+import { FLAGS, readSettings } from '../flags/flags.ts';
+import type { DefineCommand, Shell } from '../shell.ts';
 
 interface VaultFlags {
   readonly dataDir?: string;

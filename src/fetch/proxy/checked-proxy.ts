@@ -1,0 +1,44 @@
+import { isIP } from 'node:net';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { ProxyEndpoint } from '../../model/proxy.ts';
+import { classifyAddress, mayConnect, type PrivateAddresses } from '../guard/address-guard.ts';
+import { createResolveAll, type Resolve } from '../guard/guarded-lookup.ts';
+import { codeOf } from '../network-errors.ts';
+import { isOwnProxy } from './own-proxy.ts';
+import { proxyFailed, proxyRefused } from './proxy-failure.ts';
+
+export interface ProxyCheckOptions {
+  readonly allowPrivate: PrivateAddresses;
+  readonly resolve?: Resolve | undefined;
+}
+
+/**
+ * Checks a proxy for an engine that connects to it by itself (FlareSolverr, or a remote browser), since the guard does
+ * not see that connection. A proxy with a private address is refused with ADDRESS_REFUSED, unless the operator allows
+ * it. A name is replaced by the checked address, because the engine would resolve the name again. An https proxy needs
+ * its name for its certificate: the operator's keeps it, a caller's own is refused with UNSUPPORTED_OPTION.
+ */
+export type CheckProxy = (proxy: ProxyEndpoint) => Promise<ProxyEndpoint>;
+
+export function createProxyCheck({ allowPrivate, resolve }: ProxyCheckOptions): CheckProxy {
+  const isAllowed = mayConnect(allowPrivate);
+  const resolveAll = createResolveAll(resolve);
+
+  return async (proxy) => {
+    if (proxy.isPrivateAllowed || allowPrivate === true) return proxy;
+    const isName = isIP(proxy.host) === 0;
+    if (isName && proxy.protocol === 'https' && isOwnProxy(proxy)) {
+      throw new ScrapifieError(
+        'UNSUPPORTED_OPTION',
+        'proxy.url: this engine connects to proxies by itself, and an https proxy of your own cannot be checked; use http or socks5',
+      );
+    }
+    const addresses = await resolveAll(proxy.host).catch((error: unknown) => {
+      throw proxyFailed(proxy, `was not reached (${codeOf(error)})`, 'proxy', error);
+    });
+    const refused = addresses.find((address) => !isAllowed(address));
+    if (refused !== undefined) throw proxyRefused(proxy, classifyAddress(refused));
+    const [address = proxy.host] = addresses;
+    return proxy.protocol === 'https' ? proxy : { ...proxy, host: address };
+  };
+}
