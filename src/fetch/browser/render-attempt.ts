@@ -23,8 +23,8 @@ import {
   type DocumentWithoutPage,
   isHtml,
   mediaTypeIn,
-} from './page/document-gate.ts';
-import type { NetworkWatchLimits } from './page/network-watch.ts';
+} from './page/document-progress.ts';
+import type { NetworkLimits } from './page/network-record.ts';
 import { PageLoad } from './page/page-load.ts';
 import { waitUntilSettled } from './page/page-settling.ts';
 import { putCookies, readStorage, type SentCookies } from './page/page-storage.ts';
@@ -38,7 +38,7 @@ import type {
 import { readDom } from './page/page-world.ts';
 import type { PageLease } from './pool/page-lease.ts';
 
-export interface RenderAttemptLimits extends NetworkWatchLimits {
+export interface RenderAttemptLimits extends NetworkLimits {
   readonly maxRawBytes: number;
   /** What a page may load with everything in it; at least its document may be as large as the request says. */
   readonly maxPageBytes: number;

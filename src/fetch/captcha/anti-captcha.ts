@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Captcha, CaptchaKind, CaptchaSolver } from '../../ports/captcha.ts';
+import { CaptchaApiClient, declined, type Reply, shaped, whenOk } from './captcha-api-client.ts';
 import {
   balanceOf,
   createPollingSolver,
@@ -10,7 +11,6 @@ import {
   type SolverApi,
   type SolverTiming,
 } from './polling-solver.ts';
-import { declined, type Reply, ServiceClient, shaped, whenOk } from './service-client.ts';
 
 export interface AntiCaptchaOptions {
   readonly key: string;
@@ -21,7 +21,7 @@ export interface AntiCaptchaOptions {
 /** Anti-Captcha's JSON interface. Puzzles are solved from the service's own addresses, without a proxy of ours. */
 export function createAntiCaptcha({ key, url, timing }: AntiCaptchaOptions): CaptchaSolver {
   const times = { ...SOLVER_TIMING, ...timing };
-  const line = new ServiceClient({ url, requestMs: times.requestMs });
+  const line = new CaptchaApiClient({ url, requestMs: times.requestMs });
   return createPollingSolver(new AntiCaptchaApi(key, line), line, times);
 }
 
@@ -58,9 +58,9 @@ const REPORTS: Readonly<Record<CaptchaKind, string | null>> = {
 class AntiCaptchaApi implements SolverApi {
   readonly name = 'anti-captcha';
   readonly #key: string;
-  readonly #line: ServiceClient;
+  readonly #line: CaptchaApiClient;
 
-  constructor(key: string, line: ServiceClient) {
+  constructor(key: string, line: CaptchaApiClient) {
     this.#key = key;
     this.#line = line;
   }

@@ -5,8 +5,8 @@ import type { CaptchaSolver, Solution } from '../../ports/captcha.ts';
 import { abortError } from '../deadline.ts';
 import type { BrowserRequest } from '../render-engine.ts';
 import { browserCrashed } from '../render-errors.ts';
+import { detailsOf } from './captcha-api-client.ts';
 import { captchaOf, findWidget, submitToken, type TokenReceiver, type Widget } from './captcha-widget.ts';
-import { detailsOf } from './service-client.ts';
 
 export interface CaptchaHookOptions {
   readonly solver: CaptchaSolver;

@@ -1,7 +1,7 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { CaptchaSolver, SolverFigures, UnsolvedDetails } from '../../ports/captcha.ts';
 import { abortError } from '../deadline.ts';
-import { detailsOf } from './service-client.ts';
+import { detailsOf } from './captcha-api-client.ts';
 
 export interface CaptchaServiceOptions {
   /** Null: not set up. */

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Captcha, CaptchaKind, CaptchaSolver, Solution } from '../../ports/captcha.ts';
 import { abortError } from '../deadline.ts';
-import { type Reply, type ServiceClient, unsolved } from './service-client.ts';
+import { type CaptchaApiClient, type Reply, unsolved } from './captcha-api-client.ts';
 
 /** What a service makes of our questions. Throws only when a signal, or the end of its line, ends one. */
 export interface SolverApi {
@@ -45,7 +45,7 @@ const REPORT_MS = 10_000;
 /** The line, by which the service is asked, is closed with the solver. */
 export function createPollingSolver(
   api: SolverApi,
-  line: ServiceClient,
+  line: CaptchaApiClient,
   timing: SolverTiming,
 ): CaptchaSolver {
   const { firstPauseMs, pauseMs, limitMs } = timing;

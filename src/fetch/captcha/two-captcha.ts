@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Captcha, CaptchaKind, CaptchaSolver } from '../../ports/captcha.ts';
+import { CaptchaApiClient, declined, type Reply, shaped, whenOk } from './captcha-api-client.ts';
 import {
   balanceOf,
   createPollingSolver,
@@ -10,7 +11,6 @@ import {
   type SolverApi,
   type SolverTiming,
 } from './polling-solver.ts';
-import { declined, type Reply, ServiceClient, shaped, whenOk } from './service-client.ts';
 
 export interface TwoCaptchaOptions {
   readonly key: string;
@@ -25,7 +25,7 @@ export interface TwoCaptchaOptions {
  */
 export function createTwoCaptcha({ key, url, timing }: TwoCaptchaOptions): CaptchaSolver {
   const times = { ...SOLVER_TIMING, ...timing };
-  const line = new ServiceClient({ url, requestMs: times.requestMs });
+  const line = new CaptchaApiClient({ url, requestMs: times.requestMs });
   return createPollingSolver(new TwoCaptchaApi(key, line), line, times);
 }
 
@@ -51,9 +51,9 @@ const PRICE_MS = 2_000;
 class TwoCaptchaApi implements SolverApi {
   readonly name = '2captcha';
   readonly #key: string;
-  readonly #line: ServiceClient;
+  readonly #line: CaptchaApiClient;
 
-  constructor(key: string, line: ServiceClient) {
+  constructor(key: string, line: CaptchaApiClient) {
     this.#key = key;
     this.#line = line;
   }

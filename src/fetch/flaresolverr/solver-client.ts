@@ -1,7 +1,7 @@
 import { Pool } from 'undici';
 import { z } from 'zod';
 import { isScrapifieError } from '../../errors/scrapifie-error.ts';
-import { jsonWithin, loginHeader } from '../captcha/service-client.ts';
+import { jsonWithin, loginHeader } from '../captcha/captcha-api-client.ts';
 import { bodyLimit } from '../http/body-sink.ts';
 import { codeOf } from '../network-errors.ts';
 import { solverUnavailable } from './solver-errors.ts';

@@ -1,5 +1,6 @@
 import { setRequestEvents } from '../patchright/patchright-patches.ts';
 import { MainDocument } from './document-gate.ts';
+import { NetworkRecord } from './network-record.ts';
 import { NetworkWatch } from './network-watch.ts';
 import { block, pageSessionFor } from './page-session.ts';
 import { fillLocalStorage } from './page-storage.ts';
@@ -23,14 +24,13 @@ export async function cdpTools(options: ToolOptions): Promise<PageTools> {
   const network = new NetworkWatch(
     cdp,
     session.mainFrameId,
-    request.captureXhr === true,
-    limits,
+    new NetworkRecord(limits, request.captureXhr === true),
     options.load,
   );
   session.gate = document;
   return {
-    document,
-    network,
+    document: document.progress,
+    network: network.record,
     isTainted: false,
     block: (kinds) => block(session, blockedPatterns(kinds)),
     setLocalStorage: (storage) => fillLocalStorage(cdp, storage),

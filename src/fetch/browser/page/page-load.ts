@@ -1,6 +1,6 @@
 import type { ScrapifieError } from '../../../errors/scrapifie-error.ts';
 import type { HeldBytes } from '../../byte-budget.ts';
-import { pageTooLarge, tooLarge } from './document-gate.ts';
+import { pageTooLarge, tooLarge } from './document-progress.ts';
 
 export interface PageLoadLimits {
   /** Of the document alone. */

@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Page } from 'patchright-core';
+import { isHtmlType } from '../../../extract/html/media-type.ts';
 import { type Classification, classify } from '../../classify/classify.ts';
 import { type Deadline, settlesWithin } from '../../deadline.ts';
-import { type DocumentResponse, mediaTypeIn } from './document-gate.ts';
+import { type DocumentResponse, mediaTypeIn } from './document-progress.ts';
 import type { Evaluate } from './page-tools.ts';
 
 /** What settling looks at. */
@@ -60,7 +61,7 @@ async function quiet({ evaluate, network }: SettlingPage, until: number): Promis
 /** Until the page has left a challenge for what is behind it. */
 async function passChallenge({ page, document }: SettlingPage, until: number): Promise<void> {
   const { answer } = document;
-  if (answer === null || !/html/.test(mediaTypeIn(answer.headers))) return;
+  if (answer === null || !isHtmlType(mediaTypeIn(answer.headers))) return;
   const html = await page.content().catch(() => '');
   const isSaid = CHALLENGE_HEADERS.some((name) => /challenge/i.test(String(answer.headers[name] ?? '')));
   const isShown = WORKS_BY_ITSELF.test(html.slice(0, MOST_CHARS));

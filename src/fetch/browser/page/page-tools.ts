@@ -5,8 +5,9 @@ import type { RequestGuard } from '../../guard/request-guard.ts';
 import type { ProxyLogin } from '../../guard-proxy/guard-proxy.ts';
 import type { Body } from '../../http/body-buffer.ts';
 import type { BrowserRequest } from '../../render-engine.ts';
-import type { ArrangeHeaders, DocumentResponse, DocumentWithoutPage } from './document-gate.ts';
-import type { NetworkWatchLimits } from './network-watch.ts';
+import type { ArrangeHeaders } from './document-gate.ts';
+import type { DocumentResponse, DocumentWithoutPage } from './document-progress.ts';
+import type { NetworkLimits } from './network-record.ts';
 import type { PageLoad } from './page-load.ts';
 
 /**
@@ -81,7 +82,7 @@ export interface ToolOptions {
   readonly isDisguised: boolean;
   /** Sent to the guard's proxy, and to no site. */
   readonly proxyLogin: ProxyLogin | null;
-  readonly limits: NetworkWatchLimits;
+  readonly limits: NetworkLimits;
   /** Told of everything that the page receives. */
   readonly load: PageLoad;
 }

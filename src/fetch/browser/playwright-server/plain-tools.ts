@@ -2,6 +2,7 @@ import type { Page, Request, Response, Route } from 'patchright-core';
 import { ScrapifieError } from '../../../errors/scrapifie-error.ts';
 import { isPortable } from '../../http/request-headers.ts';
 import type { BrowserRequest } from '../../render-engine.ts';
+import { NetworkRecord } from '../page/network-record.ts';
 import { ownBytes } from '../page/page-session.ts';
 import type { Evaluate, PageTools, ToolOptions } from '../page/page-tools.ts';
 import { isBlocked } from '../page/resource-blocks.ts';
@@ -12,7 +13,12 @@ import { PlainNetwork } from './plain-network.ts';
 export async function plainTools(options: ToolOptions): Promise<PageTools> {
   const { page, request, guard, isDisguised, limits } = options;
   const document = new PlainDocument(options);
-  const network = new PlainNetwork(page, request.captureXhr === true, isDisguised, limits, options.load);
+  const network = new PlainNetwork(
+    page,
+    new NetworkRecord(limits, request.captureXhr === true),
+    isDisguised,
+    options.load,
+  );
   let blocked: Parameters<PageTools['block']>[0] = [];
   /** An origin that is visited only for its storage: nobody is asked for anything. */
   let empty: string | null = null;
@@ -46,8 +52,8 @@ export async function plainTools(options: ToolOptions): Promise<PageTools> {
   await page.route(EVERYTHING, onRoute);
 
   return {
-    document,
-    network,
+    document: document.progress,
+    network: network.record,
     get isTainted() {
       return document.isTainted;
     },

@@ -305,7 +305,7 @@ export class BrowserPool {
     if (browser.pagesInUse === 0) {
       if (browser.isRetiring) this.recycle(browser);
       else {
-        browser.idleTimer = setTimeout(() => this.closeIdle(browser), idleMs);
+        browser.idleTimer = setTimeout(() => void (browser.pagesInUse === 0 && browser.close()), idleMs);
         browser.idleTimer.unref();
       }
     }
@@ -326,10 +326,6 @@ export class BrowserPool {
     this.record.recycled += 1;
     this.record.noteReplaced(browser.retiringFor ?? 'limits', 'after its last page');
     void browser.close();
-  }
-
-  private closeIdle(browser: PooledBrowser): void {
-    if (browser.pagesInUse === 0) void browser.close();
   }
 
   private onLaunched(launched: PatchedBrowser): Promise<void> | undefined {

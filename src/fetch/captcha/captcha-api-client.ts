@@ -18,14 +18,14 @@ export type Reply<T> =
 /** An answer that says no. */
 type Declined = Extract<Reply<unknown>, { readonly reason: string }>;
 
-export interface ServiceClientOptions {
+export interface CaptchaApiClientOptions {
   /** Where the service is; a path is kept, and a login is sent as basic authentication. */
   readonly url: string;
   /** For one request and its answer. */
   readonly requestMs: number;
 }
 
-export interface ServiceRequest {
+export interface CaptchaApiRequest {
   /** Below the service's address. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
@@ -38,14 +38,14 @@ const MOST_BYTES = 1_048_576;
 const CONNECT_MS = 10_000;
 
 /** Questions to one solver service, one at a time each with its time limit. */
-export class ServiceClient {
+export class CaptchaApiClient {
   readonly #base: URL;
   readonly #authorization: Readonly<Record<string, string>>;
   readonly #requestMs: number;
   readonly #pool: Pool;
   readonly #closing = new AbortController();
 
-  constructor({ url, requestMs }: ServiceClientOptions) {
+  constructor({ url, requestMs }: CaptchaApiClientOptions) {
     const base = new URL(url);
     if (!base.pathname.endsWith('/')) base.pathname += '/';
     this.#authorization = loginHeader(base);
@@ -65,7 +65,7 @@ export class ServiceClient {
   }
 
   /** The answer as JSON. Throws only when the signal or `close` ends it. */
-  async ask(request: ServiceRequest, signal: AbortSignal): Promise<Reply<unknown>> {
+  async ask(request: CaptchaApiRequest, signal: AbortSignal): Promise<Reply<unknown>> {
     const late = AbortSignal.timeout(this.#requestMs);
     const end = AbortSignal.any([signal, this.#closing.signal]);
     const target = new URL(request.path, this.#base);
