@@ -25,8 +25,8 @@ export interface ByteBudget {
 export interface HeldBytes {
   readonly bytes: number;
   /**
-   * Attempts of one group share a connection, on which a body that nobody reads is in the way of the others: those of
-   * the one that may go beyond the limit go on with it.
+   * Attempts of one group share a connection, on which an unread body blocks the others. The whole group of the
+   * account that may exceed the limit continues.
    */
   group: object | null;
   /**

@@ -82,7 +82,7 @@ function lookUp(error: unknown, code: string, url: URL, phase: Phase): ErrorCode
   if (isProtocolError(error)) return exact === 'HEADERS_LIMIT_EXCEEDED' ? exact : 'PROTOCOL_ERROR';
   if (exact !== undefined) return exact;
   for (const [prefix, mapped] of BY_PREFIX) if (code.startsWith(prefix)) return mapped;
-  // What is left are errnos: ECONNRESET, EPIPE, ETIMEDOUT and rarer ones.
+  // The rest are errnos: ECONNRESET, EPIPE, ETIMEDOUT and rarer ones.
   if (!/^E[A-Z0-9]+$/.test(code)) return null;
   if (phase === 'sent') return 'CONNECTION_RESET';
   return code === 'ECONNRESET' && url.protocol === 'https:' ? 'TLS_FAILED' : 'CONNECT_FAILED';

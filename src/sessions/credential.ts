@@ -191,7 +191,7 @@ const hasScript = ({ page }: JobOptions): boolean =>
 const BLANK = /\{\{\s*(?:credentials\.)?(username|password)\s*\}\}/g;
 
 /**
- * Puts user name and password in place of `{{username}}` and `{{password}}` in what is to be typed: right before the
+ * Replaces `{{username}}` and `{{password}}` in the text of `type` actions, right before the
  * page is shown, so that no job, queue or log ever holds them. Throws UNSUPPORTED_OPTION, which names the step, when
  * there is nothing to put in or the page is on a host that the credential is not for. The frame of the field is looked at
  * when the text is put in, by the hosts that go along.
@@ -205,7 +205,7 @@ export function fillIn(
     if (action.type !== 'type' || action.text.search(BLANK) === -1) return action;
     const login = loginFor(credential, url, `actions.${index}`);
     let isPassword = false;
-    // By a function: what is put in is no pattern.
+    // By a function, since `$` in the replacement would be a pattern.
     const text = action.text.replace(BLANK, (_, field: 'username' | 'password') => {
       isPassword ||= field === 'password';
       return login[field];

@@ -7,7 +7,7 @@ import { lockedBy, type Vault, type VaultPlace } from './vault.ts';
 /** Stands in stored options and in answers for a value that is not shown. */
 export const HIDDEN_VALUE = '[hidden]';
 
-/** Request headers whose values say what is wanted and never who is asking. All others may hold a log-in. */
+/** Request headers that never hold credentials. All others may. */
 const SHOWN_HEADERS: ReadonlySet<string> = new Set([
   'accept',
   'accept-language',

@@ -21,7 +21,7 @@ export interface RemoteCredentialsOptions {
 
 const FRESH_MS = 300_000;
 const MOST_CACHED = 1_000;
-/** What is waited before each further try. */
+/** Pauses before each retry. */
 const PAUSES_MS = [1_000, 2_000, 4_000] as const;
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 65_536;
@@ -43,7 +43,7 @@ export function createRemoteCredentials(options: RemoteCredentialsOptions): Remo
     maxResponseSize: MAX_BYTES,
   } as Agent.Options);
   const known = new Map<string, { readonly credential: Credential; readonly at: number }>();
-  /** One question at a time for each name, whoever asks. */
+  /** One request at a time for each name. */
   const asked = new Map<string, Promise<Credential | null>>();
 
   async function ask(name: string): Promise<Credential | null> {

@@ -8,9 +8,9 @@ import { isSealed, lockedBy, type Vault, type VaultPlace } from './vault.ts';
 
 /** What a session carries from page to page. Plain JSON. */
 export interface SessionData {
-  /** The way out that it keeps; null before the first use of one. */
+  /** The proxy that it keeps; null before the first use of one. */
   readonly proxy: SessionProxy | null;
-  /** Who it says it is; null before somebody had to be. */
+  /** The browser identity; null before the first attempt that needs one. */
   readonly identity: Identity | null;
   /** The longest unchanged first. */
   readonly cookies: readonly StoredCookie[];
@@ -124,7 +124,7 @@ function settled<T>(before: T | null, after: T | null, theirs: T | null): T | nu
   return before === null && theirs !== null ? theirs : after;
 }
 
-/** What makes two cookies the same to whoever they are sent to. */
+/** Cookies with the same key replace each other. */
 const keyOf = ({ domain, path, name, isHostOnly }: StoredCookie) =>
   `${isHostOnly ? '' : '.'}${domain};${path};${name}`;
 

@@ -4,7 +4,7 @@ import { type SessionData, unpackData } from './session-data.ts';
 import type { Vault } from './vault.ts';
 
 /**
- * Somebody who comes back: the same address, the same browser, the same cookies. A session is one account's, has a
+ * A returning visitor: the same proxy, the same browser identity, the same cookies. A session belongs to one account, has a
  * name, and ends a fixed time after it was made.
  */
 export interface Session extends SessionEntry, SessionData {

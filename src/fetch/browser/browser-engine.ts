@@ -17,32 +17,32 @@ import { type ContextHooks, contextPlanFor } from './pool/context-plan.ts';
 import type { PageLease } from './pool/page-lease.ts';
 import { RenderAttempt, type RenderAttemptLimits } from './render-attempt.ts';
 
-/** An engine that shows pages. `fetch` is `render` for those who know all engines. */
+/** An engine that renders pages. `fetch` is `render` behind the interface of all engines. */
 export interface RenderEngine extends Engine {
   /**
-   * Throws, as ScrapifieError, only what kept the page from arriving. What went wrong on it afterwards is in
-   * `failure`, beside what there was by then.
+   * Throws, as ScrapifieError, only the reason why no page arrived. A failure on the page afterwards is in
+   * `failure`, beside the result so far.
    */
   render(request: BrowserRequest): Promise<BrowserResponse>;
 }
 
 export interface BrowserEngineHooks extends ContextHooks {
-  /** Before a page is led to its URL; what it throws ends the attempt. */
+  /** Called before the navigation; its error ends the attempt. */
   readonly beforeNavigation?: ((page: Page, request: BrowserRequest) => void) | undefined;
-  /** What the requests for documents are sent with. */
+  /** Returns the headers of requests for documents. */
   readonly arrangeHeaders?: ArrangeHeaders | undefined;
-  /** When the page has loaded, before anything is waited for or done on it. Ends with the signal. */
+  /** Called when the page has loaded, before the steps of the request. Ends with the signal. */
   readonly afterLoad?:
     | ((page: Page, request: BrowserRequest, signal: AbortSignal) => Promise<CaptchaResult | null>)
     | undefined;
-  /** How actions are done: at once, unless told. */
+  /** Human-like input for actions; without it they run at once. */
   readonly humanInput?: HumanInput | undefined;
 }
 
 export interface BrowserEngineOptions {
   /** Closed with the engine. Engines may share one. */
   readonly runtime: BrowserRuntime;
-  /** What pages and servers are told unless the request says otherwise. */
+  /** The user agent, unless the request has its own. */
   readonly userAgent: string;
   readonly name?: EngineName | undefined;
   /**
@@ -71,7 +71,7 @@ class BrowserEngine implements RenderEngine {
   readonly name: EngineName;
   private readonly options: BrowserEngineOptions;
   private readonly closing = new AbortController();
-  /** Bounded by whoever calls. */
+  /** Bounded by the callers. */
   private readonly underWay = new Set<Promise<unknown>>();
 
   constructor(options: BrowserEngineOptions) {
@@ -101,9 +101,9 @@ class BrowserEngine implements RenderEngine {
     await this.options.runtime.close();
   }
 
-  /** What the attempt has failed with: the loss of the whole browser, where that is behind it. */
+  /** The error of the attempt: BROWSER_LOST when the whole browser was lost. */
   private async blame(error: unknown, lease: PageLease, ended: AbortSignal): Promise<unknown> {
-    // A crash is heard of in many ways, of which only one says so.
+    // A crash causes many errors, of which only one names it.
     const told = () => (lease.lost.aborted ? (lease.lost.reason as unknown) : error);
     const first = told();
     if (!isScrapifieError(first) || !DOUBTFUL.has(first.code) || ended.aborted) return first;
@@ -173,12 +173,12 @@ class BrowserEngine implements RenderEngine {
   }
 }
 
-/** After these the browser is not to be trusted any more. */
+/** After these errors the browser is replaced. */
 const LOSSES: ReadonlySet<ErrorCode> = new Set(['BROWSER_CRASHED', 'BROWSER_LOST']);
-/** These may be the site's doing or the browser's. */
+/** These may be caused by the site or by the browser. */
 const DOUBTFUL: ReadonlySet<ErrorCode> = new Set(['BROWSER_CRASHED', 'BROWSER_LOST', 'TASK_TIMEOUT']);
 
-/** Throws what can be known to be wrong before a browser is asked. Returns the host. */
+/** Throws for requests that are wrong by themselves. Returns the host. */
 function check(request: BrowserRequest): string {
   const url = URL.parse(request.url);
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:') || url.hostname === '') {

@@ -24,7 +24,7 @@ export interface RemoteBrowser {
   readonly url: string;
   /**
    * How private addresses are kept from its pages: by our proxy, which it must be able to reach on loopback, or by a
-   * look at each request. The address decides unless told; who comes by a tunnel has to tell.
+   * check of each request. The address decides unless set; a browser behind a tunnel needs the setting.
    */
   readonly guardBy?: 'proxy' | 'requests' | undefined;
 }

@@ -40,7 +40,7 @@ import type { PageLease } from './pool/page-lease.ts';
 
 export interface RenderAttemptLimits extends NetworkLimits {
   readonly maxRawBytes: number;
-  /** What a page may load with everything in it; at least its document may be as large as the request says. */
+  /** Limit of a page with all its resources; never less than the limit of the document. */
   readonly maxPageBytes: number;
 }
 
@@ -49,7 +49,7 @@ export interface AttemptOptions {
   readonly lease: PageLease;
   readonly proxy: GuardProxy;
   readonly deadline: Deadline;
-  /** Ends the attempt for every reason but the deadline: the caller, the engine, a crash. */
+  /** Aborts the attempt for every reason but the deadline: the caller, the engine, a crash. */
   readonly ending: AbortSignal;
   readonly openTools: (options: ToolOptions) => Promise<PageTools>;
   readonly guard: RequestGuard | null;
@@ -59,31 +59,31 @@ export interface AttemptOptions {
 }
 
 const DEFAULT_NAVIGATION_MS = 30_000;
-/** Of the attempt's time, after a step. */
+/** Time of the attempt that a step leaves unused. */
 const STEP_RESERVE_MS = 2_000;
-/** For reading what is there when the time is up. */
+/** For reading the page after the time limit. */
 const LAST_READ_MS = 3_000;
 const XHR_MS = 2_000;
 const PAPER_MARGIN = { top: '10mm', right: '10mm', bottom: '10mm', left: '10mm' };
-/** For a page to finish loading after it was kept from leaving. */
+/** For a page to finish loading after a navigation of it was stopped. */
 const STOPPED_MS = 500;
-/** Pages that go on to the next while they are read. */
+/** Navigations of the page while it is read. */
 const MOST_DEPARTURES = 4;
 
-/** The document with the answer that it came with; no document for what is shown but is no page. */
+/** The response and the serialized document; null for a rendered response that is no HTML. */
 interface PageReading {
   readonly answer: DocumentResponse;
   readonly dom: Body | null;
 }
 
-/** One page from its request to what is read of it. */
+/** Renders one page: opens it, runs the steps of the request and reads the result. */
 export class RenderAttempt {
-  /** The page may hang, or be anywhere: it is not to be used again. */
+  /** The page may hang or be on any URL, and must not be used again. */
   isPageBroken = false;
   private readonly options: AttemptOptions;
   private readonly page: Page;
   private readonly startedAt = performance.now();
-  /** Ends the attempt when the page loads too much. */
+  /** Aborts the attempt when the page loads too much. */
   private readonly overrun = new AbortController();
   private readonly ending: AbortSignal;
   private readonly signal: AbortSignal;
@@ -109,7 +109,7 @@ export class RenderAttempt {
       held: request.held,
       onExceeded: (error) => this.overrun.abort(error),
     });
-    // Sockets, workers and frames in other processes are seen by the proxy alone.
+    // Only the proxy sees sockets, workers and frames of other processes.
     const stopMeter = proxy.meter(lease.proxyUsername, load.maxPageBytes, () => load.exceedPage());
     try {
       return await this.show(load);
@@ -143,7 +143,7 @@ export class RenderAttempt {
       gate.onArrival();
       put?.arrivedAt(URL.parse(frame.url())?.origin ?? '');
     };
-    // Their requests are guarded like all others; but nobody asked for them.
+    // Popups are closed: no request wants them.
     const onPopup = (popup: Page) => {
       popup.close().catch(() => {});
     };
@@ -170,7 +170,7 @@ export class RenderAttempt {
     }
   }
 
-  /** Null when there is a page to look at. */
+  /** Resolves with null when there is a page to read. */
   private async navigate(gate: DocumentWatch): Promise<DocumentWithoutPage | null> {
     const { request, deadline } = this.options;
     const { wait, navigationTimeoutMs = DEFAULT_NAVIGATION_MS } = request;
@@ -193,7 +193,7 @@ export class RenderAttempt {
     } finally {
       navigation.end();
       this.navigation = null;
-      // What was called off has to be over before the page can go anywhere else.
+      // A cancelled navigation has to end before the page can navigate again.
       if (isCalledOff && !(await settlesWithin(loading, STOPPED_MS))) this.isPageBroken = true;
     }
     const late = navigation.signal.reason as ScrapifieError;
@@ -205,7 +205,7 @@ export class RenderAttempt {
     return null;
   }
 
-  /** Not everything that ends a navigation means that there is no page. */
+  /** Some errors of a navigation leave a page that can be read. */
   private async afterFailure(error: unknown, gate: DocumentWatch): Promise<DocumentWithoutPage | null> {
     const { request, proxy, lease, deadline } = this.options;
     if (isScrapifieError(error)) {
@@ -252,7 +252,7 @@ export class RenderAttempt {
     await this.guarded(this.page.waitForLoadState(request.wait?.until ?? 'load'));
   }
 
-  /** Everything the request wants done on the page. The first step that fails ends them, and what there is is kept. */
+  /** Runs the steps of the request. The first failing step ends them; the results so far are kept. */
   private async steps({ document: gate, network, evaluate }: PageTools): Promise<void> {
     const { request, deadline, hooks } = this.options;
     const { page } = this;
@@ -261,7 +261,7 @@ export class RenderAttempt {
     let current = 'loading';
     const step = <T>(name: string, limitMs: number, work: (limitMs: number) => Promise<T>): Promise<T> => {
       current = name;
-      // A step that would use up the time is ended before it: it can then be named, and the page be read.
+      // A step ends before the time of the attempt does, so that the error names it and the page can be read.
       const { remainingMs } = deadline;
       const within = Math.min(limitMs, Math.max(remainingMs - STEP_RESERVE_MS, remainingMs / 2));
       const onStuck = () => {
@@ -366,7 +366,7 @@ export class RenderAttempt {
     return (await settlesWithin(reading, XHR_MS)) ? reading : [];
   }
 
-  /** The last reading has time of its own, so that a page whose time is up still yields what it shows. */
+  /** Reading has its own time limit, so that a page is read even after the time of the attempt. */
   private async orBroken<T>(work: Promise<T>): Promise<T> {
     const { remainingMs } = this.options.deadline;
     const left = this.failure === null ? Math.max(LAST_READ_MS, remainingMs) : LAST_READ_MS;
@@ -385,7 +385,7 @@ export class RenderAttempt {
     return mapNavigationError(error, new URL(this.options.request.url).host);
   }
 
-  /** Stops every clock of the attempt while somebody else decides. */
+  /** Stops the clocks of the attempt while the owner of the request decides. */
   private hold<T>(work: () => Promise<T>): Promise<T> {
     const { deadline } = this.options;
     const { navigation } = this;

@@ -18,7 +18,7 @@ export interface AntiCaptchaOptions {
   readonly timing?: Partial<SolverTiming> | undefined;
 }
 
-/** Anti-Captcha's JSON interface. Puzzles are solved from the service's own addresses, without a proxy of ours. */
+/** Anti-Captcha's JSON interface. Captchas are solved from the service's own addresses, without a proxy of this installation. */
 export function createAntiCaptcha({ key, url, timing }: AntiCaptchaOptions): CaptchaSolver {
   const times = { ...SOLVER_TIMING, ...timing };
   const line = new CaptchaApiClient({ url, requestMs: times.requestMs });

@@ -37,7 +37,7 @@ export interface CaptchaApiRequest {
 const MOST_BYTES = 1_048_576;
 const CONNECT_MS = 10_000;
 
-/** Questions to one solver service, one at a time each with its time limit. */
+/** HTTP client of one solver service, with a time limit for each request. */
 export class CaptchaApiClient {
   readonly #base: URL;
   readonly #authorization: Readonly<Record<string, string>>;
@@ -100,7 +100,7 @@ function read(statusCode: number, value: unknown): Reply<unknown> {
   if (statusCode === 429 || statusCode >= 500)
     return { kind: 'fault', reason: `it answered with status ${statusCode}` };
   if (typeof value === 'object' && value !== null) return { kind: 'ok', value };
-  // Somebody in between answered, or the address is not that of such a service.
+  // A gateway answered, or the address is not that of a solver service.
   const reason = `its answer with status ${statusCode} cannot be read`;
   return { kind: statusCode >= 400 ? 'refused' : 'fault', reason };
 }
@@ -125,7 +125,7 @@ export function whenOk<T, U>(reply: Reply<T>, next: (value: T) => Reply<U>): Rep
   return reply.kind === 'ok' ? next(reply.value) : reply;
 }
 
-/** What a service that solves puzzles or pages answered; `value` is undefined for what is no JSON, or is too long. */
+/** Reads the JSON answer of a service; `value` is undefined when it is no JSON or too long. */
 export async function jsonWithin(
   body: AsyncIterable<Uint8Array>,
   maxBytes: number,
@@ -170,13 +170,13 @@ export function unsolved(solver: string, reason: string): ScrapifieError {
   });
 }
 
-/** The details of an error that says that nobody solved it; null for every other error. */
+/** The details of CAPTCHA_UNSOLVED; null for every other error. */
 export function detailsOf(error: unknown): UnsolvedDetails | null {
   if (!isScrapifieError(error) || error.code !== 'CAPTCHA_UNSOLVED') return null;
   return error.details as UnsolvedDetails;
 }
 
-/** Services name their errors in capitals. Anything else may be a page of somebody in between, or repeat our key. */
+/** Services name their errors in capitals. Any other text may be the page of a gateway, or repeat the API key. */
 function codeIn(text: unknown): string | null {
   return typeof text === 'string' && /^[A-Z][A-Z0-9_]{2,63}$/.test(text) ? text : null;
 }

@@ -17,7 +17,7 @@ export interface CaptchaHookOptions {
 /**
  * Looks for a captcha on a page that has loaded, where the request allows it: has it solved, gives the page the token
  * and waits until it goes on. A captcha that stays is no error: the page is what it is, and the result says why. Null
- * when nobody was to look. Throws only when a signal ends it or the page is gone.
+ * when the request does not allow it. Throws only when a signal ends it or the page is gone.
  */
 export type CaptchaHook = (
   page: Page,

@@ -104,7 +104,7 @@ function lookAround(): Widget | null {
   };
 }
 
-/** How the page was given the token; `nothing` when there is nobody on it to take one. */
+/** The part of the page that took the token; `nothing` when it has none. */
 export type TokenReceiver = 'callback' | 'form' | 'nothing';
 
 /** Where the widgets leave their token for the form they stand in. */

@@ -35,7 +35,7 @@ export interface StoredCookie {
   readonly isSecure: boolean;
   /** Hidden from scripts. Plays no part here; a browser wants to be told. */
   readonly isHttpOnly: boolean;
-  /** Null when the site did not say. Plays no part here either: nobody's page links to what we fetch. */
+  /** Null when the site did not set it. Not used for requests, since no page links to the URLs that are fetched. */
   readonly sameSite: 'strict' | 'lax' | 'none' | null;
   /** Null for the session: the jar is the session. */
   readonly expiresAt: number | null;

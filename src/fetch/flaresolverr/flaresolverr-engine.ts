@@ -60,7 +60,7 @@ class SolverEngine implements FlareSolverrEngine {
   readonly #checkProxy: CheckProxy;
   readonly #now: () => number;
   readonly #closing = new AbortController();
-  /** Bounded by whoever calls. */
+  /** Bounded by the callers. */
   readonly #underWay = new Set<Promise<unknown>>();
   /** Jars have no name of their own, and requests with different ones must not share cookies. */
   readonly #jarIds = new WeakMap<CookieJar, string>();
@@ -145,7 +145,7 @@ class SolverEngine implements FlareSolverrEngine {
     }
   }
 
-  /** Has the page opened in a session that nobody else uses meanwhile. */
+  /** Opens the page in a session that no other request uses meanwhile. */
   async #visit(
     order: SolverOrder,
     request: FetchRequest,

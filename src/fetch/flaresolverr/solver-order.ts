@@ -91,7 +91,7 @@ function keyOf(
   proxy: SolverProxy | null,
   idOfJar: (jar: CookieJar) => string,
 ): string {
-  // Whoever names a key says whose cookies belong together, whichever jar they come from.
+  // Requests of one key share cookies, whichever jar they come from.
   const owner = key ?? [url.origin, jar === undefined ? '' : idOfJar(jar)];
   const parts = [owner, proxy, cookies];
   // Hashed because it holds secrets and outlives the request.

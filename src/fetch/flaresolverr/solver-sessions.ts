@@ -43,7 +43,7 @@ export class SolverSessions {
   readonly #options: SolverSessionsOptions;
   /** By key, the longest unused first. */
   readonly #desks = new Map<string, SessionSlot>();
-  /** Bounded by whoever calls the engine. */
+  /** Bounded by the callers of the engine. */
   readonly #waiting: Waiting[] = [];
   readonly #leaving = new Set<Promise<void>>();
 

@@ -2,7 +2,7 @@ import { type Agent, request as httpRequest, type IncomingMessage, type ServerRe
 import { pipeline } from 'node:stream';
 import { codeOf, mapError } from '../network-errors.ts';
 
-/** Headers that concern one connection and not what is behind it. */
+/** Hop-by-hop headers. */
 const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',

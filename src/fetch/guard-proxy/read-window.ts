@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 
 /**
  * How far a host may be ahead of what is read from it, through a client that holds bytes where we cannot count them:
- * a native library keeps every frame that it has received and nobody has read, at a price of many times its size.
+ * a native library keeps every frame until it is read, and needs many times its size for it.
  * Bytes on the wire run up a debt, bytes that are read pay it off, several times over because frames, records and
  * headers travel besides the content. While the debt is larger than the window, the host's connections are not read.
  *
@@ -19,7 +19,7 @@ export interface ReadWindow {
   /** Waits for the client's answer to a request. `onFlood` is called when the window stays full meanwhile. */
   awaiting<T>(answer: Promise<T>, onFlood: () => void): Promise<T>;
   readonly isFull: boolean;
-  /** Nothing is forwarded and nobody waits. */
+  /** No connection is forwarded and no read waits. */
   readonly isIdle: boolean;
 }
 
@@ -56,7 +56,7 @@ export function createReadWindow({ windowBytes, floodMs }: ReadWindowOptions): R
     else for (const goOn of connections) goOn();
   }
 
-  /** Time during which nobody waits for a read says nothing about the host. */
+  /** Only time during which a read waits says something about the host. */
   function startClock(): void {
     if (timer !== null || !isFull() || waiting.size === 0) return;
     waitingSince = performance.now();

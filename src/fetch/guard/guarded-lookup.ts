@@ -100,7 +100,7 @@ function refusal(host: string, addresses: readonly LookupAddress[]): Error {
   return Object.assign(new Error(`${host} has no address`), { code: 'ENOTFOUND' });
 }
 
-/** The message names the kind of address, not the address: whoever asked may not know the network. */
+/** The message names the kind of the address and not the address, which would tell callers about the network. */
 export function addressRefused(host: string, reason: string): ScrapifieError {
   return new ScrapifieError('ADDRESS_REFUSED', `${host} is not fetched: its address is ${reason}`, {
     details: { host, reason },

@@ -4,7 +4,7 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { classifyAddress, mayConnect, type PrivateAddresses } from './address-guard.ts';
 import { addressRefused } from './guarded-lookup.ts';
 
-/** Names that mean a machine or network of whoever resolves them (RFC 6761, 6762, 8375 and custom). */
+/** Names of the resolver's own machine or network (RFC 6761, 6762, 8375 and custom). */
 const INSIDE_NAME =
   /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|private|lan|home|corp|home\.arpa)$/;
 const HOST_NAME =
@@ -12,7 +12,7 @@ const HOST_NAME =
 
 /**
  * Checks what a proxy is about to be asked for, and gives it in its one spelling. A name is resolved by the proxy, far
- * from here, so only what is inside by its very look can be refused: private addresses and names of one's own network.
+ * from here, so only private addresses and names of a private network can be refused.
  */
 export function checkTarget(host: string, port: number, allowPrivate: PrivateAddresses): string {
   const bare = host.replace(/^\[|\]$/g, '').toLowerCase();

@@ -27,7 +27,7 @@ export class BodyBuffer {
   private countedBytes = 0;
   private isDropped = false;
 
-  /** `held` counts what is kept here. `resume` is called when more may be appended after an append gave false. */
+  /** `held` counts the kept bytes. `resume` is called when more may be appended after `append` returned false. */
   constructor(held?: HeldBytes, resume?: () => void) {
     this.held = held;
     this.resume =
@@ -38,7 +38,7 @@ export class BodyBuffer {
           };
   }
 
-  /** What is kept, with what keeping it costs. */
+  /** Kept bytes, overhead included. */
   get heldBytes(): number {
     return this.countedBytes;
   }

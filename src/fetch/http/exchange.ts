@@ -36,7 +36,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   headers: ResponseHeaders = {};
   body: Body = EMPTY_BODY;
   wireBytes = 0;
-  /** Known to whoever has the connection. */
+  /** Set by the owner of the connection. */
   httpVersion: FetchResponse['httpVersion'] = '1.1';
   /** A byte of the response has arrived. */
   hasStarted = false;
@@ -101,7 +101,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       }
       return;
     }
-    // undici's parser holds HTTP/1.1 heads to the limit; HTTP/2's, which come as an object, nobody has measured.
+    // undici's parser enforces the limit for HTTP/1.1; headers of HTTP/2 are measured here.
     if (!Array.isArray(controller.rawHeaders) && sizeOf(headers) > this.limits.maxHeaderBytes) {
       throw new ScrapifieError(
         'HEADERS_LIMIT_EXCEEDED',

@@ -106,7 +106,7 @@ class PooledHttpEngine implements HttpEngine {
 
   /**
    * A GET or HEAD that met a kept connection just as the server closed it, before any byte of a response, is sent
-   * once more: most likely nobody has read it, and asking twice changes nothing.
+   * once more: most likely the server has not read it, and the methods are idempotent.
    */
   async sendHop(chain: RedirectChain, request: FetchRequest, deadline: number): Promise<Exchange> {
     const { url, method, body } = chain;

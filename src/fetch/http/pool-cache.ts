@@ -15,7 +15,7 @@ export interface PoolCacheOptions {
   readonly connectorFor: (proxy: ProxyEndpoint | undefined) => buildConnector.connector;
 }
 
-/** The connections to one origin by one way. Whoever acquires it releases it. */
+/** The connections to one origin through one proxy. Each `acquire` needs one `release`. */
 export interface OriginPool {
   readonly key: string;
   readonly pool: Pool;

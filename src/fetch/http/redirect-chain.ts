@@ -12,7 +12,7 @@ import {
 
 const NO_COOKIES: Readonly<Record<string, string>> = {};
 
-/** The way of one attempt from URL to URL: what is sent at each, and what redirects make of it. */
+/** The redirects of one attempt: method, headers, cookies and body of each request. */
 export class RedirectChain {
   readonly redirects: Redirect[] = [];
   url: URL;

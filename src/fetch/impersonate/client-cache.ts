@@ -21,7 +21,7 @@ export interface Visitor {
   readonly key: string | undefined;
 }
 
-/** One visitor's connections. Whoever acquires it releases it. */
+/** The connections of one visitor. Each `acquire` needs one `release`. */
 export interface VisitorClient {
   readonly key: string;
   readonly client: Promise<HandshakeClient>;
@@ -77,7 +77,7 @@ export class ClientCache {
     if (entry.isRetired) void this.shut(entry);
   }
 
-  /** Nobody gets it any more, and it is closed when the last one who has it is done. */
+  /** The client is not handed out again, and closes after its last release. */
   retire(entry: VisitorClient): void {
     entry.isRetired = true;
     if (this.clients.get(entry.key) === entry) this.clients.delete(entry.key);

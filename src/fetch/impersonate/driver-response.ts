@@ -14,20 +14,20 @@ import type { DriverResponse } from './handshake-driver.ts';
 import type { RequestAbort } from './request-abort.ts';
 
 export interface DriverResponseLimits {
-  /** After decompression, whoever undoes that. */
+  /** After decompression. */
   readonly maxBodyBytes: number;
   readonly maxHeaderBytes: number;
   /** Longest silence within the body. */
   readonly bodyTimeoutMs: number;
   /** See FetchRequest. */
   readonly held?: HeldBytes | undefined;
-  /** Bounds what the library holds of what nobody has read. */
+  /** Bounds the bytes that the library holds and that have not been read. */
   readonly window: ReadWindow | null;
 }
 
 export interface ReadHop {
   readonly hop: Hop;
-  /** False: more was on its way than anybody wanted to read. */
+  /** False when the rest of the body was not read. */
   readonly isWhole: boolean;
 }
 
@@ -62,7 +62,7 @@ export async function readDriverResponse(
     const { body, bytes } = await readBody(answer, headers, limits, next, requestAbort);
     return { hop: { statusCode, headers, body, wireBytes: bytes, httpVersion }, isWhole: true };
   } finally {
-    // Of what was read to its end nothing is left to cancel; of anything else nobody wants the rest.
+    // Without effect on a body that was read to its end.
     reader?.cancel().catch(() => {});
   }
 }

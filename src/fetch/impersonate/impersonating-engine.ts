@@ -58,7 +58,7 @@ class HandshakeEngine implements ImpersonatingEngine, HopSender {
   private readonly options: ImpersonatingEngineOptions;
   private readonly connectTimeoutMs: number;
   private starting: Promise<Running | null> | null = null;
-  /** Bounded by whoever calls. */
+  /** Bounded by the callers. */
   private readonly underWay = new Set<RequestAbort>();
   private isClosed = false;
 
@@ -137,7 +137,7 @@ class HandshakeEngine implements ImpersonatingEngine, HopSender {
         // Libraries only learn that there was no tunnel; the guard knows why.
         const noted = guard.failureOf(entry.username, url);
         if (!requestAbort.signal.aborted && noted !== null && noted !== earlier) throw noted;
-        // They do not always tell the server that nobody listens any more; the end of the connection does.
+        // The libraries do not always cancel the stream; closing the connection does.
         clients.retire(entry);
         if (requestAbort.signal.aborted) throw requestAbort.signal.reason;
         const mapped = mapDriverError(error, url, visitor.proxy);
@@ -226,7 +226,7 @@ function shuttingDown(): ScrapifieError {
 
 export type WebEngineOptions = HttpEngineOptions & Omit<ImpersonatingEngineOptions, 'plain'>;
 
-/** The `http` engine for everybody: requests without an identity are ours, those with one look like its browser's. */
+/** The `http` engine: requests without an identity name the crawler, requests with one look like its browser's. */
 export function createWebEngine(options: WebEngineOptions): ImpersonatingEngine {
   const plain = createHttpEngine(options);
   const impersonating = createImpersonatingEngine({ ...options, plain });

@@ -1,6 +1,6 @@
 import type { ScrapifieError } from '../../errors/scrapifie-error.ts';
 
-/** What may end a request before its time: whoever has it waits for nothing without it. */
+/** Aborts one request. Every step of the request is awaited through it. */
 export class RequestAbort {
   private readonly controller = new AbortController();
   /**

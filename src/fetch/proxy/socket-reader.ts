@@ -36,7 +36,7 @@ export class SocketReader {
     return end === -1 ? null : this.take(end + marker.length);
   }
 
-  /** Leaves the socket as if nobody had listened; what comes next is for its new owner. */
+  /** Removes all listeners and gives unread bytes back to the socket, for its new owner. */
   release(): void {
     const { socket } = this;
     socket.off('readable', this.onReadable);

@@ -14,7 +14,7 @@ export interface Parcel {
 }
 
 /**
- * Bytes on their way from one process to another, in a place of their own: what nobody comes for, because its receiver
+ * Bytes on their way from one process to another, in a store of their own: a parcel that is not received, because its receiver
  * was killed, expires there. They may hold what a session keeps, so they are sealed like the messages that name them.
  */
 export interface Parcels {
@@ -70,7 +70,7 @@ const locked = (why: string) =>
 const LOOK_AGAIN_MS = [50, 150, 400, 1_000];
 
 /**
- * A blob that somebody else has just put, alone on its ArrayBuffer. BLOBS_UNAVAILABLE when it does not appear soon.
+ * Reads a blob that another process has just put, alone on its ArrayBuffer. BLOBS_UNAVAILABLE when it does not appear soon.
  * Rejects when the signal ends.
  */
 export async function fetchBlob(

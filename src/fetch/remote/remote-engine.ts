@@ -32,7 +32,7 @@ export interface RemoteEngineOptions {
  * An engine in other processes, asked through the queue: one call per site on the way. Everything about redirects and
  * cookies is decided here; a worker asks before it goes anywhere, and has the cookies of one site.
  *
- * Beyond what engines throw: NO_WORKER when nobody renders, QUEUE_UNAVAILABLE, BLOBS_UNAVAILABLE. When a worker dies,
+ * Also throws NO_WORKER without a render worker, QUEUE_UNAVAILABLE and BLOBS_UNAVAILABLE. When a worker dies,
  * or Redis loses the call, another one makes the request again, a POST as well, after `admission.again` has admitted
  * it, and asks about its redirects again. A call that waited for a worker for longer than its admission is valid is
  * admitted again too.

@@ -32,7 +32,7 @@ export interface RenderCallOptions extends Omit<CallOptions, 'rank'> {
   readonly admission: () => Promise<RenderCall['admission']>;
 }
 
-/** Puts requests into messages, with what is too large for one beside it. */
+/** Writes render calls as messages, with large parts as parcels. */
 export interface RenderCalls {
   ask(chain: RedirectChain, request: RequestWithJar, how: RenderCallOptions): Promise<RenderAnswer>;
 }
@@ -40,7 +40,7 @@ export interface RenderCalls {
 /** Renders are made in the order in which hosts allow them. */
 const RANK = 0;
 const ADMISSION_BYTES = 64;
-/** In JSON; what is longer travels as a blob. */
+/** In JSON; longer texts are sent as parcels. */
 const MOST_INLINE_BYTES = 32_768;
 
 export function createRenderCalls({ name, queue, parcels }: RenderCallsOptions): RenderCalls {

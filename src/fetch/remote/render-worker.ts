@@ -57,7 +57,7 @@ const MOST_HEAD_BYTES = 32_768;
  * be it the server's or the page's own, it asks the owner, and where that cannot be asked the redirect is the answer.
  * It also asks before it opens a page that another worker may have opened for the same call, or opens it later than the
  * owner's admission allows; where the owner cannot be asked, such a call ends with NO_WORKER and nothing is sent.
- * Bytes are blobs before the answer is sent. A render that nobody waits for any more, or whose time is over, is ended
+ * Bytes are stored as blobs before the answer is sent. A render whose caller is gone, or whose time is over, is ended
  * with its connections.
  */
 export function startRenderWorker(options: RenderWorkerOptions): Promise<Consumer> {
@@ -95,7 +95,8 @@ export function startRenderWorker(options: RenderWorkerOptions): Promise<Consume
     const body = await textOf(request.body, signal);
     const waitedMs = start.waitedMs + performance.now() - begunAt;
     if (start.isRepeated || isOver(request.admission, waitedMs)) await admitAgain(request, ask);
-    if (signal.aborted) throw new ScrapifieError('CANCELLED', 'Nobody waits for this page any more');
+    if (signal.aborted)
+      throw new ScrapifieError('CANCELLED', 'The caller does not wait for this page any more');
     const response = await engine.fetch({
       url: request.url,
       method: request.method,
@@ -122,7 +123,8 @@ export function startRenderWorker(options: RenderWorkerOptions): Promise<Consume
     });
     held?.take(Math.max(0, heldBytesOf(response) - held.bytes));
     const { finalUrl, statusCode, headers, contentType, wireBytes, ms, httpVersion } = response;
-    if (signal.aborted) throw new ScrapifieError('CANCELLED', 'Nobody waits for this page any more');
+    if (signal.aborted)
+      throw new ScrapifieError('CANCELLED', 'The caller does not wait for this page any more');
     const rendered =
       response.rendered === undefined
         ? undefined
@@ -173,7 +175,7 @@ export function startRenderWorker(options: RenderWorkerOptions): Promise<Consume
       return { parcel };
     }
     const contentHash = await keep(writePack(pack, randomUUID()));
-    // Nobody will come for it, and it may hold what only its owner should have.
+    // The caller will not fetch it, and it may hold secrets of its owner.
     if (signal.aborted) await blobs.delete([contentHash]);
     return { contentHash };
   }

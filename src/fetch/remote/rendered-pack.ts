@@ -94,7 +94,7 @@ export function packRendered(rendered: Rendered): Pack {
   return { head: { sizes: parts.map(({ byteLength }) => byteLength), ...head }, parts };
 }
 
-/** `mark` makes the blob one of its kind, so that whoever it is for may delete it. */
+/** `mark` makes the blob unique, so that its receiver may delete it. */
 export function writePack({ head, parts }: Pack, mark: string): Uint8Array {
   const json = Buffer.from(JSON.stringify({ ...head, mark }));
   const length = Buffer.alloc(LENGTH_BYTES);
@@ -102,7 +102,7 @@ export function writePack({ head, parts }: Pack, mark: string): Uint8Array {
   return Buffer.concat([length, json, ...parts]);
 }
 
-/** INTERNAL for what is no pack, BODY_LIMIT_EXCEEDED for one that is larger than any should be. */
+/** Throws INTERNAL for bytes that are no pack, and BODY_LIMIT_EXCEEDED for a pack over the limit. */
 export function readPack(bytes: Uint8Array): Rendered {
   if (bytes.byteLength > 2 * MOST_PACK_BYTES) throw tooMuch();
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -169,7 +169,7 @@ function sizeOf({ rawBody, extra }: Rendered): number {
   return [...all, ...shots].reduce((sum, bytes) => sum + (bytes?.byteLength ?? 0), 0);
 }
 
-/** The page itself and what is said about it are worth more than nothing at all. */
+/** Keeps the document and the failure when everything else is too large. */
 function withoutBytes({ extra, failure }: Rendered): Rendered {
   return {
     rawBody: null,

@@ -37,8 +37,8 @@ const AROUND: RenderCall = {
 
 /**
  * The queue for calls that hold secrets: what is typed, cookies, the proxy's password. Requests, answers and questions
- * are sealed, so that whoever reads along in the server between two processes learns nothing from them, and a worker
- * with a seal answers nothing else: whoever can write to that server could otherwise have pages shown, and read them.
+ * are sealed, so that a reader of the server between two processes learns nothing from them, and a worker
+ * with a seal answers nothing else: a writer to that server could otherwise have pages rendered, and read them.
  * Without a seal calls travel as they are, and sealed requests are left to workers that have it.
  */
 export function sealCalls(queue: CallQueue, seal: CallSeal | null): CallQueue {

@@ -1,9 +1,9 @@
 import { getDomain } from 'tldts';
 import { type CookieJar, createCookieJar, type StoredCookie } from '../cookies/cookie-jar.ts';
 
-/** The part of somebody's cookies that one request needs. What it is newCookies to keep is for its owner to take. */
+/** The cookies of a caller's jar that one render call needs. New cookies are returned to the caller. */
 export interface WorkerJar extends CookieJar {
-  /** What is new, in order, `known` lines aside; of more than fits into a message, the latest. */
+  /** New cookies in order, without the `known` lines; the latest, when they do not fit into a message. */
   newCookies(known: ReadonlySet<string>): readonly NewCookies[];
 }
 

@@ -207,7 +207,7 @@ export class RenderProcess {
   }
 
   /**
-   * The only page under way is the one that ended the process. Of several the others are innocent: they are tried
+   * A single page under way has caused the end of the process. Of several pages the cause is unknown: all are tried
    * again, alone.
    */
   private errorFor(reason: string, underWay: number): ScrapifieError {

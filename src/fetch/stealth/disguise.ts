@@ -208,7 +208,7 @@ function disguise(facts: ScriptFacts): void {
   defineProperty(Function.prototype, 'toString', { ...plain, value: show });
 
   const { platform, userAgent, deviceMemory, videoCard } = facts;
-  // Ours says so by itself; a browser that somebody else has started may not.
+  // Browsers of the pool report false by themselves; a remote browser may not.
   set(scope.Navigator?.prototype, { deviceMemory, platform, webdriver: false });
   set(scope.Screen?.prototype, facts.screen);
   if (scope.Window !== undefined) set(globalThis, facts.window);

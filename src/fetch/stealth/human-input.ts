@@ -10,9 +10,9 @@ export interface HumanInputOptions {
 }
 
 const KEYS: PauseRange = { minMs: 40, maxMs: 160 };
-/** No movement takes longer; who has less time goes there at once. */
+/** The longest movement; with less time left the pointer is not moved. */
 const MOST_MOVE_MS = 2_000;
-/** Of a window whose size nobody knows. */
+/** For a window of unknown size. */
 const SOME_VIEWPORT: Viewport = { width: 1_280, height: 720 };
 
 /** Acts as a person at the screen does: with pauses, and with a pointer that has to get there first. */

@@ -15,7 +15,7 @@ import { createHumanInput, type PauseRange } from './human-input.ts';
 import { type TargetCommands, targetCommandsOf } from './target-commands.ts';
 
 export interface StealthEngineOptions extends Pick<BrowserEngineOptions, 'runtime' | 'userAgent' | 'limits'> {
-  /** Looks for a puzzle when a page has loaded. */
+  /** Called when a page has loaded, to look for a captcha. */
   readonly afterLoad?: BrowserEngineHooks['afterLoad'];
   /** Between actions. */
   readonly pauses?: PauseRange | undefined;
@@ -28,7 +28,7 @@ const MOST_VISITED = 2_000;
 /**
  * A browser that is who the request's identity says: to servers, to scripts of the page, of its frames and of its
  * workers, and in the way it acts. A request without an identity says who we are, like one to the plain engine. The
- * version is that of the browser at hand, which whoever drew the identity may not have known.
+ * version is that of the running browser, which may differ from the one the identity was drawn for.
  *
  * A browser behind a Playwright server has a disguise of its own (that is what such servers are for) and gets only what
  * concerns the place: time zone, language and position.
@@ -63,7 +63,7 @@ export function createStealthEngine(options: StealthEngineOptions): RenderEngine
       const plain = () => [...headers].map(([name, value]) => ({ name, value }));
       if (identity === undefined || hasOwnDisguise) return plain();
       const sent = new Map(headers);
-      // Only who comes again asks whether something has changed.
+      // Browsers revalidate only pages that they have visited before.
       if (!hasVisited(page, url.href)) sent.delete('cache-control');
       return arrangeHeaders(sent, url, identity);
     },

@@ -16,7 +16,7 @@ export interface TargetSetup {
 }
 
 /**
- * Listens in between Playwright and the browser, because Playwright lets nobody else speak to a worker before its
+ * Intercepts the messages between Playwright and the browser, because Playwright's interface reaches a worker only after its
  * script runs. Every target of a context that has a briefing is held by Playwright until it is set up; what the
  * briefing says is put right before the word that lets it go, so no script of it can see anything else.
  */

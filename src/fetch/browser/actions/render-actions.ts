@@ -26,7 +26,7 @@ export interface ActionTarget {
   readonly evaluate: Evaluate;
 }
 
-/** How somebody acts on a page. */
+/** Human-like timing and pointer movement for actions. */
 export interface HumanInput {
   /** Before each action. */
   pauseMs(): number;
@@ -34,7 +34,7 @@ export interface HumanInput {
   keyMs(): number;
   /**
    * Brings the pointer to the element. Where in it that is, from its corner; null when it cannot be done in time,
-   * which is no error: the action itself will say what is wrong.
+   * which is no error: the action itself fails with the reason.
    */
   approach(page: Page, selector: string, limitMs: number): Promise<Point | null>;
 }
@@ -180,7 +180,7 @@ function keepMasked(element: unknown): void {
 
 /**
  * Playwright's own way to wait puts its whole tool kit into every new document, which costs more than most pages. Plain
- * CSS needs none of it; what is no CSS is one of Playwright's own selectors.
+ * CSS needs none of it; any other selector is one of Playwright's own.
  */
 async function appears({ page, evaluate }: ActionTarget, selector: string, timeout: number): Promise<void> {
   const endsAt = performance.now() + timeout;

@@ -13,8 +13,8 @@ export interface PageLoadLimits {
 }
 
 /**
- * What a page has loaded so far, after decompression where that is known. A browser holds it as text, as a tree and as
- * pictures, so a page is ended while it loads and not when it is read.
+ * Bytes that a page has loaded, after decompression where that is known. A browser holds them as text, as a tree and as
+ * images, so the limit applies while the page loads and not when it is read.
  */
 export class PageLoad {
   private readonly limits: PageLoadLimits;
@@ -51,7 +51,7 @@ export class PageLoad {
     this.exceed(pageTooLarge(this.limits.maxPageBytes));
   }
 
-  /** The browser is about to let go of the page. */
+  /** The attempt is over, and the browser is about to free the page. */
   end(): void {
     this.isOver = true;
     this.limits.held?.give(this.pageBytes);

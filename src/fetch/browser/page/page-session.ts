@@ -5,7 +5,7 @@ import type { ProxyLogin } from '../../guard-proxy/guard-proxy.ts';
 import type { Body } from '../../http/body-buffer.ts';
 import { PageWorld } from './page-world.ts';
 
-/** Decides about the documents of a page: each of its requests, and each answer before the page sees it. */
+/** Decides about each request for a document of a page, and about each response before the page gets it. */
 export interface DocumentGate {
   onPaused(event: PausedRequest): Promise<void>;
   /** What a frame of the page is asked for with; undefined for what Chromium has chosen. */
@@ -14,12 +14,12 @@ export interface DocumentGate {
   onRefused(refusal: ScrapifieError): void;
 }
 
-/** What we need of a page besides Playwright, set up once and kept with it. */
+/** A CDP session of a page with its state, opened once per page. */
 export interface PageSession {
   readonly cdp: CDPSession;
   readonly mainFrameId: string;
   readonly world: PageWorld;
-  /** Null between uses: the page then goes nowhere. */
+  /** Null between uses: navigations are refused then. */
   gate: DocumentGate | null;
   blocked: string;
 }
@@ -105,7 +105,7 @@ export async function pageSessionFor(
   return session;
 }
 
-/** What a window would put on its tab; no page asked for it. */
+/** The icon of a tab, which no page requests. */
 function isFavicon({ resourceType, request }: PausedRequest): boolean {
   return resourceType === 'Other' && URL.parse(request.url)?.pathname === FAVICON;
 }
@@ -114,7 +114,7 @@ function isRequest({ responseStatusCode, responseErrorReason }: PausedRequest): 
   return responseStatusCode === undefined && responseErrorReason === undefined;
 }
 
-/** These come too late when the page has gone meanwhile; nobody needs to know. */
+/** Fails when the page has navigated or closed meanwhile, which is no error. */
 export function passOn(cdp: CDPSession, requestId: string, change: RequestChange = {}): void {
   cdp.send('Fetch.continueRequest', { requestId, ...change }).catch(() => {});
 }

@@ -6,7 +6,7 @@ import { type Deadline, settlesWithin } from '../../deadline.ts';
 import { type DocumentResponse, mediaTypeIn } from './document-progress.ts';
 import type { Evaluate } from './page-tools.ts';
 
-/** What settling looks at. */
+/** The page and its state, for `waitUntilSettled`. */
 export interface SettlingPage {
   readonly page: Page;
   readonly evaluate: Evaluate;
@@ -26,7 +26,7 @@ const LOOK_EVERY_MS = 25;
 /** A page with less may be one that its scripts have not filled. */
 const LITTLE_TEXT = 80;
 const MOST_CHARS = 200_000;
-/** Challenges that a script passes without anybody: Cloudflare, Akamai, AWS, Imperva, Kasada, Sucuri, DDoS-Guard. */
+/** Challenges that scripts solve without a visitor: Cloudflare, Akamai, AWS, Imperva, Kasada, Sucuri, DDoS-Guard. */
 const WORKS_BY_ITSELF =
   /_cf_chl_opt|jschl|bm-verify|awswaf|aws-waf-token|_Incapsula_Resource|KPSDK|sucuri_cloudproxy|ddos-guard/i;
 const CHALLENGE_HEADERS = ['cf-mitigated', 'x-amzn-waf-action', 'x-vercel-mitigated'];
@@ -58,7 +58,7 @@ async function quiet({ evaluate, network }: SettlingPage, until: number): Promis
   }
 }
 
-/** Until the page has left a challenge for what is behind it. */
+/** Waits until the page has left the challenge for the page behind it. */
 async function passChallenge({ page, document }: SettlingPage, until: number): Promise<void> {
   const { answer } = document;
   if (answer === null || !isHtmlType(mediaTypeIn(answer.headers))) return;

@@ -12,7 +12,7 @@ interface Outcome {
   };
 }
 
-/** What is said of a document that is no longer there, whatever it was being asked. */
+/** The error of a call whose document has been replaced. */
 export const DOCUMENT_GONE = 'Execution context was destroyed, most likely because of a navigation';
 const IS_GONE = /context was destroyed|Inspected target navigated/i;
 const IS_UNKNOWN = /Cannot find context/i;
@@ -27,7 +27,7 @@ const WORLD = 'reading';
 export class PageWorld {
   private readonly cdp: CDPSession;
   private readonly frameId: string;
-  /** Of the document that is shown; null until somebody asks. */
+  /** Execution context of the current document; null before the first call. */
   private context: Promise<number> | null = null;
 
   constructor(cdp: CDPSession, frameId: string) {

@@ -39,7 +39,7 @@ function removeUnguarded(): void {
     'webkitRTCPeerConnection',
     'WebTransport',
     'WebSocketStream',
-    // The browser itself asks the site that a page names: for payment methods, and for who somebody is.
+    // The browser itself sends requests to a site that the page names: for payment methods and identities.
     'PaymentRequest',
     'IdentityProvider',
   ];

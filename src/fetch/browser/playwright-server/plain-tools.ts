@@ -20,7 +20,7 @@ export async function plainTools(options: ToolOptions): Promise<PageTools> {
     options.load,
   );
   let blocked: Parameters<PageTools['block']>[0] = [];
-  /** An origin that is visited only for its storage: nobody is asked for anything. */
+  /** The origin that is visited only to fill its storage; its requests are answered here. */
   let empty: string | null = null;
 
   const onRoute = async (route: Route, asked: Request): Promise<void> => {
@@ -36,7 +36,7 @@ export async function plainTools(options: ToolOptions): Promise<PageTools> {
       } else if (document.isMain(asked)) await document.onRoute(route, asked);
       else await route.continue();
     } catch {
-      // The page has gone on or away meanwhile; nobody needs to know.
+      // The page has navigated or closed meanwhile, which is no error.
     }
   };
   const onRequest = (asked: Request): void => {

@@ -25,10 +25,10 @@ type LaunchOptions = Pick<
 
 export interface LaunchedBrowser {
   readonly browser: Browser;
-  /** Null for one that somebody else has started. */
+  /** Null for a browser that this process did not start. */
   readonly pid: number | null;
   readonly networkPid: number | null;
-  /** What it was started from; null for one that somebody else has started. */
+  /** The program it was started from; null for a browser that this process did not start. */
   readonly program: ProgramMark | null;
   readonly path: string | null;
 }

@@ -18,7 +18,7 @@ import {
 } from './pooled-browser.ts';
 import { treeBytes } from './process-tree.ts';
 
-/** No other browser would do better. */
+/** These fail in any browser. */
 const FAULTS: ReadonlySet<string> = new Set(['VALIDATION_FAILED', 'UNSUPPORTED_OPTION']);
 
 /** Pages of one key in a row before others get a turn. */
@@ -26,9 +26,9 @@ const MOST_STREAK = 32;
 const MOST_TRIES = 3;
 
 /**
- * Browsers and pages, made when they are needed and kept while they are. Pages of one identity share a context and
- * are used again as they stand; pages of different ones never meet. It keeps to its limits whatever is asked: who
- * does not find a page waits.
+ * Opens browsers and pages on demand and reuses them. Pages of one identity share a context and
+ * are reused; pages of different identities never share one. The limits always hold: a request
+ * without a free page waits.
  */
 export class BrowserPool {
   private readonly options: PoolSettings;
@@ -50,7 +50,7 @@ export class BrowserPool {
     });
   }
 
-  /** Whether pages can be shown, as far as is known. */
+  /** Whether pages can be rendered, as far as is known. */
   get health(): BrowserHealth {
     return this.record.health(this.browsers, this.launches.failure);
   }
@@ -73,7 +73,7 @@ export class BrowserPool {
     };
   }
 
-  /** The processes of the browsers, for whoever watches over them. */
+  /** Main process ids of the browsers that this process started. */
   get pids(): readonly number[] {
     return [...this.browsers].map(({ pid }) => pid).filter((pid) => pid !== null);
   }
@@ -94,7 +94,7 @@ export class BrowserPool {
     await Promise.all([...this.browsers].map((browser) => browser.close(shuttingDown())));
   }
 
-  /** Places whoever can be placed, in the order they came. */
+  /** Places waiting requests in their order, and launches browsers as needed. */
   private pump(): void {
     this.waiters.placeAll((waiter) => this.place(waiter));
     for (const browser of [...this.browsers]) this.tend(browser);
@@ -174,7 +174,7 @@ export class BrowserPool {
     return true;
   }
 
-  /** The page did not come: another may, unless that went on for too long. */
+  /** Retries a page that did not open, a limited number of times. */
   private again(waiter: Waiter, error: unknown): void {
     if (waiter.isDone) return;
     waiter.tries += 1;
@@ -258,7 +258,7 @@ export class BrowserPool {
       );
       pooled.blanking = blanked;
       blanked.then((isBlank) => {
-        // Whoever took the page meanwhile sees to it.
+        // The page was taken meanwhile; its new holder handles the result.
         if (!pooledContext.idle.includes(pooled)) return;
         pooled.blanking = null;
         if (!isBlank) this.discard(pooled);
@@ -272,7 +272,7 @@ export class BrowserPool {
     pooled.pooledContext.browser.discard(pooled).then(() => this.pump());
   }
 
-  /** All pages are taken: the idle one that was used longest ago gives way. It takes a moment, so never true. */
+  /** Closes the least recently used idle page. Returns false: the room is free only later. */
   private makeRoom(browsers: readonly PooledBrowser[]): false {
     if (browsers.some(({ closing }) => closing > 0)) return false;
     const pooledContexts = browsers.flatMap(({ contexts }) => [...contexts.values()]);
@@ -294,7 +294,7 @@ export class BrowserPool {
     return true;
   }
 
-  /** What a browser needs between pages: to be measured, replaced, or closed when nothing is left to do. */
+  /** Maintenance between pages: measures, replaces or closes the browser. */
   private tend(browser: PooledBrowser): void {
     const { pagesPerBrowser, measureEveryMs, maxBrowserBytes, idleMs } = this.options;
     const now = performance.now();
@@ -375,7 +375,7 @@ export class BrowserPool {
     return (await browser.watch.isAlive(performance.now())) && !browser.lost.aborted;
   }
 
-  /** A request that got no page in time because no browser could open one says nothing about its site. */
+  /** BROWSER_LOST for a request that timed out because no browser could open a page: its site is not at fault. */
   private lateFor({ opening }: Waiter, late: ScrapifieError): ScrapifieError {
     const isOurs = opening !== null || this.browsers.size === 0 || this.health.state === 'failing';
     return isOurs ? browserLost('no page could be opened in time', late) : late;
@@ -385,7 +385,7 @@ export class BrowserPool {
     const opened = pooledContext.browser.openPage(pooledContext);
     const isInTime = await orAborted(settlesWithin(opened, limitMs), pooledContext.browser.lost);
     if (isInTime) return opened;
-    // It may still come, and nobody waits for it then.
+    // It may still open later, and is discarded then.
     opened.then(
       (late) => this.discard(late),
       () => {},

@@ -2,7 +2,7 @@ import type { Page } from 'patchright-core';
 import type { ProxyLogin } from '../../guard-proxy/guard-proxy.ts';
 import type { ReplacedFor } from './pool-health.ts';
 
-/** A page on loan. It belongs to its holder until `release`, which must come exactly once. */
+/** A page that is used by one attempt, until `release`, which must be called exactly once. */
 export interface PageLease {
   readonly page: Page;
   /** Names the context to the guard's proxy. */

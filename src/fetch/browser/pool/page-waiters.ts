@@ -14,7 +14,7 @@ export interface Waiter {
   opening: PooledBrowser | null;
 }
 
-/** Requests in the order they came. Bounded by whoever calls, and each by its time. */
+/** Requests that wait for a page, in their order. Bounded by the callers; each leaves at its time limit. */
 export class PageWaiters {
   private readonly waiting: Waiter[] = [];
   private readonly explainLate: (waiter: Waiter, error: ScrapifieError) => ScrapifieError;
@@ -47,7 +47,7 @@ export class PageWaiters {
     return promise;
   }
 
-  /** Takes out of the line whoever `place` could place. */
+  /** Removes the requests that `place` could place. */
   placeAll(place: (waiter: Waiter) => boolean): void {
     for (const waiter of [...this.waiting]) {
       if (place(waiter)) this.waiting.splice(this.waiting.indexOf(waiter), 1);

@@ -10,7 +10,7 @@ export interface BrowserHealth {
   readonly state: 'ok' | 'degraded' | 'failing';
   readonly code: ErrorCode | null;
   readonly reason: string | null;
-  /** What is not as safe as it could be, although pages can be shown. */
+  /** A weakness of the installation, although pages can be rendered. */
   readonly note?: string | null;
 }
 

@@ -11,7 +11,7 @@ import {
 import type { PoolSettings } from './pool-options.ts';
 import type { PooledBrowser } from './pooled-browser.ts';
 
-/** What became of the browsers of a pool: counted, told to the log, and summed up as health. */
+/** Counts, logs and health of the browsers of a pool. */
 export class PoolRecord {
   crashed = 0;
   recycled = 0;

@@ -22,8 +22,8 @@ export interface ContextPlan {
   readonly options: BrowserContextOptions;
   readonly upstream: ProxyEndpoint | null;
   /**
-   * Every request of its pages passes through the driver, also those that belong to no page: what is sent with them is
-   * then the context's. It costs time, so only who is disguised wants it.
+   * Every request passes through the driver, also those that belong to no page, so that they are sent with the headers
+   * of the context. It costs time and is used for disguised pages only.
    */
   readonly isWatched?: boolean | undefined;
   /** Before the first page is opened. */
@@ -84,7 +84,7 @@ export interface PooledBrowserOptions {
 /** Answered by the guard's proxy itself; the name exists nowhere. */
 const PROBE_URL = 'http://probe.invalid/';
 
-/** One Chromium with its contexts. It opens and closes; which of them to use is the pool's decision. */
+/** One Chromium with its contexts. It opens and closes contexts and pages; the pool decides which are used. */
 export class PooledBrowser {
   readonly pid: number | null;
   /** Bounded by the pool. */
@@ -178,16 +178,16 @@ export class PooledBrowser {
         ? null
         : settingsOf(plan.upstream);
     const context = await this.browser.newContext({
-      // A worker that lives on after its page would go on working for nobody. A page can notice that it is not let.
+      // A service worker would go on working after its page. A page can notice that they are blocked.
       serviceWorkers: 'block',
       ...plan.options,
       acceptDownloads: false,
       ...(contextProxy === null ? {} : { proxy: contextProxy }),
-      // Its requests are nobody's who could be looked at.
+      // The requests of a service worker cannot be checked.
       ...(usesProxy ? {} : { serviceWorkers: 'block' as const }),
     });
     try {
-      // No request that could be looked at, so where requests are looked at there are none.
+      // Web sockets cannot be checked like requests, so they are closed where requests are checked.
       if (!usesProxy) await context.routeWebSocket(/^/, (socket) => socket.close());
       await plan.prepare?.(context);
     } catch (error) {
