@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { TextDecoder } from 'node:util';
 import iconv from 'iconv-lite';
 import { guessUtf16 } from '../extract/documents/utf16.ts';
+import { BoundedMap } from '../model/bounded-map.ts';
 
 export interface DecodedText {
   readonly text: string;
@@ -69,8 +70,7 @@ function declaresItself(contentType: string | null): boolean {
 /** Decoders by the name of their encoding; null marks one that only iconv has. At most as many as there are encodings. */
 const decoders = new Map<string, TextDecoder | null>();
 /** Labels seen so far. Pages choose them, so their number is limited. */
-const labels = new Map<string, string | null>();
-const MAX_LABELS = 512;
+const labels = new BoundedMap<string, string | null>(512);
 
 function decoderFor(charset: string): TextDecoder | null {
   let decoder = decoders.get(charset);
@@ -92,7 +92,6 @@ function encodingFor(label: string): string | null {
   const known = labels.get(label);
   if (known !== undefined) return known;
   const encoding = lookUp(label.trim().toLowerCase());
-  if (labels.size >= MAX_LABELS) labels.clear();
   labels.set(label, encoding);
   return encoding;
 }

@@ -1,6 +1,7 @@
 import { type LookupAddress, lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { BoundedMap } from '../../model/bounded-map.ts';
 import { classifyAddress } from './address-guard.ts';
 
 export interface GuardedLookupOptions {
@@ -39,7 +40,7 @@ export function createGuardedLookup({
   maxEntries = 1_024,
   resolve = resolveBySystem,
 }: GuardedLookupOptions): LookupFunction {
-  const answers = new Map<string, Answer>();
+  const answers = new BoundedMap<string, Answer>(maxEntries);
   /** Bounded by the connections being made. */
   const underWay = new Map<string, Waiting[]>();
 
@@ -62,8 +63,6 @@ export function createGuardedLookup({
     resolve(host, (error, addresses) => {
       underWay.delete(host);
       if (error === null && addresses.length > 0) {
-        const oldest = answers.size >= maxEntries ? answers.keys().next().value : undefined;
-        if (oldest !== undefined) answers.delete(oldest);
         answers.set(host, { addresses, until: performance.now() + cacheMs });
       }
       for (const each of all) each(error, addresses);

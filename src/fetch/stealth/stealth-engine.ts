@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { BrowserContext, Page } from 'patchright-core';
+import { BoundedMap } from '../../model/bounded-map.ts';
 import type { Identity } from '../../model/identity.ts';
 import {
   type BrowserEngineHooks,
@@ -23,7 +24,7 @@ export interface StealthEngineOptions extends Pick<BrowserEngineOptions, 'runtim
 }
 
 /** URLs that a context remembers to have asked for. */
-const MOST_VISITED = 2_000;
+const MAX_VISITED = 2_000;
 
 /**
  * A browser that is who the request's identity says: to servers, to scripts of the page, of its frames and of its
@@ -36,7 +37,7 @@ const MOST_VISITED = 2_000;
 export function createStealthEngine(options: StealthEngineOptions): RenderEngine {
   const { runtime, userAgent, limits, afterLoad, pauses, random = Math.random } = options;
   const hasOwnDisguise = runtime.kind === 'playwright';
-  const visits = new WeakMap<BrowserContext, Set<string>>();
+  const visits = new WeakMap<BrowserContext, BoundedMap<string, true>>();
   /** Of the browser that was met last; known once a context was made in it. */
   let version: string | null = null;
   const versionMismatches = new WeakSet<object>();
@@ -52,11 +53,14 @@ export function createStealthEngine(options: StealthEngineOptions): RenderEngine
       if (identity === undefined || hasOwnDisguise) return;
       version = context.browser()?.version() ?? null;
       if (version !== null && fitIdentity(identity, version) !== identity) throw versionMismatch(version);
-      commandsFor_(context).brief(context, targetSetupOf(identity, `s${randomBytes(9).toString('hex')}`));
+      targetCommandsFor(context).brief(
+        context,
+        targetSetupOf(identity, `s${randomBytes(9).toString('hex')}`),
+      );
     },
     beforeNavigation(page, { identity }) {
       if (identity === undefined || hasOwnDisguise) return;
-      const refusal = commandsFor_(page.context()).refusalOf(page.context());
+      const refusal = targetCommandsFor(page.context()).refusalOf(page.context());
       if (refusal !== null) throw browserUnavailable(`it cannot be disguised (${refusal})`);
     },
     arrangeHeaders(headers, url, page, { identity }) {
@@ -72,11 +76,10 @@ export function createStealthEngine(options: StealthEngineOptions): RenderEngine
   };
 
   const hasVisited = (page: Page, url: string): boolean => {
-    const known = visits.get(page.context()) ?? new Set();
-    visits.set(page.context(), known);
-    const isKnown = known.has(url);
-    if (known.size >= MOST_VISITED) known.clear();
-    known.add(url);
+    const visited = visits.get(page.context()) ?? new BoundedMap(MAX_VISITED);
+    visits.set(page.context(), visited);
+    const isKnown = visited.get(url) === true;
+    visited.set(url, true);
     return isKnown;
   };
 
@@ -122,7 +125,7 @@ export function createStealthEngine(options: StealthEngineOptions): RenderEngine
   };
 }
 
-function commandsFor_(context: BrowserContext): TargetCommands {
+function targetCommandsFor(context: BrowserContext): TargetCommands {
   const browser = context.browser();
   const commands = browser === null ? null : targetCommandsOf(browser);
   if (commands === null) throw browserUnavailable('it cannot be disguised (its messages cannot be reached)');
