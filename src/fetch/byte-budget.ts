@@ -114,10 +114,10 @@ export function createByteBudget(limitBytes: number): ByteBudget {
   class Account implements HeldBytes {
     bytes = 0;
     group: object | null = null;
-    private isClosed = false;
+    #isClosed = false;
 
     take(bytes: number, resume?: () => void): boolean {
-      if (this.isClosed) return true;
+      if (this.#isClosed) return true;
       this.bytes += bytes;
       change(bytes);
       if (resume === undefined || heldBytes <= limitBytes || hasOverdraft(this)) return true;
@@ -127,15 +127,15 @@ export function createByteBudget(limitBytes: number): ByteBudget {
     }
 
     give(bytes: number): void {
-      if (this.isClosed || bytes === 0) return;
+      if (this.#isClosed || bytes === 0) return;
       this.bytes -= bytes;
       change(-bytes);
       wakeSoon();
     }
 
     close(): void {
-      if (this.isClosed) return;
-      this.isClosed = true;
+      if (this.#isClosed) return;
+      this.#isClosed = true;
       paused.delete(this);
       if (overdraft === this) overdraft = null;
       change(-this.bytes);

@@ -4,59 +4,59 @@ import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 export class Deadline {
   /** Aborts with TASK_TIMEOUT. */
   readonly signal: AbortSignal;
-  private readonly controller = new AbortController();
-  private readonly what: string;
-  private readonly limitMs: number;
-  private leftMs: number;
-  private since = performance.now();
-  private timer: NodeJS.Timeout | null = null;
-  private holds = 0;
+  readonly #controller = new AbortController();
+  readonly #what: string;
+  readonly #limitMs: number;
+  #leftMs: number;
+  #since = performance.now();
+  #timer: NodeJS.Timeout | null = null;
+  #holds = 0;
 
   constructor(limitMs: number, what: string) {
-    this.signal = this.controller.signal;
-    this.limitMs = limitMs;
-    this.leftMs = limitMs;
-    this.what = what;
-    this.run();
+    this.signal = this.#controller.signal;
+    this.#limitMs = limitMs;
+    this.#leftMs = limitMs;
+    this.#what = what;
+    this.#run();
   }
 
   /** In whole milliseconds. */
   get remainingMs(): number {
-    const spent = this.timer === null ? 0 : performance.now() - this.since;
-    return Math.max(0, Math.ceil(this.leftMs - spent));
+    const spent = this.#timer === null ? 0 : performance.now() - this.#since;
+    return Math.max(0, Math.ceil(this.#leftMs - spent));
   }
 
   /** Stops the clock until the work settles. */
   async hold<T>(work: () => Promise<T>): Promise<T> {
-    if (this.holds === 0) this.stop();
-    this.holds += 1;
+    if (this.#holds === 0) this.#stop();
+    this.#holds += 1;
     try {
       return await work();
     } finally {
-      this.holds -= 1;
-      if (this.holds === 0) this.run();
+      this.#holds -= 1;
+      if (this.#holds === 0) this.#run();
     }
   }
 
   end(): void {
-    this.stop();
-    this.holds = Number.POSITIVE_INFINITY;
+    this.#stop();
+    this.#holds = Number.POSITIVE_INFINITY;
   }
 
-  private run(): void {
+  #run(): void {
     if (this.signal.aborted) return;
-    this.since = performance.now();
-    this.timer = setTimeout(() => {
-      this.stop();
-      this.controller.abort(tookTooLong(this.what, this.limitMs));
-    }, this.leftMs);
+    this.#since = performance.now();
+    this.#timer = setTimeout(() => {
+      this.#stop();
+      this.#controller.abort(tookTooLong(this.#what, this.#limitMs));
+    }, this.#leftMs);
   }
 
-  private stop(): void {
-    if (this.timer === null) return;
-    clearTimeout(this.timer);
-    this.leftMs = this.remainingMs;
-    this.timer = null;
+  #stop(): void {
+    if (this.#timer === null) return;
+    clearTimeout(this.#timer);
+    this.#leftMs = this.remainingMs;
+    this.#timer = null;
   }
 }
 

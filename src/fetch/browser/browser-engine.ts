@@ -69,13 +69,13 @@ export function createBrowserEngine(options: BrowserEngineOptions): RenderEngine
 
 class BrowserEngine implements RenderEngine {
   readonly name: EngineName;
-  private readonly options: BrowserEngineOptions;
-  private readonly closing = new AbortController();
+  readonly #options: BrowserEngineOptions;
+  readonly #closing = new AbortController();
   /** Bounded by the callers. */
-  private readonly underWay = new Set<Promise<unknown>>();
+  readonly #underWay = new Set<Promise<unknown>>();
 
   constructor(options: BrowserEngineOptions) {
-    this.options = options;
+    this.#options = options;
     this.name = options.name ?? 'browser';
   }
 
@@ -86,23 +86,23 @@ class BrowserEngine implements RenderEngine {
   }
 
   async render(request: BrowserRequest): Promise<BrowserResponse> {
-    const work = this.attempt(request);
-    this.underWay.add(work);
+    const work = this.#attempt(request);
+    this.#underWay.add(work);
     try {
       return await work;
     } finally {
-      this.underWay.delete(work);
+      this.#underWay.delete(work);
     }
   }
 
   async close(): Promise<void> {
-    this.closing.abort(shuttingDown());
-    await Promise.allSettled(this.underWay);
-    await this.options.runtime.close();
+    this.#closing.abort(shuttingDown());
+    await Promise.allSettled(this.#underWay);
+    await this.#options.runtime.close();
   }
 
   /** The error of the attempt: BROWSER_LOST when the whole browser was lost. */
-  private async blame(error: unknown, lease: PageLease, ended: AbortSignal): Promise<unknown> {
+  async #blame(error: unknown, lease: PageLease, ended: AbortSignal): Promise<unknown> {
     // A crash causes many errors, of which only one names it.
     const told = () => (lease.lost.aborted ? (lease.lost.reason as unknown) : error);
     const first = told();
@@ -113,17 +113,17 @@ class BrowserEngine implements RenderEngine {
     return browserLost('it ended unexpectedly', known);
   }
 
-  private async attempt(request: BrowserRequest): Promise<BrowserResponse> {
+  async #attempt(request: BrowserRequest): Promise<BrowserResponse> {
     const host = check(request);
-    if (this.closing.signal.aborted) throw shuttingDown();
-    const { runtime, userAgent, hooks = {}, limits, isDisguised = false } = this.options;
+    if (this.#closing.signal.aborted) throw shuttingDown();
+    const { runtime, userAgent, hooks = {}, limits, isDisguised = false } = this.#options;
     const plan = contextPlanFor(request, userAgent, hooks);
     const isPlain = runtime.kind === 'playwright';
     if (isPlain) checkPlain(request);
     const { pool, proxy, guard, checkProxy } = await runtime.ready();
     const deadline = new Deadline(request.timeoutMs, host);
     const caller = followSignal(request.signal);
-    const ended = AbortSignal.any([caller.signal, this.closing.signal]);
+    const ended = AbortSignal.any([caller.signal, this.#closing.signal]);
     const waiting = AbortSignal.any([deadline.signal, ended]);
     try {
       const upstream =
@@ -157,7 +157,7 @@ class BrowserEngine implements RenderEngine {
         }
         return await attempt.run();
       } catch (error) {
-        const failure = await this.blame(error, lease, ended);
+        const failure = await this.#blame(error, lease, ended);
         // A page whose process ended says nothing about the browser, and a browser that is gone is known to the pool.
         isLost = !lease.lost.aborted && isScrapifieError(failure) && LOSSES.has(failure.code);
         throw failure;

@@ -123,8 +123,8 @@ describe('a render attempt', () => {
 
   test('ends when the page loads more than it may', async () => {
     const url = await site((request, response) => {
-      if (request.url === '/') html('<img src=/large>')(request, response);
-      else response.setHeader('content-type', 'image/png').end(Buffer.alloc(3_000_000));
+      if (request.url === '/') html('<script src=/large></script>')(request, response);
+      else response.setHeader('content-type', 'text/javascript').end(' '.repeat(3_000_000));
     });
     const attempt = await attemptAt(url, { maxBodyBytes: 100_000 });
     expect(await failureOf(attempt.run())).toMatchObject({ code: 'BODY_LIMIT_EXCEEDED' });

@@ -80,58 +80,59 @@ interface PageReading {
 export class RenderAttempt {
   /** The page may hang or be on any URL, and must not be used again. */
   isPageBroken = false;
-  private readonly options: AttemptOptions;
-  private readonly page: Page;
-  private readonly startedAt = performance.now();
+  readonly #options: AttemptOptions;
+  readonly #page: Page;
+  readonly #startedAt = performance.now();
   /** Aborts the attempt when the page loads too much. */
-  private readonly overrun = new AbortController();
-  private readonly ending: AbortSignal;
-  private readonly signal: AbortSignal;
-  private navigation: Deadline | null = null;
-  private failure: ScrapifieError | null = null;
-  private readonly actions: ActionResult[] = [];
-  private picture: Picture | null = null;
-  private pdf: Uint8Array | null = null;
-  private captcha: CaptchaResult | null | undefined;
+  readonly #overrun = new AbortController();
+  readonly #ending: AbortSignal;
+  readonly #signal: AbortSignal;
+  #navigation: Deadline | null = null;
+  #failure: ScrapifieError | null = null;
+  readonly #actions: ActionResult[] = [];
+  #picture: Picture | null = null;
+  #pdf: Uint8Array | null = null;
+  #captcha: CaptchaResult | null | undefined;
 
   constructor(options: AttemptOptions) {
-    this.options = options;
-    this.page = options.lease.page;
-    this.ending = AbortSignal.any([options.ending, this.overrun.signal]);
-    this.signal = AbortSignal.any([options.deadline.signal, this.ending]);
+    this.#options = options;
+    this.#page = options.lease.page;
+    this.#ending = AbortSignal.any([options.ending, this.#overrun.signal]);
+    this.#signal = AbortSignal.any([options.deadline.signal, this.#ending]);
   }
 
   async run(): Promise<BrowserResponse> {
-    const { request, limits, proxy, lease } = this.options;
+    const { request, limits, proxy, lease } = this.#options;
     const load = new PageLoad({
       maxDocumentBytes: request.maxBodyBytes,
       maxPageBytes: Math.max(limits.maxPageBytes, request.maxBodyBytes),
       held: request.held,
-      onExceeded: (error) => this.overrun.abort(error),
+      onExceeded: (error) => this.#overrun.abort(error),
     });
     // Only the proxy sees sockets, workers and frames of other processes.
     const stopMeter = proxy.meter(lease.proxyUsername, load.maxPageBytes, () => load.exceedPage());
     try {
-      return await this.show(load);
+      return await this.#show(load);
     } finally {
       stopMeter();
       load.end();
     }
   }
 
-  private async show(load: PageLoad): Promise<BrowserResponse> {
-    const { request, limits, isDisguised, hooks } = this.options;
-    const { page, signal } = this;
+  async #show(load: PageLoad): Promise<BrowserResponse> {
+    const { request, limits, isDisguised, hooks } = this.#options;
+    const page = this.#page;
+    const signal = this.#signal;
     hooks.beforeNavigation?.(page, request);
-    const tools = await this.guarded(
-      this.options.openTools({
+    const tools = await this.#guarded(
+      this.#options.openTools({
         page,
         request,
-        ask: (target, hop) => this.hold(() => request.onRedirect(target, hop)),
+        ask: (target, hop) => this.#hold(() => request.onRedirect(target, hop)),
         arrange: hooks.arrangeHeaders,
-        guard: this.options.guard,
+        guard: this.#options.guard,
         isDisguised,
-        proxyLogin: this.options.lease.proxyLogin,
+        proxyLogin: this.#options.lease.proxyLogin,
         limits,
         load,
       }),
@@ -150,7 +151,7 @@ export class RenderAttempt {
     page.on('framenavigated', onNavigated);
     page.on('popup', onPopup);
     try {
-      const [sentCookies, storagePut] = await this.guarded(
+      const [sentCookies, storagePut] = await this.#guarded(
         Promise.all([
           putCookies(page.context(), request),
           tools.setLocalStorage(request.storage?.localStorage ?? {}),
@@ -158,9 +159,9 @@ export class RenderAttempt {
         ]),
       );
       put = storagePut;
-      const bare = await this.navigate(gate);
-      if (bare === null) await this.steps(tools);
-      return await this.orBroken(this.respond(tools, bare, sentCookies));
+      const bare = await this.#navigate(gate);
+      if (bare === null) await this.#steps(tools);
+      return await this.#orBroken(this.#respond(tools, bare, sentCookies));
     } finally {
       put?.end();
       tools.end();
@@ -171,28 +172,28 @@ export class RenderAttempt {
   }
 
   /** Resolves with null when there is a page to read. */
-  private async navigate(gate: DocumentWatch): Promise<DocumentWithoutPage | null> {
-    const { request, deadline } = this.options;
+  async #navigate(gate: DocumentWatch): Promise<DocumentWithoutPage | null> {
+    const { request, deadline } = this.#options;
     const { wait, navigationTimeoutMs = DEFAULT_NAVIGATION_MS } = request;
     const waitUntil = wait?.until ?? 'load';
-    const loading = this.page.goto(request.url, { waitUntil, timeout: 0 }).then(() => null);
+    const loading = this.#page.goto(request.url, { waitUntil, timeout: 0 }).then(() => null);
     loading.catch(() => {});
     const stopped = gate.isStopped.then(() => settlesWithin(loading, STOPPED_MS)).then(() => null);
     const limitMs = Math.min(navigationTimeoutMs, deadline.remainingMs);
     const navigation = new Deadline(limitMs, `Loading ${new URL(request.url).host} until ${waitUntil}`);
-    this.navigation = navigation;
+    this.#navigation = navigation;
     let isCalledOff = false;
     const onEnd = () => {
       isCalledOff = true;
     };
     gate.ended.then(onEnd, onEnd);
     try {
-      return await this.guarded(orAborted(Promise.race([gate.ended, loading, stopped]), navigation.signal));
+      return await this.#guarded(orAborted(Promise.race([gate.ended, loading, stopped]), navigation.signal));
     } catch (error) {
-      if (error !== navigation.signal.reason) return await this.afterFailure(error, gate);
+      if (error !== navigation.signal.reason) return await this.#afterFailure(error, gate);
     } finally {
       navigation.end();
-      this.navigation = null;
+      this.#navigation = null;
       // A cancelled navigation has to end before the page can navigate again.
       if (isCalledOff && !(await settlesWithin(loading, STOPPED_MS))) this.isPageBroken = true;
     }
@@ -201,22 +202,22 @@ export class RenderAttempt {
       this.isPageBroken = true;
       throw late;
     }
-    this.failure = late;
+    this.#failure = late;
     return null;
   }
 
   /** Some errors of a navigation leave a page that can be read. */
-  private async afterFailure(error: unknown, gate: DocumentWatch): Promise<DocumentWithoutPage | null> {
-    const { request, proxy, lease, deadline } = this.options;
+  async #afterFailure(error: unknown, gate: DocumentWatch): Promise<DocumentWithoutPage | null> {
+    const { request, proxy, lease, deadline } = this.#options;
     if (isScrapifieError(error)) {
       if (error !== deadline.signal.reason || gate.answer === null) throw error;
-      this.failure = error;
+      this.#failure = error;
       return null;
     }
     const text = error instanceof Error ? error.message : '';
     const isOvertaken = /interrupted by another navigation|ERR_ABORTED/.test(text);
     if (isOvertaken && gate.answer !== null) {
-      await this.arrive(gate);
+      await this.#arrive(gate);
       return null;
     }
     if (/Download is starting/.test(text)) {
@@ -235,7 +236,7 @@ export class RenderAttempt {
       return { answer: gate.answer, body: EMPTY_BODY, redirectedTo: null };
     }
     // Without the guard's proxy in between, the login of the request's own proxy is the only one that can be refused.
-    if (this.options.guard !== null && request.proxy !== undefined && /ERR_INVALID_AUTH_/.test(text)) {
+    if (this.#options.guard !== null && request.proxy !== undefined && /ERR_INVALID_AUTH_/.test(text)) {
       throw new ScrapifieError('PROXY_FAILED', `Proxy ${request.proxy.id} refused the login`, {
         details: { proxy: request.proxy.id, fault: 'proxy' },
         cause: error,
@@ -245,19 +246,19 @@ export class RenderAttempt {
   }
 
   /** Waits until the page is where it was going. */
-  private async arrive(gate: DocumentWatch): Promise<void> {
-    const { request } = this.options;
+  async #arrive(gate: DocumentWatch): Promise<void> {
+    const { request } = this.#options;
     if (gate.leaving === null) return;
-    await this.guarded(gate.leaving);
-    await this.guarded(this.page.waitForLoadState(request.wait?.until ?? 'load'));
+    await this.#guarded(gate.leaving);
+    await this.#guarded(this.#page.waitForLoadState(request.wait?.until ?? 'load'));
   }
 
   /** Runs the steps of the request. The first failing step ends them; the results so far are kept. */
-  private async steps({ document: gate, network, evaluate }: PageTools): Promise<void> {
-    const { request, deadline, hooks } = this.options;
-    const { page } = this;
+  async #steps({ document: gate, network, evaluate }: PageTools): Promise<void> {
+    const { request, deadline, hooks } = this.#options;
+    const page = this.#page;
     const { wait, scroll, actions = [], screenshot, pdf } = request;
-    if (this.failure !== null) return;
+    if (this.#failure !== null) return;
     let current = 'loading';
     const step = <T>(name: string, limitMs: number, work: (limitMs: number) => Promise<T>): Promise<T> => {
       current = name;
@@ -267,17 +268,17 @@ export class RenderAttempt {
       const onStuck = () => {
         this.isPageBroken = true;
       };
-      return runStep(name, within, this.signal, onStuck, () => work(within));
+      return runStep(name, within, this.#signal, onStuck, () => work(within));
     };
     const rest = deadline.remainingMs;
     const target = { page, evaluate };
     try {
-      await this.arrive(gate);
+      await this.#arrive(gate);
       if (wait === undefined)
-        await this.guarded(waitUntilSettled({ ...target, document: gate, network, deadline }));
+        await this.#guarded(waitUntilSettled({ ...target, document: gate, network, deadline }));
       if (hooks.afterLoad !== undefined) {
-        this.captcha = await this.guarded(hooks.afterLoad(page, request, this.signal));
-        await this.arrive(gate);
+        this.#captcha = await this.#guarded(hooks.afterLoad(page, request, this.#signal));
+        await this.#arrive(gate);
       }
       if (wait?.selector !== undefined) {
         await step(`wait.selector ${wait.selector}`, DEFAULT_NAVIGATION_MS, (ms) =>
@@ -289,36 +290,38 @@ export class RenderAttempt {
       for (const [index, action] of actions.entries()) {
         const limitMs = action.timeoutMs ?? DEFAULT_STEP_MS;
         const name = nameOfAction(action, index);
-        if (hooks.humanInput !== undefined) await this.guarded(pause(hooks.humanInput.pauseMs()));
-        this.actions.push(await step(name, limitMs, (ms) => runAction(target, action, ms, hooks.humanInput)));
-        await this.arrive(gate);
+        if (hooks.humanInput !== undefined) await this.#guarded(pause(hooks.humanInput.pauseMs()));
+        this.#actions.push(
+          await step(name, limitMs, (ms) => runAction(target, action, ms, hooks.humanInput)),
+        );
+        await this.#arrive(gate);
       }
       if (screenshot !== undefined) {
-        this.picture = await step('screenshot', rest, (ms) => takePicture(page, screenshot, ms));
+        this.#picture = await step('screenshot', rest, (ms) => takePicture(page, screenshot, ms));
       }
       if (pdf === true)
-        this.pdf = await step('pdf', rest, () => page.pdf({ printBackground: true, margin: PAPER_MARGIN }));
+        this.#pdf = await step('pdf', rest, () => page.pdf({ printBackground: true, margin: PAPER_MARGIN }));
     } catch (error) {
-      if (this.ending.aborted) throw this.ending.reason;
-      if (deadline.signal.aborted) this.failure = stepTimedOut(current, request.timeoutMs);
-      else this.failure = isScrapifieError(error) ? error : stepFailed(current, plainMessage(error), error);
+      if (this.#ending.aborted) throw this.#ending.reason;
+      if (deadline.signal.aborted) this.#failure = stepTimedOut(current, request.timeoutMs);
+      else this.#failure = isScrapifieError(error) ? error : stepFailed(current, plainMessage(error), error);
     }
   }
 
-  private async respond(
+  async #respond(
     tools: PageTools,
     bare: DocumentWithoutPage | null,
     sentCookies: SentCookies,
   ): Promise<BrowserResponse> {
-    const { request, limits } = this.options;
+    const { request, limits } = this.#options;
     const { document: gate, network: watch } = tools;
-    const { answer, dom } = bare === null ? await this.readPage(tools) : { answer: bare.answer, dom: null };
+    const { answer, dom } = bare === null ? await this.#readPage(tools) : { answer: bare.answer, dom: null };
     const isPage = dom !== null;
     const most = isPage ? limits.maxRawBytes : request.maxBodyBytes;
     const [raw, storage, xhr] = await Promise.all([
       bare === null ? tools.readRaw(answer, most) : null,
-      readStorage(this.page, this.options.request, sentCookies),
-      this.readXhr(watch),
+      readStorage(this.#page, this.#options.request, sentCookies),
+      this.#readXhr(watch),
     ]);
     const header = answer.headers['content-type'];
     const original = (typeof header === 'string' ? header : header?.[0]) ?? null;
@@ -333,67 +336,67 @@ export class RenderAttempt {
       wireBytes: bare === null ? watch.wireBytes : Math.max(watch.wireBytes, bare.body.length),
       redirects: gate.redirects,
       redirectedTo: bare?.redirectedTo ?? gate.refusedTarget,
-      ms: performance.now() - this.startedAt,
+      ms: performance.now() - this.#startedAt,
       httpVersion: watch.protocol === 'h2' ? '2' : '1.1',
-      failure: this.failure,
+      failure: this.#failure,
       extra: {
-        screenshot: this.picture,
-        pdf: this.pdf,
+        screenshot: this.#picture,
+        pdf: this.#pdf,
         xhr,
         consoleErrors: watch.errors,
-        actions: this.actions,
+        actions: this.#actions,
         storage,
-        ...(this.captcha === undefined ? {} : { captcha: this.captcha }),
+        ...(this.#captcha === undefined ? {} : { captcha: this.#captcha }),
       },
     };
   }
 
-  private async readPage({ document: gate, evaluate }: PageTools): Promise<PageReading> {
-    const { request } = this.options;
+  async #readPage({ document: gate, evaluate }: PageTools): Promise<PageReading> {
+    const { request } = this.#options;
     for (let departures = 0; ; departures += 1) {
       const { answer } = gate;
-      if (answer === null) throw this.lost(new Error('no document'));
+      if (answer === null) throw this.#lost(new Error('no document'));
       const isPage = isHtml(mediaTypeIn(answer.headers));
-      const dom = isPage ? await readDom(this.page, evaluate, request.maxBodyBytes) : null;
+      const dom = isPage ? await readDom(this.#page, evaluate, request.maxBodyBytes) : null;
       const isStill = gate.leaving === null && gate.answer === answer;
-      if (isStill || departures >= MOST_DEPARTURES || this.failure !== null) return { answer, dom };
-      await this.arrive(gate);
+      if (isStill || departures >= MOST_DEPARTURES || this.#failure !== null) return { answer, dom };
+      await this.#arrive(gate);
     }
   }
 
-  private async readXhr(watch: NetworkActivity): Promise<readonly CapturedXhr[]> {
+  async #readXhr(watch: NetworkActivity): Promise<readonly CapturedXhr[]> {
     const reading = watch.xhr();
     return (await settlesWithin(reading, XHR_MS)) ? reading : [];
   }
 
   /** Reading has its own time limit, so that a page is read even after the time of the attempt. */
-  private async orBroken<T>(work: Promise<T>): Promise<T> {
-    const { remainingMs } = this.options.deadline;
-    const left = this.failure === null ? Math.max(LAST_READ_MS, remainingMs) : LAST_READ_MS;
-    const last = AbortSignal.any([this.ending, AbortSignal.timeout(left)]);
+  async #orBroken<T>(work: Promise<T>): Promise<T> {
+    const { remainingMs } = this.#options.deadline;
+    const left = this.#failure === null ? Math.max(LAST_READ_MS, remainingMs) : LAST_READ_MS;
+    const last = AbortSignal.any([this.#ending, AbortSignal.timeout(left)]);
     try {
       return await orAborted(work, last);
     } catch (error) {
       work.catch(() => {});
       this.isPageBroken = true;
       if (isScrapifieError(error)) throw error;
-      throw this.failure ?? (last.aborted ? tookTooLong('Reading the page', left) : this.lost(error));
+      throw this.#failure ?? (last.aborted ? tookTooLong('Reading the page', left) : this.#lost(error));
     }
   }
 
-  private lost(error: unknown): ScrapifieError {
-    return mapNavigationError(error, new URL(this.options.request.url).host);
+  #lost(error: unknown): ScrapifieError {
+    return mapNavigationError(error, new URL(this.#options.request.url).host);
   }
 
   /** Stops the clocks of the attempt while the owner of the request decides. */
-  private hold<T>(work: () => Promise<T>): Promise<T> {
-    const { deadline } = this.options;
-    const { navigation } = this;
+  #hold<T>(work: () => Promise<T>): Promise<T> {
+    const { deadline } = this.#options;
+    const navigation = this.#navigation;
     return deadline.hold(navigation === null ? work : () => navigation.hold(work));
   }
 
-  private guarded<T>(work: Promise<T>): Promise<T> {
+  #guarded<T>(work: Promise<T>): Promise<T> {
     work.catch(() => {});
-    return orAborted(work, this.signal);
+    return orAborted(work, this.#signal);
   }
 }

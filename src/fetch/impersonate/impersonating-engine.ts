@@ -55,23 +55,23 @@ class HandshakeEngine implements ImpersonatingEngine, HopSender {
   readonly name = 'http';
   readonly now: () => number;
   handshake: Handshake | null = null;
-  private readonly options: ImpersonatingEngineOptions;
-  private readonly connectTimeoutMs: number;
-  private starting: Promise<Running | null> | null = null;
+  readonly #options: ImpersonatingEngineOptions;
+  readonly #connectTimeoutMs: number;
+  #starting: Promise<Running | null> | null = null;
   /** Bounded by the callers. */
-  private readonly underWay = new Set<RequestAbort>();
-  private isClosed = false;
+  readonly #underWay = new Set<RequestAbort>();
+  #isClosed = false;
 
   constructor(options: ImpersonatingEngineOptions) {
-    this.options = options;
+    this.#options = options;
     this.now = options.now ?? (() => performance.now());
-    this.connectTimeoutMs = options.connectTimeoutMs ?? 10_000;
+    this.#connectTimeoutMs = options.connectTimeoutMs ?? 10_000;
   }
 
   fetch(request: FetchRequest): Promise<FetchResponse> {
     const { identity } = request;
     return identity === undefined
-      ? this.options.plain.fetch(request)
+      ? this.#options.plain.fetch(request)
       : followRedirects(this, request, identityHeaders(identity));
   }
 
@@ -80,9 +80,9 @@ class HandshakeEngine implements ImpersonatingEngine, HopSender {
     const { identity, proxy, key, signal, timeoutMs } = request;
     // Without TLS there is nothing to be told apart by but the headers.
     const isPlain = url.protocol === 'http:' || identity === undefined;
-    if (this.isClosed) throw shuttingDown();
-    const running = isPlain ? null : await this.ready();
-    if (isPlain || running === null) return this.options.plain.sendHop(chain, request, deadline);
+    if (this.#isClosed) throw shuttingDown();
+    const running = isPlain ? null : await this.#ready();
+    if (isPlain || running === null) return this.#options.plain.sendHop(chain, request, deadline);
 
     const requestAbort = new RequestAbort();
     const timer = setTimeout(
@@ -91,30 +91,30 @@ class HandshakeEngine implements ImpersonatingEngine, HopSender {
     );
     const onAbort = () => requestAbort.end(abortError(signal?.reason));
     signal?.addEventListener('abort', onAbort);
-    this.underWay.add(requestAbort);
+    this.#underWay.add(requestAbort);
     try {
-      if (this.isClosed) throw shuttingDown();
+      if (this.#isClosed) throw shuttingDown();
       if (signal?.aborted === true) onAbort();
-      const hop = await this.exchange(running, { identity, proxy, key }, chain, request, requestAbort);
+      const hop = await this.#exchange(running, { identity, proxy, key }, chain, request, requestAbort);
       chain.received(hop.statusCode, hop.headers, Date.now());
       return hop;
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener('abort', onAbort);
-      this.underWay.delete(requestAbort);
+      this.#underWay.delete(requestAbort);
     }
   }
 
   async close(): Promise<void> {
-    this.isClosed = true;
-    for (const requestAbort of this.underWay) requestAbort.end(shuttingDown());
-    const running = await this.starting?.catch(() => null);
+    this.#isClosed = true;
+    for (const requestAbort of this.#underWay) requestAbort.end(shuttingDown());
+    const running = await this.#starting?.catch(() => null);
     await running?.clients.close();
     await running?.guard.close();
   }
 
   /** As with the HTTP engine, a GET or HEAD that met a connection just as it was closed is sent once more. */
-  private async exchange(
+  async #exchange(
     running: Running,
     visitor: Visitor,
     chain: RedirectChain,
@@ -129,7 +129,7 @@ class HandshakeEngine implements ImpersonatingEngine, HopSender {
       const earlier = guard.failureOf(entry.username, url);
       const progress = { hasAnswer: false };
       try {
-        const { hop, isWhole } = await this.ask(guard, entry, chain, request, requestAbort, progress);
+        const { hop, isWhole } = await this.#ask(guard, entry, chain, request, requestAbort, progress);
         entry.hasServed = true;
         if (!isWhole) clients.retire(entry);
         return hop;
@@ -149,7 +149,7 @@ class HandshakeEngine implements ImpersonatingEngine, HopSender {
     }
   }
 
-  private async ask(
+  async #ask(
     guard: GuardProxy,
     entry: VisitorClient,
     chain: RedirectChain,
@@ -158,7 +158,7 @@ class HandshakeEngine implements ImpersonatingEngine, HopSender {
     progress: { hasAnswer: boolean },
   ): Promise<ReadHop> {
     const { url, method, body } = chain;
-    const { headersTimeoutMs = 30_000, bodyTimeoutMs = 30_000, maxHeaderBytes = 65_536 } = this.options;
+    const { headersTimeoutMs = 30_000, bodyTimeoutMs = 30_000, maxHeaderBytes = 65_536 } = this.#options;
     const client = await requestAbort.race(entry.client);
     if (request.mayStart?.() === false) {
       throw new ScrapifieError('CANCELLED', `The request to ${url.host} came too late`);
@@ -174,7 +174,7 @@ class HandshakeEngine implements ImpersonatingEngine, HopSender {
     });
     const answer = await requestAbort.within(
       untilFlood(sending, window, requestAbort, url),
-      this.longestConnectMs + headersTimeoutMs,
+      this.#longestConnectMs + headersTimeoutMs,
       () => timedOut('HEADERS_TIMEOUT', url),
     );
     progress.hasAnswer = true;
@@ -185,34 +185,34 @@ class HandshakeEngine implements ImpersonatingEngine, HopSender {
   }
 
   /** Reaching a proxy, its answer and TLS with the target may each take their time. */
-  private get longestConnectMs(): number {
-    return 3 * this.connectTimeoutMs;
+  get #longestConnectMs(): number {
+    return 3 * this.#connectTimeoutMs;
   }
 
-  private ready(): Promise<Running | null> {
-    this.starting ??= this.start().catch((error: unknown) => {
-      this.starting = null;
+  #ready(): Promise<Running | null> {
+    this.#starting ??= this.#start().catch((error: unknown) => {
+      this.#starting = null;
       throw error;
     });
-    return this.starting;
+    return this.#starting;
   }
 
   /** Null when no driver can be had. */
-  private async start(): Promise<Running | null> {
-    const { loadDriver = loadWreq, allowPrivate, resolve, proxyTls, tls } = this.options;
+  async #start(): Promise<Running | null> {
+    const { loadDriver = loadWreq, allowPrivate, resolve, proxyTls, tls } = this.#options;
     const driver = await loadDriver().catch(() => null);
     this.handshake = driver?.handshake ?? 'plain';
     if (driver === null) return null;
-    const connectTimeoutMs = this.connectTimeoutMs;
-    const readWindow = { windowBytes: WINDOW_BYTES, floodMs: this.options.floodMs ?? FLOOD_MS };
+    const connectTimeoutMs = this.#connectTimeoutMs;
+    const readWindow = { windowBytes: WINDOW_BYTES, floodMs: this.#options.floodMs ?? FLOOD_MS };
     const guard = await startGuardProxy({ allowPrivate, connectTimeoutMs, resolve, proxyTls, readWindow });
     const clients = new ClientCache({
       driver,
       guard,
-      maxClients: this.options.maxClients ?? 32,
-      idleMs: this.options.idleMs ?? 15_000,
+      maxClients: this.#options.maxClients ?? 32,
+      idleMs: this.#options.idleMs ?? 15_000,
       plan: {
-        connectTimeoutMs: this.longestConnectMs,
+        connectTimeoutMs: this.#longestConnectMs,
         trustsAnyCertificate: tls?.rejectUnauthorized === false,
       },
     });

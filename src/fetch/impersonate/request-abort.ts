@@ -2,23 +2,23 @@ import type { ScrapifieError } from '../../errors/scrapifie-error.ts';
 
 /** Aborts one request. Every step of the request is awaited through it. */
 export class RequestAbort {
-  private readonly controller = new AbortController();
+  readonly #controller = new AbortController();
   /**
    * The steps that are waited for. A race with one promise for all of them would leave something behind with each step,
    * and a body may come in millions of them.
    */
-  private readonly waiting = new Set<(error: ScrapifieError) => void>();
+  readonly #waiting = new Set<(error: ScrapifieError) => void>();
 
   get signal(): AbortSignal {
-    return this.controller.signal;
+    return this.#controller.signal;
   }
 
   /** Only the first counts. */
   end(error: ScrapifieError): void {
     if (this.signal.aborted) return;
-    this.controller.abort(error);
-    for (const reject of this.waiting) reject(error);
-    this.waiting.clear();
+    this.#controller.abort(error);
+    for (const reject of this.#waiting) reject(error);
+    this.#waiting.clear();
   }
 
   /** The step's end, or this one's. The step goes on by itself; what it still throws is of no interest. */
@@ -29,14 +29,14 @@ export class RequestAbort {
         reject(this.signal.reason);
         return;
       }
-      this.waiting.add(reject);
+      this.#waiting.add(reject);
       step.then(
         (value) => {
-          this.waiting.delete(reject);
+          this.#waiting.delete(reject);
           resolve(value);
         },
         (error: unknown) => {
-          this.waiting.delete(reject);
+          this.#waiting.delete(reject);
           reject(error);
         },
       );

@@ -34,20 +34,20 @@ export class RedirectAnswers {
   refusal: { readonly reason: unknown } | null = null;
   /** The time that decisions took; it is not the attempt's. */
   heldMs = 0;
-  private readonly options: RedirectAnswersOptions;
+  readonly #options: RedirectAnswersOptions;
   /** Targets that are to be asked for anew. Bounded by the redirects of one call. */
-  private readonly promised = new Set<string>();
+  readonly #promised = new Set<string>();
   /** When the gate admitted the request last. */
-  private admittedAt: number;
+  #admittedAt: number;
 
   constructor(options: RedirectAnswersOptions) {
-    this.options = options;
-    this.admittedAt = options.now();
+    this.#options = options;
+    this.#admittedAt = options.now();
   }
 
   /** Until when a call that is sent now may be begun; undefined where the request came without an admission. */
   get admission(): RenderCall['admission'] {
-    const { request } = this.options;
+    const { request } = this.#options;
     if (request.admission === undefined) return undefined;
     const leftMs = this.admittedForMs;
     return { validMs: Number.isFinite(leftMs) ? Math.max(0, leftMs) : null };
@@ -55,18 +55,18 @@ export class RedirectAnswers {
 
   /** Below zero when the request has to be admitted again before it may leave. */
   get admittedForMs(): number {
-    const { request, now } = this.options;
-    return (request.admission?.validMs ?? Number.POSITIVE_INFINITY) - (now() - this.admittedAt);
+    const { request, now } = this.#options;
+    return (request.admission?.validMs ?? Number.POSITIVE_INFINITY) - (now() - this.#admittedAt);
   }
 
   /** Waits for the gate, with the clock held by the caller. */
   async admitAgain(): Promise<void> {
-    const { chain, request } = this.options;
+    const { chain, request } = this.#options;
     if (request.admission === undefined) {
       throw new ScrapifieError('NO_WORKER', `No other worker may repeat the request to ${chain.url.host}.`);
     }
     const { admission } = request;
-    await this.decide(chain.url, () => admission.again());
+    await this.#decide(chain.url, () => admission.again());
   }
 
   /** Answers a worker, with the clock held. */
@@ -78,50 +78,50 @@ export class RedirectAnswers {
     }
     const { target, hop } = question;
     const url = new URL(target);
-    if (!(await this.isAllowed(url, hop))) return { isFollowed: false };
-    const isFollowed = siteOf(url.hostname) === siteOf(this.options.chain.url.hostname);
-    if (!isFollowed) this.promised.add(url.href);
+    if (!(await this.#isAllowed(url, hop))) return { isFollowed: false };
+    const isFollowed = siteOf(url.hostname) === siteOf(this.#options.chain.url.hostname);
+    if (!isFollowed) this.#promised.add(url.href);
     return { isFollowed };
   }
 
   /** Takes the way that the worker went in its call. */
   walk({ redirects = [], finalUrl }: RenderAnswer): void {
     for (const [index, { statusCode }] of redirects.entries()) {
-      this.options.chain.follow(statusCode, new URL(redirects[index + 1]?.url ?? finalUrl));
+      this.#options.chain.follow(statusCode, new URL(redirects[index + 1]?.url ?? finalUrl));
     }
   }
 
   /** Null when the call led nowhere else. */
   async nextStep({ statusCode, headers, redirectedTo }: RenderAnswer): Promise<NextStep | null> {
     if (redirectedTo === null) return null;
-    const { chain } = this.options;
+    const { chain } = this.#options;
     const isByServer = isRedirect(statusCode) && headers.location !== undefined;
     // The chain knows of loops over several calls, and counts.
     const next = isByServer ? chain.next(statusCode, headers, Date.now()) : null;
     // A worker that could not ask leaves it to us.
     if (redirectedTo === undefined) {
-      return next === null ? null : { target: next, isTaken: await this.isAllowed(next, 1) };
+      return next === null ? null : { target: next, isTaken: await this.#isAllowed(next, 1) };
     }
     const target = new URL(redirectedTo);
-    const isTaken = this.promised.has(target.href);
-    this.promised.clear();
+    const isTaken = this.#promised.has(target.href);
+    this.#promised.clear();
     return { target, isTaken };
   }
 
-  private async isAllowed(target: URL, hop: number): Promise<boolean> {
-    const { chain, request } = this.options;
+  async #isAllowed(target: URL, hop: number): Promise<boolean> {
+    const { chain, request } = this.#options;
     const hops = chain.redirects.length + hop;
-    return (await this.decide(target, () => request.onRedirect(target.href, hops))) !== 'stop';
+    return (await this.#decide(target, () => request.onRedirect(target.href, hops))) !== 'stop';
   }
 
   /** Resolves with the decision, after which the request may leave unless the decision is `stop`. */
-  private async decide<T>(target: URL, work: () => Promise<T>): Promise<T> {
-    const { request, now } = this.options;
+  async #decide<T>(target: URL, work: () => Promise<T>): Promise<T> {
+    const { request, now } = this.#options;
     const askedAt = now();
     try {
       const decision = await work();
       if (decision === 'stop') return decision;
-      this.admittedAt = now();
+      this.#admittedAt = now();
       if (request.mayStart?.() !== false) return decision;
       throw new ScrapifieError('CANCELLED', `The request to ${target.host} came too late`);
     } catch (reason) {

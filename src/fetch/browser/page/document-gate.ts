@@ -51,20 +51,20 @@ export interface MainDocumentOptions extends Pick<ToolOptions, 'page' | 'request
  */
 export class MainDocument implements DocumentGate {
   readonly progress: DocumentProgress;
-  private readonly options: MainDocumentOptions;
-  private readonly requestUrl: URL;
+  readonly #options: MainDocumentOptions;
+  readonly #requestUrl: URL;
   /** Method and URL of the redirects so far. */
-  private readonly seen = new Set<string>();
-  private hasStarted = false;
+  readonly #seen = new Set<string>();
+  #hasStarted = false;
 
   constructor(options: MainDocumentOptions) {
-    this.options = options;
+    this.#options = options;
     this.progress = new DocumentProgress(options);
-    this.requestUrl = new URL(options.request.url);
+    this.#requestUrl = new URL(options.request.url);
   }
 
   headersOfFrame({ request: { headers, url } }: PausedRequest): HeaderEntry[] | undefined {
-    const { arrange, page, request } = this.options;
+    const { arrange, page, request } = this.#options;
     return arrange?.(new Map(lowerCaseNames(headers)), new URL(url), page, request);
   }
 
@@ -76,24 +76,24 @@ export class MainDocument implements DocumentGate {
   async onPaused(event: PausedRequest): Promise<void> {
     try {
       if (event.responseErrorReason !== undefined) {
-        passOn(this.options.cdp, event.requestId);
+        passOn(this.#options.cdp, event.requestId);
         this.progress.onArrival();
-      } else if (event.responseStatusCode === undefined) await this.onRequest(event);
-      else await this.onAnswer(event, event.responseStatusCode);
+      } else if (event.responseStatusCode === undefined) await this.#onRequest(event);
+      else await this.#onAnswer(event, event.responseStatusCode);
     } catch (error) {
-      refuse(this.options.cdp, event.requestId);
+      refuse(this.#options.cdp, event.requestId);
       this.progress.onArrival();
       this.progress.fail(error);
     }
   }
 
-  private async onRequest(event: PausedRequest): Promise<void> {
-    const { cdp, request } = this.options;
-    const isFirst = !this.hasStarted;
-    this.hasStarted = true;
+  async #onRequest(event: PausedRequest): Promise<void> {
+    const { cdp, request } = this.#options;
+    const isFirst = !this.#hasStarted;
+    this.#hasStarted = true;
     this.progress.lastTarget = event.request.url;
     if (isFirst || event.redirectedRequestId !== undefined) {
-      const change: RequestChange = { headers: this.headersFor(event) };
+      const change: RequestChange = { headers: this.#headersFor(event) };
       if (isFirst && request.method === 'POST') {
         Object.assign(change, {
           method: 'POST',
@@ -111,8 +111,8 @@ export class MainDocument implements DocumentGate {
     this.progress.onArrival();
   }
 
-  private async onAnswer(event: PausedRequest, statusCode: number): Promise<void> {
-    const { cdp, request, isVisual } = this.options;
+  async #onAnswer(event: PausedRequest, statusCode: number): Promise<void> {
+    const { cdp, request, isVisual } = this.#options;
     const answer: DocumentResponse = {
       url: withoutFragment(event.request.url),
       statusCode,
@@ -121,9 +121,9 @@ export class MainDocument implements DocumentGate {
     };
     if (isRedirect(statusCode) && answer.headers.location !== undefined) {
       const target = redirectTarget(answer.headers.location, new URL(answer.url));
-      this.checkLoop(event.request.method, answer, target);
+      this.#checkLoop(event.request.method, answer, target);
       if ((await this.progress.decide(target, true)) === 'stop') {
-        this.finish(event, { answer, body: EMPTY_BODY, redirectedTo: target.href });
+        this.#finish(event, { answer, body: EMPTY_BODY, redirectedTo: target.href });
         return;
       }
       this.progress.redirects.push({ url: answer.url, statusCode });
@@ -134,33 +134,33 @@ export class MainDocument implements DocumentGate {
     const declared = Number(answer.headers['content-length'] ?? 0);
     if (declared > request.maxBodyBytes) throw tooLarge(request.maxBodyBytes);
     if (hasNoBody(statusCode)) {
-      this.finish(event, { answer, body: EMPTY_BODY, redirectedTo: null });
+      this.#finish(event, { answer, body: EMPTY_BODY, redirectedTo: null });
     } else if (isRendered(answer.headers, isVisual)) passAnswerOn(cdp, event);
     else {
       const body = await readPausedBody(cdp, event.requestId, request.maxBodyBytes, tooLarge);
-      this.finish(event, { answer, body, redirectedTo: null });
+      this.#finish(event, { answer, body, redirectedTo: null });
     }
   }
 
-  private checkLoop(method: string, answer: DocumentResponse, target: URL): void {
+  #checkLoop(method: string, answer: DocumentResponse, target: URL): void {
     // With a new cookie the same URL may answer differently.
-    if (answer.headers['set-cookie'] !== undefined) this.seen.clear();
-    this.seen.add(`${method} ${answer.url}`);
-    if (!this.seen.has(`${method} ${target.href}`)) return;
+    if (answer.headers['set-cookie'] !== undefined) this.#seen.clear();
+    this.#seen.add(`${method} ${answer.url}`);
+    if (!this.#seen.has(`${method} ${target.href}`)) return;
     throw new ScrapifieError('REDIRECT_LOOP', `The redirects of ${target.host} lead in a circle`);
   }
 
-  private finish(event: PausedRequest, document: DocumentWithoutPage): void {
+  #finish(event: PausedRequest, document: DocumentWithoutPage): void {
     this.progress.end(document);
-    refuse(this.options.cdp, event.requestId);
+    refuse(this.#options.cdp, event.requestId);
     this.progress.onArrival();
   }
 
   /** Chromium's headers with those of the request. Headers for one origin are not sent to another. */
-  private headersFor(event: PausedRequest): HeaderEntry[] {
-    const { request, arrange, page } = this.options;
+  #headersFor(event: PausedRequest): HeaderEntry[] {
+    const { request, arrange, page } = this.#options;
     const url = new URL(event.request.url);
-    const isHome = this.requestUrl.origin === url.origin;
+    const isHome = this.#requestUrl.origin === url.origin;
     // The document must come from the server; its resources may come from the cache.
     const headers = new Map([...lowerCaseNames(event.request.headers), ['cache-control', 'max-age=0']]);
     if (request.conditional?.etag != null) headers.set('if-none-match', request.conditional.etag);

@@ -33,13 +33,13 @@ export class DocumentProgress implements DocumentWatch {
   readonly end: (document: DocumentWithoutPage) => void;
   /** Rejects `ended`. */
   readonly fail: (error: unknown) => void;
-  private readonly options: Pick<ToolOptions, 'request' | 'ask'>;
-  private readonly stop: (nothing: null) => void;
-  private arrived: (() => void) | null = null;
-  private hop = 0;
+  readonly #options: Pick<ToolOptions, 'request' | 'ask'>;
+  readonly #stop: (nothing: null) => void;
+  #arrived: (() => void) | null = null;
+  #hop = 0;
 
   constructor(options: Pick<ToolOptions, 'request' | 'ask'>) {
-    this.options = options;
+    this.#options = options;
     const ended = Promise.withResolvers<DocumentWithoutPage>();
     const stopped = Promise.withResolvers<null>();
     ended.promise.catch(() => {});
@@ -47,12 +47,12 @@ export class DocumentProgress implements DocumentWatch {
     this.end = ended.resolve;
     this.fail = ended.reject;
     this.isStopped = stopped.promise;
-    this.stop = stopped.resolve;
+    this.#stop = stopped.resolve;
   }
 
   onArrival(): void {
-    this.arrived?.();
-    this.arrived = null;
+    this.#arrived?.();
+    this.#arrived = null;
     this.leaving = null;
   }
 
@@ -63,28 +63,28 @@ export class DocumentProgress implements DocumentWatch {
   async depart(url: string): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.leaving = promise;
-    this.arrived = resolve;
+    this.#arrived = resolve;
     const target = withoutFragment(url);
-    const from = this.answer?.url ?? new URL(this.options.request.url).href;
+    const from = this.answer?.url ?? new URL(this.#options.request.url).href;
     if ((await this.decide(new URL(target), target !== from)) === 'follow') {
       this.redirects.push({ url: from, statusCode: this.answer?.statusCode ?? 200 });
       return true;
     }
     this.refusedTarget = target;
-    this.stop(null);
+    this.#stop(null);
     return false;
   }
 
   /** Counts the hop and asks the owner of the request. Throws TOO_MANY_REDIRECTS, CANCELLED, or what the owner throws. */
   async decide(target: URL, isElsewhere: boolean): Promise<'follow' | 'stop'> {
-    const { request, ask } = this.options;
+    const { request, ask } = this.#options;
     if (target.protocol !== 'http:' && target.protocol !== 'https:') return 'stop';
-    this.hop += 1;
-    if (this.hop > request.maxRedirects) {
+    this.#hop += 1;
+    if (this.#hop > request.maxRedirects) {
       const message = `${new URL(request.url).host} redirects more than ${request.maxRedirects} times`;
       throw new ScrapifieError('TOO_MANY_REDIRECTS', message);
     }
-    const verdict = isElsewhere ? await ask(target.href, this.hop) : 'follow';
+    const verdict = isElsewhere ? await ask(target.href, this.#hop) : 'follow';
     if (verdict === 'follow' && request.mayStart?.() === false) {
       throw new ScrapifieError('CANCELLED', `The request to ${target.host} came too late`);
     }

@@ -19,41 +19,41 @@ export class NetworkRecord implements NetworkActivity {
   wireBytes = 0;
   protocol = 'http/1.1';
   readonly errors: string[] = [];
-  private readonly limits: NetworkLimits;
-  private readonly capturesXhr: boolean;
-  private readonly awaited = new Set<unknown>();
-  private readonly captured: Promise<CapturedXhr>[] = [];
-  private capturedBytes = 0;
+  readonly #limits: NetworkLimits;
+  readonly #capturesXhr: boolean;
+  readonly #awaited = new Set<unknown>();
+  readonly #captured: Promise<CapturedXhr>[] = [];
+  #capturedBytes = 0;
 
   constructor(limits: NetworkLimits, capturesXhr: boolean) {
-    this.limits = limits;
-    this.capturesXhr = capturesXhr;
+    this.#limits = limits;
+    this.#capturesXhr = capturesXhr;
   }
 
   get pending(): number {
-    return this.awaited.size;
+    return this.#awaited.size;
   }
 
   xhr(): Promise<CapturedXhr[]> {
-    return Promise.all(this.captured);
+    return Promise.all(this.#captured);
   }
 
   /** A script, or a request of a script, is under way; `key` identifies it to `finish`. */
   begin(key: unknown): void {
-    if (this.awaited.size < MAX_PENDING) this.awaited.add(key);
+    if (this.#awaited.size < MAX_PENDING) this.#awaited.add(key);
   }
 
   finish(key: unknown): void {
-    this.awaited.delete(key);
+    this.#awaited.delete(key);
   }
 
   /** True while another response may be captured, besides those that are still under way. */
   mayCapture(underWay = 0): boolean {
-    return this.capturesXhr && this.captured.length + underWay < this.limits.maxXhr;
+    return this.#capturesXhr && this.#captured.length + underWay < this.#limits.maxXhr;
   }
 
   capture(reading: Promise<CapturedXhr>): void {
-    this.captured.push(reading);
+    this.#captured.push(reading);
   }
 
   /** Adds the body to a response: null when it cannot be read in time, or exceeds a limit. */
@@ -65,19 +65,19 @@ export class NetworkRecord implements NetworkActivity {
     if (!(await settlesWithin(reading, BODY_MS))) return none;
     const body = await reading.catch(() => null);
     if (body === null) return none;
-    const { maxXhrBytes, maxXhrTotalBytes } = this.limits;
-    if (body.length > maxXhrBytes || this.capturedBytes + body.length > maxXhrTotalBytes) {
+    const { maxXhrBytes, maxXhrTotalBytes } = this.#limits;
+    if (body.length > maxXhrBytes || this.#capturedBytes + body.length > maxXhrTotalBytes) {
       return { ...none, isTooLarge: true };
     }
-    this.capturedBytes += body.length;
+    this.#capturedBytes += body.length;
     return { ...none, body };
   }
 
   report(error: string): void {
-    if (this.errors.length < this.limits.maxErrors) this.errors.push(error.slice(0, MAX_ERROR_CHARS));
+    if (this.errors.length < this.#limits.maxErrors) this.errors.push(error.slice(0, MAX_ERROR_CHARS));
   }
 
   end(): void {
-    this.awaited.clear();
+    this.#awaited.clear();
   }
 }

@@ -54,25 +54,25 @@ interface LogEntry {
 /** Records the network of one page for one attempt, from Chromium's events. */
 export class NetworkWatch {
   readonly record: NetworkRecord;
-  private readonly cdp: CDPSession;
-  private readonly mainFrameId: string;
-  private readonly load: PageLoad;
-  private documentId = '';
+  readonly #cdp: CDPSession;
+  readonly #mainFrameId: string;
+  readonly #load: PageLoad;
+  #documentId = '';
   /** Requests of scripts that have not ended and will be captured; bounded by the record. */
-  private readonly underWay = new Map<string, Exchange>();
-  private readonly off: (() => void)[] = [];
+  readonly #underWay = new Map<string, Exchange>();
+  readonly #off: (() => void)[] = [];
 
   constructor(cdp: CDPSession, mainFrameId: string, record: NetworkRecord, load: PageLoad) {
-    this.cdp = cdp;
-    this.mainFrameId = mainFrameId;
+    this.#cdp = cdp;
+    this.#mainFrameId = mainFrameId;
     this.record = record;
-    this.load = load;
+    this.#load = load;
 
-    const onSent = (event: RequestSent) => this.onSent(event);
-    const onReceived = (event: ResponseReceived) => this.onReceived(event);
+    const onSent = (event: RequestSent) => this.#onSent(event);
+    const onReceived = (event: ResponseReceived) => this.#onReceived(event);
     const onData = ({ requestId, dataLength }: DataReceived) =>
-      this.load.received(dataLength, requestId === this.documentId);
-    const onFinished = (event: LoadingFinished) => this.onFinished(event);
+      this.#load.received(dataLength, requestId === this.#documentId);
+    const onFinished = (event: LoadingFinished) => this.#onFinished(event);
     const onFailed = ({ requestId }: { readonly requestId: string }) => this.record.finish(requestId);
     const onException = ({ exceptionDetails: { text, exception } }: ExceptionThrown) =>
       this.record.report(exception?.description ?? text);
@@ -91,7 +91,7 @@ export class NetworkWatch {
     cdp.on('Runtime.exceptionThrown', onException);
     cdp.on('Runtime.consoleAPICalled', onConsole);
     cdp.on('Log.entryAdded', onLog);
-    this.off.push(
+    this.#off.push(
       () => cdp.off('Network.requestWillBeSent', onSent),
       () => cdp.off('Network.responseReceived', onReceived),
       () => cdp.off('Network.dataReceived', onData),
@@ -104,21 +104,21 @@ export class NetworkWatch {
   }
 
   end(): void {
-    for (const off of this.off) off();
-    this.underWay.clear();
+    for (const off of this.#off) off();
+    this.#underWay.clear();
     this.record.end();
   }
 
-  private onSent({ requestId, type, frameId, request, redirectResponse }: RequestSent): void {
-    if (type === 'Document' && frameId === this.mainFrameId) {
-      this.documentId = requestId;
-      this.load.restartDocument();
+  #onSent({ requestId, type, frameId, request, redirectResponse }: RequestSent): void {
+    if (type === 'Document' && frameId === this.#mainFrameId) {
+      this.#documentId = requestId;
+      this.#load.restartDocument();
     }
     this.record.wireBytes += Math.max(0, redirectResponse?.encodedDataLength ?? 0);
     const isFetch = type === 'XHR' || type === 'Fetch';
     if (isFetch || type === 'Script') this.record.begin(requestId);
-    if (!isFetch || !this.record.mayCapture(this.underWay.size)) return;
-    this.underWay.set(requestId, {
+    if (!isFetch || !this.record.mayCapture(this.#underWay.size)) return;
+    this.#underWay.set(requestId, {
       url: request.url,
       method: request.method,
       statusCode: 0,
@@ -126,27 +126,27 @@ export class NetworkWatch {
     });
   }
 
-  private onReceived({ requestId, type, frameId, response }: ResponseReceived): void {
-    if (type === 'Document' && frameId === this.mainFrameId)
+  #onReceived({ requestId, type, frameId, response }: ResponseReceived): void {
+    if (type === 'Document' && frameId === this.#mainFrameId)
       this.record.protocol = response.protocol ?? 'http/1.1';
-    const exchange = this.underWay.get(requestId);
+    const exchange = this.#underWay.get(requestId);
     if (exchange === undefined) return;
     exchange.statusCode = response.status;
     exchange.contentType = response.mimeType === '' ? null : response.mimeType;
   }
 
-  private onFinished({ requestId, encodedDataLength }: LoadingFinished): void {
+  #onFinished({ requestId, encodedDataLength }: LoadingFinished): void {
     this.record.wireBytes += Math.max(0, encodedDataLength);
     this.record.finish(requestId);
-    const exchange = this.underWay.get(requestId);
+    const exchange = this.#underWay.get(requestId);
     if (exchange === undefined) return;
-    this.underWay.delete(requestId);
-    this.record.capture(this.record.withBody(exchange, this.readBody(requestId)));
+    this.#underWay.delete(requestId);
+    this.record.capture(this.record.withBody(exchange, this.#readBody(requestId)));
   }
 
   /** Rejects for a response without a body, and when the page has gone on. */
-  private async readBody(requestId: string): Promise<Buffer> {
-    const { body, base64Encoded } = await this.cdp.send('Network.getResponseBody', { requestId });
+  async #readBody(requestId: string): Promise<Buffer> {
+    const { body, base64Encoded } = await this.#cdp.send('Network.getResponseBody', { requestId });
     return Buffer.from(body, base64Encoded ? 'base64' : 'utf8');
   }
 }

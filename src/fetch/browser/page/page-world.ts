@@ -25,16 +25,16 @@ const WORLD = 'reading';
  * one as well, but puts its tool kit into it before anything can be asked, document by document.
  */
 export class PageWorld {
-  private readonly cdp: CDPSession;
-  private readonly frameId: string;
+  readonly #cdp: CDPSession;
+  readonly #frameId: string;
   /** Execution context of the current document; null before the first call. */
-  private context: Promise<number> | null = null;
+  #context: Promise<number> | null = null;
 
   constructor(cdp: CDPSession, frameId: string) {
-    this.cdp = cdp;
-    this.frameId = frameId;
+    this.#cdp = cdp;
+    this.#frameId = frameId;
     cdp.on('Page.frameNavigated', ({ frame }) => {
-      if (frame.id === frameId) this.context = null;
+      if (frame.id === frameId) this.#context = null;
     });
   }
 
@@ -44,33 +44,33 @@ export class PageWorld {
     argument: Argument,
   ): Promise<Result> {
     for (let tries = 1; ; tries += 1) {
-      const context = this.context ?? this.enter();
+      const context = this.#context ?? this.#enter();
       try {
-        return (await this.call(await context, work.toString(), argument)) as Result;
+        return (await this.#call(await context, work.toString(), argument)) as Result;
       } catch (error) {
         const text = error instanceof Error ? error.message : '';
         const isUnknown = IS_UNKNOWN.test(text);
         if (!isUnknown && !IS_GONE.test(text)) throw error;
-        if (this.context === context) this.context = null;
+        if (this.#context === context) this.#context = null;
         // A document that had gone before it was asked anything: the next one can be asked instead.
         if (!isUnknown || tries > 1) throw new Error(DOCUMENT_GONE, { cause: error });
       }
     }
   }
 
-  private enter(): Promise<number> {
-    const entered = this.cdp
-      .send('Page.createIsolatedWorld', { frameId: this.frameId, worldName: WORLD })
+  #enter(): Promise<number> {
+    const entered = this.#cdp
+      .send('Page.createIsolatedWorld', { frameId: this.#frameId, worldName: WORLD })
       .then(({ executionContextId }) => executionContextId);
-    this.context = entered;
+    this.#context = entered;
     entered.catch(() => {
-      if (this.context === entered) this.context = null;
+      if (this.#context === entered) this.#context = null;
     });
     return entered;
   }
 
-  private async call(executionContextId: number, source: string, argument: unknown): Promise<unknown> {
-    const { result, exceptionDetails }: Outcome = await this.cdp.send('Runtime.callFunctionOn', {
+  async #call(executionContextId: number, source: string, argument: unknown): Promise<unknown> {
+    const { result, exceptionDetails }: Outcome = await this.#cdp.send('Runtime.callFunctionOn', {
       functionDeclaration: source,
       executionContextId,
       arguments: [{ value: argument }],

@@ -21,25 +21,25 @@ export class PlainDocument {
   /** The response that `progress.answer` describes. */
   response: Response | null = null;
   isTainted = false;
-  private readonly options: ToolOptions;
-  private hasStarted = false;
+  readonly #options: ToolOptions;
+  #hasStarted = false;
 
   constructor(options: ToolOptions) {
-    this.options = options;
+    this.#options = options;
     this.progress = new DocumentProgress(options);
   }
 
   isMain(request: Request): boolean {
-    return request.isNavigationRequest() && request.frame() === this.options.page.mainFrame();
+    return request.isNavigationRequest() && request.frame() === this.#options.page.mainFrame();
   }
 
   /** The document is about to be requested, not as part of a redirect. */
   async onRoute(route: Route, request: Request): Promise<void> {
-    const { request: wanted } = this.options;
+    const { request: wanted } = this.#options;
     const target = withoutFragment(request.url());
     this.progress.lastTarget = target;
-    if (!this.hasStarted) {
-      this.hasStarted = true;
+    if (!this.#hasStarted) {
+      this.#hasStarted = true;
       const { etag, lastModified } = wanted.conditional ?? {};
       await route.continue({
         headers: {
@@ -67,7 +67,7 @@ export class PlainDocument {
 
   /** The browser follows a redirect of a server; the request has already left. */
   async onRedirected(request: Request, before: Request): Promise<void> {
-    const { guard } = this.options;
+    const { guard } = this.#options;
     const target = withoutFragment(request.url());
     this.progress.lastTarget = target;
     try {
@@ -98,7 +98,7 @@ export class PlainDocument {
     const [statusCode, headers] = [response.status(), response.headers()];
     if (isRedirect(statusCode) && headers.location !== undefined) return;
     const answer = { url: withoutFragment(response.url()), statusCode, headers, networkId: null };
-    const { maxBodyBytes } = this.options.request;
+    const { maxBodyBytes } = this.#options.request;
     this.progress.answer = answer;
     this.response = response;
     if (Number(headers['content-length'] ?? 0) > maxBodyBytes) {

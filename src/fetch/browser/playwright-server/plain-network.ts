@@ -8,14 +8,14 @@ const AWAITED: ReadonlySet<string> = new Set(['xhr', 'fetch', 'script']);
 /** Records the network of one page for one attempt, as far as Playwright's interface reports it. */
 export class PlainNetwork {
   readonly record: NetworkRecord;
-  private readonly load: PageLoad;
-  private readonly off: (() => void)[] = [];
+  readonly #load: PageLoad;
+  readonly #off: (() => void)[] = [];
 
   constructor(page: Page, record: NetworkRecord, isDisguised: boolean, load: PageLoad) {
     this.record = record;
-    this.load = load;
-    const onRequest = (request: Request) => this.onRequest(request);
-    const onFinished = (request: Request) => this.onFinished(request);
+    this.#load = load;
+    const onRequest = (request: Request) => this.#onRequest(request);
+    const onFinished = (request: Request) => this.#onFinished(request);
     const onFailed = (request: Request) => this.record.finish(request);
     const onError = ({ message }: Error) => this.record.report(message);
     const onConsole = (message: ConsoleMessage) => {
@@ -24,7 +24,7 @@ export class PlainNetwork {
     page.on('request', onRequest);
     page.on('requestfinished', onFinished);
     page.on('requestfailed', onFailed);
-    this.off.push(
+    this.#off.push(
       () => page.off('request', onRequest),
       () => page.off('requestfinished', onFinished),
       () => page.off('requestfailed', onFailed),
@@ -32,37 +32,37 @@ export class PlainNetwork {
     if (isDisguised) return;
     page.on('pageerror', onError);
     page.on('console', onConsole);
-    this.off.push(
+    this.#off.push(
       () => page.off('pageerror', onError),
       () => page.off('console', onConsole),
     );
   }
 
   end(): void {
-    for (const off of this.off) off();
+    for (const off of this.#off) off();
     this.record.end();
   }
 
-  private onRequest(request: Request): void {
+  #onRequest(request: Request): void {
     if (AWAITED.has(request.resourceType())) this.record.begin(request);
   }
 
-  private onFinished(request: Request): void {
+  #onFinished(request: Request): void {
     this.record.finish(request);
     request.sizes().then(
       ({ responseBodySize, responseHeadersSize }) => {
         this.record.wireBytes += Math.max(0, responseBodySize) + Math.max(0, responseHeadersSize);
         // Playwright reports sizes at the end of a response, before decompression.
-        this.load.received(Math.max(0, responseBodySize), false);
+        this.#load.received(Math.max(0, responseBodySize), false);
       },
       () => {},
     );
     const kind = request.resourceType();
     const isFetch = kind === 'xhr' || kind === 'fetch';
-    if (isFetch && this.record.mayCapture()) this.record.capture(this.capture(request));
+    if (isFetch && this.record.mayCapture()) this.record.capture(this.#capture(request));
   }
 
-  private async capture(request: Request): Promise<CapturedXhr> {
+  async #capture(request: Request): Promise<CapturedXhr> {
     const response: Response | null = await request.response().catch(() => null);
     const exchange = {
       url: request.url(),

@@ -103,22 +103,22 @@ export class PooledBrowser {
   idleTimer: NodeJS.Timeout | null = null;
   /** Pages that are being closed, and still cost memory. */
   closing = 0;
-  private readonly browser: Browser;
-  private readonly options: PooledBrowserOptions;
-  private readonly ending = new AbortController();
-  private closed: Promise<void> | null = null;
+  readonly #browser: Browser;
+  readonly #options: PooledBrowserOptions;
+  readonly #ending = new AbortController();
+  #closed: Promise<void> | null = null;
 
   constructor(options: PooledBrowserOptions) {
-    this.options = options;
-    this.browser = options.browser;
+    this.#options = options;
+    this.#browser = options.browser;
     this.pid = options.pid;
     this.program = options.program;
     this.watch = new BrowserWatch({
       limits: options.watch,
-      probe: () => this.probe(),
-      onDead: (why) => this.abandon(why),
+      probe: () => this.#probe(),
+      onDead: (why) => this.#abandon(why),
     });
-    this.browser.once('disconnected', () => this.onDisconnected());
+    this.#browser.once('disconnected', () => this.#onDisconnected());
   }
 
   get isRetiring(): boolean {
@@ -131,11 +131,11 @@ export class PooledBrowser {
 
   /** Aborts when the browser is lost, with the reason. */
   get lost(): AbortSignal {
-    return this.ending.signal;
+    return this.#ending.signal;
   }
 
   get isClosing(): boolean {
-    return this.closed !== null;
+    return this.#closed !== null;
   }
 
   get openPages(): number {
@@ -151,12 +151,12 @@ export class PooledBrowser {
   }
 
   openContext(plan: ContextPlan, now: number): PooledContext {
-    const { proxy } = this.options;
+    const { proxy } = this.#options;
     const login = proxy.admit(plan.upstream);
     const pooledContext: PooledContext = {
       plan,
       browser: this,
-      context: this.newContext(plan, login),
+      context: this.#newContext(plan, login),
       login,
       idle: [],
       pages: new Set(),
@@ -165,19 +165,19 @@ export class PooledBrowser {
       lastUsedAt: now,
       isClosed: false,
     };
-    pooledContext.context.catch(() => this.forget(pooledContext));
+    pooledContext.context.catch(() => this.#forget(pooledContext));
     this.contexts.set(plan.identity, pooledContext);
     return pooledContext;
   }
 
-  private async newContext(plan: ContextPlan, login: ProxyLogin): Promise<BrowserContext> {
-    const { usesProxy } = this.options;
+  async #newContext(plan: ContextPlan, login: ProxyLogin): Promise<BrowserContext> {
+    const { usesProxy } = this.#options;
     const contextProxy = usesProxy
-      ? await this.proxySettingsFor(plan, login)
+      ? await this.#proxySettingsFor(plan, login)
       : plan.upstream === null
         ? null
         : settingsOf(plan.upstream);
-    const context = await this.browser.newContext({
+    const context = await this.#browser.newContext({
       // A service worker would go on working after its page. A page can notice that they are blocked.
       serviceWorkers: 'block',
       ...plan.options,
@@ -191,15 +191,15 @@ export class PooledBrowser {
       if (!usesProxy) await context.routeWebSocket(/^/, (socket) => socket.close());
       await plan.prepare?.(context);
     } catch (error) {
-      await settlesWithin(context.close(), this.options.closeTimeoutMs);
+      await settlesWithin(context.close(), this.#options.closeTimeoutMs);
       throw error;
     }
     return context;
   }
 
   /** A login makes the driver look at every request; see `isWatched`. */
-  private async proxySettingsFor({ isWatched = false }: ContextPlan, login: ProxyLogin) {
-    const { proxy } = this.options;
+  async #proxySettingsFor({ isWatched = false }: ContextPlan, login: ProxyLogin) {
+    const { proxy } = this.#options;
     const bypass = '<-loopback>';
     return isWatched
       ? { server: proxy.url, bypass, ...login }
@@ -210,7 +210,7 @@ export class PooledBrowser {
     const context = await pooledContext.context;
     const page = await context.newPage();
     if (pooledContext.isClosed || this.isGone) throw browserLost('it ended unexpectedly');
-    this.patch(page);
+    this.#patch(page);
     const pooled: PooledPage = {
       page,
       pooledContext,
@@ -221,13 +221,13 @@ export class PooledBrowser {
       blankTimer: null,
     };
     pooledContext.pages.add(pooled);
-    page.once('crash', () => this.lose(pooled, browserCrashed("The page's process")));
-    page.once('close', () => this.lose(pooled, browserCrashed('The page')));
+    page.once('crash', () => this.#lose(pooled, browserCrashed("The page's process")));
+    page.once('close', () => this.#lose(pooled, browserCrashed('The page')));
     return pooled;
   }
 
-  private patch(page: Page): void {
-    if (this.options.hasInternals) this.options.onUnpatched(patchPage(page));
+  #patch(page: Page): void {
+    if (this.#options.hasInternals) this.#options.onUnpatched(patchPage(page));
   }
 
   /** Closes a page for good. A page that does not close condemns its browser: only its end helps then. */
@@ -242,7 +242,7 @@ export class PooledBrowser {
     if (this.isGone) return;
     this.closing += 1;
     pooledContext.closing += 1;
-    const isClosed = await settlesWithin(page.close(), this.options.closeTimeoutMs);
+    const isClosed = await settlesWithin(page.close(), this.#options.closeTimeoutMs);
     this.closing -= 1;
     pooledContext.closing -= 1;
     if (!isClosed) this.retire('distrusted');
@@ -251,7 +251,7 @@ export class PooledBrowser {
   /** Closes a context that no page is in use of. */
   async closeContext(pooledContext: PooledContext): Promise<void> {
     if (pooledContext.isClosed) return;
-    this.forget(pooledContext);
+    this.#forget(pooledContext);
     const pages = [...pooledContext.pages];
     for (const pooled of pages) {
       pooled.isDiscarded = true;
@@ -261,49 +261,49 @@ export class PooledBrowser {
     pooledContext.idle.length = 0;
     this.closing += pages.length;
     const closing = pooledContext.context.then((context) => context.close());
-    const isClosed = await settlesWithin(closing, this.options.closeTimeoutMs);
+    const isClosed = await settlesWithin(closing, this.#options.closeTimeoutMs);
     this.closing -= pages.length;
     if (!isClosed) this.retire('distrusted');
   }
 
   /** Ends the browser, by force if it does not go, and leaves no process of it behind. */
   close(reason: ScrapifieError | null = null): Promise<void> {
-    this.closed ??= this.end(reason, 'closed');
-    return this.closed;
+    this.#closed ??= this.#end(reason, 'closed');
+    return this.#closed;
   }
 
-  private onDisconnected(): void {
-    this.closed ??= this.end(browserLost('it ended unexpectedly'), 'ended');
+  #onDisconnected(): void {
+    this.#closed ??= this.#end(browserLost('it ended unexpectedly'), 'ended');
   }
 
   /** Its pages end at once, and its processes without being asked. */
-  private abandon(why: string): void {
-    if (this.closed !== null) return;
-    if (!this.browser.isConnected()) {
-      this.onDisconnected();
+  #abandon(why: string): void {
+    if (this.#closed !== null) return;
+    if (!this.#browser.isConnected()) {
+      this.#onDisconnected();
       return;
     }
     this.retire('unresponsive');
-    this.options.onDead(why);
-    this.closed = this.end(browserLost(why), 'unresponsive');
+    this.#options.onDead(why);
+    this.#closed = this.#end(browserLost(why), 'unresponsive');
   }
 
   /** Uses everything that a page needs: a context of its own, a new process, the network process and a script. */
-  private async probe(): Promise<void> {
-    const { proxy, usesProxy, closeTimeoutMs, networkPid } = this.options;
+  async #probe(): Promise<void> {
+    const { proxy, usesProxy, closeTimeoutMs, networkPid } = this.#options;
     // Requests that the old one had never end, and contexts do not know their proxy any more; new ones would do.
-    const found = networkPid === null ? null : (await processesOf(this.browser)).networkPid;
+    const found = networkPid === null ? null : (await processesOf(this.#browser)).networkPid;
     if (found !== null && found !== networkPid) throw new Error('its network process was started anew');
     const login = usesProxy ? proxy.admitProbe() : null;
     let context: BrowserContext | null = null;
     try {
       const server = login === null ? null : await proxy.openListener(login.username);
-      context = await this.browser.newContext({
+      context = await this.#browser.newContext({
         serviceWorkers: 'block',
         ...(server === null ? {} : { proxy: { server, bypass: '<-loopback>' } }),
       });
       const page = await context.newPage();
-      this.patch(page);
+      this.#patch(page);
       const crashed = new Promise<never>((_, reject) => {
         page.once('crash', () => reject(new Error('the process of the test page ended')));
       });
@@ -320,37 +320,37 @@ export class PooledBrowser {
     }
   }
 
-  private async end(reason: ScrapifieError | null, how: 'closed' | 'ended' | 'unresponsive'): Promise<void> {
+  async #end(reason: ScrapifieError | null, how: 'closed' | 'ended' | 'unresponsive'): Promise<void> {
     const hasCrashed = how === 'ended';
     this.retire(how === 'closed' ? 'limits' : how);
     this.watch.end();
     if (this.idleTimer !== null) clearTimeout(this.idleTimer);
-    this.ending.abort(reason ?? browserLost('it was closed'));
+    this.#ending.abort(reason ?? browserLost('it was closed'));
     for (const pooledContext of [...this.contexts.values()]) {
-      for (const { lost } of pooledContext.pages) lost?.abort(this.ending.signal.reason);
-      if (hasCrashed || reason !== null) this.forget(pooledContext);
+      for (const { lost } of pooledContext.pages) lost?.abort(this.#ending.signal.reason);
+      if (hasCrashed || reason !== null) this.#forget(pooledContext);
     }
-    const { closeTimeoutMs, onGone } = this.options;
+    const { closeTimeoutMs, onGone } = this.#options;
     // One that does not answer is not asked to go, unless there is no other way to end it.
     const isAsked = how === 'closed' || (how === 'unresponsive' && this.pid === null);
-    if (isAsked) await settlesWithin(this.browser.close(), closeTimeoutMs);
+    if (isAsked) await settlesWithin(this.#browser.close(), closeTimeoutMs);
     if (this.pid !== null) await killTree(this.pid).catch(() => false);
-    for (const pooledContext of [...this.contexts.values()]) this.forget(pooledContext);
+    for (const pooledContext of [...this.contexts.values()]) this.#forget(pooledContext);
     this.isGone = true;
     onGone(this, hasCrashed);
   }
 
-  private lose(pooled: PooledPage, reason: ScrapifieError): void {
+  #lose(pooled: PooledPage, reason: ScrapifieError): void {
     pooled.lost?.abort(reason);
-    if (!pooled.isDiscarded && pooled.lost === null) this.options.onPageLost(pooled);
+    if (!pooled.isDiscarded && pooled.lost === null) this.#options.onPageLost(pooled);
   }
 
-  private forget(pooledContext: PooledContext): void {
+  #forget(pooledContext: PooledContext): void {
     pooledContext.isClosed = true;
     for (const { blankTimer } of pooledContext.pages) if (blankTimer !== null) clearTimeout(blankTimer);
     if (this.contexts.get(pooledContext.plan.identity) === pooledContext)
       this.contexts.delete(pooledContext.plan.identity);
-    this.options.proxy.dismiss(pooledContext.login.username);
+    this.#options.proxy.dismiss(pooledContext.login.username);
   }
 }
 
