@@ -122,7 +122,6 @@ export class RenderAttempt {
   async #show(load: PageLoad): Promise<BrowserResponse> {
     const { request, limits, isDisguised, hooks } = this.#options;
     const page = this.#page;
-    const signal = this.#signal;
     hooks.beforeNavigation?.(page, request);
     const tools = await this.#guarded(
       this.#options.openTools({
@@ -167,7 +166,7 @@ export class RenderAttempt {
       tools.end();
       page.off('framenavigated', onNavigated);
       page.off('popup', onPopup);
-      if (signal.aborted || tools.isTainted) this.isPageBroken = true;
+      if (this.#signal.aborted || tools.isTainted) this.isPageBroken = true;
     }
   }
 
@@ -247,10 +246,9 @@ export class RenderAttempt {
 
   /** Waits until the page is where it was going. */
   async #arrive(gate: DocumentWatch): Promise<void> {
-    const { request } = this.#options;
     if (gate.leaving === null) return;
     await this.#guarded(gate.leaving);
-    await this.#guarded(this.#page.waitForLoadState(request.wait?.until ?? 'load'));
+    await this.#guarded(this.#page.waitForLoadState(this.#options.request.wait?.until ?? 'load'));
   }
 
   /** Runs the steps of the request. The first failing step ends them; the results so far are kept. */
@@ -321,7 +319,7 @@ export class RenderAttempt {
     const [raw, storage, xhr] = await Promise.all([
       bare === null ? tools.readRaw(answer, most) : null,
       readStorage(this.#page, this.#options.request, sentCookies),
-      this.#readXhr(watch),
+      readXhr(watch),
     ]);
     const header = answer.headers['content-type'];
     const original = (typeof header === 'string' ? header : header?.[0]) ?? null;
@@ -364,11 +362,6 @@ export class RenderAttempt {
     }
   }
 
-  async #readXhr(watch: NetworkActivity): Promise<readonly CapturedXhr[]> {
-    const reading = watch.xhr();
-    return (await settlesWithin(reading, XHR_MS)) ? reading : [];
-  }
-
   /** Reading has its own time limit, so that a page is read even after the time of the attempt. */
   async #orBroken<T>(work: Promise<T>): Promise<T> {
     const { remainingMs } = this.#options.deadline;
@@ -399,4 +392,9 @@ export class RenderAttempt {
     work.catch(() => {});
     return orAborted(work, this.#signal);
   }
+}
+
+async function readXhr(network: NetworkActivity): Promise<readonly CapturedXhr[]> {
+  const reading = network.xhr();
+  return (await settlesWithin(reading, XHR_MS)) ? reading : [];
 }
