@@ -168,7 +168,7 @@ function attemptOf(
   failure: ScrapifieError | null = null,
 ): Attempt {
   const response = fetched.kind === 'error' ? null : fetched.response;
-  const captcha = response?.rendered?.extra.puzzle ?? null;
+  const captcha = response?.rendered?.extra.captcha ?? null;
   const solved =
     captcha === null || captcha.outcome === 'none' ? null : `puzzle ${captcha.outcome}: ${captcha.note}`;
   const found =

@@ -5,9 +5,12 @@ import type { HostKey } from '../model/ids.ts';
 import { noteProbe } from '../plan/ladder/host-memory.ts';
 import { hasLostBrowser } from '../plan/outcome.ts';
 import type { TaskEnd } from '../ports/store.ts';
-import { credentialHeaders, secretsOf } from '../sessions/credential.ts';
-import { requireCredentialAccess } from '../sessions/credential-access.ts';
-import { fillIn } from '../sessions/fill-in.ts';
+import {
+  credentialHeaders,
+  credentialSecrets,
+  fillIn,
+  requireCredentialAccess,
+} from '../sessions/credential.ts';
 import type { FetchResources } from './fetch-resources.ts';
 import type { Fetched, HowToFetch } from './fetch-task.ts';
 import type { HostAccess } from './host-access.ts';
@@ -112,7 +115,7 @@ async function howToFetch(
   const given = {
     ...common,
     ...(credential === null ? {} : { personal: credentialHeaders(credential, task.atUrl) }),
-    ...(mayShow ? {} : { secrets: secretsOf(credential) }),
+    ...(mayShow ? {} : { secrets: credentialSecrets(credential) }),
   };
   if (!runsScripts(step.engine)) return given;
   const { actions } = render ?? {};

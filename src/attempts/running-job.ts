@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../errors/registry.ts';
 import { isScrapifieError, type ScrapifieError } from '../errors/scrapifie-error.ts';
-import type { CookieJar } from '../fetch/http/cookie-jar.ts';
-import { createCookieJar } from '../fetch/http/cookie-jar.ts';
+import type { CookieJar } from '../fetch/cookies/cookie-jar.ts';
+import { createCookieJar } from '../fetch/cookies/cookie-jar.ts';
 import { type Canonicalizer, createCanonicalizer } from '../frontier/canonical.ts';
 import { compileScope, type ScopeCheck } from '../frontier/scope.ts';
 import { BoundedMap } from '../model/bounded-map.ts';

@@ -1,4 +1,5 @@
-import { thisMachine } from './browser/pool/memory-budget.ts';
+import { availableParallelism, totalmem } from 'node:os';
+import type { Engine } from './engine.ts';
 
 /**
  * How many bytes of responses this process may hold at once, over all fetches and renders. An attempt opens an account,
@@ -24,8 +25,8 @@ export interface ByteBudget {
 export interface HeldBytes {
   readonly bytes: number;
   /**
-   * Attempts of one group share a connection, on which a body that nobody reads is in the way of the others: those of
-   * the one that may go beyond the limit go on with it.
+   * Attempts of one group share a connection, on which an unread body blocks the others. The whole group of the
+   * account that may exceed the limit continues.
    */
   group: object | null;
   /**
@@ -113,10 +114,10 @@ export function createByteBudget(limitBytes: number): ByteBudget {
   class Account implements HeldBytes {
     bytes = 0;
     group: object | null = null;
-    private isClosed = false;
+    #isClosed = false;
 
     take(bytes: number, resume?: () => void): boolean {
-      if (this.isClosed) return true;
+      if (this.#isClosed) return true;
       this.bytes += bytes;
       change(bytes);
       if (resume === undefined || heldBytes <= limitBytes || hasOverdraft(this)) return true;
@@ -126,15 +127,15 @@ export function createByteBudget(limitBytes: number): ByteBudget {
     }
 
     give(bytes: number): void {
-      if (this.isClosed || bytes === 0) return;
+      if (this.#isClosed || bytes === 0) return;
       this.bytes -= bytes;
       change(-bytes);
       wakeSoon();
     }
 
     close(): void {
-      if (this.isClosed) return;
-      this.isClosed = true;
+      if (this.#isClosed) return;
+      this.#isClosed = true;
       paused.delete(this);
       if (overdraft === this) overdraft = null;
       change(-this.bytes);
@@ -169,4 +170,35 @@ export function createByteBudget(limitBytes: number): ByteBudget {
     },
     open: () => new Account(),
   };
+}
+
+/**
+ * Counts what the engine holds while it fetches, for callers that take what they need from a response at once. The
+ * engine stays the caller's to close.
+ */
+export function withBudget(engine: Engine, budget: ByteBudget): Engine {
+  return {
+    name: engine.name,
+    async fetch(request) {
+      const held = budget.open();
+      try {
+        return await engine.fetch({ ...request, held });
+      } finally {
+        held.close();
+      }
+    },
+    close: async () => undefined,
+  };
+}
+
+export interface Machine {
+  readonly memoryBytes: number;
+  readonly cores: number;
+}
+
+/** Memory is the limit of the container where one is set, by cgroups of either version. */
+export function thisMachine(): Machine {
+  const limit = process.constrainedMemory();
+  const total = totalmem();
+  return { memoryBytes: limit > 0 && limit < total ? limit : total, cores: availableParallelism() };
 }

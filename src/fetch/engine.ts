@@ -4,10 +4,10 @@ import type { Identity } from '../model/identity.ts';
 import type { ProxyEndpoint } from '../model/proxy.ts';
 import type { BrowserStorage, RenderExtra, RenderWish } from '../model/render.ts';
 import type { HeldBytes } from './byte-budget.ts';
-import type { CookieJar } from './http/cookie-jar.ts';
+import type { CookieJar } from './cookies/cookie-jar.ts';
 
 /**
- * Makes one attempt at one URL. An engine knows nothing of robots, rates, retries or jobs: whoever calls it has
+ * Makes one attempt at one URL. An engine knows nothing of robots, rates, retries or jobs: its caller has
  * decided that the request may be made now, and limits how many run at once.
  *
  * Any status code is an answer, 404 and 503 too. Only what kept an answer from arriving whole and within the
@@ -16,7 +16,7 @@ import type { CookieJar } from './http/cookie-jar.ts';
 export interface Engine {
   readonly name: EngineName;
   fetch(request: FetchRequest): Promise<FetchResponse>;
-  /** Ends what is under way with SHUTTING_DOWN and gives back every connection. */
+  /** Ends attempts under way with SHUTTING_DOWN and closes every connection. */
   close(): Promise<void>;
 }
 
@@ -49,22 +49,22 @@ export interface FetchRequest {
   readonly onRedirect: (target: string, hop: number) => Promise<'follow' | 'stop'>;
   /** Sends its cookies and keeps those that responses set. Without one, cookies last for the attempt. */
   readonly jar?: CookieJar | undefined;
-  /** The way out; without one, this machine's own address. */
+  /** The proxy; without one, connections are direct. */
   readonly proxy?: ProxyEndpoint | undefined;
-  /** Who to be; without one, ourselves. */
+  /** The browser identity to present; without one, the crawler's own user agent. */
   readonly identity?: Identity | undefined;
   /**
    * Whose request this is. Pages of one key may see each other's cookies, storage and cache in a browser; pages of
    * different keys never do. Without one, the key is the page's origin.
    */
   readonly key?: string | undefined;
-  /** Only for engines that show pages: whoever plans knows which do. */
+  /** Only for engines that render pages. */
   readonly render?: RenderWish | undefined;
   /** Of a session: put in place before the page's own scripts run. Only for engines that show pages. */
   readonly storage?: BrowserStorage | undefined;
   /** Return cookies and local storage as they are at the end. Only for engines that show pages. */
   readonly wantsStorage?: boolean | undefined;
-  /** Whether a puzzle in the way may be given to the solver service. */
+  /** A captcha on the page may be sent to the solver service. */
   readonly maySolve?: boolean | undefined;
   /**
    * The URL was under way when a browser, or the process that drives it, was lost: it is shown beside no other page.

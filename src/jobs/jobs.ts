@@ -7,7 +7,7 @@ import type { Blobs } from '../ports/blobs.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Queue } from '../ports/queue.ts';
 import type { HostOffer, JobQuery, Slice, Store } from '../ports/store.ts';
-import { isLimited, requireCredentialAccess } from '../sessions/credential-access.ts';
+import { isLimited, requireCredentialAccess } from '../sessions/credential.ts';
 import { sealOptions } from '../sessions/job-secrets.ts';
 import type { Vault } from '../sessions/vault.ts';
 import { createIntakeLimit } from './intake-limit.ts';

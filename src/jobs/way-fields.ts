@@ -3,7 +3,7 @@ import { parseProxyUrl } from '../fetch/proxy/proxy-url.ts';
 import type { ProxyWish } from '../model/job.ts';
 import { PROXY_TIERS } from '../model/proxy.ts';
 import { countryCode } from '../plan/proxies/country.ts';
-import { NAME, NAME_RULE } from '../sessions/names.ts';
+import { NAME, NAME_RULE } from '../sessions/session.ts';
 
 const proxy = z
   .strictObject({

@@ -25,12 +25,12 @@ export interface RenderExtra {
   /** One entry per action that ran to its end. */
   readonly actions: readonly ActionResult[];
   readonly storage: BrowserStorage | null;
-  /** Whether a puzzle stood in the way, and what became of it; missing when nobody looked. */
-  readonly puzzle?: PuzzleResult | null | undefined;
+  /** The captcha on the page and its outcome; undefined when the page was not searched for one. */
+  readonly captcha?: CaptchaResult | null | undefined;
 }
 
 /** A CAPTCHA that a solver service was asked about. */
-export interface PuzzleResult {
+export interface CaptchaResult {
   readonly outcome: 'none' | 'solved' | 'unsolved';
   readonly kind: string | null;
   readonly solver: string | null;

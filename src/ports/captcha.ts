@@ -9,7 +9,7 @@ export interface CaptchaSolver {
    * CAPTCHA_UNSOLVED with an UnsolvedDetails when there will be none; the signal's reason, or CANCELLED; and
    * SHUTTING_DOWN after `close`. No message or detail ever has the key of the service in it.
    */
-  solve(puzzle: Puzzle, signal: AbortSignal): Promise<Solution>;
+  solve(captcha: Captcha, signal: AbortSignal): Promise<Solution>;
   /** Says that the site did not accept the solution. A service that takes no such reports is not told; it never fails. */
   reportBad(solution: Solution): Promise<void>;
   /** What is left in the account, in US dollars. Throws CAPTCHA_UNSOLVED when the service does not say. */
@@ -24,7 +24,7 @@ interface OnPage {
   readonly pageUrl: string;
 }
 
-export type Puzzle =
+export type Captcha =
   | (OnPage & {
       readonly kind: 'recaptcha-v2';
       readonly isInvisible: boolean;
@@ -57,10 +57,10 @@ export type Puzzle =
       readonly hint: string | null;
     };
 
-export type PuzzleKind = Puzzle['kind'];
+export type CaptchaKind = Captcha['kind'];
 
 export interface Solution {
-  readonly kind: PuzzleKind;
+  readonly kind: CaptchaKind;
   /** What the widget would have given to the page; of a picture, its text. */
   readonly token: string;
   /** Under which the puzzle was solved, where the service says so. */

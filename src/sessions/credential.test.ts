@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isFor } from '../model/credential-hosts.ts';
 import type { RenderAction } from '../model/render.ts';
-import { type Credential, credentialHeaders, credentialSchema } from './credential.ts';
-import { fillIn } from './fill-in.ts';
+import { type Credential, credentialHeaders, credentialInputSchema, fillIn } from './credential.ts';
 
 const hosts = ['shop.example', '*.shop.example', '127.0.0.1:8080'];
 const LOGIN: Credential = { kind: 'login', hosts, username: 'ann', password: 'pa$$&-word' };
@@ -78,12 +77,15 @@ describe('a credential', () => {
     [{ kind: 'cookies', hosts, cookies: { a: 'b' }, more: 1 }, ''],
     [{ kind: 'token', hosts }, 'kind'],
   ])('that is wrong (%j) is refused at %s', (given, field) => {
-    const { error } = credentialSchema.safeParse(given);
+    const { error } = credentialInputSchema.safeParse(given);
     expect(error?.issues.map(({ path }) => path.join('.'))).toContain(field);
   });
 
   it('names its hosts in one way', () => {
-    const { hosts: named } = credentialSchema.parse({ ...LOGIN, hosts: [' Shop.Example ', '*.A.example'] });
+    const { hosts: named } = credentialInputSchema.parse({
+      ...LOGIN,
+      hosts: [' Shop.Example ', '*.A.example'],
+    });
     expect(named).toEqual(['shop.example', '*.a.example']);
   });
 });

@@ -1,7 +1,10 @@
 import { getPublicSuffix } from 'tldts';
 import { z } from 'zod';
+import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { FORBIDDEN_HEADERS } from '../fetch/http/request-headers.ts';
-import { isFor } from '../model/credential-hosts.ts';
+import { type CredentialHosts, isFor, notFor } from '../model/credential-hosts.ts';
+import type { JobOptions } from '../model/job.ts';
+import type { RenderAction } from '../model/render.ts';
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
 /** Visible ASCII, spaces and tabs: nothing that could end a header. */
@@ -52,7 +55,7 @@ const username = z.string().min(1).max(1_000);
 const password = z.string().min(1).max(4_096);
 
 /** What to log in with, and where. */
-export const credentialSchema = z.discriminatedUnion('kind', [
+export const credentialInputSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('login').describe('For a form: `{{username}}` and `{{password}}` in `type` actions.'),
     hosts,
@@ -90,7 +93,7 @@ export const credentialSchema = z.discriminatedUnion('kind', [
   }),
 ]);
 
-export type Credential = Readonly<z.output<typeof credentialSchema>>;
+export type Credential = Readonly<z.output<typeof credentialInputSchema>>;
 export type CredentialKind = Credential['kind'];
 export const CREDENTIAL_KINDS = [
   'login',
@@ -128,7 +131,7 @@ export function credentialHeaders(credential: Credential | null, url: string): C
 }
 
 /** What of it must not be seen by those who only use it. A user name is no secret: pages greet people by it. */
-export function secretsOf(credential: Credential): readonly string[] {
+export function credentialSecrets(credential: Credential): readonly string[] {
   switch (credential.kind) {
     case 'basic': {
       const { username, password } = credential;
@@ -156,3 +159,79 @@ function hostProblem(entry: string): string | null {
   const suffix = getPublicSuffix(url.hostname, { allowPrivateDomains: true });
   return suffix === url.hostname ? 'Everybody may have a host below this one.' : null;
 }
+
+/**
+ * Whether a job may fetch pages in a session that has credentials. Throws FORBIDDEN, which names the scope that the key
+ * of the job lacks: one to use credentials, and one to run scripts of the caller's on such pages, because a script can
+ * read what was typed and what the site has set, and write it anywhere on the page.
+ */
+export function requireCredentialAccess(options: JobOptions): void {
+  const { credentials = 'use' } = options;
+  if (credentials === 'none') {
+    throw new ScrapifieError(
+      'FORBIDDEN',
+      'The session logs in with stored credentials: the API key needs the scope "credentials".',
+    );
+  }
+  if (credentials === 'use' && hasScript(options)) {
+    throw new ScrapifieError(
+      'FORBIDDEN',
+      'evaluate could read stored credentials in this session: the API key needs the scope "credentials:read".',
+    );
+  }
+}
+
+/** Whether there are sessions that the job may not use. */
+export const isLimited = (options: JobOptions): boolean =>
+  options.credentials === 'none' || (options.credentials !== 'read' && hasScript(options));
+
+const hasScript = ({ page }: JobOptions): boolean =>
+  page.render?.actions?.some(({ type }) => type === 'evaluate') ?? false;
+
+const BLANK = /\{\{\s*(?:credentials\.)?(username|password)\s*\}\}/g;
+
+/**
+ * Replaces `{{username}}` and `{{password}}` in the text of `type` actions, right before the
+ * page is shown, so that no job, queue or log ever holds them. Throws UNSUPPORTED_OPTION, which names the step, when
+ * there is nothing to put in or the page is on a host that the credential is not for. The frame of the field is looked at
+ * when the text is put in, by the hosts that go along.
+ */
+export function fillIn(
+  actions: readonly RenderAction[],
+  credential: Credential | null,
+  url: string,
+): readonly RenderAction[] {
+  return actions.map((action, index) => {
+    if (action.type !== 'type' || action.text.search(BLANK) === -1) return action;
+    const login = loginFor(credential, url, `actions.${index}`);
+    let isPassword = false;
+    // By a function, since `$` in the replacement would be a pattern.
+    const text = action.text.replace(BLANK, (_, field: 'username' | 'password') => {
+      isPassword ||= field === 'password';
+      return login[field];
+    });
+    const { hosts, allowHttp } = login;
+    return { ...action, text, fill: { hosts, allowHttp, isPassword } };
+  });
+}
+
+interface Login extends CredentialHosts {
+  readonly username: string;
+  readonly password: string;
+}
+
+function loginFor(credential: Credential | null, url: string, step: string): Login {
+  if (credential === null) {
+    throw refusal(step, 'user name and password are to be typed, but the session has no credentials');
+  }
+  if (credential.kind !== 'login' && credential.kind !== 'basic') {
+    throw refusal(step, `credentials of the kind "${credential.kind}" have no user name and password`);
+  }
+  if (!isFor(credential, url)) {
+    throw refusal(step, notFor(credential, url));
+  }
+  return credential;
+}
+
+const refusal = (step: string, why: string) =>
+  new ScrapifieError('UNSUPPORTED_OPTION', `${step} cannot be done: ${why}.`, { details: { step } });

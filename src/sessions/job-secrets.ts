@@ -5,9 +5,9 @@ import type { RenderAction } from '../model/render.ts';
 import { lockedBy, type Vault, type VaultPlace } from './vault.ts';
 
 /** Stands in stored options and in answers for a value that is not shown. */
-export const HIDDEN = '[hidden]';
+export const HIDDEN_VALUE = '[hidden]';
 
-/** Request headers whose values say what is wanted and never who is asking. All others may hold a log-in. */
+/** Request headers that never hold credentials. All others may. */
 const SHOWN_HEADERS: ReadonlySet<string> = new Set([
   'accept',
   'accept-language',
@@ -27,7 +27,7 @@ interface JobRef {
 }
 
 /**
- * The options as they are stored: with `HIDDEN` in place of each secret, and the secrets sealed beside them. Options
+ * The options as they are stored: with `HIDDEN_VALUE` in place of each secret, and the secrets sealed beside them. Options
  * without secrets are stored as they are, and so are all options where there is no vault.
  */
 export function sealOptions(options: JobOptions, vault: Vault | null, job: JobRef): JobOptions {
@@ -83,17 +83,17 @@ export function hideSecrets(page: PageOptions): PageOptions {
     ...page,
     headers: hide(headers, isSecret),
     cookies: hide(cookies, () => true),
-    body: body === null ? null : HIDDEN,
-    proxy: proxy === null || proxy.url === null ? proxy : { ...proxy, url: HIDDEN },
+    body: body === null ? null : HIDDEN_VALUE,
+    proxy: proxy === null || proxy.url === null ? proxy : { ...proxy, url: HIDDEN_VALUE },
     render:
       actions === undefined || render === null ? render : { ...render, actions: actions.map(withoutText) },
   };
 }
 
 function withoutText(action: RenderAction): RenderAction {
-  if (action.type === 'type') return { ...action, text: HIDDEN };
-  if (action.type === 'select') return { ...action, value: HIDDEN };
-  return action.type === 'evaluate' ? { ...action, script: HIDDEN } : action;
+  if (action.type === 'type') return { ...action, text: HIDDEN_VALUE };
+  if (action.type === 'select') return { ...action, value: HIDDEN_VALUE };
+  return action.type === 'evaluate' ? { ...action, script: HIDDEN_VALUE } : action;
 }
 
 function hide(
@@ -101,7 +101,7 @@ function hide(
   isSecret: (name: string) => boolean,
 ): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [name, isSecret(name) ? HIDDEN : value]),
+    Object.entries(values).map(([name, value]) => [name, isSecret(name) ? HIDDEN_VALUE : value]),
   );
 }
 

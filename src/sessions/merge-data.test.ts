@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isSameData, mergeData } from './merge-data.ts';
 import { cookie, data } from './session.fixture.ts';
-import type { SessionData } from './session-data.ts';
+import { isSameData, mergeData, type SessionData } from './session-data.ts';
 
 const NAMES = ['a', 'b', 'c', 'd'] as const;
 const ORIGINS = ['https://one.example', 'https://two.example'] as const;

@@ -1,7 +1,8 @@
 import type { ConnectionOptions } from 'node:tls';
 import { Agent } from 'undici';
 import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
-import { type Credential, credentialSchema } from './credential.ts';
+import { BoundedMap } from '../model/bounded-map.ts';
+import { type Credential, credentialInputSchema } from './credential.ts';
 
 /** Credentials that another program looks after: `GET <url>/<name>` with a bearer token. */
 export interface RemoteCredentials {
@@ -20,8 +21,8 @@ export interface RemoteCredentialsOptions {
 }
 
 const FRESH_MS = 300_000;
-const MOST_CACHED = 1_000;
-/** What is waited before each further try. */
+const MAX_CACHED = 1_000;
+/** Pauses before each retry. */
 const PAUSES_MS = [1_000, 2_000, 4_000] as const;
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 65_536;
@@ -42,8 +43,8 @@ export function createRemoteCredentials(options: RemoteCredentialsOptions): Remo
     bodyTimeout: TIMEOUT_MS,
     maxResponseSize: MAX_BYTES,
   } as Agent.Options);
-  const known = new Map<string, { readonly credential: Credential; readonly at: number }>();
-  /** One question at a time for each name, whoever asks. */
+  const known = new BoundedMap<string, { readonly credential: Credential; readonly at: number }>(MAX_CACHED);
+  /** One request at a time for each name. */
   const asked = new Map<string, Promise<Credential | null>>();
 
   async function ask(name: string): Promise<Credential | null> {
@@ -103,10 +104,8 @@ export function createRemoteCredentials(options: RemoteCredentialsOptions): Remo
         asked.set(name, asking);
       }
       const credential = await asking;
-      known.delete(name);
-      if (credential === null) return null;
-      if (known.size >= MOST_CACHED) known.delete(known.keys().next().value ?? '');
-      known.set(name, { credential, at: now() });
+      if (credential === null) known.delete(name);
+      else known.set(name, { credential, at: now() });
       return credential;
     },
     close: () => agent.close(),
@@ -121,7 +120,7 @@ function read(name: string, text: string): Credential {
   } catch {
     throw wrong(name, 'it is no JSON');
   }
-  const parsed = credentialSchema.safeParse(json);
+  const parsed = credentialInputSchema.safeParse(json);
   if (parsed.success) return parsed.data;
   const fields = parsed.error.issues.map(({ path }) => path.slice(0, 1).map(String).join('') || 'its fields');
   throw wrong(name, `wrong: ${[...new Set(fields)].join(', ')}`);

@@ -1,5 +1,5 @@
-import { fromBrowserCookie, toBrowserCookie } from '../fetch/http/browser-cookies.ts';
-import { type CookieJar, createCookieJar, type StoredCookie } from '../fetch/http/cookie-jar.ts';
+import { fromBrowserCookie, toBrowserCookie } from '../fetch/cookies/browser-cookies.ts';
+import { type CookieJar, createCookieJar, type StoredCookie } from '../fetch/cookies/cookie-jar.ts';
 import type { Identity } from '../model/identity.ts';
 import type { BrowserStorage } from '../model/render.ts';
 import { dataOf, type Session } from './session.ts';
@@ -14,7 +14,7 @@ export interface SessionUse {
   readonly storage: BrowserStorage;
   /** Whose request this is: pages of one session may share a browser's context, and no other page ever does. */
   readonly key: string;
-  /** For the choice of a proxy: keeps the one that the session had. */
+  /** For the choice of a proxy: the session keeps its proxy. */
   readonly sticky: { readonly id: string; readonly proxyId: string | null };
 }
 
@@ -54,7 +54,7 @@ export function dataAfter({ session, jar }: SessionUse, end: SessionUseEnd, now:
 
 const storageAfter = (before: LocalStorage, shown: LocalStorage): LocalStorage => ({ ...before, ...shown });
 
-/** A browser gives cookies back in its own words; one that means the same is the one that it was given. */
+/** A browser returns cookies in its own format; an unchanged cookie stays the stored one. */
 function cookiesAfter(before: readonly StoredCookie[], { cookies }: BrowserStorage): StoredCookie[] {
   const given = new Map(before.map((cookie) => [wordsOf(cookie), cookie]));
   return cookies.map((cookie) => {

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { createSqliteStore } from '../drivers/store-sqlite/sqlite-store.ts';
-import type { StoredCookie } from '../fetch/http/cookie-jar.ts';
+import type { StoredCookie } from '../fetch/cookies/cookie-jar.ts';
 import type { AccountId } from '../model/ids.ts';
 import type { Store } from '../ports/store.ts';
 import { NO_DATA, type SessionData } from './session-data.ts';

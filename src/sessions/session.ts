@@ -4,7 +4,7 @@ import { type SessionData, unpackData } from './session-data.ts';
 import type { Vault } from './vault.ts';
 
 /**
- * Somebody who comes back: the same address, the same browser, the same cookies. A session is one account's, has a
+ * A returning visitor: the same proxy, the same browser identity, the same cookies. A session belongs to one account, has a
  * name, and ends a fixed time after it was made.
  */
 export interface Session extends SessionEntry, SessionData {
@@ -14,10 +14,10 @@ export interface Session extends SessionEntry, SessionData {
 
 export function readSession(stored: StoredSession, vault: Vault | null): Session {
   const { data, ...entry } = stored;
-  return { ...entry, ...unpackData(data, vault, placeOf(entry)) };
+  return { ...entry, ...unpackData(data, vault, sessionPlace(entry)) };
 }
 
-export const placeOf = ({ accountId, name }: Pick<SessionEntry, 'accountId' | 'name'>) => ({
+export const sessionPlace = ({ accountId, name }: Pick<SessionEntry, 'accountId' | 'name'>) => ({
   kind: 'session' as const,
   accountId,
   name,
@@ -37,3 +37,7 @@ export function requireLiving(session: SessionEntry, now: number): void {
     `The session "${session.name}" ended at ${end}. Delete it to begin anew under this name, or use another.`,
   );
 }
+
+/** What sessions and credentials are called: fit for a URL, a file and a log line. */
+export const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
+export const NAME_RULE = '1 to 100 letters, digits, dots, dashes and underscores, a letter or digit first';

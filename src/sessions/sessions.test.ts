@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toBrowserCookie } from '../fetch/http/browser-cookies.ts';
+import { toBrowserCookie } from '../fetch/cookies/browser-cookies.ts';
 import type { AccountId } from '../model/ids.ts';
 import type { Store } from '../ports/store.ts';
 import { ACCOUNT, cookie, openStore, VAULT_KEY } from './session.fixture.ts';

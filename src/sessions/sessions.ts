@@ -9,9 +9,8 @@ import type {
   StoredSession,
 } from '../ports/session-store.ts';
 import type { Slice } from '../ports/store.ts';
-import { isSameData, mergeData } from './merge-data.ts';
-import { dataOf, placeOf, readSession, requireLiving, type Session } from './session.ts';
-import { NO_DATA, packData, type SessionData, withinLimits } from './session-data.ts';
+import { dataOf, readSession, requireLiving, type Session, sessionPlace } from './session.ts';
+import { isSameData, mergeData, NO_DATA, packData, type SessionData, withinLimits } from './session-data.ts';
 import { dataAfter, lend, type SessionUse, type SessionUseEnd } from './session-use.ts';
 import type { Vault } from './vault.ts';
 
@@ -83,7 +82,7 @@ export function createSessions({ store, vault, now, hours }: SessionsDeps): Sess
       wish: { credentials, proxy, identity },
       createdAt: at,
       expiresAt: at + (wish.hours ?? hours) * HOUR_MS,
-      data: packData(NO_DATA, vault, placeOf({ accountId: account, name })),
+      data: packData(NO_DATA, vault, sessionPlace({ accountId: account, name })),
     });
     return { session: readSession(stored, vault), isNew: stored.id === id };
   }
@@ -114,7 +113,7 @@ export function createSessions({ store, vault, now, hours }: SessionsDeps): Sess
     let current = session;
     for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
       const merged = withinLimits(mergeData(before, after, dataOf(current)), use.at);
-      const data = packData(merged, vault, placeOf(session));
+      const data = packData(merged, vault, sessionPlace(session));
       if (await store.updateSession({ ...use, version: current.version, data })) return true;
       const stored = await store.getSession(session.accountId, session.name);
       if (stored === null || stored.id !== session.id) return false;

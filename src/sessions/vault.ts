@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import type { Settings } from '../config/settings.ts';
-import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
+import type { CallSeal } from '../fetch/remote/sealed-calls.ts';
 import type { AccountId } from '../model/ids.ts';
 
 /**
@@ -188,4 +189,24 @@ function unreadable(place: VaultPlace, why: string): ScrapifieError {
 /** The place is authenticated with the bytes, though it is not among them. */
 function boundTo(head: Uint8Array, { kind, accountId, name }: VaultPlace): Uint8Array {
   return Buffer.concat([head, Buffer.from(JSON.stringify([kind, accountId, name]))]);
+}
+
+/** Calls are of all accounts. */
+const PLACE: VaultPlace = { kind: 'call', accountId: '' as AccountId, name: 'render' };
+
+/** Seals what render workers are asked, by the key of the settings; null where there is none. */
+export function createCallSeal(vaultKey: string | undefined, oldKeys = ''): CallSeal | null {
+  const vault = createVault(vaultKey, oldKeys);
+  if (vault === null) return null;
+  return {
+    seal: (plain) => vault.seal(plain, PLACE),
+    open(sealed) {
+      try {
+        return vault.open(sealed, PLACE);
+      } catch (error) {
+        if (isScrapifieError(error)) return null;
+        throw error;
+      }
+    },
+  };
 }

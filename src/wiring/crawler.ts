@@ -1,7 +1,7 @@
 import { createQuarantine } from '../attempts/quarantine.ts';
 import { createRunningJobs } from '../attempts/running-job.ts';
 import type { Settings } from '../config/settings.ts';
-import { withBudget } from '../fetch/counted-engine.ts';
+import { withBudget } from '../fetch/byte-budget.ts';
 import { createKnownUrls } from '../frontier/known-urls.ts';
 import { createLedger } from '../ledger/ledger.ts';
 import type { Job } from '../model/job.ts';

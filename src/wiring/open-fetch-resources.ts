@@ -3,7 +3,7 @@ import type { Settings } from '../config/settings.ts';
 import { budgetBytesFor, createByteBudget } from '../fetch/byte-budget.ts';
 import type { Engine } from '../fetch/engine.ts';
 import { createFlareSolverrEngine } from '../fetch/flaresolverr/flaresolverr-engine.ts';
-import { createWebEngine } from '../fetch/impersonate/web-engine.ts';
+import { createWebEngine } from '../fetch/impersonate/impersonating-engine.ts';
 import { withOwnPages } from '../fetch/own-pages.ts';
 import { proxyEndpointFromUrl } from '../fetch/proxy/own-proxy.ts';
 import { userAgentFor } from '../fetch/user-agent.ts';

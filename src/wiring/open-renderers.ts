@@ -9,7 +9,7 @@ import { sealCalls } from '../fetch/remote/sealed-calls.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Queue } from '../ports/queue.ts';
-import { createCallSeal } from '../sessions/call-seal.ts';
+import { createCallSeal } from '../sessions/vault.ts';
 import { type Browsers, openBrowsers } from './open-browsers.ts';
 
 /** The renderers of this process: browsers of its own, or the render workers of the fleet. */

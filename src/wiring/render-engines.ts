@@ -8,7 +8,7 @@ import {
 import type { RenderLimits } from '../fetch/browser/pool/memory-budget.ts';
 import type { PoolStats } from '../fetch/browser/pool/page-lease.ts';
 import { type BrowserHealth, HEALTHY, REPLACED_FOR } from '../fetch/browser/pool/pool-health.ts';
-import { createPuzzleHook } from '../fetch/captcha/puzzle-hook.ts';
+import { createCaptchaHook } from '../fetch/captcha/captcha-hook.ts';
 import type { Engine } from '../fetch/engine.ts';
 import type { RenderName } from '../fetch/remote/render-message.ts';
 import { createStealthEngine } from '../fetch/stealth/stealth-engine.ts';
@@ -53,10 +53,10 @@ export function createRenderEngines(options: RenderEnginesOptions): RenderEngine
   const { allowPrivate, contact, remoteBrowserUrl } = settings;
   const userAgent = userAgentFor(VERSION, contact ?? null);
   const pageLimits = { maxPageBytes: settings.maxRenderBytes };
-  const afterLoad = solver === null ? undefined : createPuzzleHook({ solver });
+  const afterLoad = solver === null ? undefined : createCaptchaHook({ solver });
   /** Both kinds of pages count against the same limits. */
   let shared: BrowserRuntime | null = null;
-  const ownRig = () => {
+  const ownRuntime = () => {
     shared ??= createBrowserRuntime({
       executablePath,
       allowPrivate,
@@ -68,8 +68,8 @@ export function createRenderEngines(options: RenderEnginesOptions): RenderEngine
     return shared;
   };
   let remote: BrowserRuntime | null = null;
-  const stealthRig = () => {
-    if (remoteBrowserUrl === undefined) return ownRig();
+  const stealthRuntime = () => {
+    if (remoteBrowserUrl === undefined) return ownRuntime();
     remote ??= createBrowserRuntime({
       executablePath: null,
       remote: { url: remoteBrowserUrl },
@@ -82,8 +82,9 @@ export function createRenderEngines(options: RenderEnginesOptions): RenderEngine
   };
   const makers: Readonly<Record<RenderName, () => Engine>> = {
     browser: () =>
-      createBrowserEngine({ rig: ownRig(), userAgent, limits: pageLimits, hooks: { afterLoad } }),
-    stealth: () => createStealthEngine({ rig: stealthRig(), userAgent, limits: pageLimits, afterLoad }),
+      createBrowserEngine({ runtime: ownRuntime(), userAgent, limits: pageLimits, hooks: { afterLoad } }),
+    stealth: () =>
+      createStealthEngine({ runtime: stealthRuntime(), userAgent, limits: pageLimits, afterLoad }),
   };
   const made = new Map<RenderName, Engine>();
 
@@ -94,14 +95,14 @@ export function createRenderEngines(options: RenderEnginesOptions): RenderEngine
       return engine;
     },
     health(name) {
-      const rig = name === 'stealth' && remoteBrowserUrl !== undefined ? remote : shared;
-      return rig?.running?.pool.health ?? HEALTHY;
+      const runtime = name === 'stealth' && remoteBrowserUrl !== undefined ? remote : shared;
+      return runtime?.running?.pool.health ?? HEALTHY;
     },
     figures() {
-      const pools = [shared, remote].flatMap((rig) => rig?.running?.pool ?? []);
+      const pools = [shared, remote].flatMap((runtime) => runtime?.running?.pool ?? []);
       return pools.length === 0 ? null : sumOf(pools.map(({ stats }) => stats));
     },
-    browserPids: () => [shared, remote].flatMap((rig) => rig?.running?.pool.pids ?? []),
+    browserPids: () => [shared, remote].flatMap((runtime) => runtime?.running?.pool.pids ?? []),
     async close() {
       for (const engine of made.values()) await engine.close();
     },

@@ -50,6 +50,7 @@ const EVENTS: Readonly<Record<Exclude<PoolEvent['kind'], 'launched'>, string>> =
   'launch failed': 'browser launch failed',
   replaced: 'browser replaced',
   'program removed': 'browser program removed',
+  'driver unpatched': 'browser driver used unpatched',
 };
 
 export function openRenderLanes(options: RenderLanesOptions): RenderLanes {
@@ -75,7 +76,7 @@ export function openRenderLanes(options: RenderLanesOptions): RenderLanes {
       case 'relocate':
         return options.relocate();
       case 'solve':
-        return solver.solve(ask.puzzle, signal);
+        return solver.solve(ask.captcha, signal);
       case 'report bad':
         return solver.reportBad(ask.solution);
     }

@@ -9,7 +9,7 @@ import { sealCalls } from '../fetch/remote/sealed-calls.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Consumer, Queue } from '../ports/queue.ts';
-import { createCallSeal } from '../sessions/call-seal.ts';
+import { createCallSeal } from '../sessions/vault.ts';
 import type { OpenBlobs } from './open-blobs.ts';
 import { type Browsers, openBrowsers } from './open-browsers.ts';
 

@@ -62,9 +62,13 @@ export async function soak({ pages, seed, say = () => {} }: SoakOptions): Promis
   const found = await findBrowser({ executable: null, env: process.env });
   if (found === null) throw new Error('No browser is installed.');
   const site = await startSite({ log: 'off', pages: CATALOGUE });
-  const rig = createBrowserRuntime({ executablePath: found.path, allowPrivate: true, pagesPerBrowser: 200 });
-  const engine = createBrowserEngine({ rig, userAgent: 'SoakBot/1' });
-  const run = new Soak(site, rig, engine, seed);
+  const runtime = createBrowserRuntime({
+    executablePath: found.path,
+    allowPrivate: true,
+    pagesPerBrowser: 200,
+  });
+  const engine = createBrowserEngine({ runtime, userAgent: 'SoakBot/1' });
+  const run = new Soak(site, runtime, engine, seed);
   try {
     await run.showAll(pages, say);
     await run.lookForLeaks();
@@ -78,7 +82,7 @@ export async function soak({ pages, seed, say = () => {} }: SoakOptions): Promis
 
 class Soak {
   private readonly site: Site;
-  private readonly rig: BrowserRuntime;
+  private readonly runtime: BrowserRuntime;
   private readonly engine: RenderEngine;
   private readonly random: () => number;
   private readonly hunt: ProcessHunt;
@@ -89,12 +93,12 @@ class Soak {
   private shown = 0;
   private launched = 0;
 
-  constructor(site: Site, rig: BrowserRuntime, engine: RenderEngine, seed: number) {
+  constructor(site: Site, runtime: BrowserRuntime, engine: RenderEngine, seed: number) {
     this.site = site;
-    this.rig = rig;
+    this.runtime = runtime;
     this.engine = engine;
     this.random = randomFrom(seed);
-    this.hunt = new ProcessHunt(() => rig.running?.pool.pids ?? [], this.random);
+    this.hunt = new ProcessHunt(() => runtime.running?.pool.pids ?? [], this.random);
     setFlagsFromString('--expose_gc');
     this.collect = runInNewContext('gc') as () => void;
   }
@@ -163,7 +167,7 @@ class Soak {
   }
 
   private async mark(pages: number): Promise<void> {
-    const sizes = await Promise.all((this.rig.running?.pool.pids ?? []).map((pid) => treeBytes(pid)));
+    const sizes = await Promise.all((this.runtime.running?.pool.pids ?? []).map((pid) => treeBytes(pid)));
     this.collect();
     this.memory.push({
       pages,
@@ -174,7 +178,7 @@ class Soak {
 
   /** While the browsers still run: what no page uses must not be kept as if one did. */
   async lookForLeaks(): Promise<void> {
-    const { running } = this.rig;
+    const { running } = this.runtime;
     if (running === null) return;
     const { pool, proxy } = running;
     const isQuiet = () => pool.stats.pagesInUse === 0 && pool.stats.waiting === 0;

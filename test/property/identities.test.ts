@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { humanPauses } from '../../src/fetch/stealth/human-pauses.ts';
+import { humanPauses } from '../../src/fetch/stealth/human-input.ts';
 import type { Identity } from '../../src/model/identity.ts';
 import { createIdentity } from '../../src/plan/identity/identity.ts';
 import { REGIONS } from '../../src/plan/identity/regions.ts';

@@ -33,8 +33,8 @@ const ENGINES: readonly { readonly name: string; readonly open: () => Engine }[]
   {
     name: 'Chromium',
     open: () => {
-      const rig = createBrowserRuntime({ executablePath: EXECUTABLE, allowPrivate, maxBrowsers: 1 });
-      return createBrowserEngine({ rig, userAgent: USER_AGENT });
+      const runtime = createBrowserRuntime({ executablePath: EXECUTABLE, allowPrivate, maxBrowsers: 1 });
+      return createBrowserEngine({ runtime, userAgent: USER_AGENT });
     },
   },
 ];

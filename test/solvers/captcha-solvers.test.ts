@@ -2,12 +2,12 @@ import { expect, it, onTestFinished } from 'vitest';
 import { createAntiCaptcha } from '../../src/fetch/captcha/anti-captcha.ts';
 import { type CaptchaServiceOptions, createCaptchaService } from '../../src/fetch/captcha/captcha-solvers.ts';
 import { createTwoCaptcha } from '../../src/fetch/captcha/two-captcha.ts';
-import type { Puzzle } from '../../src/ports/captcha.ts';
+import type { Captcha } from '../../src/ports/captcha.ts';
 import { failureOf } from '../proxies/fetch-through.ts';
 import { startAntiCaptcha, startTwoCaptcha } from './solver-sites.ts';
 
 const timing = { firstPauseMs: 2, pauseMs: 2, limitMs: 5_000, requestMs: 2_000 };
-const PUZZLE: Puzzle = {
+const PUZZLE: Captcha = {
   kind: 'turnstile',
   siteKey: '0x4AAA',
   pageUrl: 'https://shop.example/',
@@ -45,7 +45,7 @@ it('without any solver, puzzles stay unsolved', async () => {
   expect(service.isSetUp).toBe(false);
   expect(await failureOf(service.solve(PUZZLE, patient()))).toMatchObject({
     code: 'CAPTCHA_UNSOLVED',
-    message: 'The puzzle was not solved: no solver service is set up',
+    message: 'The captcha was not solved: no solver service is set up',
   });
 });
 
@@ -74,7 +74,7 @@ it('a solver without money is left alone for a while', async () => {
   expect((await service.solve(PUZZLE, patient())).solver).toBe('2captcha');
 });
 
-it('a puzzle that one could not solve is no reason to leave that solver alone', async () => {
+it('a captcha that one could not solve is no reason to leave that solver alone', async () => {
   const { two, service } = await stage();
   two.manners.failsWith = 'ERROR_CAPTCHA_UNSOLVABLE';
   await service.solve(PUZZLE, patient());

@@ -1,12 +1,12 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ScrapifieError } from '../../src/errors/scrapifie-error.ts';
+import { createCookieJar } from '../../src/fetch/cookies/cookie-jar.ts';
 import type { FetchRequest } from '../../src/fetch/engine.ts';
 import {
   createFlareSolverrEngine,
   type FlareSolverrEngine,
   type FlareSolverrOptions,
 } from '../../src/fetch/flaresolverr/flaresolverr-engine.ts';
-import { createCookieJar } from '../../src/fetch/http/cookie-jar.ts';
 import { codeOfFailure, get, textOf } from '../../src/fetch/http/loopback.fixture.ts';
 import { ProxyCredentials, type ProxyEndpoint } from '../../src/model/proxy.ts';
 import { failureOf } from '../proxies/fetch-through.ts';

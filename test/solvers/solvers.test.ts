@@ -3,14 +3,14 @@ import { ScrapifieError } from '../../src/errors/scrapifie-error.ts';
 import { createAntiCaptcha } from '../../src/fetch/captcha/anti-captcha.ts';
 import type { SolverTiming } from '../../src/fetch/captcha/polling-solver.ts';
 import { createTwoCaptcha } from '../../src/fetch/captcha/two-captcha.ts';
-import type { CaptchaSolver, Puzzle, UnsolvedDetails } from '../../src/ports/captcha.ts';
+import type { Captcha, CaptchaSolver, UnsolvedDetails } from '../../src/ports/captcha.ts';
 import { failureOf } from '../proxies/fetch-through.ts';
 import { serving, until } from './local-server.ts';
 import { type SolverService, startAntiCaptcha, startTwoCaptcha } from './solver-sites.ts';
 
 const TIMING: SolverTiming = { firstPauseMs: 5, pauseMs: 5, limitMs: 10_000, requestMs: 5_000 };
 const PAGE = 'https://shop.example/cart?token=s3cret#top';
-const V2: Puzzle = {
+const V2: Captcha = {
   kind: 'recaptcha-v2',
   siteKey: '6Lc-v2',
   pageUrl: PAGE,
@@ -18,7 +18,7 @@ const V2: Puzzle = {
   isEnterprise: false,
   dataS: null,
 };
-const V3: Puzzle = {
+const V3: Captcha = {
   kind: 'recaptcha-v3',
   siteKey: '6Lc-v3',
   pageUrl: PAGE,
@@ -26,9 +26,9 @@ const V3: Puzzle = {
   action: 'login',
   minScore: 0.3,
 };
-const H: Puzzle = { kind: 'hcaptcha', siteKey: 'h-key', pageUrl: PAGE, isInvisible: false, rqData: null };
-const TURNSTILE: Puzzle = { kind: 'turnstile', siteKey: '0x4AAA', pageUrl: PAGE, action: 'in', cData: 'c' };
-const IMAGE: Puzzle = { kind: 'image-text', image: Buffer.from('picture'), hint: 'only digits' };
+const H: Captcha = { kind: 'hcaptcha', siteKey: 'h-key', pageUrl: PAGE, isInvisible: false, rqData: null };
+const TURNSTILE: Captcha = { kind: 'turnstile', siteKey: '0x4AAA', pageUrl: PAGE, action: 'in', cData: 'c' };
+const IMAGE: Captcha = { kind: 'image-text', image: Buffer.from('picture'), hint: 'only digits' };
 
 const DRIVERS = [
   { name: '2captcha', start: startTwoCaptcha, create: createTwoCaptcha },
@@ -67,13 +67,13 @@ describe.each(DRIVERS)('$name', ({ name, start, create }) => {
     expect(solution.ms).toBeGreaterThan(0);
   });
 
-  it.each([V2, V3, H, TURNSTILE, IMAGE])('solves $kind', async (puzzle) => {
+  it.each([V2, V3, H, TURNSTILE, IMAGE])('solves $kind', async (captcha) => {
     const { solver, manners } = await stage();
     manners.userAgent = 'Mozilla/5.0 Solver';
-    const { token, userAgent } = await solver.solve(puzzle, patient());
-    const wanted = puzzle.kind === 'image-text' ? 'picture' : puzzle.siteKey;
+    const { token, userAgent } = await solver.solve(captcha, patient());
+    const wanted = captcha.kind === 'image-text' ? 'picture' : captcha.siteKey;
     expect(token).toBe(`token-for-${wanted}`);
-    if (puzzle.kind === 'turnstile') expect(userAgent).toBe('Mozilla/5.0 Solver');
+    if (captcha.kind === 'turnstile') expect(userAgent).toBe('Mozilla/5.0 Solver');
   });
 
   it('is told the page without what may be secret in its address', async () => {
@@ -141,7 +141,7 @@ describe.each(DRIVERS)('$name', ({ name, start, create }) => {
     expect(JSON.stringify([failure, failure.message, failure.details])).not.toContain(manners.key);
   });
 
-  it('says so when nobody can solve the puzzle', async () => {
+  it('says so when nobody can solve the captcha', async () => {
     const { solver, manners } = await stage();
     manners.failsWith = 'ERROR_CAPTCHA_UNSOLVABLE';
     expect(reasonOf(await failureOf(solver.solve(V2, patient())))).toBe('ERROR_CAPTCHA_UNSOLVABLE');
@@ -179,7 +179,7 @@ describe.each(DRIVERS)('$name', ({ name, start, create }) => {
     expect(reasonOf(await failureOf(solver.solve(V2, patient())))).toBe(reason);
   });
 
-  it('has so much time for a puzzle', async () => {
+  it('has so much time for a captcha', async () => {
     const { solver, manners } = await stage({ limitMs: 150 });
     manners.notReady = Number.POSITIVE_INFINITY;
     expect(reasonOf(await failureOf(solver.solve(V2, patient())))).toBe('no solution within 150 ms');
@@ -209,8 +209,8 @@ describe.each(DRIVERS)('$name', ({ name, start, create }) => {
 
   it('hears of bad solutions, and it does not matter whether it listens', async () => {
     const { solver, manners, service } = await stage();
-    for (const puzzle of [V2, V3, H, IMAGE]) {
-      await solver.reportBad(await solver.solve(puzzle, patient()));
+    for (const captcha of [V2, V3, H, IMAGE]) {
+      await solver.reportBad(await solver.solve(captcha, patient()));
     }
     expect(service.reports).toEqual(['70001', '70002', '70003', '70004']);
     const solution = await solver.solve(V2, patient());
@@ -234,15 +234,15 @@ describe.each(DRIVERS)('$name', ({ name, start, create }) => {
 });
 
 describe('what the services are asked', () => {
-  async function asked(driver: (typeof DRIVERS)[number], puzzle: Puzzle) {
+  async function asked(driver: (typeof DRIVERS)[number], captcha: Captcha) {
     const service = await driver.start();
     const solver = driver.create({ key: service.manners.key, url: service.url, timing: TIMING });
     onTestFinished(() => solver.close());
-    await solver.solve(puzzle, patient());
+    await solver.solve(captcha, patient());
     return service.tasks[0];
   }
   const [two, anti] = DRIVERS;
-  const strict: Puzzle = { ...V2, isEnterprise: true, isInvisible: true, dataS: 'once' };
+  const strict: Captcha = { ...V2, isEnterprise: true, isInvisible: true, dataS: 'once' };
   const place = { websiteURL: 'https://shop.example/cart' };
   const pageurl = 'https://shop.example/cart';
 
@@ -263,7 +263,7 @@ describe('what the services are asked', () => {
       action: 'login',
       min_score: '0.3',
     });
-    expect(await asked(two, { ...H, rqData: 'rq' } as Puzzle)).toEqual({
+    expect(await asked(two, { ...H, rqData: 'rq' } as Captcha)).toEqual({
       method: 'hcaptcha',
       sitekey: 'h-key',
       pageurl,
@@ -290,14 +290,14 @@ describe('what the services are asked', () => {
       websiteKey: '6Lc-v2',
       enterprisePayload: { s: 'once' },
     });
-    expect(await asked(anti, { ...strict, isEnterprise: false } as Puzzle)).toEqual({
+    expect(await asked(anti, { ...strict, isEnterprise: false } as Captcha)).toEqual({
       type: 'RecaptchaV2TaskProxyless',
       ...place,
       websiteKey: '6Lc-v2',
       isInvisible: true,
       recaptchaDataSValue: 'once',
     });
-    expect(await asked(anti, { ...V3, isEnterprise: true } as Puzzle)).toEqual({
+    expect(await asked(anti, { ...V3, isEnterprise: true } as Captcha)).toEqual({
       type: 'RecaptchaV3TaskProxyless',
       ...place,
       websiteKey: '6Lc-v3',

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { credentialSchema as secretSchema } from '../../sessions/credential.ts';
+import { credentialInputSchema as secretSchema } from '../../sessions/credential.ts';
 import { createCredentials } from '../../sessions/credentials.ts';
-import { NAME, NAME_RULE } from '../../sessions/names.ts';
+import { NAME, NAME_RULE } from '../../sessions/session.ts';
 import { openVault } from '../../sessions/vault.ts';
 import { accountOf, keyOf } from '../access/access.ts';
 import type { App, RouteDeps } from '../app.ts';

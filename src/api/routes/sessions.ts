@@ -4,7 +4,7 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { invalidRequest } from '../../jobs/invalid-request.ts';
 import { PROXY_TIERS } from '../../model/proxy.ts';
 import { countryCode } from '../../plan/proxies/country.ts';
-import { NAME, NAME_RULE } from '../../sessions/names.ts';
+import { NAME, NAME_RULE } from '../../sessions/session.ts';
 import { createSessions } from '../../sessions/sessions.ts';
 import { openVault } from '../../sessions/vault.ts';
 import { accountOf, keyOf } from '../access/access.ts';

@@ -4,9 +4,9 @@ import { readVaultKeys, withVaultKeys } from '../../config/vault-keys.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { AccountId } from '../../model/ids.ts';
 import type { AccountStore } from '../../ports/store.ts';
-import { CREDENTIAL_KINDS, type CredentialKind, credentialSchema } from '../../sessions/credential.ts';
+import { CREDENTIAL_KINDS, type CredentialKind, credentialInputSchema } from '../../sessions/credential.ts';
 import { type Credentials, createCredentials } from '../../sessions/credentials.ts';
-import { NAME, NAME_RULE } from '../../sessions/names.ts';
+import { NAME, NAME_RULE } from '../../sessions/session.ts';
 import { createVault, openVault, VAULT_HINT } from '../../sessions/vault.ts';
 import { placeOf } from '../data-folder.ts';
 import { FLAGS, parseFlags, readSettings } from '../flags/flags.ts';
@@ -73,7 +73,7 @@ export const define: DefineCommand = (command, shell) => {
       if (given.databaseUrl !== undefined && readVaultKeys(given).vaultKey === undefined) {
         throw new ScrapifieError('UNSUPPORTED_OPTION', `Credentials are only kept encrypted. ${VAULT_HINT}`);
       }
-      const credential = parseFlags(credentialSchema, await askFor(flags, shell), FLAG_OF);
+      const credential = parseFlags(credentialInputSchema, await askFor(flags, shell), FLAG_OF);
       const put = async ({ credentials, account, store }: Local) => {
         await credentials.put(account, name, credential);
         const { kind, hosts } = credential;

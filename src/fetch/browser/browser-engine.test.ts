@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { createCookieJar } from '../http/cookie-jar.ts';
+import { createCookieJar } from '../cookies/cookie-jar.ts';
 import { serve } from '../http/loopback.fixture.ts';
 import { failureOf, lastingBrowser, render, testBrowser, textOf } from './browser.fixture.ts';
 
-const { engine, rig } = lastingBrowser({ pagesAtOnce: 4, pagesEach: 4, maxBrowsers: 1 });
+const { engine, runtime } = lastingBrowser({ pagesAtOnce: 4, pagesEach: 4, maxBrowsers: 1 });
 afterAll(() => engine.close());
 
 const page = (body: string): string =>
@@ -340,7 +340,7 @@ describe('what goes wrong on the way', () => {
   });
 
   test('all of this left no page in use and one browser', async () => {
-    expect(rig.running?.pool.stats).toMatchObject({
+    expect(runtime.running?.pool.stats).toMatchObject({
       pagesInUse: 0,
       waiting: 0,
       browsers: 1,

@@ -2,51 +2,54 @@ import type { BrowserContext, Page } from 'patchright-core';
 import type { ErrorCode } from '../../errors/registry.ts';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { EngineName } from '../../model/attempt.ts';
-import type { PuzzleResult } from '../../model/render.ts';
+import type { CaptchaResult } from '../../model/render.ts';
+import { Deadline, followSignal, orAborted } from '../deadline.ts';
 import type { Engine, FetchRequest, FetchResponse } from '../engine.ts';
-import type { ActionManner } from './actions/render-actions.ts';
+import type { BrowserRequest, BrowserResponse } from '../render-engine.ts';
+import { browserLost, mapNavigationError, shuttingDown } from '../render-errors.ts';
+import type { HumanInput } from './actions/render-actions.ts';
 import type { BrowserRuntime } from './browser-runtime.ts';
-import { closeUnguardedWays } from './close-unguarded-ways.ts';
-import { type ContextHooks, contextPlanFor } from './context-plan.ts';
-import { Deadline, orAborted } from './deadline.ts';
 import { cdpTools } from './page/cdp-tools.ts';
 import { type ArrangeHeaders, checkHeaders } from './page/document-gate.ts';
+import { guardContext } from './page/unguarded-requests.ts';
 import { checkPlain, plainTools } from './playwright-server/plain-tools.ts';
+import { type ContextHooks, contextPlanFor } from './pool/context-plan.ts';
 import type { PageLease } from './pool/page-lease.ts';
 import { RenderAttempt, type RenderAttemptLimits } from './render-attempt.ts';
-import { browserLost, cancelled, mapNavigationError, shuttingDown } from './render-errors.ts';
-import type { RenderRequest, RenderResponse } from './render-request.ts';
 
-/** An engine that shows pages. `fetch` is `render` for those who know all engines. */
+/** An engine that renders pages. `fetch` is `render` behind the interface of all engines. */
 export interface RenderEngine extends Engine {
   /**
-   * Throws, as ScrapifieError, only what kept the page from arriving. What went wrong on it afterwards is in
-   * `failure`, beside what there was by then.
+   * Throws, as ScrapifieError, only the reason why no page arrived. A failure on the page afterwards is in
+   * `failure`, beside the result so far.
    */
-  render(request: RenderRequest): Promise<RenderResponse>;
+  render(request: BrowserRequest): Promise<BrowserResponse>;
 }
 
 export interface BrowserEngineHooks extends ContextHooks {
-  /** Before a page is led to its URL; what it throws ends the attempt. */
-  readonly beforeNavigation?: ((page: Page, request: RenderRequest) => void) | undefined;
-  /** What the requests for documents are sent with. */
+  /** Called before the navigation; its error ends the attempt. */
+  readonly beforeNavigation?: ((page: Page, request: BrowserRequest) => void) | undefined;
+  /** Returns the headers of requests for documents. */
   readonly arrangeHeaders?: ArrangeHeaders | undefined;
-  /** When the page has loaded, before anything is waited for or done on it. Ends with the signal. */
+  /** Called when the page has loaded, before the steps of the request. Ends with the signal. */
   readonly afterLoad?:
-    | ((page: Page, request: RenderRequest, signal: AbortSignal) => Promise<PuzzleResult | null>)
+    | ((page: Page, request: BrowserRequest, signal: AbortSignal) => Promise<CaptchaResult | null>)
     | undefined;
-  /** How actions are done: at once, unless told. */
-  readonly manner?: ActionManner | undefined;
+  /** Human-like input for actions; without it they run at once. */
+  readonly humanInput?: HumanInput | undefined;
 }
 
 export interface BrowserEngineOptions {
   /** Closed with the engine. Engines may share one. */
-  readonly rig: BrowserRuntime;
-  /** What pages and servers are told unless the request says otherwise. */
+  readonly runtime: BrowserRuntime;
+  /** The user agent, unless the request has its own. */
   readonly userAgent: string;
   readonly name?: EngineName | undefined;
-  /** Report what scripts throw and write as errors. A page can notice that somebody listens. */
-  readonly watchesConsole?: boolean | undefined;
+  /**
+   * The browser pretends to be a visitor's. Nothing that a page could notice is switched on: console errors are not
+   * reported, and every request passes through the driver. False unless told.
+   */
+  readonly isDisguised?: boolean | undefined;
   readonly hooks?: BrowserEngineHooks | undefined;
   readonly limits?: Partial<RenderAttemptLimits> | undefined;
 }
@@ -66,13 +69,13 @@ export function createBrowserEngine(options: BrowserEngineOptions): RenderEngine
 
 class BrowserEngine implements RenderEngine {
   readonly name: EngineName;
-  private readonly options: BrowserEngineOptions;
-  private readonly closing = new AbortController();
-  /** Bounded by whoever calls. */
-  private readonly underWay = new Set<Promise<unknown>>();
+  readonly #options: BrowserEngineOptions;
+  readonly #closing = new AbortController();
+  /** Bounded by the callers. */
+  readonly #underWay = new Set<Promise<unknown>>();
 
   constructor(options: BrowserEngineOptions) {
-    this.options = options;
+    this.#options = options;
     this.name = options.name ?? 'browser';
   }
 
@@ -82,25 +85,25 @@ class BrowserEngine implements RenderEngine {
     return { ...response, rendered: { rawBody, extra, failure } };
   }
 
-  async render(request: RenderRequest): Promise<RenderResponse> {
-    const work = this.attempt(request);
-    this.underWay.add(work);
+  async render(request: BrowserRequest): Promise<BrowserResponse> {
+    const work = this.#attempt(request);
+    this.#underWay.add(work);
     try {
       return await work;
     } finally {
-      this.underWay.delete(work);
+      this.#underWay.delete(work);
     }
   }
 
   async close(): Promise<void> {
-    this.closing.abort(shuttingDown());
-    await Promise.allSettled(this.underWay);
-    await this.options.rig.close();
+    this.#closing.abort(shuttingDown());
+    await Promise.allSettled(this.#underWay);
+    await this.#options.runtime.close();
   }
 
-  /** What the attempt has failed with: the loss of the whole browser, where that is behind it. */
-  private async blame(error: unknown, lease: PageLease, ended: AbortSignal): Promise<unknown> {
-    // A crash is heard of in many ways, of which only one says so.
+  /** The error of the attempt: BROWSER_LOST when the whole browser was lost. */
+  async #blame(error: unknown, lease: PageLease, ended: AbortSignal): Promise<unknown> {
+    // A crash causes many errors, of which only one names it.
     const told = () => (lease.lost.aborted ? (lease.lost.reason as unknown) : error);
     const first = told();
     if (!isScrapifieError(first) || !DOUBTFUL.has(first.code) || ended.aborted) return first;
@@ -110,21 +113,17 @@ class BrowserEngine implements RenderEngine {
     return browserLost('it ended unexpectedly', known);
   }
 
-  private async attempt(request: RenderRequest): Promise<RenderResponse> {
+  async #attempt(request: BrowserRequest): Promise<BrowserResponse> {
     const host = check(request);
-    if (this.closing.signal.aborted) throw shuttingDown();
-    const { rig, userAgent, hooks = {}, limits, watchesConsole = true } = this.options;
+    if (this.#closing.signal.aborted) throw shuttingDown();
+    const { runtime, userAgent, hooks = {}, limits, isDisguised = false } = this.#options;
     const plan = contextPlanFor(request, userAgent, hooks);
-    const isPlain = rig.kind === 'playwright';
+    const isPlain = runtime.kind === 'playwright';
     if (isPlain) checkPlain(request);
-    const { pool, proxy, guard, checkProxy } = await rig.ready();
+    const { pool, proxy, guard, checkProxy } = await runtime.ready();
     const deadline = new Deadline(request.timeoutMs, host);
-    // Whatever the caller gives as reason, from here on it is one of ours.
-    const caller = new AbortController();
-    const onAbort = () => caller.abort(cancelled(request.signal?.reason));
-    if (request.signal?.aborted === true) onAbort();
-    request.signal?.addEventListener('abort', onAbort, { once: true });
-    const ended = AbortSignal.any([caller.signal, this.closing.signal]);
+    const caller = followSignal(request.signal);
+    const ended = AbortSignal.any([caller.signal, this.#closing.signal]);
     const waiting = AbortSignal.any([deadline.signal, ended]);
     try {
       const upstream =
@@ -135,7 +134,7 @@ class BrowserEngine implements RenderEngine {
         guard === null
           ? plan.prepare
           : async (context: BrowserContext) => {
-              await closeUnguardedWays(context, guard);
+              await guardContext(context, guard);
               await plan.prepare?.(context);
             };
       const lease = await pool.acquire({ ...plan, upstream, prepare }, deadline.remainingMs, waiting);
@@ -147,7 +146,7 @@ class BrowserEngine implements RenderEngine {
         ending: AbortSignal.any([lease.lost, ended]),
         openTools: isPlain ? plainTools : cdpTools,
         guard,
-        watchesConsole,
+        isDisguised,
         limits: { ...LIMITS, ...limits },
         hooks,
       });
@@ -158,7 +157,7 @@ class BrowserEngine implements RenderEngine {
         }
         return await attempt.run();
       } catch (error) {
-        const failure = await this.blame(error, lease, ended);
+        const failure = await this.#blame(error, lease, ended);
         // A page whose process ended says nothing about the browser, and a browser that is gone is known to the pool.
         isLost = !lease.lost.aborted && isScrapifieError(failure) && LOSSES.has(failure.code);
         throw failure;
@@ -169,18 +168,18 @@ class BrowserEngine implements RenderEngine {
       throw mapNavigationError(error, host);
     } finally {
       deadline.end();
-      request.signal?.removeEventListener('abort', onAbort);
+      caller.end();
     }
   }
 }
 
-/** After these the browser is not to be trusted any more. */
+/** After these errors the browser is replaced. */
 const LOSSES: ReadonlySet<ErrorCode> = new Set(['BROWSER_CRASHED', 'BROWSER_LOST']);
-/** These may be the site's doing or the browser's. */
+/** These may be caused by the site or by the browser. */
 const DOUBTFUL: ReadonlySet<ErrorCode> = new Set(['BROWSER_CRASHED', 'BROWSER_LOST', 'TASK_TIMEOUT']);
 
-/** Throws what can be known to be wrong before a browser is asked. Returns the host. */
-function check(request: RenderRequest): string {
+/** Throws for requests that are wrong by themselves. Returns the host. */
+function check(request: BrowserRequest): string {
   const url = URL.parse(request.url);
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:') || url.hostname === '') {
     throw new ScrapifieError('INVALID_URL', 'Not an absolute http or https URL');

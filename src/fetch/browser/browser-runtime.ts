@@ -1,12 +1,13 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { type GuardProxy, type GuardProxyOptions, startGuardProxy } from '../guard/guard-proxy.ts';
+import { thisMachine } from '../byte-budget.ts';
 import { createRequestGuard, type RequestGuard } from '../guard/request-guard.ts';
+import { type GuardProxy, type GuardProxyOptions, startGuardProxy } from '../guard-proxy/guard-proxy.ts';
 import { type CheckProxy, createProxyCheck } from '../proxy/checked-proxy.ts';
+import { shuttingDown } from '../render-errors.ts';
 import { BrowserPool } from './pool/browser-pool.ts';
-import { type RenderLimits, renderLimitsFor, thisMachine } from './pool/memory-budget.ts';
+import { type RenderLimits, renderLimitsFor } from './pool/memory-budget.ts';
 import type { BrowserPoolOptions } from './pool/pool-options.ts';
 import { type RemoteAddress, remoteAddressOf } from './pool/remote-address.ts';
-import { shuttingDown } from './render-errors.ts';
 
 export interface BrowserRuntimeOptions
   extends GuardProxyOptions,
@@ -23,7 +24,7 @@ export interface RemoteBrowser {
   readonly url: string;
   /**
    * How private addresses are kept from its pages: by our proxy, which it must be able to reach on loopback, or by a
-   * look at each request. The address decides unless told; who comes by a tunnel has to tell.
+   * check of each request. The address decides unless set; a browser behind a tunnel needs the setting.
    */
   readonly guardBy?: 'proxy' | 'requests' | undefined;
 }
@@ -85,9 +86,9 @@ export function createBrowserRuntime(options: BrowserRuntimeOptions): BrowserRun
     },
     async close() {
       isClosed = true;
-      const rig = await starting?.catch(() => null);
-      await rig?.pool.close();
-      await rig?.proxy.close();
+      const runtime = await starting?.catch(() => null);
+      await runtime?.pool.close();
+      await runtime?.proxy.close();
     },
   };
 }

@@ -1,17 +1,17 @@
 import { onTestFinished } from 'vitest';
 import { searchEnvironment } from '../../config/search-environment.ts';
 import { isScrapifieError, type ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { BrowserRequest, BrowserResponse } from '../render-engine.ts';
 import { type BrowserEngineOptions, createBrowserEngine, type RenderEngine } from './browser-engine.ts';
 import { type BrowserRuntime, type BrowserRuntimeOptions, createBrowserRuntime } from './browser-runtime.ts';
 import { findBrowser } from './pool/find-browser.ts';
-import type { RenderRequest, RenderResponse } from './render-request.ts';
 
 const found = await findBrowser({ executable: null, env: searchEnvironment() });
 export const EXECUTABLE = found?.path ?? null;
 
 export interface TestBrowser {
   readonly engine: RenderEngine;
-  readonly rig: BrowserRuntime;
+  readonly runtime: BrowserRuntime;
 }
 
 /** An engine with a browser of its own, which ends with the test, or when `close` is called for one that outlives it. */
@@ -28,11 +28,11 @@ export function lastingBrowser(
   options: Partial<BrowserRuntimeOptions> = {},
   more: Partial<BrowserEngineOptions> = {},
 ): TestBrowser {
-  const rig = createBrowserRuntime({ executablePath: EXECUTABLE, allowPrivate: true, ...options });
-  return { rig, engine: createBrowserEngine({ rig, userAgent: 'TestBot/1', ...more }) };
+  const runtime = createBrowserRuntime({ executablePath: EXECUTABLE, allowPrivate: true, ...options });
+  return { runtime, engine: createBrowserEngine({ runtime, userAgent: 'TestBot/1', ...more }) };
 }
 
-export function requestFor(url: string, more: Partial<RenderRequest> = {}): RenderRequest {
+export function requestFor(url: string, more: Partial<BrowserRequest> = {}): BrowserRequest {
   return {
     url,
     method: 'GET',
@@ -51,12 +51,12 @@ export function requestFor(url: string, more: Partial<RenderRequest> = {}): Rend
 export function render(
   engine: RenderEngine,
   url: string,
-  more: Partial<RenderRequest> = {},
-): Promise<RenderResponse> {
+  more: Partial<BrowserRequest> = {},
+): Promise<BrowserResponse> {
   return engine.render(requestFor(url, more));
 }
 
-export const textOf = (response: RenderResponse): string => Buffer.from(response.body).toString('utf8');
+export const textOf = (response: BrowserResponse): string => Buffer.from(response.body).toString('utf8');
 
 export async function failureOf(attempt: Promise<unknown>): Promise<ScrapifieError> {
   const error = await attempt.then(

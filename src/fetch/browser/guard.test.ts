@@ -2,8 +2,8 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { startGuardProxy } from '../guard/guard-proxy.ts';
 import type { Resolve } from '../guard/guarded-lookup.ts';
+import { startGuardProxy } from '../guard-proxy/guard-proxy.ts';
 import { type Loopback, serve } from '../http/loopback.fixture.ts';
 import { failureOf, lastingBrowser, render, testBrowser, textOf } from './browser.fixture.ts';
 
@@ -16,7 +16,7 @@ const resolve: Resolve = (host, done) => {
   const isInside = host.startsWith('inside') || (isTurning && rebound > 1);
   done(null, [{ address: isInside ? '127.0.0.2' : OUTSIDE, family: 4 }]);
 };
-const { engine, rig } = lastingBrowser({
+const { engine, runtime } = lastingBrowser({
   allowPrivate: (address) => address === OUTSIDE,
   resolve,
   maxBrowsers: 1,
@@ -194,7 +194,7 @@ test('a name that changes its address after the check is connected to what was c
 test('the way out is closed to whoever has no leave', async () => {
   const site = await html('x');
   await render(engine, `${site.origin}/`);
-  const proxy = new URL(rig.running?.proxy.url ?? '');
+  const proxy = new URL(runtime.running?.proxy.url ?? '');
   const { request } = await import('node:http');
   const status = await new Promise((done) => {
     const asked = request({ host: proxy.hostname, port: proxy.port, path: `${site.origin}/` }, (answer) => {
@@ -222,11 +222,11 @@ describe('a browser that has forgotten which proxy is its own', () => {
       });
     const refused = await ask(proxy.url);
     expect(refused.statusCode).toBe(407);
-    expect(proxy.isRefusal(refused.headers)).toBe(true);
+    expect(proxy.isOwnChallenge(refused.headers)).toBe(true);
     const { username } = proxy.admit(null);
-    const answered = await ask(await proxy.doorFor(username));
-    expect([answered.statusCode, proxy.isRefusal(answered.headers)]).toEqual([407, false]);
-    expect(proxy.wasUnknown(new URL(site.origin))).toBe(true);
-    expect(proxy.wasUnknown(new URL('http://other.example/'))).toBe(false);
+    const answered = await ask(await proxy.openListener(username));
+    expect([answered.statusCode, proxy.isOwnChallenge(answered.headers)]).toEqual([407, false]);
+    expect(proxy.wasUnauthorized(new URL(site.origin))).toBe(true);
+    expect(proxy.wasUnauthorized(new URL('http://other.example/'))).toBe(false);
   });
 });

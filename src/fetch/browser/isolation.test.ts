@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { createIdentity } from '../../plan/identity/identity.ts';
 import { seededRandom } from '../../plan/identity/seeded-random.ts';
+import { createCookieJar } from '../cookies/cookie-jar.ts';
 import type { FetchRequest } from '../engine.ts';
-import { createCookieJar } from '../http/cookie-jar.ts';
 import { serve } from '../http/loopback.fixture.ts';
 import { BROWSER_VERSION, lastingStealth } from '../stealth/stealth.fixture.ts';
 import { lastingBrowser, render, requestFor, testBrowser, textOf } from './browser.fixture.ts';
@@ -125,7 +125,7 @@ test('one key is one warm context, whichever jars its requests bring, and their 
   const { origin } = await serve((request, response) =>
     response.setHeader('content-type', 'text/html').end(`<p>${request.headers.cookie ?? 'none'}`),
   );
-  const { engine, rig } = testBrowser({ maxBrowsers: 1, pagesAtOnce: 4, pagesEach: 4 });
+  const { engine, runtime } = testBrowser({ maxBrowsers: 1, pagesAtOnce: 4, pagesEach: 4 });
   const seen: (string | undefined)[] = [];
   for (let count = 0; count < 3; count += 1) {
     const jar = createCookieJar();
@@ -138,7 +138,7 @@ test('one key is one warm context, whichever jars its requests bring, and their 
     ]);
   }
   expect(seen).toEqual(['turn=0', 'turn=1', 'turn=2']);
-  expect(rig.running?.pool.stats).toMatchObject({ contexts: 1, pagesOpen: 1, launched: 1 });
+  expect(runtime.running?.pool.stats).toMatchObject({ contexts: 1, pagesOpen: 1, launched: 1 });
 });
 
 describe('a session, by way of fetch,', () => {

@@ -3,8 +3,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ProxyEndpoint } from '../../model/proxy.ts';
 import { createIdentity } from '../../plan/identity/identity.ts';
 import { seededRandom } from '../../plan/identity/seeded-random.ts';
+import { createCookieJar } from '../cookies/cookie-jar.ts';
 import type { Resolve } from '../guard/guarded-lookup.ts';
-import { createCookieJar } from '../http/cookie-jar.ts';
 import { serve } from '../http/loopback.fixture.ts';
 import { BROWSER_VERSION, lastingStealth } from '../stealth/stealth.fixture.ts';
 import { failureOf, render, type TestBrowser, testBrowser, textOf, until } from './browser.fixture.ts';
@@ -25,8 +25,8 @@ describe.each([
 ] as const)('a browser elsewhere (%s)', (kind, start) => {
   test('shows pages as ours does: headers, cookies, forms, redirects, actions, pictures and what scripts fetch', async () => {
     const { url } = await start();
-    const { engine, rig } = browserAt(url);
-    expect(rig.kind).toBe(kind);
+    const { engine, runtime } = browserAt(url);
+    expect(runtime.kind).toBe(kind);
     const { origin } = await serve(async (request, response) => {
       let body = '';
       for await (const part of request) body += part;
@@ -102,12 +102,12 @@ describe.each([
     const file = render(engine, `${origin}/file`);
     if (kind === 'cdp') expect([...(await file).body]).toEqual([0, 1]);
     else expect((await failureOf(file)).code).toBe('UNSUPPORTED_OPTION');
-    expect(rig.running?.pool.stats).toMatchObject({ browsers: 1, pagesInUse: 0, launched: 1 });
+    expect(runtime.running?.pool.stats).toMatchObject({ browsers: 1, pagesInUse: 0, launched: 1 });
   });
 
   test('on this machine goes out through our proxy, so nothing private is reached', async () => {
     const { url } = await start();
-    const { engine, rig } = browserAt(url, { allowPrivate: (address) => address === '127.0.0.1' });
+    const { engine, runtime } = browserAt(url, { allowPrivate: (address) => address === '127.0.0.1' });
     let reached = 0;
     const inside = createServer((_, response) => {
       reached += 1;
@@ -120,14 +120,14 @@ describe.each([
     );
     await render(engine, `${origin}/`, { wait: { until: 'networkidle' } });
     expect(reached).toBe(0);
-    expect(rig.running?.proxy.admitted).toBeGreaterThan(0);
+    expect(runtime.running?.proxy.admitted).toBeGreaterThan(0);
   });
 
   test('that cannot reach our proxy has each request looked at', async () => {
     const { url } = await start();
     const resolve: Resolve = (host, done) =>
       done(null, [{ address: host === 'inside.example' ? '127.0.0.2' : '127.0.0.1', family: 4 }]);
-    const { engine, rig } = browserAt(url, {
+    const { engine, runtime } = browserAt(url, {
       remote: { url, guardBy: 'requests' },
       allowPrivate: (address) => address === '127.0.0.1',
       resolve,
@@ -165,7 +165,7 @@ describe.each([
     // Where there is only Playwright's interface, a server's redirect is heard of when it is followed.
     const late = kind === 'cdp' ? [] : ['/redirected', '/favicon.ico'];
     expect(reached.filter((path) => !late.includes(path))).toEqual([]);
-    expect(rig.running?.pool.stats.pagesInUse).toBe(0);
+    expect(runtime.running?.pool.stats.pagesInUse).toBe(0);
   });
 
   test('that connects to proxies by itself is given none that is private, and no name of one', async () => {
@@ -207,14 +207,14 @@ describe.each([
 
   test('that ends in the middle is an error, and when it is back it is used again', async () => {
     const first = await start(await freePort());
-    const { engine, rig } = browserAt(first.url);
+    const { engine, runtime } = browserAt(first.url);
     const hanging = await serve((request, response) => {
       if (request.url === '/slow') return;
       response.setHeader('content-type', 'text/html').end(page('well'));
     });
     await render(engine, `${hanging.origin}/`);
     const under = failureOf(render(engine, `${hanging.origin}/slow`));
-    await until(() => hanging.accepted() > 0 && rig.running?.pool.stats.pagesInUse === 1);
+    await until(() => hanging.accepted() > 0 && runtime.running?.pool.stats.pagesInUse === 1);
     await first.kill();
     expect((await under).code).toBe('BROWSER_LOST');
     const gone = await failureOf(render(engine, `${hanging.origin}/`));
@@ -227,7 +227,7 @@ describe.each([
       const again = await render(engine, `${hanging.origin}/`).catch(() => null);
       return again !== null && textOf(again).includes('well');
     });
-    const { replaced, ...stats } = rig.running?.pool.stats ?? {};
+    const { replaced, ...stats } = runtime.running?.pool.stats ?? {};
     expect(stats).toMatchObject({ browsers: 1, pagesInUse: 0 });
     // Whichever is heard of first: that the connection has ended, or that the browser at its end does nothing more.
     expect((replaced?.ended ?? 0) + (replaced?.unresponsive ?? 0)).toBe(1);
@@ -377,7 +377,7 @@ describe('a disguise', () => {
       asked.push(request);
       response.setHeader('content-type', 'text/html').end('<p>x');
     });
-    const { engine, rig } = lastingStealth({ ...NO_PROGRAM, remote: { url: (await cdpPort()).url } });
+    const { engine, runtime } = lastingStealth({ ...NO_PROGRAM, remote: { url: (await cdpPort()).url } });
     onTestFinished(() => engine.close());
     const hints =
       'navigator.userAgentData.getHighEntropyValues(["fullVersionList", "uaFullVersion", "platformVersion"])';
@@ -400,7 +400,7 @@ describe('a disguise', () => {
     ];
     expect(await look('/first')).toEqual(expected);
     expect(await look('/again')).toEqual(expected);
-    expect(rig.running?.pool.stats).toMatchObject({ contexts: 1, launched: 1, crashed: 0 });
+    expect(runtime.running?.pool.stats).toMatchObject({ contexts: 1, launched: 1, crashed: 0 });
     for (const path of ['/first', '/again']) {
       const sent = asked.filter(({ url }) => url === path);
       expect(sent).toHaveLength(1);

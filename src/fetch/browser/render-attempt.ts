@@ -1,9 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Frame, Page } from 'patchright-core';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { ActionResult, CapturedXhr, Picture, PuzzleResult } from '../../model/render.ts';
-import type { GuardProxy } from '../guard/guard-proxy.ts';
+import type { ActionResult, CaptchaResult, CapturedXhr, Picture } from '../../model/render.ts';
+import { Deadline, orAborted, settlesWithin, tookTooLong } from '../deadline.ts';
 import type { RequestGuard } from '../guard/request-guard.ts';
+import type { GuardProxy } from '../guard-proxy/guard-proxy.ts';
+import { type Body, EMPTY_BODY } from '../http/body-buffer.ts';
+import type { BrowserRequest, BrowserResponse } from '../render-engine.ts';
+import { browserLost, mapNavigationError, plainMessage, stepFailed, stepTimedOut } from '../render-errors.ts';
 import {
   DEFAULT_STEP_MS,
   nameOfAction,
@@ -14,182 +18,182 @@ import {
   waitFor,
 } from './actions/render-actions.ts';
 import type { BrowserEngineHooks } from './browser-engine.ts';
-import { Deadline, orAborted, settlesWithin } from './deadline.ts';
-import { type BareDocument, type DocumentAnswer, isHtml, mediaTypeIn } from './page/document-gate.ts';
-import type { NetworkWatchLimits } from './page/network-watch.ts';
-import { readDom } from './page/page-content.ts';
-import { PageLoad } from './page/page-load.ts';
-import { settle } from './page/page-settling.ts';
-import { putCookies, readStorage, type SentCookies } from './page/page-storage.ts';
-import type { DocumentWatch, NetworkFigures, PageTools, StoragePut, ToolOptions } from './page/page-tools.ts';
-import type { Body } from './page/paused-body.ts';
-import type { PageLease } from './pool/page-lease.ts';
 import {
-  browserLost,
-  mapNavigationError,
-  plainMessage,
-  stepFailed,
-  stepTimedOut,
-  tookTooLong,
-} from './render-errors.ts';
-import type { RenderRequest, RenderResponse } from './render-request.ts';
+  type DocumentResponse,
+  type DocumentWithoutPage,
+  isHtml,
+  mediaTypeIn,
+} from './page/document-progress.ts';
+import type { NetworkLimits } from './page/network-record.ts';
+import { PageLoad } from './page/page-load.ts';
+import { waitUntilSettled } from './page/page-settling.ts';
+import { putCookies, readStorage, type SentCookies } from './page/page-storage.ts';
+import type {
+  DocumentWatch,
+  NetworkActivity,
+  PageTools,
+  StorageFill,
+  ToolOptions,
+} from './page/page-tools.ts';
+import { readDom } from './page/page-world.ts';
+import type { PageLease } from './pool/page-lease.ts';
 
-export interface RenderAttemptLimits extends NetworkWatchLimits {
+export interface RenderAttemptLimits extends NetworkLimits {
   readonly maxRawBytes: number;
-  /** What a page may load with everything in it; at least its document may be as large as the request says. */
+  /** Limit of a page with all its resources; never less than the limit of the document. */
   readonly maxPageBytes: number;
 }
 
 export interface AttemptOptions {
-  readonly request: RenderRequest;
+  readonly request: BrowserRequest;
   readonly lease: PageLease;
   readonly proxy: GuardProxy;
   readonly deadline: Deadline;
-  /** Ends the attempt for every reason but the deadline: the caller, the engine, a crash. */
+  /** Aborts the attempt for every reason but the deadline: the caller, the engine, a crash. */
   readonly ending: AbortSignal;
   readonly openTools: (options: ToolOptions) => Promise<PageTools>;
   readonly guard: RequestGuard | null;
-  readonly watchesConsole: boolean;
+  readonly isDisguised: boolean;
   readonly limits: RenderAttemptLimits;
   readonly hooks: BrowserEngineHooks;
 }
 
 const DEFAULT_NAVIGATION_MS = 30_000;
-/** Of the attempt's time, after a step. */
+/** Time of the attempt that a step leaves unused. */
 const STEP_RESERVE_MS = 2_000;
-/** For reading what is there when the time is up. */
+/** For reading the page after the time limit. */
 const LAST_READ_MS = 3_000;
 const XHR_MS = 2_000;
 const PAPER_MARGIN = { top: '10mm', right: '10mm', bottom: '10mm', left: '10mm' };
-/** For a page to finish loading after it was kept from leaving. */
+/** For a page to finish loading after a navigation of it was stopped. */
 const STOPPED_MS = 500;
-/** Pages that go on to the next while they are read. */
+/** Navigations of the page while it is read. */
 const MOST_DEPARTURES = 4;
 
-/** The document with the answer that it came with; no document for what is shown but is no page. */
+/** The response and the serialized document; null for a rendered response that is no HTML. */
 interface PageReading {
-  readonly answer: DocumentAnswer;
+  readonly answer: DocumentResponse;
   readonly dom: Body | null;
 }
 
-/** One page from its request to what is read of it. */
+/** Renders one page: opens it, runs the steps of the request and reads the result. */
 export class RenderAttempt {
-  /** The page may hang, or be anywhere: it is not to be used again. */
+  /** The page may hang or be on any URL, and must not be used again. */
   isPageBroken = false;
-  private readonly options: AttemptOptions;
-  private readonly page: Page;
-  private readonly startedAt = performance.now();
-  /** Ends the attempt when the page loads too much. */
-  private readonly overrun = new AbortController();
-  private readonly ending: AbortSignal;
-  private readonly signal: AbortSignal;
-  private navigation: Deadline | null = null;
-  private failure: ScrapifieError | null = null;
-  private readonly actions: ActionResult[] = [];
-  private picture: Picture | null = null;
-  private pdf: Uint8Array | null = null;
-  private puzzle: PuzzleResult | null | undefined;
+  readonly #options: AttemptOptions;
+  readonly #page: Page;
+  readonly #startedAt = performance.now();
+  /** Aborts the attempt when the page loads too much. */
+  readonly #overrun = new AbortController();
+  readonly #ending: AbortSignal;
+  readonly #signal: AbortSignal;
+  #navigation: Deadline | null = null;
+  #failure: ScrapifieError | null = null;
+  readonly #actions: ActionResult[] = [];
+  #picture: Picture | null = null;
+  #pdf: Uint8Array | null = null;
+  #captcha: CaptchaResult | null | undefined;
 
   constructor(options: AttemptOptions) {
-    this.options = options;
-    this.page = options.lease.page;
-    this.ending = AbortSignal.any([options.ending, this.overrun.signal]);
-    this.signal = AbortSignal.any([options.deadline.signal, this.ending]);
+    this.#options = options;
+    this.#page = options.lease.page;
+    this.#ending = AbortSignal.any([options.ending, this.#overrun.signal]);
+    this.#signal = AbortSignal.any([options.deadline.signal, this.#ending]);
   }
 
-  async run(): Promise<RenderResponse> {
-    const { request, limits, proxy, lease } = this.options;
+  async run(): Promise<BrowserResponse> {
+    const { request, limits, proxy, lease } = this.#options;
     const load = new PageLoad({
       maxDocumentBytes: request.maxBodyBytes,
       maxPageBytes: Math.max(limits.maxPageBytes, request.maxBodyBytes),
       held: request.held,
-      onExceeded: (error) => this.overrun.abort(error),
+      onExceeded: (error) => this.#overrun.abort(error),
     });
-    // Sockets, workers and frames in other processes are seen by the proxy alone.
+    // Only the proxy sees sockets, workers and frames of other processes.
     const stopMeter = proxy.meter(lease.proxyUsername, load.maxPageBytes, () => load.exceedPage());
     try {
-      return await this.show(load);
+      return await this.#show(load);
     } finally {
       stopMeter();
       load.end();
     }
   }
 
-  private async show(load: PageLoad): Promise<RenderResponse> {
-    const { request, limits, watchesConsole, hooks } = this.options;
-    const { page, signal } = this;
+  async #show(load: PageLoad): Promise<BrowserResponse> {
+    const { request, limits, isDisguised, hooks } = this.#options;
+    const page = this.#page;
     hooks.beforeNavigation?.(page, request);
-    const tools = await this.guarded(
-      this.options.openTools({
+    const tools = await this.#guarded(
+      this.#options.openTools({
         page,
         request,
-        ask: (target, hop) => this.hold(() => request.onRedirect(target, hop)),
+        ask: (target, hop) => this.#hold(() => request.onRedirect(target, hop)),
         arrange: hooks.arrangeHeaders,
-        guard: this.options.guard,
-        watchesConsole,
-        proxyLogin: this.options.lease.proxyLogin,
+        guard: this.#options.guard,
+        isDisguised,
+        proxyLogin: this.#options.lease.proxyLogin,
         limits,
         load,
       }),
     );
     const gate = tools.document;
-    let put: StoragePut | null = null;
+    let put: StorageFill | null = null;
     const onNavigated = (frame: Frame) => {
       if (frame !== page.mainFrame()) return;
       gate.onArrival();
       put?.arrivedAt(URL.parse(frame.url())?.origin ?? '');
     };
-    // Their requests are guarded like all others; but nobody asked for them.
+    // Popups are closed: no request wants them.
     const onPopup = (popup: Page) => {
       popup.close().catch(() => {});
     };
     page.on('framenavigated', onNavigated);
     page.on('popup', onPopup);
     try {
-      const [sentCookies, storagePut] = await this.guarded(
+      const [sentCookies, storagePut] = await this.#guarded(
         Promise.all([
           putCookies(page.context(), request),
-          tools.putLocalStorage(request.storage?.localStorage ?? {}),
+          tools.setLocalStorage(request.storage?.localStorage ?? {}),
           tools.block(request.blockResources ?? []),
         ]),
       );
       put = storagePut;
-      const bare = await this.navigate(gate);
-      if (bare === null) await this.steps(tools);
-      return await this.orBroken(this.respond(tools, bare, sentCookies));
+      const bare = await this.#navigate(gate);
+      if (bare === null) await this.#steps(tools);
+      return await this.#orBroken(this.#respond(tools, bare, sentCookies));
     } finally {
       put?.end();
       tools.end();
       page.off('framenavigated', onNavigated);
       page.off('popup', onPopup);
-      if (signal.aborted || tools.isSpoilt) this.isPageBroken = true;
+      if (this.#signal.aborted || tools.isTainted) this.isPageBroken = true;
     }
   }
 
-  /** Null when there is a page to look at. */
-  private async navigate(gate: DocumentWatch): Promise<BareDocument | null> {
-    const { request, deadline } = this.options;
+  /** Resolves with null when there is a page to read. */
+  async #navigate(gate: DocumentWatch): Promise<DocumentWithoutPage | null> {
+    const { request, deadline } = this.#options;
     const { wait, navigationTimeoutMs = DEFAULT_NAVIGATION_MS } = request;
     const waitUntil = wait?.until ?? 'load';
-    const loading = this.page.goto(request.url, { waitUntil, timeout: 0 }).then(() => null);
+    const loading = this.#page.goto(request.url, { waitUntil, timeout: 0 }).then(() => null);
     loading.catch(() => {});
     const stopped = gate.isStopped.then(() => settlesWithin(loading, STOPPED_MS)).then(() => null);
     const limitMs = Math.min(navigationTimeoutMs, deadline.remainingMs);
     const navigation = new Deadline(limitMs, `Loading ${new URL(request.url).host} until ${waitUntil}`);
-    this.navigation = navigation;
+    this.#navigation = navigation;
     let isCalledOff = false;
     const onEnd = () => {
       isCalledOff = true;
     };
     gate.ended.then(onEnd, onEnd);
     try {
-      return await this.guarded(orAborted(Promise.race([gate.ended, loading, stopped]), navigation.signal));
+      return await this.#guarded(orAborted(Promise.race([gate.ended, loading, stopped]), navigation.signal));
     } catch (error) {
-      if (error !== navigation.signal.reason) return await this.afterFailure(error, gate);
+      if (error !== navigation.signal.reason) return await this.#afterFailure(error, gate);
     } finally {
       navigation.end();
-      this.navigation = null;
-      // What was called off has to be over before the page can go anywhere else.
+      this.#navigation = null;
+      // A cancelled navigation has to end before the page can navigate again.
       if (isCalledOff && !(await settlesWithin(loading, STOPPED_MS))) this.isPageBroken = true;
     }
     const late = navigation.signal.reason as ScrapifieError;
@@ -197,22 +201,22 @@ export class RenderAttempt {
       this.isPageBroken = true;
       throw late;
     }
-    this.failure = late;
+    this.#failure = late;
     return null;
   }
 
-  /** Not everything that ends a navigation means that there is no page. */
-  private async afterFailure(error: unknown, gate: DocumentWatch): Promise<BareDocument | null> {
-    const { request, proxy, lease, deadline } = this.options;
+  /** Some errors of a navigation leave a page that can be read. */
+  async #afterFailure(error: unknown, gate: DocumentWatch): Promise<DocumentWithoutPage | null> {
+    const { request, proxy, lease, deadline } = this.#options;
     if (isScrapifieError(error)) {
       if (error !== deadline.signal.reason || gate.answer === null) throw error;
-      this.failure = error;
+      this.#failure = error;
       return null;
     }
     const text = error instanceof Error ? error.message : '';
     const isOvertaken = /interrupted by another navigation|ERR_ABORTED/.test(text);
     if (isOvertaken && gate.answer !== null) {
-      await this.arrive(gate);
+      await this.#arrive(gate);
       return null;
     }
     if (/Download is starting/.test(text)) {
@@ -222,16 +226,16 @@ export class RenderAttempt {
     const at = new URL(gate.lastTarget ?? request.url);
     const known = proxy.failureOf(lease.proxyUsername, at);
     if (known !== null) throw known;
-    const isRefused = gate.answer !== null && proxy.isRefusal(gate.answer.headers);
-    if (isRefused || (lease.proxyLogin === null && proxy.wasUnknown(at))) {
+    const isRefused = gate.answer !== null && proxy.isOwnChallenge(gate.answer.headers);
+    if (isRefused || (lease.proxyLogin === null && proxy.wasUnauthorized(at))) {
       throw browserLost('its network process was started anew and does not know its proxy any more', error);
     }
     // Chromium shows a page of its own for an error status without a body; the status is the answer all the same.
     if (gate.answer !== null && /ERR_HTTP_RESPONSE_CODE_FAILURE/.test(text)) {
-      return { answer: gate.answer, body: new Uint8Array(0), redirectedTo: null };
+      return { answer: gate.answer, body: EMPTY_BODY, redirectedTo: null };
     }
     // Without the guard's proxy in between, the login of the request's own proxy is the only one that can be refused.
-    if (this.options.guard !== null && request.proxy !== undefined && /ERR_INVALID_AUTH_/.test(text)) {
+    if (this.#options.guard !== null && request.proxy !== undefined && /ERR_INVALID_AUTH_/.test(text)) {
       throw new ScrapifieError('PROXY_FAILED', `Proxy ${request.proxy.id} refused the login`, {
         details: { proxy: request.proxy.id, fault: 'proxy' },
         cause: error,
@@ -241,79 +245,81 @@ export class RenderAttempt {
   }
 
   /** Waits until the page is where it was going. */
-  private async arrive(gate: DocumentWatch): Promise<void> {
-    const { request } = this.options;
+  async #arrive(gate: DocumentWatch): Promise<void> {
     if (gate.leaving === null) return;
-    await this.guarded(gate.leaving);
-    await this.guarded(this.page.waitForLoadState(request.wait?.until ?? 'load'));
+    await this.#guarded(gate.leaving);
+    await this.#guarded(this.#page.waitForLoadState(this.#options.request.wait?.until ?? 'load'));
   }
 
-  /** Everything the request wants done on the page. The first step that fails ends them, and what there is is kept. */
-  private async steps({ document: gate, network, evaluate }: PageTools): Promise<void> {
-    const { request, deadline, hooks } = this.options;
-    const { page } = this;
+  /** Runs the steps of the request. The first failing step ends them; the results so far are kept. */
+  async #steps({ document: gate, network, evaluate }: PageTools): Promise<void> {
+    const { request, deadline, hooks } = this.#options;
+    const page = this.#page;
     const { wait, scroll, actions = [], screenshot, pdf } = request;
-    if (this.failure !== null) return;
+    if (this.#failure !== null) return;
     let current = 'loading';
     const step = <T>(name: string, limitMs: number, work: (limitMs: number) => Promise<T>): Promise<T> => {
       current = name;
-      // A step that would use up the time is ended before it: it can then be named, and the page be read.
+      // A step ends before the time of the attempt does, so that the error names it and the page can be read.
       const { remainingMs } = deadline;
       const within = Math.min(limitMs, Math.max(remainingMs - STEP_RESERVE_MS, remainingMs / 2));
       const onStuck = () => {
         this.isPageBroken = true;
       };
-      return runStep(name, within, this.signal, onStuck, () => work(within));
+      return runStep(name, within, this.#signal, onStuck, () => work(within));
     };
     const rest = deadline.remainingMs;
-    const stage = { page, evaluate };
+    const target = { page, evaluate };
     try {
-      await this.arrive(gate);
-      if (wait === undefined) await this.guarded(settle({ ...stage, document: gate, network, deadline }));
+      await this.#arrive(gate);
+      if (wait === undefined)
+        await this.#guarded(waitUntilSettled({ ...target, document: gate, network, deadline }));
       if (hooks.afterLoad !== undefined) {
-        this.puzzle = await this.guarded(hooks.afterLoad(page, request, this.signal));
-        await this.arrive(gate);
+        this.#captcha = await this.#guarded(hooks.afterLoad(page, request, this.#signal));
+        await this.#arrive(gate);
       }
       if (wait?.selector !== undefined) {
         await step(`wait.selector ${wait.selector}`, DEFAULT_NAVIGATION_MS, (ms) =>
-          waitFor(stage, { selector: wait.selector }, ms),
+          waitFor(target, { selector: wait.selector }, ms),
         );
       }
-      if (wait?.ms !== undefined) await step('wait.ms', rest, (ms) => waitFor(stage, { ms: wait.ms }, ms));
-      if (scroll !== undefined) await step('scroll', rest, (ms) => scrollDown(stage, scroll, ms));
+      if (wait?.ms !== undefined) await step('wait.ms', rest, (ms) => waitFor(target, { ms: wait.ms }, ms));
+      if (scroll !== undefined) await step('scroll', rest, (ms) => scrollDown(target, scroll, ms));
       for (const [index, action] of actions.entries()) {
         const limitMs = action.timeoutMs ?? DEFAULT_STEP_MS;
         const name = nameOfAction(action, index);
-        if (hooks.manner !== undefined) await this.guarded(pause(hooks.manner.pauseMs()));
-        this.actions.push(await step(name, limitMs, (ms) => runAction(stage, action, ms, hooks.manner)));
-        await this.arrive(gate);
+        if (hooks.humanInput !== undefined) await this.#guarded(pause(hooks.humanInput.pauseMs()));
+        this.#actions.push(
+          await step(name, limitMs, (ms) => runAction(target, action, ms, hooks.humanInput)),
+        );
+        await this.#arrive(gate);
       }
       if (screenshot !== undefined) {
-        this.picture = await step('screenshot', rest, (ms) => takePicture(page, screenshot, ms));
+        this.#picture = await step('screenshot', rest, (ms) => takePicture(page, screenshot, ms));
       }
       if (pdf === true)
-        this.pdf = await step('pdf', rest, () => page.pdf({ printBackground: true, margin: PAPER_MARGIN }));
+        this.#pdf = await step('pdf', rest, () => page.pdf({ printBackground: true, margin: PAPER_MARGIN }));
     } catch (error) {
-      if (this.ending.aborted) throw this.ending.reason;
-      if (deadline.signal.aborted) this.failure = stepTimedOut(current, request.timeoutMs);
-      else this.failure = isScrapifieError(error) ? error : stepFailed(current, plainMessage(error), error);
+      if (this.#ending.aborted) throw this.#ending.reason;
+      if (deadline.signal.aborted) this.#failure = stepTimedOut(current, request.timeoutMs);
+      else this.#failure = isScrapifieError(error) ? error : stepFailed(current, plainMessage(error), error);
     }
   }
 
-  private async respond(
+  async #respond(
     tools: PageTools,
-    bare: BareDocument | null,
+    bare: DocumentWithoutPage | null,
     sentCookies: SentCookies,
-  ): Promise<RenderResponse> {
-    const { request, limits } = this.options;
+  ): Promise<BrowserResponse> {
+    const { request, limits } = this.#options;
     const { document: gate, network: watch } = tools;
-    const { answer, dom } = bare === null ? await this.readPage(tools) : { answer: bare.answer, dom: null };
+    const { answer, dom } = bare === null ? await this.#readPage(tools) : { answer: bare.answer, dom: null };
     const isPage = dom !== null;
     const most = isPage ? limits.maxRawBytes : request.maxBodyBytes;
     const [raw, storage, xhr] = await Promise.all([
       bare === null ? tools.readRaw(answer, most) : null,
-      readStorage(this.page, this.options.request, sentCookies),
-      this.readXhr(watch),
+      readStorage(this.#page, this.#options.request, sentCookies),
+      readXhr(watch),
     ]);
     const header = answer.headers['content-type'];
     const original = (typeof header === 'string' ? header : header?.[0]) ?? null;
@@ -323,72 +329,72 @@ export class RenderAttempt {
       statusCode: answer.statusCode,
       headers: answer.headers,
       contentType: isPage ? 'text/html; charset=utf-8' : original,
-      body: dom ?? bare?.body ?? raw ?? new Uint8Array(0),
+      body: dom ?? bare?.body ?? raw ?? EMPTY_BODY,
       rawBody: isPage ? raw : null,
       wireBytes: bare === null ? watch.wireBytes : Math.max(watch.wireBytes, bare.body.length),
       redirects: gate.redirects,
       redirectedTo: bare?.redirectedTo ?? gate.refusedTarget,
-      ms: performance.now() - this.startedAt,
+      ms: performance.now() - this.#startedAt,
       httpVersion: watch.protocol === 'h2' ? '2' : '1.1',
-      failure: this.failure,
+      failure: this.#failure,
       extra: {
-        screenshot: this.picture,
-        pdf: this.pdf,
+        screenshot: this.#picture,
+        pdf: this.#pdf,
         xhr,
         consoleErrors: watch.errors,
-        actions: this.actions,
+        actions: this.#actions,
         storage,
-        ...(this.puzzle === undefined ? {} : { puzzle: this.puzzle }),
+        ...(this.#captcha === undefined ? {} : { captcha: this.#captcha }),
       },
     };
   }
 
-  private async readPage({ document: gate, evaluate }: PageTools): Promise<PageReading> {
-    const { request } = this.options;
+  async #readPage({ document: gate, evaluate }: PageTools): Promise<PageReading> {
+    const { request } = this.#options;
     for (let departures = 0; ; departures += 1) {
       const { answer } = gate;
-      if (answer === null) throw this.lost(new Error('no document'));
+      if (answer === null) throw this.#lost(new Error('no document'));
       const isPage = isHtml(mediaTypeIn(answer.headers));
-      const dom = isPage ? await readDom(this.page, evaluate, request.maxBodyBytes) : null;
+      const dom = isPage ? await readDom(this.#page, evaluate, request.maxBodyBytes) : null;
       const isStill = gate.leaving === null && gate.answer === answer;
-      if (isStill || departures >= MOST_DEPARTURES || this.failure !== null) return { answer, dom };
-      await this.arrive(gate);
+      if (isStill || departures >= MOST_DEPARTURES || this.#failure !== null) return { answer, dom };
+      await this.#arrive(gate);
     }
   }
 
-  private async readXhr(watch: NetworkFigures): Promise<readonly CapturedXhr[]> {
-    const reading = watch.xhr();
-    return (await settlesWithin(reading, XHR_MS)) ? reading : [];
-  }
-
-  /** The last reading has time of its own, so that a page whose time is up still yields what it shows. */
-  private async orBroken<T>(work: Promise<T>): Promise<T> {
-    const { remainingMs } = this.options.deadline;
-    const left = this.failure === null ? Math.max(LAST_READ_MS, remainingMs) : LAST_READ_MS;
-    const last = AbortSignal.any([this.ending, AbortSignal.timeout(left)]);
+  /** Reading has its own time limit, so that a page is read even after the time of the attempt. */
+  async #orBroken<T>(work: Promise<T>): Promise<T> {
+    const { remainingMs } = this.#options.deadline;
+    const left = this.#failure === null ? Math.max(LAST_READ_MS, remainingMs) : LAST_READ_MS;
+    const last = AbortSignal.any([this.#ending, AbortSignal.timeout(left)]);
     try {
       return await orAborted(work, last);
     } catch (error) {
       work.catch(() => {});
       this.isPageBroken = true;
       if (isScrapifieError(error)) throw error;
-      throw this.failure ?? (last.aborted ? tookTooLong('Reading the page', left) : this.lost(error));
+      throw this.#failure ?? (last.aborted ? tookTooLong('Reading the page', left) : this.#lost(error));
     }
   }
 
-  private lost(error: unknown): ScrapifieError {
-    return mapNavigationError(error, new URL(this.options.request.url).host);
+  #lost(error: unknown): ScrapifieError {
+    return mapNavigationError(error, new URL(this.#options.request.url).host);
   }
 
-  /** Stops every clock of the attempt while somebody else decides. */
-  private hold<T>(work: () => Promise<T>): Promise<T> {
-    const { deadline } = this.options;
-    const { navigation } = this;
+  /** Stops the clocks of the attempt while the owner of the request decides. */
+  #hold<T>(work: () => Promise<T>): Promise<T> {
+    const { deadline } = this.#options;
+    const navigation = this.#navigation;
     return deadline.hold(navigation === null ? work : () => navigation.hold(work));
   }
 
-  private guarded<T>(work: Promise<T>): Promise<T> {
+  #guarded<T>(work: Promise<T>): Promise<T> {
     work.catch(() => {});
-    return orAborted(work, this.signal);
+    return orAborted(work, this.#signal);
   }
+}
+
+async function readXhr(network: NetworkActivity): Promise<readonly CapturedXhr[]> {
+  const reading = network.xhr();
+  return (await settlesWithin(reading, XHR_MS)) ? reading : [];
 }

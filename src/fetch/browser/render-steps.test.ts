@@ -3,7 +3,7 @@ import type { RenderAction } from '../../model/render.ts';
 import { serve } from '../http/loopback.fixture.ts';
 import { failureOf, lastingBrowser, render, textOf } from './browser.fixture.ts';
 
-const { engine, rig } = lastingBrowser({ pagesAtOnce: 3, pagesEach: 3, maxBrowsers: 1 });
+const { engine, runtime } = lastingBrowser({ pagesAtOnce: 3, pagesEach: 3, maxBrowsers: 1 });
 afterAll(() => engine.close());
 
 const page = (body: string): string => `<!doctype html><html><body style="margin:0">${body}</body></html>`;
@@ -114,7 +114,7 @@ describe('actions', () => {
   });
 
   test('pages were returned whatever happened on them', async () => {
-    expect(rig.running?.pool.stats).toMatchObject({ pagesInUse: 0, waiting: 0, browsers: 1 });
+    expect(runtime.running?.pool.stats).toMatchObject({ pagesInUse: 0, waiting: 0, browsers: 1 });
     expect(textOf(await render(engine, await show('still well')))).toContain('still well');
   });
 });

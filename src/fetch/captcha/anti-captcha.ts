@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { CaptchaSolver, Puzzle, PuzzleKind } from '../../ports/captcha.ts';
+import type { Captcha, CaptchaKind, CaptchaSolver } from '../../ports/captcha.ts';
+import { CaptchaApiClient, declined, type Reply, shaped, whenOk } from './captcha-api-client.ts';
 import {
   balanceOf,
   createPollingSolver,
@@ -10,7 +11,6 @@ import {
   type SolverApi,
   type SolverTiming,
 } from './polling-solver.ts';
-import { declined, type Reply, SolverLine, shaped, whenOk } from './solver-line.ts';
 
 export interface AntiCaptchaOptions {
   readonly key: string;
@@ -18,10 +18,10 @@ export interface AntiCaptchaOptions {
   readonly timing?: Partial<SolverTiming> | undefined;
 }
 
-/** Anti-Captcha's JSON interface. Puzzles are solved from the service's own addresses, without a proxy of ours. */
+/** Anti-Captcha's JSON interface. Captchas are solved from the service's own addresses, without a proxy of this installation. */
 export function createAntiCaptcha({ key, url, timing }: AntiCaptchaOptions): CaptchaSolver {
   const times = { ...SOLVER_TIMING, ...timing };
-  const line = new SolverLine({ url, requestMs: times.requestMs });
+  const line = new CaptchaApiClient({ url, requestMs: times.requestMs });
   return createPollingSolver(new AntiCaptchaApi(key, line), line, times);
 }
 
@@ -47,7 +47,7 @@ type Answer = z.infer<typeof answerSchema>;
 const PASSING: ReadonlySet<string> = new Set(['ERROR_NO_SLOT_AVAILABLE', 'ERROR_TOO_MUCH_REQUESTS']);
 
 /** Where bad solutions are told of; of Turnstile nothing is heard. */
-const REPORTS: Readonly<Record<PuzzleKind, string | null>> = {
+const REPORTS: Readonly<Record<CaptchaKind, string | null>> = {
   'recaptcha-v2': 'reportIncorrectRecaptcha',
   'recaptcha-v3': 'reportIncorrectRecaptcha',
   hcaptcha: 'reportIncorrectHcaptcha',
@@ -58,15 +58,15 @@ const REPORTS: Readonly<Record<PuzzleKind, string | null>> = {
 class AntiCaptchaApi implements SolverApi {
   readonly name = 'anti-captcha';
   readonly #key: string;
-  readonly #line: SolverLine;
+  readonly #line: CaptchaApiClient;
 
-  constructor(key: string, line: SolverLine) {
+  constructor(key: string, line: CaptchaApiClient) {
     this.#key = key;
     this.#line = line;
   }
 
-  async submit(puzzle: Puzzle, signal: AbortSignal): Promise<Reply<string>> {
-    const reply = await this.#ask('createTask', { task: taskFor(puzzle) }, signal);
+  async submit(captcha: Captcha, signal: AbortSignal): Promise<Reply<string>> {
+    const reply = await this.#ask('createTask', { task: taskFor(captcha) }, signal);
     return whenOk(reply, ({ taskId }) =>
       taskId === undefined
         ? { kind: 'fault', reason: 'it names no task' }
@@ -74,7 +74,7 @@ class AntiCaptchaApi implements SolverApi {
     );
   }
 
-  async result(taskId: string, kind: PuzzleKind, signal: AbortSignal): Promise<Reply<ServiceAnswer>> {
+  async result(taskId: string, kind: CaptchaKind, signal: AbortSignal): Promise<Reply<ServiceAnswer>> {
     const reply = await this.#ask('getTaskResult', { taskId: idOf(taskId) }, signal);
     return whenOk(reply, ({ status, solution, cost }) => {
       if (status !== 'ready') return { kind: 'pending' };
@@ -86,7 +86,7 @@ class AntiCaptchaApi implements SolverApi {
     });
   }
 
-  async reportBad(taskId: string, kind: PuzzleKind, signal: AbortSignal): Promise<unknown> {
+  async reportBad(taskId: string, kind: CaptchaKind, signal: AbortSignal): Promise<unknown> {
     const method = REPORTS[kind];
     return method === null ? null : this.#ask(method, { taskId: idOf(taskId) }, signal);
   }
@@ -112,45 +112,45 @@ function idOf(taskId: string): string | number {
   return /^\d{1,15}$/.test(taskId) ? Number(taskId) : taskId;
 }
 
-function taskFor(puzzle: Puzzle): Record<string, unknown> {
-  if (puzzle.kind === 'image-text') {
-    const body = Buffer.from(puzzle.image).toString('base64');
-    return { type: 'ImageToTextTask', body, ...(puzzle.hint === null ? {} : { comment: puzzle.hint }) };
+function taskFor(captcha: Captcha): Record<string, unknown> {
+  if (captcha.kind === 'image-text') {
+    const body = Buffer.from(captcha.image).toString('base64');
+    return { type: 'ImageToTextTask', body, ...(captcha.hint === null ? {} : { comment: captcha.hint }) };
   }
-  const place = { websiteURL: publicPart(puzzle.pageUrl), websiteKey: puzzle.siteKey };
-  switch (puzzle.kind) {
+  const place = { websiteURL: publicPart(captcha.pageUrl), websiteKey: captcha.siteKey };
+  switch (captcha.kind) {
     case 'recaptcha-v2':
-      if (puzzle.isEnterprise) {
-        const payload = puzzle.dataS === null ? {} : { enterprisePayload: { s: puzzle.dataS } };
+      if (captcha.isEnterprise) {
+        const payload = captcha.dataS === null ? {} : { enterprisePayload: { s: captcha.dataS } };
         return { type: 'RecaptchaV2EnterpriseTaskProxyless', ...place, ...payload };
       }
       return {
         type: 'RecaptchaV2TaskProxyless',
         ...place,
-        ...(puzzle.isInvisible ? { isInvisible: true } : {}),
-        ...(puzzle.dataS === null ? {} : { recaptchaDataSValue: puzzle.dataS }),
+        ...(captcha.isInvisible ? { isInvisible: true } : {}),
+        ...(captcha.dataS === null ? {} : { recaptchaDataSValue: captcha.dataS }),
       };
     case 'recaptcha-v3':
       return {
         type: 'RecaptchaV3TaskProxyless',
         ...place,
-        minScore: puzzle.minScore,
-        ...(puzzle.action === null ? {} : { pageAction: puzzle.action }),
-        ...(puzzle.isEnterprise ? { isEnterprise: true } : {}),
+        minScore: captcha.minScore,
+        ...(captcha.action === null ? {} : { pageAction: captcha.action }),
+        ...(captcha.isEnterprise ? { isEnterprise: true } : {}),
       };
     case 'hcaptcha':
       return {
         type: 'HCaptchaTaskProxyless',
         ...place,
-        ...(puzzle.isInvisible ? { isInvisible: true } : {}),
-        ...(puzzle.rqData === null ? {} : { enterprisePayload: { rqdata: puzzle.rqData } }),
+        ...(captcha.isInvisible ? { isInvisible: true } : {}),
+        ...(captcha.rqData === null ? {} : { enterprisePayload: { rqdata: captcha.rqData } }),
       };
     case 'turnstile':
       return {
         type: 'TurnstileTaskProxyless',
         ...place,
-        ...(puzzle.action === null ? {} : { action: puzzle.action }),
-        ...(puzzle.cData === null ? {} : { cData: puzzle.cData }),
+        ...(captcha.action === null ? {} : { action: captcha.action }),
+        ...(captcha.cData === null ? {} : { cData: captcha.cData }),
       };
   }
 }

@@ -1,6 +1,7 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { CaptchaSolver, SolverFigures, UnsolvedDetails } from '../../ports/captcha.ts';
-import { detailsOf, ended } from './unsolved.ts';
+import { abortError } from '../deadline.ts';
+import { detailsOf } from './captcha-api-client.ts';
 
 export interface CaptchaServiceOptions {
   /** Null: not set up. */
@@ -22,11 +23,11 @@ export interface CaptchaService extends CaptchaSolver {
 
 const REST_MS = 300_000;
 
-interface Desk {
+interface SolverState {
   readonly solver: CaptchaSolver;
   figures: SolverFigures;
   restsUntil: number;
-  why: UnsolvedDetails | null;
+  accountFault: UnsolvedDetails | null;
 }
 
 export function createCaptchaService({
@@ -35,31 +36,31 @@ export function createCaptchaService({
   restMs = REST_MS,
   now = () => performance.now(),
 }: CaptchaServiceOptions): CaptchaService {
-  const desks: readonly Desk[] = [primary, fallback]
+  const states: readonly SolverState[] = [primary, fallback]
     .filter((solver) => solver !== null)
     .map((solver) => ({
       solver,
       figures: { solver: solver.name, solved: 0, failed: 0, refused: 0, ms: 0, costUsd: 0 },
       restsUntil: Number.NEGATIVE_INFINITY,
-      why: null,
+      accountFault: null,
     }));
 
   return {
     name: 'solvers',
-    isSetUp: desks.length > 0,
+    isSetUp: states.length > 0,
 
-    async solve(puzzle, signal) {
-      if (signal.aborted) throw ended(signal.reason);
+    async solve(captcha, signal) {
+      if (signal.aborted) throw abortError(signal.reason);
       const failures: UnsolvedDetails[] = [];
-      for (const desk of desks) {
-        if (desk.why !== null && now() < desk.restsUntil) {
-          failures.push(desk.why);
+      for (const state of states) {
+        if (state.accountFault !== null && now() < state.restsUntil) {
+          failures.push(state.accountFault);
           continue;
         }
         try {
-          const solution = await desk.solver.solve(puzzle, signal);
-          const { figures } = desk;
-          desk.figures = {
+          const solution = await state.solver.solve(captcha, signal);
+          const { figures } = state;
+          state.figures = {
             ...figures,
             solved: figures.solved + 1,
             ms: figures.ms + solution.ms,
@@ -67,42 +68,42 @@ export function createCaptchaService({
           };
           return solution;
         } catch (error) {
-          desk.figures = { ...desk.figures, failed: desk.figures.failed + 1 };
+          state.figures = { ...state.figures, failed: state.figures.failed + 1 };
           const details = detailsOf(error);
           if (details === null) throw error;
           failures.push(details);
-          desk.why = details.isAccountFault ? details : null;
-          desk.restsUntil = now() + restMs;
+          state.accountFault = details.isAccountFault ? details : null;
+          state.restsUntil = now() + restMs;
         }
       }
-      throw nobody(failures);
+      throw allFailed(failures);
     },
 
     async reportBad(solution) {
-      const desk = desks.find(({ solver }) => solver.name === solution.solver);
-      if (desk === undefined) return;
-      desk.figures = { ...desk.figures, refused: desk.figures.refused + 1 };
-      await desk.solver.reportBad(solution);
+      const state = states.find(({ solver }) => solver.name === solution.solver);
+      if (state === undefined) return;
+      state.figures = { ...state.figures, refused: state.figures.refused + 1 };
+      await state.solver.reportBad(solution);
     },
 
     async balance(signal) {
-      const balances = await Promise.all(desks.map(({ solver }) => solver.balance(signal)));
+      const balances = await Promise.all(states.map(({ solver }) => solver.balance(signal)));
       return balances.reduce((sum, each) => sum + each, 0);
     },
 
-    figures: () => desks.map(({ figures }) => figures),
+    figures: () => states.map(({ figures }) => figures),
 
     async close() {
-      await Promise.all(desks.map(({ solver }) => solver.close()));
+      await Promise.all(states.map(({ solver }) => solver.close()));
     },
   };
 }
 
-function nobody(failures: readonly UnsolvedDetails[]): ScrapifieError {
+function allFailed(failures: readonly UnsolvedDetails[]): ScrapifieError {
   const solver = failures.map((each) => each.solver).join(', ') || 'none';
   const reason =
     failures.map((each) => `${each.solver}: ${each.reason}`).join('; ') || 'no solver service is set up';
   const isAccountFault = failures.length > 0 && failures.every((each) => each.isAccountFault);
   const details: UnsolvedDetails = { solver, reason, isAccountFault };
-  return new ScrapifieError('CAPTCHA_UNSOLVED', `The puzzle was not solved: ${reason}`, { details });
+  return new ScrapifieError('CAPTCHA_UNSOLVED', `The captcha was not solved: ${reason}`, { details });
 }

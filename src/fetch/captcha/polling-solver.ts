@@ -1,16 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { CaptchaSolver, Puzzle, PuzzleKind, Solution } from '../../ports/captcha.ts';
-import type { Reply, SolverLine } from './solver-line.ts';
-import { ended, unsolved } from './unsolved.ts';
+import type { Captcha, CaptchaKind, CaptchaSolver, Solution } from '../../ports/captcha.ts';
+import { abortError } from '../deadline.ts';
+import { type CaptchaApiClient, type Reply, unsolved } from './captcha-api-client.ts';
 
 /** What a service makes of our questions. Throws only when a signal, or the end of its line, ends one. */
 export interface SolverApi {
   readonly name: string;
-  /** Hands the puzzle in; the service's name for the task. */
-  submit(puzzle: Puzzle, signal: AbortSignal): Promise<Reply<string>>;
-  result(taskId: string, kind: PuzzleKind, signal: AbortSignal): Promise<Reply<ServiceAnswer>>;
+  /** Hands the captcha in; the service's name for the task. */
+  submit(captcha: Captcha, signal: AbortSignal): Promise<Reply<string>>;
+  result(taskId: string, kind: CaptchaKind, signal: AbortSignal): Promise<Reply<ServiceAnswer>>;
   /** Null when the service takes no such reports. */
-  reportBad(taskId: string, kind: PuzzleKind, signal: AbortSignal): Promise<unknown>;
+  reportBad(taskId: string, kind: CaptchaKind, signal: AbortSignal): Promise<unknown>;
   balance(signal: AbortSignal): Promise<Reply<number>>;
 }
 
@@ -21,13 +21,13 @@ export interface ServiceAnswer {
 }
 
 export interface SolverTiming {
-  /** From handing in to the first question for a solution: nothing is solved at once. */
+  /** From handing in to the first request for a solution: nothing is solved at once. */
   readonly firstPauseMs: number;
   /** Between questions; services count them and shut out who asks too often. */
   readonly pauseMs: number;
-  /** For one puzzle from handing in to its solution. */
+  /** For one captcha from handing in to its solution. */
   readonly limitMs: number;
-  /** For one question and its answer. */
+  /** For one request and its answer. */
   readonly requestMs: number;
 }
 
@@ -43,13 +43,17 @@ const MOST_FAULTS = 4;
 const REPORT_MS = 10_000;
 
 /** The line, by which the service is asked, is closed with the solver. */
-export function createPollingSolver(api: SolverApi, line: SolverLine, timing: SolverTiming): CaptchaSolver {
+export function createPollingSolver(
+  api: SolverApi,
+  line: CaptchaApiClient,
+  timing: SolverTiming,
+): CaptchaSolver {
   const { firstPauseMs, pauseMs, limitMs } = timing;
 
   /** Asks until there is an answer. `signal` ends the wait for whatever reason. */
-  const insist = async <T>(question: () => Promise<Reply<T>>, signal: AbortSignal): Promise<T> => {
+  const insist = async <T>(request: () => Promise<Reply<T>>, signal: AbortSignal): Promise<T> => {
     for (let faults = 0; ; ) {
-      const reply = await question();
+      const reply = await request();
       if (reply.kind === 'ok') return reply.value;
       if (reply.kind === 'refused') throw unsolved(api.name, reply.reason);
       faults = reply.kind === 'fault' ? faults + 1 : 0;
@@ -61,20 +65,20 @@ export function createPollingSolver(api: SolverApi, line: SolverLine, timing: So
   return {
     name: api.name,
 
-    async solve(puzzle, caller) {
+    async solve(captcha, caller) {
       const startedAt = performance.now();
       const late = AbortSignal.timeout(limitMs);
       const end = AbortSignal.any([caller, line.closing]);
       const signal = AbortSignal.any([end, late]);
       try {
         end.throwIfAborted();
-        const taskId = await insist(() => api.submit(puzzle, signal), signal);
+        const taskId = await insist(() => api.submit(captcha, signal), signal);
         await pause(firstPauseMs, undefined, { signal });
-        const answer = await insist(() => api.result(taskId, puzzle.kind, signal), signal);
+        const answer = await insist(() => api.result(taskId, captcha.kind, signal), signal);
         const ms = performance.now() - startedAt;
-        return { ...answer, kind: puzzle.kind, solver: api.name, taskId, ms };
+        return { ...answer, kind: captcha.kind, solver: api.name, taskId, ms };
       } catch (error) {
-        if (end.aborted) throw ended(end.reason);
+        if (end.aborted) throw abortError(end.reason);
         if (late.aborted) throw unsolved(api.name, `no solution within ${limitMs} ms`);
         throw error;
       }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { CaptchaSolver, Puzzle, PuzzleKind } from '../../ports/captcha.ts';
+import type { Captcha, CaptchaKind, CaptchaSolver } from '../../ports/captcha.ts';
+import { CaptchaApiClient, declined, type Reply, shaped, whenOk } from './captcha-api-client.ts';
 import {
   balanceOf,
   createPollingSolver,
@@ -10,7 +11,6 @@ import {
   type SolverApi,
   type SolverTiming,
 } from './polling-solver.ts';
-import { declined, type Reply, SolverLine, shaped, whenOk } from './solver-line.ts';
 
 export interface TwoCaptchaOptions {
   readonly key: string;
@@ -25,7 +25,7 @@ export interface TwoCaptchaOptions {
  */
 export function createTwoCaptcha({ key, url, timing }: TwoCaptchaOptions): CaptchaSolver {
   const times = { ...SOLVER_TIMING, ...timing };
-  const line = new SolverLine({ url, requestMs: times.requestMs });
+  const line = new CaptchaApiClient({ url, requestMs: times.requestMs });
   return createPollingSolver(new TwoCaptchaApi(key, line), line, times);
 }
 
@@ -51,21 +51,21 @@ const PRICE_MS = 2_000;
 class TwoCaptchaApi implements SolverApi {
   readonly name = '2captcha';
   readonly #key: string;
-  readonly #line: SolverLine;
+  readonly #line: CaptchaApiClient;
 
-  constructor(key: string, line: SolverLine) {
+  constructor(key: string, line: CaptchaApiClient) {
     this.#key = key;
     this.#line = line;
   }
 
-  async submit(puzzle: Puzzle, signal: AbortSignal): Promise<Reply<string>> {
-    const form = new URLSearchParams({ key: this.#key, json: '1', ...fieldsOf(puzzle) });
+  async submit(captcha: Captcha, signal: AbortSignal): Promise<Reply<string>> {
+    const form = new URLSearchParams({ key: this.#key, json: '1', ...fieldsOf(captcha) });
     const body = { contentType: 'application/x-www-form-urlencoded', text: form.toString() };
     const reply = read(await this.#line.ask({ path: 'in.php', body }, signal));
     return whenOk(reply, ({ request }) => ({ kind: 'ok', value: request }));
   }
 
-  async result(taskId: string, _kind: PuzzleKind, signal: AbortSignal): Promise<Reply<ServiceAnswer>> {
+  async result(taskId: string, _kind: CaptchaKind, signal: AbortSignal): Promise<Reply<ServiceAnswer>> {
     const reply = await this.#ask('get', taskId, signal);
     if (reply.kind !== 'ok') return reply;
     const { request: token, useragent = null, price } = reply.value;
@@ -73,7 +73,7 @@ class TwoCaptchaApi implements SolverApi {
     return { kind: 'ok', value: { token, userAgent: useragent, costUsd } };
   }
 
-  reportBad(taskId: string, _kind: PuzzleKind, signal: AbortSignal): Promise<unknown> {
+  reportBad(taskId: string, _kind: CaptchaKind, signal: AbortSignal): Promise<unknown> {
     return this.#ask('reportbad', taskId, signal);
   }
 
@@ -109,48 +109,48 @@ function read(reply: Reply<unknown>): Reply<Answer> {
   });
 }
 
-function fieldsOf(puzzle: Puzzle): Record<string, string> {
-  switch (puzzle.kind) {
+function fieldsOf(captcha: Captcha): Record<string, string> {
+  switch (captcha.kind) {
     case 'recaptcha-v2':
       return {
         method: 'userrecaptcha',
-        googlekey: puzzle.siteKey,
-        pageurl: publicPart(puzzle.pageUrl),
-        ...(puzzle.isInvisible ? { invisible: '1' } : {}),
-        ...(puzzle.isEnterprise ? { enterprise: '1' } : {}),
-        ...(puzzle.dataS === null ? {} : { 'data-s': puzzle.dataS }),
+        googlekey: captcha.siteKey,
+        pageurl: publicPart(captcha.pageUrl),
+        ...(captcha.isInvisible ? { invisible: '1' } : {}),
+        ...(captcha.isEnterprise ? { enterprise: '1' } : {}),
+        ...(captcha.dataS === null ? {} : { 'data-s': captcha.dataS }),
       };
     case 'recaptcha-v3':
       return {
         method: 'userrecaptcha',
         version: 'v3',
-        googlekey: puzzle.siteKey,
-        pageurl: publicPart(puzzle.pageUrl),
-        min_score: String(puzzle.minScore),
-        ...(puzzle.isEnterprise ? { enterprise: '1' } : {}),
-        ...(puzzle.action === null ? {} : { action: puzzle.action }),
+        googlekey: captcha.siteKey,
+        pageurl: publicPart(captcha.pageUrl),
+        min_score: String(captcha.minScore),
+        ...(captcha.isEnterprise ? { enterprise: '1' } : {}),
+        ...(captcha.action === null ? {} : { action: captcha.action }),
       };
     case 'hcaptcha':
       return {
         method: 'hcaptcha',
-        sitekey: puzzle.siteKey,
-        pageurl: publicPart(puzzle.pageUrl),
-        ...(puzzle.isInvisible ? { invisible: '1' } : {}),
-        ...(puzzle.rqData === null ? {} : { data: puzzle.rqData }),
+        sitekey: captcha.siteKey,
+        pageurl: publicPart(captcha.pageUrl),
+        ...(captcha.isInvisible ? { invisible: '1' } : {}),
+        ...(captcha.rqData === null ? {} : { data: captcha.rqData }),
       };
     case 'turnstile':
       return {
         method: 'turnstile',
-        sitekey: puzzle.siteKey,
-        pageurl: publicPart(puzzle.pageUrl),
-        ...(puzzle.action === null ? {} : { action: puzzle.action }),
-        ...(puzzle.cData === null ? {} : { data: puzzle.cData }),
+        sitekey: captcha.siteKey,
+        pageurl: publicPart(captcha.pageUrl),
+        ...(captcha.action === null ? {} : { action: captcha.action }),
+        ...(captcha.cData === null ? {} : { data: captcha.cData }),
       };
     case 'image-text':
       return {
         method: 'base64',
-        body: Buffer.from(puzzle.image).toString('base64'),
-        ...(puzzle.hint === null ? {} : { textinstructions: puzzle.hint }),
+        body: Buffer.from(captcha.image).toString('base64'),
+        ...(captcha.hint === null ? {} : { textinstructions: captcha.hint }),
       };
   }
 }

@@ -13,7 +13,7 @@ import {
 import type { RenderedFacts } from './rendered-facts.ts';
 import { roughMarkup } from './rough-markup.ts';
 import { shellEvidence } from './shell.ts';
-import { SEARCHED_MARKUP, searchFrame, searchHeaders, searchMarkup, searchUrl } from './vendor-search.ts';
+import { SEARCHED_MARKUP, searchFrame, searchHeaders, searchMarkup, searchUrl } from './vendor-signs.ts';
 
 export interface Observation {
   readonly url: string;
@@ -86,7 +86,7 @@ function classifyError(seen: Observation): Classification {
   const { statusCode, headers } = seen;
   const byHeader = searchHeaders(statusCode, headers);
   if (byHeader !== null) return byHeader;
-  // Its site answers so, and nobody else does.
+  // Only LinkedIn answers with this status.
   if (statusCode === 999) return found('blocked', 'linkedin: status 999', 'linkedin');
   const facts = isHtml(seen) ? factsOf(seen) : null;
   const isThin = facts === null || (facts.textLength < THIN_TEXT && facts.linkCount < THIN_LINKS);
@@ -103,7 +103,7 @@ function classifyError(seen: Observation): Classification {
     : found('blocked', `${statusCode} and ${said}`);
 }
 
-/** What is on a page that is nothing but a challenge, whatever its status says. */
+/** Finds a page that is nothing but a challenge, whatever its status. */
 function challenge(seen: Observation, facts: PageFacts): Classification | null {
   if (facts.linkCount >= LONELY_LINKS) return null;
   const sign = searchMarkup(seen.statusCode, seen.html);

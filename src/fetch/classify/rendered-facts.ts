@@ -1,4 +1,4 @@
-import { SEARCHED_MARKUP } from './vendor-search.ts';
+import { SEARCHED_MARKUP } from './vendor-signs.ts';
 
 /** What a browser saw after scripts had run. */
 export interface RenderedFacts {

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { classify, type Observation } from './classify.ts';
 import { roughFacts } from './page-facts.ts';
 import type { RenderedFacts } from './rendered-facts.ts';
-import { hasEmptyRoot } from './root-container.ts';
 import { roughMarkup } from './rough-markup.ts';
+import { hasEmptyRoot } from './shell.ts';
 
 const PROSE = '<p>Some paragraph of an ordinary page with words and more words in it.</p>';
 

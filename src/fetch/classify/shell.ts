@@ -1,7 +1,6 @@
 import type { MarkupFacts } from '../../extract/scan/markup-facts.ts';
 import type { PageFacts } from './page-facts.ts';
 import { asksForScripts } from './page-phrases.ts';
-import { hasEmptyRoot } from './root-container.ts';
 import { roughMarkup } from './rough-markup.ts';
 
 /** Less than this is a heading and a footer at most. */
@@ -50,4 +49,63 @@ function signOf(html: string, facts: PageFacts, markup: Readonly<MarkupFacts>): 
   }
   if (textLength > 0 || linkCount > 0 || SHOWN.test(html)) return null;
   return 'nothing but scripts';
+}
+
+/** Elements that frameworks fill. */
+const ROOT =
+  /<(?:(?:div|main|section)\b[^>]{0,200}\bid\s*=\s*["']?(root|app|application|__next|__nuxt|___gatsby|react-root|react-app|app-root|vue-app|svelte|ember-app|mount|app-container|app-mount|page-root|spa)(?=["'\s>])|(app-root|ng-app|[a-z]{2,20}-app)(?=[\s>]))[^>]{0,300}>/gi;
+/** Something for the visitor, even without text. */
+const CONTENT: ReadonlySet<string> = new Set(
+  'a form input button select textarea video audio canvas iframe object embed picture table'.split(' '),
+);
+const SKIPPED: ReadonlySet<string> = new Set(['script', 'style', 'template', 'noscript', 'svg']);
+const VOID: ReadonlySet<string> = new Set(['img', 'br', 'hr', 'link', 'meta', 'source', 'wbr']);
+const WAITING =
+  /^(?:loading|please wait|wait|one moment|laden|wird geladen|chargement|cargando|carregando|caricamento|ładowanie|загрузка|yükleniyor|加载中|読み込み中)[\s\w]{0,20}[.…]*$/i;
+const MOST_TEXT = 60;
+const MOST_TAGS = 400;
+const MOST_ROOTS = 5;
+
+/** The element that a framework would fill and that has nothing in it yet, or null. */
+export function hasEmptyRoot(html: string): string | null {
+  let looked = 0;
+  for (const { 0: tag, 1: id, 2: name, index } of html.matchAll(ROOT)) {
+    if (isEmptyFrom(html, index + tag.length)) return id === undefined ? `<${name}>` : `#${id}`;
+    looked += 1;
+    if (looked >= MOST_ROOTS) break;
+  }
+  return null;
+}
+
+/** Whether the element that starts before `start` ends without having shown anything but a sign of waiting. */
+function isEmptyFrom(html: string, start: number): boolean {
+  let at = start;
+  let depth = 1;
+  let text = '';
+  for (let tags = 0; tags < MOST_TAGS && depth > 0; tags += 1) {
+    const open = html.indexOf('<', at);
+    if (open === -1) return false;
+    text += html.slice(at, Math.min(open, at + MOST_TEXT + 1)).trim();
+    if (text.length > MOST_TEXT) return false;
+    if (html.startsWith('<!--', open)) {
+      at = pastOf(html, '-->', open + 4);
+      continue;
+    }
+    const isClosing = html[open + 1] === '/';
+    const name = /^[a-z][a-z0-9-]{0,30}/i
+      .exec(html.slice(open + (isClosing ? 2 : 1), open + 34))?.[0]
+      .toLowerCase();
+    at = pastOf(html, '>', open);
+    if (name === undefined) continue;
+    if (isClosing) depth -= 1;
+    else if (CONTENT.has(name)) return false;
+    else if (SKIPPED.has(name)) at = pastOf(html, '>', pastOf(html, `</${name}`, at));
+    else if (!VOID.has(name) && html[at - 2] !== '/') depth += 1;
+  }
+  return depth === 0 && (text === '' || WAITING.test(text));
+}
+
+function pastOf(html: string, part: string, from: number): number {
+  const index = html.indexOf(part, from);
+  return index === -1 ? html.length : index + part.length;
 }

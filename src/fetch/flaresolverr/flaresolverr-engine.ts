@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { BrowserCookie } from '../../model/render.ts';
-import { Deadline, orAborted } from '../browser/deadline.ts';
-import { tellJar } from '../browser/page/page-storage.ts';
-import { cancelled, shuttingDown } from '../browser/render-errors.ts';
+import { updateJar } from '../browser/page/page-storage.ts';
+import type { CookieJar } from '../cookies/cookie-jar.ts';
+import { Deadline, followSignal, orAborted } from '../deadline.ts';
 import type { Engine, FetchRequest, FetchResponse } from '../engine.ts';
-import type { PrivateAddresses } from '../guard/guarded-connector.ts';
+import type { PrivateAddresses } from '../guard/address-guard.ts';
 import type { Resolve } from '../guard/guarded-lookup.ts';
-import type { CookieJar } from '../http/cookie-jar.ts';
+import { createTargetGuard, type TargetGuard } from '../guard/request-guard.ts';
 import { type CheckProxy, createProxyCheck } from '../proxy/checked-proxy.ts';
+import { shuttingDown } from '../render-errors.ts';
 import { SolverClient, type SolverCommand, type SolverSolution } from './solver-client.ts';
 import { solverError, solverUnavailable } from './solver-errors.ts';
 import { cookieKey, cookiesFor, orderFor, proxyOf, type SolverOrder } from './solver-order.ts';
-import { cookiesOf, finalUrlOf, pageOf, redirectTo } from './solver-page.ts';
+import { cookiesOf, finalUrlOf, pageResponse, redirectResponse } from './solver-page.ts';
 import { type SolverSession, SolverSessions } from './solver-sessions.ts';
-import { createTargetGuard, type TargetGuard } from './target-guard.ts';
 
 export interface FlareSolverrOptions {
   /** Such as `http://127.0.0.1:8191/v1`; a login in it is sent as basic authentication. */
@@ -60,7 +60,7 @@ class SolverEngine implements FlareSolverrEngine {
   readonly #checkProxy: CheckProxy;
   readonly #now: () => number;
   readonly #closing = new AbortController();
-  /** Bounded by whoever calls. */
+  /** Bounded by the callers. */
   readonly #underWay = new Set<Promise<unknown>>();
   /** Jars have no name of their own, and requests with different ones must not share cookies. */
   readonly #jarIds = new WeakMap<CookieJar, string>();
@@ -110,15 +110,12 @@ class SolverEngine implements FlareSolverrEngine {
     if (this.#closing.signal.aborted) throw shuttingDown();
     const startedAt = this.#now();
     const deadline = new Deadline(request.timeoutMs, order.url.host);
-    const caller = new AbortController();
-    const onAbort = () => caller.abort(cancelled(request.signal?.reason));
-    if (request.signal?.aborted === true) onAbort();
-    request.signal?.addEventListener('abort', onAbort, { once: true });
+    const caller = followSignal(request.signal);
     const signal = AbortSignal.any([deadline.signal, caller.signal, this.#closing.signal]);
     try {
       if (request.proxy !== undefined) {
         const proxy = proxyOf(await orAborted(this.#checkProxy(request.proxy), signal));
-        order = { ...order, place: { ...order.place, proxy } };
+        order = { ...order, owner: { ...order.owner, proxy } };
       }
       await this.#guard(order.url, request.proxy, signal);
       const { solution, finalUrl } = await this.#visit(order, request, deadline, signal);
@@ -132,27 +129,31 @@ class SolverEngine implements FlareSolverrEngine {
         if (answer === 'stop') {
           return {
             ...response,
-            ...redirectTo(solution, finalUrl, order.url, request),
+            ...redirectResponse(solution, finalUrl, order.url, request),
             ms: this.#now() - startedAt,
           };
         }
       }
-      return { ...response, ...pageOf(solution, finalUrl, order.url, request), ms: this.#now() - startedAt };
+      return {
+        ...response,
+        ...pageResponse(solution, finalUrl, order.url, request),
+        ms: this.#now() - startedAt,
+      };
     } finally {
       deadline.end();
-      request.signal?.removeEventListener('abort', onAbort);
+      caller.end();
     }
   }
 
-  /** Has the page opened in a session that nobody else uses meanwhile. */
+  /** Opens the page in a session that no other request uses meanwhile. */
   async #visit(
     order: SolverOrder,
     request: FetchRequest,
     deadline: Deadline,
     signal: AbortSignal,
   ): Promise<{ solution: SolverSolution; finalUrl: URL }> {
-    const { url, place } = order;
-    const session = await this.#sessions.lend(place, signal);
+    const { url, owner } = order;
+    const session = await this.#sessions.lend(owner, signal);
     let isSpoiled = true;
     try {
       await this.#open(session, signal);
@@ -216,7 +217,7 @@ class SolverEngine implements FlareSolverrEngine {
     const names = finalUrl.href === url.href ? fromJar.map(([name]) => name) : [];
     // What it was given comes back with a wider domain; the jar knows better.
     const given = new Map([...fromJar, ...Object.entries(request.cookies)]);
-    tellJar(jar, url, { fromJar: names, given }, cookies, Date.now());
+    updateJar(jar, url, { fromJar: names, given }, cookies, Date.now());
   }
 
   #idOf(jar: CookieJar): string {

@@ -1,9 +1,9 @@
 import { Pool } from 'undici';
 import { z } from 'zod';
 import { isScrapifieError } from '../../errors/scrapifie-error.ts';
-import { jsonWithin, loginHeader } from '../captcha/solver-answer.ts';
+import { jsonWithin, loginHeader } from '../captcha/captcha-api-client.ts';
 import { bodyLimit } from '../http/body-sink.ts';
-import { codeOf } from '../http/error-map.ts';
+import { codeOf } from '../network-errors.ts';
 import { solverUnavailable } from './solver-errors.ts';
 
 export interface SolverProxy {

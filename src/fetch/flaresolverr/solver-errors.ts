@@ -1,5 +1,5 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { browserCrashed, browserUnavailable, mapNavigationError } from '../browser/render-errors.ts';
+import { browserCrashed, browserUnavailable, mapNavigationError } from '../render-errors.ts';
 
 /** The service was not reached, or what answers at its address is no FlareSolverr. */
 export function solverUnavailable(why: string): ScrapifieError {
@@ -12,7 +12,7 @@ export function unsupported(what: string): ScrapifieError {
 
 const TIMEOUT = /timeout after/i;
 const BANNED = /has blocked this request|ip is banned/i;
-/** It puts cookies in place after a first load without them, which has led to another host. */
+/** It puts cookies in owner after a first load without them, which has led to another host. */
 const LED_AWAY = /invalid cookie domain/i;
 const CRASHED =
   /invalid session id|session deleted|disconnected|not reachable|crashed|no such window|window already closed|max retries exceeded/i;

@@ -3,11 +3,11 @@ import { isIP } from 'node:net';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { ProxyEndpoint } from '../../model/proxy.ts';
 import type { BrowserCookie, RenderWish } from '../../model/render.ts';
+import type { CookieJar } from '../cookies/cookie-jar.ts';
 import type { FetchRequest } from '../engine.ts';
-import type { CookieJar } from '../http/cookie-jar.ts';
 import type { SolverCookie, SolverProxy } from './solver-client.ts';
 import { unsupported } from './solver-errors.ts';
-import type { SessionPlace } from './solver-sessions.ts';
+import type { SessionOwner } from './solver-sessions.ts';
 
 /** A request as FlareSolverr can be asked for it. */
 export interface SolverOrder {
@@ -15,7 +15,7 @@ export interface SolverOrder {
   /** Null for GET. */
   readonly postData: string | null;
   readonly waitInSeconds: number | null;
-  readonly place: SessionPlace;
+  readonly owner: SessionOwner;
 }
 
 /**
@@ -38,14 +38,14 @@ export function orderFor(request: FetchRequest, idOfJar: (jar: CookieJar) => str
     throw unsupported(`send the header ${name.toLowerCase()}`);
   }
   if (Object.keys(request.storage?.localStorage[url.origin] ?? {}).length > 0) {
-    throw unsupported('put local storage in place');
+    throw unsupported('put local storage in owner');
   }
   const proxy = request.proxy === undefined ? null : proxyOf(request.proxy);
   return {
     url,
     postData,
     waitInSeconds: waitOf(request.render ?? {}),
-    place: { key: keyOf(request, url, proxy, idOfJar), proxy },
+    owner: { key: keyOf(request, url, proxy, idOfJar), proxy },
   };
 }
 
@@ -91,7 +91,7 @@ function keyOf(
   proxy: SolverProxy | null,
   idOfJar: (jar: CookieJar) => string,
 ): string {
-  // Whoever names a key says whose cookies belong together, whichever jar they come from.
+  // Requests of one key share cookies, whichever jar they come from.
   const owner = key ?? [url.origin, jar === undefined ? '' : idOfJar(jar)];
   const parts = [owner, proxy, cookies];
   // Hashed because it holds secrets and outlives the request.
@@ -99,7 +99,7 @@ function keyOf(
 }
 
 /**
- * The cookies to put in place. Each names its host: FlareSolverr sets them after a first load, which may have led
+ * The cookies to put in owner. Each names its host: FlareSolverr sets them after a first load, which may have led
  * elsewhere, and they must not be given away there. A cookie that the browser has already is left out, because any
  * cookie makes it load the page twice.
  */

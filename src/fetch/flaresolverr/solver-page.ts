@@ -19,7 +19,7 @@ export function finalUrlOf({ url }: SolverSolution, from: URL): URL {
 
 export type PageAnswer = Omit<FetchResponse, 'url' | 'ms' | 'httpVersion'>;
 
-export function redirectTo(
+export function redirectResponse(
   solution: SolverSolution,
   target: URL,
   from: URL,
@@ -38,7 +38,12 @@ export function redirectTo(
   };
 }
 
-export function pageOf(solution: SolverSolution, finalUrl: URL, url: URL, request: FetchRequest): PageAnswer {
+export function pageResponse(
+  solution: SolverSolution,
+  finalUrl: URL,
+  url: URL,
+  request: FetchRequest,
+): PageAnswer {
   const body = new TextEncoder().encode(solution.response ?? '');
   if (body.byteLength > request.maxBodyBytes) throw bodyLimit(request.maxBodyBytes);
   const isLed = finalUrl.href !== url.href;

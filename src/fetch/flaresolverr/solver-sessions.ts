@@ -1,13 +1,13 @@
 import type { SolverProxy } from './solver-client.ts';
 
 /** Who a session is for: requests of one key share its browser. */
-export interface SessionPlace {
+export interface SessionOwner {
   readonly key: string;
   readonly proxy: SolverProxy | null;
 }
 
 /** One browser inside FlareSolverr, with its cookies. */
-export interface SolverSession extends SessionPlace {
+export interface SolverSession extends SessionOwner {
   readonly id: string;
   readonly createdAt: number;
   /** What its browser said last about the cookies of the page it showed: `host name` → value. */
@@ -25,13 +25,13 @@ export interface SolverSessionsOptions {
   readonly destroy: (session: SolverSession) => Promise<void>;
 }
 
-interface Desk {
+interface SessionSlot {
   session: SolverSession;
   isLent: boolean;
 }
 
 interface Waiting {
-  readonly place: SessionPlace;
+  readonly owner: SessionOwner;
   readonly resolve: (session: SolverSession) => void;
 }
 
@@ -42,8 +42,8 @@ interface Waiting {
 export class SolverSessions {
   readonly #options: SolverSessionsOptions;
   /** By key, the longest unused first. */
-  readonly #desks = new Map<string, Desk>();
-  /** Bounded by whoever calls the engine. */
+  readonly #desks = new Map<string, SessionSlot>();
+  /** Bounded by the callers of the engine. */
   readonly #waiting: Waiting[] = [];
   readonly #leaving = new Set<Promise<void>>();
 
@@ -55,12 +55,12 @@ export class SolverSessions {
     return this.#desks.size;
   }
 
-  async lend(place: SessionPlace, signal: AbortSignal): Promise<SolverSession> {
+  async lend(owner: SessionOwner, signal: AbortSignal): Promise<SolverSession> {
     signal.throwIfAborted();
-    const free = this.#take(place);
+    const free = this.#take(owner);
     if (free !== null) return free;
     const { promise, resolve, reject } = Promise.withResolvers<SolverSession>();
-    const waiting: Waiting = { place, resolve };
+    const waiting: Waiting = { owner, resolve };
     const onAbort = () => {
       const at = this.#waiting.indexOf(waiting);
       if (at !== -1) this.#waiting.splice(at, 1);
@@ -77,8 +77,8 @@ export class SolverSessions {
 
   /** A spoiled session may still be at work, or hold what the next request must not see: its browser ends. */
   giveBack(session: SolverSession, isSpoiled: boolean): void {
-    const desk = this.#desks.get(session.key);
-    if (desk?.session !== session) return;
+    const slot = this.#desks.get(session.key);
+    if (slot?.session !== session) return;
     this.#desks.delete(session.key);
     if (isSpoiled) this.#end(session);
     else this.#desks.set(session.key, { session, isLent: false });
@@ -93,21 +93,21 @@ export class SolverSessions {
 
   #serve(): void {
     for (const waiting of [...this.#waiting]) {
-      const session = this.#take(waiting.place);
+      const session = this.#take(waiting.owner);
       if (session === null) continue;
       this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
       waiting.resolve(session);
     }
   }
 
-  #take(place: SessionPlace): SolverSession | null {
+  #take(owner: SessionOwner): SolverSession | null {
     const { maxSessions, maxAgeMs, now } = this.#options;
-    const known = this.#desks.get(place.key);
+    const known = this.#desks.get(owner.key);
     if (known !== undefined) {
       if (known.isLent) return null;
       if (now() - known.session.createdAt > maxAgeMs) {
         this.#end(known.session);
-        known.session = this.#fresh(place);
+        known.session = this.#fresh(owner);
       }
       known.isLent = true;
       return known.session;
@@ -118,14 +118,14 @@ export class SolverSessions {
       this.#desks.delete(oldest.session.key);
       this.#end(oldest.session);
     }
-    const session = this.#fresh(place);
-    this.#desks.set(place.key, { session, isLent: true });
+    const session = this.#fresh(owner);
+    this.#desks.set(owner.key, { session, isLent: true });
     return session;
   }
 
-  #fresh(place: SessionPlace): SolverSession {
+  #fresh(owner: SessionOwner): SolverSession {
     const { now, newId } = this.#options;
-    return { ...place, id: newId(), createdAt: now(), cookies: new Map() };
+    return { ...owner, id: newId(), createdAt: now(), cookies: new Map() };
   }
 
   #end(session: SolverSession): void {

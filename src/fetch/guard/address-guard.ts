@@ -15,6 +15,16 @@ export type AddressClass =
   | 'reserved'
   | 'invalid';
 
+/** Which addresses that are not public may be fetched: all of them, none, or those for which the function returns true. */
+export type PrivateAddresses = boolean | ((address: string) => boolean);
+
+/** Returns the check of one address, under the operator's permission for private addresses. */
+export function mayConnect(allowPrivate: PrivateAddresses): (address: string) => boolean {
+  if (allowPrivate === true) return () => true;
+  if (allowPrivate === false) return (address) => classifyAddress(address) === 'public';
+  return (address) => classifyAddress(address) === 'public' || allowPrivate(address);
+}
+
 type Range4 = readonly [base: number, bits: number, reason: AddressClass];
 
 const v4 = (cidr: string, reason: AddressClass): Range4 => {

@@ -1,11 +1,8 @@
 import { isIP } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import { buildConnector } from 'undici';
-import { classifyAddress } from './address-guard.ts';
+import { classifyAddress, mayConnect, type PrivateAddresses } from './address-guard.ts';
 import { addressRefused, createGuardedLookup, type Resolve } from './guarded-lookup.ts';
-
-/** Whether addresses that are not public may be fetched: all of them, none, or those the function says. */
-export type PrivateAddresses = boolean | ((address: string) => boolean);
 
 export interface GuardedConnectorOptions {
   readonly allowPrivate: PrivateAddresses;
@@ -22,7 +19,7 @@ export interface GuardedConnectorOptions {
  */
 export function createGuardedConnector(options: GuardedConnectorOptions): buildConnector.connector {
   const { resolve } = options;
-  const isAllowed = allowance(options.allowPrivate);
+  const isAllowed = mayConnect(options.allowPrivate);
   const lookup = createGuardedLookup({ isAllowed, ...(resolve === undefined ? {} : { resolve }) });
   const connect = buildConnector({
     ...options.tls,
@@ -40,10 +37,4 @@ export function createGuardedConnector(options: GuardedConnectorOptions): buildC
     }
     connect(target, callback);
   };
-}
-
-function allowance(allowPrivate: PrivateAddresses): (address: string) => boolean {
-  if (allowPrivate === true) return () => true;
-  if (allowPrivate === false) return (address) => classifyAddress(address) === 'public';
-  return (address) => classifyAddress(address) === 'public' || allowPrivate(address);
 }

@@ -1,6 +1,7 @@
 import { type LookupAddress, lookup as systemLookup } from 'node:dns';
-import type { LookupFunction } from 'node:net';
+import { isIP, type LookupFunction } from 'node:net';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { BoundedMap } from '../../model/bounded-map.ts';
 import { classifyAddress } from './address-guard.ts';
 
 export interface GuardedLookupOptions {
@@ -39,7 +40,7 @@ export function createGuardedLookup({
   maxEntries = 1_024,
   resolve = resolveBySystem,
 }: GuardedLookupOptions): LookupFunction {
-  const answers = new Map<string, Answer>();
+  const answers = new BoundedMap<string, Answer>(maxEntries);
   /** Bounded by the connections being made. */
   const underWay = new Map<string, Waiting[]>();
 
@@ -62,8 +63,6 @@ export function createGuardedLookup({
     resolve(host, (error, addresses) => {
       underWay.delete(host);
       if (error === null && addresses.length > 0) {
-        const oldest = answers.size >= maxEntries ? answers.keys().next().value : undefined;
-        if (oldest !== undefined) answers.delete(oldest);
         answers.set(host, { addresses, until: performance.now() + cacheMs });
       }
       for (const each of all) each(error, addresses);
@@ -100,9 +99,28 @@ function refusal(host: string, addresses: readonly LookupAddress[]): Error {
   return Object.assign(new Error(`${host} has no address`), { code: 'ENOTFOUND' });
 }
 
-/** The message names the kind of address, not the address: whoever asked may not know the network. */
+/** The message names the kind of the address and not the address, which would tell callers about the network. */
 export function addressRefused(host: string, reason: string): ScrapifieError {
   return new ScrapifieError('ADDRESS_REFUSED', `${host} is not fetched: its address is ${reason}`, {
     details: { host, reason },
   });
+}
+
+/** Resolves a name to all its addresses, allowed or not; an address resolves to itself. Rejects with the resolver's error. */
+export type ResolveAll = (host: string) => Promise<readonly string[]>;
+
+/** For programs that open connections by themselves, and may connect to any of the addresses. */
+export function createResolveAll(resolve: Resolve | undefined): ResolveAll {
+  const lookup = createGuardedLookup({
+    isAllowed: () => true,
+    ...(resolve === undefined ? {} : { resolve }),
+  });
+  return (host) =>
+    new Promise((done, fail) => {
+      if (isIP(host) !== 0) return done([host]);
+      lookup(host, { all: true }, (error, found) => {
+        if (error !== null) fail(error);
+        else done(Array.isArray(found) ? found.map(({ address }) => address) : [found]);
+      });
+    });
 }

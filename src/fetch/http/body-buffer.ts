@@ -18,94 +18,95 @@ const LEAST_KEPT_BYTES = 4_096;
  */
 export class BodyBuffer {
   length = 0;
-  private readonly held: HeldBytes | undefined;
-  private readonly resume: (() => void) | undefined;
-  private chunks: Uint8Array[] = [];
-  private block: Buffer | null = null;
-  private blockBytes = 0;
-  private blockSize = FIRST_BLOCK_BYTES;
-  private countedBytes = 0;
-  private isDropped = false;
+  readonly #held: HeldBytes | undefined;
+  readonly #resume: (() => void) | undefined;
+  #chunks: Uint8Array[] = [];
+  #block: Buffer | null = null;
+  #blockBytes = 0;
+  #blockSize = FIRST_BLOCK_BYTES;
+  #countedBytes = 0;
+  #isDropped = false;
 
-  /** `held` counts what is kept here. `resume` is called when more may be appended after an append gave false. */
+  /** `held` counts the kept bytes. `resume` is called when more may be appended after `append` returned false. */
   constructor(held?: HeldBytes, resume?: () => void) {
-    this.held = held;
-    this.resume =
+    this.#held = held;
+    this.#resume =
       resume === undefined
         ? undefined
         : () => {
-            if (!this.isDropped) resume();
+            if (!this.#isDropped) resume();
           };
   }
 
-  /** What is kept, with what keeping it costs. */
+  /** Kept bytes, overhead included. */
   get heldBytes(): number {
-    return this.countedBytes;
+    return this.#countedBytes;
   }
 
   /** False: nothing more should be appended before `resume`. */
   append(chunk: Uint8Array): boolean {
     const bytes = chunk.byteLength;
     this.length += bytes;
-    if (this.block === null && bytes >= LEAST_KEPT_BYTES && bytes * 2 >= chunk.buffer.byteLength) {
-      this.chunks.push(chunk);
-      return this.count(chunk.buffer.byteLength + CHUNK_OVERHEAD_BYTES);
+    if (this.#block === null && bytes >= LEAST_KEPT_BYTES && bytes * 2 >= chunk.buffer.byteLength) {
+      this.#chunks.push(chunk);
+      return this.#count(chunk.buffer.byteLength + CHUNK_OVERHEAD_BYTES);
     }
     let mayGoOn = true;
     for (let from = 0; from < bytes; ) {
-      if (this.block === null) {
-        this.block = Buffer.allocUnsafeSlow(this.blockSize);
-        mayGoOn = this.count(this.blockSize + CHUNK_OVERHEAD_BYTES) && mayGoOn;
-        this.blockSize = Math.min(MOST_BLOCK_BYTES, this.blockSize * 2);
+      if (this.#block === null) {
+        this.#block = Buffer.allocUnsafeSlow(this.#blockSize);
+        mayGoOn = this.#count(this.#blockSize + CHUNK_OVERHEAD_BYTES) && mayGoOn;
+        this.#blockSize = Math.min(MOST_BLOCK_BYTES, this.#blockSize * 2);
       }
-      const { block, blockBytes } = this;
+      const block = this.#block;
+      const blockBytes = this.#blockBytes;
       const fits = Math.min(bytes - from, block.length - blockBytes);
       block.set(fits === bytes ? chunk : chunk.subarray(from, from + fits), blockBytes);
-      this.blockBytes += fits;
+      this.#blockBytes += fits;
       from += fits;
-      if (this.blockBytes === block.length) this.closeBlock();
+      if (this.#blockBytes === block.length) this.#closeBlock();
     }
     return mayGoOn;
   }
 
   /** Everything so far, alone on its memory. The buffer is empty afterwards; `held` counts what was returned. */
   take(): Body {
-    this.closeBlock();
-    const whole = this.length === 0 ? EMPTY_BODY : joined(this.chunks, this.length);
-    this.clear();
-    this.held?.take(whole.byteLength);
+    this.#closeBlock();
+    const whole = this.length === 0 ? EMPTY_BODY : concatenated(this.#chunks, this.length);
+    this.#clear();
+    this.#held?.take(whole.byteLength);
     return whole;
   }
 
   /** Forgets everything and never resumes. */
   drop(): void {
-    this.isDropped = true;
-    this.clear();
+    this.#isDropped = true;
+    this.#clear();
   }
 
-  private clear(): void {
-    this.chunks = [];
-    this.block = null;
-    this.blockBytes = 0;
+  #clear(): void {
+    this.#chunks = [];
+    this.#block = null;
+    this.#blockBytes = 0;
     this.length = 0;
-    this.held?.give(this.countedBytes);
-    this.countedBytes = 0;
+    this.#held?.give(this.#countedBytes);
+    this.#countedBytes = 0;
   }
 
-  private closeBlock(): void {
-    if (this.block === null) return;
-    this.chunks.push(this.block.subarray(0, this.blockBytes));
-    this.block = null;
-    this.blockBytes = 0;
+  #closeBlock(): void {
+    if (this.#block === null) return;
+    this.#chunks.push(this.#block.subarray(0, this.#blockBytes));
+    this.#block = null;
+    this.#blockBytes = 0;
   }
 
-  private count(bytes: number): boolean {
-    this.countedBytes += bytes;
-    return this.held?.take(bytes, this.resume) ?? true;
+  #count(bytes: number): boolean {
+    this.#countedBytes += bytes;
+    return this.#held?.take(bytes, this.#resume) ?? true;
   }
 }
 
-export function joined(chunks: readonly Uint8Array[], length: number): Body {
+export function concatenated(chunks: readonly Uint8Array[], length: number): Body {
   const body = Buffer.allocUnsafeSlow(length);
   let at = 0;
   for (const chunk of chunks) {

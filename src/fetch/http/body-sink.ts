@@ -32,44 +32,46 @@ export interface PlainSinkOptions {
  * at the end; those of small chunks twice.
  */
 export class PlainSink implements BodySink {
-  private readonly options: PlainSinkOptions;
-  private readonly whole: Body | null;
-  private readonly buffer: BodyBuffer;
-  private length = 0;
-  private isDropped = false;
+  readonly #options: PlainSinkOptions;
+  readonly #whole: Body | null;
+  readonly #buffer: BodyBuffer;
+  #length = 0;
+  #isDropped = false;
 
   constructor(options: PlainSinkOptions) {
     const { declaredBytes, maxBytes, held, resume } = options;
     if (declaredBytes > maxBytes) throw bodyLimit(maxBytes);
-    this.options = options;
+    this.#options = options;
     const isTrusted = declaredBytes > 0 && declaredBytes <= TRUSTED_LENGTH_BYTES;
-    this.whole = isTrusted ? Buffer.allocUnsafeSlow(declaredBytes) : null;
-    this.buffer = new BodyBuffer(held, resume);
+    this.#whole = isTrusted ? Buffer.allocUnsafeSlow(declaredBytes) : null;
+    this.#buffer = new BodyBuffer(held, resume);
     if (isTrusted) held?.take(declaredBytes);
   }
 
   write(chunk: Uint8Array): boolean {
-    const { whole, length } = this;
-    const { maxBytes } = this.options;
-    this.length += chunk.byteLength;
-    if (this.length > maxBytes) throw bodyLimit(maxBytes);
-    if (whole === null) return this.buffer.append(chunk);
-    if (this.length <= whole.byteLength) whole.set(chunk, length);
+    const whole = this.#whole;
+    const length = this.#length;
+    const { maxBytes } = this.#options;
+    this.#length += chunk.byteLength;
+    if (this.#length > maxBytes) throw bodyLimit(maxBytes);
+    if (whole === null) return this.#buffer.append(chunk);
+    if (this.#length <= whole.byteLength) whole.set(chunk, length);
     else throw new ScrapifieError('PROTOCOL_ERROR', 'The response body is longer than its Content-Length');
     return true;
   }
 
   end(): Body {
-    const { whole, length } = this;
+    const whole = this.#whole;
+    const length = this.#length;
     if (length === 0) return EMPTY_BODY;
-    if (whole === null) return this.buffer.take();
+    if (whole === null) return this.#buffer.take();
     return whole.byteLength === length ? whole : whole.slice(0, length);
   }
 
   drop(): void {
-    this.buffer.drop();
-    if (this.isDropped) return;
-    this.isDropped = true;
-    if (this.whole !== null) this.options.held?.give(this.whole.byteLength);
+    this.#buffer.drop();
+    if (this.#isDropped) return;
+    this.#isDropped = true;
+    if (this.#whole !== null) this.#options.held?.give(this.#whole.byteLength);
   }
 }

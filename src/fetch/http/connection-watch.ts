@@ -8,11 +8,11 @@ import type { buildConnector } from 'undici';
 export class ConnectionWatch {
   /** True while undici handles the failure of a socket: a body that ends now was cut off. */
   isBreaking = false;
-  private readonly staleErrors = new WeakSet<Error>();
+  readonly #staleErrors = new WeakSet<Error>();
 
   /** The connection had carried bytes before this error: the server may have closed it while it was idle. */
   isStale(error: unknown): boolean {
-    return error instanceof Error && this.staleErrors.has(error);
+    return error instanceof Error && this.#staleErrors.has(error);
   }
 
   wrap(connect: buildConnector.connector): buildConnector.connector {
@@ -26,7 +26,7 @@ export class ConnectionWatch {
         const bytesBefore = socket.bytesRead;
         socket.on('error', (failure) => {
           this.isBreaking = true;
-          if (socket.bytesRead > bytesBefore) this.staleErrors.add(failure);
+          if (socket.bytesRead > bytesBefore) this.#staleErrors.add(failure);
         });
         // undici listens from inside the callback, so these two enclose it.
         callback(...result);

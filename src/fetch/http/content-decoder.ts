@@ -13,7 +13,7 @@ import {
   zstdDecompressSync,
 } from 'node:zlib';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { codeOf } from './error-map.ts';
+import { codeOf } from '../network-errors.ts';
 
 export type Coding = 'gzip' | 'deflate' | 'br' | 'zstd';
 
@@ -32,7 +32,7 @@ const CODINGS: ReadonlyMap<string, Coding | null> = new Map([
   ['', null],
 ]);
 
-/** More than anybody needs; each costs memory. */
+/** Each coding costs memory. */
 const MAX_CODINGS = 4;
 
 /** The codings to undo, the last one applied first. BAD_ENCODING for ones we cannot undo. */

@@ -2,12 +2,12 @@ import type { Dispatcher } from 'undici';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { HeldBytes } from '../byte-budget.ts';
 import type { FetchResponse, ResponseHeaders } from '../engine.ts';
+import { mapError } from '../network-errors.ts';
 import { type Body, EMPTY_BODY } from './body-buffer.ts';
 import { type BodySink, bodyLimit, PlainSink } from './body-sink.ts';
 import type { ConnectionWatch } from './connection-watch.ts';
 import { codingsOf } from './content-decoder.ts';
 import { EncodedSink } from './encoded-sink.ts';
-import { mapError } from './error-map.ts';
 import { isRedirect, type Method } from './redirect.ts';
 
 /** Reading more of a redirect's body than this costs more than a new connection. */
@@ -36,51 +36,51 @@ export class Exchange implements Dispatcher.DispatchHandler {
   headers: ResponseHeaders = {};
   body: Body = EMPTY_BODY;
   wireBytes = 0;
-  /** Known to whoever has the connection. */
+  /** Set by the owner of the connection. */
   httpVersion: FetchResponse['httpVersion'] = '1.1';
   /** A byte of the response has arrived. */
   hasStarted = false;
   /** It failed on a connection that had been used before. */
   isStale = false;
 
-  private readonly url: URL;
-  private readonly method: Method;
-  private readonly limits: ExchangeLimits;
-  private readonly watch: ConnectionWatch;
-  private readonly resolve: () => void;
-  private readonly reject: (error: ScrapifieError) => void;
-  private controller: Dispatcher.DispatchController | null = null;
+  readonly #url: URL;
+  readonly #method: Method;
+  readonly #limits: ExchangeLimits;
+  readonly #watch: ConnectionWatch;
+  readonly #resolve: () => void;
+  readonly #reject: (error: ScrapifieError) => void;
+  #controller: Dispatcher.DispatchController | null = null;
   /** Null while there is no final response, and for redirects. */
-  private sink: BodySink | null = null;
-  private interim = 0;
-  private failure: ScrapifieError | null = null;
-  private isSettled = false;
+  #sink: BodySink | null = null;
+  #interim = 0;
+  #failure: ScrapifieError | null = null;
+  #isSettled = false;
 
   constructor(url: URL, method: Method, limits: ExchangeLimits, watch: ConnectionWatch) {
-    this.url = url;
-    this.method = method;
-    this.limits = limits;
-    this.watch = watch;
+    this.#url = url;
+    this.#method = method;
+    this.#limits = limits;
+    this.#watch = watch;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.done = promise;
-    this.resolve = resolve;
-    this.reject = reject;
+    this.#resolve = resolve;
+    this.#reject = reject;
   }
 
   /** Ends the exchange from outside, with its connection; no effect once it is settled. */
   abort(error: ScrapifieError): void {
-    if (this.isSettled) return;
-    this.fail(error);
-    this.controller?.abort(error);
+    if (this.#isSettled) return;
+    this.#fail(error);
+    this.#controller?.abort(error);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.controller = controller;
-    if (this.limits.mayStart?.() === false) {
-      this.fail(new ScrapifieError('CANCELLED', `The request to ${this.url.host} came too late`));
+    this.#controller = controller;
+    if (this.#limits.mayStart?.() === false) {
+      this.#fail(new ScrapifieError('CANCELLED', `The request to ${this.#url.host} came too late`));
     }
     // It was ended while it waited for a connection.
-    if (this.failure !== null) controller.abort(this.failure);
+    if (this.#failure !== null) controller.abort(this.#failure);
   }
 
   onResponseStarted(): void {
@@ -95,74 +95,74 @@ export class Exchange implements Dispatcher.DispatchHandler {
   ): void {
     this.hasStarted = true;
     if (statusCode < 200) {
-      this.interim += 1;
-      if (this.interim > MAX_INTERIM) {
-        throw new ScrapifieError('PROTOCOL_ERROR', `${this.url.host} sends interim responses without end`);
+      this.#interim += 1;
+      if (this.#interim > MAX_INTERIM) {
+        throw new ScrapifieError('PROTOCOL_ERROR', `${this.#url.host} sends interim responses without end`);
       }
       return;
     }
-    // undici's parser holds HTTP/1.1 heads to the limit; HTTP/2's, which come as an object, nobody has measured.
-    if (!Array.isArray(controller.rawHeaders) && sizeOf(headers) > this.limits.maxHeaderBytes) {
+    // undici's parser enforces the limit for HTTP/1.1; headers of HTTP/2 are measured here.
+    if (!Array.isArray(controller.rawHeaders) && sizeOf(headers) > this.#limits.maxHeaderBytes) {
       throw new ScrapifieError(
         'HEADERS_LIMIT_EXCEEDED',
-        `The response headers of ${this.url.host} are too large`,
+        `The response headers of ${this.#url.host} are too large`,
       );
     }
     this.statusCode = statusCode;
     this.headers = headers;
-    if (!isRedirect(statusCode)) this.sink = this.openSink(controller, statusCode, headers);
+    if (!isRedirect(statusCode)) this.#sink = this.#openSink(controller, statusCode, headers);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
-    if (this.isSettled) return;
+    if (this.#isSettled) return;
     this.wireBytes += chunk.byteLength;
-    if (this.sink !== null) {
-      if (!this.sink.write(chunk)) controller.pause();
+    if (this.#sink !== null) {
+      if (!this.#sink.write(chunk)) controller.pause();
     } else if (this.wireBytes > REDIRECT_BODY_BYTES) {
-      this.settle(EMPTY_BODY);
+      this.#settle(EMPTY_BODY);
       controller.abort(bodyLimit(REDIRECT_BODY_BYTES));
     }
   }
 
   onResponseEnd(): void {
-    if (this.isSettled) return;
-    if (this.sink === null) {
-      this.settle(EMPTY_BODY);
+    if (this.#isSettled) return;
+    if (this.#sink === null) {
+      this.#settle(EMPTY_BODY);
       return;
     }
-    if (this.watch.isBreaking) {
-      const message = `${this.url.host} closed the connection before the response was complete`;
-      this.fail(new ScrapifieError('CONNECTION_RESET', message));
+    if (this.#watch.isBreaking) {
+      const message = `${this.#url.host} closed the connection before the response was complete`;
+      this.#fail(new ScrapifieError('CONNECTION_RESET', message));
       return;
     }
     try {
-      const body = this.sink.end();
-      if (body instanceof Promise) body.then((bytes) => this.settle(bytes), this.failWith);
-      else this.settle(body);
+      const body = this.#sink.end();
+      if (body instanceof Promise) body.then((bytes) => this.#settle(bytes), this.#failWith);
+      else this.#settle(body);
     } catch (error) {
-      this.failWith(error);
+      this.#failWith(error);
     }
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
-    if (this.isSettled) return;
+    if (this.#isSettled) return;
     // A redirect is complete with its head: what happens to its body is of no interest.
-    if (this.statusCode !== 0 && this.sink === null && !(error instanceof ScrapifieError)) {
-      this.settle(EMPTY_BODY);
+    if (this.statusCode !== 0 && this.#sink === null && !(error instanceof ScrapifieError)) {
+      this.#settle(EMPTY_BODY);
       return;
     }
-    this.isStale = this.watch.isStale(error);
-    this.failWith(error);
+    this.isStale = this.#watch.isStale(error);
+    this.#failWith(error);
   }
 
-  private openSink(
+  #openSink(
     controller: Dispatcher.DispatchController,
     statusCode: number,
     headers: ResponseHeaders,
   ): BodySink {
-    const { maxBodyBytes, held } = this.limits;
+    const { maxBodyBytes, held } = this.#limits;
     const resume = () => controller.resume();
-    const hasBody = this.method !== 'HEAD' && statusCode !== 204 && statusCode !== 304;
+    const hasBody = this.#method !== 'HEAD' && statusCode !== 204 && statusCode !== 304;
     const declaredBytes = hasBody ? lengthOf(headers['content-length']) : -1;
     const codings = hasBody ? codingsOf(headers['content-encoding']) : [];
     if (codings.length === 0) return new PlainSink({ declaredBytes, maxBytes: maxBodyBytes, held, resume });
@@ -172,33 +172,33 @@ export class Exchange implements Dispatcher.DispatchHandler {
       maxBytes: maxBodyBytes,
       held,
       resume,
-      fail: (error) => this.abort(mapError(error, this.url, 'sent')),
+      fail: (error) => this.abort(mapError(error, this.#url, 'sent')),
     });
   }
 
-  private settle(body: Body): void {
-    if (this.isSettled) return;
-    this.isSettled = true;
+  #settle(body: Body): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
     this.body = body;
     // undici frees the connection in an immediate that it sets when this callback returns. Waiting for that lets
     // the caller's next request use it, where it would open one more than it runs requests.
-    queueMicrotask(this.resolveSoon);
+    queueMicrotask(this.#resolveSoon);
   }
 
-  private readonly resolveSoon = (): void => {
-    setImmediate(this.resolve);
+  readonly #resolveSoon = (): void => {
+    setImmediate(this.#resolve);
   };
 
-  private readonly failWith = (error: unknown): void => {
-    this.fail(mapError(error, this.url, this.controller === null ? 'connect' : 'sent'));
+  readonly #failWith = (error: unknown): void => {
+    this.#fail(mapError(error, this.#url, this.#controller === null ? 'connect' : 'sent'));
   };
 
-  private fail(error: ScrapifieError): void {
-    if (this.isSettled) return;
-    this.isSettled = true;
-    this.failure = error;
-    this.sink?.drop();
-    this.reject(error);
+  #fail(error: ScrapifieError): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    this.#failure = error;
+    this.#sink?.drop();
+    this.#reject(error);
   }
 }
 

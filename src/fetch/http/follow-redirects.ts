@@ -4,7 +4,7 @@ import { isRedirect } from './redirect.ts';
 import { RedirectChain } from './redirect-chain.ts';
 import type { HeaderList } from './request-headers.ts';
 
-/** What one request of a trail was answered with; the body is empty for redirects. */
+/** What one request of a chain was answered with; the body is empty for redirects. */
 export interface Hop {
   readonly statusCode: number;
   readonly headers: ResponseHeaders;
@@ -14,15 +14,15 @@ export interface Hop {
   readonly httpVersion: FetchResponse['httpVersion'];
 }
 
-/** Makes the requests of a trail, whatever carries them. */
+/** Makes the requests of a chain, whatever carries them. */
 export interface HopSender {
   /** Monotonic milliseconds. */
   readonly now: () => number;
   /**
-   * Asks for where the trail is now and tells the trail what cookies came back. Never follows a redirect. Throws
+   * Asks for where the chain is now and tells the chain what cookies came back. Never follows a redirect. Throws
    * TASK_TIMEOUT when `deadline` passes, and otherwise as Engine says.
    */
-  sendHop(trail: RedirectChain, request: FetchRequest, deadline: number): Promise<Hop>;
+  sendHop(chain: RedirectChain, request: FetchRequest, deadline: number): Promise<Hop>;
 }
 
 /** One attempt from its first request to the answer that is no redirect, or is one that must not be followed. */
@@ -32,36 +32,36 @@ export async function followRedirects(
   defaults: HeaderList,
 ): Promise<FetchResponse> {
   const startedAt = sender.now();
-  const trail = new RedirectChain(request, defaults);
+  const chain = new RedirectChain(request, defaults);
   let deadline = startedAt + request.timeoutMs;
   let wireBytes = 0;
 
   for (;;) {
-    const hop = await sender.sendHop(trail, request, deadline);
+    const hop = await sender.sendHop(chain, request, deadline);
     const { statusCode, headers } = hop;
     wireBytes += hop.wireBytes;
 
     let redirectedTo: string | null = null;
     if (isRedirect(statusCode)) {
-      const target = trail.next(statusCode, headers, Date.now());
+      const target = chain.next(statusCode, headers, Date.now());
       const askedAt = sender.now();
-      const answer = await request.onRedirect(target.href, trail.redirects.length + 1);
+      const answer = await request.onRedirect(target.href, chain.redirects.length + 1);
       deadline += sender.now() - askedAt;
       if (answer === 'follow') {
-        trail.follow(statusCode, target);
+        chain.follow(statusCode, target);
         continue;
       }
       redirectedTo = target.href;
     }
     return {
       url: request.url,
-      finalUrl: trail.url.href,
+      finalUrl: chain.url.href,
       statusCode,
       headers,
       contentType: firstOf(headers['content-type']),
       body: hop.body,
       wireBytes,
-      redirects: trail.redirects,
+      redirects: chain.redirects,
       redirectedTo,
       ms: sender.now() - startedAt,
       httpVersion: hop.httpVersion,

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { createCookieJar } from './cookie-jar.ts';
+import { createCookieJar } from '../cookies/cookie-jar.ts';
 import { codeOfFailure, get, listen, serve, serveRaw, testEngine, textOf } from './loopback.fixture.ts';
 
 describe('an answer', () => {

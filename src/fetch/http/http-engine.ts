@@ -1,8 +1,10 @@
 import type { ConnectionOptions } from 'node:tls';
-import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { ProxyEndpoint } from '../../model/proxy.ts';
+import { abortError, tookTooLong } from '../deadline.ts';
 import type { Engine, FetchRequest, FetchResponse } from '../engine.ts';
-import { createGuardedConnector, type PrivateAddresses } from '../guard/guarded-connector.ts';
+import type { PrivateAddresses } from '../guard/address-guard.ts';
+import { createGuardedConnector } from '../guard/guarded-connector.ts';
 import type { Resolve } from '../guard/guarded-lookup.ts';
 import { createTunnelOpener } from '../proxy/open-tunnel.ts';
 import { createProxyConnector } from '../proxy/proxy-connector.ts';
@@ -54,19 +56,19 @@ export function createHttpEngine(options: HttpEngineOptions): HttpEngine {
 class PooledHttpEngine implements HttpEngine {
   readonly name = 'http';
   readonly now: () => number;
-  private readonly defaults: HeaderList;
-  private readonly watch = new ConnectionWatch();
-  private readonly pools: PoolCache;
-  private readonly maxHeaderBytes: number;
-  private readonly closing = new AbortController();
+  readonly #defaults: HeaderList;
+  readonly #watch = new ConnectionWatch();
+  readonly #pools: PoolCache;
+  readonly #maxHeaderBytes: number;
+  readonly #closing = new AbortController();
 
   constructor(options: HttpEngineOptions) {
     const { maxPools = 512, maxHeaderBytes = 65_536, allowH2 = true, allowPrivate, tls, resolve } = options;
     const timeoutMs = options.connectTimeoutMs ?? 10_000;
-    this.maxHeaderBytes = maxHeaderBytes;
+    this.#maxHeaderBytes = maxHeaderBytes;
     this.now = options.now ?? (() => performance.now());
-    this.defaults = defaultHeaders(options.userAgent);
-    const direct = this.watch.wrap(
+    this.#defaults = defaultHeaders(options.userAgent);
+    const direct = this.#watch.wrap(
       createGuardedConnector({ allowPrivate, timeoutMs, allowH2, maxCachedSessions: maxPools, tls, resolve }),
     );
     const openTunnel = createTunnelOpener({ allowPrivate, timeoutMs, resolve, proxyTls: options.proxyTls });
@@ -78,9 +80,9 @@ class PooledHttpEngine implements HttpEngine {
         allowH2,
         maxCachedSessions: PROXIED_SESSIONS,
         tls,
-        signal: this.closing.signal,
+        signal: this.#closing.signal,
       });
-    this.pools = new PoolCache({
+    this.#pools = new PoolCache({
       maxPools,
       allowH2,
       idleMs: options.idleMs ?? 15_000,
@@ -88,47 +90,51 @@ class PooledHttpEngine implements HttpEngine {
       headersTimeoutMs: options.headersTimeoutMs ?? 30_000,
       bodyTimeoutMs: options.bodyTimeoutMs ?? 30_000,
       maxHeaderBytes,
-      connectorFor: (proxy) => (proxy === undefined ? direct : this.watch.wrap(by(proxy))),
+      connectorFor: (proxy) => (proxy === undefined ? direct : this.#watch.wrap(by(proxy))),
     });
   }
 
   fetch(request: FetchRequest): Promise<FetchResponse> {
     const { identity } = request;
-    return followRedirects(this, request, identity === undefined ? this.defaults : identityHeaders(identity));
+    return followRedirects(
+      this,
+      request,
+      identity === undefined ? this.#defaults : identityHeaders(identity),
+    );
   }
 
   async close(): Promise<void> {
-    this.closing.abort(shuttingDown());
-    await this.pools.close();
+    this.#closing.abort(shuttingDown());
+    await this.#pools.close();
   }
 
   /**
    * A GET or HEAD that met a kept connection just as the server closed it, before any byte of a response, is sent
-   * once more: most likely nobody has read it, and asking twice changes nothing.
+   * once more: most likely the server has not read it, and the methods are idempotent.
    */
-  async sendHop(trail: RedirectChain, request: FetchRequest, deadline: number): Promise<Exchange> {
-    const { url, method, body } = trail;
+  async sendHop(chain: RedirectChain, request: FetchRequest, deadline: number): Promise<Exchange> {
+    const { url, method, body } = chain;
     const { maxBodyBytes, timeoutMs, signal, mayStart, identity, held } = request;
-    const entry = this.acquire(url.origin, request.proxy);
+    const entry = this.#acquire(url.origin, request.proxy);
     try {
-      const own = trail.headersNow(Date.now());
+      const own = chain.headersNow(Date.now());
       const isWorded = identity !== undefined && url.protocol === 'http:';
       const headers = isWorded ? headersInClear(own, identity, url) : own;
       const options = { path: url.pathname + url.search, method, headers: headers as string[], body };
-      const limits = { maxBodyBytes, maxHeaderBytes: this.maxHeaderBytes, mayStart, held };
+      const limits = { maxBodyBytes, maxHeaderBytes: this.#maxHeaderBytes, mayStart, held };
 
       for (let isAgain = false; ; isAgain = true) {
-        const exchange = new Exchange(url, method, limits, this.watch);
-        const onTimeout = () => exchange.abort(tookTooLong(url, timeoutMs));
+        const exchange = new Exchange(url, method, limits, this.#watch);
+        const onTimeout = () => exchange.abort(tookTooLong(url.host, timeoutMs));
         const timer = setTimeout(onTimeout, Math.max(1, deadline - this.now()));
-        const onAbort = () => exchange.abort(abortReason(signal?.reason));
+        const onAbort = () => exchange.abort(abortError(signal?.reason));
         signal?.addEventListener('abort', onAbort);
         try {
           if (signal?.aborted === true) onAbort();
           else entry.pool.dispatch(options, exchange);
           await exchange.done;
           exchange.httpVersion = entry.httpVersion;
-          trail.received(exchange.statusCode, exchange.headers, Date.now());
+          chain.received(exchange.statusCode, exchange.headers, Date.now());
           return exchange;
         } catch (error) {
           if (isAgain || !exchange.isStale || exchange.hasStarted || method === 'POST') throw error;
@@ -138,25 +144,16 @@ class PooledHttpEngine implements HttpEngine {
         }
       }
     } finally {
-      this.pools.release(entry);
+      this.#pools.release(entry);
     }
   }
 
-  private acquire(origin: string, proxy: ProxyEndpoint | undefined): OriginPool {
-    if (this.closing.signal.aborted) throw shuttingDown();
-    return this.pools.acquire(origin, proxy);
+  #acquire(origin: string, proxy: ProxyEndpoint | undefined): OriginPool {
+    if (this.#closing.signal.aborted) throw shuttingDown();
+    return this.#pools.acquire(origin, proxy);
   }
 }
 
 function shuttingDown(): ScrapifieError {
   return new ScrapifieError('SHUTTING_DOWN', 'The HTTP engine is closed');
-}
-
-export function tookTooLong(url: URL, timeoutMs: number): ScrapifieError {
-  return new ScrapifieError('TASK_TIMEOUT', `${url.host} took longer than ${timeoutMs} ms`);
-}
-
-export function abortReason(reason: unknown): ScrapifieError {
-  if (isScrapifieError(reason)) return reason;
-  return new ScrapifieError('CANCELLED', 'The request was cancelled', { cause: reason });
 }

@@ -6,7 +6,7 @@ export function identityHeaders({ headers }: Identity): HeaderList {
   return headers.flat();
 }
 
-/** Browsers tell these to nobody who could be listened to. */
+/** Browsers send these only over secure connections. */
 const FOR_SECURE_ORIGINS = /^sec-(?:ch|fetch)-/;
 /** What browsers accept where something in the middle might choke on newer codings. */
 const CODINGS_IN_CLEAR = 'gzip, deflate';
@@ -36,7 +36,7 @@ function capitalised(name: string): string {
   return name.replace(/(?:^|-)[a-z]/g, (letter) => letter.toUpperCase());
 }
 
-/** Nobody is between a browser and its own machine. */
+/** Browsers trust loopback like a secure connection. */
 function isOwnMachine(hostname: string): boolean {
   return /^(?:127(?:\.\d+){3}|\[::1\]|(?:.+\.)?localhost\.?)$/.test(hostname);
 }

@@ -15,7 +15,7 @@ export interface PoolCacheOptions {
   readonly connectorFor: (proxy: ProxyEndpoint | undefined) => buildConnector.connector;
 }
 
-/** The connections to one origin by one way. Whoever acquires it releases it. */
+/** The connections to one origin through one proxy. Each `acquire` needs one `release`. */
 export interface OriginPool {
   readonly key: string;
   readonly pool: Pool;
@@ -30,29 +30,29 @@ export interface OriginPool {
  * more than `maxPools`, but only as many as requests run.
  */
 export class PoolCache {
-  private readonly options: PoolCacheOptions;
+  readonly #options: PoolCacheOptions;
   /** In order of last acquisition. */
-  private readonly pools = new Map<string, OriginPool>();
-  private readonly closing = new Set<Promise<unknown>>();
-  private sweeper: NodeJS.Timeout | null = null;
+  readonly #pools = new Map<string, OriginPool>();
+  readonly #closing = new Set<Promise<unknown>>();
+  #sweeper: NodeJS.Timeout | null = null;
 
   constructor(options: PoolCacheOptions) {
-    this.options = options;
+    this.#options = options;
   }
 
   get size(): number {
-    return this.pools.size;
+    return this.#pools.size;
   }
 
   acquire(origin: string, proxy?: ProxyEndpoint): OriginPool {
     const key = proxy === undefined ? origin : `${origin} ${proxyKeyOf(proxy)}`;
-    let entry = this.pools.get(key);
+    let entry = this.#pools.get(key);
     if (entry === undefined) {
-      this.makeRoom();
-      entry = this.open(key, origin, proxy);
+      this.#makeRoom();
+      entry = this.#open(key, origin, proxy);
     } else if (entry.inUse === 0) {
-      this.pools.delete(key);
-      this.pools.set(key, entry);
+      this.#pools.delete(key);
+      this.#pools.set(key, entry);
     }
     entry.inUse += 1;
     return entry;
@@ -65,15 +65,15 @@ export class PoolCache {
 
   /** Ends everything, requests under way too. */
   async close(): Promise<void> {
-    if (this.sweeper !== null) clearInterval(this.sweeper);
-    this.sweeper = null;
-    const all = [...this.pools.values()].map(({ pool }) => pool.destroy());
-    this.pools.clear();
-    await Promise.allSettled([...all, ...this.closing]);
+    if (this.#sweeper !== null) clearInterval(this.#sweeper);
+    this.#sweeper = null;
+    const all = [...this.#pools.values()].map(({ pool }) => pool.destroy());
+    this.#pools.clear();
+    await Promise.allSettled([...all, ...this.#closing]);
   }
 
-  private open(key: string, origin: string, proxy: ProxyEndpoint | undefined): OriginPool {
-    const { options } = this;
+  #open(key: string, origin: string, proxy: ProxyEndpoint | undefined): OriginPool {
+    const options = this.#options;
     const connect = options.connectorFor(proxy);
     const pool = new Pool(origin, {
       connections: options.connectionsPerHost,
@@ -91,34 +91,34 @@ export class PoolCache {
       },
     });
     const entry: OriginPool = { key, pool, httpVersion: '1.1', inUse: 0, usedAt: performance.now() };
-    this.pools.set(key, entry);
-    this.sweeper ??= setInterval(() => this.sweep(), Math.max(250, options.idleMs / 2)).unref();
+    this.#pools.set(key, entry);
+    this.#sweeper ??= setInterval(() => this.#sweep(), Math.max(250, options.idleMs / 2)).unref();
     return entry;
   }
 
-  private makeRoom(): void {
-    if (this.pools.size < this.options.maxPools) return;
-    for (const entry of this.pools.values()) {
+  #makeRoom(): void {
+    if (this.#pools.size < this.#options.maxPools) return;
+    for (const entry of this.#pools.values()) {
       if (entry.inUse > 0) continue;
-      this.shut(entry);
-      if (this.pools.size < this.options.maxPools) return;
+      this.#shut(entry);
+      if (this.#pools.size < this.#options.maxPools) return;
     }
   }
 
-  private sweep(): void {
-    const idleSince = performance.now() - this.options.idleMs;
-    for (const entry of this.pools.values()) {
-      if (entry.inUse === 0 && entry.usedAt <= idleSince) this.shut(entry);
+  #sweep(): void {
+    const idleSince = performance.now() - this.#options.idleMs;
+    for (const entry of this.#pools.values()) {
+      if (entry.inUse === 0 && entry.usedAt <= idleSince) this.#shut(entry);
     }
-    if (this.pools.size > 0 || this.sweeper === null) return;
-    clearInterval(this.sweeper);
-    this.sweeper = null;
+    if (this.#pools.size > 0 || this.#sweeper === null) return;
+    clearInterval(this.#sweeper);
+    this.#sweeper = null;
   }
 
-  private shut(entry: OriginPool): void {
-    this.pools.delete(entry.key);
-    const closed = entry.pool.destroy().finally(() => this.closing.delete(closed));
-    this.closing.add(closed);
+  #shut(entry: OriginPool): void {
+    this.#pools.delete(entry.key);
+    const closed = entry.pool.destroy().finally(() => this.#closing.delete(closed));
+    this.#closing.add(closed);
   }
 }
 

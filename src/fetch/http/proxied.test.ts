@@ -4,8 +4,8 @@ import { type ForwardingProxy, startProxy } from '../../../test/proxies/forwardi
 import { startSite } from '../../../test/proxies/target-site.ts';
 import { isScrapifieError } from '../../errors/scrapifie-error.ts';
 import { ProxyCredentials } from '../../model/proxy.ts';
+import { createCookieJar } from '../cookies/cookie-jar.ts';
 import { faultOf } from '../proxy/proxy-failure.ts';
-import { createCookieJar } from './cookie-jar.ts';
 import { codeOfFailure, get, listen, serve, testEngine, textOf } from './loopback.fixture.ts';
 import { selfSigned } from './self-signed.fixture.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { createIdentity } from '../../plan/identity/identity.ts';
 import { seededRandom } from '../../plan/identity/seeded-random.ts';
-import { createCookieJar } from './cookie-jar.ts';
+import { createCookieJar } from '../cookies/cookie-jar.ts';
 import { codeOfFailure, get, type Loopback, serve, testEngine, textOf } from './loopback.fixture.ts';
 import { isPortable } from './request-headers.ts';
 

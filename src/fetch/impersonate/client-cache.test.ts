@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { startGuardProxy } from '../guard/guard-proxy.ts';
+import { startGuardProxy } from '../guard-proxy/guard-proxy.ts';
 import { ClientCache } from './client-cache.ts';
 import { IDENTITY } from './impersonate.fixture.ts';
 import { loadWreq } from './wreq-driver.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Identity } from '../../model/identity.ts';
 import type { ProxyEndpoint } from '../../model/proxy.ts';
-import type { GuardProxy, ProxyPass } from '../guard/guard-proxy.ts';
+import type { GuardProxy, ProxyLogin } from '../guard-proxy/guard-proxy.ts';
 import { proxyKeyOf } from '../proxy/proxy-key.ts';
 import type { ClientPlan, HandshakeClient, HandshakeDriver } from './handshake-driver.ts';
 
@@ -21,7 +21,7 @@ export interface Visitor {
   readonly key: string | undefined;
 }
 
-/** One visitor's connections. Whoever acquires it releases it. */
+/** The connections of one visitor. Each `acquire` needs one `release`. */
 export interface VisitorClient {
   readonly key: string;
   readonly client: Promise<HandshakeClient>;
@@ -43,28 +43,28 @@ const identityKeys = new WeakMap<Identity, string>();
  * use is never closed, so there may be more, but only as many as requests run.
  */
 export class ClientCache {
-  private readonly options: ClientCacheOptions;
+  readonly #options: ClientCacheOptions;
   /** In order of last acquisition. */
-  private readonly clients = new Map<string, VisitorClient>();
-  private sweeper: NodeJS.Timeout | null = null;
+  readonly #clients = new Map<string, VisitorClient>();
+  #sweeper: NodeJS.Timeout | null = null;
 
   constructor(options: ClientCacheOptions) {
-    this.options = options;
+    this.#options = options;
   }
 
   get size(): number {
-    return this.clients.size;
+    return this.#clients.size;
   }
 
   acquire(visitor: Visitor): VisitorClient {
     const key = keyOf(visitor);
-    let entry = this.clients.get(key);
+    let entry = this.#clients.get(key);
     if (entry === undefined) {
-      this.makeRoom();
-      entry = this.open(key, visitor);
+      this.#makeRoom();
+      entry = this.#open(key, visitor);
     } else if (entry.inUse === 0) {
-      this.clients.delete(key);
-      this.clients.set(key, entry);
+      this.#clients.delete(key);
+      this.#clients.set(key, entry);
     }
     entry.inUse += 1;
     return entry;
@@ -74,21 +74,21 @@ export class ClientCache {
     entry.inUse -= 1;
     if (entry.inUse > 0) return;
     entry.usedAt = performance.now();
-    if (entry.isRetired) void this.shut(entry);
+    if (entry.isRetired) void this.#shut(entry);
   }
 
-  /** Nobody gets it any more, and it is closed when the last one who has it is done. */
+  /** The client is not handed out again, and closes after its last release. */
   retire(entry: VisitorClient): void {
     entry.isRetired = true;
-    if (this.clients.get(entry.key) === entry) this.clients.delete(entry.key);
+    if (this.#clients.get(entry.key) === entry) this.#clients.delete(entry.key);
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.clients.values()].map((entry) => this.shut(entry)));
+    await Promise.all([...this.#clients.values()].map((entry) => this.#shut(entry)));
   }
 
-  private open(key: string, { identity, proxy }: Visitor): VisitorClient {
-    const { driver, guard, idleMs, plan } = this.options;
+  #open(key: string, { identity, proxy }: Visitor): VisitorClient {
+    const { driver, guard, idleMs, plan } = this.#options;
     const pass = guard.admit(proxy ?? null);
     const client = driver.open({ ...plan, identity, idleMs, proxyUrl: urlWith(guard.url, pass) });
     const { username } = pass;
@@ -102,33 +102,33 @@ export class ClientCache {
       isRetired: false,
     };
     // What cannot be opened is tried anew by the next request.
-    client.catch(() => this.shut(entry));
-    this.clients.set(key, entry);
-    this.sweeper ??= setInterval(() => this.sweep(), Math.max(250, idleMs / 2)).unref();
+    client.catch(() => this.#shut(entry));
+    this.#clients.set(key, entry);
+    this.#sweeper ??= setInterval(() => this.#sweep(), Math.max(250, idleMs / 2)).unref();
     return entry;
   }
 
-  private makeRoom(): void {
-    for (const entry of this.clients.values()) {
-      if (this.clients.size < this.options.maxClients) return;
-      if (entry.inUse === 0) void this.shut(entry);
+  #makeRoom(): void {
+    for (const entry of this.#clients.values()) {
+      if (this.#clients.size < this.#options.maxClients) return;
+      if (entry.inUse === 0) void this.#shut(entry);
     }
   }
 
-  private sweep(): void {
-    const idleSince = performance.now() - this.options.idleMs;
-    for (const entry of this.clients.values()) {
-      if (entry.inUse === 0 && entry.usedAt <= idleSince) void this.shut(entry);
+  #sweep(): void {
+    const idleSince = performance.now() - this.#options.idleMs;
+    for (const entry of this.#clients.values()) {
+      if (entry.inUse === 0 && entry.usedAt <= idleSince) void this.#shut(entry);
     }
   }
 
-  private async shut(entry: VisitorClient): Promise<void> {
-    if (this.clients.get(entry.key) === entry) this.clients.delete(entry.key);
-    if (this.clients.size === 0 && this.sweeper !== null) {
-      clearInterval(this.sweeper);
-      this.sweeper = null;
+  async #shut(entry: VisitorClient): Promise<void> {
+    if (this.#clients.get(entry.key) === entry) this.#clients.delete(entry.key);
+    if (this.#clients.size === 0 && this.#sweeper !== null) {
+      clearInterval(this.#sweeper);
+      this.#sweeper = null;
     }
-    this.options.guard.dismiss(entry.username);
+    this.#options.guard.dismiss(entry.username);
     await entry.client.then((client) => client.close()).catch(() => {});
   }
 }
@@ -145,7 +145,7 @@ function identityKeyOf(identity: Identity): string {
   return key;
 }
 
-function urlWith(url: string, { username, password }: ProxyPass): string {
+function urlWith(url: string, { username, password }: ProxyLogin): string {
   const withLogin = new URL(url);
   withLogin.username = username;
   withLogin.password = password;

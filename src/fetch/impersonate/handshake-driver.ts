@@ -1,5 +1,8 @@
 import type { ReadableStream } from 'node:stream/web';
+import { ERRORS, type ErrorCode } from '../../errors/registry.ts';
+import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { Identity } from '../../model/identity.ts';
+import type { ProxyEndpoint } from '../../model/proxy.ts';
 import type { Method } from '../http/redirect.ts';
 import type { HeaderList } from '../http/request-headers.ts';
 
@@ -26,7 +29,7 @@ export interface ClientPlan {
 /** Connections of one visitor. It sends exactly the headers it is given, follows no redirect and keeps no cookie. */
 export interface HandshakeClient {
   /** Settles when the head of the response is there. What it throws is the library's. */
-  send(request: SentRequest): Promise<Answer>;
+  send(request: SentRequest): Promise<DriverResponse>;
   close(): Promise<void>;
 }
 
@@ -41,7 +44,7 @@ export interface SentRequest {
   readonly signal: AbortSignal;
 }
 
-export interface Answer {
+export interface DriverResponse {
   readonly statusCode: number;
   /** Names in lower case; the same one may come again. */
   readonly headers: Iterable<readonly [name: string, value: string]>;
@@ -57,4 +60,34 @@ export function pairsOf(headers: HeaderList): [string, string][] {
     pairs.push([headers[index] ?? '', headers[index + 1] ?? '']);
   }
   return pairs;
+}
+
+/**
+ * What the words of the libraries mean to us; the first match decides. They tell no codes. Whether the host could be
+ * reached is not among them: that the guard knows, so a failure to connect is one of TLS.
+ */
+const SIGNS: readonly (readonly [RegExp, ErrorCode])[] = [
+  [/ProxyConnect|ProxyTunnel|ProxyAuth|tunnel error/, 'CONNECT_FAILED'],
+  [/\(Connect\)|\bConnect,|ConnectError|ConnectTimeout|CERTIFICATE|InvalidCertificate/, 'TLS_FAILED'],
+  [/head is too large|TooLarge/, 'HEADERS_LIMIT_EXCEEDED'],
+  [/stream error|Reset\(/, 'CONNECTION_RESET'],
+  [/Parse\(|\bparsed\b|[Ii]nvalid chunk|http2 error|Http2/, 'PROTOCOL_ERROR'],
+  [/timed out|TimeoutError/, 'HEADERS_TIMEOUT'],
+  [/hyper|from connection|closed|broken pipe|reset|\beof\b/i, 'CONNECTION_RESET'],
+  [/\bDecode\b|decod/, 'BAD_ENCODING'],
+];
+
+/** Names what a library threw on a request to `url`. Its words hold the whole URL, so none of them is passed on. */
+export function mapDriverError(error: unknown, url: URL, proxy: ProxyEndpoint | undefined): ScrapifieError {
+  if (isScrapifieError(error)) return error;
+  const text = error instanceof Error ? `${error.name} ${error.message}` : String(error);
+  const code = SIGNS.find(([sign]) => sign.test(text))?.[1] ?? 'CONNECTION_RESET';
+  const meaning = ERRORS[code].meaning.replace(/\.$/, '');
+  if (code !== 'TLS_FAILED' || proxy === undefined) {
+    return new ScrapifieError(code, `${meaning} (${url.host})`);
+  }
+  // A proxy that meddles, and a target with a bad certificate, look the same from here.
+  return new ScrapifieError(code, `${meaning} (${url.host}, proxy ${proxy.id})`, {
+    details: { proxy: proxy.id, fault: 'unclear' },
+  });
 }

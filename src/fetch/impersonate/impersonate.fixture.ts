@@ -4,8 +4,7 @@ import type { Identity } from '../../model/identity.ts';
 import { type Loopback, listen } from '../http/loopback.fixture.ts';
 import { selfSigned } from '../http/self-signed.fixture.ts';
 import type { DriverLoader } from './handshake-driver.ts';
-import type { ImpersonatingEngine } from './impersonating-engine.ts';
-import { createWebEngine, type WebEngineOptions } from './web-engine.ts';
+import { createWebEngine, type ImpersonatingEngine, type WebEngineOptions } from './impersonating-engine.ts';
 
 const CHROME = 156;
 const UA = `Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${CHROME}.0.0.0 Safari/537.36`;

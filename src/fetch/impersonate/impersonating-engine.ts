@@ -1,15 +1,15 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { abortError, tookTooLong } from '../deadline.ts';
 import type { Engine, FetchRequest, FetchResponse } from '../engine.ts';
-import { type GuardProxy, startGuardProxy } from '../guard/guard-proxy.ts';
+import { type GuardProxy, startGuardProxy } from '../guard-proxy/guard-proxy.ts';
 import { followRedirects, type Hop, type HopSender } from '../http/follow-redirects.ts';
-import { abortReason, type HttpEngine, type HttpEngineOptions, tookTooLong } from '../http/http-engine.ts';
+import { createHttpEngine, type HttpEngine, type HttpEngineOptions } from '../http/http-engine.ts';
 import { identityHeaders } from '../http/identity-headers.ts';
 import type { RedirectChain } from '../http/redirect-chain.ts';
 import { ClientCache, type Visitor, type VisitorClient } from './client-cache.ts';
-import { mapDriverError } from './driver-errors.ts';
-import { Ending } from './ending.ts';
-import type { DriverLoader, Handshake } from './handshake-driver.ts';
-import { type ReadHop, readAnswer, silent, untilFlood } from './read-answer.ts';
+import { type ReadHop, readDriverResponse, timedOut, untilFlood } from './driver-response.ts';
+import { type DriverLoader, type Handshake, mapDriverError } from './handshake-driver.ts';
+import { RequestAbort } from './request-abort.ts';
 import { loadWreq } from './wreq-driver.ts';
 
 export interface ImpersonatingEngineOptions extends Omit<HttpEngineOptions, 'userAgent'> {
@@ -55,91 +55,91 @@ class HandshakeEngine implements ImpersonatingEngine, HopSender {
   readonly name = 'http';
   readonly now: () => number;
   handshake: Handshake | null = null;
-  private readonly options: ImpersonatingEngineOptions;
-  private readonly connectTimeoutMs: number;
-  private starting: Promise<Running | null> | null = null;
-  /** Bounded by whoever calls. */
-  private readonly underWay = new Set<Ending>();
-  private isClosed = false;
+  readonly #options: ImpersonatingEngineOptions;
+  readonly #connectTimeoutMs: number;
+  #starting: Promise<Running | null> | null = null;
+  /** Bounded by the callers. */
+  readonly #underWay = new Set<RequestAbort>();
+  #isClosed = false;
 
   constructor(options: ImpersonatingEngineOptions) {
-    this.options = options;
+    this.#options = options;
     this.now = options.now ?? (() => performance.now());
-    this.connectTimeoutMs = options.connectTimeoutMs ?? 10_000;
+    this.#connectTimeoutMs = options.connectTimeoutMs ?? 10_000;
   }
 
   fetch(request: FetchRequest): Promise<FetchResponse> {
     const { identity } = request;
     return identity === undefined
-      ? this.options.plain.fetch(request)
+      ? this.#options.plain.fetch(request)
       : followRedirects(this, request, identityHeaders(identity));
   }
 
-  async sendHop(trail: RedirectChain, request: FetchRequest, deadline: number): Promise<Hop> {
-    const { url } = trail;
+  async sendHop(chain: RedirectChain, request: FetchRequest, deadline: number): Promise<Hop> {
+    const { url } = chain;
     const { identity, proxy, key, signal, timeoutMs } = request;
     // Without TLS there is nothing to be told apart by but the headers.
     const isPlain = url.protocol === 'http:' || identity === undefined;
-    if (this.isClosed) throw shuttingDown();
-    const running = isPlain ? null : await this.ready();
-    if (isPlain || running === null) return this.options.plain.sendHop(trail, request, deadline);
+    if (this.#isClosed) throw shuttingDown();
+    const running = isPlain ? null : await this.#ready();
+    if (isPlain || running === null) return this.#options.plain.sendHop(chain, request, deadline);
 
-    const ending = new Ending();
+    const requestAbort = new RequestAbort();
     const timer = setTimeout(
-      () => ending.end(tookTooLong(url, timeoutMs)),
+      () => requestAbort.end(tookTooLong(url.host, timeoutMs)),
       Math.max(1, deadline - this.now()),
     );
-    const onAbort = () => ending.end(abortReason(signal?.reason));
+    const onAbort = () => requestAbort.end(abortError(signal?.reason));
     signal?.addEventListener('abort', onAbort);
-    this.underWay.add(ending);
+    this.#underWay.add(requestAbort);
     try {
-      if (this.isClosed) throw shuttingDown();
+      if (this.#isClosed) throw shuttingDown();
       if (signal?.aborted === true) onAbort();
-      const hop = await this.exchange(running, { identity, proxy, key }, trail, request, ending);
-      trail.received(hop.statusCode, hop.headers, Date.now());
+      const hop = await this.#exchange(running, { identity, proxy, key }, chain, request, requestAbort);
+      chain.received(hop.statusCode, hop.headers, Date.now());
       return hop;
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener('abort', onAbort);
-      this.underWay.delete(ending);
+      this.#underWay.delete(requestAbort);
     }
   }
 
   async close(): Promise<void> {
-    this.isClosed = true;
-    for (const ending of this.underWay) ending.end(shuttingDown());
-    const running = await this.starting?.catch(() => null);
+    this.#isClosed = true;
+    for (const requestAbort of this.#underWay) requestAbort.end(shuttingDown());
+    const running = await this.#starting?.catch(() => null);
     await running?.clients.close();
     await running?.guard.close();
   }
 
   /** As with the HTTP engine, a GET or HEAD that met a connection just as it was closed is sent once more. */
-  private async exchange(
+  async #exchange(
     running: Running,
     visitor: Visitor,
-    trail: RedirectChain,
+    chain: RedirectChain,
     request: FetchRequest,
-    ending: Ending,
+    requestAbort: RequestAbort,
   ): Promise<Hop> {
     const { guard, clients } = running;
-    const { url, method } = trail;
+    const { url, method } = chain;
     for (let isAgain = false; ; isAgain = true) {
       const entry = clients.acquire(visitor);
       const hadServed = entry.hasServed;
       const earlier = guard.failureOf(entry.username, url);
       const progress = { hasAnswer: false };
       try {
-        const { hop, isWhole } = await this.ask(guard, entry, trail, request, ending, progress);
+        const { hop, isWhole } = await this.#ask(guard, entry, chain, request, requestAbort, progress);
         entry.hasServed = true;
         if (!isWhole) clients.retire(entry);
         return hop;
       } catch (error) {
         // Libraries only learn that there was no tunnel; the guard knows why.
         const noted = guard.failureOf(entry.username, url);
-        if (!ending.signal.aborted && noted !== null && noted !== earlier) throw noted;
-        // They do not always tell the server that nobody listens any more; the end of the connection does.
+        if (!requestAbort.signal.aborted && noted !== null && noted !== earlier) throw noted;
+        // The libraries do not always cancel the stream; closing the connection does.
         clients.retire(entry);
-        if (ending.signal.aborted) throw ending.signal.reason;
+        if (requestAbort.signal.aborted) throw requestAbort.signal.reason;
         const mapped = mapDriverError(error, url, visitor.proxy);
         const isStale = hadServed && !progress.hasAnswer && mapped.code === 'CONNECTION_RESET';
         if (isAgain || !isStale || method === 'POST') throw mapped;
@@ -149,17 +149,17 @@ class HandshakeEngine implements ImpersonatingEngine, HopSender {
     }
   }
 
-  private async ask(
+  async #ask(
     guard: GuardProxy,
     entry: VisitorClient,
-    trail: RedirectChain,
+    chain: RedirectChain,
     request: FetchRequest,
-    ending: Ending,
+    requestAbort: RequestAbort,
     progress: { hasAnswer: boolean },
   ): Promise<ReadHop> {
-    const { url, method, body } = trail;
-    const { headersTimeoutMs = 30_000, bodyTimeoutMs = 30_000, maxHeaderBytes = 65_536 } = this.options;
-    const client = await ending.race(entry.client);
+    const { url, method, body } = chain;
+    const { headersTimeoutMs = 30_000, bodyTimeoutMs = 30_000, maxHeaderBytes = 65_536 } = this.#options;
+    const client = await requestAbort.race(entry.client);
     if (request.mayStart?.() === false) {
       throw new ScrapifieError('CANCELLED', `The request to ${url.host} came too late`);
     }
@@ -167,52 +167,52 @@ class HandshakeEngine implements ImpersonatingEngine, HopSender {
     const sending = client.send({
       url: url.href,
       method,
-      headers: trail.headersNow(Date.now()),
+      headers: chain.headersNow(Date.now()),
       body,
       timeoutMs: Math.ceil(request.timeoutMs) + GRACE_MS,
-      signal: ending.signal,
+      signal: requestAbort.signal,
     });
-    const answer = await ending.within(
-      untilFlood(sending, window, ending, url),
-      this.longestConnectMs + headersTimeoutMs,
-      () => silent('HEADERS_TIMEOUT', url),
+    const answer = await requestAbort.within(
+      untilFlood(sending, window, requestAbort, url),
+      this.#longestConnectMs + headersTimeoutMs,
+      () => timedOut('HEADERS_TIMEOUT', url),
     );
     progress.hasAnswer = true;
     const { maxBodyBytes, held } = request;
     if (held !== undefined) held.group = window;
     const limits = { maxBodyBytes, maxHeaderBytes, bodyTimeoutMs, held, window };
-    return readAnswer(answer, url, limits, ending);
+    return readDriverResponse(answer, url, limits, requestAbort);
   }
 
   /** Reaching a proxy, its answer and TLS with the target may each take their time. */
-  private get longestConnectMs(): number {
-    return 3 * this.connectTimeoutMs;
+  get #longestConnectMs(): number {
+    return 3 * this.#connectTimeoutMs;
   }
 
-  private ready(): Promise<Running | null> {
-    this.starting ??= this.start().catch((error: unknown) => {
-      this.starting = null;
+  #ready(): Promise<Running | null> {
+    this.#starting ??= this.#start().catch((error: unknown) => {
+      this.#starting = null;
       throw error;
     });
-    return this.starting;
+    return this.#starting;
   }
 
   /** Null when no driver can be had. */
-  private async start(): Promise<Running | null> {
-    const { loadDriver = loadWreq, allowPrivate, resolve, proxyTls, tls } = this.options;
+  async #start(): Promise<Running | null> {
+    const { loadDriver = loadWreq, allowPrivate, resolve, proxyTls, tls } = this.#options;
     const driver = await loadDriver().catch(() => null);
     this.handshake = driver?.handshake ?? 'plain';
     if (driver === null) return null;
-    const connectTimeoutMs = this.connectTimeoutMs;
-    const readWindow = { windowBytes: WINDOW_BYTES, floodMs: this.options.floodMs ?? FLOOD_MS };
+    const connectTimeoutMs = this.#connectTimeoutMs;
+    const readWindow = { windowBytes: WINDOW_BYTES, floodMs: this.#options.floodMs ?? FLOOD_MS };
     const guard = await startGuardProxy({ allowPrivate, connectTimeoutMs, resolve, proxyTls, readWindow });
     const clients = new ClientCache({
       driver,
       guard,
-      maxClients: this.options.maxClients ?? 32,
-      idleMs: this.options.idleMs ?? 15_000,
+      maxClients: this.#options.maxClients ?? 32,
+      idleMs: this.#options.idleMs ?? 15_000,
       plan: {
-        connectTimeoutMs: this.longestConnectMs,
+        connectTimeoutMs: this.#longestConnectMs,
         trustsAnyCertificate: tls?.rejectUnauthorized === false,
       },
     });
@@ -222,4 +222,23 @@ class HandshakeEngine implements ImpersonatingEngine, HopSender {
 
 function shuttingDown(): ScrapifieError {
   return new ScrapifieError('SHUTTING_DOWN', 'The HTTP engine is closed');
+}
+
+export type WebEngineOptions = HttpEngineOptions & Omit<ImpersonatingEngineOptions, 'plain'>;
+
+/** The `http` engine: requests without an identity name the crawler, requests with one look like its browser's. */
+export function createWebEngine(options: WebEngineOptions): ImpersonatingEngine {
+  const plain = createHttpEngine(options);
+  const impersonating = createImpersonatingEngine({ ...options, plain });
+  return {
+    name: plain.name,
+    get handshake() {
+      return impersonating.handshake;
+    },
+    fetch: (request) =>
+      request.identity === undefined ? plain.fetch(request) : impersonating.fetch(request),
+    async close() {
+      await Promise.all([impersonating.close(), plain.close()]);
+    },
+  };
 }

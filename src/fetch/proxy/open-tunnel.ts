@@ -2,15 +2,15 @@ import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'n
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { ProxyEndpoint } from '../../model/proxy.ts';
-import { classifyAddress } from '../guard/address-guard.ts';
-import type { PrivateAddresses } from '../guard/guarded-connector.ts';
+import { abortError } from '../deadline.ts';
+import { classifyAddress, mayConnect, type PrivateAddresses } from '../guard/address-guard.ts';
 import { createGuardedLookup, type Resolve } from '../guard/guarded-lookup.ts';
-import { codeOf } from '../http/error-map.ts';
+import { checkTarget, resolveChecked } from '../guard/target-check.ts';
+import { codeOf } from '../network-errors.ts';
 import { httpConnect } from './http-connect.ts';
 import { type Fault, proxyFailed, proxyRefused } from './proxy-failure.ts';
 import { SocketEnded, SocketReader } from './socket-reader.ts';
 import { socks5Connect } from './socks5.ts';
-import { checkTarget, mayConnect, resolveChecked } from './target-check.ts';
 
 export interface TunnelOptions {
   /** Private addresses that may be targets, and proxies too; see `isPrivateAllowed` for those of the operator. */
@@ -50,7 +50,7 @@ export function createTunnelOpener(options: TunnelOptions): OpenTunnel {
     if (!upstream.isPrivateAllowed && isIP(upstream.host) !== 0 && !isAllowed(upstream.host)) {
       throw proxyRefused(upstream, classifyAddress(upstream.host));
     }
-    if (signal?.aborted === true) throw cancelled(signal);
+    if (signal?.aborted === true) throw abortError(signal?.reason);
     const target =
       upstream.isPrivateAllowed && allowPrivate !== true ? await checkedAddress(name, guarded) : name;
 
@@ -58,7 +58,7 @@ export function createTunnelOpener(options: TunnelOptions): OpenTunnel {
     const ignore = () => {};
     // What happens between two steps must find a listener; the next step sees that the socket is closed.
     socket.on('error', ignore);
-    const onAbort = () => socket.destroy(cancelled(signal));
+    const onAbort = () => socket.destroy(abortError(signal?.reason));
     signal?.addEventListener('abort', onAbort);
     let timer = setTimeout(() => {
       socket.destroy(proxyFailed(upstream, `was not reached within ${timeoutMs} ms`, 'proxy'));
@@ -136,10 +136,4 @@ async function checkedAddress(name: string, guarded: LookupFunction): Promise<st
     if (isScrapifieError(error)) throw error;
     throw new ScrapifieError('DNS_FAILED', `The host name does not resolve (${name})`, { cause: error });
   }
-}
-
-function cancelled(signal: AbortSignal | undefined): ScrapifieError {
-  const reason: unknown = signal?.reason;
-  if (isScrapifieError(reason)) return reason;
-  return new ScrapifieError('CANCELLED', 'The request was cancelled', { cause: reason });
 }

@@ -9,7 +9,7 @@ const PROVIDER = 'own';
 export const isOwnProxy = ({ id }: Pick<ProxyEndpoint, 'id'>): boolean => id.startsWith(`${PROVIDER}/`);
 
 /**
- * The proxy that whoever asks for a page brings along, as in `socks5://user:password@host:1080`. Nothing is known of
+ * The proxy of a caller's request, as in `socks5://user:password@host:1080`. Nothing is known of
  * its kind, and it is held to what the guard allows: only an operator can name a proxy in a private network. Throws
  * VALIDATION_FAILED, in words that repeat nothing of the URL.
  */

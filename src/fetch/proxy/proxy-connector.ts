@@ -3,7 +3,7 @@ import type { ConnectionOptions } from 'node:tls';
 import { buildConnector } from 'undici';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { ProxyEndpoint } from '../../model/proxy.ts';
-import { codeOf } from '../http/error-map.ts';
+import { codeOf } from '../network-errors.ts';
 import type { OpenTunnel } from './open-tunnel.ts';
 
 export interface ProxyConnectorOptions {

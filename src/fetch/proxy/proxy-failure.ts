@@ -4,7 +4,7 @@ import type { ProxyEndpoint } from '../../model/proxy.ts';
 /** Whom a failure is blamed on; `unclear` when proxy and target would look the same. */
 export type Fault = 'proxy' | 'unclear';
 
-/** The proxy is named by its id alone: whoever reads the message need not know where it stands or how to log in. */
+/** The message names the proxy by its id, and neither its address nor its login. */
 export function proxyFailed(
   proxy: ProxyEndpoint,
   what: string,

@@ -2,7 +2,7 @@ import type { ConnectionOptions } from 'node:tls';
 import { Client } from 'undici';
 import { isScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { ProxyEndpoint } from '../../model/proxy.ts';
-import type { PrivateAddresses } from '../guard/guarded-connector.ts';
+import type { PrivateAddresses } from '../guard/address-guard.ts';
 import { createTunnelOpener, type OpenTunnel } from './open-tunnel.ts';
 import { createProxyConnector } from './proxy-connector.ts';
 import { faultOf } from './proxy-failure.ts';
@@ -10,7 +10,7 @@ import { faultOf } from './proxy-failure.ts';
 /** What a check says; anything from `served` to `target-failed` means that the proxy carried it. */
 export type CheckOutcome = 'served' | 'target-failed' | 'proxy-failed' | 'unclear' | 'nothing';
 
-/** Whoever knows which proxies are to be checked, and wants to hear how that went: the pool. */
+/** The proxy pool: names the proxies to check, and takes the results. */
 export interface CheckedProxies {
   due(now: number): readonly ProxyEndpoint[];
   checked(
@@ -26,7 +26,7 @@ export interface ProxyHealthOptions {
   readonly url: string;
   readonly userAgent: string;
   readonly allowPrivate: PrivateAddresses;
-  /** How often the pool is asked what is due. */
+  /** Interval between checks of the pool. */
   readonly lookEveryMs?: number;
   /** For a check as a whole. */
   readonly timeoutMs?: number;
@@ -38,9 +38,9 @@ export interface ProxyHealthOptions {
 }
 
 export interface ProxyHealthWatch {
-  /** Checks what is due now, and is done when that has ended. */
+  /** Checks the proxies that are due, and resolves when all checks have ended. */
   run(): Promise<void>;
-  /** Ends what is under way; nothing is recorded after it. */
+  /** Ends the checks under way; nothing is recorded afterwards. */
   close(): Promise<void>;
 }
 

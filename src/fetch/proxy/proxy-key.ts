@@ -5,8 +5,8 @@ import type { ProxyEndpoint } from '../../model/proxy.ts';
 const known = new WeakMap<ProxyEndpoint, string>();
 
 /**
- * Tells ways out apart. Two endpoints of one id differ when their login does: another country or session at a gateway
- * is another address, and whoever does not know the password must not get a connection that was opened with it.
+ * Identifies a proxy route. Two endpoints of one id differ when their login does: another country or session at a gateway
+ * is another address, and a request without the password must not get a connection that was opened with it.
  * Hashed because it is kept in maps, where a login must not lie.
  */
 export function proxyKeyOf(proxy: ProxyEndpoint): string {

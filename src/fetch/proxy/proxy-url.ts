@@ -11,7 +11,7 @@ export type ProxyAddress = Pick<ProxyEndpoint, 'protocol' | 'host' | 'port' | 'c
 
 export type ParsedProxyUrl =
   | { readonly kind: 'address'; readonly address: ProxyAddress }
-  /** What is wrong, in words that repeat nothing of the text: it may hold a password. */
+  /** The problem, without any part of the text, which may hold a password. */
   | { readonly kind: 'problem'; readonly problem: string };
 
 const DEFAULT_PORTS: Readonly<Record<ProxyProtocol, number>> = { http: 80, https: 443, socks5: 1080 };

@@ -10,72 +10,72 @@ export class SocketEnded extends Error {
  * the error that the socket is destroyed with.
  */
 export class SocketReader {
-  private readonly socket: Socket;
-  private buffered = Buffer.alloc(0);
-  private failure: Error | null = null;
-  private wake: (() => void) | null = null;
+  readonly #socket: Socket;
+  #buffered = Buffer.alloc(0);
+  #failure: Error | null = null;
+  #wake: (() => void) | null = null;
 
   constructor(socket: Socket) {
-    this.socket = socket;
-    socket.on('readable', this.onReadable);
-    socket.on('error', this.onError);
-    socket.on('end', this.onEnd);
-    socket.on('close', this.onEnd);
+    this.#socket = socket;
+    socket.on('readable', this.#onReadable);
+    socket.on('error', this.#onError);
+    socket.on('end', this.#onEnd);
+    socket.on('close', this.#onEnd);
   }
 
   async exactly(bytes: number): Promise<Buffer> {
-    await this.waitUntil(() => this.buffered.length >= bytes);
-    return this.take(bytes);
+    await this.#waitUntil(() => this.#buffered.length >= bytes);
+    return this.#take(bytes);
   }
 
   /** Up to the marker, which is included; null when it does not come within `maxBytes`. */
   async upTo(marker: string, maxBytes: number): Promise<Buffer | null> {
-    const endOf = () => this.buffered.subarray(0, maxBytes).indexOf(marker);
-    await this.waitUntil(() => endOf() !== -1 || this.buffered.length >= maxBytes);
+    const endOf = () => this.#buffered.subarray(0, maxBytes).indexOf(marker);
+    await this.#waitUntil(() => endOf() !== -1 || this.#buffered.length >= maxBytes);
     const end = endOf();
-    return end === -1 ? null : this.take(end + marker.length);
+    return end === -1 ? null : this.#take(end + marker.length);
   }
 
-  /** Leaves the socket as if nobody had listened; what comes next is for its new owner. */
+  /** Removes all listeners and gives unread bytes back to the socket, for its new owner. */
   release(): void {
-    const { socket } = this;
-    socket.off('readable', this.onReadable);
-    socket.off('error', this.onError);
-    socket.off('end', this.onEnd);
-    socket.off('close', this.onEnd);
-    if (this.buffered.length > 0) socket.unshift(this.buffered);
+    const socket = this.#socket;
+    socket.off('readable', this.#onReadable);
+    socket.off('error', this.#onError);
+    socket.off('end', this.#onEnd);
+    socket.off('close', this.#onEnd);
+    if (this.#buffered.length > 0) socket.unshift(this.#buffered);
   }
 
-  private take(bytes: number): Buffer {
-    const taken = this.buffered.subarray(0, bytes);
-    this.buffered = this.buffered.subarray(bytes);
+  #take(bytes: number): Buffer {
+    const taken = this.#buffered.subarray(0, bytes);
+    this.#buffered = this.#buffered.subarray(bytes);
     return taken;
   }
 
-  private async waitUntil(isThere: () => boolean): Promise<void> {
-    this.onReadable();
+  async #waitUntil(isThere: () => boolean): Promise<void> {
+    this.#onReadable();
     while (!isThere()) {
-      if (this.failure !== null) throw this.failure;
+      if (this.#failure !== null) throw this.#failure;
       await new Promise<void>((resolve) => {
-        this.wake = resolve;
+        this.#wake = resolve;
       });
     }
   }
 
-  private readonly onReadable = (): void => {
-    for (let chunk = this.socket.read(); chunk !== null; chunk = this.socket.read()) {
-      this.buffered = Buffer.concat([this.buffered, chunk]);
+  readonly #onReadable = (): void => {
+    for (let chunk = this.#socket.read(); chunk !== null; chunk = this.#socket.read()) {
+      this.#buffered = Buffer.concat([this.#buffered, chunk]);
     }
-    this.wake?.();
+    this.#wake?.();
   };
 
-  private readonly onError = (error: Error): void => {
-    this.failure ??= error;
-    this.wake?.();
+  readonly #onError = (error: Error): void => {
+    this.#failure ??= error;
+    this.#wake?.();
   };
 
-  private readonly onEnd = (): void => {
-    this.failure ??= new SocketEnded('The connection was closed');
-    this.wake?.();
+  readonly #onEnd = (): void => {
+    this.#failure ??= new SocketEnded('The connection was closed');
+    this.#wake?.();
   };
 }

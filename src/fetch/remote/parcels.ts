@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { ContentHash } from '../../model/ids.ts';
 import type { Blobs } from '../../ports/blobs.ts';
 import type { Body } from '../http/body-buffer.ts';
-import { fetchBlob } from './fetch-blob.ts';
 import { contentHashOf } from './render-message.ts';
 import type { CallSeal } from './sealed-calls.ts';
 
@@ -14,7 +14,7 @@ export interface Parcel {
 }
 
 /**
- * Bytes on their way from one process to another, in a place of their own: what nobody comes for, because its receiver
+ * Bytes on their way from one process to another, in a store of their own: a parcel that is not received, because its receiver
  * was killed, expires there. They may hold what a session keeps, so they are sealed like the messages that name them.
  */
 export interface Parcels {
@@ -65,3 +65,31 @@ function sealOf(seal: CallSeal | null): CallSeal {
 
 const locked = (why: string) =>
   new ScrapifieError('NO_WORKER', `One of the two processes that exchange a rendered page ${why}.`);
+
+/** Object stores may show a blob a moment after it was put. */
+const LOOK_AGAIN_MS = [50, 150, 400, 1_000];
+
+/**
+ * Reads a blob that another process has just put, alone on its ArrayBuffer. BLOBS_UNAVAILABLE when it does not appear soon.
+ * Rejects when the signal ends.
+ */
+export async function fetchBlob(
+  blobs: Pick<Blobs, 'get'>,
+  hash: ContentHash,
+  signal: AbortSignal,
+): Promise<Body> {
+  for (const waitMs of [0, ...LOOK_AGAIN_MS]) {
+    if (waitMs > 0) await pause(waitMs, undefined, { signal });
+    const bytes = await blobs.get(hash);
+    if (bytes !== null) return alone(bytes);
+  }
+  throw new ScrapifieError('BLOBS_UNAVAILABLE', 'The body of a render is not where it was put');
+}
+
+function alone(bytes: Uint8Array): Body {
+  const { buffer } = bytes;
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === bytes.byteLength) return bytes as Body;
+  const copy = Buffer.allocUnsafeSlow(bytes.byteLength);
+  copy.set(bytes);
+  return copy;
+}

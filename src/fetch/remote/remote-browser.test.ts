@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from 'vites
 import { ProxyCredentials, type ProxyEndpoint } from '../../model/proxy.ts';
 import { createIdentity } from '../../plan/identity/identity.ts';
 import { lastingBrowser, type TestBrowser } from '../browser/browser.fixture.ts';
+import { createCookieJar } from '../cookies/cookie-jar.ts';
 import type { Engine, FetchRequest, FetchResponse, Rendered } from '../engine.ts';
-import { createCookieJar } from '../http/cookie-jar.ts';
 import { codeOfFailure, get, serve, testEngine, textOf } from '../http/loopback.fixture.ts';
 import { openRemotePair } from './remote.fixture.ts';
 
@@ -214,7 +214,7 @@ describe('a page rendered elsewhere', () => {
 });
 
 describe('whoever renders', () => {
-  test('is told everything that a request can ask of an engine', () => {
+  test('is newCookies everything that a request can ask of an engine', () => {
     type Sent =
       | 'url'
       | 'method'

@@ -1,17 +1,17 @@
-import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { Blobs } from '../../ports/blobs.ts';
 import { CallClock } from '../../ports/call-clock.ts';
 import type { Queue } from '../../ports/queue.ts';
+import { createCookieJar } from '../cookies/cookie-jar.ts';
+import { abortError, tookTooLong } from '../deadline.ts';
 import type { Engine, FetchRequest, FetchResponse, Rendered } from '../engine.ts';
 import { type Body, EMPTY_BODY } from '../http/body-buffer.ts';
 import { bodyLimit } from '../http/body-sink.ts';
-import { createCookieJar } from '../http/cookie-jar.ts';
 import { RedirectChain } from '../http/redirect-chain.ts';
 import type { HeaderList } from '../http/request-headers.ts';
-import { fetchBlob } from './fetch-blob.ts';
-import type { Parcels } from './parcels.ts';
-import { RedirectTalk } from './redirect-talk.ts';
-import { createRenderCalls, type LentRequest } from './render-calls.ts';
+import { fetchBlob, type Parcels } from './parcels.ts';
+import { RedirectAnswers } from './redirect-answers.ts';
+import { createRenderCalls, type RequestWithJar } from './render-calls.ts';
 import { RENDER_CALLS, type RenderAnswer, type RenderName } from './render-message.ts';
 import { readHeadAlone, readPack } from './rendered-pack.ts';
 
@@ -22,9 +22,9 @@ export interface RemoteEngineOptions {
   readonly blobs: Pick<Blobs, 'get' | 'delete'>;
   /** What travels beside the messages. */
   readonly parcels: Parcels;
-  /** Monotonic milliseconds; the process's clock unless told. */
+  /** Monotonic milliseconds; the process's clock unless newCookies. */
   readonly now?: () => number;
-  /** Time that a worker has, after that of the attempt, to read what the page shows by then; none unless told. */
+  /** Time that a worker has, after that of the attempt, to read what the page shows by then; none unless newCookies. */
   readonly lastReadingMs?: number;
 }
 
@@ -32,7 +32,7 @@ export interface RemoteEngineOptions {
  * An engine in other processes, asked through the queue: one call per site on the way. Everything about redirects and
  * cookies is decided here; a worker asks before it goes anywhere, and has the cookies of one site.
  *
- * Beyond what engines throw: NO_WORKER when nobody renders, QUEUE_UNAVAILABLE, BLOBS_UNAVAILABLE. When a worker dies,
+ * Also throws NO_WORKER without a render worker, QUEUE_UNAVAILABLE and BLOBS_UNAVAILABLE. When a worker dies,
  * or Redis loses the call, another one makes the request again, a POST as well, after `admission.again` has admitted
  * it, and asks about its redirects again. A call that waited for a worker for longer than its admission is valid is
  * admitted again too.
@@ -61,35 +61,35 @@ export function createRemoteEngine(options: RemoteEngineOptions): RemoteEngine {
 
   /** One call, ended by the time that is left, the request's signal or `close`. */
   async function send(
-    trail: RedirectChain,
-    request: LentRequest,
-    talk: RedirectTalk,
+    chain: RedirectChain,
+    request: RequestWithJar,
+    answers: RedirectAnswers,
     leftMs: number,
   ): Promise<Hop> {
     if (isClosed) throw closed(name);
     const { signal } = request;
-    if (signal?.aborted === true) throw abortReason(signal.reason);
+    if (signal?.aborted === true) throw abortError(signal.reason);
     const ending = new AbortController();
-    const late = () => ending.abort(tookTooLong(trail.url, request.timeoutMs));
+    const late = () => ending.abort(tookTooLong(chain.url.host, request.timeoutMs));
     const clock = new CallClock(leftMs + lastReadingMs, late);
-    const onAbort = () => ending.abort(abortReason(signal?.reason));
+    const onAbort = () => ending.abort(abortError(signal?.reason));
     signal?.addEventListener('abort', onAbort, { once: true });
     running.add(ending);
-    // Listens first, so that the reason is told and not what the queue makes of it.
+    // Listens first, so that the reason is newCookies and not what the queue makes of it.
     const ended = new Promise<never>((_, reject) => {
       ending.signal.addEventListener('abort', () => reject(ending.signal.reason), { once: true });
     });
-    const onQuestion = (question: unknown) => clock.hold(() => talk.answer(question));
+    const onQuestion = (question: unknown) => clock.hold(() => answers.answer(question));
     const admission = async () => {
-      if (talk.admittedForMs < 0) await clock.hold(() => talk.admitAgain());
-      return talk.admission;
+      if (answers.admittedForMs < 0) await clock.hold(() => answers.admitAgain());
+      return answers.admission;
     };
     const how = { timeoutMs: leftMs, signal: ending.signal, onQuestion, admission };
-    const asking = calls.ask(trail, request, how);
+    const asking = calls.ask(chain, request, how);
     try {
       return await Promise.race([ended, asking.then((answer) => collect(answer, request, ending.signal))]);
     } catch (error) {
-      throw talk.refusal === null ? error : talk.refusal.reason;
+      throw answers.refusal === null ? error : answers.refusal.reason;
     } finally {
       clock.end();
       signal?.removeEventListener('abort', onAbort);
@@ -139,30 +139,30 @@ export function createRemoteEngine(options: RemoteEngineOptions): RemoteEngine {
 
     async fetch(given): Promise<FetchResponse> {
       const jar = given.jar ?? createCookieJar();
-      const request: LentRequest = { ...given, jar };
-      const trail = new RedirectChain(request, NO_DEFAULTS);
-      const talk = new RedirectTalk({ trail, request, now });
+      const request: RequestWithJar = { ...given, jar };
+      const chain = new RedirectChain(request, NO_DEFAULTS);
+      const answers = new RedirectAnswers({ chain, request, now });
       const startedAt = now();
       let wireBytes = 0;
       let ms = 0;
 
       for (;;) {
-        const leftMs = Math.max(1, startedAt + request.timeoutMs + talk.heldMs - now());
-        const { answer, body, rendered } = await send(trail, request, talk, leftMs);
+        const leftMs = Math.max(1, startedAt + request.timeoutMs + answers.heldMs - now());
+        const { answer, body, rendered } = await send(chain, request, answers, leftMs);
         const { statusCode, headers, finalUrl, contentType, httpVersion } = answer;
         wireBytes += answer.wireBytes;
         // Without the wait for a worker, which says nothing about the site.
         ms += answer.ms;
-        talk.walk(answer);
-        trail.received(statusCode, headers, Date.now());
+        answers.walk(answer);
+        chain.received(statusCode, headers, Date.now());
         for (const { url, lines } of answer.setCookies) keepCookies(url, lines);
 
-        const next = await talk.nextStep(answer);
+        const next = await answers.nextStep(answer);
         if (next?.isTaken === true) {
-          trail.follow(statusCode, next.target);
+          chain.follow(statusCode, next.target);
           continue;
         }
-        const { redirects } = trail;
+        const { redirects } = chain;
         const place = { url: request.url, finalUrl, redirects, redirectedTo: next?.target.href ?? null };
         return { ...place, statusCode, headers, contentType, body, wireBytes, ms, httpVersion, rendered };
       }
@@ -182,13 +182,4 @@ export function createRemoteEngine(options: RemoteEngineOptions): RemoteEngine {
 
 function closed(name: RenderName): ScrapifieError {
   return new ScrapifieError('SHUTTING_DOWN', `The ${name} engine is closed`);
-}
-
-function tookTooLong(url: URL, timeoutMs: number): ScrapifieError {
-  return new ScrapifieError('TASK_TIMEOUT', `${url.host} took longer than ${timeoutMs} ms`);
-}
-
-function abortReason(reason: unknown): ScrapifieError {
-  if (isScrapifieError(reason)) return reason;
-  return new ScrapifieError('CANCELLED', 'The request was cancelled', { cause: reason });
 }

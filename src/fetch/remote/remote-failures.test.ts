@@ -24,7 +24,7 @@ async function serveNothing() {
 }
 
 describe('an attempt can be ended', () => {
-  test('by its signal: the site sees its client go, and the reason is told', async () => {
+  test('by its signal: the site sees its client go, and the reason is newCookies', async () => {
     const site = await serveNothing();
     const { remote } = await openRemotePair(testEngine());
     const plain = new AbortController();

@@ -48,14 +48,14 @@ export async function openRemotePair(
   const troubles: string[] = [];
   const logger = createLogger({ level: 'warn', destination: { write: (line) => void troubles.push(line) } });
   const queue = createQueueLocal({ onHandlerError: (error) => void troubles.push(String(error)) });
-  const told: CallQueue = {
+  const newCookies: CallQueue = {
     ...queue,
     answer: (name, most, handler) =>
       queue.answer(name, most, (request, signal, ask, real) =>
         handler(request, signal, ask, { ...real, ...start }),
       ),
   };
-  const heard: CallQueue = {
+  const received: CallQueue = {
     countAnswerers: (name) => queue.countAnswerers(name),
     answer: (name, most, handler) => queue.answer(name, most, handler),
     async call(name, request, how) {
@@ -69,7 +69,7 @@ export async function openRemotePair(
     name: 'browser',
     blobs,
     parcels: createParcels(transit, seals.owner),
-    queue: sealCalls(heard, seals.owner),
+    queue: sealCalls(received, seals.owner),
   });
   onTestFinished(async () => {
     await remote.close();
@@ -81,7 +81,7 @@ export async function openRemotePair(
   const startWorker = (using: Engine) =>
     startRenderWorker({
       name: 'browser',
-      queue: sealCalls(told, seals.worker),
+      queue: sealCalls(newCookies, seals.worker),
       blobs,
       parcels: createParcels(transit, seals.worker),
       engine: using,

@@ -1,21 +1,21 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { CallOptions, Queue } from '../../ports/queue.ts';
+import type { CookieJar } from '../cookies/cookie-jar.ts';
 import type { FetchRequest } from '../engine.ts';
-import type { CookieJar } from '../http/cookie-jar.ts';
 import type { RedirectChain } from '../http/redirect-chain.ts';
-import { cookiesOfSite } from './lent-jar.ts';
 import type { Parcels } from './parcels.ts';
 import {
   RENDER_CALLS,
   type RenderAnswer,
+  type RenderCall,
   type RenderName,
-  type RenderRequest,
   type RenderTask,
   readRenderAnswer,
 } from './render-message.ts';
 import { writeProxy } from './render-schemas.ts';
 import { MOST_REQUEST_BYTES } from './sealed-calls.ts';
 import { splitCookies } from './split-cookies.ts';
+import { cookiesOfSite } from './worker-jar.ts';
 
 export interface RenderCallsOptions {
   readonly name: RenderName;
@@ -23,49 +23,49 @@ export interface RenderCallsOptions {
   readonly parcels: Parcels;
 }
 
-export interface LentRequest extends FetchRequest {
+export interface RequestWithJar extends FetchRequest {
   readonly jar: CookieJar;
 }
 
-export interface HowToAsk extends Omit<CallOptions, 'rank'> {
+export interface RenderCallOptions extends Omit<CallOptions, 'rank'> {
   /** Asked when the message is ready: until when the call may be begun, after a new admission where that is needed. */
-  readonly admission: () => Promise<RenderRequest['admission']>;
+  readonly admission: () => Promise<RenderCall['admission']>;
 }
 
-/** Puts requests into messages, with what is too large for one beside it. */
+/** Writes render calls as messages, with large parts as parcels. */
 export interface RenderCalls {
-  ask(trail: RedirectChain, request: LentRequest, how: HowToAsk): Promise<RenderAnswer>;
+  ask(chain: RedirectChain, request: RequestWithJar, how: RenderCallOptions): Promise<RenderAnswer>;
 }
 
 /** Renders are made in the order in which hosts allow them. */
 const RANK = 0;
 const ADMISSION_BYTES = 64;
-/** In JSON; what is longer travels as a blob. */
+/** In JSON; longer texts are sent as parcels. */
 const MOST_INLINE_BYTES = 32_768;
 
 export function createRenderCalls({ name, queue, parcels }: RenderCallsOptions): RenderCalls {
   const send = async (text: string) => ({ parcel: await parcels.send(Buffer.from(text), parcels.canSeal) });
 
-  async function sentBody(text: string | null): Promise<RenderRequest['body']> {
+  async function sentBody(text: string | null): Promise<RenderCall['body']> {
     if (text === null) return null;
     return sizeOf(text) <= MOST_INLINE_BYTES ? { text } : send(text);
   }
 
-  async function sentTask(inline: RenderTask): Promise<RenderRequest['task']> {
+  async function sentTask(inline: RenderTask): Promise<RenderCall['task']> {
     if (sizeOf(inline) <= MOST_INLINE_BYTES) return { inline };
     return send(JSON.stringify(inline));
   }
 
   return {
-    async ask(trail, request, { admission: admissionNow, ...how }) {
-      const { url, method } = trail;
+    async ask(chain, request, { admission: admissionNow, ...how }) {
+      const { url, method } = chain;
       const { maxBodyBytes, proxy, identity, key, wantsStorage, maySolve, mayStart, runsAlone } = request;
       const { secrets, crossOriginHeaders: also = [] } = request;
-      const [headers, cookies] = splitCookies(trail.headersNow(Date.now()));
+      const [headers, cookies] = splitCookies(chain.headersNow(Date.now()));
       const timeoutMs = Math.ceil(how.timeoutMs);
       const { render, storage, jar } = request;
       const [body, task] = await Promise.all([
-        sentBody(trail.body),
+        sentBody(chain.body),
         sentTask({ render, storage, jar: cookiesOfSite(jar, url, Date.now()) }),
       ]);
       const sent = [body, task].flatMap((each) =>
@@ -80,9 +80,9 @@ export function createRenderCalls({ name, queue, parcels }: RenderCallsOptions):
         maySolve,
         secrets: secrets === undefined ? undefined : [...secrets],
       });
-      const unadmitted: RenderRequest = {
+      const unadmitted: RenderCall = {
         ...{ url: url.href, method, headers, cookies, body, timeoutMs, maxBodyBytes },
-        maxRedirects: Math.max(0, request.maxRedirects - trail.redirects.length),
+        maxRedirects: Math.max(0, request.maxRedirects - chain.redirects.length),
         ...options,
         parcels: parcels.canSeal ? 'sealed' : 'plain',
         needs: [...Object.keys(options), ...(sent.length > 0 ? ['parcels'] : [])],

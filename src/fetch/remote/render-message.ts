@@ -73,11 +73,11 @@ const requestSchema = z.object({
   admission: z.object({ validMs: z.number().nonnegative().nullable() }).optional(),
   wantsStorage: z.boolean().optional(),
   maySolve: z.boolean().optional(),
-  /** What the answer must not show. Whoever knows it also knows `fill` of an action. */
+  /** Secrets that the answer must not contain. Workers that know this field also know `fill` of an action. */
   secrets: z.array(z.string().max(10_000)).max(200).optional(),
   /** A worker that does not know it shows the page beside others. */
   runsAlone: z.boolean().optional(),
-  /** Fields that must not be passed over by whoever does not know them: a proxy, say. */
+  /** Fields that a worker must know to take the call, such as a proxy. */
   needs: z.array(z.string().max(100)).max(100).optional(),
 });
 
@@ -111,7 +111,7 @@ const answerSchema = z.object({
     .array(z.object({ url: url.refine(URL.canParse), statusCode: z.int().min(100).max(999) }))
     .max(MOST_REDIRECTS)
     .optional(),
-  /** Where it was not followed to; missing when nobody asked. */
+  /** The target of a redirect that was not followed; undefined when the owner was not asked. */
   redirectedTo: url.refine(URL.canParse).nullable().optional(),
   /** What there is beyond the document: a head alone, or a pack. Missing for engines that show no pages. */
   rendered: z
@@ -120,7 +120,7 @@ const answerSchema = z.object({
 });
 
 /** One request to one URL; the redirects that follow are the caller's to decide. */
-export type RenderRequest = z.infer<typeof requestSchema>;
+export type RenderCall = z.infer<typeof requestSchema>;
 export type RenderTask = z.infer<typeof taskSchema>;
 export type RenderAnswer = z.infer<typeof answerSchema>;
 export type RedirectQuestion = z.infer<typeof redirectSchema>;
@@ -129,7 +129,7 @@ export type Admitted = z.infer<typeof admittedSchema>;
 export type RedirectVerdict = z.infer<typeof verdictSchema>;
 
 /** Messages pass through a server that others can write to, and may be those of another version. */
-export function readRenderRequest(message: unknown): RenderRequest {
+export function readRenderCall(message: unknown): RenderCall {
   const request = read(requestSchema, message, 'A request to render');
   const unknown = (request.needs ?? []).filter((name) => !Object.hasOwn(requestSchema.shape, name));
   if (unknown.length === 0) return request;
@@ -156,7 +156,7 @@ export function readVerdict(message: unknown): RedirectVerdict {
   return read(verdictSchema, message, 'The verdict on a redirect');
 }
 
-/** Throws INTERNAL, which says where it is wrong and not what stands there: that may be anybody's secret. */
+/** Throws INTERNAL, which names the wrong fields and not their values, since these may be secret. */
 export function read<T>(schema: z.ZodType<T>, message: unknown, what: string): T {
   const { data, error } = schema.safeParse(message);
   if (error === undefined) return data;
@@ -164,7 +164,7 @@ export function read<T>(schema: z.ZodType<T>, message: unknown, what: string): T
   throw new ScrapifieError('INTERNAL', `${what} is not one: ${places.join(', ')}`);
 }
 
-/** Undefined for what is no JSON. */
+/** Undefined when it is no JSON. */
 export function parsed(json: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(json.buffer, json.byteOffset, json.byteLength).toString('utf8'));

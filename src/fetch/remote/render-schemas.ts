@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Identity } from '../../model/identity.ts';
 import { PROXY_PROTOCOLS, PROXY_TIERS, ProxyCredentials, type ProxyEndpoint } from '../../model/proxy.ts';
 import type { BrowserStorage, RenderAction, RenderWish } from '../../model/render.ts';
-import type { StoredCookie } from '../http/cookie-jar.ts';
+import type { StoredCookie } from '../cookies/cookie-jar.ts';
 
 /** The parts of render messages that the model describes, as they travel. What they do not name is passed over. */
 

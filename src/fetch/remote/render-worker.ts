@@ -5,6 +5,7 @@ import type { Logger } from '../../observe/logger.ts';
 import type { Blobs } from '../../ports/blobs.ts';
 import type { Ask, CallStart, Consumer, Queue } from '../../ports/queue.ts';
 import type { ByteBudget, HeldBytes } from '../byte-budget.ts';
+import type { CookieJar } from '../cookies/cookie-jar.ts';
 import {
   type Engine,
   type FetchRequest,
@@ -12,26 +13,24 @@ import {
   type Rendered,
   type ResponseHeaders,
 } from '../engine.ts';
-import type { CookieJar } from '../http/cookie-jar.ts';
-import { fetchBlob } from './fetch-blob.ts';
-import { createLentJar, plainCookies } from './lent-jar.ts';
-import type { Parcels } from './parcels.ts';
+import { fetchBlob, type Parcels } from './parcels.ts';
 import {
   type AdmissionQuestion,
   contentHashOf,
   RENDER_CALLS,
   type RedirectQuestion,
   type RenderAnswer,
+  type RenderCall,
   type RenderName,
-  type RenderRequest,
   type RenderTask,
   readAdmitted,
-  readRenderRequest,
+  readRenderCall,
   readRenderTask,
   readVerdict,
 } from './render-message.ts';
 import { readProxy } from './render-schemas.ts';
 import { packRendered, writePack } from './rendered-pack.ts';
+import { createWorkerJar, plainCookies } from './worker-jar.ts';
 
 export interface RenderWorkerOptions {
   /** Which calls are answered. */
@@ -58,7 +57,7 @@ const MOST_HEAD_BYTES = 32_768;
  * be it the server's or the page's own, it asks the owner, and where that cannot be asked the redirect is the answer.
  * It also asks before it opens a page that another worker may have opened for the same call, or opens it later than the
  * owner's admission allows; where the owner cannot be asked, such a call ends with NO_WORKER and nothing is sent.
- * Bytes are blobs before the answer is sent. A render that nobody waits for any more, or whose time is over, is ended
+ * Bytes are stored as blobs before the answer is sent. A render whose caller is gone, or whose time is over, is ended
  * with its connections.
  */
 export function startRenderWorker(options: RenderWorkerOptions): Promise<Consumer> {
@@ -66,7 +65,7 @@ export function startRenderWorker(options: RenderWorkerOptions): Promise<Consume
 
   /** Begins when there is room, and gives the bytes back when they are blobs. */
   async function admitted(
-    request: RenderRequest,
+    request: RenderCall,
     signal: AbortSignal,
     ask: Ask | null,
     start: CallStart,
@@ -83,7 +82,7 @@ export function startRenderWorker(options: RenderWorkerOptions): Promise<Consume
   }
 
   async function render(
-    request: RenderRequest,
+    request: RenderCall,
     signal: AbortSignal,
     ask: Ask | null,
     start: CallStart,
@@ -92,11 +91,12 @@ export function startRenderWorker(options: RenderWorkerOptions): Promise<Consume
     const begunAt = performance.now();
     const task = await taskOf(request.task, signal);
     const url = new URL(request.url);
-    const jar = createLentJar(task.jar ?? plainCookies(url, request.cookies));
+    const jar = createWorkerJar(task.jar ?? plainCookies(url, request.cookies));
     const body = await textOf(request.body, signal);
     const waitedMs = start.waitedMs + performance.now() - begunAt;
     if (start.isRepeated || isOver(request.admission, waitedMs)) await admitAgain(request, ask);
-    if (signal.aborted) throw new ScrapifieError('CANCELLED', 'Nobody waits for this page any more');
+    if (signal.aborted)
+      throw new ScrapifieError('CANCELLED', 'The caller does not wait for this page any more');
     const response = await engine.fetch({
       url: request.url,
       method: request.method,
@@ -123,7 +123,8 @@ export function startRenderWorker(options: RenderWorkerOptions): Promise<Consume
     });
     held?.take(Math.max(0, heldBytesOf(response) - held.bytes));
     const { finalUrl, statusCode, headers, contentType, wireBytes, ms, httpVersion } = response;
-    if (signal.aborted) throw new ScrapifieError('CANCELLED', 'Nobody waits for this page any more');
+    if (signal.aborted)
+      throw new ScrapifieError('CANCELLED', 'The caller does not wait for this page any more');
     const rendered =
       response.rendered === undefined
         ? undefined
@@ -137,21 +138,21 @@ export function startRenderWorker(options: RenderWorkerOptions): Promise<Consume
       wireBytes,
       ms,
       httpVersion,
-      setCookies: jar.told(linesOf(headers)).map(({ url, lines }) => ({ url, lines: [...lines] })),
+      setCookies: jar.newCookies(linesOf(headers)).map(({ url, lines }) => ({ url, lines: [...lines] })),
       redirects: [...response.redirects],
       redirectedTo: response.redirectedTo,
       ...(rendered === undefined ? {} : { rendered }),
     };
   }
 
-  async function textOf(body: RenderRequest['body'], signal: AbortSignal): Promise<string | null> {
+  async function textOf(body: RenderCall['body'], signal: AbortSignal): Promise<string | null> {
     if (body === null) return null;
     if ('text' in body) return body.text;
     if ('parcel' in body) return Buffer.from(await parcels.receive(body.parcel, signal)).toString('utf8');
     return Buffer.from(await fetchBlob(blobs, body.contentHash, signal)).toString('utf8');
   }
 
-  async function taskOf(task: RenderRequest['task'], signal: AbortSignal): Promise<RenderTask> {
+  async function taskOf(task: RenderCall['task'], signal: AbortSignal): Promise<RenderTask> {
     if (task === undefined) return {};
     if ('inline' in task) return task.inline;
     if ('parcel' in task) return readRenderTask(await parcels.receive(task.parcel, signal));
@@ -160,7 +161,7 @@ export function startRenderWorker(options: RenderWorkerOptions): Promise<Consume
 
   async function renderedOf(
     rendered: Rendered,
-    kind: RenderRequest['parcels'],
+    kind: RenderCall['parcels'],
     signal: AbortSignal,
   ): Promise<RenderAnswer['rendered']> {
     const pack = packRendered(rendered);
@@ -174,7 +175,7 @@ export function startRenderWorker(options: RenderWorkerOptions): Promise<Consume
       return { parcel };
     }
     const contentHash = await keep(writePack(pack, randomUUID()));
-    // Nobody will come for it, and it may hold what only its owner should have.
+    // The caller will not fetch it, and it may hold secrets of its owner.
     if (signal.aborted) await blobs.delete([contentHash]);
     return { contentHash };
   }
@@ -195,9 +196,9 @@ export function startRenderWorker(options: RenderWorkerOptions): Promise<Consume
   }
 
   return queue.answer(RENDER_CALLS[name], concurrency, async (message, signal, ask, start) => {
-    let request: RenderRequest;
+    let request: RenderCall;
     try {
-      request = readRenderRequest(message);
+      request = readRenderCall(message);
     } catch (error) {
       logger.warn({ engine: name, err: error }, 'a request to render was refused');
       throw error;
@@ -208,12 +209,12 @@ export function startRenderWorker(options: RenderWorkerOptions): Promise<Consume
   });
 }
 
-function isOver(admission: RenderRequest['admission'], waitedMs: number): boolean {
+function isOver(admission: RenderCall['admission'], waitedMs: number): boolean {
   return admission !== undefined && admission.validMs !== null && waitedMs > admission.validMs;
 }
 
 /** Resolves when the owner's gate has admitted one more request; rejects with its reason when the gate refuses. */
-async function admitAgain({ admission }: RenderRequest, ask: Ask | null): Promise<void> {
+async function admitAgain({ admission }: RenderCall, ask: Ask | null): Promise<void> {
   if (ask === null || admission === undefined) {
     throw new ScrapifieError('NO_WORKER', 'A call that was begun before cannot be admitted again.');
   }
@@ -222,13 +223,13 @@ async function admitAgain({ admission }: RenderRequest, ask: Ask | null): Promis
 }
 
 /** Of the cookies for this URL, those that are none of the jar's. */
-function givenCookies({ cookies }: RenderRequest, jar: CookieJar, url: URL): Record<string, string> {
+function givenCookies({ cookies }: RenderCall, jar: CookieJar, url: URL): Record<string, string> {
   const kept = new Set(jar.cookiesFor(url, Date.now()).map(([name, value]) => `${name}=${value}`));
   return Object.fromEntries(cookies.filter(([name, value]) => !kept.has(`${name}=${value}`)));
 }
 
 function redirectsOf(
-  { maxRedirects }: RenderRequest,
+  { maxRedirects }: RenderCall,
   ask: Ask | null,
 ): Pick<FetchRequest, 'maxRedirects' | 'onRedirect'> {
   // With none the first redirect would be an error, and no answer to decide about.

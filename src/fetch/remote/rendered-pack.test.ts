@@ -17,7 +17,7 @@ const NOTHING: RenderExtra = {
 const there = (rendered: Rendered): Rendered => readPack(writePack(packRendered(rendered), 'mark'));
 
 test('everything that an engine tells of a page travels', () => {
-  type Known = 'screenshot' | 'pdf' | 'xhr' | 'consoleErrors' | 'actions' | 'storage' | 'puzzle';
+  type Known = 'screenshot' | 'pdf' | 'xhr' | 'consoleErrors' | 'actions' | 'storage' | 'captcha';
   // Does not compile when there is more: it would be lost on the way.
   expectTypeOf<Exclude<keyof RenderExtra, Known>>().toBeNever();
   expectTypeOf<Exclude<keyof Rendered, 'rawBody' | 'extra' | 'failure'>>().toBeNever();

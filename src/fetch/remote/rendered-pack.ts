@@ -88,13 +88,13 @@ export function packRendered(rendered: Rendered): Pack {
       ...(shot === undefined ? {} : { picture: addPicture(shot) }),
     })),
     storage: extra.storage,
-    ...(extra.puzzle === undefined ? {} : { puzzle: extra.puzzle }),
+    ...(extra.captcha === undefined ? {} : { puzzle: extra.captcha }),
     failure: failure === null ? null : written(failure),
   };
   return { head: { sizes: parts.map(({ byteLength }) => byteLength), ...head }, parts };
 }
 
-/** `mark` makes the blob one of its kind, so that whoever it is for may delete it. */
+/** `mark` makes the blob unique, so that its receiver may delete it. */
 export function writePack({ head, parts }: Pack, mark: string): Uint8Array {
   const json = Buffer.from(JSON.stringify({ ...head, mark }));
   const length = Buffer.alloc(LENGTH_BYTES);
@@ -102,7 +102,7 @@ export function writePack({ head, parts }: Pack, mark: string): Uint8Array {
   return Buffer.concat([length, json, ...parts]);
 }
 
-/** INTERNAL for what is no pack, BODY_LIMIT_EXCEEDED for one that is larger than any should be. */
+/** Throws INTERNAL for bytes that are no pack, and BODY_LIMIT_EXCEEDED for a pack over the limit. */
 export function readPack(bytes: Uint8Array): Rendered {
   if (bytes.byteLength > 2 * MOST_PACK_BYTES) throw tooMuch();
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -156,7 +156,7 @@ function renderedOf(head: PackHead, parts: readonly Uint8Array<ArrayBuffer>[]): 
       consoleErrors: head.consoleErrors,
       actions,
       storage: head.storage,
-      ...(head.puzzle === undefined ? {} : { puzzle: head.puzzle }),
+      ...(head.puzzle === undefined ? {} : { captcha: head.puzzle }),
     },
     failure: head.failure === null ? null : errorOf(head.failure),
   };
@@ -169,7 +169,7 @@ function sizeOf({ rawBody, extra }: Rendered): number {
   return [...all, ...shots].reduce((sum, bytes) => sum + (bytes?.byteLength ?? 0), 0);
 }
 
-/** The page itself and what is said about it are worth more than nothing at all. */
+/** Keeps the document and the failure when everything else is too large. */
 function withoutBytes({ extra, failure }: Rendered): Rendered {
   return {
     rawBody: null,

@@ -5,7 +5,7 @@ import type { CallStart } from '../../ports/queue.ts';
 import type { Admission } from '../engine.ts';
 import { codeOfFailure, get, serve, testEngine, textOf } from '../http/loopback.fixture.ts';
 import { openRemotePair, type Seals } from './remote.fixture.ts';
-import { readRenderRequest } from './render-message.ts';
+import { readRenderCall } from './render-message.ts';
 
 const REPEATED: Partial<CallStart> = { isRepeated: true };
 
@@ -110,7 +110,7 @@ describe('a call that waited for a worker', () => {
     const { url, admission } = await siteWithGate();
     const { remote, messages } = await openWith({});
     await get(remote, url, { admission });
-    const { admission: sent, needs } = readRenderRequest(JSON.parse(messages[0] ?? ''));
+    const { admission: sent, needs } = readRenderCall(JSON.parse(messages[0] ?? ''));
     expect(sent).toEqual({ validMs: null });
     expect(needs).not.toContain('admission');
   });

@@ -1,7 +1,7 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { MAX_CALL_BYTES } from '../../ports/call-message.ts';
 import type { Ask, Queue } from '../../ports/queue.ts';
-import type { RenderRequest } from './render-message.ts';
+import type { RenderCall } from './render-message.ts';
 
 /** Closes bytes so that only processes of the same installation open them. */
 export interface CallSeal {
@@ -24,7 +24,7 @@ export const MOST_REQUEST_BYTES = Math.floor((MAX_CALL_BYTES * 3) / 4) - 1_024;
  * What stands around a sealed request. A worker of a version that opens nothing takes it for a request with a need it
  * does not know, and leaves it to others.
  */
-const AROUND: RenderRequest = {
+const AROUND: RenderCall = {
   url: 'http://sealed.invalid/',
   method: 'GET',
   headers: {},
@@ -37,8 +37,8 @@ const AROUND: RenderRequest = {
 
 /**
  * The queue for calls that hold secrets: what is typed, cookies, the proxy's password. Requests, answers and questions
- * are sealed, so that whoever reads along in the server between two processes learns nothing from them, and a worker
- * with a seal answers nothing else: whoever can write to that server could otherwise have pages shown, and read them.
+ * are sealed, so that a reader of the server between two processes learns nothing from them, and a worker
+ * with a seal answers nothing else: a writer to that server could otherwise have pages rendered, and read them.
  * Without a seal calls travel as they are, and sealed requests are left to workers that have it.
  */
 export function sealCalls(queue: CallQueue, seal: CallSeal | null): CallQueue {

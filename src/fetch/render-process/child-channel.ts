@@ -21,7 +21,7 @@ import {
   type StateMessage,
   solutionSchema,
   startSchema,
-  writePuzzle,
+  writeCaptcha,
 } from './process-messages.ts';
 
 /** The bytes of one call. */
@@ -51,18 +51,18 @@ const SMALL = 1_024;
 
 /** A render process's end of the pipe to the server. */
 export class ChildChannel {
-  private readonly options: ChildChannelOptions;
+  readonly #options: ChildChannelOptions;
   /** Bounded by the server, which limits the pages at once. */
-  private readonly answering = new Map<number, Answering>();
-  private readonly asked = new Map<number, PromiseWithResolvers<string>>();
-  private asks = 0;
+  readonly #answering = new Map<number, Answering>();
+  readonly #asked = new Map<number, PromiseWithResolvers<string>>();
+  #asks = 0;
 
   constructor(options: ChildChannelOptions) {
-    this.options = options;
+    this.#options = options;
     const { pipe, onGone } = options;
     const reader = new FrameReader({
       limitOf: (head) => limitOf(head),
-      onFrame: (head, payload) => this.onFrame(head, payload),
+      onFrame: (head, payload) => this.#onFrame(head, payload),
       onViolation: onGone,
     });
     pipe.on('data', (chunk: Buffer) => reader.push(chunk));
@@ -72,29 +72,29 @@ export class ChildChannel {
   }
 
   ready(): void {
-    writeFrame(this.options.pipe, 'ready', 0);
+    writeFrame(this.#options.pipe, 'ready', 0);
   }
 
   tellState(): void {
-    writeFrame(this.options.pipe, 'state', 0, JSON.stringify(this.options.state()));
+    writeFrame(this.#options.pipe, 'state', 0, JSON.stringify(this.#options.state()));
   }
 
   tellEvent(event: EventMessage): void {
-    writeFrame(this.options.pipe, 'event', 0, JSON.stringify(event));
+    writeFrame(this.#options.pipe, 'event', 0, JSON.stringify(event));
   }
 
   async relocate(): Promise<string | null> {
-    const path = await this.ask({ what: 'relocate' });
+    const path = await this.#ask({ what: 'relocate' });
     return typeof path === 'string' ? path : null;
   }
 
   /** The server's solvers: their keys stay there. */
   readonly solver: CaptchaSolver = {
     name: 'server',
-    solve: async (puzzle, signal) =>
-      solutionSchema.parse(await this.ask({ what: 'solve', puzzle: writePuzzle(puzzle) }, signal)),
+    solve: async (captcha, signal) =>
+      solutionSchema.parse(await this.#ask({ what: 'solve', captcha: writeCaptcha(captcha) }, signal)),
     reportBad: async (solution) => {
-      await this.ask({ what: 'report bad', solution }).catch(() => undefined);
+      await this.#ask({ what: 'report bad', solution }).catch(() => undefined);
     },
     balance: async () => {
       throw new ScrapifieError('CAPTCHA_UNSOLVED', 'A render process does not know of accounts.');
@@ -102,13 +102,13 @@ export class ChildChannel {
     close: async () => undefined,
   };
 
-  private async ask(question: unknown, signal?: AbortSignal): Promise<unknown> {
-    const { pipe } = this.options;
+  async #ask(question: unknown, signal?: AbortSignal): Promise<unknown> {
+    const { pipe } = this.#options;
     if (signal?.aborted === true) throw signal.reason;
-    this.asks += 1;
-    const id = this.asks;
+    this.#asks += 1;
+    const id = this.#asks;
     const waiting = Promise.withResolvers<string>();
-    this.asked.set(id, waiting);
+    this.#asked.set(id, waiting);
     const onAbort = () => {
       writeFrame(pipe, 'unask', id);
       waiting.reject(signal?.reason);
@@ -118,33 +118,33 @@ export class ChildChannel {
     try {
       return readCallAnswer(await waiting.promise);
     } finally {
-      this.asked.delete(id);
+      this.#asked.delete(id);
       signal?.removeEventListener('abort', onAbort);
     }
   }
 
-  private onFrame({ kind, id }: FrameHead, payload: Buffer<ArrayBuffer>): void {
-    const { pipe, onStart, onClose } = this.options;
+  #onFrame({ kind, id }: FrameHead, payload: Buffer<ArrayBuffer>): void {
+    const { pipe, onStart, onClose } = this.#options;
     switch (kind) {
       case 'start':
         onStart(startSchema.parse(parsed(payload)));
         break;
       case 'blob':
-        this.callOf(id).blobs.set(payload.toString('hex', 0, HASH_BYTES), payload.subarray(HASH_BYTES));
+        this.#callOf(id).blobs.set(payload.toString('hex', 0, HASH_BYTES), payload.subarray(HASH_BYTES));
         break;
       case 'call':
-        void this.answer(id, payload);
+        void this.#answer(id, payload);
         break;
       case 'cancel':
-        this.answering.get(id)?.unwanted.abort(cancelled());
+        this.#answering.get(id)?.unwanted.abort(cancelled());
         break;
       case 'reply': {
         const { number, text } = questionSchema.parse(parsed(payload));
-        this.answering.get(id)?.questions.get(number)?.resolve(text);
+        this.#answering.get(id)?.questions.get(number)?.resolve(text);
         break;
       }
       case 'told':
-        this.asked.get(id)?.resolve(payload.toString('utf8'));
+        this.#asked.get(id)?.resolve(payload.toString('utf8'));
         break;
       case 'ping':
         writeFrame(pipe, 'pong', 0);
@@ -156,34 +156,34 @@ export class ChildChannel {
     }
   }
 
-  private callOf(id: number): Answering {
-    const known = this.answering.get(id);
+  #callOf(id: number): Answering {
+    const known = this.#answering.get(id);
     if (known !== undefined) return known;
     const call = { blobs: new Map(), unwanted: new AbortController(), questions: new Map(), asked: 0 };
-    this.answering.set(id, call);
+    this.#answering.set(id, call);
     return call;
   }
 
-  private async answer(id: number, payload: Buffer): Promise<void> {
-    const call = this.callOf(id);
+  async #answer(id: number, payload: Buffer): Promise<void> {
+    const call = this.#callOf(id);
     let answer: string;
     try {
       const { name, request, takesQuestions } = callSchema.parse(parsed(payload));
-      const handler = await this.options.handlerOf(name, this.blobsOf(id, call));
-      const ask = takesQuestions ? this.asker(id, call) : null;
+      const handler = await this.#options.handlerOf(name, this.#blobsOf(id, call));
+      const ask = takesQuestions ? this.#asker(id, call) : null;
       // A call goes to one process, and at once: what dies with it is planned anew by the owner of the host.
       const start = { isRepeated: false, waitedMs: 0 };
       answer = writeCallAnswer(await handler(request, call.unwanted.signal, ask, start));
     } catch (error) {
       answer = writeCallFailure(error);
     } finally {
-      this.answering.delete(id);
+      this.#answering.delete(id);
       for (const question of call.questions.values()) question.reject(cancelled());
     }
-    writeFrame(this.options.pipe, 'answer', id, answer);
+    writeFrame(this.#options.pipe, 'answer', id, answer);
   }
 
-  private asker(id: number, call: Answering): Ask {
+  #asker(id: number, call: Answering): Ask {
     return async (question) => {
       const text = writeCallMessage(question);
       if (call.unwanted.signal.aborted) throw cancelled();
@@ -193,7 +193,7 @@ export class ChildChannel {
       call.questions.set(number, waiting);
       const onAbort = () => waiting.reject(cancelled());
       call.unwanted.signal.addEventListener('abort', onAbort, { once: true });
-      writeFrame(this.options.pipe, 'question', id, JSON.stringify({ number, text }));
+      writeFrame(this.#options.pipe, 'question', id, JSON.stringify({ number, text }));
       try {
         return readCallAnswer(await waiting.promise);
       } finally {
@@ -203,8 +203,8 @@ export class ChildChannel {
     };
   }
 
-  private blobsOf(id: number, { blobs }: Answering): CallBlobs {
-    const { pipe } = this.options;
+  #blobsOf(id: number, { blobs }: Answering): CallBlobs {
+    const { pipe } = this.#options;
     return {
       async put(given) {
         for (const { hash, bytes } of given) writeFrame(pipe, 'blob', id, Buffer.from(hash, 'hex'), bytes);

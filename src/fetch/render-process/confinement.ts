@@ -11,7 +11,7 @@ export interface Confinement {
   readonly user: UnprivilegedUser | null;
   /** Chromium's own sandbox is on. */
   readonly isSandboxed: boolean;
-  /** What is not as safe as it could be, and what to do about it. Empty when all is well. */
+  /** Weaknesses of the confinement, each with its remedy. */
   readonly weaknesses: readonly string[];
 }
 
@@ -32,7 +32,7 @@ export interface ConfineOptions {
   readonly passwd?: string | undefined;
 }
 
-/** A user made for us goes before the one that every system has. */
+/** A dedicated user is preferred to the one that every system has. */
 const USER_NAMES = ['scrapifie', 'nobody'];
 const PROBE_MS = 30_000;
 const run = promisify(execFile);

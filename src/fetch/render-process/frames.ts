@@ -73,68 +73,68 @@ export function writeFrame(
 
 /** Puts the chunks of a pipe together to frames. It never holds more than one frame that its limit allows. */
 export class FrameReader {
-  private readonly options: FrameReaderOptions;
-  private readonly head = Buffer.alloc(HEAD_BYTES);
-  private headBytes = 0;
-  private current: FrameHead | null = null;
+  readonly #options: FrameReaderOptions;
+  readonly #head = Buffer.alloc(HEAD_BYTES);
+  #headBytes = 0;
+  #current: FrameHead | null = null;
   /** Null while the payload is skipped. */
-  private payload: Buffer<ArrayBuffer> | null = null;
-  private payloadBytes = 0;
-  private hasEnded = false;
+  #payload: Buffer<ArrayBuffer> | null = null;
+  #payloadBytes = 0;
+  #hasEnded = false;
 
   constructor(options: FrameReaderOptions) {
-    this.options = options;
+    this.#options = options;
   }
 
   push(chunk: Buffer): void {
     let at = 0;
-    while (!this.hasEnded && (at < chunk.byteLength || this.isComplete)) {
-      if (this.current === null) at += this.readHead(chunk, at);
-      else at += this.readPayload(chunk, at, this.current);
+    while (!this.#hasEnded && (at < chunk.byteLength || this.#isComplete)) {
+      if (this.#current === null) at += this.#readHead(chunk, at);
+      else at += this.#readPayload(chunk, at, this.#current);
     }
   }
 
   /** A frame without a payload needs no further chunk. */
-  private get isComplete(): boolean {
-    return this.current !== null && this.payloadBytes === this.current.bytes;
+  get #isComplete(): boolean {
+    return this.#current !== null && this.#payloadBytes === this.#current.bytes;
   }
 
-  private readHead(chunk: Buffer, at: number): number {
-    const taken = chunk.copy(this.head, this.headBytes, at);
-    this.headBytes += taken;
-    if (this.headBytes < HEAD_BYTES) return taken;
-    this.headBytes = 0;
-    const kind = FRAME_KINDS[this.head.readUInt8(0) - 1];
-    if (kind === undefined) return this.violated('it sent a frame of an unknown kind', taken);
-    const head = { kind, id: this.head.readUInt32BE(1), bytes: this.head.readUInt32BE(5) };
-    const limit = this.options.limitOf(head);
+  #readHead(chunk: Buffer, at: number): number {
+    const taken = chunk.copy(this.#head, this.#headBytes, at);
+    this.#headBytes += taken;
+    if (this.#headBytes < HEAD_BYTES) return taken;
+    this.#headBytes = 0;
+    const kind = FRAME_KINDS[this.#head.readUInt8(0) - 1];
+    if (kind === undefined) return this.#violated('it sent a frame of an unknown kind', taken);
+    const head = { kind, id: this.#head.readUInt32BE(1), bytes: this.#head.readUInt32BE(5) };
+    const limit = this.#options.limitOf(head);
     if (limit !== null && head.bytes > limit) {
-      return this.violated(
+      return this.#violated(
         `it sent a frame (${kind}) of ${head.bytes} bytes, at most ${limit} are taken`,
         taken,
       );
     }
-    this.current = head;
-    this.payloadBytes = 0;
-    this.payload = limit === null ? null : Buffer.allocUnsafeSlow(head.bytes);
+    this.#current = head;
+    this.#payloadBytes = 0;
+    this.#payload = limit === null ? null : Buffer.allocUnsafeSlow(head.bytes);
     return taken;
   }
 
-  private readPayload(chunk: Buffer, at: number, head: FrameHead): number {
-    const taken = Math.min(chunk.byteLength - at, head.bytes - this.payloadBytes);
-    const { payload } = this;
-    if (payload !== null) chunk.copy(payload, this.payloadBytes, at, at + taken);
-    this.payloadBytes += taken;
-    if (this.payloadBytes < head.bytes) return taken;
-    this.current = null;
-    this.payload = null;
-    if (payload !== null) this.options.onFrame(head, payload);
+  #readPayload(chunk: Buffer, at: number, head: FrameHead): number {
+    const taken = Math.min(chunk.byteLength - at, head.bytes - this.#payloadBytes);
+    const payload = this.#payload;
+    if (payload !== null) chunk.copy(payload, this.#payloadBytes, at, at + taken);
+    this.#payloadBytes += taken;
+    if (this.#payloadBytes < head.bytes) return taken;
+    this.#current = null;
+    this.#payload = null;
+    if (payload !== null) this.#options.onFrame(head, payload);
     return taken;
   }
 
-  private violated(reason: string, taken: number): number {
-    this.hasEnded = true;
-    this.options.onViolation(reason);
+  #violated(reason: string, taken: number): number {
+    this.#hasEnded = true;
+    this.#options.onViolation(reason);
     return taken;
   }
 }

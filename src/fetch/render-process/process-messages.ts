@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ERRORS, type ErrorCode } from '../../errors/registry.ts';
 import { MAX_CALL_BYTES } from '../../ports/call-message.ts';
-import type { Puzzle, Solution } from '../../ports/captcha.ts';
+import type { Captcha, Solution } from '../../ports/captcha.ts';
 
 /** A call or an answer with what stands around it. */
 export const MOST_CONTROL_BYTES = MAX_CALL_BYTES + 4_096;
@@ -75,7 +75,7 @@ export const eventSchema = z.discriminatedUnion('what', [
   z.object({ what: z.literal('browser launched'), version: text, path: text.nullable() }),
   z.object({
     what: z.literal('pool'),
-    kind: z.enum(['launched', 'launch failed', 'replaced', 'program removed']),
+    kind: z.enum(['launched', 'launch failed', 'replaced', 'program removed', 'driver unpatched']),
     reason: text,
   }),
   z.object({ what: z.literal('log'), level: text, message: text, reason: text.nullable() }),
@@ -84,7 +84,7 @@ export type EventMessage = z.infer<typeof eventSchema>;
 
 const onPage = { siteKey: text, pageUrl: z.string().max(65_536) };
 const base64 = z.string().transform((value): Uint8Array => Buffer.from(value, 'base64'));
-export const puzzleSchema: z.ZodType<Puzzle, unknown> = z.discriminatedUnion('kind', [
+export const captchaSchema: z.ZodType<Captcha, unknown> = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('recaptcha-v2'),
     ...onPage,
@@ -117,14 +117,14 @@ export const solutionSchema: z.ZodType<Solution> = z.object({
 /** What a render process asks the server for: what needs secrets, or a look at the machine. */
 export const askSchema = z.discriminatedUnion('what', [
   z.object({ what: z.literal('relocate') }),
-  z.object({ what: z.literal('solve'), puzzle: puzzleSchema }),
+  z.object({ what: z.literal('solve'), captcha: captchaSchema }),
   z.object({ what: z.literal('report bad'), solution: solutionSchema }),
 ]);
 export type AskMessage = z.infer<typeof askSchema>;
 
-/** A puzzle as it travels. */
-export function writePuzzle(puzzle: Puzzle): unknown {
-  return puzzle.kind === 'image-text'
-    ? { ...puzzle, image: Buffer.from(puzzle.image).toString('base64') }
-    : puzzle;
+/** A captcha as it travels. */
+export function writeCaptcha(captcha: Captcha): unknown {
+  return captcha.kind === 'image-text'
+    ? { ...captcha, image: Buffer.from(captcha.image).toString('base64') }
+    : captcha;
 }

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { BrowserFigures } from '../../observe/metrics.ts';
 import { type BrowserHealth, HEALTHY } from '../browser/pool/pool-health.ts';
-import { browserUnavailable, shuttingDown } from '../browser/render-errors.ts';
+import { followSignal, orAborted } from '../deadline.ts';
 import type { FetchRequest, FetchResponse } from '../engine.ts';
 import { createParcels } from '../remote/parcels.ts';
 import { createRemoteEngine } from '../remote/remote-engine.ts';
 import type { RenderName } from '../remote/render-message.ts';
+import { browserUnavailable, shuttingDown } from '../render-errors.ts';
 import { removeHome } from './confinement.ts';
 import type { StartMessage, StateMessage } from './process-messages.ts';
 import {
@@ -36,45 +36,45 @@ const MOST_PATIENCE = 3;
 
 /** A render process that is started when a page is to be shown, and again when it has ended. */
 export class RenderLane {
-  private readonly options: RenderLaneOptions;
-  private running: RenderProcess | null = null;
-  private starting: Promise<RenderProcess> | null = null;
-  private isClosed = false;
-  private readonly closing = new AbortController();
-  private idleTimer: NodeJS.Timeout | null = null;
-  private underWay = 0;
+  readonly #options: RenderLaneOptions;
+  #running: RenderProcess | null = null;
+  #starting: Promise<RenderProcess> | null = null;
+  #isClosed = false;
+  readonly #closing = new AbortController();
+  #idleTimer: NodeJS.Timeout | null = null;
+  #underWay = 0;
   /** The folder of the last process, once that has ended. */
-  private removing: Promise<void> | undefined;
+  #removing: Promise<void> | undefined;
   /** A process that is being closed for want of work. */
-  private retiring: Promise<void> | undefined;
-  private state: StateMessage | null = null;
+  #retiring: Promise<void> | undefined;
+  #state: StateMessage | null = null;
   /** Ends in a row, without a page that was shown between them. */
-  private failures = 0;
-  private startableAt = 0;
-  private startFailure: string | null = null;
+  #failures = 0;
+  #startableAt = 0;
+  #startFailure: string | null = null;
   /** Of processes that have ended. */
-  private past = { launched: 0, launchesFailed: 0, replaced: {} as Readonly<Record<string, number>> };
+  #past = { launched: 0, launchesFailed: 0, replaced: {} as Readonly<Record<string, number>> };
 
   constructor(options: RenderLaneOptions) {
-    this.options = options;
+    this.#options = options;
   }
 
   get pid(): number | null {
-    return this.running?.pid ?? null;
+    return this.#running?.pid ?? null;
   }
 
   health(name: RenderName): BrowserHealth {
-    if (this.startFailure !== null) {
-      return { state: 'failing', code: 'BROWSER_UNAVAILABLE', reason: this.startFailure };
+    if (this.#startFailure !== null) {
+      return { state: 'failing', code: 'BROWSER_UNAVAILABLE', reason: this.#startFailure };
     }
-    return this.state?.health[name] ?? HEALTHY;
+    return this.#state?.health[name] ?? HEALTHY;
   }
 
   /** Null while nothing ran yet. */
   figures(): BrowserFigures | null {
-    const now = this.state?.figures ?? null;
-    if (now === null && this.past.launched === 0) return null;
-    const { launched, launchesFailed, replaced } = this.past;
+    const now = this.#state?.figures ?? null;
+    if (now === null && this.#past.launched === 0) return null;
+    const { launched, launchesFailed, replaced } = this.#past;
     return {
       browsers: now?.browsers ?? 0,
       pagesOpen: now?.pagesOpen ?? 0,
@@ -86,10 +86,10 @@ export class RenderLane {
   }
 
   async fetch(name: RenderName, request: FetchRequest): Promise<FetchResponse> {
-    this.underWay += 1;
-    if (this.idleTimer !== null) clearTimeout(this.idleTimer);
+    this.#underWay += 1;
+    if (this.#idleTimer !== null) clearTimeout(this.#idleTimer);
     try {
-      const { channel } = await this.ready(request.signal);
+      const { channel } = await this.#ready(request.signal);
       const { queue, blobs } = channel.link(name);
       const engine = createRemoteEngine({
         ...{ name, queue, blobs, lastReadingMs: LAST_READING_MS },
@@ -97,49 +97,50 @@ export class RenderLane {
         parcels: createParcels(blobs, null),
       });
       const response = await engine.fetch(request);
-      this.failures = 0;
+      this.#failures = 0;
       return response;
     } finally {
-      this.underWay -= 1;
-      if (this.underWay === 0) this.restLater();
+      this.#underWay -= 1;
+      if (this.#underWay === 0) this.#restLater();
     }
   }
 
   async close(): Promise<void> {
-    this.isClosed = true;
-    this.closing.abort(shuttingDown());
-    if (this.idleTimer !== null) clearTimeout(this.idleTimer);
-    await this.starting?.catch(() => null);
-    await Promise.all([this.running?.close(), this.retiring]);
-    await this.removing;
+    this.#isClosed = true;
+    this.#closing.abort(shuttingDown());
+    if (this.#idleTimer !== null) clearTimeout(this.#idleTimer);
+    await this.#starting?.catch(() => null);
+    await Promise.all([this.#running?.close(), this.#retiring]);
+    await this.#removing;
   }
 
-  private async ready(signal: AbortSignal | undefined): Promise<RenderProcess> {
-    if (this.isClosed) throw shuttingDown();
-    if (this.running !== null) return this.running;
-    if (this.failures > MOST_PATIENCE && this.startFailure !== null) {
-      const waitMs = Math.max(0, this.startableAt - performance.now());
-      throw browserUnavailable(this.startFailure, undefined, waitMs);
+  async #ready(signal: AbortSignal | undefined): Promise<RenderProcess> {
+    if (this.#isClosed) throw shuttingDown();
+    if (this.#running !== null) return this.#running;
+    if (this.#failures > MOST_PATIENCE && this.#startFailure !== null) {
+      const waitMs = Math.max(0, this.#startableAt - performance.now());
+      throw browserUnavailable(this.#startFailure, undefined, waitMs);
     }
-    this.starting ??= this.startProcess().finally(() => {
-      this.starting = null;
+    this.#starting ??= this.#startProcess().finally(() => {
+      this.#starting = null;
     });
-    return signal === undefined ? this.starting : Promise.race([this.starting, aborted(signal)]);
+    const caller = followSignal(signal);
+    return orAborted(this.#starting, caller.signal).finally(() => caller.end());
   }
 
-  private async startProcess(): Promise<RenderProcess> {
-    const waitMs = this.startableAt - performance.now();
+  async #startProcess(): Promise<RenderProcess> {
+    const waitMs = this.#startableAt - performance.now();
     try {
-      if (waitMs > 0) await pause(waitMs, undefined, { signal: this.closing.signal });
+      if (waitMs > 0) await pause(waitMs, undefined, { signal: this.#closing.signal });
     } catch {
       throw shuttingDown();
     }
-    const { start, launch } = await this.options.prepare();
-    if (this.isClosed) {
+    const { start, launch } = await this.#options.prepare();
+    if (this.#isClosed) {
       await removeHome(launch.home);
       throw shuttingDown();
     }
-    const { limits, onEvent, onAsk } = this.options;
+    const { limits, onEvent, onAsk } = this.#options;
     const started: RenderProcess = new RenderProcess({
       start,
       launch,
@@ -147,73 +148,73 @@ export class RenderLane {
       onEvent,
       onAsk,
       onReady: () => {
-        this.startFailure = null;
-        this.options.onHealth();
+        this.#startFailure = null;
+        this.#options.onHealth();
       },
-      onState: (state) => this.onState(state),
+      onState: (state) => this.#onState(state),
       onEnd: (end) => {
-        if (this.running === started) this.running = null;
-        this.onEnd(end);
+        if (this.#running === started) this.#running = null;
+        this.#onEnd(end);
       },
     });
-    this.running = started;
-    this.removing = started.ended.then(() => removeHome(launch.home)).catch(() => undefined);
-    this.options.onStarted(started.pid);
+    this.#running = started;
+    this.#removing = started.ended.then(() => removeHome(launch.home)).catch(() => undefined);
+    this.#options.onStarted(started.pid);
     return started;
   }
 
-  private onState(state: StateMessage): void {
-    const before = JSON.stringify(this.state?.health);
-    this.state = state;
-    if (JSON.stringify(state.health) !== before) this.options.onHealth();
+  #onState(state: StateMessage): void {
+    const before = JSON.stringify(this.#state?.health);
+    this.#state = state;
+    if (JSON.stringify(state.health) !== before) this.#options.onHealth();
   }
 
-  private onEnd(end: ProcessEnd): void {
+  #onEnd(end: ProcessEnd): void {
     const last = end.lastState?.figures;
-    this.state = null;
+    this.#state = null;
     if (last !== null && last !== undefined) {
-      const { launched, launchesFailed, replaced } = this.past;
+      const { launched, launchesFailed, replaced } = this.#past;
       const lost = end.isExpected ? {} : { ended: last.browsers };
-      this.past = {
+      this.#past = {
         launched: launched + last.launched,
         launchesFailed: launchesFailed + last.launchesFailed,
         replaced: sumOf(sumOf(replaced, last.replaced), lost),
       };
     }
-    this.options.onEnded(end);
-    if (end.isExpected || this.isClosed) return;
-    const backoffMs = Math.min(LAST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** this.failures);
-    this.failures += 1;
-    this.startableAt = performance.now() + backoffMs;
+    this.#options.onEnded(end);
+    if (end.isExpected || this.#isClosed) return;
+    const backoffMs = Math.min(LAST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** this.#failures);
+    this.#failures += 1;
+    this.#startableAt = performance.now() + backoffMs;
     if (!end.wasReady) {
-      this.startFailure = `the process that drives it did not start: ${end.reason}`;
+      this.#startFailure = `the process that drives it did not start: ${end.reason}`;
       // Started without being wanted, to notice when it works again.
-      this.tryLater(backoffMs);
+      this.#tryLater(backoffMs);
     }
-    this.options.onHealth();
+    this.#options.onHealth();
   }
 
-  private tryLater(ms: number): void {
-    if (this.isClosed) return;
+  #tryLater(ms: number): void {
+    if (this.#isClosed) return;
     setTimeout(() => {
-      if (this.isClosed || this.running !== null) return;
-      this.starting ??= this.startProcess().finally(() => {
-        this.starting = null;
+      if (this.#isClosed || this.#running !== null) return;
+      this.#starting ??= this.#startProcess().finally(() => {
+        this.#starting = null;
       });
-      this.starting.catch(() => undefined);
+      this.#starting.catch(() => undefined);
     }, ms).unref();
   }
 
-  private restLater(): void {
-    const { idleMs } = this.options;
-    if (idleMs === null || this.isClosed) return;
-    this.idleTimer = setTimeout(() => {
-      if (this.underWay > 0) return;
-      const idle = this.running;
-      this.running = null;
-      this.retiring = idle?.close();
+  #restLater(): void {
+    const { idleMs } = this.#options;
+    if (idleMs === null || this.#isClosed) return;
+    this.#idleTimer = setTimeout(() => {
+      if (this.#underWay > 0) return;
+      const idle = this.#running;
+      this.#running = null;
+      this.#retiring = idle?.close();
     }, idleMs);
-    this.idleTimer.unref();
+    this.#idleTimer.unref();
   }
 }
 
@@ -224,17 +225,4 @@ function sumOf(
   const sum: Record<string, number> = { ...one };
   for (const [name, value] of Object.entries(other)) sum[name] = (sum[name] ?? 0) + value;
   return sum;
-}
-
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    const fail = () =>
-      reject(
-        isScrapifieError(signal.reason)
-          ? signal.reason
-          : new ScrapifieError('CANCELLED', 'The request was cancelled', { cause: signal.reason }),
-      );
-    if (signal.aborted) fail();
-    else signal.addEventListener('abort', fail, { once: true });
-  });
 }

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { Duplex } from 'node:stream';
 import type { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { killTree, treePids } from '../browser/pool/process-tree.ts';
-import { browserCrashed, browserLost, browserUnavailable, shuttingDown } from '../browser/render-errors.ts';
+import { browserCrashed, browserLost, browserUnavailable, shuttingDown } from '../render-errors.ts';
 import type { StartMessage, StateMessage } from './process-messages.ts';
 import { ServerChannel, type ServerChannelOptions } from './server-channel.ts';
 
@@ -70,29 +70,29 @@ const PIPE = 3;
  */
 export class RenderProcess {
   readonly channel: ServerChannel;
-  private readonly options: RenderProcessOptions;
-  private readonly limits: ProcessLimits;
-  private readonly child: ChildProcess;
+  readonly #options: RenderProcessOptions;
+  readonly #limits: ProcessLimits;
+  readonly #child: ChildProcess;
   /** The process and its browsers are gone. */
   readonly ended: Promise<void>;
-  private readonly timer: NodeJS.Timeout;
+  readonly #timer: NodeJS.Timeout;
   /** Looks since the last sign of life. */
-  private silentLooks = 0;
-  private isReady = false;
-  private isClosing = false;
-  private hasEnded = false;
-  private killedFor: string | null = null;
-  private lastState: StateMessage | null = null;
-  private said = '';
+  #silentLooks = 0;
+  #isReady = false;
+  #isClosing = false;
+  #hasEnded = false;
+  #killedFor: string | null = null;
+  #lastState: StateMessage | null = null;
+  #said = '';
 
   constructor(options: RenderProcessOptions) {
-    this.options = options;
-    this.limits = { ...LIMITS, ...options.limits };
+    this.#options = options;
+    this.#limits = { ...LIMITS, ...options.limits };
     const { launch, start, onAsk, onEvent } = options;
-    this.child = spawn(
+    this.#child = spawn(
       process.execPath,
       [
-        `--max-old-space-size=${this.limits.maxHeapMegabytes}`,
+        `--max-old-space-size=${this.#limits.maxHeapMegabytes}`,
         '--disable-warning=ExperimentalWarning',
         launch.entry,
       ],
@@ -105,113 +105,113 @@ export class RenderProcess {
         ...(launch.user === undefined ? {} : { uid: launch.user.uid, gid: launch.user.gid }),
       },
     );
-    this.child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      this.said = (this.said + text).slice(-KEPT_STDERR_CHARS);
+    this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.#said = (this.#said + text).slice(-KEPT_STDERR_CHARS);
     });
     const { promise, resolve } = Promise.withResolvers<void>();
     this.ended = promise;
-    const onEnd = (reason: string) => void this.end(reason).finally(resolve);
-    this.child.once('error', (error) => onEnd(`it could not be started (${error.message})`));
-    this.child.once('exit', (code, signal) => onEnd(this.reasonFor(code, signal)));
+    const onEnd = (reason: string) => void this.#end(reason).finally(resolve);
+    this.#child.once('error', (error) => onEnd(`it could not be started (${error.message})`));
+    this.#child.once('exit', (code, signal) => onEnd(this.#reasonFor(code, signal)));
     this.channel = new ServerChannel({
-      pipe: this.child.stdio[PIPE] as Duplex,
+      pipe: this.#child.stdio[PIPE] as Duplex,
       start,
       onReady: () => {
-        this.isReady = true;
+        this.#isReady = true;
         options.onReady();
       },
       onState: (state) => {
-        this.lastState = state;
+        this.#lastState = state;
         options.onState(state);
       },
       onEvent,
       onAsk,
       onHeard: () => {
-        this.silentLooks = 0;
+        this.#silentLooks = 0;
       },
-      onViolation: (reason) => this.kill(reason),
+      onViolation: (reason) => this.#kill(reason),
     });
-    this.timer = setInterval(() => void this.look(), this.limits.lookEveryMs);
-    this.timer.unref();
+    this.#timer = setInterval(() => void this.#look(), this.#limits.lookEveryMs);
+    this.#timer.unref();
   }
 
   get pid(): number | null {
-    return this.child.pid ?? null;
+    return this.#child.pid ?? null;
   }
 
   /** Lets it close its browsers, and sees it gone. */
   async close(): Promise<void> {
-    this.isClosing = true;
+    this.#isClosing = true;
     this.channel.end(shuttingDown());
     this.channel.close();
-    const late = setTimeout(() => this.kill('it did not close its browsers in time'), this.limits.closeMs);
+    const late = setTimeout(() => this.#kill('it did not close its browsers in time'), this.#limits.closeMs);
     await this.ended;
     clearTimeout(late);
   }
 
   /** Ends it with its browsers at once. */
-  private kill(reason: string): void {
-    if (this.killedFor !== null || this.hasEnded) return;
-    this.killedFor = reason;
-    const { pid } = this.child;
+  #kill(reason: string): void {
+    if (this.#killedFor !== null || this.#hasEnded) return;
+    this.#killedFor = reason;
+    const { pid } = this.#child;
     if (pid === undefined) return;
     // Browsers are found as children of the process, so it goes last.
     void treePids(pid)
       .catch(() => [pid])
       .then((pids) => {
         for (const each of pids.reverse()) killNow(each);
-        this.child.kill('SIGKILL');
+        this.#child.kill('SIGKILL');
       });
   }
 
-  private async look(): Promise<void> {
-    const { maxBytes, looksToStart, looksToAnswer } = this.limits;
-    if (this.hasEnded) return;
-    this.silentLooks += 1;
+  async #look(): Promise<void> {
+    const { maxBytes, looksToStart, looksToAnswer } = this.#limits;
+    if (this.#hasEnded) return;
+    this.#silentLooks += 1;
     this.channel.ping();
-    const most = this.isReady ? looksToAnswer : looksToStart;
-    if (this.silentLooks > most) return this.kill('it gave no sign of life');
-    const bytes = await residentBytes(this.child.pid);
+    const most = this.#isReady ? looksToAnswer : looksToStart;
+    if (this.#silentLooks > most) return this.#kill('it gave no sign of life');
+    const bytes = await residentBytes(this.#child.pid);
     if (bytes !== null && bytes > maxBytes) {
-      this.kill(
+      this.#kill(
         `it held ${Math.round(bytes / 1e6)} MB of memory, at most ${Math.round(maxBytes / 1e6)} are allowed`,
       );
     }
   }
 
-  private reasonFor(code: number | null, signal: NodeJS.Signals | null): string {
-    if (this.killedFor !== null) return this.killedFor;
-    const isOutOfMemory = /heap out of memory|Allocation failed/.test(this.said);
+  #reasonFor(code: number | null, signal: NodeJS.Signals | null): string {
+    if (this.#killedFor !== null) return this.#killedFor;
+    const isOutOfMemory = /heap out of memory|Allocation failed/.test(this.#said);
     if (isOutOfMemory) return 'it ran out of memory';
-    const last = /^\w*Error.*$/m.exec(this.said)?.[0] ?? '';
+    const last = /^\w*Error.*$/m.exec(this.#said)?.[0] ?? '';
     const how = signal === null ? `exit code ${code}` : signal;
     return last === '' ? `it ended (${how})` : `it ended (${how}): ${last.slice(0, 200)}`;
   }
 
-  private async end(reason: string): Promise<void> {
-    if (this.hasEnded) return;
-    this.hasEnded = true;
-    clearInterval(this.timer);
+  async #end(reason: string): Promise<void> {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    clearInterval(this.#timer);
     const { underWay } = this.channel;
-    this.channel.end(this.isClosing ? shuttingDown() : this.errorFor(reason, underWay));
-    this.child.stdio[PIPE]?.destroy();
-    this.options.onEnd({
+    this.channel.end(this.#isClosing ? shuttingDown() : this.#errorFor(reason, underWay));
+    this.#child.stdio[PIPE]?.destroy();
+    this.#options.onEnd({
       reason,
-      wasReady: this.isReady,
-      isExpected: this.isClosing,
+      wasReady: this.#isReady,
+      isExpected: this.#isClosing,
       underWay,
-      lastState: this.lastState,
+      lastState: this.#lastState,
     });
     // Browsers end with the pipe of the process that drove them, unless they are stopped or hang.
-    await Promise.all((this.lastState?.browserPids ?? []).map((pid) => killTree(pid).catch(() => false)));
+    await Promise.all((this.#lastState?.browserPids ?? []).map((pid) => killTree(pid).catch(() => false)));
   }
 
   /**
-   * The only page under way is the one that ended the process. Of several the others are innocent: they are tried
+   * A single page under way has caused the end of the process. Of several pages the cause is unknown: all are tried
    * again, alone.
    */
-  private errorFor(reason: string, underWay: number): ScrapifieError {
-    if (!this.isReady) return browserUnavailable(`the process that drives it did not start: ${reason}`);
+  #errorFor(reason: string, underWay: number): ScrapifieError {
+    if (!this.#isReady) return browserUnavailable(`the process that drives it did not start: ${reason}`);
     const what = `the process that drives it was lost: ${reason}`;
     return underWay === 1 ? browserCrashed(`The render process (${reason})`) : browserLost(what);
   }

@@ -67,20 +67,20 @@ const requestFacts = z.object({ maxBodyBytes: z.number(), maySolve: z.boolean().
 
 /** The server's end of the pipe to a render process. Everything that comes from there is checked before it is used. */
 export class ServerChannel {
-  private readonly options: ServerChannelOptions;
+  readonly #options: ServerChannelOptions;
   /** Owned by the callers: each leaves with its answer or its signal. */
-  private readonly pending = new Map<number, Pending>();
+  readonly #pending = new Map<number, Pending>();
   /** Bounded by MOST_ASKS. */
-  private readonly asks = new Map<number, AbortController>();
-  private calls = 0;
-  private ended: ScrapifieError | null = null;
+  readonly #asks = new Map<number, AbortController>();
+  #calls = 0;
+  #ended: ScrapifieError | null = null;
 
   constructor(options: ServerChannelOptions) {
-    this.options = options;
+    this.#options = options;
     const { pipe, onViolation } = options;
     const reader = new FrameReader({
-      limitOf: (head) => this.limitOf(head),
-      onFrame: (head, payload) => this.onFrame(head, payload),
+      limitOf: (head) => this.#limitOf(head),
+      onFrame: (head, payload) => this.#onFrame(head, payload),
       onViolation,
     });
     pipe.on('data', (chunk: Buffer) => reader.push(chunk));
@@ -91,24 +91,24 @@ export class ServerChannel {
 
   /** Calls under way. */
   get underWay(): number {
-    return this.pending.size;
+    return this.#pending.size;
   }
 
   ping(): void {
-    writeFrame(this.options.pipe, 'ping', 0);
+    writeFrame(this.#options.pipe, 'ping', 0);
   }
 
   /** Asks the process to close its browsers and end. */
   close(): void {
-    writeFrame(this.options.pipe, 'close', 0);
+    writeFrame(this.#options.pipe, 'close', 0);
   }
 
   /** Ends all calls with this error, later ones as well. */
   end(error: ScrapifieError): void {
-    this.ended ??= error;
-    for (const call of this.pending.values()) call.fail(error);
-    for (const ask of this.asks.values()) ask.abort(error);
-    this.asks.clear();
+    this.#ended ??= error;
+    for (const call of this.#pending.values()) call.fail(error);
+    for (const ask of this.#asks.values()) ask.abort(error);
+    this.#asks.clear();
   }
 
   /** The bytes are kept as long as the attempt: no other attempt ever sees them. */
@@ -121,7 +121,7 @@ export class ServerChannel {
         countAnswerers: async () => 1,
         call: (called, request, how) => {
           if (called !== RENDER_CALLS[name]) throw new Error(`${called} is not what ${name} answers`);
-          return this.call(name, request, how, sent, received);
+          return this.#call(name, request, how, sent, received);
         },
       },
       blobs: {
@@ -139,7 +139,7 @@ export class ServerChannel {
     };
   }
 
-  private async call(
+  async #call(
     name: RenderName,
     request: unknown,
     { signal, onQuestion }: CallOptions,
@@ -147,14 +147,14 @@ export class ServerChannel {
     received: Map<string, Uint8Array>,
   ): Promise<unknown> {
     const written = writeCallMessage(request);
-    if (this.ended !== null) throw this.ended;
+    if (this.#ended !== null) throw this.#ended;
     if (signal?.aborted === true) throw cancelled();
-    const { pipe } = this.options;
+    const { pipe } = this.#options;
     const { maxBodyBytes, maySolve = false } = requestFacts.parse(request);
-    this.calls = (this.calls + 1) % 0xffff_ffff;
-    const id = this.calls;
+    this.#calls = (this.#calls + 1) % 0xffff_ffff;
+    const id = this.#calls;
     const { promise, resolve, reject } = Promise.withResolvers<string>();
-    this.pending.set(id, {
+    this.#pending.set(id, {
       blobs: received,
       bytesLeft: maxBodyBytes + 2 * MOST_PACK_BYTES,
       blobsLeft: BLOBS_PER_CALL,
@@ -180,15 +180,15 @@ export class ServerChannel {
       return readCallAnswer(await promise);
     } catch (error) {
       if (isScrapifieError(error)) throw error;
-      this.options.onViolation('it sent an answer that cannot be read');
+      this.#options.onViolation('it sent an answer that cannot be read');
       throw new ScrapifieError('INTERNAL', 'The render process sent an answer that cannot be read.');
     } finally {
-      this.pending.delete(id);
+      this.#pending.delete(id);
       signal?.removeEventListener('abort', onAbort);
     }
   }
 
-  private limitOf({ kind, id, bytes }: FrameHead): number | null {
+  #limitOf({ kind, id, bytes }: FrameHead): number | null {
     switch (kind) {
       case 'ready':
       case 'pong':
@@ -205,7 +205,7 @@ export class ServerChannel {
         // JSON within JSON.
         return 2 * MOST_CONTROL_BYTES;
       case 'blob': {
-        const call = this.pending.get(id);
+        const call = this.#pending.get(id);
         // Its caller is gone; the bytes were on their way.
         if (call === undefined) return null;
         call.blobsLeft -= 1;
@@ -218,8 +218,8 @@ export class ServerChannel {
     }
   }
 
-  private onFrame({ kind, id }: FrameHead, payload: Buffer<ArrayBuffer>): void {
-    const { onHeard, onReady, onState, onEvent, onViolation } = this.options;
+  #onFrame({ kind, id }: FrameHead, payload: Buffer<ArrayBuffer>): void {
+    const { onHeard, onReady, onState, onEvent, onViolation } = this.#options;
     onHeard();
     try {
       switch (kind) {
@@ -233,19 +233,19 @@ export class ServerChannel {
           onEvent(eventSchema.parse(parsed(payload)));
           break;
         case 'answer':
-          this.pending.get(id)?.settle(payload.toString('utf8'));
+          this.#pending.get(id)?.settle(payload.toString('utf8'));
           break;
         case 'question':
-          void this.reply(id, questionSchema.parse(parsed(payload)));
+          void this.#reply(id, questionSchema.parse(parsed(payload)));
           break;
         case 'blob':
-          this.keep(id, payload);
+          this.#keep(id, payload);
           break;
         case 'ask':
-          void this.tell(id, askSchema.parse(parsed(payload)));
+          void this.#tell(id, askSchema.parse(parsed(payload)));
           break;
         case 'unask':
-          this.asks.get(id)?.abort(cancelled());
+          this.#asks.get(id)?.abort(cancelled());
           break;
         case 'pong':
           break;
@@ -258,34 +258,34 @@ export class ServerChannel {
     }
   }
 
-  private keep(id: number, payload: Buffer<ArrayBuffer>): void {
+  #keep(id: number, payload: Buffer<ArrayBuffer>): void {
     const hash = payload.toString('hex', 0, HASH_BYTES) as ContentHash;
-    this.pending.get(id)?.blobs.set(hash, payload.subarray(HASH_BYTES));
+    this.#pending.get(id)?.blobs.set(hash, payload.subarray(HASH_BYTES));
   }
 
-  private async reply(id: number, { number, text }: z.infer<typeof questionSchema>): Promise<void> {
-    const onQuestion = this.pending.get(id)?.onQuestion;
+  async #reply(id: number, { number, text }: z.infer<typeof questionSchema>): Promise<void> {
+    const onQuestion = this.#pending.get(id)?.onQuestion;
     if (onQuestion === undefined) return;
     const answer = await writeCallReply(onQuestion, text);
-    writeFrame(this.options.pipe, 'reply', id, JSON.stringify({ number, text: answer }));
+    writeFrame(this.#options.pipe, 'reply', id, JSON.stringify({ number, text: answer }));
   }
 
-  private async tell(id: number, ask: AskMessage): Promise<void> {
-    const { pipe, onAsk, onViolation } = this.options;
-    if (this.asks.size >= MOST_ASKS) return onViolation(`it asked more than ${MOST_ASKS} questions at once`);
+  async #tell(id: number, ask: AskMessage): Promise<void> {
+    const { pipe, onAsk, onViolation } = this.#options;
+    if (this.#asks.size >= MOST_ASKS) return onViolation(`it asked more than ${MOST_ASKS} questions at once`);
     const ending = new AbortController();
-    this.asks.set(id, ending);
+    this.#asks.set(id, ending);
     let answer: string;
     try {
       // Solutions cost money: only pages whose request allows it may have one.
       const isAllowed =
-        ask.what === 'relocate' || [...this.pending.values()].some((call) => call.mayBeSolved);
+        ask.what === 'relocate' || [...this.#pending.values()].some((call) => call.mayBeSolved);
       if (!isAllowed) throw new ScrapifieError('CAPTCHA_UNSOLVED', 'No request under way allows a solver.');
       answer = writeCallAnswer(await onAsk(ask, ending.signal));
     } catch (error) {
       answer = writeCallFailure(error);
     } finally {
-      this.asks.delete(id);
+      this.#asks.delete(id);
     }
     writeFrame(pipe, 'told', id, answer);
   }

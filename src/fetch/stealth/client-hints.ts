@@ -1,4 +1,4 @@
-import type { Brand, ClientHints } from '../../model/identity.ts';
+import type { Brand, ClientHints, Identity } from '../../model/identity.ts';
 
 const GREASE_SIGNS = [' ', '(', ':', '-', '.', '/', ')', ';', '=', '?', '_'];
 const GREASE_VERSIONS = ['8', '99', '24'];
@@ -45,4 +45,27 @@ export function brandHeader(brands: readonly Brand[]): string {
 
 function pick<T>(list: readonly [T, ...T[]] | readonly T[], seed: number): T {
   return list[seed % list.length] as T;
+}
+
+const VERSION = /^\d{2,4}(?:\.\d{1,6}){3}$/;
+
+/**
+ * The same visitor with a browser of this version: another one would contradict what its scripts can do. The same
+ * object when nothing has to change, or when the version is none that a Chrome has.
+ */
+export function fitIdentity(identity: Identity, browserVersion: string): Identity {
+  const { clientHints, userAgent } = identity;
+  if (!VERSION.test(browserVersion) || clientHints.fullVersion === browserVersion) return identity;
+  const brands = brandsOf(browserVersion);
+  const agent = userAgent.replace(/(?<=\bChrome\/)\d+/, String(majorOf(browserVersion)));
+  const headers: Readonly<Record<string, string>> = {
+    'user-agent': agent,
+    'sec-ch-ua': brandHeader(brands.brands),
+  };
+  return {
+    ...identity,
+    userAgent: agent,
+    clientHints: { ...clientHints, ...brands, fullVersion: browserVersion },
+    headers: identity.headers.map(([name, value]) => [name, headers[name] ?? value] as const),
+  };
 }

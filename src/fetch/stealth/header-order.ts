@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
 import type { Identity } from '../../model/identity.ts';
-import type { HeaderEntry } from '../browser/page/protocol.ts';
+import type { HeaderEntry } from '../browser/page/page-session.ts';
 
 /** Sent with a reload, before everything else. */
 const FIRST = 'cache-control';

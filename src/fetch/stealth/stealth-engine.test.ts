@@ -282,12 +282,12 @@ test('identities do not share a context, and one identity keeps its own', async 
   const { origin } = await serve((_, response) =>
     response.setHeader('content-type', 'text/html').end('<p>x'),
   );
-  const { engine, rig } = lastingStealth({ maxBrowsers: 1, pagesAtOnce: 4, pagesEach: 4 });
+  const { engine, runtime } = lastingStealth({ maxBrowsers: 1, pagesAtOnce: 4, pagesEach: 4 });
   onTestFinished(() => engine.close());
   const [one, two] = [identityOf('it', 'windows', 'one'), identityOf('it', 'windows', 'two')];
   for (const identity of [one, two, one, { ...two }])
     await render(engine, `${origin}/`, { identity, key: 'who' });
-  expect(rig.running?.pool.stats).toMatchObject({ contexts: 2, pagesOpen: 2 });
+  expect(runtime.running?.pool.stats).toMatchObject({ contexts: 2, pagesOpen: 2 });
 });
 
 test('without an identity the page is told who we are', async () => {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { BrowserContext, Page } from 'patchright-core';
+import { BoundedMap } from '../../model/bounded-map.ts';
 import type { Identity } from '../../model/identity.ts';
 import {
   type BrowserEngineHooks,
@@ -7,16 +8,15 @@ import {
   createBrowserEngine,
   type RenderEngine,
 } from '../browser/browser-engine.ts';
-import { browserUnavailable } from '../browser/render-errors.ts';
-import { briefingOf, contextOptionsOf, regionalOptionsOf } from './disguise.ts';
-import { fitIdentity } from './fit-identity.ts';
+import { browserUnavailable } from '../render-errors.ts';
+import { fitIdentity } from './client-hints.ts';
+import { contextOptionsOf, regionalOptionsOf, targetSetupOf } from './disguise.ts';
 import { arrangeHeaders } from './header-order.ts';
-import { createHand } from './human-hand.ts';
-import type { PauseRange } from './human-pauses.ts';
+import { createHumanInput, type PauseRange } from './human-input.ts';
 import { type TargetCommands, targetCommandsOf } from './target-commands.ts';
 
-export interface StealthEngineOptions extends Pick<BrowserEngineOptions, 'rig' | 'userAgent' | 'limits'> {
-  /** Looks for a puzzle when a page has loaded. */
+export interface StealthEngineOptions extends Pick<BrowserEngineOptions, 'runtime' | 'userAgent' | 'limits'> {
+  /** Called when a page has loaded, to look for a captcha. */
   readonly afterLoad?: BrowserEngineHooks['afterLoad'];
   /** Between actions. */
   readonly pauses?: PauseRange | undefined;
@@ -24,23 +24,23 @@ export interface StealthEngineOptions extends Pick<BrowserEngineOptions, 'rig' |
 }
 
 /** URLs that a context remembers to have asked for. */
-const MOST_VISITED = 2_000;
+const MAX_VISITED = 2_000;
 
 /**
  * A browser that is who the request's identity says: to servers, to scripts of the page, of its frames and of its
  * workers, and in the way it acts. A request without an identity says who we are, like one to the plain engine. The
- * version is that of the browser at hand, which whoever drew the identity may not have known.
+ * version is that of the running browser, which may differ from the one the identity was drawn for.
  *
  * A browser behind a Playwright server has a disguise of its own (that is what such servers are for) and gets only what
  * concerns the place: time zone, language and position.
  */
 export function createStealthEngine(options: StealthEngineOptions): RenderEngine {
-  const { rig, userAgent, limits, afterLoad, pauses, random = Math.random } = options;
-  const hasOwnDisguise = rig.kind === 'playwright';
-  const visits = new WeakMap<BrowserContext, Set<string>>();
+  const { runtime, userAgent, limits, afterLoad, pauses, random = Math.random } = options;
+  const hasOwnDisguise = runtime.kind === 'playwright';
+  const visits = new WeakMap<BrowserContext, BoundedMap<string, true>>();
   /** Of the browser that was met last; known once a context was made in it. */
   let version: string | null = null;
-  const misfits = new WeakSet<object>();
+  const versionMismatches = new WeakSet<object>();
 
   const hooks: BrowserEngineHooks = {
     contextFor({ identity }) {
@@ -52,38 +52,40 @@ export function createStealthEngine(options: StealthEngineOptions): RenderEngine
     async prepareContext(context, { identity }) {
       if (identity === undefined || hasOwnDisguise) return;
       version = context.browser()?.version() ?? null;
-      if (version !== null && fitIdentity(identity, version) !== identity) throw misfit(version);
-      tapFor(context).brief(context, briefingOf(identity, `s${randomBytes(9).toString('hex')}`));
+      if (version !== null && fitIdentity(identity, version) !== identity) throw versionMismatch(version);
+      targetCommandsFor(context).brief(
+        context,
+        targetSetupOf(identity, `s${randomBytes(9).toString('hex')}`),
+      );
     },
     beforeNavigation(page, { identity }) {
       if (identity === undefined || hasOwnDisguise) return;
-      const refusal = tapFor(page.context()).refusalOf(page.context());
+      const refusal = targetCommandsFor(page.context()).refusalOf(page.context());
       if (refusal !== null) throw browserUnavailable(`it cannot be disguised (${refusal})`);
     },
     arrangeHeaders(headers, url, page, { identity }) {
       const plain = () => [...headers].map(([name, value]) => ({ name, value }));
       if (identity === undefined || hasOwnDisguise) return plain();
       const sent = new Map(headers);
-      // Only who comes again asks whether something has changed.
+      // Browsers revalidate only pages that they have visited before.
       if (!hasVisited(page, url.href)) sent.delete('cache-control');
       return arrangeHeaders(sent, url, identity);
     },
     afterLoad,
-    manner: createHand({ random, pauses }),
+    humanInput: createHumanInput({ random, pauses }),
   };
 
   const hasVisited = (page: Page, url: string): boolean => {
-    const known = visits.get(page.context()) ?? new Set();
-    visits.set(page.context(), known);
-    const isKnown = known.has(url);
-    if (known.size >= MOST_VISITED) known.clear();
-    known.add(url);
+    const visited = visits.get(page.context()) ?? new BoundedMap(MAX_VISITED);
+    visits.set(page.context(), visited);
+    const isKnown = visited.get(url) === true;
+    visited.set(url, true);
     return isKnown;
   };
 
-  const misfit = (found: string) => {
+  const versionMismatch = (found: string) => {
     const error = browserUnavailable(`it is of version ${found}, and the identity of another`);
-    misfits.add(error);
+    versionMismatches.add(error);
     return error;
   };
 
@@ -101,18 +103,18 @@ export function createStealthEngine(options: StealthEngineOptions): RenderEngine
       return await work(fitted());
     } catch (error) {
       const reasons = [error, error instanceof Error ? error.cause : null];
-      const isMisfit = reasons.some((reason) => reason instanceof Error && misfits.has(reason));
+      const isMisfit = reasons.some((reason) => reason instanceof Error && versionMismatches.has(reason));
       if (!isMisfit) throw error;
       return work(fitted());
     }
   };
 
   const engine = createBrowserEngine({
-    rig,
+    runtime,
     userAgent,
     limits,
     name: 'stealth',
-    watchesConsole: false,
+    isDisguised: true,
     hooks,
   });
   return {
@@ -123,9 +125,9 @@ export function createStealthEngine(options: StealthEngineOptions): RenderEngine
   };
 }
 
-function tapFor(context: BrowserContext): TargetCommands {
+function targetCommandsFor(context: BrowserContext): TargetCommands {
   const browser = context.browser();
-  const tap = browser === null ? null : targetCommandsOf(browser);
-  if (tap === null) throw browserUnavailable('it cannot be disguised (its messages cannot be reached)');
-  return tap;
+  const commands = browser === null ? null : targetCommandsOf(browser);
+  if (commands === null) throw browserUnavailable('it cannot be disguised (its messages cannot be reached)');
+  return commands;
 }

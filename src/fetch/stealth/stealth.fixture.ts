@@ -11,7 +11,7 @@ export function lastingStealth(
   options: Partial<BrowserRuntimeOptions> = {},
   more: Partial<StealthEngineOptions> = {},
 ): TestBrowser {
-  const rig = createBrowserRuntime({ executablePath: EXECUTABLE, allowPrivate: true, ...options });
+  const runtime = createBrowserRuntime({ executablePath: EXECUTABLE, allowPrivate: true, ...options });
   const pauses = { minMs: 1, maxMs: 20 };
-  return { rig, engine: createStealthEngine({ rig, userAgent: 'TestBot/1', pauses, ...more }) };
+  return { runtime, engine: createStealthEngine({ runtime, userAgent: 'TestBot/1', pauses, ...more }) };
 }

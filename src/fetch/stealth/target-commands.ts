@@ -9,20 +9,20 @@ export interface TargetCommand {
   readonly params: object;
 }
 
-export interface Briefing {
+export interface TargetSetup {
   commandsFor(kind: TargetKind): readonly TargetCommand[];
   /** Sent with the request for a service worker's script, which the browser makes before it listens to commands. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /**
- * Listens in between Playwright and the browser, because Playwright lets nobody else speak to a worker before its
+ * Intercepts the messages between Playwright and the browser, because Playwright's interface reaches a worker only after its
  * script runs. Every target of a context that has a briefing is held by Playwright until it is set up; what the
  * briefing says is put right before the word that lets it go, so no script of it can see anything else.
  */
 export interface TargetCommands {
   /** From now on for every target of the context, those that frames and workers open included. */
-  brief(context: BrowserContext, briefing: Briefing): void;
+  brief(context: BrowserContext, briefing: TargetSetup): void;
   /** What a page of the context did not accept; null when it took everything. */
   refusalOf(context: BrowserContext): string | null;
 }
@@ -60,31 +60,31 @@ interface Member {
   readonly kind: TargetKind;
   readonly contextId: string;
   /** Patchright says the word more than once. */
-  isBriefed: boolean;
+  isConfigured: boolean;
   /** Headers of requests that are held; only of service workers. */
   readonly held: Map<string, Readonly<Record<string, string>>>;
 }
 
 interface Entry {
-  readonly briefing: Briefing;
+  readonly briefing: TargetSetup;
   refusal: string | null;
 }
 
-const taps = new WeakMap<Browser, TargetCommands>();
+const commandsByBrowser = new WeakMap<Browser, TargetCommands>();
 
 /** The same for the same browser. Null for one that Playwright itself does not speak to from this process. */
 export function targetCommandsOf(browser: Browser): TargetCommands | null {
-  const known = taps.get(browser);
+  const known = commandsByBrowser.get(browser);
   if (known !== undefined) return known;
   const transport = internalsOf<{ _connection?: { _transport?: Transport } }>(browser)?._connection
     ?._transport;
   if (transport?.onmessage === undefined) return null;
-  const tap = tapInto(transport);
-  taps.set(browser, tap);
-  return tap;
+  const commands = interceptTransport(transport);
+  commandsByBrowser.set(browser, commands);
+  return commands;
 }
 
-function tapInto(transport: Transport): TargetCommands {
+function interceptTransport(transport: Transport): TargetCommands {
   /** Bounded by the contexts of the browser: an id is never used again. */
   const entries = new Map<string, Entry>();
   /** By session; bounded by what the browser has open. */
@@ -96,8 +96,8 @@ function tapInto(transport: Transport): TargetCommands {
   const receive = transport.onmessage?.bind(transport);
 
   const tell = (sessionId: string, member: Member): void => {
-    if (member.isBriefed) return;
-    member.isBriefed = true;
+    if (member.isConfigured) return;
+    member.isConfigured = true;
     const { kind, contextId } = member;
     for (const command of entries.get(contextId)?.briefing.commandsFor(kind) ?? []) {
       lastId -= 1;
@@ -152,7 +152,7 @@ function tapInto(transport: Transport): TargetCommands {
       const { type, browserContextId = '' } = targetInfo;
       if (KINDS.has(type) && entries.has(browserContextId)) {
         const kind = type as TargetKind;
-        members.set(sessionId, { kind, contextId: browserContextId, isBriefed: false, held: new Map() });
+        members.set(sessionId, { kind, contextId: browserContextId, isConfigured: false, held: new Map() });
       }
     } else if (message.method === 'Target.detachedFromTarget') members.delete(sessionId);
     receive?.(message);

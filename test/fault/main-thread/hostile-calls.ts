@@ -1,5 +1,5 @@
 import { shapeProblem } from '../../../src/api/http/json-shape.ts';
-import { createCookieJar } from '../../../src/fetch/http/cookie-jar.ts';
+import { createCookieJar } from '../../../src/fetch/cookies/cookie-jar.ts';
 import { createCanonicalizer, hostKeyOf } from '../../../src/frontier/canonical.ts';
 import { compileScope } from '../../../src/frontier/scope.ts';
 import { problemsOf } from '../../../src/jobs/invalid-request.ts';

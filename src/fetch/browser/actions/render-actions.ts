@@ -9,9 +9,9 @@ import type {
   RenderWait,
   ScreenshotOptions,
 } from '../../../model/render.ts';
-import { orAborted, settlesWithin } from '../deadline.ts';
+import { orAborted, settlesWithin } from '../../deadline.ts';
+import { plainMessage, stepFailed } from '../../render-errors.ts';
 import type { Evaluate } from '../page/page-tools.ts';
-import { plainMessage, stepFailed } from '../render-errors.ts';
 
 export const DEFAULT_STEP_MS = 10_000;
 const MOST_VALUE_CHARS = 1_000_000;
@@ -21,20 +21,20 @@ const SCROLL_PAUSE_MS = 150;
 const QUIET_STEPS = 3;
 
 /** Where something is done. */
-export interface Stage {
+export interface ActionTarget {
   readonly page: Page;
   readonly evaluate: Evaluate;
 }
 
-/** How somebody acts on a page. */
-export interface ActionManner {
+/** Human-like timing and pointer movement for actions. */
+export interface HumanInput {
   /** Before each action. */
   pauseMs(): number;
   /** Between two keys. */
   keyMs(): number;
   /**
    * Brings the pointer to the element. Where in it that is, from its corner; null when it cannot be done in time,
-   * which is no error: the action itself will say what is wrong.
+   * which is no error: the action itself fails with the reason.
    */
   approach(page: Page, selector: string, limitMs: number): Promise<Point | null>;
 }
@@ -85,27 +85,27 @@ export function nameOfAction(action: RenderAction, index: number): string {
 }
 
 export async function runAction(
-  stage: Stage,
+  target: ActionTarget,
   action: RenderAction,
   limitMs: number,
-  manner?: ActionManner,
+  humanInput?: HumanInput,
 ): Promise<ActionResult> {
   const startedAt = performance.now();
   const isTouched = action.type === 'click' || action.type === 'type' || action.type === 'select';
-  const at = isTouched ? ((await manner?.approach(stage.page, action.selector, limitMs)) ?? null) : null;
+  const at = isTouched ? ((await humanInput?.approach(target.page, action.selector, limitMs)) ?? null) : null;
   const leftMs = Math.max(1, Math.ceil(limitMs - (performance.now() - startedAt)));
-  const found = await perform(stage, action, leftMs, at, manner);
+  const found = await perform(target, action, leftMs, at, humanInput);
   return { type: action.type, ms: performance.now() - startedAt, ...found };
 }
 
 async function perform(
-  stage: Stage,
+  target: ActionTarget,
   action: RenderAction,
   timeout: number,
   at: Point | null,
-  manner: ActionManner | undefined,
+  humanInput: HumanInput | undefined,
 ): Promise<Pick<ActionResult, 'value' | 'picture'>> {
-  const { page, evaluate } = stage;
+  const { page, evaluate } = target;
   const position = at === null ? {} : { position: at };
   switch (action.type) {
     case 'click':
@@ -122,7 +122,7 @@ async function perform(
         return {};
       }
       // Slow hands must not take more than half of the time that there is.
-      const delay = Math.min(manner?.keyMs() ?? 0, timeout / 2 / Math.max(1, action.text.length));
+      const delay = Math.min(humanInput?.keyMs() ?? 0, timeout / 2 / Math.max(1, action.text.length));
       await field.pressSequentially(action.text, { timeout, delay });
       return {};
     }
@@ -134,7 +134,7 @@ async function perform(
       await page.locator(action.selector).first().selectOption(action.value, { timeout });
       return {};
     case 'wait':
-      await waitFor(stage, action, timeout);
+      await waitFor(target, action, timeout);
       return {};
     case 'scroll':
       if (action.selector !== undefined) {
@@ -180,9 +180,9 @@ function keepMasked(element: unknown): void {
 
 /**
  * Playwright's own way to wait puts its whole tool kit into every new document, which costs more than most pages. Plain
- * CSS needs none of it; what is no CSS is one of Playwright's own selectors.
+ * CSS needs none of it; any other selector is one of Playwright's own.
  */
-async function appears({ page, evaluate }: Stage, selector: string, timeout: number): Promise<void> {
+async function appears({ page, evaluate }: ActionTarget, selector: string, timeout: number): Promise<void> {
   const endsAt = performance.now() + timeout;
   for (;;) {
     const leftMs = Math.max(1, endsAt - performance.now());
@@ -240,11 +240,11 @@ interface WatchedPage {
   readonly clearTimeout: (timer: number) => void;
 }
 
-export async function waitFor(stage: Stage, wait: RenderWait, timeout: number): Promise<void> {
-  const { page } = stage;
+export async function waitFor(target: ActionTarget, wait: RenderWait, timeout: number): Promise<void> {
+  const { page } = target;
   if (wait.until !== undefined) await page.waitForLoadState(wait.until, { timeout });
   if (wait.selector !== undefined) {
-    await appears(stage, wait.selector, timeout);
+    await appears(target, wait.selector, timeout);
   }
   if (wait.ms !== undefined) await page.waitForTimeout(wait.ms);
 }
@@ -273,7 +273,7 @@ export async function takePicture(page: Page, options: ScreenshotOptions, timeou
 
 /** Down the page by screens, until its end stays where it is. */
 export async function scrollDown(
-  { page, evaluate }: Stage,
+  { page, evaluate }: ActionTarget,
   scroll: RenderScroll,
   limitMs: number,
 ): Promise<void> {

@@ -1,39 +1,45 @@
-import { setRequestEvents } from '../patchright/patchright-events.ts';
+import { setRequestEvents } from '../patchright/patchright-patches.ts';
 import { MainDocument } from './document-gate.ts';
+import { NetworkRecord } from './network-record.ts';
 import { NetworkWatch } from './network-watch.ts';
-import { readRaw } from './page-content.ts';
-import { block, kitOf } from './page-kit.ts';
+import { block, pageSessionFor } from './page-session.ts';
+import { fillLocalStorage } from './page-storage.ts';
 import type { PageTools, ToolOptions } from './page-tools.ts';
+import { readRaw } from './page-world.ts';
 import { blockedPatterns } from './resource-blocks.ts';
-import { putByScript } from './storage-script.ts';
 
 /** By Chromium's own protocol. */
 export async function cdpTools(options: ToolOptions): Promise<PageTools> {
-  const { page, request, guard, watchesConsole, proxyLogin, limits } = options;
-  const kit = await kitOf(page, watchesConsole, guard, proxyLogin);
-  const { cdp } = kit;
+  const { page, request, guard, isDisguised, proxyLogin, limits } = options;
+  const session = await pageSessionFor(page, isDisguised, guard, proxyLogin);
+  const { cdp } = session;
   const { wait, screenshot, pdf, actions = [] } = request;
   const awaitsIdle = [wait, ...actions].some(
     (step) => step !== undefined && 'until' in step && step.until === 'networkidle',
   );
   // A disguised browser logs in to its proxy.
-  await setRequestEvents(page, !watchesConsole || awaitsIdle);
+  await setRequestEvents(page, isDisguised || awaitsIdle);
   const isVisual = screenshot !== undefined || pdf === true || actions.length > 0;
   const document = new MainDocument({ ...options, cdp, isVisual });
-  const network = new NetworkWatch(cdp, kit.mainFrameId, request.captureXhr === true, limits, options.load);
-  kit.gate = document;
+  const network = new NetworkWatch(
+    cdp,
+    session.mainFrameId,
+    new NetworkRecord(limits, request.captureXhr === true),
+    options.load,
+  );
+  session.gate = document;
   return {
-    document,
-    network,
-    isSpoilt: false,
-    block: (kinds) => block(kit, blockedPatterns(kinds)),
-    putLocalStorage: (storage) => putByScript(cdp, storage),
-    evaluate: (work, argument) => kit.world.evaluate(work, argument),
+    document: document.progress,
+    network: network.record,
+    isTainted: false,
+    block: (kinds) => block(session, blockedPatterns(kinds)),
+    setLocalStorage: (storage) => fillLocalStorage(cdp, storage),
+    evaluate: (work, argument) => session.world.evaluate(work, argument),
     async readRaw({ networkId }, maxBytes) {
       return networkId === null ? null : readRaw(cdp, networkId, maxBytes);
     },
     end() {
-      kit.gate = null;
+      session.gate = null;
       network.end();
     },
   };

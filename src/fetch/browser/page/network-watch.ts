@@ -1,19 +1,6 @@
 import type { CDPSession } from 'patchright-core';
-import type { CapturedXhr } from '../../../model/render.ts';
-import { settlesWithin } from '../deadline.ts';
+import type { NetworkRecord } from './network-record.ts';
 import type { PageLoad } from './page-load.ts';
-
-export interface NetworkWatchLimits {
-  readonly maxXhr: number;
-  readonly maxXhrBytes: number;
-  readonly maxXhrTotalBytes: number;
-  readonly maxErrors: number;
-}
-
-const MOST_ERROR_CHARS = 500;
-const MOST_AWAITED = 1_000;
-/** For one body to be read; a late one must not cost the others. */
-export const BODY_MS = 1_500;
 
 interface Exchange {
   readonly url: string;
@@ -64,52 +51,37 @@ interface LogEntry {
   readonly entry: { readonly level: string; readonly text: string };
 }
 
-/** Listens to one page for one attempt: what it cost, what its scripts fetched and what went wrong on it. */
+/** Records the network of one page for one attempt, from Chromium's events. */
 export class NetworkWatch {
-  wireBytes = 0;
-  protocol = 'http/1.1';
-  readonly errors: string[] = [];
-  private readonly cdp: CDPSession;
-  private readonly mainFrameId: string;
-  private readonly limits: NetworkWatchLimits;
-  private readonly load: PageLoad;
-  private documentId = '';
-  private readonly capturesXhr: boolean;
-  /** Scripts and what they fetch, while it is on its way; bounded by what a page may have open. */
-  private readonly awaited = new Set<string>();
-  /** Fetches of scripts that have not ended; bounded like what is kept of them. */
-  private readonly underWay = new Map<string, Exchange>();
-  private readonly captured: Promise<CapturedXhr>[] = [];
-  private capturedBytes = 0;
-  private readonly off: (() => void)[] = [];
+  readonly record: NetworkRecord;
+  readonly #cdp: CDPSession;
+  readonly #mainFrameId: string;
+  readonly #load: PageLoad;
+  #documentId = '';
+  /** Requests of scripts that have not ended and will be captured; bounded by the record. */
+  readonly #underWay = new Map<string, Exchange>();
+  readonly #off: (() => void)[] = [];
 
-  constructor(
-    cdp: CDPSession,
-    mainFrameId: string,
-    capturesXhr: boolean,
-    limits: NetworkWatchLimits,
-    load: PageLoad,
-  ) {
-    this.cdp = cdp;
-    this.mainFrameId = mainFrameId;
-    this.limits = limits;
-    this.load = load;
-    this.capturesXhr = capturesXhr;
+  constructor(cdp: CDPSession, mainFrameId: string, record: NetworkRecord, load: PageLoad) {
+    this.#cdp = cdp;
+    this.#mainFrameId = mainFrameId;
+    this.record = record;
+    this.#load = load;
 
-    const onSent = (event: RequestSent) => this.onSent(event);
-    const onReceived = (event: ResponseReceived) => this.onReceived(event);
+    const onSent = (event: RequestSent) => this.#onSent(event);
+    const onReceived = (event: ResponseReceived) => this.#onReceived(event);
     const onData = ({ requestId, dataLength }: DataReceived) =>
-      this.load.received(dataLength, requestId === this.documentId);
-    const onFinished = (event: LoadingFinished) => this.onFinished(event);
-    const onFailed = ({ requestId }: { readonly requestId: string }) => this.awaited.delete(requestId);
+      this.#load.received(dataLength, requestId === this.#documentId);
+    const onFinished = (event: LoadingFinished) => this.#onFinished(event);
+    const onFailed = ({ requestId }: { readonly requestId: string }) => this.record.finish(requestId);
     const onException = ({ exceptionDetails: { text, exception } }: ExceptionThrown) =>
-      this.report(exception?.description ?? text);
+      this.record.report(exception?.description ?? text);
     const onConsole = ({ type, args }: ConsoleCalled) => {
       if (type !== 'error' && type !== 'assert') return;
-      this.report(args.map(({ value, description }) => description ?? String(value)).join(' '));
+      this.record.report(args.map(({ value, description }) => description ?? String(value)).join(' '));
     };
     const onLog = ({ entry }: LogEntry) => {
-      if (entry.level === 'error') this.report(entry.text);
+      if (entry.level === 'error') this.record.report(entry.text);
     };
     cdp.on('Network.requestWillBeSent', onSent);
     cdp.on('Network.responseReceived', onReceived);
@@ -119,7 +91,7 @@ export class NetworkWatch {
     cdp.on('Runtime.exceptionThrown', onException);
     cdp.on('Runtime.consoleAPICalled', onConsole);
     cdp.on('Log.entryAdded', onLog);
-    this.off.push(
+    this.#off.push(
       () => cdp.off('Network.requestWillBeSent', onSent),
       () => cdp.off('Network.responseReceived', onReceived),
       () => cdp.off('Network.dataReceived', onData),
@@ -131,33 +103,22 @@ export class NetworkWatch {
     );
   }
 
-  /** Requests of the page's scripts, and for scripts, that have not been answered. */
-  get pending(): number {
-    return this.awaited.size;
-  }
-
-  /** What was captured, the bodies that are still being read included. */
-  xhr(): Promise<CapturedXhr[]> {
-    return Promise.all(this.captured);
-  }
-
   end(): void {
-    for (const off of this.off) off();
-    this.underWay.clear();
-    this.awaited.clear();
+    for (const off of this.#off) off();
+    this.#underWay.clear();
+    this.record.end();
   }
 
-  private onSent({ requestId, type, frameId, request, redirectResponse }: RequestSent): void {
-    if (type === 'Document' && frameId === this.mainFrameId) {
-      this.documentId = requestId;
-      this.load.restartDocument();
+  #onSent({ requestId, type, frameId, request, redirectResponse }: RequestSent): void {
+    if (type === 'Document' && frameId === this.#mainFrameId) {
+      this.#documentId = requestId;
+      this.#load.restartDocument();
     }
-    this.wireBytes += Math.max(0, redirectResponse?.encodedDataLength ?? 0);
+    this.record.wireBytes += Math.max(0, redirectResponse?.encodedDataLength ?? 0);
     const isFetch = type === 'XHR' || type === 'Fetch';
-    if ((isFetch || type === 'Script') && this.awaited.size < MOST_AWAITED) this.awaited.add(requestId);
-    if (!this.capturesXhr || !isFetch) return;
-    if (this.underWay.size + this.captured.length >= this.limits.maxXhr) return;
-    this.underWay.set(requestId, {
+    if (isFetch || type === 'Script') this.record.begin(requestId);
+    if (!isFetch || !this.record.mayCapture(this.#underWay.size)) return;
+    this.#underWay.set(requestId, {
       url: request.url,
       method: request.method,
       statusCode: 0,
@@ -165,43 +126,27 @@ export class NetworkWatch {
     });
   }
 
-  private onReceived({ requestId, type, frameId, response }: ResponseReceived): void {
-    if (type === 'Document' && frameId === this.mainFrameId) this.protocol = response.protocol ?? 'http/1.1';
-    const exchange = this.underWay.get(requestId);
+  #onReceived({ requestId, type, frameId, response }: ResponseReceived): void {
+    if (type === 'Document' && frameId === this.#mainFrameId)
+      this.record.protocol = response.protocol ?? 'http/1.1';
+    const exchange = this.#underWay.get(requestId);
     if (exchange === undefined) return;
     exchange.statusCode = response.status;
     exchange.contentType = response.mimeType === '' ? null : response.mimeType;
   }
 
-  private onFinished({ requestId, encodedDataLength }: LoadingFinished): void {
-    this.wireBytes += Math.max(0, encodedDataLength);
-    this.awaited.delete(requestId);
-    const exchange = this.underWay.get(requestId);
+  #onFinished({ requestId, encodedDataLength }: LoadingFinished): void {
+    this.record.wireBytes += Math.max(0, encodedDataLength);
+    this.record.finish(requestId);
+    const exchange = this.#underWay.get(requestId);
     if (exchange === undefined) return;
-    this.underWay.delete(requestId);
-    this.captured.push(this.capture(requestId, exchange));
+    this.#underWay.delete(requestId);
+    this.record.capture(this.record.withBody(exchange, this.#readBody(requestId)));
   }
 
-  private async capture(requestId: string, exchange: Exchange): Promise<CapturedXhr> {
-    const none = { ...exchange, body: null, isTooLarge: false };
-    let body: Buffer;
-    try {
-      const asked = this.cdp.send('Network.getResponseBody', { requestId });
-      if (!(await settlesWithin(asked, BODY_MS))) return none;
-      const answer = await asked;
-      body = Buffer.from(answer.body, answer.base64Encoded ? 'base64' : 'utf8');
-    } catch {
-      return none; // It had none, or the page has gone on.
-    }
-    const { maxXhrBytes, maxXhrTotalBytes } = this.limits;
-    if (body.length > maxXhrBytes || this.capturedBytes + body.length > maxXhrTotalBytes) {
-      return { ...none, isTooLarge: true };
-    }
-    this.capturedBytes += body.length;
-    return { ...exchange, body, isTooLarge: false };
-  }
-
-  private report(text: string): void {
-    if (this.errors.length < this.limits.maxErrors) this.errors.push(text.slice(0, MOST_ERROR_CHARS));
+  /** Rejects for a response without a body, and when the page has gone on. */
+  async #readBody(requestId: string): Promise<Buffer> {
+    const { body, base64Encoded } = await this.#cdp.send('Network.getResponseBody', { requestId });
+    return Buffer.from(body, base64Encoded ? 'base64' : 'utf8');
   }
 }

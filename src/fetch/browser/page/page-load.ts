@@ -1,6 +1,6 @@
 import type { ScrapifieError } from '../../../errors/scrapifie-error.ts';
 import type { HeldBytes } from '../../byte-budget.ts';
-import { pageTooLarge, tooLarge } from './document-gate.ts';
+import { pageTooLarge, tooLarge } from './document-progress.ts';
 
 export interface PageLoadLimits {
   /** Of the document alone. */
@@ -13,54 +13,54 @@ export interface PageLoadLimits {
 }
 
 /**
- * What a page has loaded so far, after decompression where that is known. A browser holds it as text, as a tree and as
- * pictures, so a page is ended while it loads and not when it is read.
+ * Bytes that a page has loaded, after decompression where that is known. A browser holds them as text, as a tree and as
+ * images, so the limit applies while the page loads and not when it is read.
  */
 export class PageLoad {
-  private readonly limits: PageLoadLimits;
-  private documentBytes = 0;
-  private pageBytes = 0;
-  private isOver = false;
+  readonly #limits: PageLoadLimits;
+  #documentBytes = 0;
+  #pageBytes = 0;
+  #isOver = false;
 
   constructor(limits: PageLoadLimits) {
-    this.limits = limits;
+    this.#limits = limits;
   }
 
   get maxPageBytes(): number {
-    return this.limits.maxPageBytes;
+    return this.#limits.maxPageBytes;
   }
 
   /** Another document takes the place of the one before. */
   restartDocument(): void {
-    this.documentBytes = 0;
+    this.#documentBytes = 0;
   }
 
   received(bytes: number, isDocument: boolean): void {
-    if (this.isOver) return;
-    const { maxDocumentBytes, maxPageBytes, held } = this.limits;
-    this.pageBytes += bytes;
+    if (this.#isOver) return;
+    const { maxDocumentBytes, maxPageBytes, held } = this.#limits;
+    this.#pageBytes += bytes;
     held?.take(bytes);
     if (isDocument) {
-      this.documentBytes += bytes;
-      if (this.documentBytes > maxDocumentBytes) this.exceed(tooLarge(maxDocumentBytes));
+      this.#documentBytes += bytes;
+      if (this.#documentBytes > maxDocumentBytes) this.#exceed(tooLarge(maxDocumentBytes));
     }
-    if (this.pageBytes > maxPageBytes) this.exceedPage();
+    if (this.#pageBytes > maxPageBytes) this.exceedPage();
   }
 
   exceedPage(): void {
-    this.exceed(pageTooLarge(this.limits.maxPageBytes));
+    this.#exceed(pageTooLarge(this.#limits.maxPageBytes));
   }
 
-  /** The browser is about to let go of the page. */
+  /** The attempt is over, and the browser is about to free the page. */
   end(): void {
-    this.isOver = true;
-    this.limits.held?.give(this.pageBytes);
-    this.pageBytes = 0;
+    this.#isOver = true;
+    this.#limits.held?.give(this.#pageBytes);
+    this.#pageBytes = 0;
   }
 
-  private exceed(error: ScrapifieError): void {
-    if (this.isOver) return;
-    this.isOver = true;
-    this.limits.onExceeded(error);
+  #exceed(error: ScrapifieError): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#limits.onExceeded(error);
   }
 }

@@ -55,7 +55,7 @@ describe('a page that nobody said when to read', () => {
 
 test('what is to be looked at after loading is, before waits and actions, and its result is kept', async () => {
   const order: string[] = [];
-  const puzzle = { outcome: 'solved', kind: 'x', solver: 'y', ms: 1, costUsd: null, note: '' } as const;
+  const captcha = { outcome: 'solved', kind: 'x', solver: 'y', ms: 1, costUsd: null, note: '' } as const;
   const own = testBrowser(
     { maxBrowsers: 1 },
     {
@@ -65,7 +65,7 @@ test('what is to be looked at after loading is, before waits and actions, and it
           await page.evaluate(
             "document.body.append(Object.assign(document.createElement('i'), { id: 'late' }))",
           );
-          return puzzle;
+          return captcha;
         },
       },
     },
@@ -76,16 +76,16 @@ test('what is to be looked at after loading is, before waits and actions, and it
   const { extra, failure } = await render(own.engine, `${origin}/`, { wait: { selector: '#late' } });
   expect(failure).toBeNull();
   expect(order).toEqual([`${origin}/ false`]);
-  expect(extra.puzzle).toEqual(puzzle);
+  expect(extra.captcha).toEqual(captcha);
 });
 
 test('a page whose process is gone refuses what is asked of it, and this process lives on', async () => {
-  const { engine: own, rig } = testBrowser({ maxBrowsers: 1 });
+  const { engine: own, runtime } = testBrowser({ maxBrowsers: 1 });
   const { origin } = await serve((_, response) =>
     response.setHeader('content-type', 'text/html').end('<p>x'),
   );
   await render(own, `${origin}/`);
-  const running = await rig.ready();
+  const running = await runtime.ready();
   const plan = { identity: 'crash', options: {}, upstream: null };
   const lease = await running.pool.acquire(plan, 10_000);
   onTestFinished(() => lease.release('broken'));

@@ -1,16 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Page } from 'patchright-core';
+import { isHtmlType } from '../../../extract/html/media-type.ts';
 import { type Classification, classify } from '../../classify/classify.ts';
-import { type Deadline, settlesWithin } from '../deadline.ts';
-import { type DocumentAnswer, mediaTypeIn } from './document-gate.ts';
+import { type Deadline, settlesWithin } from '../../deadline.ts';
+import { type DocumentResponse, mediaTypeIn } from './document-progress.ts';
 import type { Evaluate } from './page-tools.ts';
 
-/** What settling looks at. */
-export interface Unsettled {
+/** The page and its state, for `waitUntilSettled`. */
+export interface SettlingPage {
   readonly page: Page;
   readonly evaluate: Evaluate;
   readonly document: {
-    readonly answer: DocumentAnswer | null;
+    readonly answer: DocumentResponse | null;
     readonly leaving: Promise<void> | null;
   };
   /** Requests of scripts that have not been answered. */
@@ -25,7 +26,7 @@ const LOOK_EVERY_MS = 25;
 /** A page with less may be one that its scripts have not filled. */
 const LITTLE_TEXT = 80;
 const MOST_CHARS = 200_000;
-/** Challenges that a script passes without anybody: Cloudflare, Akamai, AWS, Imperva, Kasada, Sucuri, DDoS-Guard. */
+/** Challenges that scripts solve without a visitor: Cloudflare, Akamai, AWS, Imperva, Kasada, Sucuri, DDoS-Guard. */
 const WORKS_BY_ITSELF =
   /_cf_chl_opt|jschl|bm-verify|awswaf|aws-waf-token|_Incapsula_Resource|KPSDK|sucuri_cloudproxy|ddos-guard/i;
 const CHALLENGE_HEADERS = ['cf-mitigated', 'x-amzn-waf-action', 'x-vercel-mitigated'];
@@ -35,7 +36,7 @@ const CHALLENGE_HEADERS = ['cf-mitigated', 'x-amzn-waf-action', 'x-vercel-mitiga
  * while a page shows nothing but the shell that scripts will fill, and while a challenge is at work. All of it is bounded, none of
  * it fails, and a page that is at rest when it has loaded goes on at once.
  */
-export async function settle(unsettled: Unsettled): Promise<void> {
+export async function waitUntilSettled(unsettled: SettlingPage): Promise<void> {
   const { document, network, deadline } = unsettled;
   const within = (limitMs: number) => performance.now() + Math.min(limitMs, deadline.remainingMs / 2);
   if (document.answer !== null && document.answer.statusCode >= 400) {
@@ -50,17 +51,17 @@ export async function settle(unsettled: Unsettled): Promise<void> {
 }
 
 /** Until scripts have what they asked for, and have had a moment to show it. */
-async function quiet({ evaluate, network }: Unsettled, until: number): Promise<void> {
+async function quiet({ evaluate, network }: SettlingPage, until: number): Promise<void> {
   while (network.pending > 0 && performance.now() < until) {
     while (network.pending > 0 && performance.now() < until) await pause(LOOK_EVERY_MS);
     await settlesWithin(evaluate(nextFrames, null), Math.max(0, until - performance.now()));
   }
 }
 
-/** Until the page has left a challenge for what is behind it. */
-async function passChallenge({ page, document }: Unsettled, until: number): Promise<void> {
+/** Waits until the page has left the challenge for the page behind it. */
+async function passChallenge({ page, document }: SettlingPage, until: number): Promise<void> {
   const { answer } = document;
-  if (answer === null || !/html/.test(mediaTypeIn(answer.headers))) return;
+  if (answer === null || !isHtmlType(mediaTypeIn(answer.headers))) return;
   const html = await page.content().catch(() => '');
   const isSaid = CHALLENGE_HEADERS.some((name) => /challenge/i.test(String(answer.headers[name] ?? '')));
   const isShown = WORKS_BY_ITSELF.test(html.slice(0, MOST_CHARS));
@@ -71,13 +72,13 @@ async function passChallenge({ page, document }: Unsettled, until: number): Prom
 }
 
 /** What the markup would be taken for if the server had sent it like this. */
-function judge(html: string, { url, statusCode, headers }: DocumentAnswer): Classification {
+function judge(html: string, { url, statusCode, headers }: DocumentResponse): Classification {
   const seen = { url, finalUrl: url, statusCode, headers, contentType: 'text/html', facts: null };
   return classify({ ...seen, bytes: html.length, html });
 }
 
 /** A page that is gone or on its way is no longer ours to wait for. */
-async function isUnfilled({ evaluate, document }: Unsettled): Promise<boolean> {
+async function isUnfilled({ evaluate, document }: SettlingPage): Promise<boolean> {
   const { answer } = document;
   if (answer === null || answer.statusCode >= 400) return false;
   const html = await evaluate(bareMarkup, [LITTLE_TEXT, MOST_CHARS] as const).catch(() => null);

@@ -1,11 +1,12 @@
-import type { BrowserContext, Page } from 'patchright-core';
+import type { BrowserContext, CDPSession, Page } from 'patchright-core';
 import type { BrowserCookie, BrowserStorage } from '../../../model/render.ts';
-import { toBrowserCookie } from '../../http/browser-cookies.ts';
-import type { CookieJar } from '../../http/cookie-jar.ts';
-import type { RenderRequest } from '../render-request.ts';
+import { toBrowserCookie } from '../../cookies/browser-cookies.ts';
+import type { CookieJar } from '../../cookies/cookie-jar.ts';
+import type { BrowserRequest } from '../../render-engine.ts';
+import type { StorageFill } from './page-tools.ts';
 
 /** Gives the context the cookies that the request brings, and takes away those that its session has no more. */
-export async function putCookies(context: BrowserContext, request: RenderRequest): Promise<SentCookies> {
+export async function putCookies(context: BrowserContext, request: BrowserRequest): Promise<SentCookies> {
   const url = new URL(request.url);
   const now = Date.now();
   const fromJar = request.jar?.cookiesFor(url, now) ?? [];
@@ -50,7 +51,7 @@ async function addCookies(context: BrowserContext, cookies: readonly AddedCookie
 }
 
 /** Tells the jar what the page's cookies are now, and which of those that it gave are over. */
-export function tellJar(
+export function updateJar(
   jar: CookieJar,
   url: URL,
   { fromJar, given }: SentCookies,
@@ -102,7 +103,7 @@ interface PageGlobals {
 /** Tells the jar of the request what the page's cookies are at the end; returns them, with the storage, where asked. */
 export async function readStorage(
   page: Page,
-  { url, jar, wantsStorage }: RenderRequest,
+  { url, jar, wantsStorage }: BrowserRequest,
   sent: SentCookies,
 ): Promise<BrowserStorage | null> {
   if (wantsStorage !== true && jar === undefined) return null;
@@ -110,6 +111,53 @@ export async function readStorage(
     page.context().cookies(),
     wantsStorage === true ? readLocalStorage(page) : {},
   ]);
-  if (jar !== undefined) tellJar(jar, new URL(url), sent, cookies, Date.now());
+  if (jar !== undefined) updateJar(jar, new URL(url), sent, cookies, Date.now());
   return wantsStorage === true ? { cookies, localStorage } : null;
+}
+
+type LocalStorage = BrowserStorage['localStorage'];
+
+/** Fills the local storage of each origin before the first scripts of its own run. */
+export async function fillLocalStorage(cdp: CDPSession, storage: LocalStorage): Promise<StorageFill> {
+  const left = new Map(Object.entries(storage));
+  let script: Promise<string> | null = null;
+  const remove = () => {
+    script
+      ?.then((identifier) => cdp.send('Page.removeScriptToEvaluateOnNewDocument', { identifier }))
+      .catch(() => {});
+    script = null;
+  };
+  const add = () => {
+    if (left.size === 0) return;
+    const source = sourceFor(Object.fromEntries(left));
+    script = cdp
+      .send('Page.addScriptToEvaluateOnNewDocument', { source })
+      .then(({ identifier }) => identifier);
+    script.catch(() => {});
+  };
+  add();
+  await script;
+  return {
+    arrivedAt(origin) {
+      if (!left.delete(origin)) return;
+      remove();
+      add();
+    },
+    end: remove,
+  };
+}
+
+/** Frames of the page's own origin come later than its scripts, which may have changed something by then. */
+function sourceFor(origins: LocalStorage): string {
+  // As text in text, so that no value can be more than a value.
+  const data = JSON.stringify(JSON.stringify(origins));
+  return `try {
+    let isInside = false;
+    try { isInside = parent !== self && parent.location.origin === location.origin; } catch {}
+    const items = isInside ? undefined : JSON.parse(${data})[location.origin];
+    if (items !== undefined) {
+      localStorage.clear();
+      for (const [name, value] of Object.entries(items)) localStorage.setItem(name, value);
+    }
+  } catch {}`;
 }

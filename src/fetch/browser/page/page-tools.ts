@@ -1,30 +1,31 @@
 import type { Page } from 'patchright-core';
 import type { BlockedKind, BrowserStorage, CapturedXhr } from '../../../model/render.ts';
 import type { Redirect } from '../../engine.ts';
-import type { ProxyPass } from '../../guard/guard-proxy.ts';
 import type { RequestGuard } from '../../guard/request-guard.ts';
-import type { RenderRequest } from '../render-request.ts';
-import type { ArrangeHeaders, BareDocument, DocumentAnswer } from './document-gate.ts';
-import type { NetworkWatchLimits } from './network-watch.ts';
+import type { ProxyLogin } from '../../guard-proxy/guard-proxy.ts';
+import type { Body } from '../../http/body-buffer.ts';
+import type { BrowserRequest } from '../../render-engine.ts';
+import type { ArrangeHeaders } from './document-gate.ts';
+import type { DocumentResponse, DocumentWithoutPage } from './document-progress.ts';
+import type { NetworkLimits } from './network-record.ts';
 import type { PageLoad } from './page-load.ts';
-import type { Body } from './paused-body.ts';
 
 /**
- * What one attempt needs of a page besides Playwright. There are two sets: one speaks to Chromium itself, the other
- * makes do with Playwright's interface, for browsers behind a Playwright server, which may be of any kind.
+ * What one attempt needs of a page besides Playwright. There are two implementations: one uses Chromium's protocol, the other
+ * only Playwright's interface, for browsers behind a Playwright server, which may be of any kind.
  */
 export interface PageTools {
   readonly document: DocumentWatch;
-  readonly network: NetworkFigures;
-  /** Keeps these from being asked for, until the next attempt says otherwise. */
+  readonly network: NetworkActivity;
+  /** Blocks requests of these kinds until the next call. */
   block(kinds: readonly BlockedKind[]): Promise<void>;
-  /** An origin that is named has exactly what is given for it; what a warm context has of others stays. */
-  putLocalStorage(storage: BrowserStorage['localStorage']): Promise<StoragePut>;
+  /** Replaces the local storage of the named origins; that of other origins in a warm context stays. */
+  setLocalStorage(storage: BrowserStorage['localStorage']): Promise<StorageFill>;
   readonly evaluate: Evaluate;
-  /** The document as it came; null when that is not known any more or is larger. */
-  readRaw(answer: DocumentAnswer, maxBytes: number): Promise<Body | null>;
-  /** The page could not be kept from going where it was not wanted: it must not be read or used again. */
-  readonly isSpoilt: boolean;
+  /** The body of the document's response; null when it is gone or larger. */
+  readRaw(answer: DocumentResponse, maxBytes: number): Promise<Body | null>;
+  /** The page has followed a redirect that it must not: it must not be read or used again. */
+  readonly isTainted: boolean;
   end(): void;
 }
 
@@ -35,24 +36,24 @@ export type Evaluate = <Argument, Result>(
 ) => Promise<Result>;
 
 /** Local storage that waits for the pages it belongs to. */
-export interface StoragePut {
+export interface StorageFill {
   /** The page shows this origin now: from here on its storage is what its scripts make of it. */
   arrivedAt(origin: string): void;
   end(): void;
 }
 
-/** Follows the page's document from URL to URL. */
+/** The state of the page's document, read by the attempt. */
 export interface DocumentWatch {
   /** Those that were followed. */
   readonly redirects: readonly Redirect[];
   /** Settles when there is no page to wait for: a body was read, a redirect not followed, or a rule broken. */
-  readonly ended: Promise<BareDocument>;
-  readonly answer: DocumentAnswer | null;
-  /** Where the page itself wanted to go and was not let. */
+  readonly ended: Promise<DocumentWithoutPage>;
+  readonly answer: DocumentResponse | null;
+  /** The target of a navigation of the page that was refused. */
   readonly refusedTarget: string | null;
-  /** Settles when that happens: such a page may wait for what will never come. */
+  /** Resolves when that happens: such a page may never finish loading. */
   readonly isStopped: Promise<null>;
-  /** Where the document was last looked for. */
+  /** The last requested URL of the document. */
   readonly lastTarget: string | null;
   /** While the page is leaving for another document; settles when that has arrived or failed. */
   readonly leaving: Promise<void> | null;
@@ -60,7 +61,7 @@ export interface DocumentWatch {
   onArrival(): void;
 }
 
-export interface NetworkFigures {
+export interface NetworkActivity {
   readonly wireBytes: number;
   readonly protocol: string;
   readonly errors: readonly string[];
@@ -72,16 +73,16 @@ export interface NetworkFigures {
 
 export interface ToolOptions {
   readonly page: Page;
-  readonly request: RenderRequest;
-  /** Asks whoever decides, with the clock held. */
+  readonly request: BrowserRequest;
+  /** Asks the owner of the request, with the clocks stopped. */
   readonly ask: (target: string, hop: number) => Promise<'follow' | 'stop'>;
   readonly arrange?: ArrangeHeaders | undefined;
-  /** Null where nothing forbidden can be reached anyway. */
+  /** Null where the proxy is the guard. */
   readonly guard: RequestGuard | null;
-  readonly watchesConsole: boolean;
+  readonly isDisguised: boolean;
   /** Sent to the guard's proxy, and to no site. */
-  readonly proxyLogin: ProxyPass | null;
-  readonly limits: NetworkWatchLimits;
-  /** Told of everything that the page receives. */
+  readonly proxyLogin: ProxyLogin | null;
+  readonly limits: NetworkLimits;
+  /** Counts the bytes that the page receives. */
   readonly load: PageLoad;
 }

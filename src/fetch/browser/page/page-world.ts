@@ -1,4 +1,8 @@
-import type { CDPSession } from 'patchright-core';
+import type { CDPSession, Page } from 'patchright-core';
+import { ScrapifieError } from '../../../errors/scrapifie-error.ts';
+import type { Body } from '../../http/body-buffer.ts';
+import { ownBytes } from './page-session.ts';
+import type { Evaluate } from './page-tools.ts';
 
 interface Outcome {
   readonly result: { readonly value?: unknown };
@@ -8,7 +12,7 @@ interface Outcome {
   };
 }
 
-/** What is said of a document that is no longer there, whatever it was being asked. */
+/** The error of a call whose document has been replaced. */
 export const DOCUMENT_GONE = 'Execution context was destroyed, most likely because of a navigation';
 const IS_GONE = /context was destroyed|Inspected target navigated/i;
 const IS_UNKNOWN = /Cannot find context/i;
@@ -21,16 +25,16 @@ const WORLD = 'reading';
  * one as well, but puts its tool kit into it before anything can be asked, document by document.
  */
 export class PageWorld {
-  private readonly cdp: CDPSession;
-  private readonly frameId: string;
-  /** Of the document that is shown; null until somebody asks. */
-  private context: Promise<number> | null = null;
+  readonly #cdp: CDPSession;
+  readonly #frameId: string;
+  /** Execution context of the current document; null before the first call. */
+  #context: Promise<number> | null = null;
 
   constructor(cdp: CDPSession, frameId: string) {
-    this.cdp = cdp;
-    this.frameId = frameId;
+    this.#cdp = cdp;
+    this.#frameId = frameId;
     cdp.on('Page.frameNavigated', ({ frame }) => {
-      if (frame.id === frameId) this.context = null;
+      if (frame.id === frameId) this.#context = null;
     });
   }
 
@@ -40,33 +44,33 @@ export class PageWorld {
     argument: Argument,
   ): Promise<Result> {
     for (let tries = 1; ; tries += 1) {
-      const context = this.context ?? this.enter();
+      const context = this.#context ?? this.#enter();
       try {
-        return (await this.call(await context, work.toString(), argument)) as Result;
+        return (await this.#call(await context, work.toString(), argument)) as Result;
       } catch (error) {
         const text = error instanceof Error ? error.message : '';
         const isUnknown = IS_UNKNOWN.test(text);
         if (!isUnknown && !IS_GONE.test(text)) throw error;
-        if (this.context === context) this.context = null;
+        if (this.#context === context) this.#context = null;
         // A document that had gone before it was asked anything: the next one can be asked instead.
         if (!isUnknown || tries > 1) throw new Error(DOCUMENT_GONE, { cause: error });
       }
     }
   }
 
-  private enter(): Promise<number> {
-    const entered = this.cdp
-      .send('Page.createIsolatedWorld', { frameId: this.frameId, worldName: WORLD })
+  #enter(): Promise<number> {
+    const entered = this.#cdp
+      .send('Page.createIsolatedWorld', { frameId: this.#frameId, worldName: WORLD })
       .then(({ executionContextId }) => executionContextId);
-    this.context = entered;
+    this.#context = entered;
     entered.catch(() => {
-      if (this.context === entered) this.context = null;
+      if (this.#context === entered) this.#context = null;
     });
     return entered;
   }
 
-  private async call(executionContextId: number, source: string, argument: unknown): Promise<unknown> {
-    const { result, exceptionDetails }: Outcome = await this.cdp.send('Runtime.callFunctionOn', {
+  async #call(executionContextId: number, source: string, argument: unknown): Promise<unknown> {
+    const { result, exceptionDetails }: Outcome = await this.#cdp.send('Runtime.callFunctionOn', {
       functionDeclaration: source,
       executionContextId,
       arguments: [{ value: argument }],
@@ -76,4 +80,49 @@ export class PageWorld {
     if (exceptionDetails === undefined) return result.value;
     throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
   }
+}
+
+const TRIES = 3;
+
+/** The document as it is now, in UTF-8. A page that is on its way elsewhere is read when it is there. */
+export async function readDom(page: Page, evaluate: Evaluate, maxBytes: number): Promise<Body> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const html = await evaluate(serialize, maxBytes);
+      const bytes = html === null ? null : new TextEncoder().encode(html);
+      if (bytes !== null && bytes.length <= maxBytes) return bytes;
+      throw new ScrapifieError('BODY_LIMIT_EXCEEDED', `The rendered page is larger than ${maxBytes} bytes`);
+    } catch (error) {
+      const isLeaving = error instanceof Error && /navigat|context was destroyed/i.test(error.message);
+      if (!isLeaving || tries >= TRIES) throw error;
+      await page.waitForLoadState('domcontentloaded');
+    }
+  }
+}
+
+/** Runs in the page, in a world of its own. */
+function serialize(maxChars: number): string | null {
+  const { document, XMLSerializer } = globalThis as unknown as PageGlobals;
+  const doctype = document.doctype === null ? '' : new XMLSerializer().serializeToString(document.doctype);
+  const html = document.documentElement?.outerHTML ?? '';
+  return doctype.length + html.length > maxChars ? null : doctype + html;
+}
+
+/** A body as it arrived, decoded; null when Chromium has let go of it or it is larger than that. */
+export async function readRaw(cdp: CDPSession, networkId: string, maxBytes: number): Promise<Body | null> {
+  try {
+    const { body, base64Encoded } = await cdp.send('Network.getResponseBody', { requestId: networkId });
+    const bytes = Buffer.from(body, base64Encoded ? 'base64' : 'utf8');
+    return bytes.length > maxBytes ? null : ownBytes(bytes);
+  } catch {
+    return null;
+  }
+}
+
+interface PageGlobals {
+  readonly document: {
+    readonly doctype: object | null;
+    readonly documentElement: { readonly outerHTML: string } | null;
+  };
+  readonly XMLSerializer: new () => { serializeToString(node: object): string };
 }

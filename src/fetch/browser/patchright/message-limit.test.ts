@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { serve } from '../../http/loopback.fixture.ts';
 import { EXECUTABLE } from '../browser.fixture.ts';
 import { limitMessages } from './message-limit.ts';
-import { patchSessions } from './patchright-patches.ts';
+import { patchBrowser } from './patchright-patches.ts';
 
 const MOST_BYTES = 1_000_000;
 
@@ -13,7 +13,7 @@ async function open() {
     chromiumSandbox: false,
   });
   onTestFinished(() => browser.close());
-  patchSessions(browser);
+  patchBrowser(browser, false);
   limitMessages(browser, MOST_BYTES);
   return browser.newPage();
 }
@@ -43,7 +43,7 @@ test('an event that is too long is dropped, and those around it arrive', async (
   expect(heard).toEqual(['before', 'after']);
 });
 
-test('a request that waits for leave in an event that is too long is refused', async () => {
+test('a request that is paused by an event that is too long is failed', async () => {
   const { origin } = await serve((_, response) => response.setHeader('content-type', 'text/html').end('<p>'));
   const page = await open();
   await page.goto(origin);

@@ -1,51 +1,56 @@
 import type { Browser } from 'patchright-core';
-import { internalsOf } from './patchright-internals.ts';
+import { internalsOf, missingInternals } from './patchright-internals.ts';
 
-/** The library's end of the pipe to a browser: messages in JSON, each followed by a zero byte. */
+/** The library's side of the pipe to a browser. Messages are JSON, each followed by a zero byte. */
 interface Transport {
-  _pendingBuffers?: Buffer[];
-  _dispatch?(chunk: Buffer): void;
+  _pendingBuffers: Buffer[];
+  _dispatch(chunk: Buffer): void;
   onmessage?: ((message: object) => void) | undefined;
   send(message: object): void;
 }
 
 interface Pending {
   bytes: number;
-  /** Beginning and end of the message that is just being skipped; null while none is. */
+  /** First and last bytes of the message that is being skipped; null while none is. */
   skipped: { readonly head: Buffer; tail: Buffer } | null;
 }
 
 /**
- * The longest message that is taken from a browser. The largest honest one is a body of 100 MB in base64; the library
- * throws where nothing catches it when a message does not fit into a string (512 MB).
+ * The longest message that is accepted from a browser. The largest one in regular use is a body of 100 MB in base64.
+ * The library throws an uncaught error for a message that does not fit into a string (512 MB).
  */
 export const MOST_MESSAGE_BYTES = 167_772_160;
 const KEPT_HEAD_BYTES = 4_096;
 const KEPT_TAIL_BYTES = 512;
-/** The library counts its own from 1. */
+/** Above all ids of the library, which counts from 1. */
 const FIRST_OWN_ID = 1_073_741_824;
+
+export const MESSAGE_LIMIT_INTERNALS = [
+  '_connection._transport._dispatch',
+  '_connection._transport._pendingBuffers',
+];
 
 const limited = new WeakSet<object>();
 let ownIds = 0;
 
 /**
- * Skips messages of a browser that are too long, without keeping them: a page decides how long what it writes to the
- * console, posts or returns is. Whoever waits for a skipped answer is told that it was too large; an event is dropped,
- * and a request that waits for leave in it is refused.
+ * Skips messages of a browser that are too long, without buffering them: a page controls the length of console messages,
+ * posted bodies and results. A skipped answer becomes an error for its command; a skipped event is dropped, and the
+ * request that it has paused is failed.
  */
 export function limitMessages(browser: Browser, mostBytes = MOST_MESSAGE_BYTES): void {
-  const transport = internalsOf<{ _connection?: { _transport?: Transport } }>(browser)?._connection
-    ?._transport;
-  const dispatch = transport?._dispatch;
-  if (transport === undefined || dispatch === undefined || limited.has(transport)) return;
-  if (transport._pendingBuffers === undefined) return;
+  const internals = internalsOf<{ readonly _connection: { readonly _transport: Transport } }>(browser);
+  if (internals === null || missingInternals(internals, MESSAGE_LIMIT_INTERNALS).length > 0) return;
+  const { _transport: transport } = internals._connection;
+  if (limited.has(transport)) return;
   limited.add(transport);
+  const { _dispatch: dispatch } = transport;
   const pending: Pending = { bytes: 0, skipped: null };
   transport._dispatch = function (this: Transport, given) {
     const chunk = pending.skipped === null ? given : skip(this, pending, given);
     if (chunk === null) return;
     dispatch.call(this, chunk);
-    const waiting = this._pendingBuffers ?? [];
+    const waiting = this._pendingBuffers;
     pending.bytes = waiting.length === 1 ? (waiting[0]?.length ?? 0) : pending.bytes + chunk.length;
     if (pending.bytes <= mostBytes) return;
     const head = Buffer.from(Buffer.concat(waiting.slice(0, 8)).subarray(0, KEPT_HEAD_BYTES));
@@ -55,7 +60,7 @@ export function limitMessages(browser: Browser, mostBytes = MOST_MESSAGE_BYTES):
   };
 }
 
-/** What stands behind the skipped message in this chunk; null while the message goes on. */
+/** The bytes after the end of the skipped message; null while the message goes on. */
 function skip(transport: Transport, pending: Pending, chunk: Buffer): Buffer | null {
   const { skipped } = pending;
   if (skipped === null) return chunk;
@@ -65,11 +70,11 @@ function skip(transport: Transport, pending: Pending, chunk: Buffer): Buffer | n
   skipped.tail = Buffer.from(tail.subarray(-KEPT_TAIL_BYTES));
   if (end === -1) return null;
   pending.skipped = null;
-  standIn(transport, skipped.head.toString('latin1'), skipped.tail.toString('latin1'));
+  replaceSkipped(transport, skipped.head.toString('latin1'), skipped.tail.toString('latin1'));
   return end + 1 < chunk.length ? chunk.subarray(end + 1) : null;
 }
 
-function standIn(transport: Transport, head: string, tail: string): void {
+function replaceSkipped(transport: Transport, head: string, tail: string): void {
   const sessionId = /"sessionId":"([^"]+)"\}$/.exec(tail)?.[1];
   const session = sessionId === undefined ? {} : { sessionId };
   const id = /^\{"id":(\d+)[,}]/.exec(head)?.[1];

@@ -1,66 +1,45 @@
 import type { Request, Response, Route } from 'patchright-core';
-import { ScrapifieError } from '../../../errors/scrapifie-error.ts';
-import type { Redirect } from '../../engine.ts';
+import type { ScrapifieError } from '../../../errors/scrapifie-error.ts';
+import { EMPTY_BODY } from '../../http/body-buffer.ts';
 import { isRedirect } from '../../http/redirect.ts';
-import { type BareDocument, type DocumentAnswer, tooLarge } from '../page/document-gate.ts';
-import type { DocumentWatch, ToolOptions } from '../page/page-tools.ts';
-import type { Body } from '../page/paused-body.ts';
-
-const EMPTY: Body = new Uint8Array(0);
+import {
+  DocumentProgress,
+  hasNoBody,
+  lowerCaseNames,
+  tooLarge,
+  withoutFragment,
+} from '../page/document-progress.ts';
+import type { ToolOptions } from '../page/page-tools.ts';
 
 /**
- * A page's document as Playwright's interface shows it. Where a page goes by itself is asked about before; a redirect
- * of a server is heard of only when the browser follows it: one that is not wanted spoils the page, and nothing of it
- * is read.
+ * The page's document as Playwright's interface reports it. A navigation of the page itself is asked about before it
+ * begins. A redirect of a server is reported only while the browser follows it: one that must not be followed taints the
+ * page, and nothing of it is read.
  */
-export class PlainDocument implements DocumentWatch {
-  readonly redirects: Redirect[] = [];
-  readonly ended: Promise<BareDocument>;
-  readonly isStopped: Promise<null>;
-  answer: DocumentAnswer | null = null;
-  /** That the answer came with. */
+export class PlainDocument {
+  readonly progress: DocumentProgress;
+  /** The response that `progress.answer` describes. */
   response: Response | null = null;
-  refusedTarget: string | null = null;
-  lastTarget: string | null = null;
-  leaving: Promise<void> | null = null;
-  isSpoilt = false;
-  private readonly options: ToolOptions;
-  private readonly end: (document: BareDocument) => void;
-  private readonly fail: (error: unknown) => void;
-  private readonly stop: (nothing: null) => void;
-  private arrived: (() => void) | null = null;
-  private hasStarted = false;
-  private hop = 0;
+  isTainted = false;
+  readonly #options: ToolOptions;
+  #hasStarted = false;
 
   constructor(options: ToolOptions) {
-    this.options = options;
-    const ended = Promise.withResolvers<BareDocument>();
-    const stopped = Promise.withResolvers<null>();
-    ended.promise.catch(() => {});
-    this.ended = ended.promise;
-    this.end = ended.resolve;
-    this.fail = ended.reject;
-    this.isStopped = stopped.promise;
-    this.stop = stopped.resolve;
-  }
-
-  onArrival(): void {
-    this.arrived?.();
-    this.arrived = null;
-    this.leaving = null;
+    this.#options = options;
+    this.progress = new DocumentProgress(options);
   }
 
   isMain(request: Request): boolean {
-    return request.isNavigationRequest() && request.frame() === this.options.page.mainFrame();
+    return request.isNavigationRequest() && request.frame() === this.#options.page.mainFrame();
   }
 
-  /** The document is about to be asked for, not by way of a redirect. */
+  /** The document is about to be requested, not as part of a redirect. */
   async onRoute(route: Route, request: Request): Promise<void> {
-    const { request: wanted } = this.options;
+    const { request: wanted } = this.#options;
     const target = withoutFragment(request.url());
-    this.lastTarget = target;
-    if (!this.hasStarted) {
-      this.hasStarted = true;
+    this.progress.lastTarget = target;
+    if (!this.#hasStarted) {
+      this.#hasStarted = true;
       const { etag, lastModified } = wanted.conditional ?? {};
       await route.continue({
         headers: {
@@ -68,98 +47,66 @@ export class PlainDocument implements DocumentWatch {
           'cache-control': 'max-age=0',
           ...(etag == null ? {} : { 'if-none-match': etag }),
           ...(lastModified == null ? {} : { 'if-modified-since': lastModified }),
-          ...lowerCase(wanted.headers),
+          ...Object.fromEntries(lowerCaseNames(wanted.headers)),
         },
         ...(wanted.method === 'POST' ? { method: 'POST', postData: wanted.body ?? '' } : {}),
       });
       return;
     }
-    const from = this.answer?.url ?? wanted.url;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.leaving = promise;
-    this.arrived = resolve;
     try {
-      if ((await this.decide(target, target !== from)) === 'follow') {
-        this.redirects.push({ url: from, statusCode: this.answer?.statusCode ?? 200 });
+      if (await this.progress.depart(target)) {
         await route.continue();
         return;
       }
-      this.refusedTarget = target;
-      this.stop(null);
     } catch (error) {
-      this.fail(error);
+      this.progress.fail(error);
     }
     await route.abort('aborted');
-    this.onArrival();
+    this.progress.onArrival();
   }
 
-  /** The browser follows a redirect: it is on its way already. */
+  /** The browser follows a redirect of a server; the request has already left. */
   async onRedirected(request: Request, before: Request): Promise<void> {
-    const { guard } = this.options;
+    const { guard } = this.#options;
     const target = withoutFragment(request.url());
-    this.lastTarget = target;
+    this.progress.lastTarget = target;
     try {
       const refusal = (await guard?.(target)) ?? null;
       if (refusal !== null) throw refusal;
       const response = await before.response();
       const statusCode = response?.status() ?? 302;
-      if ((await this.decide(target, true)) === 'follow') {
-        this.redirects.push({ url: before.url(), statusCode });
+      if ((await this.progress.decide(new URL(target), true)) === 'follow') {
+        this.progress.redirects.push({ url: before.url(), statusCode });
         return;
       }
-      this.isSpoilt = true;
+      this.isTainted = true;
       const headers = response?.headers() ?? {};
       const answer = { url: withoutFragment(before.url()), statusCode, headers, networkId: null };
-      this.end({ answer, body: EMPTY, redirectedTo: target });
+      this.progress.end({ answer, body: EMPTY_BODY, redirectedTo: target });
     } catch (error) {
-      this.isSpoilt = true;
-      this.fail(error);
+      this.isTainted = true;
+      this.progress.fail(error);
     }
   }
 
-  /** It may not be asked for at all. */
+  /** The guard refuses the URL of the document. */
   onRefused(refusal: ScrapifieError): void {
-    this.fail(refusal);
+    this.progress.fail(refusal);
   }
 
   onResponse(response: Response): void {
     const [statusCode, headers] = [response.status(), response.headers()];
     if (isRedirect(statusCode) && headers.location !== undefined) return;
     const answer = { url: withoutFragment(response.url()), statusCode, headers, networkId: null };
-    const { maxBodyBytes } = this.options.request;
-    this.answer = answer;
+    const { maxBodyBytes } = this.#options.request;
+    this.progress.answer = answer;
     this.response = response;
     if (Number(headers['content-length'] ?? 0) > maxBodyBytes) {
-      this.isSpoilt = true;
-      this.fail(tooLarge(maxBodyBytes));
+      this.isTainted = true;
+      this.progress.fail(tooLarge(maxBodyBytes));
     }
-    if (statusCode === 204 || statusCode === 205 || statusCode === 304) {
-      this.end({ answer, body: EMPTY, redirectedTo: null });
+    if (hasNoBody(statusCode)) {
+      this.progress.end({ answer, body: EMPTY_BODY, redirectedTo: null });
     }
   }
-
-  private async decide(target: string, isElsewhere: boolean): Promise<'follow' | 'stop'> {
-    const { request, ask } = this.options;
-    const { host, protocol } = new URL(target);
-    if (protocol !== 'http:' && protocol !== 'https:') return 'stop';
-    this.hop += 1;
-    if (this.hop > request.maxRedirects) {
-      const message = `${new URL(request.url).host} redirects more than ${request.maxRedirects} times`;
-      throw new ScrapifieError('TOO_MANY_REDIRECTS', message);
-    }
-    const verdict = isElsewhere ? await ask(target, this.hop) : 'follow';
-    if (verdict === 'follow' && request.mayStart?.() === false) {
-      throw new ScrapifieError('CANCELLED', `The request to ${host} came too late`);
-    }
-    return verdict;
-  }
-}
-
-function lowerCase(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-}
-
-function withoutFragment(url: string): string {
-  const at = url.indexOf('#');
-  return at === -1 ? url : url.slice(0, at);
 }

@@ -1,20 +1,26 @@
 import type { Page, Request, Response, Route } from 'patchright-core';
 import { ScrapifieError } from '../../../errors/scrapifie-error.ts';
 import { isPortable } from '../../http/request-headers.ts';
+import type { BrowserRequest } from '../../render-engine.ts';
+import { NetworkRecord } from '../page/network-record.ts';
+import { ownBytes } from '../page/page-session.ts';
 import type { Evaluate, PageTools, ToolOptions } from '../page/page-tools.ts';
-import { ownBytes } from '../page/paused-body.ts';
 import { isBlocked } from '../page/resource-blocks.ts';
-import type { RenderRequest } from '../render-request.ts';
 import { PlainDocument } from './plain-document.ts';
 import { PlainNetwork } from './plain-network.ts';
 
 /** By Playwright's own interface, for a browser of which nothing else is known. */
 export async function plainTools(options: ToolOptions): Promise<PageTools> {
-  const { page, request, guard, watchesConsole, limits } = options;
+  const { page, request, guard, isDisguised, limits } = options;
   const document = new PlainDocument(options);
-  const network = new PlainNetwork(page, request.captureXhr === true, watchesConsole, limits, options.load);
+  const network = new PlainNetwork(
+    page,
+    new NetworkRecord(limits, request.captureXhr === true),
+    isDisguised,
+    options.load,
+  );
   let blocked: Parameters<PageTools['block']>[0] = [];
-  /** An origin that is visited only for its storage: nobody is asked for anything. */
+  /** The origin that is visited only to fill its storage; its requests are answered here. */
   let empty: string | null = null;
 
   const onRoute = async (route: Route, asked: Request): Promise<void> => {
@@ -30,7 +36,7 @@ export async function plainTools(options: ToolOptions): Promise<PageTools> {
       } else if (document.isMain(asked)) await document.onRoute(route, asked);
       else await route.continue();
     } catch {
-      // The page has gone on or away meanwhile; nobody needs to know.
+      // The page has navigated or closed meanwhile, which is no error.
     }
   };
   const onRequest = (asked: Request): void => {
@@ -46,15 +52,15 @@ export async function plainTools(options: ToolOptions): Promise<PageTools> {
   await page.route(EVERYTHING, onRoute);
 
   return {
-    document,
-    network,
-    get isSpoilt() {
-      return document.isSpoilt;
+    document: document.progress,
+    network: network.record,
+    get isTainted() {
+      return document.isTainted;
     },
     async block(kinds) {
       blocked = kinds;
     },
-    async putLocalStorage(storage) {
+    async setLocalStorage(storage) {
       for (const [origin, items] of Object.entries(storage)) {
         empty = origin;
         await page.goto(origin, { timeout: STORAGE_MS });
@@ -93,7 +99,7 @@ function fillStorage(items: Readonly<Record<string, string>>): void {
 }
 
 /** Throws UNSUPPORTED_OPTION for what cannot be done without Chromium's own protocol. */
-export function checkPlain(request: RenderRequest): void {
+export function checkPlain(request: BrowserRequest): void {
   const refuse = (option: string, why: string): never => {
     throw new ScrapifieError('UNSUPPORTED_OPTION', `${option}: ${why}`);
   };

@@ -1,9 +1,8 @@
 import { type Browser, chromium } from 'patchright-core';
 import { isScrapifieError, ScrapifieError } from '../../../errors/scrapifie-error.ts';
-import { settlesWithin } from '../deadline.ts';
-import { limitMessages } from '../patchright/message-limit.ts';
-import { patchSessions } from '../patchright/patchright-patches.ts';
-import { plainMessage } from '../render-errors.ts';
+import { settlesWithin } from '../../deadline.ts';
+import { plainMessage } from '../../render-errors.ts';
+import { patchBrowser } from '../patchright/patchright-patches.ts';
 import { markProgram, type ProgramMark } from './browser-program.ts';
 import { chromiumFlags } from './chromium-flags.ts';
 import { isExecutable } from './find-browser.ts';
@@ -26,12 +25,19 @@ type LaunchOptions = Pick<
 
 export interface LaunchedBrowser {
   readonly browser: Browser;
-  /** Null for one that somebody else has started. */
+  /** Null for a browser that this process did not start. */
   readonly pid: number | null;
   readonly networkPid: number | null;
-  /** What it was started from; null for one that somebody else has started. */
+  /** The program it was started from; null for a browser that this process did not start. */
   readonly program: ProgramMark | null;
   readonly path: string | null;
+}
+
+export interface PatchedBrowser extends LaunchedBrowser {
+  /** The driver's internals are in this process, so its patches apply. */
+  readonly hasInternals: boolean;
+  /** Internals that the patches need and the driver does not have. */
+  readonly missingInternals: readonly string[];
 }
 
 /** Starts a Chromium. One that does not come up in time is ended, and the error says what it said. */
@@ -95,29 +101,30 @@ const LAST_LOOK_MS = 2_000;
 
 /** Starts browsers, or connects to them. After each failure in a row the pause that it asks for doubles. */
 export class BrowserStarter {
-  private readonly options: LaunchOptions & Pick<PoolSettings, 'random'>;
-  private failures = 0;
+  readonly #options: LaunchOptions & Pick<PoolSettings, 'random'>;
+  #failures = 0;
   /** Where the program was last found. */
-  private path: string | null = null;
+  #path: string | null = null;
 
   constructor(options: LaunchOptions & Pick<PoolSettings, 'random'>) {
-    this.options = options;
+    this.#options = options;
   }
 
   /** `retryAfterMs` of the error says how long to leave it alone. */
-  async start(): Promise<LaunchedBrowser> {
-    const { source } = this.options;
+  async start(): Promise<PatchedBrowser> {
+    const { source } = this.#options;
     try {
       const launched =
         typeof source === 'string'
-          ? await launchBrowser(await this.locate(source), this.options)
-          : await connectBrowser(source, this.options);
-      patchSessions(launched.browser);
-      limitMessages(launched.browser);
-      return launched;
+          ? await launchBrowser(await this.#locate(source), this.#options)
+          : await connectBrowser(source, this.#options);
+      // The internals of a Playwright server are in another process.
+      const hasInternals = typeof source === 'string' || source.kind !== 'playwright';
+      const missing = hasInternals ? patchBrowser(launched.browser, typeof source === 'string') : [];
+      return { ...launched, hasInternals, missingInternals: missing };
     } catch (error) {
       const isMissing = isScrapifieError(error) && error.code === 'NO_BROWSER';
-      const backoffMs = this.backoffMs(isMissing ? LAST_LOOK_MS : LAST_BACKOFF_MS);
+      const backoffMs = this.#backoffMs(isMissing ? LAST_LOOK_MS : LAST_BACKOFF_MS);
       if (isMissing) throw new ScrapifieError('NO_BROWSER', error.message, { retryAfterMs: backoffMs });
       if (typeof source === 'string') {
         const why = `it does not start (${plainMessage(error)})`;
@@ -131,32 +138,32 @@ export class BrowserStarter {
 
   /** A browser has opened a page, so the next failure is the first one again. */
   noteWorking(): void {
-    this.failures = 0;
+    this.#failures = 0;
   }
 
   /** The error for a browser that started, or accepted the connection, and ended before it opened a page. */
   endedUnused(): ScrapifieError {
-    const { source } = this.options;
+    const { source } = this.#options;
     const which = typeof source === 'string' ? 'it' : `the one at ${source.shown}`;
-    const retryAfterMs = this.backoffMs(LAST_BACKOFF_MS);
+    const retryAfterMs = this.#backoffMs(LAST_BACKOFF_MS);
     return new ScrapifieError('BROWSER_UNAVAILABLE', `${which} ended before it opened a page`, {
       retryAfterMs,
     });
   }
 
   /** The pause after one more failure in a row. */
-  private backoffMs(longestMs: number): number {
-    const backoffMs = Math.min(longestMs, FIRST_BACKOFF_MS * 2 ** this.failures);
-    this.failures += 1;
-    return backoffMs * (0.5 + this.options.random() / 2);
+  #backoffMs(longestMs: number): number {
+    const backoffMs = Math.min(longestMs, FIRST_BACKOFF_MS * 2 ** this.#failures);
+    this.#failures += 1;
+    return backoffMs * (0.5 + this.#options.random() / 2);
   }
 
   /** The program to start, looked for anew when it is not where it was. Throws NO_BROWSER when there is none. */
-  private async locate(source: string): Promise<string> {
-    const known = this.path ?? source;
+  async #locate(source: string): Promise<string> {
+    const known = this.#path ?? source;
     if (await isExecutable(known)) return known;
-    const found = (await this.options.relocate?.()) ?? null;
-    this.path = found;
+    const found = (await this.#options.relocate?.()) ?? null;
+    this.#path = found;
     if (found !== null && (await isExecutable(found))) return found;
     throw new ScrapifieError(
       'NO_BROWSER',

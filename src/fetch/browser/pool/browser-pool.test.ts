@@ -41,7 +41,7 @@ const isRenderer = (pid: number): boolean => commandOf(pid).includes('--type=ren
 
 describe('isolation', () => {
   test('pages of one key share cookies and storage, pages of another see neither', async () => {
-    const { engine, rig } = testBrowser({ maxBrowsers: 1, pagesAtOnce: 2 });
+    const { engine, runtime } = testBrowser({ maxBrowsers: 1, pagesAtOnce: 2 });
     const site = await serve((request, response) => {
       const body =
         '<p id=a></p><script>a.textContent = document.cookie + "|" + localStorage.x + "|" + sessionStorage.y + "|" + name;' +
@@ -56,13 +56,13 @@ describe('isolation', () => {
     expect(await look('one')).toMatch(/^c=1\|2/);
     expect(await look('two')).toBe('|undefined|undefined|');
     expect(await look('one')).toMatch(/^c=1\|2/);
-    expect(rig.running?.pool.stats).toMatchObject({ contexts: 2, pagesOpen: 2 });
+    expect(runtime.running?.pool.stats).toMatchObject({ contexts: 2, pagesOpen: 2 });
   });
 
   test('what differs in cookies, agent or jar differs in context, the jar only where no key is given', async () => {
-    const { engine, rig } = testBrowser({ maxBrowsers: 1, pagesAtOnce: 8, pagesEach: 8 });
+    const { engine, runtime } = testBrowser({ maxBrowsers: 1, pagesAtOnce: 8, pagesEach: 8 });
     const { origin } = await html('x');
-    const { createCookieJar } = await import('../../http/cookie-jar.ts');
+    const { createCookieJar } = await import('../../cookies/cookie-jar.ts');
     const variants = [
       {},
       { cookies: { a: '1' } },
@@ -73,15 +73,18 @@ describe('isolation', () => {
       { key: 'same', cookies: { a: '1' } },
     ];
     for (const more of variants) await render(engine, `${origin}/`, more);
-    expect(rig.running?.pool.stats.contexts).toBe(variants.length);
+    expect(runtime.running?.pool.stats.contexts).toBe(variants.length);
     await render(engine, `${origin}/`, { key: 'same' });
     await render(engine, `${origin}/`, { key: 'same', jar: createCookieJar() });
     await render(engine, `${origin}/`, { key: 'same', jar: createCookieJar() });
-    expect(rig.running?.pool.stats).toMatchObject({ contexts: variants.length, pagesOpen: variants.length });
+    expect(runtime.running?.pool.stats).toMatchObject({
+      contexts: variants.length,
+      pagesOpen: variants.length,
+    });
   });
 
   test('contexts are bounded, and the one used longest ago goes first', async () => {
-    const { engine, rig } = testBrowser({ maxBrowsers: 1, pagesAtOnce: 8, pagesEach: 8, maxContexts: 2 });
+    const { engine, runtime } = testBrowser({ maxBrowsers: 1, pagesAtOnce: 8, pagesEach: 8, maxContexts: 2 });
     const site = await serve((request, response) => {
       response.setHeader('set-cookie', 'seen=1').setHeader('content-type', 'text/html');
       response.end(`<!doctype html><body>${request.headers.cookie ?? 'new'}`);
@@ -91,16 +94,16 @@ describe('isolation', () => {
     await look('b');
     expect(await look('a')).toContain('seen=1');
     expect(await look('c')).toContain('new');
-    expect(rig.running?.pool.stats.contexts).toBe(2);
+    expect(runtime.running?.pool.stats.contexts).toBe(2);
     expect(await look('a')).toContain('seen=1');
     expect(await look('b')).toContain('new');
-    expect(rig.running?.proxy.admitted).toBe(2);
+    expect(runtime.running?.proxy.admitted).toBe(2);
   });
 });
 
 describe('limits', () => {
   test('more pages than allowed wait their turn, of many keys too', async () => {
-    const { engine, rig } = testBrowser({ maxBrowsers: 1, pagesAtOnce: 2, pagesEach: 2 });
+    const { engine, runtime } = testBrowser({ maxBrowsers: 1, pagesAtOnce: 2, pagesEach: 2 });
     let now = 0;
     let most = 0;
     const { origin } = await serve((_, response) => {
@@ -117,12 +120,12 @@ describe('limits', () => {
     const answers = await Promise.all(all);
     expect(answers.every(({ statusCode }) => statusCode === 200)).toBe(true);
     expect(most).toBeLessThanOrEqual(2);
-    expect(rig.running?.pool.stats).toMatchObject({ pagesInUse: 0, waiting: 0 });
-    expect(rig.running?.pool.stats.pagesOpen).toBeLessThanOrEqual(2);
+    expect(runtime.running?.pool.stats).toMatchObject({ pagesInUse: 0, waiting: 0 });
+    expect(runtime.running?.pool.stats.pagesOpen).toBeLessThanOrEqual(2);
   });
 
   test('whoever waits too long, or is called off, leaves the line', async () => {
-    const { engine, rig } = testBrowser({ maxBrowsers: 1, pagesAtOnce: 1, pagesEach: 1 });
+    const { engine, runtime } = testBrowser({ maxBrowsers: 1, pagesAtOnce: 1, pagesEach: 1 });
     const { promise: isAsked, resolve } = Promise.withResolvers<void>();
     const { origin } = await serve((request, response) => {
       if (request.url === '/slow') resolve();
@@ -134,7 +137,7 @@ describe('limits', () => {
     expect((await failureOf(render(engine, `${origin}/`, { timeoutMs: 300 }))).code).toBe('TASK_TIMEOUT');
     const called = new AbortController();
     const second = failureOf(render(engine, `${origin}/`, { signal: called.signal }));
-    await until(() => rig.running?.pool.stats.waiting === 1);
+    await until(() => runtime.running?.pool.stats.waiting === 1);
     called.abort();
     expect((await second).code).toBe('CANCELLED');
     slow.abort();
@@ -146,18 +149,18 @@ describe('limits', () => {
     const { origin } = await html('x');
     const counted = testBrowser({ maxBrowsers: 1, pagesAtOnce: 2, pagesPerBrowser: 3 });
     for (let count = 0; count < 7; count += 1) await render(counted.engine, `${origin}/`);
-    expect(counted.rig.running?.pool.stats).toMatchObject({ launched: 3, recycled: 2, crashed: 0 });
+    expect(counted.runtime.running?.pool.stats).toMatchObject({ launched: 3, recycled: 2, crashed: 0 });
     const heavy = testBrowser({ maxBrowsers: 1, pagesAtOnce: 2, maxBrowserBytes: 1_000, measureEveryMs: 0 });
     await render(heavy.engine, `${origin}/`);
-    await until(() => heavy.rig.running?.pool.stats.recycled === 1);
+    await until(() => heavy.runtime.running?.pool.stats.recycled === 1);
     expect((await render(heavy.engine, `${origin}/`)).statusCode).toBe(200);
   });
 
   test('an idle browser is closed, with all its processes', async () => {
-    const { engine, rig } = testBrowser({ maxBrowsers: 1, idleMs: 1_500 });
+    const { engine, runtime } = testBrowser({ maxBrowsers: 1, idleMs: 1_500 });
     const { origin } = await html('x');
     await render(engine, `${origin}/`);
-    const pool = rig.running?.pool;
+    const pool = runtime.running?.pool;
     const pids = await treePids(pool?.pids[0] ?? 0);
     expect(pids.length).toBeGreaterThan(2);
     expect(await treeBytes(pids[0] ?? 0)).toBeGreaterThan(50_000_000);
@@ -169,7 +172,7 @@ describe('limits', () => {
 
 describe('recovery', () => {
   test('a renderer that is killed in the middle is an error, and the next page is well', async () => {
-    const { engine, rig } = testBrowser({ maxBrowsers: 1, pagesAtOnce: 2 });
+    const { engine, runtime } = testBrowser({ maxBrowsers: 1, pagesAtOnce: 2 });
     const { promise: isAsked, resolve } = Promise.withResolvers<void>();
     const { origin } = await serve((request, response) => {
       if (request.url === '/hang') resolve();
@@ -177,21 +180,21 @@ describe('recovery', () => {
     });
     const attempt = failureOf(render(engine, `${origin}/`));
     await isAsked;
-    const pids = await treePids(rig.running?.pool.pids[0] ?? 0);
+    const pids = await treePids(runtime.running?.pool.pids[0] ?? 0);
     for (const pid of pids.filter(isRenderer)) process.kill(pid, 'SIGKILL');
     expect((await attempt).message).toMatch(/ended unexpectedly/);
     expect(
       (await render(engine, `${origin}/again`, { blockResources: [], wait: { until: 'domcontentloaded' } }))
         .statusCode,
     ).toBe(200);
-    expect(rig.running?.pool.stats).toMatchObject({ pagesInUse: 0, launched: 1, crashed: 0 });
+    expect(runtime.running?.pool.stats).toMatchObject({ pagesInUse: 0, launched: 1, crashed: 0 });
   });
 
   test.each([
     ['renderer', '--type=renderer', 'BROWSER_CRASHED'],
     ['network service', 'NetworkService', 'BROWSER_LOST'],
   ])('a %s that is killed before the server answers is no fault of the host', async (_, mark, code) => {
-    const { engine, rig } = testBrowser({ maxBrowsers: 1, pagesAtOnce: 2 });
+    const { engine, runtime } = testBrowser({ maxBrowsers: 1, pagesAtOnce: 2 });
     const { promise: isAsked, resolve } = Promise.withResolvers<void>();
     const { origin } = await serve((request, response) => {
       if (request.url === '/hang') resolve();
@@ -199,17 +202,17 @@ describe('recovery', () => {
     });
     const attempt = failureOf(render(engine, `${origin}/hang`));
     await isAsked;
-    const pids = await treePids(rig.running?.pool.pids[0] ?? 0);
+    const pids = await treePids(runtime.running?.pool.pids[0] ?? 0);
     const victims = pids.filter((pid) => commandOf(pid).includes(mark));
     expect(victims.length).toBeGreaterThan(0);
     for (const pid of victims) process.kill(pid, 'SIGKILL');
     expect(await attempt).toMatchObject({ code });
     expect((await render(engine, `${origin}/`, { key: 'other' })).statusCode).toBe(200);
-    expect(rig.running?.pool.stats).toMatchObject({ pagesInUse: 0 });
+    expect(runtime.running?.pool.stats).toMatchObject({ pagesInUse: 0 });
   });
 
   test('a browser that is killed in the middle is an error, leaves nothing behind and is replaced', async () => {
-    const { engine, rig } = testBrowser({ maxBrowsers: 1, pagesAtOnce: 3 });
+    const { engine, runtime } = testBrowser({ maxBrowsers: 1, pagesAtOnce: 3 });
     let asked = 0;
     const { origin } = await serve((request, response) => {
       if (request.url === '/hang') asked += 1;
@@ -217,24 +220,24 @@ describe('recovery', () => {
     });
     const attempts = ['a', 'b'].map((key) => failureOf(render(engine, `${origin}/hang`, { key })));
     await until(() => asked === 2);
-    const [main = 0, ...others] = await treePids(rig.running?.pool.pids[0] ?? 0);
+    const [main = 0, ...others] = await treePids(runtime.running?.pool.pids[0] ?? 0);
     process.kill(main, 'SIGKILL');
     for (const attempt of attempts) expect((await attempt).message).toMatch(/ended unexpectedly/);
     await until(() => ![main, ...others].some(isAlive));
     expect((await render(engine, `${origin}/`)).statusCode).toBe(200);
-    expect(rig.running?.pool.stats).toMatchObject({
+    expect(runtime.running?.pool.stats).toMatchObject({
       crashed: 1,
       launched: 2,
       browsers: 1,
       contexts: 1,
       pagesInUse: 0,
     });
-    expect(rig.running?.proxy.admitted).toBe(1);
+    expect(runtime.running?.proxy.admitted).toBe(1);
     expect(zombies()).toEqual([]);
   });
 
   test('a page that never comes to rest is closed, by force if need be', async () => {
-    const { engine, rig } = testBrowser({ maxBrowsers: 1, pagesAtOnce: 2, closeTimeoutMs: 1_000 });
+    const { engine, runtime } = testBrowser({ maxBrowsers: 1, pagesAtOnce: 2, closeTimeoutMs: 1_000 });
     const { origin } = await serve((request, response) => {
       const body = request.url === '/loop' ? '<script>for(;;);</script>' : 'well';
       response.setHeader('content-type', 'text/html').end(`<!doctype html><body>${body}`);
@@ -242,22 +245,22 @@ describe('recovery', () => {
     const failure = await failureOf(render(engine, `${origin}/loop`, { timeoutMs: 2_000 }));
     expect(failure.code).toBe('TASK_TIMEOUT');
     expect(textOf(await render(engine, `${origin}/`))).toContain('well');
-    await until(() => rig.running?.pool.stats.pagesInUse === 0);
-    expect(rig.running?.pool.stats.pagesOpen).toBeLessThanOrEqual(2);
+    await until(() => runtime.running?.pool.stats.pagesInUse === 0);
+    expect(runtime.running?.pool.stats.pagesOpen).toBeLessThanOrEqual(2);
   });
 
   test('a browser that does not start is an error that says so, and is not tried again at once', async () => {
-    const { engine, rig } = testBrowser({ executablePath: '/bin/false', maxBrowsers: 1 });
+    const { engine, runtime } = testBrowser({ executablePath: '/bin/false', maxBrowsers: 1 });
     const first = await failureOf(render(engine, 'http://127.0.0.1:8000/'));
     expect(first.message).toMatch(/No browser is available: it does not start/);
     expect(first.retryAfterMs).toBeGreaterThan(0);
     const second = await failureOf(render(engine, 'http://127.0.0.1:8000/'));
     expect(second.code).toBe(first.code);
-    expect(rig.running?.pool.stats).toMatchObject({ launched: 0, waiting: 0 });
+    expect(runtime.running?.pool.stats).toMatchObject({ launched: 0, waiting: 0 });
   });
 
   test('random killing leaves every page with a result or an error, and nothing behind', async () => {
-    const { engine, rig } = testBrowser({ maxBrowsers: 2, pagesAtOnce: 4, pagesEach: 2 });
+    const { engine, runtime } = testBrowser({ maxBrowsers: 2, pagesAtOnce: 4, pagesEach: 2 });
     const { origin } = await serve((_, response) => {
       setTimeout(() => response.setHeader('content-type', 'text/html').end('<!doctype html><body>x'), 30);
     });
@@ -273,7 +276,7 @@ describe('recovery', () => {
         codes.set(outcome, (codes.get(outcome) ?? 0) + 1);
         done += 1;
         if (done % 6 !== 0) continue;
-        const [main = 0] = rig.running?.pool.pids ?? [];
+        const [main = 0] = runtime.running?.pool.pids ?? [];
         const pids = main === 0 ? [] : await treePids(main);
         for (const pid of pids) seen.add(pid);
         const victim = done % 12 === 0 ? main : (pids.find(isRenderer) ?? main);
@@ -284,10 +287,10 @@ describe('recovery', () => {
     const expected = ['ok', 'BROWSER_CRASHED', 'BROWSER_LOST'];
     expect([...codes.keys()].filter((code) => !expected.includes(code))).toEqual([]);
     expect(codes.get('ok')).toBeGreaterThan(8);
-    await until(() => rig.running?.pool.stats.pagesInUse === 0);
+    await until(() => runtime.running?.pool.stats.pagesInUse === 0);
     await engine.close();
     await until(() => ![...seen].some(isAlive));
-    expect(rig.running?.proxy.admitted).toBe(0);
+    expect(runtime.running?.proxy.admitted).toBe(0);
     expect(zombies()).toEqual([]);
   }, 90_000);
 });

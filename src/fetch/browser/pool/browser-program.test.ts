@@ -32,7 +32,7 @@ test(
     const program = await ownProgram();
     const { origin } = await site();
     const versions: string[] = [];
-    const { engine, rig } = testBrowser({
+    const { engine, runtime } = testBrowser({
       executablePath: program.path,
       maxBrowsers: 1,
       lookAtProgramEveryMs: 50,
@@ -42,12 +42,12 @@ test(
     await program.install('second');
     await until(async () => {
       await render(engine, `${origin}/`);
-      return rig.running?.pool.stats.replaced.upgraded === 1;
+      return runtime.running?.pool.stats.replaced.upgraded === 1;
     });
     expect((await render(engine, `${origin}/`)).statusCode).toBe(200);
-    expect(rig.running?.pool.stats).toMatchObject({ launched: 2, crashed: 0 });
+    expect(runtime.running?.pool.stats).toMatchObject({ launched: 2, crashed: 0 });
     expect(versions).toHaveLength(2);
-    expect(rig.running?.pool.health.state).toBe('ok');
+    expect(runtime.running?.pool.health.state).toBe('ok');
   },
   LIMIT_MS,
 );
@@ -58,7 +58,7 @@ test(
     const program = await ownProgram();
     const { origin } = await site();
     const events: string[] = [];
-    const { engine, rig } = testBrowser({
+    const { engine, runtime } = testBrowser({
       executablePath: program.path,
       maxBrowsers: 1,
       lookAtProgramEveryMs: 50,
@@ -67,14 +67,14 @@ test(
     });
     await render(engine, `${origin}/`);
     await program.remove();
-    const health = () => rig.running?.pool.health;
+    const health = () => runtime.running?.pool.health;
     await until(async () => {
       expect((await render(engine, `${origin}/`)).statusCode).toBe(200);
       return health()?.state === 'degraded';
     });
     expect(health()).toMatchObject({ code: 'NO_BROWSER', reason: expect.stringContaining(program.path) });
-    await signalPart(rig.running?.pool.pids ?? [], 'browser', 'SIGKILL');
-    await until(() => rig.running?.pool.stats.browsers === 0);
+    await signalPart(runtime.running?.pool.pids ?? [], 'browser', 'SIGKILL');
+    await until(() => runtime.running?.pool.stats.browsers === 0);
     const failure = await failureOf(render(engine, `${origin}/`));
     expect(failure.code).toBe('NO_BROWSER');
     expect(failure.message).toContain(program.path);
@@ -94,10 +94,10 @@ test(
   async () => {
     const program = await ownProgram();
     const { origin } = await site();
-    const { engine, rig } = testBrowser({ executablePath: program.path, maxBrowsers: 1 });
+    const { engine, runtime } = testBrowser({ executablePath: program.path, maxBrowsers: 1 });
     await program.remove();
     const page = render(engine, `${origin}/`);
-    await until(() => (rig.running?.pool.stats.launchesFailed ?? 0) > 0);
+    await until(() => (runtime.running?.pool.stats.launchesFailed ?? 0) > 0);
     await program.install('second');
     expect((await page).statusCode).toBe(200);
   },

@@ -78,7 +78,7 @@ describe('a browser that does not work any more is replaced, and its pages are l
     async (_, part, signal) => {
       const browser = watched();
       const { origin } = await site();
-      const pool = () => browser.rig.running?.pool;
+      const pool = () => browser.runtime.running?.pool;
       await Promise.all(['a', 'b'].map((key) => load(browser, `${origin}/warm`, key)));
       expect(await signalPart(pool()?.pids ?? [], part, signal)).not.toEqual([]);
       const keys = ['a', 'b', 'c', 'd', 'a', 'b', 'c', 'd'];
@@ -101,14 +101,14 @@ describe('a browser that does not work any more is replaced, and its pages are l
       const browser = watched();
       const { origin } = await site();
       await load(browser, `${origin}/warm`, 'a');
-      expect(await signalPart(browser.rig.running?.pool.pids ?? [], part, 'SIGKILL')).not.toEqual([]);
+      expect(await signalPart(browser.runtime.running?.pool.pids ?? [], part, 'SIGKILL')).not.toEqual([]);
       // The page at rest may be lent before the news of its end arrive; that is an attempt like any other crash.
       const again = ['BROWSER_LOST', 'BROWSER_CRASHED'];
       const outcomes = await Promise.all(
         ['a', 'b', 'c'].map((key) => load(browser, `${origin}/`, key, again)),
       );
       expect(outcomes).toEqual(['200', '200', '200']);
-      expect(browser.rig.running?.pool.stats).toMatchObject({ launched: 1 });
+      expect(browser.runtime.running?.pool.stats).toMatchObject({ launched: 1 });
     },
     LIMIT_MS,
   );
@@ -118,7 +118,7 @@ describe('a browser that does not work any more is replaced, and its pages are l
     async () => {
       const states: string[] = [];
       const browser = watched({
-        onHealth: () => states.push(browser.rig.running?.pool.health.state ?? ''),
+        onHealth: () => states.push(browser.runtime.running?.pool.health.state ?? ''),
       });
       let asked = 0;
       const { origin } = await serve((request, response) => {
@@ -136,11 +136,11 @@ describe('a browser that does not work any more is replaced, and its pages are l
         ),
       );
       await until(() => asked === 2);
-      await signalPart(browser.rig.running?.pool.pids ?? [], 'browser', 'SIGSTOP');
+      await signalPart(browser.runtime.running?.pool.pids ?? [], 'browser', 'SIGSTOP');
       for (const page of pages) expect((await page).code).toBe('BROWSER_LOST');
       expect(await load(browser, `${origin}/`, 'a')).toBe('200');
-      expect(browser.rig.running?.pool.stats.replaced).toMatchObject({ unresponsive: 1 });
-      await until(() => browser.rig.running?.pool.health.state === 'ok');
+      expect(browser.runtime.running?.pool.stats.replaced).toMatchObject({ unresponsive: 1 });
+      await until(() => browser.runtime.running?.pool.health.state === 'ok');
       expect(states).toContain('failing');
     },
     LIMIT_MS,
@@ -152,7 +152,7 @@ describe('a browser that does not work any more is replaced, and its pages are l
       const browser = watched({ watch: { ...WATCH, probeAfterMs: 3_600_000 } });
       const { origin } = await site();
       await load(browser, `${origin}/`, 'a');
-      await signalPart(browser.rig.running?.pool.pids ?? [], 'browser', 'SIGSTOP');
+      await signalPart(browser.runtime.running?.pool.pids ?? [], 'browser', 'SIGSTOP');
       const failure = await failureOf(render(browser.engine, `${origin}/`, { key: 'a', timeoutMs: 1_000 }));
       expect(failure.code).toBe('BROWSER_LOST');
     },
@@ -170,8 +170,8 @@ test(
     );
     for (const page of slow) expect((await page).code).toBe('TASK_TIMEOUT');
     expect(await load(browser, `${origin}/`, 'k0')).toBe('200');
-    expect(browser.rig.running?.pool.stats).toMatchObject({ launched: 1, crashed: 0, recycled: 0 });
-    expect(browser.rig.running?.pool.health.state).toBe('ok');
+    expect(browser.runtime.running?.pool.stats).toMatchObject({ launched: 1, crashed: 0, recycled: 0 });
+    expect(browser.runtime.running?.pool.health.state).toBe('ok');
   },
   LIMIT_MS,
 );

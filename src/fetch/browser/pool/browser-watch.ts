@@ -1,4 +1,4 @@
-import { settlesWithin } from '../deadline.ts';
+import { settlesWithin } from '../../deadline.ts';
 
 export interface WatchLimits {
   /** A page that is not open, or not shown, after this makes the watch probe the browser. */
@@ -48,78 +48,78 @@ const TRIES = 2;
  * probe that fails does.
  */
 export class BrowserWatch {
-  private readonly options: BrowserWatchOptions;
-  private readonly now: () => number;
-  private readonly openings = new Map<object, number>();
-  private readonly uses = new Map<object, number>();
-  private provenAt = Number.NEGATIVE_INFINITY;
-  private probing: Promise<boolean> | null = null;
-  private timer: NodeJS.Timeout | null = null;
-  private isDead = false;
-  private isEnded = false;
+  readonly #options: BrowserWatchOptions;
+  readonly #now: () => number;
+  readonly #openings = new Map<object, number>();
+  readonly #uses = new Map<object, number>();
+  #provenAt = Number.NEGATIVE_INFINITY;
+  #probing: Promise<boolean> | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #isDead = false;
+  #isEnded = false;
 
   constructor(options: BrowserWatchOptions) {
-    this.options = options;
-    this.now = options.now ?? (() => performance.now());
+    this.#options = options;
+    this.#now = options.now ?? (() => performance.now());
   }
 
   /** Until the returned function is called, a page is being opened, or in use. */
   begin(what: 'opening' | 'use'): () => void {
-    const operations = what === 'opening' ? this.openings : this.uses;
+    const operations = what === 'opening' ? this.#openings : this.#uses;
     const key = {};
-    operations.set(key, this.now());
-    this.arm();
+    operations.set(key, this.#now());
+    this.#arm();
     return () => operations.delete(key);
   }
 
   /** Whether the browser works, shown by a probe that began after `since`; one is made if there was none. */
   async isAlive(since: number): Promise<boolean> {
-    if (this.isDead) return false;
-    if (this.provenAt >= since || this.isEnded) return true;
-    const earlier = this.probing;
+    if (this.#isDead) return false;
+    if (this.#provenAt >= since || this.#isEnded) return true;
+    const earlier = this.#probing;
     if (earlier !== null && !(await earlier)) return false;
-    if (this.provenAt >= since) return true;
-    return this.probe();
+    if (this.#provenAt >= since) return true;
+    return this.#probe();
   }
 
   end(): void {
-    this.isEnded = true;
-    if (this.timer !== null) clearTimeout(this.timer);
-    this.timer = null;
+    this.#isEnded = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
   }
 
-  private arm(): void {
-    if (this.timer !== null || this.isEnded) return;
-    const work = { openings: this.openings.values(), uses: this.uses.values() };
-    const dueAt = nextProbeAt(work, this.provenAt, this.options.limits);
+  #arm(): void {
+    if (this.#timer !== null || this.#isEnded) return;
+    const work = { openings: this.#openings.values(), uses: this.#uses.values() };
+    const dueAt = nextProbeAt(work, this.#provenAt, this.#options.limits);
     if (dueAt === null) return;
     // What begins meanwhile may be due earlier, and does not set the timer anew.
-    const waitMs = Math.min(this.options.limits.probeAfterMs, Math.max(0, dueAt - this.now()));
-    this.timer = setTimeout(() => this.tick(), Math.ceil(waitMs));
-    this.timer.unref();
+    const waitMs = Math.min(this.#options.limits.probeAfterMs, Math.max(0, dueAt - this.#now()));
+    this.#timer = setTimeout(() => this.#tick(), Math.ceil(waitMs));
+    this.#timer.unref();
   }
 
-  private tick(): void {
-    this.timer = null;
-    const work = { openings: this.openings.values(), uses: this.uses.values() };
-    const dueAt = nextProbeAt(work, this.provenAt, this.options.limits);
-    if (dueAt === null || this.isEnded) return;
-    if (dueAt > this.now()) this.arm();
-    else this.probe().then(() => this.arm());
+  #tick(): void {
+    this.#timer = null;
+    const work = { openings: this.#openings.values(), uses: this.#uses.values() };
+    const dueAt = nextProbeAt(work, this.#provenAt, this.#options.limits);
+    if (dueAt === null || this.#isEnded) return;
+    if (dueAt > this.#now()) this.#arm();
+    else this.#probe().then(() => this.#arm());
   }
 
-  private probe(): Promise<boolean> {
-    this.probing ??= this.tryProbe().finally(() => {
-      this.probing = null;
+  #probe(): Promise<boolean> {
+    this.#probing ??= this.#tryProbe().finally(() => {
+      this.#probing = null;
     });
-    return this.probing;
+    return this.#probing;
   }
 
-  private async tryProbe(): Promise<boolean> {
-    const { probe, onDead, limits } = this.options;
+  async #tryProbe(): Promise<boolean> {
+    const { probe, onDead, limits } = this.#options;
     let why = '';
     for (let count = 0; count < TRIES; count += 1) {
-      const startedAt = this.now();
+      const startedAt = this.#now();
       const probing = probe().then(
         () => null,
         (error: unknown) => (error instanceof Error ? error.message : String(error)),
@@ -130,15 +130,15 @@ export class BrowserWatch {
       }
       const failure = await probing;
       if (failure === null) {
-        this.provenAt = startedAt;
+        this.#provenAt = startedAt;
         return true;
       }
       why = `it cannot show a test page (${failure.split('\n', 1)[0]?.slice(0, 200)})`;
-      if (this.isEnded) return true;
+      if (this.#isEnded) return true;
     }
     // A browser that is being closed fails its probes and is no case for the watch.
-    if (this.isEnded) return true;
-    this.isDead = true;
+    if (this.#isEnded) return true;
+    this.#isDead = true;
     this.end();
     onDead(why);
     return false;

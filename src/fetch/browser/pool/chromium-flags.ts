@@ -12,7 +12,7 @@ export interface FlagOptions {
 /** Chromium heeds only the last such list, so what Playwright turns off is here as well. */
 const ISOLATION_FEATURES = ['IsolateOrigins', 'site-per-process'];
 const FEATURES_OFF = [
-  // Pages kept for going back, and pages made ready in advance: memory, and requests that nobody wanted.
+  // The back/forward cache and prerendering: memory, and requests that no page made.
   'BackForwardCache',
   'Prerender2',
   // The address bar asks its search engine what it may offer, whenever a context is opened.

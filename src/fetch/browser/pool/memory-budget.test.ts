@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { renderLimitsFor, thisMachine } from './memory-budget.ts';
+import { thisMachine } from '../../byte-budget.ts';
+import { renderLimitsFor } from './memory-budget.ts';
 
 const GIB = 1_073_741_824;
 

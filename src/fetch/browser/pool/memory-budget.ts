@@ -1,4 +1,4 @@
-import { availableParallelism, totalmem } from 'node:os';
+import type { Machine } from '../../byte-budget.ts';
 
 /** How many browsers and pages this machine can carry. */
 export interface RenderLimits {
@@ -11,11 +11,6 @@ export interface RenderLimits {
   readonly maxBrowserBytes: number;
 }
 
-export interface Machine {
-  readonly memoryBytes: number;
-  readonly cores: number;
-}
-
 const MEBIBYTE = 1_048_576;
 /** Measured on plain pages with Chromium 15x: the browser with its helpers, then each page with its renderer. */
 const BROWSER_BYTES = 250 * MEBIBYTE;
@@ -24,13 +19,6 @@ const PAGE_BYTES = 150 * MEBIBYTE;
 const SHARE = 0.5;
 const PAGES_PER_CORE = 4;
 const PAGES_PER_BROWSER = 8;
-
-/** The memory that is really ours: the container's limit where there is one, whichever cgroup version sets it. */
-export function thisMachine(): Machine {
-  const limit = process.constrainedMemory();
-  const total = totalmem();
-  return { memoryBytes: limit > 0 && limit < total ? limit : total, cores: availableParallelism() };
-}
 
 /** One browser with one page is the least, however small the machine. */
 export function renderLimitsFor({ memoryBytes, cores }: Machine): RenderLimits {

@@ -1,14 +1,14 @@
 import type { Page } from 'patchright-core';
-import type { ProxyPass } from '../../guard/guard-proxy.ts';
+import type { ProxyLogin } from '../../guard-proxy/guard-proxy.ts';
 import type { ReplacedFor } from './pool-health.ts';
 
-/** A page on loan. It belongs to its holder until `release`, which must come exactly once. */
+/** A page that is used by one attempt, until `release`, which must be called exactly once. */
 export interface PageLease {
   readonly page: Page;
   /** Names the context to the guard's proxy. */
   readonly proxyUsername: string;
   /** What the guard's proxy asks of this context; null when the context has an entrance of its own. */
-  readonly proxyLogin: ProxyPass | null;
+  readonly proxyLogin: ProxyLogin | null;
   /** Aborts with a ScrapifieError when the page's process, the browser or the pool ends. */
   readonly lost: AbortSignal;
   /** Whether the browser works, by a probe since the page was lent. What it answers may take as long as a probe may. */

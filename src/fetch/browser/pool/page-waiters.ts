@@ -1,5 +1,5 @@
 import type { ScrapifieError } from '../../../errors/scrapifie-error.ts';
-import { cancelled, tookTooLong } from '../render-errors.ts';
+import { abortError, tookTooLong } from '../../deadline.ts';
 import type { PageLease } from './page-lease.ts';
 import type { ContextPlan, PooledBrowser } from './pooled-browser.ts';
 
@@ -14,18 +14,18 @@ export interface Waiter {
   opening: PooledBrowser | null;
 }
 
-/** Requests in the order they came. Bounded by whoever calls, and each by its time. */
+/** Requests that wait for a page, in their order. Bounded by the callers; each leaves at its time limit. */
 export class PageWaiters {
-  private readonly waiting: Waiter[] = [];
-  private readonly explainLate: (waiter: Waiter, error: ScrapifieError) => ScrapifieError;
+  readonly #waiting: Waiter[] = [];
+  readonly #explainLate: (waiter: Waiter, error: ScrapifieError) => ScrapifieError;
 
   /** `explainLate` says what a request whose time is over ends with. */
   constructor(explainLate: (waiter: Waiter, error: ScrapifieError) => ScrapifieError) {
-    this.explainLate = explainLate;
+    this.#explainLate = explainLate;
   }
 
   get count(): number {
-    return this.waiting.length;
+    return this.#waiting.length;
   }
 
   /** Waits for a page until the time is over or the signal comes. */
@@ -33,9 +33,9 @@ export class PageWaiters {
     const { promise, resolve, reject } = Promise.withResolvers<PageLease>();
     const waiter: Waiter = { plan, grant: resolve, refuse: reject, isDone: false, tries: 0, opening: null };
     const leave = (error: ScrapifieError) => {
-      this.refuse(waiter, error.code === 'TASK_TIMEOUT' ? this.explainLate(waiter, error) : error);
+      this.refuse(waiter, error.code === 'TASK_TIMEOUT' ? this.#explainLate(waiter, error) : error);
     };
-    const onAbort = () => leave(cancelled(signal?.reason));
+    const onAbort = () => leave(abortError(signal?.reason));
     const timer = setTimeout(() => leave(tookTooLong('Waiting for a page', timeoutMs)), timeoutMs);
     signal?.addEventListener('abort', onAbort, { once: true });
     const over = () => {
@@ -43,31 +43,31 @@ export class PageWaiters {
       signal?.removeEventListener('abort', onAbort);
     };
     promise.then(over, over);
-    this.waiting.push(waiter);
+    this.#waiting.push(waiter);
     return promise;
   }
 
-  /** Takes out of the line whoever `place` could place. */
+  /** Removes the requests that `place` could place. */
   placeAll(place: (waiter: Waiter) => boolean): void {
-    for (const waiter of [...this.waiting]) {
-      if (place(waiter)) this.waiting.splice(this.waiting.indexOf(waiter), 1);
+    for (const waiter of [...this.#waiting]) {
+      if (place(waiter)) this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
     }
   }
 
   /** Back to the front of the line. */
   putBack(waiter: Waiter): void {
-    this.waiting.unshift(waiter);
+    this.#waiting.unshift(waiter);
   }
 
   refuse(waiter: Waiter, error: ScrapifieError): void {
     if (waiter.isDone) return;
     waiter.isDone = true;
-    const at = this.waiting.indexOf(waiter);
-    if (at !== -1) this.waiting.splice(at, 1);
+    const at = this.#waiting.indexOf(waiter);
+    if (at !== -1) this.#waiting.splice(at, 1);
     waiter.refuse(error);
   }
 
   refuseAll(error: ScrapifieError): void {
-    for (const waiter of [...this.waiting]) this.refuse(waiter, error);
+    for (const waiter of [...this.#waiting]) this.refuse(waiter, error);
   }
 }

@@ -10,7 +10,7 @@ export interface BrowserHealth {
   readonly state: 'ok' | 'degraded' | 'failing';
   readonly code: ErrorCode | null;
   readonly reason: string | null;
-  /** What is not as safe as it could be, although pages can be shown. */
+  /** A weakness of the installation, although pages can be rendered. */
   readonly note?: string | null;
 }
 
@@ -27,7 +27,7 @@ export const REPLACED_FOR: readonly ReplacedFor[] = [
 ];
 
 export interface PoolEvent {
-  readonly kind: 'launched' | 'launch failed' | 'replaced' | 'program removed';
+  readonly kind: 'launched' | 'launch failed' | 'replaced' | 'program removed' | 'driver unpatched';
   readonly reason: string;
 }
 

@@ -1,5 +1,5 @@
 import type { BrowserType } from 'patchright-core';
-import type { GuardProxy } from '../../guard/guard-proxy.ts';
+import type { GuardProxy } from '../../guard-proxy/guard-proxy.ts';
 import type { WatchLimits } from './browser-watch.ts';
 import type { BrowserIsolation } from './chromium-flags.ts';
 import type { RenderLimits } from './memory-budget.ts';

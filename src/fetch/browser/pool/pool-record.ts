@@ -1,4 +1,5 @@
 import type { ScrapifieError } from '../../../errors/scrapifie-error.ts';
+import { describeMismatch } from '../patchright/patchright-internals.ts';
 import { programState } from './browser-program.ts';
 import {
   type BrowserHealth,
@@ -10,61 +11,72 @@ import {
 import type { PoolSettings } from './pool-options.ts';
 import type { PooledBrowser } from './pooled-browser.ts';
 
-/** What became of the browsers of a pool: counted, told to the log, and summed up as health. */
+/** Counts, logs and health of the browsers of a pool. */
 export class PoolRecord {
   crashed = 0;
   recycled = 0;
   readonly replaced = Object.fromEntries(REPLACED_FOR.map((why) => [why, 0])) as Record<ReplacedFor, number>;
   /** Why the last browser was given up, until another one has shown a page. */
   lostFor: string | null = null;
-  private missingProgram: string | null = null;
-  private toldFailure: string | null = null;
-  private readonly settings: PoolSettings;
+  #missingProgram: string | null = null;
+  /** Bounded by the combinations of the internals that patches need. */
+  readonly #reportedMissing = new Set<string>();
+  #toldFailure: string | null = null;
+  readonly #settings: PoolSettings;
 
   constructor(settings: PoolSettings) {
-    this.settings = settings;
+    this.#settings = settings;
   }
 
   health(browsers: Iterable<PooledBrowser>, launchFailure: ScrapifieError | null): BrowserHealth {
     let usable = 0;
     for (const browser of browsers) if (!browser.isClosing) usable += 1;
-    const { lostFor, missingProgram } = this;
+    const { lostFor } = this;
+    const missingProgram = this.#missingProgram;
     // A replacement that has not shown a page yet is none.
     const proven = lostFor === null ? usable : Math.max(0, usable - 1);
     return healthOf({ usable: proven, launchFailure, lostFor, missingProgram });
   }
 
   noteLaunched(version: string, path: string | null): void {
-    this.missingProgram = null;
-    this.tell('launched', version);
-    this.settings.onLaunched?.(version, path);
+    this.#missingProgram = null;
+    this.#tell('launched', version);
+    this.#settings.onLaunched?.(version, path);
   }
 
   noteLaunchEnded(failure: ScrapifieError | null): void {
     const message = failure?.message ?? null;
     // It is tried again and again; the log has one line for each reason.
-    if (message !== null && message !== this.toldFailure) this.tell('launch failed', message);
-    this.toldFailure = message;
-    this.settings.onHealth?.();
+    if (message !== null && message !== this.#toldFailure) this.#tell('launch failed', message);
+    this.#toldFailure = message;
+    this.#settings.onHealth?.();
   }
 
   /** The browser does not answer any more. */
   noteDead(why: string): void {
     this.lostFor = why;
     this.noteReplaced('unresponsive', why);
-    this.settings.onHealth?.();
+    this.#settings.onHealth?.();
   }
 
   /** A browser has shown a page. */
   noteProven(): void {
     if (this.lostFor === null) return;
     this.lostFor = null;
-    this.settings.onHealth?.();
+    this.#settings.onHealth?.();
+  }
+
+  /** Logs each list of missing internals once. */
+  noteUnpatched(missing: readonly string[]): void {
+    const names = missing.join(', ');
+    if (names === '' || this.#reportedMissing.has(names)) return;
+    this.#reportedMissing.add(names);
+    this.#tell('driver unpatched', describeMismatch(missing));
   }
 
   noteReplaced(why: ReplacedFor, reason: string): void {
     this.replaced[why] += 1;
-    this.tell('replaced', `${why}: ${reason}`);
+    this.#tell('replaced', `${why}: ${reason}`);
   }
 
   /**
@@ -73,12 +85,12 @@ export class PoolRecord {
    */
   lookAtProgram(browser: PooledBrowser, now: number, onChanged: () => void): void {
     const { program } = browser;
-    const everyMs = this.settings.lookAtProgramEveryMs;
+    const everyMs = this.#settings.lookAtProgramEveryMs;
     if (program === null || now - browser.programLookedAt < everyMs) return;
     browser.programLookedAt = now;
     programState(program).then((found) => {
       if (browser.isClosing) return;
-      this.noteMissing(found.kind === 'missing' ? found.path : null);
+      this.#noteMissing(found.kind === 'missing' ? found.path : null);
       if (found.kind !== 'changed') return;
       const isAtRest = browser.changedProgram === found.signature;
       browser.changedProgram = found.signature;
@@ -89,14 +101,14 @@ export class PoolRecord {
     });
   }
 
-  private noteMissing(path: string | null): void {
-    if (path === this.missingProgram) return;
-    this.missingProgram = path;
-    if (path !== null) this.tell('program removed', path);
-    this.settings.onHealth?.();
+  #noteMissing(path: string | null): void {
+    if (path === this.#missingProgram) return;
+    this.#missingProgram = path;
+    if (path !== null) this.#tell('program removed', path);
+    this.#settings.onHealth?.();
   }
 
-  private tell(kind: PoolEvent['kind'], reason: string): void {
-    this.settings.onEvent?.({ kind, reason });
+  #tell(kind: PoolEvent['kind'], reason: string): void {
+    this.#settings.onEvent?.({ kind, reason });
   }
 }

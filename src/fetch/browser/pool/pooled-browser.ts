@@ -2,10 +2,10 @@ import { isIP } from 'node:net';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'patchright-core';
 import { ScrapifieError } from '../../../errors/scrapifie-error.ts';
 import type { ProxyEndpoint } from '../../../model/proxy.ts';
-import type { GuardProxy, ProxyPass } from '../../guard/guard-proxy.ts';
-import { settlesWithin } from '../deadline.ts';
-import { patchFrames } from '../patchright/patchright-patches.ts';
-import { browserCrashed, browserLost } from '../render-errors.ts';
+import { settlesWithin } from '../../deadline.ts';
+import type { GuardProxy, ProxyLogin } from '../../guard-proxy/guard-proxy.ts';
+import { browserCrashed, browserLost } from '../../render-errors.ts';
+import { patchPage } from '../patchright/patchright-patches.ts';
 import { processesOf } from './browser-launch.ts';
 import type { ProgramMark } from './browser-program.ts';
 import { BrowserWatch, type WatchLimits } from './browser-watch.ts';
@@ -22,8 +22,8 @@ export interface ContextPlan {
   readonly options: BrowserContextOptions;
   readonly upstream: ProxyEndpoint | null;
   /**
-   * Every request of its pages passes through the driver, also those that belong to no page: what is sent with them is
-   * then the context's. It costs time, so only who is disguised wants it.
+   * Every request passes through the driver, also those that belong to no page, so that they are sent with the headers
+   * of the context. It costs time and is used for disguised pages only.
    */
   readonly isWatched?: boolean | undefined;
   /** Before the first page is opened. */
@@ -33,7 +33,7 @@ export interface ContextPlan {
 /** A page in the pool, with what ends its use. */
 export interface PooledPage {
   readonly page: Page;
-  readonly home: PooledContext;
+  readonly pooledContext: PooledContext;
   /** Uses in a row without a blank page in between. */
   streak: number;
   /** Set while it is in use. */
@@ -48,7 +48,7 @@ export interface PooledContext {
   readonly plan: ContextPlan;
   readonly browser: PooledBrowser;
   readonly context: Promise<BrowserContext>;
-  readonly pass: ProxyPass;
+  readonly login: ProxyLogin;
   readonly idle: PooledPage[];
   readonly pages: Set<PooledPage>;
   /** Pages being opened. */
@@ -76,12 +76,15 @@ export interface PooledBrowserOptions {
   /** The browser does not answer any more and is being killed. */
   readonly onDead: (why: string) => void;
   readonly onPageLost: (page: PooledPage) => void;
+  readonly hasInternals: boolean;
+  /** Called for each page with the internals of the driver that its patches need and that do not exist. */
+  readonly onUnpatched: (missing: readonly string[]) => void;
 }
 
 /** Answered by the guard's proxy itself; the name exists nowhere. */
 const PROBE_URL = 'http://probe.invalid/';
 
-/** One Chromium with its contexts. It opens and closes; which of them to use is the pool's decision. */
+/** One Chromium with its contexts. It opens and closes contexts and pages; the pool decides which are used. */
 export class PooledBrowser {
   readonly pid: number | null;
   /** Bounded by the pool. */
@@ -100,22 +103,22 @@ export class PooledBrowser {
   idleTimer: NodeJS.Timeout | null = null;
   /** Pages that are being closed, and still cost memory. */
   closing = 0;
-  private readonly browser: Browser;
-  private readonly options: PooledBrowserOptions;
-  private readonly ending = new AbortController();
-  private closed: Promise<void> | null = null;
+  readonly #browser: Browser;
+  readonly #options: PooledBrowserOptions;
+  readonly #ending = new AbortController();
+  #closed: Promise<void> | null = null;
 
   constructor(options: PooledBrowserOptions) {
-    this.options = options;
-    this.browser = options.browser;
+    this.#options = options;
+    this.#browser = options.browser;
     this.pid = options.pid;
     this.program = options.program;
     this.watch = new BrowserWatch({
       limits: options.watch,
-      probe: () => this.probe(),
-      onDead: (why) => this.abandon(why),
+      probe: () => this.#probe(),
+      onDead: (why) => this.#abandon(why),
     });
-    this.browser.once('disconnected', () => this.onDisconnected());
+    this.#browser.once('disconnected', () => this.#onDisconnected());
   }
 
   get isRetiring(): boolean {
@@ -128,11 +131,11 @@ export class PooledBrowser {
 
   /** Aborts when the browser is lost, with the reason. */
   get lost(): AbortSignal {
-    return this.ending.signal;
+    return this.#ending.signal;
   }
 
   get isClosing(): boolean {
-    return this.closed !== null;
+    return this.#closed !== null;
   }
 
   get openPages(): number {
@@ -148,13 +151,13 @@ export class PooledBrowser {
   }
 
   openContext(plan: ContextPlan, now: number): PooledContext {
-    const { proxy } = this.options;
-    const pass = proxy.admit(plan.upstream);
-    const home: PooledContext = {
+    const { proxy } = this.#options;
+    const login = proxy.admit(plan.upstream);
+    const pooledContext: PooledContext = {
       plan,
       browser: this,
-      context: this.newContext(plan, pass),
-      pass,
+      context: this.#newContext(plan, login),
+      login,
       idle: [],
       pages: new Set(),
       opening: 0,
@@ -162,65 +165,69 @@ export class PooledBrowser {
       lastUsedAt: now,
       isClosed: false,
     };
-    home.context.catch(() => this.forget(home));
-    this.contexts.set(plan.identity, home);
-    return home;
+    pooledContext.context.catch(() => this.#forget(pooledContext));
+    this.contexts.set(plan.identity, pooledContext);
+    return pooledContext;
   }
 
-  private async newContext(plan: ContextPlan, pass: ProxyPass): Promise<BrowserContext> {
-    const { usesProxy } = this.options;
-    const wayOut = usesProxy
-      ? await this.doorOf(plan, pass)
+  async #newContext(plan: ContextPlan, login: ProxyLogin): Promise<BrowserContext> {
+    const { usesProxy } = this.#options;
+    const contextProxy = usesProxy
+      ? await this.#proxySettingsFor(plan, login)
       : plan.upstream === null
         ? null
         : settingsOf(plan.upstream);
-    const context = await this.browser.newContext({
-      // A worker that lives on after its page would go on working for nobody. A page can notice that it is not let.
+    const context = await this.#browser.newContext({
+      // A service worker would go on working after its page. A page can notice that they are blocked.
       serviceWorkers: 'block',
       ...plan.options,
       acceptDownloads: false,
-      ...(wayOut === null ? {} : { proxy: wayOut }),
-      // Its requests are nobody's who could be looked at.
+      ...(contextProxy === null ? {} : { proxy: contextProxy }),
+      // The requests of a service worker cannot be checked.
       ...(usesProxy ? {} : { serviceWorkers: 'block' as const }),
     });
     try {
-      // No request that could be looked at, so where requests are looked at there are none.
+      // Web sockets cannot be checked like requests, so they are closed where requests are checked.
       if (!usesProxy) await context.routeWebSocket(/^/, (socket) => socket.close());
       await plan.prepare?.(context);
     } catch (error) {
-      await settlesWithin(context.close(), this.options.closeTimeoutMs);
+      await settlesWithin(context.close(), this.#options.closeTimeoutMs);
       throw error;
     }
     return context;
   }
 
   /** A login makes the driver look at every request; see `isWatched`. */
-  private async doorOf({ isWatched = false }: ContextPlan, pass: ProxyPass) {
-    const { proxy } = this.options;
+  async #proxySettingsFor({ isWatched = false }: ContextPlan, login: ProxyLogin) {
+    const { proxy } = this.#options;
     const bypass = '<-loopback>';
     return isWatched
-      ? { server: proxy.url, bypass, ...pass }
-      : { server: await proxy.doorFor(pass.username), bypass };
+      ? { server: proxy.url, bypass, ...login }
+      : { server: await proxy.openListener(login.username), bypass };
   }
 
-  async openPage(home: PooledContext): Promise<PooledPage> {
-    const context = await home.context;
+  async openPage(pooledContext: PooledContext): Promise<PooledPage> {
+    const context = await pooledContext.context;
     const page = await context.newPage();
-    if (home.isClosed || this.isGone) throw browserLost('it ended unexpectedly');
-    patchFrames(page);
+    if (pooledContext.isClosed || this.isGone) throw browserLost('it ended unexpectedly');
+    this.#patch(page);
     const pooled: PooledPage = {
       page,
-      home,
+      pooledContext,
       streak: 0,
       lost: null,
       isDiscarded: false,
       blanking: null,
       blankTimer: null,
     };
-    home.pages.add(pooled);
-    page.once('crash', () => this.lose(pooled, browserCrashed("The page's process")));
-    page.once('close', () => this.lose(pooled, browserCrashed('The page')));
+    pooledContext.pages.add(pooled);
+    page.once('crash', () => this.#lose(pooled, browserCrashed("The page's process")));
+    page.once('close', () => this.#lose(pooled, browserCrashed('The page')));
     return pooled;
+  }
+
+  #patch(page: Page): void {
+    if (this.#options.hasInternals) this.#options.onUnpatched(patchPage(page));
   }
 
   /** Closes a page for good. A page that does not close condemns its browser: only its end helps then. */
@@ -228,75 +235,75 @@ export class PooledBrowser {
     if (pooled.isDiscarded) return;
     pooled.isDiscarded = true;
     if (pooled.blankTimer !== null) clearTimeout(pooled.blankTimer);
-    const { home, page } = pooled;
-    home.pages.delete(pooled);
-    const at = home.idle.indexOf(pooled);
-    if (at !== -1) home.idle.splice(at, 1);
+    const { pooledContext, page } = pooled;
+    pooledContext.pages.delete(pooled);
+    const at = pooledContext.idle.indexOf(pooled);
+    if (at !== -1) pooledContext.idle.splice(at, 1);
     if (this.isGone) return;
     this.closing += 1;
-    home.closing += 1;
-    const isClosed = await settlesWithin(page.close(), this.options.closeTimeoutMs);
+    pooledContext.closing += 1;
+    const isClosed = await settlesWithin(page.close(), this.#options.closeTimeoutMs);
     this.closing -= 1;
-    home.closing -= 1;
+    pooledContext.closing -= 1;
     if (!isClosed) this.retire('distrusted');
   }
 
   /** Closes a context that no page is in use of. */
-  async closeContext(home: PooledContext): Promise<void> {
-    if (home.isClosed) return;
-    this.forget(home);
-    const pages = [...home.pages];
+  async closeContext(pooledContext: PooledContext): Promise<void> {
+    if (pooledContext.isClosed) return;
+    this.#forget(pooledContext);
+    const pages = [...pooledContext.pages];
     for (const pooled of pages) {
       pooled.isDiscarded = true;
       if (pooled.blankTimer !== null) clearTimeout(pooled.blankTimer);
     }
-    home.pages.clear();
-    home.idle.length = 0;
+    pooledContext.pages.clear();
+    pooledContext.idle.length = 0;
     this.closing += pages.length;
-    const closing = home.context.then((context) => context.close());
-    const isClosed = await settlesWithin(closing, this.options.closeTimeoutMs);
+    const closing = pooledContext.context.then((context) => context.close());
+    const isClosed = await settlesWithin(closing, this.#options.closeTimeoutMs);
     this.closing -= pages.length;
     if (!isClosed) this.retire('distrusted');
   }
 
   /** Ends the browser, by force if it does not go, and leaves no process of it behind. */
   close(reason: ScrapifieError | null = null): Promise<void> {
-    this.closed ??= this.end(reason, 'closed');
-    return this.closed;
+    this.#closed ??= this.#end(reason, 'closed');
+    return this.#closed;
   }
 
-  private onDisconnected(): void {
-    this.closed ??= this.end(browserLost('it ended unexpectedly'), 'ended');
+  #onDisconnected(): void {
+    this.#closed ??= this.#end(browserLost('it ended unexpectedly'), 'ended');
   }
 
   /** Its pages end at once, and its processes without being asked. */
-  private abandon(why: string): void {
-    if (this.closed !== null) return;
-    if (!this.browser.isConnected()) {
-      this.onDisconnected();
+  #abandon(why: string): void {
+    if (this.#closed !== null) return;
+    if (!this.#browser.isConnected()) {
+      this.#onDisconnected();
       return;
     }
     this.retire('unresponsive');
-    this.options.onDead(why);
-    this.closed = this.end(browserLost(why), 'unresponsive');
+    this.#options.onDead(why);
+    this.#closed = this.#end(browserLost(why), 'unresponsive');
   }
 
   /** Uses everything that a page needs: a context of its own, a new process, the network process and a script. */
-  private async probe(): Promise<void> {
-    const { proxy, usesProxy, closeTimeoutMs, networkPid } = this.options;
+  async #probe(): Promise<void> {
+    const { proxy, usesProxy, closeTimeoutMs, networkPid } = this.#options;
     // Requests that the old one had never end, and contexts do not know their proxy any more; new ones would do.
-    const found = networkPid === null ? null : (await processesOf(this.browser)).networkPid;
+    const found = networkPid === null ? null : (await processesOf(this.#browser)).networkPid;
     if (found !== null && found !== networkPid) throw new Error('its network process was started anew');
-    const pass = usesProxy ? proxy.admitProbe() : null;
+    const login = usesProxy ? proxy.admitProbe() : null;
     let context: BrowserContext | null = null;
     try {
-      const server = pass === null ? null : await proxy.doorFor(pass.username);
-      context = await this.browser.newContext({
+      const server = login === null ? null : await proxy.openListener(login.username);
+      context = await this.#browser.newContext({
         serviceWorkers: 'block',
         ...(server === null ? {} : { proxy: { server, bypass: '<-loopback>' } }),
       });
       const page = await context.newPage();
-      patchFrames(page);
+      this.#patch(page);
       const crashed = new Promise<never>((_, reject) => {
         page.once('crash', () => reject(new Error('the process of the test page ended')));
       });
@@ -309,46 +316,47 @@ export class PooledBrowser {
       if (sum !== 2) throw new Error('scripts do not run');
     } finally {
       if (context !== null) await settlesWithin(context.close(), closeTimeoutMs);
-      if (pass !== null) proxy.dismiss(pass.username);
+      if (login !== null) proxy.dismiss(login.username);
     }
   }
 
-  private async end(reason: ScrapifieError | null, how: 'closed' | 'ended' | 'unresponsive'): Promise<void> {
+  async #end(reason: ScrapifieError | null, how: 'closed' | 'ended' | 'unresponsive'): Promise<void> {
     const hasCrashed = how === 'ended';
     this.retire(how === 'closed' ? 'limits' : how);
     this.watch.end();
     if (this.idleTimer !== null) clearTimeout(this.idleTimer);
-    this.ending.abort(reason ?? browserLost('it was closed'));
-    for (const home of [...this.contexts.values()]) {
-      for (const { lost } of home.pages) lost?.abort(this.ending.signal.reason);
-      if (hasCrashed || reason !== null) this.forget(home);
+    this.#ending.abort(reason ?? browserLost('it was closed'));
+    for (const pooledContext of [...this.contexts.values()]) {
+      for (const { lost } of pooledContext.pages) lost?.abort(this.#ending.signal.reason);
+      if (hasCrashed || reason !== null) this.#forget(pooledContext);
     }
-    const { closeTimeoutMs, onGone } = this.options;
+    const { closeTimeoutMs, onGone } = this.#options;
     // One that does not answer is not asked to go, unless there is no other way to end it.
     const isAsked = how === 'closed' || (how === 'unresponsive' && this.pid === null);
-    if (isAsked) await settlesWithin(this.browser.close(), closeTimeoutMs);
+    if (isAsked) await settlesWithin(this.#browser.close(), closeTimeoutMs);
     if (this.pid !== null) await killTree(this.pid).catch(() => false);
-    for (const home of [...this.contexts.values()]) this.forget(home);
+    for (const pooledContext of [...this.contexts.values()]) this.#forget(pooledContext);
     this.isGone = true;
     onGone(this, hasCrashed);
   }
 
-  private lose(pooled: PooledPage, reason: ScrapifieError): void {
+  #lose(pooled: PooledPage, reason: ScrapifieError): void {
     pooled.lost?.abort(reason);
-    if (!pooled.isDiscarded && pooled.lost === null) this.options.onPageLost(pooled);
+    if (!pooled.isDiscarded && pooled.lost === null) this.#options.onPageLost(pooled);
   }
 
-  private forget(home: PooledContext): void {
-    home.isClosed = true;
-    for (const { blankTimer } of home.pages) if (blankTimer !== null) clearTimeout(blankTimer);
-    if (this.contexts.get(home.plan.identity) === home) this.contexts.delete(home.plan.identity);
-    this.options.proxy.dismiss(home.pass.username);
+  #forget(pooledContext: PooledContext): void {
+    pooledContext.isClosed = true;
+    for (const { blankTimer } of pooledContext.pages) if (blankTimer !== null) clearTimeout(blankTimer);
+    if (this.contexts.get(pooledContext.plan.identity) === pooledContext)
+      this.contexts.delete(pooledContext.plan.identity);
+    this.#options.proxy.dismiss(pooledContext.login.username);
   }
 }
 
 /** What a context has to show to its proxy: the guard's, or one that it goes to by itself. */
-export function proxyLoginOf({ plan, pass }: PooledContext, usesProxy: boolean): ProxyPass | null {
-  if (usesProxy) return plan.isWatched === true ? pass : null;
+export function proxyLoginOf({ plan, login }: PooledContext, usesProxy: boolean): ProxyLogin | null {
+  if (usesProxy) return plan.isWatched === true ? login : null;
   return plan.upstream?.credentials ?? null;
 }
 
@@ -362,7 +370,7 @@ function settingsOf({ protocol, host, port, credentials }: ProxyEndpoint) {
   }
   const server = `${protocol}://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
   // By itself Chromium goes around its proxy to the machine that it runs on, and to the metadata of clouds.
-  const wayOut = { server, bypass: '<-loopback>' };
-  if (credentials === null) return wayOut;
-  return { ...wayOut, username: credentials.username, password: credentials.password };
+  const contextProxy = { server, bypass: '<-loopback>' };
+  if (credentials === null) return contextProxy;
+  return { ...contextProxy, username: credentials.username, password: credentials.password };
 }

@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net';
 import { ScrapifieError } from '../../../errors/scrapifie-error.ts';
 
-/** Where a browser listens that somebody else has started. */
+/** The address of a browser that this process did not start. */
 export interface RemoteAddress {
   readonly url: string;
   /** `cdp`: Chromium's own port. `playwright`: a server that decides by itself which browser there is. */
@@ -12,7 +12,7 @@ export interface RemoteAddress {
   readonly shown: string;
 }
 
-/** Throws INVALID_SETTINGS for what is no such address. */
+/** Throws INVALID_SETTINGS for any other text. */
 export function remoteAddressOf(text: string): RemoteAddress {
   const url = URL.parse(text);
   if (url === null || !/^(?:wss?|https?):$/.test(url.protocol) || url.hostname === '') {

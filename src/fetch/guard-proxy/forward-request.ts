@@ -1,0 +1,102 @@
+import { type Agent, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream';
+import { codeOf, mapError } from '../network-errors.ts';
+
+/** Hop-by-hop headers. */
+const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+export interface ForwardListener {
+  /** Why the host could not be reached. */
+  onFailure(url: URL, error: Error): void;
+  /** Bytes of an answer have arrived. */
+  onBytes(bytes: number): void;
+}
+
+/**
+ * Passes a plain http request on and its answer back, headers in their order and spelling. What goes wrong is told to the
+ * listener; the browser only sees its connection end, as if the host were not there.
+ */
+export function forwardRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  agent: Agent,
+  listener: ForwardListener,
+  isAgain = false,
+): void {
+  const url = URL.parse(request.url ?? '');
+  if (url === null || url.protocol !== 'http:') {
+    response.writeHead(400, { 'content-length': 0 }).end();
+    return;
+  }
+  const hasBody =
+    request.headers['content-length'] !== undefined || request.headers['transfer-encoding'] !== undefined;
+  const forwarded = httpRequest({
+    agent,
+    method: request.method ?? 'GET',
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: Number(url.port) || 80,
+    path: `${url.pathname}${url.search}`,
+    headers: headersFor(request),
+    setHost: false,
+  });
+
+  forwarded.on('response', (answer) => {
+    response.sendDate = false;
+    response.writeHead(answer.statusCode ?? 502, answer.statusMessage ?? '', passedOn(answer.rawHeaders));
+    pipeline(answer, response, () => {});
+    answer.on('data', (chunk: Uint8Array) => listener.onBytes(chunk.byteLength));
+  });
+  forwarded.on('upgrade', (_answer, socket) => {
+    socket.destroy();
+    response.destroy();
+  });
+  forwarded.on('error', (error) => {
+    // The server closed a connection that we had kept; nothing was answered on it.
+    const isStale = forwarded.reusedSocket && codeOf(error) === 'ECONNRESET' && !response.headersSent;
+    if (isStale && !isAgain && !hasBody && !response.destroyed) {
+      forwardRequest(request, response, agent, listener, true);
+      return;
+    }
+    if (!response.destroyed) {
+      listener.onFailure(
+        url,
+        mapError(error, url, forwarded.socket?.connecting === false ? 'sent' : 'connect'),
+      );
+    }
+    response.destroy();
+  });
+  response.on('close', () => {
+    if (!response.writableFinished) forwarded.destroy();
+  });
+
+  if (hasBody) pipeline(request, forwarded, () => {});
+  else forwarded.end();
+}
+
+/** In pairs flattened, as Node takes them when order and spelling are to stay. */
+function headersFor(request: IncomingMessage): string[] {
+  const headers = passedOn(request.rawHeaders);
+  headers.push('Connection', 'keep-alive');
+  const encoding = request.headers['transfer-encoding'];
+  if (encoding !== undefined) headers.push('Transfer-Encoding', encoding);
+  return headers;
+}
+
+function passedOn(raw: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (let index = 0; index < raw.length; index += 2) {
+    const name = raw[index] ?? '';
+    if (!OF_THE_CONNECTION.has(name.toLowerCase())) kept.push(name, raw[index + 1] ?? '');
+  }
+  return kept;
+}

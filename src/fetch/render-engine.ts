@@ -1,0 +1,20 @@
+import type { RenderWish } from '../model/render.ts';
+import type { FetchRequest, FetchResponse, Rendered } from './engine.ts';
+
+/**
+ * A request to render a page. What it leaves out costs nothing: no screenshot is taken and no answer of the page's
+ * scripts is kept unless it is asked for.
+ */
+export interface BrowserRequest extends Omit<FetchRequest, 'render'>, RenderWish {
+  /** For the part until `wait.until`; 30 s unless told, and never more than `timeoutMs`. */
+  readonly navigationTimeoutMs?: number | undefined;
+  readonly viewport?: { readonly width: number; readonly height: number } | undefined;
+  /** A language tag such as `de-DE`. */
+  readonly locale?: string | undefined;
+  /** An IANA name such as `Europe/Berlin`. */
+  readonly timezone?: string | undefined;
+  readonly userAgent?: string | undefined;
+}
+
+/** See Rendered: the same without a level between. */
+export interface BrowserResponse extends Omit<FetchResponse, 'rendered'>, Rendered {}
