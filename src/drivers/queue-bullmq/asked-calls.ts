@@ -118,7 +118,12 @@ export function createAskedCalls(options: AskedCallsOptions): AskedCalls {
     await queueOf(name).add([{ id, rank, data }]);
   }
 
-  async function reply(call: Asked, questionId: string, question: string): Promise<void> {
+  async function reply(
+    call: Asked,
+    questionId: string,
+    answerer: string | undefined,
+    question: string,
+  ): Promise<void> {
     const { id, clock, onQuestion, replies } = call;
     if (onQuestion === undefined) return;
     let text = replies.get(questionId);
@@ -130,7 +135,11 @@ export function createAskedCalls(options: AskedCallsOptions): AskedCalls {
     }
     const answer = await text;
     if (!asked.has(id)) return;
-    await link.run((client) => client.set(keys.reply(id, questionId), answer, 'PX', AFTERLIFE_MS));
+    await link.run(async (client) => {
+      await client.set(keys.reply(id, questionId), answer, 'PX', AFTERLIFE_MS);
+      // A worker of an older version does not name itself and looks the reply up.
+      if (answerer !== undefined) await client.publish(keys.announcements(answerer), questionId);
+    });
   }
 
   /** The clock stood still, but not that of Redis. */
@@ -155,13 +164,13 @@ export function createAskedCalls(options: AskedCallsOptions): AskedCalls {
         const [, message] = (await receiver.blpop(keys.answers(caller), BLOCK_S)) ?? [];
         if (message === undefined) continue;
         const end = message.indexOf('\n');
-        const [id = '', questionId] = message.slice(0, end).split(' ');
+        const [id = '', questionId, answerer] = message.slice(0, end).split(' ');
         const text = message.slice(end + 1);
         const call = asked.get(id);
         if (call === undefined) continue;
         if (questionId === undefined) call.settle(text);
-        // Who gets no reply asks again.
-        else reply(call, questionId, text).catch(() => undefined);
+        // A worker that gets no reply asks again.
+        else reply(call, questionId, answerer, text).catch(() => undefined);
       } catch {
         await pause(LOOK_MS / 4);
       }

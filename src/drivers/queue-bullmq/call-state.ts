@@ -15,6 +15,8 @@ export interface CallKeys {
   beat(caller: string): string;
   /** What it replied to a question. */
   reply(id: string, questionId: string): string;
+  /** The channel on which a worker is told that a question of its was replied to. A message is the id of the question. */
+  announcements(answerer: string): string;
 }
 
 export function callKeys(prefix: string): CallKeys {
@@ -23,6 +25,7 @@ export function callKeys(prefix: string): CallKeys {
     answers: (caller) => `${prefix}:answers:${caller}`,
     beat: (caller) => `${prefix}:caller:${caller}`,
     reply: (id, questionId) => `${prefix}:reply:${id}:${questionId}`,
+    announcements: (answerer) => `${prefix}:replies:${answerer}`,
   };
 }
 
