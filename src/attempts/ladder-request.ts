@@ -1,4 +1,4 @@
-import type { ProxyWish } from '../model/job.ts';
+import type { ProxyOptions } from '../model/job.ts';
 import type { Consent, HostPolicy } from '../model/policy.ts';
 import type { Task } from '../model/task.ts';
 import { neededAbilities } from '../plan/ladder/needed-abilities.ts';
@@ -33,7 +33,7 @@ export function ladderRequest(task: Task, { job }: RunningJob, session: SessionU
 }
 
 /** The request's own wish goes before that of its session. */
-export function proxyWishOf(asked: ProxyWish | null, session: SessionUse | null): ProxyWish | null {
+export function proxyWishOf(asked: ProxyOptions | null, session: SessionUse | null): ProxyOptions | null {
   const wish = session?.session.wish.proxy ?? null;
   return asked ?? (wish === null ? null : { ...wish, url: null });
 }

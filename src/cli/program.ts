@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { EXIT } from '../errors/registry.ts';
 import { asScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 import { describeFailure } from './failure.ts';
-import type { DefineCommand, Shell } from './shell.ts';
+import type { DefineCommand, Shell } from './shell/shell.ts';
 
 interface CommandEntry {
   readonly summary: string;
@@ -40,7 +40,10 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'store what to log in with, encrypted',
     load: () => import('./commands/credentials.ts'),
   },
-  vault: { summary: 'change the key that secrets are encrypted with', load: () => import('./vault.ts') },
+  vault: {
+    summary: 'change the key that secrets are encrypted with',
+    load: () => import('./commands/vault.ts'),
+  },
   policy: {
     summary: 'check a policy file, or show what holds for a host',
     load: () => import('./commands/policy.ts'),

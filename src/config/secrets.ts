@@ -1,7 +1,7 @@
 import type { Settings } from './settings.ts';
 
 /** Values of the settings that must never be written anywhere, in each form in which they could turn up. */
-export function secretsOf(settings: Settings): readonly string[] {
+export function settingsSecretsOf(settings: Settings): readonly string[] {
   const { databaseUrl, redisUrl, s3Url, remoteBrowserUrl, flaresolverrUrl } = settings;
   const { captchaUrl, antiCaptchaUrl, credentialServiceUrl, llmUrl } = settings;
   const { apiKey, captchaKey, antiCaptchaKey, vaultKey, credentialServiceToken, llmKey } = settings;

@@ -7,7 +7,14 @@ import type { PageReader, PageReading, ReadOptions, ReadRequest } from '../pages
 import type { Blobs } from '../ports/blobs.ts';
 import type { JobStore } from '../ports/store.ts';
 import { CLOSED_SCOPE } from './job-draft.ts';
-import { errorOf, type PageResult, rawTextOf, readRecord, recordFields, rowFields } from './page-result.ts';
+import {
+  type PageResult,
+  pageErrorOf,
+  rawTextOf,
+  readRecord,
+  recordFields,
+  rowFields,
+} from './page-result.ts';
 
 export interface ExtractionDeps {
   /** Keeps nothing of what it reads. Whoever gave it closes it. */
@@ -113,7 +120,7 @@ export function createExtraction({ reader, now }: ExtractionDeps): Extraction {
     const resultOf = (record: PageRecord): PageResult => ({
       ...rowFields(page),
       ...recordFields(record, formats),
-      ...errorOf(page, rendered),
+      ...pageErrorOf(page, rendered),
     });
     const body = page.contentHash === null ? null : await blobs.get(page.contentHash);
     if (body === null) {

@@ -1,7 +1,7 @@
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { JobId } from '../model/ids.ts';
 import type { Bus } from '../ports/bus.ts';
-import { createPace } from './pace.ts';
+import { createWaitEstimate } from './wait-estimate.ts';
 
 /** How a wait came out. `aborted`: the caller lost interest. `closed`: this process is stopping. */
 export type WaitOutcome = 'ended' | 'timeout' | 'aborted' | 'closed';
@@ -54,7 +54,7 @@ const LOOKUPS_AT_ONCE = 4;
 /** All waits of a process share one subscription and one slow poll. */
 export function createJobWaits(options: JobWaitsOptions): JobWaits {
   const pollMs = options.pollMs ?? 1_000;
-  const pace = createPace(options.now ?? (() => performance.now()));
+  const pace = createWaitEstimate(options.now ?? (() => performance.now()));
   const maxWaits = options.maxWaits ?? MAX_WAITS;
   /** Oldest look-up first: a job that was asked about moves to the end. */
   const waits = new Map<JobId, Set<Settle>>();

@@ -5,7 +5,7 @@ import { rankOf } from '../model/rank.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Queue } from '../ports/queue.ts';
-import type { HostOffer, JobQuery, Slice, Store } from '../ports/store.ts';
+import type { HostOffer, JobQuery, ListPage, Store } from '../ports/store.ts';
 import { isLimited, requireCredentialAccess } from '../sessions/credential-access.ts';
 import { sealOptions } from '../sessions/job-secrets.ts';
 import type { Vault } from '../sessions/vault.ts';
@@ -69,7 +69,7 @@ export interface Jobs {
   /** The job once it has ended. Throws REQUEST_TIMEOUT; the job goes on. */
   waitFor(id: JobId, timeoutMs: number, signal?: AbortSignal): Promise<Job>;
   get(id: string, account: AccountId): Promise<Job>;
-  list(query: JobQuery): Promise<Slice<Job>>;
+  list(query: JobQuery): Promise<ListPage<Job>>;
   /** No error when it has ended already. */
   cancel(id: string, account: AccountId): Promise<Job>;
   /** Goes on with what a cancel or a spent budget dropped; budgets left out stay. CONFLICT when there is nothing. */

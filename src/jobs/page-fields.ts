@@ -3,8 +3,8 @@ import { ENGINE_NAMES } from '../model/attempt.ts';
 import type { ExtractOptions } from '../model/extraction.ts';
 import type { Format, PageOptions } from '../model/job.ts';
 import { extractField } from './extract-fields.ts';
+import { proxyOptionsOf, wayFields } from './fetch-fields.ts';
 import { browserFields, checkPauses, renderFields, renderWishOf } from './render-fields.ts';
-import { proxyWishOf, wayFields } from './way-fields.ts';
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
 /** Visible ASCII, spaces and tabs: what every server reads the same way, and nothing that could end a header. */
@@ -180,7 +180,7 @@ export function pageOptionsOf(request: PageRequest): PageOptions {
     obeyRobots: request.obeyRobots,
     render: renderWishOf(request),
     session: request.session,
-    proxy: proxyWishOf(request.proxy),
+    proxy: proxyOptionsOf(request.proxy),
     identity: request.identity,
     extract: request.extract ?? null,
     isInline: request.inline ?? false,

@@ -5,8 +5,17 @@ import type { AccountId, JobId, JobSeq } from './ids.ts';
 import type { ProxyTier } from './proxy.ts';
 import type { RenderWish } from './render.ts';
 
-export type JobKind = 'scrape' | 'batch' | 'crawl' | 'map';
-export type JobStatus = 'queued' | 'running' | 'completed' | 'partially_completed' | 'failed' | 'cancelled';
+export const JOB_KINDS = ['scrape', 'batch', 'crawl', 'map'] as const;
+export type JobKind = (typeof JOB_KINDS)[number];
+export const JOB_STATUSES = [
+  'queued',
+  'running',
+  'completed',
+  'partially_completed',
+  'failed',
+  'cancelled',
+] as const;
+export type JobStatus = (typeof JOB_STATUSES)[number];
 
 export type Format =
   | 'html'
@@ -38,7 +47,7 @@ export interface PageOptions {
   readonly render: RenderWish | null;
   /** The name of a session of this account, whose cookies, storage, proxy and identity are used and kept. */
   readonly session: string | null;
-  readonly proxy: ProxyWish | null;
+  readonly proxy: ProxyOptions | null;
   /** Null: as honest as possible. */
   readonly identity: IdentityKind | null;
   /** What is read out of each page beyond its formats; null: nothing. */
@@ -48,7 +57,7 @@ export interface PageOptions {
 }
 
 /** Which way out is wanted. A URL is the caller's own proxy and stands alone. */
-export interface ProxyWish {
+export interface ProxyOptions {
   readonly tier: ProxyTier | null;
   /** ISO 3166 in lower case. */
   readonly country: string | null;

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
+import { type Document, LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
+import { yamlLineOf } from '../config/yaml-lines.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { ENGINE_NAMES } from '../model/attempt.ts';
 import type { AllowedHours } from '../model/policy.ts';
@@ -170,11 +171,11 @@ function problemsOf(issue: z.core.$ZodIssue, document: Document, lines: LineCoun
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => {
       const path = [...issue.path, key];
-      return { line: lineOf(path, document, lines), at: path.join('.'), problem: 'is not a known field' };
+      return { line: yamlLineOf(path, document, lines), at: path.join('.'), problem: 'is not a known field' };
     });
   }
   const message = issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message;
-  return [{ line: lineOf(issue.path, document, lines), at: issue.path.join('.'), problem: message }];
+  return [{ line: yamlLineOf(issue.path, document, lines), at: issue.path.join('.'), problem: message }];
 }
 
 /** Two spellings of one host would leave it to chance which of them rules. */
@@ -185,22 +186,9 @@ function repeatedHosts(keys: readonly string[], document: Document, lines: LineC
     const other = first.get(pattern);
     if (other === undefined) first.set(pattern, key);
     const path = ['domains', key];
-    const line = lineOf(path, document, lines);
+    const line = yamlLineOf(path, document, lines);
     return other === undefined ? [] : [{ line, at: path.join('.'), problem: `is the same host as ${other}` }];
   });
-}
-
-/** The line of the key at the end of the path, or of the nearest thing above it that is in the file. */
-function lineOf(path: readonly PropertyKey[], document: Document, lines: LineCounter): number {
-  for (let depth = path.length; depth > 0; depth--) {
-    const parent = depth === 1 ? document.contents : document.getIn(path.slice(0, depth - 1), true);
-    const name = path[depth - 1];
-    const key = isMap(parent)
-      ? parent.items.find((pair) => isScalar(pair.key) && String(pair.key.value) === name)?.key
-      : document.getIn(path.slice(0, depth), true);
-    if (isNode(key) && key.range) return lines.linePos(key.range[0]).line;
-  }
-  return 1;
 }
 
 function whole(problem: string): PolicyProblem {

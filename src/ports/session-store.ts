@@ -1,7 +1,7 @@
 import type { IdentityKind } from '../model/identity.ts';
 import type { AccountId, SessionId } from '../model/ids.ts';
 import type { ProxyTier } from '../model/proxy.ts';
-import type { Slice } from './store.ts';
+import type { ListPage } from './store.ts';
 
 /** A part of the store: sessions and credentials by account and name. What they hold is bytes here: the store never looks inside. */
 export interface SessionStore {
@@ -10,7 +10,7 @@ export interface SessionStore {
   /** Ended ones too. */
   getSession(account: AccountId, name: string): Promise<StoredSession | null>;
   /** Newest first, ended ones too. */
-  listSessions(query: AccountQuery): Promise<Slice<SessionEntry>>;
+  listSessions(query: AccountQuery): Promise<ListPage<SessionEntry>>;
   /**
    * Replaces the data of the session with this id and version, and counts the use. False when somebody else was
    * first or it is gone, and nothing has happened then: whoever is told so reads, merges and tries again.
@@ -25,7 +25,7 @@ export interface SessionStore {
   putCredential(credential: NewCredential): Promise<void>;
   getCredential(account: AccountId, name: string): Promise<StoredCredential | null>;
   /** In the order in which they came. */
-  listCredentials(query: AccountQuery): Promise<Slice<CredentialEntry>>;
+  listCredentials(query: AccountQuery): Promise<ListPage<CredentialEntry>>;
   deleteCredential(account: AccountId, name: string): Promise<boolean>;
 }
 

@@ -59,7 +59,7 @@ export interface JobStore {
   createJob(job: NewJob, tasks: readonly NewTask[], how?: { readonly isUnsynced: boolean }): Promise<Job>;
   getJob(id: JobId): Promise<Job | null>;
   /** Newest first. */
-  listJobs(query: JobQuery): Promise<Slice<Job>>;
+  listJobs(query: JobQuery): Promise<ListPage<Job>>;
   /**
    * Drops ready and waiting tasks; claimed ones go on and are kept when they end. Status `cancelled` at once;
    * `finishedAt` when nothing is claimed any more. Null when there is no such job; a job that has ended is
@@ -83,10 +83,10 @@ export interface JobStore {
   /** Open tasks over all jobs: what the queue depth limit looks at. */
   countOpenTasks(): Promise<number>;
   /** Pages of a job in the order they were stored. */
-  listPages(query: PageQuery): Promise<Slice<Page>>;
+  listPages(query: PageQuery): Promise<ListPage<Page>>;
   getPage(jobId: JobId, taskId: TaskId): Promise<Page | null>;
   /** The ledger of a job in the order URLs were discovered. */
-  listTasks(query: TaskQuery): Promise<Slice<LedgerEntry>>;
+  listTasks(query: TaskQuery): Promise<ListPage<LedgerEntry>>;
 }
 
 export interface HostStore {
@@ -135,7 +135,7 @@ export interface HostStore {
    */
   startTask(lease: LeaseRef, task: TaskId, isAlone: boolean): Promise<boolean>;
   getHost(key: HostKey): Promise<HostView | null>;
-  listHosts(query: HostQuery): Promise<Slice<HostView>>;
+  listHosts(query: HostQuery): Promise<ListPage<HostView>>;
   getRobots(origin: string): Promise<RobotsEntry | null>;
   putRobots(entry: RobotsEntry): Promise<void>;
   /** Hosts that must not be crawled, with the reason. A host also covers its subdomains. */
@@ -185,7 +185,7 @@ export interface AccountStore {
 }
 
 /** One screenful and where the next begins; null at the end. */
-export interface Slice<T> {
+export interface ListPage<T> {
   readonly items: readonly T[];
   readonly nextCursor: string | null;
 }

@@ -6,7 +6,7 @@ import type { AccountId } from '../../model/ids.ts';
 import type { Job } from '../../model/job.ts';
 import type { Limits } from '../../ports/limits.ts';
 import type { ApiKey, KeyScope } from '../../ports/store.ts';
-import type { App } from '../app.ts';
+import type { App } from '../http/app.ts';
 import { allows } from './api-key.ts';
 import { createFailedLogins, type FailedLogins, type FailureEntry } from './failed-logins.ts';
 import type { KeyDirectory } from './key-directory.ts';
@@ -127,10 +127,10 @@ export function requireReadable(key: ApiKey, { options }: Pick<Job, 'options'>):
 
 /** On routes that need a key there always is one. */
 export function accountOf(request: FastifyRequest): AccountId {
-  return keyOf(request).accountId;
+  return apiKeyOf(request).accountId;
 }
 
-export function keyOf(request: FastifyRequest): ApiKey {
+export function apiKeyOf(request: FastifyRequest): ApiKey {
   if (request.key === null) throw new ScrapifieError('UNAUTHENTICATED', 'This call needs an API key.');
   return request.key;
 }

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ERRORS, type ErrorCode, EXIT } from '../../errors/registry.ts';
 import { asScrapifieError, isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { App } from '../app.ts';
+import type { App } from './app.ts';
 import { failure, requestIdOf } from './envelope.ts';
 import type { StaleAnswers } from './stale-answers.ts';
 

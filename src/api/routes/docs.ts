@@ -1,7 +1,7 @@
 import swagger from '@fastify/swagger';
 import reference from '@scalar/fastify-api-reference';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
-import type { App } from '../app.ts';
+import type { App } from '../http/app.ts';
 
 /** Collects every route added afterwards. */
 export async function collectDocs(app: App, version: string): Promise<void> {

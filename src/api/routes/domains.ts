@@ -4,11 +4,12 @@ import { canBeHostName } from '../../frontier/canonical.ts';
 import type { HostKey } from '../../model/ids.ts';
 import { redactUrl } from '../../observe/redact.ts';
 import type { HostView, OptOut, RobotsEntry } from '../../ports/store.ts';
-import { keyOf } from '../access/access.ts';
-import type { App, RouteDeps } from '../app.ts';
+import { apiKeyOf } from '../access/access.ts';
+import type { App } from '../http/app.ts';
 import { answers, success } from '../http/envelope.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
 import { strategySchema, strategyView } from '../views/strategy-view.ts';
+import type { RouteDeps } from './route-deps.ts';
 
 const time = z.iso.datetime();
 const optOutSchema = z.object({
@@ -172,7 +173,7 @@ export function addDomainRoutes(app: App, { store, bus, policies, now }: RouteDe
       await store.audit([
         {
           at,
-          actor: keyOf(request).id,
+          actor: apiKeyOf(request).id,
           action: 'domain.opt-out',
           target: host,
           details: { reason: optOut.reason },
@@ -197,7 +198,7 @@ export function addDomainRoutes(app: App, { store, bus, policies, now }: RouteDe
       const host = hostOf(request.params.host);
       if (!(await store.removeOptOut(host)))
         throw new ScrapifieError('NOT_FOUND', `${host} has not opted out.`);
-      const actor = keyOf(request).id;
+      const actor = apiKeyOf(request).id;
       await store.audit([{ at: now(), actor, action: 'domain.opt-in', target: host, details: {} }]);
       bus.publish('policy.changed', {});
       return success({ host, removed: true as const });

@@ -1,13 +1,15 @@
 import { z } from 'zod';
 import { invalidRequest } from '../../jobs/invalid-request.ts';
-import { accountOf, keyOf, requireReadable } from '../access/access.ts';
-import type { App, RouteDeps } from '../app.ts';
+import { TASK_STATES } from '../../model/task.ts';
+import { accountOf, apiKeyOf, requireReadable } from '../access/access.ts';
+import type { App } from '../http/app.ts';
 import { answers, success } from '../http/envelope.ts';
 import { sendNdjson, wantsNdjson } from '../http/ndjson.ts';
 import { eachWithOrigin, originOf, withOrigin } from '../views/artifact-urls.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
 import { jobErrorSchema, ledgerSchema, pageSchema } from '../views/page-schemas.ts';
-import { jobParams, TASK_STATES } from './jobs.ts';
+import { jobParams } from './jobs.ts';
+import type { RouteDeps } from './route-deps.ts';
 
 const same = <T>(item: T): T => item;
 const STREAMS = 'With `Accept: application/x-ndjson` everything is streamed, one object per line.';
@@ -32,7 +34,7 @@ export function addJobPageRoutes(app: App, { jobs }: RouteDeps): void {
     async handler(request, reply) {
       const { state, limit, cursor } = request.query;
       const job = await jobs.get(request.params.id, accountOf(request));
-      requireReadable(keyOf(request), job);
+      requireReadable(apiKeyOf(request), job);
       const origin = originOf(request);
       if (wantsNdjson(request)) {
         refuseCursor(cursor);
@@ -57,7 +59,7 @@ export function addJobPageRoutes(app: App, { jobs }: RouteDeps): void {
     async handler(request) {
       const { state, limit } = request.query;
       const job = await jobs.get(request.params.id, accountOf(request));
-      requireReadable(keyOf(request), job);
+      requireReadable(apiKeyOf(request), job);
       const cursor = unwrapCursor('errors', request.query.cursor);
       return success(listAnswer('errors', await jobs.read.errors(job, { state, limit, cursor }), same));
     },
@@ -78,7 +80,7 @@ export function addJobPageRoutes(app: App, { jobs }: RouteDeps): void {
     async handler(request, reply) {
       const { state, limit, cursor } = request.query;
       const job = await jobs.get(request.params.id, accountOf(request));
-      requireReadable(keyOf(request), job);
+      requireReadable(apiKeyOf(request), job);
       if (wantsNdjson(request)) {
         refuseCursor(cursor);
         return sendNdjson(reply, jobs.read.eachUrl(job, state));

@@ -38,7 +38,7 @@ export const sessionSchema = z
   })
   .meta({ id: 'SessionDetail' });
 
-export const credentialSchema = z
+export const credentialViewSchema = z
   .object({
     name: z.string(),
     kind: z.enum(CREDENTIAL_KINDS),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { HostMemory, Tally } from '../../model/host-memory.ts';
+import type { HostMemory, OutcomeTally } from '../../model/host-memory.ts';
 import { faded } from '../../plan/ladder/tally.ts';
 
 const MINUTE_MS = 60_000;
@@ -48,7 +48,7 @@ export function strategyView(memory: HostMemory | undefined, now: number): Strat
   };
 }
 
-function wayView(key: string, tally: Tally, now: number): z.infer<typeof waySchema> {
+function wayView(key: string, tally: OutcomeTally, now: number): z.infer<typeof waySchema> {
   const [engine = '', tier = '', identity] = key.split('|');
   const { good, bad } = faded(tally, now);
   return {
@@ -61,7 +61,7 @@ function wayView(key: string, tally: Tally, now: number): z.infer<typeof waySche
   };
 }
 
-function rateOf(tally: Tally, now: number): number {
+function rateOf(tally: OutcomeTally, now: number): number {
   const { good, bad } = faded(tally, now);
   return good + bad === 0 ? 0 : good / (good + bad);
 }

@@ -1,6 +1,6 @@
+import { openSync, writeSync } from 'node:fs';
 import { EXIT } from '../../errors/registry.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { type CrawlFolder, crawlFolder, findCrawl } from '../crawl/crawl-folder.ts';
 import type { CrawlReport } from '../crawl/crawl-report.ts';
 import { type CrawlFlags, wishOf } from '../crawl/crawl-request.ts';
 import { followCrawl } from '../crawl/crawl-run.ts';
@@ -9,9 +9,9 @@ import { describeBytes, describeMs } from '../crawl/progress.ts';
 import { EXTRACT_FLAGS, extractFieldOf, LLM_FLAGS } from '../flags/extract-flags.ts';
 import { FLAGS, given, readSettings } from '../flags/flags.ts';
 import { PAGE_FLAGS, readActions } from '../flags/page-flags.ts';
-import { createLogFile } from '../log-file.ts';
-import { openOneOff } from '../one-off.ts';
-import type { DefineCommand, OpenPlatform, Shell } from '../shell.ts';
+import { type CrawlFolder, crawlFolder, findCrawl } from '../folders/crawl-folder.ts';
+import { openOneOff } from '../folders/one-off.ts';
+import type { DefineCommand, OpenPlatform, Shell } from '../shell/shell.ts';
 
 interface Flags extends CrawlFlags {
   /** The file's name until it was read. */
@@ -150,4 +150,23 @@ function summaryOf(report: CrawlReport, folder: CrawlFolder): string {
     folder.reportFile,
     '',
   ].join('\n');
+}
+
+/**
+ * A file for log lines, opened with the first of them. Written line by line, because only what went wrong comes
+ * here. A line that cannot be written is dropped: a full disk must not end the work that it is reported by, and
+ * pino's own file destination tries for ever to write the rest when the process exits.
+ */
+function createLogFile(path: string): { write(line: string): void } {
+  let file: number | null = null;
+  return {
+    write(line) {
+      try {
+        file ??= openSync(path, 'a');
+        writeSync(file, line);
+      } catch {
+        // Nowhere to tell it; the command itself finds out that the folder cannot be written.
+      }
+    },
+  };
 }

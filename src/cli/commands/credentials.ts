@@ -8,11 +8,11 @@ import { CREDENTIAL_KINDS, type CredentialKind, credentialSchema } from '../../s
 import { type Credentials, createCredentials } from '../../sessions/credentials.ts';
 import { NAME, NAME_RULE } from '../../sessions/names.ts';
 import { createVault, openVault, VAULT_HINT } from '../../sessions/vault.ts';
-import { placeOf } from '../data-folder.ts';
 import { FLAGS, parseFlags, readSettings } from '../flags/flags.ts';
 import { readSecret } from '../flags/secret-input.ts';
+import { dataPlaceOf } from '../folders/data-folder.ts';
 import { table } from '../output/table.ts';
-import type { DefineCommand, Shell } from '../shell.ts';
+import type { DefineCommand, Shell } from '../shell/shell.ts';
 
 interface CredentialsFlags {
   readonly dataDir?: string;
@@ -68,7 +68,7 @@ export const define: DefineCommand = (command, shell) => {
     .addOption(new Option('--allow-http', 'send it by unencrypted http too'))
     .action(async (name: string, flags: SetFlags) => {
       requireName(name);
-      const given = { ...readSettings(shell), ...placeOf(shell, flags.dataDir) };
+      const given = { ...readSettings(shell), ...dataPlaceOf(shell, flags.dataDir) };
       // Before anybody types a password for nothing.
       if (given.databaseUrl !== undefined && readVaultKeys(given).vaultKey === undefined) {
         throw new ScrapifieError('UNSUPPORTED_OPTION', `Credentials are only kept encrypted. ${VAULT_HINT}`);
@@ -139,7 +139,7 @@ async function withCredentials(
   action: (local: Local) => Promise<void>,
   isSealing = false,
 ) {
-  const place = placeOf(shell, dataDir);
+  const place = dataPlaceOf(shell, dataDir);
   const { store, close } = await shell.openStorage(place);
   try {
     const given = { ...readSettings(shell), ...place };

@@ -8,7 +8,7 @@ import { READ_FORMATS } from '../../jobs/page-fields.ts';
 import { EXTRACT_FLAG_OF, EXTRACT_FLAGS, type ExtractFlags, extractFieldOf } from '../flags/extract-flags.ts';
 import { FLAGS, formatFlag, given, parseFlags } from '../flags/flags.ts';
 import { printed } from '../output/page-output.ts';
-import type { DefineCommand } from '../shell.ts';
+import type { DefineCommand } from '../shell/shell.ts';
 
 interface Flags extends ExtractFlags {
   readonly url: string;

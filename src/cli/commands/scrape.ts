@@ -11,10 +11,10 @@ import {
 } from '../flags/extract-flags.ts';
 import { FLAGS, given, parseFlags } from '../flags/flags.ts';
 import { PAGE_FLAG_OF, PAGE_FLAGS, type PageFlags, pageFieldsOf, readActions } from '../flags/page-flags.ts';
-import { explainWait, inDataFolder, inTemporaryFolder, OPERATOR } from '../one-off.ts';
+import { explainWait, inDataFolder, inTemporaryFolder, OPERATOR } from '../folders/one-off.ts';
 import { printed } from '../output/page-output.ts';
 import { putIntoFiles } from '../output/scrape-files.ts';
-import type { DefineCommand } from '../shell.ts';
+import type { DefineCommand } from '../shell/shell.ts';
 
 interface ScrapeFlags extends PageFlags, ExtractFlags {
   readonly format?: Format[];

@@ -3,19 +3,17 @@ import { Option } from 'commander';
 import type { FastifyInstance } from 'fastify';
 import { ensureFirstKey } from '../../api/access/api-key.ts';
 import { createApi } from '../../api/api.ts';
-import { browserPart, createReadiness } from '../../api/readiness.ts';
-import { SAMPLE_PATHS } from '../../api/routes/sample.ts';
-import { secretsOf } from '../../config/secrets.ts';
+import { browserPart, createReadiness } from '../../api/health/readiness.ts';
+import { SAMPLE_PATH, SAMPLE_PATHS } from '../../api/routes/sample.ts';
+import { settingsSecretsOf } from '../../config/secrets.ts';
 import { ROLES, type Role, type Settings } from '../../config/settings.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { createLogger } from '../../observe/logger.ts';
 import { createActivity, watchLoop } from '../../observe/loop-watch.ts';
 import { createMetrics } from '../../observe/metrics.ts';
-import { within } from '../deadline.ts';
 import { FLAGS, portNumber, readSettings } from '../flags/flags.ts';
-import { watchInterrupts } from '../interrupt.ts';
-import { type ShownKey, welcome } from '../serve-welcome.ts';
-import type { DefineCommand, OpenPlatform, Shell } from '../shell.ts';
+import { closeWithin, watchInterrupts } from '../shell/interrupt.ts';
+import type { DefineCommand, OpenPlatform, Shell } from '../shell/shell.ts';
 
 interface ServeFlags {
   readonly role?: Role;
@@ -62,7 +60,7 @@ export const define: DefineCommand = (command, shell) => {
 };
 
 async function serve(shell: Shell, settings: Settings): Promise<void> {
-  const logger = createLogger({ level: settings.logLevel, secrets: secretsOf(settings) });
+  const logger = createLogger({ level: settings.logLevel, secrets: settingsSecretsOf(settings) });
   const interrupts = watchInterrupts();
   const metrics = createMetrics({ withProcess: true });
   let ownPages: readonly string[] = [];
@@ -137,7 +135,7 @@ async function serve(shell: Shell, settings: Settings): Promise<void> {
     logger.info('stopping');
   } finally {
     loop.close();
-    await within(closeAll(api, platform), settings.drainMs + CLOSE_MS);
+    await closeWithin(settings.drainMs + CLOSE_MS, closeAll(api, platform));
     interrupts.close();
   }
   logger.info('stopped');
@@ -196,4 +194,44 @@ function cannotListen(error: unknown, host: string, port: number): ScrapifieErro
   return new ScrapifieError('LISTEN_FAILED', `Cannot listen on ${host}, port ${port}: ${why}.`, {
     cause: error,
   });
+}
+
+/** Which key to show: one just made, or where the one in use came from. */
+type ShownKey = { readonly kind: 'new'; readonly secret: string } | { readonly kind: 'earlier' | 'settings' };
+
+interface Welcome {
+  readonly origin: string;
+  readonly settings: Pick<Settings, 'dataDir'>;
+  readonly version: string;
+  readonly key: ShownKey;
+}
+
+/** What the server says when it is ready. The command in it works as printed. */
+function welcome({ origin, settings, version, key }: Welcome): string {
+  const rows = [
+    `Scrapifie ${version} is ready.`,
+    '',
+    `  API      ${origin}`,
+    `  Docs     ${origin}/docs`,
+    `  Data     ${settings.dataDir}`,
+    `  API key  ${keyLine(key)}`,
+    '',
+    'Try it:',
+    '',
+    `  ${curlLine(origin, key)}`,
+    '',
+  ];
+  return `${rows.join('\n')}\n`;
+}
+
+function keyLine(key: ShownKey): string {
+  if (key.kind === 'new') return `${key.secret}  (shown this once; only its hash is kept)`;
+  if (key.kind === 'settings') return 'the one in SCRAPIFIE_API_KEY';
+  return 'made by an earlier start; `scrapifie keys create NAME` makes another';
+}
+
+function curlLine(origin: string, key: ShownKey): string {
+  const secret = key.kind === 'new' ? key.secret : '$SCRAPIFIE_API_KEY';
+  const body = JSON.stringify({ url: `${origin}${SAMPLE_PATH}` });
+  return `curl -s ${origin}/v1/scrape -H "Authorization: Bearer ${secret}" -H 'Content-Type: application/json' -d '${body}'`;
 }

@@ -7,10 +7,10 @@ import type { SessionWish } from '../../ports/session-store.ts';
 import type { AccountStore } from '../../ports/store.ts';
 import { createSessions, type Sessions } from '../../sessions/sessions.ts';
 import { createVault } from '../../sessions/vault.ts';
-import { openExisting, placeOf } from '../data-folder.ts';
 import { FLAGS, readSettings, wholeNumber } from '../flags/flags.ts';
+import { dataPlaceOf, openExisting } from '../folders/data-folder.ts';
 import { table } from '../output/table.ts';
-import type { DefineCommand, Shell } from '../shell.ts';
+import type { DefineCommand, Shell } from '../shell/shell.ts';
 
 interface SessionsFlags {
   readonly dataDir?: string;
@@ -80,7 +80,7 @@ async function withSessions(
   const settings = readSettings(shell);
   const { store, close } = await openExisting(shell, dataDir);
   try {
-    const { vaultKey, vaultOldKeys } = readVaultKeys({ ...settings, ...placeOf(shell, dataDir) });
+    const { vaultKey, vaultOldKeys } = readVaultKeys({ ...settings, ...dataPlaceOf(shell, dataDir) });
     const vault = createVault(vaultKey, vaultOldKeys);
     const sessions = createSessions({ store, vault, now: Date.now, hours: settings.sessionHours });
     await action({ sessions, account: await store.defaultAccount(), store });

@@ -6,7 +6,7 @@ import type { Budgets, Format, Job, JobOptions } from '../../model/job.ts';
 import { EXTRACT_FLAG_OF, type ExtractFlags } from '../flags/extract-flags.ts';
 import { given, parseFlags } from '../flags/flags.ts';
 import { PAGE_FLAG_OF, type PageFlags, pageFieldsOf } from '../flags/page-flags.ts';
-import { OPERATOR } from '../one-off.ts';
+import { OPERATOR } from '../folders/one-off.ts';
 
 /** The flags of `crawl` that say what is crawled and how. */
 export interface CrawlFlags extends PageFlags, ExtractFlags {

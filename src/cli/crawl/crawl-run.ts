@@ -1,12 +1,11 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { JobId } from '../../model/ids.ts';
 import type { Job } from '../../model/job.ts';
-import { folderPlace } from '../data-folder.ts';
-import { within } from '../deadline.ts';
-import { watchInterrupts } from '../interrupt.ts';
+import type { CrawlFolder } from '../folders/crawl-folder.ts';
+import { folderPlace } from '../folders/data-folder.ts';
 import { openPageFile, type PageFile } from '../output/page-file.ts';
-import type { OpenPlatform, OpenStorage, Shell } from '../shell.ts';
-import type { CrawlFolder } from './crawl-folder.ts';
+import { closeWithin, watchInterrupts } from '../shell/interrupt.ts';
+import type { OpenPlatform, OpenStorage, Shell } from '../shell/shell.ts';
 import { type CrawlReport, reportOf, writeReport } from './crawl-report.ts';
 import type { Opened } from './crawl-start.ts';
 import { createProgress, type Progress } from './progress.ts';
@@ -54,7 +53,7 @@ export async function followCrawl(run: CrawlRun): Promise<CrawlEnd> {
 
   async function close(open: OpenStorage, ms = run.drainMs + CLOSE_MS): Promise<void> {
     storage = null;
-    await within(open.close(), ms);
+    await closeWithin(ms, open.close());
   }
 
   try {

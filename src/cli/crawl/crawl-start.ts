@@ -1,7 +1,7 @@
 import type { AccountId } from '../../model/ids.ts';
 import type { Budgets, Job } from '../../model/job.ts';
-import type { OpenPlatform } from '../shell.ts';
-import type { CrawlFolder } from './crawl-folder.ts';
+import type { CrawlFolder } from '../folders/crawl-folder.ts';
+import type { OpenPlatform } from '../shell/shell.ts';
 import { type Earlier, readEarlier } from './crawl-report.ts';
 import { type CrawlFlags, type CrawlWish, resumedBudgets, wishOf } from './crawl-request.ts';
 

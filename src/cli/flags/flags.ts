@@ -7,7 +7,7 @@ import { EXTRACT_TYPES } from '../../jobs/extract-types.ts';
 import { problemsOf } from '../../jobs/invalid-request.ts';
 import { ENGINES, FORMATS } from '../../jobs/page-fields.ts';
 import { PROXY_TIERS } from '../../model/proxy.ts';
-import type { Shell } from '../shell.ts';
+import type { Shell } from '../shell/shell.ts';
 
 /** Options that several commands have, each defined once. */
 

@@ -6,7 +6,7 @@ import type { Page, PageRecord } from '../../model/page.ts';
 import { isRenderedRecord, unpackRecord } from '../../model/page-record.ts';
 import type { Blobs } from '../../ports/blobs.ts';
 import type { Store } from '../../ports/store.ts';
-import type { OpenStorage } from '../shell.ts';
+import type { OpenStorage } from '../shell/shell.ts';
 import { cannotWrite } from './cannot-write.ts';
 import { writeArtifacts } from './page-artifacts.ts';
 import { failureLine, hasPage, pageLine, shownPageLine } from './page-line.ts';

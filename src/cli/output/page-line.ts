@@ -1,5 +1,5 @@
 import { ERRORS } from '../../errors/registry.ts';
-import { errorOf } from '../../jobs/page-result.ts';
+import { pageErrorOf } from '../../jobs/page-result.ts';
 import type { Page, PageRecord, RenderedRecord } from '../../model/page.ts';
 import type { LedgerEntry } from '../../model/task.ts';
 import type { WrittenArtifacts } from './page-artifacts.ts';
@@ -51,7 +51,7 @@ function rowOf(page: Page, rawHtml: string | null | undefined, rendered: Rendere
     title: page.title,
     duplicateOf: page.duplicateOf,
     ...(rawHtml === undefined ? {} : { rawHtml }),
-    ...errorOf(page, rendered),
+    ...pageErrorOf(page, rendered),
   };
 }
 

@@ -1,9 +1,9 @@
+import { within } from '../../model/time-limit.ts';
 import { LIMIT_WINDOW_MS, type Limits, takenOf } from '../../ports/limits.ts';
 import { refuseWrongTypes } from '../redis-link/key-types.ts';
 import { asQueueError } from '../redis-link/redis-error.ts';
 import { openRedisLink } from '../redis-link/redis-link.ts';
 import { redisScript } from '../redis-link/redis-script.ts';
-import { within } from '../redis-link/time-limit.ts';
 
 export interface LimitsRedisOptions {
   /** `redis://user:password@host:6379/0`, or `rediss:` for TLS. */

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Job, WaitingError, Worker } from 'bullmq';
+import { within } from '../../model/time-limit.ts';
 import type { Consumer } from '../../ports/queue.ts';
 import { asQueueError } from '../redis-link/redis-error.ts';
 import { closeClient, type RedisLink } from '../redis-link/redis-link.ts';
-import { within } from '../redis-link/time-limit.ts';
 
 /** How soon a consumer that died or hangs is noticed: at most the lock and two checks later. */
 export interface StallTimes {

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { CallName, Consumer, Entry, Queue, QueueName, TimerName } from '../../ports/queue.ts';
 import { openRedisLink } from '../redis-link/redis-link.ts';
-import { createAnsweredCalls, type TakenJob } from './answered-calls.ts';
 import { createAnswerers } from './answerers.ts';
-import { createAskedCalls } from './asked-calls.ts';
 import { type StallTimes, startBullConsumer } from './bull-consumer.ts';
 import { type JobQueue, openJobQueue } from './bull-queue.ts';
 import { callKeys } from './call-state.ts';
 import { entryOf, offerEntries } from './entries.ts';
+import { createIncomingCalls, type TakenJob } from './incoming-calls.ts';
 import { createOfferHealth } from './offer-health.ts';
+import { createOutgoingCalls } from './outgoing-calls.ts';
 import { keepSchedule } from './timer-schedule.ts';
 
 export interface QueueBullmqOptions {
@@ -62,8 +62,8 @@ export async function createQueueBullmq(options: QueueBullmqOptions): Promise<Qu
   const beatMs = options.beatMs ?? BEAT_MS;
   const answerers = createAnswerers(link, prefix, owner, beatMs);
   const lifeMs = Math.max(LEAST_CALLER_LIFE_MS, 5 * beatMs);
-  const asked = createAskedCalls({ link, keys, queueOf, answerers, lifeMs });
-  const answered = createAnsweredCalls({ link, keys });
+  const asked = createOutgoingCalls({ link, keys, queueOf, answerers, lifeMs });
+  const answered = createIncomingCalls({ link, keys });
   const health = createOfferHealth(link);
 
   function queueOf(name: QueueName | CallName | TimerName): JobQueue {

@@ -1,12 +1,12 @@
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { CallClock } from '../../ports/call-clock.ts';
+import { CallClock } from '../../model/call-clock.ts';
 import {
   readCallAnswer,
   writeCallAnswer,
   writeCallFailure,
   writeCallMessage,
   writeCallReply,
-} from '../../ports/call-message.ts';
+} from '../../model/call-message.ts';
 import type { Ask, CallHandler, CallName, CallOptions, Consumer } from '../../ports/queue.ts';
 import type { Lane } from './lane.ts';
 

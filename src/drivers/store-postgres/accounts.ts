@@ -1,10 +1,10 @@
 import type { AccountId } from '../../model/ids.ts';
 import type { AccountStore } from '../../ports/store.ts';
-import { answerOf, auditOf, keyOf } from '../store-rows/rows.ts';
-import type { Database } from './database.ts';
+import { answerOf, auditOf, keyFromRow } from '../store-rows/rows.ts';
+import type { PostgresDatabase } from './database.ts';
 import { jsonParameter } from './parameters.ts';
 
-export function createAccountStore(database: Database): AccountStore {
+export function createPostgresAccountStore(database: PostgresDatabase): AccountStore {
   return {
     defaultAccount: () => Promise.resolve('default' as AccountId),
 
@@ -28,14 +28,14 @@ export function createAccountStore(database: Database): AccountStore {
 
     async findKey(hash) {
       const [row] = await database.query('SELECT * FROM keys WHERE hash = $1', [hash]);
-      return row === undefined ? null : keyOf(row);
+      return row === undefined ? null : keyFromRow(row);
     },
 
     async listKeys(account) {
       const rows = await database.query('SELECT * FROM keys WHERE account_id = $1 ORDER BY created_at, id', [
         account,
       ]);
-      return rows.map(keyOf);
+      return rows.map(keyFromRow);
     },
 
     async revokeKey(account, id, now) {

@@ -19,7 +19,7 @@ export const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
  *
  * A transaction that got in another's way (deadlock, serialization failure) has been undone and is run again.
  */
-export interface Database {
+export interface PostgresDatabase {
   readonly address: Address;
   /** One statement, which is a transaction of its own. */
   query: Query;
@@ -65,7 +65,7 @@ const types: pg.CustomTypesConfig = {
   },
 };
 
-export function openDatabase(options: DatabaseOptions): Database {
+export function openPostgresDatabase(options: DatabaseOptions): PostgresDatabase {
   const { url, poolSize, statementTimeoutMs = 15_000, applicationName = 'scrapifie', onError } = options;
   const { idleTrustMs = IDLE_TRUST_MS } = options;
   const address = addressOf(url);

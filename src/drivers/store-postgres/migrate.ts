@@ -1,6 +1,6 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { Database, Query } from './database.ts';
-import { MIGRATIONS, type Migration } from './schema/migrations.ts';
+import type { PostgresDatabase, Query } from './database.ts';
+import { type Migration, POSTGRES_MIGRATIONS } from './schema/migrations.ts';
 
 /** Migrations of large tables take their time; whoever comes meanwhile waits. */
 const LIMIT_MS = 600_000;
@@ -8,9 +8,9 @@ const LIMIT_MS = 600_000;
 const LOCK = 5_371_904_266;
 
 /** Applies what is missing. Many may come at once: one does it, the others find it done. */
-export async function migrate(
-  database: Database,
-  migrations: readonly Migration[] = MIGRATIONS,
+export async function migratePostgres(
+  database: PostgresDatabase,
+  migrations: readonly Migration[] = POSTGRES_MIGRATIONS,
 ): Promise<{ from: number; to: number }> {
   const newest = migrations.length;
   const now = await readVersion(database.query);

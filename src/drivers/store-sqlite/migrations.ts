@@ -11,7 +11,7 @@ const HOST_OF_TASK = `substr(
  * tasks_ready and tasks_waiting are the mailboxes of the hosts: partial, so that they hold open work only and
  * stay small however many URLs have ended.
  */
-export const MIGRATIONS: readonly string[] = [
+export const SQLITE_MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE accounts (
     id TEXT PRIMARY KEY,

@@ -1,6 +1,6 @@
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { CallClock } from '../../model/call-clock.ts';
 import type { Blobs } from '../../ports/blobs.ts';
-import { CallClock } from '../../ports/call-clock.ts';
 import type { Queue } from '../../ports/queue.ts';
 import type { Engine, FetchRequest, FetchResponse, Rendered } from '../engine.ts';
 import { type Body, EMPTY_BODY } from '../http/body-buffer.ts';

@@ -1,5 +1,6 @@
 import { LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
+import { yamlLineOf } from '../../config/yaml-lines.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { credentialsProblem, type ProxyAddress, parseProxyUrl } from '../../fetch/proxy/proxy-url.ts';
 import { PROXY_TIERS, ProxyCredentials } from '../../model/proxy.ts';
@@ -12,7 +13,6 @@ import type {
   ProxyConfig,
   ProxyProvider,
 } from './proxy-config.ts';
-import { lineOfPath } from './proxy-file-lines.ts';
 
 /** One thing wrong with a proxy file. It repeats no value of the file, since any could be a password. */
 export interface ProxyFileProblem {
@@ -154,7 +154,7 @@ export function parseProxyFile(text: string, name = 'proxies.yaml'): ProxyConfig
     throw invalid(name, [whole(yamlProblem('BAD_ALIAS'))]);
   }
   const parsed = fileSchema.safeParse(content ?? {});
-  const lineOf = (path: readonly PropertyKey[]) => lineOfPath(path, document, lines);
+  const lineOf = (path: readonly PropertyKey[]) => yamlLineOf(path, document, lines);
   if (!parsed.success) {
     throw invalid(
       name,

@@ -23,7 +23,7 @@ export interface Migration {
  * The schema, one entry per version; never edited once released, only added to. Functions belong to the schema: one
  * that is to behave otherwise gets a new name, because programs of the last version go on calling the old.
  */
-export const MIGRATIONS: readonly Migration[] = [
+export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   {
     minReader: 1,
     sql: [TABLES, JOB_FUNCTIONS, FRONTIER_FUNCTIONS, HOST_FUNCTIONS, LEDGER_FUNCTIONS].join('\n'),

@@ -1,5 +1,5 @@
 /** How fast waits come to their end, from what was seen in the last seconds. */
-export interface Pace {
+export interface WaitEstimate {
   ended(): void;
   /** How long one more would wait behind so many; 0 when nothing is known. */
   expectedMs(waiting: number): number;
@@ -7,7 +7,7 @@ export interface Pace {
 
 const WINDOW_MS = 5_000;
 
-export function createPace(now: () => number): Pace {
+export function createWaitEstimate(now: () => number): WaitEstimate {
   let since = now();
   let count = 0;
   /** Of the last full window; null: nobody has looked for so long that there is none. */

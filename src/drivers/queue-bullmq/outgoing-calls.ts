@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { CallClock } from '../../ports/call-clock.ts';
-import { readCallAnswer, writeCallMessage, writeCallReply } from '../../ports/call-message.ts';
+import { CallClock } from '../../model/call-clock.ts';
+import { readCallAnswer, writeCallMessage, writeCallReply } from '../../model/call-message.ts';
 import type { CallName, CallOptions } from '../../ports/queue.ts';
 import type { RedisLink } from '../redis-link/redis-link.ts';
 import { redisScript } from '../redis-link/redis-script.ts';
@@ -11,7 +11,7 @@ import type { Answerers } from './answerers.ts';
 import type { JobQueue } from './bull-queue.ts';
 import { AFTERLIFE_MS, type CallJob, type CallKeys } from './call-state.ts';
 
-export interface AskedCallsOptions {
+export interface OutgoingCallsOptions {
   readonly link: RedisLink;
   readonly keys: CallKeys;
   readonly queueOf: (name: CallName) => JobQueue;
@@ -21,7 +21,7 @@ export interface AskedCallsOptions {
 }
 
 /** The calling side: asks, waits, and asks again what Redis has lost. */
-export interface AskedCalls {
+export interface OutgoingCalls {
   call(name: CallName, request: unknown, how: CallOptions): Promise<unknown>;
   close(): void;
 }
@@ -60,7 +60,7 @@ for i = 1, #KEYS, 2 do
 end
 return states`);
 
-export function createAskedCalls(options: AskedCallsOptions): AskedCalls {
+export function createOutgoingCalls(options: OutgoingCallsOptions): OutgoingCalls {
   const { link, keys, queueOf, answerers, lifeMs } = options;
   /** Not the name of the process: one started anew must not get answers to what the last one asked. */
   const caller = randomUUID();

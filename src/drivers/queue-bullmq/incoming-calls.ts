@@ -1,25 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { CallClock } from '../../ports/call-clock.ts';
+import { CallClock } from '../../model/call-clock.ts';
 import {
   readCallAnswer,
   writeCallAnswer,
   writeCallFailure,
   writeCallMessage,
-} from '../../ports/call-message.ts';
+} from '../../model/call-message.ts';
 import type { CallHandler } from '../../ports/queue.ts';
 import type { RedisLink } from '../redis-link/redis-link.ts';
 import { redisScript } from '../redis-link/redis-script.ts';
 import { AFTERLIFE_MS, type CallJob, type CallKeys, callJobOf } from './call-state.ts';
 
-export interface AnsweredCallsOptions {
+export interface IncomingCallsOptions {
   readonly link: RedisLink;
   readonly keys: CallKeys;
 }
 
 /** The answering side. */
-export interface AnsweredCalls {
+export interface IncomingCalls {
   /** Works on the job of a call and sends the answer; never rejects. A fault goes to `onFault` as well. */
   run(job: TakenJob, handler: CallHandler, onFault: (error: unknown) => void): Promise<void>;
   close(): void;
@@ -63,7 +63,7 @@ const QUESTION = redisScript(`
 redis.call('RPUSH', KEYS[1], ARGV[1])
 redis.call('PEXPIRE', KEYS[1], ARGV[2])`);
 
-export function createAnsweredCalls({ link, keys }: AnsweredCallsOptions): AnsweredCalls {
+export function createIncomingCalls({ link, keys }: IncomingCallsOptions): IncomingCalls {
   /** Owned by the running handlers, so bounded by their concurrency. */
   const running = new Set<Running>();
   /** By id of the question; owned by the running handlers. */

@@ -1,7 +1,7 @@
 import { type Document, isMap, isNode, isScalar, type LineCounter } from 'yaml';
 
-/** The line of what is at the end of the path, or of the nearest thing above it that is in the file. */
-export function lineOfPath(path: readonly PropertyKey[], document: Document, lines: LineCounter): number {
+/** The line of the key that the path leads to, or of the nearest key above it that is in the file. */
+export function yamlLineOf(path: readonly PropertyKey[], document: Document, lines: LineCounter): number {
   for (let depth = path.length; depth > 0; depth--) {
     const parent = depth === 1 ? document.contents : document.getIn(path.slice(0, depth - 1), true);
     const name = path[depth - 1];

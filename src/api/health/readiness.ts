@@ -1,5 +1,5 @@
-import { ERRORS, type ErrorCode } from '../errors/registry.ts';
-import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
+import { ERRORS, type ErrorCode } from '../../errors/registry.ts';
+import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 
 /** Something that this process depends on. */
 export interface Part {

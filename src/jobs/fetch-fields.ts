@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseProxyUrl } from '../fetch/proxy/proxy-url.ts';
-import type { ProxyWish } from '../model/job.ts';
+import type { ProxyOptions } from '../model/job.ts';
 import { PROXY_TIERS } from '../model/proxy.ts';
 import { countryCode } from '../plan/proxies/country.ts';
 import { NAME, NAME_RULE } from '../sessions/names.ts';
@@ -63,7 +63,7 @@ export const wayFields = {
     ),
 };
 
-export function proxyWishOf(given: z.output<typeof proxy>): ProxyWish | null {
+export function proxyOptionsOf(given: z.output<typeof proxy>): ProxyOptions | null {
   if (given === null) return null;
   const { tier = null, country, url = null } = given;
   return { tier, country: country === undefined ? null : countryCode(country), url };

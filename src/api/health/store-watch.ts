@@ -1,5 +1,5 @@
-import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
-import type { Store } from '../ports/store.ts';
+import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { Store } from '../../ports/store.ts';
 
 export interface StoreWatchOptions {
   /** Told once when the store begins to be away, with the reason, and once, with null, when it is back. */

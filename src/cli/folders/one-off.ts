@@ -1,16 +1,16 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { SettingOverrides } from '../config/load.ts';
-import { secretsOf } from '../config/secrets.ts';
-import type { Settings } from '../config/settings.ts';
-import { ScrapifieError } from '../errors/scrapifie-error.ts';
-import type { OperatorOptions } from '../jobs/job-draft.ts';
-import { createLogger, type LoggerOptions } from '../observe/logger.ts';
-import { createMetrics } from '../observe/metrics.ts';
-import { readSettings } from './flags/flags.ts';
-import { watchInterrupts } from './interrupt.ts';
-import type { OpenPlatform, Shell } from './shell.ts';
+import type { SettingOverrides } from '../../config/load.ts';
+import { settingsSecretsOf } from '../../config/secrets.ts';
+import type { Settings } from '../../config/settings.ts';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { OperatorOptions } from '../../jobs/job-draft.ts';
+import { createLogger, type LoggerOptions } from '../../observe/logger.ts';
+import { createMetrics } from '../../observe/metrics.ts';
+import { readSettings } from '../flags/flags.ts';
+import { watchInterrupts } from '../shell/interrupt.ts';
+import type { OpenPlatform, Shell } from '../shell/shell.ts';
 
 /** Whoever types a command is the operator: what they ask for by a flag needs no consent in a policy. */
 export const OPERATOR: OperatorOptions = { hasConsent: true };
@@ -30,7 +30,7 @@ export async function openOneOff(
 ): Promise<OpenPlatform> {
   const logger = createLogger({
     level: settings.logLevel === 'info' ? level : settings.logLevel,
-    secrets: secretsOf(settings),
+    secrets: settingsSecretsOf(settings),
     ...(destination === undefined ? {} : { destination }),
   });
   return shell.openPlatform({

@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { ScrapifieError } from '../errors/scrapifie-error.ts';
-import { createJobs, type Jobs } from '../jobs/jobs.ts';
-import type { AccountId } from '../model/ids.ts';
-import type { Job } from '../model/job.ts';
-import type { Bus } from '../ports/bus.ts';
-import type { Queue } from '../ports/queue.ts';
-import { DATABASE_FILE, STATE_DIR } from './crawl/crawl-folder.ts';
-import { readSettings } from './flags/flags.ts';
-import type { OpenPlace, OpenStorage, Shell, StoragePlace } from './shell.ts';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { createJobs, type Jobs } from '../../jobs/jobs.ts';
+import type { AccountId } from '../../model/ids.ts';
+import type { Job } from '../../model/job.ts';
+import type { Bus } from '../../ports/bus.ts';
+import type { Queue } from '../../ports/queue.ts';
+import { readSettings } from '../flags/flags.ts';
+import type { OpenPlace, OpenStorage, Shell, StoragePlace } from '../shell/shell.ts';
+import { DATABASE_FILE, STATE_DIR } from './crawl-folder.ts';
 
 /** A data folder and nothing but it. */
 export const folderPlace = (dataDir: string): StoragePlace => ({
@@ -23,7 +23,7 @@ export const folderPlace = (dataDir: string): StoragePlace => ({
  * The place a command means: of the settings; or a data folder by option, where the folder of a crawl stands for its
  * state.
  */
-export function placeOf(shell: Shell, option: string | undefined): StoragePlace {
+export function dataPlaceOf(shell: Shell, option: string | undefined): StoragePlace {
   if (option === undefined) {
     const { dataDir, databaseUrl, databasePool, s3Url, spillBytes } = readSettings(shell, {});
     return { dataDir, databaseUrl, databasePool, s3Url, spillBytes };
@@ -42,7 +42,7 @@ export function describePlace({ databaseUrl, dataDir }: StoragePlace): string {
 
 /** Opens a folder that must have a database: looking at what is not there should not make it. */
 export async function openExisting(shell: Shell, option: string | undefined): Promise<OpenPlace> {
-  const place = placeOf(shell, option);
+  const place = dataPlaceOf(shell, option);
   const { dataDir, databaseUrl } = place;
   if (databaseUrl === undefined && !existsSync(join(dataDir, DATABASE_FILE))) {
     throw new ScrapifieError(
