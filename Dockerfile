@@ -1,12 +1,15 @@
+# The image that this one is built on; releases name it by its digest: docs/security.md, "Supply chain".
+ARG NODE_IMAGE=node:24-slim
+
 # docker build --tag scrapifie .
 # docker run --publish 3000:3000 --volume scrapifie-data:/data scrapifie
 
-FROM node:24-slim AS packages
+FROM ${NODE_IMAGE} AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --ignore-scripts
 
-FROM node:24-slim
+FROM ${NODE_IMAGE}
 # Chromium renders pages; the fonts are for those that bring none, and tini buries the processes that browsers leave.
 RUN apt-get update \
   && apt-get install --yes --no-install-recommends \

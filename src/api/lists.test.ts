@@ -15,7 +15,7 @@ beforeAll(async () => {
     return DONE;
   });
   const urls = Array.from({ length: COUNT }, (_, each) => `https://example.com/${each}`);
-  const headers = { Authorization: 'Bearer very-secret', 'X-Plain': 'shown' };
+  const headers = { Authorization: 'Bearer very-secret', 'X-Plain': 'very-secret', 'Accept-Language': 'de' };
   const options = { formats: ['text'], headers, cookies: { session: 'very-secret' } };
   const answer = await platform.call({ method: 'POST', url: '/v1/batch', payload: { urls, options } });
   id = answer.at('data.id') as string;
@@ -43,7 +43,7 @@ describe('a job', () => {
       id,
       kind: 'batch',
       progress: { known: COUNT, open: 0, done: COUNT - 2, failed: 1, denied: 1 },
-      options: { page: { headers: { 'X-Plain': 'shown' } } },
+      options: { page: { headers: { 'X-Plain': '[hidden]', 'Accept-Language': 'de' } } },
     });
     expect(job.payload).not.toContain('very-secret');
   });

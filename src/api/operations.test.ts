@@ -93,6 +93,7 @@ describe('the documentation', () => {
       '/metrics',
       '/readyz',
       '/v1/account',
+      '/v1/audit',
       '/v1/batch',
       '/v1/crawl',
       '/v1/credentials',

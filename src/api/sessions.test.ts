@@ -35,7 +35,7 @@ const call = (method: 'GET' | 'POST' | 'PUT' | 'DELETE', url: string, payload?: 
   platform.call({ method, url, headers, ...(payload === undefined ? {} : { payload }) });
 const as = (secret: string) => ({ 'x-api-key': secret });
 const actions = async () =>
-  (await platform.store.listAudit(100)).map(({ action, target }) => [action, target]);
+  (await platform.store.listAudit({ limit: 100 })).items.map(({ action, target }) => [action, target]);
 
 describe('sessions', () => {
   it('are created with what was asked for, and shown', async () => {
@@ -163,7 +163,7 @@ describe('credentials', () => {
     expect((await call('DELETE', '/v1/credentials/shop-login')).statusCode).toBe(404);
     const everything = [put, list, session, deleted].map(({ payload }) => payload).join();
     expect(everything + platform.lines.join()).not.toMatch(/secret-user|very-secret/);
-    const audit = JSON.stringify(await platform.store.listAudit(100));
+    const audit = JSON.stringify(await platform.store.listAudit({ limit: 100 }));
     expect(audit).toContain('credential.put');
     expect(audit).toContain('credential.delete');
     expect(audit).not.toMatch(/secret-user|very-secret/);

@@ -228,19 +228,25 @@ describe('what proves who the caller is', () => {
   const secrets: JobChanges = {
     kind: 'batch',
     page: {
-      headers: { Authorization: 'Bearer secret', Cookie: 'h=1', 'X-Other': 'yes' },
+      headers: { Authorization: 'Bearer secret', Cookie: 'h=1', 'X-Api-Key': 'yes', 'X-Trace': 'yes' },
+      crossOriginHeaders: ['x-trace'],
       cookies: { session: 'secret' },
     },
   };
   const sentTo = (heard: readonly Heard[]) => {
-    const { authorization, cookie, 'x-other': other } = heard.at(-1)?.headers ?? {};
-    return { authorization, hasCookie: cookie !== undefined, other };
+    const { authorization, cookie, 'x-api-key': key, 'x-trace': trace } = heard.at(-1)?.headers ?? {};
+    return { authorization, hasCookie: cookie !== undefined, key, trace };
   };
 
   it('goes to the hosts the caller named', async () => {
     const { origin, heard } = await site();
     await fetchAs(`${origin}/a`, secrets);
-    expect(sentTo(heard)).toEqual({ authorization: 'Bearer secret', hasCookie: true, other: 'yes' });
+    expect(sentTo(heard)).toEqual({
+      authorization: 'Bearer secret',
+      hasCookie: true,
+      key: 'yes',
+      trace: 'yes',
+    });
   });
 
   it('goes to further pages of them too', async () => {
@@ -253,14 +259,24 @@ describe('what proves who the caller is', () => {
     const { origin, heard } = await site();
     const seeds = ['http://named.test/'];
     await fetchAs(`${origin}/a`, { ...secrets, seeds }, {}, { depth: 1 });
-    expect(sentTo(heard)).toEqual({ authorization: undefined, hasCookie: false, other: 'yes' });
+    expect(sentTo(heard)).toEqual({
+      authorization: undefined,
+      hasCookie: false,
+      key: undefined,
+      trace: 'yes',
+    });
   });
 
   it('does not go where redirects lead', async () => {
     const { origin, heard } = await site();
     const seeds = ['http://named.test/'];
     await fetchAs('http://named.test/', { ...secrets, seeds }, {}, { atUrl: `${origin}/a`, hops: 1 });
-    expect(sentTo(heard)).toEqual({ authorization: undefined, hasCookie: false, other: 'yes' });
+    expect(sentTo(heard)).toEqual({
+      authorization: undefined,
+      hasCookie: false,
+      key: undefined,
+      trace: 'yes',
+    });
   });
 });
 

@@ -1,6 +1,7 @@
 import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { HeldBytes } from '../fetch/byte-budget.ts';
 import { type Engine, type FetchRequest, type FetchResponse, heldBytesOf } from '../fetch/engine.ts';
+import { isPortable } from '../fetch/http/request-headers.ts';
 import { holdsSecret } from '../fetch/withheld-secrets.ts';
 import { SITEMAP_LIMITS } from '../frontier/sitemap.ts';
 import type { HostKey } from '../model/ids.ts';
@@ -93,6 +94,7 @@ export async function fetchTask(
       url: task.atUrl,
       method: isLedHere ? 'GET' : page.method,
       ...withPersonal(headersFor(task, running, context.mayDisguise), personal),
+      crossOriginHeaders: page.crossOriginHeaders,
       body: isLedHere ? null : page.body,
       timeoutMs: how.maySolve === true ? Math.max(page.timeoutMs, SOLVING_MS) : page.timeoutMs,
       maxBodyBytes: task.kind === 'sitemap' ? SITEMAP_LIMITS.maxBytes : page.maxBodyBytes,
@@ -129,16 +131,14 @@ export async function fetchTask(
   }
 }
 
-/** Headers that prove who the caller is: for the hosts it named, and not for those that links lead to. */
-const PERSONAL: ReadonlySet<string> = new Set(['authorization', 'cookie', 'proxy-authorization']);
-
+/** What may prove who the caller is, for the origins that it named; elsewhere only what tells no secret. */
 function headersFor(task: Task, running: RunningJob, mayDisguise: boolean) {
-  const { headers, cookies } = running.job.options.page;
+  const { headers, cookies, crossOriginHeaders } = running.job.options.page;
   const isNamed = running.isNamedOrigin(new URL(task.atUrl).origin) || (task.depth === 0 && task.hops === 0);
   if (isNamed && mayDisguise) return { headers, cookies };
   const kept = Object.entries(headers).filter(([name]) => {
     const lower = name.toLowerCase();
-    return (isNamed || !PERSONAL.has(lower)) && (mayDisguise || lower !== 'user-agent');
+    return (isNamed || isPortable(lower, crossOriginHeaders)) && (mayDisguise || lower !== 'user-agent');
   });
   return { headers: Object.fromEntries(kept), cookies: isNamed ? cookies : {} };
 }

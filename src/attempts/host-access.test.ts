@@ -54,7 +54,7 @@ describe('a request that waits to be admitted again', () => {
     pass(2 * SECOND_MS);
     await admitted;
     expect([door.inFlight, door.state.requests]).toEqual([1, 2]);
-    door.left();
+    door.left(running);
     expect(door.inFlight).toBe(0);
   });
 
@@ -65,7 +65,7 @@ describe('a request that waits to be admitted again', () => {
     const admitted = door.enterAgain(running, url, ended.signal);
     ended.abort(new Error('The attempt is over.'));
     expect(door.inFlight).toBe(1);
-    door.left();
+    door.left(running);
     pass(2 * SECOND_MS);
     await expect(admitted).rejects.toThrow('The attempt is over.');
     expect([door.inFlight, door.state.requests]).toEqual([0, 1]);

@@ -1,36 +1,40 @@
-import { isScrapifieError } from '../errors/scrapifie-error.ts';
+import { isScrapifieError, type ScrapifieError } from '../errors/scrapifie-error.ts';
 import { faultOf } from '../fetch/proxy/proxy-failure.ts';
 import type { HostMemory } from '../model/host-memory.ts';
-import type { HostKey } from '../model/ids.ts';
+import type { HostKey, JobId } from '../model/ids.ts';
 import type { Consent, HostPolicy } from '../model/policy.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { Policies } from '../policy/policies.ts';
+import { CLOSED_BREAKER, onCall } from '../politeness/breaker.ts';
 import { admissionMs, type GateDecision, type GateInput, gate } from '../politeness/gate.ts';
-import {
-  noteAbandoned,
-  noteFailure,
-  noteSent,
-  noteSuccess,
-  onRateLimited,
-  takenOver,
-} from '../politeness/host-state.ts';
+import { noteAbandoned, noteSent, takenOver } from '../politeness/host-state.ts';
 import type { HostLease, HostState } from '../ports/store.ts';
 import type { Robots, RobotsCache } from '../robots/robots-cache.ts';
+import { afterAnswer, hasOwnProxy, keepOwnState, ownStateOf, pauseUntil } from './own-answers.ts';
 import type { ProxyRoute, ProxyRouteDecision } from './proxy-route.ts';
 import { beside, type Quarantine } from './quarantine.ts';
 import type { RunningJob } from './running-job.ts';
-import { type AttemptResult, isHostFault, isOurFault } from './task-end.ts';
+import { type AttemptResult, isOurFault } from './task-end.ts';
 
 /**
  * The owner's way to the host: every request goes through here, and every answer is noted here. It keeps the host's
  * state, asks the gate, and reads robots.txt, which is a request like any other.
+ *
+ * Requests of a job with a proxy of its caller's are admitted by the same gate and count towards the same rate, but
+ * what they are answered with changes nothing for other jobs (see own-answers.ts). Nor do other jobs wait for the
+ * places that they take: such a proxy may let every request hang.
  */
 export interface HostAccess {
   /** The host's state as it is to be stored. */
   readonly state: HostState;
   /** Requests under way. */
   readonly inFlight: number;
+  /**
+   * Until when the answers that the job has had through its caller's proxy ask for a pause; 0 for other jobs, and where
+   * they ask for none. Infinity: until a request under way is answered.
+   */
+  ownPauseUntil(running: RunningJob): number;
   /** Until when the host is to be left alone, as the last one who asked was told; 0 when nobody was. */
   heldUntil: number;
   /** Connections that the person who runs a job allows it, beyond the policy's; 0 when nobody does. */
@@ -56,10 +60,14 @@ export interface HostAccess {
   /** How long after its admission a request may leave; later it has to enter again. Infinity: at any time. */
   admissionMs(running: RunningJob, url: URL): number;
   /** The request came to nothing that says something about the host. */
-  left(): void;
-  answered(result: AttemptResult, requestedAt: number): void;
+  left(running: RunningJob): void;
+  answered(running: RunningJob, result: AttemptResult, requestedAt: number): void;
+  /** What was learned about the host; undefined while nothing was. */
+  memoryFor(running: RunningJob): HostMemory | undefined;
   /** Keeps what was learned about the host. */
-  remember(memory: HostMemory): void;
+  remember(running: RunningJob, memory: HostMemory): void;
+  /** The origin's robots.txt, as far as it is in memory. */
+  knownRobots(running: RunningJob, url: URL): Robots | null;
   /**
    * Brings the origin's robots.txt into the cache, unless the host is held. `isSuspected`: a task that waits for it was
    * under way when a process died, and so may have been a request for this file.
@@ -67,10 +75,10 @@ export interface HostAccess {
   loadRobots(running: RunningJob, url: URL, isSuspected: boolean): void;
 }
 
-/** The gate's, or that there is nothing to decide because the lease may have run out. */
+/** The gate's, or why it was not asked: the lease may have run out, or the job's own answers ask for a pause. */
 type AccessDecision =
   | GateDecision
-  | { readonly kind: 'wait'; readonly until: number; readonly reason: 'lease.over' };
+  | { readonly kind: 'wait'; readonly until: number; readonly reason: 'lease.over' | 'own-proxy.paused' };
 
 type Refused = Exclude<AccessDecision, { kind: 'go' }>;
 
@@ -107,7 +115,9 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
   const key: HostKey = lease.key;
   const robotsOnTheWay = new Set<string>();
   let state: HostState = lease.isTakenOver ? takenOver(lease.state, now()) : lease.state;
+  /** Requests under way, without those through proxies of callers. */
   let inFlight = 0;
+  let ownInFlight = 0;
   let heldUntil = 0;
   let operatorPlaces = 0;
   /** A request of this owner was answered. */
@@ -119,8 +129,17 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
   /** The seeds' hosts were asked about when the job was accepted; links may have led to others. */
   const isObeyed = (running: RunningJob) =>
     policy().robots === 'obey' && (running.job.options.page.obeyRobots || !hasConsent(running, 'robots'));
-  const robotsFor = (running: RunningJob, url: URL): Robots | null =>
-    isObeyed(running) ? robots.recall(url.origin) : null;
+  const knownRobots = (running: RunningJob, { origin }: URL): Robots | null =>
+    robots.recall(origin, aloneOf(running));
+  const ownState = (running: RunningJob): HostState => ownStateOf(running, key, now());
+
+  /** What this job has to wait for: others do not wait for requests through proxies of callers. */
+  const inFlightFor = (running: RunningJob): number => inFlight + (hasOwnProxy(running) ? ownInFlight : 0);
+
+  function count(running: RunningJob, change: 1 | -1): void {
+    if (hasOwnProxy(running)) ownInFlight += change;
+    else inFlight += change;
+  }
 
   function decide(running: RunningJob, url: URL): GateDecision {
     const { hostRatePerSecond, concurrency } = running.job.options;
@@ -128,21 +147,42 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
     const base = policy();
     const isPaced =
       hostRatePerSecond === null ? base.ratePerSecond !== null : hostRatePerSecond !== 'unlimited';
-    if (isPaced && !isWarm && inFlight > 0) {
+    if (isPaced && !isWarm && inFlightFor(running) > 0) {
       return { kind: 'wait', until: WHEN_ANSWERED, reason: 'concurrency.host' };
     }
     const inForce: HostPolicy =
       operatorPlaces > base.concurrency ? { ...base, concurrency: operatorPlaces } : base;
-    return gate(state, inForce, gateInput(running, url));
+    if (!hasOwnProxy(running)) return gate(state, inForce, gateInput(running, url));
+    // The breaker counts what the host answers us. A request by another way neither waits for it nor is its probe.
+    const { breaker } = state;
+    const decision = gate({ ...state, breaker: CLOSED_BREAKER }, inForce, gateInput(running, url));
+    return decision.kind === 'go' ? { ...decision, state: { ...decision.state, breaker } } : decision;
   }
 
   function gateInput(running: RunningJob, url: URL): GateInput {
     return {
       now: now(),
-      inFlight,
-      crawlDelayMs: robotsFor(running, url)?.crawlDelayMs ?? null,
+      inFlight: inFlightFor(running),
+      crawlDelayMs: isObeyed(running) ? (knownRobots(running, url)?.crawlDelayMs ?? null) : null,
       rateOverride: running.job.options.hostRatePerSecond,
     };
+  }
+
+  /** With what the job's own answers ask for, if they ask for anything. */
+  function enter(running: RunningJob, url: URL): AccessDecision {
+    const until = ownPauseUntil(running);
+    return until > 0 ? { kind: 'wait', until, reason: 'own-proxy.paused' } : admit(running, url);
+  }
+
+  function ownPauseUntil(running: RunningJob): number {
+    if (!hasOwnProxy(running)) return 0;
+    const rate = running.job.options.hostRatePerSecond ?? policy().ratePerSecond;
+    const until = pauseUntil(ownState(running), {
+      ratePerSecond: rate === 'unlimited' ? null : rate,
+      inFlight: ownInFlight,
+      now: now(),
+    });
+    return until > now() ? until : 0;
   }
 
   function look(running: RunningJob, url: URL): AccessDecision {
@@ -153,11 +193,15 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
     return decision;
   }
 
-  function enter(running: RunningJob, url: URL): AccessDecision {
+  function admit(running: RunningJob, url: URL): AccessDecision {
     const decision = look(running, url);
     if (decision.kind === 'go') {
       state = decision.state;
-      inFlight += 1;
+      count(running, 1);
+      if (hasOwnProxy(running)) {
+        const own = ownState(running);
+        keepOwnState(running, key, { ...own, lastRequestAt: now(), breaker: onCall(own.breaker) });
+      }
     }
     return decision;
   }
@@ -197,11 +241,17 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
     state = { ...state, lastRequestAt: now(), tokensAt: now() };
   }
 
-  async function askBy({ proxy, ended }: ProxyRoute, origin: string, isRecorded: boolean): Promise<void> {
+  async function askBy(
+    { proxy, ended }: ProxyRoute,
+    origin: string,
+    alone: JobId | null,
+    isRecorded: boolean,
+  ): Promise<void> {
     const askedAt = now();
     const end = { statusCode: null, ms: 0, bytes: 0, errorCode: null, fault: null };
     try {
-      await robots.ask(origin, { signal, mayStart, isRecorded, ...(proxy === null ? {} : { proxy }) });
+      const asking = { signal, mayStart, isRecorded, alone, ...(proxy === null ? {} : { proxy }) };
+      await robots.ask(origin, asking);
       ended({ ...end, outcome: 'ok', ms: now() - askedAt });
     } catch (error) {
       const errorCode = isScrapifieError(error) ? error.code : null;
@@ -214,7 +264,7 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
   async function askRobots(running: RunningJob, url: URL, isRecorded: boolean): Promise<void> {
     if (
       !(await enterInTime(
-        () => enter(running, url),
+        () => admit(running, url),
         ({ kind }) => kind !== 'hold',
       ))
     )
@@ -222,9 +272,10 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
     try {
       const way = parts.wayOut(running);
       if (way.kind === 'wait') heldUntil = way.until;
-      else await askBy(way.out, url.origin, isRecorded);
+      else await askBy(way.out, url.origin, aloneOf(running), isRecorded);
     } finally {
-      inFlight -= 1;
+      count(running, -1);
+      if (hasOwnProxy(running)) keepOwnState(running, key, noteAbandoned(ownState(running)));
       warmUp();
     }
   }
@@ -242,15 +293,17 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
 
   function loadRobots(running: RunningJob, url: URL, isSuspected: boolean): void {
     const { origin } = url;
-    if (robotsOnTheWay.has(origin)) return;
+    const alone = aloneOf(running);
+    const onTheWay = `${alone ?? ''} ${origin}`;
+    if (robotsOnTheWay.has(onTheWay)) return;
     const decision = decide(running, url);
     if (decision.kind === 'hold') {
       hold(decision);
       return;
     }
-    robotsOnTheWay.add(origin);
+    robotsOnTheWay.add(onTheWay);
     robots
-      .lookUp(origin)
+      .lookUp(origin, alone)
       .then(async ({ robots: known, interruptions }) => {
         if (known !== null) return;
         if (interruptions > 0) await askRobotsAlone(running, url, interruptions - 1);
@@ -258,7 +311,7 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
       })
       .catch((error: unknown) => {
         // A proxy that one job brought along is that job's trouble, and no reason to hold the host for others.
-        if (isScrapifieError(error) && hasOwnProxy(running) && faultOf(error) !== null) {
+        if (isScrapifieError(error) && alone !== null && isOfTheProxy(error)) {
           running.proxyRouteFailure = error.code;
           return;
         }
@@ -269,10 +322,10 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
         if (!signal.aborted) logger.error({ host: key, err: error }, 'reading robots.txt failed');
         if (isScrapifieError(error) || signal.aborted) onFailure(error);
         // A file that a fault of the program keeps from being read is one that cannot be had: its tasks wait or end.
-        else robots.giveUp(origin);
+        else robots.giveUp(origin, alone);
       })
       .finally(() => {
-        robotsOnTheWay.delete(origin);
+        robotsOnTheWay.delete(onTheWay);
         onChange();
       });
   }
@@ -282,8 +335,9 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
       return state;
     },
     get inFlight() {
-      return inFlight;
+      return inFlight + ownInFlight;
     },
+    ownPauseUntil,
     get heldUntil() {
       return heldUntil;
     },
@@ -313,17 +367,17 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
       let isCounted = false;
       // At once when the attempt ends: `left` or `answered` follows, and ends what counts.
       const countAgain = () => {
-        if (!isCounted) inFlight += 1;
+        if (!isCounted) count(running, 1);
         isCounted = true;
       };
       ended.throwIfAborted();
-      inFlight -= 1;
+      count(running, -1);
       ended.addEventListener('abort', countAgain, { once: true });
       try {
         await enterInTime(
           () => {
             ended.throwIfAborted();
-            const decision = enter(running, url);
+            const decision = admit(running, url);
             if (decision.kind === 'go') isCounted = true;
             return decision;
           },
@@ -335,28 +389,37 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
       }
     },
     admissionMs: (running, url) => admissionMs(state, policy(), gateInput(running, url)),
-    left() {
-      inFlight -= 1;
-      state = noteAbandoned(state);
+    left(running) {
+      count(running, -1);
+      if (hasOwnProxy(running)) keepOwnState(running, key, noteAbandoned(ownState(running)));
+      else state = noteAbandoned(state);
     },
-    answered(result, requestedAt) {
-      inFlight -= 1;
+    answered(running, result, requestedAt) {
+      count(running, -1);
       warmUp();
-      const wasOpen = state.breaker.phase === 'open';
-      if (result.outcome === 'rate-limited') {
-        state = onRateLimited(state, result.retryAfterMs, now(), requestedAt);
+      const after = (before: HostState) => afterAnswer(before, result, requestedAt, signal.aborted, now());
+      if (hasOwnProxy(running)) {
+        keepOwnState(running, key, after(ownState(running)));
+        return;
       }
-      // What failed on our side says nothing about the host: it neither opens its breaker nor closes it.
-      const isOurs = result.errorCode !== null && isOurFault(result.errorCode);
-      if (signal.aborted || isOurs) state = noteAbandoned(state);
-      else state = isHostFault(result) ? noteFailure(state, now()) : noteSuccess(state);
+      const wasOpen = state.breaker.phase === 'open';
+      state = after(state);
       if (!wasOpen && state.breaker.phase === 'open') metrics.breakerOpened();
     },
-    remember(memory) {
-      if (memory !== state.memory) state = { ...state, memory };
+    memoryFor: (running) =>
+      hasOwnProxy(running) ? (ownState(running).memory ?? state.memory) : state.memory,
+    remember(running, memory) {
+      if (hasOwnProxy(running)) keepOwnState(running, key, { ...ownState(running), memory });
+      else if (memory !== state.memory) state = { ...state, memory };
     },
+    knownRobots,
     loadRobots,
   };
 }
 
-const hasOwnProxy = ({ job }: RunningJob): boolean => job.options.page.proxy?.url != null;
+/** The job whose robots.txt is kept apart; null for jobs that share one. */
+const aloneOf = (running: RunningJob): JobId | null => (hasOwnProxy(running) ? running.job.id : null);
+
+/** The URL of the proxy is none, or its proxy failed. */
+const isOfTheProxy = (error: ScrapifieError): boolean =>
+  faultOf(error) !== null || error.code === 'VALIDATION_FAILED';

@@ -10,12 +10,10 @@ import { learn, NO_MEMORY, noteProbe } from '../plan/ladder/host-memory.ts';
 import { type LadderInput, type LadderStep, nextStep } from '../plan/ladder/ladder.ts';
 import { hasGained } from '../plan/ladder/rendering-gain.ts';
 import type { LeaseRef, Store, TaskEnd } from '../ports/store.ts';
-import type { RobotsCache } from '../robots/robots-cache.ts';
 import { credentialHeaders, secretsOf } from '../sessions/credential.ts';
 import { requireCredentialAccess } from '../sessions/credential-access.ts';
 import { fillIn } from '../sessions/fill-in.ts';
 import type { SessionUse } from '../sessions/session-use.ts';
-import { createConsentAudit } from './consent-audit.ts';
 import { unplannedMethod } from './fault-end.ts';
 import type { FetchResources } from './fetch-resources.ts';
 import { type Fetched, fetchTask, type HowToFetch } from './fetch-task.ts';
@@ -24,6 +22,7 @@ import type { HostAccess } from './host-access.ts';
 import { ladderPolicy, ladderRequest, OWN_PROXY, proxyWishOf } from './ladder-request.ts';
 import { chooseProxyRoute, type ProxyRoute, type ProxyRouteEnd } from './proxy-route.ts';
 import type { RunningJob } from './running-job.ts';
+import { createUseAudit } from './use-audit.ts';
 
 export interface AttemptParts {
   readonly hostKey: HostKey;
@@ -32,7 +31,6 @@ export interface AttemptParts {
   readonly door: HostAccess;
   readonly means: FetchResources;
   readonly reader: PageReader;
-  readonly robots: RobotsCache;
   readonly signal: AbortSignal;
   /** The host has answered: the next request may go, although this page is not read yet. */
   readonly onAnswered: () => void;
@@ -92,8 +90,8 @@ interface Ready {
 }
 
 export function createAttempts(parts: AttemptParts): Attempts {
-  const { hostKey, door, means, robots, now, random } = parts;
-  const audit = createConsentAudit(parts.store, hostKey, now);
+  const { hostKey, door, means, now, random } = parts;
+  const audit = createUseAudit(parts.store, hostKey, now);
 
   async function make(task: Task, running: RunningJob): Promise<Finished | Postponed | Faulted> {
     const progress: Progress = {
@@ -105,7 +103,7 @@ export function createAttempts(parts: AttemptParts): Attempts {
     try {
       return await plan(task, running, progress);
     } catch (error) {
-      if (progress.isAdmitted) door.left();
+      if (progress.isAdmitted) door.left(running);
       progress.out?.ended(NOTHING_SENT);
       return { error, way: progress.way };
     }
@@ -114,7 +112,7 @@ export function createAttempts(parts: AttemptParts): Attempts {
   async function plan(task: Task, running: RunningJob, progress: Progress): Promise<Finished | Postponed> {
     const leave = () => {
       progress.isAdmitted = false;
-      door.left();
+      door.left(running);
     };
     const { session: name, engine, render } = running.job.options.page;
     const isPlain = (engine === 'auto' || engine === 'http') && render === null && task.trace.length === 0;
@@ -156,8 +154,8 @@ export function createAttempts(parts: AttemptParts): Attempts {
       return { postponed: { state: 'waiting', readyAt: way.until, rule: 'proxy.resting' } };
     }
     progress.out = way.out;
-    if (step.isProbe) door.remember(noteProbe(attempt.input.memory, now()));
-    await audit(step, running);
+    if (step.isProbe) door.remember(running, noteProbe(attempt.input.memory, now()));
+    await audit(step, running, session?.session.wish.credentials ?? null);
     const identity = step.identity === 'browser' ? await identityFor(attempt, way.out) : null;
     return { out: way.out, identity, how: await howToFetch(attempt, way.out, identity) };
   }
@@ -167,7 +165,7 @@ export function createAttempts(parts: AttemptParts): Attempts {
       request: ladderRequest(task, running, session),
       policy: ladderPolicy(door.policy(), running),
       installation: means.installation(),
-      memory: door.state.memory ?? NO_MEMORY,
+      memory: door.memoryFor(running) ?? NO_MEMORY,
       trace: task.trace,
     };
     const next = nextStep(input, now(), random);
@@ -203,7 +201,7 @@ export function createAttempts(parts: AttemptParts): Attempts {
       held,
       mayStart: door.mayStart,
       mayDisguise: door.hasConsent(running, 'identity'),
-      robotsFor: (url) => (door.isObeyed(running) ? (robots.recall(url.origin) ?? 'unknown') : null),
+      robotsFor: (url) => (door.isObeyed(running) ? (door.knownRobots(running, url) ?? 'unknown') : null),
       async pass(ended) {
         await door.enterAgain(running, url, ended);
         progress.admittedAt = now();
@@ -213,7 +211,7 @@ export function createAttempts(parts: AttemptParts): Attempts {
     });
     const result = resultOf(fetched, now());
     progress.isAdmitted = false;
-    door.answered(result, requestedAt);
+    door.answered(running, result, requestedAt);
     parts.onAnswered();
     const finished = await finish(attempt, await keepSession(attempt, out, identity, fetched));
     const { outcome, statusCode, errorCode = null, ms, bytes } = finished.attempt;
@@ -310,12 +308,13 @@ export function createAttempts(parts: AttemptParts): Attempts {
     return finished;
   }
 
-  function keepLesson({ task, step }: Attempt, { attempt }: Finished): void {
+  function keepLesson({ task, step, running }: Attempt, { attempt }: Finished): void {
     const plain = task.trace.findLast(({ engine, yield: found }) => engine === 'http' && found !== undefined);
     const canTell = plain?.yield !== undefined && attempt.yield !== undefined && RUNS_SCRIPTS[attempt.engine];
     const gain = canTell ? hasGained(plain.yield, attempt.yield) : undefined;
-    const { memory = NO_MEMORY } = door.state;
+    const memory = door.memoryFor(running) ?? NO_MEMORY;
     door.remember(
+      running,
       learn(memory, { ...attempt, identity: step.identity, url: task.atUrl, hasGained: gain }, now()),
     );
   }

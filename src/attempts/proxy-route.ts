@@ -73,17 +73,20 @@ function report(
 }
 
 /**
- * The tier for what is asked of a host besides pages. Where a proxy is wanted for these, our own address must not be
- * shown by the question for robots.txt.
+ * By which address a host is asked for its robots.txt. Where a proxy is wanted for pages, our own address must not be
+ * shown by that question. Throws like `chooseProxyRoute`.
  */
-export function tierForRobots(
+export function chooseWayForRobots(
   { job }: RunningJob,
   { proxyTier }: Pick<HostPolicy, 'proxyTier'>,
-  tiers: readonly string[],
-): string | null {
+  host: HostKey,
+  means: FetchResources,
+  now: () => number,
+): ProxyRouteDecision {
   const wish = job.options.page.proxy;
-  if (wish === null) return proxyTier;
-  return wish.url === null ? (wish.tier ?? tiers[0] ?? null) : OWN_PROXY;
+  const cheapest = () => means.installation().tiers[0] ?? null;
+  const wished = wish?.url == null ? (wish?.tier ?? cheapest()) : OWN_PROXY;
+  return chooseProxyRoute(wish === null ? proxyTier : wished, wish, host, null, means, now);
 }
 
 const isTier = (tier: string): tier is ProxyTier => PROXY_TIERS.some((one) => one === tier);

@@ -4,9 +4,9 @@ import type { CookieJar } from '../fetch/http/cookie-jar.ts';
 import { createCookieJar } from '../fetch/http/cookie-jar.ts';
 import { type Canonicalizer, createCanonicalizer } from '../frontier/canonical.ts';
 import { compileScope, type ScopeCheck } from '../frontier/scope.ts';
-import type { JobId } from '../model/ids.ts';
+import type { HostKey, JobId } from '../model/ids.ts';
 import type { Job } from '../model/job.ts';
-import type { JobStore } from '../ports/store.ts';
+import type { HostState, JobStore } from '../ports/store.ts';
 import { openOptions } from '../sessions/job-secrets.ts';
 import type { Vault } from '../sessions/vault.ts';
 
@@ -27,6 +27,8 @@ export interface RunningJob {
   proxyRouteFailure: ErrorCode | null;
   /** Why the secrets of the job's options cannot be opened here: none of its tasks can be fetched. Null when they are open. */
   readonly refusal: ScrapifieError | null;
+  /** What hosts have answered through the caller's own proxy, by host; bounded by `keepOwnState`. */
+  readonly ownAnswers: Map<HostKey, HostState>;
   /** See ReadRequest: raised whenever URLs that were found are not kept. */
   generation: number;
 }
@@ -105,6 +107,7 @@ function open(job: Job, refusal: ScrapifieError | null): RunningJob {
     whenFree: new Set(),
     proxyRouteFailure: null,
     refusal,
+    ownAnswers: new Map(),
     generation: 0,
   };
 }

@@ -44,6 +44,10 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'change the key that secrets are encrypted with',
     load: () => import('./commands/vault.ts'),
   },
+  audit: {
+    summary: 'read, export and verify the audit log',
+    load: () => import('./commands/audit.ts'),
+  },
   policy: {
     summary: 'check a policy file, or show what holds for a host',
     load: () => import('./commands/policy.ts'),

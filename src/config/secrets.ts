@@ -1,4 +1,4 @@
-import type { Settings } from './settings.ts';
+import { type Settings, settingsSchema } from './settings.ts';
 
 /** Values of the settings that must never be written anywhere, in each form in which they could turn up. */
 export function settingsSecretsOf(settings: Settings): readonly string[] {
@@ -24,4 +24,19 @@ function decoded(text: string): string {
   } catch {
     return text;
   }
+}
+
+/** The settings that are not at their default, as they may be shown: secrets in them are replaced. */
+export function shownSettings(settings: Settings): Readonly<Record<string, unknown>> {
+  const defaults: Readonly<Record<string, unknown>> = settingsSchema.parse({});
+  const secrets = settingsSecretsOf(settings);
+  const shown = (value: unknown): unknown =>
+    typeof value === 'string'
+      ? secrets.reduce((text, secret) => text.replaceAll(secret, '[secret]'), value)
+      : value;
+  return Object.fromEntries(
+    Object.entries(settings)
+      .filter(([name, value]) => value !== undefined && value !== defaults[name])
+      .map(([name, value]) => [name, shown(value)]),
+  );
 }

@@ -49,7 +49,10 @@ const page = (httpStatus: number, retry: RetryPolicy, meaning: string): ErrorSpe
 export const ERRORS = {
   // What a caller got wrong
   VALIDATION_FAILED: usage(422, 'A field of the request is wrong; `details` has one entry per bad field.'),
-  BAD_REQUEST: usage(400, 'The request is not valid HTTP.'),
+  BAD_REQUEST: usage(
+    400,
+    'The request is not valid HTTP; the status is 408, 417 or 431 where HTTP has one for what is wrong.',
+  ),
   MALFORMED_JSON: usage(400, 'The request body is not valid JSON.'),
   INVALID_URL: usage(422, 'Not an absolute http or https URL that can be fetched.'),
   UNSUPPORTED_OPTION: usage(
@@ -108,6 +111,10 @@ export const ERRORS = {
   ),
   DATA_DIR_UNUSABLE: environment('never', 'The data folder cannot be created, read or written.'),
   DATA_DIR_LOCKED: environment('later', 'Another Scrapifie process works in this data folder.'),
+  AUDIT_LOG_BROKEN: environment(
+    'never',
+    'The audit log was changed outside of Scrapifie, or is damaged; the message names the first entry that is wrong.',
+  ),
   DATABASE_CORRUPT: environment(
     'never',
     'The database file is damaged; nothing was changed. Restore it from a backup or move it away.',

@@ -26,7 +26,12 @@ export interface FetchRequest {
   readonly method: 'GET' | 'POST' | 'HEAD';
   /** Added to the engine's own headers, or in their place; names in any case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Sent besides those of the jar, in place of ones with the same name. */
+  /**
+   * Names, in lower case, of `headers` that also go to other origins than that of `url`, where redirects lead. Without
+   * being named, only those go there that tell no secret (`isPortable`).
+   */
+  readonly crossOriginHeaders?: readonly string[] | undefined;
+  /** Sent besides those of the jar, in place of ones with the same name; to the origin of `url` alone. */
   readonly cookies: Readonly<Record<string, string>>;
   readonly body: string | null;
   /** For the whole attempt with its redirects, without the time that `onRedirect` and `admission.again` take. */

@@ -31,6 +31,7 @@ describe('requests', () => {
       engine: 'auto',
       formats: ['metadata', 'links'],
       headers: {},
+      crossOriginHeaders: [],
       cookies: {},
       timeoutMs: 30_000,
       maxAttempts: 3,

@@ -207,7 +207,7 @@ describe('what is done by consent', () => {
     const consenting = await openPlatform({}, { consents: () => true });
     const plain = await consenting.jobs.scrape(scrape(), account);
     const { id } = await consenting.jobs.scrape(scrape({ obeyRobots: false }), account);
-    const audit = await consenting.store.listAudit(10);
+    const { items: audit } = await consenting.store.listAudit({ limit: 10 });
     expect(audit).toMatchObject([{ action: 'consent.use', target: id, details: { consents: ['robots'] } }]);
     expect(audit).not.toMatchObject([{ target: plain.id }]);
     await consenting.close();

@@ -23,6 +23,7 @@ import { createJobIds, isJobId } from './job-id.ts';
 import { createJobReader, type JobReader, type MapResult, type ScrapeResult } from './job-reader.ts';
 import type { BatchRequest, CrawlRequest, MapRequest, ScrapeRequest } from './job-request.ts';
 import { createJobWaits, type WaitOutcome } from './job-waits.ts';
+import { startEntries } from './start-entries.ts';
 
 export interface JobsDeps {
   readonly store: Store;
@@ -51,6 +52,8 @@ export interface Given {
   readonly credentials?: CredentialAccess;
   /** Ends the wait, never the job. */
   readonly signal?: AbortSignal;
+  /** Who starts the job, for the audit log; without it, the account. */
+  readonly startedBy?: { readonly actor: string; readonly address: string };
 }
 
 /**
@@ -133,7 +136,7 @@ export function createJobs(deps: JobsDeps): Jobs {
   async function accept(
     draft: JobDraft,
     accountId: AccountId,
-    { id = newId(), credentials = 'use' }: Given,
+    { id = newId(), credentials = 'use', startedBy }: Given,
     isUnsynced = false,
   ): Promise<Job> {
     const full = deps.storageRefusal?.() ?? null;
@@ -142,11 +145,12 @@ export function createJobs(deps: JobsDeps): Jobs {
     await requireAccess(options, accountId);
     await limit.admit(draft.tasks.length);
     const { kind, seeds, tasks, usedConsents } = draft;
-    // Before the job: what is done by consent must not happen without a trace of it.
-    if (usedConsents.length > 0) {
-      const details = { consents: usedConsents, seeds: seeds.slice(0, 10) };
-      await store.audit([{ at: now(), actor: accountId, action: 'consent.use', target: id, details }]);
-    }
+    // Before the job: it must not run without a trace of who started it, and of what is done by consent.
+    const entries = startEntries(
+      { id, kind, accountId, seeds, urls: tasks.length, usedConsents, startedBy },
+      now(),
+    );
+    if (entries.length > 0) await store.audit(entries);
     const stored = sealOptions(options, deps.vault ?? null, { id, accountId });
     const draftedJob = { id, accountId, kind, options: stored, seeds };
     const job = await store.createJob(draftedJob, tasks, { isUnsynced });

@@ -40,6 +40,15 @@ describe('what is asked of a page', () => {
     expect(optionsOf({ wait: null, scroll: false, actions: [], screenshot: null }).render).toBeNull();
   });
 
+  it('names the headers that may go to other origins, and they must be among the headers', () => {
+    expect(optionsOf({ headers: { 'X-Api-Key': 'k' } })).not.toHaveProperty('crossOriginHeaders');
+    const given = { headers: { 'X-Trace': '1' }, crossOriginHeaders: ['x-TRACE'] };
+    expect(optionsOf(given).crossOriginHeaders).toEqual(['x-trace']);
+    expect(fieldsOf({ ...given, crossOriginHeaders: ['X-Trace', 'X-Api-Key'] })).toEqual([
+      'crossOriginHeaders.1',
+    ]);
+  });
+
   it('becomes one wish', () => {
     const actions = [
       { type: 'click', selector: '#more' },

@@ -57,8 +57,19 @@ const headers = z
   })
   .default({})
   .describe(
-    'Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused.',
+    'Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. ' +
+      'Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.',
   );
+
+const crossOriginHeaders = z
+  .array(z.string().max(256))
+  .max(64)
+  .default([])
+  .describe(
+    'Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret ' +
+      '(`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.',
+  )
+  .meta({ examples: [['X-Request-Id']] });
 
 function headerProblem(name: string, value: string): string | null {
   if (!HEADER_NAME.test(name)) return 'Not a header name.';
@@ -82,7 +93,7 @@ const cookies = z
     }
   })
   .default({})
-  .describe('Cookies to send to the host of the URL.');
+  .describe('Cookies to send to the origin of the URL.');
 
 /** The fields that say how a page is fetched and what is kept of it, the same in every kind of request. */
 export const pageFields = (formats: readonly Format[]) => ({
@@ -105,6 +116,7 @@ export const pageFields = (formats: readonly Format[]) => ({
     .default(false)
     .describe('Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.'),
   headers,
+  crossOriginHeaders,
   cookies,
   extract: extractField,
   ...renderFields,
@@ -156,6 +168,10 @@ export function checkPage(given: PageRequest, context: z.core.$RefinementCtx): v
   if (typeof given.body === 'string' && given.method !== 'POST') {
     refuse(['body'], 'A body needs `method: "POST"`.');
   }
+  const names = new Set(Object.keys(given.headers).map((name) => name.toLowerCase()));
+  for (const [index, name] of given.crossOriginHeaders.entries()) {
+    if (!names.has(name.toLowerCase())) refuse(['crossOriginHeaders', index], 'Not among `headers`.');
+  }
   if (given.engine === 'http') {
     for (const path of browserFields(given)) refuse(path, 'Needs a browser, and `engine` says `http`.');
   }
@@ -166,11 +182,14 @@ export function checkPage(given: PageRequest, context: z.core.$RefinementCtx): v
 }
 
 export function pageOptionsOf(request: PageRequest): PageOptions {
-  const { formats = [], screenshot = null } = request;
+  const { formats = [], screenshot = null, crossOriginHeaders } = request;
   return {
     engine: request.engine,
     formats: [...new Set<Format>([...formats, ...(screenshot === null ? [] : (['screenshot'] as const))])],
     headers: request.headers,
+    ...(crossOriginHeaders.length === 0
+      ? {}
+      : { crossOriginHeaders: crossOriginHeaders.map((name) => name.toLowerCase()) }),
     cookies: request.cookies,
     method: request.method ?? 'GET',
     body: request.body ?? null,

@@ -35,6 +35,8 @@ export interface PageOptions {
   readonly engine: 'auto' | EngineName;
   readonly formats: readonly Format[];
   readonly headers: Readonly<Record<string, string>>;
+  /** Names, in lower case, of headers that go to every origin of the job, and not only to those of its seeds. */
+  readonly crossOriginHeaders?: readonly string[];
   readonly cookies: Readonly<Record<string, string>>;
   readonly method: 'GET' | 'POST';
   readonly body: string | null;

@@ -19,13 +19,18 @@ export interface Letter {
  */
 export interface Mailbox {
   /**
-   * The next task whose job may start one more; stays in the box until `remove`. Tasks that must run alone come last, those
+   * The next task whose job may start one more and is not held back; stays in the box until `remove`. Tasks that must run alone come last, those
    * with the fewest deaths first, and only with `canRunAlone`. While the quarantine is closed there are no others.
    */
   next(canRunAlone: boolean): Letter | null;
   remove(letter: Letter): void;
   /** The task could not start after all. */
   putBack(letter: Letter): void;
+  /** The job has to wait for something that other jobs of the host need not wait for: theirs come first. */
+  holdBack(running: RunningJob, until: number): void;
+  releaseHeldBack(): void;
+  /** When the first of the jobs that are held back may go on; Infinity: nobody knows, or none is held back. */
+  readonly heldBackUntil: number;
   /** Asks the store for more when there is room and reason. */
   refill(wanted: number): void;
   /** There may be new tasks in the store. */
@@ -54,6 +59,8 @@ const MOST_IN_HAND = 1_024;
 export function createMailbox(parts: MailboxParts): Mailbox {
   const { store, jobs, lease, quarantine, logger, onChange, onFailure } = parts;
   let letters: Letter[] = [];
+  /** With the time when it may go on; bounded by the letters. */
+  const heldBack = new Map<RunningJob, number>();
   let isRefilling = false;
   /** The store had nothing more beside these jobs, which could not start more then; null: nobody knows. */
   let dryBeside: readonly JobSeq[] | null = null;
@@ -95,13 +102,18 @@ export function createMailbox(parts: MailboxParts): Mailbox {
       letters.push(letter);
       onChange();
     },
+    holdBack: (running, until) => void heldBack.set(running, until),
+    releaseHeldBack: () => heldBack.clear(),
+    get heldBackUntil() {
+      return Math.min(Number.POSITIVE_INFINITY, ...heldBack.values());
+    },
     refill(wanted) {
       if (isRefilling || dryBeside?.length === 0 || letters.length > MOST_IN_HAND) return;
       // What cannot start must not keep out what could.
       const capped = new Set<JobSeq>();
       let startable = 0;
       for (const { task, running } of letters) {
-        if (isCapped(running)) capped.add(task.jobSeq);
+        if (isCapped(running) || heldBack.has(running)) capped.add(task.jobSeq);
         else if (!mustRunAlone(task)) startable += 1;
       }
       if (startable > wanted / 2 || dryBeside?.every((job) => capped.has(job))) return;

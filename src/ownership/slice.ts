@@ -2,7 +2,8 @@ import { faultHoldMs } from '../attempts/fault-end.ts';
 import type { FetchResources } from '../attempts/fetch-resources.ts';
 import { createHostAccess } from '../attempts/host-access.ts';
 import { createAttempts } from '../attempts/make-attempt.ts';
-import { chooseProxyRoute, tierForRobots } from '../attempts/proxy-route.ts';
+import { hasOwnProxy, pausedEnd } from '../attempts/own-answers.ts';
+import { chooseWayForRobots } from '../attempts/proxy-route.ts';
 import type { Quarantine } from '../attempts/quarantine.ts';
 import { proxyRouteEnd, type Refusal, robotsEnd, siteEnd } from '../attempts/robots-end.ts';
 import { type RunningJobs, tellWaiting } from '../attempts/running-job.ts';
@@ -81,7 +82,7 @@ const WHEN_SIGNALLED = Number.POSITIVE_INFINITY;
 const isAway = (error: unknown) => isScrapifieError(error) && error.spec.retry === 'later';
 
 export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
-  const { store, ledger, means, reader, robots, jobs, slots, quarantine, now, logger, metrics } = parts;
+  const { store, ledger, means, reader, jobs, slots, quarantine, now, logger, metrics } = parts;
   const key: HostKey = lease.key;
   const startedAt = now();
   const aborter = new AbortController();
@@ -111,10 +112,7 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     stopped: stopper.signal,
     onChange: signal,
     onFailure: fail,
-    wayOut(running) {
-      const tier = tierForRobots(running, door.policy(), means.installation().tiers);
-      return chooseProxyRoute(tier, running.job.options.page.proxy, key, null, means, now);
-    },
+    wayOut: (running) => chooseWayForRobots(running, door.policy(), key, means, now),
   });
   const attempts = createAttempts({
     ...parts,
@@ -244,6 +242,7 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
   /** Starts what may start; says how long to wait before asking again. */
   function startTasks(): number {
     door.heldUntil = 0;
+    mailbox.releaseHeldBack();
     const next = () => mailbox.next(loneTasks.isFree);
     for (let letter = next(); letter !== null; letter = next()) {
       if (isStopping()) break;
@@ -251,13 +250,15 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
       if (reader.backlog >= MOST_UNREAD || ledger.backlog >= MOST_UNWRITTEN) return PRESSURE_MS;
       try {
         const waitMs = endOrStart(letter);
-        if (waitMs !== null) return waitMs;
+        if (waitMs !== null && !hasOwnProxy(letter.running)) return waitMs;
+        // What a caller's proxy does, or fails to do, must not keep the tasks of other jobs waiting.
+        if (waitMs !== null) mailbox.holdBack(letter.running, now() + waitMs);
       } catch (error) {
         mailbox.remove(letter);
         void ends.faulted(letter, error);
       }
     }
-    return WHEN_SIGNALLED;
+    return mailbox.heldBackUntil - now();
   }
 
   /** Ends a task that must not be fetched, or starts it; else the time until it may start. */
@@ -299,9 +300,11 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
   function refusalOf({ task, running }: Letter): Refusal | 'loading' | null {
     const denied = parts.policies().denied(key);
     if (denied !== null) return { end: { state: 'denied', rule: denied.rule } };
+    const paused = pausedEnd(door.ownPauseUntil(running), now());
+    if (paused !== null) return { end: paused };
     if (!door.isObeyed(running) && task.kind !== 'site') return null;
     const url = new URL(task.atUrl);
-    const known = robots.recall(url.origin);
+    const known = door.knownRobots(running, url);
     if (known === null) {
       const failure = running.proxyRouteFailure;
       running.proxyRouteFailure = null;

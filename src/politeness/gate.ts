@@ -42,7 +42,7 @@ interface GateCheck {
 }
 
 /** What an unlimited host is slowed down from once it answers 429: half of this, a quarter … */
-const UNLIMITED_SLOWED_PER_SECOND = 100;
+export const UNLIMITED_SLOWED_PER_SECOND = 100;
 /** Pauses are stretched a little, because a late request followed by a prompt one arrives with less between them. */
 const DELAY_MARGIN = 0.05;
 const DELAY_MARGIN_MAX_MS = 50;

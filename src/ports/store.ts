@@ -5,6 +5,7 @@ import type { AccountId, HostId, HostKey, Incarnation, JobId, JobSeq, KeyId, Tas
 import type { Budgets, Job, JobKind, JobStatus, NewJob } from '../model/job.ts';
 import type { NewPage, Page } from '../model/page.ts';
 import type { LedgerEntry, NewTask, Task, TaskState } from '../model/task.ts';
+import type { AuditStore } from './audit-store.ts';
 import type { ReferenceStore } from './reference-store.ts';
 import type { SecretStore } from './secret-store.ts';
 import type { SessionStore } from './session-store.ts';
@@ -165,7 +166,7 @@ export interface LedgerStore {
   reserveUrl(lease: LeaseRef, task: TaskId, target: NewTask): Promise<boolean>;
 }
 
-export interface AccountStore {
+export interface AccountStore extends AuditStore {
   /** The account that owns everything on an installation with one user; made by the first migration. */
   defaultAccount(): Promise<AccountId>;
   /** A key whose hash is known stays as it was: processes that start together register the same one. */
@@ -180,8 +181,6 @@ export interface AccountStore {
    * the new one is kept. Entries older than `expiresBefore` do not count.
    */
   rememberAnswer(answer: IdempotentAnswer, expiresBefore: number): Promise<IdempotentAnswer | null>;
-  audit(entries: readonly AuditEntry[]): Promise<void>;
-  listAudit(limit: number): Promise<readonly AuditEntry[]>;
 }
 
 /** One screenful and where the next begins; null at the end. */
@@ -362,12 +361,4 @@ export interface IdempotentAnswer {
   readonly requestHash: string;
   readonly jobId: JobId;
   readonly at: number;
-}
-
-export interface AuditEntry {
-  readonly at: number;
-  readonly actor: string;
-  readonly action: string;
-  readonly target: string;
-  readonly details: Readonly<Record<string, unknown>>;
 }

@@ -3,6 +3,7 @@ import { decodeText } from '../fetch/charset.ts';
 import type { Engine, FetchRequest } from '../fetch/engine.ts';
 import { faultOf } from '../fetch/proxy/proxy-failure.ts';
 import { PRODUCT_TOKEN } from '../fetch/user-agent.ts';
+import type { JobId } from '../model/ids.ts';
 import type { HostStore, RobotsEntry } from '../ports/store.ts';
 import { askedEntry, givenUpEntry, type RobotsFetch, robotsEntryFrom } from './robots-entry.ts';
 import {
@@ -24,12 +25,16 @@ export interface Robots {
 /**
  * Knows the robots.txt of origins: from memory, from the store, or by asking the host. One request at a time per
  * origin. `ask` is the caller's to time: it is a request to the host like any other.
+ *
+ * `alone` names a job that asks through a proxy of its caller's, which can answer what it likes. A file that came that
+ * way is kept in memory for this job and is seen by no other one; it does not reach the store. The job itself goes by
+ * the file that all jobs share, where that is known and was read.
  */
 export interface RobotsCache {
   /** What is in memory and fresh. */
-  recall(origin: string): Robots | null;
+  recall(origin: string, alone?: JobId | null): Robots | null;
   /** What the store has: `robots` is null when that is nothing fresh. */
-  lookUp(origin: string): Promise<LookedUp>;
+  lookUp(origin: string, alone?: JobId | null): Promise<LookedUp>;
   /**
    * Fetches it. A host that cannot be asked has an entry that says so; only being told to stop, and a proxy's failure,
    * are thrown, with nothing remembered. With `isRecorded` the store knows that it is asked for before the host does, so
@@ -37,7 +42,7 @@ export interface RobotsCache {
    */
   ask(origin: string, asking?: Asking): Promise<Robots>;
   /** An unexpected error of the program kept it from being read: for this process it is unreachable for a while. */
-  giveUp(origin: string): void;
+  giveUp(origin: string, alone?: JobId | null): void;
 }
 
 export interface LookedUp {
@@ -47,9 +52,14 @@ export interface LookedUp {
 }
 
 /** See FetchRequest. */
-type Asking = Pick<FetchRequest, 'signal' | 'mayStart' | 'proxy'> & { readonly isRecorded?: boolean };
+type Asking = Pick<FetchRequest, 'signal' | 'mayStart' | 'proxy'> & {
+  readonly isRecorded?: boolean;
+  readonly alone?: JobId | null;
+};
 
 const MAX_ORIGINS = 2_000;
+/** Files that came through proxies of callers, of all jobs together. */
+const MAX_ALONE = 256;
 const MAX_REDIRECTS = 5;
 const TIMEOUT_MS = 30_000;
 const MAX_RULE_CHARS = 500;
@@ -61,15 +71,19 @@ export function createRobotsCache(parts: {
 }): RobotsCache {
   const { store, engine, now } = parts;
   const kept = new Map<string, Robots>();
-  /** Requests under way, by origin. */
+  /** By job and origin. */
+  const keptAlone = new Map<string, Robots>();
+  /** Requests under way, by origin, or by job and origin. */
   const asked = new Map<string, Promise<Robots>>();
 
-  function keep(entry: RobotsEntry): Robots {
+  function keep(entry: RobotsEntry, alone: JobId | null): Robots {
     const robots = robotsOf(entry);
-    kept.delete(entry.origin);
-    const [oldest] = kept.keys();
-    if (kept.size >= MAX_ORIGINS && oldest !== undefined) kept.delete(oldest);
-    kept.set(entry.origin, robots);
+    const [files, most] = alone === null ? [kept, MAX_ORIGINS] : [keptAlone, MAX_ALONE];
+    const key = keyOf(entry.origin, alone);
+    files.delete(key);
+    const [oldest] = files.keys();
+    if (files.size >= most && oldest !== undefined) files.delete(oldest);
+    files.set(key, robots);
     return robots;
   }
 
@@ -88,7 +102,18 @@ export function createRobotsCache(parts: {
     }
   }
 
+  const fresh = (robots: Robots | undefined): Robots | null =>
+    robots !== undefined && robots.entry.expiresAt > now() ? robots : null;
+
+  function recall(origin: string, alone: JobId | null): Robots | null {
+    const shared = fresh(kept.get(origin));
+    // A host that we cannot ask may answer the caller's proxy.
+    if (alone === null || (shared !== null && shared.entry.status !== 'unreachable')) return shared;
+    return fresh(keptAlone.get(keyOf(origin, alone)));
+  }
+
   async function read(origin: string, asking: Asking): Promise<Robots> {
+    const { alone = null } = asking;
     const fetched = await fetchRobots(engine, origin, asking);
     // An owner that was stopped for so long that it lost the host finds its own time limits passed, not the host's.
     if ('failure' in fetched && asking.mayStart?.() === false) {
@@ -98,10 +123,13 @@ export function createRobotsCache(parts: {
       );
     }
     // Not before the request: the gate has admitted it now, and the store may take its time.
-    const previous = kept.get(origin)?.entry ?? (await store.getRobots(origin));
+    const previous =
+      alone === null
+        ? (kept.get(origin)?.entry ?? (await store.getRobots(origin)))
+        : (keptAlone.get(keyOf(origin, alone))?.entry ?? null);
     const entry = robotsEntryFrom(fetched, origin, now(), previous);
-    await put(entry);
-    return keep(entry);
+    if (alone === null) await put(entry);
+    return keep(entry, alone);
   }
 
   /** A file that the store cannot keep is asked for by each process by itself. */
@@ -114,32 +142,35 @@ export function createRobotsCache(parts: {
   }
 
   return {
-    recall(origin) {
-      const robots = kept.get(origin);
-      return robots !== undefined && robots.entry.expiresAt > now() ? robots : null;
-    },
-    async lookUp(origin) {
+    recall: (origin, alone = null) => recall(origin, alone),
+    async lookUp(origin, alone = null) {
       const entry = await store.getRobots(origin);
-      if (entry === null) return { robots: null, interruptions: 0 };
+      if (entry === null) return { robots: recall(origin, alone), interruptions: 0 };
       const { interruptions } = entry;
       const givenUp = givenUpEntry(entry, now());
       if (givenUp !== null) await put(givenUp);
       const current = givenUp ?? entry;
-      return { robots: current.expiresAt > now() ? keep(current) : null, interruptions };
+      if (current.expiresAt > now()) keep(current, null);
+      return { robots: recall(origin, alone), interruptions };
     },
     ask(origin, asking = {}) {
-      const underWay = asked.get(origin);
+      const key = keyOf(origin, asking.alone ?? null);
+      const underWay = asked.get(key);
       if (underWay !== undefined) return underWay;
       const reading = asking.isRecorded === true ? readRecorded(origin, asking) : read(origin, asking);
-      const answer = reading.finally(() => asked.delete(origin));
-      asked.set(origin, answer);
+      const answer = reading.finally(() => asked.delete(key));
+      asked.set(key, answer);
       return answer;
     },
-    giveUp(origin) {
-      keep(robotsEntryFrom({ failure: 'INTERNAL' }, origin, now(), kept.get(origin)?.entry ?? null));
+    giveUp(origin, alone = null) {
+      const before = (alone === null ? kept : keptAlone).get(keyOf(origin, alone))?.entry ?? null;
+      keep(robotsEntryFrom({ failure: 'INTERNAL' }, origin, now(), before), alone);
     },
   };
 }
+
+const keyOf = (origin: string, alone: JobId | null): string =>
+  alone === null ? origin : `${alone} ${origin}`;
 
 async function fetchRobots(
   engine: Engine,

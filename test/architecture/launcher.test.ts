@@ -155,14 +155,20 @@ describe('./scrapifie in a clone', () => {
     executable(
       join(bin, 'npm'),
       `${NPM.replace('exit 0', '')}
-       case "$*" in install*) mkdir -p "$3/node_modules/.bin"
+       case "$*" in *.tools\\ *) mkdir -p "$3/node_modules/.bin"
          ln -s '${process.execPath}' "$3/node_modules/.bin/node" ;; esac`,
     );
     expect(start(join(root, 'scrapifie'), 'x').stdout).toBe('["x"]\n');
     expect(installs()).toEqual([
-      expect.stringMatching(/^npm install --prefix .*\.tools .*node-.*@24$/),
-      expect.stringMatching(/^npm ci /),
+      expect.stringMatching(/^npm ci --prefix .*\.tools --ignore-scripts/),
+      expect.stringMatching(/^npm ci .*--ignore-scripts/),
     ]);
+    const lock = JSON.parse(readFileSync(join(root, '.tools/package-lock.json'), 'utf8'));
+    const [entry] = Object.entries<Record<string, string>>(lock.packages).flatMap(([path, each]) =>
+      path === '' ? [] : [each],
+    );
+    expect(entry?.version).toMatch(/^24\.\d+\.\d+$/);
+    expect(entry?.integrity).toMatch(/^sha512-[A-Za-z0-9+/]{86}==$/);
     expect(start(join(root, 'scrapifie'), 'y').stderr).toBe('');
   });
 });

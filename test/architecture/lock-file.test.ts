@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { type LockFile, missingEntries } from '../../scripts/lock-file.ts';
+import { entriesWithoutIntegrity, type LockFile, missingEntries } from '../../scripts/lock-file.ts';
 
 const folders = ['.', 'bench'].filter((folder) => existsSync(lockOf(folder)));
 
@@ -13,6 +13,23 @@ describe('package-lock.json', () => {
     const lock: LockFile = JSON.parse(readFileSync(lockOf(folder), 'utf8'));
     const missing = Object.keys(missingEntries(lock));
     expect(missing, `run: node scripts/complete-lock.ts ${folder}`).toEqual([]);
+  });
+
+  it.each(folders)(
+    'in %s has the integrity of every package, but for those that are known to lack it',
+    (folder) => {
+      const lock: LockFile = JSON.parse(readFileSync(lockOf(folder), 'utf8'));
+      const known: string[] = JSON.parse(
+        readFileSync(new URL('../../scripts/lock-gaps.json', import.meta.url), 'utf8'),
+      );
+      const without = entriesWithoutIntegrity(lock);
+      expect(without, 'run: node scripts/complete-lock.ts').toEqual(folder === '.' ? known : []);
+    },
+  );
+
+  it.each(folders)('in %s brings no install script that would have to run', (folder) => {
+    const settings = readFileSync(new URL(`../../${folder}/.npmrc`, import.meta.url), 'utf8');
+    expect(settings.split('\n')).toContain('ignore-scripts=true');
   });
 
   it.each(folders)('in %s names no registry', (folder) => {

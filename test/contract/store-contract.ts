@@ -1,5 +1,6 @@
 import { contract, type Skip } from './contract.ts';
 import { accountsContract } from './store/accounts-contract.ts';
+import { auditContract } from './store/audit-contract.ts';
 import { budgetsContract } from './store/budgets-contract.ts';
 import { claimsContract } from './store/claims-contract.ts';
 import { credentialsContract } from './store/credentials-contract.ts';
@@ -36,6 +37,7 @@ export function storeContract(
     budgetsContract(holds);
     optOutContract(holds);
     accountsContract(holds);
+    auditContract(holds);
     sessionsContract(holds);
     credentialsContract(holds);
     secretsContract(holds);

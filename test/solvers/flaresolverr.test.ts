@@ -443,6 +443,30 @@ describe('addresses', () => {
     expect(server.commands).toEqual([]);
   });
 
+  it.each([
+    ['169.254.169.254', 'http'],
+    ['10.0.0.1', 'socks5'],
+    ['inside.example', 'http'],
+    ['inside.example', 'socks5'],
+    ['metadata.internal', 'https'],
+  ] as const)('of proxies that are private are not handed on: %s by %s', async (host, protocol) => {
+    const { engine, server } = await stage({ ...closed, ...resolving('93.184.216.34', '10.0.0.1') });
+    const asked = get(engine, 'http://93.184.216.34/', { proxy: proxy({ host, protocol }) });
+    expect(await failureOf(asked)).toMatchObject({ code: 'ADDRESS_REFUSED', details: { fault: 'proxy' } });
+    expect(server.commands).toEqual([]);
+  });
+
+  it("of proxies are what FlareSolverr is told of a caller's proxy, so that it resolves no name again", async () => {
+    const { engine, server } = await stage({ ...closed, ...resolving('93.184.216.34') });
+    const own = proxy({ id: 'own/1', provider: 'own' });
+    await codeOfFailure(get(engine, 'http://93.184.216.34:9/', { proxy: own }));
+    expect(commandsOf(server, 'sessions.create')[0]?.proxy).toEqual({ url: 'http://93.184.216.34:8080' });
+    const before = server.commands.length;
+    const secure = get(engine, 'http://93.184.216.34:9/', { proxy: { ...own, protocol: 'https' } });
+    expect(await codeOfFailure(secure)).toBe('UNSUPPORTED_OPTION');
+    expect(server.commands).toHaveLength(before);
+  });
+
   it('that a page leads to are looked at, too, and what was seen there is thrown away', async () => {
     const inside = await startGuardedSite();
     const target = inside.origin.replace('127.0.0.1', 'localhost');

@@ -116,7 +116,7 @@ describe('keys', () => {
   });
 
   it('leave a trail in the audit log', async () => {
-    const actions = (await platform.store.listAudit(100)).map((entry) => entry.action);
+    const actions = (await platform.store.listAudit({ limit: 100 })).items.map((entry) => entry.action);
     expect(actions).toContain('key.create');
     expect(actions).toContain('key.revoke');
   });
@@ -135,6 +135,14 @@ describe('the first key', () => {
     const key = await platform.store.findKey(hashSecret('a-key-of-my-own-choice'));
     expect(key).toMatchObject({ prefix: 'a-ke', scopes: ALL_SCOPES });
     expect(await statusWith({ 'x-api-key': 'a-key-of-my-own-choice' })).toBe(200);
+  });
+});
+
+describe('answers that need a key', () => {
+  it('are not to be kept by caches, nor is the key taken from the URL', async () => {
+    expect((await platform.call({ url: '/v1/account' })).headers['cache-control']).toBe('no-store');
+    const refused = await platform.api.inject({ url: `/v1/account?key=${platform.secret}` });
+    expect([refused.statusCode, refused.headers['cache-control']]).toEqual([401, 'no-store']);
   });
 });
 
@@ -189,7 +197,9 @@ describe('wrong keys', () => {
     expect((await ask(other.secret, '192.0.2.1')).statusCode).toBe(200);
     expect((await ask('wrong', '192.0.2.2')).statusCode).toBe(401);
     await expect
-      .poll(async () => (await other.store.listAudit(10)).map(({ action, actor }) => `${action} ${actor}`))
+      .poll(async () =>
+        (await other.store.listAudit({ limit: 10 })).items.map(({ action, actor }) => `${action} ${actor}`),
+      )
       .toEqual(
         expect.arrayContaining([
           'login.failed 192.0.2.1',

@@ -29,6 +29,8 @@ export interface Guard {
   readonly now: () => number;
   /** Told of each wrong key: `entry` is for the audit log, null when that has one already. */
   readonly onFailedLogin: (isLimited: boolean, entry: FailureEntry | null) => void;
+  /** Told of each request with a valid key of the right scope. `operation` is method and route. */
+  readonly onLogin: (key: ApiKey, address: string, operation: string) => void;
 }
 
 /** Puts a key check and a rate limit per key before every route added afterwards. */
@@ -54,6 +56,7 @@ export function guardRoutes(app: App, guard: Guard): void {
       throw new ScrapifieError('FORBIDDEN', `This API key lacks the scope "${needed}".`);
     }
     await countIn(request.key, reply, guard);
+    guard.onLogin(request.key, request.ip, `${request.method} ${request.routeOptions.url}`);
   });
 }
 
@@ -133,4 +136,9 @@ export function accountOf(request: FastifyRequest): AccountId {
 export function apiKeyOf(request: FastifyRequest): ApiKey {
   if (request.key === null) throw new ScrapifieError('UNAUTHENTICATED', 'This call needs an API key.');
   return request.key;
+}
+
+/** Who starts a job, for the audit log. */
+export function starterOf(request: FastifyRequest): { actor: string; address: string } {
+  return { actor: apiKeyOf(request).id, address: request.ip };
 }

@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ERRORS, type ErrorCode, EXIT } from '../../errors/registry.ts';
@@ -39,7 +39,16 @@ export function toScrapifieError(error: unknown): ScrapifieError {
   if (isScrapifieError(error)) return error;
   const known = SERVER_ERRORS[(error as { code?: string }).code ?? ''];
   if (known !== undefined) return new ScrapifieError(known[0], known[1], { cause: error });
+  if (isAborted(error)) {
+    return new ScrapifieError('BAD_REQUEST', 'The request body did not arrive whole.', { cause: error });
+  }
   return asScrapifieError(error);
+}
+
+/** The client left while its body was read: no fault of this server. */
+function isAborted(error: unknown): boolean {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return code === 'ECONNRESET' && message === 'aborted';
 }
 
 /** What a client sees of it: what is wrong with this installation is told without addresses, users and paths. */
@@ -150,4 +159,19 @@ export function answerClientError(error: Error & { code?: string }, socket: Sock
       body,
     ].join('\r\n'),
   );
+}
+
+/** Node.js would answer an expectation it does not know by itself, without an envelope. */
+export function answerExpectation(request: IncomingMessage, response: ServerResponse): void {
+  const body = JSON.stringify(
+    failure(new ScrapifieError('BAD_REQUEST', 'Of all expectations only 100-continue can be met.')),
+  );
+  response
+    .writeHead(417, {
+      'x-request-id': requestIdOf(request),
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': Buffer.byteLength(body),
+      connection: 'close',
+    })
+    .end(body);
 }

@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
+import type { FastifyRequest } from 'fastify';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { invalidRequest } from '../../jobs/invalid-request.ts';
 import type { App } from './app.ts';
-import { shapeProblem } from './json-shape.ts';
+import { type ShapeProblem, shapeProblem } from './json-shape.ts';
 
 /** A client that sends this many times the limit is cut off after all. */
 const PATIENCE = 8;
@@ -14,6 +15,22 @@ const PATIENCE = 8;
 export function readJsonBodies(app: App, limitBytes: number): void {
   const parseJson = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
+  function parse(
+    request: FastifyRequest,
+    body: string,
+    done: (error: Error | null, body?: unknown) => void,
+  ): void {
+    let problem: ShapeProblem | null;
+    try {
+      problem = shapeProblem(body);
+    } catch (error) {
+      // This runs in a listener of the stream: what it throws would end the process instead of the request.
+      done(error as Error);
+      return;
+    }
+    if (problem !== null) done(invalidRequest([problem]));
+    else parseJson(request, body, done);
+  }
   app.addContentTypeParser('application/json', (request, payload: IncomingMessage, done) => {
     readText(payload, limitBytes, (error, body) => {
       const coding = request.headers['content-encoding'] ?? 'identity';
@@ -22,9 +39,7 @@ export function readJsonBodies(app: App, limitBytes: number): void {
       // Many clients name the type of a body they do not send.
       else if (body === '') done(null, undefined);
       else {
-        const problem = shapeProblem(body);
-        if (problem !== null) done(invalidRequest([problem]));
-        else parseJson(request, body, done);
+        parse(request, body, done);
       }
     });
   });

@@ -21,6 +21,12 @@ describe('the shape of a body', () => {
     expect(shapeProblem(`{"a": [1, 2, ${deep(200)}]}`)?.field).toBe('a.2.0');
   });
 
+  it('is left to the parser where more is closed than was opened', () => {
+    for (const text of [']', ']{', ']]{', '}}}[1]', '{}]][[', '}'.repeat(1_000) + '{'.repeat(1_000)]) {
+      expect(shapeProblem(text)).toBeNull();
+    }
+  });
+
   it('does not count what stands in strings', () => {
     expect(shapeProblem(JSON.stringify({ html: `${deep(500)}\\"${deep(500)}` }))).toBeNull();
     expect(shapeProblem(JSON.stringify({ html: ','.repeat(500_000), 'a\\': '"' }))).toBeNull();

@@ -54,6 +54,8 @@ export function shapeProblem(text: string, limits: typeof BODY_SHAPE = BODY_SHAP
       }
     } else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) {
       depth--;
+      // More is closed than was opened: no JSON.
+      if (depth < 0) return null;
     }
     if (values > limits.maxValues) {
       const message = `Too many values: a request body may have at most ${limits.maxValues}.`;

@@ -1,5 +1,5 @@
 import { batchRequestSchema } from '../../jobs/job-request.ts';
-import { apiKeyOf } from '../access/access.ts';
+import { apiKeyOf, starterOf } from '../access/access.ts';
 import { credentialAccessOf } from '../access/api-key.ts';
 import type { App } from '../http/app.ts';
 import { answers, success } from '../http/envelope.ts';
@@ -23,7 +23,7 @@ export function addBatchRoutes(app: App, { jobs, idempotency }: RouteDeps): void
       const { accountId: account } = key;
       const credentials = credentialAccessOf(key);
       const job = await idempotency.once(request, reply, (id) =>
-        jobs.batch(request.body, account, { credentials, id }),
+        jobs.batch(request.body, account, { credentials, id, startedBy: starterOf(request) }),
       );
       reply.code(202).header('location', `/v1/jobs/${job.id}`);
       return success(acceptedView(job));

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { invalidRequest } from '../../jobs/invalid-request.ts';
 import { TASK_STATES } from '../../model/task.ts';
@@ -15,7 +16,12 @@ const same = <T>(item: T): T => item;
 const STREAMS = 'With `Accept: application/x-ndjson` everything is streamed, one object per line.';
 
 /** What a job has brought so far: pages, errors and the ledger of every URL it saw. */
-export function addJobPageRoutes(app: App, { jobs }: RouteDeps): void {
+export function addJobPageRoutes(app: App, { jobs, store, now }: RouteDeps): void {
+  async function recordExport(request: FastifyRequest, target: string, what: 'results' | 'urls') {
+    const details = { what, address: request.ip };
+    await store.audit([{ at: now(), actor: apiKeyOf(request).id, action: 'job.export', target, details }]);
+  }
+
   app.route({
     method: 'GET',
     url: '/v1/jobs/:id/results',
@@ -38,6 +44,7 @@ export function addJobPageRoutes(app: App, { jobs }: RouteDeps): void {
       const origin = originOf(request);
       if (wantsNdjson(request)) {
         refuseCursor(cursor);
+        await recordExport(request, job.id, 'results');
         return sendNdjson(reply, eachWithOrigin(jobs.read.eachResult(job, state), origin));
       }
       const slice = await jobs.read.results(job, { state, limit, cursor: unwrapCursor('results', cursor) });
@@ -83,6 +90,7 @@ export function addJobPageRoutes(app: App, { jobs }: RouteDeps): void {
       requireReadable(apiKeyOf(request), job);
       if (wantsNdjson(request)) {
         refuseCursor(cursor);
+        await recordExport(request, job.id, 'urls');
         return sendNdjson(reply, jobs.read.eachUrl(job, state));
       }
       const slice = await jobs.read.urls(job, { state, limit, cursor: unwrapCursor('urls', cursor) });
@@ -91,7 +99,7 @@ export function addJobPageRoutes(app: App, { jobs }: RouteDeps): void {
   });
 }
 
-function refuseCursor(cursor: string | undefined): void {
+export function refuseCursor(cursor: string | undefined): void {
   if (cursor === undefined) return;
   throw invalidRequest([
     { field: 'cursor', message: 'A stream always has everything; leave the cursor out.' },

@@ -1,5 +1,6 @@
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { JOB_KINDS, JOB_STATUSES } from '../../model/job.ts';
+import { JOB_KINDS, JOB_STATUSES, type Job } from '../../model/job.ts';
 import { accountOf, apiKeyOf } from '../access/access.ts';
 import type { App } from '../http/app.ts';
 import { answers, success } from '../http/envelope.ts';
@@ -20,6 +21,13 @@ const resumeSchema = z
   .nullish();
 
 export function addJobRoutes(app: App, { jobs, store, now }: RouteDeps): void {
+  /** After the change: what was refused has not happened. */
+  async function recorded(request: FastifyRequest, action: string, job: Job): Promise<Job> {
+    const { id: actor } = apiKeyOf(request);
+    await store.audit([{ at: now(), actor, action, target: job.id, details: { address: request.ip } }]);
+    return job;
+  }
+
   app.route({
     method: 'GET',
     url: '/v1/jobs',
@@ -62,7 +70,10 @@ export function addJobRoutes(app: App, { jobs, store, now }: RouteDeps): void {
       params: jobParams,
       response: answers({ 200: jobSchema }),
     },
-    handler: async (request) => success(jobView(await jobs.cancel(request.params.id, accountOf(request)))),
+    async handler(request) {
+      const job = await jobs.cancel(request.params.id, accountOf(request));
+      return success(jobView(await recorded(request, 'job.cancel', job)));
+    },
   });
 
   app.route({
@@ -83,7 +94,8 @@ export function addJobRoutes(app: App, { jobs, store, now }: RouteDeps): void {
         ...(maxBytes === undefined ? {} : { maxBytes }),
         ...(maxDurationMs === undefined ? {} : { maxDurationMs }),
       };
-      return success(jobView(await jobs.resume(request.params.id, accountOf(request), budgets)));
+      const job = await jobs.resume(request.params.id, accountOf(request), budgets);
+      return success(jobView(await recorded(request, 'job.resume', job)));
     },
   });
 
@@ -97,7 +109,10 @@ export function addJobRoutes(app: App, { jobs, store, now }: RouteDeps): void {
       params: jobParams,
       response: answers({ 200: jobSchema }),
     },
-    handler: async (request) => success(jobView(await jobs.retry(request.params.id, accountOf(request)))),
+    async handler(request) {
+      const job = await jobs.retry(request.params.id, accountOf(request));
+      return success(jobView(await recorded(request, 'job.retry', job)));
+    },
   });
 
   app.route({

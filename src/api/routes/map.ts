@@ -1,5 +1,5 @@
 import { mapRequestSchema } from '../../jobs/job-request.ts';
-import { apiKeyOf } from '../access/access.ts';
+import { apiKeyOf, starterOf } from '../access/access.ts';
 import { credentialAccessOf } from '../access/api-key.ts';
 import type { App } from '../http/app.ts';
 import { clientGone } from '../http/client-gone.ts';
@@ -26,10 +26,16 @@ export function addMapRoutes(app: App, { jobs, idempotency }: RouteDeps): void {
       const credentials = credentialAccessOf(key);
       const { body } = request;
       if (!body.async && idempotency.keyOf(request) === null) {
-        return success(await jobs.mapNow(body, account, { credentials, signal: clientGone(reply) }));
+        return success(
+          await jobs.mapNow(body, account, {
+            credentials,
+            signal: clientGone(reply),
+            startedBy: starterOf(request),
+          }),
+        );
       }
       const job = await idempotency.once(request, reply, (id) =>
-        jobs.map(body, account, { credentials, id }),
+        jobs.map(body, account, { credentials, id, startedBy: starterOf(request) }),
       );
       if (body.async) {
         reply.code(202).header('location', `/v1/jobs/${job.id}`);

@@ -12,7 +12,7 @@ import type { RouteDeps } from './route-deps.ts';
 const MOST_AT_ONCE = 16;
 
 /** Reads the stored pages of a job once more. */
-export function addReextractRoutes(app: App, { jobs, store, blobs, extraction }: RouteDeps): void {
+export function addReextractRoutes(app: App, { jobs, store, blobs, extraction, now }: RouteDeps): void {
   let running = 0;
 
   async function* counted<T>(items: AsyncIterable<T>): AsyncGenerator<T> {
@@ -47,6 +47,9 @@ export function addReextractRoutes(app: App, { jobs, store, blobs, extraction }:
       if (running >= MOST_AT_ONCE) {
         throw new ScrapifieError('QUEUE_FULL', `${MOST_AT_ONCE} jobs are being read again already.`);
       }
+      const details = { what: 'reextract', address: request.ip };
+      const entry = { at: now(), actor: apiKeyOf(request).id, action: 'job.export', target: job.id, details };
+      await store.audit([entry]);
       return sendNdjson(reply, counted(extraction.readAgain(job, request.body, { store, blobs })));
     },
   });

@@ -1,6 +1,6 @@
 import { scrapeRequestSchema } from '../../jobs/job-request.ts';
 import { patienceFor } from '../../jobs/jobs.ts';
-import { apiKeyOf, requireReadable } from '../access/access.ts';
+import { apiKeyOf, requireReadable, starterOf } from '../access/access.ts';
 import { credentialAccessOf } from '../access/api-key.ts';
 import type { App } from '../http/app.ts';
 import { clientGone } from '../http/client-gone.ts';
@@ -32,11 +32,15 @@ export function addScrapeRoutes(app: App, { jobs, idempotency }: RouteDeps): voi
       const { body } = request;
       // The usual case goes straight through: no look at the store but the job's creation and the page's reading.
       if (!body.async && idempotency.keyOf(request) === null) {
-        const result = await jobs.scrapeNow(body, account, { credentials, signal: clientGone(reply) });
+        const result = await jobs.scrapeNow(body, account, {
+          credentials,
+          signal: clientGone(reply),
+          startedBy: starterOf(request),
+        });
         return success(withOrigin(result, originOf(request)));
       }
       const job = await idempotency.once(request, reply, (id) =>
-        jobs.scrape(body, account, { credentials, id }),
+        jobs.scrape(body, account, { credentials, id, startedBy: starterOf(request) }),
       );
       if (body.async) {
         reply.code(202).header('location', `/v1/jobs/${job.id}`);

@@ -3,7 +3,15 @@ import { invalidRequest } from '../../jobs/invalid-request.ts';
 import type { ListPage } from '../../ports/store.ts';
 
 /** Which list a cursor belongs to: a cursor of another list is refused rather than misread. */
-export type ListName = 'jobs' | 'results' | 'errors' | 'urls' | 'domains' | 'sessions' | 'credentials';
+export type ListName =
+  | 'jobs'
+  | 'results'
+  | 'errors'
+  | 'urls'
+  | 'domains'
+  | 'sessions'
+  | 'credentials'
+  | 'audit';
 
 export const pagingFields = {
   cursor: z.string().max(512).optional().describe('`nextCursor` of the page before.'),

@@ -66,7 +66,9 @@ describe('credentials on the command line', () => {
     const { stdout } = await run(['credentials', 'list', '--json']);
     expect(JSON.parse(stdout)).toMatchObject({ name: 'shop', kind: 'login', hosts: ['shop.example'] });
     expect(stdout).not.toMatch(/secret|ann/);
-    expect(await store.listAudit(1)).toMatchObject([{ action: 'credential.put', target: 'shop' }]);
+    expect((await store.listAudit({ limit: 1 })).items).toMatchObject([
+      { action: 'credential.put', target: 'shop' },
+    ]);
   });
 
   it('take several headers or cookies as lines', async () => {

@@ -29,8 +29,11 @@ export const define: DefineCommand = (command, shell) => {
     .addOption(FLAGS.dataDir())
     .addHelpText('after', EXAMPLES)
     .action((id: string, flags: ExportFlags) =>
-      withJobs(shell, flags.dataDir, async ({ jobs, account }) => {
+      withJobs(shell, flags.dataDir, async ({ jobs, account, store }) => {
         const job = await jobNamed(id, jobs, account);
+        const details = { what: 'results' };
+        const entry = { actor: 'command line', action: 'job.export', target: job.id, details };
+        await store.audit([{ at: Date.now(), ...entry }]);
         await writeOut(shell, flags.out, WRITERS[flags.format](jobs.read.eachResult(job)));
       }),
     );

@@ -14,6 +14,7 @@ import { createMetrics } from '../../observe/metrics.ts';
 import { FLAGS, portNumber, readSettings } from '../flags/flags.ts';
 import { closeWithin, watchInterrupts } from '../shell/interrupt.ts';
 import type { DefineCommand, OpenPlatform, Shell } from '../shell/shell.ts';
+import { recordStart } from './serve-audit.ts';
 
 interface ServeFlags {
   readonly role?: Role;
@@ -118,6 +119,10 @@ async function serve(shell: Shell, settings: Settings): Promise<void> {
     // A caller that knows the key of the settings may come with the first request.
     if (duties.api && settings.apiKey !== undefined) await ensureFirstKey(store, settings, now());
     const origin = await listen(api, settings);
+    // A server whose start cannot be recorded goes on: what it does is recorded on its own.
+    await recordStart(store, settings, shell.version, now()).catch((error) =>
+      logger.warn({ err: error }, 'the start was not recorded in the audit log'),
+    );
     ownPages = SAMPLE_PATHS.map((path) => new URL(path, origin).href);
     await platform.start();
     platform.lookForBrowsers();

@@ -1,11 +1,13 @@
 import type { AccountId } from '../../model/ids.ts';
 import type { AccountStore } from '../../ports/store.ts';
-import { answerOf, auditOf, keyFromRow } from '../store-rows/rows.ts';
+import { answerOf, keyFromRow } from '../store-rows/rows.ts';
+import { createPostgresAuditStore } from './audit.ts';
 import type { PostgresDatabase } from './database.ts';
 import { jsonParameter } from './parameters.ts';
 
 export function createPostgresAccountStore(database: PostgresDatabase): AccountStore {
   return {
+    ...createPostgresAuditStore(database),
     defaultAccount: () => Promise.resolve('default' as AccountId),
 
     async createKey(key) {
@@ -87,20 +89,6 @@ export function createPostgresAccountStore(database: PostgresDatabase): AccountS
         );
         return null;
       });
-    },
-
-    async audit(entries) {
-      if (entries.length === 0) return;
-      await database.query(
-        `INSERT INTO audit (at, actor, action, target, details)
-         SELECT at, actor, action, target, details
-         FROM json_to_recordset($1) AS e (at bigint, actor text, action text, target text, details jsonb)`,
-        [jsonParameter(entries)],
-      );
-    },
-
-    async listAudit(limit) {
-      return (await database.query('SELECT * FROM audit ORDER BY id DESC LIMIT $1', [limit])).map(auditOf);
     },
   };
 }

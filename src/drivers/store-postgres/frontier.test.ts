@@ -144,6 +144,8 @@ describe('the frontier', () => {
     await store.putRobots(robots);
     expect((await store.getRobots(robots.origin))?.body).toBe('a\ufffdb');
     await store.audit([{ at: 1, actor: 'a', action: 'b', target: 'c', details: { 'k\0': ['\udc00'] } }]);
-    expect(await store.listAudit(1)).toMatchObject([{ details: { 'k\ufffd': ['\ufffd'] } }]);
+    expect((await store.listAudit({ limit: 1 })).items).toMatchObject([
+      { details: { 'k\ufffd': ['\ufffd'] } },
+    ]);
   });
 });

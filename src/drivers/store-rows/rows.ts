@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../../errors/registry.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { Attempt } from '../../model/attempt.ts';
+import type { AuditRecord } from '../../model/audit-chain.ts';
 import type {
   AccountId,
   ContentHash,
@@ -24,7 +25,6 @@ import type {
 } from '../../ports/session-store.ts';
 import type {
   ApiKey,
-  AuditEntry,
   HostState,
   HostView,
   IdempotentAnswer,
@@ -222,13 +222,16 @@ export function answerOf(row: Row): IdempotentAnswer {
   };
 }
 
-export function auditOf(row: Row): AuditEntry {
+export function auditOf(row: Row): AuditRecord {
   return {
+    seq: Number(row.seq),
     at: Number(row.at),
     actor: text(row.actor),
     action: text(row.action),
     target: text(row.target),
     details: JSON.parse(text(row.details)) as Record<string, unknown>,
+    previousHash: text(row.previous_hash),
+    hash: text(row.hash),
   };
 }
 

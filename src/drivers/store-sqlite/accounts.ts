@@ -1,11 +1,13 @@
 import type { AccountId } from '../../model/ids.ts';
 import type { AccountStore } from '../../ports/store.ts';
-import { answerOf, auditOf, keyFromRow } from '../store-rows/rows.ts';
+import { answerOf, keyFromRow } from '../store-rows/rows.ts';
+import { createSqliteAuditStore } from './audit.ts';
 import type { SqliteDatabase } from './database.ts';
 import type { Synchronous } from './synchronous.ts';
 
 export function createSqliteAccountStore(database: SqliteDatabase): Synchronous<AccountStore> {
   return {
+    ...createSqliteAuditStore(database),
     defaultAccount: () => 'default' as AccountId,
 
     createKey(key) {
@@ -70,23 +72,6 @@ export function createSqliteAccountStore(database: SqliteDatabase): Synchronous<
         answer.at,
       );
       return null;
-    },
-
-    audit(entries) {
-      for (const entry of entries) {
-        database.run(
-          'INSERT INTO audit (at, actor, action, target, details) VALUES (?, ?, ?, ?, ?)',
-          entry.at,
-          entry.actor,
-          entry.action,
-          entry.target,
-          JSON.stringify(entry.details),
-        );
-      }
-    },
-
-    listAudit(limit) {
-      return database.all('SELECT * FROM audit ORDER BY id DESC LIMIT ?', limit).map(auditOf);
     },
   };
 }

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { makePrivateFile } from '../../config/private-files.ts';
 import type { ErrorCode } from '../../errors/registry.ts';
@@ -34,6 +35,8 @@ export function openSqliteDatabase(path: string): SqliteDatabase {
       PRAGMA journal_size_limit = 67108864;
       PRAGMA foreign_keys = ON;
     `);
+    // For the migration that chains the audit log.
+    opened.function('sha256', { deterministic: true }, (text) => hash('sha256', String(text), 'hex'));
     return opened;
   });
   // The SQL texts are constants of this driver, so the map is bounded by the source code.

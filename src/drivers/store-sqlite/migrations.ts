@@ -1,3 +1,5 @@
+import { SQLITE_AUDIT_TABLES } from './audit-tables.ts';
+
 /** The host of a task's current URL, in SQL: canonical URLs have neither a user nor an empty path. */
 const HOST_OF_TASK = `substr(
   substr(coalesce(at_url, url), instr(coalesce(at_url, url), '//') + 2), 1,
@@ -231,4 +233,5 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   ALTER TABLE tasks ADD COLUMN started_alone INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE robots ADD COLUMN interruptions INTEGER NOT NULL DEFAULT 0;
   `,
+  SQLITE_AUDIT_TABLES,
 ];

@@ -47,6 +47,7 @@ const METHODS: Readonly<Record<keyof Store, true>> = {
   rememberAnswer: true,
   audit: true,
   listAudit: true,
+  auditHead: true,
   openSession: true,
   getSession: true,
   listSessions: true,

@@ -39,6 +39,7 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
   'findKey',
   'listKeys',
   'listAudit',
+  'auditHead',
   'getSession',
   'listSessions',
   'getCredential',

@@ -110,20 +110,29 @@ describe('what is sent', () => {
     const { origin } = await serve((request, response) => {
       seen[request.url ?? ''] = request.headers;
       if (request.url === '/away') response.writeHead(302, { location: other.origin }).end();
-      else response.setHeader('content-type', 'text/html').end(page('<img src=/picture>'));
+      else {
+        response
+          .setHeader('content-type', 'text/html')
+          .end(page(`<img src=/picture><img src=${other.origin}/picture>`));
+      }
     });
-    const headers = { Authorization: 'Bearer 1', 'X-Mine': 'yes' };
+    const headers = { Authorization: 'Bearer 1', 'X-Mine': 'yes', 'X-Trace': 'yes', 'Accept-Language': 'de' };
+    const crossOriginHeaders = ['x-trace'];
     await render(engine, `${origin}/`, { headers });
     expect(seen['/']).toMatchObject({
       authorization: 'Bearer 1',
       'x-mine': 'yes',
       'user-agent': 'TestBot/1',
     });
-    expect(seen['/picture']).not.toHaveProperty('authorization');
+    for (const part of ['/picture', 'other']) {
+      expect(seen[part]).not.toHaveProperty('authorization');
+      expect(seen[part]).not.toHaveProperty('x-mine');
+    }
     expect(seen['/']).not.toHaveProperty('proxy-authorization');
-    await render(engine, `${origin}/away`, { headers });
+    await render(engine, `${origin}/away`, { headers, crossOriginHeaders });
     expect(seen['/away']).toMatchObject({ authorization: 'Bearer 1' });
-    expect(seen.other).toMatchObject({ 'x-mine': 'yes' });
+    expect(seen.other).toMatchObject({ 'x-trace': 'yes', 'accept-language': 'de' });
+    expect(seen.other).not.toHaveProperty('x-mine');
     expect(seen.other).not.toHaveProperty('authorization');
   });
 

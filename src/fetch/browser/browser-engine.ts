@@ -1,4 +1,4 @@
-import type { Page } from 'patchright-core';
+import type { BrowserContext, Page } from 'patchright-core';
 import type { ErrorCode } from '../../errors/registry.ts';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { EngineName } from '../../model/attempt.ts';
@@ -6,6 +6,7 @@ import type { PuzzleResult } from '../../model/render.ts';
 import type { Engine, FetchRequest, FetchResponse } from '../engine.ts';
 import type { ActionManner } from './actions/render-actions.ts';
 import type { BrowserRuntime } from './browser-runtime.ts';
+import { closeUnguardedWays } from './close-unguarded-ways.ts';
 import { type ContextHooks, contextPlanFor } from './context-plan.ts';
 import { Deadline, orAborted } from './deadline.ts';
 import { cdpTools } from './page/cdp-tools.ts';
@@ -116,7 +117,7 @@ class BrowserEngine implements RenderEngine {
     const plan = contextPlanFor(request, userAgent, hooks);
     const isPlain = rig.kind === 'playwright';
     if (isPlain) checkPlain(request);
-    const { pool, proxy, guard } = await rig.ready();
+    const { pool, proxy, guard, checkProxy } = await rig.ready();
     const deadline = new Deadline(request.timeoutMs, host);
     // Whatever the caller gives as reason, from here on it is one of ours.
     const caller = new AbortController();
@@ -126,7 +127,18 @@ class BrowserEngine implements RenderEngine {
     const ended = AbortSignal.any([caller.signal, this.closing.signal]);
     const waiting = AbortSignal.any([deadline.signal, ended]);
     try {
-      const lease = await pool.acquire(plan, deadline.remainingMs, waiting);
+      const upstream =
+        plan.upstream === null || checkProxy === null
+          ? plan.upstream
+          : await orAborted(checkProxy(plan.upstream), waiting);
+      const prepare =
+        guard === null
+          ? plan.prepare
+          : async (context: BrowserContext) => {
+              await closeUnguardedWays(context, guard);
+              await plan.prepare?.(context);
+            };
+      const lease = await pool.acquire({ ...plan, upstream, prepare }, deadline.remainingMs, waiting);
       const attempt = new RenderAttempt({
         request,
         lease,

@@ -1,6 +1,7 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { type GuardProxy, type GuardProxyOptions, startGuardProxy } from '../guard/guard-proxy.ts';
 import { createRequestGuard, type RequestGuard } from '../guard/request-guard.ts';
+import { type CheckProxy, createProxyCheck } from '../proxy/checked-proxy.ts';
 import { BrowserPool } from './pool/browser-pool.ts';
 import { type RenderLimits, renderLimitsFor, thisMachine } from './pool/memory-budget.ts';
 import type { BrowserPoolOptions } from './pool/pool-options.ts';
@@ -42,6 +43,8 @@ export interface RunningBrowsers {
   readonly proxy: GuardProxy;
   /** Null where the proxy guards. */
   readonly guard: RequestGuard | null;
+  /** For proxies that browsers connect to by themselves; null where they are behind ours. */
+  readonly checkProxy: CheckProxy | null;
 }
 
 /** Throws INVALID_SETTINGS when the address of a remote browser is none. */
@@ -60,7 +63,12 @@ export function createBrowserRuntime(options: BrowserRuntimeOptions): BrowserRun
     // A browser elsewhere is one browser, however many pages it shows.
     const shared = remote === null ? {} : { maxBrowsers: 1, pagesEach: limits.pagesAtOnce };
     const pool = new BrowserPool({ ...options, ...limits, ...shared, source: from, proxy, usesProxy });
-    running = { pool, proxy, guard: usesProxy ? null : createRequestGuard(options) };
+    running = {
+      pool,
+      proxy,
+      guard: usesProxy ? null : createRequestGuard(options),
+      checkProxy: usesProxy ? null : createProxyCheck(options),
+    };
     return running;
   };
 

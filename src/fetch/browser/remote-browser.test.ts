@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import type { ProxyEndpoint } from '../../model/proxy.ts';
 import { createIdentity } from '../../plan/identity/identity.ts';
 import { seededRandom } from '../../plan/identity/seeded-random.ts';
 import type { Resolve } from '../guard/guarded-lookup.ts';
@@ -51,6 +52,7 @@ describe.each([
       method: 'POST',
       body: 'form=1',
       headers: { 'content-type': 'application/x-www-form-urlencoded', 'X-Mine': 'yes' },
+      crossOriginHeaders: ['x-mine'],
       jar,
       storage: { cookies: [], localStorage: { [origin]: { given: 'g' } } },
       wantsStorage: true,
@@ -166,6 +168,43 @@ describe.each([
     expect(rig.running?.pool.stats.pagesInUse).toBe(0);
   });
 
+  test('that connects to proxies by itself is given none that is private, and no name of one', async () => {
+    const { url } = await start();
+    const resolve: Resolve = (host, done) =>
+      done(null, [{ address: host === 'inside.example' ? '127.0.0.2' : '127.0.0.1', family: 4 }]);
+    const { engine } = browserAt(url, {
+      remote: { url, guardBy: 'requests' },
+      allowPrivate: (address) => address === '127.0.0.1',
+      resolve,
+    });
+    const reached: string[] = [];
+    const proxyServer = (name: string) =>
+      createServer((request, response) => {
+        reached.push(`${name} ${request.url}`);
+        response.setHeader('content-type', 'text/html').end(page(`by ${name}`));
+      });
+    const inside = await listenInside(proxyServer('inside'));
+    const endpoint = (host: string, port: number): ProxyEndpoint => ({
+      ...{ id: 'own/1', provider: 'own', tier: 'datacenter', protocol: 'http', country: null },
+      ...{ host, port, credentials: null, isPrivateAllowed: false },
+    });
+    for (const host of ['127.0.0.2', 'inside.example']) {
+      const failure = await failureOf(
+        render(engine, 'http://127.0.0.1:8000/', { proxy: endpoint(host, inside) }),
+      );
+      expect(failure).toMatchObject({ code: 'ADDRESS_REFUSED', details: { fault: 'proxy' } });
+    }
+    expect(reached).toEqual([]);
+    // The browser itself cannot resolve the name.
+    const outside = await listenInside(proxyServer('outside'), '127.0.0.1');
+    const proxy = endpoint('proxy.example', outside);
+    expect(textOf(await render(engine, 'http://127.0.0.1:8000/', { proxy }))).toContain('by outside');
+    const secure = failureOf(
+      render(engine, 'http://127.0.0.1:8000/', { proxy: { ...proxy, protocol: 'https' } }),
+    );
+    expect((await secure).code).toBe('UNSUPPORTED_OPTION');
+  });
+
   test('that ends in the middle is an error, and when it is back it is used again', async () => {
     const first = await start(await freePort());
     const { engine, rig } = browserAt(first.url);
@@ -197,14 +236,14 @@ describe.each([
 });
 
 /** 127.0.0.1 plays the outside world, and this the inside. */
-async function listenInside(server: Server): Promise<number> {
-  await new Promise<void>((done) => server.listen(0, '127.0.0.2', done));
+async function listenInside(server: Server, address = '127.0.0.2'): Promise<number> {
+  await new Promise<void>((done) => server.listen(0, address, done));
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
   });
-  const address = server.address();
-  return typeof address === 'object' && address !== null ? address.port : 0;
+  const place = server.address();
+  return typeof place === 'object' && place !== null ? place.port : 0;
 }
 
 async function freePort(): Promise<number> {
@@ -258,11 +297,15 @@ describe('an address that leads nowhere', () => {
 
 test('a Playwright server is not asked for what only Chromium can', async () => {
   const { engine } = browserAt('ws://127.0.0.1:1/');
-  const refused = [{ pdf: true }, { headers: { Authorization: 'Bearer 1' } }];
+  const refused = [
+    { pdf: true },
+    { headers: { Authorization: 'Bearer 1' } },
+    { headers: { 'X-Api-Key': '1' } },
+  ];
   for (const more of refused) {
     const failure = await failureOf(render(engine, 'http://127.0.0.1:8000/', more));
     expect(failure.code).toBe('UNSUPPORTED_OPTION');
-    expect(failure.message).toMatch(/^(?:pdf|headers\.Authorization): /);
+    expect(failure.message).toMatch(/^(?:pdf|headers\.Authorization|headers\.X-Api-Key): /);
   }
 });
 

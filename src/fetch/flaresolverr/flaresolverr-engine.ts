@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { BrowserCookie } from '../../model/render.ts';
-import { Deadline } from '../browser/deadline.ts';
+import { Deadline, orAborted } from '../browser/deadline.ts';
 import { tellJar } from '../browser/page/page-storage.ts';
 import { cancelled, shuttingDown } from '../browser/render-errors.ts';
 import type { Engine, FetchRequest, FetchResponse } from '../engine.ts';
 import type { PrivateAddresses } from '../guard/guarded-connector.ts';
 import type { Resolve } from '../guard/guarded-lookup.ts';
 import type { CookieJar } from '../http/cookie-jar.ts';
+import { type CheckProxy, createProxyCheck } from '../proxy/checked-proxy.ts';
 import { SolverClient, type SolverCommand, type SolverSolution } from './solver-client.ts';
 import { solverError, solverUnavailable } from './solver-errors.ts';
-import { cookieKey, cookiesFor, orderFor, type SolverOrder } from './solver-order.ts';
+import { cookieKey, cookiesFor, orderFor, proxyOf, type SolverOrder } from './solver-order.ts';
 import { cookiesOf, finalUrlOf, pageOf, redirectTo } from './solver-page.ts';
 import { type SolverSession, SolverSessions } from './solver-sessions.ts';
 import { createTargetGuard, type TargetGuard } from './target-guard.ts';
@@ -56,6 +57,7 @@ class SolverEngine implements FlareSolverrEngine {
   readonly #client: SolverClient;
   readonly #sessions: SolverSessions;
   readonly #guard: TargetGuard;
+  readonly #checkProxy: CheckProxy;
   readonly #now: () => number;
   readonly #closing = new AbortController();
   /** Bounded by whoever calls. */
@@ -67,6 +69,7 @@ class SolverEngine implements FlareSolverrEngine {
     this.#now = options.now ?? (() => performance.now());
     this.#client = new SolverClient(options.url);
     this.#guard = createTargetGuard(options);
+    this.#checkProxy = createProxyCheck(options);
     this.#sessions = new SolverSessions({
       maxSessions: options.maxSessions ?? MAX_SESSIONS,
       maxAgeMs: options.sessionMaxAgeMs ?? SESSION_MAX_AGE_MS,
@@ -103,7 +106,7 @@ class SolverEngine implements FlareSolverrEngine {
   }
 
   async #attempt(request: FetchRequest): Promise<FetchResponse> {
-    const order = orderFor(request, (jar) => this.#idOf(jar));
+    let order = orderFor(request, (jar) => this.#idOf(jar));
     if (this.#closing.signal.aborted) throw shuttingDown();
     const startedAt = this.#now();
     const deadline = new Deadline(request.timeoutMs, order.url.host);
@@ -113,6 +116,10 @@ class SolverEngine implements FlareSolverrEngine {
     request.signal?.addEventListener('abort', onAbort, { once: true });
     const signal = AbortSignal.any([deadline.signal, caller.signal, this.#closing.signal]);
     try {
+      if (request.proxy !== undefined) {
+        const proxy = proxyOf(await orAborted(this.#checkProxy(request.proxy), signal));
+        order = { ...order, place: { ...order.place, proxy } };
+      }
       await this.#guard(order.url, request.proxy, signal);
       const { solution, finalUrl } = await this.#visit(order, request, deadline, signal);
       const response = { url: request.url, ms: 0, httpVersion: '1.1' } as const;

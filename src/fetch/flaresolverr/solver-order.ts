@@ -78,7 +78,7 @@ function waitOf(wish: RenderWish): number | null {
   return wait?.ms === undefined || wait.ms <= 0 ? null : wait.ms / 1_000;
 }
 
-function proxyOf({ protocol, host, port, credentials }: ProxyEndpoint): SolverProxy {
+export function proxyOf({ protocol, host, port, credentials }: ProxyEndpoint): SolverProxy {
   const url = `${protocol}://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
   if (credentials === null) return { url };
   if (protocol === 'socks5') throw unsupported('log in to a SOCKS proxy');

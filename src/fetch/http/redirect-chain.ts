@@ -1,7 +1,7 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { FetchRequest, Redirect, ResponseHeaders } from '../engine.ts';
 import { type CookieJar, createCookieJar } from './cookie-jar.ts';
-import { isRedirect, type Method, redirectMethod, redirectTarget, sharesSecrets } from './redirect.ts';
+import { isRedirect, type Method, redirectMethod, redirectTarget } from './redirect.ts';
 import {
   cookieHeader,
   type HeaderList,
@@ -19,6 +19,10 @@ export class RedirectChain {
   method: Method;
   body: string | null;
   private headers: HeaderList;
+  private readonly defaults: HeaderList;
+  private readonly request: FetchRequest;
+  /** Headers of the request; those that are not portable are gone for good once a redirect left for another origin. */
+  private givenHeaders: Readonly<Record<string, string>>;
   /** Cookies of the request; gone for good once a redirect left for another origin. */
   private given: Readonly<Record<string, string>>;
   private jar: CookieJar | undefined;
@@ -31,6 +35,9 @@ export class RedirectChain {
     this.url = parseUrl(request.url);
     this.method = request.method;
     this.body = request.body;
+    this.request = request;
+    this.defaults = defaults;
+    this.givenHeaders = request.headers;
     this.headers = requestHeaders(defaults, request.headers, request.conditional);
     this.given = request.cookies;
     this.jar = request.jar;
@@ -58,7 +65,7 @@ export class RedirectChain {
     const target = redirectTarget(headers.location, this.url);
     this.sent ??= new Set();
     this.sent.add(`${this.method} ${this.url.href} ${this.sentCookies}`);
-    const given = sharesSecrets(this.url, target) ? this.given : NO_COOKIES;
+    const given = this.url.origin === target.origin ? this.given : NO_COOKIES;
     const method = redirectMethod(statusCode, this.method);
     if (this.sent.has(`${method} ${target.href} ${this.cookies(target, given, now)}`)) {
       throw new ScrapifieError('REDIRECT_LOOP', `The redirects of ${target.host} lead in a circle`);
@@ -74,9 +81,12 @@ export class RedirectChain {
     this.redirects.push({ url: this.url.href, statusCode });
     const method = redirectMethod(statusCode, this.method);
     const isSame = method === this.method;
-    const keepsSecrets = sharesSecrets(this.url, target);
-    this.headers = redirectHeaders(this.headers, keepsSecrets, isSame);
-    if (!keepsSecrets) this.given = NO_COOKIES;
+    const isSameOrigin = this.url.origin === target.origin;
+    const { conditional, crossOriginHeaders: also = [] } = this.request;
+    const kept = redirectHeaders(this.givenHeaders, { isSameOrigin, keepsBody: isSame, also });
+    if (kept !== this.givenHeaders) this.headers = requestHeaders(this.defaults, kept, conditional);
+    this.givenHeaders = kept;
+    if (!isSameOrigin) this.given = NO_COOKIES;
     if (!isSame) this.body = null;
     this.method = method;
     this.url = target;

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { createIdentity } from '../../plan/identity/identity.ts';
+import { seededRandom } from '../../plan/identity/seeded-random.ts';
 import { createCookieJar } from './cookie-jar.ts';
 import { codeOfFailure, get, type Loopback, serve, testEngine, textOf } from './loopback.fixture.ts';
-import { sharesSecrets } from './redirect.ts';
+import { isPortable } from './request-headers.ts';
 
 /** Redirects as the query says: /go?status=302&to=… ; everything else echoes the request. */
 async function redirector(): Promise<Loopback> {
@@ -112,15 +114,21 @@ describe('method and body', () => {
 
 describe('secrets', () => {
   const secrets = {
-    headers: { Authorization: 'Bearer s', 'Proxy-Authorization': 'p', Cookie: 'h=1', 'x-other': '1' },
+    headers: {
+      Authorization: 'Bearer s',
+      'Proxy-Authorization': 'p',
+      Cookie: 'h=1',
+      'X-Api-Key': 'k',
+      'x-other': '1',
+      'Accept-Language': 'de',
+    },
     cookies: { given: '1' },
   };
 
   test('go along within an origin', async () => {
     const site = await redirector();
     const { headers } = seen(await get(testEngine(), go(site, '/end'), secrets));
-    expect(headers.authorization).toBe('Bearer s');
-    expect(headers.cookie).toBe('h=1; given=1');
+    expect(headers).toMatchObject({ authorization: 'Bearer s', 'x-api-key': 'k', cookie: 'h=1; given=1' });
   });
 
   test('do not go to another origin, nor come back from it', async () => {
@@ -131,20 +139,55 @@ describe('secrets', () => {
       expect(headers.authorization).toBeUndefined();
       expect(headers['proxy-authorization']).toBeUndefined();
       expect(headers.cookie).toBeUndefined();
-      expect(headers['x-other']).toBe('1');
+      expect(headers['x-api-key']).toBeUndefined();
+      expect(headers['x-other']).toBeUndefined();
+      expect(headers['accept-language']).toBe('de');
     }
   });
 
-  test.each([
-    ['http://a.example/', 'https://a.example/', true],
-    ['https://a.example/', 'http://a.example/', false],
-    ['http://a.example:8080/', 'https://a.example:8443/', false],
-    ['http://a.example/', 'https://b.example/', false],
-    ['http://a.example/', 'http://a.example/x', true],
-    ['http://a.example/', 'http://a.example:81/', false],
-  ])('from %s to %s: %s', (from, to, expected) => {
-    expect(sharesSecrets(new URL(from), new URL(to))).toBe(expected);
+  test('go where the request says, by name', async () => {
+    const [site, other] = await Promise.all([redirector(), redirector()]);
+    const asked = { ...secrets, crossOriginHeaders: ['x-other'] };
+    const { headers } = seen(await get(testEngine(), go(site, `${other.origin}/end`), asked));
+    expect(headers['x-other']).toBe('1');
+    expect(headers['x-api-key']).toBeUndefined();
   });
+
+  test("stand in place of the engine's own headers at home, and the engine's own are sent elsewhere", async () => {
+    const [site, other] = await Promise.all([redirector(), redirector()]);
+    const identity = createIdentity({
+      region: 'jp',
+      system: 'windows',
+      browserVersion: '140.0.0.0',
+      random: seededRandom('headers'),
+    });
+    const asked = { identity, headers: { 'X-Api-Key': 'k' } };
+    const { headers } = seen(await get(testEngine(), go(site, `${other.origin}/end`), asked));
+    expect(headers['user-agent']).toBe(identity.userAgent);
+    expect(headers['x-api-key']).toBeUndefined();
+  });
+
+  test.each([
+    'Accept',
+    'accept-language',
+    'User-Agent',
+    'Referer',
+    'Sec-CH-UA',
+    'Sec-Fetch-Mode',
+    'DNT',
+    'Content-Type',
+  ])('%s is none', (name) => expect(isPortable(name)).toBe(true));
+
+  test.each([
+    'Authorization',
+    'Cookie',
+    'X-Api-Key',
+    'Proxy-Authorization',
+    'X-Auth-Token',
+    'Api-Key',
+    'From',
+    'If-None-Match',
+  ])('%s may be one', (name) => expect(isPortable(name)).toBe(false));
 });
 
 describe('cookies on the way', () => {

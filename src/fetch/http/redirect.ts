@@ -43,15 +43,6 @@ export function redirectMethod(statusCode: number, method: Method): Method {
   return statusCode === 307 || statusCode === 308 ? method : 'GET';
 }
 
-/**
- * Whether secrets for one URL may be sent to the other: the same origin, or the same host's move from http to https
- * on their usual ports.
- */
-export function sharesSecrets(from: URL, to: URL): boolean {
-  if (from.origin === to.origin) return true;
-  return from.protocol === 'http:' && to.protocol === 'https:' && from.host === to.host && from.port === '';
-}
-
 function badRedirect(from: URL, why: string): ScrapifieError {
   return new ScrapifieError('BAD_REDIRECT', `The redirect of ${from.host} cannot be followed: ${why}`);
 }

@@ -16,8 +16,47 @@ export const FORBIDDEN_HEADERS: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** Headers that are meant for one origin and are not carried to another. */
-const SENSITIVE_HEADERS: ReadonlySet<string> = new Set(['authorization', 'cookie', 'proxy-authorization']);
+/**
+ * Headers that tell no secret: what is asked for and what the client understands. Every other header may hold a key, so
+ * it goes to the origin of the requested URL alone.
+ */
+const PORTABLE_HEADERS: ReadonlySet<string> = new Set([
+  'accept',
+  'accept-charset',
+  'accept-datetime',
+  'accept-encoding',
+  'accept-language',
+  'cache-control',
+  'content-encoding',
+  'content-language',
+  'content-location',
+  'content-type',
+  'device-memory',
+  'dnt',
+  'downlink',
+  'dpr',
+  'ect',
+  'if-modified-since',
+  'pragma',
+  'priority',
+  'range',
+  'referer',
+  'rtt',
+  'save-data',
+  'sec-gpc',
+  'upgrade-insecure-requests',
+  'user-agent',
+  'viewport-width',
+  'width',
+]);
+const PORTABLE_FAMILIES = /^sec-(?:ch|fetch)-/;
+
+/** Whether a header of the request may go to another origin than the request's; `also`: what the caller allows. */
+export function isPortable(name: string, also: readonly string[] = []): boolean {
+  const lower = name.toLowerCase();
+  return PORTABLE_HEADERS.has(lower) || PORTABLE_FAMILIES.test(lower) || also.includes(lower);
+}
+
 /** Headers that describe a body and go when a redirect drops it. */
 const BODY_HEADERS: ReadonlySet<string> = new Set([
   'content-encoding',
@@ -80,19 +119,17 @@ function checked(name: string): string {
   });
 }
 
-/** What of the headers still goes along on a redirect. */
-export function redirectHeaders(headers: HeaderList, keepsSecrets: boolean, keepsBody: boolean): HeaderList {
-  const once = keepsSecrets ? headers : without(headers, SENSITIVE_HEADERS);
-  return keepsBody ? once : without(once, BODY_HEADERS);
-}
-
-function without(headers: HeaderList, names: ReadonlySet<string>): HeaderList {
-  const kept: string[] = [];
-  for (let index = 0; index < headers.length; index += 2) {
-    const name = headers[index] ?? '';
-    if (!names.has(name)) kept.push(name, headers[index + 1] ?? '');
-  }
-  return kept;
+/** What of the request's own headers still goes along on a redirect. */
+export function redirectHeaders(
+  given: Readonly<Record<string, string>>,
+  { isSameOrigin, keepsBody, also }: { isSameOrigin: boolean; keepsBody: boolean; also: readonly string[] },
+): Readonly<Record<string, string>> {
+  if (isSameOrigin && keepsBody) return given;
+  const kept = Object.entries(given).filter(
+    ([name]) =>
+      (isSameOrigin || isPortable(name, also)) && (keepsBody || !BODY_HEADERS.has(name.toLowerCase())),
+  );
+  return Object.fromEntries(kept);
 }
 
 /** The Cookie header for `stored` cookies with `given` ones laid over them; empty when there is none. */

@@ -5,6 +5,9 @@ import { parseProxyUrl } from './proxy-url.ts';
 
 const PROVIDER = 'own';
 
+/** Whether a caller has brought the proxy, and not the operator. */
+export const isOwnProxy = ({ id }: Pick<ProxyEndpoint, 'id'>): boolean => id.startsWith(`${PROVIDER}/`);
+
 /**
  * The proxy that whoever asks for a page brings along, as in `socks5://user:password@host:1080`. Nothing is known of
  * its kind, and it is held to what the guard allows: only an operator can name a proxy in a private network. Throws

@@ -51,7 +51,6 @@ describe('what travels beside the messages', () => {
   test.each([
     ['sealed where both have the key', { owner: seal(), worker: seal() }, true],
     ['plain where no one has a key', { owner: null, worker: null }, false],
-    ['plain where only the worker has a key', { owner: null, worker: seal() }, false],
   ])('is %s, arrives whole, and is gone when it was read', async (_, seals, isSealed) => {
     const { sent, stored, transit, blobs } = await fetchOver(seals);
     expect(stored).toEqual({ 'http://a.test': { token: STORED } });

@@ -219,6 +219,7 @@ describe('whoever renders', () => {
       | 'url'
       | 'method'
       | 'headers'
+      | 'crossOriginHeaders'
       | 'cookies'
       | 'body'
       | 'timeoutMs'

@@ -172,7 +172,8 @@ describe('redirects', () => {
     const asked: unknown[] = [];
     const response = await get(remote, here.origin, {
       jar,
-      headers: { Authorization: 'Bearer secret', 'X-Plain': '1' },
+      headers: { Authorization: 'Bearer secret', 'X-Api-Key': 'secret', 'X-Plain': '1' },
+      crossOriginHeaders: ['x-plain'],
       cookies: { given: 'secret' },
       async onRedirect(target, hop) {
         asked.push([target, hop]);
@@ -190,6 +191,7 @@ describe('redirects', () => {
     });
     const seen = JSON.parse(textOf(response)).headers;
     expect(seen).toMatchObject({ cookie: 'there=1', 'x-plain': '1' });
+    expect(seen).not.toHaveProperty('x-api-key');
     expect(messages).toHaveLength(4);
     expect(messages[0]).toContain('secret');
     expect(messages[0]).not.toContain('there');

@@ -60,7 +60,7 @@ export function createRenderCalls({ name, queue, parcels }: RenderCallsOptions):
     async ask(trail, request, { admission: admissionNow, ...how }) {
       const { url, method } = trail;
       const { maxBodyBytes, proxy, identity, key, wantsStorage, maySolve, mayStart, runsAlone } = request;
-      const { secrets } = request;
+      const { secrets, crossOriginHeaders: also = [] } = request;
       const [headers, cookies] = splitCookies(trail.headersNow(Date.now()));
       const timeoutMs = Math.ceil(how.timeoutMs);
       const { render, storage, jar } = request;
@@ -87,6 +87,7 @@ export function createRenderCalls({ name, queue, parcels }: RenderCallsOptions):
         parcels: parcels.canSeal ? 'sealed' : 'plain',
         needs: [...Object.keys(options), ...(sent.length > 0 ? ['parcels'] : [])],
         ...(runsAlone === true ? { runsAlone } : {}),
+        ...(also.length > 0 ? { crossOriginHeaders: [...also] } : {}),
       };
       try {
         if (sizeOf(unadmitted) > MOST_REQUEST_BYTES - ADMISSION_BYTES) throw tooMuch();

@@ -47,6 +47,8 @@ const requestSchema = z.object({
   method: z.enum(['GET', 'POST', 'HEAD']),
   /** Cookies aside, all that is sent besides the engine's own; names in lower case. */
   headers: z.record(z.string(), z.string()),
+  /** See FetchRequest. A worker that does not know it sends fewer headers elsewhere. */
+  crossOriginHeaders: z.array(z.string().max(256)).max(64).optional(),
   /** What to send to this URL as [name, value], in this order. */
   cookies: z.array(z.tuple([z.string(), z.string()])),
   /** A large one is a parcel; owners of earlier versions send a blob. */

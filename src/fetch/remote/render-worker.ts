@@ -101,6 +101,7 @@ export function startRenderWorker(options: RenderWorkerOptions): Promise<Consume
       url: request.url,
       method: request.method,
       headers: request.headers,
+      crossOriginHeaders: request.crossOriginHeaders,
       cookies: givenCookies(request, jar, url),
       body,
       timeoutMs: request.timeoutMs,

@@ -37,9 +37,9 @@ const AROUND: RenderRequest = {
 
 /**
  * The queue for calls that hold secrets: what is typed, cookies, the proxy's password. Requests, answers and questions
- * are sealed, so that whoever reads along in the server between two processes learns nothing from them. Without a seal
- * they travel as they are, and sealed requests are left to workers that have it. A worker with a seal answers both,
- * each in kind, so that a fleet can be given its key one process at a time.
+ * are sealed, so that whoever reads along in the server between two processes learns nothing from them, and a worker
+ * with a seal answers nothing else: whoever can write to that server could otherwise have pages shown, and read them.
+ * Without a seal calls travel as they are, and sealed requests are left to workers that have it.
  */
 export function sealCalls(queue: CallQueue, seal: CallSeal | null): CallQueue {
   return {
@@ -63,8 +63,11 @@ export function sealCalls(queue: CallQueue, seal: CallSeal | null): CallQueue {
 
     answer: (name, concurrency, handler) =>
       queue.answer(name, concurrency, async (message, signal, ask, start) => {
-        if (!isSealed(message)) return handler(message, signal, ask, start);
-        if (seal === null) throw locked('has no SCRAPIFIE_VAULT_KEY');
+        if (seal === null) {
+          if (isSealed(message)) throw locked('has no SCRAPIFIE_VAULT_KEY');
+          return handler(message, signal, ask, start);
+        }
+        if (!isSealed(message)) throw locked('has a SCRAPIFIE_VAULT_KEY and answers sealed calls alone');
         const request = opened(seal, message);
         const asking: Ask | null =
           ask === null ? null : async (question) => opened(seal, await ask(closed(seal, question)));

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { AccountId, KeyId } from '../../../src/model/ids.ts';
-import type { AuditEntry, NewKey } from '../../../src/ports/store.ts';
+import type { NewKey } from '../../../src/ports/store.ts';
 import { afterKill, type Claim } from '../contract.ts';
 import { createJob, T0 } from './fixtures.ts';
 import type { TimedStore } from './timed-store.ts';
@@ -22,7 +22,7 @@ function newKey(accountId: AccountId, id: string, changes: Partial<NewKey> = {})
   };
 }
 
-/** Keys, idempotent answers and the audit trail. */
+/** Keys and idempotent answers. */
 export function accountsContract(holds: Claim<TimedStore>): void {
   holds('has one default account, the same ever after', async (store, opened) => {
     const accountId = await store.defaultAccount();
@@ -116,25 +116,5 @@ export function accountsContract(holds: Claim<TimedStore>): void {
     const winners = jobs.filter((_, index) => answers[index] === null);
     expect(winners).toHaveLength(1);
     for (const answer of answers) if (answer !== null) expect(answer.jobId).toBe(winners[0]?.id);
-  });
-
-  holds('keeps the audit trail and shows its newest entries', async (store) => {
-    expect(await store.listAudit(10)).toEqual([]);
-    const entries = Array.from(
-      { length: 12 },
-      (_, n): AuditEntry => ({
-        at: T0 + n,
-        actor: 'key k1',
-        action: 'job.cancel',
-        target: `job ${n}`,
-        details: { n, nested: { reason: '“why”' } },
-      }),
-    );
-    await store.audit(entries.slice(0, 5));
-    await store.audit(entries.slice(5));
-    await store.audit([]);
-    const byTime = (a: AuditEntry, b: AuditEntry) => a.at - b.at;
-    expect([...(await store.listAudit(3))].sort(byTime)).toEqual(entries.slice(-3));
-    expect([...(await store.listAudit(100))].sort(byTime)).toEqual(entries);
   });
 }

@@ -1,3 +1,4 @@
+import { POSTGRES_AUDIT_TABLES } from './audit-tables.ts';
 import { BLOB_TABLES } from './blob-tables.ts';
 import { FRONTIER_FUNCTIONS } from './frontier-functions.ts';
 import { HOST_FUNCTIONS } from './host-functions.ts';
@@ -34,4 +35,5 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   // Earlier programs would send what stands in options in place of sealed values.
   { minReader: 5, sql: SECRET_INDEX },
   { minReader: 2, sql: INTERRUPTION_FUNCTIONS },
+  { minReader: 2, sql: POSTGRES_AUDIT_TABLES },
 ];

@@ -2,10 +2,17 @@ import type { CDPSession, Page } from 'patchright-core';
 import { ScrapifieError } from '../../../errors/scrapifie-error.ts';
 import { isHtmlType, mediaTypeOf } from '../../../extract/html/media-type.ts';
 import type { Redirect } from '../../engine.ts';
-import { isRedirect, redirectTarget, sharesSecrets } from '../../http/redirect.ts';
-import { FORBIDDEN_HEADERS } from '../../http/request-headers.ts';
+import { isRedirect, redirectTarget } from '../../http/redirect.ts';
+import { FORBIDDEN_HEADERS, isPortable } from '../../http/request-headers.ts';
 import type { RenderRequest } from '../render-request.ts';
-import { changedHeaders, type DocumentGate, passOn, type RequestChange, refuse } from './page-kit.ts';
+import {
+  changedHeaders,
+  type DocumentGate,
+  passAnswerOn,
+  passOn,
+  type RequestChange,
+  refuse,
+} from './page-kit.ts';
 import type { DocumentWatch, ToolOptions } from './page-tools.ts';
 import { type Body, readPausedBody } from './paused-body.ts';
 import type { HeaderEntry, PausedRequest } from './protocol.ts';
@@ -26,12 +33,6 @@ export interface BareDocument {
 }
 
 const EMPTY: Body = new Uint8Array(0);
-/** Meant for one origin. */
-export const SENSITIVE_HEADERS: ReadonlySet<string> = new Set([
-  'authorization',
-  'cookie',
-  'proxy-authorization',
-]);
 
 /**
  * Decides what a request for a document is sent with, in that order and spelling. Names come in lower case, with what
@@ -179,7 +180,7 @@ export class MainDocument implements DocumentGate, DocumentWatch {
     if (declared > request.maxBodyBytes) throw tooLarge(request.maxBodyBytes);
     if (statusCode === 204 || statusCode === 205 || statusCode === 304) {
       this.finish(event, { answer, body: EMPTY, redirectedTo: null });
-    } else if (isShown(answer.headers, isVisual)) passOn(cdp, event.requestId);
+    } else if (isShown(answer.headers, isVisual)) passAnswerOn(cdp, event);
     else {
       const body = await readPausedBody(cdp, event.requestId, request.maxBodyBytes, tooLarge);
       this.finish(event, { answer, body, redirectedTo: null });
@@ -219,7 +220,7 @@ export class MainDocument implements DocumentGate, DocumentWatch {
   private headersFor(event: PausedRequest): HeaderEntry[] {
     const { request, arrange, page } = this.options;
     const url = new URL(event.request.url);
-    const isHome = sharesSecrets(this.home, url);
+    const isHome = this.home.origin === url.origin;
     // A warm cache must not answer for the server; what the page needs besides may come from it.
     const headers = new Map([...lowerCase(event.request.headers), ['cache-control', 'max-age=0']]);
     if (request.conditional?.etag != null) headers.set('if-none-match', request.conditional.etag);
@@ -227,7 +228,7 @@ export class MainDocument implements DocumentGate, DocumentWatch {
       headers.set('if-modified-since', request.conditional.lastModified);
     }
     for (const [name, value] of lowerCase(request.headers)) {
-      if (isHome || !SENSITIVE_HEADERS.has(name)) headers.set(name, value);
+      if (isHome || isPortable(name, request.crossOriginHeaders)) headers.set(name, value);
       else headers.delete(name);
     }
     return arrange?.(headers, url, page, request) ?? [...headers].map(([name, value]) => ({ name, value }));

@@ -55,6 +55,8 @@ export async function kitOf(
     }),
     // A worker of an earlier page must not answer for the server.
     cdp.send('Network.setBypassServiceWorker', { bypass: true }),
+    // What is made ready in advance is asked for by no page that could be looked at.
+    guard === null ? undefined : cdp.send('Page.setPrerenderingAllowed', { isAllowed: false }),
     cdp.send('Log.enable'),
     // A page can find out that this is on, which an honest browser need not hide.
     watchesConsole ? cdp.send('Runtime.enable') : undefined,
@@ -67,6 +69,7 @@ export async function kitOf(
     const isMain = isDocument && event.frameId === kit.mainFrameId;
     const isFrame = isDocument && !isMain && isRequest(event);
     if (isFavicon(event)) refuse(cdp, event.requestId);
+    else if (isDocument && !isMain && !isFrame) passAnswerOn(cdp, event);
     else if (!isMain)
       passOn(cdp, event.requestId, changedHeaders(isFrame ? kit.gate?.headersOfFrame(event) : undefined));
     else if (kit.gate === null) refuse(cdp, event.requestId);
@@ -114,6 +117,20 @@ function isRequest({ responseStatusCode, responseErrorReason }: PausedRequest): 
 /** These come too late when the page has gone meanwhile; nobody needs to know. */
 export function passOn(cdp: CDPSession, requestId: string, change: RequestChange = {}): void {
   cdp.send('Fetch.continueRequest', { requestId, ...change }).catch(() => {});
+}
+
+/**
+ * Lets the page have the answer to a request for a document, without the speculation rules that may come with it: what
+ * they have the browser fetch in advance is asked for by no page, and nobody wants it.
+ */
+export function passAnswerOn(cdp: CDPSession, event: PausedRequest): void {
+  const { requestId, responseStatusCode, responseHeaders = [] } = event;
+  const kept = responseHeaders.filter(({ name }) => name.toLowerCase() !== 'speculation-rules');
+  if (responseStatusCode === undefined || kept.length === responseHeaders.length) passOn(cdp, requestId);
+  else {
+    const answer = { requestId, responseCode: responseStatusCode, responseHeaders: kept };
+    cdp.send('Fetch.continueResponse', answer).catch(() => {});
+  }
 }
 
 export function refuse(cdp: CDPSession, requestId: string): void {

@@ -1,6 +1,6 @@
 import type { Page, Request, Response, Route } from 'patchright-core';
 import { ScrapifieError } from '../../../errors/scrapifie-error.ts';
-import { SENSITIVE_HEADERS } from '../page/document-gate.ts';
+import { isPortable } from '../../http/request-headers.ts';
 import type { Evaluate, PageTools, ToolOptions } from '../page/page-tools.ts';
 import { ownBytes } from '../page/paused-body.ts';
 import { isBlocked } from '../page/resource-blocks.ts';
@@ -99,10 +99,10 @@ export function checkPlain(request: RenderRequest): void {
   };
   if (request.pdf === true) refuse('pdf', 'a browser behind a Playwright server makes none');
   for (const name of Object.keys(request.headers)) {
-    if (!SENSITIVE_HEADERS.has(name.toLowerCase())) continue;
+    if (isPortable(name, request.crossOriginHeaders)) continue;
     refuse(
       `headers.${name}`,
-      'a browser behind a Playwright server would send it to wherever it is redirected',
+      'a browser behind a Playwright server would send it to wherever it is redirected; name it in crossOriginHeaders if it may',
     );
   }
 }

@@ -361,6 +361,8 @@ function settingsOf({ protocol, host, port, credentials }: ProxyEndpoint) {
     );
   }
   const server = `${protocol}://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
-  if (credentials === null) return { server };
-  return { server, username: credentials.username, password: credentials.password };
+  // By itself Chromium goes around its proxy to the machine that it runs on, and to the metadata of clouds.
+  const wayOut = { server, bypass: '<-loopback>' };
+  if (credentials === null) return wayOut;
+  return { ...wayOut, username: credentials.username, password: credentials.password };
 }

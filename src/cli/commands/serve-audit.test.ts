@@ -1,0 +1,44 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { settingsSchema } from '../../config/settings.ts';
+import { createSqliteStore } from '../../drivers/store-sqlite/sqlite-store.ts';
+import { recordStart } from './serve-audit.ts';
+
+async function openStore() {
+  const store = await createSqliteStore({ path: ':memory:' });
+  onTestFinished(() => store.close());
+  await store.migrate();
+  return store;
+}
+
+describe('the start of a server', () => {
+  it('is in the audit log with what has changed in the settings, and without secrets', async () => {
+    const store = await openStore();
+    const first = settingsSchema.parse({
+      apiKey: 'a-key-of-my-own-choice',
+      databaseUrl: 'postgres://user:pass-word@db.test/name',
+      port: 4000,
+    });
+    const { apiKey: _, ...rest } = first;
+    const second = { ...rest, port: 3000, allowPrivate: true };
+    await recordStart(store, first, '1.0.0', 1, 'machine');
+    await recordStart(store, first, '1.0.0', 2, 'machine');
+    await recordStart(store, second, '1.0.0', 3, 'other machine');
+    await recordStart(store, second, '1.0.1', 4, 'machine');
+    const { items } = await store.listAudit({ order: 'oldest', limit: 10 });
+    const settings = {
+      apiKey: '[secret]',
+      databaseUrl: 'postgres://user:[secret]@db.test/name',
+      port: 4000,
+    };
+    expect(items.map(({ action }) => action)).toEqual([...Array(4).fill('server.start'), 'settings.change']);
+    expect(items[0]).toMatchObject({ target: 'all@machine', details: { version: '1.0.0', settings } });
+    expect(items[4]?.details).toEqual({
+      changed: {
+        allowPrivate: { from: null, to: true },
+        apiKey: { from: '[secret]', to: null },
+        port: { from: 4000, to: null },
+      },
+    });
+    expect(JSON.stringify(items)).not.toMatch(/my-own-choice|pass-word/);
+  });
+});

@@ -1,0 +1,89 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { verifyAudit } from '../../model/audit-chain.ts';
+import { type AuditStore, eachAudit } from '../../ports/audit-store.ts';
+import { createPostgresAuditStore } from './audit.ts';
+import { openPostgresDatabase, type PostgresDatabase } from './database.ts';
+import { migratePostgres } from './migrate.ts';
+import { openSchema } from './open-stores.fixture.ts';
+import { AUDIT_TABLES } from './schema/audit-tables.ts';
+import { POSTGRES_MIGRATIONS } from './schema/migrations.ts';
+
+async function open(): Promise<PostgresDatabase> {
+  const schema = await openSchema();
+  const database = openPostgresDatabase({ url: schema.url, poolSize: 4 });
+  onTestFinished(() => database.close());
+  return database;
+}
+
+const entryOf = (n: number) => ({
+  at: n,
+  actor: 'a',
+  action: 'b.c',
+  target: `t${n}`,
+  details: { n, list: ['é\n"', null, {}], empty: [] },
+});
+const verdictOf = async (store: AuditStore) => verifyAudit(eachAudit(store), [await store.auditHead()]);
+const INSERT_OLD = `INSERT INTO audit (at, actor, action, target, details) VALUES ($1, $2, $3, $4, $5)`;
+const oldValues = (n: number) => {
+  const { at, actor, action, target, details } = entryOf(n);
+  return [at, actor, action, target, JSON.stringify(details)];
+};
+
+describe('the audit log in PostgreSQL', () => {
+  it.each([
+    'UPDATE audit_log SET actor = actor WHERE seq = 1',
+    'DELETE FROM audit_log WHERE seq = 2',
+    'TRUNCATE audit_log',
+    `INSERT INTO audit_log SELECT 9, at, 'x', action, target, details, previous_hash, hash FROM audit_log LIMIT 1`,
+    `INSERT INTO audit_log SELECT seq, at, 'x', action, target, details, previous_hash, hash FROM audit_log
+     ON CONFLICT (seq) DO UPDATE SET actor = excluded.actor`,
+    'DELETE FROM audit_head',
+    'UPDATE audit_head SET seq = 1',
+  ])('refuses %s', async (sql) => {
+    const database = await open();
+    await migratePostgres(database);
+    const store = createPostgresAuditStore(database);
+    await store.audit([entryOf(1), entryOf(2)]);
+    await expect(database.query(sql)).rejects.toThrow();
+    expect(await verdictOf(store)).toMatchObject({ count: 2, fault: null });
+  });
+
+  it('takes over the entries of earlier versions, and those they write while both run', async () => {
+    const database = await open();
+    const at = POSTGRES_MIGRATIONS.findIndex(({ sql }) => sql === AUDIT_TABLES);
+    await migratePostgres(database, POSTGRES_MIGRATIONS.slice(0, at));
+    for (const n of [1, 2]) await database.query(INSERT_OLD, oldValues(n));
+    await migratePostgres(database);
+    const store = createPostgresAuditStore(database);
+    await store.audit([entryOf(3)]);
+    await database.query(INSERT_OLD, oldValues(4));
+    expect(await verdictOf(store)).toMatchObject({ count: 4, fault: null });
+    const { items } = await store.listAudit({ order: 'oldest', limit: 9 });
+    expect(items).toMatchObject([1, 2, 3, 4].map(entryOf));
+  });
+
+  it('is written by one connection of a process at a time, whatever waits', async () => {
+    const database = await open();
+    await migratePostgres(database);
+    let underWay = 0;
+    let most = 0;
+    let statements = 0;
+    const store = createPostgresAuditStore({
+      ...database,
+      async query(sql, values) {
+        underWay += 1;
+        statements += 1;
+        most = Math.max(most, underWay);
+        try {
+          return await database.query(sql, values);
+        } finally {
+          underWay -= 1;
+        }
+      },
+    });
+    await Promise.all(Array.from({ length: 1_200 }, (_, n) => store.audit([entryOf(n)])));
+    expect(most).toBe(1);
+    expect(statements).toBeLessThanOrEqual(4);
+    expect(await verdictOf(createPostgresAuditStore(database))).toMatchObject({ count: 1_200, fault: null });
+  });
+});

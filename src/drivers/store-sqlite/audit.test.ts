@@ -1,0 +1,67 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { verifyAudit } from '../../model/audit-chain.ts';
+import { createSqliteAuditStore } from './audit.ts';
+import { SQLITE_AUDIT_TABLES } from './audit-tables.ts';
+import { migrateSqlite, openSqliteDatabase, type SqliteDatabase } from './database.ts';
+import { SQLITE_MIGRATIONS } from './migrations.ts';
+
+function open(): SqliteDatabase {
+  const database = openSqliteDatabase(':memory:');
+  onTestFinished(() => database.close());
+  return database;
+}
+
+const entryOf = (n: number) => ({ at: n, actor: 'a', action: 'b.c', target: `t${n}`, details: { n } });
+
+const verdictOf = (database: SqliteDatabase) => {
+  const store = createSqliteAuditStore(database);
+  const { items } = store.listAudit({ order: 'oldest', limit: 1_000 });
+  return verifyAudit(
+    (async function* () {
+      yield* items;
+    })(),
+    [store.auditHead()],
+  );
+};
+
+describe('the audit log in SQLite', () => {
+  it.each([
+    'UPDATE audit_log SET actor = actor WHERE seq = 1',
+    'DELETE FROM audit_log WHERE seq = 2',
+    'DELETE FROM audit_log',
+    `INSERT OR REPLACE INTO audit_log SELECT seq, at, 'x', action, target, details, previous_hash, hash FROM audit_log`,
+    `INSERT INTO audit_log SELECT 9, at, 'x', action, target, details, previous_hash, hash FROM audit_log LIMIT 1`,
+    'DELETE FROM audit_head',
+    'UPDATE audit_head SET seq = 1',
+  ])('refuses %s', async (sql) => {
+    const database = open();
+    migrateSqlite(database);
+    createSqliteAuditStore(database).audit([entryOf(1), entryOf(2)]);
+    expect(() => database.exec(sql)).toThrow();
+    expect(await verdictOf(database)).toMatchObject({ count: 2, fault: null });
+  });
+
+  it('takes over the entries of earlier versions, as a chain', async () => {
+    const database = open();
+    const at = SQLITE_MIGRATIONS.indexOf(SQLITE_AUDIT_TABLES);
+    for (const migration of SQLITE_MIGRATIONS.slice(0, at)) database.exec(migration);
+    database.exec(`PRAGMA user_version = ${at}`);
+    for (const n of [1, 2, 3]) {
+      const { actor, action, target, details } = entryOf(n);
+      database.run(
+        'INSERT INTO audit (id, at, actor, action, target, details) VALUES (?, ?, ?, ?, ?, ?)',
+        n * 10,
+        n,
+        actor,
+        action,
+        target,
+        JSON.stringify(details),
+      );
+    }
+    migrateSqlite(database);
+    createSqliteAuditStore(database).audit([entryOf(4)]);
+    expect(await verdictOf(database)).toMatchObject({ count: 4, fault: null });
+    const { items } = createSqliteAuditStore(database).listAudit({ order: 'oldest', limit: 9 });
+    expect(items).toMatchObject([1, 2, 3, 4].map(entryOf));
+  });
+});

@@ -1,0 +1,89 @@
+/** A JSON Schema as the OpenAPI document has it; only what the generator looks at is named. */
+export interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly format?: string;
+  readonly pattern?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: Schema | boolean;
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly allOf?: readonly Schema[];
+  readonly default?: unknown;
+  readonly examples?: readonly unknown[];
+}
+
+export interface Operation {
+  readonly method: string;
+  /** With `{name}` for each parameter. */
+  readonly path: string;
+  readonly parameters: readonly {
+    readonly name: string;
+    readonly in: 'path' | 'query' | 'header';
+    readonly required: boolean;
+    readonly schema: Schema;
+  }[];
+  readonly body: Schema | null;
+}
+
+interface OpenApi {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, RawOperation>>>>;
+  readonly components?: { readonly schemas?: Readonly<Record<string, Schema>> };
+}
+
+interface RawOperation {
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly required?: boolean;
+    readonly schema?: Schema;
+  }[];
+  readonly requestBody?: { readonly content?: Readonly<Record<string, { readonly schema?: Schema }>> };
+}
+
+const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete'];
+
+export interface ApiDescription {
+  readonly operations: readonly Operation[];
+  /** The schema itself, where it is a reference to one of the document. */
+  resolve(schema: Schema): Schema;
+}
+
+export function readOpenApi(document: unknown): ApiDescription {
+  const { paths, components } = document as OpenApi;
+  const schemas = components?.schemas ?? {};
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([method]) => METHODS.includes(method))
+      .map(([method, raw]): Operation => {
+        const content = raw.requestBody?.content;
+        return {
+          method: method.toUpperCase(),
+          path,
+          parameters: (raw.parameters ?? []).flatMap(({ name, in: place, required, schema }) =>
+            place === 'path' || place === 'query' || place === 'header'
+              ? [{ name, in: place, required: required ?? false, schema: schema ?? {} }]
+              : [],
+          ),
+          body: content === undefined ? null : (Object.values(content)[0]?.schema ?? {}),
+        };
+      }),
+  );
+  return {
+    operations,
+    resolve(schema) {
+      const name = schema.$ref?.split('/').at(-1);
+      return name === undefined ? schema : (schemas[name] ?? {});
+    },
+  };
+}
