@@ -119,7 +119,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   const connections = limitConnections(app.server, {
     max: settings.maxConnections,
     maxPerAddress: settings.maxConnectionsPerAddress,
-    // A reverse proxy on this machine comes from loopback, and so does every tool of who runs it.
+    // A reverse proxy on this machine connects from loopback, and so do the operator's own tools.
     isProxy: (address) => isLoopback(address) || isProxy(address),
     now: () => performance.now(),
     onClosed: (why) => deps.metrics.connectionClosed(why),
@@ -225,7 +225,7 @@ function followLife(app: App, { logger, metrics, jobs, settings, activity }: Api
   });
 }
 
-/** The answer says what is wrong with this installation without details; here they are. */
+/** The response leaves out the details of a fault of this installation; the log line has them. */
 function whyOf({ failure }: FastifyRequest): { code?: string; reason?: string } {
   if (failure === null || failure === undefined) return {};
   return isOurs(failure) ? { code: failure.code, reason: failure.message } : { code: failure.code };
@@ -260,7 +260,7 @@ async function secure(app: App, corsOrigins: string): Promise<void> {
       useDefaults: false,
       directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
     },
-    // Whether there is TLS is known to whoever terminates it.
+    // Only the reverse proxy that terminates TLS knows whether there is TLS.
     strictTransportSecurity: false,
   });
   const origins = corsOrigins

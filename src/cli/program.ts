@@ -121,7 +121,7 @@ async function buildProgram(
   return program;
 }
 
-/** Null for what is no error: help and version were asked for. `help`: it was shown because nothing was asked for. */
+/** Null when help or version was asked for, which is not an error. `help`: printed because no command was named. */
 function usageError({ code, exitCode, message }: CommanderError): ScrapifieError | 'help' | null {
   if (exitCode === 0) return null;
   if (code === 'commander.help') return 'help';

@@ -59,7 +59,7 @@ export const wayFields = {
     .nullable()
     .default(null)
     .describe(
-      '`bot` says who we are. `browser` looks like somebody’s browser, which needs the operator’s consent for the host.',
+      '`bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.',
     ),
 };
 

@@ -196,7 +196,7 @@ const TASK_ID = /^[1-9]\d{0,14}$/;
 const noArtifact = (name: string) =>
   new ScrapifieError('NOT_FOUND', `The page has no artifact ${name.slice(0, 100)}.`);
 
-/** The work is done and kept; whoever waited for it must be able to come back for it. */
+/** The job is done and stored; the error carries its id so that the client can fetch the result later. */
 async function namingJob<T>(jobId: JobId, reading: Promise<T>): Promise<T> {
   try {
     return await reading;

@@ -9,7 +9,7 @@ export type WaitOutcome = 'ended' | 'timeout' | 'aborted' | 'closed';
 export interface JobWait {
   /** Never rejects. */
   readonly outcome: Promise<WaitOutcome>;
-  /** For a job found to have ended, or not to exist: nobody needs to be told any more. */
+  /** For a job that has ended or does not exist: its waits are removed. */
   stop(): void;
 }
 
@@ -41,12 +41,12 @@ const MAX_WAITS = 10_000;
 type Settle = (outcome: WaitOutcome) => void;
 /** So few are no crowd, however slow their pages are. */
 const FEW_WAITS = 100;
-/** Of its time limit: who would wait longer than this in the queue alone is told so at once. */
+/** Share of the time limit: a request expected to wait longer than this in the queue is refused at once. */
 const HOPEFUL_SHARE = 0.6;
 const LONGEST_RETRY_MS = 10_000;
 /**
  * Store look-ups per poll: a lost message costs a waiter some polls, never the store its calm. A poll that finds an
- * end nobody was told of shows that the bus is away, and then many wait for nothing else than the next look-up.
+ * end without a bus message shows that the bus is away, and then many requests wait for the next look-up only.
  */
 const LOOKUPS_PER_POLL = { usual: 50, withoutBus: 500 };
 const LOOKUPS_AT_ONCE = 4;

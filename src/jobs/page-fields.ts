@@ -29,7 +29,7 @@ const ENGINE_HEADERS: ReadonlySet<string> = new Set([
   'http2-settings',
 ]);
 
-/** What can be read out of a body that is at hand; the other formats need somebody who fetches it. */
+/** Formats that can be extracted from a given body; the others require a fetch. */
 export const READ_FORMATS = [
   'html',
   'rawHtml',
@@ -95,7 +95,7 @@ const cookies = z
   .default({})
   .describe('Cookies to send to the origin of the URL.');
 
-/** The fields that say how a page is fetched and what is kept of it, the same in every kind of request. */
+/** The fields for fetching and formats, the same in every kind of request. */
 export const pageFields = (formats: readonly Format[]) => ({
   engine: z
     .enum(ENGINES)
@@ -109,7 +109,7 @@ export const pageFields = (formats: readonly Format[]) => ({
     .min(1)
     .max(FORMATS.length)
     .default([...formats])
-    .describe('What is kept of each page and returned.')
+    .describe('Formats that are kept of each page and returned.')
     .meta({ examples: [['metadata', 'links', 'text']] }),
   inline: z
     .boolean()

@@ -50,7 +50,7 @@ export interface PageResult {
   readonly xhr?: readonly XhrResult[] | null;
   /** One entry per action that ran to its end. */
   readonly actions?: readonly ActionView[];
-  /** Only of pages that a browser has shown. */
+  /** Only for pages rendered in a browser. */
   readonly consoleErrors?: readonly string[];
   readonly error?: {
     readonly code: ErrorCode;
@@ -79,7 +79,7 @@ export function readRecord(packed: Uint8Array | null): PageRecord {
 
 const TEXTUAL = /^(?:text\/|application\/(?:[a-z0-9.+-]*\+)?(?:xml|json|javascript|ecmascript|x-ndjson)\b)/i;
 
-/** As the server sent it. Null for what is not text, when the blob is gone, and when only the browser has seen it. */
+/** As the server sent it. Null for binary documents, when the blob is gone, and when only the rendered document was kept. */
 async function readRawHtml(
   page: Page,
   rendered: RenderedRecord | undefined,
@@ -103,7 +103,7 @@ export function rawTextOf(
   return isTextual(contentType) ? decodeAs(body, charset) : null;
 }
 
-/** The same, for who wants nothing else of the page. */
+/** The same, for callers that need nothing else of the page. */
 export async function rawHtmlOf(page: Page, blobs: Blobs): Promise<string | null> {
   return readRawHtml(page, readRecord(page.record).rendered, blobs);
 }

@@ -1,7 +1,7 @@
-/** How fast waits come to their end, from what was seen in the last seconds. */
+/** Estimates waiting times from the rate at which waits ended in the last seconds. */
 export interface WaitEstimate {
   ended(): void;
-  /** How long one more would wait behind so many; 0 when nothing is known. */
+  /** The expected wait behind `waiting` others; 0 when there is no recent rate. */
   expectedMs(waiting: number): number;
 }
 
@@ -10,7 +10,7 @@ const WINDOW_MS = 5_000;
 export function createWaitEstimate(now: () => number): WaitEstimate {
   let since = now();
   let count = 0;
-  /** Of the last full window; null: nobody has looked for so long that there is none. */
+  /** Rate of the last full window; null when there was none recently. */
   let perMs: number | null = null;
 
   function turn(): void {

@@ -124,7 +124,7 @@ const waitBySystem = async (ms: number, signal: AbortSignal): Promise<void> => {
   await delay(ms, undefined, { signal }).catch(() => undefined);
 };
 
-/** Throws INVALID_SETTINGS for an address that must not be used; asks nobody yet. */
+/** Throws INVALID_SETTINGS for an address that must not be used; sends no request yet. */
 export function createLlm(options: LlmDeps): Llm {
   const {
     model,
@@ -269,5 +269,5 @@ function usageOf(answer: ChatAnswer, messages: Messages): LlmUsage {
 /** What ended the call, in the one shape it may leave in. */
 function ended(reason: unknown): ScrapifieError {
   if (isScrapifieError(reason)) return reason;
-  return new ScrapifieError('CANCELLED', 'Nobody waits for the language model any more', { cause: reason });
+  return new ScrapifieError('CANCELLED', 'The request for the language model was cancelled', { cause: reason });
 }

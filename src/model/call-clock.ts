@@ -1,4 +1,4 @@
-/** The time that a call has. It stands still while its caller is asked something. */
+/** The remaining time of a call. It stands still while a question to the caller is open. */
 export class CallClock {
   private readonly onLate: () => void;
   private leftMs: number;

@@ -1,6 +1,6 @@
 /**
  * What a host has taught: which ways it lets in, and which of its pages can be read without scripts. It is plain
- * JSON and stays below a kilobyte, because it is written with the host's row. What is old counts less, by half a day.
+ * JSON and stays below a kilobyte, because it is written with the host's row. Older results count less, with a half-life of half a day.
  */
 export interface HostMemory {
   /** By way: let in, or kept out. */

@@ -30,7 +30,7 @@ export type Format =
   | 'pdf'
   | 'xhr';
 
-/** How each page is fetched and what is kept of it. Defaults are filled in where the request is parsed. */
+/** How each page is fetched and which formats are kept. Defaults are filled in where the request is parsed. */
 export interface PageOptions {
   readonly engine: 'auto' | EngineName;
   readonly formats: readonly Format[];
@@ -52,7 +52,7 @@ export interface PageOptions {
   readonly proxy: ProxyOptions | null;
   /** Null: as honest as possible. */
   readonly identity: IdentityKind | null;
-  /** What is read out of each page beyond its formats; null: nothing. */
+  /** Extraction beyond formats; null: none. */
   readonly extract: ExtractOptions | null;
   /** Pictures and documents come as base64 in the answer, and not only as addresses. */
   readonly isInline: boolean;
@@ -98,9 +98,9 @@ export interface JobOptions {
   readonly budgets: Budgets;
   /** Most fetches of this job under way at once, over all its hosts. Null: no limit of its own. */
   readonly concurrency: number | null;
-  /** Ordered by the person who runs the installation, which is consent on every host. */
+  /** Started by the operator of the installation, which counts as consent on every host. */
   readonly isOperated: boolean;
-  /** Overrides of the per-host rate by the person who runs the command. Null: policy decides. */
+  /** Overrides of the per-host rate from the command line. Null: policy decides. */
   readonly hostRatePerSecond: number | 'unlimited' | null;
   /**
    * Whether the key that made the job may use stored credentials, and whether it may also see what they give access to.

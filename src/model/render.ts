@@ -2,7 +2,7 @@ import type { CredentialHosts } from './credential-hosts.ts';
 
 /** What can be wanted of a page that a browser shows, and what comes of it. Plain data: it is stored and sent. */
 
-/** What is to be done on a page beyond loading it. What is left out costs nothing. */
+/** Steps on a page beyond loading it. Omitted steps cost nothing. */
 export interface RenderWish {
   readonly wait?: RenderWait | undefined;
   /** After the wait: down the page until it grows no more. */
@@ -25,7 +25,7 @@ export interface RenderExtra {
   /** One entry per action that ran to its end. */
   readonly actions: readonly ActionResult[];
   readonly storage: BrowserStorage | null;
-  /** Whether a puzzle stood in the way, and what became of it; missing when nobody looked. */
+  /** The captcha that was found and its result; missing when the page was not checked for one. */
   readonly puzzle?: PuzzleResult | null | undefined;
 }
 

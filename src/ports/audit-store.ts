@@ -4,7 +4,7 @@ import type { ListPage } from './store.ts';
 /**
  * A part of the store: the audit log. Entries are only ever added. No method changes or deletes one, and the database
  * itself refuses both. Each entry has the hash of the one before (`auditHash`), so that an entry that was changed, taken
- * out or put in between is noticed by whoever recomputes the hashes.
+ * out or put in between is noticed when the hashes are recomputed.
  */
 export interface AuditStore {
   /**

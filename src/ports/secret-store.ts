@@ -2,7 +2,7 @@ import type { AccountId } from '../model/ids.ts';
 import type { ListPage } from './store.ts';
 
 /**
- * A part of the store: the records that may hold secrets, for whoever changes the key that seals them. The store does
+ * A part of the store: the records that may hold secrets, for changing the key that encrypts them. The store does
  * not open what they hold.
  */
 export interface SecretStore {

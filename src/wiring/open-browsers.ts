@@ -86,7 +86,7 @@ export function openBrowsers(settings: Settings, logger: Logger, look = findBrow
       async executablePath() {
         const browser = await find();
         if (browser !== null)
-          logger.info({ path: browser.path, version: browser.version }, 'pages are rendered with');
+          logger.info({ path: browser.path, version: browser.version }, 'browser found');
         hasOwn = browser !== null;
         return browser?.path ?? null;
       },

@@ -44,7 +44,7 @@ export async function openLinks(
     prefix,
     owner,
     onHandlerError,
-    onError: (error) => logger.debug({ err: error }, 'the queue got over a trouble'),
+    onError: (error) => logger.debug({ err: error }, 'queue recovered'),
     onChange: (isUp, why) => {
       if (isUp) logger.info('Redis is back');
       else logger.warn({ why }, 'Redis is away: work that is accepted waits in the store');

@@ -139,7 +139,7 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
     }
     const store = await openStore(
       given,
-      (error) => logger.warn({ err: error }, 'the store had a trouble'),
+      (error) => logger.warn({ err: error }, 'store error'),
       steady.now,
     );
     closers.places.push(() => store.close());

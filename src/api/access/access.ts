@@ -43,7 +43,7 @@ export function guardRoutes(app: App, guard: Guard): void {
   const mayReadMetrics = addressTest(guard.settings.metricsFrom);
   app.addHook('onRoute', (route) => {
     if (route.url.startsWith('/v1/') && route.config?.access === undefined) {
-      throw new Error(`Route ${route.url} does not say who may use it.`);
+      throw new Error(`Route ${route.url} does not declare its access.`);
     }
   });
   app.addHook('onRequest', async (request, reply) => {
@@ -138,7 +138,7 @@ export function apiKeyOf(request: FastifyRequest): ApiKey {
   return request.key;
 }
 
-/** Who starts a job, for the audit log. */
+/** The actor that starts a job, for the audit log. */
 export function starterOf(request: FastifyRequest): { actor: string; address: string } {
   return { actor: apiKeyOf(request).id, address: request.ip };
 }

@@ -24,7 +24,7 @@ export interface KeyWish {
 }
 
 export function newKey(accountId: AccountId, secret: string, wish: KeyWish, now: number): NewKey {
-  // A key somebody chose may be short, so less of it is shown.
+  // A key that the operator chose may be short, so its visible prefix is shorter.
   const prefix = secret.slice(0, secret.startsWith('sk_') ? 11 : 4);
   return {
     id: randomUUID() as KeyId,
@@ -58,7 +58,7 @@ export function credentialAccessOf({ scopes }: Pick<ApiKey, 'scopes'>): Credenti
 }
 
 /**
- * Makes sure that somebody can use the API: registers the key of the settings, or, when no key is usable, makes
+ * Makes sure that the API can be used: registers the key of the settings, or, when no key is usable, makes
  * one. Its secret is returned this one time; only its hash is kept.
  */
 export async function ensureFirstKey(

@@ -61,7 +61,7 @@ export function keepStaleAnswers(app: App, now: () => number): StaleAnswers {
   };
 }
 
-/** Only who has shown a key has an account, and only an account has answers. */
+/** Null without an API key: responses are remembered per account. */
 function questionOf({ key, url, headers }: FastifyRequest): AnswerKey | null {
   return key === null ? null : { accountId: key.accountId, url, accept: headers.accept ?? '' };
 }

@@ -12,7 +12,7 @@ export function addAccountRoutes(app: App, { settings, version }: RouteDeps): vo
     config: { access: 'read' },
     schema: {
       tags: ['account'],
-      summary: 'Who am I, and what may I do',
+      summary: 'The account and the scopes of the API key',
       response: answers({
         200: z.object({
           id: z.string(),

@@ -46,7 +46,7 @@ export function addArtifactRoutes(app: App, { jobs }: RouteDeps): void {
       requireReadable(apiKeyOf(request), job);
       const artifact = await jobs.read.artifact(job, page, name);
       const etag = `"${artifact.contentHash}"`;
-      // A retry may bring other bytes under this address, so whoever keeps them asks each time.
+      // A retry may store other bytes under this URL, so caches must revalidate.
       reply.header('etag', etag).header('cache-control', 'private, no-cache');
       if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send('');
       const bytes = await jobs.read.artifactBytes(artifact);

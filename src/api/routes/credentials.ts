@@ -56,7 +56,7 @@ export function addCredentialRoutes(app: App, { store, settings, now }: RouteDep
     config: { access: 'read' },
     schema: {
       tags: ['sessions'],
-      summary: 'List stored credentials, without what is secret',
+      summary: 'List stored credentials, without their secrets',
       querystring: z.strictObject(pagingFields),
       response: answers({ 200: listSchema(credentialViewSchema) }),
     },

@@ -69,7 +69,7 @@ export async function addDocsRoutes(app: App): Promise<void> {
     url: '/',
     config: { access: 'open' },
     schema: { hide: true },
-    // For who comes with a browser; programs read the same in the answer.
+    // For people with a browser; programs find the same link in the response.
     handler: async (_request, reply) =>
       reply
         .code(302)

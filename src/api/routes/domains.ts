@@ -53,7 +53,7 @@ const hostParams = z.strictObject({ host: z.string().min(1).max(300) });
 const iso = (at: number) => new Date(at).toISOString();
 const isoOrNull = (at: number | null) => (at === null || at <= 0 ? null : iso(at));
 
-/** `Example.com:443` names the same host as `example.com`. Throws INVALID_URL for what is none. */
+/** `Example.com:443` names the same host as `example.com`. Throws INVALID_URL for anything else. */
 function hostOf(text: string): HostKey {
   const url = URL.canParse(`https://${text}`) ? new URL(`https://${text}`) : null;
   const isBare =
@@ -160,7 +160,7 @@ export function addDomainRoutes(app: App, { store, bus, policies, now }: RouteDe
       body: z
         .strictObject({
           reason: z.string().trim().min(1).max(1_000).default('site owner’s request'),
-          contact: z.string().trim().min(1).max(320).nullable().default(null).describe('Who asked.'),
+          contact: z.string().trim().min(1).max(320).nullable().default(null).describe('Contact of the person who asked for the opt-out.'),
         })
         .prefault({}),
       response: answers({ 200: optOutSchema }),

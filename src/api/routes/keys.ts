@@ -99,7 +99,7 @@ export function addKeyRoutes(app: App, { store, keys, now }: RouteDeps): void {
       if (request.headers['idempotency-key'] !== undefined) {
         throw new ScrapifieError(
           'UNSUPPORTED_OPTION',
-          'A key is shown once, so Idempotency-Key cannot be honoured.',
+          'The secret of a key is returned once, so Idempotency-Key is not supported here.',
         );
       }
       const { name, ratePerMinute } = request.body;

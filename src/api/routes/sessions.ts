@@ -43,7 +43,7 @@ const newSession = z
       .nullable()
       .default(null)
       .describe(
-        '`browser` looks like somebody’s browser, the same one throughout; a host’s policy must consent.',
+        '`browser` carries the identity of a regular browser, the same one throughout; a host’s policy must consent.',
       ),
     expiresInHours: z
       .number()

@@ -11,7 +11,7 @@ const waySchema = z.object({
   identity: z.enum(['bot', 'browser']),
   successRate: z
     .number()
-    .describe('Share of attempts that were let in, from 0 to 1; what is old counts less.'),
+    .describe('Share of attempts that the site admitted, from 0 to 1; older attempts count less.'),
   weight: z.number().describe('How much experience that is, in attempts; half of it is gone after a day.'),
   lastAt: z.iso.datetime(),
 });

@@ -42,7 +42,7 @@ const MOST_SHOWN = 1_000;
 const EXAMPLES = `
 Entries are never changed or deleted. Each has the hash of the one before; "verify" recomputes them all and prints number
 and hash of the last one. Keep that line elsewhere: given to --expect later, it shows that nothing up to there was written
-anew, not even by somebody who may write to the database.
+anew, not even with write access to the database.
 
 Examples:
   scrapifie audit list --action login.failed --since 2026-01-01T00:00:00Z

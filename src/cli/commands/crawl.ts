@@ -128,7 +128,7 @@ async function open(
   const overrides = { dataDir: folder.stateDir, allowPrivate: flags.allowPrivate };
   const settings = readSettings(shell, overrides);
   const wanted = Math.max(settings.maxConcurrency, flags.concurrency ?? 0);
-  // A file, because the terminal shows the bar; what is there is what --json and the report do not tell.
+  // A file, because the terminal shows the progress bar. It has the warnings and errors that --json and the report leave out.
   const log = createLogFile(folder.logFile);
   const platform = await openOneOff(shell, { ...settings, maxConcurrency: wanted }, 'error', log);
   return { platform, drainMs: settings.drainMs };
@@ -153,8 +153,8 @@ function summaryOf(report: CrawlReport, folder: CrawlFolder): string {
 }
 
 /**
- * A file for log lines, opened with the first of them. Written line by line, because only what went wrong comes
- * here. A line that cannot be written is dropped: a full disk must not end the work that it is reported by, and
+ * A file for log lines, opened with the first of them. Written line by line, because only warnings and errors come
+ * here. A line that cannot be written is dropped: a full disk must not end the crawl, and
  * pino's own file destination tries for ever to write the rest when the process exits.
  */
 function createLogFile(path: string): { write(line: string): void } {
@@ -165,7 +165,7 @@ function createLogFile(path: string): { write(line: string): void } {
         file ??= openSync(path, 'a');
         writeSync(file, line);
       } catch {
-        // Nowhere to tell it; the command itself finds out that the folder cannot be written.
+        // There is nowhere to report it; the command itself fails when it cannot write its files.
       }
     },
   };

@@ -30,7 +30,7 @@ const MOST_SHOWN = 1_000;
 const FLAG_OF = { hosts: '--host', username: '--username', password: 'The password', token: 'The token' };
 
 const EXAMPLES = `
-What is secret is read from standard input, or asked for: never an argument, which other processes can see. It is
+Secrets are read from standard input, or asked for: never an argument, which other processes can see. They are
 kept encrypted with the vault key, is never shown again, and is sent to the hosts that --host names only.
 
   login, basic   --username, and the password as input; login is for {{username}} and {{password}} in type actions
@@ -69,7 +69,7 @@ export const define: DefineCommand = (command, shell) => {
     .action(async (name: string, flags: SetFlags) => {
       requireName(name);
       const given = { ...readSettings(shell), ...dataPlaceOf(shell, flags.dataDir) };
-      // Before anybody types a password for nothing.
+      // Checked before the user types a password.
       if (given.databaseUrl !== undefined && readVaultKeys(given).vaultKey === undefined) {
         throw new ScrapifieError('UNSUPPORTED_OPTION', `Credentials are only kept encrypted. ${VAULT_HINT}`);
       }

@@ -53,7 +53,7 @@ export const define: DefineCommand = (command, shell) => {
     .addOption(formatFlag(READ_FORMATS));
   for (const flag of [...EXTRACT_FLAGS, 'json'] as const) command.addOption(FLAGS[flag]());
   command
-    .option('--content-type <type>', 'what the file is (default: by its name, or by what is in it)')
+    .option('--content-type <type>', 'media type of the file (default: from its name or content)')
     .addHelpText('after', EXAMPLES)
     .action(async (file: string, flags: Flags) => {
       const request = given({

@@ -50,10 +50,10 @@ export const define: DefineCommand = (command, shell) => {
   add('show <id>', 'one job in full').action((id: string, flags: JobsFlags) =>
     withJobs(shell, flags.dataDir, async ({ jobs, account }) => show(await jobs.get(id, account), flags)),
   );
-  add('cancel <id>', 'drop what is not under way').action((id: string, flags: JobsFlags) =>
+  add('cancel <id>', 'drop URLs that have not begun').action((id: string, flags: JobsFlags) =>
     withJobs(shell, flags.dataDir, async ({ jobs, account }) => show(await jobs.cancel(id, account), flags)),
   );
-  add('resume <id>', 'go on with what a cancel or a budget dropped').action((id: string, flags: JobsFlags) =>
+  add('resume <id>', 'go on with the URLs that a cancel or a budget dropped').action((id: string, flags: JobsFlags) =>
     withJobs(shell, flags.dataDir, async ({ jobs, account }) => show(await jobs.resume(id, account), flags)),
   );
   add('retry <id>', 'try failed URLs again').action((id: string, flags: JobsFlags) =>

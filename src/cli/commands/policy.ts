@@ -12,7 +12,7 @@ import { table } from '../output/table.ts';
 import type { DefineCommand, Shell } from '../shell/shell.ts';
 
 const EXAMPLES = `
-Without FILE the file of SCRAPIFIE_POLICY_FILE is meant, and without that the one that ships with Scrapifie.
+FILE defaults to SCRAPIFIE_POLICY_FILE, and without that to the file that ships with Scrapifie.
 
 Examples:
   scrapifie policy check ./policies.yaml

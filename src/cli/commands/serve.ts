@@ -31,7 +31,7 @@ const LISTEN_BACKLOG = 4_096;
 const CLOSE_MS = 8_000;
 
 const EXAMPLES = `
-The first start makes an API key and prints it once. SIGTERM and Ctrl-C stop cleanly: what is under way is finished
+The first start makes an API key and prints it once. SIGTERM and Ctrl-C stop cleanly: work under way is finished
 for up to SCRAPIFIE_DRAIN_MS, and everything else goes on at the next start.
 
 Examples:
@@ -146,7 +146,7 @@ async function serve(shell: Shell, settings: Settings): Promise<void> {
   logger.info('stopped');
 }
 
-/** Listening comes first: a key made by a start that fails would have been shown to nobody. */
+/** Listens first: a key created by a start that fails would never be printed. */
 async function keyFor({ store, now }: OpenPlatform, settings: Settings): Promise<ShownKey> {
   const { secret } = await ensureFirstKey(store, settings, now());
   if (secret !== null) return { kind: 'new', secret };
@@ -211,7 +211,7 @@ interface Welcome {
   readonly key: ShownKey;
 }
 
-/** What the server says when it is ready. The command in it works as printed. */
+/** The text that the server prints when it is ready. The command in it works as printed. */
 function welcome({ origin, settings, version, key }: Welcome): string {
   const rows = [
     `Scrapifie ${version} is ready.`,

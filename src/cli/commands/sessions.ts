@@ -25,7 +25,7 @@ const MOST_SHOWN = 1_000;
 
 const EXAMPLES = `
 A session keeps cookies, storage, proxy and identity from page to page. One is made by the first request that names
-it, or by the API. Neither cookies' values nor what is stored is ever shown.
+it, or by the API. Cookie values and stored data are never shown.
 
 Examples:
   scrapifie sessions list

@@ -8,7 +8,7 @@ import { given, parseFlags } from '../flags/flags.ts';
 import { PAGE_FLAG_OF, type PageFlags, pageFieldsOf } from '../flags/page-flags.ts';
 import { OPERATOR } from '../folders/one-off.ts';
 
-/** The flags of `crawl` that say what is crawled and how. */
+/** The flags of `crawl`: start URLs, scope and options. */
 export interface CrawlFlags extends PageFlags, ExtractFlags {
   readonly maxPages?: number;
   readonly maxDepth?: number;

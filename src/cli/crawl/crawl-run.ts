@@ -15,7 +15,7 @@ export interface CrawlRun {
   readonly platform: OpenPlatform;
   readonly folder: CrawlFolder;
   readonly opened: Opened;
-  /** What the platform may take to finish what is under way. */
+  /** Time limit for the platform to finish the work under way. */
   readonly drainMs: number;
   readonly isQuiet: boolean;
 }
@@ -32,7 +32,7 @@ const PATIENCE_MS = 5_000;
 /** Beyond the time for draining: a store that cannot be written any more must not keep the command from ending. */
 const CLOSE_MS = 5_000;
 
-/** Works until the crawl has ended or somebody interrupts it, keeps its files up to date, and closes the platform. */
+/** Runs until the crawl has ended or is interrupted, keeps its files up to date, and closes the platform. */
 export async function followCrawl(run: CrawlRun): Promise<CrawlEnd> {
   const { shell, platform, folder, opened } = run;
   const { id } = opened.job;

@@ -1,7 +1,7 @@
 import cliProgress from 'cli-progress';
 import type { JobCounters } from '../../model/job.ts';
 
-/** What is looked at of a job, or of other work on its pages. */
+/** The fields of a job that progress is computed from. */
 export interface Counted {
   readonly counters: Pick<JobCounters, 'pages' | 'failed' | 'open'>;
   readonly options?: { readonly budgets: { readonly maxPages: number | null } };

@@ -85,7 +85,7 @@ function header(text: string, sofar: Readonly<Record<string, string>> | undefine
 }
 
 export const formatFlag = (formats: readonly string[]): Option =>
-  new Option('--format <name>', `what is kept: ${formats.join(', ')}; repeat it or use commas`).argParser(
+  new Option('--format <name>', `format to keep of each page: ${formats.join(', ')}; repeat it or use commas`).argParser(
     listOf(formats),
   );
 
@@ -127,7 +127,7 @@ export const FLAGS = {
     new Option('--proxy-tier <name>', 'kind of proxy from the proxy file').choices(PROXY_TIERS),
   country: () => new Option('--country <code>', 'where the proxy is to be, e.g. de'),
   identity: () =>
-    new Option('--identity <kind>', 'say who we are, or look like a browser').choices(['bot', 'browser']),
+    new Option('--identity <kind>', 'identify as a bot, or look like a regular browser').choices(['bot', 'browser']),
   allowPrivate: () => new Option('--allow-private', 'fetch loopback and private addresses too'),
   noRobots: () => new Option('--no-robots', 'do not obey robots.txt: you take responsibility for this run'),
   timeout: () => new Option('--timeout <ms>', 'time for a page').argParser(duration),

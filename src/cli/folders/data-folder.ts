@@ -20,7 +20,7 @@ export const folderPlace = (dataDir: string): StoragePlace => ({
 });
 
 /**
- * The place a command means: of the settings; or a data folder by option, where the folder of a crawl stands for its
+ * The storage of a command: that of the settings, or the data folder named by --data-dir; the folder of a crawl means its
  * state.
  */
 export function dataPlaceOf(shell: Shell, option: string | undefined): StoragePlace {
@@ -33,14 +33,14 @@ export function dataPlaceOf(shell: Shell, option: string | undefined): StoragePl
   return folderPlace(existsSync(join(state, DATABASE_FILE)) ? state : named);
 }
 
-/** What to call the place in a sentence. */
+/** The place as messages name it. */
 export function describePlace({ databaseUrl, dataDir }: StoragePlace): string {
   if (databaseUrl === undefined) return dataDir;
   const { host, pathname } = new URL(databaseUrl);
   return `${host}${pathname}`;
 }
 
-/** Opens a folder that must have a database: looking at what is not there should not make it. */
+/** Opens a data folder that has a database; a command that only reads must not create one. */
 export async function openExisting(shell: Shell, option: string | undefined): Promise<OpenPlace> {
   const place = dataPlaceOf(shell, option);
   const { dataDir, databaseUrl } = place;
@@ -58,7 +58,7 @@ export interface LocalJobs extends OpenStorage {
   readonly account: AccountId;
 }
 
-/** Nobody listens in this process: a server on the same store sees what changed when it looks there. */
+/** This process has no listeners; a server on the same store finds the changes there. */
 const SILENT_BUS: Bus = {
   publish: () => undefined,
   subscribe: () => () => undefined,

@@ -63,7 +63,7 @@ export async function openPageFile(source: Source, options: PageFileOptions): Pr
   async function begin({ store, blobs }: Source): Promise<void> {
     failed.clear();
     isStale = false;
-    // Beside the old file and put in its place when complete: what is there is never half a file.
+    // Written beside the old file and renamed when complete, so the file is never incomplete.
     file = await touching(() => open(`${path}.part`, 'w'));
     let cursor: string | undefined;
     do {

@@ -16,7 +16,7 @@ export function pageLine(page: Page, rawHtml: string | null | undefined, record:
   return [Buffer.from(`${JSON.stringify(row).slice(0, -1)},`), record?.subarray(1) ?? EMPTY_RECORD, NEWLINE];
 }
 
-/** The line of a page that a browser has shown: what else there is of it lies in files, which the line names. */
+/** The line of a page that was rendered in a browser; it names the files of the page's artifacts. */
 export function shownPageLine(
   page: Page,
   rawHtml: string | null | undefined,

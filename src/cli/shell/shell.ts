@@ -16,7 +16,7 @@ import type { Limits } from '../../ports/limits.ts';
 import type { Queue } from '../../ports/queue.ts';
 import type { Store } from '../../ports/store.ts';
 
-/** What a command has of the world outside. Whoever starts the program gives it, so commands build no drivers. */
+/** The environment of a command: streams, folder, and functions that open storage and platform. Commands build no drivers. */
 export interface Shell {
   readonly environment: NodeJS.ProcessEnv;
   readonly cwd: string;
@@ -94,7 +94,7 @@ export interface OpenPlatform extends OpenStorage {
   watchPages(listener: (pages: readonly Page[]) => void): void;
   lookForBrowsers(): void;
   start(): Promise<void>;
-  /** Takes no more work and finishes what is under way; everything else still works. */
+  /** Takes no more work and finishes the work under way; everything else still works. */
   drain(): Promise<void>;
 }
 

@@ -10,7 +10,7 @@ import type { PackPosition, Packs } from './packs.ts';
  */
 export interface PackIndex {
   find(hash: Buffer): PackPosition | null;
-  /** False when the pack is not known any more: whoever compacted it removed it, and the body has to go elsewhere. */
+  /** False when the pack is not in the index any more: a compaction removed it, and the body must be written to another pack. */
   point(hash: Buffer, place: PackPosition): boolean;
   addPack(pack: string): void;
   /** Forgets a pack and whatever still points into it. */

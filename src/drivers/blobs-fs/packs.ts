@@ -58,7 +58,7 @@ export class Packs {
   /** Writes one frame at the end of this writer's pack. `onNew` is told of a pack before its file exists. */
   append(members: readonly PackMember[], frame: Uint8Array, onNew: (pack: string) => void): PackPosition[] {
     if (this.#own !== null && this.#own.end >= FULL_PACK_BYTES) {
-      // Whoever syncs later only reaches the pack that is being written then.
+      // A later sync only covers the pack that is open then.
       this.sync();
       this.#own = null;
     }

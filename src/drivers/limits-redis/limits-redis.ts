@@ -32,7 +32,7 @@ const MOST_WRONG_KEYS = 100;
 /** No id of a key of the API looks like it. */
 const CHECK_KEY = 'readiness-probe';
 
-/** Key: the window; value: its length. Returns the count and what is left of the window. */
+/** Key: the window; value: its length. Returns the count and the remaining time of the window. */
 const TAKE = redisScript(`
 local count = redis.call('INCR', KEYS[1])
 local left = redis.call('PTTL', KEYS[1])

@@ -35,11 +35,11 @@ export interface TakenJob {
 interface Running {
   readonly call: CallJob;
   readonly unwanted: AbortController;
-  /** Looks in a row that found no beat of the caller; after Redis was emptied it needs a moment for the next. */
+  /** Consecutive checks without a heartbeat of the caller; after Redis was emptied, the next heartbeat takes a moment. */
   silentLooks: number;
 }
 
-/** How often those who work on calls look whether the answer is still wanted. */
+/** How often workers check whether the answer is still wanted. */
 const LOOK_MS = 400;
 const MOST_SILENT_LOOKS = 5;
 const RESEND_MS = 500;
@@ -83,7 +83,7 @@ export function createIncomingCalls({ link, keys }: IncomingCallsOptions): Incom
     announcements.subscribe(keys.announcements(answerer)).catch(() => undefined);
   }
 
-  /** How long the answer is still wanted; null when it is not, or nobody is there to want it. */
+  /** How long the answer is still wanted; null when the call was cancelled or the caller is gone. */
   async function wantedForMs({ id, caller, timeoutMs, isBeating }: CallJob): Promise<number | null> {
     try {
       const [state, leftMs, beat] = await link.run((client) =>

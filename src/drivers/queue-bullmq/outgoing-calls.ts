@@ -20,7 +20,7 @@ export interface OutgoingCallsOptions {
   readonly lifeMs: number;
 }
 
-/** The calling side: asks, waits, and asks again what Redis has lost. */
+/** The calling side: sends calls, waits for answers, and repeats calls that Redis has lost. */
 export interface OutgoingCalls {
   call(name: CallName, request: unknown, how: CallOptions): Promise<unknown>;
   close(): void;
@@ -38,14 +38,14 @@ interface Asked {
   isSent: boolean;
   /** The job of the call was sent to Redis at least once, or that was tried: a worker may have begun the call. */
   isAsked: boolean;
-  /** Looks in a row that found it answered or its job gone; the first may just have come too early. */
+  /** Consecutive checks that found the call answered or its job gone; the first may just have been too early. */
   strayLooks: number;
   settle(answer: string): void;
   fail(error: ScrapifieError): void;
 }
 
 const LOOK_MS = 1_000;
-/** An answer seen to be there is trusted to go on being there for this long. */
+/** A worker that was seen is trusted to be there for this long. */
 const TRUST_MS = 1_000;
 const BLOCK_S = 2;
 const MOST_QUESTIONS = 100;
@@ -74,21 +74,21 @@ export function createOutgoingCalls(options: OutgoingCallsOptions): OutgoingCall
   let look: NodeJS.Timeout | undefined;
   let receiver: ReturnType<RedisLink['patient']> | undefined;
 
-  /** Asks, when there is anybody to ask, and comes to what the call comes to. */
+  /** Sends the call when a worker answers calls of its name, and resolves to the answer. */
   async function begin(call: Asked, answer: Promise<string>): Promise<string> {
-    if (!(await isAnswered(call))) throw nobody(call.name);
+    if (!(await isAnswered(call))) throw noWorker(call.name);
     // The caller may have left in the meantime.
     if (!asked.has(call.id)) return answer;
     call.isSent = true;
     await ask(call);
-    // Left while it was being asked: what the leaving said of it was overwritten.
+    // The caller left while the call was being sent, which has overwritten its cancellation.
     if (!asked.has(call.id)) callOff(call);
     void receive();
     lookRegularly();
     return answer;
   }
 
-  /** Whether anybody answers. Waits while that is not certain. */
+  /** Whether a worker answers calls of this name. Waits while that is uncertain. */
   async function isAnswered({ id, name }: Asked): Promise<boolean> {
     for (;;) {
       if (performance.now() - (seenAt.get(name) ?? -TRUST_MS) < TRUST_MS) return true;
@@ -102,7 +102,7 @@ export function createOutgoingCalls(options: OutgoingCallsOptions): OutgoingCall
     }
   }
 
-  /** Beat and state go first, on the same connection: who takes the job must find them. */
+  /** Heartbeat and state are written first, on the same connection: the worker that takes the job must find them. */
   async function ask(call: Asked): Promise<void> {
     const { id, name, rank, request, clock, onQuestion, isAsked: isRepeated } = call;
     call.isAsked = true;
@@ -147,7 +147,7 @@ export function createOutgoingCalls(options: OutgoingCallsOptions): OutgoingCall
     return client.pexpire(keys.state(id), Math.ceil(clock.remainingMs) + lifeMs);
   }
 
-  /** Nobody waits any more: whoever works on it shall hear of it, and nobody shall begin. */
+  /** The caller no longer waits: a worker that has begun is told to stop, and no other begins. */
   function callOff({ id, name }: Asked): void {
     link
       .run((client) => client.set(keys.state(id), 'cancelled', 'PX', AFTERLIFE_MS))
@@ -201,7 +201,7 @@ export function createOutgoingCalls(options: OutgoingCallsOptions): OutgoingCall
     for (const name of new Set(those.map((each) => each.name))) {
       const { answerers: known, unsureForMs } = await answerers.count(name);
       if (known > 0 || unsureForMs > 0) continue;
-      for (const each of those) if (each.name === name) each.fail(nobody(name));
+      for (const each of those) if (each.name === name) each.fail(noWorker(name));
     }
   }
 
@@ -265,5 +265,5 @@ export function createOutgoingCalls(options: OutgoingCallsOptions): OutgoingCall
 }
 
 const closed = () => new ScrapifieError('QUEUE_UNAVAILABLE', 'The queue is closed.');
-const cancelled = () => new ScrapifieError('CANCELLED', 'Nobody waits for the answer any more.');
-const nobody = (name: CallName) => new ScrapifieError('NO_WORKER', `No worker answers ${name}.`);
+const cancelled = () => new ScrapifieError('CANCELLED', 'The caller no longer waits for the answer.');
+const noWorker = (name: CallName) => new ScrapifieError('NO_WORKER', `No worker answers ${name}.`);

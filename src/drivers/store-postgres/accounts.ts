@@ -64,7 +64,7 @@ export function createPostgresAccountStore(database: PostgresDatabase): AccountS
 
     rememberAnswer(answer, expiresBefore) {
       return database.transaction(async (query) => {
-        // Whoever comes second waits here for the first.
+        // The second writer waits here for the first.
         const [kept] = await query(
           `INSERT INTO idempotency AS i (account_id, key, request_hash, job_id, at) VALUES ($1, $2, $3, $4, $5)
            ON CONFLICT (account_id, key) DO UPDATE

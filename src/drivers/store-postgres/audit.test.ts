@@ -5,7 +5,7 @@ import { createPostgresAuditStore } from './audit.ts';
 import { openPostgresDatabase, type PostgresDatabase } from './database.ts';
 import { migratePostgres } from './migrate.ts';
 import { openSchema } from './open-stores.fixture.ts';
-import { AUDIT_TABLES } from './schema/audit-tables.ts';
+import { POSTGRES_AUDIT_TABLES } from './schema/audit-tables.ts';
 import { POSTGRES_MIGRATIONS } from './schema/migrations.ts';
 
 async function open(): Promise<PostgresDatabase> {
@@ -50,7 +50,7 @@ describe('the audit log in PostgreSQL', () => {
 
   it('takes over the entries of earlier versions, and those they write while both run', async () => {
     const database = await open();
-    const at = POSTGRES_MIGRATIONS.findIndex(({ sql }) => sql === AUDIT_TABLES);
+    const at = POSTGRES_MIGRATIONS.findIndex(({ sql }) => sql === POSTGRES_AUDIT_TABLES);
     await migratePostgres(database, POSTGRES_MIGRATIONS.slice(0, at));
     for (const n of [1, 2]) await database.query(INSERT_OLD, oldValues(n));
     await migratePostgres(database);

@@ -86,7 +86,7 @@ export function createPostgresHostStore(database: PostgresDatabase): HostStore {
 
     releaseAllHosts() {
       return Promise.reject(
-        new Error('A PostgreSQL store is shared: nobody can know that all owners of hosts are dead.'),
+        new Error('A PostgreSQL store is shared: it cannot be known that all owners of hosts are dead.'),
       );
     },
 

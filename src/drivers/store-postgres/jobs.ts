@@ -8,7 +8,7 @@ import { createFoundTasks, jsonParameter, PROVISIONAL } from './parameters.ts';
 
 /** What touches every task of a job takes its time when there are millions. */
 const WHOLE_JOB_LIMIT_MS = 600_000;
-/** For how long the answers of commits are kept for those who did not hear them. */
+/** How long the receipts of commits are kept for callers that lost the response. */
 const ANSWER_KEPT_MS = 3_600_000;
 
 export function createPostgresJobStore(database: PostgresDatabase): JobStore {

@@ -16,8 +16,8 @@ const OLDEST_SERVER = 150_000;
  * PostgreSQL, shared by any number of processes. What must be atomic and frequent are functions in the database (see
  * `schema/`): a claim, a lease and a commit of hundreds of pages are one statement each.
  *
- * Whoever changes tasks of a job holds the row of the job; rows are locked in one order, jobs before hosts, each by
- * number. So counters are exact without a stricter isolation than READ COMMITTED, and nobody waits in a circle.
+ * Every change of a job's tasks locks the row of the job; rows are locked in one order, jobs before hosts, each by
+ * number. So counters are exact without a stricter isolation than READ COMMITTED, and there are no deadlocks.
  */
 export async function createPostgresStore(options: DatabaseOptions): Promise<Store> {
   const database = openPostgresDatabase(options);

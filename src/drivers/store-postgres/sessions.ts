@@ -29,7 +29,7 @@ export function createPostgresSessionStore(database: PostgresDatabase): SessionS
       const { id, accountId, name, wish, createdAt, expiresAt, data } = session;
       const known = await sessionRow(accountId, name);
       if (known !== undefined) return sessionOf(known);
-      // Whoever comes second waits for the first and gets its row, which an update that changes nothing returns.
+      // The second writer waits for the first and gets its row, which an update that changes nothing returns.
       const [row] = await database.query(
         `INSERT INTO sessions (id, account_id, name, wish, created_at, expires_at, data)
          VALUES ($1, $2, $3, $4, $5, $6, $7)

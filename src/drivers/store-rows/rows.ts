@@ -177,7 +177,7 @@ export function keyFromRow(row: Row): ApiKey {
 
 export const hostKeyFromRow = (value: unknown) => text(value) as HostKey;
 
-/** What a host that nobody has released yet starts from. */
+/** The initial state of a host that has never been released. */
 const EMPTY_STATE: HostState = {
   lastRequestAt: null,
   tokens: 1,

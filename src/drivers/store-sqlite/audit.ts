@@ -62,5 +62,5 @@ export function createSqliteAuditStore(database: SqliteDatabase): Synchronous<Au
   };
 }
 
-/** What is read back must be what was hashed, and SQLite ends some texts at U+0000. */
+/** The text must be read back as it was hashed, and SQLite ends some texts at U+0000. */
 const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '\ufffd');

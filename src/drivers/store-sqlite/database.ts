@@ -57,7 +57,7 @@ export function openSqliteDatabase(path: string): SqliteDatabase {
   };
 }
 
-/** Applies what is missing. The version lives in the file itself, so that a copy carries it along. */
+/** Applies the missing migrations. The version is stored in the file, so that a copy has it too. */
 export function migrateSqlite(database: SqliteDatabase): { from: number; to: number } {
   database.exec('BEGIN IMMEDIATE');
   try {
@@ -82,7 +82,7 @@ export function migrateSqlite(database: SqliteDatabase): { from: number; to: num
   }
 }
 
-/** SQLite's primary result codes that mean something to the person who runs this. */
+/** SQLite's primary result codes that the operator can act on. */
 const FAULTS: Readonly<Record<number, { code: ErrorCode; say: (path: string) => string }>> = {
   5: { code: 'STORE_UNAVAILABLE', say: (path) => `Another process keeps the database ${path} busy.` },
   8: { code: 'DATA_DIR_UNUSABLE', say: (path) => `The database ${path} cannot be written.` },

@@ -39,7 +39,7 @@ export function createSqliteHostStore(
       host,
     );
 
-  /** When the host has something to do again, nobody owning it: its next retry, or never. */
+  /** When a host without an owner has work again: at its next retry, or never. */
   function nextDue(host: HostId): number | null {
     const row = database.get(
       `SELECT min(ready_at) AS at FROM tasks WHERE host_id = ? AND state = 'waiting'`,
@@ -113,7 +113,7 @@ export function createSqliteHostStore(
       const first = firstReady(host);
       if (first === undefined) {
         const due = nextDue(host);
-        // A lease that has run out ends here for good: who wakes the host may go by a time from before its end.
+        // An expired lease ends here for good: the process that wakes the host may use a time from before its end.
         database.run(
           'UPDATE hosts SET lease_until = 0, next_at = ?, rank = ? WHERE id = ?',
           due,

@@ -36,7 +36,7 @@ function spentBudget(job: SqliteRow): string | null {
   return null;
 }
 
-/** Takes what is not under way out of the job, with the reason as the deciding rule of each URL. */
+/** Removes the tasks that are not under way from the job, with the reason as the deciding rule of each URL. */
 export function stopJob(database: SqliteDatabase, seq: JobSeq, reason: string, now: number): void {
   const dropped = dropOpen(database, seq, 'skipped', reason, now);
   database.run(

@@ -85,7 +85,7 @@ function readJob(database: SqliteDatabase, seq: JobSeq): LedgerJob | null {
   return { seq, kind: row.kind as JobKind, size: Number(row.known), intake, isCancelled, stopReason };
 }
 
-/** Whether the lease is still the host's newest. An expired one that nobody has taken over still counts. */
+/** Whether the lease is still the host's newest. An expired lease that no other owner has taken over still counts. */
 export function holds(
   database: SqliteDatabase,
   incarnation: Incarnation,

@@ -5,7 +5,7 @@ import { cursorOf } from '../store-rows/rows.ts';
 import type { SqliteDatabase } from './database.ts';
 import type { Synchronous } from './synchronous.ts';
 
-/** Records of pages that a browser has shown, and compressed ones, of which only reading tells. */
+/** Records of rendered pages, and compressed records, which must be read to find out. */
 const RECORD = `CASE WHEN substr(record, 1, 12) = CAST('{"rendered":' AS BLOB) OR substr(record, 1, 1) <> x'7b'
   THEN record END`;
 

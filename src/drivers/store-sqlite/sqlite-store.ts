@@ -68,7 +68,7 @@ const METHODS: Readonly<Record<keyof Store, true>> = {
 };
 
 /**
- * Who works on what, and other things that a power failure may take back: all owners are dead then anyway. They are
+ * Ownership and other data that a power failure may undo: all owners are dead then anyway. They are
  * written at once, which survives the end of the process, and synced with the next call that must survive more.
  */
 const UNSYNCED: ReadonlySet<string> = new Set<keyof Store>([

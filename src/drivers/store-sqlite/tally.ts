@@ -17,7 +17,7 @@ export interface Delta {
 }
 
 /**
- * Sums changes per job, so that a batch of a hundred pages updates each job's row once. Whoever changes a task's
+ * Sums changes per job, so that a batch of a hundred pages updates each job's row once. Code that changes a task's
  * state says so here; `apply` is the only place that writes counters.
  */
 export interface JobTally {

@@ -21,7 +21,7 @@ import type { Synchronous } from './synchronous.ts';
 const MOST_CALLS_PER_COMMIT = 512;
 /** Left outside the shared transaction: they bring their own, or need none. */
 const ALONE: ReadonlySet<string> = new Set<keyof Store>(['migrate', 'close']);
-/** Answered at once, from what is committed: they need not wait for a sync. */
+/** Answered at once, from committed data: they need not wait for a sync. */
 const READS: ReadonlySet<string> = new Set<keyof Store>([
   'getJob',
   'listJobs',
@@ -123,7 +123,7 @@ function runTogether(calls: readonly Call[]): ThreadAnswer[] {
   }
 }
 
-/** Records crossed over as copies, which nobody needs once they are written. */
+/** Records arrived as copies, which are not needed once they are written. */
 function releaseRecords({ method, values }: Call): void {
   if (method !== 'commit' || typeof values === 'string') return;
   const [completions] = values as Parameters<Store['commit']>;
