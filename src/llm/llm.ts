@@ -269,5 +269,7 @@ function usageOf(answer: ChatAnswer, messages: Messages): LlmUsage {
 /** What ended the call, in the one shape it may leave in. */
 function ended(reason: unknown): ScrapifieError {
   if (isScrapifieError(reason)) return reason;
-  return new ScrapifieError('CANCELLED', 'The request for the language model was cancelled', { cause: reason });
+  return new ScrapifieError('CANCELLED', 'The request for the language model was cancelled', {
+    cause: reason,
+  });
 }

@@ -85,8 +85,7 @@ export function openBrowsers(settings: Settings, logger: Logger, look = findBrow
       logger,
       async executablePath() {
         const browser = await find();
-        if (browser !== null)
-          logger.info({ path: browser.path, version: browser.version }, 'browser found');
+        if (browser !== null) logger.info({ path: browser.path, version: browser.version }, 'browser found');
         hasOwn = browser !== null;
         return browser?.path ?? null;
       },

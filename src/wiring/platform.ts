@@ -137,11 +137,7 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
       makeFolder(given.dataDir);
       unlockFolder = lockFolder(given.dataDir);
     }
-    const store = await openStore(
-      given,
-      (error) => logger.warn({ err: error }, 'store error'),
-      steady.now,
-    );
+    const store = await openStore(given, (error) => logger.warn({ err: error }, 'store error'), steady.now);
     closers.places.push(() => store.close());
     const hadKey = readVaultKeys(given).vaultKey !== undefined;
     const settings = await withVaultKeys(given, () => store.hasSealed());

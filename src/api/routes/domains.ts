@@ -160,7 +160,14 @@ export function addDomainRoutes(app: App, { store, bus, policies, now }: RouteDe
       body: z
         .strictObject({
           reason: z.string().trim().min(1).max(1_000).default('site owner’s request'),
-          contact: z.string().trim().min(1).max(320).nullable().default(null).describe('Contact of the person who asked for the opt-out.'),
+          contact: z
+            .string()
+            .trim()
+            .min(1)
+            .max(320)
+            .nullable()
+            .default(null)
+            .describe('Contact of the person who asked for the opt-out.'),
         })
         .prefault({}),
       response: answers({ 200: optOutSchema }),

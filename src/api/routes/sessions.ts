@@ -100,8 +100,8 @@ export function addSessionRoutes(app: App, { store, settings, idempotency, now }
       // A repeated key means the same session, so it decides the name where the request does not.
       const repeatKey = idempotency.keyOf(request);
       const own = repeatKey === null ? randomUUID() : hash('sha256', repeatKey, 'hex').slice(0, 32);
-      const wish = { name: given ?? own, credentials, proxy, identity, hours: expiresInHours };
-      const { session, isNew } = await sessions.create(key.accountId, wish, repeatKey !== null);
+      const options = { name: given ?? own, credentials, proxy, identity, hours: expiresInHours };
+      const { session, isNew } = await sessions.create(key.accountId, options, repeatKey !== null);
       if (isNew) {
         const details = { credentials, proxy, identity };
         await store.audit([

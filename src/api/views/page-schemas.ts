@@ -10,7 +10,10 @@ const attempt = z
   .object({
     engine: z.string(),
     proxyTier: z.string().nullable(),
-    identity: z.string().optional().describe('`browser` when the request carried the identity of a regular browser.'),
+    identity: z
+      .string()
+      .optional()
+      .describe('`browser` when the request carried the identity of a regular browser.'),
     hasSolver: z.boolean().optional().describe('A solver service was allowed to help.'),
     reason: z.string().describe('Why this attempt was made this way.'),
     outcome: z.string(),
@@ -161,7 +164,9 @@ const pageFields = {
         .optional(),
     })
     .optional()
-    .describe('Why the page is not usable although a response arrived. The other fields describe that response.'),
+    .describe(
+      'Why the page is not usable although a response arrived. The other fields describe that response.',
+    ),
 };
 
 export const pageSchema = z.object(pageFields).meta({ id: 'Page' });

@@ -70,8 +70,8 @@ export const define: DefineCommand = (command, shell) => {
       try {
         const extraction = createExtraction({ reader, now: Date.now });
         const page = await extraction.read({ url, body, contentType }, { formats, extract });
-        const wish = { formats, isJson: flags.json === true, hasMore: extract !== null };
-        shell.stdout.write(printed(page, wish));
+        const output = { formats, isJson: flags.json === true, hasMore: extract !== null };
+        shell.stdout.write(printed(page, output));
       } finally {
         await reader.close();
       }

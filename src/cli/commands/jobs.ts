@@ -53,8 +53,11 @@ export const define: DefineCommand = (command, shell) => {
   add('cancel <id>', 'drop URLs that have not begun').action((id: string, flags: JobsFlags) =>
     withJobs(shell, flags.dataDir, async ({ jobs, account }) => show(await jobs.cancel(id, account), flags)),
   );
-  add('resume <id>', 'go on with the URLs that a cancel or a budget dropped').action((id: string, flags: JobsFlags) =>
-    withJobs(shell, flags.dataDir, async ({ jobs, account }) => show(await jobs.resume(id, account), flags)),
+  add('resume <id>', 'go on with the URLs that a cancel or a budget dropped').action(
+    (id: string, flags: JobsFlags) =>
+      withJobs(shell, flags.dataDir, async ({ jobs, account }) =>
+        show(await jobs.resume(id, account), flags),
+      ),
   );
   add('retry <id>', 'try failed URLs again').action((id: string, flags: JobsFlags) =>
     withJobs(shell, flags.dataDir, async ({ jobs, account }) => show(await jobs.retry(id, account), flags)),

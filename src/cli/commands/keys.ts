@@ -61,8 +61,8 @@ export const define: DefineCommand = (command, shell) => {
         const secret = newSecret();
         const scopes = [...new Set(flags.scope ?? DEFAULT_SCOPES)];
         const expiresAt = flags.expires === undefined ? null : at + flags.expires;
-        const wish = { name, scopes, ratePerMinute: flags.rate ?? null, expiresAt };
-        const key = newKey(await store.defaultAccount(), secret, wish, at);
+        const options = { name, scopes, ratePerMinute: flags.rate ?? null, expiresAt };
+        const key = newKey(await store.defaultAccount(), secret, options, at);
         await store.createKey(key);
         const details = { name, scopes };
         await store.audit([{ at, actor: ACTOR, action: 'key.create', target: key.id, details }]);

@@ -92,12 +92,12 @@ export const define: DefineCommand = (command, shell, endWith) => {
       screenshot: flags.screenshot === undefined ? null : resolve(shell.cwd, flags.screenshot),
       pdf: flags.pdf === undefined ? null : resolve(shell.cwd, flags.pdf),
     });
-    const wish = {
+    const output = {
       formats: flags.format ?? SCRAPE_FORMATS,
       isJson: flags.json === true,
       hasMore: request.extract !== null,
     };
-    shell.stdout.write(printed(files.page, wish));
+    shell.stdout.write(printed(files.page, output));
     for (const missing of files.missing) shell.stderr.write(`There is no ${missing} of the page.\n`);
     if (result.error === undefined) return;
     shell.stderr.write(`error ${result.error.code}: ${result.error.message}\n`);
