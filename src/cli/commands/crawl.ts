@@ -2,7 +2,7 @@ import { openSync, writeSync } from 'node:fs';
 import { EXIT } from '../../errors/registry.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { CrawlReport } from '../crawl/crawl-report.ts';
-import { type CrawlFlags, crawlRequestOf } from '../crawl/crawl-request.ts';
+import { type CrawlFlags, crawlCommandOf } from '../crawl/crawl-request.ts';
 import { followCrawl } from '../crawl/crawl-run.ts';
 import { beginCrawl, type Opened, resumeCrawl } from '../crawl/crawl-start.ts';
 import { describeBytes, describeMs } from '../crawl/progress.ts';
@@ -86,7 +86,7 @@ async function crawl(shell: Shell, urls: readonly string[], flags: Flags): Promi
   const folder = crawlFolder(shell.cwd, flags.out, [...urls, ...(flags.sitemapUrl ?? [])]);
   const isNew = findCrawl(folder, flags.resume === true) === 'new';
   // A mistake in the command is told before anything is made.
-  const request = isNew ? crawlRequestOf(urls, flags) : null;
+  const command = isNew ? crawlCommandOf(urls, flags) : null;
   const tell = (line: string): void => {
     if (!flags.quiet) shell.stderr.write(`${line}\n`);
   };
@@ -96,9 +96,9 @@ async function crawl(shell: Shell, urls: readonly string[], flags: Flags): Promi
   let opened: Opened;
   try {
     opened =
-      request === null
+      command === null
         ? await resumeCrawl(platform, folder, urls, flags)
-        : await beginCrawl(platform, request);
+        : await beginCrawl(platform, command);
   } catch (error) {
     await platform.close();
     throw error;

@@ -3,7 +3,7 @@ import type { Budgets, Job } from '../../model/job.ts';
 import type { CrawlFolder } from '../folders/crawl-folder.ts';
 import type { OpenPlatform } from '../shell/shell.ts';
 import { type Earlier, readEarlier } from './crawl-report.ts';
-import { type CrawlFlags, type CrawlRequest, crawlRequestOf, resumedBudgets } from './crawl-request.ts';
+import { type CrawlCommand, type CrawlFlags, crawlCommandOf, resumedBudgets } from './crawl-request.ts';
 
 /** A crawl that is in the store and may go on. */
 export interface Opened {
@@ -17,7 +17,7 @@ const NO_RUNS: Earlier = { durationMs: 0, runs: 0 };
 
 export async function beginCrawl(
   platform: OpenPlatform,
-  { request, operator }: CrawlRequest,
+  { request, operator }: CrawlCommand,
 ): Promise<Opened> {
   const account = await platform.store.defaultAccount();
   const job = await platform.jobs.crawl(request, account, { operator });
@@ -55,7 +55,7 @@ export async function resumeCrawl(
   const [job] = (await store.listJobs({ accountId: account, kind: 'crawl', limit: 1 })).items;
   if (job === undefined) {
     // The last run was killed before it had stored the crawl.
-    return beginCrawl(platform, crawlRequestOf(urls, flags));
+    return beginCrawl(platform, crawlCommandOf(urls, flags));
   }
   const budgets = resumedBudgets(job, urls, flags);
   const earlier = readEarlier(folder.reportFile, job.id);
