@@ -132,6 +132,7 @@ describe('the documentation', () => {
       'blockResources',
       'body',
       'cookies',
+      'crossOriginHeaders',
       'engine',
       'extract',
       'formats',

@@ -14,14 +14,14 @@ const HTTP_ALONE: Installation = {
 };
 
 /** One engine over plain HTTP, and nothing else. */
-export function httpMeans(engine: Engine, budget = createByteBudget(1_000_000_000)): FetchResources {
+export function httpResources(engine: Engine, budget = createByteBudget(1_000_000_000)): FetchResources {
   const none = () => {
     throw new ScrapifieError('INTERNAL', 'This test has no such thing.');
   };
   return {
     budget,
     installation: () => HTTP_ALONE,
-    look: async () => undefined,
+    discover: async () => undefined,
     engine: () => engine,
     proxies: null,
     ownProxy: none,

@@ -8,22 +8,21 @@ import type { ProxyPool } from '../plan/proxies/proxy-pool.ts';
 import type { Credentials } from '../sessions/credentials.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 
-/** With what this process makes attempts. */
+/** Engines, proxies, sessions and identities available to this process. */
 export interface FetchResources {
-  /** What all attempts of this process may hold of responses. */
+  /** Limits the bytes of responses that all attempts of this process hold together. */
   readonly budget: ByteBudget;
-  /** What can be used at the moment; the same object as long as nothing changes. */
+  /** The engines and proxy tiers that can be used at the moment; the same object as long as nothing changes. */
   installation(): Installation;
   /**
-   * Finds out what else there is: engines that are looked for only when somebody may need one. Afterwards
-   * `installation` has them.
+   * Discovers engines that are looked for only when an attempt may need one. Afterwards `installation` has them.
    */
-  look(): Promise<void>;
+  discover(): Promise<void>;
   /** Only for engines of the installation. */
   engine(name: EngineName, identity: IdentityKind): Engine;
   /** Null: no proxies are set up. */
   readonly proxies: Pick<ProxyPool, 'choose' | 'ended'> | null;
-  /** The caller's own proxy. Throws VALIDATION_FAILED for what is none. */
+  /** The caller's own proxy. Throws VALIDATION_FAILED for an invalid URL. */
   ownProxy(url: string): ProxyEndpoint;
   readonly sessions: Pick<Sessions, 'begin' | 'end'>;
   readonly credentials: Pick<Credentials, 'forSession'>;

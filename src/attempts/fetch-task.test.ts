@@ -205,7 +205,7 @@ describe('robots.txt of a redirect’s target', () => {
       '/a': to('/b'),
     });
     const cache = createRobotsCache({ store, engine: testEngine(), now: () => T0 });
-    const robots = await cache.ask(origin);
+    const robots = await cache.ask(origin, { admitRedirect: async () => true });
     const denied = await fetchAs(`${origin}/a`, {}, { robotsFor: () => robots });
     expect(described(denied)).toEqual({ state: 'denied', rule: 'robots: disallow: /b (line 2)' });
     expect(paths()).toEqual(['/robots.txt', '/a']);

@@ -10,21 +10,21 @@ import type { LeaseRef, LedgerStore, TaskEnd } from '../ports/store.ts';
 import type { Robots } from '../robots/robots-cache.ts';
 import type { RunningJob } from './running-job.ts';
 
-/** One attempt's way over the wire: a response, an error, or an end that redirects brought about. */
+/** The result of a request: a response, an error, or the end of the task by a redirect. */
 export type Fetched =
   | { readonly kind: 'response'; readonly response: FetchResponse }
   | { readonly kind: 'error'; readonly error: ScrapifieError; readonly ms: number }
   | { readonly kind: 'end'; readonly end: TaskEnd; readonly response: FetchResponse };
 
-/** What the owner of the host lends to an attempt. */
+/** The owner's part of an attempt. */
 export interface FetchContext {
   readonly hostKey: HostKey;
   readonly lease: LeaseRef;
   readonly store: Pick<LedgerStore, 'reserveUrl'>;
   readonly signal: AbortSignal;
-  /** Counts what the attempt holds; closed by whoever opened it, when the response is no longer needed. */
+  /** Counts the bytes that the attempt holds; its creator closes it when the response is no longer needed. */
   readonly held?: HeldBytes;
-  /** Asked right before a request is written: false when the host is no longer ours to talk to. */
+  /** Asked right before a request is written: false when this process may no longer own the host. */
   readonly mayStart: () => boolean;
   /** Whether a user agent of the caller's may be sent to this host. */
   readonly mayDisguise: boolean;
@@ -34,7 +34,7 @@ export interface FetchContext {
   readonly pass: (ended: AbortSignal) => Promise<void>;
   /** How long the request may still leave with the gate's last admission; not above zero: it has to pass again. */
   readonly admittedForMs: () => number;
-  /** What the plan adds to the request. */
+  /** The part of the request that the plan decides. */
   readonly how?: HowToFetch;
 }
 
@@ -52,17 +52,17 @@ export interface HowToFetch
     | 'runsAlone'
     | 'secrets'
   > {
-  /** What proves to this host who the session is. */
+  /** Headers and cookies that authenticate the session to this host. */
   readonly personal?: Pick<FetchRequest, 'headers' | 'cookies'>;
 }
 
 export const MAX_REDIRECTS = 10;
-/** People solve puzzles, and they take their time. */
+/** Captchas are solved by people, which takes long. */
 const SOLVING_MS = 120_000;
 
 /**
- * Fetches a task's URL. A redirect within the host is followed when robots and scope allow it and nobody else in the
- * job has that page; one to another host hands the task over to that host's owner.
+ * Fetches a task's URL. A redirect within the host is followed when robots and scope allow it and no other task of
+ * the job has that page; one to another host hands the task over to that host's owner.
  */
 export async function fetchTask(
   task: Task,
@@ -71,7 +71,7 @@ export async function fetchTask(
   context: FetchContext,
 ): Promise<Fetched> {
   const { page } = running.job.options;
-  // What was posted to one host is not posted on to where it redirects.
+  // The body of a POST is not sent on to another host by a redirect.
   const isLedHere = task.hops > 0;
   const { personal, ...how } = context.how ?? {};
   const startedAt = performance.now();
@@ -84,7 +84,7 @@ export async function fetchTask(
     return passing;
   };
   try {
-    // What was needed to plan the attempt took long: a store that stalls must not make requests leave together.
+    // Planning the attempt took long: a store that stalls must not make requests leave together.
     let validMs = context.admittedForMs();
     if (validMs <= 0) {
       await pass();
@@ -101,7 +101,7 @@ export async function fetchTask(
       maxRedirects: Math.max(0, MAX_REDIRECTS - task.hops),
       conditional: null,
       onRedirect: async (target, hop) => {
-        // URLs are stored and logged, also by those who run the site.
+        // URLs are stored and logged, also by the site.
         if (holdsSecret(target, how.secrets)) {
           throw new ScrapifieError('BAD_REDIRECT', 'The page leads to a URL that holds a stored credential.');
         }
@@ -131,7 +131,7 @@ export async function fetchTask(
   }
 }
 
-/** What may prove who the caller is, for the origins that it named; elsewhere only what tells no secret. */
+/** All headers and cookies for the origins that the caller named; elsewhere only headers that hold no secret. */
 function headersFor(task: Task, running: RunningJob, mayDisguise: boolean) {
   const { headers, cookies, crossOriginHeaders } = running.job.options.page;
   const isNamed = running.isNamedOrigin(new URL(task.atUrl).origin) || (task.depth === 0 && task.hops === 0);
@@ -143,7 +143,7 @@ function headersFor(task: Task, running: RunningJob, mayDisguise: boolean) {
   return { headers: Object.fromEntries(kept), cookies: isNamed ? cookies : {} };
 }
 
-/** What the caller says itself goes before what its session knows. */
+/** Headers and cookies of the caller take precedence over those of its session. */
 function withPersonal(
   given: Pick<FetchRequest, 'headers' | 'cookies'>,
   personal: HowToFetch['personal'],

@@ -3,19 +3,18 @@ import { describe, expect, it } from 'vitest';
 import { ERRORS, type ErrorCode } from '../errors/registry.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { FetchResponse } from '../fetch/engine.ts';
-import type { Attempt } from '../model/attempt.ts';
 import type { HostKey } from '../model/ids.ts';
 import type { RenderExtra } from '../model/render.ts';
 import type { Task } from '../model/task.ts';
 import { compileRules } from '../pages/find-tasks.ts';
 import type { PageReader } from '../pages/page-reading.ts';
-import { readPage } from '../pages/read-page.ts';
+import { readPageTask } from '../pages/read-page.ts';
 import { readSitemapTask } from '../pages/read-sitemap-task.ts';
 import type { LeaseRef } from '../ports/store.ts';
 import { type JobChanges, runningOf, T0, taskOf } from './claimed-task.fixture.ts';
 import { httpNext } from './fetch-resources.fixture.ts';
 import type { Fetched } from './fetch-task.ts';
-import { type FinishParts, finishTask, resultOf } from './finish-task.ts';
+import { finishTask, readAttempt, resultOf } from './finish-task.ts';
 
 const LEASE: LeaseRef = {
   hostId: 3 as LeaseRef['hostId'],
@@ -32,7 +31,7 @@ const here: PageReader = {
   async read(request) {
     const rules = compileRules(request.job);
     const isSitemap = request.task.kind === 'sitemap';
-    return { ...(isSitemap ? await readSitemapTask(request, rules) : readPage(request, rules)), ms: 1 };
+    return { ...(isSitemap ? await readSitemapTask(request, rules) : readPageTask(request, rules)), ms: 1 };
   },
 };
 const failing = (error: Error): PageReader => ({ ...here, read: () => Promise.reject(error) });
@@ -73,20 +72,19 @@ async function finish(
   }: { task?: Partial<Task>; job?: JobChanges; reader?: PageReader } = {},
 ) {
   const running = await runningOf(job);
-  const parts: FinishParts = {
-    reader,
-    lease: LEASE,
-    step: { engine: 'http', proxyTier: null, identity: 'bot', hasSolver: false, reason: 'plan.cheapest' },
-    next: (attempt: Attempt) =>
-      httpNext(
-        attempt,
-        running.job.options.page.maxAttempts,
-        task.trace ?? Array(task.attempts ?? 0).fill(EARLIER),
-      ),
-    now: () => T0,
-    random: () => 0.5,
-  };
-  const finished = await finishTask(taskOf(task), running, fetched, parts);
+  const method = {
+    engine: 'http',
+    proxyTier: null,
+    identity: 'bot',
+    hasSolver: false,
+    reason: 'plan.cheapest',
+  } as const;
+  const parts = { reader, lease: LEASE, method, now: () => T0 };
+  const read = await readAttempt(taskOf(task), running, fetched, parts);
+  const { maxAttempts } = running.job.options.page;
+  const trace = task.trace ?? Array(task.attempts ?? 0).fill(EARLIER);
+  const next = read.end === null ? httpNext(read.attempt, maxAttempts, trace) : null;
+  const finished = finishTask(taskOf(task), running, read, next, LEASE, () => 0.5);
   return { ...finished, running };
 }
 
@@ -128,14 +126,14 @@ describe('a page that arrived', () => {
     expect(reading?.outcome).toBe('ok');
   });
 
-  it('as a shell on which a step failed fails with that step, when there is no other engine to try', async () => {
+  it('rendered as an empty shell on which a step failed fails with that step', async () => {
     const error = new ScrapifieError('ACTION_FAILED', 'The wait for #never took too long.');
     const rendered = { rawBody: null, extra: {} as RenderExtra, failure: error };
     const text = '<body><div id="app"></div><script src="/app.js"></script>';
     const { completion, attempt } = await finish(arrived({ text, rendered }));
     expect(completion.end).toMatchObject({ state: 'failed', errorCode: 'ACTION_FAILED' });
     expect(completion.page).toMatchObject({ errorCode: 'ACTION_FAILED', errorMessage: error.message });
-    expect(attempt).toMatchObject({ outcome: 'needs-javascript', errorCode: 'ACTION_FAILED' });
+    expect(attempt).toMatchObject({ outcome: 'ok', errorCode: 'ACTION_FAILED' });
   });
 
   it('with a 404 fails, and the page says what the host answered', async () => {

@@ -1,53 +1,54 @@
-import { ERRORS, type ErrorCode, EXIT } from '../errors/registry.ts';
+import { ERRORS, type ErrorCode } from '../errors/registry.ts';
 import { isScrapifieError, type ScrapifieError } from '../errors/scrapifie-error.ts';
 import { faultOf } from '../fetch/proxy/proxy-failure.ts';
 import type { Attempt, OutcomeKind } from '../model/attempt.ts';
+import { runsScripts } from '../model/engine-traits.ts';
 import type { NewPage } from '../model/page.ts';
 import type { Task } from '../model/task.ts';
 import type { PageReader, PageReading } from '../pages/page-reading.ts';
-import { unchargedAttempts } from '../plan/ladder/charged-attempts.ts';
-import { RUNS_SCRIPTS } from '../plan/ladder/fetch-method.ts';
 import type { LadderStep } from '../plan/ladder/ladder.ts';
+import { isRefusedByHost, repeatedWithoutCharge, unchargedAttempts } from '../plan/outcome.ts';
 import { parseRetryAfter } from '../politeness/retry-after.ts';
 import type { Completion, LeaseRef, TaskEnd } from '../ports/store.ts';
 import type { Fetched } from './fetch-task.ts';
 import type { RunningJob } from './running-job.ts';
-import { type AttemptResult, endAfter } from './task-end.ts';
+import { type AttemptMethod, type AttemptResult, completionOf, endAfter, failedPage } from './task-end.ts';
 
-export interface FinishParts {
-  readonly reader: PageReader;
-  readonly lease: LeaseRef;
-  /** How the attempt was made, and why so. */
-  readonly step: Pick<Extract<LadderStep, { kind: 'attempt' }>, keyof AttemptMethod>;
-  /** What the ladder says to the attempt. */
-  readonly next: (attempt: Attempt) => LadderStep | Promise<LadderStep>;
-  readonly now: () => number;
-  readonly random: () => number;
+/** A response that was read, or the reason why there is none to read: the ladder decides on the next step by it. */
+export interface ReadAttempt {
+  readonly attempt: Attempt;
+  readonly result: AttemptResult;
+  readonly reading: PageReading | null;
+  /** Why the task fails although a page arrived, or why none arrived. */
+  readonly failure: ScrapifieError | null;
+  /** The end is known without the ladder: a redirect led elsewhere, or the attempt does not count. */
+  readonly end: TaskEnd | null;
+  readonly fetched: Fetched;
+  readonly now: number;
 }
-
-export type AttemptMethod = Pick<Attempt, 'engine' | 'proxyTier' | 'reason'> & {
-  readonly identity: NonNullable<Attempt['identity']>;
-  readonly hasSolver: boolean;
-};
 
 export interface Finished {
   readonly completion: Completion;
   readonly attempt: Attempt;
   readonly reading: PageReading | null;
-  /** Whom a connection through a proxy blames for its failure. */
+  /** The side that a connection through a proxy holds responsible for its failure. */
   readonly fault: ReturnType<typeof faultOf>;
 }
 
-/** What the attempt came to as far as the host is concerned; known before the page is read. */
+export interface ReadParts {
+  readonly reader: PageReader;
+  readonly lease: LeaseRef;
+  readonly method: AttemptMethod;
+  readonly now: () => number;
+}
+
+const OWN_FAULT_PAUSE_MS = 10_000;
+
+/** The result as far as the host is concerned; known before the page is read. */
 export function resultOf(fetched: Fetched, now: number): AttemptResult {
   if (fetched.kind === 'error') {
-    const { error } = fetched;
-    return {
-      statusCode: null,
-      outcome: 'error',
-      errorCode: error.code,
-      retryAfterMs: error.retryAfterMs ?? null,
-    };
+    const { code, retryAfterMs = null } = fetched.error;
+    return { statusCode: null, outcome: 'error', errorCode: code, retryAfterMs };
   }
   const { statusCode, headers } = fetched.response;
   const header = headers['retry-after'];
@@ -57,29 +58,21 @@ export function resultOf(fetched: Fetched, now: number): AttemptResult {
   return { statusCode, outcome, errorCode: null, retryAfterMs };
 }
 
-/** Reads what arrived and turns it into the ledger's one entry for this attempt. */
-export async function finishTask(
+/** Reads the response, and records the attempt. */
+export async function readAttempt(
   task: Task,
   running: RunningJob,
   fetched: Fetched,
-  parts: FinishParts,
-): Promise<Finished> {
+  parts: ReadParts,
+): Promise<ReadAttempt> {
   const now = parts.now();
   const result = resultOf(fetched, now);
-  if (fetched.kind === 'end')
-    return finished(task, parts, fetched.end, attemptOf(fetched, result, parts, now), null);
-  if (fetched.kind === 'error') {
-    const attempt = attemptOf(fetched, result, parts, now);
-    const given = givenBack(fetched.error.code, now);
-    if (given !== null) {
-      const completion = { ...completionOf(task, parts, given, attempt, null, []), trace: task.trace };
-      return { completion, attempt, reading: null, fault: faultOf(fetched.error) };
-    }
-    const end = settleSitemap(task, await endOf(task, result, attempt, parts, now));
-    const page = end.state === 'failed' && task.kind === 'page' ? failedPage(task, fetched.error, now) : null;
-    return { ...finished(task, parts, end, attempt, null, page), fault: faultOf(fetched.error) };
+  if (fetched.kind !== 'response') {
+    const attempt = attemptOf(fetched, result, parts.method, now);
+    const failure = fetched.kind === 'error' ? fetched.error : null;
+    const end = fetched.kind === 'end' ? fetched.end : endWithoutCharge(fetched.error.code, now);
+    return { attempt, result, reading: null, failure, end, fetched, now };
   }
-  const { rendered } = fetched.response;
   let reading: PageReading;
   try {
     reading = await parts.reader.read({
@@ -97,53 +90,60 @@ export async function finishTask(
     });
   } catch (error) {
     if (!isScrapifieError(error)) throw error;
-    return finishTask(task, running, { kind: 'error', error, ms: fetched.response.ms }, parts);
+    return readAttempt(task, running, { kind: 'error', error, ms: fetched.response.ms }, parts);
   }
-  const isBarred = reading.outcome === 'blocked' || reading.outcome === 'captcha';
-  const isLimited = result.outcome === 'rate-limited' && !isBarred;
-  const judge = async (failure: ScrapifieError | null) => {
-    const outcome = isLimited ? 'rate-limited' : reading.outcome;
-    const read: AttemptResult = { ...result, outcome, errorCode: failure?.code ?? null };
-    const attempt = attemptOf(fetched, read, parts, now, reading, failure);
-    return { failure, attempt, wanted: await endOf(task, read, attempt, parts, now) };
-  };
-  // A page that bars us is why nothing worked on it, whatever failed first.
-  const failed = isBarred ? null : (rendered?.failure ?? null);
-  // A page that is still a shell may be whole in another engine; where there is none left, the failed step is the end.
-  let judged = await judge(reading.outcome === 'needs-javascript' ? null : failed);
-  if (failed !== null && judged.wanted.state === 'done') judged = await judge(failed);
-  const { failure, attempt, wanted } = judged;
+  // A page that refuses us is the reason why nothing worked on it, whatever failed first.
+  const isRefused = isRefusedByHost(reading.outcome);
+  const failure = isRefused ? null : (fetched.response.rendered?.failure ?? null);
+  const outcome = result.outcome === 'rate-limited' && !isRefused ? 'rate-limited' : reading.outcome;
+  const read: AttemptResult = { ...result, outcome, errorCode: failure?.code ?? null };
+  const attempt = attemptOf(fetched, read, parts.method, now, reading, failure);
+  return { attempt, result: read, reading, failure, end: null, fetched, now };
+}
+
+/** Turns the attempt into the ledger's one entry for it. `next` is the ladder's step after the attempt. */
+export function finishTask(
+  task: Task,
+  running: RunningJob,
+  read: ReadAttempt,
+  next: LadderStep | null,
+  lease: LeaseRef,
+  random: () => number,
+): Finished {
+  const { attempt, result, reading, failure, fetched, now } = read;
+  const fault = fetched.kind === 'error' ? faultOf(fetched.error) : null;
+  const trace = [...task.trace, attempt];
+  if (read.end !== null || next === null) {
+    const end = read.end ?? { state: 'ready' };
+    const isCounted = fetched.kind === 'end';
+    const entry = { trace: isCounted ? trace : task.trace, bytes: attempt.bytes };
+    return { completion: completionOf(lease, task, end, entry), attempt, reading, fault };
+  }
+  const made = Math.max(1, task.attempts + 1 - unchargedAttempts(trace));
+  const wanted = endAfter(result, next, made, now, random);
+  if (reading === null) {
+    const end = settleSitemap(task, wanted);
+    const hasPage = end.state === 'failed' && task.kind === 'page' && failure !== null;
+    const page = hasPage ? failedPage(task, failure, now) : null;
+    const completion = completionOf(lease, task, end, { trace, bytes: attempt.bytes, page });
+    return { completion, attempt, reading, fault };
+  }
   const end = settleSitemap(task, honourNoindex(wanted, reading, running), reading);
-  const keepsPage = task.kind === 'page' && (end.state === 'done' || end.state === 'failed');
-  const page = keepsPage ? withError(reading.page, end, failure) : null;
+  const hasPage = task.kind === 'page' && (end.state === 'done' || end.state === 'failed');
+  const page = hasPage ? withError(reading.page, end, failure) : null;
   const isKept = end.state === 'done' || end.state === 'skipped';
   if (!isKept && reading.discovered.length > 0) running.generation += 1;
   const discovered = isKept ? reading.discovered : [];
-  return {
-    ...finished(task, parts, end, attempt, reading, page),
-    completion: completionOf(task, parts, end, attempt, page, discovered),
-  };
+  const completion = completionOf(lease, task, end, { trace, bytes: attempt.bytes, page, discovered });
+  return { completion, attempt, reading, fault };
 }
 
-/** What went wrong here and not at the host is no attempt of the task: it is done again when we can. */
-function givenBack(code: ErrorCode, now: number): TaskEnd | null {
-  if (code === 'CANCELLED' || code === 'SHUTTING_DOWN') return { state: 'ready' };
-  // A browser does not install itself while a page waits for it.
-  if (ERRORS[code].exitCode !== EXIT.environment || code === 'NO_BROWSER') return null;
+/** The end of a task whose attempt does not count: the failure was on this side, so the task is repeated. */
+function endWithoutCharge(code: ErrorCode, now: number): TaskEnd | null {
+  const when = repeatedWithoutCharge(code);
+  if (when === null) return null;
+  if (when === 'now') return { state: 'ready' };
   return { state: 'waiting', readyAt: now + OWN_FAULT_PAUSE_MS, rule: `own-fault:${code}` };
-}
-
-const OWN_FAULT_PAUSE_MS = 10_000;
-
-async function endOf(
-  task: Task,
-  result: AttemptResult,
-  attempt: Attempt,
-  { next, random }: FinishParts,
-  now: number,
-): Promise<TaskEnd> {
-  const made = Math.max(1, task.attempts + 1 - unchargedAttempts([...task.trace, attempt]));
-  return endAfter(result, await next(attempt), made, now, random);
 }
 
 function honourNoindex(end: TaskEnd, reading: PageReading, { job }: RunningJob): TaskEnd {
@@ -151,7 +151,7 @@ function honourNoindex(end: TaskEnd, reading: PageReading, { job }: RunningJob):
   return isHidden ? { state: 'skipped', rule: 'scope.noindex' } : end;
 }
 
-/** A sitemap that was only guessed, or found on the way, is no failure of the job when it is not there. */
+/** A sitemap at a guessed address, or one that another sitemap names, is no failure of the job when it is missing. */
 function settleSitemap(task: Task, end: TaskEnd, reading?: PageReading): TaskEnd {
   if (task.kind !== 'sitemap') return end;
   if (end.state === 'failed' && task.depth > 0) return { state: 'skipped', rule: `sitemap.${end.errorCode}` };
@@ -159,55 +159,24 @@ function settleSitemap(task: Task, end: TaskEnd, reading?: PageReading): TaskEnd
   return end.state === 'done' && problem !== null ? { state: 'done', rule: `sitemap.${problem}` } : end;
 }
 
-function finished(
-  task: Task,
-  parts: FinishParts,
-  end: TaskEnd,
-  attempt: Attempt,
-  reading: PageReading | null,
-  page: NewPage | null = null,
-): Finished {
-  return { completion: completionOf(task, parts, end, attempt, page, []), attempt, reading, fault: null };
-}
-
-function completionOf(
-  task: Task,
-  parts: FinishParts,
-  end: TaskEnd,
-  attempt: Attempt,
-  page: NewPage | null,
-  discovered: Completion['discovered'],
-): Completion {
-  return {
-    lease: parts.lease,
-    taskId: task.id,
-    jobSeq: task.jobSeq,
-    end,
-    trace: [...task.trace, attempt],
-    bytes: attempt.bytes,
-    page,
-    discovered,
-  };
-}
-
 function attemptOf(
   fetched: Fetched,
   result: AttemptResult,
-  parts: FinishParts,
+  method: AttemptMethod,
   now: number,
   reading?: PageReading,
   failure: ScrapifieError | null = null,
 ): Attempt {
   const response = fetched.kind === 'error' ? null : fetched.response;
-  const puzzle = response?.rendered?.extra.puzzle ?? null;
+  const captcha = response?.rendered?.extra.puzzle ?? null;
   const solved =
-    puzzle === null || puzzle.outcome === 'none' ? null : `puzzle ${puzzle.outcome}: ${puzzle.note}`;
+    captcha === null || captcha.outcome === 'none' ? null : `puzzle ${captcha.outcome}: ${captcha.note}`;
   const found =
     failure?.message ?? reading?.evidence ?? (fetched.kind === 'error' ? fetched.error.message : null);
   const evidence = [found, solved].filter((words) => words !== null).join('; ') || null;
-  const { engine, proxyTier, identity, hasSolver, reason } = parts.step;
-  // What rendering has brought can only be told beside what there was without.
-  const amount = result.outcome === 'needs-javascript' || RUNS_SCRIPTS[engine] ? reading?.yield : undefined;
+  const { engine, proxyTier, identity, hasSolver, reason } = method;
+  // The gain of rendering can be judged only beside the yield without it.
+  const amount = result.outcome === 'needs-javascript' || runsScripts(engine) ? reading?.yield : undefined;
   return {
     engine,
     proxyTier,
@@ -224,33 +193,6 @@ function attemptOf(
     ms: Math.round(response?.ms ?? (fetched.kind === 'error' ? fetched.ms : 0)),
     bytes: response?.wireBytes ?? 0,
     at: new Date(now).toISOString(),
-  };
-}
-
-/** A page of which nothing arrived: the reason stands in its place. */
-export function failedPage(
-  task: Task,
-  error: Pick<ScrapifieError, 'code' | 'message'>,
-  now: number,
-): NewPage {
-  return {
-    url: task.url,
-    finalUrl: task.atUrl,
-    statusCode: null,
-    contentType: null,
-    charset: null,
-    fetchedAt: now,
-    depth: task.depth,
-    contentHash: null,
-    textHash: null,
-    bytes: 0,
-    title: null,
-    etag: null,
-    lastModified: null,
-    duplicateOf: null,
-    errorCode: error.code,
-    errorMessage: error.message,
-    record: null,
   };
 }
 

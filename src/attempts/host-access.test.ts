@@ -4,9 +4,8 @@ import { createMetrics } from '../observe/metrics.ts';
 import { buildPolicies, EMPTY_POLICY_FILE } from '../policy/policies.ts';
 import type { Store } from '../ports/store.ts';
 import { createRobotsCache } from '../robots/robots-cache.ts';
-import { claimSeed, listeningLogger, openStore } from './claimed-task.fixture.ts';
+import { claimSeed, openStore } from './claimed-task.fixture.ts';
 import { createHostAccess } from './host-access.ts';
-import { createQuarantine } from './quarantine.ts';
 
 let store: Store;
 beforeAll(async () => {
@@ -16,60 +15,94 @@ afterAll(() => store.close());
 
 const SECOND_MS = 1_000;
 
-/** The door of a host of its own that takes one request in a second, one at a time. */
-async function doorOf(host: string) {
+/** Access to a host of its own that takes one request in a second, one at a time. */
+async function accessOf(host: string) {
   const url = new URL(`http://${host}/`);
   const { lease, running } = await claimSeed(store, url.href);
   let time = Date.now();
   const policies = buildPolicies({ ...EMPTY_POLICY_FILE, default: { ratePerSecond: 1, concurrency: 1 } });
-  const unused = () => {
-    throw new Error('Not part of this test.');
-  };
-  const door = createHostAccess(lease, {
+  const access = createHostAccess(lease, {
     robots: createRobotsCache({ store, engine: testEngine(), now: () => time }),
     policies: () => policies,
     now: () => time,
-    logger: listeningLogger().logger,
     metrics: createMetrics({ withProcess: false }),
-    quarantine: createQuarantine(Date.now),
     signal: new AbortController().signal,
-    stopped: new AbortController().signal,
     isOurs: () => true,
-    onChange: () => undefined,
-    onFailure: unused,
-    wayOut: unused,
   });
   const pass = (ms: number) => {
     time += ms;
   };
-  return { door, enter: () => door.enter(running, url), running, url, pass };
+  return { access, admit: () => access.admit(running, url), running, url, pass };
 }
 
 describe('a request that waits to be admitted again', () => {
   it('gives its place away while it waits, and has it again when it is admitted', async () => {
-    const { door, enter, running, url, pass } = await doorOf('again.test');
-    expect(enter().kind).toBe('go');
-    const admitted = door.enterAgain(running, url, new AbortController().signal);
-    expect(door.inFlight).toBe(0);
+    const { access, admit, running, url, pass } = await accessOf('again.test');
+    expect(admit().kind).toBe('go');
+    const admitted = access.readmit(running, url, new AbortController().signal);
+    expect(access.inFlight).toBe(0);
     pass(2 * SECOND_MS);
     await admitted;
-    expect([door.inFlight, door.state.requests]).toEqual([1, 2]);
-    door.left(running);
-    expect(door.inFlight).toBe(0);
+    expect([access.inFlight, access.state.requests]).toEqual([1, 2]);
+    access.release(running);
+    expect(access.inFlight).toBe(0);
   });
 
   it('counts once more as soon as its attempt is over, and is not admitted afterwards', async () => {
-    const { door, enter, running, url, pass } = await doorOf('over.test');
-    expect(enter().kind).toBe('go');
+    const { access, admit, running, url, pass } = await accessOf('over.test');
+    expect(admit().kind).toBe('go');
     const ended = new AbortController();
-    const admitted = door.enterAgain(running, url, ended.signal);
+    const admitted = access.readmit(running, url, ended.signal);
     ended.abort(new Error('The attempt is over.'));
-    expect(door.inFlight).toBe(1);
-    door.left(running);
+    expect(access.inFlight).toBe(1);
+    access.release(running);
     pass(2 * SECOND_MS);
     await expect(admitted).rejects.toThrow('The attempt is over.');
-    expect([door.inFlight, door.state.requests]).toEqual([0, 1]);
-    await expect(door.enterAgain(running, url, ended.signal)).rejects.toThrow('The attempt is over.');
-    expect(door.inFlight).toBe(0);
+    expect([access.inFlight, access.state.requests]).toEqual([0, 1]);
+    await expect(access.readmit(running, url, ended.signal)).rejects.toThrow('The attempt is over.');
+    expect(access.inFlight).toBe(0);
+  });
+});
+
+describe('the gate of a host', () => {
+  it('admits one request, and the next after the pause that its answer begins', async () => {
+    const { access, admit, running, url, pass } = await accessOf('pace.test');
+    expect(admit().kind).toBe('go');
+    expect(admit()).toMatchObject({ kind: 'wait', reason: 'concurrency.host' });
+    access.settle(running, { outcome: 'ok', statusCode: 200, errorCode: null, retryAfterMs: null }, 0);
+    expect(access.check(running, url)).toMatchObject({ kind: 'wait', reason: 'rate.bucket' });
+    pass(2 * SECOND_MS);
+    expect(access.check(running, url).kind).toBe('go');
+    expect(access.inFlight).toBe(0);
+  });
+
+  it('holds the host as long as an answer asks for', async () => {
+    const { access, admit, running, pass } = await accessOf('limited.test');
+    expect(admit().kind).toBe('go');
+    const limited = {
+      outcome: 'rate-limited',
+      statusCode: 429,
+      errorCode: null,
+      retryAfterMs: 60_000,
+    } as const;
+    access.settle(running, limited, 0);
+    expect(admit()).toMatchObject({ kind: 'hold', reason: 'rate.retry-after' });
+    expect(access.heldUntil).toBeGreaterThan(0);
+    pass(61 * SECOND_MS);
+    expect(admit().kind).toBe('go');
+  });
+
+  it('counts failures of the host, and neither failures of this installation nor released requests', async () => {
+    const { access, admit, running, pass } = await accessOf('faults.test');
+    const settled = (errorCode: 'CONNECT_FAILED' | 'BROWSER_LOST') => {
+      expect(admit().kind).toBe('go');
+      access.settle(running, { outcome: 'error', statusCode: null, errorCode, retryAfterMs: null }, 0);
+      pass(2 * SECOND_MS);
+      return access.state.failures;
+    };
+    expect([settled('BROWSER_LOST'), settled('CONNECT_FAILED'), settled('BROWSER_LOST')]).toEqual([0, 1, 1]);
+    expect(admit().kind).toBe('go');
+    access.release(running);
+    expect(access.state.breaker.window).toEqual([true]);
   });
 });

@@ -1,25 +1,20 @@
-import { isScrapifieError, type ScrapifieError } from '../errors/scrapifie-error.ts';
-import { faultOf } from '../fetch/proxy/proxy-failure.ts';
 import type { HostMemory } from '../model/host-memory.ts';
 import type { HostKey, JobId } from '../model/ids.ts';
 import type { Consent, HostPolicy } from '../model/policy.ts';
-import type { Logger } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { Policies } from '../policy/policies.ts';
 import { CLOSED_BREAKER, onCall } from '../politeness/breaker.ts';
 import { admissionMs, type GateDecision, type GateInput, gate } from '../politeness/gate.ts';
-import { noteAbandoned, noteSent, takenOver } from '../politeness/host-state.ts';
+import { noteAbandoned, noteSent, stateAtAcquisition } from '../politeness/host-state.ts';
 import type { HostLease, HostState } from '../ports/store.ts';
 import type { Robots, RobotsCache } from '../robots/robots-cache.ts';
 import { afterAnswer, hasOwnProxy, keepOwnState, ownStateOf, pauseUntil } from './own-answers.ts';
-import type { ProxyRoute, ProxyRouteDecision } from './proxy-route.ts';
-import { beside, type Quarantine } from './quarantine.ts';
 import type { RunningJob } from './running-job.ts';
-import { type AttemptResult, isOurFault } from './task-end.ts';
+import type { AttemptResult } from './task-end.ts';
 
 /**
- * The owner's way to the host: every request goes through here, and every answer is noted here. It keeps the host's
- * state, asks the gate, and reads robots.txt, which is a request like any other.
+ * The owner's access to the host: the gate admits every request here, and every outcome is recorded here in the state of
+ * the host.
  *
  * Requests of a job with a proxy of its caller's are admitted by the same gate and count towards the same rate, but
  * what they are answered with changes nothing for other jobs (see own-answers.ts). Nor do other jobs wait for the
@@ -35,44 +30,48 @@ export interface HostAccess {
    * they ask for none. Infinity: until a request under way is answered.
    */
   ownPauseUntil(running: RunningJob): number;
-  /** Until when the host is to be left alone, as the last one who asked was told; 0 when nobody was. */
+  /** Until when the gate holds the host, by its last decision; 0 when it does not. */
   heldUntil: number;
-  /** Connections that the person who runs a job allows it, beyond the policy's; 0 when nobody does. */
+  /** Connections that the operator allows a job beyond the policy; 0 when none are. */
   readonly operatorPlaces: number;
-  readonly isLoadingRobots: boolean;
   policy(): HostPolicy;
   hasConsent(running: RunningJob, what: Consent): boolean;
   isObeyed(running: RunningJob): boolean;
-  /** Asked when a request is about to be written to its connection: false when the host is no longer ours. */
+  /** Called right before a request is written to its connection: false when this process may no longer own the host. */
   mayStart(): boolean;
-  /** A `go` is a request under way, until `left` or `answered`. */
-  enter(running: RunningJob, url: URL): AccessDecision;
-  /** What `enter` would say now; nothing is under way by it. */
-  look(running: RunningJob, url: URL): AccessDecision;
-  /** Enters as soon as the gate admits it, and gives up when that is not within `withinMs`. */
-  enterSoon(running: RunningJob, url: URL, withinMs: number): Promise<boolean>;
+  /** Asks the gate for one request. After `go` a request is under way, until `release` or `settle`. */
+  admit(running: RunningJob, url: URL): AccessDecision;
+  /** The gate's present decision, without admitting a request. */
+  check(running: RunningJob, url: URL): AccessDecision;
+  /** Waits for the gate; false when it does not admit the request within `withinMs`. */
+  admitSoon(running: RunningJob, url: URL, withinMs: number): Promise<boolean>;
   /**
-   * The same, waiting for it, for a request under way that is followed by another one: the next hop of a redirect, or
-   * the same request once more. While it waits it does not count as under way. Rejects when `ended` says that the
-   * attempt is over before it was admitted; the request counts as under way again from that moment.
+   * Waits for the gate to admit one more request of an attempt: the next hop of a redirect, or the same request once
+   * more. Meanwhile the attempt has no request under way. Rejects when `ended` aborts because the attempt is over; its
+   * request counts as under way again from that moment, until `release` or `settle`.
    */
-  enterAgain(running: RunningJob, url: URL, ended: AbortSignal): Promise<void>;
-  /** How long after its admission a request may leave; later it has to enter again. Infinity: at any time. */
+  readmit(running: RunningJob, url: URL, ended: AbortSignal): Promise<void>;
+  /** How long after its admission a request may leave; later it has to be admitted again. Infinity: at any time. */
   admissionMs(running: RunningJob, url: URL): number;
-  /** The request came to nothing that says something about the host. */
-  left(running: RunningJob): void;
-  answered(running: RunningJob, result: AttemptResult, requestedAt: number): void;
-  /** What was learned about the host; undefined while nothing was. */
+  /** The request ended without an outcome that says anything about the host. */
+  release(running: RunningJob): void;
+  /** The request ended with this result, which goes into the state of the host. */
+  settle(running: RunningJob, result: AttemptResult, requestedAt: number): void;
+  /** The host memory for this job; undefined while nothing was learned. */
   memoryFor(running: RunningJob): HostMemory | undefined;
-  /** Keeps what was learned about the host. */
+  /** Replaces the host memory. */
   remember(running: RunningJob, memory: HostMemory): void;
-  /** The origin's robots.txt, as far as it is in memory. */
+  /** The origin's robots.txt from memory; null when it has to be loaded. */
   knownRobots(running: RunningJob, url: URL): Robots | null;
   /**
-   * Brings the origin's robots.txt into the cache, unless the host is held. `isSuspected`: a task that waits for it was
-   * under way when a process died, and so may have been a request for this file.
+   * The same for a request for robots.txt, waiting for the gate; false when the gate holds the host. The pause that
+   * answers through the job's own proxy ask for is for pages alone.
    */
-  loadRobots(running: RunningJob, url: URL, isSuspected: boolean): void;
+  admitRobots(running: RunningJob, url: URL): Promise<boolean>;
+  /** The next hop of an admitted request for robots.txt; false when the gate holds the host. It stays under way. */
+  readmitRobots(running: RunningJob, url: URL): Promise<boolean>;
+  /** The request for robots.txt has ended. */
+  releaseRobots(running: RunningJob): void;
 }
 
 /** The gate's, or why it was not asked: the lease may have run out, or the job's own answers ask for a pause. */
@@ -86,35 +85,24 @@ export interface HostAccessParts {
   readonly robots: RobotsCache;
   readonly policies: () => Policies;
   readonly now: () => number;
-  readonly logger: Logger;
   readonly metrics: Metrics;
-  readonly quarantine: Quarantine;
   readonly signal: AbortSignal;
-  /** Nothing is to begin any more. */
-  readonly stopped: AbortSignal;
-  /** False once the lease may have run out: somebody else may be talking to the host by then. */
+  /** False once the lease may have run out: another process may own the host by then. */
   readonly isOurs: () => boolean;
-  readonly onChange: () => void;
-  readonly onFailure: (error: unknown) => void;
-  /** By which address robots.txt is asked for. Throws like `chooseProxyRoute`. */
-  readonly wayOut: (running: RunningJob) => ProxyRouteDecision;
 }
 
-/** A host that no proxy leads to is looked at again after this. */
-const NO_WAY_OUT_MS = 10_000;
 const WHEN_ANSWERED = Number.POSITIVE_INFINITY;
-/** Allowed hours are the operator's to change: a host that is closed is looked at again this often. */
-const LOOK_AT_HOURS_MS = 60_000;
+/** The operator may change allowed hours: a host that is closed is checked again this often. */
+const HOURS_CHECK_MS = 60_000;
 /** Without the lease nothing is sent; a renewal may be on its way. */
-const LOOK_AT_LEASE_MS = 50;
-/** Who waits outside the mailbox looks at the gate at least this often. */
+const LEASE_CHECK_MS = 50;
+/** Requests that wait outside the mailbox ask the gate at least this often. */
 const LONGEST_PAUSE_MS = 1_000;
 
 export function createHostAccess(lease: HostLease, parts: HostAccessParts): HostAccess {
-  const { robots, now, logger, metrics, quarantine, signal, stopped, isOurs, onChange, onFailure } = parts;
+  const { robots, now, metrics, signal, isOurs } = parts;
   const key: HostKey = lease.key;
-  const robotsOnTheWay = new Set<string>();
-  let state: HostState = lease.isTakenOver ? takenOver(lease.state, now()) : lease.state;
+  let state: HostState = stateAtAcquisition(lease.state, lease.isTakenOver, now());
   /** Requests under way, without those through proxies of callers. */
   let inFlight = 0;
   let ownInFlight = 0;
@@ -133,7 +121,7 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
     robots.recall(origin, aloneOf(running));
   const ownState = (running: RunningJob): HostState => ownStateOf(running, key, now());
 
-  /** What this job has to wait for: others do not wait for requests through proxies of callers. */
+  /** The requests that this job has to wait for: other jobs do not wait for requests through proxies of callers. */
   const inFlightFor = (running: RunningJob): number => inFlight + (hasOwnProxy(running) ? ownInFlight : 0);
 
   function count(running: RunningJob, change: 1 | -1): void {
@@ -153,7 +141,7 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
     const inForce: HostPolicy =
       operatorPlaces > base.concurrency ? { ...base, concurrency: operatorPlaces } : base;
     if (!hasOwnProxy(running)) return gate(state, inForce, gateInput(running, url));
-    // The breaker counts what the host answers us. A request by another way neither waits for it nor is its probe.
+    // The breaker counts answers that reach us directly. A request by another route neither waits for it nor is its probe.
     const { breaker } = state;
     const decision = gate({ ...state, breaker: CLOSED_BREAKER }, inForce, gateInput(running, url));
     return decision.kind === 'go' ? { ...decision, state: { ...decision.state, breaker } } : decision;
@@ -168,10 +156,10 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
     };
   }
 
-  /** With what the job's own answers ask for, if they ask for anything. */
-  function enter(running: RunningJob, url: URL): AccessDecision {
+  /** Waits for the pause that answers through the job's own proxy ask for, and for the gate. */
+  function admit(running: RunningJob, url: URL): AccessDecision {
     const until = ownPauseUntil(running);
-    return until > 0 ? { kind: 'wait', until, reason: 'own-proxy.paused' } : admit(running, url);
+    return until > 0 ? { kind: 'wait', until, reason: 'own-proxy.paused' } : admitByGate(running, url);
   }
 
   function ownPauseUntil(running: RunningJob): number {
@@ -185,16 +173,16 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
     return until > now() ? until : 0;
   }
 
-  function look(running: RunningJob, url: URL): AccessDecision {
-    // Whoever renews the lease goes on, or ends the slice.
-    if (!isOurs()) return { kind: 'wait', until: now() + LOOK_AT_LEASE_MS, reason: 'lease.over' };
+  function check(running: RunningJob, url: URL): AccessDecision {
+    // The host worker renews the lease, or ends the slice.
+    if (!isOurs()) return { kind: 'wait', until: now() + LEASE_CHECK_MS, reason: 'lease.over' };
     const decision = decide(running, url);
     if (decision.kind === 'hold') hold(decision);
     return decision;
   }
 
-  function admit(running: RunningJob, url: URL): AccessDecision {
-    const decision = look(running, url);
+  function admitByGate(running: RunningJob, url: URL): AccessDecision {
+    const decision = check(running, url);
     if (decision.kind === 'go') {
       state = decision.state;
       count(running, 1);
@@ -213,17 +201,17 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
   }
 
   function hold({ until, reason }: Exclude<GateDecision, { kind: 'go' }>): void {
-    heldUntil = reason === 'hours.closed' ? Math.min(until, now() + LOOK_AT_HOURS_MS) : until;
+    heldUntil = reason === 'hours.closed' ? Math.min(until, now() + HOURS_CHECK_MS) : until;
   }
 
   /** False when the gate refuses for now, and `canWait` says that this is too long. */
-  async function enterInTime(
-    tryToEnter: () => AccessDecision,
+  async function admitInTime(
+    tryOnce: () => AccessDecision,
     canWait: (decision: Refused) => boolean,
   ): Promise<boolean> {
     for (;;) {
       signal.throwIfAborted();
-      const decision = tryToEnter();
+      const decision = tryOnce();
       if (decision.kind === 'go') return true;
       if (!canWait(decision)) return false;
       const waitMs = Math.min(decision.until - now(), LONGEST_PAUSE_MS);
@@ -232,102 +220,13 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
   }
 
   /**
-   * The first request has to open the connection and arrives later than it was let go, by however long that takes.
-   * So the second one waits for its answer, and the pause counts from there.
+   * The first request has to open the connection, so it arrives later than it was admitted by an unknown time. The second
+   * request therefore waits for the answer to the first, and the pause counts from there.
    */
   function warmUp(): void {
     if (isWarm) return;
     isWarm = true;
     state = { ...state, lastRequestAt: now(), tokensAt: now() };
-  }
-
-  async function askBy(
-    { proxy, ended }: ProxyRoute,
-    origin: string,
-    alone: JobId | null,
-    isRecorded: boolean,
-  ): Promise<void> {
-    const askedAt = now();
-    const end = { statusCode: null, ms: 0, bytes: 0, errorCode: null, fault: null };
-    try {
-      const asking = { signal, mayStart, isRecorded, alone, ...(proxy === null ? {} : { proxy }) };
-      await robots.ask(origin, asking);
-      ended({ ...end, outcome: 'ok', ms: now() - askedAt });
-    } catch (error) {
-      const errorCode = isScrapifieError(error) ? error.code : null;
-      ended({ ...end, outcome: 'error', errorCode, fault: faultOf(error) });
-      throw error;
-    }
-  }
-
-  /** Asks for robots.txt as soon as the gate admits it, unless the host is held. */
-  async function askRobots(running: RunningJob, url: URL, isRecorded: boolean): Promise<void> {
-    if (
-      !(await enterInTime(
-        () => admit(running, url),
-        ({ kind }) => kind !== 'hold',
-      ))
-    )
-      return;
-    try {
-      const way = parts.wayOut(running);
-      if (way.kind === 'wait') heldUntil = way.until;
-      else await askBy(way.out, url.origin, aloneOf(running), isRecorded);
-    } finally {
-      count(running, -1);
-      if (hasOwnProxy(running)) keepOwnState(running, key, noteAbandoned(ownState(running)));
-      warmUp();
-    }
-  }
-
-  async function askRobotsAlone(running: RunningJob, url: URL, deaths: number): Promise<void> {
-    const turn = await quarantine.turn(deaths, stopped);
-    if (turn === null) return;
-    logger.warn({ host: key, origin: url.origin, deaths: deaths + 1 }, 'robots.txt is asked for alone');
-    try {
-      await askRobots(running, url, true);
-    } finally {
-      turn.end();
-    }
-  }
-
-  function loadRobots(running: RunningJob, url: URL, isSuspected: boolean): void {
-    const { origin } = url;
-    const alone = aloneOf(running);
-    const onTheWay = `${alone ?? ''} ${origin}`;
-    if (robotsOnTheWay.has(onTheWay)) return;
-    const decision = decide(running, url);
-    if (decision.kind === 'hold') {
-      hold(decision);
-      return;
-    }
-    robotsOnTheWay.add(onTheWay);
-    robots
-      .lookUp(origin, alone)
-      .then(async ({ robots: known, interruptions }) => {
-        if (known !== null) return;
-        if (interruptions > 0) await askRobotsAlone(running, url, interruptions - 1);
-        else await beside(quarantine, () => askRobots(running, url, isSuspected));
-      })
-      .catch((error: unknown) => {
-        // A proxy that one job brought along is that job's trouble, and no reason to hold the host for others.
-        if (isScrapifieError(error) && alone !== null && isOfTheProxy(error)) {
-          running.proxyRouteFailure = error.code;
-          return;
-        }
-        if (isScrapifieError(error) && isOurFault(error.code)) {
-          heldUntil = now() + (error.retryAfterMs ?? NO_WAY_OUT_MS);
-          return;
-        }
-        if (!signal.aborted) logger.error({ host: key, err: error }, 'reading robots.txt failed');
-        if (isScrapifieError(error) || signal.aborted) onFailure(error);
-        // A file that a fault of the program keeps from being read is one that cannot be had: its tasks wait or end.
-        else robots.giveUp(origin, alone);
-      })
-      .finally(() => {
-        robotsOnTheWay.delete(onTheWay);
-        onChange();
-      });
   }
 
   return {
@@ -347,25 +246,22 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
     get operatorPlaces() {
       return operatorPlaces;
     },
-    get isLoadingRobots() {
-      return robotsOnTheWay.size > 0;
-    },
     policy,
     hasConsent,
     isObeyed,
-    enter,
-    look,
-    enterSoon(running, url, withinMs) {
+    admit,
+    check,
+    admitSoon(running, url, withinMs) {
       const lastAt = now() + withinMs;
-      return enterInTime(
-        () => enter(running, url),
+      return admitInTime(
+        () => admit(running, url),
         ({ kind, until }) => kind !== 'hold' && until <= lastAt,
       );
     },
     mayStart,
-    async enterAgain(running, url, ended) {
+    async readmit(running, url, ended) {
       let isCounted = false;
-      // At once when the attempt ends: `left` or `answered` follows, and ends what counts.
+      // At once when the attempt ends, because `release` or `settle` follows and subtracts it.
       const countAgain = () => {
         if (!isCounted) count(running, 1);
         isCounted = true;
@@ -374,10 +270,10 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
       count(running, -1);
       ended.addEventListener('abort', countAgain, { once: true });
       try {
-        await enterInTime(
+        await admitInTime(
           () => {
             ended.throwIfAborted();
-            const decision = admit(running, url);
+            const decision = admitByGate(running, url);
             if (decision.kind === 'go') isCounted = true;
             return decision;
           },
@@ -389,12 +285,12 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
       }
     },
     admissionMs: (running, url) => admissionMs(state, policy(), gateInput(running, url)),
-    left(running) {
+    release(running) {
       count(running, -1);
       if (hasOwnProxy(running)) keepOwnState(running, key, noteAbandoned(ownState(running)));
       else state = noteAbandoned(state);
     },
-    answered(running, result, requestedAt) {
+    settle(running, result, requestedAt) {
       count(running, -1);
       warmUp();
       const after = (before: HostState) => afterAnswer(before, result, requestedAt, signal.aborted, now());
@@ -413,13 +309,28 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
       else if (memory !== state.memory) state = { ...state, memory };
     },
     knownRobots,
-    loadRobots,
+    admitRobots: (running, url) =>
+      admitInTime(
+        () => admitByGate(running, url),
+        ({ kind }) => kind !== 'hold',
+      ),
+    async readmitRobots(running, url) {
+      count(running, -1);
+      let isAdmitted = false;
+      try {
+        isAdmitted = await this.admitRobots(running, url);
+        return isAdmitted;
+      } finally {
+        if (!isAdmitted) count(running, 1);
+      }
+    },
+    releaseRobots(running) {
+      count(running, -1);
+      if (hasOwnProxy(running)) keepOwnState(running, key, noteAbandoned(ownState(running)));
+      warmUp();
+    },
   };
 }
 
 /** The job whose robots.txt is kept apart; null for jobs that share one. */
-const aloneOf = (running: RunningJob): JobId | null => (hasOwnProxy(running) ? running.job.id : null);
-
-/** The URL of the proxy is none, or its proxy failed. */
-const isOfTheProxy = (error: ScrapifieError): boolean =>
-  faultOf(error) !== null || error.code === 'VALIDATION_FAILED';
+export const aloneOf = (running: RunningJob): JobId | null => (hasOwnProxy(running) ? running.job.id : null);

@@ -1,10 +1,9 @@
-import type { RunningJob } from '../attempts/running-job.ts';
-import { type AttemptResult, isHostFault, isOurFault } from '../attempts/task-end.ts';
 import type { HostKey } from '../model/ids.ts';
+import { isHostFault, isOwnFault } from '../plan/outcome.ts';
 import { probeAt } from '../politeness/breaker.ts';
 import { UNLIMITED_SLOWED_PER_SECOND } from '../politeness/gate.ts';
 import {
-  initialHostState,
+  newHostState,
   noteAbandoned,
   noteFailure,
   noteSuccess,
@@ -12,26 +11,22 @@ import {
   rateFactorAt,
 } from '../politeness/host-state.ts';
 import type { HostState, TaskEnd } from '../ports/store.ts';
+import type { RunningJob } from './running-job.ts';
+import type { AttemptResult } from './task-end.ts';
 
 /**
- * A proxy that the caller brings can answer in the name of any host. What arrives through it therefore counts for the
- * job alone: Retry-After, failures, what was learned and robots.txt. Only the time of the request itself goes into the
+ * A proxy that the caller brings can answer in the name of any host. Its answers therefore count for the job
+ * alone: Retry-After, failures, host memory and robots.txt. Only the time of the request itself goes into the
  * shared state of the host, so that the host is not asked faster than promised by all jobs together.
  */
 export const hasOwnProxy = ({ job }: RunningJob): boolean => job.options.page.proxy?.url != null;
 
-/** Hosts of one job whose answers are kept; the job forgets the one that was asked longest ago. */
-const MOST_HOSTS = 32;
-
-/** What the job has heard from the host through its own proxy. Of the times in it only `lastRequestAt` counts. */
+/** The state of the host as the answers through the job's own proxy describe it. Of its times only `lastRequestAt` counts. */
 export function ownStateOf({ ownAnswers }: RunningJob, host: HostKey, now: number): HostState {
-  return ownAnswers.get(host) ?? initialHostState(now);
+  return ownAnswers.get(host) ?? newHostState(now);
 }
 
 export function keepOwnState({ ownAnswers }: RunningJob, host: HostKey, state: HostState): void {
-  ownAnswers.delete(host);
-  const [oldest] = ownAnswers.keys();
-  if (ownAnswers.size >= MOST_HOSTS && oldest !== undefined) ownAnswers.delete(oldest);
   ownAnswers.set(host, state);
 }
 
@@ -55,7 +50,7 @@ export function pauseUntil(
 /** Tasks that wait no longer than this stay with the owner of the host; the others go back to the store. */
 const LONGEST_HELD_BACK_MS = 30_000;
 
-/** What becomes of a task whose job has to leave the host alone until then; null: its owner holds it back. */
+/** The end of a task whose job has to pause on the host until then; null: the owner keeps the task in its mailbox. */
 export function pausedEnd(until: number, now: number): TaskEnd | null {
   const isLong = Number.isFinite(until) && until - now > LONGEST_HELD_BACK_MS;
   return isLong ? { state: 'waiting', readyAt: Math.ceil(until), rule: 'own-proxy.paused' } : null;
@@ -71,8 +66,8 @@ export function afterAnswer(
 ): HostState {
   const state =
     result.outcome === 'rate-limited' ? onRateLimited(before, result.retryAfterMs, now, requestedAt) : before;
-  // What failed on our side says nothing about the host: it neither opens its breaker nor closes it.
-  const isOurs = result.errorCode !== null && isOurFault(result.errorCode);
+  // A failure on this side says nothing about the host: it neither opens the breaker nor closes it.
+  const isOurs = result.errorCode !== null && isOwnFault(result.errorCode);
   if (isGivenUp || isOurs) return noteAbandoned(state);
   return isHostFault(result) ? noteFailure(state, now) : noteSuccess(state);
 }

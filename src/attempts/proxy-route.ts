@@ -3,25 +3,25 @@ import type { HostKey } from '../model/ids.ts';
 import type { ProxyOptions } from '../model/job.ts';
 import type { HostPolicy } from '../model/policy.ts';
 import { PROXY_TIERS, type ProxyEndpoint, type ProxyTier } from '../model/proxy.ts';
-import { type AttemptEnd, proxyOutcomeOf } from '../plan/proxies/proxy-outcome.ts';
+import { type ProxiedAttemptEnd, proxyOutcomeOf } from '../plan/outcome.ts';
 import type { ProxyUse } from '../plan/proxies/proxy-pool.ts';
 import type { FetchResources } from './fetch-resources.ts';
-import { OWN_PROXY } from './ladder-request.ts';
+import { OWN_PROXY } from './plan-attempt.ts';
 import type { RunningJob } from './running-job.ts';
 
-/** By which address a request leaves; whoever got it says how it ended. */
+/** The proxy through which a request leaves, or none. Its user reports how the request ended. */
 export interface ProxyRoute {
   readonly proxy: ProxyEndpoint | null;
   ended(end: ProxyRouteEnd): void;
 }
 
-export interface ProxyRouteEnd extends AttemptEnd {
+export interface ProxyRouteEnd extends ProxiedAttemptEnd {
   readonly ms: number;
   readonly bytes: number;
 }
 
 export type ProxyRouteDecision =
-  | { readonly kind: 'go'; readonly out: ProxyRoute }
+  | { readonly kind: 'go'; readonly route: ProxyRoute }
   /** Every proxy that fits was used for this host a moment ago. */
   | { readonly kind: 'wait'; readonly until: number; readonly reason: string };
 
@@ -42,9 +42,9 @@ export function chooseProxyRoute(
   { proxies, ownProxy }: Pick<FetchResources, 'proxies' | 'ownProxy'>,
   now: () => number,
 ): ProxyRouteDecision {
-  if (tier === null) return { kind: 'go', out: DIRECT };
+  if (tier === null) return { kind: 'go', route: DIRECT };
   if (tier === OWN_PROXY && wish?.url) {
-    return { kind: 'go', out: { proxy: ownProxy(wish.url), ended: () => undefined } };
+    return { kind: 'go', route: { proxy: ownProxy(wish.url), ended: () => undefined } };
   }
   if (proxies === null || !isTier(tier)) {
     throw new ScrapifieError('NO_HEALTHY_PROXY', `No ${tier} proxy is set up.`);
@@ -60,7 +60,7 @@ export function chooseProxyRoute(
     );
   }
   const { use } = decision;
-  return { kind: 'go', out: { proxy: use.proxy, ended: (end) => report(proxies, use, end, now()) } };
+  return { kind: 'go', route: { proxy: use.proxy, ended: (end) => report(proxies, use, end, now()) } };
 }
 
 function report(
@@ -73,20 +73,19 @@ function report(
 }
 
 /**
- * By which address a host is asked for its robots.txt. Where a proxy is wanted for pages, our own address must not be
- * shown by that question. Throws like `chooseProxyRoute`.
+ * The route of a request for robots.txt. Where pages go through a proxy, this request must not show our own address. Throws like `chooseProxyRoute`.
  */
-export function chooseWayForRobots(
+export function chooseRobotsRoute(
   { job }: RunningJob,
   { proxyTier }: Pick<HostPolicy, 'proxyTier'>,
   host: HostKey,
-  means: FetchResources,
+  resources: FetchResources,
   now: () => number,
 ): ProxyRouteDecision {
   const wish = job.options.page.proxy;
-  const cheapest = () => means.installation().tiers[0] ?? null;
+  const cheapest = () => resources.installation().tiers[0] ?? null;
   const wished = wish?.url == null ? (wish?.tier ?? cheapest()) : OWN_PROXY;
-  return chooseProxyRoute(wish === null ? proxyTier : wished, wish, host, null, means, now);
+  return chooseProxyRoute(wish === null ? proxyTier : wished, wish, host, null, resources, now);
 }
 
 const isTier = (tier: string): tier is ProxyTier => PROXY_TIERS.some((one) => one === tier);

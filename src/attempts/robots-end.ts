@@ -6,13 +6,13 @@ import type { Completion, TaskEnd } from '../ports/store.ts';
 import type { Robots } from '../robots/robots-cache.ts';
 import type { RunningJob } from './running-job.ts';
 
-/** An end without a fetch, and what it nevertheless led to. */
-export interface Refusal {
+/** The end of a task that must not be fetched, and the URLs that were found nevertheless. */
+export interface TaskRefusal {
   readonly end: TaskEnd;
   readonly discovered?: Completion['discovered'];
 }
 
-/** What robots.txt makes of a task; null: it may be fetched. */
+/** The end that robots.txt sets to a task; null: the task may be fetched. */
 export function robotsEnd(task: Task, job: Job, robots: Robots, url: URL, now: number): TaskEnd | null {
   const { entry } = robots;
   if (entry.status !== 'unreachable') {
@@ -20,7 +20,7 @@ export function robotsEnd(task: Task, job: Job, robots: Robots, url: URL, now: n
     return allowed ? null : { state: 'denied', rule: `robots: ${rule}` };
   }
   const errorCode = failureOf(entry.reason);
-  // Somebody waits for a single scrape; a job can come back when the host may have recovered.
+  // A client waits for a single scrape; other jobs come back when the host may have recovered.
   const canWait = job.kind !== 'scrape' && task.hops === 0 && now - job.createdAt < PATIENCE_MS;
   if (canWait && ERRORS[errorCode].retry === 'later') {
     return { state: 'waiting', readyAt: entry.expiresAt, rule: `robots.unreachable: ${entry.reason}` };
@@ -28,27 +28,27 @@ export function robotsEnd(task: Task, job: Job, robots: Robots, url: URL, now: n
   return { state: 'failed', rule: `robots.unreachable: ${entry.reason}`, errorCode };
 }
 
-/** What becomes of a task whose robots.txt could not be asked for because the job's own proxy failed. */
+/** The end of a task whose robots.txt could not be requested because the job's own proxy failed. */
 export function proxyRouteEnd(task: Task, job: Job, errorCode: ErrorCode, now: number): TaskEnd {
   const rule = `robots.no-way-out: ${errorCode}`;
   const canWait = job.kind !== 'scrape' && task.hops === 0 && now - job.createdAt < PATIENCE_MS;
   return canWait
-    ? { state: 'waiting', readyAt: now + WAY_OUT_PAUSE_MS, rule }
+    ? { state: 'waiting', readyAt: now + PROXY_PAUSE_MS, rule }
     : { state: 'failed', rule, errorCode };
 }
 
-const WAY_OUT_PAUSE_MS = 10_000;
+const PROXY_PAUSE_MS = 10_000;
 
 /** How long after its start a job waits for a robots.txt that cannot be read. */
 const PATIENCE_MS = 180_000;
 
-/** A failure of the network is told as what it is: the page itself would have failed the same way. */
+/** A failure of the network keeps its code: the page itself would have failed the same way. */
 function failureOf(reason: string): ErrorCode {
   return reason in ERRORS ? (reason as ErrorCode) : 'ROBOTS_UNREACHABLE';
 }
 
 /** The end of a site task: the sitemaps that robots.txt names, or the place where one usually is. */
-export function siteEnd(task: Task, robots: Robots, { canonical, isInScope }: RunningJob): Refusal {
+export function siteEnd(task: Task, robots: Robots, { canonical, isInScope }: RunningJob): TaskRefusal {
   const { origin } = new URL(task.atUrl);
   const declared = robots.sitemaps.length > 0;
   const urls = declared ? robots.sitemaps.slice(0, MAX_SITEMAPS) : [`${origin}/sitemap.xml`];
@@ -72,7 +72,7 @@ export function siteEnd(task: Task, robots: Robots, { canonical, isInScope }: Ru
     ];
   });
   const rule = declared ? `site.sitemaps:${robots.sitemaps.length}` : 'site.no-sitemap-declared';
-  // Nothing of it is a result: what it found is.
+  // The task itself is no result of the job.
   return { end: { state: 'skipped', rule }, discovered };
 }
 

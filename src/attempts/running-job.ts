@@ -4,13 +4,14 @@ import type { CookieJar } from '../fetch/http/cookie-jar.ts';
 import { createCookieJar } from '../fetch/http/cookie-jar.ts';
 import { type Canonicalizer, createCanonicalizer } from '../frontier/canonical.ts';
 import { compileScope, type ScopeCheck } from '../frontier/scope.ts';
+import { BoundedMap } from '../model/bounded-map.ts';
 import type { HostKey, JobId } from '../model/ids.ts';
 import type { Job } from '../model/job.ts';
 import type { HostState, JobStore } from '../ports/store.ts';
 import { openOptions } from '../sessions/job-secrets.ts';
 import type { Vault } from '../sessions/vault.ts';
 
-/** A job with what its tasks share while they run here. */
+/** A job with the state that its tasks share while they run in this process. */
 export interface RunningJob {
   readonly job: Job;
   readonly canonical: Canonicalizer;
@@ -27,8 +28,8 @@ export interface RunningJob {
   proxyRouteFailure: ErrorCode | null;
   /** Why the secrets of the job's options cannot be opened here: none of its tasks can be fetched. Null when they are open. */
   readonly refusal: ScrapifieError | null;
-  /** What hosts have answered through the caller's own proxy, by host; bounded by `keepOwnState`. */
-  readonly ownAnswers: Map<HostKey, HostState>;
+  /** The states of hosts as answers through the caller's own proxy describe them. */
+  readonly ownAnswers: BoundedMap<HostKey, HostState>;
   /** See ReadRequest: raised whenever URLs that were found are not kept. */
   generation: number;
 }
@@ -46,8 +47,10 @@ export interface RunningJobs {
 }
 
 const MAX_JOBS = 2_000;
+/** Hosts of one job that were asked through its own proxy. */
+const MOST_ANSWERING_HOSTS = 32;
 
-/** A fetch of the job has ended: whoever held tasks of it back looks again. */
+/** A fetch of the job has ended: hosts that hold tasks of it back check again. */
 export function tellWaiting({ whenFree }: RunningJob): void {
   if (whenFree.size === 0) return;
   const waiting = [...whenFree];
@@ -57,10 +60,9 @@ export function tellWaiting({ whenFree }: RunningJob): void {
 
 /** `vault` opens the secrets of stored options; jobs that are taken in by `remember` bring theirs open. */
 export function createRunningJobs(store: Pick<JobStore, 'getJob'>, vault: Vault | null = null): RunningJobs {
-  const jobs = new Map<JobId, RunningJob>();
+  const jobs = new BoundedMap<JobId, RunningJob>(MAX_JOBS, ({ inFlight }) => inFlight === 0);
   function keep(job: Job, refusal: ScrapifieError | null = null): RunningJob {
     const running = open(job, refusal);
-    makeRoom(jobs);
     jobs.set(job.id, running);
     return running;
   }
@@ -81,7 +83,7 @@ export function createRunningJobs(store: Pick<JobStore, 'getJob'>, vault: Vault 
     },
     remember: (job) => void keep(job),
     forget(ids) {
-      for (const id of ids) if (jobs.get(id)?.inFlight === 0) jobs.delete(id);
+      for (const id of ids) if (jobs.peek(id)?.inFlight === 0) jobs.delete(id);
     },
   };
 }
@@ -107,16 +109,7 @@ function open(job: Job, refusal: ScrapifieError | null): RunningJob {
     whenFree: new Set(),
     proxyRouteFailure: null,
     refusal,
-    ownAnswers: new Map(),
+    ownAnswers: new BoundedMap(MOST_ANSWERING_HOSTS),
     generation: 0,
   };
-}
-
-function makeRoom(jobs: Map<JobId, RunningJob>): void {
-  if (jobs.size < MAX_JOBS) return;
-  for (const [id, { inFlight }] of jobs) {
-    if (inFlight > 0) continue;
-    jobs.delete(id);
-    return;
-  }
 }

@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ERRORS, type ErrorCode } from '../errors/registry.ts';
 import type { OutcomeKind } from '../model/attempt.ts';
+import { isHostFault } from '../plan/outcome.ts';
 import { httpNext } from './fetch-resources.fixture.ts';
-import { type AttemptResult, endAfter, isHostFault } from './task-end.ts';
+import { type AttemptResult, endAfter } from './task-end.ts';
 
 const NOW = 1_000_000;
 const half = () => 0.5;

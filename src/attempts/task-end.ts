@@ -1,22 +1,22 @@
-import { ERRORS, type ErrorCode, EXIT } from '../errors/registry.ts';
-import type { OutcomeKind } from '../model/attempt.ts';
+import type { ErrorCode } from '../errors/registry.ts';
+import type { ScrapifieError } from '../errors/scrapifie-error.ts';
+import type { Attempt } from '../model/attempt.ts';
+import type { NewPage } from '../model/page.ts';
 import type { Task } from '../model/task.ts';
 import type { LadderStep } from '../plan/ladder/ladder.ts';
+import { type AttemptEnd, chargedAttempts, errorCodeOf } from '../plan/outcome.ts';
 import { retryDelayMs } from '../politeness/backoff.ts';
-import type { Completion, HostLease, TaskEnd } from '../ports/store.ts';
+import type { Completion, LeaseRef, TaskEnd } from '../ports/store.ts';
+import type { RunningJob } from './running-job.ts';
 
-/** What an attempt came to. */
-export interface AttemptResult {
-  /** Null when no response arrived. */
-  readonly statusCode: number | null;
-  readonly outcome: OutcomeKind;
-  /** Why no response arrived. */
+/** The outcome of an attempt, as far as the host and the task are concerned. */
+export interface AttemptResult extends AttemptEnd {
   readonly errorCode: ErrorCode | null;
   readonly retryAfterMs: number | null;
 }
 
 /**
- * How the task goes on after an attempt: it ends, or waits for the next one, if the ladder has one. `made` are the
+ * How the task goes on after an attempt: it ends, or waits for the next attempt, if the ladder has one. `made` counts the
  * attempts so far, this one included.
  */
 export function endAfter(
@@ -26,9 +26,9 @@ export function endAfter(
   now: number,
   random: () => number,
 ): TaskEnd {
-  const errorCode = result.errorCode ?? codeOf(result);
+  const errorCode = errorCodeOf(result);
   if (next.kind === 'attempt') {
-    // Another way need not wait: the host has said no to the last one, not to us.
+    // Another method need not wait: the host has refused the last method, not the next one.
     if (!next.isRetry) return { state: 'waiting', readyAt: now, rule: next.reason };
     const delayMs = retryDelayMs(made, random, result.retryAfterMs ?? undefined);
     return { state: 'waiting', readyAt: now + delayMs, rule: `retry:${errorCode ?? result.outcome}` };
@@ -36,53 +36,153 @@ export function endAfter(
   if (errorCode === null) {
     return { state: 'done', rule: result.outcome === 'ok' ? null : `outcome.${result.outcome}` };
   }
-  const rule = next.reason.includes('consent-required') ? next.reason : `attempt.${result.outcome}`;
+  const rule = next.missingConsents === undefined ? `attempt.${result.outcome}` : next.reason;
   return { state: 'failed', rule, errorCode };
 }
 
-/** The error that a response stands for; null when it is what was asked for. */
-function codeOf({ outcome, statusCode }: AttemptResult): ErrorCode | null {
-  if (outcome === 'rate-limited') return 'HOST_RATE_LIMITED';
-  if (outcome === 'blocked') return 'BLOCKED';
-  if (outcome === 'captcha') return 'CAPTCHA';
-  return statusCode !== null && statusCode >= 400 ? 'HTTP_ERROR' : null;
+/** The ledger's entry for a task; fields that are not given are those of a task that was not fetched. */
+export function completionOf(
+  lease: LeaseRef,
+  task: Task,
+  end: TaskEnd,
+  more: Partial<Pick<Completion, 'trace' | 'bytes' | 'page' | 'discovered'>> = {},
+): Completion {
+  return {
+    lease,
+    taskId: task.id,
+    jobSeq: task.jobSeq,
+    end,
+    trace: task.trace,
+    bytes: 0,
+    page: null,
+    discovered: [],
+    ...more,
+  };
 }
 
-/** What went wrong on our side of the host. */
-const OURS: ReadonlySet<ErrorCode> = new Set([
-  'NO_WORKER',
-  'BROWSER_UNAVAILABLE',
-  'BROWSER_CRASHED',
-  'BROWSER_LOST',
-  'NO_HEALTHY_PROXY',
-  'PROXY_FAILED',
-  'CAPTCHA_UNSOLVED',
-]);
+/** The method of an attempt, as its trace records it. */
+export type AttemptMethod = Pick<Attempt, 'engine' | 'proxyTier' | 'reason'> & {
+  readonly identity: NonNullable<Attempt['identity']>;
+  readonly hasSolver: boolean;
+};
 
-export const isOurFault = (code: ErrorCode): boolean => OURS.has(code);
-
-/** Whether the host, rather than the URL, is what failed: the breaker counts these. */
-export function isHostFault(result: AttemptResult): boolean {
-  if (result.errorCode !== null) {
-    const { retry, exitCode } = ERRORS[result.errorCode];
-    // A full disk, a store that is away or a proxy that failed says nothing about the host.
-    return retry === 'later' && exitCode !== EXIT.environment && !isOurFault(result.errorCode);
-  }
-  return isServerFault(result.statusCode);
+/** The method that is recorded for an attempt whose error came before the ladder had chosen one. */
+export function unplannedMethod(task: Task, { job }: RunningJob): AttemptMethod {
+  const { engine: requested, identity } = job.options.page;
+  const last = task.trace.at(-1);
+  return {
+    engine: last?.engine ?? (requested === 'auto' ? 'http' : requested),
+    proxyTier: last?.proxyTier ?? null,
+    identity: last?.identity ?? identity ?? 'bot',
+    hasSolver: false,
+    reason: 'plan.none',
+  };
 }
 
-function isServerFault(statusCode: number | null): boolean {
-  return statusCode !== null && statusCode >= 500 && statusCode !== 501 && statusCode !== 505;
+/** A task that ended without a response: its attempt, and the ledger's entry. */
+export interface EndWithoutResponse {
+  readonly completion: Completion;
+  readonly attempt: Attempt;
 }
 
-/** The end of a task for which the host was not asked. */
-export const unfetched = (lease: HostLease, task: Task, end: TaskEnd): Completion => ({
-  lease,
-  taskId: task.id,
-  jobSeq: task.jobSeq,
-  end,
-  trace: task.trace,
-  bytes: 0,
-  page: null,
-  discovered: [],
-});
+/** The message for clients. The log has the error itself, which may name paths and addresses. */
+const FAULT_MESSAGE = 'Scrapifie failed on this URL because of an error of its own; the log has the details.';
+const DEATHS_MESSAGE =
+  'Processes died while they worked on this URL, twice with nothing else under way, so it is not tried again. ' +
+  'The log of the process, or of the system, says how it ended. Retry the job when the cause is removed.';
+
+/**
+ * The end of a task after an unexpected error of the program. The error counts as an attempt, so that the count holds for
+ * every later owner too, and after the last attempt the task fails with INTERNAL. Otherwise one URL would be requested
+ * without end.
+ */
+export function endAfterFault(
+  task: Task,
+  { job }: RunningJob,
+  lease: LeaseRef,
+  method: AttemptMethod,
+  now: number,
+  random: () => number,
+): EndWithoutResponse {
+  const attempt = failedAttempt(method, 'INTERNAL', FAULT_MESSAGE, now);
+  const made = chargedAttempts([...task.trace, attempt]);
+  const end: TaskEnd =
+    made >= job.options.page.maxAttempts
+      ? { state: 'failed', rule: 'attempt.error', errorCode: 'INTERNAL' }
+      : { state: 'waiting', readyAt: now + retryDelayMs(made, random), rule: 'retry:INTERNAL' };
+  return withoutResponse(task, lease, end, attempt, now);
+}
+
+/** The end of a task during which processes died too often. */
+export function endAfterDeaths(
+  task: Task,
+  running: RunningJob,
+  lease: LeaseRef,
+  now: number,
+): EndWithoutResponse {
+  const attempt = failedAttempt(unplannedMethod(task, running), 'WORKER_DIED', DEATHS_MESSAGE, now);
+  const rule = `interruptions:${task.interruptions}`;
+  return withoutResponse(task, lease, { state: 'failed', rule, errorCode: 'WORKER_DIED' }, attempt, now);
+}
+
+function failedAttempt(
+  { engine, proxyTier, identity, hasSolver, reason }: AttemptMethod,
+  errorCode: ErrorCode,
+  evidence: string,
+  now: number,
+): Attempt {
+  return {
+    engine,
+    proxyTier,
+    ...(identity === 'browser' ? { identity } : {}),
+    ...(hasSolver ? { hasSolver } : {}),
+    reason,
+    outcome: 'error',
+    evidence,
+    errorCode,
+    statusCode: null,
+    ms: 0,
+    bytes: 0,
+    at: new Date(now).toISOString(),
+  };
+}
+
+function withoutResponse(
+  task: Task,
+  lease: LeaseRef,
+  end: TaskEnd,
+  attempt: Attempt,
+  now: number,
+): EndWithoutResponse {
+  const { errorCode: code = 'INTERNAL', evidence: message = '' } = attempt;
+  const hasPage = end.state === 'failed' && task.kind === 'page';
+  const page = hasPage ? failedPage(task, { code, message }, now) : null;
+  return { completion: completionOf(lease, task, end, { trace: [...task.trace, attempt], page }), attempt };
+}
+
+/** The page of a task for which no response arrived: it has the error in place of content. */
+export function failedPage(
+  task: Task,
+  error: Pick<ScrapifieError, 'code' | 'message'>,
+  now: number,
+): NewPage {
+  return {
+    url: task.url,
+    finalUrl: task.atUrl,
+    statusCode: null,
+    contentType: null,
+    charset: null,
+    fetchedAt: now,
+    depth: task.depth,
+    contentHash: null,
+    textHash: null,
+    bytes: 0,
+    title: null,
+    etag: null,
+    lastModified: null,
+    duplicateOf: null,
+    errorCode: error.code,
+    errorMessage: error.message,
+    record: null,
+  };
+}

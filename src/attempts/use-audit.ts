@@ -1,11 +1,10 @@
 import type { AuditEntry } from '../model/audit-chain.ts';
+import { ENGINE_TRAITS } from '../model/engine-traits.ts';
 import type { HostKey } from '../model/ids.ts';
 import type { Consent } from '../model/policy.ts';
-import type { LadderStep } from '../plan/ladder/ladder.ts';
 import type { AuditStore } from '../ports/audit-store.ts';
+import type { AttemptStep } from './plan-attempt.ts';
 import type { RunningJob } from './running-job.ts';
-
-type Step = Extract<LadderStep, { kind: 'attempt' }>;
 
 /**
  * Writes to the audit log each use of what needs the operator's consent, and each use of stored credentials: once for
@@ -15,7 +14,7 @@ export function createUseAudit(
   store: Pick<AuditStore, 'audit'>,
   host: HostKey,
   now: () => number,
-): (step: Step, running: RunningJob, credentials: string | null) => Promise<void> {
+): (step: AttemptStep, running: RunningJob, credentials: string | null) => Promise<void> {
   /** Bounded by the jobs of one slice. */
   const written = new Set<string>();
   const isNew = (use: string) => !written.has(use) && written.add(use) !== undefined;
@@ -35,9 +34,10 @@ export function createUseAudit(
   };
 }
 
-function consentsOf({ engine, identity, hasSolver }: Step): Consent[] {
+function consentsOf({ engine, identity, hasSolver }: AttemptStep): Consent[] {
   const consents: Consent[] = [];
-  if (engine === 'stealth' || engine === 'flaresolverr') consents.push('stealth');
+  const { consent } = ENGINE_TRAITS[engine];
+  if (consent !== null) consents.push(consent);
   else if (identity === 'browser') consents.push('identity');
   if (hasSolver) consents.push('captcha');
   return consents;

@@ -1,7 +1,8 @@
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import { isDisguised, isRendering } from '../model/engine-traits.ts';
 import type { PageOptions } from '../model/job.ts';
-import { neededAbilities } from '../plan/ladder/needed-abilities.ts';
 import type { Ability, EngineOffer } from '../plan/ladder/possible-methods.ts';
+import { neededAbilities } from '../plan/ladder/possible-methods.ts';
 
 /** What there is to fetch with; null where workers that are not known here may come and go. */
 export type InstalledEngines = () => readonly Pick<EngineOffer, 'name' | 'abilities'>[] | null;
@@ -67,7 +68,7 @@ function refusalFor(page: PageOptions, engines: Installed): ScrapifieError | nul
 
 /** These are disguised whatever they are asked. */
 const can = ({ name, abilities }: Installed[number], need: Ability): boolean =>
-  abilities.includes(need) || (need === 'impersonation' && (name === 'stealth' || name === 'flaresolverr'));
+  abilities.includes(need) || (need === 'impersonation' && isDisguised(name));
 
 function needsOf({ render, formats, headers, method, proxy, identity }: PageOptions): Ability[] {
   const needs = neededAbilities({ ...render, formats, headers, method });
@@ -76,8 +77,7 @@ function needsOf({ render, formats, headers, method, proxy, identity }: PageOpti
   return needs;
 }
 
-const hasBrowser = (engines: Installed): boolean =>
-  engines.some(({ name }) => name === 'browser' || name === 'stealth');
+const hasBrowser = (engines: Installed): boolean => engines.some(({ name }) => isRendering(name));
 
 function missing({ engine }: PageOptions, engines: Installed): ScrapifieError {
   if (engine === 'flaresolverr')

@@ -6,6 +6,7 @@ import {
   parseSeed,
 } from '../frontier/canonical.ts';
 import { compileScope } from '../frontier/scope.ts';
+import { isDisguised } from '../model/engine-traits.ts';
 import type { HostKey } from '../model/ids.ts';
 import type { Budgets, JobKind, JobOptions, PageOptions, Scope } from '../model/job.ts';
 import type { Consent } from '../model/policy.ts';
@@ -280,10 +281,9 @@ interface Wanted {
 function consentsFor({ obeyRobots, headers, engine, identity }: PageOptions): Wanted[] {
   const wanted: Wanted[] = [];
   if (!obeyRobots) wanted.push({ what: 'robots', field: 'obeyRobots', asked: 'ignoring robots.txt' });
-  const isDisguised = engine === 'stealth' || engine === 'flaresolverr';
-  if (isDisguised) wanted.push({ what: 'stealth', field: 'engine', asked: `the engine ${engine}` });
+  if (isDisguised(engine)) wanted.push({ what: 'stealth', field: 'engine', asked: `the engine ${engine}` });
   // What such an engine does anyway is covered by the consent to it.
-  if (identity === 'browser' && !isDisguised) {
+  if (identity === 'browser' && !isDisguised(engine)) {
     wanted.push({ what: 'identity', field: 'identity', asked: 'the identity of a browser' });
   }
   const agent = Object.keys(headers).find((name) => name.toLowerCase() === 'user-agent');

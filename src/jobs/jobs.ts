@@ -1,4 +1,5 @@
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import { isRendering } from '../model/engine-traits.ts';
 import type { AccountId, HostKey, JobId } from '../model/ids.ts';
 import type { Budgets, CredentialAccess, Job, JobOptions, PageOptions } from '../model/job.ts';
 import { rankOf } from '../model/rank.ts';
@@ -275,7 +276,7 @@ const LAST_LOOK_MS = 5_000;
 
 /** How long to wait for a single page. */
 export function patienceFor({ engine, render, timeoutMs }: PageOptions): number {
-  const mayBeShown = render !== null || engine === 'browser' || engine === 'stealth';
+  const mayBeShown = render !== null || isRendering(engine);
   return mayBeShown ? timeoutMs + LAST_LOOK_MS : timeoutMs;
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ENGINE_NAMES } from '../model/attempt.ts';
+import { isDisguised } from '../model/engine-traits.ts';
 import type { ExtractOptions } from '../model/extraction.ts';
 import type { Format, PageOptions } from '../model/job.ts';
 import { extractField } from './extract-fields.ts';
@@ -175,7 +176,7 @@ export function checkPage(given: PageRequest, context: z.core.$RefinementCtx): v
   if (given.engine === 'http') {
     for (const path of browserFields(given)) refuse(path, 'Needs a browser, and `engine` says `http`.');
   }
-  if ((given.engine === 'stealth' || given.engine === 'flaresolverr') && given.identity === 'bot') {
+  if (given.engine !== undefined && isDisguised(given.engine) && given.identity === 'bot') {
     refuse(['identity'], `The engine \`${given.engine}\` has a browser’s identity.`);
   }
   checkPauses(given, context);

@@ -10,7 +10,7 @@ import { refusedCompletion } from './refused-completion.ts';
 
 /**
  * The batch writer between the crawl and the store: one transaction for all that ended meanwhile. While a commit is
- * under way the next batch collects, and it waits a moment for company, so a busy crawl writes a hundred pages at once.
+ * under way the next batch collects, and waits `batchDelayMs` for more completions, so a busy crawl writes a hundred pages at once.
  *
  * A store that is full, away or refuses the login is asked again until it answers; nothing handed in is dropped. Pages
  * that are too old by then, because their bodies may be gone, are given back to be fetched again. A batch whose content
@@ -20,7 +20,7 @@ import { refusedCompletion } from './refused-completion.ts';
 export interface Ledger {
   /**
    * Resolves once the completion is committed: true, or false when the lease was lost and it changed nothing.
-   * One that somebody waits for is not held back for company.
+   * An awaited completion is not delayed to fill a batch.
    *
    * Rejects with UNSTORABLE when the task was ended with that code, because the store refuses the completion's content.
    */
@@ -29,7 +29,7 @@ export interface Ledger {
   readonly backlog: number;
   /** Resolves when everything handed in so far is committed. */
   flush(): Promise<void>;
-  /** Gives up on what a failing store has not taken; the tasks stay claimed there and are done again. */
+  /** Gives up on completions that a failing store has not taken; their tasks stay claimed and are done again. */
   close(): void;
 }
 
@@ -39,7 +39,7 @@ export interface LedgerOptions {
   readonly now: () => number;
   /** URLs that need not be written again. */
   readonly known: KnownUrls;
-  /** Called with what was committed, before the writers are told. */
+  /** Called with the committed completions, before their writers are notified. */
   readonly onCommit: (receipt: Receipt, kept: readonly Completion[]) => void;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -49,7 +49,7 @@ export interface LedgerOptions {
   readonly batchDelayMs?: number;
 }
 
-/** What the store will not decide otherwise when it hears of the URL again. */
+/** The store's decision about the URL is final: it need not be sent again. */
 const isSettled = ({ rule }: NewTask) => rule === null || !PROVISIONAL_RULES.has(rule);
 
 const givenBack = (completion: Completion): Completion => ({
@@ -79,12 +79,12 @@ export function createLedger(options: LedgerOptions): Ledger {
   /** A transaction is under way or about to begin. */
   let isBusy = false;
   let timer: NodeJS.Timeout | null = null;
-  /** Somebody waits for one of the pending. */
+  /** One of the pending completions is awaited. */
   let isUrgent = false;
   let isClosed = false;
   let waiters: (() => void)[] = [];
 
-  /** Sees to it that what is pending gets committed: at once when somebody waits or it is many, else soon. */
+  /** Schedules the commit of pending completions: at once when one is awaited or they fill a batch, else soon. */
   function schedule(): void {
     if (isBusy || pending.length === 0) return;
     if (!isUrgent && pending.length < maxBatch) {
@@ -146,7 +146,9 @@ export function createLedger(options: LedgerOptions): Ledger {
       const lost = await commit([refusedCompletion(completion)]);
       if (lost.length > 0) resolve(false);
       else
-        reject(new ScrapifieError('UNSTORABLE', 'The store refuses what a task brought.', { cause: error }));
+        reject(
+          new ScrapifieError('UNSTORABLE', 'The store refuses the content of a task.', { cause: error }),
+        );
       return true;
     } catch {
       return false;
@@ -172,14 +174,14 @@ export function createLedger(options: LedgerOptions): Ledger {
         if (isClosed || !isScrapifieError(error) || error.spec.retry !== 'later') throw error;
         logger.error(
           { code: error.code, reason: error.message, waiting: pending.length + completions.length },
-          'the ledger cannot be written; trying again',
+          'ledger not written; trying again',
         );
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
       }
     }
   }
 
-  /** What listeners make of a commit cannot undo it. */
+  /** A failing listener cannot undo a commit. */
   function tell(receipt: Receipt, completions: readonly Completion[]): void {
     try {
       const rejected = new Set(receipt.rejected);
@@ -192,7 +194,7 @@ export function createLedger(options: LedgerOptions): Ledger {
       }
       onCommit(receipt, kept);
     } catch (error) {
-      logger.error({ err: error }, 'telling of a commit failed');
+      logger.error({ err: error }, 'a commit listener failed');
     }
   }
   /** Its body was put so long ago that the sweep may have removed it; see `Blobs`. */
@@ -237,5 +239,5 @@ function batchLength(pending: readonly Pending[], most: number, mostBytes: numbe
   return length;
 }
 
-/** Whether the store may have refused a batch for what is in it. A fault that nobody knows may be one of content. */
+/** Whether the store may have refused a batch for its content. An unknown error may be one of content. */
 const mayBeContent = (error: unknown) => !isScrapifieError(error) || error.code === 'UNSTORABLE';

@@ -5,7 +5,7 @@ import type { Completion } from '../ports/store.ts';
 const REASON = 'The store cannot keep what this page brought; the log has its reason.';
 
 /**
- * What is written in place of a completion whose content the store refuses: the task ends with UNSTORABLE. Every text
+ * The replacement for a completion whose content the store refuses: the task ends with UNSTORABLE. Every text
  * in it is either our own or was read from the store before, and every number is in range, so that the store can have
  * no objection to its content.
  */

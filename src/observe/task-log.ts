@@ -13,9 +13,9 @@ interface TaskFacts {
 export interface CompletedTask extends TaskFacts {
   readonly statusCode: number | null;
   readonly bytes: number;
-  /** How many of the fields that were looked for have a value, and the share of them, 0 to 1. */
-  readonly fieldsExtracted: number;
-  readonly completeness: number;
+  /** Characters of visible text, and links, that were read from the page. */
+  readonly textLength: number;
+  readonly linkCount: number;
 }
 
 export interface FailedTask extends TaskFacts {

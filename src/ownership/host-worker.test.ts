@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { addJob, hostOf, listeningLogger, openStore } from '../attempts/claimed-task.fixture.ts';
-import { httpMeans } from '../attempts/fetch-resources.fixture.ts';
+import { httpResources } from '../attempts/fetch-resources.fixture.ts';
 import { createQuarantine } from '../attempts/quarantine.ts';
 import { createRunningJobs } from '../attempts/running-job.ts';
 import { createBusLocal } from '../drivers/bus-local/bus-local.ts';
@@ -17,7 +17,7 @@ import { createSteadyClock } from '../model/steady-clock.ts';
 import { createMetrics } from '../observe/metrics.ts';
 import { compileRules } from '../pages/find-tasks.ts';
 import type { PageReader } from '../pages/page-reading.ts';
-import { readPage } from '../pages/read-page.ts';
+import { readPageTask } from '../pages/read-page.ts';
 import { buildPolicies, EMPTY_POLICY_FILE } from '../policy/policies.ts';
 import type { Completion, Store } from '../ports/store.ts';
 import { createRobotsCache } from '../robots/robots-cache.ts';
@@ -50,7 +50,7 @@ const here: PageReader = {
   backlog: 0,
   isHolding: false,
   close: async () => {},
-  read: async (request) => ({ ...readPage(request, compileRules(request.job)), ms: 1 }),
+  read: async (request) => ({ ...readPageTask(request, compileRules(request.job)), ms: 1 }),
 };
 
 /** A worker over the real parts, as wiring puts them together; it sweeps only when told to. */
@@ -80,7 +80,7 @@ function worker(changes: Partial<HostWorkerOptions> = {}) {
     queue,
     bus,
     ledger,
-    means: httpMeans(engine),
+    resources: httpResources(engine),
     reader: here,
     robots: createRobotsCache({ store, engine, now: Date.now }),
     jobs,
@@ -226,7 +226,7 @@ describe('an unexpected error', () => {
   /** Parts of a worker with a bug that only the poisonous URL meets, by the place of the bug. */
   const bugs: Readonly<Record<string, () => Partial<HostWorkerOptions>>> = {
     'in the engine': () => ({
-      means: httpMeans({
+      resources: httpResources({
         ...engine,
         fetch: (request) => (request.url.endsWith(POISON) ? Promise.reject(bug()) : engine.fetch(request)),
       }),
@@ -295,10 +295,10 @@ describe('an unexpected error', () => {
     const { origin } = await site();
     const poisoned = await addNow([origin + POISON], { page: { session: 'poison' } });
     const other = await addNow(['/a', '/b'].map((path) => origin + path));
-    const real = httpMeans(engine);
+    const real = httpResources(engine);
     const begin = () => Promise.reject(bug());
-    const means = { ...real, sessions: { ...real.sessions, begin } };
-    await worker({ ...noDelay, means }).worker.start();
+    const resources = { ...real, sessions: { ...real.sessions, begin } };
+    await worker({ ...noDelay, resources }).worker.start();
     expect((await ended(other)).counters).toMatchObject({ done: 2 });
     expect((await ended(poisoned)).counters).toMatchObject({ failed: 1 });
     expect(await entryOf(poisoned, POISON)).toMatchObject({
@@ -382,10 +382,10 @@ describe('an unexpected error', () => {
         return store.releaseHost(lease, state, notBefore);
       },
     };
-    const broken = httpMeans({ ...engine, fetch: () => Promise.reject(bug()) });
+    const broken = httpResources({ ...engine, fetch: () => Promise.reject(bug()) });
     let time = Date.now();
     storeNow = () => time;
-    const parts = { store: watched, means: broken, policies: noRobots, now: () => time };
+    const parts = { store: watched, resources: broken, policies: noRobots, now: () => time };
     const { worker: first } = worker(parts);
     await first.start();
     await soon(() => expect(releases).toHaveLength(1));
@@ -500,7 +500,7 @@ describe('a lease that is lost', () => {
     const [task] = await store.claimTasks(lease, 10, []);
     await soon(() => expect(it.owns(host)).toBe(false));
     await soon(() => expect(gone).toEqual(['/held']));
-    expect(lines.join()).toContain('the lease on a host was lost');
+    expect(lines.join()).toContain('lease lost');
     expect(await store.getHost(host)).toMatchObject({ owner: 'another' });
     expect(task?.url).toBe(`${origin}/held`);
     expect((await look(job)).counters).toMatchObject({ claimed: 1, open: 1 });
@@ -677,7 +677,7 @@ describe('the bytes in flight', () => {
       },
     };
     const engine = testEngine({});
-    const { worker: it, queue } = worker({ slots: watched, means: httpMeans(engine, budget) });
+    const { worker: it, queue } = worker({ slots: watched, resources: httpResources(engine, budget) });
     await it.start();
     const job = await addNow(['/a', '/b', '/c'].map((path) => origin + path));
     await queue.offer('scrape-http', [{ id: host, rank: 0 }]);
@@ -710,14 +710,14 @@ describe('a request that the store keeps waiting after the gate has admitted it'
         return store.openSession(session);
       },
     };
-    const real = httpMeans(testEngine());
+    const real = httpResources(testEngine());
     const sessions = createSessions({ store: stalling, vault: null, now: Date.now, hours: 1 });
-    const means = { ...real, sessions, credentials: { forSession: async () => null } };
+    const resources = { ...real, sessions, credentials: { forSession: async () => null } };
     const job = await addNow(
       ['/a', '/b', '/c'].map((path) => origin + path),
       { page: { session: 'one' } },
     );
-    const { worker: it } = worker({ means, policies: () => paced });
+    const { worker: it } = worker({ resources, policies: () => paced });
     await it.start();
     await soon(() => expect(waiting).toBe(3));
     await soon(() => expect(Date.now() - lastAt).toBeGreaterThan(2 * PAUSE_MS));

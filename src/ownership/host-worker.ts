@@ -20,43 +20,43 @@ export interface HostWorkerOptions extends SliceParts {
 }
 
 /**
- * Takes host slices from the queue and works on them; renews leases; sweeps the store for what no wake-up told, as the
- * scheduler does: without one the work goes on.
+ * Takes host slices from the queue and works on them; renews leases; sweeps the store for hosts that no message announced,
+ * as the scheduler does, so that work goes on without one.
  */
 export interface HostWorker {
   start(): Promise<void>;
-  /** Finishes what is under way, up to the deadline; then gives it back. Loses nothing either way. */
+  /** Finishes the tasks under way, up to the deadline; then gives them back. Loses nothing either way. */
   stop(deadlineMs: number): Promise<void>;
   /** Whether this process owns the host right now: then its slice notices new tasks by itself. */
   owns(host: HostKey): boolean;
   readonly activeSlices: number;
 }
 
-/** Of a lease, at its end: what is sent last must have arrived before the next owner sends something. */
+/** Share of a lease, at its end, in which nothing is sent: the last request must arrive before the next owner sends one. */
 const SAFETY_SHARE = 1 / 15;
 
-/** What has been told to end has this long to do so. */
+/** Aborted tasks have this long to end. */
 const ABORT_MS = 3_000;
 
-/** For the store to answer who owns a host; one that takes longer is as good as away. */
+/** The store has this long to grant a lease; a slower store counts as unavailable. */
 const PATIENCE_MS = 5_000;
 
 /** For the store to confirm leases after the wall clock has jumped. Nothing is sent meanwhile. */
 const CONFIRM_MS = 2_000;
 
-/** How a host is held. */
-interface Leash {
+/** A lease of this process, by its own clock. */
+interface HeldLease {
   /** Until when it is ours: `leaseMs` after the moment before the store was asked, by the cautious clock. */
   until: number;
   isOver: boolean;
-  /** Ends the queue's entry for it. */
+  /** Ends the queue's entry for the host. */
   readonly letGo: () => void;
 }
 
 export function createHostWorker(options: HostWorkerOptions): HostWorker {
   const { store, queue, bus, owner, clock, logger, maxHosts, leaseMs = 30_000, sweepMs = 1_000 } = options;
   const slices = new Map<HostKey, Slice>();
-  const leashes = new WeakMap<Slice, Leash>();
+  const heldLeases = new WeakMap<Slice, HeldLease>();
   const intake = createIntake({
     consume: () => queue.consume('scrape-http', maxHosts, ({ id }) => runSlice(id as HostKey)),
     reach: () => store.clock(),
@@ -73,7 +73,7 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
   let confirmUntil = 0;
 
   /** Whether a request that is sent now arrives while the host is certainly ours. */
-  const isOurs = ({ until }: Leash) => clock.cautiousMs() < until - leaseMs * SAFETY_SHARE;
+  const isOurs = ({ until }: HeldLease) => clock.cautiousMs() < until - leaseMs * SAFETY_SHARE;
 
   async function runSlice(key: HostKey): Promise<void> {
     if (isStopping || slices.has(key)) return;
@@ -93,21 +93,21 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
     // A store that went back in time has older notes about the host than its owner.
     const lease = former === null ? acquired : { ...acquired, state: former.state };
     const { promise: over, resolve: letGo } = Promise.withResolvers<void>();
-    const leash: Leash = { until: askedAt + leaseMs, isOver: false, letGo };
+    const heldLease: HeldLease = { until: askedAt + leaseMs, isOver: false, letGo };
     // The leases of an incarnation are lost together: the others need not find out one by one.
     const onLeaseLost = () => void renewNext().catch(() => undefined);
-    const slice = createSlice(lease, { ...options, isOurs: () => isOurs(leash), onLeaseLost });
-    leashes.set(slice, leash);
+    const slice = createSlice(lease, { ...options, isOurs: () => isOurs(heldLease), onLeaseLost });
+    heldLeases.set(slice, heldLease);
     slices.set(key, slice);
     if (isStopping) slice.stop();
     const ended = slice.run().finally(() => slices.delete(key));
     await Promise.race([ended, over]);
-    return slice.isLost && !isStopping && !leash.isOver && isOurs(leash) ? slice : null;
+    return slice.isLost && !isStopping && !heldLease.isOver && isOurs(heldLease) ? slice : null;
   }
 
   function noteIncarnation(current: Incarnation): void {
     if (incarnation !== null && incarnation !== current) {
-      logger.warn('the store is another incarnation: what was known of the former one is forgotten');
+      logger.warn('store incarnation changed: caches of the former one are dropped');
     }
     incarnation = current;
   }
@@ -121,7 +121,7 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
     try {
       const lease = await Promise.race([asked, limit]);
       if (lease !== late) return lease;
-      // What comes of it after all is given back as it was.
+      // A lease that is granted after all is given back.
       asked.then((lease) => lease && store.releaseHost(lease, lease.state, 0)).catch(() => undefined);
       intake.suspend();
       return null;
@@ -134,19 +134,25 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
   }
 
   /**
-   * A host whose lease has run out may be anybody's: what is under way there is ended. What its slice still has to write may take as long as the store is
-   * away; the queue must not keep the host for us meanwhile.
+   * Another process may own a host whose lease has run out: its requests under way are aborted. The slice may have to wait
+   * for the store with its last writes; the queue must not keep the host for this process meanwhile.
    */
   async function letGoOverdue(): Promise<void> {
     for (const slice of slices.values()) {
-      const leash = leashes.get(slice);
-      if (leash === undefined || leash.isOver || isOurs(leash) || clock.cautiousMs() < confirmUntil) continue;
-      logger.warn({ host: slice.lease.key }, 'the lease on a host was not renewed in time');
+      const heldLease = heldLeases.get(slice);
+      if (
+        heldLease === undefined ||
+        heldLease.isOver ||
+        isOurs(heldLease) ||
+        clock.cautiousMs() < confirmUntil
+      )
+        continue;
+      logger.warn({ host: slice.lease.key }, 'lease not renewed in time');
       slice.stop();
       slice.abort();
-      leash.isOver = true;
+      heldLease.isOver = true;
       intake.suspend();
-      leash.letGo();
+      heldLease.letGo();
     }
   }
 
@@ -165,14 +171,14 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
       ),
     );
     for (const slice of held) {
-      const leash = leashes.get(slice);
+      const heldLease = heldLeases.get(slice);
       // One that has given its host back meanwhile has lost nothing.
       if (slices.get(slice.lease.key) !== slice) continue;
       if (!lost.has(slice.lease.hostId)) {
-        if (leash !== undefined) leash.until = askedAt + leaseMs;
+        if (heldLease !== undefined) heldLease.until = askedAt + leaseMs;
         continue;
       }
-      logger.warn({ host: slice.lease.key }, 'the lease on a host was lost');
+      logger.warn({ host: slice.lease.key }, 'lease lost');
       slice.lose();
     }
   }
@@ -184,7 +190,7 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
 
   /**
    * The wall clock has jumped: the machine was suspended, or the clock was set. Only the store knows whether the leases
-   * still hold. Until it says so nothing is sent; what is under way ends when it does not say so soon.
+   * still hold. Until it says so nothing is sent; requests under way are aborted when it does not say so soon.
    */
   function confirmLeases(): void {
     confirmUntil = clock.cautiousMs() + CONFIRM_MS;
@@ -244,7 +250,7 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
       }, deadlineMs);
       // A store that does not answer keeps a slice from ending; its lease then runs out by itself.
       const letGo = setTimeout(() => {
-        for (const slice of slices.values()) leashes.get(slice)?.letGo();
+        for (const slice of slices.values()) heldLeases.get(slice)?.letGo();
       }, deadlineMs + ABORT_MS);
       await intake.stop();
       clearTimeout(abort);

@@ -4,7 +4,7 @@ import type { Consumer } from '../ports/queue.ts';
 
 /**
  * Takes hosts from the queue while the store can be reached. A process that is cut off from the store could only keep
- * what it takes from those who are not.
+ * the hosts from other processes.
  */
 export interface Intake {
   start(): Promise<void>;
@@ -30,7 +30,7 @@ export function createIntake({ consume, reach, logger, lookMs = 1_000 }: IntakeO
 
   function leave({ stop }: Consumer): void {
     const left: Promise<void> = stop()
-      .catch((error: unknown) => logger.error({ err: error }, 'the queue did not let go'))
+      .catch((error: unknown) => logger.error({ err: error }, 'closing a queue consumer failed'))
       .finally(() => leaving.delete(left));
     leaving.add(left);
   }
@@ -47,7 +47,7 @@ export function createIntake({ consume, reach, logger, lookMs = 1_000 }: IntakeO
         // Still away.
       }
     }
-    if (!isStopping) logger.info('the store answers: hosts are taken again');
+    if (!isStopping) logger.info('store available: hosts are taken again');
   }
 
   return {
@@ -56,7 +56,7 @@ export function createIntake({ consume, reach, logger, lookMs = 1_000 }: IntakeO
     },
     suspend() {
       if (consumer === null || isStopping) return;
-      logger.warn('the store does not answer: no hosts are taken until it does');
+      logger.warn('store unavailable: no hosts are taken until it answers');
       leave(consumer);
       consumer = null;
       void resume();

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { addJob, hostOf, listeningLogger, openStore } from '../attempts/claimed-task.fixture.ts';
-import { httpMeans } from '../attempts/fetch-resources.fixture.ts';
+import { httpResources } from '../attempts/fetch-resources.fixture.ts';
 import { CALM_MS, createQuarantine } from '../attempts/quarantine.ts';
 import { createRunningJobs } from '../attempts/running-job.ts';
 import { createBusLocal } from '../drivers/bus-local/bus-local.ts';
@@ -14,7 +14,7 @@ import type { Task } from '../model/task.ts';
 import { createMetrics } from '../observe/metrics.ts';
 import { compileRules } from '../pages/find-tasks.ts';
 import type { PageReader } from '../pages/page-reading.ts';
-import { readPage } from '../pages/read-page.ts';
+import { readPageTask } from '../pages/read-page.ts';
 import { buildPolicies, EMPTY_POLICY_FILE } from '../policy/policies.ts';
 import type { Store } from '../ports/store.ts';
 import { createRobotsCache } from '../robots/robots-cache.ts';
@@ -28,7 +28,7 @@ const reader: PageReader = {
   backlog: 0,
   isHolding: false,
   close: async () => {},
-  read: async (request) => ({ ...readPage(request, compileRules(request.job)), ms: 1 }),
+  read: async (request) => ({ ...readPageTask(request, compileRules(request.job)), ms: 1 }),
 };
 
 /** A site that answers when the test says so. */
@@ -84,7 +84,7 @@ async function startWorker(ageMs: number) {
       batchDelayMs: 1,
       onCommit: () => undefined,
     }),
-    means: httpMeans(engine),
+    resources: httpResources(engine),
     robots: createRobotsCache({ store, engine, now: Date.now }),
     jobs: createRunningJobs(counted),
     slots: createSlots(64),

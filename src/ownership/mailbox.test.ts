@@ -66,11 +66,11 @@ async function refilled(box: Mailbox, wanted: number): Promise<void> {
 
 /** Takes the next letter out, as a task that starts. */
 function start(box: Mailbox): string | null {
-  const letter = box.next(true);
-  if (letter === null) return null;
-  letter.running.inFlight += 1;
-  box.remove(letter);
-  return new URL(letter.task.url).pathname;
+  const claimed = box.next(true);
+  if (claimed === null) return null;
+  claimed.running.inFlight += 1;
+  box.remove(claimed);
+  return new URL(claimed.task.url).pathname;
 }
 const ONE_AT_A_TIME: JobChanges = { options: { concurrency: 1 } };
 
@@ -95,7 +95,7 @@ describe('a mailbox', () => {
     expect(started[4]).toBeNull();
   });
 
-  it('keeps a letter until it is removed', async () => {
+  it('keeps a claimed until it is removed', async () => {
     const { box } = await openBox([{ count: 1 }]);
     await refilled(box, 4);
     expect(box.next(true)).toBe(box.next(true));
@@ -165,7 +165,7 @@ describe('a job with as many fetches under way as it may have', () => {
     expect(box.next(true)).toBeNull();
   });
 
-  it('does not keep others in the store, however many of its letters are in the box', async () => {
+  it('does not keep others in the store, however many of its claimedTasks are in the box', async () => {
     const { box, jobs, asked } = await openBox([{ count: 9, changes: ONE_AT_A_TIME }, { count: 9 }]);
     await refilled(box, 4);
     expect(start(box)?.slice(0, 3)).toBe('/0/');

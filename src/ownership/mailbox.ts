@@ -8,7 +8,7 @@ import type { Logger } from '../observe/logger.ts';
 import type { HostLease, HostStore } from '../ports/store.ts';
 
 /** A claimed task and its job. */
-export interface Letter {
+export interface ClaimedTask {
   readonly task: Task;
   readonly running: RunningJob;
 }
@@ -19,17 +19,17 @@ export interface Letter {
  */
 export interface Mailbox {
   /**
-   * The next task whose job may start one more and is not held back; stays in the box until `remove`. Tasks that must run alone come last, those
+   * The next task whose job may start one more and is not held back: it stays in the mailbox until `remove`. Tasks that must run alone come last, those
    * with the fewest deaths first, and only with `canRunAlone`. While the quarantine is closed there are no others.
    */
-  next(canRunAlone: boolean): Letter | null;
-  remove(letter: Letter): void;
+  next(canRunAlone: boolean): ClaimedTask | null;
+  remove(claimed: ClaimedTask): void;
   /** The task could not start after all. */
-  putBack(letter: Letter): void;
+  putBack(claimed: ClaimedTask): void;
   /** The job has to wait for something that other jobs of the host need not wait for: theirs come first. */
   holdBack(running: RunningJob, until: number): void;
   releaseHeldBack(): void;
-  /** When the first of the jobs that are held back may go on; Infinity: nobody knows, or none is held back. */
+  /** When the first of the jobs that are held back may go on; Infinity: the time is unknown, or none is held back. */
   readonly heldBackUntil: number;
   /** Asks the store for more when there is room and reason. */
   refill(wanted: number): void;
@@ -37,7 +37,7 @@ export interface Mailbox {
   onNewTasks(): void;
   readonly size: number;
   readonly isRefilling: boolean;
-  /** The store had nothing more for this host when it was last asked, and nobody has said otherwise since. */
+  /** The store had nothing more for this host when it was last asked, and no new tasks were announced since. */
   readonly isDry: boolean;
 }
 
@@ -47,59 +47,59 @@ export interface MailboxParts {
   readonly lease: HostLease;
   readonly quarantine: Pick<Quarantine, 'isOpen' | 'whenOpen'>;
   readonly logger: Logger;
-  /** The box has changed, or news came. */
+  /** The mailbox has changed, or new tasks were announced. */
   readonly onChange: () => void;
-  /** The store does not answer; the host had better be given back. */
+  /** The store does not answer; the host should be given back. */
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Letters held back by the limits of many jobs together must not grow without one. */
+/** Tasks that are held back by the limits of many jobs together need a limit of their own. */
 const MOST_IN_HAND = 1_024;
 
 export function createMailbox(parts: MailboxParts): Mailbox {
   const { store, jobs, lease, quarantine, logger, onChange, onFailure } = parts;
-  let letters: Letter[] = [];
+  let claimedTasks: ClaimedTask[] = [];
   /** With the time when it may go on; bounded by the letters. */
   const heldBack = new Map<RunningJob, number>();
   let isRefilling = false;
-  /** The store had nothing more beside these jobs, which could not start more then; null: nobody knows. */
+  /** The store had nothing more beside these jobs, which could not start more then; null: unknown. */
   let dryBeside: readonly JobSeq[] | null = null;
-  /** How often news came: a claim that was under way meanwhile may have missed it. */
-  let news = 0;
+  /** How often new tasks were announced: a claim that was under way meanwhile may have missed them. */
+  let announcements = 0;
 
   async function claim(limit: number, capped: readonly JobSeq[]): Promise<void> {
-    const newsBefore = news;
+    const announcementsBefore = announcements;
     const tasks = await store.claimTasks(lease, limit, capped);
     // Together, because each look at the store may wait for a commit; single scrapes are all of different jobs.
     const owners = await Promise.all(tasks.map((task) => jobs.peek(task.jobId) ?? jobs.get(task.jobId)));
-    const arrived = tasks.flatMap((task, at): Letter[] => {
+    const arrived = tasks.flatMap((task, at): ClaimedTask[] => {
       // A job that was deleted meanwhile took its tasks along.
       const running = owners[at] ?? null;
       return running === null ? [] : [{ task, running }];
     });
-    letters = letters.length === 0 ? arrived : [...letters, ...arrived];
-    const hasNoMore = tasks.length < limit && news === newsBefore;
+    claimedTasks = claimedTasks.length === 0 ? arrived : [...claimedTasks, ...arrived];
+    const hasNoMore = tasks.length < limit && announcements === announcementsBefore;
     dryBeside = hasNoMore ? capped : null;
   }
 
   return {
     next(canRunAlone) {
-      const letter = letters.find(
+      const claimed = claimedTasks.find(
         ({ task, running }) => hasDiedTooOften(task) || (quarantine.isOpen && canRunBeside(task, running)),
       );
-      if (letter !== undefined) return letter;
+      if (claimed !== undefined) return claimed;
       if (!quarantine.isOpen) quarantine.whenOpen(onChange);
-      const [lone] = canRunAlone ? letters.filter(({ task }) => mustRunAlone(task)).sort(byDeaths) : [];
+      const [lone] = canRunAlone ? claimedTasks.filter(({ task }) => mustRunAlone(task)).sort(byDeaths) : [];
       if (lone !== undefined) return lone;
       // A fetch of theirs that ends makes room here, and it may end on another host.
-      for (const { running } of letters) running.whenFree.add(onChange);
+      for (const { running } of claimedTasks) running.whenFree.add(onChange);
       return null;
     },
-    remove(letter) {
-      letters = letters.filter((kept) => kept !== letter);
+    remove(claimed) {
+      claimedTasks = claimedTasks.filter((kept) => kept !== claimed);
     },
-    putBack(letter) {
-      letters.push(letter);
+    putBack(claimed) {
+      claimedTasks.push(claimed);
       onChange();
     },
     holdBack: (running, until) => void heldBack.set(running, until),
@@ -108,11 +108,11 @@ export function createMailbox(parts: MailboxParts): Mailbox {
       return Math.min(Number.POSITIVE_INFINITY, ...heldBack.values());
     },
     refill(wanted) {
-      if (isRefilling || dryBeside?.length === 0 || letters.length > MOST_IN_HAND) return;
-      // What cannot start must not keep out what could.
+      if (isRefilling || dryBeside?.length === 0 || claimedTasks.length > MOST_IN_HAND) return;
+      // Tasks that cannot start must not keep out those that can.
       const capped = new Set<JobSeq>();
       let startable = 0;
-      for (const { task, running } of letters) {
+      for (const { task, running } of claimedTasks) {
         if (isCapped(running) || heldBack.has(running)) capped.add(task.jobSeq);
         else if (!mustRunAlone(task)) startable += 1;
       }
@@ -129,12 +129,12 @@ export function createMailbox(parts: MailboxParts): Mailbox {
         });
     },
     onNewTasks() {
-      news += 1;
+      announcements += 1;
       dryBeside = null;
       onChange();
     },
     get size() {
-      return letters.length;
+      return claimedTasks.length;
     },
     get isRefilling() {
       return isRefilling;
@@ -152,7 +152,7 @@ function isCapped({ job, inFlight }: RunningJob): boolean {
 
 const canRunBeside = (task: Task, running: RunningJob) => !isCapped(running) && !mustRunAlone(task);
 
-const byDeaths = ({ task: a }: Letter, { task: b }: Letter) =>
+const byDeaths = ({ task: a }: ClaimedTask, { task: b }: ClaimedTask) =>
   a.loneInterruptions - b.loneInterruptions || a.interruptions - b.interruptions;
 
 const MOST_CLAIMED = 256;

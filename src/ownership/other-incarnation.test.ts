@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { addJob, hostOf, listeningLogger, openStore } from '../attempts/claimed-task.fixture.ts';
-import { httpMeans } from '../attempts/fetch-resources.fixture.ts';
+import { httpResources } from '../attempts/fetch-resources.fixture.ts';
 import { createQuarantine } from '../attempts/quarantine.ts';
 import { createRunningJobs } from '../attempts/running-job.ts';
 import { createBusLocal } from '../drivers/bus-local/bus-local.ts';
@@ -16,7 +16,7 @@ import { createSteadyClock } from '../model/steady-clock.ts';
 import { createMetrics } from '../observe/metrics.ts';
 import { compileRules } from '../pages/find-tasks.ts';
 import type { PageReader } from '../pages/page-reading.ts';
-import { readPage } from '../pages/read-page.ts';
+import { readPageTask } from '../pages/read-page.ts';
 import { buildPolicies, EMPTY_POLICY_FILE } from '../policy/policies.ts';
 import type { Store } from '../ports/store.ts';
 import { createRobotsCache } from '../robots/robots-cache.ts';
@@ -32,7 +32,7 @@ const reader: PageReader = {
   backlog: 0,
   isHolding: false,
   close: async () => {},
-  read: async (request) => ({ ...readPage(request, compileRules(request.job)), ms: 1 }),
+  read: async (request) => ({ ...readPageTask(request, compileRules(request.job)), ms: 1 }),
 };
 
 /** A store that becomes another incarnation when it is told to: the same file, opened again. */
@@ -64,7 +64,7 @@ function startWorker(store: Store) {
       batchDelayMs: 1,
       onCommit: () => undefined,
     }),
-    means: httpMeans(engine),
+    resources: httpResources(engine),
     robots: createRobotsCache({ store, engine, now: Date.now }),
     jobs: createRunningJobs(store),
     slots: createSlots(64),

@@ -7,7 +7,7 @@ import {
   listeningLogger,
   openStore,
 } from '../attempts/claimed-task.fixture.ts';
-import { httpMeans } from '../attempts/fetch-resources.fixture.ts';
+import { httpResources } from '../attempts/fetch-resources.fixture.ts';
 import { createQuarantine } from '../attempts/quarantine.ts';
 import { createRunningJobs } from '../attempts/running-job.ts';
 import { createBusLocal } from '../drivers/bus-local/bus-local.ts';
@@ -24,7 +24,7 @@ import { createHostWorker } from '../ownership/host-worker.ts';
 import { createSlots } from '../ownership/slots.ts';
 import { compileRules } from '../pages/find-tasks.ts';
 import type { PageReader } from '../pages/page-reading.ts';
-import { readPage } from '../pages/read-page.ts';
+import { readPageTask } from '../pages/read-page.ts';
 import { buildPolicies, EMPTY_POLICY_FILE } from '../policy/policies.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Store } from '../ports/store.ts';
@@ -46,7 +46,7 @@ const reader: PageReader = {
   backlog: 0,
   isHolding: false,
   close: async () => {},
-  read: async (request) => ({ ...readPage(request, compileRules(request.job)), ms: 1 }),
+  read: async (request) => ({ ...readPageTask(request, compileRules(request.job)), ms: 1 }),
 };
 
 /** A worker that may use callers' proxies. The policy allows one request at a time, as fast as they are answered. */
@@ -69,7 +69,7 @@ async function startWorker(): Promise<Bus> {
         if (hosts.length > 0) bus.publish('host.ready', { hosts });
       },
     }),
-    means: { ...httpMeans(engine, createByteBudget(1_000_000_000)), ownProxy: proxyEndpointFromUrl },
+    resources: { ...httpResources(engine, createByteBudget(1_000_000_000)), ownProxy: proxyEndpointFromUrl },
     robots: createRobotsCache({ store, engine, now: Date.now }),
     jobs: createRunningJobs(store),
     slots: createSlots(64),

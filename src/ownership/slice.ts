@@ -1,11 +1,12 @@
-import { faultHoldMs } from '../attempts/fault-end.ts';
 import type { FetchResources } from '../attempts/fetch-resources.ts';
+import type { Finished } from '../attempts/finish-task.ts';
 import { createHostAccess } from '../attempts/host-access.ts';
-import { createAttempts } from '../attempts/make-attempt.ts';
+import { createAttempts, type Faulted } from '../attempts/make-attempt.ts';
 import { hasOwnProxy, pausedEnd } from '../attempts/own-answers.ts';
-import { chooseWayForRobots } from '../attempts/proxy-route.ts';
+import type { Postponed } from '../attempts/prepare-attempt.ts';
 import type { Quarantine } from '../attempts/quarantine.ts';
-import { proxyRouteEnd, type Refusal, robotsEnd, siteEnd } from '../attempts/robots-end.ts';
+import { proxyRouteEnd, robotsEnd, siteEnd, type TaskRefusal } from '../attempts/robots-end.ts';
+import { createRobotsLoader } from '../attempts/robots-loader.ts';
 import { type RunningJobs, tellWaiting } from '../attempts/running-job.ts';
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -18,14 +19,14 @@ import type { Policies } from '../policy/policies.ts';
 import type { HostLease, HostState, Store } from '../ports/store.ts';
 import type { RobotsCache } from '../robots/robots-cache.ts';
 import { createLoneTasks } from './lone-tasks.ts';
-import { createMailbox, type Letter, mostInHand } from './mailbox.ts';
+import { type ClaimedTask, createMailbox, mostInHand } from './mailbox.ts';
 import type { Slots } from './slots.ts';
 import { createTaskEnds } from './task-ends.ts';
 
 export interface SliceParts {
   readonly store: Store;
   readonly ledger: Ledger;
-  readonly means: FetchResources;
+  readonly resources: FetchResources;
   readonly reader: PageReader;
   readonly robots: RobotsCache;
   readonly jobs: RunningJobs;
@@ -50,7 +51,7 @@ export interface SliceOptions extends SliceParts {
 /** One stretch of owning a host. */
 export interface Slice {
   readonly lease: HostLease;
-  /** What is known about the host here. */
+  /** The state of the host, as this owner knows it. */
   readonly state: HostState;
   /** The store has said that the lease is lost: what came of the slice after that is void. */
   readonly isLost: boolean;
@@ -58,11 +59,11 @@ export interface Slice {
   run(): Promise<void>;
   /** There may be new tasks. */
   wake(): void;
-  /** Starts nothing more; what is under way goes on, until `abort`. */
+  /** Starts nothing more; tasks under way go on, until `abort`. */
   stop(): void;
-  /** Ends what is under way; its tasks are given back. */
+  /** Aborts the tasks under way and gives them back. */
   abort(): void;
-  /** The store says that the lease is lost: starts nothing more and ends what is under way. */
+  /** The store says that the lease is lost: starts nothing more and aborts the tasks under way. */
   lose(): void;
 }
 
@@ -78,11 +79,18 @@ const HOLDING_MS = 250;
 const RELEASE_AGAIN_MS = 500;
 const WHEN_SIGNALLED = Number.POSITIVE_INFINITY;
 
-/** What failed is not there at the moment, and says nothing about this host. */
+const FIRST_HOLD_MS = 1_000;
+const LONGEST_HOLD_MS = 60_000;
+
+/** How long a host is left alone after `earlier` slices in a row that ended by unexpected errors. */
+const faultHoldMs = (earlier: number) =>
+  Math.min(LONGEST_HOLD_MS, FIRST_HOLD_MS * 2 ** Math.min(earlier, 16));
+
+/** The failed part is unavailable at the moment, which says nothing about this host. */
 const isAway = (error: unknown) => isScrapifieError(error) && error.spec.retry === 'later';
 
 export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
-  const { store, ledger, means, reader, jobs, slots, quarantine, now, logger, metrics } = parts;
+  const { store, ledger, reader, jobs, slots, quarantine, now, logger, metrics } = parts;
   const key: HostKey = lease.key;
   const startedAt = now();
   const aborter = new AbortController();
@@ -106,26 +114,27 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     onChange: signal,
     onFailure: fail,
   });
-  const door = createHostAccess(lease, {
+  const access = createHostAccess(lease, { ...parts, signal: aborter.signal });
+  const robotsLoader = createRobotsLoader({
     ...parts,
+    hostKey: key,
+    access,
     signal: aborter.signal,
     stopped: stopper.signal,
     onChange: signal,
     onFailure: fail,
-    wayOut: (running) => chooseWayForRobots(running, door.policy(), key, means, now),
   });
   const attempts = createAttempts({
     ...parts,
     hostKey: key,
     lease,
-    door,
+    access,
     signal: aborter.signal,
-    onAnswered: signal,
   });
 
   const loneTasks = createLoneTasks({
     ...parts,
-    door,
+    access,
     mailbox,
     stopped: stopper.signal,
     fetch: fetchOne,
@@ -135,7 +144,7 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     ...parts,
     lease,
     mailbox,
-    door,
+    access,
     aborted: aborter.signal,
     onChange: signal,
     onLost: lose,
@@ -157,7 +166,7 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     signal();
   }
 
-  /** What the slice as a whole needs has failed. A fault of the program would fail again at once: the host waits. */
+  /** A part that the slice as a whole needs has failed. A fault of the program would recur at once, so the host waits. */
   function fail(error: unknown): void {
     if (!isAway(error) && !aborter.signal.aborted) holdHost();
     stop();
@@ -183,8 +192,8 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
       wantsSlot = false;
       const waitMs = isStopping() ? WHEN_SIGNALLED : lookForWork();
       if (!wantsSlot) slots.decline(signal);
-      const isBusy = unfinished > 0 || door.isLoadingRobots || mailbox.isRefilling;
-      if (!isBusy && (isStopping() || door.heldUntil > now())) break;
+      const isBusy = unfinished > 0 || robotsLoader.isLoading || mailbox.isRefilling;
+      if (!isBusy && (isStopping() || access.heldUntil > now())) break;
       if (now() - startedAt > SLICE_MS && parts.isContended()) stop();
       const isIdle = !isBusy && mailbox.size === 0 && ends.unwritten === 0 && mailbox.isDry;
       idleSince = isIdle ? Math.min(idleSince, now()) : Number.POSITIVE_INFINITY;
@@ -201,12 +210,12 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
 
   /**
    * Changes nothing where the lease is lost; where only a task was, by an opt-out, the host is free again. A store that
-   * is away is asked again: otherwise the host, and whoever is to have it next, would wait for the end of the lease.
+   * is away is asked again: otherwise the next owner of the host would wait for the end of the lease.
    */
   async function release(): Promise<void> {
     for (;;) {
       try {
-        const until = Math.max(door.heldUntil, faultHoldUntil);
+        const until = Math.max(access.heldUntil, faultHoldUntil);
         await store.releaseHost(lease, stateToKeep(), until > now() ? Math.ceil(until) : 0);
         return;
       } catch (error) {
@@ -218,7 +227,7 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
 
   /** With the number of slices in a row that unexpected errors have ended: each one makes the next pause longer. */
   function stateToKeep(): HostState {
-    const { faults: earlier = 0, ...state } = door.state;
+    const { faults: earlier = 0, ...state } = access.state;
     if (faultHoldUntil > 0) return { ...state, faults: earlier + 1 };
     return ends.hasWorked || earlier === 0 ? state : { ...state, faults: earlier };
   }
@@ -236,48 +245,48 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
 
   function wantedInHand(): number {
     const perSecond = (finishedCount * 1_000) / Math.max(500, now() - startedAt);
-    return mostInHand(perSecond, door.policy(), door.operatorPlaces);
+    return mostInHand(perSecond, access.policy(), access.operatorPlaces);
   }
 
-  /** Starts what may start; says how long to wait before asking again. */
+  /** Starts the tasks that may start; returns how long to wait before trying again. */
   function startTasks(): number {
-    door.heldUntil = 0;
+    access.heldUntil = 0;
     mailbox.releaseHeldBack();
     const next = () => mailbox.next(loneTasks.isFree);
-    for (let letter = next(); letter !== null; letter = next()) {
+    for (let claimed = next(); claimed !== null; claimed = next()) {
       if (isStopping()) break;
       if (reader.isHolding) return HOLDING_MS;
       if (reader.backlog >= MOST_UNREAD || ledger.backlog >= MOST_UNWRITTEN) return PRESSURE_MS;
       try {
-        const waitMs = endOrStart(letter);
-        if (waitMs !== null && !hasOwnProxy(letter.running)) return waitMs;
+        const waitMs = endOrStart(claimed);
+        if (waitMs !== null && !hasOwnProxy(claimed.running)) return waitMs;
         // What a caller's proxy does, or fails to do, must not keep the tasks of other jobs waiting.
-        if (waitMs !== null) mailbox.holdBack(letter.running, now() + waitMs);
+        if (waitMs !== null) mailbox.holdBack(claimed.running, now() + waitMs);
       } catch (error) {
-        mailbox.remove(letter);
-        void ends.faulted(letter, error);
+        mailbox.remove(claimed);
+        void ends.faulted(claimed, error);
       }
     }
     return mailbox.heldBackUntil - now();
   }
 
-  /** Ends a task that must not be fetched, or starts it; else the time until it may start. */
-  function endOrStart(letter: Letter): number | null {
-    if (hasDiedTooOften(letter.task)) {
-      mailbox.remove(letter);
-      void ends.died(letter);
+  /** Ends a task that must not be fetched, or starts it; else returns the time until it may start. */
+  function endOrStart(claimed: ClaimedTask): number | null {
+    if (hasDiedTooOften(claimed.task)) {
+      mailbox.remove(claimed);
+      void ends.died(claimed);
       return null;
     }
-    const refusal = refusalOf(letter);
-    if (refusal === null) return mustRunAlone(letter.task) ? loneTasks.start(letter) : startOne(letter);
-    if (refusal === 'loading') return door.heldUntil > now() ? door.heldUntil - now() : WHEN_SIGNALLED;
-    mailbox.remove(letter);
-    void ends.refused(letter, refusal);
+    const refusal = refusalOf(claimed);
+    if (refusal === null) return mustRunAlone(claimed.task) ? loneTasks.start(claimed) : startOne(claimed);
+    if (refusal === 'loading') return access.heldUntil > now() ? access.heldUntil - now() : WHEN_SIGNALLED;
+    mailbox.remove(claimed);
+    void ends.refused(claimed, refusal);
     return null;
   }
 
-  /** Takes a place and the host's permission and sends the task on its way; else the time until it may. */
-  function startOne(letter: Letter): number | null {
+  /** Takes a slot and the gate's admission and starts the task; else returns the time until it may start. */
+  function startOne(claimed: ClaimedTask): number | null {
     if (!slots.take()) {
       wantsSlot = true;
       slots.whenFree(signal);
@@ -285,31 +294,31 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     }
     let isStarted = false;
     try {
-      const decision = door.enter(letter.running, new URL(letter.task.atUrl));
+      const decision = access.admit(claimed.running, new URL(claimed.task.atUrl));
       if (decision.kind !== 'go') return decision.until - now();
       isStarted = true;
     } finally {
       if (!isStarted) slots.give();
     }
-    mailbox.remove(letter);
-    start(letter);
+    mailbox.remove(claimed);
+    start(claimed);
     return null;
   }
 
   /** Why the task must not be fetched; `loading` while its robots.txt is on the way, or the host is held. */
-  function refusalOf({ task, running }: Letter): Refusal | 'loading' | null {
+  function refusalOf({ task, running }: ClaimedTask): TaskRefusal | 'loading' | null {
     const denied = parts.policies().denied(key);
     if (denied !== null) return { end: { state: 'denied', rule: denied.rule } };
-    const paused = pausedEnd(door.ownPauseUntil(running), now());
+    const paused = pausedEnd(access.ownPauseUntil(running), now());
     if (paused !== null) return { end: paused };
-    if (!door.isObeyed(running) && task.kind !== 'site') return null;
+    if (!access.isObeyed(running) && task.kind !== 'site') return null;
     const url = new URL(task.atUrl);
-    const known = door.knownRobots(running, url);
+    const known = access.knownRobots(running, url);
     if (known === null) {
       const failure = running.proxyRouteFailure;
       running.proxyRouteFailure = null;
       if (failure !== null) return { end: proxyRouteEnd(task, running.job, failure, now()) };
-      door.loadRobots(running, url, task.interruptions > 0);
+      robotsLoader.load(running, url, task.interruptions > 0);
       return 'loading';
     }
     if (task.kind === 'site') return siteEnd(task, known, running);
@@ -318,9 +327,9 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     return end === null ? null : { end };
   }
 
-  function start(letter: Letter): void {
+  function start(claimed: ClaimedTask): void {
     quarantine.enter();
-    follow(fetchOne(letter).finally(quarantine.leave));
+    follow(fetchOne(claimed).finally(quarantine.leave));
   }
 
   /** The slice has something under way until this ends. */
@@ -332,12 +341,12 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     });
   }
 
-  /** The task has a place and the host's permission. */
-  async function fetchOne(letter: Letter): Promise<void> {
-    const { running } = letter;
+  /** The task has a slot and the gate's admission. */
+  async function fetchOne(claimed: ClaimedTask): Promise<void> {
+    const { running } = claimed;
     running.inFlight += 1;
     try {
-      await work(letter).catch((error: unknown) => ends.faulted(letter, error));
+      await work(claimed).catch((error: unknown) => ends.faulted(claimed, error));
     } finally {
       running.inFlight -= 1;
       tellWaiting(running);
@@ -346,10 +355,18 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     }
   }
 
-  async function work(letter: Letter): Promise<void> {
-    const stored = ends.attempted(letter, await attempts.make(letter.task, letter.running));
+  async function work(claimed: ClaimedTask): Promise<void> {
+    const stored = ends.attempted(claimed, await makeAttempt(claimed));
     // A death before the commit would count against the task, whichever other task caused it.
-    if (letter.task.interruptions > 0) await stored;
+    if (claimed.task.interruptions > 0) await stored;
+  }
+
+  async function makeAttempt({ task, running }: ClaimedTask): Promise<Finished | Postponed | Faulted> {
+    const fetched = await attempts.fetch(task, running);
+    if (!('fetched' in fetched)) return fetched;
+    // The host has answered: the next request may be sent, although this page is not read yet.
+    signal();
+    return attempts.finish(fetched);
   }
 
   function lose(): void {
@@ -363,7 +380,7 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
   return {
     lease,
     get state() {
-      return door.state;
+      return access.state;
     },
     get isLost() {
       return isLost;

@@ -1,16 +1,16 @@
 import type { ByteBudget } from '../fetch/byte-budget.ts';
 
 /**
- * A fixed number of places for fetches, shared by all hosts of the process; whoever waited longest is told first. No
+ * A fixed number of places for fetches, shared by all hosts of the process; the listener that waited longest is called first. No
  * place is given while so many bytes are held that the attempts under way need the rest of the budget.
  */
 export interface Slots {
   /** Takes a place if there is one. */
   take(): boolean;
   give(): void;
-  /** Called once, when a place is free again. Whoever then does not take it says so with `decline`. */
+  /** Calls the listener once, when a place is free again. A listener that does not take it calls `decline`. */
   whenFree(listener: () => void): void;
-  /** The listener wants no place any more; one that is free is offered to whoever waits next. */
+  /** The listener wants no place any more; a free one is offered to the next listener. */
   decline(listener: () => void): void;
   readonly taken: number;
 }

@@ -1,34 +1,40 @@
-import { reportAttempt } from '../attempts/attempt-report.ts';
-import { endAfterFault, MOST_FAULTS_IN_A_ROW, unplannedMethod } from '../attempts/fault-end.ts';
-import type { AttemptMethod, Finished } from '../attempts/finish-task.ts';
+import type { Finished } from '../attempts/finish-task.ts';
 import type { HostAccess } from '../attempts/host-access.ts';
-import { endAfterDeaths } from '../attempts/interruptions.ts';
-import type { Faulted, Postponed } from '../attempts/make-attempt.ts';
-import type { Refusal } from '../attempts/robots-end.ts';
-import { unfetched } from '../attempts/task-end.ts';
+import type { Faulted } from '../attempts/make-attempt.ts';
+import type { Postponed } from '../attempts/prepare-attempt.ts';
+import type { TaskRefusal } from '../attempts/robots-end.ts';
+import {
+  type AttemptMethod,
+  completionOf,
+  endAfterDeaths,
+  endAfterFault,
+  unplannedMethod,
+} from '../attempts/task-end.ts';
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { Task } from '../model/task.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
+import { logCompleted, logFailed } from '../observe/task-log.ts';
 import type { Completion, HostLease, TaskEnd } from '../ports/store.ts';
-import type { Letter, Mailbox } from './mailbox.ts';
+import type { ClaimedTask, Mailbox } from './mailbox.ts';
 
 /**
  * Hands the ends of a slice's tasks to the ledger. The promises resolve when the end is stored, or when it is known that
  * it will not be; they never reject.
  */
 export interface TaskEnds {
-  /** What came of an attempt. */
-  attempted(letter: Letter, made: Finished | Postponed | Faulted): Promise<void>;
+  /** An attempt was made, was postponed, or broke off. */
+  attempted(claimed: ClaimedTask, made: Finished | Postponed | Faulted): Promise<void>;
   /** The task must not be fetched. */
-  refused(letter: Letter, refusal: Refusal): Promise<void>;
+  refused(claimed: ClaimedTask, refusal: TaskRefusal): Promise<void>;
   /** Processes died too often while they had the task. */
-  died(letter: Letter): Promise<void>;
+  died(claimed: ClaimedTask): Promise<void>;
   /**
    * Counts an unexpected error as an attempt of the task and goes on with the others. When nothing but such errors
    * comes, they are hardly the tasks' fault: the host is left alone for a while, or all its tasks would end by them.
    */
-  faulted(letter: Letter, error: unknown, way?: AttemptMethod): Promise<void>;
+  faulted(claimed: ClaimedTask, error: unknown, method?: AttemptMethod): Promise<void>;
   /** Ends on their way to the store. */
   readonly unwritten: number;
   /** Resolves when all ends so far are stored, and what followed from them. */
@@ -41,44 +47,47 @@ export interface TaskEndsParts {
   readonly lease: HostLease;
   readonly ledger: Ledger;
   readonly mailbox: Mailbox;
-  readonly door: Pick<HostAccess, 'inFlight'>;
+  readonly access: Pick<HostAccess, 'inFlight'>;
   readonly now: () => number;
   readonly random: () => number;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** What was under way has been told to end. */
+  /** Attempts under way have been told to end. */
   readonly aborted: AbortSignal;
   readonly onChange: () => void;
   /** The store says that the lease is lost. */
   readonly onLost: () => void;
-  /** What the slice as a whole needs has failed. */
+  /** A part that the slice as a whole needs has failed. */
   readonly onFailure: (error: unknown) => void;
   /** Nothing but unexpected errors comes. */
   readonly onManyFaults: () => void;
 }
 
+/** Unexpected errors of a host in a row, without one task that ended as planned, before the host is left alone. */
+const MOST_FAULTS_IN_A_ROW = 8;
+
 /** Ends of an attempt after which the task is in a mailbox again. */
 const GOES_ON: ReadonlySet<string> = new Set<TaskEnd['state']>(['waiting', 'ready', 'moved']);
 
 export function createTaskEnds(parts: TaskEndsParts): TaskEnds {
-  const { lease, ledger, mailbox, door, now, random, logger, metrics, onChange, onFailure } = parts;
+  const { lease, ledger, mailbox, access, now, random, logger, metrics, onChange, onFailure } = parts;
   const writes = new Set<Promise<void>>();
   /** Unexpected errors since the last task that went as planned. */
   let faultsInARow = 0;
   let hasWorked = false;
 
-  const faulted = (letter: Letter, error: unknown, way?: AttemptMethod): Promise<void> =>
-    countFault(letter, error, way ?? unplannedMethod(letter.task, letter.running)).catch(onFailure);
+  const faulted = (claimed: ClaimedTask, error: unknown, method?: AttemptMethod): Promise<void> =>
+    countFault(claimed, error, method ?? unplannedMethod(claimed.task, claimed.running)).catch(onFailure);
 
-  async function countFault(letter: Letter, error: unknown, way: AttemptMethod): Promise<void> {
-    const { task, running } = letter;
+  async function countFault(claimed: ClaimedTask, error: unknown, method: AttemptMethod): Promise<void> {
+    const { task, running } = claimed;
     const facts = { host: lease.key, jobId: task.jobId, taskId: task.id, url: task.url };
     logger.error({ ...facts, attempts: task.trace.length + 1, err: error }, 'task failed unexpectedly');
     // An attempt that was told to stop may break off anywhere.
     if (parts.aborted.aborted) return;
-    const finished = endAfterFault(task, running, lease, way, now(), random);
-    const written = write(finished.completion, letter, true);
-    // What was found before the error is not kept.
+    const finished = endAfterFault(task, running, lease, method, now(), random);
+    const written = write(finished.completion, claimed, true);
+    // URLs that were found before the error are not kept.
     running.generation += 1;
     faultsInARow += 1;
     if (faultsInARow >= MOST_FAULTS_IN_A_ROW) parts.onManyFaults();
@@ -87,10 +96,10 @@ export function createTaskEnds(parts: TaskEndsParts): TaskEnds {
   }
 
   /** `isFaultEnd`: it stands for an unexpected error, so that one more is none of the task's. */
-  function write(completion: Completion, letter: Letter, isFaultEnd = false): Promise<void> {
-    const { running, task } = letter;
-    // Somebody waits for a scrape; and this host waits for what the page led to, when it has nothing else to do.
-    const isStarving = mailbox.size === 0 && door.inFlight === 0 && completion.discovered.length > 0;
+  function write(completion: Completion, claimed: ClaimedTask, isFaultEnd = false): Promise<void> {
+    const { running, task } = claimed;
+    // A client waits for a scrape; and a host that has nothing else to do waits for the URLs that the page led to.
+    const isStarving = mailbox.size === 0 && access.inFlight === 0 && completion.discovered.length > 0;
     const isAwaited = running.job.kind === 'scrape' || isStarving || task.interruptions > 0;
     const written = ledger
       .write(completion, isAwaited)
@@ -99,12 +108,12 @@ export function createTaskEnds(parts: TaskEndsParts): TaskEnds {
           running.generation += 1;
           parts.onLost();
         }
-        // What the page led to may be in this host's mailbox now, or the task itself again.
+        // The store may have new tasks for this host now: URLs of the page, or the task itself again.
         else if (completion.discovered.length > 0 || GOES_ON.has(completion.end.state)) mailbox.onNewTasks();
       })
       .catch((error: unknown) => {
         running.generation += 1;
-        if (!isScrapifieError(error) && !isFaultEnd) return faulted(letter, error);
+        if (!isScrapifieError(error) && !isFaultEnd) return faulted(claimed, error);
         const facts = { host: lease.key, jobId: running.job.id, taskId: completion.taskId, err: error };
         logger.error(facts, 'the ledger refused a task');
         // With UNSTORABLE the task has ended, and the host has nothing to do with it.
@@ -120,22 +129,22 @@ export function createTaskEnds(parts: TaskEndsParts): TaskEnds {
     return written;
   }
 
-  function finished(letter: Letter, end: Finished): Promise<void> {
-    reportAttempt(letter.task, end, logger, metrics);
-    return write(end.completion, letter);
+  function finished(claimed: ClaimedTask, end: ReportedEnd): Promise<void> {
+    reportAttempt(claimed.task, end, logger, metrics);
+    return write(end.completion, claimed);
   }
 
   return {
-    attempted(letter, made) {
-      if ('error' in made) return faulted(letter, made.error, made.way);
+    attempted(claimed, made) {
+      if ('error' in made) return faulted(claimed, made.error, made.method);
       faultsInARow = 0;
       hasWorked = true;
-      if ('postponed' in made) return write(unfetched(lease, letter.task, made.postponed), letter);
-      return finished(letter, made);
+      if ('postponed' in made) return write(completionOf(lease, claimed.task, made.postponed), claimed);
+      return finished(claimed, made);
     },
-    refused: (letter, { end, discovered = [] }) =>
-      write({ ...unfetched(lease, letter.task, end), discovered }, letter),
-    died: (letter) => finished(letter, endAfterDeaths(letter.task, letter.running, lease, now())),
+    refused: (claimed, { end, discovered = [] }) =>
+      write(completionOf(lease, claimed.task, end, { discovered }), claimed),
+    died: (claimed) => finished(claimed, endAfterDeaths(claimed.task, claimed.running, lease, now())),
     faulted,
     get unwritten() {
       return writes.size;
@@ -148,4 +157,30 @@ export function createTaskEnds(parts: TaskEndsParts): TaskEnds {
       return hasWorked;
     },
   };
+}
+
+type ReportedEnd = Pick<Finished, 'completion' | 'attempt'> & Partial<Pick<Finished, 'reading'>>;
+
+/** Counts an attempt in the metrics and logs how it ended. */
+function reportAttempt(task: Task, ended: ReportedEnd, logger: Logger, metrics: Metrics): void {
+  const { completion, attempt, reading = null } = ended;
+  metrics.fetched(attempt.engine, attempt.outcome, attempt.ms, attempt.bytes);
+  if (reading !== null) metrics.extracted(reading.ms);
+  const { end } = completion;
+  if (end.state === 'waiting') metrics.retried();
+  const facts = {
+    jobId: task.jobId,
+    taskId: task.id,
+    url: task.url,
+    engine: attempt.engine,
+    durationMs: attempt.ms,
+    attempts: completion.trace.length,
+  };
+  if (end.state === 'failed') {
+    const reason = attempt.evidence ?? attempt.outcome;
+    logFailed(logger, { ...facts, errorCode: end.errorCode, reason, proxyTier: attempt.proxyTier });
+  } else if (end.state === 'done' && reading !== null) {
+    const { statusCode, bytes } = attempt;
+    logCompleted(logger, { ...facts, statusCode, bytes, ...reading.yield });
+  }
 }

@@ -11,9 +11,9 @@ export interface JobRules {
   readonly canonical: Canonicalizer;
   readonly isInScope: ScopeCheck;
   readonly generation: number;
-  /** What this thread has reported: most links of a page lead to what every other page of the site links to. */
+  /** URLs that this thread has reported: most links of a page are on every other page of the site too. */
   readonly reported: RecentKeys<UrlKey>;
-  /** Links as written that led to what was reported: looking these up is cheaper than canonicalizing them. */
+  /** Links as written whose URLs were reported: looking them up is cheaper than canonicalizing them. */
   readonly seenLinks: RecentKeys<string>;
   /** Reported with a provisional decision: a better one is still worth reporting. */
   readonly reportedProvisionally: RecentKeys<UrlKey>;
@@ -38,7 +38,7 @@ export function findTasks(
 ): { tasks: NewTask[]; duplicateOf: string | null } {
   const { job, task, response } = request;
   const tasks: NewTask[] = [];
-  // What an error page links to is nothing the site means to show.
+  // Links of an error page are no content of the site.
   if (response.statusCode >= 400) return { tasks, duplicateOf: null };
   const { reported, reportedProvisionally, seenLinks } = rules;
   const report = (found: NewTask) => {

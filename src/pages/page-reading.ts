@@ -7,10 +7,10 @@ import type { NewPage } from '../model/page.ts';
 import type { RenderExtra } from '../model/render.ts';
 import type { NewTask, TaskKind } from '../model/task.ts';
 
-/** What of a job's options matters to who reads its pages. */
+/** The options of a job that matter for reading its pages. */
 export type ReadOptions = Pick<PageOptions, 'formats' | 'extract'>;
 
-/** A response and what is to be read out of it. Plain data: it travels to another thread. */
+/** A response and the options by which it is read. Plain data: it is sent to another thread. */
 export interface ReadRequest {
   readonly job: {
     readonly seq: JobSeq;
@@ -39,22 +39,22 @@ export interface ReadRequest {
     readonly headers: Readonly<Record<string, string | string[] | undefined>>;
     /** Given away: the reader owns it from here on. */
     readonly body: Uint8Array<ArrayBuffer>;
-    /** Of a page that a browser has shown; its bytes are given away like the body. */
-    readonly rendered?: ShownPage | undefined;
+    /** Of a page that a browser has rendered; its bytes are transferred like the body. */
+    readonly rendered?: RenderedPage | undefined;
   };
   readonly fetchedAt: number;
 }
 
-/** What there is of a shown page beyond its document; what a session keeps of it goes another way. */
-export interface ShownPage {
+/** The parts of a rendered page beyond its document; storage for sessions is kept elsewhere. */
+export interface RenderedPage {
   /** The document as the server sent it; null when that is not known, or is the body. */
   readonly rawBody: Uint8Array<ArrayBuffer> | null;
   readonly extra: Omit<RenderExtra, 'storage'>;
-  /** What kept the page from being shown as asked; `details` may name the step. */
+  /** Why the page was not rendered as requested; `details` may name the step. */
   readonly failure: { readonly code: ErrorCode; readonly message: string; readonly details?: unknown } | null;
 }
 
-/** What was read: everything the ledger stores about the response, and what it turned out to be. */
+/** Everything the ledger stores about the response, and its classification. */
 export interface PageReading {
   readonly page: NewPage;
   /** URLs not reported before in this generation. */
@@ -80,7 +80,7 @@ export interface PageReading {
  */
 export interface PageReader {
   read(request: ReadRequest): Promise<PageReading>;
-  /** Resolves when it can read at once: starting takes a moment, which nobody need wait for in the middle of work. */
+  /** Resolves when it can read at once: starting takes a moment that no request should have to wait for. */
   readonly ready: Promise<void>;
   /** Pages handed in and not yet read. */
   readonly backlog: number;

@@ -4,12 +4,12 @@ import type { PageRecord } from '../model/page.ts';
 import { unpackRecord } from '../model/page-record.ts';
 import { compileRules } from './find-tasks.ts';
 import type { PageReading } from './page-reading.ts';
-import { readPage } from './read-page.ts';
+import { readPageTask } from './read-page.ts';
 import { FETCHED_AT, type RequestChanges, requestFor } from './read-request.fixture.ts';
 
 function read(changes: RequestChanges = {}) {
   const request = requestFor(changes);
-  return readPage(request, compileRules(request.job));
+  return readPageTask(request, compileRules(request.job));
 }
 
 function recordOf({ page }: Pick<PageReading, 'page'>): PageRecord {
@@ -17,6 +17,7 @@ function recordOf({ page }: Pick<PageReading, 'page'>): PageRecord {
   return JSON.parse(unpackRecord(page.record).toString('utf8')) as PageRecord;
 }
 
+const NO_EXTRA = { screenshot: null, pdf: null, xhr: [], actions: [], consoleErrors: [] };
 const sha256 = (bytes: Uint8Array | string) => createHash('sha256').update(bytes).digest('hex');
 
 describe('reading a page', () => {
@@ -54,7 +55,7 @@ describe('reading a page', () => {
   it('keeps beside them what was read more deeply', () => {
     const deep = { text: 'Main', extracted: { name: 'Hat' }, extractedBy: {} };
     const request = requestFor({ body: '<title>T</title>' });
-    const record = recordOf(readPage(request, compileRules(request.job), null, deep));
+    const record = recordOf(readPageTask(request, compileRules(request.job), null, deep));
     expect(record).toMatchObject({ metadata: { title: 'T' }, links: [], ...deep });
   });
 
@@ -108,6 +109,20 @@ describe('reading a page', () => {
     });
     expect(read({ body: '<title>Page not found</title><p>Sorry.' }).outcome).toBe('soft-404');
     expect(read()).toMatchObject({ outcome: 'ok', evidence: null });
+  });
+
+  it('takes a page that a browser has rendered for what it is, although it looks like an empty shell', () => {
+    const body = '<title>App</title><div id="root"></div><script src="/main.js"></script>';
+    const rendered = { rawBody: null, extra: NO_EXTRA, failure: null };
+    expect(read({ body }).outcome).toBe('needs-javascript');
+    expect(read({ body, response: { rendered } })).toMatchObject({ outcome: 'ok', evidence: null });
+  });
+
+  it('notices a challenge by its frame on a page that a browser has rendered', () => {
+    const body =
+      '<h1>shop.test</h1><script src="/a.js"></script><iframe width=300 height=65 src="https://geo.captcha-delivery.com/captcha/?initialCid=x"></iframe>';
+    const rendered = { rawBody: null, extra: NO_EXTRA, failure: null };
+    expect(read({ body, response: { rendered } })).toMatchObject({ outcome: 'captcha', vendor: 'datadome' });
   });
 
   it('notices that a page asks not to be kept, in its markup or its header', () => {

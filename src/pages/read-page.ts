@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { type Extracted, extractPage } from '../extract/scan/extract-page.ts';
 import { decodeText } from '../fetch/charset.ts';
 import { classify } from '../fetch/classify/classify.ts';
+import { renderedFacts } from '../fetch/classify/rendered-facts.ts';
 import type { DeepRecord } from '../model/extraction.ts';
 import type { ContentHash } from '../model/ids.ts';
 import type { Format } from '../model/job.ts';
@@ -11,10 +12,9 @@ import { findTasks, type JobRules } from './find-tasks.ts';
 import type { PageReading, ReadRequest } from './page-reading.ts';
 
 /**
- * Reads an ordinary page. Pure; the body is left to the caller to keep, and so is what a browser brought beside it, of
- * which `rendered` tells.
+ * Reads an ordinary page. Pure: the caller stores the body, and the blobs to which `rendered` refers.
  */
-export function readPage(
+export function readPageTask(
   request: ReadRequest,
   rules: JobRules,
   rendered: RenderedRecord | null = null,
@@ -28,9 +28,9 @@ export function readPage(
     charset: decoded.charset,
     url: finalUrl,
     contentType,
-    contentLanguage: single(headers['content-language']),
-    linkHeader: joined(headers.link, ', '),
-    xRobotsTag: joined(headers['x-robots-tag'], '\n'),
+    contentLanguage: firstHeader(headers['content-language']),
+    linkHeader: joinedHeader(headers.link, ', '),
+    xRobotsTag: joinedHeader(headers['x-robots-tag'], '\n'),
     formats: formatsFor(job.options.page.formats),
   });
   const { outcome, evidence, vendor } = classify({
@@ -48,6 +48,9 @@ export function readPage(
       linkCount: extracted.links.length,
       markup: extracted.facts,
     },
+    ...(response.rendered === undefined
+      ? {}
+      : { rendered: renderedFacts(decoded.text, extracted.textLength) }),
   });
   const found = findTasks(request, extracted, rules);
   const page: NewPage = {
@@ -62,8 +65,8 @@ export function readPage(
     textHash: extracted.textHash,
     bytes: body.byteLength,
     title: extracted.title,
-    etag: single(headers.etag),
-    lastModified: single(headers['last-modified']),
+    etag: firstHeader(headers.etag),
+    lastModified: firstHeader(headers['last-modified']),
     duplicateOf: found.duplicateOf,
     errorCode: null,
     errorMessage: null,
@@ -119,10 +122,10 @@ function isTextual(contentType: string | null): boolean {
   );
 }
 
-export function single(header: string | string[] | undefined): string | null {
+export function firstHeader(header: string | string[] | undefined): string | null {
   return (Array.isArray(header) ? header[0] : header) ?? null;
 }
 
-export function joined(header: string | string[] | undefined, separator: string): string | null {
+export function joinedHeader(header: string | string[] | undefined, separator: string): string | null {
   return Array.isArray(header) ? header.join(separator) : (header ?? null);
 }

@@ -7,7 +7,7 @@ import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { ContentHash } from '../model/ids.ts';
 import type { PageRecord } from '../model/page.ts';
 import { unpackRecord } from '../model/page-record.ts';
-import type { PageReader, PageReading, ShownPage } from './page-reading.ts';
+import type { PageReader, PageReading, RenderedPage } from './page-reading.ts';
 import { requestFor } from './read-request.fixture.ts';
 import { createReaderPool, type ReaderPoolOptions } from './reader-pool.ts';
 
@@ -158,7 +158,7 @@ describe('the real thread', () => {
     // Small buffers of Node's share their memory with others, which must stay as they are.
     const shared = Buffer.from('shared memory');
     const neighbour = Buffer.from('a neighbour');
-    const rendered: ShownPage = {
+    const rendered: RenderedPage = {
       rawBody: new TextEncoder().encode('<title>Sent</title>'),
       extra: {
         screenshot: { bytes: shared, contentType: 'image/png' },

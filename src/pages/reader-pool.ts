@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { PageReader, PageReading, ReadRequest } from './page-reading.ts';
-import { ownedShownPage, shownBuffers } from './shown-bytes.ts';
+import { ownedRenderedPage, renderedBuffers } from './rendered-page.ts';
 import type { HoldReason, HoldReport, ReadAnswer, ReadCall, ThreadData } from './thread-messages.ts';
 
 export interface ReaderPoolOptions {
@@ -156,7 +156,7 @@ export function createReaderPool(options: ReaderPoolOptions): PageReader {
     const buffers = calls.flatMap(({ request: { response } }) => [
       // All empty bodies are one: given away once, it could not be sent again.
       ...(response.body.byteLength > 0 ? [response.body.buffer] : []),
-      ...(response.rendered === undefined ? [] : shownBuffers(response.rendered)),
+      ...(response.rendered === undefined ? [] : renderedBuffers(response.rendered)),
     ]);
     reader.worker ??= startThread(reader);
     reader.worker.postMessage(calls, buffers);
@@ -225,7 +225,7 @@ function callOf(id: number, { job, task, response, fetchedAt }: ReadRequest, job
         contentType: response.contentType,
         headers: response.headers,
         body: response.body,
-        ...(response.rendered === undefined ? {} : { rendered: ownedShownPage(response.rendered) }),
+        ...(response.rendered === undefined ? {} : { rendered: ownedRenderedPage(response.rendered) }),
       },
       fetchedAt,
     },

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { Format } from '../model/job.ts';
 import type { RenderExtra } from '../model/render.ts';
-import type { ShownPage } from './page-reading.ts';
+import type { RenderedPage } from './page-reading.ts';
 import { requestFor } from './read-request.fixture.ts';
 import { keepRendering } from './rendered-page.ts';
 
@@ -19,10 +19,10 @@ const NOTHING: RenderExtra = {
 };
 
 function kept(
-  shown: Partial<Omit<ShownPage, 'extra'>> & { extra?: Partial<RenderExtra> },
+  shown: Partial<Omit<RenderedPage, 'extra'>> & { extra?: Partial<RenderExtra> },
   ...formats: Format[]
 ) {
-  const rendered: ShownPage = {
+  const rendered: RenderedPage = {
     rawBody: null,
     failure: null,
     ...shown,
@@ -114,7 +114,7 @@ describe('what is kept of a shown page', () => {
   it('has the document as it was sent, in its own encoding', () => {
     const headers = { 'content-type': 'text/html; charset=windows-1252' };
     const raw = (rawBody: Uint8Array<ArrayBuffer> | null) => {
-      const rendered: ShownPage = { rawBody, failure: null, extra: NOTHING };
+      const rendered: RenderedPage = { rawBody, failure: null, extra: NOTHING };
       return keepRendering(requestFor({ page: { formats: ['rawHtml'] }, response: { rendered, headers } }))
         ?.record.raw;
     };

@@ -1,14 +1,15 @@
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
+import { isMarkedAsUntransferable } from 'node:worker_threads';
 import { isHtmlType } from '../extract/html/media-type.ts';
 import { decodeText } from '../fetch/charset.ts';
 import type { ContentHash } from '../model/ids.ts';
 import type { ActionRecord, ArtifactRef, RenderedRecord, XhrRecord } from '../model/page.ts';
 import type { ActionResult, CapturedXhr } from '../model/render.ts';
 import type { Blob } from '../ports/blobs.ts';
-import type { ReadRequest, ShownPage } from './page-reading.ts';
+import type { ReadRequest, RenderedPage } from './page-reading.ts';
 
-/** What is kept of a shown page: the record's part, and the bytes that it refers to. */
+/** The parts of a rendered page that are kept: those of the record, and the bytes that it refers to. */
 export interface KeptRendering {
   readonly record: RenderedRecord;
   readonly blobs: readonly Blob[];
@@ -20,7 +21,7 @@ const TEXTUAL =
   /^(?:text\/|application\/(?:[a-z0-9.+-]*\+)?(?:xml|json|javascript|x-ndjson|x-www-form-urlencoded)\b)/i;
 const UNKNOWN_TYPE = 'application/octet-stream';
 
-/** Null for a page that was not shown. Only what the job asked for is kept. */
+/** Null for a page that was not rendered. Only the formats of the job are kept. */
 export function keepRendering({ job, response }: ReadRequest): KeptRendering | null {
   const { rendered } = response;
   if (rendered === undefined) return null;
@@ -68,9 +69,9 @@ function actionRecord({ type, ms, value, picture }: ActionResult, keep: Keep): A
   };
 }
 
-/** Nothing where the body is what the server sent: only a document is shown as something else. */
+/** Empty where the body is as the server sent it: only documents are rendered into something else. */
 function rawOf(
-  { rawBody }: ShownPage,
+  { rawBody }: RenderedPage,
   { contentType, headers }: ReadRequest['response'],
   keep: Keep,
 ): Pick<RenderedRecord, 'raw'> {
@@ -85,9 +86,65 @@ function rawOf(
   return { raw: { contentHash, charset } };
 }
 
-function failureOf({ failure }: ShownPage): Pick<RenderedRecord, 'failure'> {
+function failureOf({ failure }: RenderedPage): Pick<RenderedRecord, 'failure'> {
   if (failure === null) return {};
   const { step } = (failure.details ?? {}) as { readonly step?: unknown };
   const { code, message } = failure;
   return { failure: { code, message, step: typeof step === 'string' ? step : null } };
+}
+
+/**
+ * A rendered page as it may cross to a thread: plain data without the parts that belong to sessions, and every part of its bytes
+ * alone on its memory, so that it can be given away.
+ */
+export function ownedRenderedPage({ rawBody, extra, failure }: RenderedPage): RenderedPage {
+  const { screenshot, pdf, xhr, actions, consoleErrors } = extra;
+  return {
+    rawBody: rawBody === null ? null : owned(rawBody),
+    extra: {
+      screenshot: screenshot === null ? null : { ...screenshot, bytes: owned(screenshot.bytes) },
+      pdf: pdf === null ? null : owned(pdf),
+      xhr: xhr.map((each) => ({ ...each, body: each.body === null ? null : owned(each.body) })),
+      actions: actions.map(({ picture, ...each }) =>
+        picture === undefined ? each : { ...each, picture: { ...picture, bytes: owned(picture.bytes) } },
+      ),
+      consoleErrors: [...consoleErrors],
+    },
+    failure:
+      failure === null
+        ? null
+        : { code: failure.code, message: failure.message, details: plain(failure.details) },
+  };
+}
+
+/** The buffers of the page that can be transferred, each once. */
+export function renderedBuffers({ rawBody, extra }: RenderedPage): ArrayBuffer[] {
+  const { screenshot, pdf, xhr, actions } = extra;
+  const parts = [
+    rawBody,
+    screenshot?.bytes,
+    pdf,
+    ...xhr.map(({ body }) => body),
+    ...actions.map(({ picture }) => picture?.bytes),
+  ];
+  const buffers = new Set<ArrayBuffer>();
+  for (const part of parts) {
+    if (part && part.byteLength > 0 && part.buffer instanceof ArrayBuffer) buffers.add(part.buffer);
+  }
+  return [...buffers];
+}
+
+/** Node's small buffers share their memory; giving one away would take it from the others. */
+function owned(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const { buffer } = bytes;
+  const isAlone = bytes.byteLength === buffer.byteLength;
+  if (isAlone && buffer instanceof ArrayBuffer && !isMarkedAsUntransferable(buffer)) {
+    return new Uint8Array(buffer);
+  }
+  return new Uint8Array(bytes);
+}
+
+/** Details of an error may hold anything; only data crosses. */
+function plain(details: unknown): unknown {
+  return details === undefined ? undefined : (JSON.parse(JSON.stringify(details)) as unknown);
 }

@@ -2,7 +2,7 @@ import type { ErrorCode } from '../errors/registry.ts';
 import type { Incarnation, JobSeq } from '../model/ids.ts';
 import type { PageReading, ReadRequest } from './page-reading.ts';
 
-/** What the reader pool and its threads say to each other, several at once in both directions. */
+/** The messages between the reader pool and its threads, several at once in both directions. */
 export interface ReadCall {
   readonly id: number;
   readonly request: Omit<ReadRequest, 'job'>;
@@ -27,7 +27,7 @@ export interface HoldReason {
   readonly message: string;
 }
 
-/** What a thread is started with. */
+/** The data with which a thread is started. */
 export interface ThreadData<T> {
   readonly given: T;
   /** One number, shared: the id of the call being read. When the thread is lost, that page is to blame. */

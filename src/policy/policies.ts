@@ -1,5 +1,7 @@
 import { isIPv4 } from 'node:net';
 import { ENGINE_NAMES, type EngineName } from '../model/attempt.ts';
+import { BoundedMap } from '../model/bounded-map.ts';
+import { ENGINE_TRAITS } from '../model/engine-traits.ts';
 import type { HostKey } from '../model/ids.ts';
 import type { AllowedHours, Consent, HostPolicy } from '../model/policy.ts';
 import type { OptOut } from '../ports/store.ts';
@@ -39,7 +41,7 @@ export interface Policies {
   withOptOuts(optOuts: readonly OptOut[]): Policies;
 }
 
-/** Polite to a host that nobody said anything about. */
+/** For hosts that no policy names. */
 export const DEFAULT_POLICY: HostPolicy = {
   ratePerSecond: 2,
   burst: 1,
@@ -63,24 +65,23 @@ export const EMPTY_POLICY_FILE: PolicyFile = {
   allowList: null,
 };
 
-/** Hosts whose merged policy is kept; when full, it starts again. */
+/** Hosts whose merged policy is kept. */
 const MAX_KEPT_HOSTS = 10_000;
 
 export function buildPolicies(file: PolicyFile, optOuts: readonly OptOut[] = []): Policies {
   const denyList = new Set(file.denyList);
   const allowList = file.allowList === null ? null : new Set(file.allowList);
   const optedOut = new Set(optOuts.map(({ host }) => hostPattern(host) ?? host.toLowerCase()));
-  const kept = new Map<HostKey, { policy: HostPolicy; denied: { rule: string } | null }>();
+  const merged = new BoundedMap<HostKey, { policy: HostPolicy; denied: { rule: string } | null }>(
+    MAX_KEPT_HOSTS,
+  );
 
-  function look(host: HostKey) {
-    const known = kept.get(host);
-    if (known !== undefined) return known;
-    const patterns = patternsOf(host);
-    const policy = merge(file, patterns);
-    const found = { policy, denied: deniedBy(policy, patterns) };
-    if (kept.size >= MAX_KEPT_HOSTS) kept.clear();
-    kept.set(host, found);
-    return found;
+  function mergedFor(host: HostKey) {
+    return merged.getOrCreate(host, () => {
+      const patterns = patternsOf(host);
+      const policy = merge(file, patterns);
+      return { policy, denied: deniedBy(policy, patterns) };
+    });
   }
 
   function deniedBy(policy: HostPolicy, patterns: readonly string[]): { rule: string } | null {
@@ -95,8 +96,8 @@ export function buildPolicies(file: PolicyFile, optOuts: readonly OptOut[] = [])
 
   return {
     file,
-    policyFor: (host) => look(host).policy,
-    denied: (host) => look(host).denied,
+    policyFor: (host) => mergedFor(host).policy,
+    denied: (host) => mergedFor(host).denied,
     withOptOuts: (changed) => buildPolicies(file, changed),
   };
 }
@@ -147,7 +148,7 @@ function merge(file: PolicyFile, patterns: readonly string[]): HostPolicy {
     robots: consent.includes('robots') ? merged.robots : 'obey',
     engines: consent.includes('stealth')
       ? merged.engines
-      : merged.engines.filter((name) => name !== 'stealth' && name !== 'flaresolverr'),
+      : merged.engines.filter((name) => ENGINE_TRAITS[name].consent !== 'stealth'),
     matched: ['default', ...matched],
   };
 }

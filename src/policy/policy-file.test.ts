@@ -2,9 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import type { FileProblem } from '../config/yaml-file.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { HostKey } from '../model/ids.ts';
-import { loadPolicyFile, type PolicyProblem, parsePolicyFile } from './policy-file.ts';
+import { loadPolicyFile, parsePolicyFile } from './policy-file.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'scrapifie-policy-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -21,10 +22,10 @@ function failureOf(run: () => unknown): ScrapifieError {
   throw new Error('nothing was thrown');
 }
 
-function problemsOf(text: string): readonly PolicyProblem[] {
+function problemsOf(text: string): readonly FileProblem[] {
   const error = failureOf(() => parsePolicyFile(text, 'p.yaml'));
   expect(error.code).toBe('INVALID_POLICY');
-  return error.details as readonly PolicyProblem[];
+  return error.details as readonly FileProblem[];
 }
 
 describe('a policy file', () => {
@@ -172,7 +173,7 @@ describe('a wrong policy file', () => {
 
   it('is told all its problems at once', () => {
     const error = failureOf(() => parsePolicyFile('default:\n  rate: 0\n  burst: 0\nx: 1\n', 'p.yaml'));
-    expect((error.details as PolicyProblem[]).map(({ line }) => line).sort()).toEqual([2, 3, 4]);
+    expect((error.details as FileProblem[]).map(({ line }) => line).sort()).toEqual([2, 3, 4]);
     expect(error.message).toMatch(/p\.yaml.*line 2.*line 3.*line 4/);
   });
 

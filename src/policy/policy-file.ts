@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { type Document, LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
-import { yamlLineOf } from '../config/yaml-lines.ts';
+import {
+  describeProblems,
+  type FileProblem,
+  lineOfPath,
+  MAX_FILE_CHARACTERS,
+  wholeFile,
+} from '../config/yaml-file.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { ENGINE_NAMES } from '../model/attempt.ts';
 import type { AllowedHours } from '../model/policy.ts';
@@ -9,17 +15,6 @@ import { hoursProblem } from '../politeness/hours.ts';
 import type { OptOut } from '../ports/store.ts';
 import { buildPolicies, hostPattern, type Policies, type PolicyEntry, type PolicyFile } from './policies.ts';
 
-/** One thing wrong with a policy file. */
-export interface PolicyProblem {
-  /** From 1; null when the file as a whole cannot be read. */
-  readonly line: number | null;
-  /** Where, e.g. `domains.example.com.rate`; empty for the file as a whole. */
-  readonly at: string;
-  readonly problem: string;
-}
-
-const MAX_FILE_CHARACTERS = 4 * 1024 * 1024;
-const MAX_SHOWN_PROBLEMS = 20;
 const DAY_NAMES = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
 
 const day = z.union([z.int().min(0).max(6), z.enum(DAY_NAMES).transform((name) => DAY_NAMES.indexOf(name))], {
@@ -71,7 +66,7 @@ const domainEntry = z
     if (entry.engines?.includes('stealth')) needs('stealth', 'engines', 'the stealth engine');
   });
 
-/** Consent names domains, so what needs it cannot stand in the default. */
+/** Consent is given for named domains, so the default must not contain fields that need it. */
 const defaultEntry = z
   .strictObject({
     ...fields,
@@ -107,7 +102,7 @@ export function loadPolicyFile(path: string, optOuts: readonly OptOut[] = []): P
 
 /** The same for a text; `name` is what messages call it. */
 export function parsePolicyFile(text: string, name: string): PolicyFile {
-  if (text.length > MAX_FILE_CHARACTERS) throw invalid(name, [whole('is larger than 4 MiB')]);
+  if (text.length > MAX_FILE_CHARACTERS) throw invalid(name, [wholeFile('is larger than 4 MiB')]);
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   if (document.errors.length > 0) {
@@ -124,7 +119,7 @@ export function parsePolicyFile(text: string, name: string): PolicyFile {
   try {
     content = document.toJS();
   } catch (error) {
-    throw invalid(name, [whole(error instanceof Error ? error.message : String(error))]);
+    throw invalid(name, [wholeFile(error instanceof Error ? error.message : String(error))]);
   }
   const parsed = policyFileSchema.safeParse(content ?? {});
   if (!parsed.success) {
@@ -158,7 +153,7 @@ function toPolicyFile(parsed: ParsedFile): PolicyFile {
 
 function toEntry(entry: ParsedEntry): PolicyEntry {
   const { rate, delayMs, ...same } = entry;
-  // A field that is not there must stay away: spread over a less specific entry, undefined would erase.
+  // A missing field stays missing: an undefined one would erase that of a less specific entry.
   const given = Object.fromEntries(Object.entries(same).filter(([, value]) => value !== undefined));
   return {
     ...given,
@@ -167,47 +162,38 @@ function toEntry(entry: ParsedEntry): PolicyEntry {
   };
 }
 
-function problemsOf(issue: z.core.$ZodIssue, document: Document, lines: LineCounter): PolicyProblem[] {
+function problemsOf(issue: z.core.$ZodIssue, document: Document, lines: LineCounter): FileProblem[] {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => {
       const path = [...issue.path, key];
-      return { line: yamlLineOf(path, document, lines), at: path.join('.'), problem: 'is not a known field' };
+      return { line: lineOfPath(path, document, lines), at: path.join('.'), problem: 'is not a known field' };
     });
   }
   const message = issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message;
-  return [{ line: yamlLineOf(issue.path, document, lines), at: issue.path.join('.'), problem: message }];
+  return [{ line: lineOfPath(issue.path, document, lines), at: issue.path.join('.'), problem: message }];
 }
 
-/** Two spellings of one host would leave it to chance which of them rules. */
-function repeatedHosts(keys: readonly string[], document: Document, lines: LineCounter): PolicyProblem[] {
+/** Two spellings of one host would make it a matter of chance which of their entries applies. */
+function repeatedHosts(keys: readonly string[], document: Document, lines: LineCounter): FileProblem[] {
   const first = new Map<string, string>();
   return keys.flatMap((key) => {
     const pattern = hostPattern(key) ?? key;
     const other = first.get(pattern);
     if (other === undefined) first.set(pattern, key);
     const path = ['domains', key];
-    const line = yamlLineOf(path, document, lines);
+    const line = lineOfPath(path, document, lines);
     return other === undefined ? [] : [{ line, at: path.join('.'), problem: `is the same host as ${other}` }];
   });
-}
-
-function whole(problem: string): PolicyProblem {
-  return { line: null, at: '', problem };
 }
 
 /** INVALID_POLICY for a file that cannot be opened at all. */
 export function unreadable(path: string, cause: unknown): ScrapifieError {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
-  return invalid(path, [whole(`cannot be read (${code})`)], cause);
+  return invalid(path, [wholeFile(`cannot be read (${code})`)], cause);
 }
 
-function invalid(name: string, problems: readonly PolicyProblem[], cause?: unknown): ScrapifieError {
-  const shown = problems.slice(0, MAX_SHOWN_PROBLEMS).map(({ line, at, problem }) => {
-    const place = line === null ? '' : `line ${line}: `;
-    return `${place}${at === '' ? '' : `${at} `}${problem}`;
-  });
-  if (problems.length > shown.length) shown.push(`and ${problems.length - shown.length} more`);
-  return new ScrapifieError('INVALID_POLICY', `Policy file ${name}: ${shown.join('; ')}`, {
+function invalid(name: string, problems: readonly FileProblem[], cause?: unknown): ScrapifieError {
+  return new ScrapifieError('INVALID_POLICY', `Policy file ${name}: ${describeProblems(problems)}`, {
     details: problems,
     cause,
   });

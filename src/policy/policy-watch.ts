@@ -11,7 +11,7 @@ export interface PolicyWatch {
 
 /**
  * Calls `onChange` with the policies of each new version of the file, and `onError` with INVALID_POLICY for a
- * version that is broken or for a file that is gone; whoever watches then keeps what it has. Call it right after
+ * version that is broken or for a file that is gone; the policies in force then stay as they are. Call it right after
  * loading: the version that is there now counts as known. Opt-outs are the caller's to add (`withOptOuts`).
  *
  * It looks at the file's stamp instead of asking the system for events, which get lost when an editor puts a new

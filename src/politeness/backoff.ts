@@ -5,8 +5,8 @@ export const BACKOFF_CAP_MS = 30_000;
 
 /**
  * The pause before trying a URL again, after its `attempt`-th attempt (1 is the first) failed. Full jitter: any
- * time up to a ceiling that doubles with each attempt, so that what failed together does not come back together.
- * What the host asked for is the least it gets.
+ * time up to a ceiling that doubles with each attempt, so that URLs that failed together are not retried together.
+ * The pause is never shorter than the host asked for.
  */
 export function retryDelayMs(
   attempt: number,

@@ -1,14 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { BreakerState } from '../ports/store.ts';
-import {
-  BREAKER,
-  CLOSED_BREAKER,
-  canCall,
-  forgetProbe,
-  onCall,
-  recordFailure,
-  recordSuccess,
-} from './breaker.ts';
+import { BREAKER, CLOSED_BREAKER, forgetProbe, onCall, recordFailure, recordSuccess } from './breaker.ts';
+import { passesGate } from './politeness.fixture.ts';
 
 const T0 = 1_700_000_000_000;
 
@@ -48,11 +41,11 @@ describe('an open breaker', () => {
   const open = breakerAfter('fffff');
 
   it('lets nothing pass for two minutes, then one probe', () => {
-    expect(canCall(open, open.openedAt + BREAKER.openMs - 1)).toBe(false);
-    expect(canCall(open, open.openedAt + BREAKER.openMs)).toBe(true);
+    expect(passesGate(open, open.openedAt + BREAKER.openMs - 1)).toBe(false);
+    expect(passesGate(open, open.openedAt + BREAKER.openMs)).toBe(true);
     const probing = onCall(open);
     expect(probing).toMatchObject({ phase: 'half-open', isProbing: true });
-    expect(canCall(probing, open.openedAt + 10 * BREAKER.openMs)).toBe(false);
+    expect(passesGate(probing, open.openedAt + 10 * BREAKER.openMs)).toBe(false);
   });
 
   it('ignores the outcomes of requests that were under way when it opened', () => {
@@ -75,7 +68,7 @@ describe('a probe', () => {
   });
 
   it('that gets lost makes room for another', () => {
-    expect(canCall(forgetProbe(probing), T0)).toBe(true);
+    expect(passesGate(forgetProbe(probing), T0)).toBe(true);
     expect(forgetProbe(CLOSED_BREAKER)).toBe(CLOSED_BREAKER);
   });
 });

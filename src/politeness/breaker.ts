@@ -11,24 +11,19 @@ export const BREAKER = { window: 10, failuresToOpen: 5, openMs: 120_000 } as con
 
 export const CLOSED_BREAKER: BreakerState = { phase: 'closed', window: [], openedAt: 0, isProbing: false };
 
-export function canCall(breaker: BreakerState, now: number): boolean {
-  if (breaker.phase === 'closed') return true;
-  return breaker.phase === 'open' ? now >= probeAt(breaker) : !breaker.isProbing;
-}
-
 /** When an open breaker lets a probe pass. */
 export function probeAt(breaker: BreakerState): number {
   return breaker.openedAt + BREAKER.openMs;
 }
 
-/** The state once a request that `canCall` let pass is sent: unless closed, that request is the probe. */
+/** The state once the gate has admitted a request: unless the breaker is closed, that request is the probe. */
 export function onCall(breaker: BreakerState): BreakerState {
   return breaker.phase === 'closed' ? breaker : { ...breaker, phase: 'half-open', isProbing: true };
 }
 
 export function recordSuccess(breaker: BreakerState): BreakerState {
   if (breaker.phase === 'half-open') return CLOSED_BREAKER;
-  // An open breaker hears of requests that were sent before it opened; they decide nothing any more.
+  // The request was sent before the breaker opened, so its outcome decides nothing.
   if (breaker.phase === 'open') return breaker;
   const isUnchanged = breaker.window.length === BREAKER.window && !breaker.window.includes(true);
   return isUnchanged ? breaker : { ...breaker, window: slide(breaker.window, false) };

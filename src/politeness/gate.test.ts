@@ -3,10 +3,10 @@ import type { HostPolicy } from '../model/policy.ts';
 import { DEFAULT_POLICY } from '../policy/policies.ts';
 import type { HostState } from '../ports/store.ts';
 import { admissionMs, type GateInput, gate } from './gate.ts';
-import { initialHostState, noteFailure, noteSuccess, onRateLimited, takenOver } from './host-state.ts';
+import { newHostState, noteFailure, noteSuccess, onRateLimited, stateAtAcquisition } from './host-state.ts';
 
 const T0 = Date.UTC(2026, 5, 3, 12);
-const fresh = initialHostState(T0);
+const fresh = newHostState(T0);
 const policy = (changes: Partial<HostPolicy> = {}): HostPolicy => ({ ...DEFAULT_POLICY, ...changes });
 const ask = (changes: Partial<GateInput> = {}): GateInput => ({
   now: T0,
@@ -166,8 +166,11 @@ describe('the pause between two requests', () => {
   });
 
   it('is a full one after the last owner died', () => {
-    expect(nextGo(policy(), {}, takenOver(fresh, T0))).toBeCloseTo(525, 1);
-    expect(nextGo(policy(), { crawlDelayMs: 3_000 }, takenOver(fresh, T0))).toBeCloseTo(3_050, 1);
+    expect(nextGo(policy(), {}, stateAtAcquisition(fresh, true, T0))).toBeCloseTo(525, 1);
+    expect(nextGo(policy(), { crawlDelayMs: 3_000 }, stateAtAcquisition(fresh, true, T0))).toBeCloseTo(
+      3_050,
+      1,
+    );
   });
 
   it('does not wait for hours for a clock that was set back', () => {

@@ -9,9 +9,9 @@ export interface GateInput {
   readonly now: number;
   /** Requests to this host under way. */
   readonly inFlight: number;
-  /** What robots.txt asks for; null when it asks for nothing or is not obeyed. */
+  /** The crawl delay of robots.txt; null when it has none or is not obeyed. */
   readonly crawlDelayMs: number | null;
-  /** The rate of the person who runs the command, instead of the policy's. Null: the policy's. */
+  /** The rate that the operator's command sets in place of the policy's. Null: the policy's. */
   readonly rateOverride: number | 'unlimited' | null;
 }
 
@@ -41,7 +41,7 @@ interface GateCheck {
   readonly from: (state: HostState, policy: HostPolicy, input: GateInput) => number;
 }
 
-/** What an unlimited host is slowed down from once it answers 429: half of this, a quarter … */
+/** The rate from which an unlimited host is slowed down once it answers 429: half of this, a quarter … */
 export const UNLIMITED_SLOWED_PER_SECOND = 100;
 /** Pauses are stretched a little, because a late request followed by a prompt one arrives with less between them. */
 const DELAY_MARGIN = 0.05;
@@ -53,7 +53,7 @@ const COVERED_JITTER_MS = 40;
 const CHECKS: readonly GateCheck[] = [
   // The operator's word on when, before anything the host did.
   { rule: 'hours.closed', kind: 'hold', from: hoursOpenFrom },
-  // What the host asked for itself.
+  // The pause that the host asked for itself.
   { rule: 'rate.retry-after', kind: 'hold', from: (state) => state.blockedUntil },
   // A host that fails is left alone …
   { rule: 'breaker.open', kind: 'hold', from: breakerFrom },
@@ -124,7 +124,7 @@ function probeEndFrom(state: HostState, _policy: HostPolicy, input: GateInput): 
 }
 
 function placeFreeFrom(_state: HostState, policy: HostPolicy, input: GateInput): number {
-  // Who asks for pauses does not want two requests at once.
+  // A host that asks for pauses does not want two requests at once.
   const places = input.crawlDelayMs !== null && input.crawlDelayMs > 0 ? 1 : policy.concurrency;
   return input.inFlight >= places ? Number.POSITIVE_INFINITY : 0;
 }

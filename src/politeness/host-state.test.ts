@@ -1,22 +1,35 @@
 import { describe, expect, it } from 'vitest';
+import { DEFAULT_POLICY } from '../policy/policies.ts';
+import type { HostState } from '../ports/store.ts';
+import { CLOSED_BREAKER } from './breaker.ts';
+import { gate } from './gate.ts';
 import {
-  initialHostState,
   MAX_SLOW_DOWN_MS,
   MIN_RATE_FACTOR,
+  newHostState,
   noteAbandoned,
   noteFailure,
-  noteRequest,
   noteSent,
   noteSuccess,
   onRateLimited,
   rateFactorAt,
   SLOW_DOWN_MS,
-  takenOver,
+  stateAtAcquisition,
 } from './host-state.ts';
 import { MAX_RETRY_AFTER_MS } from './retry-after.ts';
 
 const T0 = 1_700_000_000_000;
-const fresh = initialHostState(T0);
+const fresh = newHostState(T0);
+
+/** The state after the gate has admitted a request, whatever the host has answered before. */
+function admitted(state: HostState, now: number): HostState {
+  const input = { now, inFlight: 0, crawlDelayMs: null, rateOverride: 'unlimited' as const };
+  const open = { ...state, rateFactor: 1, rateFactorUntil: 0, blockedUntil: 0, breaker: CLOSED_BREAKER };
+  const decision = gate(open, DEFAULT_POLICY, input);
+  if (decision.kind !== 'go') throw new Error(`The gate refuses: ${decision.reason}`);
+  const { lastRequestAt, tokens, tokensAt, requests } = decision.state;
+  return { ...state, lastRequestAt, tokens, tokensAt, requests };
+}
 
 describe('a host that answers 429 or 503', () => {
   it('gets half the rate for a minute, and the whole again afterwards', () => {
@@ -71,7 +84,7 @@ describe('a host that answers 429 or 503', () => {
 
 describe('the account of a host', () => {
   it('counts requests and failures', () => {
-    const state = noteFailure(noteRequest(noteRequest(fresh, T0), T0 + 5), T0 + 9);
+    const state = noteFailure(admitted(admitted(fresh, T0), T0 + 5), T0 + 9);
     expect(state).toMatchObject({
       requests: 2,
       failures: 1,
@@ -93,7 +106,7 @@ describe('the account of a host', () => {
     let state = fresh;
     for (let index = 0; index < 200; index++) {
       state = index % 3 ? noteSuccess(state) : noteFailure(state, T0 + index);
-      state = onRateLimited(noteRequest(state, T0 + index), index, T0 + index);
+      state = onRateLimited(admitted(state, T0 + index), index, T0 + index);
     }
     expect(JSON.stringify(state).length).toBeLessThan(500);
   });
@@ -105,7 +118,7 @@ describe('a host taken over from an owner that died', () => {
       ...fresh,
       breaker: { phase: 'half-open', window: [], openedAt: T0, isProbing: true },
     } as const;
-    const state = takenOver({ ...probing, tokens: 7, requests: 3 }, T0 + 60_000);
+    const state = stateAtAcquisition({ ...probing, tokens: 7, requests: 3 }, true, T0 + 60_000);
     expect(state).toMatchObject({
       lastRequestAt: T0 + 60_000,
       tokens: 0,
@@ -117,12 +130,15 @@ describe('a host taken over from an owner that died', () => {
 
   it('keeps what the host asked for', () => {
     const limited = onRateLimited(fresh, 60_000, T0);
-    expect(takenOver(limited, T0 + 1)).toMatchObject({ blockedUntil: T0 + 60_000, rateFactor: 0.5 });
+    expect(stateAtAcquisition(limited, true, T0 + 1)).toMatchObject({
+      blockedUntil: T0 + 60_000,
+      rateFactor: 0.5,
+    });
   });
 });
 
 describe('a request that was sent later than it was let go', () => {
-  const letGo = { ...initialHostState(1_000), lastRequestAt: 1_000, tokens: 0.5, tokensAt: 1_000 };
+  const letGo = { ...newHostState(1_000), lastRequestAt: 1_000, tokens: 0.5, tokensAt: 1_000 };
 
   it('moves the pause after it, and earns no tokens for the wait', () => {
     expect(noteSent(letGo, 1_300)).toEqual({ ...letGo, lastRequestAt: 1_300, tokensAt: 1_300 });
@@ -131,5 +147,23 @@ describe('a request that was sent later than it was let go', () => {
   it('never moves it back', () => {
     expect(noteSent(letGo, 1_000)).toBe(letGo);
     expect(noteSent({ ...letGo, tokensAt: 2_000 }, 1_300).tokensAt).toBe(2_000);
+  });
+});
+
+describe('a host that was never asked', () => {
+  const policy = { ...DEFAULT_POLICY, ratePerSecond: 2, burst: 5, concurrency: 10 };
+  const input = (now: number) => ({ now, inFlight: 0, crawlDelayMs: null, rateOverride: null });
+
+  it('may be sent one request at once, and no burst, however long ago its row was made', () => {
+    const stored = newHostState(0);
+    const first = gate(stateAtAcquisition(stored, false, T0), policy, input(T0));
+    expect(first.kind).toBe('go');
+    const second = first.kind === 'go' ? gate(first.state, policy, input(T0)) : first;
+    expect(second).toMatchObject({ kind: 'wait', reason: 'rate.bucket' });
+  });
+
+  it('is left as it is once it was asked', () => {
+    const asked = { ...newHostState(T0), lastRequestAt: T0 };
+    expect(stateAtAcquisition(asked, false, T0 + 60_000)).toBe(asked);
   });
 });

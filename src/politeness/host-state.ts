@@ -7,8 +7,8 @@ export const MIN_RATE_FACTOR = 1 / 16;
 export const SLOW_DOWN_MS = 60_000;
 export const MAX_SLOW_DOWN_MS = 900_000;
 
-/** A host never seen: its first request may go at once, a burst has to be earned by an idle time. */
-export function initialHostState(now: number): HostState {
+/** A host that was never asked: its first request may leave at once, and a burst is earned by idle time. */
+export function newHostState(now: number): HostState {
   return {
     lastRequestAt: null,
     tokens: 1,
@@ -23,14 +23,16 @@ export function initialHostState(now: number): HostState {
 }
 
 /**
- * A request went out that did not ask the gate (a robots.txt, a redirect's next hop). Not for requests the gate
- * let go: it has noted those. The next one waits a full pause from now.
+ * The state with which an owner begins. A host that was never asked has one token and no burst, however old its row is.
+ * When the last owner did not release the host, it may have
+ * sent a request just now, and the answer to its probe is lost: the last request counts as sent now.
  */
-export function noteRequest(state: HostState, now: number): HostState {
-  return { ...state, lastRequestAt: now, tokens: 0, tokensAt: now, requests: state.requests + 1 };
+export function stateAtAcquisition(state: HostState, isTakenOver: boolean, now: number): HostState {
+  if (isTakenOver) return takenOver(state, now);
+  return state.lastRequestAt === null ? { ...state, tokens: 1, tokensAt: now } : state;
 }
 
-/** A request that the gate let go is written to its connection only now: pauses count from here. */
+/** A request that the gate has admitted is written to its connection now: pauses count from here. */
 export function noteSent(state: HostState, now: number): HostState {
   if (state.lastRequestAt !== null && now <= state.lastRequestAt) return state;
   return { ...state, lastRequestAt: now, tokensAt: Math.max(state.tokensAt, now) };
@@ -47,7 +49,7 @@ export function noteFailure(state: HostState, now: number): HostState {
   return { ...state, breaker: recordFailure(state.breaker, now), failures: state.failures + 1 };
 }
 
-/** A request the gate let go ended without an outcome, e.g. because its job was cancelled. */
+/** An admitted request ended without an outcome, for example because its job was cancelled. */
 export function noteAbandoned(state: HostState): HostState {
   const breaker = forgetProbe(state.breaker);
   return breaker === state.breaker ? state : { ...state, breaker };
@@ -72,8 +74,8 @@ export function onRateLimited(
   if (factor <= MIN_RATE_FACTOR) {
     return { ...state, blockedUntil, rateFactor: factor, rateFactorUntil: now + MAX_SLOW_DOWN_MS };
   }
-  const isOldNews = factor < 1 && requestStartedAt < state.rateFactorUntil - slowDownMs(factor);
-  if (isOldNews) return blockedUntil === state.blockedUntil ? state : { ...state, blockedUntil };
+  const wasSentBefore = factor < 1 && requestStartedAt < state.rateFactorUntil - slowDownMs(factor);
+  if (wasSentBefore) return blockedUntil === state.blockedUntil ? state : { ...state, blockedUntil };
   const rateFactor = factor / 2;
   return { ...state, blockedUntil, rateFactor, rateFactorUntil: now + slowDownMs(rateFactor) };
 }
@@ -83,11 +85,7 @@ export function rateFactorAt(state: HostState, now: number): number {
   return now < state.rateFactorUntil ? state.rateFactor : 1;
 }
 
-/**
- * The last owner died: it may have sent a request just now, and the answer to its probe is lost. Everything that
- * looks at the time of the last request takes it to be now.
- */
-export function takenOver(state: HostState, now: number): HostState {
+function takenOver(state: HostState, now: number): HostState {
   return { ...state, lastRequestAt: now, tokens: 0, tokensAt: now, breaker: forgetProbe(state.breaker) };
 }
 

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../model/bounded-map.ts';
 import type { AllowedHours } from '../model/policy.ts';
 
 /**
@@ -30,7 +31,7 @@ export function nextOpening(hours: AllowedHours, now: number): number {
   return at;
 }
 
-/** What is wrong with allowed hours, in words; null when nothing is. */
+/** The problem with allowed hours, in words; null when they are valid. */
 export function hoursProblem(hours: AllowedHours): string | null {
   if (parseClock(hours.from) === null || hours.from === '24:00') return 'from must be a time like 08:30';
   if (parseClock(hours.to) === null) return 'to must be a time like 18:00, at most 24:00';
@@ -96,7 +97,7 @@ interface Zone {
   offsetMinutes: number;
 }
 
-const zones = new Map<string, Zone>();
+const zones = new BoundedMap<string, Zone>(MAX_ZONES);
 
 function wallMinutes(timeZone: string, at: number): number {
   return Math.floor(at / MINUTE_MS) + offsetMinutesAt(timeZone, at);
@@ -114,9 +115,10 @@ function offsetMinutesAt(timeZone: string, at: number): number {
 }
 
 function zoneNamed(timeZone: string): Zone {
-  const known = zones.get(timeZone);
-  if (known !== undefined) return known;
-  if (zones.size >= MAX_ZONES) zones.clear();
+  return zones.getOrCreate(timeZone, () => openZone(timeZone));
+}
+
+function openZone(timeZone: string): Zone {
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone,
     calendar: 'gregory',
@@ -128,9 +130,7 @@ function zoneNamed(timeZone: string): Zone {
     hour: '2-digit',
     minute: '2-digit',
   });
-  const zone = { format, minute: Number.NaN, offsetMinutes: 0 };
-  zones.set(timeZone, zone);
-  return zone;
+  return { format, minute: Number.NaN, offsetMinutes: 0 };
 }
 
 function localMinutes(format: Intl.DateTimeFormat, at: number): number {

@@ -6,7 +6,7 @@ import type { HostState } from '../ports/store.ts';
  * The promise: in any second, counted at the server, at most `ceil(rate) + burst - 1` requests arrive. Two
  * allowances make it hold in practice:
  *
- * - Tokens grow 5 % slower than the rate says. What is sent on time may arrive bunched (a new connection, a busy
+ * - Tokens grow 5 % slower than the rate says. Requests that leave on time may arrive bunched (a new connection, a busy
  *   event loop), and 5 % absorbs 50 ms of that.
  * - 10 ms of those are given back as credit for waking up late: timers are a millisecond or more off, and without
  *   it a rate of 500/s would come out as 300/s. 40 ms of jitter remain covered.
@@ -15,34 +15,18 @@ import type { HostState } from '../ports/store.ts';
  */
 type TokenBucket = Pick<HostState, 'tokens' | 'tokensAt'>;
 
-interface TokenTake {
-  readonly granted: boolean;
-  /** The bucket after this; the same one when nothing was granted. */
-  readonly bucket: TokenBucket;
-  /** From when on the next token is there. */
-  readonly nextAt: number;
-}
-
 export const RATE_MARGIN = 1.05;
 const LATENESS_CREDIT_MS = 10;
 /** A time of this century is exact to a quarter of this; without it a wait could end a hair before its token. */
 const ROUNDING_MS = 0.001;
 
-/** Takes a token if there is one. A rate of null is unlimited: always granted, and the bucket is left empty. */
-export function take(bucket: TokenBucket, rate: number | null, burst: number, now: number): TokenTake {
-  const tokens = tokensNow(bucket, rate, burst, now);
-  if (!hasToken(tokens)) return { granted: false, bucket, nextAt: tokenDueAt(tokens, rate, now) };
-  const left = tokensAfter(tokens);
-  return { granted: true, bucket: { tokens: left, tokensAt: now }, nextAt: tokenDueAt(left, rate, now) };
-}
-
-/** Tokens in the bucket now. The parts of `take` stand alone for the gate, which must not allocate to say no. */
+/** Tokens in the bucket now. A rate of null is unlimited. Plain numbers: the gate must not allocate to refuse a request. */
 export function tokensNow(bucket: TokenBucket, rate: number | null, burst: number, now: number): number {
-  // One token, so that taking it leaves none: when a limit returns, it begins with a full pause.
+  // One token, so that taking it leaves none: a limit that is set later begins with a full pause.
   if (rate === null) return 1;
   const tokensPerMs = tokensPerMsOf(rate);
   const grown = (now - bucket.tokensAt) * tokensPerMs;
-  // The bucket is of a time to come by more than a pause: the clock was set back. Waiting for it could take hours.
+  // `tokensAt` lies more than one pause in the future: the clock was set back. Waiting for it could take hours.
   if (grown < -1) return 1;
   return Math.min(bucket.tokens + grown, burst + LATENESS_CREDIT_MS * tokensPerMs);
 }

@@ -23,6 +23,8 @@ function entryStore() {
     },
   };
 }
+/** The gate admits every redirect at once. */
+const ADMITTED = { admitRedirect: async () => true };
 
 function cacheOver(store = entryStore()) {
   const clock = { now: T0 };
@@ -57,7 +59,7 @@ describe('what is known of a robots.txt', () => {
 
   it('is told with a rule that is short enough to stand beside every URL it keeps out', async () => {
     const { origin } = await site(text(`User-agent: *\nDisallow: /x${'y*'.repeat(50_000)}`));
-    const robots = await cacheOver().cache.ask(origin);
+    const robots = await cacheOver().cache.ask(origin, ADMITTED);
     const { allowed, rule } = robots.allows(`/x${'y'.repeat(50_000)}`);
     expect(allowed).toBe(false);
     expect(rule?.length).toBeLessThan(1_000);
@@ -70,7 +72,7 @@ describe('what is known of a robots.txt', () => {
       putRobots: () => Promise.reject(new ScrapifieError('UNSTORABLE', 'too long')),
     };
     const { cache } = cacheOver(store);
-    await cache.ask(origin);
+    await cache.ask(origin, ADMITTED);
     expect(cache.recall(origin)?.allows('/x').allowed).toBe(false);
   });
 
@@ -81,7 +83,7 @@ describe('what is known of a robots.txt', () => {
     clock.now += 60_000;
     expect(cache.recall('http://a.test')).toBeNull();
     const { origin } = await site(text('User-agent: *\nDisallow: /x'));
-    await cache.ask(origin);
+    await cache.ask(origin, ADMITTED);
     cache.giveUp(origin);
     expect(cache.recall(origin)?.allows('/x').rule).toContain('disallow: /x');
   });
@@ -91,7 +93,7 @@ describe('what is known of a robots.txt', () => {
       text('User-agent: *\nDisallow: /x\nCrawl-delay: 3\nSitemap: http://a.test/s'),
     );
     const { cache, store } = cacheOver();
-    const asked = await cache.ask(origin);
+    const asked = await cache.ask(origin, ADMITTED);
     expect(asked).toMatchObject({ crawlDelayMs: 3_000, sitemaps: ['http://a.test/s'] });
     expect([asked.allows('/x').allowed, asked.allows('/y').allowed]).toEqual([false, true]);
     expect(cache.recall(origin)).toBe(asked);
@@ -102,7 +104,7 @@ describe('what is known of a robots.txt', () => {
   it('is found in the store by the next process, without asking the host', async () => {
     const { origin, paths } = await site(text('User-agent: *\nDisallow: /x'));
     const { store, cache } = cacheOver();
-    await cache.ask(origin);
+    await cache.ask(origin, ADMITTED);
     const next = cacheOver(store).cache;
     expect(next.recall(origin)).toBeNull();
     expect((await next.lookUp(origin)).robots?.allows('/x').allowed).toBe(false);
@@ -115,7 +117,7 @@ describe('what is known of a robots.txt', () => {
       response.writeHead(200, { 'cache-control': 'max-age=600' }).end('');
     });
     const { cache, clock } = cacheOver();
-    await cache.ask(origin);
+    await cache.ask(origin, ADMITTED);
     clock.now += 599_999;
     expect(cache.recall(origin)).not.toBeNull();
     clock.now += 1;
@@ -125,10 +127,10 @@ describe('what is known of a robots.txt', () => {
   it('is asked for once at a time, however many want to know', async () => {
     const { origin, paths } = await site(text(''));
     const { cache } = cacheOver();
-    const [one, other] = await Promise.all([cache.ask(origin), cache.ask(origin)]);
+    const [one, other] = await Promise.all([cache.ask(origin, ADMITTED), cache.ask(origin, ADMITTED)]);
     expect(one).toBe(other);
     expect(paths).toHaveLength(1);
-    await cache.ask(origin);
+    await cache.ask(origin, ADMITTED);
     expect(paths).toHaveLength(2);
   });
 
@@ -139,7 +141,7 @@ describe('what is known of a robots.txt', () => {
       putRobots: () => Promise.reject(new ScrapifieError('DISK_FULL', 'full')),
     };
     const cache = createRobotsCache({ store, engine: testEngine(), now: () => T0 });
-    await expect(cache.ask(origin)).rejects.toMatchObject({ code: 'DISK_FULL' });
+    await expect(cache.ask(origin, ADMITTED)).rejects.toMatchObject({ code: 'DISK_FULL' });
     expect(cache.recall(origin)).toBeNull();
   });
 });
@@ -153,7 +155,7 @@ describe('an answer that is not the file', () => {
     [503, 'unreachable', false],
   ] as const)('%i is %s', async (code, expected, isAllowed) => {
     const { origin } = await site(status(code));
-    const robots = await cacheOver().cache.ask(origin);
+    const robots = await cacheOver().cache.ask(origin, ADMITTED);
     expect(robots.entry).toMatchObject({ status: expected, reason: `HTTP ${code}` });
     expect(robots.allows('/').allowed).toBe(isAllowed);
   });
@@ -161,11 +163,11 @@ describe('an answer that is not the file', () => {
   it('says by its code what kept it from arriving', async () => {
     const reset = await serveRaw((socket) => void socket.destroy());
     const { cache } = cacheOver();
-    expect((await cache.ask(reset.origin)).entry).toMatchObject({
+    expect((await cache.ask(reset.origin, ADMITTED)).entry).toMatchObject({
       status: 'unreachable',
       reason: 'CONNECTION_RESET',
     });
-    expect((await cache.ask('http://127.0.0.1:1')).entry.reason).toBe('CONNECT_FAILED');
+    expect((await cache.ask('http://127.0.0.1:1', ADMITTED)).entry.reason).toBe('CONNECT_FAILED');
   });
 
   it('says nothing about the host when whoever asked has lost it meanwhile', async () => {
@@ -175,7 +177,9 @@ describe('an answer that is not the file', () => {
       socket.destroy();
     });
     const { cache, store } = cacheOver();
-    await expect(cache.ask(origin, { mayStart: () => isOurs })).rejects.toMatchObject({ code: 'CANCELLED' });
+    await expect(cache.ask(origin, { ...ADMITTED, mayStart: () => isOurs })).rejects.toMatchObject({
+      code: 'CANCELLED',
+    });
     expect([cache.recall(origin), store.entries.size]).toEqual([null, 0]);
   });
 
@@ -185,10 +189,10 @@ describe('an answer that is not the file', () => {
       (isDown ? status(500) : text('User-agent: *\nDisallow: /x'))(request, response),
     );
     const { cache, clock } = cacheOver();
-    await cache.ask(origin);
+    await cache.ask(origin, ADMITTED);
     isDown = true;
     clock.now += 86_400_000;
-    const robots = await cache.ask(origin);
+    const robots = await cache.ask(origin, ADMITTED);
     expect(robots.entry.reason).toBe('stale: HTTP 500');
     expect([robots.allows('/x').allowed, robots.allows('/y').allowed]).toEqual([false, true]);
   });
@@ -199,7 +203,7 @@ describe('a robots.txt elsewhere', () => {
     const there = await site(text('User-agent: *\nDisallow: /x'));
     const { origin } = await site(status(301, { location: `${there.origin}/rules.txt` }));
     const { cache } = cacheOver();
-    const robots = await cache.ask(origin);
+    const robots = await cache.ask(origin, ADMITTED);
     expect(robots.entry).toMatchObject({ origin, status: 'ok' });
     expect(robots.allows('/x').allowed).toBe(false);
     expect(there.paths).toEqual(['/rules.txt']);
@@ -214,8 +218,8 @@ describe('a robots.txt elsewhere', () => {
       response.writeHead(302, { location: `/${hops}` }).end();
     });
     const { cache } = cacheOver();
-    expect((await cache.ask(loop.origin)).entry.status).toBe('absent');
-    expect((await cache.ask(endless.origin)).entry.status).toBe('absent');
+    expect((await cache.ask(loop.origin, ADMITTED)).entry.status).toBe('absent');
+    expect((await cache.ask(endless.origin, ADMITTED)).entry.status).toBe('absent');
     expect(endless.paths).toHaveLength(6);
   });
 });
@@ -226,7 +230,7 @@ describe('a large robots.txt', () => {
     const { origin } = await site(
       text(`User-agent: *\nDisallow: /early\n${filler}Disallow: /late\n${filler}`),
     );
-    const robots = await cacheOver().cache.ask(origin);
+    const robots = await cacheOver().cache.ask(origin, ADMITTED);
     expect(robots.entry.status).toBe('ok');
     expect(robots.entry.body.length).toBeLessThanOrEqual(512_000);
     expect([robots.allows('/early').allowed, robots.allows('/late').allowed]).toEqual([false, true]);
@@ -241,7 +245,7 @@ describe('a request for a robots.txt that is recorded', () => {
       counts.push(store.entries.get(origin)?.interruptions);
       response.end('');
     });
-    await cache.ask(origin, { isRecorded: true });
+    await cache.ask(origin, { ...ADMITTED, isRecorded: true });
     expect([...counts, store.entries.get(origin)?.interruptions]).toEqual([1, 0]);
   });
 
@@ -249,7 +253,7 @@ describe('a request for a robots.txt that is recorded', () => {
     const { store, cache } = cacheOver();
     const { origin } = await site(() => undefined);
     const dying = new AbortController();
-    const asked = cache.ask(origin, { isRecorded: true, signal: dying.signal });
+    const asked = cache.ask(origin, { ...ADMITTED, isRecorded: true, signal: dying.signal });
     await vi.waitFor(() => expect(store.entries.get(origin)?.interruptions).toBe(1));
     const dead = { ...entryStore(), entries: new Map(store.entries) };
     const heir = cacheOver({ ...dead, getRobots: async (at) => dead.entries.get(at) ?? null });
@@ -262,7 +266,7 @@ describe('a request for a robots.txt that is recorded', () => {
     const { store, cache } = cacheOver();
     const { origin, paths } = await site(() => undefined);
     const stop = new AbortController();
-    const asked = cache.ask(origin, { isRecorded: true, signal: stop.signal });
+    const asked = cache.ask(origin, { ...ADMITTED, isRecorded: true, signal: stop.signal });
     await vi.waitFor(() => expect(paths).toHaveLength(1));
     stop.abort();
     await expect(asked).rejects.toThrow();

@@ -3,6 +3,7 @@ import { decodeText } from '../fetch/charset.ts';
 import type { Engine, FetchRequest } from '../fetch/engine.ts';
 import { faultOf } from '../fetch/proxy/proxy-failure.ts';
 import { PRODUCT_TOKEN } from '../fetch/user-agent.ts';
+import { BoundedMap } from '../model/bounded-map.ts';
 import type { JobId } from '../model/ids.ts';
 import type { HostStore, RobotsEntry } from '../ports/store.ts';
 import { askedEntry, givenUpEntry, type RobotsFetch, robotsEntryFrom } from './robots-entry.ts';
@@ -14,7 +15,7 @@ import {
   type RobotsDecision,
 } from './robots-rules.ts';
 
-/** The robots.txt of one origin, ready to be asked. */
+/** The parsed robots.txt of one origin. */
 export interface Robots {
   readonly entry: RobotsEntry;
   readonly crawlDelayMs: number | null;
@@ -23,24 +24,24 @@ export interface Robots {
 }
 
 /**
- * Knows the robots.txt of origins: from memory, from the store, or by asking the host. One request at a time per
- * origin. `ask` is the caller's to time: it is a request to the host like any other.
+ * Knows the robots.txt of origins: from memory, from the store, or from the host. One request at a time per origin.
+ * The caller of `ask` has the gate's admission for it: it is a request to the host like any other.
  *
  * `alone` names a job that asks through a proxy of its caller's, which can answer what it likes. A file that came that
  * way is kept in memory for this job and is seen by no other one; it does not reach the store. The job itself goes by
  * the file that all jobs share, where that is known and was read.
  */
 export interface RobotsCache {
-  /** What is in memory and fresh. */
+  /** The file from memory; null when none is fresh. */
   recall(origin: string, alone?: JobId | null): Robots | null;
-  /** What the store has: `robots` is null when that is nothing fresh. */
+  /** The file from the store; `robots` is null when none is fresh. */
   lookUp(origin: string, alone?: JobId | null): Promise<LookedUp>;
   /**
    * Fetches it. A host that cannot be asked has an entry that says so; only being told to stop, and a proxy's failure,
    * are thrown, with nothing remembered. With `isRecorded` the store knows that it is asked for before the host does, so
    * that a death of the process by the answer is counted.
    */
-  ask(origin: string, asking?: Asking): Promise<Robots>;
+  ask(origin: string, request: RobotsRequest): Promise<Robots>;
   /** An unexpected error of the program kept it from being read: for this process it is unreachable for a while. */
   giveUp(origin: string, alone?: JobId | null): void;
 }
@@ -51,11 +52,17 @@ export interface LookedUp {
   readonly interruptions: number;
 }
 
-/** See FetchRequest. */
-type Asking = Pick<FetchRequest, 'signal' | 'mayStart' | 'proxy'> & {
+/** How robots.txt is requested. For `signal`, `mayStart` and `proxy` see FetchRequest. */
+export interface RobotsRequest extends Pick<FetchRequest, 'signal' | 'mayStart' | 'proxy'> {
   readonly isRecorded?: boolean;
   readonly alone?: JobId | null;
-};
+  /**
+   * Resolves with true when the gate has admitted one more request, and is called before each redirect is followed. The
+   * gate is that of the host whose file it is, also where the redirect leads to another host, which has another owner.
+   * False: the gate holds the host, and the file counts as unreachable.
+   */
+  readonly admitRedirect: () => Promise<boolean>;
+}
 
 const MAX_ORIGINS = 2_000;
 /** Files that came through proxies of callers, of all jobs together. */
@@ -70,29 +77,24 @@ export function createRobotsCache(parts: {
   now: () => number;
 }): RobotsCache {
   const { store, engine, now } = parts;
-  const kept = new Map<string, Robots>();
+  const kept = new BoundedMap<string, Robots>(MAX_ORIGINS);
   /** By job and origin. */
-  const keptAlone = new Map<string, Robots>();
+  const keptAlone = new BoundedMap<string, Robots>(MAX_ALONE);
   /** Requests under way, by origin, or by job and origin. */
   const asked = new Map<string, Promise<Robots>>();
 
   function keep(entry: RobotsEntry, alone: JobId | null): Robots {
     const robots = robotsOf(entry);
-    const [files, most] = alone === null ? [kept, MAX_ORIGINS] : [keptAlone, MAX_ALONE];
-    const key = keyOf(entry.origin, alone);
-    files.delete(key);
-    const [oldest] = files.keys();
-    if (files.size >= most && oldest !== undefined) files.delete(oldest);
-    files.set(key, robots);
+    (alone === null ? kept : keptAlone).set(keyOf(entry.origin, alone), robots);
     return robots;
   }
 
-  async function readRecorded(origin: string, asking: Asking): Promise<Robots> {
+  async function readRecorded(origin: string, request: RobotsRequest): Promise<Robots> {
     const previous = await store.getRobots(origin);
     const record = askedEntry(origin, now(), previous);
     await put(record);
     try {
-      return await read(origin, asking);
+      return await read(origin, request);
     } catch (error) {
       // Nothing died: another owner may have stored an answer meanwhile, which stays.
       const stored = await store.getRobots(origin);
@@ -112,14 +114,14 @@ export function createRobotsCache(parts: {
     return fresh(keptAlone.get(keyOf(origin, alone)));
   }
 
-  async function read(origin: string, asking: Asking): Promise<Robots> {
-    const { alone = null } = asking;
-    const fetched = await fetchRobots(engine, origin, asking);
+  async function read(origin: string, request: RobotsRequest): Promise<Robots> {
+    const { alone = null } = request;
+    const fetched = await fetchRobots(engine, origin, request);
     // An owner that was stopped for so long that it lost the host finds its own time limits passed, not the host's.
-    if ('failure' in fetched && asking.mayStart?.() === false) {
+    if ('failure' in fetched && request.mayStart?.() === false) {
       throw new ScrapifieError(
         'CANCELLED',
-        `The robots.txt of ${origin} was read by somebody else meanwhile`,
+        `The robots.txt of ${origin} was read by another owner of the host meanwhile`,
       );
     }
     // Not before the request: the gate has admitted it now, and the store may take its time.
@@ -132,7 +134,7 @@ export function createRobotsCache(parts: {
     return keep(entry, alone);
   }
 
-  /** A file that the store cannot keep is asked for by each process by itself. */
+  /** A file that the store cannot keep is requested by each process for itself. */
   async function put(entry: RobotsEntry): Promise<void> {
     try {
       await store.putRobots(entry);
@@ -153,11 +155,11 @@ export function createRobotsCache(parts: {
       if (current.expiresAt > now()) keep(current, null);
       return { robots: recall(origin, alone), interruptions };
     },
-    ask(origin, asking = {}) {
-      const key = keyOf(origin, asking.alone ?? null);
+    ask(origin, request) {
+      const key = keyOf(origin, request.alone ?? null);
       const underWay = asked.get(key);
       if (underWay !== undefined) return underWay;
-      const reading = asking.isRecorded === true ? readRecorded(origin, asking) : read(origin, asking);
+      const reading = request.isRecorded === true ? readRecorded(origin, request) : read(origin, request);
       const answer = reading.finally(() => asked.delete(key));
       asked.set(key, answer);
       return answer;
@@ -175,7 +177,7 @@ const keyOf = (origin: string, alone: JobId | null): string =>
 async function fetchRobots(
   engine: Engine,
   origin: string,
-  { signal, mayStart, proxy }: Asking,
+  { signal, mayStart, proxy, admitRedirect }: RobotsRequest,
 ): Promise<RobotsFetch> {
   try {
     const response = await engine.fetch({
@@ -189,11 +191,12 @@ async function fetchRobots(
       maxBodyBytes: ROBOTS_LIMIT_BYTES * 8,
       maxRedirects: MAX_REDIRECTS,
       conditional: null,
-      onRedirect: async () => 'follow',
+      onRedirect: async () => ((await admitRedirect()) ? 'follow' : 'stop'),
       mayStart,
       signal,
       proxy,
     });
+    if (response.redirectedTo !== null) return { failure: 'ROBOTS_UNREACHABLE' };
     const { text } = decodeText(
       response.body.subarray(0, ROBOTS_LIMIT_BYTES + 1),
       'text/plain; charset=utf-8',
@@ -201,7 +204,7 @@ async function fetchRobots(
     return { statusCode: response.statusCode, body: text, headers: response.headers };
   } catch (error) {
     if (!isScrapifieError(error)) throw error;
-    // We ended it, and that says nothing about the host.
+    // The request was ended on this side, which says nothing about the host.
     if (error.code === 'CANCELLED' || error.code === 'SHUTTING_DOWN' || faultOf(error) !== null) throw error;
     // Five redirects and no end, or none that leads anywhere: the file is unavailable, not the host.
     if (
@@ -228,7 +231,7 @@ function robotsOf(entry: RobotsEntry): Robots {
   };
 }
 
-/** A rule is written down with every URL that it keeps out, and a line of robots.txt may be half a megabyte long. */
+/** A rule is stored with every URL that it excludes, and a line of robots.txt may be half a megabyte long. */
 function shortened(decision: RobotsDecision): RobotsDecision {
   const { rule } = decision;
   return rule !== null && rule.length > MAX_RULE_CHARS

@@ -106,7 +106,7 @@ export function givenUpEntry(entry: RobotsEntry, now: number): RobotsEntry | nul
   return { ...unread, expiresAt: now + DAY_MS, interruptions };
 }
 
-/** When the outage began that `previous` is part of; now, when it is not, or when nobody looked for a day. */
+/** When the outage began that `previous` is part of; now, when it is not, or when the file was not requested for a day. */
 function outageBegin(previous: RobotsEntry, now: number): number {
   const isAssumedAbsent =
     previous.status === 'absent' && previous.expiresAt - previous.fetchedAt > ASSUMED_ABSENT_AFTER_MS;

@@ -1,6 +1,6 @@
 import { indexOfLinear, type Steps } from '../frontier/linear-search.ts';
 
-/** What a robots.txt says, by RFC 9309. Immutable; ask it with `isAllowed` and `crawlDelayMs`. */
+/** A parsed robots.txt, by RFC 9309. Immutable; ask it with `isAllowed` and `crawlDelayMs`. */
 export interface RobotsRules {
   readonly groups: readonly RobotsGroup[];
   /** Absolute http(s) URLs, in the order of the file; they belong to no group. */
@@ -88,7 +88,7 @@ export function parseRobots(text: string): RobotsRules {
     } else if (name === 'sitemap') {
       if (/^https?:\/\//i.test(value) && URL.canParse(value)) sitemaps.add(value);
     } else if (group === null) {
-      // A rule that belongs to nobody.
+      // A rule outside of any group.
     } else if (name === 'delay') {
       const delayMs = parseDelay(value);
       if (delayMs !== null) group.crawlDelayMs = Math.max(group.crawlDelayMs ?? 0, delayMs);
@@ -164,7 +164,7 @@ function isBlank(code: number): boolean {
   return code === 0x20 || (code >= 0x09 && code <= 0x0d);
 }
 
-/** `FooBot/2.1 (…)` names FooBot. A name that is no product token matches nobody, but still begins a group. */
+/** `FooBot/2.1 (…)` names FooBot. A name that is no product token matches no crawler, but still begins a group. */
 function agentToken(value: string): string {
   if (value === '*' || /^\*\s/.test(value)) return '*';
   return (/^[A-Za-z_-]+/.exec(value)?.[0] ?? '').toLowerCase();
@@ -183,7 +183,7 @@ interface GroupInUse {
 /** One entry per file: a crawler asks under one name. */
 const groupsInUse = new WeakMap<RobotsRules, GroupInUse>();
 
-/** All groups that name the token, merged; else all that name everybody. Longest rule first, allow before disallow. */
+/** All groups that name the token, merged; else all that name `*`. Longest rule first, allow before disallow. */
 function inUse(rules: RobotsRules, userAgentToken: string): GroupInUse {
   const known = groupsInUse.get(rules);
   if (known?.userAgentToken === userAgentToken) return known;

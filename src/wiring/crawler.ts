@@ -31,7 +31,7 @@ export interface Crawler {
   remember(job: Job): void;
   watchPages(listener: (pages: readonly Page[]) => void): void;
   start(): Promise<void>;
-  /** Finishes what is under way, up to the deadline, and gives the rest back. */
+  /** Finishes the tasks under way, up to the deadline, and gives the rest back. */
   stop(deadlineMs: number): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ export interface CrawlerParts {
   /** Others work on the same store: their scheduler sweeps, and bigger batches spare it. */
   readonly isShared: boolean;
   /** Closed with the crawler. */
-  readonly means: OpenFetchResources;
+  readonly resources: OpenFetchResources;
   readonly now: () => number;
   /** Leases are counted by it. */
   readonly clock: SteadyClock;
@@ -63,7 +63,7 @@ const SHARED_SWEEP_MS = 5_000;
 
 export function createCrawler(parts: CrawlerParts): Crawler {
   const { settings, store, queue, bus, policies, now, logger, metrics, isShared } = parts;
-  const { means } = parts;
+  const { resources } = parts;
   const { dataDir, databaseUrl, s3Url, spillBytes } = settings;
   const threads = createReaderPool({
     threads: threadsFor(settings.extractThreads),
@@ -77,7 +77,7 @@ export function createCrawler(parts: CrawlerParts): Crawler {
   const reader = readerWithLlm(threads, settings);
   const running = createRunningJobs(store, parts.vault);
   const pageListeners: ((pages: readonly Page[]) => void)[] = [];
-  const slots = createSlots(settings.maxConcurrency, means.budget);
+  const slots = createSlots(settings.maxConcurrency, resources.budget);
   const ledger = createLedger({
     store,
     now,
@@ -96,7 +96,7 @@ export function createCrawler(parts: CrawlerParts): Crawler {
       const hosts = receipt.readyHosts;
       if (hosts.length > 0) bus.publish('host.ready', { hosts: hosts.map(({ key }) => key) });
       const idle = hosts.filter(({ key }) => !worker.owns(key)).map(({ key, rank }) => ({ id: key, rank }));
-      // What the queue does not take the sweep finds.
+      // Hosts that the queue does not take are found by the sweep.
       if (idle.length > 0) queue.offer('scrape-http', idle).catch(() => undefined);
       bus.publish('job.changed', { jobs: receipt.changedJobs, finished: receipt.finishedJobs });
     },
@@ -116,9 +116,9 @@ export function createCrawler(parts: CrawlerParts): Crawler {
     queue,
     bus,
     ledger,
-    means,
+    resources,
     reader,
-    robots: createRobotsCache({ store, engine: withBudget(means.web, means.budget), now }),
+    robots: createRobotsCache({ store, engine: withBudget(resources.web, resources.budget), now }),
     jobs: running,
     slots,
     quarantine: createQuarantine(now),
@@ -157,7 +157,7 @@ export function createCrawler(parts: CrawlerParts): Crawler {
       await Promise.race([ledger.flush(), givenUp]);
       clearTimeout(giveUp);
       ledger.close();
-      await Promise.all([means.close(), reader.close()]);
+      await Promise.all([resources.close(), reader.close()]);
     },
   };
 }

@@ -102,7 +102,7 @@ export async function openTransit(place: BlobsPlace): Promise<Blobs> {
         : await createBlobsPostgres({ url: databaseUrl, table: 'transit_blobs', reliedOnMs }),
     maxSpilledBytes: spillBytes,
     ...timeAndChance,
-    // What is read within moments is not worth moving.
+    // Bytes in transit are read within moments and not worth moving.
     moves: false,
     onSpill: () => undefined,
     onReturn: () => undefined,

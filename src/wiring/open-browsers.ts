@@ -11,14 +11,14 @@ import type { Logger } from '../observe/logger.ts';
 import type { BrowserFigures } from '../observe/metrics.ts';
 import { openRenderLanes, type RenderLanes } from './render-lanes.ts';
 
-/** What shows pages for this process, in processes of their own. Nothing is looked for or started before it is needed. */
+/** The browsers of this process, in render processes. Nothing is looked for or started before it is needed. */
 export interface Browsers {
   /**
    * The browser of this machine, or null. It is looked for at the first question, and again when it is gone. Throws
    * INVALID_SETTINGS when the settings name one that does not run.
    */
   find(): Promise<FoundBrowser | null>;
-  /** What is known without looking: the browser that was launched last, or else found; null when there is none. */
+  /** The browser that was launched last, or else found, without a new lookup; null when there is none. */
   readonly found: FoundBrowser | null;
   /** Whether pages can be shown by this engine, as far as can be told without showing one. */
   health(name: RenderName): Promise<BrowserHealth>;

@@ -28,7 +28,7 @@ export function openExtractor(threads: number): PageReader {
   return {
     async read(request) {
       if (isClosed) throw new ScrapifieError('SHUTTING_DOWN', 'No more pages are read.');
-      // The threads keep no process alive. Whoever waits for a page does.
+      // The threads do not keep the process alive; a caller that waits for a page does.
       const hold = setInterval(() => undefined, HOLD_MS);
       try {
         return await open().read(request);

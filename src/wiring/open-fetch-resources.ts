@@ -9,6 +9,7 @@ import { proxyEndpointFromUrl } from '../fetch/proxy/own-proxy.ts';
 import { userAgentFor } from '../fetch/user-agent.ts';
 import { withholdSecrets } from '../fetch/withheld-secrets.ts';
 import { ENGINE_NAMES, type EngineName } from '../model/attempt.ts';
+import { isRendering } from '../model/engine-traits.ts';
 import type { Logger } from '../observe/logger.ts';
 import { createIdentities } from '../plan/identity/identities.ts';
 import type { Ability, Installation } from '../plan/ladder/possible-methods.ts';
@@ -22,14 +23,14 @@ import type { Browsers } from './open-browsers.ts';
 import { openProxies } from './open-proxies.ts';
 import { openRenderers } from './open-renderers.ts';
 
-/** The means of a process that crawls, with what has to be closed at its end. */
+/** The fetch resources of a process that crawls, which it closes at its end. */
 export interface OpenFetchResources extends FetchResources {
-  /** Plain HTTP, for what is asked besides pages. */
+  /** Plain HTTP, for requests besides pages. */
   readonly web: Engine;
   readonly proxies: ProxyPool | null;
   /** Those of this process; null where it has none. */
   readonly browsers: Browsers | null;
-  /** What requests need not be refused for; browsers are taken to be there until somebody has looked. */
+  /** Engines for which requests are accepted; browsers are assumed to exist until they were looked for. */
   offers(): Installation['engines'];
   close(): Promise<void>;
 }
@@ -61,7 +62,6 @@ const RENDER_ABILITIES: readonly Ability[] = [
   'captcha',
 ];
 
-const isRendering = (name: EngineName) => name === 'browser' || name === 'stealth';
 const ASSUMED: Installation['engines'] = (['browser', 'stealth'] as const).map((name) => ({
   name,
   abilities: RENDER_ABILITIES,
@@ -121,17 +121,17 @@ export function openFetchResources(parts: FetchResourcesParts): OpenFetchResourc
       }
       return known;
     },
-    look: renderers.look,
+    discover: renderers.discover,
     offers() {
       const { engines } = this.installation();
-      return renderers.hasLooked
+      return renderers.hasDiscovered
         ? engines
         : [...engines.filter(({ name }) => !isRendering(name)), ...ASSUMED];
     },
     engine(name, identity) {
       if (name === 'http') return web;
       if (name === 'flaresolverr' && flaresolverr !== null) return flaresolverr;
-      // Only the disguised engine can be somebody; it goes by the name that was asked for.
+      // Only the disguised engine can have an identity; the trace records the requested engine.
       return renderers.engine(name === 'browser' && identity === 'bot' ? 'browser' : 'stealth');
     },
     ownProxy: (url) => proxyEndpointFromUrl(url),

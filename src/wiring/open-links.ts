@@ -10,7 +10,7 @@ import type { Bus } from '../ports/bus.ts';
 import type { Limits } from '../ports/limits.ts';
 import type { Queue } from '../ports/queue.ts';
 
-/** What connects this process with others, or its own parts where it is alone. */
+/** The connections of this process to others, or between its own parts where it is alone. */
 export interface Links {
   readonly queue: Queue;
   readonly bus: Bus;

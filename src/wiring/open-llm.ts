@@ -3,8 +3,8 @@ import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { createLlm, type Llm } from '../llm/llm.ts';
 import { createMemoryCache } from '../llm/llm-cache.ts';
 import type { PageOptions } from '../model/job.ts';
+import { withLlm } from '../pages/llm-reader.ts';
 import type { PageReader } from '../pages/page-reading.ts';
-import { withLlm } from './with-llm.ts';
 
 type LlmSettings = Pick<Settings, 'llmUrl' | 'llmKey' | 'llmModel' | 'llmMaxInputTokens'>;
 

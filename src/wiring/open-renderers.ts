@@ -1,6 +1,7 @@
 import type { Settings } from '../config/settings.ts';
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
 import type { Engine } from '../fetch/engine.ts';
+import { limitConcurrency } from '../fetch/limited-engines.ts';
 import { createParcels } from '../fetch/remote/parcels.ts';
 import { createRemoteEngine, type RemoteEngine } from '../fetch/remote/remote-engine.ts';
 import type { RenderName } from '../fetch/remote/render-message.ts';
@@ -10,20 +11,19 @@ import type { Blobs } from '../ports/blobs.ts';
 import type { Queue } from '../ports/queue.ts';
 import { createCallSeal } from '../sessions/call-seal.ts';
 import { type Browsers, openBrowsers } from './open-browsers.ts';
-import { withPlaces } from './with-places.ts';
 
-/** Whoever shows pages for this process: browsers of its own, or the render workers of the fleet. */
+/** The renderers of this process: browsers of its own, or the render workers of the fleet. */
 export interface Renderers {
-  /** `missing` also as long as nobody has looked. */
+  /** `missing` also means unknown until `hasDiscovered`. */
   stateOf(name: RenderName): 'answering' | 'silent' | 'missing';
-  /** Whether what is `missing` is missing. */
-  readonly hasLooked: boolean;
+  /** True once a lookup has run; before that, `missing` means unknown. */
+  readonly hasDiscovered: boolean;
   /** Changes whenever a state does. */
   readonly revision: number;
-  /** Finds out what there is. It takes a moment the first time, and again when it is long ago. */
-  look(): Promise<void>;
+  /** Looks for browsers or render workers. It takes a moment the first time, and again when the last lookup is old. */
+  discover(): Promise<void>;
   engine(name: RenderName): Engine;
-  /** Of the browser on this machine, as it was launched last; null when pages are shown elsewhere or by none. */
+  /** Of the browser on this machine, as it was launched last; null when pages are rendered elsewhere or not at all. */
   readonly browserVersion: string | null;
   /** Those of this process; null where it has none. */
   readonly browsers: Browsers | null;
@@ -49,7 +49,7 @@ export function openRenderers(parts: RenderersParts): Renderers {
 
 function ownRenderers({ settings, logger }: RenderersParts): Renderers {
   const browsers = openBrowsers(settings, logger);
-  const engines: Readonly<Record<RenderName, Engine>> = withPlaces(
+  const engines: Readonly<Record<RenderName, Engine>> = limitConcurrency(
     { browser: browsers.engine('browser'), stealth: browsers.engine('stealth') },
     browsers.pagesAtOnce,
   );
@@ -63,7 +63,7 @@ function ownRenderers({ settings, logger }: RenderersParts): Renderers {
       await browsers.find();
     } catch (error) {
       if (!isScrapifieError(error)) throw error;
-      logger.warn({ err: error }, 'no pages can be rendered');
+      logger.warn({ err: error }, 'no browser: pages cannot be rendered');
     }
     revision += 1;
   };
@@ -72,13 +72,13 @@ function ownRenderers({ settings, logger }: RenderersParts): Renderers {
       const hasRemote = name === 'stealth' && settings.remoteBrowserUrl !== undefined;
       return browsers.found !== null || hasRemote ? 'answering' : 'missing';
     },
-    get hasLooked() {
+    get hasDiscovered() {
       return revision > 0;
     },
     get revision() {
       return revision;
     },
-    look() {
+    discover() {
       looking ??= find();
       return looking;
     },
@@ -118,11 +118,11 @@ function remoteRenderers({ settings, queue, blobs }: RenderersParts, transit: Bl
   return {
     stateOf: (name) => (workers[name] > 0 ? 'answering' : 'silent'),
     // Workers come and go.
-    hasLooked: false,
+    hasDiscovered: false,
     get revision() {
       return revision;
     },
-    look() {
+    discover() {
       if (performance.now() - lookedAt < LOOK_AGAIN_MS) return Promise.resolve();
       looking ??= count().finally(() => {
         looking = null;
@@ -143,13 +143,13 @@ function eitherRenderers(own: Renderers, other: Renderers): Renderers {
   const forName = (name: RenderName) => (own.stateOf(name) === 'answering' ? own : other);
   return {
     stateOf: (name) => forName(name).stateOf(name),
-    hasLooked: false,
+    hasDiscovered: false,
     get revision() {
       return own.revision + other.revision;
     },
-    async look() {
-      await own.look();
-      if (NAMES.some((name) => forName(name) === other)) await other.look();
+    async discover() {
+      await own.discover();
+      if (NAMES.some((name) => forName(name) === other)) await other.discover();
     },
     engine: (name) => forName(name).engine(name),
     get browserVersion() {

@@ -17,17 +17,18 @@ import { createJobs, type Jobs } from '../jobs/jobs.ts';
 import { createScheduler, type SchedulerDeps } from '../jobs/scheduler.ts';
 import type { Page } from '../model/page.ts';
 import { createSteadyClock } from '../model/steady-clock.ts';
+import { openStoreClock } from '../model/store-clock.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { PoolFigures } from '../plan/proxies/pool-figures.ts';
 import type { Policies } from '../policy/policies.ts';
 import { loadPolicyFile } from '../policy/policy-file.ts';
+import { openPolicies } from '../policy/policy-source.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Limits } from '../ports/limits.ts';
 import type { Queue } from '../ports/queue.ts';
 import type { Store } from '../ports/store.ts';
 import { createCrawler } from './crawler.ts';
-import { DUTIES, type Duties, refuseWrongMix } from './mix.ts';
 import { openAccounts } from './open-accounts.ts';
 import { type OpenBlobs, openBlobs, openTransit } from './open-blobs.ts';
 import { openExtractor } from './open-extractor.ts';
@@ -35,9 +36,8 @@ import { openFetchResources } from './open-fetch-resources.ts';
 import { openLinks } from './open-links.ts';
 import { llmRefusal, readerWithLlm } from './open-llm.ts';
 import { openStore } from './open-store.ts';
-import { openPolicies } from './policy-source.ts';
 import { createRenderer } from './renderer.ts';
-import { openStoreClock } from './store-clock.ts';
+import { DUTIES, type Duties, refuseIncompleteFleet } from './roles.ts';
 
 /** One process of Scrapifie: the whole of it, or the part that its role names. */
 export interface Platform {
@@ -55,7 +55,7 @@ export interface Platform {
   /** Whether pages can be shown by the browsers of this process; null where it has none. */
   readonly browserHealth: (() => Promise<BrowserHealth>) | null;
   readonly policies: () => Policies;
-  /** The time that everybody who shares the store goes by. */
+  /** The time that all processes of the store share. */
   readonly now: () => number;
   /** What the crawl of this process has under way. */
   load(): { readonly activeSlices: number; readonly inFlightFetches: number };
@@ -63,13 +63,13 @@ export interface Platform {
   watchPages(listener: (pages: readonly Page[]) => void): void;
   /**
    * Finds out whether pages can be shown, before the first one needs it: until then every request for one is taken.
-   * Asking a browser for its version costs as much as a hundred pages, so this is for those who stay.
+   * Asking a browser for its version costs as much as a hundred pages, so this is for long-running processes.
    */
   lookForBrowsers(): void;
   /** Begins to work on jobs, those left over from earlier included. */
   start(): Promise<void>;
   /**
-   * Takes no more work, finishes what is under way, up to `drainMs`, and gives the rest back. Requests that wait for
+   * Takes no more work, finishes the tasks under way, up to `drainMs`, and gives the rest back. Requests that wait for
    * pages of a crawl in this process are told then that it is stopping; those that wait for other processes go on
    * waiting. All else still works.
    */
@@ -78,7 +78,7 @@ export interface Platform {
   close(): Promise<void>;
 }
 
-export interface PlatformOptions {
+export interface OpenPlatformOptions {
   readonly settings: Settings;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -112,15 +112,15 @@ export const SHIPPED_POLICY = fileURLToPath(new URL('../../policies/default.yaml
 /** For all that is open on servers: one that hangs must not keep the process from ending. */
 const CLOSE_MS = 3_000;
 
-export async function openPlatform(options: PlatformOptions): Promise<Platform> {
+export async function openPlatform(options: OpenPlatformOptions): Promise<Platform> {
   const { settings: given, logger, metrics, ownPages = () => [] } = options;
   const steady = createSteadyClock();
-  refuseWrongMix(given);
+  refuseIncompleteFleet(given);
   const filePolicies = loadPolicyFile(given.policyFile ?? SHIPPED_POLICY);
   const duties = DUTIES[given.role];
   const isShared = given.databaseUrl !== undefined;
   const owner = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`;
-  /** What is open, also when opening fails half-way: first its users are closed, then the places they use. */
+  /** Closes everything that is open, also when opening fails half-way: first the users, then the places they use. */
   const closers: Record<'users' | 'places', (() => unknown)[]> = { users: [], places: [] };
   let unlockFolder = (): void => undefined;
   const closeAll = async () => {
@@ -147,8 +147,8 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
     }
     const blobs = await openBlobs(settings, {
       isFirst: true,
-      onAway: (error) => logger.warn({ err: error }, 'the object store is away: bodies are kept elsewhere'),
-      onReturn: () => logger.info('the object store is back'),
+      onAway: (error) => logger.warn({ err: error }, 'object store unavailable: bodies are kept elsewhere'),
+      onReturn: () => logger.info('object store available'),
     });
     closers.places.push(() => blobs.close());
     if (existsSync(settings.dataDir)) {
@@ -167,18 +167,18 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
       : { now: steady.now, close: () => undefined };
     closers.users.push(() => clock.close());
     const { now } = clock;
-    // This process alone has the folder: whoever owned hosts before is dead.
+    // This process alone has the folder: former owners of hosts are dead.
     if (!isShared) await store.releaseAllHosts();
     const policies = await openPolicies(filePolicies, settings.policyFile, { store, bus, logger });
     closers.users.push(() => policies.close());
 
     const accounts = openAccounts(settings, store, now);
     closers.users.push(() => accounts.close());
-    const means = duties.crawl
+    const resources = duties.crawl
       ? openFetchResources({ settings, queue, blobs, transit, ...accounts, ownPages, now, logger })
       : null;
     const crawler =
-      means !== null
+      resources !== null
         ? createCrawler({
             settings,
             store,
@@ -188,7 +188,7 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
             policies: policies.current,
             owner,
             isShared,
-            means,
+            resources,
             now,
             clock: steady,
             logger,
@@ -199,14 +199,14 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
       duties.render === null || transit === null
         ? null
         : createRenderer({ name: duties.render, settings, queue, blobs, transit, logger });
-    const browsers = renderer?.browsers ?? means?.browsers ?? null;
-    // Who waits for an answer is told soon when the store is away; the crawl waits as long as it takes.
+    const browsers = renderer?.browsers ?? resources?.browsers ?? null;
+    // Requests to the API fail soon when the store is unavailable; the crawl waits as long as it takes.
     const front = isShared
       ? watchStore(store, {
           onChange: (reason) =>
             reason === null
-              ? logger.info('the store is back')
-              : logger.warn({ reason: reason.message }, 'the store is away'),
+              ? logger.info('store available')
+              : logger.warn({ reason: reason.message }, 'store unavailable'),
         })
       : store;
     const scheduler = duties.schedule
@@ -227,9 +227,9 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
       redisCommands: links.operations,
       browsers: browsers === null ? undefined : () => browsers.figures(),
     });
-    // Who shows pages is only known where all of them are shown.
+    // The available renderers are only known where this process renders all pages.
     const engineRefusal = createEngineRefusal(() =>
-      settings.role === 'all' ? (means?.offers() ?? null) : null,
+      settings.role === 'all' ? (resources?.offers() ?? null) : null,
     );
     const jobs = createJobs({
       store: front,
@@ -273,7 +273,7 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
       bus,
       limits,
       jobs,
-      proxyFigures: () => means?.proxies?.figures(now()) ?? null,
+      proxyFigures: () => resources?.proxies?.figures(now()) ?? null,
       browserHealth: browsers === null ? null : () => browsers.health(duties.render ?? 'browser'),
       policies: policies.current,
       now,
@@ -283,7 +283,7 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
       }),
       watchPages: (listener) => crawler?.watchPages(listener),
       lookForBrowsers() {
-        if (settings.role === 'all') void means?.look();
+        if (settings.role === 'all') void resources?.discover();
       },
       async start() {
         await crawler?.start();

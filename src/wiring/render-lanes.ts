@@ -3,7 +3,11 @@ import { childEnvironment } from '../config/search-environment.ts';
 import type { Settings } from '../config/settings.ts';
 import type { RenderLimits } from '../fetch/browser/pool/memory-budget.ts';
 import type { BrowserHealth, PoolEvent } from '../fetch/browser/pool/pool-health.ts';
+import { createAntiCaptcha } from '../fetch/captcha/anti-captcha.ts';
+import { type CaptchaService, createCaptchaService } from '../fetch/captcha/captcha-solvers.ts';
+import { createTwoCaptcha } from '../fetch/captcha/two-captcha.ts';
 import type { Engine, FetchRequest, FetchResponse } from '../fetch/engine.ts';
+import { limitConcurrency } from '../fetch/limited-engines.ts';
 import type { RenderName } from '../fetch/remote/render-message.ts';
 import { type Confinement, confine, isRoot, makeHome } from '../fetch/render-process/confinement.ts';
 import type { AskMessage, EventMessage } from '../fetch/render-process/process-messages.ts';
@@ -11,8 +15,6 @@ import { RenderLane } from '../fetch/render-process/render-lane.ts';
 import type { ProcessLimits } from '../fetch/render-process/render-process.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { BrowserFigures } from '../observe/metrics.ts';
-import { openSolver } from './open-solver.ts';
-import { withPlaces } from './with-places.ts';
 
 export interface RenderLanesOptions {
   readonly settings: Settings;
@@ -124,7 +126,7 @@ export function openRenderLanes(options: RenderLanesOptions): RenderLanes {
     });
   const lanes = { shared: laneFor('shared'), alone: laneFor('alone') };
   /** The process for pages alone shows one at a time; the wait for it is not the attempt's. */
-  const alone = withPlaces(
+  const alone = limitConcurrency(
     { browser: engineOf(lanes.alone, 'browser'), stealth: engineOf(lanes.alone, 'stealth') },
     1,
   );
@@ -181,4 +183,14 @@ function added(one: BrowserFigures, other: BrowserFigures): BrowserFigures {
       [...names].map((name) => [name, (one.replaced[name] ?? 0) + (other.replaced[name] ?? 0)]),
     ),
   };
+}
+
+/** The services that the settings name. Their keys stay in this process: render processes ask it for solutions. */
+function openSolver(settings: Settings): CaptchaService {
+  const { captchaKey, captchaUrl, antiCaptchaKey, antiCaptchaUrl } = settings;
+  return createCaptchaService({
+    primary: captchaKey === undefined ? null : createTwoCaptcha({ key: captchaKey, url: captchaUrl }),
+    fallback:
+      antiCaptchaKey === undefined ? null : createAntiCaptcha({ key: antiCaptchaKey, url: antiCaptchaUrl }),
+  });
 }

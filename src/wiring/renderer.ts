@@ -18,7 +18,7 @@ export interface Renderer {
   readonly browsers: Browsers;
   /** Throws NO_BROWSER where there is nothing to render with. */
   start(): Promise<void>;
-  /** Finishes what is under way, up to the deadline. */
+  /** Finishes the renders under way, up to the deadline. */
   stop(deadlineMs: number): Promise<void>;
 }
 
@@ -49,7 +49,7 @@ export function createRenderer(parts: RendererParts): Renderer {
       parcels: createParcels(transit, seal),
       storageRefusal: () => blobs.refusal(),
       engine: retriedElsewhere(browsers.engine(name)),
-      // Who waits for a page here could have been served elsewhere.
+      // A call that waits for a page here could be served by another worker.
       concurrency: browsers.pagesAtOnce,
       budget,
       logger,

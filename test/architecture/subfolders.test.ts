@@ -7,18 +7,27 @@ const EXEMPT_FROM_CYCLES: readonly string[] = ['fetch'];
 const NESTED_FOLDERS = ['extract/content'];
 /** Folders in which no name may be exported by two files. */
 const UNIQUE_NAMES = [
-  'extract',
   'api',
+  'attempts',
   'cli',
-  'jobs',
-  'drivers',
-  'ports',
-  'frontier',
-  'llm',
-  'observe',
   'config',
-  'model',
+  'drivers',
   'errors',
+  'extract',
+  'frontier',
+  'jobs',
+  'ledger',
+  'llm',
+  'model',
+  'observe',
+  'ownership',
+  'pages',
+  'plan',
+  'policy',
+  'politeness',
+  'ports',
+  'robots',
+  'wiring',
 ];
 /** Exported by every command of the command line, which the program loads by its name. */
 const SHARED_NAME = 'define';

@@ -260,7 +260,7 @@ describe.concurrent('a start with bad input', { timeout: LIMIT_MS }, () => {
       s3Url,
     });
     await expect.poll(one.output, { timeout: QUICK_MS }).toContain('"msg":"ready"');
-    expect(one.output()).toContain('the object store is away: bodies are kept elsewhere');
+    expect(one.output()).toContain('object store unavailable: bodies are kept elsewhere');
     one.child.kill('SIGTERM');
     expect(await one.ended).toBe(0);
   });

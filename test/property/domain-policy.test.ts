@@ -5,7 +5,7 @@ import type { HostKey } from '../../src/model/ids.ts';
 import { buildPolicies, DEFAULT_POLICY } from '../../src/policy/policies.ts';
 import { parsePolicyFile } from '../../src/policy/policy-file.ts';
 import { gate } from '../../src/politeness/gate.ts';
-import { initialHostState } from '../../src/politeness/host-state.ts';
+import { newHostState } from '../../src/politeness/host-state.ts';
 import { isOpen, nextOpening } from '../../src/politeness/hours.ts';
 
 const clock = fc
@@ -185,7 +185,7 @@ describe('property 24: allowed hours', () => {
     fc.assert(
       fc.property(windows, moments, (allowedHours, now) => {
         const input = { now, inFlight: 0, crawlDelayMs: null, rateOverride: null };
-        const decision = gate(initialHostState(now), { ...DEFAULT_POLICY, allowedHours }, input);
+        const decision = gate(newHostState(now), { ...DEFAULT_POLICY, allowedHours }, input);
         expect(decision.kind).toBe(isOpen(allowedHours, now) ? 'go' : 'hold');
       }),
     );

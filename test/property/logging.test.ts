@@ -25,8 +25,8 @@ const completed = fc.record({
   ...facts,
   statusCode: fc.option(fc.integer({ min: 200, max: 599 })),
   bytes: fc.nat(),
-  fieldsExtracted: fc.nat(30),
-  completeness: fc.double({ min: 0, max: 1, noNaN: true }),
+  textLength: fc.nat(),
+  linkCount: fc.nat(),
 });
 const failed = fc.record({
   ...facts,

@@ -5,21 +5,20 @@ import { BACKOFF_BASE_MS, BACKOFF_CAP_MS, retryDelayMs } from '../../src/politen
 import {
   BREAKER,
   CLOSED_BREAKER,
-  canCall,
   onCall,
   recordFailure,
   recordSuccess,
 } from '../../src/politeness/breaker.ts';
 import { gate } from '../../src/politeness/gate.ts';
 import {
-  initialHostState,
   MAX_SLOW_DOWN_MS,
   MIN_RATE_FACTOR,
+  newHostState,
   onRateLimited,
   rateFactorAt,
-  takenOver,
+  stateAtAcquisition,
 } from '../../src/politeness/host-state.ts';
-import { take } from '../../src/politeness/token-bucket.ts';
+import { passesGate, takeToken } from '../../src/politeness/politeness.fixture.ts';
 import type { HostState } from '../../src/ports/store.ts';
 
 const T0 = Date.UTC(2026, 0, 1);
@@ -54,7 +53,7 @@ describe('property 22: the rate of a host', () => {
         const grants: number[] = [];
         for (const gap of gaps) {
           now += gap;
-          const taken = take(bucket, rate, burst, now);
+          const taken = takeToken(bucket, rate, burst, now);
           bucket = { ...taken.bucket };
           if (taken.granted) grants.push(now);
         }
@@ -74,7 +73,7 @@ describe('property 22: the rate of a host', () => {
           let now = T0;
           const arrivals: number[] = [];
           while (now < T0 + 2_500) {
-            const taken = take(bucket, rate, burst, now);
+            const taken = takeToken(bucket, rate, burst, now);
             bucket = { ...taken.bucket };
             if (taken.granted) arrivals.push(now + (delays[arrivals.length % delays.length] ?? 0));
             else now = taken.nextAt;
@@ -94,7 +93,7 @@ describe('property 22: the rate of a host', () => {
         let last = Number.NEGATIVE_INFINITY;
         for (const wait of waits) {
           now += wait;
-          const taken = take(bucket, rate, 1, now);
+          const taken = takeToken(bucket, rate, 1, now);
           bucket = { ...taken.bucket };
           if (!taken.granted) continue;
           expect(now - last).toBeGreaterThanOrEqual(1_000 / rate - 0.01);
@@ -111,7 +110,7 @@ describe('property 22: the rate of a host', () => {
         let now = T0;
         const count = Math.ceil(rate * 10);
         for (let index = 0; index < count; index++) {
-          const taken = take(bucket, rate, burst, now);
+          const taken = takeToken(bucket, rate, burst, now);
           expect(taken.granted).toBe(true);
           bucket = { ...taken.bucket };
           now = taken.nextAt;
@@ -126,7 +125,7 @@ describe('property 22: the rate of a host', () => {
     fc.assert(
       fc.property(asks, (sequence) => {
         const run = (only: string | null) => {
-          const states = { a: initialHostState(T0), b: initialHostState(T0) };
+          const states = { a: newHostState(T0), b: newHostState(T0) };
           let now = T0;
           const went: number[] = [];
           for (const [host, gap] of sequence) {
@@ -154,13 +153,13 @@ describe('property 22: the rate of a host', () => {
         (rate, steps) => {
           const policy = { ...DEFAULT_POLICY, ratePerSecond: rate };
           // What the store has: no owner lived long enough to write its state back.
-          const stored: HostState = initialHostState(T0);
+          const stored: HostState = newHostState(T0);
           let state = stored;
           let now = T0;
           const sent: number[] = [];
           for (const [gap, dies] of steps) {
             now += gap;
-            if (dies) state = takenOver(stored, now);
+            if (dies) state = stateAtAcquisition(stored, true, now);
             const decision = gate(state, policy, {
               now,
               inFlight: 0,
@@ -183,7 +182,7 @@ describe('property 26: a host that limits us', () => {
     const gaps = fc.array(fc.nat(1_200_000), { minLength: 1, maxLength: 30 });
     fc.assert(
       fc.property(gaps, fc.option(fc.nat(600_000)), (waits, retryAfterMs) => {
-        let state = initialHostState(T0);
+        let state = newHostState(T0);
         let now = T0;
         for (const wait of waits) {
           now += wait;
@@ -201,11 +200,11 @@ describe('property 26: a host that limits us', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 50 }), fc.integer({ min: 1, max: 4 }), (rate, times) => {
         const policy = { ...DEFAULT_POLICY, ratePerSecond: rate };
-        let state = initialHostState(T0);
+        let state = newHostState(T0);
         for (let time = 0; time < times; time++) state = onRateLimited(state, null, T0);
         const pauseFrom = (now: number) => {
           const input = { now, inFlight: 0, crawlDelayMs: null, rateOverride: null };
-          const decision = gate(takenOver(state, now), policy, input);
+          const decision = gate(stateAtAcquisition(state, true, now), policy, input);
           return decision.kind === 'go' ? 0 : decision.until - now;
         };
         const slowed = pauseFrom(T0);
@@ -247,8 +246,8 @@ describe('properties 27 to 29: the breaker', () => {
           (state, isFailure) => (isFailure ? recordFailure(state, now) : recordSuccess(state)),
           breaker,
         );
-        expect(canCall(after, now)).toBe(false);
-        const state = { ...initialHostState(T0), breaker: after };
+        expect(passesGate(after, now)).toBe(false);
+        const state = { ...newHostState(T0), breaker: after };
         const input = { now, inFlight: 0, crawlDelayMs: null, rateOverride: 'unlimited' as const };
         expect(gate(state, DEFAULT_POLICY, input)).toEqual({
           kind: 'hold',
@@ -263,12 +262,12 @@ describe('properties 27 to 29: the breaker', () => {
     fc.assert(
       fc.property(opened, fc.nat(1e7), fc.boolean(), (breaker, passedMs, isFailure) => {
         const now = breaker.openedAt + BREAKER.openMs + passedMs;
-        expect(canCall(breaker, now)).toBe(true);
+        expect(passesGate(breaker, now)).toBe(true);
         const probing = onCall(breaker);
-        expect(canCall(probing, now)).toBe(false);
+        expect(passesGate(probing, now)).toBe(false);
         const after = isFailure ? recordFailure(probing, now) : recordSuccess(probing);
         expect(after.phase).toBe(isFailure ? 'open' : 'closed');
-        expect(canCall(after, now)).toBe(!isFailure);
+        expect(passesGate(after, now)).toBe(!isFailure);
       }),
     );
   });

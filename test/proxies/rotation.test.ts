@@ -8,9 +8,9 @@ import { createHttpEngine } from '../../src/fetch/http/http-engine.ts';
 import { get } from '../../src/fetch/http/loopback.fixture.ts';
 import { faultOf } from '../../src/fetch/proxy/proxy-failure.ts';
 import { createProxyHealth } from '../../src/fetch/proxy/proxy-health.ts';
+import { proxyOutcomeOf } from '../../src/plan/outcome.ts';
 import { parseProxyFile } from '../../src/plan/proxies/proxy-file.ts';
-import { proxyOutcomeOf } from '../../src/plan/proxies/proxy-outcome.ts';
-import { ProxyPool, type ProxyWish } from '../../src/plan/proxies/proxy-pool.ts';
+import { ProxyPool, type ProxyQuery } from '../../src/plan/proxies/proxy-pool.ts';
 import { type ForwardingProxy, startProxy } from './forwarding-proxy.ts';
 import { startSite, type TargetSite } from './target-site.ts';
 
@@ -82,7 +82,7 @@ async function visit(
   engine: Engine,
   pool: ProxyPool,
   host = 'shop.example',
-  more: Partial<ProxyWish> = {},
+  more: Partial<ProxyQuery> = {},
 ): Promise<string> {
   const decision = pool.choose({ host, tier: null, country: null, session: null, ...more }, now);
   if (decision.kind !== 'use') return decision.kind;
@@ -107,7 +107,7 @@ async function visit(
 describe.each(ENGINES)('with real proxies, by $name', { timeout: 120_000 }, ({ name, open }) => {
   const engine = open();
   afterAll(() => engine.close());
-  const visits = async (count: number, pool: ProxyPool, host?: string, more?: Partial<ProxyWish>) => {
+  const visits = async (count: number, pool: ProxyPool, host?: string, more?: Partial<ProxyQuery>) => {
     const seen: string[] = [];
     for (let index = 0; index < count; index++) seen.push(await visit(engine, pool, host, more));
     return seen;

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import type { FileProblem } from '../../config/yaml-file.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { HostKey } from '../../model/ids.ts';
 import { hostPattern } from '../../policy/policies.ts';
-import { loadPolicyFile, type PolicyProblem } from '../../policy/policy-file.ts';
+import { loadPolicyFile } from '../../policy/policy-file.ts';
 import type { OptOut } from '../../ports/store.ts';
 import { FLAGS, readSettings } from '../flags/flags.ts';
 import { DATABASE_FILE } from '../folders/crawl-folder.ts';
@@ -30,7 +31,7 @@ export const define: DefineCommand = (command, shell, endWith) => {
         shell.stdout.write(`${path} is right: ${policy.domains.size} domains.\n`);
       } catch (error) {
         if (!(error instanceof ScrapifieError) || !Array.isArray(error.details)) throw error;
-        const problems = error.details as PolicyProblem[];
+        const problems = error.details as FileProblem[];
         const lines = problems.map(({ line, at, problem }) => {
           const place = line === null ? path : `${path}:${line}`;
           return `  ${place}: ${at === '' ? '' : `${at} `}${problem}\n`;

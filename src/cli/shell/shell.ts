@@ -25,7 +25,7 @@ export interface Shell {
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
   /** The only process in the data folder: throws DATA_DIR_LOCKED when another one works there. */
-  openPlatform(options: OpenPlatformOptions): Promise<OpenPlatform>;
+  openPlatform(options: PlatformSetup): Promise<OpenPlatform>;
   /** For reading and small changes, also beside running servers. Makes a folder that is not there. */
   openStorage(place: StoragePlace): Promise<OpenPlace>;
   /**
@@ -41,7 +41,7 @@ export interface Shell {
   shippedPolicy(): Promise<string>;
 }
 
-export interface OpenPlatformOptions {
+export interface PlatformSetup {
   readonly settings: Settings;
   readonly logger: Logger;
   readonly metrics: Metrics;

@@ -81,7 +81,7 @@ const PLAIN_HEADER_NAMES = [
   'accept-language',
 ];
 
-// Reads its tables once, which takes a third of a second and some megabytes that only those pay who need it.
+// Reads its tables once, which takes a third of a second and some megabytes, so only processes that need identities do it.
 let generator: FingerprintGenerator | null = null;
 
 /**
@@ -120,7 +120,7 @@ export function drawHardware(system: OperatingSystem, random: () => number): Har
 function draw(system: OperatingSystem, random: () => number) {
   generator ??= new FingerprintGenerator({ browsers: ['chrome'], devices: ['desktop'], httpVersion: '2' });
   const { random: chance } = Math;
-  // The generator takes its chances from there and from nowhere else. Nobody can come in between: it runs through.
+  // The generator takes its chances from there alone, and runs synchronously, so no other code can come in between.
   Math.random = random;
   try {
     return generator.getFingerprint({ operatingSystems: [system] });

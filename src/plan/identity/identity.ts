@@ -2,11 +2,11 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { brandHeader, brandsOf, majorOf } from '../../fetch/stealth/client-hints.ts';
 import type { ClientHints, Identity } from '../../model/identity.ts';
 import { drawHardware, type Hardware, type OperatingSystem } from './hardware.ts';
-import { type Place, REGIONS, type Region } from './regions.ts';
+import { REGIONS, type Region, type RegionPlace } from './regions.ts';
 import { pickScreen } from './screens.ts';
 
 export interface IdentityRequest {
-  /** Country of the address that the host will see, in either case. Null: nobody knows, taken as `us`. */
+  /** Country of the address that the host will see, in either case. Null: unknown, taken as `us`. */
   readonly region: string | null;
   /** Of the Chromium that will be used, in full: another one would contradict what its scripts can do. */
   readonly browserVersion: string;
@@ -95,14 +95,14 @@ function pickSystem(random: () => number): OperatingSystem {
 }
 
 /** Half of the people live around the first place. */
-function pickPlace({ places }: Region, random: () => number): Place {
+function pickPlace({ places }: Region, random: () => number): RegionPlace {
   const index = random() < 0.5 ? 0 : Math.floor(random() * places.length);
-  return (places[index] ?? places[0]) as Place;
+  return (places[index] ?? places[0]) as RegionPlace;
 }
 
 const AROUND_DEGREES = 0.08;
 
-function nearby({ latitude, longitude }: Place, random: () => number): Identity['geolocation'] {
+function nearby({ latitude, longitude }: RegionPlace, random: () => number): Identity['geolocation'] {
   const off = (): number => (random() * 2 - 1) * AROUND_DEGREES;
   const rounded = (degrees: number): number => Math.round(degrees * 10_000) / 10_000;
   return {
@@ -159,7 +159,7 @@ function headersOf(
   return [...known, ...missing].map((name) => [name, values[name] ?? ''] as const);
 }
 
-/** What a host can tell apart; where exactly somebody stands is not asked of every visitor. */
+/** Whether a host can tell the identities apart; the exact position is left out, because few hosts ask for it. */
 function isAlike(one: Identity, other: Identity): boolean {
   const seen = ({ geolocation: _, ...rest }: Identity): string => JSON.stringify(rest);
   return seen(one) === seen(other);

@@ -1,23 +1,23 @@
-/** Where somebody lives: what their browser says of time, place and language. */
+/** Time zones, places and languages of browsers in a country. */
 export interface Region {
   /** Each with a town of it, so that place and time agree. Towns with more people stand first. */
-  readonly places: readonly Place[];
+  readonly places: readonly RegionPlace[];
   /** As browsers there are set up, the preferred one first. */
   readonly languages: readonly string[];
 }
 
-export interface Place {
+export interface RegionPlace {
   readonly timeZone: string;
   readonly latitude: number;
   readonly longitude: number;
 }
 
-const at = (timeZone: string, latitude: number, longitude: number): Place => ({
+const at = (timeZone: string, latitude: number, longitude: number): RegionPlace => ({
   timeZone,
   latitude,
   longitude,
 });
-const region = (languages: string, ...places: Place[]): Region => ({
+const region = (languages: string, ...places: RegionPlace[]): Region => ({
   places,
   languages: languages.split(' '),
 });

@@ -1,7 +1,8 @@
 import type { EngineName } from '../../model/attempt.ts';
+import { ENGINE_TRAITS } from '../../model/engine-traits.ts';
 import type { IdentityKind } from '../../model/identity.ts';
 
-/** One way of asking a host for a page. */
+/** How a page is requested: by which engine, through which tier of proxies, under which identity. */
 export interface FetchMethod {
   readonly engine: EngineName;
   /** Null: no proxy. */
@@ -9,31 +10,17 @@ export interface FetchMethod {
   readonly identity: IdentityKind;
 }
 
-/** What one page costs, in fetches over plain HTTP. The order of engines on the ladder is the order of these. */
-export const ENGINE_COST: Readonly<Record<EngineName, number>> = {
-  http: 1,
-  browser: 10,
-  flaresolverr: 15,
-  stealth: 20,
-};
-export const RUNS_SCRIPTS: Readonly<Record<EngineName, boolean>> = {
-  http: false,
-  browser: true,
-  flaresolverr: true,
-  stealth: true,
-};
-
 /** The cheapest tier; each further one costs as many times more. */
 const FIRST_TIER_COST = 2;
 const TIER_FACTOR = 3;
-/** Hardly anything, but where honesty does it is not given up. */
+/** Next to nothing, so that the honest identity is preferred where both work. */
 const DISGUISE_COST = 0.5;
 
 /** `tiers` from cheap to dear; a tier that is not among them is the caller's own proxy and costs nothing. */
 export function costOf({ engine, proxyTier, identity }: FetchMethod, tiers: readonly string[]): number {
   const rank = tierRank(proxyTier, tiers);
   const tierCost = rank === 0 ? 0 : FIRST_TIER_COST * TIER_FACTOR ** (rank - 1);
-  return ENGINE_COST[engine] + tierCost + (identity === 'browser' ? DISGUISE_COST : 0);
+  return ENGINE_TRAITS[engine].cost + tierCost + (identity === 'browser' ? DISGUISE_COST : 0);
 }
 
 /** 0 without a proxy. */
@@ -46,11 +33,11 @@ export function isSameMethod(one: FetchMethod, other: FetchMethod): boolean {
 }
 
 /** How many of engine, tier and identity are higher than before; null when one of them is lower. */
-export function raisedBy(way: FetchMethod, before: FetchMethod, tiers: readonly string[]): number | null {
+export function raisedBy(method: FetchMethod, before: FetchMethod, tiers: readonly string[]): number | null {
   const steps = [
-    ENGINE_COST[way.engine] - ENGINE_COST[before.engine],
-    tierRank(way.proxyTier, tiers) - tierRank(before.proxyTier, tiers),
-    Number(way.identity === 'browser') - Number(before.identity === 'browser'),
+    ENGINE_TRAITS[method.engine].cost - ENGINE_TRAITS[before.engine].cost,
+    tierRank(method.proxyTier, tiers) - tierRank(before.proxyTier, tiers),
+    Number(method.identity === 'browser') - Number(before.identity === 'browser'),
   ];
   return steps.some((step) => step < 0) ? null : steps.filter((step) => step > 0).length;
 }

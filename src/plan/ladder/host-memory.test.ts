@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { HostMemory } from '../../model/host-memory.ts';
-import { chanceOf, isLikely, type Lesson, learn, NO_MEMORY } from './host-memory.ts';
-import { shapeOf } from './url-shape.ts';
+import { chanceOf, isLikely, type Lesson, learn, NO_MEMORY, shapeOf } from './host-memory.ts';
 
 const NOW = 1_800_000_000_000;
 const HOUR_MS = 3_600_000;

@@ -4,11 +4,10 @@ import type { EngineName, OutcomeKind } from '../../model/attempt.ts';
 import type { HostMemory } from '../../model/host-memory.ts';
 import type { Consent } from '../../model/policy.ts';
 import { costOf, raisedBy } from './fetch-method.ts';
-import { bestFirst, learn, NO_MEMORY, noteProbe } from './host-memory.ts';
+import { bestFirst, hasGained, learn, NO_MEMORY, noteProbe } from './host-memory.ts';
 import { type LadderInput, type LadderStep, methodOf, nextStep, type PastAttempt } from './ladder.ts';
-import { neededAbilities } from './needed-abilities.ts';
 import type { Ability, EngineOffer, Installation, LadderPolicy, LadderRequest } from './possible-methods.ts';
-import { hasGained } from './rendering-gain.ts';
+import { neededAbilities } from './possible-methods.ts';
 
 const NOW = 1_800_000_000_000;
 const HOUR_MS = 3_600_000;
@@ -121,6 +120,7 @@ describe('consent', () => {
       kind: 'stop',
       code: 'CONSENT_REQUIRED',
       reason: `plan.consent-required:${consent}`,
+      missingConsents: consent.split(','),
     });
   });
   test('opens exactly what it names', () => {
@@ -135,6 +135,7 @@ describe('consent', () => {
       kind: 'stop',
       code: 'BLOCKED',
       reason: 'plan.nothing-left:blocked; consent-required:stealth,identity',
+      missingConsents: ['stealth', 'identity'],
     });
   });
   test('a solver is used only with it', () => {
@@ -144,6 +145,7 @@ describe('consent', () => {
       kind: 'stop',
       code: 'CAPTCHA',
       reason: 'plan.nothing-left:captcha; consent-required:stealth,identity,captcha',
+      missingConsents: ['stealth', 'identity', 'captcha'],
     });
     const solved = step({ trace, installation, policy: { consent: ['captcha'] } });
     expect(solved).toMatchObject({ engine: 'browser', hasSolver: true, reason: 'plan.solve:captcha' });

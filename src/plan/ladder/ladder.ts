@@ -1,10 +1,10 @@
 import type { ErrorCode } from '../../errors/registry.ts';
 import type { Attempt } from '../../model/attempt.ts';
+import { isDisguised } from '../../model/engine-traits.ts';
 import type { HostMemory } from '../../model/host-memory.ts';
 import type { IdentityKind } from '../../model/identity.ts';
 import type { Consent } from '../../model/policy.ts';
-import { chargedAttempts, wasRedirect } from './charged-attempts.ts';
-import { type Evidence, evidenceOf } from './evidence.ts';
+import { chargedAttempts, errorCodeOf, evidenceOf, type MethodEvidence, wasRedirect } from '../outcome.ts';
 import { costOf, type FetchMethod, isSameMethod, raisedBy } from './fetch-method.ts';
 import { bestFirst, isLikely, isProven } from './host-memory.ts';
 import {
@@ -36,16 +36,22 @@ export interface LadderInput {
 export type LadderStep =
   | (FetchMethod & {
       readonly kind: 'attempt';
-      /** Whether a puzzle may be given to the solver service. */
+      /** Whether a captcha may be given to the solver service. */
       readonly hasSolver: boolean;
-      /** A cheaper way than the one that works, to notice when the host changes; tell `noteProbe`. */
+      /** A cheaper method than the one that works, to notice when the host changes; call `noteProbe`. */
       readonly isProbe: boolean;
-      /** The same way once more, after an accident: a pause may help. */
+      /** The same method once more, after an accident: a pause may help. */
       readonly isRetry: boolean;
       readonly reason: string;
     })
-  /** With a code: it failed, or was never allowed. Without: what the last attempt brought stands. */
-  | { readonly kind: 'stop'; readonly code: ErrorCode | null; readonly reason: string };
+  /** With a code: the task failed, or was never allowed. Without: the result of the last attempt stands. */
+  | {
+      readonly kind: 'stop';
+      readonly code: ErrorCode | null;
+      readonly reason: string;
+      /** The consents of the operator that would have opened a further method; missing when none would. */
+      readonly missingConsents?: readonly Consent[];
+    };
 
 /** One page in fifty, and one in an hour. */
 const PROBE_SHARE = 0.02;
@@ -53,7 +59,7 @@ const PROBE_PAUSE_MS = 3_600_000;
 
 /**
  * The next attempt at a page, or why there is none. The first is the cheapest that is likely to work. An accident is
- * tried again the same way; only evidence against a way leads to a dearer one, and never to a cheaper.
+ * tried again the same method; only evidence against a method leads to a dearer one, and never to a cheaper.
  */
 export function nextStep(input: LadderInput, now: number, random: () => number): LadderStep {
   const { request, policy, installation } = input;
@@ -61,42 +67,40 @@ export function nextStep(input: LadderInput, now: number, random: () => number):
   const last = here.at(-1);
   const evidence = last === undefined ? null : evidenceOf(last);
   if (last !== undefined && (evidence === 'worked' || evidence === 'final')) {
-    return stop(endCode(last, evidence), `plan.over:${last.errorCode ?? last.outcome}`);
+    return stop(errorCodeOf(last), `plan.over:${last.errorCode ?? last.outcome}`);
   }
   const possible = possibleMethods(request, policy, installation);
   if ('code' in possible)
     return last === undefined || evidence === null
-      ? { kind: 'stop', ...possible }
-      : stop(endCode(last, evidence), possible.reason);
-  if (last === undefined || evidence === null) return firstStep(input, possible.ways, now, random);
+      ? stop(possible.code, possible.reason, possible.withheld)
+      : stop(errorCodeOf(last), possible.reason, possible.withheld);
+  if (last === undefined || evidence === null) return firstStep(input, possible.methods, now, random);
 
   const made = chargedAttempts(input.trace);
-  if (made >= request.maxAttempts) return stop(endCode(last, evidence), `plan.attempts-spent:${made}`);
-  const way = methodOf(last, request);
+  if (made >= request.maxAttempts) return stop(errorCodeOf(last), `plan.attempts-spent:${made}`);
+  const method = methodOf(last, request);
   if (evidence === 'transient') {
     const cause = last.errorCode ?? (last.outcome === 'error' ? String(last.statusCode) : last.outcome);
-    if (!possible.ways.some((one) => isSameMethod(one, way)))
-      return stop(endCode(last, evidence), `plan.way-gone:${cause}`);
-    return { ...attempt(way, `plan.retry:${cause}`, last.hasSolver ?? false), isRetry: true };
+    if (!possible.methods.some((one) => isSameMethod(one, method)))
+      return stop(errorCodeOf(last), `plan.way-gone:${cause}`);
+    return { ...attempt(method, `plan.retry:${cause}`, last.hasSolver ?? false), isRetry: true };
   }
-  return (
-    escalate(input, possible.ways, here, evidence, now) ??
-    stop(
-      endCode(last, evidence),
-      `plan.nothing-left:${evidence}${consentNote(input, evidence, possible.withheld)}`,
-    )
-  );
+  const next = escalate(input, possible.methods, here, evidence, now);
+  if (next !== null) return next;
+  const missing = missingConsents(input, evidence, possible.withheld);
+  const note = missing.length === 0 ? '' : `; consent-required:${missing.join(',')}`;
+  return stop(errorCodeOf(last), `plan.nothing-left:${evidence}${note}`, missing);
 }
 
 function firstStep(
   { request, installation, memory }: LadderInput,
-  ways: readonly [FetchMethod, ...FetchMethod[]],
+  methods: readonly [FetchMethod, ...FetchMethod[]],
   now: number,
   random: () => number,
 ): LadderStep {
   const { tiers } = installation;
-  const best = bestFirst(memory, ways, tiers, request.url, now)[0] ?? ways[0];
-  const cheaper = ways.filter((way) => (raisedBy(best, way, tiers) ?? 0) > 0);
+  const best = bestFirst(memory, methods, tiers, request.url, now)[0] ?? methods[0];
+  const cheaper = methods.filter((method) => (raisedBy(best, method, tiers) ?? 0) > 0);
   if (cheaper.length > 0) {
     const isDue = now - memory.probedAt >= PROBE_PAUSE_MS;
     if (!isDue || random() >= PROBE_SHARE) return attempt(best, 'plan.remembered');
@@ -107,43 +111,46 @@ function firstStep(
   return attempt(best, request.needs.length > 0 ? `plan.needs:${request.needs.join(',')}` : 'plan.cheapest');
 }
 
-/** Up to what is proven on this host, else by one step in everything that can be raised. Null when nothing can. */
+/** The cheapest method that is proven on this host, else one step higher in everything that can be raised. Null when nothing can. */
 function escalate(
   { request, policy, installation, memory }: LadderInput,
-  ways: readonly FetchMethod[],
+  methods: readonly FetchMethod[],
   tried: readonly PastAttempt[],
-  evidence: Evidence,
+  evidence: MethodEvidence,
   now: number,
 ): LadderStep | null {
   const last = tried.at(-1);
   if (last === undefined) return null;
   const { tiers } = installation;
   const before = methodOf(last, request);
-  const can = (way: FetchMethod, ability: Ability): boolean =>
-    installation.engines.some(({ name, abilities }) => name === way.engine && abilities.includes(ability));
+  const can = (method: FetchMethod, ability: Ability): boolean =>
+    installation.engines.some(({ name, abilities }) => name === method.engine && abilities.includes(ability));
   const maySolve = evidence === 'captcha' && installation.hasSolver && policy.consent.includes('captcha');
   if (
     maySolve &&
     !last.hasSolver &&
     can(before, 'captcha') &&
-    ways.some((way) => isSameMethod(way, before))
+    methods.some((method) => isSameMethod(method, before))
   ) {
     return attempt(before, 'plan.solve:captcha', true);
   }
-  const higher = ways.filter((way) => {
-    const raised = raisedBy(way, before, tiers);
-    return raised !== null && raised > 0 && !tried.some((past) => isSameMethod(methodOf(past, request), way));
+  const higher = methods.filter((method) => {
+    const raised = raisedBy(method, before, tiers);
+    return (
+      raised !== null && raised > 0 && !tried.some((past) => isSameMethod(methodOf(past, request), method))
+    );
   });
   const needsScripts = evidence === 'needs-javascript';
   const fitting =
-    needsScripts || evidence === 'captcha' ? higher.filter((way) => can(way, 'javascript')) : higher;
-  const likely = fitting.filter((way) => isLikely(memory, way, request.url, now));
+    needsScripts || evidence === 'captcha' ? higher.filter((method) => can(method, 'javascript')) : higher;
+  const likely = fitting.filter((method) => isLikely(memory, method, request.url, now));
   const candidates = likely.length > 0 ? likely : fitting;
   const byCost = candidates.toSorted((a, b) => costOf(a, tiers) - costOf(b, tiers));
-  // A shell is no objection to who we are or where we come from: only the engine has to change.
+  // A shell is no objection to the identity or the address: only the engine has to change.
   const next = needsScripts
     ? bestFirst(memory, candidates, tiers, request.url, now)[0]
-    : (byCost.find((way) => isProven(memory, way, request.url, now)) ?? mostRaised(byCost, before, tiers));
+    : (byCost.find((method) => isProven(memory, method, request.url, now)) ??
+      mostRaised(byCost, before, tiers));
   if (next === undefined) return null;
   return attempt(
     next,
@@ -152,51 +159,47 @@ function escalate(
   );
 }
 
-/** The cheapest of those that differ in most; `ways` come cheapest first. */
+/** The cheapest of those that differ in most; `methods` come cheapest first. */
 function mostRaised(
-  ways: readonly FetchMethod[],
+  methods: readonly FetchMethod[],
   before: FetchMethod,
   tiers: readonly string[],
 ): FetchMethod | undefined {
   let best: FetchMethod | undefined;
   let most = 0;
-  for (const way of ways) {
-    const raised = raisedBy(way, before, tiers) ?? 0;
-    if (raised > most) [best, most] = [way, raised];
+  for (const method of methods) {
+    const raised = raisedBy(method, before, tiers) ?? 0;
+    if (raised > most) [best, most] = [method, raised];
   }
   return best;
 }
 
-function attempt(way: FetchMethod, reason: string, hasSolver = false): LadderStep & { kind: 'attempt' } {
-  const { engine, proxyTier, identity } = way;
+function attempt(method: FetchMethod, reason: string, hasSolver = false): LadderStep & { kind: 'attempt' } {
+  const { engine, proxyTier, identity } = method;
   return { kind: 'attempt', engine, proxyTier, identity, hasSolver, isProbe: false, isRetry: false, reason };
 }
 
-const stop = (code: ErrorCode | null, reason: string): LadderStep => ({ kind: 'stop', code, reason });
+const stop = (code: ErrorCode | null, reason: string, missing: readonly Consent[] = []): LadderStep => ({
+  kind: 'stop',
+  code,
+  reason,
+  ...(missing.length === 0 ? {} : { missingConsents: missing }),
+});
 
-/** Names the consents that would have opened a further way. */
-function consentNote(
+/** The consents that would have opened a further method. */
+function missingConsents(
   { policy, installation }: LadderInput,
-  evidence: Evidence,
+  evidence: MethodEvidence,
   withheld: readonly Consent[],
-): string {
-  // Another name does not run scripts.
+): readonly Consent[] {
+  // Another identity does not run scripts.
   const helpful = evidence === 'needs-javascript' ? withheld.filter((one) => one === 'stealth') : withheld;
   const wantsSolver = evidence === 'captcha' && installation.hasSolver && !policy.consent.includes('captcha');
-  const missing = wantsSolver ? [...helpful, 'captcha'] : helpful;
-  return missing.length === 0 ? '' : `; consent-required:${missing.join(',')}`;
-}
-
-function endCode(last: PastAttempt, evidence: Evidence): ErrorCode | null {
-  if (last.errorCode !== undefined) return last.errorCode;
-  if (evidence === 'blocked') return 'BLOCKED';
-  if (evidence === 'captcha') return 'CAPTCHA';
-  if (last.outcome === 'rate-limited') return 'HOST_RATE_LIMITED';
-  return last.outcome === 'error' || (last.statusCode ?? 0) >= 400 ? 'HTTP_ERROR' : null;
+  return wantsSolver ? [...helpful, 'captcha'] : helpful;
 }
 
 export function methodOf({ engine, proxyTier, identity }: PastAttempt, request: LadderRequest): FetchMethod {
-  const honest = engine === 'stealth' || engine === 'flaresolverr' ? 'browser' : (request.identity ?? 'bot');
+  const honest = isDisguised(engine) ? 'browser' : (request.identity ?? 'bot');
   return { engine, proxyTier, identity: identity ?? honest };
 }
 

@@ -1,12 +1,14 @@
 import type { ErrorCode } from '../../errors/registry.ts';
 import type { EngineName } from '../../model/attempt.ts';
+import { ENGINE_TRAITS } from '../../model/engine-traits.ts';
 import type { IdentityKind } from '../../model/identity.ts';
 import type { Consent, HostPolicy } from '../../model/policy.ts';
-import { ENGINE_COST, type FetchMethod } from './fetch-method.ts';
+import type { RenderWish } from '../../model/render.ts';
+import type { FetchMethod } from './fetch-method.ts';
 
 /**
- * What an engine may be able to do. `impersonation`: it can send a browser's headers and handshake. `captcha`: it
- * can hand a puzzle to a solver service. `proxies`: it can go through one. `waits`: it can wait for something on the page.
+ * What an engine may be able to do. `impersonation`: it can send a browser's headers and handshake. `captcha`: it can
+ * hand a captcha to a solver service. `proxies`: it can go through one. `waits`: it can wait for something on the page.
  * `messages`: it sends headers and bodies of the caller's.
  */
 export type Ability =
@@ -24,7 +26,7 @@ export type Ability =
 export interface EngineOffer {
   readonly name: EngineName;
   readonly abilities: readonly Ability[];
-  /** False when it is installed but nobody takes its work at the moment. */
+  /** False when it is installed but no process takes its work at the moment. */
   readonly isAnswering: boolean;
 }
 
@@ -32,7 +34,7 @@ export interface EngineOffer {
 export interface LadderRequest {
   readonly url: string;
   readonly engine: 'auto' | EngineName;
-  /** What the other options need: a screenshot, a wait … */
+  /** Abilities that the other options need: a screenshot, a wait … */
   readonly needs: readonly Ability[];
   /** Null: as honest as possible. */
   readonly identity: IdentityKind | null;
@@ -52,42 +54,51 @@ export interface Installation {
   readonly engines: readonly EngineOffer[];
   /** Tiers with at least one proxy, from cheap to dear. */
   readonly tiers: readonly string[];
-  /** Whether a solver service for puzzles is set up. */
+  /** Whether a solver service for captchas is set up. */
   readonly hasSolver: boolean;
 }
 
 export type LadderPolicy = Pick<HostPolicy, 'engines' | 'proxyTier' | 'consent'>;
 
-export interface Refusal {
+/** Why no method is left. */
+export interface PlanRefusal {
   readonly code: ErrorCode;
   readonly reason: string;
+  /** Consents that would open a method. */
+  readonly withheld: readonly Consent[];
 }
 
 export type Possible =
   | {
-      readonly ways: readonly [FetchMethod, ...FetchMethod[]];
-      /** Consents that would open further ways. */
+      readonly methods: readonly [FetchMethod, ...FetchMethod[]];
+      /** Consents that would open further methods. */
       readonly withheld: readonly Consent[];
     }
-  | Refusal;
+  | PlanRefusal;
 
-/** Every way that the request wants, policy allows and this installation has; or the first reason that leaves none. */
+/** Every method that the request wants, policy allows and this installation has; or the first reason that leaves none. */
 export function possibleMethods(
   request: LadderRequest,
   policy: LadderPolicy,
   installation: Installation,
 ): Possible {
   const { engine, identity } = request;
-  if (request.needs.length > 0 || request.proxy !== null) return findWays(request, policy, installation);
+  if (request.needs.length > 0 || request.proxy !== null) return findMethods(request, policy, installation);
   const isAskedAgain =
     lastPlain?.policy === policy &&
     lastPlain.installation === installation &&
     lastPlain.engine === engine &&
     lastPlain.identity === identity;
   if (!isAskedAgain || lastPlain === null) {
-    lastPlain = { policy, installation, engine, identity, ways: findWays(request, policy, installation) };
+    lastPlain = {
+      policy,
+      installation,
+      engine,
+      identity,
+      possible: findMethods(request, policy, installation),
+    };
   }
-  return lastPlain.ways;
+  return lastPlain.possible;
 }
 
 // The pages of a crawl ask the same thing one after the other.
@@ -95,11 +106,11 @@ let lastPlain:
   | (Pick<LadderRequest, 'engine' | 'identity'> & {
       readonly policy: LadderPolicy;
       readonly installation: Installation;
-      readonly ways: Possible;
+      readonly possible: Possible;
     })
   | null = null;
 
-function findWays(request: LadderRequest, policy: LadderPolicy, installation: Installation): Possible {
+function findMethods(request: LadderRequest, policy: LadderPolicy, installation: Installation): Possible {
   const tiers = tiersFor(request, policy, installation.tiers);
   if (typeof tiers === 'string') return refusal('UNSUPPORTED_OPTION', `plan.no-proxy-tier:${tiers}`);
 
@@ -120,14 +131,14 @@ function findWays(request: LadderRequest, policy: LadderPolicy, installation: In
   const consented = conceivable.filter((offer) => identitiesFor(offer, request, policy.consent).length > 0);
   const withheld = missingConsents(able, request, policy.consent);
   if (consented.length === 0) {
-    return refusal('CONSENT_REQUIRED', `plan.consent-required:${withheld.join(',')}`);
+    return refusal('CONSENT_REQUIRED', `plan.consent-required:${withheld.join(',')}`, withheld);
   }
   const reaching = consented.filter((offer) => tiers.some((tier) => canGoBy(offer, tier)));
   if (reaching.length === 0) return refusal('UNSUPPORTED_OPTION', 'plan.cannot:proxies');
   const answering = reaching.filter(({ isAnswering }) => isAnswering);
 
   const [first, ...others] = answering
-    .toSorted((one, other) => ENGINE_COST[one.name] - ENGINE_COST[other.name])
+    .toSorted((one, other) => ENGINE_TRAITS[one.name].cost - ENGINE_TRAITS[other.name].cost)
     .flatMap((offer) =>
       identitiesFor(offer, request, policy.consent).flatMap((identity) =>
         tiers
@@ -138,17 +149,21 @@ function findWays(request: LadderRequest, policy: LadderPolicy, installation: In
   if (first === undefined) {
     return refusal('NO_WORKER', `plan.no-worker:${reaching.map(({ name }) => name).join(',')}`);
   }
-  return { ways: [first, ...others], withheld };
+  return { methods: [first, ...others], withheld };
 }
 
 const ALL_CONSENTS: readonly Consent[] = ['robots', 'stealth', 'captcha', 'identity'];
 
-const refusal = (code: ErrorCode, reason: string): Refusal => ({ code, reason });
+const refusal = (code: ErrorCode, reason: string, withheld: readonly Consent[] = []): PlanRefusal => ({
+  code,
+  reason,
+  withheld,
+});
 
 const canGoBy = ({ abilities }: EngineOffer, tier: string | null): boolean =>
   tier === null || abilities.includes('proxies');
 
-/** The tiers that may be tried; the name of the one that is missing when there are none. */
+/** The tiers that may be tried; the name of the missing tier when there are none. */
 function tiersFor(
   { proxy }: LadderRequest,
   { proxyTier }: LadderPolicy,
@@ -169,9 +184,9 @@ function identitiesFor(
   { identity }: LadderRequest,
   consent: readonly Consent[],
 ): readonly IdentityKind[] {
-  if (name === 'stealth' || name === 'flaresolverr') {
-    return identity !== 'bot' && consent.includes('stealth') ? ['browser'] : [];
-  }
+  const { isDisguised, consent: needed } = ENGINE_TRAITS[name];
+  if (needed !== null && !consent.includes(needed)) return [];
+  if (isDisguised) return identity === 'bot' ? [] : ['browser'];
   const canDisguise = abilities.includes('impersonation') && consent.includes('identity');
   if (identity === 'bot') return ['bot'];
   if (identity === 'browser') return canDisguise ? ['browser'] : [];
@@ -191,3 +206,34 @@ function missingConsents(
     );
   });
 }
+
+/** The options that plain HTTP cannot honour, as far as they were given. */
+export interface BrowserOptions {
+  readonly wait?: RenderWish['wait'] | null;
+  readonly scroll?: unknown;
+  readonly actions?: readonly unknown[] | null | undefined;
+  readonly screenshot?: unknown;
+  readonly formats: readonly string[];
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly method?: string;
+}
+
+const BY_FORMAT: Readonly<Record<string, Ability>> = { screenshot: 'screenshots', pdf: 'pdf', xhr: 'xhr' };
+
+/** The abilities that an engine needs to honour the options; empty when every engine can. */
+export function neededAbilities(options: BrowserOptions): Ability[] {
+  const { wait, scroll, actions, screenshot, formats, headers = {}, method = 'GET' } = options;
+  const needs = new Set<Ability>();
+  if (isGiven(wait) || isGiven(scroll)) needs.add('javascript');
+  if (isGiven(scroll) || wait?.selector !== undefined || wait?.until !== undefined) needs.add('waits');
+  if (method !== 'GET' || Object.keys(headers).length > 0) needs.add('messages');
+  if (isGiven(actions) && actions.length > 0) needs.add('actions');
+  if (isGiven(screenshot)) needs.add('screenshots');
+  for (const format of formats) {
+    const ability = BY_FORMAT[format];
+    if (ability !== undefined) needs.add(ability);
+  }
+  return [...needs];
+}
+
+const isGiven = <T>(option: T): option is NonNullable<T> => option !== undefined && option !== null;

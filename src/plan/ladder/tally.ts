@@ -3,13 +3,13 @@ import type { OutcomeTally } from '../../model/host-memory.ts';
 const HALF_LIFE_MINUTES = 24 * 60;
 /** Enough to be sure; more would take longer to forget. */
 const MOST = 8;
-/** What an experience leaves of the opposite ones: three in a row overrule any past. */
+/** The share of opposite experience that a new one leaves: three in a row overrule any past. */
 const OVERRULED = 0.5;
 const MINUTE_MS = 60_000;
 /** In this time hardly anything fades. */
 const SURE_MINUTES = 60;
 
-/** What is left of it now. A clock that went back takes nothing away. */
+/** The experience that is left now. A clock that went back takes nothing away. */
 export function faded(
   tally: OutcomeTally | undefined,
   now: number,
@@ -41,7 +41,7 @@ export function chance(tally: OutcomeTally | undefined, now: number, prior: numb
   return (good + prior * weight) / (good + bad + weight);
 }
 
-/** Keeps the `most` that weigh most, and `fresh` ones in any case: what is new weighs little as yet. */
+/** Keeps the `most` that weigh most, and `fresh` ones in any case, since new ones weigh little. */
 export function bounded(
   tallies: Readonly<Record<string, OutcomeTally>>,
   most: number,

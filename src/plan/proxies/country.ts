@@ -2,7 +2,7 @@ let regions: Intl.DisplayNames | null = null;
 /** Codes that name no country, though the tables know them. */
 const NOT_COUNTRIES: ReadonlySet<string> = new Set(['eu', 'ez', 'un', 'qo', 'xa', 'xb', 'zz']);
 
-/** `DE` and `de` are `de`; what is no ISO 3166 code of two letters is null. */
+/** `DE` and `de` are `de`; null for text that is no ISO 3166 code of two letters. */
 export function countryCode(text: string): string | null {
   const code = text.toLowerCase();
   if (!/^[a-z]{2}$/.test(code) || NOT_COUNTRIES.has(code)) return null;

@@ -1,4 +1,4 @@
-import { LruMap } from './lru-map.ts';
+import { BoundedMap } from '../../model/bounded-map.ts';
 
 /**
  * How bad a host's treatment of a proxy weighs. A block alone reaches the limit and keeps the proxy from the host
@@ -21,12 +21,12 @@ interface Mark {
   readonly scoredAt: number;
 }
 
-/** What is remembered of each pair of proxy and host; pairs that nothing was heard of longest are forgotten. */
+/** The marks of each pair of proxy and host; pairs that were marked longest ago are evicted. */
 export class HostMarks {
-  private readonly marks: LruMap<string, Mark>;
+  private readonly marks: BoundedMap<string, Mark>;
 
   constructor(maxPairs: number) {
-    this.marks = new LruMap(maxPairs);
+    this.marks = new BoundedMap(maxPairs);
   }
 
   get size(): number {
@@ -48,7 +48,7 @@ export class HostMarks {
     });
   }
 
-  /** The host serves this proxy: half of what is held against it is forgiven. */
+  /** The host serves this proxy: half of its ban score is forgiven. */
   served(proxyId: string, host: string, now: number): void {
     const mark = this.marks.peek(keyOf(proxyId, host));
     if (mark === undefined || mark.score === 0) return;

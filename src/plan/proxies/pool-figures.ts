@@ -2,7 +2,7 @@ import type { ProxyTier } from '../../model/proxy.ts';
 import type { ProviderGroup } from './pool-members.ts';
 import type { ProviderBreaker } from './provider-breaker.ts';
 import { type HealthRules, isHealthy } from './proxy-health.ts';
-import type { ProxyFigures, Tally } from './tally.ts';
+import type { ProxyFigures, RequestTally } from './request-tally.ts';
 
 export interface PoolFigures {
   readonly proxies: readonly (ProxyFigures & {
@@ -25,7 +25,7 @@ export interface PoolFigures {
 /** What the requests so far amount to, for people and metrics. Without logins. */
 export function figuresOf(
   groups: readonly ProviderGroup[],
-  tiers: ReadonlyMap<ProxyTier, Tally>,
+  tiers: ReadonlyMap<ProxyTier, RequestTally>,
   rules: HealthRules,
   now: number,
 ): PoolFigures {

@@ -3,22 +3,22 @@ import { exitCredentials } from './exit-username.ts';
 import { CLOSED_PROVIDER, type ProviderBreaker } from './provider-breaker.ts';
 import type { ProxyProvider } from './proxy-config.ts';
 import { NEW_PROXY, type ProxyHealth } from './proxy-health.ts';
-import { Tally } from './tally.ts';
+import { RequestTally } from './request-tally.ts';
 
 /** One proxy of a list, or one exit of a gateway. */
-export interface Member {
+export interface PoolMember {
   readonly endpoint: ProxyEndpoint;
   /** From 1. */
   readonly slot: number;
   readonly group: ProviderGroup;
-  readonly tally: Tally;
+  readonly tally: RequestTally;
   health: ProxyHealth;
 }
 
 export interface ProviderGroup {
   readonly provider: ProxyProvider;
-  readonly members: Member[];
-  readonly tally: Tally;
+  readonly members: PoolMember[];
+  readonly tally: RequestTally;
   breaker: ProviderBreaker;
   /** Index of the member whose turn is next. */
   turn: number;
@@ -29,7 +29,7 @@ export function buildGroup(provider: ProxyProvider, random: () => number): Provi
   const group: ProviderGroup = {
     provider,
     members: [],
-    tally: new Tally(),
+    tally: new RequestTally(),
     breaker: CLOSED_PROVIDER,
     turn: 0,
   };
@@ -48,14 +48,14 @@ export function buildGroup(provider: ProxyProvider, random: () => number): Provi
   addresses.forEach((address, index) => {
     const slot = index + 1;
     const endpoint = { ...address, ...common(slot) };
-    group.members.push({ endpoint, slot, group, tally: new Tally(), health: NEW_PROXY });
+    group.members.push({ endpoint, slot, group, tally: new RequestTally(), health: NEW_PROXY });
   });
   group.turn = Math.floor(random() * group.members.length);
   return group;
 }
 
 /** Whether the member can come out in that country; null: anywhere will do. */
-export function isIn(member: Member, country: string | null): boolean {
+export function isIn(member: PoolMember, country: string | null): boolean {
   if (country === null) return true;
   const { provider } = member.group;
   if (provider.kind === 'list') return member.endpoint.country === country;
@@ -63,7 +63,11 @@ export function isIn(member: Member, country: string | null): boolean {
 }
 
 /** The endpoint as it is to be used: a gateway is told country and session by the login. */
-export function endpointFor(member: Member, country: string | null, sessionId: string | null): ProxyEndpoint {
+export function endpointFor(
+  member: PoolMember,
+  country: string | null,
+  sessionId: string | null,
+): ProxyEndpoint {
   const { provider } = member.group;
   if (provider.kind === 'list') return member.endpoint;
   // A contract for some countries is held to them even when the caller does not mind.

@@ -1,7 +1,7 @@
 import type { ProxyEndpoint, ProxyTier } from '../../model/proxy.ts';
+import type { ProxyOutcome } from '../outcome.ts';
 import type { ListedProxy, ListProvider, ProxyConfig } from './proxy-config.ts';
-import type { ProxyOutcome } from './proxy-outcome.ts';
-import type { ProxyDecision, ProxyPool, ProxyUse, ProxyWish } from './proxy-pool.ts';
+import type { ProxyDecision, ProxyPool, ProxyQuery, ProxyUse } from './proxy-pool.ts';
 
 export function listOf(
   name: string,
@@ -26,7 +26,7 @@ export function configOf(providers: ProxyConfig['providers'], more: Partial<Prox
   return { providers, cooldownMs: 0, checkUrl: 'http://check.example/', checkEveryMs: 60_000, ...more };
 }
 
-export const wishFor = (host: string, more: Partial<ProxyWish> = {}): ProxyWish => ({
+export const queryFor = (host: string, more: Partial<ProxyQuery> = {}): ProxyQuery => ({
   host,
   tier: null,
   country: null,
@@ -43,9 +43,9 @@ export function choose(
   pool: ProxyPool,
   host: string,
   now: number,
-  more: Partial<ProxyWish> = {},
+  more: Partial<ProxyQuery> = {},
 ): ProxyEndpoint {
-  return useOf(pool.choose(wishFor(host, more), now)).proxy;
+  return useOf(pool.choose(queryFor(host, more), now)).proxy;
 }
 
 export function end(pool: ProxyPool, use: ProxyUse, outcome: ProxyOutcome, now = use.chosenAt): void {

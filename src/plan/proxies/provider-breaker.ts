@@ -12,7 +12,7 @@ export const PROVIDER_BREAKER = {
   minRequests: 6,
   openMs: 30_000,
   probes: 3,
-  /** A probe that nobody reported on for so long makes room for another. */
+  /** A probe without a report for so long makes room for another. */
   probeMs: 60_000,
 } as const;
 
@@ -66,7 +66,7 @@ export function onEnd(
   now: number,
 ): ProviderBreaker {
   if (breaker.phase === 'closed') return isFailure === null ? breaker : count(breaker, isFailure, now);
-  // What was sent before it opened decides nothing any more.
+  // The request was sent before the breaker opened, so its outcome decides nothing.
   if (breaker.phase === 'open' || !breaker.probes.includes(sentAt)) return breaker;
   if (isFailure === true) return { ...CLOSED_PROVIDER, phase: 'open', openedAt: now };
   const passed = breaker.passed + (isFailure === null ? 0 : 1);

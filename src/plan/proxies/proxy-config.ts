@@ -2,7 +2,7 @@ import type { ProxyAddress } from '../../fetch/proxy/proxy-url.ts';
 import type { ProxyCredentials, ProxyEndpoint, ProxyProtocol, ProxyTier } from '../../model/proxy.ts';
 
 export const GATEWAY_KINDS = ['brightdata', 'oxylabs', 'smartproxy'] as const;
-/** Companies with one door and many exits: which exit is asked for in the user name. */
+/** Companies with one address and many exits: the user name selects the exit. */
 export type GatewayKind = (typeof GATEWAY_KINDS)[number];
 
 interface ProviderBase {
@@ -35,7 +35,7 @@ export interface ListProvider extends ProviderBase {
 export type ListedProxy = ProxyAddress & Pick<ProxyEndpoint, 'country'>;
 export type ProxyProvider = GatewayProvider | ListProvider;
 
-/** What the proxy file says. */
+/** The content of the proxy file. */
 export interface ProxyConfig {
   /** Within a tier, the first is used as long as it can be; the others stand in for it. */
   readonly providers: readonly ProxyProvider[];

@@ -1,9 +1,10 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import type { FileProblem } from '../../config/yaml-file.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { exitCredentials } from './exit-username.ts';
 import type { GatewayProvider } from './proxy-config.ts';
-import { type ProxyFileProblem, parseProxyFile } from './proxy-file.ts';
+import { parseProxyFile } from './proxy-file.ts';
 
 const FULL = `
 cooldownMs: 1000
@@ -47,7 +48,7 @@ function failureOf(text: string): ScrapifieError {
   }
   throw new Error('nothing was thrown');
 }
-const problemsOf = (text: string) => failureOf(text).details as readonly ProxyFileProblem[];
+const problemsOf = (text: string) => failureOf(text).details as readonly FileProblem[];
 const list = (...lines: string[]) =>
   [
     'providers:',

@@ -1,6 +1,12 @@
 import { LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
-import { yamlLineOf } from '../../config/yaml-lines.ts';
+import {
+  describeProblems,
+  type FileProblem,
+  lineOfPath,
+  MAX_FILE_CHARACTERS,
+  wholeFile,
+} from '../../config/yaml-file.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { credentialsProblem, type ProxyAddress, parseProxyUrl } from '../../fetch/proxy/proxy-url.ts';
 import { PROXY_TIERS, ProxyCredentials } from '../../model/proxy.ts';
@@ -14,17 +20,6 @@ import type {
   ProxyProvider,
 } from './proxy-config.ts';
 
-/** One thing wrong with a proxy file. It repeats no value of the file, since any could be a password. */
-export interface ProxyFileProblem {
-  /** From 1; null when it concerns the file as a whole. */
-  readonly line: number | null;
-  /** Where, e.g. `providers.0.tier`. */
-  readonly at: string;
-  readonly problem: string;
-}
-
-const MAX_FILE_CHARACTERS = 4 * 1024 * 1024;
-const MAX_SHOWN_PROBLEMS = 20;
 const MAX_LISTED = 10_000;
 
 /** Where each company listens, unless the file says otherwise. */
@@ -132,7 +127,7 @@ type ParsedProvider = z.infer<typeof provider>;
 
 /** Reads a proxy file. `name` is what messages call it. Throws with every problem, each with its line. */
 export function parseProxyFile(text: string, name = 'proxies.yaml'): ProxyConfig {
-  if (text.length > MAX_FILE_CHARACTERS) throw invalid(name, [whole('is larger than 4 MiB')]);
+  if (text.length > MAX_FILE_CHARACTERS) throw invalid(name, [wholeFile('is larger than 4 MiB')]);
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   // A tag is only a warning to YAML, but then a password that begins with ! would be lost.
@@ -151,10 +146,10 @@ export function parseProxyFile(text: string, name = 'proxies.yaml'): ProxyConfig
   try {
     content = document.toJS();
   } catch {
-    throw invalid(name, [whole(yamlProblem('BAD_ALIAS'))]);
+    throw invalid(name, [wholeFile(yamlProblem('BAD_ALIAS'))]);
   }
   const parsed = fileSchema.safeParse(content ?? {});
-  const lineOf = (path: readonly PropertyKey[]) => yamlLineOf(path, document, lines);
+  const lineOf = (path: readonly PropertyKey[]) => lineOfPath(path, document, lines);
   if (!parsed.success) {
     throw invalid(
       name,
@@ -205,10 +200,10 @@ function baseUsername(parsed: Exclude<ParsedProvider, { kind: 'list' }>): string
 type LineOf = (path: readonly PropertyKey[]) => number;
 
 /** Names decide ids, and ids decide statistics: two providers of one name would be one to every reader. */
-function problemsBetween(providers: readonly ProxyProvider[], lineOf: LineOf): ProxyFileProblem[] {
+function problemsBetween(providers: readonly ProxyProvider[], lineOf: LineOf): FileProblem[] {
   const seen = new Set<string>();
   return providers.flatMap((each, index) => {
-    const found: ProxyFileProblem[] = [];
+    const found: FileProblem[] = [];
     const path = ['providers', index];
     if (seen.has(each.name)) {
       const problem = `has the same name as another (${each.name}): give it a \`name\``;
@@ -226,7 +221,7 @@ function loginProblem({ protocol, credentials }: GatewayProvider): string | null
   return credentialsProblem(protocol, credentials.username + 'x'.repeat(64), credentials.password);
 }
 
-function problemsOf(issue: z.core.$ZodIssue, lineOf: LineOf): ProxyFileProblem[] {
+function problemsOf(issue: z.core.$ZodIssue, lineOf: LineOf): FileProblem[] {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => ({
       line: lineOf([...issue.path, key]),
@@ -254,17 +249,9 @@ function yamlProblem(code: string): string {
   return `is not valid YAML (${code}); put quotes around values with signs like * & ! @ # or :`;
 }
 
-function whole(problem: string): ProxyFileProblem {
-  return { line: null, at: '', problem };
-}
-
-function invalid(name: string, problems: readonly ProxyFileProblem[]): ScrapifieError {
-  const shown = problems.slice(0, MAX_SHOWN_PROBLEMS).map(({ line, at, problem }) => {
-    const place = line === null ? '' : `line ${line}: `;
-    return `${place}${at === '' ? '' : `${at} `}${problem}`;
-  });
-  if (problems.length > shown.length) shown.push(`and ${problems.length - shown.length} more`);
-  return new ScrapifieError('INVALID_PROXY_FILE', `Proxy file ${name}: ${shown.join('; ')}`, {
+/** The problems repeat no value of the file, since any value could be a password. */
+function invalid(name: string, problems: readonly FileProblem[]): ScrapifieError {
+  return new ScrapifieError('INVALID_PROXY_FILE', `Proxy file ${name}: ${describeProblems(problems)}`, {
     details: problems,
   });
 }

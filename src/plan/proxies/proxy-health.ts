@@ -1,6 +1,6 @@
-import type { ProxyOutcome } from './proxy-outcome.ts';
+import type { ProxyOutcome } from '../outcome.ts';
 
-/** What is known of one proxy, apart from hosts. */
+/** The health of one proxy, regardless of hosts. */
 export interface ProxyHealth {
   /** Set while it is not used. */
   readonly failedAt: number | null;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { anywhere, configOf, end, listOf, useOf, wishFor } from './pool.fixture.ts';
-import type { ProxyOutcome } from './proxy-outcome.ts';
+import type { ProxyOutcome } from '../outcome.ts';
+import { anywhere, configOf, end, listOf, queryFor, useOf } from './pool.fixture.ts';
 import { ProxyPool, type ProxyUse } from './proxy-pool.ts';
 
 const OUTCOMES: readonly ProxyOutcome[] = [
@@ -27,7 +27,7 @@ test('property 18: only healthy proxies are chosen, in turn', () => {
       let turn = Math.floor(random * size);
       steps.forEach(({ fails, restores }, index) => {
         const now = index * FAR_MS;
-        const decision = pool.choose(wishFor(`h${index}.example`), now);
+        const decision = pool.choose(queryFor(`h${index}.example`), now);
         const healthy = Array.from({ length: size }, (_, offset) => (turn + offset) % size).filter(
           (slot) => !failed.has(slot),
         );
@@ -58,13 +58,13 @@ test('property 19: a proxy that failed is unhealthy and not chosen until a check
   fc.assert(
     fc.property(sizes, seed, fc.array(hosts, { minLength: 1, maxLength: 20 }), (size, random, names) => {
       const pool = new ProxyPool(configOf([listOf('a', anywhere(size))]), () => random);
-      const use = useOf(pool.choose(wishFor('x.example'), 0));
+      const use = useOf(pool.choose(queryFor('x.example'), 0));
       end(pool, use, 'proxy-failed');
       const { id } = use.proxy;
       const isHealthy = () => pool.figures(1e9).proxies.find((proxy) => proxy.id === id)?.isHealthy;
       expect(isHealthy()).toBe(false);
       names.forEach((host, index) => {
-        const decision = pool.choose(wishFor(host), index * FAR_MS);
+        const decision = pool.choose(queryFor(host), index * FAR_MS);
         if (decision.kind === 'use') expect(decision.use.proxy.id).not.toBe(id);
         else expect(size).toBe(1);
       });
@@ -72,7 +72,7 @@ test('property 19: a proxy that failed is unhealthy and not chosen until a check
       expect(isHealthy()).toBe(true);
       const again = Array.from(
         { length: size },
-        () => useOf(pool.choose(wishFor('x.example'), 1e7)).proxy.id,
+        () => useOf(pool.choose(queryFor('x.example'), 1e7)).proxy.id,
       );
       expect(again).toContain(id);
     }),
@@ -89,7 +89,7 @@ test('property 20: no proxy is used twice for one host within the cooldown', () 
       let now = 0;
       for (const { host, afterMs, outcome } of steps) {
         now += afterMs;
-        const decision = pool.choose(wishFor(host), now);
+        const decision = pool.choose(queryFor(host), now);
         if (decision.kind === 'wait') expect(decision.until).toBeGreaterThan(now);
         if (decision.kind !== 'use') continue;
         const key = `${decision.use.proxy.id} ${host}`;
@@ -118,7 +118,7 @@ test('property 21: the figures are exactly what was reported, for proxies, provi
       const pool = new ProxyPool(configOf(providers), () => random);
       const reported: { use: ProxyUse; outcome: ProxyOutcome; bytes: number }[] = [];
       steps.forEach(({ host, outcome, bytes, ms }, now) => {
-        const decision = pool.choose(wishFor(host), now);
+        const decision = pool.choose(queryFor(host), now);
         if (decision.kind !== 'use') return;
         pool.ended(decision.use, { outcome, bytes, ms }, now);
         reported.push({ use: decision.use, outcome, bytes });

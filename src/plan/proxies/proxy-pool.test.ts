@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ProxyCredentials } from '../../model/proxy.ts';
-import { anywhere, choose, configOf, end, listOf, useOf, wishFor } from './pool.fixture.ts';
+import { anywhere, choose, configOf, end, listOf, queryFor, useOf } from './pool.fixture.ts';
 import { PROVIDER_BREAKER } from './provider-breaker.ts';
 import type { GatewayProvider, ProxyProvider } from './proxy-config.ts';
 import { ProxyPool } from './proxy-pool.ts';
@@ -35,7 +35,7 @@ describe('the choice', () => {
     const pool = poolOf([listOf('m', anywhere(1), 'mobile'), listOf('d', anywhere(1))]);
     expect(choose(pool, 'x.example', 0).id).toBe('d/1');
     expect(choose(pool, 'x.example', 0, { tier: 'mobile' }).id).toBe('m/1');
-    const none = pool.choose(wishFor('x.example', { tier: 'residential' }), 0);
+    const none = pool.choose(queryFor('x.example', { tier: 'residential' }), 0);
     expect(none).toEqual({
       kind: 'none',
       code: 'NO_HEALTHY_PROXY',
@@ -51,7 +51,7 @@ describe('the choice', () => {
       'a/4',
       'a/1',
     ]);
-    expect(pool.choose(wishFor('x.example', { country: 'fr' }), 0)).toMatchObject({
+    expect(pool.choose(queryFor('x.example', { country: 'fr' }), 0)).toMatchObject({
       kind: 'none',
       reason: expect.stringContaining('not in France'),
       retryAt: null,
@@ -62,7 +62,7 @@ describe('the choice', () => {
     const pool = poolOf([gateway({ countries: ['de', 'us'] })]);
     expect(choose(pool, 'x.example', 0, { country: 'us' }).credentials?.username).toContain('-cc-US-');
     expect(choose(pool, 'x.example', 0).country).toMatch(/^(?:de|us)$/);
-    expect(pool.choose(wishFor('x.example', { country: 'fr' }), 0).kind).toBe('none');
+    expect(pool.choose(queryFor('x.example', { country: 'fr' }), 0).kind).toBe('none');
     const same = pool.endpoint('ox/1', 'us', null);
     expect(same?.credentials?.username).toBe(pool.endpoint('ox/1', 'us', null)?.credentials?.username);
   });
@@ -72,7 +72,7 @@ describe('the choice', () => {
       cooldownMs: 30_000,
     });
     choose(pool, 'x.example', 1_000);
-    expect(pool.choose(wishFor('x.example'), 2_000)).toEqual({
+    expect(pool.choose(queryFor('x.example'), 2_000)).toEqual({
       kind: 'wait',
       until: 31_000,
       reason: 'd: of 1, 1 resting from x.example',
@@ -85,7 +85,7 @@ describe('the choice', () => {
 describe('a host that bans a proxy', () => {
   it('does not get it until the ban has decayed; other hosts do', () => {
     const pool = three();
-    end(pool, useOf(pool.choose(wishFor('x.example'), 0)), 'banned');
+    end(pool, useOf(pool.choose(queryFor('x.example'), 0)), 'banned');
     const chosen = [1, 2, 3, 4].map((now) => choose(pool, 'x.example', now).id);
     expect(chosen).not.toContain('a/1');
     expect([1, 2, 3].map((now) => choose(pool, 'y.example', now).id)).toContain('a/1');
@@ -95,8 +95,8 @@ describe('a host that bans a proxy', () => {
 
   it('and all others gets none, with the time when that ends', () => {
     const pool = poolOf([listOf('a', anywhere(1))]);
-    end(pool, useOf(pool.choose(wishFor('x.example'), 0)), 'banned');
-    expect(pool.choose(wishFor('x.example'), 1)).toMatchObject({
+    end(pool, useOf(pool.choose(queryFor('x.example'), 0)), 'banned');
+    expect(pool.choose(queryFor('x.example'), 1)).toMatchObject({
       kind: 'none',
       retryAt: 600_000,
       reason: expect.stringContaining('1 banned by x.example'),
@@ -105,24 +105,24 @@ describe('a host that bans a proxy', () => {
 
   it('for asking too often is believed the second time', () => {
     const pool = poolOf([listOf('a', anywhere(1))]);
-    end(pool, useOf(pool.choose(wishFor('x.example'), 0)), 'throttled');
-    end(pool, useOf(pool.choose(wishFor('x.example'), 1)), 'throttled');
-    expect(pool.choose(wishFor('x.example'), 2).kind).toBe('none');
+    end(pool, useOf(pool.choose(queryFor('x.example'), 0)), 'throttled');
+    end(pool, useOf(pool.choose(queryFor('x.example'), 1)), 'throttled');
+    expect(pool.choose(queryFor('x.example'), 2).kind).toBe('none');
   });
 });
 
 describe('a doubtful failure', () => {
   it('at one host, however often, is not the fault of the proxy', () => {
     const pool = poolOf([listOf('a', anywhere(1))]);
-    for (const now of [0, 1]) end(pool, useOf(pool.choose(wishFor('dead.example'), now)), 'unclear');
-    expect(pool.choose(wishFor('dead.example'), 2).kind).toBe('none');
+    for (const now of [0, 1]) end(pool, useOf(pool.choose(queryFor('dead.example'), now)), 'unclear');
+    expect(pool.choose(queryFor('dead.example'), 2).kind).toBe('none');
     expect(choose(pool, 'x.example', 2).id).toBe('a/1');
   });
 
   it('at two hosts in a row is, unless something worked between them', () => {
     const pool = poolOf([listOf('a', anywhere(1))]);
     const run = (host: string, outcome: 'unclear' | 'served') =>
-      end(pool, useOf(pool.choose(wishFor(host), 0)), outcome);
+      end(pool, useOf(pool.choose(queryFor(host), 0)), outcome);
     run('x.example', 'unclear');
     run('z.example', 'served');
     run('y.example', 'unclear');
@@ -135,7 +135,7 @@ describe('a doubtful failure', () => {
 describe('a proxy that failed', () => {
   it('is due for a check after a pause, and a check brings it back', () => {
     const pool = poolOf([gateway({ exits: 1 })]);
-    end(pool, useOf(pool.choose(wishFor('x.example'), 0)), 'proxy-failed');
+    end(pool, useOf(pool.choose(queryFor('x.example'), 0)), 'proxy-failed');
     expect(pool.due(40_000)).toEqual([]);
     expect(pool.due(60_000).map(({ id }) => id)).toEqual(['ox/1']);
     pool.checked('ox/1', { outcome: 'proxy-failed', host: 'check.example', sentAt: 60_000 }, 60_100);
@@ -147,12 +147,12 @@ describe('a proxy that failed', () => {
   it('is not brought back by an answer that was under way', () => {
     const pool = poolOf([listOf('a', anywhere(1))]);
     const [before, failing] = [
-      useOf(pool.choose(wishFor('x.example'), 0)),
-      useOf(pool.choose(wishFor('y.example'), 1)),
+      useOf(pool.choose(queryFor('x.example'), 0)),
+      useOf(pool.choose(queryFor('y.example'), 1)),
     ];
     end(pool, failing, 'proxy-failed', 2);
     end(pool, before, 'served', 3);
-    expect(pool.choose(wishFor('x.example'), 4)).toMatchObject({
+    expect(pool.choose(queryFor('x.example'), 4)).toMatchObject({
       kind: 'none',
       reason: expect.stringContaining('1 failed'),
     });
@@ -160,9 +160,9 @@ describe('a proxy that failed', () => {
 
   it('is simply tried again after the pause where there are no checks', () => {
     const pool = poolOf([listOf('a', anywhere(1))], { checkUrl: null });
-    end(pool, useOf(pool.choose(wishFor('x.example'), 0)), 'proxy-failed');
+    end(pool, useOf(pool.choose(queryFor('x.example'), 0)), 'proxy-failed');
     expect(pool.hasHealthy(40_000)).toBe(false);
-    end(pool, useOf(pool.choose(wishFor('x.example'), 60_000)), 'served');
+    end(pool, useOf(pool.choose(queryFor('x.example'), 60_000)), 'served');
     expect(pool.hasHealthy(60_001)).toBe(true);
     expect(pool.due(1e9)).toEqual([]);
   });
@@ -192,9 +192,9 @@ describe('a session', () => {
 
   it('leaves a proxy that failed or was banned, says why, and keeps the next', () => {
     const pool = three();
-    const use = useOf(pool.choose(wishFor('x.example', { session }), 0));
+    const use = useOf(pool.choose(queryFor('x.example', { session }), 0));
     end(pool, use, 'banned');
-    const moved = pool.choose(wishFor('x.example', { session }), 1);
+    const moved = pool.choose(queryFor('x.example', { session }), 1);
     expect(moved.reason).toContain('the session leaves a/1 (x.example banned it)');
     end(pool, useOf(moved), 'proxy-failed');
     expect(choose(pool, 'x.example', 2, { session }).id).toBe('a/3');
@@ -226,19 +226,19 @@ describe('a session', () => {
 describe('a provider that keeps failing', () => {
   const failing = (pool: ProxyPool, times: number) => {
     for (let count = 0; count < times; count++) {
-      end(pool, useOf(pool.choose(wishFor(`h${count}.example`), count)), 'proxy-failed');
+      end(pool, useOf(pool.choose(queryFor(`h${count}.example`), count)), 'proxy-failed');
     }
   };
 
   it('is replaced by the next of its tier, probed after 30 s, and used again after three probes', () => {
     const pool = poolOf([listOf('a', anywhere(20)), listOf('b', anywhere(2))]);
     failing(pool, PROVIDER_BREAKER.minRequests);
-    const other = pool.choose(wishFor('x.example'), 10);
+    const other = pool.choose(queryFor('x.example'), 10);
     expect(useOf(other).proxy.provider).toBe('b');
     expect(other.reason).toContain('a kept failing and is left alone for 30 s');
     expect(pool.figures(10).providers.map(({ breaker }) => breaker)).toEqual(['open', 'closed']);
 
-    const probes = [0, 1, 2].map((step) => useOf(pool.choose(wishFor(`p${step}.example`), 40_000)));
+    const probes = [0, 1, 2].map((step) => useOf(pool.choose(queryFor(`p${step}.example`), 40_000)));
     expect(probes.map(({ proxy }) => proxy.provider)).toEqual(['a', 'a', 'a']);
     expect(choose(pool, 'x.example', 40_001).provider).toBe('b');
     for (const probe of probes) end(pool, probe, 'served', 40_100);
@@ -248,7 +248,7 @@ describe('a provider that keeps failing', () => {
   it('is left alone again when a probe fails', () => {
     const pool = poolOf([listOf('a', anywhere(20)), listOf('b', anywhere(2))]);
     failing(pool, PROVIDER_BREAKER.minRequests);
-    end(pool, useOf(pool.choose(wishFor('x.example'), 40_000)), 'proxy-failed');
+    end(pool, useOf(pool.choose(queryFor('x.example'), 40_000)), 'proxy-failed');
     expect(choose(pool, 'x.example', 41_000).provider).toBe('b');
     expect(choose(pool, 'x.example', 70_001).provider).toBe('a');
   });
@@ -256,7 +256,7 @@ describe('a provider that keeps failing', () => {
   it('does not fail by the faults of targets', () => {
     const pool = poolOf([listOf('a', anywhere(2))]);
     for (let now = 0; now < 50; now++)
-      end(pool, useOf(pool.choose(wishFor(`h${now}.example`), now)), 'target-failed');
+      end(pool, useOf(pool.choose(queryFor(`h${now}.example`), now)), 'target-failed');
     expect(pool.figures(50)).toMatchObject({
       providers: [{ breaker: 'closed', healthy: 2, failures: 0, targetFailures: 50, requests: 50 }],
     });

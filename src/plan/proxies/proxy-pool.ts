@@ -1,16 +1,16 @@
+import { BoundedMap } from '../../model/bounded-map.ts';
 import { PROXY_TIERS, type ProxyEndpoint, type ProxyTier } from '../../model/proxy.ts';
+import type { ProxyOutcome } from '../outcome.ts';
 import { BAN_SCORE, HostMarks } from './host-marks.ts';
-import { LruMap } from './lru-map.ts';
 import { describeObstacles, type Obstacles } from './obstacles.ts';
 import { figuresOf, type PoolFigures } from './pool-figures.ts';
-import { buildGroup, endpointFor, isIn, type Member, type ProviderGroup } from './pool-members.ts';
+import { buildGroup, endpointFor, isIn, type PoolMember, type ProviderGroup } from './pool-members.ts';
 import { canPass, onEnd, onPass, opensAgainAt } from './provider-breaker.ts';
 import type { ProxyConfig } from './proxy-config.ts';
 import { afterOutcome, type HealthRules, isHealthy, restored } from './proxy-health.ts';
-import type { ProxyOutcome } from './proxy-outcome.ts';
-import { type RequestEnd, Tally } from './tally.ts';
+import { type RequestEnd, RequestTally } from './request-tally.ts';
 
-export interface ProxyWish {
+export interface ProxyQuery {
   /** The host that is to be fetched. */
   readonly host: string;
   /** Exactly this tier; null: the cheapest that there is. */
@@ -21,7 +21,7 @@ export interface ProxyWish {
   readonly session: { readonly id: string; readonly proxyId: string | null } | null;
 }
 
-/** One use of a proxy. Whoever got it reports how it ended. */
+/** One use of a proxy. Its user reports how it ended. */
 export interface ProxyUse {
   readonly proxy: ProxyEndpoint;
   readonly host: string;
@@ -62,16 +62,16 @@ interface Pin {
 }
 
 /**
- * Chooses proxies: within a tier the first provider that can serve, within a provider whoever's turn it is among
+ * Chooses proxies: within a tier the first provider that can serve, within a provider the next in turn among
  * those that are healthy, not banned by the host and not used for it a moment ago. Does no I/O and asks no clock:
- * what it decides follows from what it was told. Its memory is bounded by the rules and by the number of proxies.
+ * its decisions follow from its arguments. Its memory is bounded by the rules and by the number of proxies.
  */
 export class ProxyPool {
   private readonly groups: readonly ProviderGroup[];
-  private readonly members = new Map<string, Member>();
-  private readonly tiers = new Map<ProxyTier, Tally>();
+  private readonly members = new Map<string, PoolMember>();
+  private readonly tiers = new Map<ProxyTier, RequestTally>();
   private readonly marks: HostMarks;
-  private readonly pins: LruMap<string, Pin>;
+  private readonly pins: BoundedMap<string, Pin>;
   private readonly cooldownMs: number;
   private readonly checkEveryMs: number;
   private readonly health: HealthRules;
@@ -82,30 +82,30 @@ export class ProxyPool {
     this.random = random;
     this.groups = config.providers.map((provider) => buildGroup(provider, random));
     for (const { members, provider } of this.groups) {
-      this.tiers.set(provider.tier, this.tiers.get(provider.tier) ?? new Tally());
+      this.tiers.set(provider.tier, this.tiers.get(provider.tier) ?? new RequestTally());
       for (const member of members) this.members.set(member.endpoint.id, member);
     }
     this.marks = new HostMarks(maxPairs);
-    this.pins = new LruMap(maxSessions);
+    this.pins = new BoundedMap(maxSessions);
     this.cooldownMs = config.cooldownMs;
     this.checkEveryMs = config.checkEveryMs;
     this.health = { retryMs: config.checkEveryMs, maxRetryMs, hasChecks: config.checkUrl !== null };
   }
 
-  choose(wish: ProxyWish, now: number): ProxyDecision {
-    const { session } = wish;
-    const pin = session === null ? null : this.pinOf(session.id, session.proxyId, wish);
-    const kept = pin === null ? null : this.keep(pin, wish, now);
+  choose(query: ProxyQuery, now: number): ProxyDecision {
+    const { session } = query;
+    const pin = session === null ? null : this.pinOf(session.id, session.proxyId, query);
+    const kept = pin === null ? null : this.keep(pin, query, now);
     if (kept?.kind === 'use') return kept;
 
-    const decision = this.chooseNew(wish, now);
+    const decision = this.chooseNew(query, now);
     if (decision.kind !== 'use' || session === null) return decision;
-    this.pins.set(session.id, { proxyId: decision.use.proxy.id, country: wish.country });
+    this.pins.set(session.id, { proxyId: decision.use.proxy.id, country: query.country });
     const left = kept === null ? '' : `the session leaves ${pin?.proxyId ?? ''} (${kept.why}) for `;
     return { ...decision, reason: left + decision.reason };
   }
 
-  /** How a use ended. To be called once for each; what is never reported counts for nothing. */
+  /** How a use ended. To be called once for each; a use without a report counts for nothing. */
   ended({ proxy, host, chosenAt }: ProxyUse, end: RequestEnd, now: number): void {
     const member = this.members.get(proxy.id);
     if (member === undefined) return;
@@ -187,37 +187,37 @@ export class ProxyPool {
     return { pairs: this.marks.size, sessions: this.pins.size };
   }
 
-  private pinOf(sessionId: string, proxyId: string | null, { country }: ProxyWish): Pin | null {
+  private pinOf(sessionId: string, proxyId: string | null, { country }: ProxyQuery): Pin | null {
     return this.pins.peek(sessionId) ?? (proxyId === null ? null : { proxyId, country });
   }
 
   /** The session's proxy, cooldown or not: a visitor does not change address between two pages. */
   private keep(
     pin: Pin,
-    wish: ProxyWish,
+    query: ProxyQuery,
     now: number,
   ): Extract<ProxyDecision, { kind: 'use' }> | { readonly kind: 'leave'; readonly why: string } {
     const leave = (why: string) => ({ kind: 'leave', why }) as const;
     const member = this.members.get(pin.proxyId);
     if (member === undefined) return leave('no longer configured');
     const { tier } = member.endpoint;
-    if (wish.tier !== null && wish.tier !== tier) return leave(`it is ${tier}`);
-    const country = wish.country ?? pin.country;
+    if (query.tier !== null && query.tier !== tier) return leave(`it is ${tier}`);
+    const country = query.country ?? pin.country;
     if (!isIn(member, country)) return leave(`it is not in ${country}`);
     if (!canPass(member.group.breaker, now)) return leave('its provider kept failing');
     if (!isHealthy(member.health, this.health, now)) return leave('it failed');
-    if (this.marks.bannedUntil(pin.proxyId, wish.host) > now) return leave(`${wish.host} banned it`);
+    if (this.marks.bannedUntil(pin.proxyId, query.host) > now) return leave(`${query.host} banned it`);
     // Another country at a gateway is another address.
     const isMoved = country !== pin.country && member.group.provider.kind !== 'list';
-    if (wish.session !== null) this.pins.set(wish.session.id, { proxyId: pin.proxyId, country });
+    if (query.session !== null) this.pins.set(query.session.id, { proxyId: pin.proxyId, country });
     const reason = isMoved
       ? `the session moves to ${country} at ${pin.proxyId}`
       : `the session keeps ${pin.proxyId}`;
-    return this.use(member, { ...wish, country }, reason, now);
+    return this.use(member, { ...query, country }, reason, now);
   }
 
-  private chooseNew(wish: ProxyWish, now: number): ProxyDecision {
-    const wanted = wish.tier === null ? PROXY_TIERS.filter((tier) => this.tiers.has(tier)) : [wish.tier];
+  private chooseNew(query: ProxyQuery, now: number): ProxyDecision {
+    const wanted = query.tier === null ? PROXY_TIERS.filter((tier) => this.tiers.has(tier)) : [query.tier];
     const inWay: string[] = [];
     let retryAt = Number.POSITIVE_INFINITY;
 
@@ -225,12 +225,12 @@ export class ProxyPool {
       let restsUntil = Number.POSITIVE_INFINITY;
       for (const group of this.groups) {
         if (group.provider.tier !== tier) continue;
-        const found = this.lookIn(group, wish, now);
-        const words = describeObstacles(found.obstacles, wish.host, wish.country, now);
+        const found = this.lookIn(group, query, now);
+        const words = describeObstacles(found.obstacles, query.host, query.country, now);
         if (found.member !== null) {
           const turn = `next ${tier} proxy in turn`;
           const why = [...inWay, words].filter((text) => text !== '').join('; ');
-          return this.use(found.member, wish, why === '' ? turn : `${turn} (${why})`, now);
+          return this.use(found.member, query, why === '' ? turn : `${turn} (${why})`, now);
         }
         if (words !== '') inWay.push(words);
         restsUntil = Math.min(restsUntil, found.restsUntil);
@@ -241,27 +241,27 @@ export class ProxyPool {
         return { kind: 'wait', until: restsUntil, reason: inWay.join('; ') };
       }
     }
-    const subject = wish.tier === null ? 'no proxy' : `no ${wish.tier} proxy`;
+    const subject = query.tier === null ? 'no proxy' : `no ${query.tier} proxy`;
     const why = inWay.length === 0 ? 'none is configured' : inWay.join('; ');
     return {
       kind: 'none',
       code: 'NO_HEALTHY_PROXY',
-      reason: `${subject} can be used for ${wish.host}: ${why}`,
+      reason: `${subject} can be used for ${query.host}: ${why}`,
       retryAt: retryAt === Number.POSITIVE_INFINITY ? null : retryAt,
     };
   }
 
-  /** One round through a provider from whose turn it is. */
+  /** One round through the members of a provider, from the next in turn. */
   private lookIn(
     group: ProviderGroup,
-    { host, country }: ProxyWish,
+    { host, country }: ProxyQuery,
     now: number,
-  ): { member: Member | null; obstacles: Obstacles; restsUntil: number; retryAt: number } {
+  ): { member: PoolMember | null; obstacles: Obstacles; restsUntil: number; retryAt: number } {
     const { members, provider, breaker, turn } = group;
     const counts = { elsewhere: 0, failed: 0, banned: 0, resting: 0 };
     let restsUntil = Number.POSITIVE_INFINITY;
     let retryAt = Number.POSITIVE_INFINITY;
-    const result = (member: Member | null, leftAloneUntil: number | null) => {
+    const result = (member: PoolMember | null, leftAloneUntil: number | null) => {
       const obstacles = { provider: provider.name, leftAloneUntil, total: members.length, ...counts };
       return { member, obstacles, restsUntil, retryAt };
     };
@@ -296,8 +296,8 @@ export class ProxyPool {
   }
 
   private use(
-    member: Member,
-    { host, country, session }: ProxyWish,
+    member: PoolMember,
+    { host, country, session }: ProxyQuery,
     reason: string,
     now: number,
   ): Extract<ProxyDecision, { kind: 'use' }> {

@@ -11,7 +11,7 @@ import type { NewTask, Task } from '../../../src/model/task.ts';
 import { createLogger } from '../../../src/observe/logger.ts';
 import { createMetrics } from '../../../src/observe/metrics.ts';
 import { compileRules } from '../../../src/pages/find-tasks.ts';
-import { readPage } from '../../../src/pages/read-page.ts';
+import { readPageTask } from '../../../src/pages/read-page.ts';
 import { requestFor } from '../../../src/pages/read-request.fixture.ts';
 import type { Completion, HostLease, TaskEnd } from '../../../src/ports/store.ts';
 import type { Claim } from '../contract.ts';
@@ -221,7 +221,7 @@ export function hostileContract(holds: Claim<TimedStore>): void {
           },
           body: html,
         });
-        const { page, discovered } = readPage(request, compileRules(request.job));
+        const { page, discovered } = readPageTask(request, compileRules(request.job));
         for (const { hostKey } of discovered) expect(hostKey.length).toBeLessThan(300);
         const receipt = await store.commit(
           [completion(lease, task, { state: 'done', rule: null }, { page, discovered })],

@@ -7,8 +7,8 @@ import { TYPE_NAMES } from '../../../src/extract/types/registry.ts';
 import type { Format } from '../../../src/model/job.ts';
 import { unpackRecord } from '../../../src/model/page-record.ts';
 import { compileRules } from '../../../src/pages/find-tasks.ts';
-import { deepWishOf, readDeeply } from '../../../src/pages/read-deeply.ts';
-import { decodeBody, readPage } from '../../../src/pages/read-page.ts';
+import { fullOptionsOf, readFull } from '../../../src/pages/read-full.ts';
+import { decodeBody, readPageTask } from '../../../src/pages/read-page.ts';
 import { FETCHED_AT, requestFor } from '../../../src/pages/read-request.fixture.ts';
 import type { FuzzInput } from './inputs.ts';
 
@@ -48,7 +48,7 @@ const page = {
   extract: { type: 'auto', rules: RULES, schema: SCHEMA, llm: true },
 } as const;
 const job = requestFor({ page: { ...page, formats: [...FORMATS] } }).job;
-const wish = deepWishOf(job.options.page);
+const wish = fullOptionsOf(job.options.page);
 if (wish.rules === null) throw new Error('The rules of the fuzzing are no rules.');
 
 /** What an input came to. */
@@ -64,8 +64,8 @@ export async function extractAll({ body, contentType }: FuzzInput): Promise<Extr
   const request = { ...requestFor({ body, response: { contentType } }), job };
   const decoded = decodeBody(request);
   try {
-    const { record, unanswered } = await readDeeply(request, decoded, wish);
-    const reading = readPage(request, compileRules(job), null, record, decoded);
+    const { record, unanswered } = await readFull(request, decoded, wish);
+    const reading = readPageTask(request, compileRules(job), null, record, decoded);
     const types = contentKindOf(contentType, decoded.text) === 'html' ? everyType(decoded.text) : [];
     const { record: packed, ...rest } = reading.page;
     const kept = packed === null ? '' : unpackRecord(packed).toString('utf8');

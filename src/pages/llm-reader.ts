@@ -2,12 +2,12 @@ import type { Llm } from '../llm/llm.ts';
 import type { ExtractProblem, ValueOrigin } from '../model/extraction.ts';
 import type { PageRecord } from '../model/page.ts';
 import { packRecord, unpackRecord } from '../model/page-record.ts';
-import type { PageReader, PageReading, ReadRequest } from '../pages/page-reading.ts';
+import type { PageReader, PageReading, ReadRequest } from './page-reading.ts';
 
-/** Less than what the page says itself; more where it is quoted. */
+/** Less than for values of the page itself; more where the model quotes the page. */
 const CONFIDENCE = { quoted: 0.7, said: 0.5 } as const;
 
-/** A reader that asks a language model for what the rules of a page left empty, when the request wants that. */
+/** A reader that asks a language model for required fields that the rules left empty, when the request wants that. */
 export function withLlm(reader: PageReader, llm: Llm): PageReader {
   const closing = new AbortController();
   return {
@@ -39,8 +39,8 @@ async function fill(
 ): Promise<PageReading> {
   const { unanswered, page } = reading;
   if (unanswered === undefined || page.record === null) return reading;
-  const wish = job.options.page.extract?.llm;
-  const derived = typeof wish === 'object' ? wish.derived : undefined;
+  const llmOptions = job.options.page.extract?.llm;
+  const derived = typeof llmOptions === 'object' ? llmOptions.derived : undefined;
   const { properties, text } = unanswered;
   const { values, evidence, problems } = await llm.fillMissing(
     { fields: { properties }, text, url: page.finalUrl, derived },

@@ -1,4 +1,4 @@
-import type { ProxyOutcome } from './proxy-outcome.ts';
+import type { ProxyOutcome } from '../outcome.ts';
 
 /** `requests` is the sum of the four that follow it. */
 export interface ProxyFigures {
@@ -23,7 +23,7 @@ export interface RequestEnd {
 const KEPT_DURATIONS = 64;
 
 /** Counts how requests ended. */
-export class Tally {
+export class RequestTally {
   private successes = 0;
   private failures = 0;
   private bans = 0;

@@ -1,11 +1,11 @@
 import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
-import type { Engine, FetchRequest } from '../fetch/engine.ts';
+import type { Engine, FetchRequest } from './engine.ts';
 
 /**
  * Engines that share a number of places. Who waits for one does so before the attempt's time begins: how busy we are
  * says nothing about the site.
  */
-export function withPlaces<Name extends string>(
+export function limitConcurrency<Name extends string>(
   engines: Readonly<Record<Name, Engine>>,
   places: number,
 ): Readonly<Record<Name, Engine>> {

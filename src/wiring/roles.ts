@@ -7,7 +7,7 @@ export interface Duties {
   readonly api: boolean;
   /** Owns hosts and fetches their pages. */
   readonly crawl: boolean;
-  /** Ends what is over and offers what nobody was told of. */
+  /** Ends jobs whose time is over, and offers hosts that no message announced. */
   readonly schedule: boolean;
   /** Answers renders of this kind; null: none. */
   readonly render: 'browser' | 'stealth' | null;
@@ -30,7 +30,7 @@ type Places = Pick<Settings, 'role' | 'databaseUrl' | 'redisUrl' | 's3Url'>;
  * Refuses settings that cannot be right together: a part of a fleet needs places that the other parts can reach.
  * One process that does everything may mix as it likes.
  */
-export function refuseWrongMix({ role, databaseUrl, redisUrl, s3Url }: Places): void {
+export function refuseIncompleteFleet({ role, databaseUrl, redisUrl, s3Url }: Places): void {
   if (role === 'all') return;
   const missing = [
     databaseUrl === undefined && {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { type AttemptEnd, type ProxyOutcome, proxyOutcomeOf } from './proxy-outcome.ts';
+import { type ProxiedAttemptEnd, type ProxyOutcome, proxyOutcomeOf } from './outcome.ts';
 
-const CASES: readonly (readonly [Partial<AttemptEnd>, ProxyOutcome])[] = [
+const CASES: readonly (readonly [Partial<ProxiedAttemptEnd>, ProxyOutcome])[] = [
   [{ outcome: 'ok', statusCode: 200 }, 'served'],
   [{ outcome: 'soft-404', statusCode: 200 }, 'served'],
   [{ outcome: 'login-wall', statusCode: 200 }, 'served'],

@@ -1,6 +1,5 @@
-import type { SteadyClock } from '../model/steady-clock.ts';
 import type { Logger } from '../observe/logger.ts';
-import type { Store } from '../ports/store.ts';
+import type { SteadyClock } from './steady-clock.ts';
 
 export interface StoreClock {
   /** The store's time, as far as this process knows it. */
@@ -16,11 +15,11 @@ export interface StoreClockOptions {
   readonly wallMs?: () => number;
 }
 
-/** Clocks that differ less need no word. */
+/** Smaller differences are not logged. */
 const NOTICED_MS = 2_000;
-/** An answer that took longer tells the time too badly, unless there is no better one. */
+/** A slower answer is too imprecise to be used, unless it is the first. */
 const SLOWEST_ANSWER_MS = 2_000;
-/** How often it is looked whether the wall clock has jumped, as it does when the machine was suspended. */
+/** How often the wall clock is checked for a jump, such as a suspended machine makes. */
 const LOOK_MS = 1_000;
 
 /**
@@ -29,7 +28,7 @@ const LOOK_MS = 1_000;
  * a clock carries it on that a step of the machine's clock does not change.
  */
 export async function openStoreClock(
-  store: Pick<Store, 'clock'>,
+  store: { clock(): Promise<number> },
   logger: Logger,
   { clock, everyMs = 30_000, wallMs = Date.now }: StoreClockOptions,
 ): Promise<StoreClock> {

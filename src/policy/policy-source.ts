@@ -1,9 +1,9 @@
 import type { Settings } from '../config/settings.ts';
 import type { Logger } from '../observe/logger.ts';
-import type { Policies } from '../policy/policies.ts';
-import { watchPolicyFile } from '../policy/policy-watch.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Store } from '../ports/store.ts';
+import type { Policies } from './policies.ts';
+import { watchPolicyFile } from './policy-watch.ts';
 
 /** The policies in force: those of the file, which is watched, and the opt-outs of the store. */
 export interface PolicySource {
@@ -11,7 +11,7 @@ export interface PolicySource {
   close(): void;
 }
 
-/** A message about an opt-out may be lost; this is the longest that one goes unheard. */
+/** A message about an opt-out may be lost, so opt-outs are read again this often. */
 const REFRESH_MS = 60_000;
 
 export async function openPolicies(
@@ -24,7 +24,7 @@ export async function openPolicies(
     policies = policies.withOptOuts(await store.listOptOuts());
   };
   const refresh = () =>
-    void applyOptOuts().catch((error: unknown) => logger.warn({ err: error }, 'opt-outs were not read'));
+    void applyOptOuts().catch((error: unknown) => logger.warn({ err: error }, 'reading opt-outs failed'));
   await applyOptOuts();
   const unsubscribe = bus.subscribe('policy.changed', refresh);
   const timer = setInterval(refresh, REFRESH_MS);
@@ -37,7 +37,7 @@ export async function openPolicies(
           (changed) => {
             policies = changed;
             refresh();
-            logger.info('the policy file changed and is in force');
+            logger.info('policy file reloaded');
           },
           (error) => logger.error({ code: error.code, details: error.details }, error.message),
         );

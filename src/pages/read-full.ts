@@ -4,12 +4,12 @@ import { contentKindOf } from '../extract/scan/content-kind.ts';
 import { TYPE_NAMES, type TypeName } from '../extract/types/registry.ts';
 import { decodeText } from '../fetch/charset.ts';
 import type { ReadOptions, ReadRequest } from './page-reading.ts';
-import { type DecodedBody, joined, single } from './read-page.ts';
+import { type DecodedBody, firstHeader, joinedHeader } from './read-page.ts';
 
-/** What a job wants of its pages beyond the streaming pass, compiled once for each thread. */
-export function deepWishOf({ formats, extract }: ReadOptions): FullOptions {
+/** The options of a job for full extraction, compiled once for each thread. */
+export function fullOptionsOf({ formats, extract }: ReadOptions): FullOptions {
   const { rules, schema, type, llm } = extract ?? { rules: null, schema: null, type: null, llm: false };
-  // They were compiled when the job was accepted, so they can be.
+  // The rules were compiled when the job was accepted, so compiling them cannot fail.
   const compiled = rules === null ? null : compileExtractionRules(rules, schema === null ? {} : { schema });
   return { formats, type: typeOf(type), rules: compiled?.rules ?? null, hasLlm: llm !== false };
 }
@@ -17,10 +17,10 @@ export function deepWishOf({ formats, extract }: ReadOptions): FullOptions {
 const typeOf = (name: string | null): TypeName | 'auto' | null =>
   name === 'auto' ? 'auto' : (TYPE_NAMES.find((type) => type === name) ?? null);
 
-export function readDeeply(
+export function readFull(
   { response, fetchedAt }: ReadRequest,
   { text }: DecodedBody,
-  wish: FullOptions,
+  options: FullOptions,
 ): Promise<FullExtraction> {
   const { body, contentType, finalUrl, headers } = response;
   return extractFull(
@@ -30,11 +30,11 @@ export function readDeeply(
       isHtml: text !== '' && contentKindOf(contentType, text) === 'html',
       url: finalUrl,
       contentType,
-      contentLanguage: single(headers['content-language']),
-      linkHeader: joined(headers.link, ', '),
+      contentLanguage: firstHeader(headers['content-language']),
+      linkHeader: joinedHeader(headers.link, ', '),
       fetchedAt,
       decode: decodeText,
     },
-    wish,
+    options,
   );
 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { listeningLogger } from '../attempts/claimed-task.fixture.ts';
-import { createSteadyClock } from '../model/steady-clock.ts';
+import { createSteadyClock } from './steady-clock.ts';
 import { openStoreClock } from './store-clock.ts';
 
 const START = 1_000_000;

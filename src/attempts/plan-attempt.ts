@@ -1,0 +1,143 @@
+import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import { ENGINE_TRAITS } from '../model/engine-traits.ts';
+import type { ProxyOptions } from '../model/job.ts';
+import type { Consent, HostPolicy } from '../model/policy.ts';
+import type { Task } from '../model/task.ts';
+import { NO_MEMORY } from '../plan/ladder/host-memory.ts';
+import { type LadderInput, type LadderStep, nextStep } from '../plan/ladder/ladder.ts';
+import { type LadderPolicy, type LadderRequest, neededAbilities } from '../plan/ladder/possible-methods.ts';
+import type { SessionUse } from '../sessions/session-use.ts';
+import type { FetchResources } from './fetch-resources.ts';
+import type { HostAccess } from './host-access.ts';
+import type { RunningJob } from './running-job.ts';
+
+export type AttemptStep = Extract<LadderStep, { kind: 'attempt' }>;
+type Stop = Extract<LadderStep, { kind: 'stop' }>;
+
+/** An attempt as the ladder plans it. */
+export interface PlannedAttempt {
+  readonly task: Task;
+  readonly running: RunningJob;
+  readonly session: SessionUse | null;
+  readonly input: LadderInput;
+  readonly step: AttemptStep;
+  /** Why nothing can be tried; `step` is then the attempt that is recorded with that reason. */
+  readonly refusal: ScrapifieError | null;
+}
+
+export function planAttempt(
+  task: Task,
+  running: RunningJob,
+  session: SessionUse | null,
+  access: Pick<HostAccess, 'policy' | 'memoryFor'>,
+  resources: Pick<FetchResources, 'installation'>,
+  now: number,
+  random: () => number,
+): PlannedAttempt {
+  const input: LadderInput = {
+    request: ladderRequest(task, running, session),
+    policy: ladderPolicy(access.policy(), running),
+    installation: resources.installation(),
+    memory: access.memoryFor(running) ?? NO_MEMORY,
+    trace: task.trace,
+  };
+  const next = nextStep(input, now, random);
+  if (next.kind === 'attempt') return { task, running, session, input, step: next, refusal: running.refusal };
+  const refusal = running.refusal ?? refusalOf(next);
+  return { task, running, session, input, step: untried(next.reason, input), refusal };
+}
+
+/**
+ * The ladder's step after the attempt. Engines that were not needed so far are discovered only now, and only after an
+ * attempt that did not work.
+ */
+export async function stepAfter(
+  { task, input }: PlannedAttempt,
+  made: Task['trace'][number],
+  resources: Pick<FetchResources, 'discover' | 'installation'>,
+  now: () => number,
+  random: () => number,
+): Promise<LadderStep> {
+  const isOver = made.outcome === 'ok';
+  if (!isOver) await resources.discover();
+  const installation = isOver ? input.installation : resources.installation();
+  return nextStep({ ...input, installation, trace: [...task.trace, made] }, now(), random);
+}
+
+/** The tier under which the caller's own proxy stands in the trace. */
+export const OWN_PROXY = 'own';
+
+/** The part of a task that the ladder decides by. */
+function ladderRequest(task: Task, { job }: RunningJob, session: SessionUse | null): LadderRequest {
+  const { page } = job.options;
+  // A sitemap is a file: it is neither rendered nor acted on.
+  const isPage = task.kind === 'page';
+  const proxy = requestedProxy(page.proxy, session);
+  return {
+    url: task.atUrl,
+    engine: isPage ? page.engine : 'http',
+    needs: isPage
+      ? neededAbilities({ ...page.render, formats: page.formats, headers: page.headers, method: page.method })
+      : [],
+    identity: page.identity ?? session?.session.wish.identity ?? null,
+    proxy:
+      proxy === null
+        ? null
+        : proxy.url === null
+          ? { tier: proxy.tier, isOwn: false }
+          : { tier: OWN_PROXY, isOwn: true },
+    maxAttempts: page.maxAttempts,
+  };
+}
+
+/** The proxy options of the request take precedence over those of its session. */
+export function requestedProxy(asked: ProxyOptions | null, session: SessionUse | null): ProxyOptions | null {
+  const kept = session?.session.wish.proxy ?? null;
+  return asked ?? (kept === null ? null : { ...kept, url: null });
+}
+
+/**
+ * The policy with the consents that a command of the operator adds: naming an engine or an identity is the consent to it,
+ * and to nothing else.
+ */
+function ladderPolicy(policy: HostPolicy, { job }: RunningJob): LadderPolicy {
+  const { isOperated, page } = job.options;
+  if (!isOperated) return policy;
+  const ordered: Consent[] = [];
+  const { engine } = page;
+  const consent = engine === 'auto' ? null : ENGINE_TRAITS[engine].consent;
+  if (consent !== null) ordered.push(consent);
+  if (page.identity === 'browser') ordered.push('identity');
+  if (ordered.length === 0) return policy;
+  return {
+    ...policy,
+    engines:
+      consent === null || engine === 'auto' ? policy.engines : [...new Set([...policy.engines, engine])],
+    consent: [...new Set([...policy.consent, ...ordered])],
+  };
+}
+
+/** The attempt that is recorded when none was made, with the reason. */
+function untried(reason: string, { request }: LadderInput): AttemptStep {
+  const engine = request.engine === 'auto' ? 'http' : request.engine;
+  const identity = request.identity ?? 'bot';
+  return {
+    kind: 'attempt',
+    engine,
+    proxyTier: null,
+    identity,
+    hasSolver: false,
+    isProbe: false,
+    isRetry: false,
+    reason,
+  };
+}
+
+function refusalOf({ code, reason }: Stop): ScrapifieError {
+  return new ScrapifieError(code ?? 'INTERNAL', REFUSALS[code ?? ''] ?? `It was not tried: ${reason}.`);
+}
+
+const REFUSALS: Readonly<Record<string, string>> = {
+  CONSENT_REQUIRED: "The operator's policy does not allow what was asked on this host.",
+  NO_WORKER: 'No process that renders pages answers at the moment.',
+};

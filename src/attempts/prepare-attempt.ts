@@ -1,0 +1,131 @@
+import { isScrapifieError } from '../errors/scrapifie-error.ts';
+import { runsScripts } from '../model/engine-traits.ts';
+import type { Identity } from '../model/identity.ts';
+import type { HostKey } from '../model/ids.ts';
+import { noteProbe } from '../plan/ladder/host-memory.ts';
+import { hasLostBrowser } from '../plan/outcome.ts';
+import type { TaskEnd } from '../ports/store.ts';
+import { credentialHeaders, secretsOf } from '../sessions/credential.ts';
+import { requireCredentialAccess } from '../sessions/credential-access.ts';
+import { fillIn } from '../sessions/fill-in.ts';
+import type { FetchResources } from './fetch-resources.ts';
+import type { Fetched, HowToFetch } from './fetch-task.ts';
+import type { HostAccess } from './host-access.ts';
+import { OWN_PROXY, type PlannedAttempt, requestedProxy } from './plan-attempt.ts';
+import { chooseProxyRoute, type ProxyRoute } from './proxy-route.ts';
+import type { createUseAudit } from './use-audit.ts';
+
+/** Nothing was tried: the task comes again. */
+export interface Postponed {
+  readonly postponed: TaskEnd;
+}
+
+/** Proxy, identity, credentials and options of an attempt. The user of the route reports how the request ended. */
+export interface PreparedAttempt {
+  readonly route: ProxyRoute;
+  readonly identity: Identity | null;
+  readonly how: HowToFetch;
+}
+
+export interface PrepareParts {
+  readonly hostKey: HostKey;
+  readonly access: Pick<HostAccess, 'remember'>;
+  readonly resources: FetchResources;
+  readonly audit: ReturnType<typeof createUseAudit>;
+  readonly now: () => number;
+}
+
+/** Chooses the route; the request is not sent when every proxy rests. Throws when the attempt is refused. */
+export function chooseRoute(planned: PlannedAttempt, parts: PrepareParts): ProxyRoute | Postponed {
+  const { step, refusal, session, running } = planned;
+  if (refusal !== null) throw refusal;
+  const proxy = requestedProxy(running.job.options.page.proxy, session);
+  const { hostKey, resources, now } = parts;
+  const decision = chooseProxyRoute(step.proxyTier, proxy, hostKey, session?.sticky ?? null, resources, now);
+  if (decision.kind === 'go') return decision.route;
+  return { postponed: { state: 'waiting', readyAt: decision.until, rule: 'proxy.resting' } };
+}
+
+/** Everything else that can be refused before the host is asked. */
+export async function prepareAttempt(
+  planned: PlannedAttempt,
+  route: ProxyRoute,
+  parts: PrepareParts,
+): Promise<PreparedAttempt> {
+  const { step, running, input, session } = planned;
+  if (step.isProbe) parts.access.remember(running, noteProbe(input.memory, parts.now()));
+  await parts.audit(step, running, session?.session.wish.credentials ?? null);
+  const identity = step.identity === 'browser' ? await identityFor(planned, route, parts) : null;
+  return { route, identity, how: await howToFetch(planned, route, identity, parts) };
+}
+
+/** A page whose cookies could not be kept is fetched again: the next one would not be logged in. */
+export async function keepSession(
+  { session, step }: PlannedAttempt,
+  { route: { proxy }, identity }: PreparedAttempt,
+  fetched: Fetched,
+  resources: Pick<FetchResources, 'sessions'>,
+): Promise<Fetched> {
+  if (session === null) return fetched;
+  const storage = fetched.kind === 'error' ? null : (fetched.response.rendered?.extra.storage ?? null);
+  // A proxy of the caller's belongs to the request, not to the session.
+  const isOurs = proxy !== null && step.proxyTier !== OWN_PROXY;
+  const kept = isOurs ? { id: proxy.id, tier: proxy.tier, country: proxy.country } : null;
+  try {
+    await resources.sessions.end(session, { proxy: kept, identity, storage });
+    return fetched;
+  } catch (error) {
+    if (!isScrapifieError(error)) throw error;
+    return { kind: 'error', error, ms: 0 };
+  }
+}
+
+/** A session keeps its own; others get one for the job, so that the pages of a site see one visitor. */
+function identityFor(
+  { session, running }: PlannedAttempt,
+  { proxy }: ProxyRoute,
+  { hostKey, resources }: PrepareParts,
+): Promise<Identity> {
+  const region = proxy?.country ?? null;
+  const kept = session?.session.identity ?? null;
+  if (kept !== null && (region === null || kept.region === region)) return Promise.resolve(kept);
+  return resources.identity(session?.key ?? `${running.job.id} ${hostKey}`, region);
+}
+
+async function howToFetch(
+  { step, session, running, task }: PlannedAttempt,
+  { proxy }: ProxyRoute,
+  identity: Identity | null,
+  { hostKey, resources }: PrepareParts,
+): Promise<HowToFetch> {
+  const { job } = running;
+  const { render } = job.options.page;
+  const common: HowToFetch = {
+    ...(proxy === null ? {} : { proxy }),
+    ...(identity === null ? {} : { identity }),
+    ...(step.hasSolver ? { maySolve: true } : {}),
+    ...(session === null ? {} : { jar: session.jar }),
+  };
+  const credential = session === null ? null : await resources.credentials.forSession(session.session);
+  if (credential !== null) requireCredentialAccess(job.options);
+  const mayShow = credential === null || job.options.credentials === 'read';
+  const given = {
+    ...common,
+    ...(credential === null ? {} : { personal: credentialHeaders(credential, task.atUrl) }),
+    ...(mayShow ? {} : { secrets: secretsOf(credential) }),
+  };
+  if (!runsScripts(step.engine)) return given;
+  const { actions } = render ?? {};
+  return {
+    ...given,
+    ...(hasLostBrowser(task.trace) ? { runsAlone: true } : {}),
+    key: session?.key ?? `${job.accountId} ${job.id} ${hostKey}`,
+    ...(session === null ? {} : { jar: undefined, storage: session.storage, wantsStorage: true }),
+    ...(render === null
+      ? {}
+      : {
+          render:
+            actions === undefined ? render : { ...render, actions: fillIn(actions, credential, task.atUrl) },
+        }),
+  };
+}

@@ -1,0 +1,148 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import {
+  addJob,
+  hostOf,
+  type JobChanges,
+  listeningLogger,
+  openStore,
+  own,
+} from '../attempts/claimed-task.fixture.ts';
+import { httpResources } from '../attempts/fetch-resources.fixture.ts';
+import { createQuarantine } from '../attempts/quarantine.ts';
+import { createRunningJobs } from '../attempts/running-job.ts';
+import { serve, testEngine } from '../fetch/http/loopback.fixture.ts';
+import { createKnownUrls } from '../frontier/known-urls.ts';
+import { createLedger } from '../ledger/ledger.ts';
+import { createMetrics } from '../observe/metrics.ts';
+import { compileRules } from '../pages/find-tasks.ts';
+import type { PageReader } from '../pages/page-reading.ts';
+import { readPageTask } from '../pages/read-page.ts';
+import { buildPolicies, EMPTY_POLICY_FILE } from '../policy/policies.ts';
+import type { Store } from '../ports/store.ts';
+import { createRobotsCache } from '../robots/robots-cache.ts';
+import { createSlice } from './slice.ts';
+import { createSlots } from './slots.ts';
+
+const soon = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { interval: 5, timeout: 10_000 });
+
+const reader: PageReader = {
+  ready: Promise.resolve(),
+  backlog: 0,
+  isHolding: false,
+  close: async () => {},
+  read: async (request) => ({ ...readPageTask(request, compileRules(request.job)), ms: 1 }),
+};
+
+interface Changes {
+  readonly paths: readonly string[];
+  readonly job?: JobChanges;
+  readonly deny?: boolean;
+  readonly store?: (store: Store) => Partial<Store>;
+}
+
+/** A slice of a site that answers `held` paths only when it is closed. */
+async function sliceOf({ paths, job = {}, deny = false, store: changes = () => ({}) }: Changes) {
+  const inner = await openStore(Date.now);
+  onTestFinished(() => inner.close());
+  const store: Store = { ...inner, ...changes(inner) };
+  const asked: string[] = [];
+  const { origin } = await serve((request, response) => {
+    const { url: path = '' } = request;
+    if (path === '/robots.txt') return void response.end('User-agent: *\nDisallow: /closed');
+    asked.push(path);
+    if (!path.startsWith('/held')) response.end(`<title>${path}</title>`);
+  });
+  const created = await addJob(
+    store,
+    paths.map((path) => origin + path),
+    { kind: 'batch', ...job },
+  );
+  const lease = await own(store, hostOf(origin));
+  const { logger } = listeningLogger();
+  const metrics = createMetrics({ withProcess: false });
+  const engine = testEngine();
+  const policies = buildPolicies({
+    ...EMPTY_POLICY_FILE,
+    default: { ratePerSecond: null, concurrency: 8, deny },
+  });
+  const slots = createSlots(64);
+  const losses: string[] = [];
+  const slice = createSlice(lease, {
+    ...{ store, reader, logger, metrics, slots, now: Date.now, random: () => 0.5 },
+    ledger: createLedger({
+      ...{ store, logger, metrics, now: Date.now, known: createKnownUrls() },
+      batchDelayMs: 1,
+      onCommit: () => undefined,
+    }),
+    resources: httpResources(engine),
+    robots: createRobotsCache({ store, engine, now: Date.now }),
+    jobs: createRunningJobs(store),
+    quarantine: createQuarantine(Date.now),
+    policies: () => policies,
+    // Other hosts wait, so the slice ends as soon as it has nothing to do.
+    isContended: () => true,
+    isOurs: () => true,
+    onLeaseLost: () => void losses.push('lost'),
+  });
+  const counters = async () => (await store.getJob(created.id))?.counters;
+  const host = () => store.getHost(lease.key);
+  return { asked, counters, host, lease, losses, slice, slots, store };
+}
+
+describe('a slice', () => {
+  it('fetches the tasks of its host, stores their ends, and releases the host', async () => {
+    const { asked, counters, host, slice, slots } = await sliceOf({ paths: ['/a', '/b', '/closed'] });
+    await slice.run();
+    expect(asked.toSorted()).toEqual(['/a', '/b']);
+    expect(await counters()).toMatchObject({ open: 0, done: 2, denied: 1 });
+    expect(await host()).toMatchObject({ owner: null, state: { requests: 3, failures: 0 } });
+    expect([slots.taken, slice.isLost]).toEqual([0, false]);
+  });
+
+  it('sends nothing to a host that the policy denies', async () => {
+    const { asked, counters, host, slice } = await sliceOf({ paths: ['/a', '/b'], deny: true });
+    await slice.run();
+    expect(asked).toEqual([]);
+    expect(await counters()).toMatchObject({ open: 0, denied: 2 });
+    expect(await host()).toMatchObject({ owner: null, state: { requests: 0 } });
+  });
+
+  it('starts nothing more once it is stopped, and gives aborted tasks back', async () => {
+    const { asked, counters, host, slice, slots } = await sliceOf({
+      paths: ['/held-1', '/b'],
+      job: { options: { concurrency: 1 } },
+    });
+    const ended = slice.run();
+    await soon(() => expect(asked).toEqual(['/held-1']));
+    slice.stop();
+    slice.abort();
+    await ended;
+    expect(asked).toEqual(['/held-1']);
+    expect(await counters()).toMatchObject({ open: 2, done: 0, failed: 0 });
+    expect(await host()).toMatchObject({ owner: null });
+    expect(slots.taken).toBe(0);
+  });
+
+  it('that loses its lease ends its requests, reports the loss once, and changes nothing', async () => {
+    const { asked, counters, losses, slice, slots } = await sliceOf({ paths: ['/held-1'] });
+    const ended = slice.run();
+    await soon(() => expect(asked).toEqual(['/held-1']));
+    slice.lose();
+    slice.lose();
+    await ended;
+    expect([slice.isLost, losses, slots.taken]).toEqual([true, ['lost'], 0]);
+    expect(await counters()).toMatchObject({ done: 0, failed: 0 });
+  });
+
+  it('whose tasks cannot be claimed by a fault of the program leaves the host alone for a while', async () => {
+    const { asked, host, slice } = await sliceOf({
+      paths: ['/a'],
+      store: () => ({ claimTasks: () => Promise.reject(new TypeError('claim broke')) }),
+    });
+    await slice.run();
+    expect(asked).toEqual([]);
+    const released = await host();
+    expect(released).toMatchObject({ owner: null, state: { faults: 1 } });
+    expect(released?.nextAt ?? 0).toBeGreaterThan(Date.now());
+  });
+});

@@ -1,0 +1,193 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { MessagePort } from 'node:worker_threads';
+import { receiveMessageOnPort } from 'node:worker_threads';
+import { EXIT } from '../errors/registry.ts';
+import { isScrapifieError, type ScrapifieError } from '../errors/scrapifie-error.ts';
+import type { FullExtraction } from '../extract/full/extract-full.ts';
+import { wantsFull } from '../extract/full/wants-full.ts';
+import { BoundedMap } from '../model/bounded-map.ts';
+import type { JobSeq } from '../model/ids.ts';
+import { ownBuffer, releaseBytes } from '../model/own-memory.ts';
+import type { RenderedRecord } from '../model/page.ts';
+import type { Blob, Blobs } from '../ports/blobs.ts';
+import { compileRules, type JobRules } from './find-tasks.ts';
+import type { PageReading, ReadOptions, ReadRequest } from './page-reading.ts';
+import { type DecodedBody, decodeBody, readPageTask } from './read-page.ts';
+import { readSitemapTask } from './read-sitemap-task.ts';
+import { keepRendering } from './rendered-page.ts';
+import type { HoldReason, HoldReport, ReadAnswer, ReadCall, ThreadData } from './thread-messages.ts';
+
+const MAX_JOBS = 64;
+/** Pages that wait are read in a row and their bodies stored together. */
+const MOST_TOGETHER = 16;
+/** Between two attempts to store bodies that were refused because the disk is full or the store is unavailable. */
+const HOLD_MS = 1_000;
+
+export interface PageThreadParts {
+  readonly port: MessagePort;
+  /** See ThreadData. */
+  readonly reading: ThreadData<unknown>['reading'];
+  /** The thread's own connection: bodies are compressed and written where they are read. Null: nothing is kept. */
+  readonly blobs: Pick<Blobs, 'put'> | null;
+}
+
+interface KnownJob {
+  readonly job: ReadRequest['job'];
+  readonly rules: JobRules;
+  readonly full: FullReader | null;
+}
+
+type FullReader = (request: ReadRequest, decoded: DecodedBody) => Promise<FullExtraction>;
+
+/** The answer to a call, and the bytes that must be stored before it is sent. */
+interface Read {
+  readonly answer: ReadAnswer;
+  readonly blobs: readonly Blob[];
+}
+
+/** Reads pages in a thread: answers the calls that arrive at its port, in batches. */
+export function startPageThread({ port, reading: current, blobs }: PageThreadParts): void {
+  const jobs = new BoundedMap<JobSeq, KnownJob>(MAX_JOBS);
+
+  async function jobOf({ seq, generation, incarnation, job: text }: ReadCall): Promise<KnownJob> {
+    const known = jobs.get(seq);
+    const isSame = known?.job.generation === generation && known.job.incarnation === incarnation;
+    if (known !== undefined && isSame) return known;
+    const job = {
+      ...(JSON.parse(text) as Omit<ReadRequest['job'], 'seq' | 'generation' | 'incarnation'>),
+      ...{ seq, generation, incarnation },
+    };
+    const read = { job, rules: compileRules(job), full: await fullReaderFor(job.options.page) };
+    jobs.set(seq, read);
+    return read;
+  }
+
+  async function read(call: ReadCall): Promise<{ reading: PageReading; blobs: readonly Blob[] }> {
+    const startedAt = performance.now();
+    const { job, rules, full } = await jobOf(call);
+    const request: ReadRequest = { job, ...call.request };
+    const isSitemap = request.task.kind === 'sitemap';
+    const kept = isSitemap ? null : keepRendering(request);
+    const found = isSitemap
+      ? await readSitemapTask(request, rules)
+      : await readOrdinary(request, rules, full, kept?.record ?? null);
+    const { contentHash } = found.page;
+    const body = contentHash === null ? [] : [{ hash: contentHash, bytes: request.response.body }];
+    const reading = { ...found, ms: performance.now() - startedAt };
+    return { reading, blobs: [...body, ...(kept?.blobs ?? [])] };
+  }
+
+  function failed({ id, seq }: ReadCall, error: unknown): ReadAnswer {
+    // The URLs that were reported for this page are lost with it, and have to be reported again.
+    jobs.delete(seq);
+    const code = isScrapifieError(error) ? error.code : null;
+    return { id, code, message: error instanceof Error ? error.message : String(error) };
+  }
+
+  async function answer(call: ReadCall): Promise<Read> {
+    Atomics.store(current, 0, call.id);
+    try {
+      const { reading, blobs } = await read(call);
+      return { answer: { id: call.id, reading }, blobs };
+    } catch (error) {
+      return { answer: failed(call, error), blobs: [] };
+    }
+  }
+
+  async function readTogether(calls: readonly ReadCall[]): Promise<readonly Read[]> {
+    const together: Read[] = [];
+    for (const call of calls) together.push(await answer(call));
+    // Storing may take its time; only reading is watched.
+    Atomics.store(current, 0, 0);
+    return together;
+  }
+
+  /** Tries until the bodies are stored: pages that were fetched are not fetched again because a disk is full. */
+  async function storeBodies(bodies: readonly Blob[]): Promise<void> {
+    const report = (held: HoldReason | null) => port.postMessage({ held } satisfies HoldReport);
+    for (let tries = 1; ; tries += 1) {
+      try {
+        await blobs?.put(bodies);
+        if (tries > 1) report(null);
+        return;
+      } catch (error) {
+        if (!isOwnFault(error)) throw error;
+        report({ code: error.code, message: error.message });
+        await pause(HOLD_MS);
+      }
+    }
+  }
+
+  /** A page is answered once its body and its other blobs are stored. */
+  async function store(calls: readonly ReadCall[], read: readonly Read[]): Promise<void> {
+    const bodies = read.flatMap((each) => each.blobs);
+    try {
+      await storeBodies(bodies);
+      const answers = read.map((each) => each.answer);
+      port.postMessage(answers, answers.flatMap(recordBuffer));
+    } catch (error) {
+      port.postMessage(calls.map((call) => failed(call, error)));
+    }
+    for (const { bytes } of bodies) releaseBytes(bytes);
+  }
+
+  let calls: ReadCall[] = [];
+  let isReading = false;
+
+  async function readAll(): Promise<void> {
+    isReading = true;
+    let stored: Promise<void> = Promise.resolve();
+    while (calls.length > 0) {
+      for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
+        calls.push(...(next.message as readonly ReadCall[]));
+      }
+      const together = calls.slice(0, MOST_TOGETHER);
+      calls = calls.slice(MOST_TOGETHER);
+      const read = await readTogether(together);
+      // The next ones are read while these are stored, and no more than that.
+      await stored;
+      stored = store(together, read);
+      if (calls.length === 0) await stored;
+    }
+    isReading = false;
+  }
+
+  port.on('message', (more: readonly ReadCall[]) => {
+    calls.push(...more);
+    if (!isReading) void readAll();
+  });
+  port.postMessage([] satisfies ReadAnswer[]);
+}
+
+/** The full extraction is loaded by the first job that wants it: a plain crawl starts without. */
+async function fullReaderFor(options: ReadOptions): Promise<FullReader | null> {
+  if (!wantsFull(options)) return null;
+  const { fullOptionsOf, readFull } = await import('./read-full.ts');
+  const fullOptions = fullOptionsOf(options);
+  return (request, decoded) => readFull(request, decoded, fullOptions);
+}
+
+async function readOrdinary(
+  request: ReadRequest,
+  rules: JobRules,
+  readFully: FullReader | null,
+  rendered: RenderedRecord | null,
+): Promise<Omit<PageReading, 'ms'>> {
+  if (readFully === null) return readPageTask(request, rules, rendered);
+  const decoded = decodeBody(request);
+  const { record, unanswered } = await readFully(request, decoded);
+  const reading = readPageTask(request, rules, rendered, record, decoded);
+  return unanswered === null ? reading : { ...reading, unanswered };
+}
+
+/** A fault of this installation, and not of a page. */
+function isOwnFault(error: unknown): error is ScrapifieError {
+  return isScrapifieError(error) && error.spec.exitCode === EXIT.environment;
+}
+
+/** Records are handed over, not copied. */
+function recordBuffer(answer: ReadAnswer): ArrayBuffer[] {
+  const record = 'reading' in answer ? answer.reading.page.record : null;
+  const buffer = record === null ? null : ownBuffer(record);
+  return buffer === null ? [] : [buffer];
+}
