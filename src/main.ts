@@ -1,6 +1,6 @@
 import { describeFailure } from './cli/failure.ts';
 import { run } from './cli/program.ts';
-import type { Shell } from './cli/shell.ts';
+import type { Shell } from './cli/shell/shell.ts';
 import { EXIT } from './errors/registry.ts';
 import { VERSION } from './version.ts';
 

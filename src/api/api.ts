@@ -7,9 +7,9 @@ import { addressTest, isLoopback } from '../config/address-list.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { invalidRequest, problemsOf } from '../jobs/invalid-request.ts';
 import { guardRoutes } from './access/access.ts';
+import { createFirstUses } from './access/first-uses.ts';
 import { createKeyDirectory } from './access/key-directory.ts';
-import type { ApiDeps, App, RouteDeps } from './app.ts';
-import { createFirstUses } from './first-uses.ts';
+import type { App } from './http/app.ts';
 import { watchConnections } from './http/closing-connections.ts';
 import { limitConnections } from './http/connections.ts';
 import { requestIdOf } from './http/envelope.ts';
@@ -20,7 +20,6 @@ import {
   isOurs,
   sendFailure,
 } from './http/failures.ts';
-import { createIdempotency } from './http/idempotency.ts';
 import { readJsonBodies } from './http/json-body.ts';
 import { streamLargeAnswers } from './http/large-answers.ts';
 import { keepStaleAnswers } from './http/stale-answers.ts';
@@ -34,12 +33,14 @@ import { addDocsRoutes, collectDocs } from './routes/docs.ts';
 import { addDomainRoutes } from './routes/domains.ts';
 import { addExtractRoutes } from './routes/extract.ts';
 import { addHealthRoutes } from './routes/health.ts';
+import { createIdempotency } from './routes/idempotency.ts';
 import { addJobPageRoutes } from './routes/job-pages.ts';
 import { addJobRoutes } from './routes/jobs.ts';
 import { addKeyRoutes } from './routes/keys.ts';
 import { addMapRoutes } from './routes/map.ts';
 import { addProxyRoutes } from './routes/proxies.ts';
 import { addReextractRoutes } from './routes/reextract.ts';
+import type { ApiDeps, RouteDeps } from './routes/route-deps.ts';
 import { addSampleRoutes } from './routes/sample.ts';
 import { addScrapeRoutes } from './routes/scrape.ts';
 import { addSessionRoutes } from './routes/sessions.ts';
@@ -118,7 +119,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   const connections = limitConnections(app.server, {
     max: settings.maxConnections,
     maxPerAddress: settings.maxConnectionsPerAddress,
-    // A reverse proxy on this machine comes from loopback, and so does every tool of who runs it.
+    // A reverse proxy on this machine connects from loopback, and so do the operator's own tools.
     isProxy: (address) => isLoopback(address) || isProxy(address),
     now: () => performance.now(),
     onClosed: (why) => deps.metrics.connectionClosed(why),
@@ -224,7 +225,7 @@ function followLife(app: App, { logger, metrics, jobs, settings, activity }: Api
   });
 }
 
-/** The answer says what is wrong with this installation without details; here they are. */
+/** The response leaves out the details of a fault of this installation; the log line has them. */
 function whyOf({ failure }: FastifyRequest): { code?: string; reason?: string } {
   if (failure === null || failure === undefined) return {};
   return isOurs(failure) ? { code: failure.code, reason: failure.message } : { code: failure.code };
@@ -259,7 +260,7 @@ async function secure(app: App, corsOrigins: string): Promise<void> {
       useDefaults: false,
       directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
     },
-    // Whether there is TLS is known to whoever terminates it.
+    // Only the reverse proxy that terminates TLS knows whether there is TLS.
     strictTransportSecurity: false,
   });
   const origins = corsOrigins

@@ -2,8 +2,9 @@ import Fastify from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 import { parseProxyFile } from '../plan/proxies/proxy-file.ts';
 import { ProxyPool } from '../plan/proxies/proxy-pool.ts';
-import type { App, RouteDeps } from './app.ts';
+import type { App } from './http/app.ts';
 import { addProxyRoutes } from './routes/proxies.ts';
+import type { RouteDeps } from './routes/route-deps.ts';
 
 async function ask(source: Pick<RouteDeps, 'proxyFigures'>): Promise<string> {
   const app = Fastify();

@@ -1,6 +1,6 @@
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { ENGINE_TRAITS } from '../model/engine-traits.ts';
-import type { ProxyWish } from '../model/job.ts';
+import type { ProxyOptions } from '../model/job.ts';
 import type { Consent, HostPolicy } from '../model/policy.ts';
 import type { Task } from '../model/task.ts';
 import { NO_MEMORY } from '../plan/ladder/host-memory.ts';
@@ -91,7 +91,7 @@ function ladderRequest(task: Task, { job }: RunningJob, session: SessionUse | nu
 }
 
 /** The proxy options of the request take precedence over those of its session. */
-export function requestedProxy(asked: ProxyWish | null, session: SessionUse | null): ProxyWish | null {
+export function requestedProxy(asked: ProxyOptions | null, session: SessionUse | null): ProxyOptions | null {
   const kept = session?.session.wish.proxy ?? null;
   return asked ?? (kept === null ? null : { ...kept, url: null });
 }

@@ -1,6 +1,6 @@
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { HostKey } from '../model/ids.ts';
-import type { ProxyWish } from '../model/job.ts';
+import type { ProxyOptions } from '../model/job.ts';
 import type { HostPolicy } from '../model/policy.ts';
 import { PROXY_TIERS, type ProxyEndpoint, type ProxyTier } from '../model/proxy.ts';
 import { type ProxiedAttemptEnd, proxyOutcomeOf } from '../plan/outcome.ts';
@@ -36,7 +36,7 @@ const DIRECT: ProxyRoute = { proxy: null, ended: () => undefined };
 /** Throws NO_HEALTHY_PROXY when none can be used, and VALIDATION_FAILED for a proxy of the caller's that is none. */
 export function chooseProxyRoute(
   tier: string | null,
-  wish: ProxyWish | null,
+  wish: ProxyOptions | null,
   host: HostKey,
   sticky: StickyProxy | null,
   { proxies, ownProxy }: Pick<FetchResources, 'proxies' | 'ownProxy'>,

@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { EXIT } from '../errors/registry.ts';
 import { asScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 import { describeFailure } from './failure.ts';
-import type { DefineCommand, Shell } from './shell.ts';
+import type { DefineCommand, Shell } from './shell/shell.ts';
 
 interface CommandEntry {
   readonly summary: string;
@@ -121,7 +121,7 @@ async function buildProgram(
   return program;
 }
 
-/** Null for what is no error: help and version were asked for. `help`: it was shown because nothing was asked for. */
+/** Null when help or version was asked for, which is not an error. `help`: printed because no command was named. */
 function usageError({ code, exitCode, message }: CommanderError): ScrapifieError | 'help' | null {
   if (exitCode === 0) return null;
   if (code === 'commander.help') return 'help';

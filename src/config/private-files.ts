@@ -13,7 +13,7 @@ const OWN_NAMES =
 
 /**
  * Makes the file with private rights unless it is there: programs such as SQLite make files that all users may read, and
- * give the files beside it the same rights. An error is left to whoever opens the file next.
+ * give the files beside it the same rights. Errors are ignored here: opening the file will report them.
  */
 export function makePrivateFile(path: string): void {
   // SQLite's name for a database without a file.

@@ -10,7 +10,7 @@ const PLACES = [
   'PLAYWRIGHT_BROWSERS_PATH',
 ] as const;
 
-/** What is needed of the environment to find a program, and nothing else of it. */
+/** The variables of the environment that are needed to find a program. */
 export function searchEnvironment(): Readonly<Record<string, string | undefined>> {
   return Object.fromEntries(PLACES.map((name) => [name, process.env[name]]));
 }
@@ -52,7 +52,7 @@ const CHILD = [
   'WINDIR',
 ] as const;
 
-/** What a render process sees of the environment: an allow-list, so that what is added to ours stays ours. */
+/** The environment of a render process: an allow-list, so that new variables of this process are not passed on. */
 export function childEnvironment(): Record<string, string> {
   return Object.fromEntries(
     CHILD.flatMap((name) => {

@@ -1,7 +1,7 @@
 import { type Settings, settingsSchema } from './settings.ts';
 
 /** Values of the settings that must never be written anywhere, in each form in which they could turn up. */
-export function secretsOf(settings: Settings): readonly string[] {
+export function settingsSecretsOf(settings: Settings): readonly string[] {
   const { databaseUrl, redisUrl, s3Url, remoteBrowserUrl, flaresolverrUrl } = settings;
   const { captchaUrl, antiCaptchaUrl, credentialServiceUrl, llmUrl } = settings;
   const { apiKey, captchaKey, antiCaptchaKey, vaultKey, credentialServiceToken, llmKey } = settings;
@@ -29,7 +29,7 @@ function decoded(text: string): string {
 /** The settings that are not at their default, as they may be shown: secrets in them are replaced. */
 export function shownSettings(settings: Settings): Readonly<Record<string, unknown>> {
   const defaults: Readonly<Record<string, unknown>> = settingsSchema.parse({});
-  const secrets = secretsOf(settings);
+  const secrets = settingsSecretsOf(settings);
   const shown = (value: unknown): unknown =>
     typeof value === 'string'
       ? secrets.reduce((text, secret) => text.replaceAll(secret, '[secret]'), value)

@@ -40,7 +40,7 @@ export function readVaultKeys<T extends VaultSettings>(settings: T): T {
 }
 
 /**
- * `readVaultKeys` for those who seal: without any key, a key is made where one process has its own data folder. Throws INVALID_SETTINGS where the store has sealed
+ * `readVaultKeys` for processes that encrypt: without any key, a key is made where one process has its own data folder. Throws INVALID_SETTINGS where the store has sealed
  * records and there is no key, unless `allowPlainSecrets` says to go on without.
  */
 export async function withVaultKeys<T extends VaultSettings>(
@@ -66,7 +66,7 @@ export async function withVaultKeys<T extends VaultSettings>(
   return made === undefined ? settings : { ...settings, vaultKey: made };
 }
 
-/** The keys of the file, the one that seals first; none when there is no file. */
+/** The keys of the file, the encrypting key first; none when there is no file. */
 export function readKeyFile(path: string): readonly string[] {
   let text: string;
   try {

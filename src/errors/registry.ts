@@ -51,7 +51,7 @@ export const ERRORS = {
   VALIDATION_FAILED: usage(422, 'A field of the request is wrong; `details` has one entry per bad field.'),
   BAD_REQUEST: usage(
     400,
-    'The request is not valid HTTP; the status is 408, 417 or 431 where HTTP has one for what is wrong.',
+    'The request is not valid HTTP; the status is 408, 417 or 431 where HTTP has one for the fault.',
   ),
   MALFORMED_JSON: usage(400, 'The request body is not valid JSON.'),
   INVALID_URL: usage(422, 'Not an absolute http or https URL that can be fetched.'),
@@ -103,7 +103,7 @@ export const ERRORS = {
     meaning: 'A fault in Scrapifie; the log has it under the request id.',
   },
 
-  // What is wrong with this installation
+  // Faults of this installation
   INVALID_SETTINGS: environment('never', 'One or more settings are wrong; every problem is listed.'),
   INVALID_POLICY: environment(
     'never',

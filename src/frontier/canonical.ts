@@ -241,7 +241,7 @@ function invalid(raw: string, message: string): ScrapifieError {
   });
 }
 
-/** What is not fetched may still hold a password. */
+/** A URL that is refused may still contain a password. */
 function quote(text: string): string {
   const shown = redactUrl(text);
   return `“${shown.length > 100 ? `${shown.slice(0, 100)}…` : shown}”`;

@@ -1,6 +1,6 @@
 /**
- * A set of strings that forgets what nobody asked for lately. Two generations: when the young one is full it
- * becomes the old one, and what is asked for in the old one moves back.
+ * A set of strings that forgets the entries not used lately. Two generations: when the young one is full it
+ * becomes the old one, and entries used in the old one move back.
  */
 export class RecentKeys<Key extends string> {
   readonly #maxPerGeneration: number;

@@ -84,7 +84,7 @@ async function* gunzip(chunks: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8
       throw error;
     }
   };
-  // A file that breaks off is read as far as it goes; its reader notices what is missing.
+  // A truncated file is read as far as it goes; the parser notices that it is incomplete.
   const inflated = createGunzip({ finishFlush: constants.Z_SYNC_FLUSH });
   pipeline(Readable.from(watched(), { highWaterMark: 1 }), inflated, () => {
     // The loop below sees the same error; pipeline is here to close both sides when either ends.

@@ -5,7 +5,7 @@ import type { Store } from '../ports/store.ts';
 import { HashSet, PREFIX_END } from './hash-set.ts';
 
 /**
- * Removes blobs that nothing refers to: the one mechanism that does. Whoever deletes jobs or pages deletes references,
+ * Removes blobs without references; nothing else removes blobs. Deleting jobs or pages deletes references,
  * and the next sweep finds what they leave behind. Why it is safe beside running crawls:
  * docs/decisions/0009-one-sweep-removes-bodies.md.
  */
@@ -19,7 +19,7 @@ export interface BlobSweepParts {
 export interface BlobSweepOptions {
   /**
    * Copies younger than this are kept, referred to or not: a page that refers to them may be on its way. 0 is for
-   * whoever knows that nothing else works here.
+   * callers that know that no other process uses the store.
    */
   readonly graceMs: number;
   /** Only counts what would be removed. */
@@ -44,7 +44,7 @@ export interface BlobSweepReport {
   readonly expired: BlobAmount;
 }
 
-/** What travels between processes is read within minutes; nobody comes for what is older. */
+/** Blobs in transit between processes are read within minutes; older ones are abandoned. */
 export const TRANSIT_MS = 3_600_000;
 const MOST_REFERENCES = 2_000_000;
 const PAGES_AT_ONCE = 1_000;

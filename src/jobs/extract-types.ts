@@ -1,6 +1,6 @@
 import type { TypeName } from '../extract/types/registry.ts';
 
-/** The names alone: whoever only checks a request need not load what reads the types. */
+/** Names only, so that validating a request does not load the extractors. */
 const TYPES: Readonly<Record<'auto' | TypeName, true>> = {
   auto: true,
   product: true,

@@ -6,7 +6,7 @@ import { READ_FORMATS } from './page-fields.ts';
 const formats = z
   .array(z.enum(READ_FORMATS))
   .max(READ_FORMATS.length)
-  .describe('What is read out of the page; pictures, PDFs and XHR need it to be fetched.');
+  .describe('Formats to extract; screenshots, PDFs and XHR require a fetch.');
 
 export const extractRequestSchema = z
   .strictObject({

@@ -7,15 +7,22 @@ import type { PageReader, PageReading, ReadOptions, ReadRequest } from '../pages
 import type { Blobs } from '../ports/blobs.ts';
 import type { JobStore } from '../ports/store.ts';
 import { CLOSED_SCOPE } from './job-draft.ts';
-import { errorOf, type PageResult, rawTextOf, readRecord, recordFields, rowFields } from './page-result.ts';
+import {
+  type PageResult,
+  pageErrorOf,
+  rawTextOf,
+  readRecord,
+  recordFields,
+  rowFields,
+} from './page-result.ts';
 
 export interface ExtractionDeps {
-  /** Keeps nothing of what it reads. Whoever gave it closes it. */
+  /** Stateless. Closed by the code that created it. */
   readonly reader: PageReader;
   readonly now: () => number;
 }
 
-/** A page that somebody has. */
+/** A page whose content the client sends. */
 export interface GivenPage {
   readonly url: string;
   readonly body: Uint8Array;
@@ -38,7 +45,7 @@ export interface Extraction {
   read(page: GivenPage, wanted: ReadOptions): Promise<PageResult>;
   /**
    * One result per stored page of a job, in the order they were stored, several being read at a time. A page that cannot
-   * be read, or whose body is gone, has an `error` instead; the others go on. Ends with whoever stops asking for more.
+   * be read, or whose body is gone, has an `error` instead; the others go on. Ends when the consumer stops iterating.
    */
   readAgain(job: Pick<Job, 'id'>, wanted: ReadOptions, pages: StoredPages): AsyncGenerator<PageResult>;
 }
@@ -113,7 +120,7 @@ export function createExtraction({ reader, now }: ExtractionDeps): Extraction {
     const resultOf = (record: PageRecord): PageResult => ({
       ...rowFields(page),
       ...recordFields(record, formats),
-      ...errorOf(page, rendered),
+      ...pageErrorOf(page, rendered),
     });
     const body = page.contentHash === null ? null : await blobs.get(page.contentHash);
     if (body === null) {
@@ -156,7 +163,7 @@ export function createExtraction({ reader, now }: ExtractionDeps): Extraction {
         const pages = await store.listPages({ jobId: id, cursor, limit: LISTED_TOGETHER });
         for (const page of pages.items) {
           const reading = readStored(page, job, wanted, blobs);
-          // Nobody may be left to hear of it.
+          // The consumer may have stopped iterating.
           reading.catch(() => undefined);
           underWay.push(reading);
           const first = underWay.length < PARALLEL ? undefined : underWay.shift();

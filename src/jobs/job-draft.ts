@@ -25,10 +25,10 @@ export interface JobDraft {
   readonly usedConsents: readonly Consent[];
 }
 
-/** Whether the operator named this host for what is otherwise off. */
+/** Whether the operator's policy consents to this feature on the host. */
 export type Consents = (host: HostKey, what: Consent) => boolean;
 
-/** What only the person who runs the installation may say. */
+/** Options that only the operator of the installation may set. */
 export interface OperatorOptions {
   readonly hostRatePerSecond?: JobOptions['hostRatePerSecond'];
   /** Consents for this run to what otherwise only a policy that names the domain allows. */

@@ -6,9 +6,9 @@ import type { Format, Job } from '../model/job.ts';
 import type { Page } from '../model/page.ts';
 import type { LedgerEntry, TaskState } from '../model/task.ts';
 import type { Blobs } from '../ports/blobs.ts';
-import type { JobStore, Slice } from '../ports/store.ts';
+import type { JobStore, ListPage } from '../ports/store.ts';
 import { artifactsOf, type NamedArtifact } from './artifact.ts';
-import { type PageResult, readPage, readRecord, type Wanted } from './page-result.ts';
+import { type PageResult, readPageResult, readRecord, type Wanted } from './page-result.ts';
 import { isAnswered, scrapeFailure } from './scrape-outcome.ts';
 
 export interface ListQuery {
@@ -53,11 +53,14 @@ export interface JobReader {
   results(
     job: Job,
     query: ListQuery & { readonly state?: 'done' | 'failed' | undefined },
-  ): Promise<Slice<PageResult>>;
+  ): Promise<ListPage<PageResult>>;
   /** All of them, a few in memory at a time. */
   eachResult(job: Job, state?: 'done' | 'failed'): AsyncGenerator<PageResult>;
-  errors(job: Job, query: ListQuery & { readonly state: 'failed' | 'denied' }): Promise<Slice<JobError>>;
-  urls(job: Job, query: ListQuery & { readonly state?: TaskState | undefined }): Promise<Slice<LedgerEntry>>;
+  errors(job: Job, query: ListQuery & { readonly state: 'failed' | 'denied' }): Promise<ListPage<JobError>>;
+  urls(
+    job: Job,
+    query: ListQuery & { readonly state?: TaskState | undefined },
+  ): Promise<ListPage<LedgerEntry>>;
   eachUrl(job: Job, state?: TaskState): AsyncGenerator<LedgerEntry>;
   /**
    * The result of a scrape that has ended. Throws its error when no answer was got. When it cannot be read for now,
@@ -96,7 +99,7 @@ export function createJobReader(store: JobStore, blobs: Blobs): JobReader {
   async function results(
     job: Job,
     query: ListQuery & { readonly state?: 'done' | 'failed' | undefined },
-  ): Promise<Slice<PageResult>> {
+  ): Promise<ListPage<PageResult>> {
     const wanted = job.options.page;
     const step = stepFor(wanted);
     const items: PageResult[] = [];
@@ -106,7 +109,7 @@ export function createJobReader(store: JobStore, blobs: Blobs): JobReader {
       const limit = Math.min(step, query.limit - items.length);
       const pages = await store.listPages({ jobId: job.id, state: query.state, cursor, limit });
       for (const page of pages.items) {
-        items.push(await readPage(page, job.id, wanted, blobs));
+        items.push(await readPageResult(page, job.id, wanted, blobs));
         bytes += weightOf(page, wanted);
       }
       const isFull = items.length >= query.limit || bytes >= MAX_SLICE_BYTES;
@@ -121,7 +124,7 @@ export function createJobReader(store: JobStore, blobs: Blobs): JobReader {
     let cursor: string | undefined;
     do {
       const pages = await store.listPages({ jobId: job.id, state, cursor, limit });
-      for (const page of pages.items) yield await readPage(page, job.id, wanted, blobs);
+      for (const page of pages.items) yield await readPageResult(page, job.id, wanted, blobs);
       cursor = pages.nextCursor ?? undefined;
     } while (cursor !== undefined);
   }
@@ -143,7 +146,7 @@ export function createJobReader(store: JobStore, blobs: Blobs): JobReader {
     const page = pages.items[0];
     const entry = entries.items[0];
     if (entry === undefined || !isAnswered(page)) throw scrapeFailure(id, entry, page);
-    return { id, ...(await readPage(page, id, wanted, blobs)), trace: traceOf(entry) };
+    return { id, ...(await readPageResult(page, id, wanted, blobs)), trace: traceOf(entry) };
   }
 
   async function mapped(id: JobId, limit: number): Promise<MapResult> {
@@ -193,7 +196,7 @@ const TASK_ID = /^[1-9]\d{0,14}$/;
 const noArtifact = (name: string) =>
   new ScrapifieError('NOT_FOUND', `The page has no artifact ${name.slice(0, 100)}.`);
 
-/** The work is done and kept; whoever waited for it must be able to come back for it. */
+/** The job is done and stored; the error carries its id so that the client can fetch the result later. */
 async function namingJob<T>(jobId: JobId, reading: Promise<T>): Promise<T> {
   try {
     return await reading;

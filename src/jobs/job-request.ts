@@ -4,7 +4,7 @@ import { checkPage, messageFields, pageFields } from './page-fields.ts';
 
 /**
  * What a client may ask for, one schema per kind of job. API, command line and SDK parse with these; their
- * descriptions become the OpenAPI document. Objects are strict: a field nobody understands is refused by name.
+ * descriptions become the OpenAPI document. Objects are strict: an unknown field is refused by name.
  */
 
 const MAX_BATCH_URLS = 10_000;

@@ -1,7 +1,7 @@
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { JobId } from '../model/ids.ts';
 import type { Bus } from '../ports/bus.ts';
-import { createPace } from './pace.ts';
+import { createWaitEstimate } from './wait-estimate.ts';
 
 /** How a wait came out. `aborted`: the caller lost interest. `closed`: this process is stopping. */
 export type WaitOutcome = 'ended' | 'timeout' | 'aborted' | 'closed';
@@ -9,7 +9,7 @@ export type WaitOutcome = 'ended' | 'timeout' | 'aborted' | 'closed';
 export interface JobWait {
   /** Never rejects. */
   readonly outcome: Promise<WaitOutcome>;
-  /** For a job found to have ended, or not to exist: nobody needs to be told any more. */
+  /** For a job that has ended or does not exist: its waits are removed. */
   stop(): void;
 }
 
@@ -41,12 +41,12 @@ const MAX_WAITS = 10_000;
 type Settle = (outcome: WaitOutcome) => void;
 /** So few are no crowd, however slow their pages are. */
 const FEW_WAITS = 100;
-/** Of its time limit: who would wait longer than this in the queue alone is told so at once. */
+/** Share of the time limit: a request expected to wait longer than this in the queue is refused at once. */
 const HOPEFUL_SHARE = 0.6;
 const LONGEST_RETRY_MS = 10_000;
 /**
  * Store look-ups per poll: a lost message costs a waiter some polls, never the store its calm. A poll that finds an
- * end nobody was told of shows that the bus is away, and then many wait for nothing else than the next look-up.
+ * end without a bus message shows that the bus is away, and then many requests wait for the next look-up only.
  */
 const LOOKUPS_PER_POLL = { usual: 50, withoutBus: 500 };
 const LOOKUPS_AT_ONCE = 4;
@@ -54,7 +54,7 @@ const LOOKUPS_AT_ONCE = 4;
 /** All waits of a process share one subscription and one slow poll. */
 export function createJobWaits(options: JobWaitsOptions): JobWaits {
   const pollMs = options.pollMs ?? 1_000;
-  const pace = createPace(options.now ?? (() => performance.now()));
+  const pace = createWaitEstimate(options.now ?? (() => performance.now()));
   const maxWaits = options.maxWaits ?? MAX_WAITS;
   /** Oldest look-up first: a job that was asked about moves to the end. */
   const waits = new Map<JobId, Set<Settle>>();

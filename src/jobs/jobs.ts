@@ -6,7 +6,7 @@ import { rankOf } from '../model/rank.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Queue } from '../ports/queue.ts';
-import type { HostOffer, JobQuery, Slice, Store } from '../ports/store.ts';
+import type { HostOffer, JobQuery, ListPage, Store } from '../ports/store.ts';
 import { isLimited, requireCredentialAccess } from '../sessions/credential.ts';
 import { sealOptions } from '../sessions/job-secrets.ts';
 import type { Vault } from '../sessions/vault.ts';
@@ -35,13 +35,13 @@ export interface JobsDeps {
   readonly random: () => number;
   readonly maxQueuedUrls: number;
   readonly consents: Consents;
-  /** Seals what is secret in options before they are stored; null or left out: options are stored as they are. */
+  /** Encrypts secrets in options before they are stored; null or left out: options are stored as they are. */
   readonly vault?: Vault | null;
-  /** Why this installation cannot do what is asked; null when it can, or when that is not known here. */
+  /** Why this installation cannot serve the request; null when it can, or when this process does not know. */
   readonly refusalOf?: (page: PageOptions) => ScrapifieError | null;
   /** Why no page can be stored at the moment: new work is refused with it; null when pages can be stored. */
   readonly storageRefusal?: () => ScrapifieError | null;
-  /** Told of each new job before anybody is asked to work on it; spares whoever does a look at the store. */
+  /** Called with each new job before its hosts are offered; saves the worker a read of the store. */
   readonly onAccepted?: (job: Job) => void;
 }
 
@@ -53,12 +53,12 @@ export interface Given {
   readonly credentials?: CredentialAccess;
   /** Ends the wait, never the job. */
   readonly signal?: AbortSignal;
-  /** Who starts the job, for the audit log; without it, the account. */
+  /** The actor for the audit log; defaults to the account. */
   readonly startedBy?: { readonly actor: string; readonly address: string };
 }
 
 /**
- * The life of jobs. What creates one resolves when job and first URLs are stored, and only then tells anybody.
+ * The life of jobs. Creating a job resolves once the job and its first URLs are stored; only then is it published.
  * Every method that takes an account throws NOT_FOUND for jobs of others.
  */
 export interface Jobs {
@@ -73,7 +73,7 @@ export interface Jobs {
   /** The job once it has ended. Throws REQUEST_TIMEOUT; the job goes on. */
   waitFor(id: JobId, timeoutMs: number, signal?: AbortSignal): Promise<Job>;
   get(id: string, account: AccountId): Promise<Job>;
-  list(query: JobQuery): Promise<Slice<Job>>;
+  list(query: JobQuery): Promise<ListPage<Job>>;
   /** No error when it has ended already. */
   cancel(id: string, account: AccountId): Promise<Job>;
   /** Goes on with what a cancel or a spent budget dropped; budgets left out stay. CONFLICT when there is nothing. */
@@ -98,7 +98,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     countOpen: () => store.countOpenTasks(),
     now,
   });
-  /** Jobs that somebody waits for and that are on their way to the store; each leaves with its request. */
+  /** Jobs with a waiting request that are being stored; each leaves with its request. */
   const accepting = new Set<JobId>();
   const waits = createJobWaits({
     bus,
@@ -146,7 +146,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     await requireAccess(options, accountId);
     await limit.admit(draft.tasks.length);
     const { kind, seeds, tasks, usedConsents } = draft;
-    // Before the job: it must not run without a trace of who started it, and of what is done by consent.
+    // Before the job: it must not run without an audit entry of its actor and of the consents it uses.
     const entries = startEntries(
       { id, kind, accountId, seeds, urls: tasks.length, usedConsents, startedBy },
       now(),
@@ -193,7 +193,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     return job;
   }
 
-  /** Tells what a change to a stored job means to those who wait for it or could work on it. */
+  /** Publishes a change of a stored job to waiting requests and to workers. */
   async function announce(job: Job | null, id: string): Promise<Job> {
     if (job === null) throw noSuchJob(id);
     bus.publish('job.changed', { jobs: [job.id], finished: job.finishedAt === null ? [] : [job.id] });
@@ -289,7 +289,7 @@ function requireEnd(outcome: WaitOutcome, jobId: JobId, timeoutMs: number): void
     });
   }
   if (outcome === 'aborted')
-    throw new ScrapifieError('CANCELLED', 'Nobody waits for the answer any more.', { details });
+    throw new ScrapifieError('CANCELLED', 'The client no longer waits for the answer.', { details });
   throw new ScrapifieError('REQUEST_TIMEOUT', `Not ready within ${timeoutMs} ms; the job goes on.`, {
     details,
   });

@@ -4,8 +4,8 @@ import { isDisguised } from '../model/engine-traits.ts';
 import type { ExtractOptions } from '../model/extraction.ts';
 import type { Format, PageOptions } from '../model/job.ts';
 import { extractField } from './extract-fields.ts';
+import { proxyOptionsOf, wayFields } from './fetch-fields.ts';
 import { browserFields, checkPauses, renderFields, renderWishOf } from './render-fields.ts';
-import { proxyWishOf, wayFields } from './way-fields.ts';
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
 /** Visible ASCII, spaces and tabs: what every server reads the same way, and nothing that could end a header. */
@@ -30,7 +30,7 @@ const ENGINE_HEADERS: ReadonlySet<string> = new Set([
   'http2-settings',
 ]);
 
-/** What can be read out of a body that is at hand; the other formats need somebody who fetches it. */
+/** Formats that can be extracted from a given body; the others require a fetch. */
 export const READ_FORMATS = [
   'html',
   'rawHtml',
@@ -96,7 +96,7 @@ const cookies = z
   .default({})
   .describe('Cookies to send to the origin of the URL.');
 
-/** The fields that say how a page is fetched and what is kept of it, the same in every kind of request. */
+/** The fields for fetching and formats, the same in every kind of request. */
 export const pageFields = (formats: readonly Format[]) => ({
   engine: z
     .enum(ENGINES)
@@ -110,7 +110,7 @@ export const pageFields = (formats: readonly Format[]) => ({
     .min(1)
     .max(FORMATS.length)
     .default([...formats])
-    .describe('What is kept of each page and returned.')
+    .describe('Formats that are kept of each page and returned.')
     .meta({ examples: [['metadata', 'links', 'text']] }),
   inline: z
     .boolean()
@@ -200,7 +200,7 @@ export function pageOptionsOf(request: PageRequest): PageOptions {
     obeyRobots: request.obeyRobots,
     render: renderWishOf(request),
     session: request.session,
-    proxy: proxyWishOf(request.proxy),
+    proxy: proxyOptionsOf(request.proxy),
     identity: request.identity,
     extract: request.extract ?? null,
     isInline: request.inline ?? false,

@@ -49,8 +49,8 @@ export interface PageResult {
   readonly pdf?: Artifact | null;
   readonly xhr?: readonly XhrResult[] | null;
   /** One entry per action that ran to its end. */
-  readonly actions?: readonly ActionResult[];
-  /** Only of pages that a browser has shown. */
+  readonly actions?: readonly ActionView[];
+  /** Only for pages rendered in a browser. */
   readonly consoleErrors?: readonly string[];
   readonly error?: {
     readonly code: ErrorCode;
@@ -64,7 +64,7 @@ export interface XhrResult extends Omit<XhrRecord, 'body'> {
   readonly body?: Artifact;
 }
 
-export interface ActionResult extends Omit<ActionRecord, 'picture'> {
+export interface ActionView extends Omit<ActionRecord, 'picture'> {
   readonly screenshot?: Artifact;
 }
 
@@ -79,7 +79,7 @@ export function readRecord(packed: Uint8Array | null): PageRecord {
 
 const TEXTUAL = /^(?:text\/|application\/(?:[a-z0-9.+-]*\+)?(?:xml|json|javascript|ecmascript|x-ndjson)\b)/i;
 
-/** As the server sent it. Null for what is not text, when the blob is gone, and when only the browser has seen it. */
+/** As the server sent it. Null for binary documents, when the blob is gone, and when only the rendered document was kept. */
 async function readRawHtml(
   page: Page,
   rendered: RenderedRecord | undefined,
@@ -103,7 +103,7 @@ export function rawTextOf(
   return isTextual(contentType) ? decodeAs(body, charset) : null;
 }
 
-/** The same, for who wants nothing else of the page. */
+/** The same, for callers that need nothing else of the page. */
 export async function rawHtmlOf(page: Page, blobs: Blobs): Promise<string | null> {
   return readRawHtml(page, readRecord(page.record).rendered, blobs);
 }
@@ -142,7 +142,7 @@ export function recordFields(record: PageRecord, formats: readonly Format[]): Pa
 }
 
 /** A stored page with what was asked for; `url`s of artifacts are paths. */
-export async function readPage(
+export async function readPageResult(
   page: Page,
   jobId: JobId,
   { formats, isInline }: Wanted,
@@ -170,7 +170,7 @@ export async function readPage(
     ...(has('xhr') ? { xhr: shown.xhr === undefined ? null : await xhrResults(shown.xhr, show) } : {}),
     ...(shown.actions === undefined ? {} : { actions: await actionResults(shown.actions, show) }),
     ...(rendered === undefined ? {} : { consoleErrors: rendered.consoleErrors ?? [] }),
-    ...errorOf(page, rendered),
+    ...pageErrorOf(page, rendered),
   };
 }
 
@@ -195,7 +195,7 @@ function xhrResults(records: readonly XhrRecord[], show: Show): Promise<XhrResul
   );
 }
 
-function actionResults(records: readonly ActionRecord[], show: Show): Promise<ActionResult[]> {
+function actionResults(records: readonly ActionRecord[], show: Show): Promise<ActionView[]> {
   return Promise.all(
     records.map(async ({ picture, ...record }, at) =>
       picture === undefined ? record : { ...record, screenshot: await show(`action-${at}`, picture) },
@@ -203,7 +203,7 @@ function actionResults(records: readonly ActionRecord[], show: Show): Promise<Ac
   );
 }
 
-export function errorOf(
+export function pageErrorOf(
   { errorCode: code, errorMessage }: NewPage,
   rendered: RenderedRecord | undefined,
 ): Pick<PageResult, 'error'> {

@@ -149,7 +149,7 @@ export const renderFields = { wait, scroll, actions, screenshot, blockResources 
 /** What only a browser can honour, with the field that asks for it. */
 const BROWSER_FORMATS: readonly Format[] = ['screenshot', 'pdf', 'xhr'];
 
-export interface RenderRequest {
+export interface RenderOptions {
   readonly wait: z.output<typeof wait>;
   readonly scroll: z.output<typeof scroll>;
   readonly actions: z.output<typeof actions>;
@@ -159,7 +159,7 @@ export interface RenderRequest {
 }
 
 /** Null when nothing is asked for that plain HTTP could not do. */
-export function renderWishOf(request: RenderRequest): RenderWish | null {
+export function renderWishOf(request: RenderOptions): RenderWish | null {
   const { wait, scroll, actions, screenshot = null, blockResources, formats = [] } = request;
   const wantsPicture = screenshot !== null || formats.includes('screenshot');
   const wish: RenderWish = {
@@ -181,7 +181,7 @@ function withTimeToWait(action: RenderAction): RenderAction {
 }
 
 /** Fields that need a browser, by their paths. */
-export function browserFields(request: RenderRequest): (readonly (string | number)[])[] {
+export function browserFields(request: RenderOptions): (readonly (string | number)[])[] {
   const { wait, scroll, actions, screenshot = null, blockResources, formats = [] } = request;
   return [
     ...(wait === null ? [] : [['wait']]),
@@ -195,7 +195,7 @@ export function browserFields(request: RenderRequest): (readonly (string | numbe
 
 /** Pauses that leave no time for the page could only ever fail. */
 export function checkPauses(
-  { wait, actions, timeoutMs }: Pick<RenderRequest, 'wait' | 'actions'> & { readonly timeoutMs: number },
+  { wait, actions, timeoutMs }: Pick<RenderOptions, 'wait' | 'actions'> & { readonly timeoutMs: number },
   context: z.core.$RefinementCtx,
 ): void {
   let sumMs = 0;

@@ -32,14 +32,14 @@ export type ChatAnswer =
     }
   | { readonly kind: ChatFailure; readonly reason: string; readonly usage: ChatUsage | null };
 
-/** `account`: asking again is of no use until somebody has done something about the key, the money or the model. */
+/** `account`: a retry is useless until the operator has fixed the key, the balance or the model. */
 export type ChatFailure = 'unavailable' | 'limited' | 'account' | 'too-long' | 'bad-answer';
 
 export interface ChatClientOptions {
   readonly line: ChatLine;
   readonly model: string;
   readonly maxOutputTokens: number;
-  /** Times one question is asked while the server has passing trouble. */
+  /** Attempts for one question while the server has temporary errors. */
   readonly attempts: number;
   /** From 0 to below 1. */
   readonly random: () => number;
@@ -89,7 +89,7 @@ interface Dialect {
   readonly hasTemperature: boolean;
 }
 
-/** Asks a model, gives way where the server does not know a parameter, and tries again where trouble may pass. */
+/** Sends a question to a model, drops parameters that the server does not know, and retries temporary errors. */
 export class ChatClient {
   readonly #options: ChatClientOptions;
   #dialect: Dialect = { mode: 0, limitName: 0, hasTemperature: true };

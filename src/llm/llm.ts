@@ -8,10 +8,10 @@ import { ChatLine } from './chat-line.ts';
 import { compileFields, type Fitting, keepFitting } from './keep-fitting.ts';
 import type { LlmCache } from './llm-cache.ts';
 import { promptFor } from './prompt.ts';
-import { readAnswer } from './read-answer.ts';
+import { readModelAnswer } from './read-answer.ts';
 import { cutToTokens, estimateTokens } from './token-budget.ts';
 
-export interface LlmOptions {
+export interface LlmDeps {
   /** Where OpenAI's protocol is spoken, `https://host/v1`; plain http only within private networks. */
   readonly baseUrl: string;
   readonly apiKey?: string | null | undefined;
@@ -124,8 +124,8 @@ const waitBySystem = async (ms: number, signal: AbortSignal): Promise<void> => {
   await delay(ms, undefined, { signal }).catch(() => undefined);
 };
 
-/** Throws INVALID_SETTINGS for an address that must not be used; asks nobody yet. */
-export function createLlm(options: LlmOptions): Llm {
+/** Throws INVALID_SETTINGS for an address that must not be used; sends no request yet. */
+export function createLlm(options: LlmDeps): Llm {
   const {
     model,
     timeoutMs = 60_000,
@@ -211,7 +211,7 @@ export function createLlm(options: LlmOptions): Llm {
       figures.completionTokens += usage.completionTokens;
       rests = answer.kind === 'account' ? { until: clock() + restMs, reason: answer.reason } : null;
       if (answer.kind !== 'answered') return without(FAILURES[answer.kind], answer.reason, usage);
-      const answered = readAnswer(answer.content, names);
+      const answered = readModelAnswer(answer.content, names);
       if (answered === null)
         return without('llm-bad-answer', 'its answer is not the JSON that was asked for', usage);
       const given = new Set(derived === 'all' ? names : derived);
@@ -269,5 +269,7 @@ function usageOf(answer: ChatAnswer, messages: Messages): LlmUsage {
 /** What ended the call, in the one shape it may leave in. */
 function ended(reason: unknown): ScrapifieError {
   if (isScrapifieError(reason)) return reason;
-  return new ScrapifieError('CANCELLED', 'Nobody waits for the language model any more', { cause: reason });
+  return new ScrapifieError('CANCELLED', 'The request for the language model was cancelled', {
+    cause: reason,
+  });
 }

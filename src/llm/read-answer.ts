@@ -8,7 +8,7 @@ const FENCE = '```';
  * What a model answered; null when it is not what was asked for. Models that are only told the shape put thoughts before
  * it or a fence around it, and some leave the outer object out.
  */
-export function readAnswer(content: string, names: readonly string[]): Answered | null {
+export function readModelAnswer(content: string, names: readonly string[]): Answered | null {
   const told = content.replace(THOUGHTS, '').trim();
   const value =
     parsed(withoutFence(told)) ?? parsed(told.slice(told.indexOf('{'), told.lastIndexOf('}') + 1));

@@ -1,4 +1,4 @@
-/** Of what is cut, the share of the end that stays: addresses, dates and terms stand there. */
+/** The share of the budget that is kept from the end of a cut text: addresses, dates and terms are there. */
 const TAIL_SHARE = 0.2;
 const CUT_MARK = '\n[…]\n';
 /** How far back a cut may move to fall between lines. */

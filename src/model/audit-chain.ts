@@ -79,7 +79,7 @@ export async function verifyAudit(
     head = { seq, hash: record.hash };
     const wanted = waiting.get(seq);
     if (wanted !== undefined && wanted !== record.hash) {
-      return verdict(seq, 'the entry is not the one that was expected');
+      return verdict(seq, 'another entry was expected here');
     }
     waiting.delete(seq);
   }

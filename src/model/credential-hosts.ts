@@ -1,4 +1,4 @@
-/** Where a stored credential may be used. Plain data: it travels with what is to be typed. */
+/** The hosts on which a stored credential may be used. Plain data: it travels with the login action. */
 export interface CredentialHosts {
   /** `example.com`, `example.com:8443`, or `*.example.com` for all hosts below that one. */
   readonly hosts: readonly string[];

@@ -1,4 +1,4 @@
-/** What is to be read out of a page beyond its formats. Plain JSON: it is stored with the job. */
+/** The extraction options of a job, beyond formats. Plain JSON: stored with the job. */
 export interface ExtractOptions {
   /** The name of a type of the registry, or `auto`. */
   readonly type: string | null;
@@ -17,7 +17,7 @@ export interface LlmOptions {
 
 /** The main content of a page. */
 export interface ContentRecord {
-  /** Null for what is no web page. */
+  /** Null for documents other than web pages. */
   readonly html: string | null;
   readonly text: string;
   readonly title: string | null;
@@ -44,7 +44,7 @@ export interface ExtractProblem {
   readonly message: string;
 }
 
-/** Required fields that the rules left empty, for whoever can find them in the text. */
+/** Required fields that the rules left empty; a language model may find them in the text. */
 export interface Unanswered {
   /** JSON Schema by field. */
   readonly properties: Readonly<Record<string, Readonly<Record<string, unknown>>>>;

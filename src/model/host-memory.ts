@@ -1,15 +1,15 @@
 /**
  * What a host has taught: which ways it lets in, and which of its pages can be read without scripts. It is plain
- * JSON and stays below a kilobyte, because it is written with the host's row. What is old counts less, by half a day.
+ * JSON and stays below a kilobyte, because it is written with the host's row. Older results count less, with a half-life of half a day.
  */
 export interface HostMemory {
   /** By way: let in, or kept out. */
-  readonly ways: Readonly<Record<string, Tally>>;
+  readonly ways: Readonly<Record<string, OutcomeTally>>;
   /** By shape of URL: whole without scripts, or an empty shell. */
-  readonly shapes: Readonly<Record<string, Tally>>;
+  readonly shapes: Readonly<Record<string, OutcomeTally>>;
   /** When a cheaper way was last tried again although it is not expected to work. */
   readonly probedAt: number;
 }
 
 /** Good and bad experiences that fade, and when they were last written down, in minutes since 1970. */
-export type Tally = readonly [good: number, bad: number, atMinute: number];
+export type OutcomeTally = readonly [good: number, bad: number, atMinute: number];

@@ -1,5 +1,5 @@
 /**
- * Who a session says it is. Everything in it agrees: what the headers tell, what scripts find, and where the proxy's
+ * The identity that a session presents. All of it is consistent: headers, the values that scripts read, and where the proxy's
  * address is. Plain JSON, so that a session can keep it.
  */
 export interface Identity {
@@ -21,7 +21,7 @@ export interface Identity {
   readonly deviceMemory: number;
   readonly maxTouchPoints: number;
   readonly videoCard: { readonly vendor: string; readonly renderer: string };
-  /** Of a navigation that nobody referred, in the order in which the browser sends them. Names in lower case. */
+  /** Headers of a navigation without referrer, in the order in which the browser sends them. Names in lower case. */
   readonly headers: readonly (readonly [name: string, value: string])[];
 }
 
@@ -58,5 +58,5 @@ export interface Viewport {
   readonly height: number;
 }
 
-/** `bot` says who we are. `browser` looks like somebody's browser, which the operator has to consent to. */
+/** `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator's consent. */
 export type IdentityKind = 'bot' | 'browser';

@@ -5,8 +5,17 @@ import type { AccountId, JobId, JobSeq } from './ids.ts';
 import type { ProxyTier } from './proxy.ts';
 import type { RenderWish } from './render.ts';
 
-export type JobKind = 'scrape' | 'batch' | 'crawl' | 'map';
-export type JobStatus = 'queued' | 'running' | 'completed' | 'partially_completed' | 'failed' | 'cancelled';
+export const JOB_KINDS = ['scrape', 'batch', 'crawl', 'map'] as const;
+export type JobKind = (typeof JOB_KINDS)[number];
+export const JOB_STATUSES = [
+  'queued',
+  'running',
+  'completed',
+  'partially_completed',
+  'failed',
+  'cancelled',
+] as const;
+export type JobStatus = (typeof JOB_STATUSES)[number];
 
 export type Format =
   | 'html'
@@ -21,7 +30,7 @@ export type Format =
   | 'pdf'
   | 'xhr';
 
-/** How each page is fetched and what is kept of it. Defaults are filled in where the request is parsed. */
+/** How each page is fetched and which formats are kept. Defaults are filled in where the request is parsed. */
 export interface PageOptions {
   readonly engine: 'auto' | EngineName;
   readonly formats: readonly Format[];
@@ -40,17 +49,17 @@ export interface PageOptions {
   readonly render: RenderWish | null;
   /** The name of a session of this account, whose cookies, storage, proxy and identity are used and kept. */
   readonly session: string | null;
-  readonly proxy: ProxyWish | null;
+  readonly proxy: ProxyOptions | null;
   /** Null: as honest as possible. */
   readonly identity: IdentityKind | null;
-  /** What is read out of each page beyond its formats; null: nothing. */
+  /** Extraction beyond formats; null: none. */
   readonly extract: ExtractOptions | null;
   /** Pictures and documents come as base64 in the answer, and not only as addresses. */
   readonly isInline: boolean;
 }
 
 /** Which way out is wanted. A URL is the caller's own proxy and stands alone. */
-export interface ProxyWish {
+export interface ProxyOptions {
   readonly tier: ProxyTier | null;
   /** ISO 3166 in lower case. */
   readonly country: string | null;
@@ -89,9 +98,9 @@ export interface JobOptions {
   readonly budgets: Budgets;
   /** Most fetches of this job under way at once, over all its hosts. Null: no limit of its own. */
   readonly concurrency: number | null;
-  /** Ordered by the person who runs the installation, which is consent on every host. */
+  /** Started by the operator of the installation, which counts as consent on every host. */
   readonly isOperated: boolean;
-  /** Overrides of the per-host rate by the person who runs the command. Null: policy decides. */
+  /** Overrides of the per-host rate from the command line. Null: policy decides. */
   readonly hostRatePerSecond: number | 'unlimited' | null;
   /**
    * Whether the key that made the job may use stored credentials, and whether it may also see what they give access to.

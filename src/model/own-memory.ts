@@ -5,8 +5,8 @@ export function ownBuffer({ buffer, byteLength }: Uint8Array): ArrayBuffer | nul
 }
 
 /**
- * Gives the memory of bytes back now, for those who read many: the garbage collector would wait for its next large
- * round, and pages would lie there by the thousand. Nobody may look at the bytes again.
+ * Frees the memory of bytes now, for code that reads many: the garbage collector would wait for its next large
+ * cycle, with thousands of pages in memory. The bytes must not be read again.
  */
 export function releaseBytes(bytes: Uint8Array): void {
   ownBuffer(bytes)?.transfer(0);

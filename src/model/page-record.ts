@@ -52,7 +52,7 @@ export function blobsOfRecord(packed: Uint8Array): ContentHash[] {
   return found;
 }
 
-/** Whether the page was shown in a browser, from the JSON of its record and without parsing it. */
+/** Whether the page was rendered in a browser, from the JSON of its record and without parsing it. */
 export function isRenderedRecord(json: Buffer): boolean {
   return json.subarray(0, RENDERED_START.length).equals(RENDERED_START);
 }

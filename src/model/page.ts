@@ -74,7 +74,7 @@ export interface ActionRecord {
   readonly picture?: ArtifactRef;
 }
 
-/** What came of showing the page in a browser, besides its document. There is one exactly when it was shown. */
+/** The results of rendering the page in a browser, besides its document. Present exactly when it was rendered. */
 export interface RenderedRecord {
   readonly screenshot?: ArtifactRef;
   readonly pdf?: ArtifactRef;
@@ -82,7 +82,7 @@ export interface RenderedRecord {
   readonly actions?: readonly ActionRecord[];
   readonly consoleErrors?: readonly string[];
   /**
-   * The document as the server sent it; null when that is not known. Missing when nobody asked for it, or when the
+   * The document as the server sent it; null when that is not known. Missing when it was not requested, or when the
    * page's body is what was sent.
    */
   readonly raw?: { readonly contentHash: ContentHash; readonly charset: string } | null;
@@ -92,7 +92,7 @@ export interface RenderedRecord {
 
 /** What extraction found; kept compressed beside the page's row. */
 export interface PageRecord extends DeepRecord {
-  /** Stands first, so that whoever has the text can tell from its beginning whether there is one. */
+  /** Comes first, so that its presence can be read from the beginning of the JSON text. */
   readonly rendered?: RenderedRecord;
   readonly metadata: PageMetadata | null;
   readonly links: readonly PageLink[];

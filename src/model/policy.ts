@@ -10,7 +10,7 @@ export interface AllowedHours {
 }
 
 /**
- * What could harm a site owner or hide who we are, and is off unless the operator names the domain for it: not
+ * Features that could harm a site owner or hide our identity. Off unless the operator names the domain for them: not
  * obeying robots.txt, stealth engines, CAPTCHA services, a browser's identity.
  */
 export type Consent = 'robots' | 'stealth' | 'captcha' | 'identity';

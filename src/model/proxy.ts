@@ -6,7 +6,7 @@ export const PROXY_PROTOCOLS = ['http', 'https', 'socks5'] as const;
 /** How the proxy itself is spoken to; `https` is an HTTP proxy behind TLS. */
 export type ProxyProtocol = (typeof PROXY_PROTOCOLS)[number];
 
-/** A login that no log, message or JSON can show: only who asks for a field by name gets it. */
+/** A login that logs, messages and JSON cannot reveal: its fields are only readable by name. */
 export class ProxyCredentials {
   readonly #username: string;
   readonly #password: string;
@@ -40,7 +40,7 @@ export interface ProxyEndpoint {
   readonly host: string;
   readonly port: number;
   readonly credentials: ProxyCredentials | null;
-  /** ISO 3166 in lower case; null when nobody said. */
+  /** ISO 3166 in lower case; null when unknown. */
   readonly country: string | null;
   /**
    * The operator says that this proxy stands in a private network. It may then be connected to, and it is given

@@ -8,12 +8,12 @@ export const MAX_RANK_DELAY_MS = 300_000;
 /**
  * The moment (epoch milliseconds, a whole number) at which a task is due for service; the lowest is served first.
  *
- * Single scrapes are due at once, before everything else: somebody waits for the answer. All others are due the
+ * Single scrapes are due at once, before everything else: a client waits for the answer. All others are due the
  * later, the larger their job: of jobs that came together the smaller goes first. Because the delay has a maximum,
  * whatever comes more than MAX_RANK_DELAY_MS after a task is behind it, however small its job, so no stream of
  * small jobs can hold a large one up for longer than that.
  *
- * `size` is how many tasks the job is expected to have, Infinity when nobody knows; `now` is when the task was found.
+ * `size` is how many tasks the job is expected to have, Infinity when unknown; `now` is when the task was found.
  */
 export function rankOf(job: { readonly kind: JobKind; readonly size: number }, now: number): number {
   if (job.kind === 'scrape') return 0;

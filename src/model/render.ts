@@ -2,7 +2,7 @@ import type { CredentialHosts } from './credential-hosts.ts';
 
 /** What can be wanted of a page that a browser shows, and what comes of it. Plain data: it is stored and sent. */
 
-/** What is to be done on a page beyond loading it. What is left out costs nothing. */
+/** Steps on a page beyond loading it. Omitted steps cost nothing. */
 export interface RenderWish {
   readonly wait?: RenderWait | undefined;
   /** After the wait: down the page until it grows no more. */

@@ -20,7 +20,7 @@ export interface SteadyClock {
   /**
    * Milliseconds since some moment, at least as many as have passed: a jump of the wall clock forward counts as time
    * that has passed, because it may have been a suspension, of this machine or of the host it is a guest of. For
-   * whoever must have stopped when a time is over, and does no harm by stopping early.
+   * code that must have stopped by a time and may stop early.
    */
   readonly cautiousMs: () => number;
   /** Calls the listener when the wall clock has jumped, either way; returns what ends that. */
@@ -43,7 +43,7 @@ const MACHINE_CLOCKS: MachineClocks = {
 
 export function createSteadyClock(clocks: MachineClocks = MACHINE_CLOCKS): SteadyClock {
   const listeners = new Set<() => void>();
-  /** What is added to the monotonic clock to get the wall clock, as long as neither jumps. */
+  /** Offset of the wall clock from the monotonic clock, as long as neither jumps. */
   let wallAheadMs = clocks.wallMs() - clocks.monotonicMs();
   /** The same for this clock, which follows suspensions only. */
   let nowAheadMs = wallAheadMs;

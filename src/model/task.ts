@@ -14,15 +14,17 @@ import type { HostKey, JobId, JobSeq, TaskId, UrlKey } from './ids.ts';
  * denied    never fetched, by a rule of politeness or policy (robots, opt-out, deny list …)
  * cancelled dropped by a cancel; becomes ready again on resume
  */
-export type TaskState =
-  | 'ready'
-  | 'waiting'
-  | 'claimed'
-  | 'done'
-  | 'failed'
-  | 'skipped'
-  | 'denied'
-  | 'cancelled';
+export const TASK_STATES = [
+  'ready',
+  'waiting',
+  'claimed',
+  'done',
+  'failed',
+  'skipped',
+  'denied',
+  'cancelled',
+] as const;
+export type TaskState = (typeof TASK_STATES)[number];
 
 /** page: fetch and extract. sitemap: fetch and read URLs from it. site: find a site's sitemaps from its robots.txt. */
 export type TaskKind = 'page' | 'sitemap' | 'site';

@@ -21,10 +21,10 @@ export interface LoggerOptions {
 }
 
 const STDERR = 2;
-/** Lines are written together, but nobody waits longer than this to see one. */
+/** Lines are buffered, and written after this time at the latest. */
 const FLUSH_BYTES = 4_096;
 const FLUSH_MS = 200;
-/** When nobody reads standard error, lines beyond this are dropped rather than kept in memory. */
+/** When standard error is not read, lines beyond this are dropped rather than kept in memory. */
 const MAX_WAITING_BYTES = 8_388_608;
 
 const serializers = {

@@ -12,7 +12,7 @@ export interface BrowserFigures {
   readonly replaced: Readonly<Record<string, number>>;
 }
 
-/** Values that are looked up when somebody asks for the metrics, and cost nothing in between. */
+/** Values that are read when the metrics are scraped, and cost nothing in between. */
 export interface MetricSources {
   /** Tasks that are ready, waiting or claimed, over all jobs. */
   readonly openTasks: () => number | Promise<number>;

@@ -9,7 +9,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * The fields of a log line without secrets at any depth; the same object when it has none, so that the usual line
- * costs no copy. Fields in `except` are left to whoever named them. What is nested too deeply or is an instance of
+ * costs no copy. Fields in `except` are copied unchanged. Values that are nested too deeply or are instances of
  * some class is only named: a line is for facts, not for objects with a life of their own.
  */
 export function redactFields(fields: Fields, except: ReadonlySet<string> = NOTHING): Fields {
@@ -20,7 +20,7 @@ export function redactValue(value: unknown): unknown {
   return new Walk().value(value, 0);
 }
 
-/** As an error is shown in a log: what it is, what it says, where it arose, and why. */
+/** An error as log fields: type, message, stack and cause. */
 export function redactError(error: Error): Fields {
   return new Walk().error(error, 0);
 }

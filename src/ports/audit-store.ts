@@ -1,10 +1,10 @@
 import type { AuditEntry, AuditHead, AuditRecord } from '../model/audit-chain.ts';
-import type { Slice } from './store.ts';
+import type { ListPage } from './store.ts';
 
 /**
  * A part of the store: the audit log. Entries are only ever added. No method changes or deletes one, and the database
  * itself refuses both. Each entry has the hash of the one before (`auditHash`), so that an entry that was changed, taken
- * out or put in between is noticed by whoever recomputes the hashes.
+ * out or put in between is noticed when the hashes are recomputed.
  */
 export interface AuditStore {
   /**
@@ -14,7 +14,7 @@ export interface AuditStore {
    */
   audit(entries: readonly AuditEntry[]): Promise<void>;
   /** Newest first, unless `order` says otherwise. */
-  listAudit(query: AuditQuery): Promise<Slice<AuditRecord>>;
+  listAudit(query: AuditQuery): Promise<ListPage<AuditRecord>>;
   /** The last entry as the store remembers it apart from the log, so that entries missing at the end are noticed. */
   auditHead(): Promise<AuditHead>;
 }

@@ -12,13 +12,13 @@ export interface Blobs {
   /**
    * Keeps each body under its hash and resolves when all of them would survive the end of this process.
    * Bodies already present cost a look-up, not a write, while they are younger than RELIED_ON_MS. Throws DISK_FULL or
-   * STORE_UNAVAILABLE. Once it has settled, nobody looks at the bytes any more: their owner may give the memory back.
+   * STORE_UNAVAILABLE. Once it has settled, the bytes are not read any more: their owner may free the memory.
    */
   put(blobs: readonly Blob[]): Promise<void>;
   /** The body, or null when no such blob is kept. A damaged blob is treated as absent, never returned. */
   get(hash: ContentHash): Promise<Uint8Array | null>;
   has(hash: ContentHash): Promise<boolean>;
-  /** Removes what is there, at any age; absent hashes are no error. For blobs that belong to the caller alone. */
+  /** Removes the blobs at any age; absent hashes are no error. For blobs that belong to the caller alone. */
   delete(hashes: readonly ContentHash[]): Promise<void>;
   /** Every copy kept, in no order, a page at a time; blobs put meanwhile may or may not appear. */
   list(): AsyncIterable<BlobCopy>;
@@ -49,7 +49,7 @@ export interface BlobCopy {
   readonly storedBytes: number;
   /** By the clock of the place it is in. */
   readonly ageMs: number;
-  /** Another copy of the blob is kept, which is the one that readers find first. */
+  /** Another copy of the blob is kept, and readers find that copy first. */
   readonly isSpare: boolean;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Wake-ups and live events between parts and processes. A message may be lost or doubled: whoever listens must
+ * Wake-ups and live events between parts and processes. A message may be lost or doubled: listeners must
  * be able to find out the same from the store. Nothing waits for a listener, and a listener that throws harms
  * nobody else.
  */

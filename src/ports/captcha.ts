@@ -1,6 +1,6 @@
 /**
- * Solves puzzles that sites put before their pages, by people or programs of somebody else's service. Each solution
- * costs money and tells the service which page is visited: whoever asks has the operator's consent for the site.
+ * Solves captchas through the people or programs of an external service. Each solution
+ * costs money and tells the service which page is visited: the caller must have the operator's consent for the site.
  */
 export interface CaptchaSolver {
   readonly name: string;
@@ -12,7 +12,7 @@ export interface CaptchaSolver {
   solve(captcha: Captcha, signal: AbortSignal): Promise<Solution>;
   /** Says that the site did not accept the solution. A service that takes no such reports is not told; it never fails. */
   reportBad(solution: Solution): Promise<void>;
-  /** What is left in the account, in US dollars. Throws CAPTCHA_UNSOLVED when the service does not say. */
+  /** The balance of the account, in US dollars. Throws CAPTCHA_UNSOLVED when the service does not say. */
   balance(signal: AbortSignal): Promise<number>;
   close(): Promise<void>;
 }
@@ -63,7 +63,7 @@ export interface Solution {
   readonly kind: CaptchaKind;
   /** What the widget would have given to the page; of a picture, its text. */
   readonly token: string;
-  /** Under which the puzzle was solved, where the service says so. */
+  /** The user agent under which the captcha was solved, where the service reports it. */
   readonly userAgent: string | null;
   readonly solver: string;
   /** The service's own name for the task. */

@@ -1,5 +1,5 @@
 /**
- * Offers work to whoever is free, at least once. It never holds the truth: what it loses, a sweep of the store
+ * Offers work to free consumers, at least once. It never holds the truth: entries that it loses, a sweep of the store
  * offers again, and what it delivers twice, leases and epochs in the store make harmless.
  *
  * Every method may throw QUEUE_UNAVAILABLE.
@@ -19,15 +19,15 @@ export interface Queue {
   /** Entries waiting and being worked on. */
   depth(name: QueueName): Promise<{ waiting: number; active: number }>;
   /**
-   * Asks whoever answers calls of this name and resolves to the answer; both are JSON and small, large things
+   * Sends a request to a process that answers calls of this name and resolves to the answer; both are JSON and small, large things
    * travel as blobs. Rejects with what the handler rejected with when that is a ScrapifieError, with NO_WORKER when
-   * nobody answers calls of this name, with TASK_TIMEOUT after `timeoutMs`, with CANCELLED when the signal says so.
+   * no process answers calls of this name, with TASK_TIMEOUT after `timeoutMs`, with CANCELLED when the signal says so.
    * A call whose worker dies goes to another one, and the call is asked again when the queue has lost it: the handler
    * is told that the call may have been begun before. One whose caller dies is not begun, and soon ended where it was.
    * A handler that runs although another one has answered the call gets the end of its signal.
    */
   call(name: CallName, request: unknown, how: CallOptions): Promise<unknown>;
-  /** Answers calls, at most `concurrency` at once. The signal ends when nobody waits for the answer any more. */
+  /** Answers calls, at most `concurrency` at once. The signal aborts when the caller no longer waits for the answer. */
   answer(name: CallName, concurrency: number, handler: CallHandler): Promise<Consumer>;
   /** How many processes answer calls of this name. */
   countAnswerers(name: CallName): Promise<number>;
@@ -38,7 +38,7 @@ export interface Queue {
   every(name: TimerName, everyMs: number, action: () => Promise<void>): Promise<Consumer>;
   /** Offers an entry of its own as `offer` does, and throws when that, or what consuming needs, does not work. */
   check(): Promise<void>;
-  /** Why some entries cannot be offered although others can, with the names of what is in the way; null: all can. */
+  /** Why some entries cannot be offered although others can, with the names of the keys at fault; null: all can. */
   degradation(): string | null;
   close(): Promise<void>;
 }
@@ -80,7 +80,7 @@ export interface CallStart {
   readonly waitedMs: number;
 }
 
-/** Asks the caller something. Rejects with CANCELLED when nobody waits for the answer to the call any more. */
+/** Sends a question to the caller. Rejects with CANCELLED when the caller no longer waits for the answer to the call. */
 export type Ask = (question: unknown) => Promise<unknown>;
 
 export interface Consumer {
@@ -92,5 +92,5 @@ export interface Consumer {
 export type QueueName = 'scrape-http';
 /** Single renders, from the owner of a host to a worker with a browser. */
 export type CallName = 'scrape-browser' | 'scrape-stealth';
-/** `cleanup-jobs`: jobs whose time is over, and hosts nobody was told of. `cleanup-blobs`: blobs that nothing refers to. */
+/** `cleanup-jobs`: jobs whose time is over, and hosts with work that were not offered. `cleanup-blobs`: blobs that nothing refers to. */
 export type TimerName = 'cleanup-jobs' | 'cleanup-blobs';

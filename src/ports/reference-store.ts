@@ -1,5 +1,5 @@
 import type { ContentHash } from '../model/ids.ts';
-import type { Slice } from './store.ts';
+import type { ListPage } from './store.ts';
 
 /** A part of the store: which blobs are in use, for the one process at a time that removes the others. */
 export interface ReferenceStore {
@@ -8,7 +8,7 @@ export interface ReferenceStore {
    * `limit` pages at a time, in the order in which they were stored; a hash comes as often as pages refer to it. Whoever
    * goes through all of it has seen every reference that was committed before the first call and is still there.
    */
-  listReferences(query: ReferenceQuery): Promise<Slice<ContentHash>>;
+  listReferences(query: ReferenceQuery): Promise<ListPage<ContentHash>>;
   /**
    * Takes or keeps a piece of work that only one process should do at a time, for `leaseMs` by the store's own clock.
    * False when another owner has it.

@@ -1,15 +1,15 @@
 import type { AccountId } from '../model/ids.ts';
-import type { Slice } from './store.ts';
+import type { ListPage } from './store.ts';
 
 /**
- * A part of the store: the records that may hold secrets, for whoever changes the key that seals them. The store does
+ * A part of the store: the records that may hold secrets, for changing the key that encrypts them. The store does
  * not open what they hold.
  */
 export interface SecretStore {
   /** Whether any credential is stored, any session whose first byte is not zero, or any job with sealed options. */
   hasSealed(): Promise<boolean>;
   /** All records of one kind over all accounts, in the order in which they came. */
-  listSecrets(query: SecretQuery): Promise<Slice<SecretRecord>>;
+  listSecrets(query: SecretQuery): Promise<ListPage<SecretRecord>>;
   /**
    * Replaces the bytes of the record. False when the record is gone or its bytes are no longer those of `record`, and
    * nothing has happened then. The version of a session stays, because what it holds is the same.

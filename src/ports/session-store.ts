@@ -1,19 +1,19 @@
 import type { IdentityKind } from '../model/identity.ts';
 import type { AccountId, SessionId } from '../model/ids.ts';
 import type { ProxyTier } from '../model/proxy.ts';
-import type { Slice } from './store.ts';
+import type { ListPage } from './store.ts';
 
 /** A part of the store: sessions and credentials by account and name. What they hold is bytes here: the store never looks inside. */
 export interface SessionStore {
-  /** Keeps the session unless the account has one of that name; returns the one that is kept, ended ones too. */
+  /** Stores the session unless the account has one of that name; returns the stored session, ended ones included. */
   openSession(session: NewSession): Promise<StoredSession>;
   /** Ended ones too. */
   getSession(account: AccountId, name: string): Promise<StoredSession | null>;
   /** Newest first, ended ones too. */
-  listSessions(query: AccountQuery): Promise<Slice<SessionEntry>>;
+  listSessions(query: AccountQuery): Promise<ListPage<SessionEntry>>;
   /**
-   * Replaces the data of the session with this id and version, and counts the use. False when somebody else was
-   * first or it is gone, and nothing has happened then: whoever is told so reads, merges and tries again.
+   * Replaces the data of the session with this id and version, and counts the use. False when another writer was
+   * first or it is gone; nothing has changed then, and the caller reads, merges and tries again.
    */
   updateSession(change: SessionChange): Promise<boolean>;
   /** Counts uses that changed nothing. Sessions that are gone are passed over. */
@@ -25,7 +25,7 @@ export interface SessionStore {
   putCredential(credential: NewCredential): Promise<void>;
   getCredential(account: AccountId, name: string): Promise<StoredCredential | null>;
   /** In the order in which they came. */
-  listCredentials(query: AccountQuery): Promise<Slice<CredentialEntry>>;
+  listCredentials(query: AccountQuery): Promise<ListPage<CredentialEntry>>;
   deleteCredential(account: AccountId, name: string): Promise<boolean>;
 }
 

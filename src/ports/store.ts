@@ -14,7 +14,7 @@ import type { SessionStore } from './session-store.ts';
  * The only truth. Every method is one transaction: it happened whole and survives a crash when the promise
  * resolves, or it did not happen.
  *
- * Times are epoch milliseconds by the store's clock. What is due, over or owned is decided by that clock within the
+ * Times are epoch milliseconds by the store's clock. That clock decides what is due, over or owned, within the
  * transaction; no method takes the present time from its caller, whose clock may be wrong or be set while it runs. A
  * store that processes share has the clock of its server; a store in the process has the clock that it was opened
  * with. Points in time that callers hand in (`readyAt`, `notBefore`, `expiresAt`) are by `clock()`.
@@ -42,7 +42,7 @@ export interface Store
     ReferenceStore {
   /** Brings the schema up to date; safe to call by many at once. Throws SCHEMA_TOO_NEW, DATABASE_CORRUPT. */
   migrate(): Promise<{ from: number; to: number }>;
-  /** The store's own time: all who share it go by this clock, because their machines' may differ. */
+  /** The store's own time: all processes that share it use this clock, because the clocks of their machines may differ. */
   clock(): Promise<number>;
   /** Writes and reads a probe row. */
   check(): Promise<void>;
@@ -55,12 +55,12 @@ export interface JobStore {
    * A job without a ready task is finished at once.
    *
    * `isUnsynced`: it survives the end of this process when the promise resolves, and a power failure only with the
-   * next call that is not; for callers who are answered after such a call anyway.
+   * next call that is not; for callers that make such a call next anyway.
    */
   createJob(job: NewJob, tasks: readonly NewTask[], how?: { readonly isUnsynced: boolean }): Promise<Job>;
   getJob(id: JobId): Promise<Job | null>;
   /** Newest first. */
-  listJobs(query: JobQuery): Promise<Slice<Job>>;
+  listJobs(query: JobQuery): Promise<ListPage<Job>>;
   /**
    * Drops ready and waiting tasks; claimed ones go on and are kept when they end. Status `cancelled` at once;
    * `finishedAt` when nothing is claimed any more. Null when there is no such job; a job that has ended is
@@ -84,10 +84,10 @@ export interface JobStore {
   /** Open tasks over all jobs: what the queue depth limit looks at. */
   countOpenTasks(): Promise<number>;
   /** Pages of a job in the order they were stored. */
-  listPages(query: PageQuery): Promise<Slice<Page>>;
+  listPages(query: PageQuery): Promise<ListPage<Page>>;
   getPage(jobId: JobId, taskId: TaskId): Promise<Page | null>;
   /** The ledger of a job in the order URLs were discovered. */
-  listTasks(query: TaskQuery): Promise<Slice<LedgerEntry>>;
+  listTasks(query: TaskQuery): Promise<ListPage<LedgerEntry>>;
 }
 
 export interface HostStore {
@@ -104,7 +104,7 @@ export interface HostStore {
    * `owner` takes up its own former lease, or when the lease was of another incarnation of a shared store: such an owner
    * may be alive.
    *
-   * A new incarnation of a shared store cannot know who owned which host when the former one ended, so it is null for
+   * A new incarnation of a shared store does not know the owners of hosts when the former one ended, so it is null for
    * `leaseMs` from its beginning: until then, owners of the former incarnation may be talking to their hosts. `former`
    * is for such an owner: a lease of an earlier incarnation on this host that has not run out by the owner's clock. It
    * proves that no one else talks to the host, and the host is given at once unless another owner has acquired it in
@@ -136,7 +136,7 @@ export interface HostStore {
    */
   startTask(lease: LeaseRef, task: TaskId, isAlone: boolean): Promise<boolean>;
   getHost(key: HostKey): Promise<HostView | null>;
-  listHosts(query: HostQuery): Promise<Slice<HostView>>;
+  listHosts(query: HostQuery): Promise<ListPage<HostView>>;
   getRobots(origin: string): Promise<RobotsEntry | null>;
   putRobots(entry: RobotsEntry): Promise<void>;
   /** Hosts that must not be crawled, with the reason. A host also covers its subdomains. */
@@ -152,7 +152,7 @@ export interface LedgerStore {
    * counts, and ends the jobs whose last task this was. A completion whose lease is lost is left out and reported;
    * the others are kept.
    *
-   * After STORE_UNAVAILABLE nobody knows whether it happened: sending the same list again returns the first answer when
+   * After STORE_UNAVAILABLE it is unknown whether the commit happened: sending the same list again returns the first answer when
    * it did, and commits otherwise.
    *
    * Any text that a page brings can be kept, if need be with replacement characters. Throws UNSTORABLE when something
@@ -184,7 +184,7 @@ export interface AccountStore extends AuditStore {
 }
 
 /** One screenful and where the next begins; null at the end. */
-export interface Slice<T> {
+export interface ListPage<T> {
   readonly items: readonly T[];
   readonly nextCursor: string | null;
 }

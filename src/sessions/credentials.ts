@@ -1,7 +1,7 @@
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { AccountId } from '../model/ids.ts';
 import type { AccountQuery, CredentialEntry, SessionStore } from '../ports/session-store.ts';
-import type { Slice } from '../ports/store.ts';
+import type { ListPage } from '../ports/store.ts';
 import type { Credential } from './credential.ts';
 import type { RemoteCredentials } from './remote-credentials.ts';
 import type { Session } from './session.ts';
@@ -18,7 +18,7 @@ export interface Credentials {
   /** Whether the vault has it. */
   has(account: AccountId, name: string): Promise<boolean>;
   /** Those of the vault. */
-  list(query: AccountQuery): Promise<Slice<CredentialEntry>>;
+  list(query: AccountQuery): Promise<ListPage<CredentialEntry>>;
   delete(account: AccountId, name: string): Promise<boolean>;
 }
 

@@ -8,7 +8,7 @@ import type {
   SessionWish,
   StoredSession,
 } from '../ports/session-store.ts';
-import type { Slice } from '../ports/store.ts';
+import type { ListPage } from '../ports/store.ts';
 import { dataOf, readSession, requireLiving, type Session, sessionPlace } from './session.ts';
 import { isSameData, mergeData, NO_DATA, packData, type SessionData, withinLimits } from './session-data.ts';
 import { dataAfter, lend, type SessionUse, type SessionUseEnd } from './session-use.ts';
@@ -24,7 +24,7 @@ export interface Sessions {
   open(account: AccountId, name: string): Promise<Session>;
   /** For looking at: ended ones too. NOT_FOUND when there is none. */
   get(account: AccountId, name: string): Promise<Session>;
-  list(query: AccountQuery): Promise<Slice<SessionEntry>>;
+  list(query: AccountQuery): Promise<ListPage<SessionEntry>>;
   delete(account: AccountId, name: string): Promise<boolean>;
   /** Opens it for one attempt. Each attempt begins anew, so that it sees what others have stored meanwhile. */
   begin(account: AccountId, name: string): Promise<SessionUse>;

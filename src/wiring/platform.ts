@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { watchStore } from '../api/store-watch.ts';
+import { watchStore } from '../api/health/store-watch.ts';
 import { makeFolder } from '../config/make-folder.ts';
 import { tightenFolder } from '../config/private-files.ts';
 import type { Settings } from '../config/settings.ts';

@@ -45,7 +45,7 @@ describe('docs/security.md', () => {
       'src/cli/crawl/crawl-start.ts',
       'src/cli/commands/credentials.ts',
       'src/cli/commands/keys.ts',
-      'src/cli/serve-audit.ts',
+      'src/cli/commands/serve-audit.ts',
       'src/attempts/use-audit.ts',
       'src/jobs/start-entries.ts',
     ];

@@ -1,6 +1,6 @@
 import { expect, vi } from 'vitest';
 import { ScrapifieError } from '../../src/errors/scrapifie-error.ts';
-import { MAX_CALL_BYTES } from '../../src/ports/call-message.ts';
+import { MAX_CALL_BYTES } from '../../src/model/call-message.ts';
 import type { CallStart, Queue } from '../../src/ports/queue.ts';
 import type { Claim } from './contract.ts';
 

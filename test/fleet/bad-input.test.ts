@@ -7,7 +7,7 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RedisServer, startRedis } from '../../fleet/servers/redis.ts';
 import type { Role } from '../../src/config/settings.ts';
-import { MIGRATIONS } from '../../src/drivers/store-postgres/schema/migrations.ts';
+import { POSTGRES_MIGRATIONS } from '../../src/drivers/store-postgres/schema/migrations.ts';
 import { EXIT } from '../../src/errors/registry.ts';
 import { type BreakableLine, openLine } from '../contract/breakable-line.ts';
 import { type FleetPlace, takeFleetPlace } from '../integration/fleet-place.ts';
@@ -267,7 +267,7 @@ describe.concurrent('a start with bad input', { timeout: LIMIT_MS }, () => {
 });
 
 describe('a schema newer than the program', { timeout: LIMIT_MS }, () => {
-  const newest = MIGRATIONS.length;
+  const newest = POSTGRES_MIGRATIONS.length;
   const add = (version: number, minReader: number) =>
     query(`INSERT INTO schema_versions (version, min_reader) VALUES (${version}, ${minReader})`);
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROLES, type Role } from '../../src/config/settings.ts';
-import { MIGRATIONS } from '../../src/drivers/store-postgres/schema/migrations.ts';
+import { POSTGRES_MIGRATIONS } from '../../src/drivers/store-postgres/schema/migrations.ts';
 import { EXIT } from '../../src/errors/registry.ts';
 import { type RemoteSite, spawnSite } from '../site/remote-site.ts';
 import { type ApiClient, createApiClient, look } from './api-client.ts';
@@ -134,8 +134,8 @@ describe('schedulers', { timeout: LIMIT_MS }, () => {
 describe('a schema that is one version ahead', { timeout: LIMIT_MS }, () => {
   it('is worked with by processes that run, and by those that start', async () => {
     await crew.sql('INSERT INTO schema_versions (version, min_reader) VALUES ($1, $2)', [
-      MIGRATIONS.length + 1,
-      MIGRATIONS.length,
+      POSTGRES_MIGRATIONS.length + 1,
+      POSTGRES_MIGRATIONS.length,
     ]);
     const later = await crew.add('api');
     for (const origin of [member('api').origin, later.origin]) {

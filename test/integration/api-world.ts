@@ -1,7 +1,7 @@
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 import { ensureFirstKey } from '../../src/api/access/api-key.ts';
 import { createApi } from '../../src/api/api.ts';
-import { createReadiness } from '../../src/api/readiness.ts';
+import { createReadiness } from '../../src/api/health/readiness.ts';
 import { openWorld, type World, type WorldOptions } from './world.ts';
 
 export interface ApiAnswer {

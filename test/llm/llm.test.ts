@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createLlm, type FillRequest, type Llm, type LlmOptions } from '../../src/llm/llm.ts';
+import { createLlm, type FillRequest, type Llm, type LlmDeps } from '../../src/llm/llm.ts';
 import { createMemoryCache } from '../../src/llm/llm-cache.ts';
 import { until } from '../solvers/local-server.ts';
 import { type Asked, type ChatServer, type ChatServerOptions, startChatServer } from './chat-server.ts';
@@ -30,7 +30,7 @@ interface World {
 
 async function world(
   server: Partial<ChatServerOptions> = {},
-  options: Partial<LlmOptions> = {},
+  options: Partial<LlmDeps> = {},
 ): Promise<World> {
   const started = await startChatServer({ key: KEY, model: 'small', answer: () => RIGHT, ...server });
   const waits: number[] = [];

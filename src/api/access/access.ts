@@ -6,7 +6,7 @@ import type { AccountId } from '../../model/ids.ts';
 import type { Job } from '../../model/job.ts';
 import type { Limits } from '../../ports/limits.ts';
 import type { ApiKey, KeyScope } from '../../ports/store.ts';
-import type { App } from '../app.ts';
+import type { App } from '../http/app.ts';
 import { allows } from './api-key.ts';
 import { createFailedLogins, type FailedLogins, type FailureEntry } from './failed-logins.ts';
 import type { KeyDirectory } from './key-directory.ts';
@@ -43,7 +43,7 @@ export function guardRoutes(app: App, guard: Guard): void {
   const mayReadMetrics = addressTest(guard.settings.metricsFrom);
   app.addHook('onRoute', (route) => {
     if (route.url.startsWith('/v1/') && route.config?.access === undefined) {
-      throw new Error(`Route ${route.url} does not say who may use it.`);
+      throw new Error(`Route ${route.url} does not declare its access.`);
     }
   });
   app.addHook('onRequest', async (request, reply) => {
@@ -130,15 +130,15 @@ export function requireReadable(key: ApiKey, { options }: Pick<Job, 'options'>):
 
 /** On routes that need a key there always is one. */
 export function accountOf(request: FastifyRequest): AccountId {
-  return keyOf(request).accountId;
+  return apiKeyOf(request).accountId;
 }
 
-export function keyOf(request: FastifyRequest): ApiKey {
+export function apiKeyOf(request: FastifyRequest): ApiKey {
   if (request.key === null) throw new ScrapifieError('UNAUTHENTICATED', 'This call needs an API key.');
   return request.key;
 }
 
-/** Who starts a job, for the audit log. */
+/** The actor that starts a job, for the audit log. */
 export function starterOf(request: FastifyRequest): { actor: string; address: string } {
-  return { actor: keyOf(request).id, address: request.ip };
+  return { actor: apiKeyOf(request).id, address: request.ip };
 }

@@ -16,15 +16,15 @@ export function hashSecret(secret: string): string {
   return hash('sha256', secret, 'hex');
 }
 
-export interface KeyWish {
+export interface KeyOptions {
   readonly name: string;
   readonly scopes: readonly KeyScope[];
   readonly ratePerMinute: number | null;
   readonly expiresAt: number | null;
 }
 
-export function newKey(accountId: AccountId, secret: string, wish: KeyWish, now: number): NewKey {
-  // A key somebody chose may be short, so less of it is shown.
+export function newKey(accountId: AccountId, secret: string, options: KeyOptions, now: number): NewKey {
+  // A key that the operator chose may be short, so its visible prefix is shorter.
   const prefix = secret.slice(0, secret.startsWith('sk_') ? 11 : 4);
   return {
     id: randomUUID() as KeyId,
@@ -32,7 +32,7 @@ export function newKey(accountId: AccountId, secret: string, wish: KeyWish, now:
     hash: hashSecret(secret),
     prefix,
     createdAt: now,
-    ...wish,
+    ...options,
   };
 }
 
@@ -58,7 +58,7 @@ export function credentialAccessOf({ scopes }: Pick<ApiKey, 'scopes'>): Credenti
 }
 
 /**
- * Makes sure that somebody can use the API: registers the key of the settings, or, when no key is usable, makes
+ * Makes sure that the API can be used: registers the key of the settings, or, when no key is usable, makes
  * one. Its secret is returned this one time; only its hash is kept.
  */
 export async function ensureFirstKey(
@@ -67,16 +67,16 @@ export async function ensureFirstKey(
   now: number,
 ): Promise<{ secret: string | null }> {
   const account = await store.defaultAccount();
-  const wish = { scopes: ALL_SCOPES, ratePerMinute: null, expiresAt: null };
+  const options = { scopes: ALL_SCOPES, ratePerMinute: null, expiresAt: null };
   if (settings.apiKey !== undefined) {
     if ((await store.findKey(hashSecret(settings.apiKey))) === null) {
-      await store.createKey(newKey(account, settings.apiKey, { name: 'settings', ...wish }, now));
+      await store.createKey(newKey(account, settings.apiKey, { name: 'settings', ...options }, now));
     }
     return { secret: null };
   }
   const keys = await store.listKeys(account);
   if (keys.some((key) => isUsable(key, now))) return { secret: null };
   const secret = newSecret();
-  await store.createKey(newKey(account, secret, { name: 'first key', ...wish }, now));
+  await store.createKey(newKey(account, secret, { name: 'first key', ...options }, now));
   return { secret };
 }

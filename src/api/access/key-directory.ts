@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { KeyId } from '../../model/ids.ts';
 import type { AccountStore, ApiKey } from '../../ports/store.ts';
-import { isStoreAway } from '../store-watch.ts';
+import { isStoreAway } from '../health/store-watch.ts';
 import { hashSecret, isUsable } from './api-key.ts';
 
 export interface KeyDirectory {

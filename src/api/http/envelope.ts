@@ -8,13 +8,13 @@ export interface Success<T> {
   readonly data: T;
 }
 
-export interface Failure {
+export interface FailureBody {
   readonly success: false;
   readonly error: ReturnType<ScrapifieError['toJSON']>;
 }
 
 export const success = <T>(data: T): Success<T> => ({ success: true, data });
-export const failure = (error: ScrapifieError): Failure => ({ success: false, error: error.toJSON() });
+export const failure = (error: ScrapifieError): FailureBody => ({ success: false, error: error.toJSON() });
 
 export const failureSchema = z
   .object({

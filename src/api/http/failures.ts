@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ERRORS, type ErrorCode, EXIT } from '../../errors/registry.ts';
 import { asScrapifieError, isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { App } from '../app.ts';
+import type { App } from './app.ts';
 import { failure, requestIdOf } from './envelope.ts';
 import type { StaleAnswers } from './stale-answers.ts';
 
@@ -25,13 +25,13 @@ const SERVER_ERRORS: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   FST_ERR_MAX_PARAM_LENGTH: ['NOT_FOUND', 'A part of the path is too long.'],
 };
 
-/** A server behind this one that will not have us is a matter for whoever runs it: a client can but try later. */
+/** A backend server that refuses this process is a matter for the operator; the client can only retry later. */
 const SEEN_FROM_OUTSIDE: Partial<Record<ErrorCode, ErrorCode>> = {
   STORE_REFUSED: 'STORE_UNAVAILABLE',
   QUEUE_REFUSED: 'QUEUE_UNAVAILABLE',
   BLOBS_REFUSED: 'BLOBS_UNAVAILABLE',
 };
-/** What a client is told when nobody knows better: parts of this installation mostly come back soon, sites do not. */
+/** Retry-After where the error names no time: backend servers usually return soon, sites do not. */
 const RETRY_AFTER_MS = { ours: 5_000, sites: 60_000 };
 
 /** Gives every error the one shape it may leave in. */
@@ -51,7 +51,7 @@ function isAborted(error: unknown): boolean {
   return code === 'ECONNRESET' && message === 'aborted';
 }
 
-/** What a client sees of it: what is wrong with this installation is told without addresses, users and paths. */
+/** The error as the client sees it: faults of this installation are described without addresses, users and paths. */
 function shownToClients(error: ScrapifieError): ScrapifieError {
   if (!isOurs(error) || error.code === 'SHUTTING_DOWN') return error;
   const code = SEEN_FROM_OUTSIDE[error.code] ?? error.code;
@@ -64,7 +64,7 @@ function shownToClients(error: ScrapifieError): ScrapifieError {
 
 export const isOurs = (error: ScrapifieError): boolean => error.spec.exitCode === EXIT.environment;
 
-/** Whoever is sent away for now is always told for how long. */
+/** A response that asks the client to retry always says when. */
 function pauseFor(error: ScrapifieError): number | undefined {
   const { httpStatus, retry } = error.spec;
   if (error.retryAfterMs !== undefined || retry !== 'later') return error.retryAfterMs;

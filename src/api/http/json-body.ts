@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { invalidRequest } from '../../jobs/invalid-request.ts';
-import type { App } from '../app.ts';
+import type { App } from './app.ts';
 import { type ShapeProblem, shapeProblem } from './json-shape.ts';
 
 /** A client that sends this many times the limit is cut off after all. */

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { App } from '../app.ts';
+import type { App } from './app.ts';
 
 /** Smaller answers are written in one go. */
 const LARGE_BYTES = 65_536;

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AccountId } from '../../model/ids.ts';
-import { createRecentAnswers, type Question } from './recent-answers.ts';
+import { type AnswerKey, createRecentAnswers } from './recent-answers.ts';
 
 const account = 'a' as AccountId;
-const ask = (url: string, given: Partial<Question> = {}): Question => ({
+const ask = (url: string, given: Partial<AnswerKey> = {}): AnswerKey => ({
   accountId: account,
   url,
   accept: '*/*',

@@ -1,7 +1,7 @@
 import type { AccountId } from '../../model/ids.ts';
 
 /** What an answer was an answer to. The same words of another account are another question. */
-export interface Question {
+export interface AnswerKey {
   readonly accountId: AccountId;
   /** Path and query as they were sent. */
   readonly url: string;
@@ -16,11 +16,11 @@ export interface RecentAnswer {
 
 /** Answers given before, for a time when the truth cannot be asked. */
 export interface RecentAnswers {
-  keep(question: Question, answer: RecentAnswer): void;
+  keep(question: AnswerKey, answer: RecentAnswer): void;
   /** The last answer to exactly this question, or null when there is none or it is too old to be told again. */
-  find(question: Question): RecentAnswer | null;
+  find(question: AnswerKey): RecentAnswer | null;
   /** Drops the answer to exactly this question: what it told of is no longer there. */
-  drop(question: Question): void;
+  drop(question: AnswerKey): void;
   /** Drops all of an account: something that these answers tell of is gone for good. */
   forget(account: AccountId): void;
   readonly bytes: number;
@@ -49,7 +49,7 @@ export function createRecentAnswers(options: RecentAnswersOptions): RecentAnswer
   let bytes = 0;
 
   // Neither header nor URL can hold a line break, so no two questions share a key.
-  const keyOf = ({ accountId, accept, url }: Question) => `${accountId}\n${accept}\n${url}`;
+  const keyOf = ({ accountId, accept, url }: AnswerKey) => `${accountId}\n${accept}\n${url}`;
 
   function remove(key: string): void {
     const found = answers.get(key);

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { App } from '../app.ts';
-import { isStoreAway } from '../store-watch.ts';
-import { createRecentAnswers, type Question } from './recent-answers.ts';
+import { isStoreAway } from '../health/store-watch.ts';
+import type { App } from './app.ts';
+import { type AnswerKey, createRecentAnswers } from './recent-answers.ts';
 
 export interface StaleAnswers {
   /**
@@ -61,7 +61,7 @@ export function keepStaleAnswers(app: App, now: () => number): StaleAnswers {
   };
 }
 
-/** Only who has shown a key has an account, and only an account has answers. */
-function questionOf({ key, url, headers }: FastifyRequest): Question | null {
+/** Null without an API key: responses are remembered per account. */
+function questionOf({ key, url, headers }: FastifyRequest): AnswerKey | null {
   return key === null ? null : { accountId: key.accountId, url, accept: headers.accept ?? '' };
 }

@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { keyOf } from '../access/access.ts';
-import type { App, RouteDeps } from '../app.ts';
+import { apiKeyOf } from '../access/access.ts';
+import type { App } from '../http/app.ts';
 import { answers, success } from '../http/envelope.ts';
 import { keySchema, keyView } from './keys.ts';
+import type { RouteDeps } from './route-deps.ts';
 
 export function addAccountRoutes(app: App, { settings, version }: RouteDeps): void {
   app.route({
@@ -11,7 +12,7 @@ export function addAccountRoutes(app: App, { settings, version }: RouteDeps): vo
     config: { access: 'read' },
     schema: {
       tags: ['account'],
-      summary: 'Who am I, and what may I do',
+      summary: 'The account and the scopes of the API key',
       response: answers({
         200: z.object({
           id: z.string(),
@@ -26,7 +27,7 @@ export function addAccountRoutes(app: App, { settings, version }: RouteDeps): vo
       }),
     },
     async handler(request) {
-      const key = keyOf(request);
+      const key = apiKeyOf(request);
       return success({
         id: key.accountId,
         key: keyView(key),

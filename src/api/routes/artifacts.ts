@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { endingFor } from '../../jobs/artifact.ts';
-import { accountOf, keyOf, requireReadable } from '../access/access.ts';
-import type { App, RouteDeps } from '../app.ts';
+import { accountOf, apiKeyOf, requireReadable } from '../access/access.ts';
+import type { App } from '../http/app.ts';
 import { answers } from '../http/envelope.ts';
+import type { RouteDeps } from './route-deps.ts';
 
 const params = z.strictObject({
   id: z.string().max(64).describe('The job.'),
@@ -42,10 +43,10 @@ export function addArtifactRoutes(app: App, { jobs }: RouteDeps): void {
     async handler(request, reply) {
       const { id, page, name } = request.params;
       const job = await jobs.get(id, accountOf(request));
-      requireReadable(keyOf(request), job);
+      requireReadable(apiKeyOf(request), job);
       const artifact = await jobs.read.artifact(job, page, name);
       const etag = `"${artifact.contentHash}"`;
-      // A retry may bring other bytes under this address, so whoever keeps them asks each time.
+      // A retry may store other bytes under this URL, so caches must revalidate.
       reply.header('etag', etag).header('cache-control', 'private, no-cache');
       if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send('');
       const bytes = await jobs.read.artifactBytes(artifact);

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import type { AuditRecord } from '../../model/audit-chain.ts';
 import { eachAudit } from '../../ports/audit-store.ts';
-import { keyOf } from '../access/access.ts';
-import type { App, RouteDeps } from '../app.ts';
+import { apiKeyOf } from '../access/access.ts';
+import type { App } from '../http/app.ts';
 import { answers, success } from '../http/envelope.ts';
 import { sendNdjson, wantsNdjson } from '../http/ndjson.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
 import { refuseCursor } from './job-pages.ts';
+import type { RouteDeps } from './route-deps.ts';
 
 const word = z.string().min(1).max(400).optional();
 const time = z.iso.datetime({ offset: true }).optional();
@@ -65,7 +66,7 @@ export function addAuditRoutes(app: App, { store, now }: RouteDeps): void {
       };
       if (wantsNdjson(request)) {
         refuseCursor(cursor);
-        const { id: actor } = keyOf(request);
+        const { id: actor } = apiKeyOf(request);
         const details = { address: request.ip };
         await store.audit([{ at: now(), actor, action: 'audit.export', target: 'audit', details }]);
         return sendNdjson(reply, views(eachAudit(store, query)));

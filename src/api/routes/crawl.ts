@@ -1,9 +1,10 @@
 import { crawlRequestSchema } from '../../jobs/job-request.ts';
-import { keyOf, starterOf } from '../access/access.ts';
+import { apiKeyOf, starterOf } from '../access/access.ts';
 import { credentialAccessOf } from '../access/api-key.ts';
-import type { App, RouteDeps } from '../app.ts';
+import type { App } from '../http/app.ts';
 import { answers, success } from '../http/envelope.ts';
 import { acceptedSchema, acceptedView } from '../views/job-view.ts';
+import type { RouteDeps } from './route-deps.ts';
 
 export function addCrawlRoutes(app: App, { jobs, idempotency }: RouteDeps): void {
   app.route({
@@ -17,7 +18,7 @@ export function addCrawlRoutes(app: App, { jobs, idempotency }: RouteDeps): void
       response: answers({ 202: acceptedSchema }),
     },
     async handler(request, reply) {
-      const key = keyOf(request);
+      const key = apiKeyOf(request);
       const { accountId: account } = key;
       const credentials = credentialAccessOf(key);
       const job = await idempotency.once(request, reply, (id) =>

@@ -4,11 +4,12 @@ import { credentialInputSchema as secretSchema } from '../../sessions/credential
 import { createCredentials } from '../../sessions/credentials.ts';
 import { NAME, NAME_RULE } from '../../sessions/session.ts';
 import { openVault } from '../../sessions/vault.ts';
-import { accountOf, keyOf } from '../access/access.ts';
-import type { App, RouteDeps } from '../app.ts';
+import { accountOf, apiKeyOf } from '../access/access.ts';
+import type { App } from '../http/app.ts';
 import { answers, success } from '../http/envelope.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
-import { credentialSchema, credentialView } from '../views/session-view.ts';
+import { credentialView, credentialViewSchema } from '../views/session-view.ts';
+import type { RouteDeps } from './route-deps.ts';
 
 const credentialParams = z.strictObject({
   name: z.string().regex(NAME, `Must be ${NAME_RULE}.`).describe('What sessions call it by.'),
@@ -35,10 +36,10 @@ export function addCredentialRoutes(app: App, { store, settings, now }: RouteDep
       body: secretSchema.meta({
         examples: [{ kind: 'login', hosts: ['shop.example'], username: 'ann', password: '…' }],
       }),
-      response: answers({ 200: credentialSchema }),
+      response: answers({ 200: credentialViewSchema }),
     },
     async handler(request) {
-      const { accountId, id: actor } = keyOf(request);
+      const { accountId, id: actor } = apiKeyOf(request);
       const target = request.params.name;
       const { kind, hosts } = request.body;
       await credentials.put(accountId, target, request.body);
@@ -55,9 +56,9 @@ export function addCredentialRoutes(app: App, { store, settings, now }: RouteDep
     config: { access: 'read' },
     schema: {
       tags: ['sessions'],
-      summary: 'List stored credentials, without what is secret',
+      summary: 'List stored credentials, without their secrets',
       querystring: z.strictObject(pagingFields),
-      response: answers({ 200: listSchema(credentialSchema) }),
+      response: answers({ 200: listSchema(credentialViewSchema) }),
     },
     async handler(request) {
       const cursor = unwrapCursor('credentials', request.query.cursor);
@@ -79,7 +80,7 @@ export function addCredentialRoutes(app: App, { store, settings, now }: RouteDep
       response: answers({ 200: z.object({ name: z.string(), deleted: z.literal(true) }) }),
     },
     async handler(request) {
-      const { accountId, id: actor } = keyOf(request);
+      const { accountId, id: actor } = apiKeyOf(request);
       const target = request.params.name;
       if (!(await credentials.delete(accountId, target))) {
         throw new ScrapifieError('NOT_FOUND', `There are no credentials "${target}".`);

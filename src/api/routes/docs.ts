@@ -1,7 +1,7 @@
 import swagger from '@fastify/swagger';
 import reference from '@scalar/fastify-api-reference';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
-import type { App } from '../app.ts';
+import type { App } from '../http/app.ts';
 
 /** Collects every route added afterwards. */
 export async function collectDocs(app: App, version: string): Promise<void> {
@@ -69,7 +69,7 @@ export async function addDocsRoutes(app: App): Promise<void> {
     url: '/',
     config: { access: 'open' },
     schema: { hide: true },
-    // For who comes with a browser; programs read the same in the answer.
+    // For people with a browser; programs find the same link in the response.
     handler: async (_request, reply) =>
       reply
         .code(302)

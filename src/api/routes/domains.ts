@@ -4,11 +4,12 @@ import { canBeHostName } from '../../frontier/canonical.ts';
 import type { HostKey } from '../../model/ids.ts';
 import { redactUrl } from '../../observe/redact.ts';
 import type { HostView, OptOut, RobotsEntry } from '../../ports/store.ts';
-import { keyOf } from '../access/access.ts';
-import type { App, RouteDeps } from '../app.ts';
+import { apiKeyOf } from '../access/access.ts';
+import type { App } from '../http/app.ts';
 import { answers, success } from '../http/envelope.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
 import { strategySchema, strategyView } from '../views/strategy-view.ts';
+import type { RouteDeps } from './route-deps.ts';
 
 const time = z.iso.datetime();
 const optOutSchema = z.object({
@@ -52,7 +53,7 @@ const hostParams = z.strictObject({ host: z.string().min(1).max(300) });
 const iso = (at: number) => new Date(at).toISOString();
 const isoOrNull = (at: number | null) => (at === null || at <= 0 ? null : iso(at));
 
-/** `Example.com:443` names the same host as `example.com`. Throws INVALID_URL for what is none. */
+/** `Example.com:443` names the same host as `example.com`. Throws INVALID_URL for anything else. */
 function hostOf(text: string): HostKey {
   const url = URL.canParse(`https://${text}`) ? new URL(`https://${text}`) : null;
   const isBare =
@@ -159,7 +160,14 @@ export function addDomainRoutes(app: App, { store, bus, policies, now }: RouteDe
       body: z
         .strictObject({
           reason: z.string().trim().min(1).max(1_000).default('site owner’s request'),
-          contact: z.string().trim().min(1).max(320).nullable().default(null).describe('Who asked.'),
+          contact: z
+            .string()
+            .trim()
+            .min(1)
+            .max(320)
+            .nullable()
+            .default(null)
+            .describe('Contact of the person who asked for the opt-out.'),
         })
         .prefault({}),
       response: answers({ 200: optOutSchema }),
@@ -172,7 +180,7 @@ export function addDomainRoutes(app: App, { store, bus, policies, now }: RouteDe
       await store.audit([
         {
           at,
-          actor: keyOf(request).id,
+          actor: apiKeyOf(request).id,
           action: 'domain.opt-out',
           target: host,
           details: { reason: optOut.reason },
@@ -197,7 +205,7 @@ export function addDomainRoutes(app: App, { store, bus, policies, now }: RouteDe
       const host = hostOf(request.params.host);
       if (!(await store.removeOptOut(host)))
         throw new ScrapifieError('NOT_FOUND', `${host} has not opted out.`);
-      const actor = keyOf(request).id;
+      const actor = apiKeyOf(request).id;
       await store.audit([{ at: now(), actor, action: 'domain.opt-in', target: host, details: {} }]);
       bus.publish('policy.changed', {});
       return success({ host, removed: true as const });

@@ -1,7 +1,8 @@
 import { extractRequestSchema } from '../../jobs/extraction-request.ts';
-import type { App, RouteDeps } from '../app.ts';
+import type { App } from '../http/app.ts';
 import { answers, success } from '../http/envelope.ts';
 import { pageSchema } from '../views/page-schemas.ts';
+import type { RouteDeps } from './route-deps.ts';
 
 /** Reads a page that the caller has. */
 export function addExtractRoutes(app: App, { extraction }: RouteDeps): void {

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { ERRORS, type ErrorCode } from '../../errors/registry.ts';
-import type { App, RouteDeps } from '../app.ts';
+import type { PartReport, Readiness } from '../health/readiness.ts';
+import type { App } from '../http/app.ts';
 import { answers, success } from '../http/envelope.ts';
-import type { PartReport, Readiness } from '../readiness.ts';
+import type { RouteDeps } from './route-deps.ts';
 
 const partSchema = z.object({
   status: z

@@ -1,14 +1,16 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { invalidRequest } from '../../jobs/invalid-request.ts';
-import { accountOf, keyOf, requireReadable } from '../access/access.ts';
-import type { App, RouteDeps } from '../app.ts';
+import { TASK_STATES } from '../../model/task.ts';
+import { accountOf, apiKeyOf, requireReadable } from '../access/access.ts';
+import type { App } from '../http/app.ts';
 import { answers, success } from '../http/envelope.ts';
 import { sendNdjson, wantsNdjson } from '../http/ndjson.ts';
 import { eachWithOrigin, originOf, withOrigin } from '../views/artifact-urls.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
 import { jobErrorSchema, ledgerSchema, pageSchema } from '../views/page-schemas.ts';
-import { jobParams, TASK_STATES } from './jobs.ts';
+import { jobParams } from './jobs.ts';
+import type { RouteDeps } from './route-deps.ts';
 
 const same = <T>(item: T): T => item;
 const STREAMS = 'With `Accept: application/x-ndjson` everything is streamed, one object per line.';
@@ -17,7 +19,7 @@ const STREAMS = 'With `Accept: application/x-ndjson` everything is streamed, one
 export function addJobPageRoutes(app: App, { jobs, store, now }: RouteDeps): void {
   async function recordExport(request: FastifyRequest, target: string, what: 'results' | 'urls') {
     const details = { what, address: request.ip };
-    await store.audit([{ at: now(), actor: keyOf(request).id, action: 'job.export', target, details }]);
+    await store.audit([{ at: now(), actor: apiKeyOf(request).id, action: 'job.export', target, details }]);
   }
 
   app.route({
@@ -38,7 +40,7 @@ export function addJobPageRoutes(app: App, { jobs, store, now }: RouteDeps): voi
     async handler(request, reply) {
       const { state, limit, cursor } = request.query;
       const job = await jobs.get(request.params.id, accountOf(request));
-      requireReadable(keyOf(request), job);
+      requireReadable(apiKeyOf(request), job);
       const origin = originOf(request);
       if (wantsNdjson(request)) {
         refuseCursor(cursor);
@@ -64,7 +66,7 @@ export function addJobPageRoutes(app: App, { jobs, store, now }: RouteDeps): voi
     async handler(request) {
       const { state, limit } = request.query;
       const job = await jobs.get(request.params.id, accountOf(request));
-      requireReadable(keyOf(request), job);
+      requireReadable(apiKeyOf(request), job);
       const cursor = unwrapCursor('errors', request.query.cursor);
       return success(listAnswer('errors', await jobs.read.errors(job, { state, limit, cursor }), same));
     },
@@ -85,7 +87,7 @@ export function addJobPageRoutes(app: App, { jobs, store, now }: RouteDeps): voi
     async handler(request, reply) {
       const { state, limit, cursor } = request.query;
       const job = await jobs.get(request.params.id, accountOf(request));
-      requireReadable(keyOf(request), job);
+      requireReadable(apiKeyOf(request), job);
       if (wantsNdjson(request)) {
         refuseCursor(cursor);
         await recordExport(request, job.id, 'urls');

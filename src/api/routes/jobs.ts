@@ -1,22 +1,12 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { Job, JobKind, JobStatus } from '../../model/job.ts';
-import type { TaskState } from '../../model/task.ts';
-import { accountOf, keyOf } from '../access/access.ts';
-import type { App, RouteDeps } from '../app.ts';
+import { JOB_KINDS, JOB_STATUSES, type Job } from '../../model/job.ts';
+import { accountOf, apiKeyOf } from '../access/access.ts';
+import type { App } from '../http/app.ts';
 import { answers, success } from '../http/envelope.ts';
 import { jobSchema, jobView } from '../views/job-view.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
-
-const KINDS = ['scrape', 'batch', 'crawl', 'map'] as const satisfies readonly JobKind[];
-const STATUSES = [
-  'queued',
-  'running',
-  'completed',
-  'partially_completed',
-  'failed',
-  'cancelled',
-] as const satisfies readonly JobStatus[];
+import type { RouteDeps } from './route-deps.ts';
 
 export const jobParams = z.strictObject({ id: z.string().max(64).describe('The job.') });
 
@@ -33,7 +23,7 @@ const resumeSchema = z
 export function addJobRoutes(app: App, { jobs, store, now }: RouteDeps): void {
   /** After the change: what was refused has not happened. */
   async function recorded(request: FastifyRequest, action: string, job: Job): Promise<Job> {
-    const { id: actor } = keyOf(request);
+    const { id: actor } = apiKeyOf(request);
     await store.audit([{ at: now(), actor, action, target: job.id, details: { address: request.ip } }]);
     return job;
   }
@@ -46,8 +36,8 @@ export function addJobRoutes(app: App, { jobs, store, now }: RouteDeps): void {
       tags: ['jobs'],
       summary: 'List jobs, newest first',
       querystring: z.strictObject({
-        status: z.enum(STATUSES).optional(),
-        kind: z.enum(KINDS).optional(),
+        status: z.enum(JOB_STATUSES).optional(),
+        kind: z.enum(JOB_KINDS).optional(),
         ...pagingFields,
       }),
       response: answers({ 200: listSchema(jobSchema) }),
@@ -137,21 +127,10 @@ export function addJobRoutes(app: App, { jobs, store, now }: RouteDeps): void {
     },
     async handler(request) {
       const { id } = request.params;
-      const key = keyOf(request);
+      const key = apiKeyOf(request);
       await jobs.delete(id, key.accountId);
       await store.audit([{ at: now(), actor: key.id, action: 'job.delete', target: id, details: {} }]);
       return success({ id, deleted: true as const });
     },
   });
 }
-
-export const TASK_STATES = [
-  'ready',
-  'waiting',
-  'claimed',
-  'done',
-  'failed',
-  'skipped',
-  'denied',
-  'cancelled',
-] as const satisfies readonly TaskState[];

@@ -3,10 +3,11 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { invalidRequest } from '../../jobs/invalid-request.ts';
 import type { KeyId } from '../../model/ids.ts';
 import type { ApiKey, KeyScope } from '../../ports/store.ts';
-import { keyOf } from '../access/access.ts';
+import { apiKeyOf } from '../access/access.ts';
 import { isUsable, newKey, newSecret } from '../access/api-key.ts';
-import type { App, RouteDeps } from '../app.ts';
+import type { App } from '../http/app.ts';
 import { answers, success } from '../http/envelope.ts';
+import type { RouteDeps } from './route-deps.ts';
 
 const SCOPES = [
   'read',
@@ -60,7 +61,7 @@ export function addKeyRoutes(app: App, { store, keys, now }: RouteDeps): void {
       response: answers({ 200: z.object({ items: z.array(keySchema), nextCursor: z.null() }) }),
     },
     async handler(request) {
-      const all = await store.listKeys(keyOf(request).accountId);
+      const all = await store.listKeys(apiKeyOf(request).accountId);
       return success({ items: all.map(keyView), nextCursor: null });
     },
   });
@@ -98,11 +99,11 @@ export function addKeyRoutes(app: App, { store, keys, now }: RouteDeps): void {
       if (request.headers['idempotency-key'] !== undefined) {
         throw new ScrapifieError(
           'UNSUPPORTED_OPTION',
-          'A key is shown once, so Idempotency-Key cannot be honoured.',
+          'The secret of a key is returned once, so Idempotency-Key is not supported here.',
         );
       }
       const { name, ratePerMinute } = request.body;
-      const maker = keyOf(request);
+      const maker = apiKeyOf(request);
       const at = now();
       const expiresAt = request.body.expiresAt === null ? null : Date.parse(request.body.expiresAt);
       if (expiresAt !== null && expiresAt <= at) {
@@ -132,7 +133,7 @@ export function addKeyRoutes(app: App, { store, keys, now }: RouteDeps): void {
     },
     async handler(request) {
       const id = request.params.id as KeyId;
-      const { accountId, id: actor } = keyOf(request);
+      const { accountId, id: actor } = apiKeyOf(request);
       const at = now();
       const others = (await store.listKeys(accountId)).filter((key) => key.id !== id && isUsable(key, at));
       if (!others.some((key) => key.scopes.includes('admin'))) {

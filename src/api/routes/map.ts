@@ -1,11 +1,12 @@
 import { mapRequestSchema } from '../../jobs/job-request.ts';
-import { keyOf, starterOf } from '../access/access.ts';
+import { apiKeyOf, starterOf } from '../access/access.ts';
 import { credentialAccessOf } from '../access/api-key.ts';
-import type { App, RouteDeps } from '../app.ts';
+import type { App } from '../http/app.ts';
 import { clientGone } from '../http/client-gone.ts';
 import { answers, success } from '../http/envelope.ts';
 import { acceptedSchema, acceptedView } from '../views/job-view.ts';
 import { mapSchema } from '../views/page-schemas.ts';
+import type { RouteDeps } from './route-deps.ts';
 
 export function addMapRoutes(app: App, { jobs, idempotency }: RouteDeps): void {
   app.route({
@@ -20,7 +21,7 @@ export function addMapRoutes(app: App, { jobs, idempotency }: RouteDeps): void {
       response: answers({ 200: mapSchema, 202: acceptedSchema }),
     },
     async handler(request, reply) {
-      const key = keyOf(request);
+      const key = apiKeyOf(request);
       const { accountId: account } = key;
       const credentials = credentialAccessOf(key);
       const { body } = request;

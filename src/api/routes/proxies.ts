@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { PROXY_TIERS } from '../../model/proxy.ts';
-import type { App, RouteDeps } from '../app.ts';
+import type { App } from '../http/app.ts';
 import { answers, success } from '../http/envelope.ts';
+import type { RouteDeps } from './route-deps.ts';
 
 const figures = {
   requests: z.number().int().describe('The sum of the four that follow.'),

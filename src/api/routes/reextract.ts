@@ -1,11 +1,12 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { reextractRequestSchema } from '../../jobs/extraction-request.ts';
-import { accountOf, keyOf, requireReadable } from '../access/access.ts';
-import type { App, RouteDeps } from '../app.ts';
+import { accountOf, apiKeyOf, requireReadable } from '../access/access.ts';
+import type { App } from '../http/app.ts';
 import { answers } from '../http/envelope.ts';
 import { NDJSON, sendNdjson } from '../http/ndjson.ts';
 import { pageSchema } from '../views/page-schemas.ts';
 import { jobParams } from './jobs.ts';
+import type { RouteDeps } from './route-deps.ts';
 
 /** Each has some bodies in memory for as long as its client takes to read. */
 const MOST_AT_ONCE = 16;
@@ -42,12 +43,12 @@ export function addReextractRoutes(app: App, { jobs, store, blobs, extraction, n
     },
     async handler(request, reply) {
       const job = await jobs.get(request.params.id, accountOf(request));
-      requireReadable(keyOf(request), job);
+      requireReadable(apiKeyOf(request), job);
       if (running >= MOST_AT_ONCE) {
         throw new ScrapifieError('QUEUE_FULL', `${MOST_AT_ONCE} jobs are being read again already.`);
       }
       const details = { what: 'reextract', address: request.ip };
-      const entry = { at: now(), actor: keyOf(request).id, action: 'job.export', target: job.id, details };
+      const entry = { at: now(), actor: apiKeyOf(request).id, action: 'job.export', target: job.id, details };
       await store.audit([entry]);
       return sendNdjson(reply, counted(extraction.readAgain(job, request.body, { store, blobs })));
     },

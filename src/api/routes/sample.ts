@@ -1,4 +1,4 @@
-import type { App } from '../app.ts';
+import type { App } from '../http/app.ts';
 
 /** Where the page is that a first try can scrape without a network. */
 export const SAMPLE_PATH = '/sample';

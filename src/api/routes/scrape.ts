@@ -1,13 +1,14 @@
 import { scrapeRequestSchema } from '../../jobs/job-request.ts';
 import { patienceFor } from '../../jobs/jobs.ts';
-import { keyOf, requireReadable, starterOf } from '../access/access.ts';
+import { apiKeyOf, requireReadable, starterOf } from '../access/access.ts';
 import { credentialAccessOf } from '../access/api-key.ts';
-import type { App, RouteDeps } from '../app.ts';
+import type { App } from '../http/app.ts';
 import { clientGone } from '../http/client-gone.ts';
 import { answers, success } from '../http/envelope.ts';
 import { originOf, withOrigin } from '../views/artifact-urls.ts';
 import { acceptedSchema, acceptedView } from '../views/job-view.ts';
 import { scrapeSchema } from '../views/page-schemas.ts';
+import type { RouteDeps } from './route-deps.ts';
 
 export function addScrapeRoutes(app: App, { jobs, idempotency }: RouteDeps): void {
   app.route({
@@ -25,7 +26,7 @@ export function addScrapeRoutes(app: App, { jobs, idempotency }: RouteDeps): voi
       response: answers({ 200: scrapeSchema, 202: acceptedSchema }),
     },
     async handler(request, reply) {
-      const key = keyOf(request);
+      const key = apiKeyOf(request);
       const { accountId: account } = key;
       const credentials = credentialAccessOf(key);
       const { body } = request;

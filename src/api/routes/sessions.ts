@@ -7,12 +7,13 @@ import { countryCode } from '../../plan/proxies/country.ts';
 import { NAME, NAME_RULE } from '../../sessions/session.ts';
 import { createSessions } from '../../sessions/sessions.ts';
 import { openVault } from '../../sessions/vault.ts';
-import { accountOf, keyOf } from '../access/access.ts';
+import { accountOf, apiKeyOf } from '../access/access.ts';
 import { allows } from '../access/api-key.ts';
-import type { App, RouteDeps } from '../app.ts';
+import type { App } from '../http/app.ts';
 import { answers, success } from '../http/envelope.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
 import { sessionEntrySchema, sessionEntryView, sessionSchema, sessionView } from '../views/session-view.ts';
+import type { RouteDeps } from './route-deps.ts';
 
 const name = z.string().regex(NAME, `Must be ${NAME_RULE}.`);
 const sessionParams = z.strictObject({ name: name.describe('The session.') });
@@ -42,7 +43,7 @@ const newSession = z
       .nullable()
       .default(null)
       .describe(
-        '`browser` looks like somebody’s browser, the same one throughout; a host’s policy must consent.',
+        '`browser` carries the identity of a regular browser, the same one throughout; a host’s policy must consent.',
       ),
     expiresInHours: z
       .number()
@@ -76,7 +77,7 @@ export function addSessionRoutes(app: App, { store, settings, idempotency, now }
       response: answers({ 201: sessionSchema }),
     },
     async handler(request, reply) {
-      const key = keyOf(request);
+      const key = apiKeyOf(request);
       const {
         credentials,
         proxy,
@@ -99,8 +100,8 @@ export function addSessionRoutes(app: App, { store, settings, idempotency, now }
       // A repeated key means the same session, so it decides the name where the request does not.
       const repeatKey = idempotency.keyOf(request);
       const own = repeatKey === null ? randomUUID() : hash('sha256', repeatKey, 'hex').slice(0, 32);
-      const wish = { name: given ?? own, credentials, proxy, identity, hours: expiresInHours };
-      const { session, isNew } = await sessions.create(key.accountId, wish, repeatKey !== null);
+      const options = { name: given ?? own, credentials, proxy, identity, hours: expiresInHours };
+      const { session, isNew } = await sessions.create(key.accountId, options, repeatKey !== null);
       if (isNew) {
         const details = { credentials, proxy, identity };
         await store.audit([
@@ -158,7 +159,7 @@ export function addSessionRoutes(app: App, { store, settings, idempotency, now }
       response: answers({ 200: z.object({ name: z.string(), deleted: z.literal(true) }) }),
     },
     async handler(request) {
-      const { accountId, id: actor } = keyOf(request);
+      const { accountId, id: actor } = apiKeyOf(request);
       const target = request.params.name;
       if (!(await sessions.delete(accountId, target))) {
         throw new ScrapifieError('NOT_FOUND', `There is no session "${target}".`);

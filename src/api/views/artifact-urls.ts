@@ -7,7 +7,7 @@ const HOST = /^(?:[\w.-]{1,253}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i;
 
 /**
  * Where the client reached this server, for addresses in answers to it. What a proxy in between says is believed:
- * whoever lies here only misleads themselves. Empty when nothing sane was said; a path is an address, too.
+ * a client that sends a false one only misleads itself. Empty when no valid origin was sent: links are paths then.
  */
 export function originOf({ headers, protocol, host }: FastifyRequest): string {
   const forwardedHost = firstOf(headers['x-forwarded-host']);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Job } from '../../model/job.ts';
+import { JOB_STATUSES, type Job } from '../../model/job.ts';
 import { hideSecrets } from '../../sessions/job-secrets.ts';
 
 const time = z.iso.datetime();
@@ -10,7 +10,7 @@ export const jobSchema = z
   .object({
     id: z.string().describe('UUID; later jobs have greater ids.'),
     kind: z.enum(['scrape', 'batch', 'crawl', 'map']),
-    status: z.enum(['queued', 'running', 'completed', 'partially_completed', 'failed', 'cancelled']),
+    status: z.enum(JOB_STATUSES),
     stopReason: z.string().nullable().describe('Why it ended early, e.g. `budget.pages`.'),
     createdAt: time,
     startedAt: time.nullable(),

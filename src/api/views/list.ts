@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { invalidRequest } from '../../jobs/invalid-request.ts';
-import type { Slice } from '../../ports/store.ts';
+import type { ListPage } from '../../ports/store.ts';
 
 /** Which list a cursor belongs to: a cursor of another list is refused rather than misread. */
 export type ListName =
@@ -38,7 +38,7 @@ export interface ListAnswer<T> {
   readonly nextCursor: string | null;
 }
 
-export function listAnswer<S, T>(list: ListName, slice: Slice<S>, view: (item: S) => T): ListAnswer<T> {
+export function listAnswer<S, T>(list: ListName, slice: ListPage<S>, view: (item: S) => T): ListAnswer<T> {
   return {
     items: slice.items.map(view),
     nextCursor: slice.nextCursor === null ? null : wrapCursor(list, slice.nextCursor),

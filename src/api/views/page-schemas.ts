@@ -10,7 +10,10 @@ const attempt = z
   .object({
     engine: z.string(),
     proxyTier: z.string().nullable(),
-    identity: z.string().optional().describe('`browser` when it looked like somebody’s browser.'),
+    identity: z
+      .string()
+      .optional()
+      .describe('`browser` when the request carried the identity of a regular browser.'),
     hasSolver: z.boolean().optional().describe('A solver service was allowed to help.'),
     reason: z.string().describe('Why this attempt was made this way.'),
     outcome: z.string(),
@@ -88,7 +91,7 @@ const action = z
 
 const content = z
   .object({
-    html: z.string().nullable().describe('Null for what is no web page.'),
+    html: z.string().nullable().describe('Null for documents other than web pages.'),
     text: z.string(),
     title: z.string().nullable(),
     author: z.string().nullable(),
@@ -151,7 +154,7 @@ const pageFields = {
   pdf: artifact.nullable().optional(),
   xhr: z.array(xhr).nullable().optional().describe('What the page’s scripts asked for; null when none ran.'),
   actions: z.array(action).optional().describe('One entry per action that ran to its end.'),
-  consoleErrors: z.array(z.string()).optional().describe('Only of pages that a browser has shown.'),
+  consoleErrors: z.array(z.string()).optional().describe('Only for pages rendered in a browser.'),
   error: z
     .object({
       code: z.string(),
@@ -161,7 +164,9 @@ const pageFields = {
         .optional(),
     })
     .optional()
-    .describe('What is wrong with the page, although it arrived. Everything else is what there was.'),
+    .describe(
+      'Why the page is not usable although a response arrived. The other fields describe that response.',
+    ),
 };
 
 export const pageSchema = z.object(pageFields).meta({ id: 'Page' });

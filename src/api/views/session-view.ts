@@ -4,7 +4,7 @@ import type { CredentialEntry, SessionEntry } from '../../ports/session-store.ts
 import { CREDENTIAL_KINDS } from '../../sessions/credential.ts';
 import { hasEnded, type Session } from '../../sessions/session.ts';
 
-/** What of sessions and credentials may be seen: never a cookie's value, nothing of what is stored, no secret. */
+/** The public fields of sessions and credentials: no cookie values, no stored data, no secrets. */
 
 const time = z.iso.datetime();
 const tier = z.enum(PROXY_TIERS);
@@ -38,7 +38,7 @@ export const sessionSchema = z
   })
   .meta({ id: 'SessionDetail' });
 
-export const credentialSchema = z
+export const credentialViewSchema = z
   .object({
     name: z.string(),
     kind: z.enum(CREDENTIAL_KINDS),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { HostMemory, Tally } from '../../model/host-memory.ts';
+import type { HostMemory, OutcomeTally } from '../../model/host-memory.ts';
 import { faded } from '../../plan/ladder/tally.ts';
 
 const MINUTE_MS = 60_000;
@@ -11,7 +11,7 @@ const waySchema = z.object({
   identity: z.enum(['bot', 'browser']),
   successRate: z
     .number()
-    .describe('Share of attempts that were let in, from 0 to 1; what is old counts less.'),
+    .describe('Share of attempts that the site admitted, from 0 to 1; older attempts count less.'),
   weight: z.number().describe('How much experience that is, in attempts; half of it is gone after a day.'),
   lastAt: z.iso.datetime(),
 });
@@ -48,7 +48,7 @@ export function strategyView(memory: HostMemory | undefined, now: number): Strat
   };
 }
 
-function wayView(key: string, tally: Tally, now: number): z.infer<typeof waySchema> {
+function wayView(key: string, tally: OutcomeTally, now: number): z.infer<typeof waySchema> {
   const [engine = '', tier = '', identity] = key.split('|');
   const { good, bad } = faded(tally, now);
   return {
@@ -61,7 +61,7 @@ function wayView(key: string, tally: Tally, now: number): z.infer<typeof waySche
   };
 }
 
-function rateOf(tally: Tally, now: number): number {
+function rateOf(tally: OutcomeTally, now: number): number {
   const { good, bad } = faded(tally, now);
   return good + bad === 0 ? 0 : good / (good + bad);
 }

@@ -7,11 +7,11 @@ import { auditView } from '../../api/routes/audit.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { type AuditHead, type AuditRecord, type AuditVerdict, verifyAudit } from '../../model/audit-chain.ts';
 import { type AuditQuery, eachAudit } from '../../ports/audit-store.ts';
-import { openExisting } from '../data-folder.ts';
 import { FLAGS, wholeNumber } from '../flags/flags.ts';
+import { openExisting } from '../folders/data-folder.ts';
 import { writeOut } from '../output/output-file.ts';
 import { table } from '../output/table.ts';
-import type { DefineCommand, OpenStorage, Shell } from '../shell.ts';
+import type { DefineCommand, OpenStorage, Shell } from '../shell/shell.ts';
 
 interface PlaceFlags {
   readonly dataDir?: string;
@@ -42,7 +42,7 @@ const MOST_SHOWN = 1_000;
 const EXAMPLES = `
 Entries are never changed or deleted. Each has the hash of the one before; "verify" recomputes them all and prints number
 and hash of the last one. Keep that line elsewhere: given to --expect later, it shows that nothing up to there was written
-anew, not even by somebody who may write to the database.
+anew, not even with write access to the database.
 
 Examples:
   scrapifie audit list --action login.failed --since 2026-01-01T00:00:00Z

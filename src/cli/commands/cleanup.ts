@@ -1,10 +1,10 @@
 import { Option } from 'commander';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { type BlobAmount, type BlobSweepReport, sweepBlobs } from '../../jobs/blob-sweep.ts';
-import { openExisting } from '../data-folder.ts';
 import { FLAGS, readSettings } from '../flags/flags.ts';
+import { openExisting } from '../folders/data-folder.ts';
 import { table } from '../output/table.ts';
-import type { DefineCommand, OpenPlace, Shell } from '../shell.ts';
+import type { DefineCommand, OpenPlace, Shell } from '../shell/shell.ts';
 
 interface CleanupFlags {
   readonly dataDir?: string;

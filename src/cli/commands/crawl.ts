@@ -1,17 +1,17 @@
+import { openSync, writeSync } from 'node:fs';
 import { EXIT } from '../../errors/registry.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { type CrawlFolder, crawlFolder, findCrawl } from '../crawl/crawl-folder.ts';
 import type { CrawlReport } from '../crawl/crawl-report.ts';
-import { type CrawlFlags, wishOf } from '../crawl/crawl-request.ts';
+import { type CrawlFlags, crawlCommandOf } from '../crawl/crawl-request.ts';
 import { followCrawl } from '../crawl/crawl-run.ts';
 import { beginCrawl, type Opened, resumeCrawl } from '../crawl/crawl-start.ts';
 import { describeBytes, describeMs } from '../crawl/progress.ts';
 import { EXTRACT_FLAGS, extractFieldOf, LLM_FLAGS } from '../flags/extract-flags.ts';
 import { FLAGS, given, readSettings } from '../flags/flags.ts';
 import { PAGE_FLAGS, readActions } from '../flags/page-flags.ts';
-import { createLogFile } from '../log-file.ts';
-import { openOneOff } from '../one-off.ts';
-import type { DefineCommand, OpenPlatform, Shell } from '../shell.ts';
+import { type CrawlFolder, crawlFolder, findCrawl } from '../folders/crawl-folder.ts';
+import { openOneOff } from '../folders/one-off.ts';
+import type { DefineCommand, OpenPlatform, Shell } from '../shell/shell.ts';
 
 interface Flags extends CrawlFlags {
   /** The file's name until it was read. */
@@ -86,7 +86,7 @@ async function crawl(shell: Shell, urls: readonly string[], flags: Flags): Promi
   const folder = crawlFolder(shell.cwd, flags.out, [...urls, ...(flags.sitemapUrl ?? [])]);
   const isNew = findCrawl(folder, flags.resume === true) === 'new';
   // A mistake in the command is told before anything is made.
-  const wish = isNew ? wishOf(urls, flags) : null;
+  const command = isNew ? crawlCommandOf(urls, flags) : null;
   const tell = (line: string): void => {
     if (!flags.quiet) shell.stderr.write(`${line}\n`);
   };
@@ -96,7 +96,9 @@ async function crawl(shell: Shell, urls: readonly string[], flags: Flags): Promi
   let opened: Opened;
   try {
     opened =
-      wish === null ? await resumeCrawl(platform, folder, urls, flags) : await beginCrawl(platform, wish);
+      command === null
+        ? await resumeCrawl(platform, folder, urls, flags)
+        : await beginCrawl(platform, command);
   } catch (error) {
     await platform.close();
     throw error;
@@ -128,7 +130,7 @@ async function open(
   const overrides = { dataDir: folder.stateDir, allowPrivate: flags.allowPrivate };
   const settings = readSettings(shell, overrides);
   const wanted = Math.max(settings.maxConcurrency, flags.concurrency ?? 0);
-  // A file, because the terminal shows the bar; what is there is what --json and the report do not tell.
+  // A file, because the terminal shows the progress bar. It has the warnings and errors that --json and the report leave out.
   const log = createLogFile(folder.logFile);
   const platform = await openOneOff(shell, { ...settings, maxConcurrency: wanted }, 'error', log);
   return { platform, drainMs: settings.drainMs };
@@ -150,4 +152,23 @@ function summaryOf(report: CrawlReport, folder: CrawlFolder): string {
     folder.reportFile,
     '',
   ].join('\n');
+}
+
+/**
+ * A file for log lines, opened with the first of them. Written line by line, because only warnings and errors come
+ * here. A line that cannot be written is dropped: a full disk must not end the crawl, and
+ * pino's own file destination tries for ever to write the rest when the process exits.
+ */
+function createLogFile(path: string): { write(line: string): void } {
+  let file: number | null = null;
+  return {
+    write(line) {
+      try {
+        file ??= openSync(path, 'a');
+        writeSync(file, line);
+      } catch {
+        // There is nowhere to report it; the command itself fails when it cannot write its files.
+      }
+    },
+  };
 }

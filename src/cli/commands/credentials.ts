@@ -8,11 +8,11 @@ import { CREDENTIAL_KINDS, type CredentialKind, credentialInputSchema } from '..
 import { type Credentials, createCredentials } from '../../sessions/credentials.ts';
 import { NAME, NAME_RULE } from '../../sessions/session.ts';
 import { createVault, openVault, VAULT_HINT } from '../../sessions/vault.ts';
-import { placeOf } from '../data-folder.ts';
 import { FLAGS, parseFlags, readSettings } from '../flags/flags.ts';
 import { readSecret } from '../flags/secret-input.ts';
+import { dataPlaceOf } from '../folders/data-folder.ts';
 import { table } from '../output/table.ts';
-import type { DefineCommand, Shell } from '../shell.ts';
+import type { DefineCommand, Shell } from '../shell/shell.ts';
 
 interface CredentialsFlags {
   readonly dataDir?: string;
@@ -30,7 +30,7 @@ const MOST_SHOWN = 1_000;
 const FLAG_OF = { hosts: '--host', username: '--username', password: 'The password', token: 'The token' };
 
 const EXAMPLES = `
-What is secret is read from standard input, or asked for: never an argument, which other processes can see. It is
+Secrets are read from standard input, or asked for: never an argument, which other processes can see. They are
 kept encrypted with the vault key, is never shown again, and is sent to the hosts that --host names only.
 
   login, basic   --username, and the password as input; login is for {{username}} and {{password}} in type actions
@@ -68,8 +68,8 @@ export const define: DefineCommand = (command, shell) => {
     .addOption(new Option('--allow-http', 'send it by unencrypted http too'))
     .action(async (name: string, flags: SetFlags) => {
       requireName(name);
-      const given = { ...readSettings(shell), ...placeOf(shell, flags.dataDir) };
-      // Before anybody types a password for nothing.
+      const given = { ...readSettings(shell), ...dataPlaceOf(shell, flags.dataDir) };
+      // Checked before the user types a password.
       if (given.databaseUrl !== undefined && readVaultKeys(given).vaultKey === undefined) {
         throw new ScrapifieError('UNSUPPORTED_OPTION', `Credentials are only kept encrypted. ${VAULT_HINT}`);
       }
@@ -139,7 +139,7 @@ async function withCredentials(
   action: (local: Local) => Promise<void>,
   isSealing = false,
 ) {
-  const place = placeOf(shell, dataDir);
+  const place = dataPlaceOf(shell, dataDir);
   const { store, close } = await shell.openStorage(place);
   try {
     const given = { ...readSettings(shell), ...place };

@@ -2,12 +2,12 @@ import type { Settings } from '../../config/settings.ts';
 import { EXIT } from '../../errors/registry.ts';
 import { isScrapifieError } from '../../errors/scrapifie-error.ts';
 import { findBrowser } from '../../fetch/browser/pool/find-browser.ts';
-import { placeOf } from '../data-folder.ts';
 import { DOCTOR_CHECKS, type Finding } from '../doctor/doctor-checks.ts';
 import { installBrowser } from '../doctor/doctor-install.ts';
 import { FLAGS, portNumber, readSettings } from '../flags/flags.ts';
+import { dataPlaceOf } from '../folders/data-folder.ts';
 import { table } from '../output/table.ts';
-import type { DefineCommand, Shell } from '../shell.ts';
+import type { DefineCommand, Shell } from '../shell/shell.ts';
 
 const SIGNS: Readonly<Record<Finding['state'], string>> = { ok: 'ok', warn: 'warn', fail: 'FAIL' };
 
@@ -28,7 +28,7 @@ export const define: DefineCommand = (command, shell, endWith) => {
         readonly json?: true;
       }) => {
         const { port, host } = flags;
-        const settings = { ...readSettings(shell, { port, host }), ...placeOf(shell, flags.dataDir) };
+        const settings = { ...readSettings(shell, { port, host }), ...dataPlaceOf(shell, flags.dataDir) };
         if (flags.install) await installWhereMissing(shell, settings);
         const findings: (Finding & { readonly check: string })[] = [];
         for (const [check, look] of Object.entries(DOCTOR_CHECKS)) {

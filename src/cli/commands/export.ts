@@ -1,10 +1,10 @@
 import { Option } from 'commander';
 import type { PageResult } from '../../jobs/page-result.ts';
-import { jobNamed, withJobs } from '../data-folder.ts';
 import { FLAGS } from '../flags/flags.ts';
+import { jobNamed, withJobs } from '../folders/data-folder.ts';
 import { CSV_HEAD, csvRow } from '../output/export-csv.ts';
 import { writeOut } from '../output/output-file.ts';
-import type { DefineCommand } from '../shell.ts';
+import type { DefineCommand } from '../shell/shell.ts';
 
 const FORMATS = ['ndjson', 'csv', 'json'] as const;
 

@@ -8,7 +8,7 @@ import { READ_FORMATS } from '../../jobs/page-fields.ts';
 import { EXTRACT_FLAG_OF, EXTRACT_FLAGS, type ExtractFlags, extractFieldOf } from '../flags/extract-flags.ts';
 import { FLAGS, formatFlag, given, parseFlags } from '../flags/flags.ts';
 import { printed } from '../output/page-output.ts';
-import type { DefineCommand } from '../shell.ts';
+import type { DefineCommand } from '../shell/shell.ts';
 
 interface Flags extends ExtractFlags {
   readonly url: string;
@@ -53,7 +53,7 @@ export const define: DefineCommand = (command, shell) => {
     .addOption(formatFlag(READ_FORMATS));
   for (const flag of [...EXTRACT_FLAGS, 'json'] as const) command.addOption(FLAGS[flag]());
   command
-    .option('--content-type <type>', 'what the file is (default: by its name, or by what is in it)')
+    .option('--content-type <type>', 'media type of the file (default: from its name or content)')
     .addHelpText('after', EXAMPLES)
     .action(async (file: string, flags: Flags) => {
       const request = given({
@@ -70,8 +70,8 @@ export const define: DefineCommand = (command, shell) => {
       try {
         const extraction = createExtraction({ reader, now: Date.now });
         const page = await extraction.read({ url, body, contentType }, { formats, extract });
-        const wish = { formats, isJson: flags.json === true, hasMore: extract !== null };
-        shell.stdout.write(printed(page, wish));
+        const output = { formats, isJson: flags.json === true, hasMore: extract !== null };
+        shell.stdout.write(printed(page, output));
       } finally {
         await reader.close();
       }

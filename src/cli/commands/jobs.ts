@@ -1,11 +1,11 @@
 import { Option } from 'commander';
 import { jobView } from '../../api/views/job-view.ts';
-import type { Job } from '../../model/job.ts';
-import type { LedgerEntry, TaskState } from '../../model/task.ts';
-import { withJobs } from '../data-folder.ts';
+import { JOB_STATUSES, type Job } from '../../model/job.ts';
+import { type LedgerEntry, TASK_STATES, type TaskState } from '../../model/task.ts';
 import { FLAGS, wholeNumber } from '../flags/flags.ts';
+import { withJobs } from '../folders/data-folder.ts';
 import { table } from '../output/table.ts';
-import type { DefineCommand } from '../shell.ts';
+import type { DefineCommand } from '../shell/shell.ts';
 
 interface JobsFlags {
   readonly dataDir?: string;
@@ -19,24 +19,6 @@ interface UrlsFlags extends JobsFlags {
   readonly state?: TaskState;
 }
 
-const STATUSES: readonly Job['status'][] = [
-  'queued',
-  'running',
-  'completed',
-  'partially_completed',
-  'failed',
-  'cancelled',
-];
-const STATES: readonly TaskState[] = [
-  'ready',
-  'waiting',
-  'claimed',
-  'done',
-  'failed',
-  'skipped',
-  'denied',
-  'cancelled',
-];
 const MOST_SHOWN = 1_000;
 
 const EXAMPLES = `
@@ -56,7 +38,7 @@ export const define: DefineCommand = (command, shell) => {
   command.addHelpText('after', EXAMPLES);
 
   add('list', 'newest first')
-    .addOption(new Option('--status <status>', 'only jobs of this status').choices(STATUSES))
+    .addOption(new Option('--status <status>', 'only jobs of this status').choices(JOB_STATUSES))
     .addOption(new Option('--limit <n>', 'jobs to show at most').default(20).argParser(wholeNumber))
     .action((flags: ListFlags) =>
       withJobs(shell, flags.dataDir, async ({ jobs, account }) => {
@@ -68,17 +50,20 @@ export const define: DefineCommand = (command, shell) => {
   add('show <id>', 'one job in full').action((id: string, flags: JobsFlags) =>
     withJobs(shell, flags.dataDir, async ({ jobs, account }) => show(await jobs.get(id, account), flags)),
   );
-  add('cancel <id>', 'drop what is not under way').action((id: string, flags: JobsFlags) =>
+  add('cancel <id>', 'drop URLs that have not begun').action((id: string, flags: JobsFlags) =>
     withJobs(shell, flags.dataDir, async ({ jobs, account }) => show(await jobs.cancel(id, account), flags)),
   );
-  add('resume <id>', 'go on with what a cancel or a budget dropped').action((id: string, flags: JobsFlags) =>
-    withJobs(shell, flags.dataDir, async ({ jobs, account }) => show(await jobs.resume(id, account), flags)),
+  add('resume <id>', 'go on with the URLs that a cancel or a budget dropped').action(
+    (id: string, flags: JobsFlags) =>
+      withJobs(shell, flags.dataDir, async ({ jobs, account }) =>
+        show(await jobs.resume(id, account), flags),
+      ),
   );
   add('retry <id>', 'try failed URLs again').action((id: string, flags: JobsFlags) =>
     withJobs(shell, flags.dataDir, async ({ jobs, account }) => show(await jobs.retry(id, account), flags)),
   );
   add('urls <id>', 'every URL the job has seen, and the rule that decided')
-    .addOption(new Option('--state <state>', 'only URLs in this state').choices(STATES))
+    .addOption(new Option('--state <state>', 'only URLs in this state').choices(TASK_STATES))
     .action((id: string, flags: UrlsFlags) =>
       withJobs(shell, flags.dataDir, async ({ jobs, account }) => {
         const job = await jobs.get(id, account);

@@ -4,10 +4,10 @@ import { keyView } from '../../api/routes/keys.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { KeyId } from '../../model/ids.ts';
 import type { ApiKey, KeyScope } from '../../ports/store.ts';
-import { placeOf } from '../data-folder.ts';
 import { duration, FLAGS, listOf, wholeNumber } from '../flags/flags.ts';
+import { dataPlaceOf } from '../folders/data-folder.ts';
 import { table } from '../output/table.ts';
-import type { DefineCommand, OpenStorage, Shell } from '../shell.ts';
+import type { DefineCommand, OpenStorage, Shell } from '../shell/shell.ts';
 
 interface KeysFlags {
   readonly dataDir?: string;
@@ -61,8 +61,8 @@ export const define: DefineCommand = (command, shell) => {
         const secret = newSecret();
         const scopes = [...new Set(flags.scope ?? DEFAULT_SCOPES)];
         const expiresAt = flags.expires === undefined ? null : at + flags.expires;
-        const wish = { name, scopes, ratePerMinute: flags.rate ?? null, expiresAt };
-        const key = newKey(await store.defaultAccount(), secret, wish, at);
+        const options = { name, scopes, ratePerMinute: flags.rate ?? null, expiresAt };
+        const key = newKey(await store.defaultAccount(), secret, options, at);
         await store.createKey(key);
         const details = { name, scopes };
         await store.audit([{ at, actor: ACTOR, action: 'key.create', target: key.id, details }]);
@@ -92,7 +92,7 @@ export const define: DefineCommand = (command, shell) => {
 };
 
 async function withStore(shell: Shell, flags: KeysFlags, action: (storage: OpenStorage) => Promise<void>) {
-  const storage = await shell.openStorage(placeOf(shell, flags.dataDir));
+  const storage = await shell.openStorage(dataPlaceOf(shell, flags.dataDir));
   try {
     await action(storage);
   } finally {

@@ -2,8 +2,8 @@ import { EXIT } from '../../errors/registry.ts';
 import { mapRequestSchema } from '../../jobs/job-request.ts';
 import { FLAGS, given, parseFlags, wholeNumber } from '../flags/flags.ts';
 import { PAGE_FLAG_OF, PAGE_FLAGS, type PageFlags, pageFieldsOf } from '../flags/page-flags.ts';
-import { explainWait, inTemporaryFolder, OPERATOR } from '../one-off.ts';
-import type { DefineCommand } from '../shell.ts';
+import { explainWait, inTemporaryFolder, OPERATOR } from '../folders/one-off.ts';
+import type { DefineCommand } from '../shell/shell.ts';
 
 interface MapFlags extends PageFlags {
   readonly json?: true;

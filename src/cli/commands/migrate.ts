@@ -1,10 +1,10 @@
-import { describePlace, placeOf } from '../data-folder.ts';
 import { FLAGS } from '../flags/flags.ts';
-import type { DefineCommand } from '../shell.ts';
+import { dataPlaceOf, describePlace } from '../folders/data-folder.ts';
+import type { DefineCommand } from '../shell/shell.ts';
 
 export const define: DefineCommand = (command, shell) => {
   command.addOption(FLAGS.dataDir()).action(async ({ dataDir: option }: { readonly dataDir?: string }) => {
-    const place = placeOf(shell, option);
+    const place = dataPlaceOf(shell, option);
     // Opening brings the schema up to date, and every command opens; this one only says so.
     const storage = await shell.openStorage(place);
     try {

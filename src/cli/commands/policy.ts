@@ -6,14 +6,14 @@ import type { HostKey } from '../../model/ids.ts';
 import { hostPattern } from '../../policy/policies.ts';
 import { loadPolicyFile } from '../../policy/policy-file.ts';
 import type { OptOut } from '../../ports/store.ts';
-import { DATABASE_FILE } from '../crawl/crawl-folder.ts';
-import { placeOf } from '../data-folder.ts';
 import { FLAGS, readSettings } from '../flags/flags.ts';
+import { DATABASE_FILE } from '../folders/crawl-folder.ts';
+import { dataPlaceOf } from '../folders/data-folder.ts';
 import { table } from '../output/table.ts';
-import type { DefineCommand, Shell } from '../shell.ts';
+import type { DefineCommand, Shell } from '../shell/shell.ts';
 
 const EXAMPLES = `
-Without FILE the file of SCRAPIFIE_POLICY_FILE is meant, and without that the one that ships with Scrapifie.
+FILE defaults to SCRAPIFIE_POLICY_FILE, and without that to the file that ships with Scrapifie.
 
 Examples:
   scrapifie policy check ./policies.yaml
@@ -84,7 +84,7 @@ function hostKeyOf(text: string): HostKey {
 
 /** Requests of site owners are in the store, where there is one. */
 async function optOutsOf(shell: Shell, option: string | undefined): Promise<readonly OptOut[]> {
-  const place = placeOf(shell, option);
+  const place = dataPlaceOf(shell, option);
   if (place.databaseUrl === undefined && !existsSync(join(place.dataDir, DATABASE_FILE))) return [];
   const storage = await shell.openStorage(place);
   try {

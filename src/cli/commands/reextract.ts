@@ -5,11 +5,11 @@ import { READ_FORMATS } from '../../jobs/page-fields.ts';
 import type { PageResult } from '../../jobs/page-result.ts';
 import type { Job } from '../../model/job.ts';
 import { createProgress, type Progress } from '../crawl/progress.ts';
-import { jobNamed, withJobs } from '../data-folder.ts';
 import { EXTRACT_FLAG_OF, EXTRACT_FLAGS, type ExtractFlags, extractFieldOf } from '../flags/extract-flags.ts';
 import { FLAGS, formatFlag, given, parseFlags, readSettings } from '../flags/flags.ts';
+import { jobNamed, withJobs } from '../folders/data-folder.ts';
 import { writeOut } from '../output/output-file.ts';
-import type { DefineCommand } from '../shell.ts';
+import type { DefineCommand } from '../shell/shell.ts';
 
 interface Flags extends ExtractFlags {
   readonly format?: string[];

@@ -11,10 +11,10 @@ import {
 } from '../flags/extract-flags.ts';
 import { FLAGS, given, parseFlags } from '../flags/flags.ts';
 import { PAGE_FLAG_OF, PAGE_FLAGS, type PageFlags, pageFieldsOf, readActions } from '../flags/page-flags.ts';
-import { explainWait, inDataFolder, inTemporaryFolder, OPERATOR } from '../one-off.ts';
+import { explainWait, inDataFolder, inTemporaryFolder, OPERATOR } from '../folders/one-off.ts';
 import { printed } from '../output/page-output.ts';
 import { putIntoFiles } from '../output/scrape-files.ts';
-import type { DefineCommand } from '../shell.ts';
+import type { DefineCommand } from '../shell/shell.ts';
 
 interface ScrapeFlags extends PageFlags, ExtractFlags {
   readonly format?: Format[];
@@ -92,12 +92,12 @@ export const define: DefineCommand = (command, shell, endWith) => {
       screenshot: flags.screenshot === undefined ? null : resolve(shell.cwd, flags.screenshot),
       pdf: flags.pdf === undefined ? null : resolve(shell.cwd, flags.pdf),
     });
-    const wish = {
+    const output = {
       formats: flags.format ?? SCRAPE_FORMATS,
       isJson: flags.json === true,
       hasMore: request.extract !== null,
     };
-    shell.stdout.write(printed(files.page, wish));
+    shell.stdout.write(printed(files.page, output));
     for (const missing of files.missing) shell.stderr.write(`There is no ${missing} of the page.\n`);
     if (result.error === undefined) return;
     shell.stderr.write(`error ${result.error.code}: ${result.error.message}\n`);

@@ -3,20 +3,18 @@ import { Option } from 'commander';
 import type { FastifyInstance } from 'fastify';
 import { ensureFirstKey } from '../../api/access/api-key.ts';
 import { createApi } from '../../api/api.ts';
-import { browserPart, createReadiness } from '../../api/readiness.ts';
-import { SAMPLE_PATHS } from '../../api/routes/sample.ts';
-import { secretsOf } from '../../config/secrets.ts';
+import { browserPart, createReadiness } from '../../api/health/readiness.ts';
+import { SAMPLE_PATH, SAMPLE_PATHS } from '../../api/routes/sample.ts';
+import { settingsSecretsOf } from '../../config/secrets.ts';
 import { ROLES, type Role, type Settings } from '../../config/settings.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { createLogger } from '../../observe/logger.ts';
 import { createActivity, watchLoop } from '../../observe/loop-watch.ts';
 import { createMetrics } from '../../observe/metrics.ts';
-import { within } from '../deadline.ts';
 import { FLAGS, portNumber, readSettings } from '../flags/flags.ts';
-import { watchInterrupts } from '../interrupt.ts';
-import { recordStart } from '../serve-audit.ts';
-import { type ShownKey, welcome } from '../serve-welcome.ts';
-import type { DefineCommand, OpenPlatform, Shell } from '../shell.ts';
+import { closeWithin, watchInterrupts } from '../shell/interrupt.ts';
+import type { DefineCommand, OpenPlatform, Shell } from '../shell/shell.ts';
+import { recordStart } from './serve-audit.ts';
 
 interface ServeFlags {
   readonly role?: Role;
@@ -33,7 +31,7 @@ const LISTEN_BACKLOG = 4_096;
 const CLOSE_MS = 8_000;
 
 const EXAMPLES = `
-The first start makes an API key and prints it once. SIGTERM and Ctrl-C stop cleanly: what is under way is finished
+The first start makes an API key and prints it once. SIGTERM and Ctrl-C stop cleanly: work under way is finished
 for up to SCRAPIFIE_DRAIN_MS, and everything else goes on at the next start.
 
 Examples:
@@ -63,7 +61,7 @@ export const define: DefineCommand = (command, shell) => {
 };
 
 async function serve(shell: Shell, settings: Settings): Promise<void> {
-  const logger = createLogger({ level: settings.logLevel, secrets: secretsOf(settings) });
+  const logger = createLogger({ level: settings.logLevel, secrets: settingsSecretsOf(settings) });
   const interrupts = watchInterrupts();
   const metrics = createMetrics({ withProcess: true });
   let ownPages: readonly string[] = [];
@@ -142,13 +140,13 @@ async function serve(shell: Shell, settings: Settings): Promise<void> {
     logger.info('stopping');
   } finally {
     loop.close();
-    await within(closeAll(api, platform), settings.drainMs + CLOSE_MS);
+    await closeWithin(settings.drainMs + CLOSE_MS, closeAll(api, platform));
     interrupts.close();
   }
   logger.info('stopped');
 }
 
-/** Listening comes first: a key made by a start that fails would have been shown to nobody. */
+/** Listens first: a key created by a start that fails would never be printed. */
 async function keyFor({ store, now }: OpenPlatform, settings: Settings): Promise<ShownKey> {
   const { secret } = await ensureFirstKey(store, settings, now());
   if (secret !== null) return { kind: 'new', secret };
@@ -201,4 +199,44 @@ function cannotListen(error: unknown, host: string, port: number): ScrapifieErro
   return new ScrapifieError('LISTEN_FAILED', `Cannot listen on ${host}, port ${port}: ${why}.`, {
     cause: error,
   });
+}
+
+/** Which key to show: one just made, or where the one in use came from. */
+type ShownKey = { readonly kind: 'new'; readonly secret: string } | { readonly kind: 'earlier' | 'settings' };
+
+interface Welcome {
+  readonly origin: string;
+  readonly settings: Pick<Settings, 'dataDir'>;
+  readonly version: string;
+  readonly key: ShownKey;
+}
+
+/** The text that the server prints when it is ready. The command in it works as printed. */
+function welcome({ origin, settings, version, key }: Welcome): string {
+  const rows = [
+    `Scrapifie ${version} is ready.`,
+    '',
+    `  API      ${origin}`,
+    `  Docs     ${origin}/docs`,
+    `  Data     ${settings.dataDir}`,
+    `  API key  ${keyLine(key)}`,
+    '',
+    'Try it:',
+    '',
+    `  ${curlLine(origin, key)}`,
+    '',
+  ];
+  return `${rows.join('\n')}\n`;
+}
+
+function keyLine(key: ShownKey): string {
+  if (key.kind === 'new') return `${key.secret}  (shown this once; only its hash is kept)`;
+  if (key.kind === 'settings') return 'the one in SCRAPIFIE_API_KEY';
+  return 'made by an earlier start; `scrapifie keys create NAME` makes another';
+}
+
+function curlLine(origin: string, key: ShownKey): string {
+  const secret = key.kind === 'new' ? key.secret : '$SCRAPIFIE_API_KEY';
+  const body = JSON.stringify({ url: `${origin}${SAMPLE_PATH}` });
+  return `curl -s ${origin}/v1/scrape -H "Authorization: Bearer ${secret}" -H 'Content-Type: application/json' -d '${body}'`;
 }

@@ -7,10 +7,10 @@ import type { SessionWish } from '../../ports/session-store.ts';
 import type { AccountStore } from '../../ports/store.ts';
 import { createSessions, type Sessions } from '../../sessions/sessions.ts';
 import { createVault } from '../../sessions/vault.ts';
-import { openExisting, placeOf } from '../data-folder.ts';
 import { FLAGS, readSettings, wholeNumber } from '../flags/flags.ts';
+import { dataPlaceOf, openExisting } from '../folders/data-folder.ts';
 import { table } from '../output/table.ts';
-import type { DefineCommand, Shell } from '../shell.ts';
+import type { DefineCommand, Shell } from '../shell/shell.ts';
 
 interface SessionsFlags {
   readonly dataDir?: string;
@@ -25,7 +25,7 @@ const MOST_SHOWN = 1_000;
 
 const EXAMPLES = `
 A session keeps cookies, storage, proxy and identity from page to page. One is made by the first request that names
-it, or by the API. Neither cookies' values nor what is stored is ever shown.
+it, or by the API. Cookie values and stored data are never shown.
 
 Examples:
   scrapifie sessions list
@@ -80,7 +80,7 @@ async function withSessions(
   const settings = readSettings(shell);
   const { store, close } = await openExisting(shell, dataDir);
   try {
-    const { vaultKey, vaultOldKeys } = readVaultKeys({ ...settings, ...placeOf(shell, dataDir) });
+    const { vaultKey, vaultOldKeys } = readVaultKeys({ ...settings, ...dataPlaceOf(shell, dataDir) });
     const vault = createVault(vaultKey, vaultOldKeys);
     const sessions = createSessions({ store, vault, now: Date.now, hours: settings.sessionHours });
     await action({ sessions, account: await store.defaultAccount(), store });

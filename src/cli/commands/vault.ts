@@ -8,9 +8,9 @@ import {
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { type RotationReport, rotateVault } from '../../sessions/rotate-vault.ts';
 import { createVault, VAULT_HINT } from '../../sessions/vault.ts';
-import { openExisting, placeOf } from '../data-folder.ts';
 import { FLAGS, readSettings } from '../flags/flags.ts';
-import type { DefineCommand, Shell } from '../shell.ts';
+import { dataPlaceOf, openExisting } from '../folders/data-folder.ts';
+import type { DefineCommand, Shell } from '../shell/shell.ts';
 
 interface VaultFlags {
   readonly dataDir?: string;
@@ -47,7 +47,7 @@ interface Rotation extends RotationReport {
 }
 
 async function rotate(shell: Shell, { dataDir }: VaultFlags): Promise<Rotation> {
-  const place = placeOf(shell, dataDir);
+  const place = dataPlaceOf(shell, dataDir);
   const settings = { ...readSettings(shell), ...place };
   const keyFile = settings.vaultKey === undefined ? keyFileOf(settings) : null;
   const storage = await openExisting(shell, dataDir);

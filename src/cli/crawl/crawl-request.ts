@@ -6,9 +6,9 @@ import type { Budgets, Format, Job, JobOptions } from '../../model/job.ts';
 import { EXTRACT_FLAG_OF, type ExtractFlags } from '../flags/extract-flags.ts';
 import { given, parseFlags } from '../flags/flags.ts';
 import { PAGE_FLAG_OF, type PageFlags, pageFieldsOf } from '../flags/page-flags.ts';
-import { OPERATOR } from '../one-off.ts';
+import { OPERATOR } from '../folders/one-off.ts';
 
-/** The flags of `crawl` that say what is crawled and how. */
+/** The flags of `crawl`: start URLs, scope and options. */
 export interface CrawlFlags extends PageFlags, ExtractFlags {
   readonly maxPages?: number;
   readonly maxDepth?: number;
@@ -34,7 +34,7 @@ export interface CrawlFlags extends PageFlags, ExtractFlags {
   readonly session?: string;
 }
 
-export interface CrawlWish {
+export interface CrawlCommand {
   readonly request: CrawlRequest;
   readonly operator: OperatorOptions;
 }
@@ -67,7 +67,7 @@ const UNLIMITED_CONCURRENCY = 64;
 const SLOW_RATE = 2;
 
 /** What the flags ask for. Throws INVALID_USAGE, INVALID_URL or UNSUPPORTED_OPTION before anything is touched. */
-export function wishOf(urls: readonly string[], flags: CrawlFlags): CrawlWish {
+export function crawlCommandOf(urls: readonly string[], flags: CrawlFlags): CrawlCommand {
   const request = parseFlags(
     crawlRequestSchema,
     given({
@@ -153,7 +153,7 @@ export function resumedBudgets(job: Job, urls: readonly string[], flags: CrawlFl
   if (seeds.length > 0 && !isDeepStrictEqual(seeds, [...job.seeds])) {
     throw differs('the start URLs', job.seeds.slice(0, 3).join(' '));
   }
-  const { request, operator } = wishOf(urls.length > 0 ? urls : job.seeds.slice(0, 1), flags);
+  const { request, operator } = crawlCommandOf(urls.length > 0 ? urls : job.seeds.slice(0, 1), flags);
   const wanted = draftCrawl(request, () => true, operator).options;
   const wasGiven = new Set(Object.keys(given({ ...flags })).map((name) => `--${dashed(name)}`));
   if (!flags.robots) wasGiven.add('--no-robots');

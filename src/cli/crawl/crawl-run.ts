@@ -1,12 +1,11 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { JobId } from '../../model/ids.ts';
 import type { Job } from '../../model/job.ts';
-import { folderPlace } from '../data-folder.ts';
-import { within } from '../deadline.ts';
-import { watchInterrupts } from '../interrupt.ts';
+import type { CrawlFolder } from '../folders/crawl-folder.ts';
+import { folderPlace } from '../folders/data-folder.ts';
 import { openPageFile, type PageFile } from '../output/page-file.ts';
-import type { OpenPlatform, OpenStorage, Shell } from '../shell.ts';
-import type { CrawlFolder } from './crawl-folder.ts';
+import { closeWithin, watchInterrupts } from '../shell/interrupt.ts';
+import type { OpenPlatform, OpenStorage, Shell } from '../shell/shell.ts';
 import { type CrawlReport, reportOf, writeReport } from './crawl-report.ts';
 import type { Opened } from './crawl-start.ts';
 import { createProgress, type Progress } from './progress.ts';
@@ -16,7 +15,7 @@ export interface CrawlRun {
   readonly platform: OpenPlatform;
   readonly folder: CrawlFolder;
   readonly opened: Opened;
-  /** What the platform may take to finish what is under way. */
+  /** Time limit for the platform to finish the work under way. */
   readonly drainMs: number;
   readonly isQuiet: boolean;
 }
@@ -33,7 +32,7 @@ const PATIENCE_MS = 5_000;
 /** Beyond the time for draining: a store that cannot be written any more must not keep the command from ending. */
 const CLOSE_MS = 5_000;
 
-/** Works until the crawl has ended or somebody interrupts it, keeps its files up to date, and closes the platform. */
+/** Runs until the crawl has ended or is interrupted, keeps its files up to date, and closes the platform. */
 export async function followCrawl(run: CrawlRun): Promise<CrawlEnd> {
   const { shell, platform, folder, opened } = run;
   const { id } = opened.job;
@@ -54,7 +53,7 @@ export async function followCrawl(run: CrawlRun): Promise<CrawlEnd> {
 
   async function close(open: OpenStorage, ms = run.drainMs + CLOSE_MS): Promise<void> {
     storage = null;
-    await within(open.close(), ms);
+    await closeWithin(ms, open.close());
   }
 
   try {

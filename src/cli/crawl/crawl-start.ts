@@ -1,9 +1,9 @@
 import type { AccountId } from '../../model/ids.ts';
 import type { Budgets, Job } from '../../model/job.ts';
-import type { OpenPlatform } from '../shell.ts';
-import type { CrawlFolder } from './crawl-folder.ts';
+import type { CrawlFolder } from '../folders/crawl-folder.ts';
+import type { OpenPlatform } from '../shell/shell.ts';
 import { type Earlier, readEarlier } from './crawl-report.ts';
-import { type CrawlFlags, type CrawlWish, resumedBudgets, wishOf } from './crawl-request.ts';
+import { type CrawlCommand, type CrawlFlags, crawlCommandOf, resumedBudgets } from './crawl-request.ts';
 
 /** A crawl that is in the store and may go on. */
 export interface Opened {
@@ -15,7 +15,10 @@ export interface Opened {
 
 const NO_RUNS: Earlier = { durationMs: 0, runs: 0 };
 
-export async function beginCrawl(platform: OpenPlatform, { request, operator }: CrawlWish): Promise<Opened> {
+export async function beginCrawl(
+  platform: OpenPlatform,
+  { request, operator }: CrawlCommand,
+): Promise<Opened> {
   const account = await platform.store.defaultAccount();
   const job = await platform.jobs.crawl(request, account, { operator });
   if (!job.options.page.obeyRobots) await noteConsent(platform, job);
@@ -52,7 +55,7 @@ export async function resumeCrawl(
   const [job] = (await store.listJobs({ accountId: account, kind: 'crawl', limit: 1 })).items;
   if (job === undefined) {
     // The last run was killed before it had stored the crawl.
-    return beginCrawl(platform, wishOf(urls, flags));
+    return beginCrawl(platform, crawlCommandOf(urls, flags));
   }
   const budgets = resumedBudgets(job, urls, flags);
   const earlier = readEarlier(folder.reportFile, job.id);

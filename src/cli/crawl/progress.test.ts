@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../../model/job.ts';
-import { barLine, createPace, describeBytes, describeMs, type Pace } from './progress.ts';
+import { barLine, type CrawlRate, createCrawlRate, describeBytes, describeMs } from './progress.ts';
 
 const jobWith = (pages: number, failed: number, open: number, maxPages: number | null = null) =>
   ({ counters: { pages, failed, open }, options: { budgets: { maxPages } } }) as Job;
 
-describe('the pace of a crawl', () => {
+describe('the rate of a crawl', () => {
   it('is unknown at first', () => {
-    expect(createPace()(jobWith(5, 0, 10), 0)).toEqual({
+    expect(createCrawlRate()(jobWith(5, 0, 10), 0)).toEqual({
       done: 5,
       left: 10,
       failed: 0,
@@ -18,9 +18,9 @@ describe('the pace of a crawl', () => {
   });
 
   it('counts failed pages as done, and says how long the rest takes', () => {
-    const paceOf = createPace();
-    paceOf(jobWith(0, 0, 100), 0);
-    expect(paceOf(jobWith(15, 5, 80), 2_000)).toEqual({
+    const rateOf = createCrawlRate();
+    rateOf(jobWith(0, 0, 100), 0);
+    expect(rateOf(jobWith(15, 5, 80), 2_000)).toEqual({
       done: 20,
       left: 80,
       failed: 5,
@@ -30,23 +30,23 @@ describe('the pace of a crawl', () => {
   });
 
   it('is that of the last seconds', () => {
-    const paceOf = createPace();
-    for (let second = 0; second <= 60; second += 1) paceOf(jobWith(second * 100, 0, 1_000), second * 1_000);
-    let pace: Pace | null = null;
+    const rateOf = createCrawlRate();
+    for (let second = 0; second <= 60; second += 1) rateOf(jobWith(second * 100, 0, 1_000), second * 1_000);
+    let rate: CrawlRate | null = null;
     for (let second = 61; second <= 80; second += 1)
-      pace = paceOf(jobWith(6_000 + second, 0, 1_000), second * 1_000);
-    expect(pace?.pagesPerSecond).toBeCloseTo(1, 5);
+      rate = rateOf(jobWith(6_000 + second, 0, 1_000), second * 1_000);
+    expect(rate?.pagesPerSecond).toBeCloseTo(1, 5);
   });
 
   it('promises no more than the budget leaves', () => {
-    expect(createPace()(jobWith(40, 10, 5_000, 60), 0).left).toBe(10);
-    expect(createPace()(jobWith(60, 0, 5_000, 60), 0).left).toBe(0);
+    expect(createCrawlRate()(jobWith(40, 10, 5_000, 60), 0).left).toBe(10);
+    expect(createCrawlRate()(jobWith(60, 0, 5_000, 60), 0).left).toBe(0);
   });
 });
 
 describe('the bar', () => {
   it('is never wider than the terminal', () => {
-    const pace = fc.record({
+    const rate = fc.record({
       done: fc.nat(),
       left: fc.nat(),
       failed: fc.nat(),
@@ -54,15 +54,15 @@ describe('the bar', () => {
       etaMs: fc.option(fc.double({ min: 0, max: 1e12, noNaN: true })),
     });
     fc.assert(
-      fc.property(pace, fc.integer({ min: 1, max: 300 }), (each, columns) => {
+      fc.property(rate, fc.integer({ min: 1, max: 300 }), (each, columns) => {
         expect(barLine(each, columns).length).toBeLessThanOrEqual(columns);
       }),
     );
   });
 
   it('is full when nothing is left', () => {
-    const pace = { done: 7, left: 0, failed: 0, pagesPerSecond: 1, etaMs: 0 };
-    expect(barLine(pace, 120)).toMatch(/^█{30} 7 done · 0 left · 1\.0 pages\/s · 0 failed · ETA 0\.0 s$/);
+    const rate = { done: 7, left: 0, failed: 0, pagesPerSecond: 1, etaMs: 0 };
+    expect(barLine(rate, 120)).toMatch(/^█{30} 7 done · 0 left · 1\.0 pages\/s · 0 failed · ETA 0\.0 s$/);
   });
 });
 

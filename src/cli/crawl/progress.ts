@@ -1,7 +1,7 @@
 import cliProgress from 'cli-progress';
 import type { JobCounters } from '../../model/job.ts';
 
-/** What is looked at of a job, or of other work on its pages. */
+/** The fields of a job that progress is computed from. */
 export interface Counted {
   readonly counters: Pick<JobCounters, 'pages' | 'failed' | 'open'>;
   readonly options?: { readonly budgets: { readonly maxPages: number | null } };
@@ -15,7 +15,7 @@ export interface Progress {
 }
 
 /** How far a crawl is and how fast it goes. */
-export interface Pace {
+export interface CrawlRate {
   readonly done: number;
   readonly left: number;
   readonly failed: number;
@@ -30,8 +30,8 @@ const WINDOW_MS = 10_000;
 const BAR_COLUMNS = 30;
 const NARROW_COLUMNS = 80;
 
-/** Turns successive looks at a job into its pace. */
-export function createPace(): (job: Counted, now: number) => Pace {
+/** Turns successive looks at a job into its rate. */
+export function createCrawlRate(): (job: Counted, now: number) => CrawlRate {
   const samples: { readonly at: number; readonly done: number }[] = [];
   return ({ counters, options }, now) => {
     const done = counters.pages + counters.failed;
@@ -61,22 +61,22 @@ export function createProgress(stream: NodeJS.WriteStream, isQuiet: boolean): Pr
 }
 
 function createLines(stream: NodeJS.WriteStream): Progress {
-  const paceOf = createPace();
+  const rateOf = createCrawlRate();
   let lastAt: number | null = null;
   return {
     show(job, now) {
-      const pace = paceOf(job, now);
+      const rate = rateOf(job, now);
       lastAt ??= now;
       if (now - lastAt < LINE_EVERY_MS) return;
       lastAt = now;
-      stream.write(`${describePace(pace)}\n`);
+      stream.write(`${describeRate(rate)}\n`);
     },
     stop: () => undefined,
   };
 }
 
 function createBar(stream: NodeJS.WriteStream): Progress {
-  const paceOf = createPace();
+  const rateOf = createCrawlRate();
   const bar = new cliProgress.SingleBar({
     stream,
     fps: 4,
@@ -84,17 +84,17 @@ function createBar(stream: NodeJS.WriteStream): Progress {
     clearOnComplete: true,
     // Ours stops it.
     gracefulExit: false,
-    format: (_options, _params, payload: { pace: Pace }) =>
-      barLine(payload.pace, stream.columns ?? NARROW_COLUMNS),
+    format: (_options, _params, payload: { rate: CrawlRate }) =>
+      barLine(payload.rate, stream.columns ?? NARROW_COLUMNS),
   });
   let isStarted = false;
   return {
     show(job, now) {
-      const pace = paceOf(job, now);
-      if (!isStarted) bar.start(pace.done + pace.left, pace.done, { pace });
+      const rate = rateOf(job, now);
+      if (!isStarted) bar.start(rate.done + rate.left, rate.done, { rate });
       isStarted = true;
-      bar.setTotal(pace.done + pace.left);
-      bar.update(pace.done, { pace });
+      bar.setTotal(rate.done + rate.left);
+      bar.update(rate.done, { rate });
     },
     stop() {
       if (isStarted) bar.stop();
@@ -104,16 +104,16 @@ function createBar(stream: NodeJS.WriteStream): Progress {
 }
 
 /** The bar and as much beside it as the terminal is wide. */
-export function barLine(pace: Pace, columns: number): string {
-  const { done, left } = pace;
+export function barLine(rate: CrawlRate, columns: number): string {
+  const { done, left } = rate;
   const share = done + left === 0 ? 0 : done / (done + left);
   const width = columns < NARROW_COLUMNS ? Math.floor(BAR_COLUMNS / 3) : BAR_COLUMNS;
   const filled = Math.round(share * width);
-  const line = `${'█'.repeat(filled)}${'░'.repeat(width - filled)} ${describePace(pace)}`;
+  const line = `${'█'.repeat(filled)}${'░'.repeat(width - filled)} ${describeRate(rate)}`;
   return line.length <= columns ? line : line.slice(0, columns);
 }
 
-export function describePace({ done, left, failed, pagesPerSecond, etaMs }: Pace): string {
+export function describeRate({ done, left, failed, pagesPerSecond, etaMs }: CrawlRate): string {
   const speed = pagesPerSecond >= 100 ? Math.round(pagesPerSecond) : pagesPerSecond.toFixed(1);
   const eta = etaMs === null ? '–' : describeMs(etaMs);
   return `${done} done · ${left} left · ${speed} pages/s · ${failed} failed · ETA ${eta}`;

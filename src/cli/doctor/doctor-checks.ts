@@ -5,10 +5,10 @@ import { dirname, join } from 'node:path';
 import type { Settings } from '../../config/settings.ts';
 import { findBrowser } from '../../fetch/browser/pool/find-browser.ts';
 import { loadPolicyFile } from '../../policy/policy-file.ts';
-import { DATABASE_FILE } from '../crawl/crawl-folder.ts';
 import { describeBytes } from '../crawl/progress.ts';
-import { describePlace } from '../data-folder.ts';
-import type { Shell } from '../shell.ts';
+import { DATABASE_FILE } from '../folders/crawl-folder.ts';
+import { describePlace } from '../folders/data-folder.ts';
+import type { Shell } from '../shell/shell.ts';
 import { howToInstall } from './doctor-install.ts';
 
 export interface Finding {

@@ -2,7 +2,7 @@ import { compileExtractionRules } from '../../extract/rules/compile-rules.ts';
 import { given } from './flags.ts';
 import { readYamlFile, wrongFile, type YamlFile } from './yaml-file.ts';
 
-/** The flags that say what is read out of a page beyond its formats. */
+/** The flags for extraction: types, rules and the language model. */
 export interface ExtractFlags {
   readonly extract?: string;
   readonly rules?: string;

@@ -7,7 +7,7 @@ import { EXTRACT_TYPES } from '../../jobs/extract-types.ts';
 import { problemsOf } from '../../jobs/invalid-request.ts';
 import { ENGINES, FORMATS } from '../../jobs/page-fields.ts';
 import { PROXY_TIERS } from '../../model/proxy.ts';
-import type { Shell } from '../shell.ts';
+import type { Shell } from '../shell/shell.ts';
 
 /** Options that several commands have, each defined once. */
 
@@ -85,9 +85,10 @@ function header(text: string, sofar: Readonly<Record<string, string>> | undefine
 }
 
 export const formatFlag = (formats: readonly string[]): Option =>
-  new Option('--format <name>', `what is kept: ${formats.join(', ')}; repeat it or use commas`).argParser(
-    listOf(formats),
-  );
+  new Option(
+    '--format <name>',
+    `format to keep of each page: ${formats.join(', ')}; repeat it or use commas`,
+  ).argParser(listOf(formats));
 
 export const FLAGS = {
   json: () => new Option('--json', 'print JSON'),
@@ -127,7 +128,10 @@ export const FLAGS = {
     new Option('--proxy-tier <name>', 'kind of proxy from the proxy file').choices(PROXY_TIERS),
   country: () => new Option('--country <code>', 'where the proxy is to be, e.g. de'),
   identity: () =>
-    new Option('--identity <kind>', 'say who we are, or look like a browser').choices(['bot', 'browser']),
+    new Option('--identity <kind>', 'identify as a bot, or look like a regular browser').choices([
+      'bot',
+      'browser',
+    ]),
   allowPrivate: () => new Option('--allow-private', 'fetch loopback and private addresses too'),
   noRobots: () => new Option('--no-robots', 'do not obey robots.txt: you take responsibility for this run'),
   timeout: () => new Option('--timeout <ms>', 'time for a page').argParser(duration),

@@ -1,7 +1,7 @@
 import { given } from './flags.ts';
 import { readYamlFile, wrongFile } from './yaml-file.ts';
 
-/** The flags that say how a page is asked for and what is done on it; the same for every command that fetches. */
+/** The flags for requests and page actions; the same for every command that fetches. */
 export interface PageFlags {
   readonly engine?: string;
   readonly waitFor?: string;
@@ -53,7 +53,7 @@ export function pageFieldsOf(flags: PageFlags): Record<string, unknown> {
   });
 }
 
-/** A list of actions from a YAML or JSON file; what is in the list is for the schema to judge. */
+/** A list of actions from a YAML or JSON file; the schema validates its entries. */
 export function readActions(cwd: string, file: string | undefined): unknown {
   if (file === undefined) return undefined;
   const { path, value } = readYamlFile(cwd, file, '--actions');

@@ -3,8 +3,8 @@ import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 
 /**
- * A secret that is piped in, or typed where nobody sees it; never an argument, which every process could read. Of a
- * pipe everything counts but the line end at its end; what is typed ends with the line, or with an empty one for
+ * A secret from standard input, or typed without echo; never an argument, which every process could read. Of a
+ * pipe everything counts but the final line end; typed input ends with the line, or with an empty one for
  * several lines.
  */
 export async function readSecret(

@@ -1,6 +1,6 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 
-/** What a file that cannot be written means to the person who named it or its folder. */
+/** The error for a file that cannot be written, in words for the user who named it or its folder. */
 export function cannotWrite(path: string, error: unknown): ScrapifieError {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'ENOSPC' || code === 'EDQUOT') {

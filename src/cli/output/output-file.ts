@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { Shell } from '../shell.ts';
+import type { Shell } from '../shell/shell.ts';
 import { cannotWrite } from './cannot-write.ts';
 
 /** Gathered before they are written: a write per page would be a system call per page. */

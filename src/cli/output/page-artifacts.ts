@@ -15,7 +15,7 @@ export interface WrittenArtifact {
 
 export type WrittenArtifacts = ReadonlyMap<string, WrittenArtifact>;
 
-/** Writes what a page has besides its document, each to a file of its own. What is there already stays. */
+/** Writes the artifacts of a page, each to a file of its own. Existing files stay. */
 export async function writeArtifacts(
   rendered: RenderedRecord,
   url: string,
@@ -33,7 +33,7 @@ export async function writeArtifacts(
 }
 
 async function keep(path: string, artifact: NamedArtifact, blobs: Blobs): Promise<boolean> {
-  // The name has the hash, so what is there whole is the same.
+  // The name contains the hash, so a complete file of this name has the same bytes.
   const found = await stat(path).catch(() => null);
   if (found?.size === artifact.bytes) return true;
   const bytes = await blobs.get(artifact.contentHash);

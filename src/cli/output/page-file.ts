@@ -6,7 +6,7 @@ import type { Page, PageRecord } from '../../model/page.ts';
 import { isRenderedRecord, unpackRecord } from '../../model/page-record.ts';
 import type { Blobs } from '../../ports/blobs.ts';
 import type { Store } from '../../ports/store.ts';
-import type { OpenStorage } from '../shell.ts';
+import type { OpenStorage } from '../shell/shell.ts';
 import { cannotWrite } from './cannot-write.ts';
 import { writeArtifacts } from './page-artifacts.ts';
 import { failureLine, hasPage, pageLine, shownPageLine } from './page-line.ts';
@@ -63,7 +63,7 @@ export async function openPageFile(source: Source, options: PageFileOptions): Pr
   async function begin({ store, blobs }: Source): Promise<void> {
     failed.clear();
     isStale = false;
-    // Beside the old file and put in its place when complete: what is there is never half a file.
+    // Written beside the old file and renamed when complete, so the file is never incomplete.
     file = await touching(() => open(`${path}.part`, 'w'));
     let cursor: string | undefined;
     do {

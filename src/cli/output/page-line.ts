@@ -1,5 +1,5 @@
 import { ERRORS } from '../../errors/registry.ts';
-import { errorOf } from '../../jobs/page-result.ts';
+import { pageErrorOf } from '../../jobs/page-result.ts';
 import type { Page, PageRecord, RenderedRecord } from '../../model/page.ts';
 import type { LedgerEntry } from '../../model/task.ts';
 import type { WrittenArtifacts } from './page-artifacts.ts';
@@ -16,7 +16,7 @@ export function pageLine(page: Page, rawHtml: string | null | undefined, record:
   return [Buffer.from(`${JSON.stringify(row).slice(0, -1)},`), record?.subarray(1) ?? EMPTY_RECORD, NEWLINE];
 }
 
-/** The line of a page that a browser has shown: what else there is of it lies in files, which the line names. */
+/** The line of a page that was rendered in a browser; it names the files of the page's artifacts. */
 export function shownPageLine(
   page: Page,
   rawHtml: string | null | undefined,
@@ -51,7 +51,7 @@ function rowOf(page: Page, rawHtml: string | null | undefined, rendered: Rendere
     title: page.title,
     duplicateOf: page.duplicateOf,
     ...(rawHtml === undefined ? {} : { rawHtml }),
-    ...errorOf(page, rendered),
+    ...pageErrorOf(page, rendered),
   };
 }
 

@@ -4,7 +4,7 @@ import type { Format } from '../../model/job.ts';
 /** Formats that are one text: asked for alone, they are printed as they are. */
 const TEXTS = ['html', 'rawHtml', 'text', 'markdown'] as const;
 
-export interface PrintWish {
+export interface PrintOptions {
   readonly formats: readonly Format[];
   readonly isJson: boolean;
   /** There is more to see than the formats. */
@@ -12,7 +12,7 @@ export interface PrintWish {
 }
 
 /** A page as a command prints it: JSON, or the one text that was asked for. */
-export function printed(page: object, { formats, isJson, hasMore }: PrintWish): string {
+export function printed(page: object, { formats, isJson, hasMore }: PrintOptions): string {
   const [first, ...others] = formats;
   const only = TEXTS.find((format) => format === first);
   if (isJson || hasMore || only === undefined || others.length > 0) {

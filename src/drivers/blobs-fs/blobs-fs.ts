@@ -7,7 +7,7 @@ import { type Blob, type BlobCopy, type Blobs, RELIED_ON_MS } from '../../ports/
 import { createCompaction } from './compaction.ts';
 import { diskError } from './disk-error.ts';
 import { openPackIndex } from './pack-index.ts';
-import { type Member, Packs, type Place } from './packs.ts';
+import { type PackMember, type PackPosition, Packs } from './packs.ts';
 
 export interface BlobsFsOptions {
   readonly dir: string;
@@ -17,7 +17,7 @@ export interface BlobsFsOptions {
    */
   readonly sync?: boolean;
   readonly now?: () => number;
-  /** The age up to which a put relies on what is there. */
+  /** The age up to which a put relies on an existing copy. */
   readonly reliedOnMs?: number;
 }
 
@@ -33,7 +33,7 @@ const LISTED_AT_ONCE = 1_000;
 
 /**
  * Blobs in a folder: packs of compressed bodies and an index of where each lies. Its calls are synchronous, because
- * that costs a third of the asynchronous ones and whoever stores many bodies does so in a thread of its own: open
+ * they cost a third of the asynchronous ones, and code that stores many bodies runs in a thread of its own: open
  * one of these in each.
  */
 export async function createBlobsFs(options: BlobsFsOptions): Promise<BlobsFs> {
@@ -61,12 +61,12 @@ export async function createBlobsFs(options: BlobsFsOptions): Promise<BlobsFs> {
       return member;
     });
     const frame = encodeFrame(bodies.map(({ bytes }) => bytes));
-    // Twice: somebody may have compacted away the very pack we write to.
+    // Twice: a compaction may have removed the pack that was being written.
     for (let attempt = 0; attempt < 2; attempt += 1) {
       const places = packs.append(members, frame, index.addPack);
-      const isPointed = places.every((place, at) => index.point((members[at] as Member).key, place));
+      const isPointed = places.every((place, at) => index.point((members[at] as PackMember).key, place));
       if (isPointed) return;
-      packs.leave((places[0] as Place).pack);
+      packs.leave((places[0] as PackPosition).pack);
     }
     throw new ScrapifieError('STORE_UNAVAILABLE', `The index of stored bodies in ${dir} forgets its packs.`);
   }
@@ -84,7 +84,7 @@ export async function createBlobsFs(options: BlobsFsOptions): Promise<BlobsFs> {
     return isWhole;
   }
 
-  function bodyAt(place: Place, hash: ContentHash): Buffer | null {
+  function bodyAt(place: PackPosition, hash: ContentHash): Buffer | null {
     const stored = packs.read(place.pack, place.offset, place.length);
     const frame = stored === null ? null : decodeFrame(stored);
     const bytes = frame?.subarray(place.start, place.start + place.size) ?? null;

@@ -1,12 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { ContentHash } from '../../model/ids.ts';
 import type { PackIndex } from './pack-index.ts';
-import type { Packs, Place } from './packs.ts';
+import type { PackPosition, Packs } from './packs.ts';
 
 export interface CompactionParts {
   readonly packs: Packs;
   readonly index: PackIndex;
-  readonly bodyAt: (place: Place, hash: ContentHash) => Buffer | null;
+  readonly bodyAt: (place: PackPosition, hash: ContentHash) => Buffer | null;
   /** Writes bodies to this writer's pack and points at them there. */
   readonly storeAll: (bodies: readonly { readonly key: Buffer; readonly bytes: Uint8Array }[]) => void;
   /** Gives errors of the operating system their code. */

@@ -23,7 +23,7 @@ const SQLITE_NAMES: Readonly<Record<number, string>> = {
 
 /**
  * Gives a failed file operation the code that says what to do about it; one not known here may pass by itself.
- * What is no failed file operation is a fault and stays as it is.
+ * Errors other than failed file operations are faults and stay as they are.
  */
 export function diskError(error: unknown, dir: string): unknown {
   const errno = errnoOf(error);

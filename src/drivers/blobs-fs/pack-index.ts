@@ -2,21 +2,21 @@ import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { makePrivateFile } from '../../config/private-files.ts';
-import type { Packs, Place } from './packs.ts';
+import type { PackPosition, Packs } from './packs.ts';
 
 /**
  * Where each body lies. It can always be made again from the packs, and is when it is missing or damaged. Writers
  * in other threads and processes share it; SQLite keeps them apart.
  */
 export interface PackIndex {
-  find(hash: Buffer): Place | null;
-  /** False when the pack is not known any more: whoever compacted it removed it, and the body has to go elsewhere. */
-  point(hash: Buffer, place: Place): boolean;
+  find(hash: Buffer): PackPosition | null;
+  /** False when the pack is not in the index any more: a compaction removed it, and the body must be written to another pack. */
+  point(hash: Buffer, place: PackPosition): boolean;
   addPack(pack: string): void;
   /** Forgets a pack and whatever still points into it. */
   dropPack(pack: string): void;
   /** Forgets the body, unless it lies elsewhere by now; returns where it lay. */
-  forget(hash: Buffer, place?: Place): Place | null;
+  forget(hash: Buffer, place?: PackPosition): PackPosition | null;
   /** Forgets the body unless its stamp has changed; false when it has, or the body is gone. */
   forgetStamped(hash: Buffer, stampedAt: number): boolean;
   /** When the body was put last, or made young again; null when it is not there. */
@@ -24,7 +24,7 @@ export interface PackIndex {
   /** Makes the body young: its stamp becomes `now`, or one more than it was, so that it always changes. */
   stamp(hash: Buffer, now: number): void;
   /** In the order in which they lie. */
-  livePlaces(pack: string, limit: number): { key: Buffer; place: Place }[];
+  livePlaces(pack: string, limit: number): { key: Buffer; place: PackPosition }[];
   /** Bytes of the bodies in a pack that are still pointed at, before compression. */
   liveBytes(pack: string): number;
   packs(): string[];
@@ -175,7 +175,7 @@ function open(path: string, packs: Packs, isSynced: boolean, isNew: boolean, now
   return index;
 }
 
-function placeOf(row: Record<string, unknown>): Place {
+function placeOf(row: Record<string, unknown>): PackPosition {
   return {
     pack: String(row.name),
     offset: Number(row.offset),

@@ -17,7 +17,7 @@ import { PRIVATE_FILE, PRIVATE_FOLDER } from '../../config/private-files.ts';
 import { errnoOf } from './disk-error.ts';
 
 /** Where a body lies: in which frame of which pack, and where in the frame once that is decoded. */
-export interface Place {
+export interface PackPosition {
   readonly pack: string;
   readonly offset: number;
   readonly length: number;
@@ -26,7 +26,7 @@ export interface Place {
 }
 
 /** A body within a frame that is to be written. */
-export interface Member {
+export interface PackMember {
   readonly key: Buffer;
   readonly start: number;
   readonly size: number;
@@ -56,9 +56,9 @@ export class Packs {
   }
 
   /** Writes one frame at the end of this writer's pack. `onNew` is told of a pack before its file exists. */
-  append(members: readonly Member[], frame: Uint8Array, onNew: (pack: string) => void): Place[] {
+  append(members: readonly PackMember[], frame: Uint8Array, onNew: (pack: string) => void): PackPosition[] {
     if (this.#own !== null && this.#own.end >= FULL_PACK_BYTES) {
-      // Whoever syncs later only reaches the pack that is being written then.
+      // A later sync only covers the pack that is open then.
       this.sync();
       this.#own = null;
     }
@@ -136,7 +136,7 @@ export class Packs {
   }
 
   /** Every body of a pack by the heads, up to where the pack ends or makes no sense. */
-  *scan(pack: string): Generator<{ key: Buffer; place: Place }> {
+  *scan(pack: string): Generator<{ key: Buffer; place: PackPosition }> {
     const size = this.sizeOf(pack);
     for (let at = 0; at + HEAD_BYTES <= size; ) {
       const head = this.read(pack, at, HEAD_BYTES);

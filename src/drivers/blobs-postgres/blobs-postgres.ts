@@ -10,7 +10,7 @@ import { databaseError } from './database-error.ts';
 export type BlobsPostgresOptions = {
   /** Which table of the store's schema; that of bodies unless told. */
   readonly table?: 'spilled_blobs' | 'transit_blobs';
-  /** The age up to which a put relies on what is there. */
+  /** The age up to which a put relies on an existing copy. */
   readonly reliedOnMs?: number;
 } & ({ readonly url: string } | { readonly pool: Pool });
 
@@ -31,7 +31,7 @@ const NEVER_OLD_MS = 1_000_000_000_000_000;
 const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 
 /**
- * What is there already is written again where it differs, which can only be damage, or where it is old: `at` then
+ * An existing blob is written again where it differs, which can only be damage, or where it is old: `at` then
  * changes, so that a removal of the row as it was listed before does nothing.
  */
 const putInto = (table: string) => `
@@ -169,7 +169,7 @@ function openPool(url: string): Pool {
     idleTimeoutMillis: 30_000,
     allowExitOnIdle: true,
   });
-  // A connection that breaks while nobody uses it concerns nobody: the next query opens another.
+  // An idle connection that breaks is ignored: the next query opens another.
   pool.on('error', () => {});
   return pool;
 }

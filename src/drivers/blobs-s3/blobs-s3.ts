@@ -19,7 +19,7 @@ export interface BlobsS3Options {
   readonly timeoutMs?: number;
   /** For all of `check`, which does not try again. */
   readonly checkMs?: number;
-  /** The age up to which a put relies on what is there; without end, a blob has one copy at most. */
+  /** The age up to which a put relies on an existing copy; if infinite, a blob has one copy at most. */
   readonly reliedOnMs?: number;
   readonly now: () => number;
   readonly random: () => number;
@@ -28,7 +28,7 @@ export interface BlobsS3Options {
 /** Blobs in a bucket. Beyond the port: BLOBS_UNAVAILABLE when the object store is away, BLOBS_REFUSED when it will not. */
 export interface BlobsS3 extends Blobs {
   /**
-   * Has the bucket clean up after uploads that were cut off, and expire what is left in the folder for transit. Never
+   * Has the bucket clean up after uploads that were cut off, and expire the objects left in the transit folder. Never
    * rejects: the sweep expires transit as well, and the rest only costs space.
    */
   applyLifecycle(onRefused: (error: ScrapifieError) => void): Promise<void>;
@@ -60,7 +60,7 @@ export async function createBlobsS3(options: BlobsS3Options): Promise<BlobsS3> {
   const hasSpares = reliedOnMs !== Number.POSITIVE_INFINITY;
   /** Where this process has seen or stored a body last. */
   const remembered = new Map<ContentHash, string>();
-  /** Not every server can store only what is absent; one that cannot is asked first. */
+  /** Not every server supports conditional puts; for one that does not, existence is checked first. */
   let canTellAbsent = true;
 
   // Two characters of the hash before it: object stores divide their load by the beginnings of keys.
@@ -108,7 +108,7 @@ export async function createBlobsS3(options: BlobsS3Options): Promise<BlobsS3> {
   const isReliable = (found: Found | null) => found?.bytes && found.ageMs < reliedOnMs;
 
   /**
-   * Being there is not enough, because it may be damaged, or old and about to be removed: what is there is read. An old
+   * Existence is not enough, because the object may be damaged, or old and about to be removed: it is read. An old
    * copy is not written over, because its removal may be under way: the body goes to a key of its own.
    */
   async function store({ hash, bytes }: Blob): Promise<void> {
@@ -160,7 +160,7 @@ export async function createBlobsS3(options: BlobsS3Options): Promise<BlobsS3> {
         const hash = hashOfKey(id);
         // Others may keep things in this bucket too.
         if (hash === null) continue;
-        // Keys come in order: the copies of a body follow the one that is looked for first.
+        // Keys come in order: the copies of a body follow the original.
         const isSpare = id !== keyOf(hash) && last === hash;
         if (id === keyOf(hash)) last = hash;
         yield { hash, id, storedBytes, ageMs, isSpare };

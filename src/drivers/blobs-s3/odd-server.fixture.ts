@@ -8,7 +8,7 @@ export interface OddAnswer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Says of each request, by method and URL, what is answered; null hangs up. */
+/** The response to each request, by method and URL; null closes the connection. */
 export type OddAnswers = (
   method: string,
   url: string,

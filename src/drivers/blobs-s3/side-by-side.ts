@@ -1,6 +1,6 @@
 /**
  * Works on all items, at most `limit` at once. After a failure no more are begun; it rejects with the first one when
- * those under way have ended, so that nobody works on an item any more once it has settled.
+ * those under way have ended, so that no item is being worked on once the call has settled.
  */
 export async function sideBySide<T>(
   limit: number,

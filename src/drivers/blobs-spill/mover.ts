@@ -10,7 +10,7 @@ export interface MoverOptions {
 }
 
 export interface Mover {
-  /** One pass over what is spilled; a pass under way is shared. Resolves to how many bodies were moved. */
+  /** One pass over the spilled blobs; a pass under way is shared. Resolves to how many bodies were moved. */
   move(): Promise<number>;
   /** Makes a pass every now and then until `stop`. */
   start(): void;

@@ -52,7 +52,7 @@ const SPILL_ID = 'spill:';
 const USED_FRESH_MS = 1_000;
 
 /**
- * Blobs that outlast an object store that is away or full. While it is, nobody waits for it: bodies go to the other place
+ * Blobs that outlast an object store that is away or full. Calls do not wait for it meanwhile: bodies go to the spill store
  * and are moved when it answers again. A body is removed from there only after `main` has confirmed it, so it can
  * always be read from one of the two. Owns both: closing this closes them.
  *
@@ -182,7 +182,7 @@ export function createSpillingBlobs(options: SpillingBlobsOptions): SpillingBlob
           if (!isAway(error) && !isFull(error)) throw error;
         }
       } else if (state === 'due') {
-        // Nobody waits for it: these bodies still go to the other place.
+        // Not awaited: these bodies still go to the spill store.
         void tryMain();
       }
       await putIntoSpill(blobs);

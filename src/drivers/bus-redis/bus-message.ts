@@ -3,7 +3,7 @@ import type { Messages, Topic } from '../../ports/bus.ts';
 
 const names = z.array(z.string().max(2_000)).max(10_000);
 
-/** What travels: who sent it, and what one turn of its loop had to say on each topic. */
+/** The published message: its sender, and the messages of one turn of the event loop for each topic. */
 const batchSchema = z.object({
   from: z.string().min(1).max(200),
   'host.ready': z.object({ hosts: names }).optional(),
@@ -13,7 +13,7 @@ const batchSchema = z.object({
 
 export type Batch = z.infer<typeof batchSchema>;
 
-/** Null for what nobody of ours has sent. */
+/** Null for messages that are not ours. */
 export function readBatch(text: string): Batch | null {
   try {
     return batchSchema.safeParse(JSON.parse(text)).data ?? null;
@@ -29,7 +29,7 @@ export interface Outbox {
   take(from: string): string[];
 }
 
-/** Names of one kind in one text; a larger one would hold up whoever reads it. */
+/** Most names of one kind in one message; a larger message would block the event loop of its reader. */
 const MAX_NAMES = 5_000;
 
 export function createOutbox(): Outbox {

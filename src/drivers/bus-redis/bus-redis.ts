@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { within } from '../../model/time-limit.ts';
 import type { Bus, Messages, Topic } from '../../ports/bus.ts';
 import { asQueueError } from '../redis-link/redis-error.ts';
 import { openRedisLink } from '../redis-link/redis-link.ts';
-import { within } from '../redis-link/time-limit.ts';
 import { createOutbox, readBatch } from './bus-message.ts';
 
 export interface BusRedisOptions {

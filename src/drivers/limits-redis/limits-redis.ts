@@ -1,9 +1,9 @@
+import { within } from '../../model/time-limit.ts';
 import { LIMIT_WINDOW_MS, type Limits, takenOf } from '../../ports/limits.ts';
 import { refuseWrongTypes } from '../redis-link/key-types.ts';
 import { asQueueError } from '../redis-link/redis-error.ts';
 import { openRedisLink } from '../redis-link/redis-link.ts';
 import { redisScript } from '../redis-link/redis-script.ts';
-import { within } from '../redis-link/time-limit.ts';
 
 export interface LimitsRedisOptions {
   /** `redis://user:password@host:6379/0`, or `rediss:` for TLS. */
@@ -32,7 +32,7 @@ const MOST_WRONG_KEYS = 100;
 /** No id of a key of the API looks like it. */
 const CHECK_KEY = 'readiness-probe';
 
-/** Key: the window; value: its length. Returns the count and what is left of the window. */
+/** Key: the window; value: its length. Returns the count and the remaining time of the window. */
 const TAKE = redisScript(`
 local count = redis.call('INCR', KEYS[1])
 local left = redis.call('PTTL', KEYS[1])

@@ -3,7 +3,7 @@ import type { KeyTypes } from '../redis-link/key-types.ts';
 import type { RedisLink } from '../redis-link/redis-link.ts';
 import { redisScript } from '../redis-link/redis-script.ts';
 
-/** Who answers calls, as far as Redis knows. By its clock alone, so that no process needs the right time. */
+/** The processes that answer calls, as registered in Redis. By its clock alone, so that no process needs the right time. */
 export interface Answerers {
   /** Makes this process known as one that answers, until the returned function is called. */
   join(name: CallName): Promise<() => Promise<void>>;
@@ -23,10 +23,10 @@ const NOW = `local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
-/** Key: the sorted set of those who answer, by when they count as gone; values: the process, its time to live. */
+/** Key: the sorted set of answering processes, by the time at which they count as gone; values: the process, its time to live. */
 const BEAT = redisScript(`${NOW}redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])`);
 
-/** Keys: that set, and since when somebody has looked at it; value: how long they have to come forward. */
+/** Keys: that set, and when it was first read; value: how long processes have to register. */
 const COUNT = redisScript(`${NOW}redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
 local known = redis.call('ZCARD', KEYS[1])
 if known > 0 then return { known, 0 } end

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Job, WaitingError, Worker } from 'bullmq';
+import { within } from '../../model/time-limit.ts';
 import type { Consumer } from '../../ports/queue.ts';
 import { asQueueError } from '../redis-link/redis-error.ts';
 import { closeClient, type RedisLink } from '../redis-link/redis-link.ts';
-import { within } from '../redis-link/time-limit.ts';
 
 /** How soon a consumer that died or hangs is noticed: at most the lock and two checks later. */
 export interface StallTimes {
@@ -19,7 +19,7 @@ export interface BullConsumerOptions {
   readonly stall: StallTimes;
   /** Works on one job; must not reject. */
   readonly run: (job: Job) => Promise<void>;
-  /** Told of troubles that are not a lost connection; none of them ends the consumer. */
+  /** Called with errors other than a lost connection; none of them ends the consumer. */
   readonly onError: (error: Error) => void;
 }
 
@@ -40,7 +40,7 @@ export async function startBullConsumer(options: BullConsumerOptions): Promise<C
 
   async function work(job: Job, token?: string): Promise<void> {
     if (isStopping) {
-      // Fetched before the consumer was told to stop: somebody else shall have it.
+      // Fetched before the consumer was told to stop: another consumer takes it.
       await job.moveToWait(token);
       throw new WaitingError();
     }

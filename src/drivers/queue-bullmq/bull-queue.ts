@@ -5,7 +5,7 @@ import type { RedisLink } from '../redis-link/redis-link.ts';
 import { priorityOf } from './rank-priority.ts';
 
 /** A job to be; `foldBy` makes further ones of the same name fold into it. */
-export interface NewJob {
+export interface NewQueueJob {
   readonly id: string;
   readonly rank: number;
   readonly data: unknown;
@@ -17,7 +17,7 @@ export interface JobQueue {
   /** Runs an operation on it within the link's time limit. */
   run<T>(action: (bull: BullQueue) => Promise<T>): Promise<T>;
   /** Resolves to the ids they have now: that of an earlier one where a job was folded. */
-  add(jobs: readonly NewJob[]): Promise<string[]>;
+  add(jobs: readonly NewQueueJob[]): Promise<string[]>;
   /** The Redis key of a part of the queue, or of a job. */
   key(part: string): string;
   close(): Promise<void>;
@@ -74,7 +74,7 @@ export function openJobQueue(link: RedisLink, prefix: string, name: string): Job
     return bull;
   }
 
-  function jobOf(bull: BullQueue, { id, rank, data, foldBy }: NewJob) {
+  function jobOf(bull: BullQueue, { id, rank, data, foldBy }: NewQueueJob) {
     const options: JobsOptions = {
       priority: priorityOf(rank),
       removeOnComplete: true,

@@ -1,20 +1,22 @@
-/** What Redis holds of a call beside its job. Both sides know these names. */
+/** The Redis keys of a call besides its job. Callers and workers share these names. */
 export interface CallKeys {
   /**
    * How the call stands; lives no longer than the call.
    *
-   * `asked`      somebody waits for the answer
+   * `asked`      the caller waits for the answer
    * `answered`   the answer is in the list
-   * `cancelled`  nobody waits any more
+   * `cancelled`  the caller no longer waits
    * no key       the time is over, or Redis was emptied: the caller knows which, and asks again
    */
   state(id: string): string;
   /** The list in which answers to one process arrive, and questions about what it asks. */
   answers(caller: string): string;
-  /** There while the process that asks is alive. */
+  /** Exists while the calling process is alive. */
   beat(caller: string): string;
   /** What it replied to a question. */
   reply(id: string, questionId: string): string;
+  /** The channel on which a worker is told that a question of its was replied to. A message is the id of the question. */
+  announcements(answerer: string): string;
 }
 
 export function callKeys(prefix: string): CallKeys {
@@ -23,10 +25,11 @@ export function callKeys(prefix: string): CallKeys {
     answers: (caller) => `${prefix}:answers:${caller}`,
     beat: (caller) => `${prefix}:caller:${caller}`,
     reply: (id, questionId) => `${prefix}:reply:${id}:${questionId}`,
+    announcements: (answerer) => `${prefix}:replies:${answerer}`,
   };
 }
 
-/** How long the last word on a call is kept for those who come late. */
+/** How long the final state of a call is kept for late readers. */
 export const AFTERLIFE_MS = 30_000;
 
 /** What the job of a call carries. */

@@ -71,7 +71,7 @@ export async function offerEntries(
   }
 }
 
-/** What a job carries; null for what is not ours. */
+/** The entry of a job; null for jobs that are not ours. */
 export function entryOf(data: unknown): Entry | null {
   const { id, rank } = (data ?? {}) as { id?: unknown; rank?: unknown };
   return typeof id === 'string' && typeof rank === 'number' ? { id, rank } : null;

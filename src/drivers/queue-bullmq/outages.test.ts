@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type RedisServer, startRedis } from '../../../fleet/servers/redis.ts';
+import { monitorRedis } from '../../../test/fleet/redis-monitor.ts';
 import { createQueueBullmq, type QueueBullmq } from './queue-bullmq.ts';
 
 const QUEUE = 'scrape-http';
@@ -178,6 +179,51 @@ describe('a queue on a Redis that fails', { timeout: 120_000 }, () => {
     gate.resolve();
     expect(await call).toBe('by the first');
     await until(() => expect(ends).toMatchObject([{ code: 'CANCELLED' }]));
+  });
+
+  test('a worker waits for a reply without asking Redis for it again and again', async () => {
+    const asking = await open();
+    const answering = await open();
+    await answering.answer(RENDER, 1, async (_request, _signal, ask) => ask?.('may it be begun?'));
+    let lookups = 0;
+    let beats = 0;
+    const monitor = await monitorRedis(redis.url, (command) => {
+      if (/^getdel .*:reply:/i.test(command)) lookups += 1;
+      if (/^set .*:caller:/i.test(command)) beats += 1;
+    });
+    try {
+      const reply = Promise.withResolvers<string>();
+      const call = asking.call(RENDER, 'r', { ...HOW, onQuestion: () => reply.promise });
+      // The caller beats once a second: the question is open for three seconds.
+      await until(() => expect(beats).toBeGreaterThan(3));
+      reply.resolve('yes');
+      expect(await call).toBe('yes');
+      expect(lookups).toBeGreaterThan(0);
+      expect(lookups).toBeLessThan(10);
+    } finally {
+      monitor.close();
+    }
+  });
+
+  test('a reply is read at once when it is announced, and found although its announcement is lost', async () => {
+    const asking = await open();
+    const answering = await open();
+    await answering.answer(RENDER, 1, async (_request, _signal, ask) => ask?.('may it be begun?'));
+    const published: string[] = [];
+    const monitor = await monitorRedis(redis.url, (command) => {
+      if (/^publish .*:replies:/i.test(command)) published.push(command);
+    });
+    try {
+      const how = { ...HOW, onQuestion: async () => 'yes' };
+      expect(await asking.call(RENDER, 'announced', how)).toBe('yes');
+      await until(() => expect(published).toHaveLength(1));
+      await ask((client) => client.call('ACL', 'SETUSER', 'default', '-publish'));
+      expect(await asking.call(RENDER, 'unannounced', how)).toBe('yes');
+      expect(published).toHaveLength(1);
+    } finally {
+      monitor.close();
+      await ask((client) => client.call('ACL', 'SETUSER', 'default', '+publish'));
+    }
   });
 
   test('everything goes on when Redis is killed and comes back empty', async () => {

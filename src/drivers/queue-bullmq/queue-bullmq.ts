@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { CallName, Consumer, Entry, Queue, QueueName, TimerName } from '../../ports/queue.ts';
 import { openRedisLink } from '../redis-link/redis-link.ts';
-import { createAnsweredCalls, type TakenJob } from './answered-calls.ts';
 import { createAnswerers } from './answerers.ts';
-import { createAskedCalls } from './asked-calls.ts';
 import { type StallTimes, startBullConsumer } from './bull-consumer.ts';
 import { type JobQueue, openJobQueue } from './bull-queue.ts';
 import { callKeys } from './call-state.ts';
 import { entryOf, offerEntries } from './entries.ts';
+import { createIncomingCalls, type TakenJob } from './incoming-calls.ts';
 import { createOfferHealth } from './offer-health.ts';
+import { createOutgoingCalls } from './outgoing-calls.ts';
 import { keepSchedule } from './timer-schedule.ts';
 
 export interface QueueBullmqOptions {
@@ -18,19 +18,19 @@ export interface QueueBullmqOptions {
   readonly prefix?: string;
   /** Names this process among those that answer calls; no two may share it. */
   readonly owner?: string;
-  /** Told of every handler that rejected; timers have no entry. */
+  /** Called with the error of every handler that rejected; timers have no entry. */
   readonly onHandlerError: (
     error: unknown,
     name: QueueName | CallName | TimerName,
     entry: Entry | null,
   ) => void;
-  /** Told of troubles inside the queue that it gets over by itself. */
+  /** Called with errors inside the queue that it recovers from. */
   readonly onError?: (error: Error) => void;
   /** Told once when Redis goes away and once when it is back. */
   readonly onChange?: (isUp: boolean, why: string) => void;
   readonly stall?: StallTimes;
   /**
-   * How often a process that answers calls says that it lives; three missed ones and it counts as gone. Who asks
+   * Heartbeat interval of a process that answers calls; after three missed ones it counts as gone. A calling process
    * counts as gone after five.
    */
   readonly beatMs?: number;
@@ -49,8 +49,8 @@ const LEAST_CALLER_LIFE_MS = 3_000;
 
 /**
  * A queue between processes, on BullMQ. Needs Redis 6.2 or newer that never throws keys away. What Redis loses when
- * it is emptied comes back by itself: entries by the sweep of the store, calls and timers because whoever waits for
- * them notices.
+ * it is emptied comes back by itself: entries by the sweep of the store, calls and timers because the processes that wait for
+ * them notice.
  */
 export async function createQueueBullmq(options: QueueBullmqOptions): Promise<QueueBullmq> {
   const { prefix = 'scrapifie', owner = randomUUID(), stall = STALL, now = Date.now } = options;
@@ -62,8 +62,8 @@ export async function createQueueBullmq(options: QueueBullmqOptions): Promise<Qu
   const beatMs = options.beatMs ?? BEAT_MS;
   const answerers = createAnswerers(link, prefix, owner, beatMs);
   const lifeMs = Math.max(LEAST_CALLER_LIFE_MS, 5 * beatMs);
-  const asked = createAskedCalls({ link, keys, queueOf, answerers, lifeMs });
-  const answered = createAnsweredCalls({ link, keys });
+  const asked = createOutgoingCalls({ link, keys, queueOf, answerers, lifeMs });
+  const answered = createIncomingCalls({ link, keys });
   const health = createOfferHealth(link);
 
   function queueOf(name: QueueName | CallName | TimerName): JobQueue {
@@ -82,7 +82,7 @@ export async function createQueueBullmq(options: QueueBullmqOptions): Promise<Qu
     /** What else ends with the consumer, before its running handlers do. */
     leave: () => void | Promise<void> = () => undefined,
   ): Promise<Consumer> {
-    // What is consumed is checked too.
+    // Queues that are only consumed are checked too.
     queueOf(name);
     const started = await startBullConsumer({
       link,

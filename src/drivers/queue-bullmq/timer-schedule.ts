@@ -2,7 +2,7 @@ import type { TimerName } from '../../ports/queue.ts';
 import type { RedisLink } from '../redis-link/redis-link.ts';
 import type { JobQueue } from './bull-queue.ts';
 
-/** How often whoever runs a timer looks whether Redis still has it. */
+/** How often a process that runs a timer checks that Redis still has it. */
 const LOOK_MS = 2_000;
 /** What a tick may be late by, worker hung and replaced included, before the schedule counts as astray. */
 const LATE_MS = 60_000;

@@ -7,7 +7,7 @@ interface Item {
   rank: number;
   readonly arrival: number;
   slot: number;
-  /** The best rank offered while it was worked on; null when nobody did. */
+  /** The best rank offered while the entry was being handled; null when it was not offered again. */
   againAtRank: number | null;
 }
 

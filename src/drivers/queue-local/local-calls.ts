@@ -1,16 +1,16 @@
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { CallClock } from '../../ports/call-clock.ts';
+import { CallClock } from '../../model/call-clock.ts';
 import {
   readCallAnswer,
   writeCallAnswer,
   writeCallFailure,
   writeCallMessage,
   writeCallReply,
-} from '../../ports/call-message.ts';
+} from '../../model/call-message.ts';
 import type { Ask, CallHandler, CallName, CallOptions, Consumer } from '../../ports/queue.ts';
 import type { Lane } from './lane.ts';
 
-/** The calls of one name. They wait in a lane; what they ask and who waits for them is kept here. */
+/** The calls of one name. They wait in a lane; requests and waiting callers are kept here. */
 export interface LocalCalls {
   call(request: unknown, how: CallOptions): Promise<unknown>;
   answer(concurrency: number, handler: CallHandler): Consumer;
@@ -19,7 +19,7 @@ export interface LocalCalls {
 }
 
 interface Asked {
-  /** Written and read as between processes, so that nobody comes to share an object with the other side. */
+  /** Written and read as between processes, so that caller and handler never share an object. */
   readonly request: string;
   readonly unwanted: AbortController;
   readonly ask: Ask | null;
@@ -35,14 +35,14 @@ export function createLocalCalls(name: CallName, lane: Lane): LocalCalls {
   let calls = 0;
   let isClosed = false;
   const closed = () => new ScrapifieError('QUEUE_UNAVAILABLE', 'The queue is closed.');
-  const nobody = () => new ScrapifieError('NO_WORKER', `No worker answers ${name}.`);
+  const noWorker = () => new ScrapifieError('NO_WORKER', `No worker answers ${name}.`);
 
   return {
     async call(request, { rank, timeoutMs, signal, onQuestion }) {
       const text = writeCallMessage(request);
       if (isClosed) throw closed();
       if (signal?.aborted === true) throw cancelled();
-      if (!lane.hasWorkers) throw nobody();
+      if (!lane.hasWorkers) throw noWorker();
       calls += 1;
       const id = String(calls);
       const { promise, resolve, reject } = Promise.withResolvers<string>();
@@ -99,7 +99,7 @@ export function createLocalCalls(name: CallName, lane: Lane): LocalCalls {
       return {
         stop() {
           const stopped = consumer.stop();
-          if (!lane.hasWorkers) for (const call of asked.values()) if (!call.isStarted) call.fail(nobody());
+          if (!lane.hasWorkers) for (const call of asked.values()) if (!call.isStarted) call.fail(noWorker());
           return stopped;
         },
       };
@@ -111,7 +111,7 @@ export function createLocalCalls(name: CallName, lane: Lane): LocalCalls {
   };
 }
 
-const cancelled = () => new ScrapifieError('CANCELLED', 'Nobody waits for the answer any more.');
+const cancelled = () => new ScrapifieError('CANCELLED', 'The caller no longer waits for the answer.');
 
 const aborted = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {

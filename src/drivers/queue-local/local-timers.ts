@@ -7,7 +7,7 @@ export interface LocalTimers {
 }
 
 interface Timer {
-  /** Who asked for it, in order; the first one's action is the one that runs. */
+  /** Registrations in order; the action of the first one runs. */
   readonly actions: Set<object>;
   running: Promise<void> | null;
 }

@@ -3,7 +3,7 @@ import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.t
 /** Answers of Redis that trying again will not change. */
 const REFUSAL = /^(?:NOAUTH|WRONGPASS|NOPERM)|invalid password|DB index/i;
 
-/** What the person who runs this can do about a command that Redis refuses. */
+/** What the operator can do about a command that Redis refuses. */
 const ADVICE: readonly (readonly [RegExp, string])[] = [
   [/READONLY/, ' SCRAPIFIE_REDIS_URL names a replica; it must name the primary.'],
   [/OOM command not allowed/, ' Raise maxmemory of Redis, or give it more memory.'],
@@ -17,7 +17,7 @@ export function redisAddress(url: string): string {
 }
 
 /**
- * The one shape in which trouble with Redis leaves a driver. Errors of the client carry the command with all its
+ * The error that drivers throw for every Redis failure. Errors of the client carry the command with all its
  * arguments, the password of a login among them: only their text is taken over.
  */
 export function asQueueError(error: unknown, address: string): ScrapifieError {

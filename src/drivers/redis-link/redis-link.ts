@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Redis, type RedisOptions } from 'ioredis';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { within } from '../../model/time-limit.ts';
 import { type HeartbeatTimes, keepHeartbeat } from './heartbeat.ts';
 import { asQueueError, redisAddress } from './redis-error.ts';
-import { within } from './time-limit.ts';
 
 export interface RedisLinkOptions {
   /** `redis://user:password@host:6379/0`, or `rediss:` for TLS. */

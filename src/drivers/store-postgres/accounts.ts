@@ -1,13 +1,13 @@
 import type { AccountId } from '../../model/ids.ts';
 import type { AccountStore } from '../../ports/store.ts';
-import { answerOf, keyOf } from '../store-rows/rows.ts';
-import { createAuditStore } from './audit.ts';
-import type { Database } from './database.ts';
+import { answerOf, keyFromRow } from '../store-rows/rows.ts';
+import { createPostgresAuditStore } from './audit.ts';
+import type { PostgresDatabase } from './database.ts';
 import { jsonParameter } from './parameters.ts';
 
-export function createAccountStore(database: Database): AccountStore {
+export function createPostgresAccountStore(database: PostgresDatabase): AccountStore {
   return {
-    ...createAuditStore(database),
+    ...createPostgresAuditStore(database),
     defaultAccount: () => Promise.resolve('default' as AccountId),
 
     async createKey(key) {
@@ -30,14 +30,14 @@ export function createAccountStore(database: Database): AccountStore {
 
     async findKey(hash) {
       const [row] = await database.query('SELECT * FROM keys WHERE hash = $1', [hash]);
-      return row === undefined ? null : keyOf(row);
+      return row === undefined ? null : keyFromRow(row);
     },
 
     async listKeys(account) {
       const rows = await database.query('SELECT * FROM keys WHERE account_id = $1 ORDER BY created_at, id', [
         account,
       ]);
-      return rows.map(keyOf);
+      return rows.map(keyFromRow);
     },
 
     async revokeKey(account, id, now) {
@@ -64,7 +64,7 @@ export function createAccountStore(database: Database): AccountStore {
 
     rememberAnswer(answer, expiresBefore) {
       return database.transaction(async (query) => {
-        // Whoever comes second waits here for the first.
+        // The second writer waits here for the first.
         const [kept] = await query(
           `INSERT INTO idempotency AS i (account_id, key, request_hash, job_id, at) VALUES ($1, $2, $3, $4, $5)
            ON CONFLICT (account_id, key) DO UPDATE

@@ -1,16 +1,16 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { verifyAudit } from '../../model/audit-chain.ts';
 import { type AuditStore, eachAudit } from '../../ports/audit-store.ts';
-import { createAuditStore } from './audit.ts';
-import { type Database, openDatabase } from './database.ts';
-import { migrate } from './migrate.ts';
+import { createPostgresAuditStore } from './audit.ts';
+import { openPostgresDatabase, type PostgresDatabase } from './database.ts';
+import { migratePostgres } from './migrate.ts';
 import { openSchema } from './open-stores.fixture.ts';
-import { AUDIT_TABLES } from './schema/audit-tables.ts';
-import { MIGRATIONS } from './schema/migrations.ts';
+import { POSTGRES_AUDIT_TABLES } from './schema/audit-tables.ts';
+import { POSTGRES_MIGRATIONS } from './schema/migrations.ts';
 
-async function open(): Promise<Database> {
+async function open(): Promise<PostgresDatabase> {
   const schema = await openSchema();
-  const database = openDatabase({ url: schema.url, poolSize: 4 });
+  const database = openPostgresDatabase({ url: schema.url, poolSize: 4 });
   onTestFinished(() => database.close());
   return database;
 }
@@ -41,8 +41,8 @@ describe('the audit log in PostgreSQL', () => {
     'UPDATE audit_head SET seq = 1',
   ])('refuses %s', async (sql) => {
     const database = await open();
-    await migrate(database);
-    const store = createAuditStore(database);
+    await migratePostgres(database);
+    const store = createPostgresAuditStore(database);
     await store.audit([entryOf(1), entryOf(2)]);
     await expect(database.query(sql)).rejects.toThrow();
     expect(await verdictOf(store)).toMatchObject({ count: 2, fault: null });
@@ -50,11 +50,11 @@ describe('the audit log in PostgreSQL', () => {
 
   it('takes over the entries of earlier versions, and those they write while both run', async () => {
     const database = await open();
-    const at = MIGRATIONS.findIndex(({ sql }) => sql === AUDIT_TABLES);
-    await migrate(database, MIGRATIONS.slice(0, at));
+    const at = POSTGRES_MIGRATIONS.findIndex(({ sql }) => sql === POSTGRES_AUDIT_TABLES);
+    await migratePostgres(database, POSTGRES_MIGRATIONS.slice(0, at));
     for (const n of [1, 2]) await database.query(INSERT_OLD, oldValues(n));
-    await migrate(database);
-    const store = createAuditStore(database);
+    await migratePostgres(database);
+    const store = createPostgresAuditStore(database);
     await store.audit([entryOf(3)]);
     await database.query(INSERT_OLD, oldValues(4));
     expect(await verdictOf(store)).toMatchObject({ count: 4, fault: null });
@@ -64,11 +64,11 @@ describe('the audit log in PostgreSQL', () => {
 
   it('is written by one connection of a process at a time, whatever waits', async () => {
     const database = await open();
-    await migrate(database);
+    await migratePostgres(database);
     let underWay = 0;
     let most = 0;
     let statements = 0;
-    const store = createAuditStore({
+    const store = createPostgresAuditStore({
       ...database,
       async query(sql, values) {
         underWay += 1;
@@ -84,6 +84,6 @@ describe('the audit log in PostgreSQL', () => {
     await Promise.all(Array.from({ length: 1_200 }, (_, n) => store.audit([entryOf(n)])));
     expect(most).toBe(1);
     expect(statements).toBeLessThanOrEqual(4);
-    expect(await verdictOf(createAuditStore(database))).toMatchObject({ count: 1_200, fault: null });
+    expect(await verdictOf(createPostgresAuditStore(database))).toMatchObject({ count: 1_200, fault: null });
   });
 });

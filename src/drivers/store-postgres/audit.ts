@@ -1,7 +1,7 @@
 import { type AuditEntry, NO_HASH } from '../../model/audit-chain.ts';
 import type { AuditStore } from '../../ports/audit-store.ts';
 import { auditOf, cursorOf, sliceOf } from '../store-rows/rows.ts';
-import type { Database } from './database.ts';
+import type { PostgresDatabase } from './database.ts';
 import { jsonParameter } from './parameters.ts';
 
 /** Entries of one statement. It holds the head of the chain for as long as it takes. */
@@ -17,7 +17,7 @@ interface Batch {
  * time: entries that come meanwhile go together in the next one, so that a burst of entries takes neither the
  * connections that the crawl needs nor one turn at the lock for each.
  */
-export function createAuditStore(database: Database): AuditStore {
+export function createPostgresAuditStore(database: PostgresDatabase): AuditStore {
   let last: Promise<unknown> = Promise.resolve();
   let next: Batch | null = null;
 

@@ -14,12 +14,12 @@ export const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 
 /**
  * A bounded pool of connections. What fails leaves as an error of the registry where it means something to the
- * person who runs this. A lost connection is replaced when the next one is asked for; one that has become half-open (it
+ * operator. A lost connection is replaced when the next one is asked for; one that has become half-open (it
  * takes statements and never answers) is noticed by a ping when it was idle, else by the time limit of its statement.
  *
  * A transaction that got in another's way (deadlock, serialization failure) has been undone and is run again.
  */
-export interface Database {
+export interface PostgresDatabase {
   readonly address: Address;
   /** One statement, which is a transaction of its own. */
   query: Query;
@@ -30,7 +30,7 @@ export interface Database {
 
 export interface DatabaseOptions {
   readonly url: string;
-  /** Connections of this process. Whoever finds none free waits. */
+  /** Connections of this process. Statements wait for a free one. */
   readonly poolSize: number;
   readonly statementTimeoutMs?: number;
   readonly applicationName?: string;
@@ -38,7 +38,7 @@ export interface DatabaseOptions {
   readonly now?: () => number;
   /** A connection that was silent for longer is asked for an answer before it is used. */
   readonly idleTrustMs?: number;
-  /** Told of connections that break while nobody uses them. */
+  /** Called when an idle connection breaks. */
   readonly onError?: (error: unknown) => void;
 }
 
@@ -65,7 +65,7 @@ const types: pg.CustomTypesConfig = {
   },
 };
 
-export function openDatabase(options: DatabaseOptions): Database {
+export function openPostgresDatabase(options: DatabaseOptions): PostgresDatabase {
   const { url, poolSize, statementTimeoutMs = 15_000, applicationName = 'scrapifie', onError } = options;
   const { idleTrustMs = IDLE_TRUST_MS } = options;
   const address = addressOf(url);
@@ -86,7 +86,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   let end: Promise<void> | null = null;
   /** When each connection last answered; one that is new has no entry. */
   const heardAt = new WeakMap<pg.PoolClient, number>();
-  /** Connections last heard before this are as deaf as the one that was found then. */
+  /** Connections without a response since this time are taken to be half-open, like the one that was found then. */
   let suspectBefore = Number.NEGATIVE_INFINITY;
   pool.on('error', (error) => onError?.(translate(error, address)));
   // While it is in use, its loss is told by the query that fails; without a listener it would end the process.
@@ -112,7 +112,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   /**
    * A connection that works. One that the network has forgotten looks like any other until it is used, and then costs
    * the whole time limit of a statement. So one that was idle for a while is pinged first; and when a connection was
-   * found deaf, the others that have not been heard since are replaced, because they mostly share its fate.
+   * found half-open, the others without a response since then are replaced, because they usually are half-open too.
    */
   async function connect(): Promise<pg.PoolClient> {
     for (;;) {
@@ -147,7 +147,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     if (values.length > 0)
       config.values = values.map((each) => (typeof each === 'string' ? storableText(each) : each));
     const { rows } = await client.query<Row>(config);
-    // Several statements at once, as in migrations, have several results; nobody looks at those.
+    // Several statements at once, as in migrations, have several results, which are not used.
     return rows ?? [];
   }
 

@@ -10,7 +10,7 @@ import { startPostgres } from '../../../fleet/servers/postgres.ts';
 import { createJob, job, own, T0, urlsOn } from '../../../test/contract/store/fixtures.ts';
 import { openTimed } from '../../../test/contract/store/timed-store.ts';
 import { isScrapifieError, type ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { openDatabase } from './database.ts';
+import { openPostgresDatabase } from './database.ts';
 import { translate } from './faults.ts';
 import { openSchema, openStores } from './open-stores.fixture.ts';
 import { createPostgresStore } from './postgres-store.ts';
@@ -122,7 +122,7 @@ describe('statements', () => {
   it('that wait for a lock or take too long end with STORE_UNAVAILABLE', async () => {
     const schema = await openSchema();
     await schema.query('CREATE TABLE a (x int)');
-    const database = openDatabase({ url: schema.url, poolSize: 2, statementTimeoutMs: 200 });
+    const database = openPostgresDatabase({ url: schema.url, poolSize: 2, statementTimeoutMs: 200 });
     onTestFinished(() => database.close());
     const held = await schema.hold('LOCK TABLE a');
     const locked = await failureOf(database.query('SELECT * FROM a'));
@@ -136,7 +136,7 @@ describe('statements', () => {
 
   it('that the server undoes because of others are run again', async () => {
     const schema = await openSchema();
-    const database = openDatabase({ url: schema.url, poolSize: 2 });
+    const database = openPostgresDatabase({ url: schema.url, poolSize: 2 });
     onTestFinished(() => database.close());
     let runs = 0;
     const result = await database.transaction(async (query) => {
@@ -151,7 +151,7 @@ describe('statements', () => {
 
   it('that are wrong are faults of the program and not dressed up', async () => {
     const schema = await openSchema();
-    const database = openDatabase({ url: schema.url, poolSize: 1 });
+    const database = openPostgresDatabase({ url: schema.url, poolSize: 1 });
     onTestFinished(() => database.close());
     await expect(database.query('SELECT nonsense')).rejects.toMatchObject({ code: '42703' });
     expect(await database.query('SELECT 1 AS n')).toEqual([{ n: 1 }]);

@@ -2,7 +2,7 @@ import pg from 'pg';
 import type { ErrorCode } from '../../errors/registry.ts';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 
-/** Where the database is and who asks, as far as messages may tell. */
+/** Address and user of the database, as far as messages may name them. */
 export interface Address {
   readonly host: string;
   readonly port: number;
@@ -38,13 +38,13 @@ const unstorable = (why: string): Fault => ({
   code: 'UNSTORABLE',
   say: (address) => `${place(address)} cannot keep what it was sent (${why}).`,
 });
-/** A user without rights on the schema does not see what is in it. */
+/** A user without rights on the schema does not see its tables. */
 const nothingThere = refused(
   ({ user, database, ...at }) =>
     `Database ${database} of ${place({ ...at, user, database })} shows user ${user} no tables of Scrapifie.`,
 );
 
-/** SQLSTATE codes that mean something to the person who runs this. */
+/** SQLSTATE codes that the operator can act on. */
 const FAULTS: Readonly<Record<string, Fault>> = {
   '28P01': refused((address) => `${place(address)} refuses the password of user ${address.user}.`),
   '28000': loginRefused,

@@ -1,6 +1,6 @@
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { openTcpProxy, type TcpProxy } from '../../../test/fault/tcp-proxy.ts';
-import { type Database, type DatabaseOptions, openDatabase } from './database.ts';
+import { type DatabaseOptions, openPostgresDatabase, type PostgresDatabase } from './database.ts';
 
 const CONNECTIONS = 4;
 const EACH = Array.from({ length: CONNECTIONS }, (_, at) => at);
@@ -8,11 +8,16 @@ const EACH = Array.from({ length: CONNECTIONS }, (_, at) => at);
 /** A database behind a proxy, with all its connections open and idle. */
 async function openIdle(
   options: Partial<DatabaseOptions> = {},
-): Promise<{ database: Database; proxy: TcpProxy }> {
+): Promise<{ database: PostgresDatabase; proxy: TcpProxy }> {
   const { hostname, port } = new URL(inject('postgresUrl'));
   const proxy = await openTcpProxy({ host: hostname, port: Number(port) });
   const url = proxy.urlOf(inject('postgresUrl'));
-  const database = openDatabase({ url, poolSize: CONNECTIONS, statementTimeoutMs: 1_000, ...options });
+  const database = openPostgresDatabase({
+    url,
+    poolSize: CONNECTIONS,
+    statementTimeoutMs: 1_000,
+    ...options,
+  });
   onTestFinished(async () => {
     await database.close();
     await proxy.close();
@@ -22,7 +27,7 @@ async function openIdle(
   return { database, proxy };
 }
 
-const one = (database: Database) => database.query('SELECT 1 AS one');
+const one = (database: PostgresDatabase) => database.query('SELECT 1 AS one');
 
 describe('half-open connections', { timeout: 90_000 }, () => {
   it.each(['swallow', 'swallow-requests', 'swallow-replies'] as const)(

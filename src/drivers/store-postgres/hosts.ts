@@ -2,7 +2,7 @@ import type { HostId, Incarnation, JobId } from '../../model/ids.ts';
 import type { HostStore } from '../../ports/store.ts';
 import {
   cursorOf,
-  hostKeyOf,
+  hostKeyFromRow,
   hostStateOf,
   hostViewOf,
   optOutOf,
@@ -11,7 +11,7 @@ import {
   sliceOf,
   taskOf,
 } from '../store-rows/rows.ts';
-import { type Database, NOW } from './database.ts';
+import { NOW, type PostgresDatabase } from './database.ts';
 import { jsonParameter } from './parameters.ts';
 
 /** How many hosts an offer looks at, by rank and by time. */
@@ -24,7 +24,7 @@ const VIEW = `h.*, (SELECT count(*) FROM (
   ) r) AS ready`;
 const viewOf = (row: Row) => hostViewOf(row, Number(row.ready));
 
-export function createHostStore(database: Database): HostStore {
+export function createPostgresHostStore(database: PostgresDatabase): HostStore {
   return {
     async offerHosts(limit) {
       // Bounded on both sides: by rank alone, a million hosts that are not due yet would be passed over one by one;
@@ -39,7 +39,7 @@ export function createHostStore(database: Database): HostStore {
          ) due ORDER BY rank, id LIMIT $1`,
         [limit, limit + MOST_LOOKED_AT],
       );
-      return rows.map((row) => ({ key: hostKeyOf(row.key), rank: Number(row.rank) }));
+      return rows.map((row) => ({ key: hostKeyFromRow(row.key), rank: Number(row.rank) }));
     },
 
     async acquireHost(key, owner, leaseMs, former) {
@@ -86,7 +86,7 @@ export function createHostStore(database: Database): HostStore {
 
     releaseAllHosts() {
       return Promise.reject(
-        new Error('A PostgreSQL store is shared: nobody can know that all owners of hosts are dead.'),
+        new Error('A PostgreSQL store is shared: it cannot be known that all owners of hosts are dead.'),
       );
     },
 

@@ -2,16 +2,16 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { HostKey, JobId } from '../../model/ids.ts';
 import type { Budgets, Job, JobOptions } from '../../model/job.ts';
 import type { JobStore } from '../../ports/store.ts';
-import { cursorOf, jobOf, ledgerEntryOf, pageOf, type Row, sliceOf } from '../store-rows/rows.ts';
-import { type Database, NOW, type Query } from './database.ts';
+import { cursorOf, jobOf, ledgerEntryOf, pageFromRow, type Row, sliceOf } from '../store-rows/rows.ts';
+import { NOW, type PostgresDatabase, type Query } from './database.ts';
 import { createFoundTasks, jsonParameter, PROVISIONAL } from './parameters.ts';
 
 /** What touches every task of a job takes its time when there are millions. */
 const WHOLE_JOB_LIMIT_MS = 600_000;
-/** For how long the answers of commits are kept for those who did not hear them. */
+/** How long the receipts of commits are kept for callers that lost the response. */
 const ANSWER_KEPT_MS = 3_600_000;
 
-export function createJobStore(database: Database): JobStore {
+export function createPostgresJobStore(database: PostgresDatabase): JobStore {
   /** Changes a job under its lock; null when there is none. */
   function change<T>(id: JobId, work: (row: Row, query: Query) => Promise<T>): Promise<T | null> {
     return database.transaction(async (query) => {
@@ -182,7 +182,7 @@ export function createJobStore(database: Database): JobStore {
            AND ($3::boolean IS NULL OR (p.error_code IS NULL) = $3) ORDER BY p.seq LIMIT $4`,
         [jobId, cursorOf(cursor, 0), state === undefined ? null : state === 'done', limit + 1],
       );
-      return sliceOf(rows, limit, 'seq', pageOf);
+      return sliceOf(rows, limit, 'seq', pageFromRow);
     },
 
     async getPage(jobId, taskId) {
@@ -190,7 +190,7 @@ export function createJobStore(database: Database): JobStore {
         'SELECT p.* FROM pages p JOIN jobs j ON j.seq = p.job_seq WHERE j.id = $1 AND p.task_id = $2',
         [jobId, taskId],
       );
-      return row === undefined ? null : pageOf(row);
+      return row === undefined ? null : pageFromRow(row);
     },
 
     async listTasks({ jobId, state, cursor, limit }) {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { NewPage } from '../../model/page.ts';
 import type { Completion, LedgerStore, Receipt } from '../../ports/store.ts';
-import { type Database, NOW } from './database.ts';
+import { NOW, type PostgresDatabase } from './database.ts';
 import { createFoundTasks, jsonParameter, PROVISIONAL } from './parameters.ts';
 
 const NOTHING: Receipt = {
@@ -12,7 +12,7 @@ const NOTHING: Receipt = {
   stoppedJobs: [],
 };
 
-export function createLedgerStore(database: Database): LedgerStore {
+export function createPostgresLedgerStore(database: PostgresDatabase): LedgerStore {
   /**
    * The ids of commits that were sent and not answered: whether they took effect is only known to the server. A
    * caller that sends the same list again gets the answer of that commit when it did.

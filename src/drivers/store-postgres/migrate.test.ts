@@ -1,17 +1,17 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openDatabase } from './database.ts';
-import { migrate } from './migrate.ts';
+import { openPostgresDatabase } from './database.ts';
+import { migratePostgres } from './migrate.ts';
 import { openSchema } from './open-stores.fixture.ts';
-import { MIGRATIONS, type Migration } from './schema/migrations.ts';
+import { type Migration, POSTGRES_MIGRATIONS } from './schema/migrations.ts';
 
-const NEWEST = MIGRATIONS.length;
+const NEWEST = POSTGRES_MIGRATIONS.length;
 const EXPANDING: Migration = { minReader: NEWEST, sql: 'ALTER TABLE probe ADD COLUMN note text' };
 const BREAKING: Migration = { minReader: NEWEST + 2, sql: 'ALTER TABLE probe DROP COLUMN note' };
 const FAILING: Migration = { minReader: NEWEST, sql: 'CREATE TABLE half (x int); SELECT nonsense' };
 
 async function open() {
   const schema = await openSchema();
-  const database = openDatabase({ url: schema.url, poolSize: 2 });
+  const database = openPostgresDatabase({ url: schema.url, poolSize: 2 });
   onTestFinished(() => database.close());
   return database;
 }
@@ -19,27 +19,30 @@ async function open() {
 describe('migrating', () => {
   it('brings an empty database up to date, and the second time does nothing', async () => {
     const database = await open();
-    expect(await migrate(database)).toEqual({ from: 0, to: NEWEST });
-    expect(await migrate(database)).toEqual({ from: NEWEST, to: NEWEST });
+    expect(await migratePostgres(database)).toEqual({ from: 0, to: NEWEST });
+    expect(await migratePostgres(database)).toEqual({ from: NEWEST, to: NEWEST });
   });
 
   it('applies what is missing only', async () => {
     const database = await open();
-    await migrate(database);
-    expect(await migrate(database, [...MIGRATIONS, EXPANDING])).toEqual({ from: NEWEST, to: NEWEST + 1 });
+    await migratePostgres(database);
+    expect(await migratePostgres(database, [...POSTGRES_MIGRATIONS, EXPANDING])).toEqual({
+      from: NEWEST,
+      to: NEWEST + 1,
+    });
   });
 
   it('lets a program run on a schema that was only added to', async () => {
     const database = await open();
-    await migrate(database, [...MIGRATIONS, EXPANDING]);
-    expect(await migrate(database)).toEqual({ from: NEWEST + 1, to: NEWEST + 1 });
+    await migratePostgres(database, [...POSTGRES_MIGRATIONS, EXPANDING]);
+    expect(await migratePostgres(database)).toEqual({ from: NEWEST + 1, to: NEWEST + 1 });
   });
 
   it('refuses a schema the program no longer understands and leaves it alone', async () => {
     const database = await open();
-    await migrate(database, [...MIGRATIONS, EXPANDING, BREAKING]);
-    await expect(migrate(database)).rejects.toMatchObject({ code: 'SCHEMA_TOO_NEW' });
-    await expect(migrate(database, [...MIGRATIONS, EXPANDING])).rejects.toMatchObject({
+    await migratePostgres(database, [...POSTGRES_MIGRATIONS, EXPANDING, BREAKING]);
+    await expect(migratePostgres(database)).rejects.toMatchObject({ code: 'SCHEMA_TOO_NEW' });
+    await expect(migratePostgres(database, [...POSTGRES_MIGRATIONS, EXPANDING])).rejects.toMatchObject({
       code: 'SCHEMA_TOO_NEW',
     });
     expect(await database.query('SELECT max(version) AS version FROM schema_versions')).toEqual([
@@ -49,15 +52,15 @@ describe('migrating', () => {
 
   it('that fails happened not at all', async () => {
     const database = await open();
-    await expect(migrate(database, [...MIGRATIONS, FAILING])).rejects.toThrow('nonsense');
+    await expect(migratePostgres(database, [...POSTGRES_MIGRATIONS, FAILING])).rejects.toThrow('nonsense');
     expect(await database.query(`SELECT to_regclass('half') AS half, to_regclass('jobs') AS jobs`)).toEqual([
       { half: null, jobs: null },
     ]);
-    expect(await migrate(database)).toEqual({ from: 0, to: NEWEST });
+    expect(await migratePostgres(database)).toEqual({ from: 0, to: NEWEST });
   });
 
   it('says of every version how old a program may be, never newer than itself', () => {
-    for (const [index, { minReader }] of MIGRATIONS.entries()) {
+    for (const [index, { minReader }] of POSTGRES_MIGRATIONS.entries()) {
       expect(minReader).toBeGreaterThan(0);
       expect(minReader).toBeLessThanOrEqual(index + 1);
     }

@@ -1,16 +1,16 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { Database, Query } from './database.ts';
-import { MIGRATIONS, type Migration } from './schema/migrations.ts';
+import type { PostgresDatabase, Query } from './database.ts';
+import { type Migration, POSTGRES_MIGRATIONS } from './schema/migrations.ts';
 
-/** Migrations of large tables take their time; whoever comes meanwhile waits. */
+/** Migrations of large tables take their time; other processes wait meanwhile. */
 const LIMIT_MS = 600_000;
-/** Held by whoever migrates; a number of our own among the advisory locks of the database. */
+/** Advisory lock held while migrating; a number of our own. */
 const LOCK = 5_371_904_266;
 
-/** Applies what is missing. Many may come at once: one does it, the others find it done. */
-export async function migrate(
-  database: Database,
-  migrations: readonly Migration[] = MIGRATIONS,
+/** Applies the missing migrations. Several processes may start at once: one applies them, the others find them applied. */
+export async function migratePostgres(
+  database: PostgresDatabase,
+  migrations: readonly Migration[] = POSTGRES_MIGRATIONS,
 ): Promise<{ from: number; to: number }> {
   const newest = migrations.length;
   const now = await readVersion(database.query);

@@ -1,14 +1,14 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { Store } from '../../ports/store.ts';
-import { createAccountStore } from './accounts.ts';
-import { type Database, type DatabaseOptions, NOW, openDatabase } from './database.ts';
-import { createHostStore } from './hosts.ts';
-import { createJobStore } from './jobs.ts';
-import { createLedgerStore } from './ledger.ts';
-import { migrate } from './migrate.ts';
-import { createReferenceStore } from './references.ts';
-import { createSecretStore } from './secrets.ts';
-import { createSessionStore } from './sessions.ts';
+import { createPostgresAccountStore } from './accounts.ts';
+import { type DatabaseOptions, NOW, openPostgresDatabase, type PostgresDatabase } from './database.ts';
+import { createPostgresHostStore } from './hosts.ts';
+import { createPostgresJobStore } from './jobs.ts';
+import { createPostgresLedgerStore } from './ledger.ts';
+import { migratePostgres } from './migrate.ts';
+import { createPostgresReferenceStore } from './references.ts';
+import { createPostgresSecretStore } from './secrets.ts';
+import { createPostgresSessionStore } from './sessions.ts';
 
 const OLDEST_SERVER = 150_000;
 
@@ -16,11 +16,11 @@ const OLDEST_SERVER = 150_000;
  * PostgreSQL, shared by any number of processes. What must be atomic and frequent are functions in the database (see
  * `schema/`): a claim, a lease and a commit of hundreds of pages are one statement each.
  *
- * Whoever changes tasks of a job holds the row of the job; rows are locked in one order, jobs before hosts, each by
- * number. So counters are exact without a stricter isolation than READ COMMITTED, and nobody waits in a circle.
+ * Every change of a job's tasks locks the row of the job; rows are locked in one order, jobs before hosts, each by
+ * number. So counters are exact without a stricter isolation than READ COMMITTED, and there are no deadlocks.
  */
 export async function createPostgresStore(options: DatabaseOptions): Promise<Store> {
-  const database = openDatabase(options);
+  const database = openPostgresDatabase(options);
   try {
     await requireServer(database);
   } catch (error) {
@@ -28,14 +28,14 @@ export async function createPostgresStore(options: DatabaseOptions): Promise<Sto
     throw error;
   }
   return {
-    ...createJobStore(database),
-    ...createHostStore(database),
-    ...createLedgerStore(database),
-    ...createAccountStore(database),
-    ...createSessionStore(database),
-    ...createSecretStore(database),
-    ...createReferenceStore(database),
-    migrate: () => migrate(database),
+    ...createPostgresJobStore(database),
+    ...createPostgresHostStore(database),
+    ...createPostgresLedgerStore(database),
+    ...createPostgresAccountStore(database),
+    ...createPostgresSessionStore(database),
+    ...createPostgresSecretStore(database),
+    ...createPostgresReferenceStore(database),
+    migrate: () => migratePostgres(database),
     async clock() {
       const [row] = await database.query(`SELECT ${NOW} AS now`);
       return Number(row?.now);
@@ -49,7 +49,7 @@ export async function createPostgresStore(options: DatabaseOptions): Promise<Sto
   };
 }
 
-async function requireServer({ address, query }: Database): Promise<void> {
+async function requireServer({ address, query }: PostgresDatabase): Promise<void> {
   const [row] = await query(
     `SELECT current_setting('server_version_num')::int AS version, current_setting('server_encoding') AS encoding`,
   );

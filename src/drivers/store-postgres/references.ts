@@ -2,14 +2,14 @@ import type { ContentHash } from '../../model/ids.ts';
 import { blobsOfRecord } from '../../model/page-record.ts';
 import type { ReferenceStore } from '../../ports/reference-store.ts';
 import { cursorOf } from '../store-rows/rows.ts';
-import { type Database, NOW } from './database.ts';
+import { NOW, type PostgresDatabase } from './database.ts';
 
-/** Of records that refer to blobs, or may: of pages that a browser has shown, and compressed ones, of which only reading tells. */
+/** Records that refer to blobs, or may: those of rendered pages, and compressed records, which must be read to find out. */
 const RECORD_BYTES = `CASE WHEN substring(record FROM 1 FOR 12) = '{"rendered":'::bytea
     OR substring(record FROM 1 FOR 1) <> '{'::bytea THEN octet_length(record) ELSE 0 END`;
 const RECORD_BYTES_AT_ONCE = 8_388_608;
 
-export function createReferenceStore(database: Database): ReferenceStore {
+export function createPostgresReferenceStore(database: PostgresDatabase): ReferenceStore {
   /** What the records of these pages refer to; a page that was replaced meanwhile comes again later. */
   async function ofRecords(pages: readonly { seq: number; bytes: number }[]): Promise<ContentHash[]> {
     const found: ContentHash[] = [];

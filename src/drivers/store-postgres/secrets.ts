@@ -1,7 +1,7 @@
 import type { AccountId } from '../../model/ids.ts';
 import type { SecretKind, SecretRecord, SecretStore } from '../../ports/secret-store.ts';
 import { cursorOf, type Row, sliceOf } from '../store-rows/rows.ts';
-import type { Database } from './database.ts';
+import type { PostgresDatabase } from './database.ts';
 
 const LISTS: Readonly<Record<SecretKind, string>> = {
   credential: 'SELECT seq, account_id, name, data FROM credentials WHERE seq > $1 ORDER BY seq LIMIT $2',
@@ -16,7 +16,7 @@ const CHANGES: Readonly<Record<SecretKind, string>> = {
     WHERE seq = $2 AND options = convert_from($3, 'UTF8')::jsonb RETURNING seq`,
 };
 
-export function createSecretStore(database: Database): SecretStore {
+export function createPostgresSecretStore(database: PostgresDatabase): SecretStore {
   return {
     async hasSealed() {
       const [row] = await database.query(

@@ -8,14 +8,14 @@ import {
   sessionOf,
   sliceOf,
 } from '../store-rows/rows.ts';
-import type { Database } from './database.ts';
+import type { PostgresDatabase } from './database.ts';
 import { jsonParameter } from './parameters.ts';
 
 /** Without the data, which may be large. */
 const SESSION_ENTRY = 'seq, id, account_id, name, wish, created_at, expires_at, last_used_at, request_count';
 const CREDENTIAL_ENTRY = 'seq, account_id, name, kind, hosts, created_at, updated_at';
 
-export function createSessionStore(database: Database): SessionStore {
+export function createPostgresSessionStore(database: PostgresDatabase): SessionStore {
   const sessionRow = async (account: string, name: string): Promise<Row | undefined> => {
     const [row] = await database.query('SELECT * FROM sessions WHERE account_id = $1 AND name = $2', [
       account,
@@ -29,7 +29,7 @@ export function createSessionStore(database: Database): SessionStore {
       const { id, accountId, name, wish, createdAt, expiresAt, data } = session;
       const known = await sessionRow(accountId, name);
       if (known !== undefined) return sessionOf(known);
-      // Whoever comes second waits for the first and gets its row, which an update that changes nothing returns.
+      // The second writer waits for the first and gets its row, which an update that changes nothing returns.
       const [row] = await database.query(
         `INSERT INTO sessions (id, account_id, name, wish, created_at, expires_at, data)
          VALUES ($1, $2, $3, $4, $5, $6, $7)

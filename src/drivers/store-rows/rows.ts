@@ -123,7 +123,7 @@ export function ledgerEntryOf(row: Row): LedgerEntry {
   };
 }
 
-export function pageOf(row: Row): Page {
+export function pageFromRow(row: Row): Page {
   return {
     taskId: Number(row.task_id) as TaskId,
     jobSeq: Number(row.job_seq) as JobSeq,
@@ -159,7 +159,7 @@ export function robotsOf(row: Row): RobotsEntry {
   };
 }
 
-export function keyOf(row: Row): ApiKey {
+export function keyFromRow(row: Row): ApiKey {
   return {
     id: text(row.id) as KeyId,
     accountId: text(row.account_id) as AccountId,
@@ -175,9 +175,9 @@ export function keyOf(row: Row): ApiKey {
   };
 }
 
-export const hostKeyOf = (value: unknown) => text(value) as HostKey;
+export const hostKeyFromRow = (value: unknown) => text(value) as HostKey;
 
-/** What a host that nobody has released yet starts from. */
+/** The initial state of a host that has never been released. */
 const EMPTY_STATE: HostState = {
   lastRequestAt: null,
   tokens: 1,
@@ -195,7 +195,7 @@ export const hostStateOf = (value: unknown) =>
 
 export function hostViewOf(row: Row, ready: number): HostView {
   return {
-    key: hostKeyOf(row.key),
+    key: hostKeyFromRow(row.key),
     state: hostStateOf(row.state),
     ready,
     owner: maybeText(row.owner),

@@ -1,13 +1,13 @@
 import type { AccountId } from '../../model/ids.ts';
 import type { AccountStore } from '../../ports/store.ts';
-import { answerOf, keyOf } from '../store-rows/rows.ts';
-import { createAuditStore } from './audit.ts';
-import type { Database } from './database.ts';
+import { answerOf, keyFromRow } from '../store-rows/rows.ts';
+import { createSqliteAuditStore } from './audit.ts';
+import type { SqliteDatabase } from './database.ts';
 import type { Synchronous } from './synchronous.ts';
 
-export function createAccountStore(database: Database): Synchronous<AccountStore> {
+export function createSqliteAccountStore(database: SqliteDatabase): Synchronous<AccountStore> {
   return {
-    ...createAuditStore(database),
+    ...createSqliteAuditStore(database),
     defaultAccount: () => 'default' as AccountId,
 
     createKey(key) {
@@ -28,13 +28,13 @@ export function createAccountStore(database: Database): Synchronous<AccountStore
 
     findKey(hash) {
       const row = database.get('SELECT * FROM keys WHERE hash = ?', hash);
-      return row === undefined ? null : keyOf(row);
+      return row === undefined ? null : keyFromRow(row);
     },
 
     listKeys(account) {
       return database
         .all('SELECT * FROM keys WHERE account_id = ? ORDER BY created_at, id', account)
-        .map(keyOf);
+        .map(keyFromRow);
     },
 
     revokeKey(account, id, now) {

@@ -5,7 +5,7 @@ import { NO_HASH } from '../../model/audit-chain.ts';
  * (see database.ts): SQLite has none of its own. Inserting over an entry (INSERT OR REPLACE) fires no trigger for the
  * row that it deletes, so it is refused before.
  */
-export const AUDIT_TABLES = `
+export const SQLITE_AUDIT_TABLES = `
   CREATE TABLE audit_log (
     seq INTEGER PRIMARY KEY,
     at INTEGER NOT NULL,

@@ -1,20 +1,20 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { verifyAudit } from '../../model/audit-chain.ts';
-import { createAuditStore } from './audit.ts';
-import { AUDIT_TABLES } from './audit-tables.ts';
-import { type Database, migrate, openDatabase } from './database.ts';
-import { MIGRATIONS } from './migrations.ts';
+import { createSqliteAuditStore } from './audit.ts';
+import { SQLITE_AUDIT_TABLES } from './audit-tables.ts';
+import { migrateSqlite, openSqliteDatabase, type SqliteDatabase } from './database.ts';
+import { SQLITE_MIGRATIONS } from './migrations.ts';
 
-function open(): Database {
-  const database = openDatabase(':memory:');
+function open(): SqliteDatabase {
+  const database = openSqliteDatabase(':memory:');
   onTestFinished(() => database.close());
   return database;
 }
 
 const entryOf = (n: number) => ({ at: n, actor: 'a', action: 'b.c', target: `t${n}`, details: { n } });
 
-const verdictOf = (database: Database) => {
-  const store = createAuditStore(database);
+const verdictOf = (database: SqliteDatabase) => {
+  const store = createSqliteAuditStore(database);
   const { items } = store.listAudit({ order: 'oldest', limit: 1_000 });
   return verifyAudit(
     (async function* () {
@@ -35,16 +35,16 @@ describe('the audit log in SQLite', () => {
     'UPDATE audit_head SET seq = 1',
   ])('refuses %s', async (sql) => {
     const database = open();
-    migrate(database);
-    createAuditStore(database).audit([entryOf(1), entryOf(2)]);
+    migrateSqlite(database);
+    createSqliteAuditStore(database).audit([entryOf(1), entryOf(2)]);
     expect(() => database.exec(sql)).toThrow();
     expect(await verdictOf(database)).toMatchObject({ count: 2, fault: null });
   });
 
   it('takes over the entries of earlier versions, as a chain', async () => {
     const database = open();
-    const at = MIGRATIONS.indexOf(AUDIT_TABLES);
-    for (const migration of MIGRATIONS.slice(0, at)) database.exec(migration);
+    const at = SQLITE_MIGRATIONS.indexOf(SQLITE_AUDIT_TABLES);
+    for (const migration of SQLITE_MIGRATIONS.slice(0, at)) database.exec(migration);
     database.exec(`PRAGMA user_version = ${at}`);
     for (const n of [1, 2, 3]) {
       const { actor, action, target, details } = entryOf(n);
@@ -58,10 +58,10 @@ describe('the audit log in SQLite', () => {
         JSON.stringify(details),
       );
     }
-    migrate(database);
-    createAuditStore(database).audit([entryOf(4)]);
+    migrateSqlite(database);
+    createSqliteAuditStore(database).audit([entryOf(4)]);
     expect(await verdictOf(database)).toMatchObject({ count: 4, fault: null });
-    const { items } = createAuditStore(database).listAudit({ order: 'oldest', limit: 9 });
+    const { items } = createSqliteAuditStore(database).listAudit({ order: 'oldest', limit: 9 });
     expect(items).toMatchObject([1, 2, 3, 4].map(entryOf));
   });
 });

@@ -1,14 +1,14 @@
 import { type AuditHead, auditHash, NO_HASH } from '../../model/audit-chain.ts';
 import type { AuditStore } from '../../ports/audit-store.ts';
 import { auditOf, cursorOf, sliceOf } from '../store-rows/rows.ts';
-import type { Database } from './database.ts';
+import type { SqliteDatabase } from './database.ts';
 import type { Synchronous } from './synchronous.ts';
 
 const SELECTED = `FROM audit_log
   WHERE action = coalesce(?, action) AND actor = coalesce(?, actor) AND target = coalesce(?, target)
     AND at >= coalesce(?, at) AND at < coalesce(?, at + 1)`;
 
-export function createAuditStore(database: Database): Synchronous<AuditStore> {
+export function createSqliteAuditStore(database: SqliteDatabase): Synchronous<AuditStore> {
   function auditHead(): AuditHead {
     const row = database.get('SELECT seq, hash FROM audit_head');
     return row === undefined ? { seq: 0, hash: NO_HASH } : { seq: Number(row.seq), hash: String(row.hash) };
@@ -62,5 +62,5 @@ export function createAuditStore(database: Database): Synchronous<AuditStore> {
   };
 }
 
-/** What is read back must be what was hashed, and SQLite ends some texts at U+0000. */
+/** The text must be read back as it was hashed, and SQLite ends some texts at U+0000. */
 const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '\ufffd');

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { isScrapifieError } from '../../errors/scrapifie-error.ts';
-import { type Database, migrate, openDatabase } from './database.ts';
-import { MIGRATIONS } from './migrations.ts';
+import { migrateSqlite, openSqliteDatabase, type SqliteDatabase } from './database.ts';
+import { SQLITE_MIGRATIONS } from './migrations.ts';
 import { createSqliteStore } from './sqlite-store.ts';
 
-const NEWEST = MIGRATIONS.length;
+const NEWEST = SQLITE_MIGRATIONS.length;
 
 function folder(): string {
   const dir = mkdtempSync(join(tmpdir(), 'scrapifie-database-'));
@@ -16,8 +16,8 @@ function folder(): string {
   return dir;
 }
 
-function open(path = ':memory:'): Database {
-  const database = openDatabase(path);
+function open(path = ':memory:'): SqliteDatabase {
+  const database = openSqliteDatabase(path);
   onTestFinished(() => database.close());
   return database;
 }
@@ -30,8 +30,8 @@ const codeOf = (action: () => unknown): string => {
     return isScrapifieError(error) ? error.code : `not ours: ${String(error)}`;
   }
 };
-const versionOf = (database: Database) => database.get('PRAGMA user_version')?.user_version;
-const tablesOf = (database: Database) =>
+const versionOf = (database: SqliteDatabase) => database.get('PRAGMA user_version')?.user_version;
+const tablesOf = (database: SqliteDatabase) =>
   Number(database.get(`SELECT count(*) AS n FROM sqlite_master WHERE type = 'table'`)?.n);
 
 /** A file of the right kind whose pages were overwritten. */
@@ -58,7 +58,7 @@ describe('opening', () => {
     const path = join(folder(), 'garbage.db');
     const garbage = 'This is no database. '.repeat(500);
     writeFileSync(path, garbage);
-    expect(codeOf(() => openDatabase(path))).toBe('DATABASE_CORRUPT');
+    expect(codeOf(() => openSqliteDatabase(path))).toBe('DATABASE_CORRUPT');
     expect(readFileSync(path, 'utf8')).toBe(garbage);
   });
 
@@ -70,18 +70,18 @@ describe('opening', () => {
   it('where a folder stands in its place is DATA_DIR_UNUSABLE', () => {
     const path = join(folder(), 'folder.db');
     mkdirSync(path);
-    expect(codeOf(() => openDatabase(path))).toBe('DATA_DIR_UNUSABLE');
+    expect(codeOf(() => openSqliteDatabase(path))).toBe('DATA_DIR_UNUSABLE');
   });
 
   it('where a file stands in place of its folder is DATA_DIR_UNUSABLE', () => {
     const file = join(folder(), 'file');
     writeFileSync(file, '');
-    expect(codeOf(() => openDatabase(join(file, 'scrapifie.db')))).toBe('DATA_DIR_UNUSABLE');
+    expect(codeOf(() => openSqliteDatabase(join(file, 'scrapifie.db')))).toBe('DATA_DIR_UNUSABLE');
   });
 
   it('names the path, so that the person who runs this knows which file', () => {
     const path = join(folder(), 'missing', 'scrapifie.db');
-    expect(() => openDatabase(path)).toThrow(path);
+    expect(() => openSqliteDatabase(path)).toThrow(path);
   });
 
   it('fails the same way through the thread of the store', async () => {
@@ -119,24 +119,24 @@ describe('running statements', () => {
 describe('migrating', () => {
   it('brings an empty file up to date, and the second time does nothing', () => {
     const database = open();
-    expect(migrate(database)).toEqual({ from: 0, to: NEWEST });
-    expect(migrate(database)).toEqual({ from: NEWEST, to: NEWEST });
+    expect(migrateSqlite(database)).toEqual({ from: 0, to: NEWEST });
+    expect(migrateSqlite(database)).toEqual({ from: NEWEST, to: NEWEST });
     expect(versionOf(database)).toBe(NEWEST);
   });
 
   it('by two connections at once happens once', () => {
     const path = join(folder(), 'shared.db');
     const [one, other] = [open(path), open(path)];
-    expect([migrate(one).from, migrate(other).from]).toEqual([0, NEWEST]);
+    expect([migrateSqlite(one).from, migrateSqlite(other).from]).toEqual([0, NEWEST]);
   });
 
   it('refuses a file of a newer program and leaves it alone', () => {
     const path = join(folder(), 'newer.db');
     const database = open(path);
-    migrate(database);
+    migrateSqlite(database);
     database.exec(`PRAGMA user_version = ${NEWEST + 1}`);
     const tables = tablesOf(database);
-    expect(codeOf(() => migrate(database))).toBe('SCHEMA_TOO_NEW');
+    expect(codeOf(() => migrateSqlite(database))).toBe('SCHEMA_TOO_NEW');
     expect([versionOf(database), tablesOf(database)]).toEqual([NEWEST + 1, tables]);
     // Not in the middle of a transaction either: others can write.
     database.exec('BEGIN IMMEDIATE; ROLLBACK');
@@ -145,17 +145,17 @@ describe('migrating', () => {
   it('on a disk that is full happens not at all, and says so', () => {
     const database = open();
     database.exec('PRAGMA max_page_count = 3');
-    expect(codeOf(() => migrate(database))).toBe('DISK_FULL');
+    expect(codeOf(() => migrateSqlite(database))).toBe('DISK_FULL');
     expect([versionOf(database), tablesOf(database)]).toEqual([0, 0]);
     database.exec('PRAGMA max_page_count = 100000');
-    expect(migrate(database)).toEqual({ from: 0, to: NEWEST });
+    expect(migrateSqlite(database)).toEqual({ from: 0, to: NEWEST });
   });
 
   it('gives tasks that an earlier program left without a host the row of their host, ready to be fetched', () => {
     const database = open();
     // As an earlier program opened it.
     database.exec('PRAGMA foreign_keys = OFF');
-    for (const migration of MIGRATIONS.slice(0, 2)) database.exec(migration);
+    for (const migration of SQLITE_MIGRATIONS.slice(0, 2)) database.exec(migration);
     database.exec(`PRAGMA user_version = 2;
       INSERT INTO jobs (id, account_id, kind, status, options, seeds, created_at)
         VALUES ('j', 'default', 'batch', 'queued', '{}', '[]', 0);
@@ -170,7 +170,7 @@ describe('migrating', () => {
         url,
       );
     }
-    migrate(database);
+    migrateSqlite(database);
     const rows = database.all(
       'SELECT t.url, h.key, h.next_at FROM tasks t JOIN hosts h ON h.id = t.host_id ORDER BY t.id',
     );

@@ -3,16 +3,16 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import { makePrivateFile } from '../../config/private-files.ts';
 import type { ErrorCode } from '../../errors/registry.ts';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { MIGRATIONS } from './migrations.ts';
-import { requireSound } from './sound-file.ts';
+import { requireSound } from './integrity-check.ts';
+import { SQLITE_MIGRATIONS } from './migrations.ts';
 
-export type Row = Record<string, SQLInputValue>;
+export type SqliteRow = Record<string, SQLInputValue>;
 
 /** One connection with its prepared statements. Synchronous: it lives in a thread of its own. */
-export interface Database {
+export interface SqliteDatabase {
   run(sql: string, ...values: SQLInputValue[]): number;
-  get(sql: string, ...values: SQLInputValue[]): Row | undefined;
-  all(sql: string, ...values: SQLInputValue[]): Row[];
+  get(sql: string, ...values: SQLInputValue[]): SqliteRow | undefined;
+  all(sql: string, ...values: SQLInputValue[]): SqliteRow[];
   /** Statements without values that are not worth preparing: pragmas, BEGIN, schema. */
   exec(sql: string): void;
   close(): void;
@@ -20,9 +20,9 @@ export interface Database {
 
 const CACHE_KIB = 16_384;
 
-export function openDatabase(path: string): Database {
+export function openSqliteDatabase(path: string): SqliteDatabase {
   const connection = translate(path, () => {
-    // Without the defensive mode: a migration adds references to tables where they stand, see MIGRATIONS.
+    // Without the defensive mode: a migration adds references to tables where they stand, see SQLITE_MIGRATIONS.
     makePrivateFile(path);
     const opened = new DatabaseSync(path, { timeout: 10_000, defensive: false });
     requireSound(opened, path);
@@ -50,28 +50,28 @@ export function openDatabase(path: string): Database {
   };
   return {
     run: (sql, ...values) => translate(path, () => Number(prepared(sql).run(...values).changes)),
-    get: (sql, ...values) => translate(path, () => prepared(sql).get(...values) as Row | undefined),
-    all: (sql, ...values) => translate(path, () => prepared(sql).all(...values) as Row[]),
+    get: (sql, ...values) => translate(path, () => prepared(sql).get(...values) as SqliteRow | undefined),
+    all: (sql, ...values) => translate(path, () => prepared(sql).all(...values) as SqliteRow[]),
     exec: (sql) => translate(path, () => connection.exec(sql)),
     close: () => connection.close(),
   };
 }
 
-/** Applies what is missing. The version lives in the file itself, so that a copy carries it along. */
-export function migrate(database: Database): { from: number; to: number } {
+/** Applies the missing migrations. The version is stored in the file, so that a copy has it too. */
+export function migrateSqlite(database: SqliteDatabase): { from: number; to: number } {
   database.exec('BEGIN IMMEDIATE');
   try {
     const from = Number(database.get('PRAGMA user_version')?.user_version ?? 0);
-    if (from > MIGRATIONS.length) {
+    if (from > SQLITE_MIGRATIONS.length) {
       throw new ScrapifieError(
         'SCHEMA_TOO_NEW',
-        `The database has schema ${from}, this program knows ${MIGRATIONS.length}. Upgrade Scrapifie.`,
+        `The database has schema ${from}, this program knows ${SQLITE_MIGRATIONS.length}. Upgrade Scrapifie.`,
       );
     }
-    for (const migration of MIGRATIONS.slice(from)) database.exec(migration);
-    database.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
+    for (const migration of SQLITE_MIGRATIONS.slice(from)) database.exec(migration);
+    database.exec(`PRAGMA user_version = ${SQLITE_MIGRATIONS.length}`);
     database.exec('COMMIT');
-    return { from, to: MIGRATIONS.length };
+    return { from, to: SQLITE_MIGRATIONS.length };
   } catch (error) {
     try {
       database.exec('ROLLBACK');
@@ -82,7 +82,7 @@ export function migrate(database: Database): { from: number; to: number } {
   }
 }
 
-/** SQLite's primary result codes that mean something to the person who runs this. */
+/** SQLite's primary result codes that the operator can act on. */
 const FAULTS: Readonly<Record<number, { code: ErrorCode; say: (path: string) => string }>> = {
   5: { code: 'STORE_UNAVAILABLE', say: (path) => `Another process keeps the database ${path} busy.` },
   8: { code: 'DATA_DIR_UNUSABLE', say: (path) => `The database ${path} cannot be written.` },

@@ -3,7 +3,7 @@ import type { Task } from '../../model/task.ts';
 import type { HostStore } from '../../ports/store.ts';
 import {
   cursorOf,
-  hostKeyOf,
+  hostKeyFromRow,
   hostStateOf,
   hostViewOf,
   IDLE_RANK,
@@ -12,15 +12,15 @@ import {
   sliceOf,
   taskOf,
 } from '../store-rows/rows.ts';
-import type { Database, Row } from './database.ts';
-import { settle } from './job-life.ts';
+import type { SqliteDatabase, SqliteRow } from './database.ts';
+import { settleJob } from './job-life.ts';
 import { holds } from './ledger.ts';
 import { returnClaims } from './mailboxes.ts';
 import type { Synchronous } from './synchronous.ts';
 import { createTally } from './tally.ts';
 
-export function createHostStore(
-  database: Database,
+export function createSqliteHostStore(
+  database: SqliteDatabase,
   incarnation: Incarnation,
   now: () => number,
 ): Synchronous<HostStore> {
@@ -39,7 +39,7 @@ export function createHostStore(
       host,
     );
 
-  /** When the host has something to do again, nobody owning it: its next retry, or never. */
+  /** When a host without an owner has work again: at its next retry, or never. */
   function nextDue(host: HostId): number | null {
     const row = database.get(
       `SELECT min(ready_at) AS at FROM tasks WHERE host_id = ? AND state = 'waiting'`,
@@ -60,7 +60,7 @@ export function createHostStore(
   }
 
   function settleReturned(host: HostId): void {
-    settle(database, returnClaims(database, host, now()), now());
+    settleJob(database, returnClaims(database, host, now()), now());
   }
 
   /** The owner died: see `HostStore.acquireHost`. */
@@ -74,7 +74,7 @@ export function createHostStore(
     );
   }
 
-  const viewOf = (row: Row) =>
+  const viewOf = (row: SqliteRow) =>
     hostViewOf(
       row,
       Number(
@@ -93,7 +93,7 @@ export function createHostStore(
           now(),
           limit,
         )
-        .map((row) => ({ key: hostKeyOf(row.key), rank: Number(row.rank) }));
+        .map((row) => ({ key: hostKeyFromRow(row.key), rank: Number(row.rank) }));
     },
 
     acquireHost(key, owner, leaseMs, former) {
@@ -113,7 +113,7 @@ export function createHostStore(
       const first = firstReady(host);
       if (first === undefined) {
         const due = nextDue(host);
-        // A lease that has run out ends here for good: who wakes the host may go by a time from before its end.
+        // An expired lease ends here for good: the process that wakes the host may use a time from before its end.
         database.run(
           'UPDATE hosts SET lease_until = 0, next_at = ?, rank = ? WHERE id = ?',
           due,
@@ -302,7 +302,7 @@ export function createHostStore(
       );
       const tally = createTally();
       for (const row of database.all('SELECT id, key FROM hosts')) {
-        if (!covers(optOut.host, hostKeyOf(row.key))) continue;
+        if (!covers(optOut.host, hostKeyFromRow(row.key))) continue;
         for (const task of database.all(
           `UPDATE tasks SET state = 'denied', rule = 'opt-out', finished_at = ?
            WHERE host_id = ? AND state = 'claimed' RETURNING job_seq, kind`,
@@ -326,7 +326,7 @@ export function createHostStore(
           delta.denied += 1;
         }
       }
-      settle(database, tally, optOut.at);
+      settleJob(database, tally, optOut.at);
     },
 
     removeOptOut(host) {

@@ -1,7 +1,7 @@
 import type { JobId, JobSeq } from '../../model/ids.ts';
 import type { JobStatus } from '../../model/job.ts';
-import type { Database, Row } from './database.ts';
-import { createTally, type Tally } from './tally.ts';
+import type { SqliteDatabase, SqliteRow } from './database.ts';
+import { createTally, type JobTally } from './tally.ts';
 
 export interface Settled {
   readonly changed: JobId[];
@@ -10,7 +10,7 @@ export interface Settled {
 }
 
 /** Writes the counters, stops jobs whose budget is spent and ends those with nothing open. Same transaction. */
-export function settle(database: Database, tally: Tally, now: number): Settled {
+export function settleJob(database: SqliteDatabase, tally: JobTally, now: number): Settled {
   tally.apply(database);
   const settled: Settled = { changed: [], finished: [], stopped: [] };
   for (const seq of tally.jobs()) {
@@ -28,7 +28,7 @@ export function settle(database: Database, tally: Tally, now: number): Settled {
   return settled;
 }
 
-function spentBudget(job: Row): string | null {
+function spentBudget(job: SqliteRow): string | null {
   if (job.stop_reason !== null || job.status === 'cancelled' || Number(job.open) === 0) return null;
   if (job.max_pages !== null && Number(job.pages) + Number(job.failed) >= Number(job.max_pages))
     return 'budget.pages';
@@ -36,8 +36,8 @@ function spentBudget(job: Row): string | null {
   return null;
 }
 
-/** Takes what is not under way out of the job, with the reason as the deciding rule of each URL. */
-export function stopJob(database: Database, seq: JobSeq, reason: string, now: number): void {
+/** Removes the tasks that are not under way from the job, with the reason as the deciding rule of each URL. */
+export function stopJob(database: SqliteDatabase, seq: JobSeq, reason: string, now: number): void {
   const dropped = dropOpen(database, seq, 'skipped', reason, now);
   database.run(
     'UPDATE jobs SET stop_reason = ?, open = open - ?, skipped = skipped + ? WHERE seq = ?',
@@ -49,7 +49,7 @@ export function stopJob(database: Database, seq: JobSeq, reason: string, now: nu
 }
 
 export function dropOpen(
-  database: Database,
+  database: SqliteDatabase,
   seq: JobSeq,
   state: 'skipped' | 'cancelled',
   rule: string | null,
@@ -64,7 +64,7 @@ export function dropOpen(
   );
 }
 
-function endIfOver(database: Database, job: Row, now: number): boolean {
+function endIfOver(database: SqliteDatabase, job: SqliteRow, now: number): boolean {
   if (Number(job.open) > 0 || job.finished_at !== null) return false;
   const status = job.status === 'cancelled' ? 'cancelled' : finalStatus(job);
   database.run('UPDATE jobs SET status = ?, finished_at = ? WHERE seq = ?', status, now, Number(job.seq));
@@ -72,7 +72,7 @@ function endIfOver(database: Database, job: Row, now: number): boolean {
 }
 
 /** Status is derived from outcomes: what was refused by a rule is no failure unless nothing else came of the job. */
-function finalStatus(job: Row): JobStatus {
+function finalStatus(job: SqliteRow): JobStatus {
   const failures = Number(job.failed);
   if (Number(job.done) === 0 && failures + Number(job.denied) > 0) return 'failed';
   return failures > 0 ? 'partially_completed' : 'completed';
@@ -80,7 +80,7 @@ function finalStatus(job: Row): JobStatus {
 
 /** Puts ended tasks of a job back to work. The caller has written their new state. */
 export function reopenJob(
-  database: Database,
+  database: SqliteDatabase,
   seq: JobSeq,
   opened: number,
   from: 'failed' | 'cancelled' | 'skipped',

@@ -2,22 +2,22 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { HostId, HostKey, JobId, JobSeq } from '../../model/ids.ts';
 import type { Budgets, Job, JobOptions } from '../../model/job.ts';
 import type { JobStore } from '../../ports/store.ts';
-import { cursorOf, jobOf, ledgerEntryOf, pageOf, sliceOf } from '../store-rows/rows.ts';
-import type { Database, Row } from './database.ts';
-import { dropOpen, reopenJob, settle, stopJob } from './job-life.ts';
+import { cursorOf, jobOf, ledgerEntryOf, pageFromRow, sliceOf } from '../store-rows/rows.ts';
+import type { SqliteDatabase, SqliteRow } from './database.ts';
+import { dropOpen, reopenJob, settleJob, stopJob } from './job-life.ts';
 import { createMailboxes } from './mailboxes.ts';
 import type { Synchronous } from './synchronous.ts';
 import { createTally } from './tally.ts';
 
-export function createJobStore(
-  database: Database,
+export function createSqliteJobStore(
+  database: SqliteDatabase,
   hostIds: Map<HostKey, HostId>,
   clock: () => number,
 ): Synchronous<JobStore> {
   const rowOf = (id: JobId) => database.get('SELECT * FROM jobs WHERE id = ?', id);
 
   /** Wakes the hosts of tasks that were made ready again and marks the job as going on. */
-  function putBackToWork(job: Row, now: number, budgets: Budgets): Job {
+  function putBackToWork(job: SqliteRow, now: number, budgets: Budgets): Job {
     const seq = Number(job.seq) as JobSeq;
     const options: JobOptions = { ...(JSON.parse(String(job.options)) as JobOptions), budgets };
     database.run(
@@ -39,8 +39,8 @@ export function createJobStore(
     mailboxes.flush(now);
     const tally = createTally();
     tally.of(seq);
-    settle(database, tally, now);
-    return jobOf(rowOf(job.id as JobId) as Row);
+    settleJob(database, tally, now);
+    return jobOf(rowOf(job.id as JobId) as SqliteRow);
   }
 
   return {
@@ -66,8 +66,8 @@ export function createJobStore(
       mailboxes.add({ seq, kind: job.kind, size: tasks.length, intake: 'open' }, tasks, tally, now);
       tally.of(seq);
       mailboxes.flush(now);
-      settle(database, tally, now);
-      return jobOf(rowOf(job.id) as Row);
+      settleJob(database, tally, now);
+      return jobOf(rowOf(job.id) as SqliteRow);
     },
 
     getJob(id) {
@@ -101,8 +101,8 @@ export function createJobStore(
       tally.of(seq).open -= dropped;
       tally.of(seq).cancelled += dropped;
       database.run(`UPDATE jobs SET status = 'cancelled' WHERE seq = ?`, seq);
-      settle(database, tally, now);
-      return jobOf(rowOf(id) as Row);
+      settleJob(database, tally, now);
+      return jobOf(rowOf(id) as SqliteRow);
     },
 
     resumeJob(id, budgets) {
@@ -175,7 +175,7 @@ export function createJobStore(
         stopJob(database, Number(row.seq) as JobSeq, 'budget.duration', now);
         tally.of(Number(row.seq) as JobSeq);
       }
-      settle(database, tally, now);
+      settleJob(database, tally, now);
       return expired.map((row) => row.id as JobId);
     },
 
@@ -199,7 +199,7 @@ export function createJobStore(
         cursorOf(cursor, 0),
         limit + 1,
       );
-      return sliceOf(rows, limit, 'seq', pageOf);
+      return sliceOf(rows, limit, 'seq', pageFromRow);
     },
 
     getPage(jobId, taskId) {
@@ -208,7 +208,7 @@ export function createJobStore(
         jobId,
         taskId,
       );
-      return row === undefined ? null : pageOf(row);
+      return row === undefined ? null : pageFromRow(row);
     },
 
     listTasks({ jobId, state, cursor, limit }) {

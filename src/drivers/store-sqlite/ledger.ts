@@ -2,19 +2,19 @@ import type { HostId, HostKey, Incarnation, JobSeq, TaskId } from '../../model/i
 import type { JobKind } from '../../model/job.ts';
 import type { NewPage } from '../../model/page.ts';
 import type { Completion, LeaseRef, LedgerStore } from '../../ports/store.ts';
-import type { Database } from './database.ts';
-import { settle } from './job-life.ts';
+import type { SqliteDatabase } from './database.ts';
+import { settleJob } from './job-life.ts';
 import { createMailboxes, type JobRef, type Mailboxes, reopen } from './mailboxes.ts';
 import type { Synchronous } from './synchronous.ts';
-import { createTally, type Tally } from './tally.ts';
+import { createTally, type JobTally } from './tally.ts';
 
 interface LedgerJob extends JobRef {
   readonly isCancelled: boolean;
   readonly stopReason: string | null;
 }
 
-export function createLedgerStore(
-  database: Database,
+export function createSqliteLedgerStore(
+  database: SqliteDatabase,
   hostIds: Map<HostKey, HostId>,
   incarnation: Incarnation,
   clock: () => number,
@@ -42,7 +42,7 @@ export function createLedgerStore(
         mailboxes.add(job, completion.discovered, tally, now);
       }
       const readyHosts = mailboxes.flush(now);
-      const { changed, finished, stopped } = settle(database, tally, now);
+      const { changed, finished, stopped } = settleJob(database, tally, now);
       return { rejected, readyHosts, changedJobs: changed, finishedJobs: finished, stoppedJobs: stopped };
     },
 
@@ -70,13 +70,13 @@ export function createLedgerStore(
         tally,
         now,
       );
-      settle(database, tally, now);
+      settleJob(database, tally, now);
       return true;
     },
   };
 }
 
-function readJob(database: Database, seq: JobSeq): LedgerJob | null {
+function readJob(database: SqliteDatabase, seq: JobSeq): LedgerJob | null {
   const row = database.get('SELECT id, kind, status, stop_reason, known FROM jobs WHERE seq = ?', seq);
   if (row === undefined) return null;
   const isCancelled = row.status === 'cancelled';
@@ -85,9 +85,9 @@ function readJob(database: Database, seq: JobSeq): LedgerJob | null {
   return { seq, kind: row.kind as JobKind, size: Number(row.known), intake, isCancelled, stopReason };
 }
 
-/** Whether the lease is still the host's newest. An expired one that nobody has taken over still counts. */
+/** Whether the lease is still the host's newest. An expired lease that no other owner has taken over still counts. */
 export function holds(
-  database: Database,
+  database: SqliteDatabase,
   incarnation: Incarnation,
   lease: LeaseRef,
   leases = new Map<HostId, number>(),
@@ -104,10 +104,10 @@ export function holds(
 
 /** Moves the task out of `claimed`. False when this lease does not hold the claim. */
 function end(
-  database: Database,
+  database: SqliteDatabase,
   completion: Completion,
   job: LedgerJob,
-  tally: Tally,
+  tally: JobTally,
   mailboxes: Mailboxes,
   now: number,
 ): boolean {
@@ -179,7 +179,7 @@ function end(
   return true;
 }
 
-function insertPage(database: Database, completion: Completion, page: NewPage): void {
+function insertPage(database: SqliteDatabase, completion: Completion, page: NewPage): void {
   database.run(
     `INSERT OR REPLACE INTO pages (task_id, job_seq, url, final_url, status_code, content_type, charset, fetched_at,
        depth, content_hash, text_hash, bytes, title, etag, last_modified, duplicate_of, error_code, error_message, record)

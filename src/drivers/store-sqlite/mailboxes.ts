@@ -3,9 +3,9 @@ import type { JobKind } from '../../model/job.ts';
 import { rankOf } from '../../model/rank.ts';
 import { type NewTask, PROVISIONAL_RULES } from '../../model/task.ts';
 import type { HostOffer } from '../../ports/store.ts';
-import { hostKeyOf, IDLE_RANK } from '../store-rows/rows.ts';
-import type { Database } from './database.ts';
-import { createTally, type Tally } from './tally.ts';
+import { hostKeyFromRow, IDLE_RANK } from '../store-rows/rows.ts';
+import type { SqliteDatabase } from './database.ts';
+import { createTally, type JobTally } from './tally.ts';
 
 export interface JobRef {
   readonly seq: JobSeq;
@@ -20,7 +20,7 @@ export interface JobRef {
 export interface Mailboxes {
   hostIdOf(key: HostKey): HostId;
   /** Adds tasks the job does not know yet. */
-  add(job: JobRef, tasks: readonly NewTask[], tally: Tally, now: number): void;
+  add(job: JobRef, tasks: readonly NewTask[], tally: JobTally, now: number): void;
   /** Says that ready tasks of this rank were put there by other means. */
   wake(host: HostId, rank: number): void;
   /** Writes the wake-ups; returns the hosts that have no living owner to notice by itself, and those that do. */
@@ -34,7 +34,7 @@ const OVERTURNED_RULES = JSON.stringify([...PROVISIONAL_RULES]);
  * `ids` outlives the transaction: committed host rows are never deleted, so their ids stay right. The ids of rows that
  * are not committed are in it too: the owner of the map empties it when a savepoint or a transaction is rolled back.
  */
-export function createMailboxes(database: Database, ids: Map<HostKey, HostId>): Mailboxes {
+export function createMailboxes(database: SqliteDatabase, ids: Map<HostKey, HostId>): Mailboxes {
   const woken = new Map<HostId, number>();
 
   function hostIdOf(key: HostKey): HostId {
@@ -68,7 +68,7 @@ export function createMailboxes(database: Database, ids: Map<HostKey, HostId>): 
     return changed > 0;
   }
 
-  function add(job: JobRef, tasks: readonly NewTask[], tally: Tally, now: number): void {
+  function add(job: JobRef, tasks: readonly NewTask[], tally: JobTally, now: number): void {
     const delta = tally.of(job.seq);
     const rank = rankOf(job, now);
     for (const task of tasks) {
@@ -128,7 +128,7 @@ export function createMailboxes(database: Database, ids: Map<HostKey, HostId>): 
         now,
         host,
       );
-      if (row !== undefined) offers.push({ key: hostKeyOf(row.key), rank });
+      if (row !== undefined) offers.push({ key: hostKeyFromRow(row.key), rank });
     }
     woken.clear();
     return offers;
@@ -138,7 +138,7 @@ export function createMailboxes(database: Database, ids: Map<HostKey, HostId>): 
 }
 
 /** Gives claimed tasks of a host back: ready again, or cancelled where their job was. */
-export function returnClaims(database: Database, host: HostId, now: number): Tally {
+export function returnClaims(database: SqliteDatabase, host: HostId, now: number): JobTally {
   const tally = createTally();
   const claimed = database.all(
     `SELECT t.id, t.job_seq, t.kind, j.status, j.stop_reason FROM tasks t JOIN jobs j ON j.seq = t.job_seq
@@ -163,7 +163,7 @@ export function returnClaims(database: Database, host: HostId, now: number): Tal
 
 /** Where a claimed task goes that has not ended: back into the mailbox, unless its job takes no more work. */
 export function reopen(
-  database: Database,
+  database: SqliteDatabase,
   task: TaskId,
   isCancelled: boolean,
   stopReason: string | null,

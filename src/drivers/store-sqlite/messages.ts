@@ -25,19 +25,19 @@ export const JSON_METHODS: ReadonlySet<string> = new Set<keyof Store>([
   'listTasks',
 ]);
 
-export type Answer =
+export type ThreadAnswer =
   | { readonly id: number; readonly result: unknown }
-  | { readonly id: number; readonly failure: Failure };
+  | { readonly id: number; readonly failure: ThreadFailure };
 
 /** Errors lose their class on the way between threads. */
-export interface Failure {
+export interface ThreadFailure {
   readonly code: ErrorCode | null;
   readonly message: string;
   readonly stack: string | undefined;
   readonly details: unknown;
 }
 
-export function failureOf(error: unknown): Failure {
+export function failureOf(error: unknown): ThreadFailure {
   if (isScrapifieError(error)) {
     return { code: error.code, message: error.message, stack: error.stack, details: error.details };
   }
@@ -45,7 +45,7 @@ export function failureOf(error: unknown): Failure {
   return { code: null, message, stack, details: undefined };
 }
 
-export function errorOf(failure: Failure): Error {
+export function errorOfFailure(failure: ThreadFailure): Error {
   const cause = Object.assign(new Error(failure.message), { stack: failure.stack });
   if (failure.code === null) return cause;
   const options = failure.details === undefined ? { cause } : { cause, details: failure.details };

@@ -1,4 +1,4 @@
-import { AUDIT_TABLES } from './audit-tables.ts';
+import { SQLITE_AUDIT_TABLES } from './audit-tables.ts';
 
 /** The host of a task's current URL, in SQL: canonical URLs have neither a user nor an empty path. */
 const HOST_OF_TASK = `substr(
@@ -13,7 +13,7 @@ const HOST_OF_TASK = `substr(
  * tasks_ready and tasks_waiting are the mailboxes of the hosts: partial, so that they hold open work only and
  * stay small however many URLs have ended.
  */
-export const MIGRATIONS: readonly string[] = [
+export const SQLITE_MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE accounts (
     id TEXT PRIMARY KEY,
@@ -233,5 +233,5 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE tasks ADD COLUMN started_alone INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE robots ADD COLUMN interruptions INTEGER NOT NULL DEFAULT 0;
   `,
-  AUDIT_TABLES,
+  SQLITE_AUDIT_TABLES,
 ];

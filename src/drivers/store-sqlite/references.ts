@@ -2,14 +2,17 @@ import type { ContentHash } from '../../model/ids.ts';
 import { blobsOfRecord } from '../../model/page-record.ts';
 import type { ReferenceStore } from '../../ports/reference-store.ts';
 import { cursorOf } from '../store-rows/rows.ts';
-import type { Database } from './database.ts';
+import type { SqliteDatabase } from './database.ts';
 import type { Synchronous } from './synchronous.ts';
 
-/** Records of pages that a browser has shown, and compressed ones, of which only reading tells. */
+/** Records of rendered pages, and compressed records, which must be read to find out. */
 const RECORD = `CASE WHEN substr(record, 1, 12) = CAST('{"rendered":' AS BLOB) OR substr(record, 1, 1) <> x'7b'
   THEN record END`;
 
-export function createReferenceStore(database: Database, now: () => number): Synchronous<ReferenceStore> {
+export function createSqliteReferenceStore(
+  database: SqliteDatabase,
+  now: () => number,
+): Synchronous<ReferenceStore> {
   return {
     listReferences({ cursor, limit }) {
       const items: ContentHash[] = [];

@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createJob, done, hostOf, newTask, take, urlsOn } from '../../../test/contract/store/fixtures.ts';
 import { openTimed, type TimedStore } from '../../../test/contract/store/timed-store.ts';
 import type { NewTask } from '../../model/task.ts';
-import { openDatabase } from './database.ts';
+import { openSqliteDatabase } from './database.ts';
 import { createSqliteStore } from './sqlite-store.ts';
 
 const DISK_BYTES = 16 * 1_048_576;
@@ -109,7 +109,7 @@ describe('references', () => {
       tasks.map((task) => done(lease, task)),
       Date.now(),
     );
-    const database = openDatabase(join(dir, 'scrapifie.db'));
+    const database = openSqliteDatabase(join(dir, 'scrapifie.db'));
     onTestFinished(() => database.close());
     expect(database.get('PRAGMA foreign_keys')).toEqual({ foreign_keys: 1 });
     for (const sql of [
@@ -129,7 +129,7 @@ describe('references', () => {
   it('are looked up by an index when a job is deleted', async () => {
     const dir = await folder();
     await open(dir);
-    const database = openDatabase(join(dir, 'scrapifie.db'));
+    const database = openSqliteDatabase(join(dir, 'scrapifie.db'));
     onTestFinished(() => database.close());
     for (const [table, column] of [
       ['pages', 'task_id'],

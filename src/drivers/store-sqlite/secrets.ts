@@ -1,7 +1,7 @@
 import type { AccountId } from '../../model/ids.ts';
 import type { SecretKind, SecretRecord, SecretStore } from '../../ports/secret-store.ts';
 import { cursorOf, sliceOf } from '../store-rows/rows.ts';
-import type { Database, Row } from './database.ts';
+import type { SqliteDatabase, SqliteRow } from './database.ts';
 import type { Synchronous } from './synchronous.ts';
 
 const LISTS: Readonly<Record<SecretKind, string>> = {
@@ -15,7 +15,7 @@ const CHANGES: Readonly<Record<SecretKind, string>> = {
   job: 'UPDATE jobs SET options = CAST(? AS TEXT) WHERE seq = ? AND options = CAST(? AS TEXT)',
 };
 
-export function createSecretStore(database: Database): Synchronous<SecretStore> {
+export function createSqliteSecretStore(database: SqliteDatabase): Synchronous<SecretStore> {
   return {
     hasSealed() {
       const row = database.get(
@@ -28,7 +28,7 @@ export function createSecretStore(database: Database): Synchronous<SecretStore> 
 
     listSecrets({ kind, cursor, limit }) {
       const rows = database.all(LISTS[kind], cursorOf(cursor, 0), limit + 1);
-      return sliceOf(rows, limit, 'seq', (row) => recordOf(kind, row as Row));
+      return sliceOf(rows, limit, 'seq', (row) => recordOf(kind, row as SqliteRow));
     },
 
     replaceSecret({ kind, seq, data: before }, data) {
@@ -37,7 +37,7 @@ export function createSecretStore(database: Database): Synchronous<SecretStore> 
   };
 }
 
-const recordOf = (kind: SecretKind, row: Row): SecretRecord => ({
+const recordOf = (kind: SecretKind, row: SqliteRow): SecretRecord => ({
   kind,
   seq: Number(row.seq),
   accountId: String(row.account_id) as AccountId,

@@ -7,15 +7,15 @@ import {
   sessionOf,
   sliceOf,
 } from '../store-rows/rows.ts';
-import type { Database, Row } from './database.ts';
+import type { SqliteDatabase, SqliteRow } from './database.ts';
 import type { Synchronous } from './synchronous.ts';
 
 /** Without the data, which may be large. */
 const SESSION_ENTRY = 'seq, id, account_id, name, wish, created_at, expires_at, last_used_at, request_count';
 const CREDENTIAL_ENTRY = 'seq, account_id, name, kind, hosts, created_at, updated_at';
 
-export function createSessionStore(database: Database): Synchronous<SessionStore> {
-  const sessionRow = (account: string, name: string): Row | undefined =>
+export function createSqliteSessionStore(database: SqliteDatabase): Synchronous<SessionStore> {
+  const sessionRow = (account: string, name: string): SqliteRow | undefined =>
     database.get('SELECT * FROM sessions WHERE account_id = ? AND name = ?', account, name);
 
   return {
@@ -32,7 +32,7 @@ export function createSessionStore(database: Database): Synchronous<SessionStore
         expiresAt,
         data,
       );
-      return sessionOf(sessionRow(accountId, name) as Row);
+      return sessionOf(sessionRow(accountId, name) as SqliteRow);
     },
 
     getSession(account, name) {

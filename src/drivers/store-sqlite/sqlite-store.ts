@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { createSteadyClock } from '../../model/steady-clock.ts';
 import type { Store } from '../../ports/store.ts';
-import { type Answer, type Call, errorOf, JSON_METHODS } from './messages.ts';
+import { type Call, errorOfFailure, JSON_METHODS, type ThreadAnswer } from './messages.ts';
 
 /** A list that fails to compile when the port grows a method that this driver does not carry over. */
 const METHODS: Readonly<Record<keyof Store, true>> = {
@@ -68,7 +68,7 @@ const METHODS: Readonly<Record<keyof Store, true>> = {
 };
 
 /**
- * Who works on what, and other things that a power failure may take back: all owners are dead then anyway. They are
+ * Ownership and other data that a power failure may undo: all owners are dead then anyway. They are
  * written at once, which survives the end of the process, and synced with the next call that must survive more.
  */
 const UNSYNCED: ReadonlySet<string> = new Set<keyof Store>([
@@ -121,11 +121,11 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<St
   let lastId = 0;
   let end: Error | null = null;
 
-  thread.on('message', (answer: Answer) => {
+  thread.on('message', (answer: ThreadAnswer) => {
     const call = calls.get(answer.id);
     calls.delete(answer.id);
     if (call === undefined) return;
-    if ('failure' in answer) call.reject(errorOf(answer.failure));
+    if ('failure' in answer) call.reject(errorOfFailure(answer.failure));
     else call.resolve(call.isText ? JSON.parse(answer.result as string) : answer.result);
   });
   const fail = (error: Error) => {

@@ -1,5 +1,5 @@
 import type { JobSeq } from '../../model/ids.ts';
-import type { Database } from './database.ts';
+import type { SqliteDatabase } from './database.ts';
 
 /** What one transaction changes about a job's counters. */
 export interface Delta {
@@ -17,16 +17,16 @@ export interface Delta {
 }
 
 /**
- * Sums changes per job, so that a batch of a hundred pages updates each job's row once. Whoever changes a task's
+ * Sums changes per job, so that a batch of a hundred pages updates each job's row once. Code that changes a task's
  * state says so here; `apply` is the only place that writes counters.
  */
-export interface Tally {
+export interface JobTally {
   of(job: JobSeq): Delta;
   jobs(): Iterable<JobSeq>;
-  apply(database: Database): void;
+  apply(database: SqliteDatabase): void;
 }
 
-export function createTally(): Tally {
+export function createTally(): JobTally {
   const deltas = new Map<JobSeq, Delta>();
   return {
     of(job) {

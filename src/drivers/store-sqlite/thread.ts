@@ -3,15 +3,15 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 import type { HostId, HostKey, Incarnation } from '../../model/ids.ts';
 import { releaseBytes } from '../../model/own-memory.ts';
 import type { Store } from '../../ports/store.ts';
-import { createAccountStore } from './accounts.ts';
-import { type Database, migrate, openDatabase } from './database.ts';
-import { createHostStore } from './hosts.ts';
-import { createJobStore } from './jobs.ts';
-import { createLedgerStore } from './ledger.ts';
-import { type Answer, type Call, failureOf } from './messages.ts';
-import { createReferenceStore } from './references.ts';
-import { createSecretStore } from './secrets.ts';
-import { createSessionStore } from './sessions.ts';
+import { createSqliteAccountStore } from './accounts.ts';
+import { migrateSqlite, openSqliteDatabase, type SqliteDatabase } from './database.ts';
+import { createSqliteHostStore } from './hosts.ts';
+import { createSqliteJobStore } from './jobs.ts';
+import { createSqliteLedgerStore } from './ledger.ts';
+import { type Call, failureOf, type ThreadAnswer } from './messages.ts';
+import { createSqliteReferenceStore } from './references.ts';
+import { createSqliteSecretStore } from './secrets.ts';
+import { createSqliteSessionStore } from './sessions.ts';
 import type { Synchronous } from './synchronous.ts';
 
 /**
@@ -21,7 +21,7 @@ import type { Synchronous } from './synchronous.ts';
 const MOST_CALLS_PER_COMMIT = 512;
 /** Left outside the shared transaction: they bring their own, or need none. */
 const ALONE: ReadonlySet<string> = new Set<keyof Store>(['migrate', 'close']);
-/** Answered at once, from what is committed: they need not wait for a sync. */
+/** Answered at once, from committed data: they need not wait for a sync. */
 const READS: ReadonlySet<string> = new Set<keyof Store>([
   'getJob',
   'listJobs',
@@ -51,7 +51,7 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
 if (parentPort === null) throw new Error('The store thread has no parent.');
 const port = parentPort;
 const { path } = workerData as { path: string };
-const database = openDatabase(path);
+const database = openSqliteDatabase(path);
 /** When the call under way was made. */
 let calledAt = 0;
 /** Ids of host rows. The map outlives transactions, so every rollback empties it: see `runTogether`. */
@@ -60,16 +60,16 @@ const hostIds = new Map<HostKey, HostId>();
 const incarnation = randomUUID() as string as Incarnation;
 const store = createStore(database, () => calledAt);
 
-function createStore(connection: Database, now: () => number): Synchronous<Store> {
+function createStore(connection: SqliteDatabase, now: () => number): Synchronous<Store> {
   return {
-    ...createJobStore(connection, hostIds, now),
-    ...createHostStore(connection, incarnation, now),
-    ...createLedgerStore(connection, hostIds, incarnation, now),
-    ...createAccountStore(connection),
-    ...createSessionStore(connection),
-    ...createSecretStore(connection),
-    ...createReferenceStore(connection, now),
-    migrate: () => migrate(connection),
+    ...createSqliteJobStore(connection, hostIds, now),
+    ...createSqliteHostStore(connection, incarnation, now),
+    ...createSqliteLedgerStore(connection, hostIds, incarnation, now),
+    ...createSqliteAccountStore(connection),
+    ...createSqliteSessionStore(connection),
+    ...createSqliteSecretStore(connection),
+    ...createSqliteReferenceStore(connection, now),
+    migrate: () => migrateSqlite(connection),
     clock: now,
     check() {
       connection.run('INSERT OR REPLACE INTO probe (id, at) VALUES (1, 0)');
@@ -79,7 +79,7 @@ function createStore(connection: Database, now: () => number): Synchronous<Store
   };
 }
 
-function run(call: Call): Answer {
+function run(call: Call): ThreadAnswer {
   try {
     const method = store[call.method] as (...values: unknown[]) => unknown;
     const { id, values } = call;
@@ -93,7 +93,7 @@ function run(call: Call): Answer {
 
 let isSynced = true;
 
-function runTogether(calls: readonly Call[]): Answer[] {
+function runTogether(calls: readonly Call[]): ThreadAnswer[] {
   try {
     const needsSync = calls.some(({ isUnsynced }) => !isUnsynced);
     if (needsSync !== isSynced) database.exec(`PRAGMA synchronous = ${needsSync ? 'FULL' : 'NORMAL'}`);
@@ -123,7 +123,7 @@ function runTogether(calls: readonly Call[]): Answer[] {
   }
 }
 
-/** Records crossed over as copies, which nobody needs once they are written. */
+/** Records arrived as copies, which are not needed once they are written. */
 function releaseRecords({ method, values }: Call): void {
   if (method !== 'commit' || typeof values === 'string') return;
   const [completions] = values as Parameters<Store['commit']>;

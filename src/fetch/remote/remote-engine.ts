@@ -1,6 +1,6 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { CallClock } from '../../model/call-clock.ts';
 import type { Blobs } from '../../ports/blobs.ts';
-import { CallClock } from '../../ports/call-clock.ts';
 import type { Queue } from '../../ports/queue.ts';
 import { createCookieJar } from '../cookies/cookie-jar.ts';
 import { abortError, tookTooLong } from '../deadline.ts';

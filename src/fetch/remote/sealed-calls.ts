@@ -1,5 +1,5 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { MAX_CALL_BYTES } from '../../ports/call-message.ts';
+import { MAX_CALL_BYTES } from '../../model/call-message.ts';
 import type { Ask, Queue } from '../../ports/queue.ts';
 import type { RenderCall } from './render-message.ts';
 

@@ -1,13 +1,13 @@
 import type { Duplex } from 'node:stream';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { ContentHash } from '../../model/ids.ts';
-import type { Blobs } from '../../ports/blobs.ts';
 import {
   readCallAnswer,
   writeCallAnswer,
   writeCallFailure,
   writeCallMessage,
-} from '../../ports/call-message.ts';
+} from '../../model/call-message.ts';
+import type { ContentHash } from '../../model/ids.ts';
+import type { Blobs } from '../../ports/blobs.ts';
 import type { CaptchaSolver } from '../../ports/captcha.ts';
 import type { Ask, CallHandler } from '../../ports/queue.ts';
 import { parsed, type RenderName } from '../remote/render-message.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ERRORS, type ErrorCode } from '../../errors/registry.ts';
-import { MAX_CALL_BYTES } from '../../ports/call-message.ts';
+import { MAX_CALL_BYTES } from '../../model/call-message.ts';
 import type { Captcha, Solution } from '../../ports/captcha.ts';
 
 /** A call or an answer with what stands around it. */

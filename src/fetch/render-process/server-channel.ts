@@ -1,15 +1,15 @@
 import type { Duplex } from 'node:stream';
 import { z } from 'zod';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { ContentHash } from '../../model/ids.ts';
-import type { Blobs } from '../../ports/blobs.ts';
 import {
   readCallAnswer,
   writeCallAnswer,
   writeCallFailure,
   writeCallMessage,
   writeCallReply,
-} from '../../ports/call-message.ts';
+} from '../../model/call-message.ts';
+import type { ContentHash } from '../../model/ids.ts';
+import type { Blobs } from '../../ports/blobs.ts';
 import type { CallOptions, Queue } from '../../ports/queue.ts';
 import { parsed, RENDER_CALLS, type RenderName } from '../remote/render-message.ts';
 import { MOST_PACK_BYTES } from '../remote/rendered-pack.ts';

@@ -1,4 +1,4 @@
-import type { Tally } from '../../model/host-memory.ts';
+import type { OutcomeTally } from '../../model/host-memory.ts';
 
 const HALF_LIFE_MINUTES = 24 * 60;
 /** Enough to be sure; more would take longer to forget. */
@@ -11,7 +11,7 @@ const SURE_MINUTES = 60;
 
 /** The experience that is left now. A clock that went back takes nothing away. */
 export function faded(
-  tally: Tally | undefined,
+  tally: OutcomeTally | undefined,
   now: number,
 ): { readonly good: number; readonly bad: number } {
   if (tally === undefined) return { good: 0, bad: 0 };
@@ -20,7 +20,7 @@ export function faded(
   return { good: good * left, bad: bad * left };
 }
 
-export function added(tally: Tally | undefined, isGood: boolean, now: number): Tally {
+export function added(tally: OutcomeTally | undefined, isGood: boolean, now: number): OutcomeTally {
   const { good, bad } = faded(tally, now);
   return [
     rounded(isGood ? Math.min(MOST, good + 1) : good * OVERRULED),
@@ -30,27 +30,27 @@ export function added(tally: Tally | undefined, isGood: boolean, now: number): T
 }
 
 /** One more of the same would change nothing worth writing down. */
-export function isSure(tally: Tally | undefined, isGood: boolean, now: number): boolean {
+export function isSure(tally: OutcomeTally | undefined, isGood: boolean, now: number): boolean {
   if (tally === undefined || tally[isGood ? 0 : 1] < MOST || tally[isGood ? 1 : 0] > 0) return false;
   return Math.abs(now / MINUTE_MS - tally[2]) < SURE_MINUTES;
 }
 
 /** The share of good ones, as if `weight` more had been seen of which `prior` were good. */
-export function chance(tally: Tally | undefined, now: number, prior: number, weight: number): number {
+export function chance(tally: OutcomeTally | undefined, now: number, prior: number, weight: number): number {
   const { good, bad } = faded(tally, now);
   return (good + prior * weight) / (good + bad + weight);
 }
 
 /** Keeps the `most` that weigh most, and `fresh` ones in any case, since new ones weigh little. */
 export function bounded(
-  tallies: Readonly<Record<string, Tally>>,
+  tallies: Readonly<Record<string, OutcomeTally>>,
   most: number,
   fresh: readonly string[],
   now: number,
-): Readonly<Record<string, Tally>> {
+): Readonly<Record<string, OutcomeTally>> {
   const entries = Object.entries(tallies);
   if (entries.length <= most) return tallies;
-  const weight = ([key, tally]: readonly [string, Tally]): number => {
+  const weight = ([key, tally]: readonly [string, OutcomeTally]): number => {
     if (fresh.includes(key)) return Number.POSITIVE_INFINITY;
     const { good, bad } = faded(tally, now);
     return good + bad;

@@ -1,12 +1,12 @@
 import { expect } from 'vitest';
-import type { Slice } from '../../../src/ports/store.ts';
+import type { ListPage } from '../../../src/ports/store.ts';
 import type { Claim } from '../contract.ts';
 import { at, createJob, done, foundOn, own, T0, take, urlsOn } from './fixtures.ts';
 import type { TimedStore } from './timed-store.ts';
 
 /** Walks a list in small steps and lets something be added after each. */
 async function walk<T>(
-  page: (cursor: string | undefined) => Promise<Slice<T>>,
+  page: (cursor: string | undefined) => Promise<ListPage<T>>,
   nameOf: (item: T) => string,
   add: () => Promise<unknown>,
 ): Promise<string[]> {

@@ -1,9 +1,9 @@
 /**
- * The audit log as a hash chain; `auditHash` in model/audit-chain.ts says what is hashed. `audit_head` is the lock of
- * those who append, and remembers the last entry. Programs of the last version go on writing to `audit`: a trigger
+ * The audit log as a hash chain; `auditHash` in model/audit-chain.ts defines the hashed text. `audit_head` is the lock of
+ * the writers, and has the last entry. Programs of the last version go on writing to `audit`: a trigger
  * appends their entries to the chain.
  */
-export const AUDIT_TABLES = `
+export const POSTGRES_AUDIT_TABLES = `
   CREATE TABLE audit_log (
     seq bigint PRIMARY KEY,
     at bigint NOT NULL,

@@ -11,7 +11,7 @@ export const BY_INDEX =
  * How URLs come into the frontier and hosts learn of them.
  *
  * Rows are locked in one order, everywhere: jobs by number, then hosts by number. Host rows are made in the order of
- * their keys before any of them is locked. So nobody waits in a circle.
+ * their keys before any of them is locked. So there are no deadlocks.
  */
 export const FRONTIER_FUNCTIONS = `
   CREATE FUNCTION put_hosts(p_keys text[]) RETURNS void

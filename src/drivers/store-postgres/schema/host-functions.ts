@@ -4,7 +4,7 @@ import { BY_INDEX } from './frontier-functions.ts';
 /**
  * Owning hosts and claiming their tasks, one call each.
  *
- * A claimed task carries the epoch of its owner, and whoever takes a host over or gives it up returns its claims in
+ * A claimed task carries the epoch of its owner, and taking a host over or giving it up returns its claims in
  * the same transaction. So a task that is claimed under an epoch proves that this owner is the host's newest: whoever
  * ends tasks need not look at the host.
  *

@@ -1,5 +1,5 @@
 /**
- * How jobs stop and end. Whoever changes tasks of a job holds the job's row; that one lock keeps its counters, its
+ * How jobs stop and end. Every change of a job's tasks locks the job's row; that one lock keeps its counters, its
  * URLs and the states of its tasks in step, and nothing else needs locking below it.
  *
  * The caller holds the rows of the jobs and has written their counters.

@@ -1,4 +1,4 @@
-import { AUDIT_TABLES } from './audit-tables.ts';
+import { POSTGRES_AUDIT_TABLES } from './audit-tables.ts';
 import { BLOB_TABLES } from './blob-tables.ts';
 import { FRONTIER_FUNCTIONS } from './frontier-functions.ts';
 import { HOST_FUNCTIONS } from './host-functions.ts';
@@ -24,7 +24,7 @@ export interface Migration {
  * The schema, one entry per version; never edited once released, only added to. Functions belong to the schema: one
  * that is to behave otherwise gets a new name, because programs of the last version go on calling the old.
  */
-export const MIGRATIONS: readonly Migration[] = [
+export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   {
     minReader: 1,
     sql: [TABLES, JOB_FUNCTIONS, FRONTIER_FUNCTIONS, HOST_FUNCTIONS, LEDGER_FUNCTIONS].join('\n'),
@@ -35,5 +35,5 @@ export const MIGRATIONS: readonly Migration[] = [
   // Earlier programs would send what stands in options in place of sealed values.
   { minReader: 5, sql: SECRET_INDEX },
   { minReader: 2, sql: INTERRUPTION_FUNCTIONS },
-  { minReader: 2, sql: AUDIT_TABLES },
+  { minReader: 2, sql: POSTGRES_AUDIT_TABLES },
 ];

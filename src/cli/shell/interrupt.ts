@@ -1,6 +1,8 @@
-import { EXIT } from '../errors/registry.ts';
+import { EXIT } from '../../errors/registry.ts';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { within } from '../../model/time-limit.ts';
 
-/** Ctrl-C, and the wish of a supervisor that the process ends. */
+/** Ctrl-C, and the request of a supervisor to stop. */
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 export interface Interrupts {
@@ -27,4 +29,17 @@ export function watchInterrupts(onSecond: () => void = () => undefined): Interru
       for (const name of SIGNALS) process.off(name, listen);
     },
   };
+}
+
+/** Waits for the end of a shutdown. Throws STORE_UNAVAILABLE when it takes longer than `limitMs`. */
+export async function closeWithin(limitMs: number, closing: Promise<unknown>): Promise<void> {
+  await within(
+    limitMs,
+    closing,
+    () =>
+      new ScrapifieError(
+        'STORE_UNAVAILABLE',
+        `Closing took longer than ${limitMs} ms. No stored data is lost.`,
+      ),
+  );
 }

@@ -1,16 +1,16 @@
-/** How fast waits come to their end, from what was seen in the last seconds. */
-export interface Pace {
+/** Estimates waiting times from the rate at which waits ended in the last seconds. */
+export interface WaitEstimate {
   ended(): void;
-  /** How long one more would wait behind so many; 0 when nothing is known. */
+  /** The expected wait behind `waiting` others; 0 when there is no recent rate. */
   expectedMs(waiting: number): number;
 }
 
 const WINDOW_MS = 5_000;
 
-export function createPace(now: () => number): Pace {
+export function createWaitEstimate(now: () => number): WaitEstimate {
   let since = now();
   let count = 0;
-  /** Of the last full window; null: nobody has looked for so long that there is none. */
+  /** Rate of the last full window; null when there was none recently. */
   let perMs: number | null = null;
 
   function turn(): void {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { KeyId } from '../model/ids.ts';
+import type { KeyId } from '../../model/ids.ts';
 import { createFirstUses } from './first-uses.ts';
 
 const DAY_MS = 86_400_000;

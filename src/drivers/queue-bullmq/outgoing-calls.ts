@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { CallClock } from '../../ports/call-clock.ts';
-import { readCallAnswer, writeCallMessage, writeCallReply } from '../../ports/call-message.ts';
+import { CallClock } from '../../model/call-clock.ts';
+import { readCallAnswer, writeCallMessage, writeCallReply } from '../../model/call-message.ts';
 import type { CallName, CallOptions } from '../../ports/queue.ts';
 import type { RedisLink } from '../redis-link/redis-link.ts';
 import { redisScript } from '../redis-link/redis-script.ts';
@@ -11,7 +11,7 @@ import type { Answerers } from './answerers.ts';
 import type { JobQueue } from './bull-queue.ts';
 import { AFTERLIFE_MS, type CallJob, type CallKeys } from './call-state.ts';
 
-export interface AskedCallsOptions {
+export interface OutgoingCallsOptions {
   readonly link: RedisLink;
   readonly keys: CallKeys;
   readonly queueOf: (name: CallName) => JobQueue;
@@ -20,8 +20,8 @@ export interface AskedCallsOptions {
   readonly lifeMs: number;
 }
 
-/** The calling side: asks, waits, and asks again what Redis has lost. */
-export interface AskedCalls {
+/** The calling side: sends calls, waits for answers, and repeats calls that Redis has lost. */
+export interface OutgoingCalls {
   call(name: CallName, request: unknown, how: CallOptions): Promise<unknown>;
   close(): void;
 }
@@ -38,14 +38,14 @@ interface Asked {
   isSent: boolean;
   /** The job of the call was sent to Redis at least once, or that was tried: a worker may have begun the call. */
   isAsked: boolean;
-  /** Looks in a row that found it answered or its job gone; the first may just have come too early. */
+  /** Consecutive checks that found the call answered or its job gone; the first may just have been too early. */
   strayLooks: number;
   settle(answer: string): void;
   fail(error: ScrapifieError): void;
 }
 
 const LOOK_MS = 1_000;
-/** An answer seen to be there is trusted to go on being there for this long. */
+/** A worker that was seen is trusted to be there for this long. */
 const TRUST_MS = 1_000;
 const BLOCK_S = 2;
 const MOST_QUESTIONS = 100;
@@ -60,7 +60,7 @@ for i = 1, #KEYS, 2 do
 end
 return states`);
 
-export function createAskedCalls(options: AskedCallsOptions): AskedCalls {
+export function createOutgoingCalls(options: OutgoingCallsOptions): OutgoingCalls {
   const { link, keys, queueOf, answerers, lifeMs } = options;
   /** Not the name of the process: one started anew must not get answers to what the last one asked. */
   const caller = randomUUID();
@@ -74,21 +74,21 @@ export function createAskedCalls(options: AskedCallsOptions): AskedCalls {
   let look: NodeJS.Timeout | undefined;
   let receiver: ReturnType<RedisLink['patient']> | undefined;
 
-  /** Asks, when there is anybody to ask, and comes to what the call comes to. */
+  /** Sends the call when a worker answers calls of its name, and resolves to the answer. */
   async function begin(call: Asked, answer: Promise<string>): Promise<string> {
-    if (!(await isAnswered(call))) throw nobody(call.name);
+    if (!(await isAnswered(call))) throw noWorker(call.name);
     // The caller may have left in the meantime.
     if (!asked.has(call.id)) return answer;
     call.isSent = true;
     await ask(call);
-    // Left while it was being asked: what the leaving said of it was overwritten.
+    // The caller left while the call was being sent, which has overwritten its cancellation.
     if (!asked.has(call.id)) callOff(call);
     void receive();
     lookRegularly();
     return answer;
   }
 
-  /** Whether anybody answers. Waits while that is not certain. */
+  /** Whether a worker answers calls of this name. Waits while that is uncertain. */
   async function isAnswered({ id, name }: Asked): Promise<boolean> {
     for (;;) {
       if (performance.now() - (seenAt.get(name) ?? -TRUST_MS) < TRUST_MS) return true;
@@ -102,7 +102,7 @@ export function createAskedCalls(options: AskedCallsOptions): AskedCalls {
     }
   }
 
-  /** Beat and state go first, on the same connection: who takes the job must find them. */
+  /** Heartbeat and state are written first, on the same connection: the worker that takes the job must find them. */
   async function ask(call: Asked): Promise<void> {
     const { id, name, rank, request, clock, onQuestion, isAsked: isRepeated } = call;
     call.isAsked = true;
@@ -118,7 +118,12 @@ export function createAskedCalls(options: AskedCallsOptions): AskedCalls {
     await queueOf(name).add([{ id, rank, data }]);
   }
 
-  async function reply(call: Asked, questionId: string, question: string): Promise<void> {
+  async function reply(
+    call: Asked,
+    questionId: string,
+    answerer: string | undefined,
+    question: string,
+  ): Promise<void> {
     const { id, clock, onQuestion, replies } = call;
     if (onQuestion === undefined) return;
     let text = replies.get(questionId);
@@ -130,7 +135,11 @@ export function createAskedCalls(options: AskedCallsOptions): AskedCalls {
     }
     const answer = await text;
     if (!asked.has(id)) return;
-    await link.run((client) => client.set(keys.reply(id, questionId), answer, 'PX', AFTERLIFE_MS));
+    await link.run(async (client) => {
+      await client.set(keys.reply(id, questionId), answer, 'PX', AFTERLIFE_MS);
+      // A worker of an older version does not name itself and looks the reply up.
+      if (answerer !== undefined) await client.publish(keys.announcements(answerer), questionId);
+    });
   }
 
   /** The clock stood still, but not that of Redis. */
@@ -138,7 +147,7 @@ export function createAskedCalls(options: AskedCallsOptions): AskedCalls {
     return client.pexpire(keys.state(id), Math.ceil(clock.remainingMs) + lifeMs);
   }
 
-  /** Nobody waits any more: whoever works on it shall hear of it, and nobody shall begin. */
+  /** The caller no longer waits: a worker that has begun is told to stop, and no other begins. */
   function callOff({ id, name }: Asked): void {
     link
       .run((client) => client.set(keys.state(id), 'cancelled', 'PX', AFTERLIFE_MS))
@@ -155,13 +164,13 @@ export function createAskedCalls(options: AskedCallsOptions): AskedCalls {
         const [, message] = (await receiver.blpop(keys.answers(caller), BLOCK_S)) ?? [];
         if (message === undefined) continue;
         const end = message.indexOf('\n');
-        const [id = '', questionId] = message.slice(0, end).split(' ');
+        const [id = '', questionId, answerer] = message.slice(0, end).split(' ');
         const text = message.slice(end + 1);
         const call = asked.get(id);
         if (call === undefined) continue;
         if (questionId === undefined) call.settle(text);
-        // Who gets no reply asks again.
-        else reply(call, questionId, text).catch(() => undefined);
+        // A worker that gets no reply asks again.
+        else reply(call, questionId, answerer, text).catch(() => undefined);
       } catch {
         await pause(LOOK_MS / 4);
       }
@@ -192,7 +201,7 @@ export function createAskedCalls(options: AskedCallsOptions): AskedCalls {
     for (const name of new Set(those.map((each) => each.name))) {
       const { answerers: known, unsureForMs } = await answerers.count(name);
       if (known > 0 || unsureForMs > 0) continue;
-      for (const each of those) if (each.name === name) each.fail(nobody(name));
+      for (const each of those) if (each.name === name) each.fail(noWorker(name));
     }
   }
 
@@ -256,5 +265,5 @@ export function createAskedCalls(options: AskedCallsOptions): AskedCalls {
 }
 
 const closed = () => new ScrapifieError('QUEUE_UNAVAILABLE', 'The queue is closed.');
-const cancelled = () => new ScrapifieError('CANCELLED', 'Nobody waits for the answer any more.');
-const nobody = (name: CallName) => new ScrapifieError('NO_WORKER', `No worker answers ${name}.`);
+const cancelled = () => new ScrapifieError('CANCELLED', 'The caller no longer waits for the answer.');
+const noWorker = (name: CallName) => new ScrapifieError('NO_WORKER', `No worker answers ${name}.`);

@@ -1,5 +1,5 @@
-import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
-import type { Store } from '../ports/store.ts';
+import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { Store } from '../../ports/store.ts';
 
 export interface StoreWatchOptions {
   /** Told once when the store begins to be away, with the reason, and once, with null, when it is back. */
@@ -20,7 +20,7 @@ const UNWATCHED: ReadonlySet<string> = new Set<keyof Store>(['migrate', 'check',
 const RETRY_AFTER_MS = 2_000;
 
 /**
- * A store in another process, seen from where somebody waits for each answer. Nobody waits longer than patience and
+ * A store in another process, for callers with clients waiting. No call waits longer than patience and
  * probe together for a store that is gone, and not at all once that is known: calls then fail with STORE_UNAVAILABLE
  * before they begin. Whether the store is away is decided by one small question to it alone, never by a call: a call
  * may fail or take long for reasons of its own, and a driver's time limits must leave room for the longest of them.

@@ -1,25 +1,25 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { SettingOverrides } from '../config/load.ts';
-import { secretsOf } from '../config/secrets.ts';
-import type { Settings } from '../config/settings.ts';
-import { ScrapifieError } from '../errors/scrapifie-error.ts';
-import type { OperatorOptions } from '../jobs/job-draft.ts';
-import { createLogger, type LoggerOptions } from '../observe/logger.ts';
-import { createMetrics } from '../observe/metrics.ts';
-import { readSettings } from './flags/flags.ts';
-import { watchInterrupts } from './interrupt.ts';
-import type { OpenPlatform, Shell } from './shell.ts';
+import type { SettingOverrides } from '../../config/load.ts';
+import { settingsSecretsOf } from '../../config/secrets.ts';
+import type { Settings } from '../../config/settings.ts';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { OperatorOptions } from '../../jobs/job-draft.ts';
+import { createLogger, type LoggerOptions } from '../../observe/logger.ts';
+import { createMetrics } from '../../observe/metrics.ts';
+import { readSettings } from '../flags/flags.ts';
+import { watchInterrupts } from '../shell/interrupt.ts';
+import type { OpenPlatform, Shell } from '../shell/shell.ts';
 
-/** Whoever types a command is the operator: what they ask for by a flag needs no consent in a policy. */
+/** The user of the command line is the operator: options given by flags need no consent in a policy. */
 export const OPERATOR: OperatorOptions = { hasConsent: true };
 
 /** A command works in its own folder, whatever servers on this machine are told to use. */
 const ALONE = { role: 'all', databaseUrl: undefined, redisUrl: undefined, s3Url: undefined } as const;
 
 /**
- * Opens a platform for one command. What `info` would log, the command shows itself; so at the default level only
+ * Opens a platform for one command. The command prints what `info` would log, so at the default level only
  * `level` and worse are written, and any other level is taken as set.
  */
 export async function openOneOff(
@@ -30,7 +30,7 @@ export async function openOneOff(
 ): Promise<OpenPlatform> {
   const logger = createLogger({
     level: settings.logLevel === 'info' ? level : settings.logLevel,
-    secrets: secretsOf(settings),
+    secrets: settingsSecretsOf(settings),
     ...(destination === undefined ? {} : { destination }),
   });
   return shell.openPlatform({
@@ -41,7 +41,7 @@ export async function openOneOff(
 }
 
 /**
- * Runs work whose state nobody needs afterwards in a data folder that is removed again. Ctrl-C ends it with
+ * Runs work in a temporary data folder, which is removed afterwards. Ctrl-C ends it with
  * CANCELLED through the signal.
  */
 export async function inTemporaryFolder<T>(
@@ -56,7 +56,7 @@ export async function inTemporaryFolder<T>(
   });
   const interrupts = watchInterrupts();
   try {
-    // Nothing is worth waiting for once the page is there, or once nobody wants it any more.
+    // Once the page is there or the command was interrupted, remaining work need not be drained.
     const settings = readSettings(shell, { ...overrides, dataDir, drainMs: 0 });
     return await inPlace(shell, settings, interrupts.signal, work);
   } finally {
@@ -65,7 +65,7 @@ export async function inTemporaryFolder<T>(
   }
 }
 
-/** The same in the data folder of the settings, where sessions are kept; nobody else may work there meanwhile. */
+/** The same in the data folder of the settings, which has the stored sessions; no other process may use it meanwhile. */
 export async function inDataFolder<T>(
   shell: Shell,
   overrides: SettingOverrides,
@@ -94,7 +94,7 @@ async function inPlace<T>(
   }
 }
 
-/** A wait that ended without its result, told in words that fit a command: no job goes on behind it. */
+/** REQUEST_TIMEOUT in words that fit a command: unlike in the API, no job goes on in the background. */
 export function explainWait(error: unknown, timeoutMs: number): unknown {
   if (!(error instanceof ScrapifieError) || error.code !== 'REQUEST_TIMEOUT') return error;
   return new ScrapifieError(

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { settingsSchema } from '../config/settings.ts';
-import { createSqliteStore } from '../drivers/store-sqlite/sqlite-store.ts';
+import { settingsSchema } from '../../config/settings.ts';
+import { createSqliteStore } from '../../drivers/store-sqlite/sqlite-store.ts';
 import { recordStart } from './serve-audit.ts';
 
 async function openStore() {

@@ -1,5 +1,5 @@
-import type { KeyId } from '../model/ids.ts';
-import { networkOf } from './access/failed-logins.ts';
+import type { KeyId } from '../../model/ids.ts';
+import { networkOf } from './failed-logins.ts';
 
 /** Tells which uses of API keys belong in the audit log: the first of a key, an address and an operation each day. */
 export interface FirstUses {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseProxyUrl } from '../fetch/proxy/proxy-url.ts';
-import type { ProxyWish } from '../model/job.ts';
+import type { ProxyOptions } from '../model/job.ts';
 import { PROXY_TIERS } from '../model/proxy.ts';
 import { countryCode } from '../plan/proxies/country.ts';
 import { NAME, NAME_RULE } from '../sessions/session.ts';
@@ -59,11 +59,11 @@ export const wayFields = {
     .nullable()
     .default(null)
     .describe(
-      '`bot` says who we are. `browser` looks like somebody’s browser, which needs the operator’s consent for the host.',
+      '`bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.',
     ),
 };
 
-export function proxyWishOf(given: z.output<typeof proxy>): ProxyWish | null {
+export function proxyOptionsOf(given: z.output<typeof proxy>): ProxyOptions | null {
   if (given === null) return null;
   const { tier = null, country, url = null } = given;
   return { tier, country: country === undefined ? null : countryCode(country), url };

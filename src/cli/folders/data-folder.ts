@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { ScrapifieError } from '../errors/scrapifie-error.ts';
-import { createJobs, type Jobs } from '../jobs/jobs.ts';
-import type { AccountId } from '../model/ids.ts';
-import type { Job } from '../model/job.ts';
-import type { Bus } from '../ports/bus.ts';
-import type { Queue } from '../ports/queue.ts';
-import { DATABASE_FILE, STATE_DIR } from './crawl/crawl-folder.ts';
-import { readSettings } from './flags/flags.ts';
-import type { OpenPlace, OpenStorage, Shell, StoragePlace } from './shell.ts';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { createJobs, type Jobs } from '../../jobs/jobs.ts';
+import type { AccountId } from '../../model/ids.ts';
+import type { Job } from '../../model/job.ts';
+import type { Bus } from '../../ports/bus.ts';
+import type { Queue } from '../../ports/queue.ts';
+import { readSettings } from '../flags/flags.ts';
+import type { OpenPlace, OpenStorage, Shell, StoragePlace } from '../shell/shell.ts';
+import { DATABASE_FILE, STATE_DIR } from './crawl-folder.ts';
 
 /** A data folder and nothing but it. */
 export const folderPlace = (dataDir: string): StoragePlace => ({
@@ -20,10 +20,10 @@ export const folderPlace = (dataDir: string): StoragePlace => ({
 });
 
 /**
- * The place a command means: of the settings; or a data folder by option, where the folder of a crawl stands for its
+ * The storage of a command: that of the settings, or the data folder named by --data-dir; the folder of a crawl means its
  * state.
  */
-export function placeOf(shell: Shell, option: string | undefined): StoragePlace {
+export function dataPlaceOf(shell: Shell, option: string | undefined): StoragePlace {
   if (option === undefined) {
     const { dataDir, databaseUrl, databasePool, s3Url, spillBytes } = readSettings(shell, {});
     return { dataDir, databaseUrl, databasePool, s3Url, spillBytes };
@@ -33,16 +33,16 @@ export function placeOf(shell: Shell, option: string | undefined): StoragePlace 
   return folderPlace(existsSync(join(state, DATABASE_FILE)) ? state : named);
 }
 
-/** What to call the place in a sentence. */
+/** The place as messages name it. */
 export function describePlace({ databaseUrl, dataDir }: StoragePlace): string {
   if (databaseUrl === undefined) return dataDir;
   const { host, pathname } = new URL(databaseUrl);
   return `${host}${pathname}`;
 }
 
-/** Opens a folder that must have a database: looking at what is not there should not make it. */
+/** Opens a data folder that has a database; a command that only reads must not create one. */
 export async function openExisting(shell: Shell, option: string | undefined): Promise<OpenPlace> {
-  const place = placeOf(shell, option);
+  const place = dataPlaceOf(shell, option);
   const { dataDir, databaseUrl } = place;
   if (databaseUrl === undefined && !existsSync(join(dataDir, DATABASE_FILE))) {
     throw new ScrapifieError(
@@ -58,7 +58,7 @@ export interface LocalJobs extends OpenStorage {
   readonly account: AccountId;
 }
 
-/** Nobody listens in this process: a server on the same store sees what changed when it looks there. */
+/** This process has no listeners; a server on the same store finds the changes there. */
 const SILENT_BUS: Bus = {
   publish: () => undefined,
   subscribe: () => () => undefined,

@@ -1,5 +1,5 @@
-import { ERRORS, type ErrorCode } from '../errors/registry.ts';
-import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
+import { ERRORS, type ErrorCode } from '../../errors/registry.ts';
+import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 
 /** Something that this process depends on. */
 export interface Part {
@@ -9,11 +9,11 @@ export interface Part {
   readonly isEssential: boolean;
   /** Why a part that works is not as it should be; null when it is. */
   degradation?(): string | null;
-  /** What is worth knowing of a part that works; it is for anybody. */
+  /** Details of a part that works; public. */
   note?(): string | null;
 }
 
-/** How a part did when it was tried. Without `reason`, this is for anybody. */
+/** The result of probing a part. Public, except for `reason`. */
 export interface PartReport {
   readonly status: 'ok' | 'degraded' | 'failing';
   readonly ms: number;
@@ -33,7 +33,7 @@ export interface ReadinessOptions {
   readonly parts: Readonly<Record<string, Part>>;
   /** For each part. */
   readonly limitMs?: number;
-  /** Answers are shared for this long: a probe writes, and anybody may ask. */
+  /** Results are cached for this long: a probe writes, and the endpoint is public. */
   readonly freshMs?: number;
   readonly now: () => number;
 }
@@ -127,7 +127,7 @@ class LateError extends Error {
   }
 }
 
-/** Anybody may ask whether we are ready; addresses, users and paths are not for anybody. */
+/** The endpoint is public, so the result carries no addresses, users or paths. */
 function tellOf(error: unknown): Pick<PartReport, 'code' | 'message' | 'reason'> {
   const reason = error instanceof Error ? error.message : String(error);
   if (isScrapifieError(error)) return { code: error.code, message: ERRORS[error.code].meaning, reason };

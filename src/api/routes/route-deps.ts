@@ -1,30 +1,19 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
-import type { ZodTypeProvider } from 'fastify-type-provider-zod';
-import type { Settings } from '../config/settings.ts';
-import type { Extraction } from '../jobs/extraction.ts';
-import type { Jobs } from '../jobs/jobs.ts';
-import type { HostKey } from '../model/ids.ts';
-import type { HostPolicy } from '../model/policy.ts';
-import type { Activity } from '../observe/loop-watch.ts';
-import type { Metrics } from '../observe/metrics.ts';
-import type { PoolFigures } from '../plan/proxies/pool-figures.ts';
-import type { Blobs } from '../ports/blobs.ts';
-import type { Bus } from '../ports/bus.ts';
-import type { Limits } from '../ports/limits.ts';
-import type { Store } from '../ports/store.ts';
-import type { KeyDirectory } from './access/key-directory.ts';
-import type { Idempotency } from './http/idempotency.ts';
-import type { Readiness } from './readiness.ts';
-
-/** The server that routes are added to; what they parse is typed by their zod schemas. */
-export type App = FastifyInstance<
-  RawServerDefault,
-  IncomingMessage,
-  ServerResponse,
-  FastifyBaseLogger,
-  ZodTypeProvider
->;
+import type { FastifyBaseLogger } from 'fastify';
+import type { Settings } from '../../config/settings.ts';
+import type { Extraction } from '../../jobs/extraction.ts';
+import type { Jobs } from '../../jobs/jobs.ts';
+import type { HostKey } from '../../model/ids.ts';
+import type { HostPolicy } from '../../model/policy.ts';
+import type { Activity } from '../../observe/loop-watch.ts';
+import type { Metrics } from '../../observe/metrics.ts';
+import type { PoolFigures } from '../../plan/proxies/pool-figures.ts';
+import type { Blobs } from '../../ports/blobs.ts';
+import type { Bus } from '../../ports/bus.ts';
+import type { Limits } from '../../ports/limits.ts';
+import type { Store } from '../../ports/store.ts';
+import type { KeyDirectory } from '../access/key-directory.ts';
+import type { Readiness } from '../health/readiness.ts';
+import type { Idempotency } from './idempotency.ts';
 
 /** How hosts are treated, for showing. */
 export interface PolicyView {

@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createOutage } from '../../test/property/outage.ts';
-import { createSqliteStore } from '../drivers/store-sqlite/sqlite-store.ts';
-import { ScrapifieError } from '../errors/scrapifie-error.ts';
-import type { Store } from '../ports/store.ts';
+import { createOutage } from '../../../test/property/outage.ts';
+import { createSqliteStore } from '../../drivers/store-sqlite/sqlite-store.ts';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { Store } from '../../ports/store.ts';
 import { watchStore } from './store-watch.ts';
 
 const away = () => new ScrapifieError('STORE_UNAVAILABLE', 'PostgreSQL at 10.0.0.7:5432 did not answer.');

@@ -4,7 +4,7 @@ import { asScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 /** The most a request or an answer of a call may take as JSON; larger things travel as blobs. */
 export const MAX_CALL_BYTES = 262_144;
 
-/** A request or an answer as it travels. Too large a one is a fault of ours, not of whoever uses Scrapifie. */
+/** Serializes a request or an answer. One that is too large is a fault of the program, not of its user. */
 export function writeCallMessage(value: unknown): string {
   const text = JSON.stringify(value ?? null) ?? 'null';
   const bytes = Buffer.byteLength(text);
@@ -21,14 +21,14 @@ export function writeCallAnswer(value: unknown): string {
   return `{"answer":${writeCallMessage(value)}}`;
 }
 
-/** Keeps of an error what its reader may see; the rest of a fault stays in the log of who had it. */
+/** Serializes the public part of an error; the rest of a fault stays in the log of the process where it occurred. */
 export function writeCallFailure(error: unknown): string {
   const { code, message, details, retryAfterMs } = asScrapifieError(error);
   const text = JSON.stringify({ error: { code, message, details, retryAfterMs } });
   return Buffer.byteLength(text) <= MAX_CALL_BYTES ? text : JSON.stringify({ error: { code, message } });
 }
 
-/** What is answered to a question that travelled, as it travels back. */
+/** Serializes the reply to a serialized question. */
 export async function writeCallReply(
   onQuestion: (question: unknown) => Promise<unknown>,
   question: string,
@@ -40,7 +40,7 @@ export async function writeCallReply(
   }
 }
 
-/** The answer that travelled, or the error thrown as it was. */
+/** Returns the answer, or throws the error that was sent instead. */
 export function readCallAnswer(text: string): unknown {
   const { answer, error } = JSON.parse(text) as {
     answer?: unknown;

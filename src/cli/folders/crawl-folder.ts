@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 
-/** Where a crawl keeps what. */
+/** The files of a crawl. */
 export interface CrawlFolder {
   readonly dir: string;
   /** Everything needed to go on; a data folder like a server's. */
@@ -38,7 +38,7 @@ function defaultOut(urls: readonly string[]): string {
   return `crawl-${host.replace(/[^a-z0-9.-]/gi, '-')}`;
 }
 
-/** Whether there is a crawl to go on with. Throws INVALID_USAGE when what is there must not be overwritten. */
+/** Whether the folder has a crawl to resume. Throws INVALID_USAGE when its files must not be overwritten. */
 export function findCrawl(folder: CrawlFolder, wantsResume: boolean): 'new' | 'existing' {
   const hasState = existsSync(join(folder.stateDir, DATABASE_FILE));
   if (hasState && wantsResume) return 'existing';

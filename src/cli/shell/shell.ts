@@ -1,22 +1,22 @@
 import type { Command } from 'commander';
-import type { browserPart } from '../api/readiness.ts';
-import type { Settings } from '../config/settings.ts';
-import type { Confinement } from '../fetch/render-process/confinement.ts';
-import type { Extraction } from '../jobs/extraction.ts';
-import type { Jobs } from '../jobs/jobs.ts';
-import type { Page } from '../model/page.ts';
-import type { Logger } from '../observe/logger.ts';
-import type { Metrics } from '../observe/metrics.ts';
-import type { PageReader } from '../pages/page-reading.ts';
-import type { PoolFigures } from '../plan/proxies/pool-figures.ts';
-import type { Policies } from '../policy/policies.ts';
-import type { Blobs } from '../ports/blobs.ts';
-import type { Bus } from '../ports/bus.ts';
-import type { Limits } from '../ports/limits.ts';
-import type { Queue } from '../ports/queue.ts';
-import type { Store } from '../ports/store.ts';
+import type { browserPart } from '../../api/health/readiness.ts';
+import type { Settings } from '../../config/settings.ts';
+import type { Confinement } from '../../fetch/render-process/confinement.ts';
+import type { Extraction } from '../../jobs/extraction.ts';
+import type { Jobs } from '../../jobs/jobs.ts';
+import type { Page } from '../../model/page.ts';
+import type { Logger } from '../../observe/logger.ts';
+import type { Metrics } from '../../observe/metrics.ts';
+import type { PageReader } from '../../pages/page-reading.ts';
+import type { PoolFigures } from '../../plan/proxies/pool-figures.ts';
+import type { Policies } from '../../policy/policies.ts';
+import type { Blobs } from '../../ports/blobs.ts';
+import type { Bus } from '../../ports/bus.ts';
+import type { Limits } from '../../ports/limits.ts';
+import type { Queue } from '../../ports/queue.ts';
+import type { Store } from '../../ports/store.ts';
 
-/** What a command has of the world outside. Whoever starts the program gives it, so commands build no drivers. */
+/** The environment of a command: streams, folder, and functions that open storage and platform. Commands build no drivers. */
 export interface Shell {
   readonly environment: NodeJS.ProcessEnv;
   readonly cwd: string;
@@ -25,7 +25,7 @@ export interface Shell {
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
   /** The only process in the data folder: throws DATA_DIR_LOCKED when another one works there. */
-  openPlatform(options: PlatformOptions): Promise<OpenPlatform>;
+  openPlatform(options: PlatformSetup): Promise<OpenPlatform>;
   /** For reading and small changes, also beside running servers. Makes a folder that is not there. */
   openStorage(place: StoragePlace): Promise<OpenPlace>;
   /**
@@ -41,7 +41,7 @@ export interface Shell {
   shippedPolicy(): Promise<string>;
 }
 
-export interface PlatformOptions {
+export interface PlatformSetup {
   readonly settings: Settings;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -94,7 +94,7 @@ export interface OpenPlatform extends OpenStorage {
   watchPages(listener: (pages: readonly Page[]) => void): void;
   lookForBrowsers(): void;
   start(): Promise<void>;
-  /** Takes no more work and finishes what is under way; everything else still works. */
+  /** Takes no more work and finishes the work under way; everything else still works. */
   drain(): Promise<void>;
 }
 

@@ -12,8 +12,8 @@ export interface Idempotency {
   /** The `Idempotency-Key` of a request, or null. Throws VALIDATION_FAILED for one that cannot be used. */
   keyOf(request: FastifyRequest): string | null;
   /**
-   * Creates a job, or returns the one that the same key and body created before. Throws IDEMPOTENCY_MISMATCH
-   * when the key came with another body. At most one job per key comes to be, whoever races or crashes.
+   * Creates a job, or returns the job that the same key and body created before. Throws IDEMPOTENCY_MISMATCH
+   * when the key came with another body. At most one job is created per key, despite races and crashes.
    */
   once(request: FastifyRequest, reply: FastifyReply, create: (id: JobId) => Promise<Job>): Promise<Job>;
 }

@@ -1,25 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { CallClock } from '../../ports/call-clock.ts';
+import { CallClock } from '../../model/call-clock.ts';
 import {
   readCallAnswer,
   writeCallAnswer,
   writeCallFailure,
   writeCallMessage,
-} from '../../ports/call-message.ts';
+} from '../../model/call-message.ts';
 import type { CallHandler } from '../../ports/queue.ts';
 import type { RedisLink } from '../redis-link/redis-link.ts';
 import { redisScript } from '../redis-link/redis-script.ts';
 import { AFTERLIFE_MS, type CallJob, type CallKeys, callJobOf } from './call-state.ts';
 
-export interface AnsweredCallsOptions {
+export interface IncomingCallsOptions {
   readonly link: RedisLink;
   readonly keys: CallKeys;
 }
 
 /** The answering side. */
-export interface AnsweredCalls {
+export interface IncomingCalls {
   /** Works on the job of a call and sends the answer; never rejects. A fault goes to `onFault` as well. */
   run(job: TakenJob, handler: CallHandler, onFault: (error: unknown) => void): Promise<void>;
   close(): void;
@@ -35,15 +35,16 @@ export interface TakenJob {
 interface Running {
   readonly call: CallJob;
   readonly unwanted: AbortController;
-  /** Looks in a row that found no beat of the caller; after Redis was emptied it needs a moment for the next. */
+  /** Consecutive checks without a heartbeat of the caller; after Redis was emptied, the next heartbeat takes a moment. */
   silentLooks: number;
 }
 
-/** How often those who work on calls look whether the answer is still wanted. */
+/** How often workers check whether the answer is still wanted. */
 const LOOK_MS = 400;
 const MOST_SILENT_LOOKS = 5;
 const RESEND_MS = 500;
-const REPLY_LOOK_MS = 25;
+/** A reply is announced on a channel. It is looked up this often as well: publications may be lost, and callers of older versions publish none. */
+const REPLY_LOOK_MS = 1_000;
 /** A question that Redis lost is asked again. */
 const ASK_AGAIN_MS = 2_000;
 /** The caller's own limits are shorter; this one holds when there is no Redis to tell. */
@@ -62,12 +63,27 @@ const QUESTION = redisScript(`
 redis.call('RPUSH', KEYS[1], ARGV[1])
 redis.call('PEXPIRE', KEYS[1], ARGV[2])`);
 
-export function createAnsweredCalls({ link, keys }: AnsweredCallsOptions): AnsweredCalls {
+export function createIncomingCalls({ link, keys }: IncomingCallsOptions): IncomingCalls {
   /** Owned by the running handlers, so bounded by their concurrency. */
   const running = new Set<Running>();
+  /** By id of the question; owned by the running handlers. */
+  const openQuestions = new Map<string, OpenQuestion>();
+  /** Names this process in its questions and in the channel on which their replies are announced. */
+  const answerer = randomUUID();
   let look: NodeJS.Timeout | undefined;
+  let announcements: ReturnType<RedisLink['patient']> | undefined;
 
-  /** How long the answer is still wanted; null when it is not, or nobody is there to want it. */
+  /** Subscribes to the announcements of replies; the connection subscribes again by itself after an outage. */
+  function listenForReplies(): void {
+    if (announcements !== undefined) return;
+    announcements = link.patient();
+    announcements.on('message', (_channel: string, questionId: string) => {
+      openQuestions.get(questionId)?.onReply();
+    });
+    announcements.subscribe(keys.announcements(answerer)).catch(() => undefined);
+  }
+
+  /** How long the answer is still wanted; null when the call was cancelled or the caller is gone. */
   async function wantedForMs({ id, caller, timeoutMs, isBeating }: CallJob): Promise<number | null> {
     try {
       const [state, leftMs, beat] = await link.run((client) =>
@@ -98,22 +114,30 @@ export function createAnsweredCalls({ link, keys }: AnsweredCallsOptions): Answe
   /** Resolves to the caller's reply. */
   async function askCaller({ id, caller }: CallJob, question: unknown, unwanted: AbortSignal) {
     const questionId = randomUUID();
-    const text = `${id} ${questionId}\n${writeCallMessage(question)}`;
+    const text = `${id} ${questionId} ${answerer}\n${writeCallMessage(question)}`;
     const giveUpAt = performance.now() + MOST_REPLY_MS;
+    const open = new OpenQuestion(unwanted);
     let askAgainAt = 0;
-    while (!unwanted.aborted && performance.now() < giveUpAt) {
-      const isDue = performance.now() >= askAgainAt;
-      const reply = await link
-        .run(async (client) => {
-          if (isDue) await QUESTION.run(client, [keys.answers(caller)], [text, ANSWERS_LIVE_MS]);
-          return client.getdel(keys.reply(id, questionId));
-        })
-        .catch(() => null);
-      if (reply !== null) return readCallAnswer(reply);
-      if (isDue) askAgainAt = performance.now() + ASK_AGAIN_MS;
-      await pause(REPLY_LOOK_MS);
+    listenForReplies();
+    openQuestions.set(questionId, open);
+    try {
+      while (!unwanted.aborted && performance.now() < giveUpAt) {
+        const isDue = performance.now() >= askAgainAt;
+        const reply = await link
+          .run(async (client) => {
+            if (isDue) await QUESTION.run(client, [keys.answers(caller)], [text, ANSWERS_LIVE_MS]);
+            return client.getdel(keys.reply(id, questionId));
+          })
+          .catch(() => null);
+        if (reply !== null) return readCallAnswer(reply);
+        if (isDue) askAgainAt = performance.now() + ASK_AGAIN_MS;
+        await open.replyOr(REPLY_LOOK_MS);
+      }
+    } finally {
+      openQuestions.delete(questionId);
+      open.close();
     }
-    throw new ScrapifieError('CANCELLED', 'Nobody waits for the answer any more.');
+    throw new ScrapifieError('CANCELLED', 'The caller no longer waits for the answer.');
   }
 
   /** Tries until it is sent or not wanted any more. */
@@ -171,4 +195,38 @@ export function createAnsweredCalls({ link, keys }: AnsweredCallsOptions): Answe
       for (const { unwanted } of running) unwanted.abort();
     },
   };
+}
+
+/** A question whose reply has not been read. Remembers an announcement that arrives while Redis is asked. */
+class OpenQuestion {
+  readonly #unwanted: AbortSignal;
+  #isReplied = false;
+  #wake = (): void => undefined;
+  readonly #onUnwanted = (): void => this.#wake();
+
+  constructor(unwanted: AbortSignal) {
+    this.#unwanted = unwanted;
+    unwanted.addEventListener('abort', this.#onUnwanted, { once: true });
+  }
+
+  onReply(): void {
+    this.#isReplied = true;
+    this.#wake();
+  }
+
+  /** Resolves when a reply is announced, when the call is no longer wanted, or after `timeoutMs`. */
+  async replyOr(timeoutMs: number): Promise<void> {
+    if (!this.#isReplied && !this.#unwanted.aborted) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, timeoutMs);
+      this.#wake = resolve;
+      await promise;
+      clearTimeout(timer);
+    }
+    this.#isReplied = false;
+  }
+
+  close(): void {
+    this.#unwanted.removeEventListener('abort', this.#onUnwanted);
+  }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { browserPart, createReadiness } from './readiness.ts';
 
 const works = async () => undefined;

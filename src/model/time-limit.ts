@@ -1,0 +1,20 @@
+/**
+ * Resolves or rejects as the promise does, and rejects with the error of `onLate` when that takes longer than `limitMs`.
+ * The work behind the promise goes on; its result is ignored.
+ */
+export async function within<T>(
+  limitMs: number,
+  promise: Promise<T>,
+  onLate = (): Error => new Error(`no answer within ${limitMs} ms`),
+): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    // One more turn of the event loop: after a pause of this process, the answer may have arrived but not been read.
+    timer = setTimeout(() => setImmediate(() => reject(onLate())), limitMs);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
