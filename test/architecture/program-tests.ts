@@ -10,12 +10,15 @@ const STARTERS: ReadonlySet<string> = new Set(['node:child_process', 'patchright
  * opens its platform with `openBrowserWorld`, which imports the search for a browser and is found by that.
  */
 const NOT_FOLLOWED: ReadonlySet<string> = new Set(['src/wiring/platform.ts']);
+/** Tests and fixtures that serve on a port of this machine: a real server, with the time limits of real connections. */
+const SERVES = /\bcreate(?:Secure)?Server\(|\.listen\(/;
+const IS_TEST_CODE = /\.(?:test|fixture)\.ts$|^test\//;
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A test file, and the import chain by which it can start a program. */
+/** A test file, and the import chain by which it can start a program or a server. */
 export interface ProgramTest {
   readonly path: string;
-  /** From the test file to the module in STARTERS. */
+  /** From the test file to the module in STARTERS, or to the fixture that serves. */
   readonly chain: readonly string[];
 }
 
@@ -46,6 +49,7 @@ export function programTests(): readonly ProgramTest[] {
 function chainToStarter(test: string, known: Map<string, readonly string[]>): readonly string[] | null {
   const importedBy = new Map<string, string | null>([[test, null]]);
   for (const path of importedBy.keys()) {
+    if (IS_TEST_CODE.test(path) && SERVES.test(readText(path))) return chainOf(path, importedBy);
     for (const target of runtimeImports(path, known)) {
       if (importedBy.has(target) || NOT_FOLLOWED.has(target)) continue;
       importedBy.set(target, path);
@@ -65,13 +69,17 @@ function chainOf(target: string, importedBy: ReadonlyMap<string, string | null>)
 function runtimeImports(path: string, known: Map<string, readonly string[]>): readonly string[] {
   const before = known.get(path);
   if (before !== undefined) return before;
-  // Names of packages, and of files that stand in a text of a test, have no file.
-  const file = join(ROOT, path);
-  const text = path.endsWith('.ts') && existsSync(file) ? readFileSync(file, 'utf8') : '';
+  const text = readText(path);
   const values = text.replace(/(?:import|export)\s+type\s+[\w*{}\s,$]*?from\s*'[^']+';/g, '');
   const found = importsOf(path, values)
     .filter(({ names }) => names.length === 0 || names.some((name) => !name.startsWith('type ')))
     .map(({ target }) => target);
   known.set(path, found);
   return found;
+}
+
+/** Empty for names of packages, and for files that stand in a text of a test. */
+function readText(path: string): string {
+  const file = join(ROOT, path);
+  return path.endsWith('.ts') && existsSync(file) ? readFileSync(file, 'utf8') : '';
 }
