@@ -108,7 +108,7 @@ export interface Overrides extends Partial<Pick<JobsDeps, 'consents' | 'now' | '
 }
 
 /** Short, so that tests about a store that is away need not wait for it. */
-const WATCH_TIMES = { patienceMs: 50, probeMs: 50, retryMs: 5 };
+const WATCH_TIMES = { patienceMs: 300, probeMs: 1_500, retryMs: 5 };
 
 /** Every part is the real one, in a folder of its own; only the fetching is left out. */
 export async function openPlatform(
