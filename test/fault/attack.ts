@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { selfSigned } from '../../src/fetch/http/self-signed.fixture.ts';
-import { endMembers, type Member, startMember } from '../fleet/member.ts';
+import { endMembers, startMember } from '../fleet/member.ts';
 import { HOSTILE_PATHS, startHostileSite } from '../hostile/http1-site.ts';
 import { HTTP2_FLOODS, startHttp2Flood } from '../hostile/http2-floods.ts';
 import { KILLERS, startKillerSite } from '../hostile/page-killers.ts';
@@ -65,7 +65,10 @@ async function startPlainSite(pages: number) {
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   return {
     origin: `http://127.0.0.1:${port}`,
-    close: () => new Promise<void>((resolve) => server.close(() => resolve())),
+    close() {
+      server.closeAllConnections();
+      return new Promise<void>((resolve) => server.close(() => resolve()));
+    },
   };
 }
 
@@ -196,7 +199,6 @@ export async function attack({ minutes, pages, say }: AttackOptions): Promise<At
     await delay(SETTLE_MS);
     const lastMb = await residentMb(server.pid);
     const { exitCode } = server;
-    await end(server);
     return {
       exitCode,
       attacks,
@@ -219,10 +221,4 @@ export async function attack({ minutes, pages, say }: AttackOptions): Promise<At
     ]);
     await rm(dir, { recursive: true, force: true, maxRetries: 5 });
   }
-}
-
-async function end(server: Member): Promise<void> {
-  if (server.exitCode !== null) return;
-  server.signal('SIGTERM');
-  await server.ended;
 }
