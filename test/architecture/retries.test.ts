@@ -60,11 +60,10 @@ describe('the search for tests that start programs or servers', () => {
     ['test/fleet/take-over.test.ts', 'node:child_process'],
   ])('finds %s', (path, starter) => expect(chains.get(path)).toBe(starter));
 
-  it.each([
-    'test/property/url.test.ts',
-    'src/frontier/scope.test.ts',
-    'test/architecture/imports.test.ts',
-  ])('does not find %s', (path) => expect(chains.has(path)).toBe(false));
+  it.each(['test/property/url.test.ts', 'src/frontier/scope.test.ts', 'test/architecture/imports.test.ts'])(
+    'does not find %s',
+    (path) => expect(chains.has(path)).toBe(false),
+  );
 });
 
 it('the end of a run names each repeated test with their number, and the counts in the last line', async () => {

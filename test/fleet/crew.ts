@@ -49,7 +49,7 @@ export interface CrewOptions {
   readonly login?: { readonly user: string; readonly password: string };
 }
 
-const VAULT_KEY = randomBytes(32).toString('hex');
+export const VAULT_KEY = randomBytes(32).toString('hex');
 const QUICK_POLICY = 'default: { rate: unlimited, concurrency: 8 }\n';
 
 export async function gatherCrew(options: CrewOptions = {}): Promise<Crew> {

@@ -8,11 +8,13 @@ import { createBlobsS3 } from '../../src/drivers/blobs-s3/blobs-s3.ts';
 import { createQueueBullmq } from '../../src/drivers/queue-bullmq/queue-bullmq.ts';
 import { createParcels } from '../../src/fetch/remote/parcels.ts';
 import { createRemoteEngine } from '../../src/fetch/remote/remote-engine.ts';
+import { sealCalls } from '../../src/fetch/remote/sealed-calls.ts';
+import { createCallSeal } from '../../src/sessions/vault.ts';
 import { openTransit } from '../../src/wiring/open-blobs.ts';
 import { SHOP_PATHS } from '../site/pages/shop.ts';
 import { type RemoteSite, spawnSite } from '../site/remote-site.ts';
 import { type ApiClient, createApiClient, look } from './api-client.ts';
-import { type Crew, type CrewMember, gatherCrew, type Lines } from './crew.ts';
+import { type Crew, type CrewMember, gatherCrew, type Lines, VAULT_KEY } from './crew.ts';
 import { endMembers } from './member.ts';
 
 const LIMIT_MS = 150_000;
@@ -213,11 +215,12 @@ describe('without browser workers', { timeout: LIMIT_MS }, () => {
     const queue = await createQueueBullmq({ url, prefix, onHandlerError: () => undefined });
     const blobs = await createBlobsS3({ url: s3Url, now: Date.now, random: Math.random });
     const transit = await openTransit({ s3Url, databaseUrl, dataDir: crew.dir, spillBytes: 0 });
+    const seal = createCallSeal(VAULT_KEY);
     const browser = createRemoteEngine({
       name: 'browser',
-      queue,
+      queue: sealCalls(queue, seal),
       blobs,
-      parcels: createParcels(transit, null),
+      parcels: createParcels(transit, seal),
     });
     const page = { url: `${site.hostUrl(7)}/big/1`, method: 'GET', headers: {}, cookies: {} } as const;
     const limits = { timeoutMs: 20_000, maxBodyBytes: 1_048_576, maxRedirects: 0 };

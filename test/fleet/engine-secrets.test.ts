@@ -308,7 +308,9 @@ describe.skipIf(EXECUTABLE === null)(
         "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'",
       );
       const names = tables.map(({ name }) => String(name));
-      expect(names).toEqual(expect.arrayContaining(['sessions', 'credentials', 'audit', 'jobs', 'tasks']));
+      expect(names).toEqual(
+        expect.arrayContaining(['sessions', 'credentials', 'audit_log', 'jobs', 'tasks']),
+      );
       for (const name of names) {
         const rows = await crew.sql(`SELECT row_to_json("${name}")::text AS row FROM "${name}"`);
         expect(
