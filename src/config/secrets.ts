@@ -26,14 +26,19 @@ function decoded(text: string): string {
   }
 }
 
-/** The settings that are not at their default, as they may be shown: secrets in them are replaced. */
+/**
+ * The settings that are not at their default, as they may be shown: secrets in them are replaced. Of URLs only scheme and
+ * host are shown, because services put tokens into paths and queries.
+ */
 export function shownSettings(settings: Settings): Readonly<Record<string, unknown>> {
   const defaults: Readonly<Record<string, unknown>> = settingsSchema.parse({});
   const secrets = settingsSecretsOf(settings);
-  const shown = (value: unknown): unknown =>
-    typeof value === 'string'
-      ? secrets.reduce((text, secret) => text.replaceAll(secret, '[secret]'), value)
-      : value;
+  const shown = (value: unknown): unknown => {
+    if (typeof value !== 'string') return value;
+    const url = value.includes('://') ? URL.parse(value) : null;
+    if (url !== null) return `${url.protocol}//${url.host}`;
+    return secrets.reduce((text, secret) => text.replaceAll(secret, '[secret]'), value);
+  };
   return Object.fromEntries(
     Object.entries(settings)
       .filter(([name, value]) => value !== undefined && value !== defaults[name])

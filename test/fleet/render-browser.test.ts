@@ -9,9 +9,11 @@ import { isScrapifieError } from '../../src/errors/scrapifie-error.ts';
 import type { FetchRequest, FetchResponse } from '../../src/fetch/engine.ts';
 import { createParcels } from '../../src/fetch/remote/parcels.ts';
 import { createRemoteEngine, type RemoteEngine } from '../../src/fetch/remote/remote-engine.ts';
+import { sealCalls } from '../../src/fetch/remote/sealed-calls.ts';
 import type { Blobs } from '../../src/ports/blobs.ts';
+import { createCallSeal } from '../../src/sessions/vault.ts';
 import { openTransit } from '../../src/wiring/open-blobs.ts';
-import { type Crew, type CrewMember, gatherCrew } from './crew.ts';
+import { type Crew, type CrewMember, gatherCrew, VAULT_KEY } from './crew.ts';
 import { endMembers, launch } from './member.ts';
 
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
@@ -45,7 +47,13 @@ beforeAll(async () => {
   queue = await createQueueBullmq({ url, prefix, onHandlerError: () => undefined });
   blobs = await createBlobsS3({ url: s3Url, now: Date.now, random: Math.random });
   transit = await openTransit({ s3Url, databaseUrl, dataDir: crew.dir, spillBytes: 0 });
-  remote = createRemoteEngine({ name: 'browser', queue, blobs, parcels: createParcels(transit, null) });
+  const seal = createCallSeal(VAULT_KEY);
+  remote = createRemoteEngine({
+    name: 'browser',
+    queue: sealCalls(queue, seal),
+    blobs,
+    parcels: createParcels(transit, seal),
+  });
 }, LIMIT_MS);
 afterEach(async () => {
   for (const { response } of held.splice(0)) response.destroy();

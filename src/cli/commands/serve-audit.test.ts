@@ -16,6 +16,7 @@ describe('the start of a server', () => {
     const first = settingsSchema.parse({
       apiKey: 'a-key-of-my-own-choice',
       databaseUrl: 'postgres://user:pass-word@db.test/name',
+      remoteBrowserUrl: 'wss://browsers.test/path-secret?token=query-secret',
       port: 4000,
     });
     const { apiKey: _, ...rest } = first;
@@ -27,7 +28,8 @@ describe('the start of a server', () => {
     const { items } = await store.listAudit({ order: 'oldest', limit: 10 });
     const settings = {
       apiKey: '[secret]',
-      databaseUrl: 'postgres://user:[secret]@db.test/name',
+      databaseUrl: 'postgres://db.test',
+      remoteBrowserUrl: 'wss://browsers.test',
       port: 4000,
     };
     expect(items.map(({ action }) => action)).toEqual([...Array(4).fill('server.start'), 'settings.change']);
@@ -39,6 +41,6 @@ describe('the start of a server', () => {
         port: { from: 4000, to: null },
       },
     });
-    expect(JSON.stringify(items)).not.toMatch(/my-own-choice|pass-word/);
+    expect(JSON.stringify(items)).not.toMatch(/my-own-choice|pass-word|path-secret|query-secret/);
   });
 });
