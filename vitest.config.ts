@@ -30,7 +30,7 @@ const embedded = { ...shared, provide: { postgresUrl: '', redisUrl: '', s3Url: '
 /** Browsers and servers on a busy machine may miss a time limit of their own once; the report names each such test. */
 const RETRIES_WITH_PROGRAMS = 1;
 /** Half of the time of the tests is spent waiting, so there may be more of them at once than cores. */
-const WORKERS = availableParallelism() * 2;
+const WORKERS = Math.ceil(availableParallelism() * 1.5);
 
 // Threads and processes that tests start load the sources anew each time; compiled sources halve that time.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/tests', import.meta.url));
