@@ -216,8 +216,8 @@ describe('while the object store is away', () => {
     const answer = await post('/v1/scrape', { url, formats: ['rawHtml'] });
     isHonest(answer, 'BLOBS_UNAVAILABLE');
     outages.blobs.end();
-    const results = await get(`/v1/jobs/${answer.at('error.details.jobId')}/results`);
-    expect(results.at('data.items.0.rawHtml')).toBe('<p>body</p>');
+    const results = `/v1/jobs/${answer.at('error.details.jobId')}/results`;
+    await expect.poll(async () => (await get(results)).at('data.items.0.rawHtml')).toBe('<p>body</p>');
   });
 });
 
