@@ -1,7 +1,11 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { makePrivateFile } from '../../config/private-files.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+
+/** A database that nothing refers to is closed by the garbage collector, and the lock would be gone with it. */
+const held = new Set<DatabaseSync>();
 
 /**
  * Makes sure that one process at a time works in a data folder. The lock is SQLite's own lock on a file, which the
@@ -11,7 +15,8 @@ export function lockFolder(folder: string): () => void {
   const file = join(folder, 'scrapifie.lock');
   let database: DatabaseSync | null = null;
   try {
-    makePrivateFile(file);
+    // An existing file is not opened: closing it would end the lock that this process may hold on it.
+    if (!existsSync(file)) makePrivateFile(file);
     database = new DatabaseSync(file, { timeout: 0 });
     database.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE');
   } catch (error) {
@@ -23,6 +28,10 @@ export function lockFolder(folder: string): () => void {
     }
     throw new ScrapifieError('DATA_DIR_UNUSABLE', `The folder ${folder} cannot be locked.`, { cause: error });
   }
-  const held = database;
-  return () => held.close();
+  const lock = database;
+  held.add(lock);
+  return () => {
+    held.delete(lock);
+    lock.close();
+  };
 }
