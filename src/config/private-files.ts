@@ -19,7 +19,8 @@ export function makePrivateFile(path: string): void {
   // SQLite's name for a database without a file.
   if (path === ':memory:') return;
   try {
-    closeSync(openSync(path, 'a', PRIVATE_FILE));
+    // An existing file is not opened: closing it would end a lock that this process holds on it.
+    closeSync(openSync(path, 'wx', PRIVATE_FILE));
   } catch {
     // See above.
   }

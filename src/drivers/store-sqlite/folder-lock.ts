@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { makePrivateFile } from '../../config/private-files.ts';
@@ -15,8 +14,7 @@ export function lockFolder(folder: string): () => void {
   const file = join(folder, 'scrapifie.lock');
   let database: DatabaseSync | null = null;
   try {
-    // An existing file is not opened: closing it would end the lock that this process may hold on it.
-    if (!existsSync(file)) makePrivateFile(file);
+    makePrivateFile(file);
     database = new DatabaseSync(file, { timeout: 0 });
     database.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE');
   } catch (error) {
