@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { T0 } from '../attempts/claimed-task.fixture.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { serve, serveRaw, testEngine } from '../fetch/http/loopback.fixture.ts';
+import type { JobId } from '../model/ids.ts';
 import type { RobotsEntry } from '../ports/store.ts';
 import { createRobotsCache } from './robots-cache.ts';
 
@@ -260,6 +261,37 @@ describe('a request for a robots.txt that is recorded', () => {
     expect(await heir.cache.lookUp(origin)).toEqual({ robots: null, interruptions: 1 });
     dying.abort();
     await expect(asked).rejects.toThrow();
+  });
+
+  it('through a proxy of a caller leaves the entry that all jobs share as it is', async () => {
+    const { store, cache } = cacheOver();
+    const { origin } = await site(text('User-agent: *\nDisallow: /x'));
+    await cache.ask(origin, ADMITTED);
+    const shared = store.entries.get(origin);
+    const alone = 'a-job' as JobId;
+    await cache.ask(origin, { ...ADMITTED, isRecorded: true, alone });
+    expect(store.entries.get(origin)).toEqual(shared);
+    expect((await cache.lookUp(origin, alone)).interruptions).toBe(0);
+  });
+
+  it('through a proxy of a caller that no process survives ends for that job alone', async () => {
+    const { store, cache } = cacheOver();
+    const { origin } = await site(() => undefined);
+    const alone = 'a-job' as JobId;
+    const dying = new AbortController();
+    const asked = cache.ask(origin, { ...ADMITTED, isRecorded: true, alone, signal: dying.signal });
+    await vi.waitFor(() =>
+      expect([...store.entries.values()].map((entry) => entry.interruptions)).toEqual([1]),
+    );
+    const dead = { ...entryStore(), entries: new Map(store.entries) };
+    const heir = cacheOver({ ...dead, getRobots: async (at) => dead.entries.get(at) ?? null }).cache;
+    expect((await heir.lookUp(origin, alone)).interruptions).toBe(1);
+    expect(await heir.lookUp(origin)).toEqual({ robots: null, interruptions: 0 });
+    dying.abort();
+    await expect(asked).rejects.toThrow();
+    for (const [key, entry] of dead.entries) dead.entries.set(key, { ...entry, interruptions: 3 });
+    expect((await heir.lookUp(origin, alone)).robots?.entry.reason).toBe('WORKER_DIED');
+    expect((await heir.lookUp(origin)).robots).toBeNull();
   });
 
   it('counts nothing when it is told to stop', async () => {

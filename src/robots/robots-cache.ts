@@ -28,8 +28,8 @@ export interface Robots {
  * The caller of `ask` has the gate's admission for it: it is a request to the host like any other.
  *
  * `alone` names a job that asks through a proxy of its caller's, which can answer what it likes. A file that came that
- * way is kept in memory for this job and is seen by no other one; it does not reach the store. The job itself goes by
- * the file that all jobs share, where that is known and was read.
+ * way is kept in memory for this job and is seen by no other one; the store knows no more of it than requests that no
+ * process survived. The job itself goes by the file that all jobs share, where that is known and was read.
  */
 export interface RobotsCache {
   /** The file from memory; null when none is fresh. */
@@ -89,19 +89,36 @@ export function createRobotsCache(parts: {
     return robots;
   }
 
+  /** Recorded apart for a job with a proxy of its caller's: what that proxy answers must not count for other jobs. */
   async function readRecorded(origin: string, request: RobotsRequest): Promise<Robots> {
-    const previous = await store.getRobots(origin);
-    const record = askedEntry(origin, now(), previous);
+    const { alone = null } = request;
+    const key = keyOf(origin, alone);
+    const previous = await store.getRobots(key);
+    const record = askedEntry(key, now(), previous);
     await put(record);
     try {
-      return await read(origin, request);
+      const robots = await read(origin, request);
+      // The answer that all jobs share was stored in place of the record.
+      if (alone !== null) await put({ ...record, interruptions: 0 });
+      return robots;
     } catch (error) {
       // Nothing died: another owner may have stored an answer meanwhile, which stays.
-      const stored = await store.getRobots(origin);
+      const stored = await store.getRobots(key);
       const interruptions = previous?.interruptions ?? 0;
       if (stored?.interruptions === record.interruptions) await put({ ...record, interruptions });
       throw error;
     }
+  }
+
+  /** Takes the stored entry into memory while it is fresh; returns its interruptions. */
+  async function restore(origin: string, alone: JobId | null): Promise<number> {
+    const entry = await store.getRobots(keyOf(origin, alone));
+    if (entry === null) return 0;
+    const givenUp = givenUpEntry(entry, now());
+    if (givenUp !== null) await put(givenUp);
+    const current = givenUp ?? entry;
+    if (current.expiresAt > now()) keep({ ...current, origin }, alone);
+    return entry.interruptions;
   }
 
   const fresh = (robots: Robots | undefined): Robots | null =>
@@ -146,13 +163,8 @@ export function createRobotsCache(parts: {
   return {
     recall: (origin, alone = null) => recall(origin, alone),
     async lookUp(origin, alone = null) {
-      const entry = await store.getRobots(origin);
-      if (entry === null) return { robots: recall(origin, alone), interruptions: 0 };
-      const { interruptions } = entry;
-      const givenUp = givenUpEntry(entry, now());
-      if (givenUp !== null) await put(givenUp);
-      const current = givenUp ?? entry;
-      if (current.expiresAt > now()) keep(current, null);
+      const shared = await restore(origin, null);
+      const interruptions = alone === null ? shared : await restore(origin, alone);
       return { robots: recall(origin, alone), interruptions };
     },
     ask(origin, request) {
