@@ -21,7 +21,7 @@ import type { AttemptResult } from './task-end.ts';
  * places that they take: such a proxy may let every request hang.
  */
 export interface HostAccess {
-  /** The host's state as it is to be stored. */
+  /** The state of the host; the slice stores it when it releases the host. */
   readonly state: HostState;
   /** Requests under way. */
   readonly inFlight: number;

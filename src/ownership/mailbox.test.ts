@@ -64,7 +64,7 @@ async function refilled(box: Mailbox, wanted: number): Promise<void> {
   await vi.waitFor(() => expect(box.isRefilling).toBe(false), { interval: 1 });
 }
 
-/** Takes the next letter out, as a task that starts. */
+/** Takes the next claimed task out, as one that starts. */
 function start(box: Mailbox): string | null {
   const claimed = box.next(true);
   if (claimed === null) return null;

@@ -19,8 +19,9 @@ export interface ClaimedTask {
  */
 export interface Mailbox {
   /**
-   * The next task whose job may start one more and is not held back: it stays in the mailbox until `remove`. Tasks that must run alone come last, those
-   * with the fewest deaths first, and only with `canRunAlone`. While the quarantine is closed there are no others.
+   * The next task whose job may start one more and is not held back; it stays in the mailbox until `remove`. Tasks that
+   * must run alone come last, those with the fewest deaths first, and only with `canRunAlone`. While the quarantine is
+   * closed there are no others.
    */
   next(canRunAlone: boolean): ClaimedTask | null;
   remove(claimed: ClaimedTask): void;
@@ -59,7 +60,7 @@ const MOST_IN_HAND = 1_024;
 export function createMailbox(parts: MailboxParts): Mailbox {
   const { store, jobs, lease, quarantine, logger, onChange, onFailure } = parts;
   let claimedTasks: ClaimedTask[] = [];
-  /** With the time when it may go on; bounded by the letters. */
+  /** Jobs that are held back, with the time until then. Bounded by the claimed tasks. */
   const heldBack = new Map<RunningJob, number>();
   let isRefilling = false;
   /** The store had nothing more beside these jobs, which could not start more then; null: unknown. */

@@ -87,7 +87,7 @@ async function startWorker(): Promise<Bus> {
   return bus;
 }
 
-/** A proxy that connects to nobody and answers in the name of every host. */
+/** A proxy that opens no connection and answers in the name of every host. */
 async function lyingProxy(answer: RequestListener): Promise<{ url: string; asked: string[] }> {
   const asked: string[] = [];
   const behind = createServer((request, response) => {

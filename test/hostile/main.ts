@@ -3,7 +3,7 @@ import { HTTP2_FLOODS, startHttp2Flood } from './http2-floods.ts';
 
 /**
  * Hostile servers as a program, to attack a running Scrapifie with: prints one URL on each line, those of HTTP/1.1
- * and then one server for each flood of HTTP/2 frames (with a certificate that nobody trusts), and serves until it is
+ * and then one server for each flood of HTTP/2 frames (with a self-signed certificate), and serves until it is
  * told to stop.
  */
 const site = await startHostileSite();

@@ -76,7 +76,7 @@ test(
       const { state, errorCode, attempts } = byUrl.get(url) ?? {};
       if (state !== 'done')
         expect([url, state, errorCode]).toEqual([url, 'failed', expect.stringMatching(TYPED)]);
-      // One by plain HTTP, those of `maxAttempts`, and those that a lost browser costs nobody.
+      // One attempt by plain HTTP, those of `maxAttempts`, and those that are not charged because the browser was lost.
       expect(attempts?.length).toBeLessThanOrEqual(7);
       expect(attempts?.some(({ engine }) => engine === 'browser')).toBe(true);
     }

@@ -39,7 +39,7 @@ export async function playwrightServer(port = 0, library: BrowserType = chromium
   return { url: server.wsEndpoint(), pid, kill };
 }
 
-/** A Chromium that somebody has started with its debugging port open. Ends with the test. */
+/** A Chromium with an open debugging port, started apart from the pool. Ends with the test. */
 export async function cdpPort(port = 0): Promise<RemoteFixture> {
   const folder = await mkdtemp(join(tmpdir(), 'remote-browser-'));
   const child: ChildProcess = spawn(

@@ -63,7 +63,7 @@ describe('a full window', () => {
         await vi.advanceTimersByTimeAsync(300);
         await reading;
         window.consumed(0);
-        // Nobody waits meanwhile: that does not count.
+        // No read waits meanwhile, so this time does not count.
         await vi.advanceTimersByTimeAsync(10 * FLOOD_MS);
       }
       expect(floods).toBe(0);

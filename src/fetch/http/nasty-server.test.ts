@@ -156,7 +156,7 @@ describe('cut into very many pieces', () => {
       socket.write(start);
       repeat(socket, Buffer.from(again.repeat(1_000)));
     });
-    // What is not kept only costs the time of the attempt.
+    // Bytes that the engine does not keep cost the time of the attempt, and no memory.
     const timeoutMs = code === 'TASK_TIMEOUT' ? 500 : 20_000;
     const before = process.memoryUsage().rss;
     expect(await codeOfFailure(get(testEngine(), site.origin, { timeoutMs }))).toBe(code);

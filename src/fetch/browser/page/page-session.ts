@@ -45,8 +45,8 @@ export async function pageSessionFor(
     cdp.send('Fetch.enable', {
       handleAuthRequests: true,
       patterns: [
-        // Where the library stops at every request, ours are those for documents; else all are, because who has not
-        // stopped a request is not asked when it wants a password.
+        // The driver library pauses every request of a disguised page, so this session pauses documents only. On other
+        // pages it pauses all: Chromium asks for passwords only those sessions that have paused the request.
         !isDisguised || guard !== null
           ? { urlPattern: '*', requestStage: 'Request' }
           : { resourceType: 'Document', requestStage: 'Request' },
@@ -120,8 +120,8 @@ export function passOn(cdp: CDPSession, requestId: string, change: RequestChange
 }
 
 /**
- * Lets the page have the answer to a request for a document, without the speculation rules that may come with it: what
- * they have the browser fetch in advance is asked for by no page, and nobody wants it.
+ * Lets the page have the answer to a request for a document, without its speculation rules: they make the browser fetch
+ * pages in advance, by requests that no page makes and no guard sees.
  */
 export function passAnswerOn(cdp: CDPSession, event: PausedRequest): void {
   const { requestId, responseStatusCode, responseHeaders = [] } = event;
