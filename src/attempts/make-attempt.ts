@@ -181,7 +181,7 @@ export function createAttempts(parts: AttemptParts): Attempts {
         prepared === null
           ? attempt.fetched
           : await keepSession(planned, prepared, attempt.fetched, resources);
-      const finished = await readAndFinish(planned, fetched);
+      const finished = await readAndFinish(planned, fetched, prepared?.route.proxy?.id);
       isReported = true;
       prepared?.route.ended(routeEndOf(finished));
       return finished;
@@ -193,12 +193,16 @@ export function createAttempts(parts: AttemptParts): Attempts {
     }
   }
 
-  async function readAndFinish(planned: PlannedAttempt, fetched: Fetched): Promise<Finished> {
+  async function readAndFinish(
+    planned: PlannedAttempt,
+    fetched: Fetched,
+    proxyId: string | undefined,
+  ): Promise<Finished> {
     const { task, running, step } = planned;
     const read = await readAttempt(task, running, fetched, {
       reader: parts.reader,
       lease,
-      method: step,
+      method: proxyId === undefined ? step : { ...step, proxyId },
       now,
     });
     const next = read.end === null ? await stepAfter(planned, read.attempt, resources, now, random) : null;

@@ -62,4 +62,17 @@ export interface DeepRecord {
   readonly extractedType?: string | null;
   readonly extractedBy?: Readonly<Record<string, ValueOrigin>>;
   readonly extractProblems?: readonly ExtractProblem[];
+  /** The call of a language model, where one was made for the page. */
+  readonly llm?: LlmCall;
+}
+
+/** What a call of a language model has cost. */
+export interface LlmCall {
+  readonly model: string;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  /** The server did not count: the numbers are estimates. */
+  readonly isEstimated: boolean;
+  /** The answer was known already, and cost nothing. */
+  readonly isCached: boolean;
 }

@@ -10,6 +10,10 @@ const attempt = z
   .object({
     engine: z.string(),
     proxyTier: z.string().nullable(),
+    proxyId: z
+      .string()
+      .optional()
+      .describe('The proxy by its id, as in `GET /v1/proxies`; `own/…` for one of the caller’s.'),
     identity: z
       .string()
       .optional()
@@ -150,6 +154,16 @@ const pageFields = {
     .array(z.object({ path: z.string(), message: z.string() }))
     .optional()
     .describe('Fields that are missing, not what they should be, or not what the schema allows.'),
+  llm: z
+    .object({
+      model: z.string(),
+      promptTokens: count,
+      completionTokens: count,
+      isEstimated: z.boolean().describe('The server did not count: the numbers are estimates.'),
+      isCached: z.boolean().describe('The answer was known already, and cost nothing.'),
+    })
+    .optional()
+    .describe('The call of a language model for this page, and what it has cost.'),
   screenshot: artifact.nullable().optional(),
   pdf: artifact.nullable().optional(),
   xhr: z.array(xhr).nullable().optional().describe('What the page’s scripts asked for; null when none ran.'),

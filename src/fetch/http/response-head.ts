@@ -10,7 +10,8 @@ const STRICT =
 const FRAMING = /\r\n(?:content-length|transfer-encoding):[\t ]*([^\r]*)/gi;
 const TOKEN = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/;
 /** As in Chromium, a few bytes may precede the status line, and whatever follows the three digits is the reason. */
-const STATUS_LINE = /^[\s\S]{0,4}?HTTP(?:\/(\d+)(?:\.(\d+))?)?[\t ]+(\d{3})(?!\d)[\t ]*(.*)$/i;
+const SLOP = /^[\s\S]{0,4}?(?=HTTP)/i;
+const STATUS_LINE = /^HTTP(?:\/(\d+)(?:\.(\d+))?)?[\t ]+(\d{3})(?!\d)[\t ]*(.*)$/i;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the parser refuses these in a value
 const CONTROLS = /[\x01-\x08\x0b-\x1f\x7f]/g;
 const CONTINUE = '100';
@@ -45,7 +46,7 @@ function hasPlainFraming(text: string): boolean {
 function rewritten(text: string): StatusAndHead | null {
   if (text.includes('\0')) return null;
   const [first = '', ...lines] = text
-    .replace(/^[\r\n]+/, '')
+    .replace(SLOP, '')
     // A CR that ends no line is a space, as RFC 9112 allows and Firefox reads it.
     .replace(/\r(?!\n)/g, ' ')
     .split(/\r?\n/);
