@@ -107,12 +107,18 @@ function identityFor(
   return resources.identity(session?.key ?? `${running.job.id} ${hostKey}`, region, family);
 }
 
+/** The way in which nearly all pages are fetched. */
+const PLAINLY: HowToFetch = {};
+
 async function howToFetch(
   { step, session, running, task }: PlannedAttempt,
   { proxy }: ProxyRoute,
   identity: Identity | null,
   { hostKey, resources, access }: PrepareParts,
 ): Promise<HowToFetch> {
+  const isScripted = runsScripts(step.engine);
+  if (proxy === null && identity === null && session === null && !step.hasSolver && !isScripted)
+    return PLAINLY;
   const { job } = running;
   const render = renderFor(job.options.page, step, access.policy(), resources.manner);
   const common: HowToFetch = {
@@ -129,7 +135,7 @@ async function howToFetch(
     ...(credential === null ? {} : { personal: credentialHeaders(credential, task.atUrl) }),
     ...(mayShow ? {} : { secrets: credentialSecrets(credential) }),
   };
-  if (!runsScripts(step.engine)) return given;
+  if (!isScripted) return given;
   const { actions } = render ?? {};
   return {
     ...given,
