@@ -1,5 +1,7 @@
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
+import type { Attempt } from '../model/attempt.ts';
 import { runsScripts } from '../model/engine-traits.ts';
+import type { HostMemory } from '../model/host-memory.ts';
 import type { HostKey } from '../model/ids.ts';
 import { mustRunAlone } from '../model/interruptions.ts';
 import type { Task } from '../model/task.ts';
@@ -218,7 +220,7 @@ export function createAttempts(parts: AttemptParts): Attempts {
     const canCompare =
       plain?.yield !== undefined && attempt.yield !== undefined && runsScripts(attempt.engine);
     const gain = canCompare ? hasGained(plain.yield, attempt.yield) : undefined;
-    const memory = access.memoryFor(running) ?? NO_MEMORY;
+    const memory = withUnreadable(access.memoryFor(running) ?? NO_MEMORY, task, attempt, now());
     const lesson = { ...attempt, identity: step.identity, url: task.atUrl, hasGained: gain };
     access.remember(running, learn(memory, lesson, now()));
   }
@@ -227,6 +229,16 @@ export function createAttempts(parts: AttemptParts): Attempts {
 }
 
 const nothing = () => undefined;
+
+/** A browser has read what plain HTTP could not: pages like this one are rendered at once. */
+function withUnreadable(memory: HostMemory, task: Task, attempt: Attempt, now: number): HostMemory {
+  const last = task.trace.at(-1);
+  const wasRefused = last?.engine === 'http' && last.errorCode === 'PROTOCOL_ERROR';
+  if (!wasRefused || attempt.outcome !== 'ok' || !runsScripts(attempt.engine)) return memory;
+  const { engine, proxyTier, identity = 'bot' } = last;
+  const end = { outcome: 'needs-javascript', statusCode: attempt.statusCode } as const;
+  return learn(memory, { engine, proxyTier, identity, url: task.atUrl, ...end }, now);
+}
 
 function routeEndOf({ attempt, fault }: Finished): ProxyRouteEnd {
   const { outcome, statusCode, errorCode = null, ms, bytes } = attempt;

@@ -95,6 +95,10 @@ describe('a response that browsers accept', () => {
         ['http', 'plan.cheapest'],
         ['browser', 'plan.render:PROTOCOL_ERROR'],
       ]);
+      let again = await scrape('/odd-chunks');
+      // Now and then a cheaper way is tried, to notice when the site has changed.
+      if (again.trace.attempts[0]?.reason === 'plan.probe') again = await scrape('/odd-chunks');
+      expect(again.trace.attempts.map(({ reason }) => reason)).toEqual(['plan.remembered']);
     },
     LIMIT_MS,
   );
