@@ -107,8 +107,13 @@ export function openBrowsers(settings: Settings, logger: Logger, look = findBrow
     const health = lanes?.health(name) ?? HEALTHY;
     if (health.state !== 'ok' || !isOwn(name)) return health;
     try {
-      if ((await find()) === null) return { state: 'failing', code: 'NO_BROWSER', reason: NOT_FOUND };
+      if ((await find()) === null) {
+        // One may be installed meanwhile.
+        finding = null;
+        return { state: 'failing', code: 'NO_BROWSER', reason: NOT_FOUND };
+      }
     } catch (error) {
+      finding = null;
       if (!isScrapifieError(error)) throw error;
       return { state: 'failing', code: error.code, reason: error.message };
     }
