@@ -14,6 +14,10 @@ const PAGES: Readonly<Record<string, string>> = {
   // A space behind the size of a chunk: browsers read over it, the parser of plain HTTP does not.
   '/odd-chunks':
     'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\nc \r\n<p>chunk</p>\r\n0\r\n\r\n',
+  // More of it comes when it is scrolled.
+  '/job': answer(
+    '<h1>Baker</h1><div style="height:3000px"></div><p id=m></p><script>onscroll = () => { m.textContent = "all of it" }</script>',
+  ),
   '/phone': answer('<p id=w></p><script>w.textContent = innerWidth + " " + navigator.userAgent</script>'),
 };
 let world: ApiWorld;
@@ -73,6 +77,18 @@ describe('a rendered page', () => {
     LIMIT_MS,
   );
 });
+
+test(
+  'a page that is rendered for a type that loads on the way is scrolled by itself, unless the request says no',
+  async () => {
+    const extract = { type: 'job_posting' };
+    const job = { engine: 'browser', extract };
+    expect((await scrape('/job', job)).html).toContain('all of it</p>');
+    expect((await scrape('/job', { ...job, scroll: false })).html).not.toContain('all of it</p>');
+    expect((await scrape('/job', { engine: 'browser' })).html).not.toContain('all of it</p>');
+  },
+  LIMIT_MS,
+);
 
 describe('a response that browsers accept', () => {
   test(
