@@ -5,6 +5,7 @@ import type { ExtractOptions } from '../model/extraction.ts';
 import type { Format, PageOptions } from '../model/job.ts';
 import { extractField } from './extract-fields.ts';
 import { proxyOptionsOf, wayFields } from './fetch-fields.ts';
+import { partFields, partsOf } from './part-fields.ts';
 import { browserFields, checkPauses, renderFields, renderWishOf } from './render-fields.ts';
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
@@ -120,6 +121,7 @@ export const pageFields = (formats: readonly Format[]) => ({
   crossOriginHeaders,
   cookies,
   extract: extractField,
+  ...partFields,
   ...renderFields,
   ...wayFields,
   timeoutMs: z
@@ -153,9 +155,9 @@ export const messageFields = {
 
 type PageRequest = Omit<
   z.output<z.ZodObject<ReturnType<typeof pageFields>>>,
-  'formats' | 'screenshot' | 'inline' | 'extract'
+  'formats' | 'screenshot' | 'inline' | 'extract' | keyof typeof partFields
 > &
-  Partial<z.output<z.ZodObject<typeof messageFields>>> & {
+  Partial<z.output<z.ZodObject<typeof messageFields & typeof partFields>>> & {
     readonly formats?: readonly Format[];
     readonly screenshot?: z.output<(typeof renderFields)['screenshot']>;
     readonly inline?: boolean;
@@ -203,6 +205,7 @@ export function pageOptionsOf(request: PageRequest): PageOptions {
     proxy: proxyOptionsOf(request.proxy),
     identity: request.identity,
     extract: request.extract ?? null,
+    ...partsOf(request),
     isInline: request.inline ?? false,
   };
 }
