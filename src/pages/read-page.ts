@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { LIMITS } from '../extract/html/limits.ts';
 import { contentKindOf } from '../extract/scan/content-kind.ts';
 import { type Extracted, extractPage } from '../extract/scan/extract-page.ts';
-import { inlineFrames } from '../extract/scan/inline-frames.ts';
+import { hasFrames, inlineFrames } from '../extract/scan/inline-frames.ts';
 import { decodeAs, decodeText } from '../fetch/charset.ts';
 import { classify } from '../fetch/classify/classify.ts';
 import { renderedFacts } from '../fetch/classify/rendered-facts.ts';
@@ -102,9 +102,9 @@ const NO_TEXT: DecodedBody = { text: '', charset: null };
 /** The text of the body; that of its frames is a part of a web page. */
 export function decodeBody({ response: { body, contentType, finalUrl } }: ReadRequest): DecodedBody {
   if (!isTextual(contentType)) return NO_TEXT;
-  const { text, charset } = decodeText(body, contentType);
-  const isHtml = contentKindOf(contentType, text) === 'html';
-  return { text: isHtml ? inlineFrames(text, finalUrl) : text, charset };
+  const decoded = decodeText(body, contentType);
+  if (!hasFrames(decoded.text) || contentKindOf(contentType, decoded.text) !== 'html') return decoded;
+  return { ...decoded, text: inlineFrames(decoded.text, finalUrl) };
 }
 
 /** Elements whose links a script may take away although they lead somewhere. */

@@ -32,10 +32,13 @@ interface FoundFrame {
  * Pages without such frames come back as they are.
  */
 export function inlineFrames(html: string, url: string): string {
-  if (!HAS_FRAME.test(html)) return html;
+  if (!hasFrames(html)) return html;
   const base = BaseUrl.parse(url) ?? BaseUrl.NOWHERE;
   return new FrameInliner().inline(html, base, 1);
 }
+
+/** False for nearly all pages, after one search. */
+export const hasFrames = (html: string): boolean => HAS_FRAME.test(html);
 
 class FrameInliner {
   #frames = 0;
@@ -62,7 +65,7 @@ class FrameInliner {
     this.#chars += document.length;
     if (this.#frames > FRAME_LIMITS.frames || this.#chars > FRAME_LIMITS.chars) return null;
     const whole =
-      depth < FRAME_LIMITS.depth && HAS_FRAME.test(document)
+      depth < FRAME_LIMITS.depth && hasFrames(document)
         ? this.inline(document, base, depth + 1)
         : document;
     const finder = new FrameFinder();

@@ -1,12 +1,11 @@
 import type { Frame, Page } from 'patchright-core';
+import { FRAME_LIMITS } from '../../../extract/scan/inline-frames.ts';
 import { settlesWithin } from '../../deadline.ts';
 import type { Evaluate } from './page-tools.ts';
 
-/** Limits of the frames that are read with a page. What is beyond them is left out; the page itself is read all the same. */
-const MOST_FRAMES = 20;
-const MOST_DEPTH = 3;
+/** Frames beyond these limits are left out; the page itself is read all the same. */
+const { frames: MOST_FRAMES, depth: MOST_DEPTH, chars: MOST_CHARS } = FRAME_LIMITS;
 const MOST_FRAME_CHARS = 500_000;
-const MOST_CHARS = 2_000_000;
 /** A frame may hang for good; the page is not to wait for it. */
 const FRAMES_MS = 2_000;
 /** Smaller frames are trackers, buttons and the boxes of captchas. */
