@@ -2,10 +2,10 @@ import { escapeMarkdown } from '../../content/render/markdown-inline.ts';
 import type { PdfCell, PdfLine } from './pdf-lines.ts';
 
 /** Rows of a table, each with a text for every column; empty where a row has none. */
-export type PdfTable = readonly (readonly string[])[];
+type PdfTable = readonly (readonly string[])[];
 
 /** A table, or lines that are none. */
-export type PdfPart = { readonly table: PdfTable } | { readonly lines: readonly PdfLine[] };
+type PdfPart = { readonly table: PdfTable } | { readonly lines: readonly PdfLine[] };
 
 /** Rows farther apart than this, in parts of their size, belong to different things. */
 const ROW_GAP = 3.5;

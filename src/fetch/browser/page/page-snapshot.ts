@@ -20,7 +20,7 @@ interface FrameSnapshot {
   readonly index: number;
 }
 
-export interface SnapshotInput {
+interface SnapshotInput {
   readonly frames: readonly FrameSnapshot[];
   readonly maxChars: number;
   /** Null for the page itself. */
