@@ -2,12 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_POLICY } from '../../src/policy/policies.ts';
 import { BACKOFF_BASE_MS, BACKOFF_CAP_MS, retryDelayMs } from '../../src/politeness/backoff.ts';
-import {
-  BREAKER,
-  CLOSED_BREAKER,
-  recordFailure,
-  recordSuccess,
-} from '../../src/politeness/breaker.ts';
+import { BREAKER, CLOSED_BREAKER, recordFailure, recordSuccess } from '../../src/politeness/breaker.ts';
 import { gate } from '../../src/politeness/gate.ts';
 import {
   MAX_SLOW_DOWN_MS,

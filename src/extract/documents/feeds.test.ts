@@ -112,7 +112,7 @@ describe('a feed', () => {
       'https://blog.example/',
     ]);
     expect(found.markdown).toContain(
-      '## [First post & co](https://blog.example/first)\n\n*2026-11-09T07:30:00.000Z · Ada*',
+      '## [First post & co](https://blog.example/first)\n\n*2026-11-09T08:30:00+01:00 · Ada*',
     );
     expect(found.text).toContain(
       'First post & co\nhttps://blog.example/first\n2026-11-09T07:30:00.000Z · Ada\nShort & sweet.',

@@ -65,9 +65,7 @@ class FrameInliner {
     this.#chars += document.length;
     if (this.#frames > FRAME_LIMITS.frames || this.#chars > FRAME_LIMITS.chars) return null;
     const whole =
-      depth < FRAME_LIMITS.depth && hasFrames(document)
-        ? this.inline(document, base, depth + 1)
-        : document;
+      depth < FRAME_LIMITS.depth && hasFrames(document) ? this.inline(document, base, depth + 1) : document;
     const finder = new FrameFinder();
     scanner.scan(whole, finder);
     return bodyOf(cleanHtml(scanner, whole, finder.base(base)).html);
