@@ -115,7 +115,7 @@ describe('a feed', () => {
       '## [First post & co](https://blog.example/first)\n\n*2026-11-09T08:30:00+01:00 · Ada*',
     );
     expect(found.text).toContain(
-      'First post & co\nhttps://blog.example/first\n2026-11-09T07:30:00.000Z · Ada\nShort & sweet.',
+      'First post & co\nhttps://blog.example/first\n2026-11-09T08:30:00+01:00 · Ada\nShort & sweet.',
     );
   });
 
