@@ -6,6 +6,7 @@ import type { Format, PageOptions } from '../model/job.ts';
 import { deviceFieldsGiven } from './device-fields.ts';
 import { extractField } from './extract-fields.ts';
 import { proxyOptionsOf, wayFields } from './fetch-fields.ts';
+import { partFields, partsOf } from './part-fields.ts';
 import { browserFields, checkPauses, renderFields, renderWishOf } from './render-fields.ts';
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
@@ -124,6 +125,7 @@ export const pageFields = (formats: readonly Format[]) => ({
   crossOriginHeaders,
   cookies,
   extract: extractField,
+  ...partFields,
   ...renderFields,
   ...wayFields,
   timeoutMs: z
@@ -157,9 +159,9 @@ export const messageFields = {
 
 type PageRequest = Omit<
   z.output<z.ZodObject<ReturnType<typeof pageFields>>>,
-  'formats' | 'screenshot' | 'inline' | 'extract'
+  'formats' | 'screenshot' | 'inline' | 'extract' | keyof typeof partFields
 > &
-  Partial<z.output<z.ZodObject<typeof messageFields>>> & {
+  Partial<z.output<z.ZodObject<typeof messageFields & typeof partFields>>> & {
     readonly formats?: readonly Format[];
     readonly screenshot?: z.output<(typeof renderFields)['screenshot']>;
     readonly inline?: boolean;
@@ -223,6 +225,7 @@ export function pageOptionsOf(request: PageRequest): PageOptions {
     identity: request.identity,
     ...(request.identityBrowser === null ? {} : { identityBrowser: request.identityBrowser }),
     extract: request.extract ?? null,
+    ...partsOf(request),
     isInline: request.inline ?? false,
   };
 }

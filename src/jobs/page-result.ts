@@ -43,6 +43,7 @@ export interface PageResult {
   /** What `extract` found. */
   readonly extracted?: Readonly<Record<string, unknown>> | null;
   readonly extractedType?: string | null;
+  readonly extractedProbability?: number;
   readonly extractedBy?: Readonly<Record<string, ValueOrigin>>;
   readonly extractProblems?: readonly ExtractProblem[];
   /** What a language model was asked, and what that has cost. */
@@ -177,11 +178,12 @@ export async function readPageResult(
 }
 
 function extractedOf(record: DeepRecord): Partial<PageResult> {
-  const { extracted, extractedType, extractedBy, extractProblems, llm } = record;
+  const { extracted, extractedType, extractedProbability, extractedBy, extractProblems, llm } = record;
   if (extracted === undefined) return {};
   return {
     extracted,
     ...(extractedType === undefined ? {} : { extractedType }),
+    ...(extractedProbability === undefined ? {} : { extractedProbability }),
     extractedBy: extractedBy ?? {},
     ...(extractProblems === undefined ? {} : { extractProblems }),
     ...(llm === undefined ? {} : { llm }),

@@ -1,5 +1,5 @@
 import type { EngineName } from './attempt.ts';
-import type { ExtractOptions } from './extraction.ts';
+import type { ExtractOptions, PartOptions } from './extraction.ts';
 import type { IdentityKind, OtherBrowser } from './identity.ts';
 import type { AccountId, JobId, JobSeq } from './ids.ts';
 import type { ProxyTier } from './proxy.ts';
@@ -60,6 +60,8 @@ export interface PageOptions {
   readonly identityBrowser?: OtherBrowser | undefined;
   /** Extraction beyond formats; null: none. */
   readonly extract: ExtractOptions | null;
+  /** Absent: the main content. */
+  readonly parts?: PartOptions;
   /** Pictures and documents come as base64 in the answer, and not only as addresses. */
   readonly isInline: boolean;
 }

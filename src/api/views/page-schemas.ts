@@ -149,6 +149,10 @@ const pageFields = {
     .optional()
     .describe('What `extract` found: fields of the type, and of the rules. Null when `auto` found no type.'),
   extractedType: z.string().nullable().optional().describe('The type that was read.'),
+  extractedProbability: z
+    .number()
+    .optional()
+    .describe('How likely the page is of that type, from 0 to 1; `auto` chooses none below 0.3.'),
   extractedBy: z.record(z.string(), origin).optional().describe('Where each field is from.'),
   extractProblems: z
     .array(z.object({ path: z.string(), message: z.string() }))

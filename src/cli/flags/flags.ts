@@ -129,6 +129,18 @@ export const FLAGS = {
       '--llm-derived <field>',
       'the same; this field need not stand on the page word for word (all: none need); repeatable',
     ).argParser(list),
+  onlyMainContent: () =>
+    new Option('--no-only-main-content', 'text, markdown and content of the whole page, navigation included'),
+  includeTags: () =>
+    new Option(
+      '--include-tags <selector>',
+      'text, markdown, content and html of the elements that match only; repeatable',
+    ).argParser(collect),
+  excludeTags: () =>
+    new Option(
+      '--exclude-tags <selector>',
+      'remove the elements that match before anything else; repeatable',
+    ).argParser(collect),
   engine: () => new Option('--engine <name>', 'how pages are fetched').choices(ENGINES),
   waitFor: () => new Option('--wait-for <selector>', 'read the page when an element matches'),
   waitMs: () => new Option('--wait-ms <time>', 'read the page after a pause, e.g. 2s').argParser(duration),
