@@ -147,6 +147,7 @@ describe('the documentation', () => {
       'screenshot',
       'scroll',
       'session',
+      'taskTimeoutMs',
       'timeoutMs',
       'url',
       'wait',

@@ -138,6 +138,7 @@ const FIXED: Readonly<Record<string, (options: JobOptions) => unknown>> = {
   '--schema': ({ page }) => page.extract?.schema,
   '--header': ({ page }) => page.headers,
   '--timeout': ({ page }) => page.timeoutMs,
+  '--task-timeout': ({ page }) => page.taskTimeoutMs,
   '--no-robots': ({ page }) => page.obeyRobots,
 };
 

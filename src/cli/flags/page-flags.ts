@@ -12,6 +12,7 @@ export interface PageFlags {
   readonly proxyTier?: string;
   readonly country?: string;
   readonly identity?: string;
+  readonly taskTimeout?: number;
 }
 
 export const PAGE_FLAGS = [
@@ -24,6 +25,7 @@ export const PAGE_FLAGS = [
   'proxyTier',
   'country',
   'identity',
+  'taskTimeout',
 ] as const;
 
 /** Which flag a field of the request comes from; the first that fits counts. */
@@ -38,6 +40,7 @@ export const PAGE_FLAG_OF = {
   'proxy.country': '--country',
   proxy: '--proxy',
   identity: '--identity',
+  taskTimeoutMs: '--task-timeout',
 } as const;
 
 /** The fields of a request that these flags stand for. */
@@ -50,6 +53,7 @@ export function pageFieldsOf(flags: PageFlags): Record<string, unknown> {
     scroll: flags.scroll,
     proxy: Object.keys(proxy).length === 0 ? undefined : proxy,
     identity: flags.identity,
+    taskTimeoutMs: flags.taskTimeout,
   });
 }
 
