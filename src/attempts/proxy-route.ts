@@ -85,6 +85,7 @@ export function chooseRobotsRoute(
   const wish = job.options.page.proxy;
   const cheapest = () => resources.installation().tiers[0] ?? null;
   const wished = wish?.url == null ? (wish?.tier ?? cheapest()) : OWN_PROXY;
+  if (wish !== null && wished === null) throw new ScrapifieError('NO_HEALTHY_PROXY', 'No proxy is set up.');
   return chooseProxyRoute(wish === null ? proxyTier : wished, wish, host, null, resources, now);
 }
 
