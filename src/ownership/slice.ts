@@ -228,7 +228,8 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
       try {
         const until = Math.max(access.heldUntil, faultHoldUntil);
         const isHeld = until > now();
-        await store.releaseHost(lease, stateAtRelease(access.state, { hold: access.hold, faultHoldUntil, hasWorked: ends.hasWorked }), isHeld ? Math.ceil(until) : 0);
+        const how = { hold: access.hold, faultHoldUntil, hasWorked: ends.hasWorked };
+        await store.releaseHost(lease, stateAtRelease(access.state, how), isHeld ? Math.ceil(until) : 0);
         heldJobs = isHeld ? mailbox.jobs() : [];
         return;
       } catch (error) {

@@ -53,8 +53,11 @@ test(
       { timeout: 30_000 },
     );
     for (const response of held.splice(0)) response.end('<title>At last</title><p>Some words.</p>');
-    expect(await world.ended(first)).toMatchObject({ status: 'completed' });
-    expect(await world.ended(second)).toMatchObject({ status: 'completed' });
+    for (const job of [first, second]) {
+      await vi.waitFor(async () => expect((await world.look(job)).status).toBe('completed'), {
+        timeout: 60_000,
+      });
+    }
     const [entry] = await world.ledger(second);
     expect(entry?.attempts).toMatchObject([{ outcome: 'ok', engine: 'browser' }]);
     await vi.waitFor(

@@ -23,7 +23,15 @@ import type {
   StoredCredential,
   StoredSession,
 } from '../../ports/session-store.ts';
-import type { ApiKey, HostState, HostView, IdempotentAnswer, KeyScope, OptOut, RobotsEntry } from '../../ports/store.ts';
+import type {
+  ApiKey,
+  HostState,
+  HostView,
+  IdempotentAnswer,
+  KeyScope,
+  OptOut,
+  RobotsEntry,
+} from '../../ports/store.ts';
 import type { TaskWait } from '../../ports/task-wait.ts';
 
 /**
