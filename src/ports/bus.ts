@@ -26,5 +26,7 @@ export interface Messages {
   };
   /** The do-not-crawl list or the opt-outs changed. */
   'policy.changed': Record<string, never>;
+  /** What the proxies of a process have done so far, as JSON. A later message of the same process takes its place. */
+  'proxy.figures': { readonly process: string; readonly figures: string };
 }
 export type Topic = keyof Messages;
