@@ -44,13 +44,25 @@ export function scrapeFailure(
 ): ScrapifieError {
   const code = failureCode(entry, page);
   const rule = entry?.rule ?? null;
-  const message = page?.errorMessage ?? entry?.attempts.at(-1)?.evidence ?? ERRORS[code].meaning;
+  const message = page?.errorMessage ?? failureMessage(code, entry);
   const details = { jobId, url: entry?.url ?? null, rule, attempts: entry?.attempts ?? [] };
   if (until === null || entry?.finishedAt == null) return new ScrapifieError(code, message, { details });
   return new ScrapifieError(code, message, {
     details: { ...details, until: new Date(until).toISOString() },
     retryAfterMs: Math.max(0, until - Date.parse(entry.finishedAt)),
   });
+}
+
+/** What a URL without a page failed of, in words: of its last attempt, or of what kept it from being made. */
+export function failureMessage(
+  code: ErrorCode,
+  entry: Pick<LedgerEntry, 'attempts' | 'rule'> | undefined,
+): string {
+  const evidence = entry?.attempts.at(-1)?.evidence;
+  if (evidence != null) return evidence;
+  const cause = /^robots\.unreachable: (.+)/.exec(entry?.rule ?? '')?.[1];
+  if (cause === undefined || code !== 'ROBOTS_UNREACHABLE') return ERRORS[code].meaning;
+  return `robots.txt could not be read (${cause}), which means the whole host is off limits for now.`;
 }
 
 function failureCode(entry: LedgerEntry | undefined, page: Page | undefined): ErrorCode {

@@ -1,5 +1,5 @@
-import { ERRORS } from '../../errors/registry.ts';
 import { pageErrorOf } from '../../jobs/page-result.ts';
+import { failureMessage } from '../../jobs/scrape-outcome.ts';
 import type { Page, PageRecord, RenderedRecord } from '../../model/page.ts';
 import type { LedgerEntry } from '../../model/task.ts';
 import type { WrittenArtifacts } from './page-artifacts.ts';
@@ -58,7 +58,7 @@ function rowOf(page: Page, rawHtml: string | null | undefined, rendered: Rendere
 /** A URL that failed before anything was asked of its host has no page; its line comes from the ledger. */
 export function failureLine(entry: LedgerEntry): string {
   const code = entry.errorCode ?? 'INTERNAL';
-  const message = entry.attempts.at(-1)?.evidence ?? ERRORS[code].meaning;
+  const message = failureMessage(code, entry);
   return `${JSON.stringify({
     url: entry.url,
     finalUrl: entry.url,
