@@ -12,6 +12,7 @@ import { createLogger } from '../../observe/logger.ts';
 import { createActivity, watchLoop } from '../../observe/loop-watch.ts';
 import { createMetrics } from '../../observe/metrics.ts';
 import { FLAGS, portNumber, readSettings } from '../flags/flags.ts';
+import { outputWritten } from '../output/standard-output.ts';
 import { closeWithin, watchInterrupts } from '../shell/interrupt.ts';
 import type { DefineCommand, OpenPlatform, Shell } from '../shell/shell.ts';
 import { recordStart } from './serve-audit.ts';
@@ -129,6 +130,7 @@ async function serve(shell: Shell, settings: Settings): Promise<void> {
     if (duties.api) {
       const key = await keyFor(platform, settings);
       shell.stdout.write(welcome({ origin, settings, version: shell.version, key }));
+      await outputWritten(shell.stdout);
     }
     if (settings.contact === undefined) {
       shell.stderr.write(
