@@ -151,6 +151,7 @@ describe('the documentation', () => {
       'screenshot',
       'scroll',
       'session',
+      'taskTimeoutMs',
       'timeoutMs',
       'timezone',
       'url',
