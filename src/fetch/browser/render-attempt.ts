@@ -1,13 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Frame, Page } from 'patchright-core';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { ActionResult, CaptchaResult, CapturedXhr, Picture } from '../../model/render.ts';
+import type { ActionResult, CaptchaResult, Picture } from '../../model/render.ts';
 import { Deadline, orAborted, settlesWithin, tookTooLong } from '../deadline.ts';
 import type { RequestGuard } from '../guard/request-guard.ts';
 import type { GuardProxy } from '../guard-proxy/guard-proxy.ts';
 import { type Body, EMPTY_BODY } from '../http/body-buffer.ts';
 import type { BrowserRequest, BrowserResponse } from '../render-engine.ts';
 import { browserLost, mapNavigationError, plainMessage, stepFailed, stepTimedOut } from '../render-errors.ts';
+import { takeFailurePicture } from './actions/failure-picture.ts';
 import {
   DEFAULT_STEP_MS,
   nameOfAction,
@@ -24,17 +25,11 @@ import {
   isHtml,
   mediaTypeIn,
 } from './page/document-progress.ts';
-import type { NetworkLimits } from './page/network-record.ts';
+import { type NetworkLimits, readXhr } from './page/network-record.ts';
 import { PageLoad } from './page/page-load.ts';
 import { waitUntilSettled } from './page/page-settling.ts';
 import { putCookies, readStorage, type SentCookies } from './page/page-storage.ts';
-import type {
-  DocumentWatch,
-  NetworkActivity,
-  PageTools,
-  StorageFill,
-  ToolOptions,
-} from './page/page-tools.ts';
+import type { DocumentWatch, PageTools, StorageFill, ToolOptions } from './page/page-tools.ts';
 import { readDom } from './page/page-world.ts';
 import type { PageLease } from './pool/page-lease.ts';
 
@@ -63,7 +58,6 @@ const DEFAULT_NAVIGATION_MS = 30_000;
 const STEP_RESERVE_MS = 2_000;
 /** For reading the page after the time limit. */
 const LAST_READ_MS = 3_000;
-const XHR_MS = 2_000;
 const PAPER_MARGIN = { top: '10mm', right: '10mm', bottom: '10mm', left: '10mm' };
 /** For a page to finish loading after a navigation of it was stopped. */
 const STOPPED_MS = 500;
@@ -91,6 +85,7 @@ export class RenderAttempt {
   #failure: ScrapifieError | null = null;
   readonly #actions: ActionResult[] = [];
   #picture: Picture | null = null;
+  #failurePicture: Picture | null = null;
   #pdf: Uint8Array | null = null;
   #captcha: CaptchaResult | null | undefined;
 
@@ -303,6 +298,7 @@ export class RenderAttempt {
       if (this.#ending.aborted) throw this.#ending.reason;
       if (deadline.signal.aborted) this.#failure = stepTimedOut(current, request.timeoutMs);
       else this.#failure = isScrapifieError(error) ? error : stepFailed(current, plainMessage(error), error);
+      if (!this.isPageBroken) this.#failurePicture = await takeFailurePicture(page, deadline, this.#signal);
     }
   }
 
@@ -343,6 +339,7 @@ export class RenderAttempt {
         xhr,
         consoleErrors: watch.errors,
         actions: this.#actions,
+        ...(this.#failurePicture === null ? {} : { failurePicture: this.#failurePicture }),
         storage,
         ...(this.#captcha === undefined ? {} : { captcha: this.#captcha }),
       },
@@ -392,9 +389,4 @@ export class RenderAttempt {
     work.catch(() => {});
     return orAborted(work, this.#signal);
   }
-}
-
-async function readXhr(network: NetworkActivity): Promise<readonly CapturedXhr[]> {
-  const reading = network.xhr();
-  return (await settlesWithin(reading, XHR_MS)) ? reading : [];
 }

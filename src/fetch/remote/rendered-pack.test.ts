@@ -17,7 +17,15 @@ const NOTHING: RenderExtra = {
 const there = (rendered: Rendered): Rendered => readPack(writePack(packRendered(rendered), 'mark'));
 
 test('everything that an engine tells of a page travels', () => {
-  type Known = 'screenshot' | 'pdf' | 'xhr' | 'consoleErrors' | 'actions' | 'storage' | 'captcha';
+  type Known =
+    | 'screenshot'
+    | 'pdf'
+    | 'xhr'
+    | 'consoleErrors'
+    | 'actions'
+    | 'failurePicture'
+    | 'storage'
+    | 'captcha';
   // Does not compile when there is more: it would be lost on the way.
   expectTypeOf<Exclude<keyof RenderExtra, Known>>().toBeNever();
   expectTypeOf<Exclude<keyof Rendered, 'rawBody' | 'extra' | 'failure'>>().toBeNever();
@@ -32,7 +40,8 @@ const picture = fc.record({
 const text = fc.string({ unit: 'grapheme' });
 const rendered: fc.Arbitrary<Rendered> = fc.record({
   rawBody: maybe(bytes.map((given) => new Uint8Array(given))),
-  extra: fc.record({
+  extra: fc
+    .tuple(fc.option(picture, { nil: undefined }), fc.record({
     screenshot: maybe(picture),
     pdf: maybe(bytes),
     xhr: fc.array(
@@ -57,7 +66,8 @@ const rendered: fc.Arbitrary<Rendered> = fc.record({
         localStorage: fc.dictionary(text, fc.dictionary(text, text)),
       }),
     ),
-  }),
+  }))
+    .map(([failurePicture, extra]) => (failurePicture === undefined ? extra : { ...extra, failurePicture })),
   failure: fc.constant(null),
 });
 
@@ -67,8 +77,8 @@ describe('a pack', () => {
   });
 
   test('brings errors back with code, message and details', () => {
-    const failure = new ScrapifieError('ACTION_FAILED', 'actions[1] click: no', {
-      details: { step: 'actions[1] click' },
+    const failure = new ScrapifieError('ACTION_FAILED', 'actions.1 click: no', {
+      details: { step: 'actions.1 click' },
       retryAfterMs: 5,
       cause: new Error('hunter2'),
     });
@@ -77,8 +87,8 @@ describe('a pack', () => {
     expect(readPack(pack).failure).toBeInstanceOf(ScrapifieError);
     expect(readPack(pack).failure).toMatchObject({
       code: 'ACTION_FAILED',
-      message: 'actions[1] click: no',
-      details: { step: 'actions[1] click' },
+      message: 'actions.1 click: no',
+      details: { step: 'actions.1 click' },
       retryAfterMs: 5,
     });
   });
