@@ -1,7 +1,17 @@
 import type { ErrorCode } from '../errors/registry.ts';
 import type { Attempt } from '../model/attempt.ts';
 import type { HostMemory } from '../model/host-memory.ts';
-import type { AccountId, HostId, HostKey, Incarnation, JobId, JobSeq, KeyId, TaskId } from '../model/ids.ts';
+import type {
+  AccountId,
+  HostId,
+  HostKey,
+  Incarnation,
+  JobId,
+  JobSeq,
+  KeyId,
+  TaskId,
+  UrlKey,
+} from '../model/ids.ts';
 import type { Budgets, Job, JobKind, JobStatus, NewJob } from '../model/job.ts';
 import type { NewPage, Page } from '../model/page.ts';
 import type { LedgerEntry, NewTask, Task, TaskState } from '../model/task.ts';
@@ -88,6 +98,10 @@ export interface JobStore {
   getPage(jobId: JobId, taskId: TaskId): Promise<Page | null>;
   /** The ledger of a job in the order URLs were discovered. */
   listTasks(query: TaskQuery): Promise<ListPage<LedgerEntry>>;
+  /** The line of the ledger for one URL; null when the job does not know it. */
+  findTask(jobId: JobId, urlKey: UrlKey): Promise<FoundTask | null>;
+  /** `sources` as the job was created with; empty when it had none, or when there is no such job. */
+  getSources(jobId: JobId): Promise<Readonly<Record<string, string>>>;
 }
 
 export interface HostStore {
@@ -210,6 +224,13 @@ export interface TaskQuery {
   readonly state?: TaskState | undefined;
   readonly cursor?: string | undefined;
   readonly limit: number;
+}
+
+export interface FoundTask {
+  readonly taskId: TaskId;
+  readonly entry: LedgerEntry;
+  /** When a waiting task may be claimed; else null. */
+  readonly readyAt: number | null;
 }
 
 export interface HostQuery {

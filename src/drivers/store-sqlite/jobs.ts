@@ -2,7 +2,15 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { HostId, HostKey, JobId, JobSeq } from '../../model/ids.ts';
 import type { Budgets, Job, JobOptions } from '../../model/job.ts';
 import type { JobStore } from '../../ports/store.ts';
-import { cursorOf, jobOf, ledgerEntryOf, pageFromRow, sliceOf } from '../store-rows/rows.ts';
+import {
+  cursorOf,
+  foundTaskOf,
+  JOB_COLUMNS,
+  jobOf,
+  ledgerEntryOf,
+  pageFromRow,
+  sliceOf,
+} from '../store-rows/rows.ts';
 import type { SqliteDatabase, SqliteRow } from './database.ts';
 import { dropOpen, reopenJob, settleJob, stopJob } from './job-life.ts';
 import { createMailboxes } from './mailboxes.ts';
@@ -14,7 +22,7 @@ export function createSqliteJobStore(
   hostIds: Map<HostKey, HostId>,
   clock: () => number,
 ): Synchronous<JobStore> {
-  const rowOf = (id: JobId) => database.get('SELECT * FROM jobs WHERE id = ?', id);
+  const rowOf = (id: JobId) => database.get(`SELECT ${JOB_COLUMNS} FROM jobs j WHERE j.id = ?`, id);
 
   /** Wakes the hosts of tasks that were made ready again and marks the job as going on. */
   function putBackToWork(job: SqliteRow, now: number, budgets: Budgets): Job {
@@ -61,6 +69,13 @@ export function createSqliteJobStore(
         now,
       );
       const seq = Number(database.get('SELECT seq FROM jobs WHERE id = ?', job.id)?.seq) as JobSeq;
+      if (job.sources !== undefined) {
+        database.run(
+          'INSERT INTO job_sources (job_seq, sources) VALUES (?, ?)',
+          seq,
+          JSON.stringify(job.sources),
+        );
+      }
       const tally = createTally();
       const mailboxes = createMailboxes(database, hostIds);
       mailboxes.add({ seq, kind: job.kind, size: tasks.length, intake: 'open' }, tasks, tally, now);
@@ -77,8 +92,8 @@ export function createSqliteJobStore(
 
     listJobs({ accountId, status, kind, cursor, limit }) {
       const rows = database.all(
-        `SELECT * FROM jobs WHERE account_id = ? AND seq < ? AND (? IS NULL OR status = ?) AND (? IS NULL OR kind = ?)
-         ORDER BY seq DESC LIMIT ?`,
+        `SELECT ${JOB_COLUMNS} FROM jobs j WHERE account_id = ? AND seq < ? AND (? IS NULL OR status = ?)
+         AND (? IS NULL OR kind = ?) ORDER BY seq DESC LIMIT ?`,
         accountId,
         cursorOf(cursor, Number.MAX_SAFE_INTEGER),
         status ?? null,
@@ -159,6 +174,7 @@ export function createSqliteJobStore(
       const seq = Number(row.seq);
       database.run('DELETE FROM pages WHERE job_seq = ?', seq);
       database.run('DELETE FROM tasks WHERE job_seq = ?', seq);
+      database.run('DELETE FROM job_sources WHERE job_seq = ?', seq);
       database.run('DELETE FROM jobs WHERE seq = ?', seq);
       return true;
     },
@@ -222,6 +238,24 @@ export function createSqliteJobStore(
         limit + 1,
       );
       return sliceOf(rows, limit, 'id', ledgerEntryOf);
+    },
+
+    findTask(jobId, urlKey) {
+      const row = database.get(
+        `SELECT t.*, f.url AS found_on_url FROM tasks t LEFT JOIN tasks f ON f.id = t.found_on
+         WHERE t.job_seq = (SELECT seq FROM jobs WHERE id = ?) AND t.url_key = ?`,
+        jobId,
+        urlKey,
+      );
+      return row === undefined ? null : foundTaskOf(row);
+    },
+
+    getSources(jobId) {
+      const row = database.get(
+        'SELECT s.sources FROM job_sources s JOIN jobs j ON j.seq = s.job_seq WHERE j.id = ?',
+        jobId,
+      );
+      return row === undefined ? {} : (JSON.parse(String(row.sources)) as Record<string, string>);
     },
   };
 }

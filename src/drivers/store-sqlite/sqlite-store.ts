@@ -22,6 +22,8 @@ const METHODS: Readonly<Record<keyof Store, true>> = {
   listPages: true,
   getPage: true,
   listTasks: true,
+  findTask: true,
+  getSources: true,
   offerHosts: true,
   acquireHost: true,
   renewHosts: true,
