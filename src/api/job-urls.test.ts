@@ -6,7 +6,8 @@ let platform: Platform;
 beforeAll(async () => {
   platform = await openPlatform();
   await platform.work((task) => {
-    if (task.url.endsWith('/denied')) return { end: { state: 'denied', rule: 'policy.deny-list:example.com' } };
+    if (task.url.endsWith('/denied'))
+      return { end: { state: 'denied', rule: 'policy.deny-list:example.com' } };
     if (task.url.endsWith('/gone'))
       return { end: { state: 'failed', rule: 'attempt.error', errorCode: 'HTTP_ERROR' }, statusCode: 404 };
     return DONE;
@@ -133,6 +134,8 @@ describe('why', () => {
     expect([wrong.statusCode, wrong.at('error.code')]).toEqual([422, 'INVALID_URL']);
     const none = await platform.call({ url: `/v1/jobs/${id}/why` });
     expect(none.at('error.details')).toEqual([{ field: 'url', message: '`url` is required.' }]);
-    expect((await platform.call({ url: `/v1/jobs/${platform.jobs.newId()}/why?url=x.test` })).statusCode).toBe(404);
+    expect(
+      (await platform.call({ url: `/v1/jobs/${platform.jobs.newId()}/why?url=x.test` })).statusCode,
+    ).toBe(404);
   });
 });

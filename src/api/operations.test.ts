@@ -89,14 +89,15 @@ describe('the documentation', () => {
   it('names every operation, each by a name of its own', async () => {
     const { paths } = (await platform.api.inject({ url: '/openapi.json' })).json();
     const operations = Object.values(paths as Record<string, Record<string, { operationId?: string }>>);
-    const names = operations.flatMap((path) => Object.values(path).map(({ operationId }) => operationId ?? ''));
+    const names = operations.flatMap((path) =>
+      Object.values(path).map(({ operationId }) => operationId ?? ''),
+    );
     expect(names.filter((name) => !/^[a-z][A-Za-z]+$/.test(name))).toEqual([]);
     expect(new Set(names).size).toBe(names.length);
     // These names are in generated clients.
-    expect([paths['/v1/scrape'].post, paths['/v1/jobs/{id}/results'].get].map((one) => one.operationId)).toEqual([
-      'scrape',
-      'listJobResults',
-    ]);
+    expect(
+      [paths['/v1/scrape'].post, paths['/v1/jobs/{id}/results'].get].map((one) => one.operationId),
+    ).toEqual(['scrape', 'listJobResults']);
   });
 
   it('describes every route with its answers', async () => {

@@ -90,9 +90,24 @@ const KIND_NAMES: Readonly<Record<string, string>> = {
   date: 'a date',
 };
 
+interface SchemaParts {
+  readonly _zod?: {
+    readonly def?: {
+      readonly format?: unknown;
+      readonly checks?: readonly SchemaParts[];
+      readonly shape?: unknown;
+      readonly innerType?: unknown;
+      readonly in?: unknown;
+    };
+  };
+}
+
+const definitionOf = (schema: unknown) => (schema as SchemaParts | undefined)?._zod?.def;
+
+/** zod says of a whole number that it must be a number; that it must be a whole one is a check of the schema. */
 function kindName(expected: string, schema: unknown): string {
-  const { format } = (schema as { _zod?: { bag?: { format?: unknown } } } | undefined)?._zod?.bag ?? {};
-  const isWhole = expected === 'number' && typeof format === 'string' && format.endsWith('int');
+  const checks = [schema, ...(definitionOf(schema)?.checks ?? [])];
+  const isWhole = expected === 'number' && checks.some((each) => definitionOf(each)?.format === 'safeint');
   return KIND_NAMES[isWhole ? 'int' : expected] ?? expected;
 }
 
@@ -119,17 +134,17 @@ function wordsOfUnion({ input, errors, ...issue }: UnionIssue): string {
 /** `schema` is the object in which the field is unknown. */
 function unknownField(key: string, schema: unknown): string {
   const shape = shapeOf(schema);
-  const inside = Object.keys(shape).find((name) => Object.hasOwn(shapeOf(shape[name]), key));
-  if (inside !== undefined) return `${UNKNOWN_FIELD} here; it belongs into \`${inside}\``;
   const nearest = nearestName(key, Object.keys(shape));
-  return nearest === null ? UNKNOWN_FIELD : `${UNKNOWN_FIELD}; did you mean \`${nearest}\`?`;
+  if (nearest !== null) return `${UNKNOWN_FIELD}; did you mean \`${nearest}\`?`;
+  const inside = Object.keys(shape).find((name) => Object.hasOwn(shapeOf(shape[name]), key));
+  return inside === undefined ? UNKNOWN_FIELD : `${UNKNOWN_FIELD} here; it belongs into \`${inside}\``;
 }
 
 /** The fields of an object schema, also of one that has a default or may be null; empty for every other schema. */
 function shapeOf(schema: unknown): Readonly<Record<string, unknown>> {
   let inner = schema;
   for (let depth = 0; depth < 8; depth += 1) {
-    const { def } = (inner as { _zod?: { def?: Record<string, unknown> } } | undefined)?._zod ?? {};
+    const def = definitionOf(inner);
     if (def === undefined) return {};
     if (typeof def.shape === 'object' && def.shape !== null) return def.shape as Record<string, unknown>;
     inner = def.innerType ?? def.in;

@@ -202,7 +202,7 @@ describe('what patterns may cost', () => {
       expect.objectContaining({
         code: 'VALIDATION_FAILED',
         details: [
-          { field: expect.stringMatching(/^include\[\d+\]$/), message: expect.stringContaining('steps') },
+          { field: expect.stringMatching(/^include\.\d+$/), message: expect.stringContaining('steps') },
         ],
       }),
     );

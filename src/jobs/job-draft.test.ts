@@ -2,14 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { parseRequest } from './invalid-request.ts';
-import {
-  type Consents,
-  draftBatch,
-  draftCrawl,
-  draftMap,
-  draftScrape,
-  invalidUrlsOf,
-} from './job-draft.ts';
+import { type Consents, draftBatch, draftCrawl, draftMap, draftScrape, invalidUrlsOf } from './job-draft.ts';
 import {
   batchRequestSchema,
   crawlRequestSchema,
@@ -174,7 +167,12 @@ describe('what may harm a site owner', () => {
 
 describe('start URLs', () => {
   it('are kept as they were submitted where they are fetched under another spelling', () => {
-    const urls = ['example.com', 'https://example.com/a', 'HTTPS://Example.com/b#part', 'https://example.com/b'];
+    const urls = [
+      'example.com',
+      'https://example.com/a',
+      'HTTPS://Example.com/b#part',
+      'https://example.com/b',
+    ];
     const { tasks, sources } = batch({ urls });
     expect(tasks.map(({ url }) => url).slice(0, 3)).toEqual([
       'https://example.com/',

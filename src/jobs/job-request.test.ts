@@ -92,8 +92,11 @@ describe('requests', () => {
     ]);
     expect(sentences({ url, timeoutMs: 5 })).toEqual(['`timeoutMs` must be at least 1000.']);
     expect(sentences({ url, session: 'a b' })).toEqual([expect.stringMatching(/^`session` must be /)]);
-    expect(() => parseRequest(scrapeRequestSchema, { body: 'x' })).toThrow(
-      '`url` is required. body: A body needs `method: "POST"`.',
+    expect(() => parseRequest(scrapeRequestSchema, { timeoutMs: 5 })).toThrow(
+      '`url` is required. `timeoutMs` must be at least 1000.',
+    );
+    expect(() => parseRequest(scrapeRequestSchema, { url, body: 'x' })).toThrow(
+      'body: A body needs `method: "POST"`.',
     );
   });
 

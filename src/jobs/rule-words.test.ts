@@ -22,7 +22,10 @@ it.each([
   ['budget.pages', 'The job had reached its limit of 30 pages (`maxPages`).'],
   ['policy.deny-list:*.shop.test', 'The deny list of the policy file has `*.shop.test`.'],
   ['duplicate.redirect', 'https://shop.test/ redirects to it, and the page is stored there.'],
-  ['duplicate.redirect:https://shop.test/y', 'It redirects to https://shop.test/y, which the job has already.'],
+  [
+    'duplicate.redirect:https://shop.test/y',
+    'It redirects to https://shop.test/y, which the job has already.',
+  ],
   ['plan.not-allowed:browser', 'The policy for shop.test does not allow engine `browser`.'],
   ['brand.new', 'The rule brand.new decided.'],
 ])('%s: %s', (rule, sentence) => {

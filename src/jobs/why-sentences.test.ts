@@ -79,7 +79,10 @@ it('tells of each attempt when it was claimed, how it was made and why, and how 
 });
 
 it.each<[Partial<LedgerEntry>, string]>([
-  [{ state: 'skipped', rule: 'scope.exclude:/hat' }, 'It was skipped. The exclude pattern `/hat` matches it. [scope.exclude:/hat]'],
+  [
+    { state: 'skipped', rule: 'scope.exclude:/hat' },
+    'It was skipped. The exclude pattern `/hat` matches it. [scope.exclude:/hat]',
+  ],
   [
     { state: 'denied', rule: 'robots: disallow: /hat (line 7)' },
     'It was not allowed to be fetched. robots.txt does not allow it: `disallow: /hat (line 7)`. [robots: disallow: /hat (line 7)]',

@@ -38,7 +38,9 @@ const attempt = z
     waitedMs: z
       .number()
       .optional()
-      .describe('Between the claim of the URL by a worker and the request: for robots.txt, the host’s gate and a free place.'),
+      .describe(
+        'Between the claim of the URL by a worker and the request: for robots.txt, the host’s gate and a free place.',
+      ),
     ms: z.number(),
     bytes: count,
     at: time,

@@ -147,14 +147,18 @@ describe('a render attempt', () => {
     expect(response.extra.screenshot).toBeNull();
     expect(textOf(response)).toContain('<p>text</p>');
     const picture = response.extra.failurePicture;
-    expect([picture?.contentType, Buffer.from(picture?.bytes ?? []).subarray(1, 4).toString()]).toEqual([
-      'image/png',
-      'PNG',
-    ]);
+    expect([
+      picture?.contentType,
+      Buffer.from(picture?.bytes ?? [])
+        .subarray(1, 4)
+        .toString(),
+    ]).toEqual(['image/png', 'PNG']);
   });
 
   test('tells of a script that fails without the stack of the library', async () => {
-    const actions: RenderAction[] = [{ type: 'evaluate', script: '(() => { throw new TypeError("no hat") })()' }];
+    const actions: RenderAction[] = [
+      { type: 'evaluate', script: '(() => { throw new TypeError("no hat") })()' },
+    ];
     const attempt = await attemptAt(await site(html('<p>text</p>')), { actions });
     const { failure } = await attempt.run();
     expect(failure?.message).toBe('actions.0 evaluate: TypeError: no hat');

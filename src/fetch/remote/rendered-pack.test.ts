@@ -40,8 +40,7 @@ const picture = fc.record({
 const text = fc.string({ unit: 'grapheme' });
 const rendered: fc.Arbitrary<Rendered> = fc.record({
   rawBody: maybe(bytes.map((given) => new Uint8Array(given))),
-  extra: fc
-    .tuple(fc.option(picture, { nil: undefined }), fc.record({
+  extra: fc.record({
     screenshot: maybe(picture),
     pdf: maybe(bytes),
     xhr: fc.array(
@@ -66,14 +65,19 @@ const rendered: fc.Arbitrary<Rendered> = fc.record({
         localStorage: fc.dictionary(text, fc.dictionary(text, text)),
       }),
     ),
-  }))
-    .map(([failurePicture, extra]) => (failurePicture === undefined ? extra : { ...extra, failurePicture })),
+  }),
   failure: fc.constant(null),
 });
 
 describe('a pack', () => {
   test('brings back what was put in', () => {
     fc.assert(fc.property(rendered, (given) => void expect(there(given)).toEqual(given)));
+  });
+
+  test('brings back the picture of a page on which a step failed', () => {
+    const failurePicture = { bytes: new Uint8Array([1, 2, 3]), contentType: 'image/png' as const };
+    const given = { rawBody: null, extra: { ...NOTHING, failurePicture }, failure: null };
+    expect(there(given)).toEqual(given);
   });
 
   test('brings errors back with code, message and details', () => {

@@ -5,7 +5,10 @@ it.each([
   ['plan.not-allowed:browser', 'The policy for shop.test does not allow engine `browser`.'],
   ['plan.not-allowed:auto', 'The policy for shop.test allows no engine that is installed here.'],
   ['plan.no-proxy-tier:mobile', 'There is no proxy of the tier `mobile` here (SCRAPIFIE_PROXY_FILE).'],
-  ['plan.consent-required:stealth,identity', 'The policy for shop.test does not consent to `stealth`, `identity`.'],
+  [
+    'plan.consent-required:stealth,identity',
+    'The policy for shop.test does not consent to `stealth`, `identity`.',
+  ],
   ['plan.cannot:pdf', 'No engine that the policy for shop.test allows can do this: `pdf`.'],
   [
     'plan.nothing-left:blocked; consent-required:stealth',

@@ -35,7 +35,7 @@ export function sourcesContract(holds: Claim<TimedStore>): void {
 
   holds('finds the line of one URL with its task, and when a waiting one may be claimed', async (store) => {
     const { id } = await createJob(store, urlsOn('a.test', 2));
-    const other = await createJob(store, ['https://a.test/other']);
+    const other = await createJob(store, ['https://b.test/other']);
     const { lease, tasks } = await take(store, 'a.test');
     const task = at(tasks, 0);
     const readyAt = T0 + 5_000;
