@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../errors/registry.ts';
 import { decodeAs } from '../fetch/charset.ts';
 import type { OutcomeKind } from '../model/attempt.ts';
-import type { ContentRecord, DeepRecord, ExtractProblem, ValueOrigin } from '../model/extraction.ts';
+import type { ContentRecord, DeepRecord, ExtractProblem, LlmCall, ValueOrigin } from '../model/extraction.ts';
 import type { JobId } from '../model/ids.ts';
 import type { Format, PageOptions } from '../model/job.ts';
 import type {
@@ -48,8 +48,11 @@ export interface PageResult extends Partial<ResponseFields> {
   /** What `extract` found. */
   readonly extracted?: Readonly<Record<string, unknown>> | null;
   readonly extractedType?: string | null;
+  readonly extractedProbability?: number;
   readonly extractedBy?: Readonly<Record<string, ValueOrigin>>;
   readonly extractProblems?: readonly ExtractProblem[];
+  /** What a language model was asked, and what that has cost. */
+  readonly llm?: LlmCall;
   readonly screenshot?: Artifact | null;
   readonly pdf?: Artifact | null;
   readonly xhr?: readonly XhrResult[] | null;
@@ -233,13 +236,15 @@ async function shownErrorOf(
 }
 
 function extractedOf(record: DeepRecord): Partial<PageResult> {
-  const { extracted, extractedType, extractedBy, extractProblems } = record;
+  const { extracted, extractedType, extractedProbability, extractedBy, extractProblems, llm } = record;
   if (extracted === undefined) return {};
   return {
     extracted,
     ...(extractedType === undefined ? {} : { extractedType }),
+    ...(extractedProbability === undefined ? {} : { extractedProbability }),
     extractedBy: extractedBy ?? {},
     ...(extractProblems === undefined ? {} : { extractProblems }),
+    ...(llm === undefined ? {} : { llm }),
   };
 }
 

@@ -59,9 +59,10 @@ function claimWords({ at, ms, waitedMs }: Attempt): string {
 }
 
 function attemptWords(attempt: Attempt, host: string): string {
-  const { engine, proxyTier, identity = 'bot', reason, statusCode, bytes, ms, at, ledOn } = attempt;
+  const { engine, proxyTier, proxyId, identity = 'bot', reason, statusCode, bytes, ms, at, ledOn } = attempt;
   const { evidence, errorCode, outcome, vendor, hasSolver } = attempt;
-  const way = proxyTier === null ? 'without a proxy' : `through a proxy of tier \`${proxyTier}\``;
+  const id = proxyId === undefined ? '' : ` (${proxyId})`;
+  const way = proxyTier === null ? 'without a proxy' : `through a proxy of tier \`${proxyTier}\`${id}`;
   const who =
     hasSolver === true ? `identity \`${identity}\`, with a solver service` : `identity \`${identity}\``;
   const came =

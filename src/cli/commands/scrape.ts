@@ -11,12 +11,13 @@ import {
 } from '../flags/extract-flags.ts';
 import { FLAGS, given, parseFlags } from '../flags/flags.ts';
 import { PAGE_FLAG_OF, PAGE_FLAGS, type PageFlags, pageFieldsOf, readActions } from '../flags/page-flags.ts';
+import { PART_FLAG_OF, PART_FLAGS, type PartFlags, partFieldsOf } from '../flags/part-flags.ts';
 import { explainWait, inDataFolder, inTemporaryFolder, OPERATOR } from '../folders/one-off.ts';
 import { printed } from '../output/page-output.ts';
 import { putIntoFiles } from '../output/scrape-files.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
-interface ScrapeFlags extends PageFlags, ExtractFlags {
+interface ScrapeFlags extends PageFlags, ExtractFlags, PartFlags {
   readonly format?: Format[];
   readonly json?: true;
   readonly allowPrivate?: true;
@@ -41,6 +42,7 @@ const FLAG_OF = {
   screenshot: '--screenshot',
   session: '--session',
   ...EXTRACT_FLAG_OF,
+  ...PART_FLAG_OF,
   ...PAGE_FLAG_OF,
 };
 
@@ -62,7 +64,15 @@ Examples:
 
 export const define: DefineCommand = (command, shell, endWith) => {
   command.argument('<url>', 'the page');
-  for (const flag of ['format', ...EXTRACT_FLAGS, ...LLM_FLAGS, 'json', ...PAGE_FLAGS, 'actions'] as const) {
+  for (const flag of [
+    'format',
+    ...PART_FLAGS,
+    ...EXTRACT_FLAGS,
+    ...LLM_FLAGS,
+    'json',
+    ...PAGE_FLAGS,
+    'actions',
+  ] as const) {
     command.addOption(FLAGS[flag]());
   }
   command
@@ -117,6 +127,7 @@ function requestOf(url: string, flags: ScrapeFlags, cwd: string): object {
   return given({
     url,
     ...pageFieldsOf(flags),
+    ...partFieldsOf(flags),
     formats: [...new Set(formats)],
     extract: extractFieldOf(cwd, flags),
     actions: readActions(cwd, flags.actions),

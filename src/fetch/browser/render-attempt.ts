@@ -24,6 +24,7 @@ import {
   type DocumentWithoutPage,
   isHtml,
   mediaTypeIn,
+  urlOfDocument,
 } from './page/document-progress.ts';
 import { type NetworkLimits, readXhr } from './page/network-record.ts';
 import { PageLoad } from './page/page-load.ts';
@@ -68,6 +69,7 @@ const MOST_DEPARTURES = 4;
 interface PageReading {
   readonly answer: DocumentResponse;
   readonly dom: Body | null;
+  readonly url: string;
 }
 
 /** Renders one page: opens it, runs the steps of the request and reads the result. */
@@ -247,7 +249,7 @@ export class RenderAttempt {
   }
 
   /** Runs the steps of the request. The first failing step ends them; the results so far are kept. */
-  async #steps({ document: gate, network, evaluate }: PageTools): Promise<void> {
+  async #steps({ document: gate, network, evaluate, canGoBack }: PageTools): Promise<void> {
     const { request, deadline, hooks } = this.#options;
     const page = this.#page;
     const { wait, scroll, actions = [], screenshot, pdf } = request;
@@ -264,7 +266,8 @@ export class RenderAttempt {
       return runStep(name, within, this.#signal, onStuck, () => work(within));
     };
     const rest = deadline.remainingMs;
-    const target = { page, evaluate };
+    const target = { page, evaluate, canGoBack };
+    const human = hooks.humanInput?.of(request.manner);
     try {
       await this.#arrive(gate);
       if (wait === undefined)
@@ -279,14 +282,12 @@ export class RenderAttempt {
         );
       }
       if (wait?.ms !== undefined) await step('wait.ms', rest, (ms) => waitFor(target, { ms: wait.ms }, ms));
-      if (scroll !== undefined) await step('scroll', rest, (ms) => scrollDown(target, scroll, ms));
+      if (scroll !== undefined) await step('scroll', rest, (ms) => scrollDown(target, scroll, ms, human));
       for (const [index, action] of actions.entries()) {
         const limitMs = action.timeoutMs ?? DEFAULT_STEP_MS;
         const name = nameOfAction(action, index);
-        if (hooks.humanInput !== undefined) await this.#guarded(pause(hooks.humanInput.pauseMs()));
-        this.#actions.push(
-          await step(name, limitMs, (ms) => runAction(target, action, ms, hooks.humanInput)),
-        );
+        if (human !== undefined) await this.#guarded(pause(human.pauseMs()));
+        this.#actions.push(await step(name, limitMs, (ms) => runAction(target, action, ms, human)));
         await this.#arrive(gate);
       }
       if (screenshot !== undefined) {
@@ -309,7 +310,8 @@ export class RenderAttempt {
   ): Promise<BrowserResponse> {
     const { request, limits } = this.#options;
     const { document: gate, network: watch } = tools;
-    const { answer, dom } = bare === null ? await this.#readPage(tools) : { answer: bare.answer, dom: null };
+    const { answer, dom, url } =
+      bare === null ? await this.#readPage(tools) : { answer: bare.answer, dom: null, url: bare.answer.url };
     const isPage = dom !== null;
     const most = isPage ? limits.maxRawBytes : request.maxBodyBytes;
     const [raw, storage, xhr] = await Promise.all([
@@ -321,7 +323,7 @@ export class RenderAttempt {
     const original = (typeof header === 'string' ? header : header?.[0]) ?? null;
     return {
       url: request.url,
-      finalUrl: answer.url,
+      finalUrl: url,
       statusCode: answer.statusCode,
       headers: answer.headers,
       contentType: isPage ? 'text/html; charset=utf-8' : original,
@@ -353,8 +355,9 @@ export class RenderAttempt {
       if (answer === null) throw this.#lost(new Error('no document'));
       const isPage = isHtml(mediaTypeIn(answer.headers));
       const dom = isPage ? await readDom(this.#page, evaluate, request.maxBodyBytes) : null;
+      const url = isPage ? urlOfDocument(this.#page.url(), answer.url) : answer.url;
       const isStill = gate.leaving === null && gate.answer === answer;
-      if (isStill || departures >= MOST_DEPARTURES || this.#failure !== null) return { answer, dom };
+      if (isStill || departures >= MOST_DEPARTURES || this.#failure !== null) return { answer, dom, url };
       await this.#arrive(gate);
     }
   }
