@@ -1,5 +1,6 @@
 import { ERRORS, type ErrorCode } from '../errors/registry.ts';
 import { isScrapifieError, type ScrapifieError } from '../errors/scrapifie-error.ts';
+import type { FetchResponse } from '../fetch/engine.ts';
 import { faultOf } from '../fetch/proxy/proxy-failure.ts';
 import type { Attempt, OutcomeKind } from '../model/attempt.ts';
 import { runsScripts } from '../model/engine-traits.ts';
@@ -7,7 +8,7 @@ import type { NewPage } from '../model/page.ts';
 import type { Task } from '../model/task.ts';
 import type { PageReader, PageReading } from '../pages/page-reading.ts';
 import type { LadderStep } from '../plan/ladder/ladder.ts';
-import { isRefusedByHost, repeatedWithoutCharge, unchargedAttempts } from '../plan/outcome.ts';
+import { isRefusedByHost, outcomeOf, repeatedWithoutCharge, unchargedAttempts } from '../plan/outcome.ts';
 import { parseRetryAfter } from '../politeness/retry-after.ts';
 import type { Completion, LeaseRef, TaskEnd } from '../ports/store.ts';
 import type { Fetched } from './fetch-task.ts';
@@ -69,11 +70,12 @@ export async function readAttempt(
   const now = parts.now();
   const result = resultOf(fetched, now);
   if (fetched.kind !== 'response') {
-    const attempt = attemptOf(fetched, result, parts.method, now);
+    const attempt = attemptOf(task, fetched, result, parts.method, now);
     const failure = fetched.kind === 'error' ? fetched.error : null;
     const end = fetched.kind === 'end' ? fetched.end : endWithoutCharge(fetched.error.code, now);
     return { attempt, result, reading: null, failure, end, fetched, now };
   }
+  const { page } = running.job.options;
   let reading: PageReading;
   try {
     reading = await parts.reader.read({
@@ -86,7 +88,11 @@ export async function readAttempt(
         incarnation: parts.lease.incarnation,
       },
       task,
-      response: fetched.response,
+      response: {
+        ...fetched.response,
+        redirects: [...redirectsOf(task.trace), ...fetched.response.redirects],
+        hasSecretCookies: page.session !== null && running.job.options.credentials !== 'read',
+      },
       fetchedAt: now,
     });
   } catch (error) {
@@ -96,9 +102,9 @@ export async function readAttempt(
   // A page that refuses us is the reason why nothing worked on it, whatever failed first.
   const isRefused = isRefusedByHost(reading.outcome);
   const failure = isRefused ? null : (fetched.response.rendered?.failure ?? null);
-  const outcome = result.outcome === 'rate-limited' && !isRefused ? 'rate-limited' : reading.outcome;
+  const outcome = outcomeOf(fetched.response.statusCode, reading.outcome);
   const read: AttemptResult = { ...result, outcome, errorCode: failure?.code ?? null };
-  const attempt = attemptOf(fetched, read, parts.method, now, reading, failure);
+  const attempt = attemptOf(task, fetched, read, parts.method, now, reading, failure);
   return { attempt, result: read, reading, failure, end: null, fetched, now };
 }
 
@@ -175,6 +181,7 @@ function settleSitemap(task: Task, end: TaskEnd, reading?: PageReading): TaskEnd
 }
 
 function attemptOf(
+  { claimedAt }: Task,
   fetched: Fetched,
   result: AttemptResult,
   method: AttemptMethod,
@@ -190,6 +197,7 @@ function attemptOf(
     failure?.message ?? reading?.evidence ?? (fetched.kind === 'error' ? fetched.error.message : null);
   const evidence = [found, solved].filter((words) => words !== null).join('; ') || null;
   const { engine, proxyTier, proxyId, identity, hasSolver, reason } = method;
+  const ms = Math.round(response?.ms ?? (fetched.kind === 'error' ? fetched.ms : 0));
   // The gain of rendering can be judged only beside the yield without it.
   const amount = result.outcome === 'needs-javascript' || runsScripts(engine) ? reading?.yield : undefined;
   return {
@@ -203,14 +211,24 @@ function attemptOf(
     ...(evidence === null ? {} : { evidence }),
     ...(reading?.vendor ? { vendor: reading.vendor } : {}),
     ...(result.errorCode === null ? {} : { errorCode: result.errorCode }),
-    ...(fetched.kind === 'end' && fetched.end.state === 'moved' ? { ledOn: true as const } : {}),
+    ...(fetched.kind === 'end' && fetched.end.state === 'moved' ? ledOn(fetched.response) : {}),
     ...(amount === undefined ? {} : { yield: amount }),
     statusCode: result.statusCode,
-    ms: Math.round(response?.ms ?? (fetched.kind === 'error' ? fetched.ms : 0)),
+    ...(claimedAt === undefined ? {} : { waitedMs: Math.max(0, Math.round(now - ms - claimedAt)) }),
+    ms,
     bytes: response?.wireBytes ?? 0,
     at: new Date(now).toISOString(),
   };
 }
+
+/** The redirects of this attempt are kept for the page, which another host will send. */
+function ledOn({ redirects, finalUrl, statusCode }: FetchResponse): Pick<Attempt, 'ledOn' | 'redirects'> {
+  return { ledOn: true, redirects: [...redirects, { url: finalUrl, statusCode }] };
+}
+
+/** Those that led the task to the host where it is now. */
+const redirectsOf = (trace: readonly Attempt[]) =>
+  trace.flatMap(({ ledOn, redirects = [] }) => (ledOn === true ? redirects : []));
 
 function withError(page: NewPage, end: TaskEnd, failure: ScrapifieError | null): NewPage {
   if (end.state !== 'failed') return page;

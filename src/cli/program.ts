@@ -26,6 +26,10 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'look at the jobs of a data folder, and change them',
     load: () => import('./commands/jobs.ts'),
   },
+  why: {
+    summary: 'tell what became of a URL, and why',
+    load: () => import('./commands/why.ts'),
+  },
   export: { summary: 'write the pages of a job to a file', load: () => import('./commands/export.ts') },
   reextract: {
     summary: 'read the stored pages of a job once more, without fetching',

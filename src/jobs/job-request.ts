@@ -87,6 +87,12 @@ export const batchRequestSchema = z
       .min(1)
       .max(MAX_BATCH_URLS)
       .describe('The pages to fetch; a URL given twice is fetched once.'),
+    ignoreInvalidUrls: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Fetch the valid URLs when others are none; these are listed as `invalidUrls` in the answer. Otherwise one invalid URL refuses the request.',
+      ),
     options: batchOptions,
     ...canonicalFields,
     ...jobLimits,

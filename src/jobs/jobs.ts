@@ -2,12 +2,12 @@ import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { Attempt } from '../model/attempt.ts';
 import { isRendering } from '../model/engine-traits.ts';
 import type { AccountId, HostKey, JobId } from '../model/ids.ts';
-import type { Budgets, CredentialAccess, Job, JobOptions, PageOptions } from '../model/job.ts';
+import type { Budgets, CredentialAccess, Job, JobOptions, NewJob, PageOptions } from '../model/job.ts';
 import { rankOf } from '../model/rank.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Queue } from '../ports/queue.ts';
-import type { CreatedJob, HostOffer, JobQuery, ListPage, Store } from '../ports/store.ts';
+import type { CreatedJob, HostOffer, ListPage, Store } from '../ports/store.ts';
 import { isLimited, requireCredentialAccess } from '../sessions/credential.ts';
 import { sealOptions } from '../sessions/job-secrets.ts';
 import type { Vault } from '../sessions/vault.ts';
@@ -22,6 +22,7 @@ import {
   type OperatorOptions,
 } from './job-draft.ts';
 import { createJobIds, isJobId } from './job-id.ts';
+import { type JobListQuery, listJobs } from './job-list.ts';
 import { createJobReader, type JobReader, type MapResult, type ScrapeResult } from './job-reader.ts';
 import type { BatchRequest, CrawlRequest, MapRequest, ScrapeRequest } from './job-request.ts';
 import { createJobWaits, type WaitOutcome } from './job-waits.ts';
@@ -80,8 +81,9 @@ export interface Jobs {
   get(id: string, account: AccountId): Promise<Job>;
   /** What the open URLs of a job wait for; empty when they are under way or due. */
   waitingFor(job: Job): Promise<readonly Waiting[]>;
-  list(query: JobQuery): Promise<ListPage<Job>>;
-  /** No error when it has ended already. */
+  /** With a domain: a page may be shorter than its limit although another follows. */
+  list(query: JobListQuery): Promise<ListPage<Job>>;
+  /** CONFLICT when it has ended already. */
   cancel(id: string, account: AccountId): Promise<Job>;
   /** Goes on with what a cancel or a spent budget dropped; budgets left out stay. CONFLICT when there is nothing. */
   resume(id: string, account: AccountId, budgets?: Partial<Budgets>): Promise<Job>;
@@ -152,7 +154,12 @@ export function createJobs(deps: JobsDeps): Jobs {
   ): Promise<CreatedJob> {
     const full = deps.storageRefusal?.() ?? null;
     if (full !== null) throw full;
-    const options: JobOptions = { ...draft.options, credentials };
+    const { sources } = draft;
+    const options: JobOptions = {
+      ...draft.options,
+      credentials,
+      ...(sources === undefined ? {} : { hasSources: true }),
+    };
     await requireAccess(options, accountId);
     await limit.admit(draft.tasks.length);
     const { kind, seeds, tasks, usedConsents } = draft;
@@ -163,7 +170,14 @@ export function createJobs(deps: JobsDeps): Jobs {
     );
     if (entries.length > 0) await store.audit(entries);
     const stored = sealOptions(options, deps.vault ?? null, { id, accountId });
-    const draftedJob = { id, accountId, kind, options: stored, seeds };
+    const draftedJob: NewJob = {
+      id,
+      accountId,
+      kind,
+      options: stored,
+      seeds,
+      ...(sources === undefined ? {} : { sources }),
+    };
     const job = await store.createJob(draftedJob, tasks, { isUnsynced });
     if (job.finishedAt === null) deps.onAccepted?.({ ...job, options });
     const rank = rankOf({ kind, size: tasks.length }, job.createdAt);
@@ -250,7 +264,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     async scrapeNow(request, account, given = {}) {
       const draft = possible(draftScrape(request, consents, given.operator));
       const id = await acceptAndWait(draft, account, patienceFor(draft.options.page), given);
-      return read.scraped(id, draft.options.page);
+      return read.scraped(id, draft.options.page, request.url);
     },
     async mapNow(request, account, given = {}) {
       const draft = possible(draftMap(request, consents, given.operator));
@@ -281,9 +295,15 @@ export function createJobs(deps: JobsDeps): Jobs {
 
     waitingFor: async (job) =>
       job.finishedAt === null ? waitingFor(await store.listWaits(job.id), now()) : [],
-    list: (query) => store.listJobs(query),
+    list: (query) => listJobs(store, query),
     async cancel(id, account) {
       const job = await get(id, account);
+      if (job.finishedAt !== null) {
+        const { status } = job;
+        throw new ScrapifieError('CONFLICT', `The job has ended (${status}); there is nothing to cancel.`, {
+          details: { status },
+        });
+      }
       return announce(await store.cancelJob(job.id), id);
     },
     async resume(id, account, budgets = {}) {

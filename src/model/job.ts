@@ -120,6 +120,8 @@ export interface JobOptions {
    * Missing in jobs of earlier versions: `use`.
    */
   readonly credentials?: CredentialAccess | undefined;
+  /** Start URLs as they were submitted are stored beside the job: see `NewJob.sources`. */
+  readonly hasSources?: true | undefined;
   /** Only as stored: the secrets of `page`, sealed by the vault, in base64. The fields themselves are hidden then. */
   readonly sealed?: string | undefined;
 }
@@ -134,11 +136,13 @@ export interface NewJob {
   readonly options: JobOptions;
   /** The seeds as the caller gave them, for showing. */
   readonly seeds: readonly string[];
+  /** Task URL → the start URL exactly as it was submitted, where the two differ; missing when none do. */
+  readonly sources?: Readonly<Record<string, string>>;
 }
 
 /** Counters change in the same transaction as the tasks they count. */
 export interface JobCounters {
-  /** Every URL ever seen. */
+  /** Every URL ever seen, robots.txt files and sitemaps included. */
   readonly known: number;
   /** ready + waiting + claimed; the job is finished when it is zero. */
   readonly open: number;
@@ -147,13 +151,14 @@ export interface JobCounters {
   readonly pages: number;
   readonly done: number;
   readonly failed: number;
+  /** Pages left out by a rule of the job. robots.txt files and sitemaps are no pages. */
   readonly skipped: number;
   readonly denied: number;
   readonly cancelled: number;
   readonly bytes: number;
 }
 
-export interface Job extends NewJob {
+export interface Job extends Omit<NewJob, 'sources'> {
   readonly seq: JobSeq;
   readonly createdAt: number;
   readonly status: JobStatus;

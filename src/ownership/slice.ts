@@ -121,6 +121,7 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     lease,
     quarantine,
     logger,
+    now,
     onChange: signal,
     onFailure: fail,
   });

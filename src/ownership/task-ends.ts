@@ -182,7 +182,8 @@ function reportAttempt(task: Task, ended: ReportedEnd, logger: Logger, metrics: 
   };
   if (end.state === 'failed') {
     const reason = attempt.evidence ?? attempt.outcome;
-    logFailed(logger, { ...facts, errorCode: end.errorCode, reason, proxyTier: attempt.proxyTier });
+    const { proxyTier, statusCode } = attempt;
+    logFailed(logger, { ...facts, statusCode, errorCode: end.errorCode, reason, proxyTier });
   } else if (end.state === 'done' && reading !== null) {
     const { statusCode, bytes } = attempt;
     logCompleted(logger, { ...facts, statusCode, bytes, ...reading.yield });

@@ -182,7 +182,12 @@ describe('the real thread', () => {
     const { screenshot, pdf, raw, actions, ...rest } = record.rendered ?? {};
     expect(rest).toEqual({
       consoleErrors: ['oh'],
-      failure: { code: 'ACTION_FAILED', message: 'scroll: no', step: 'scroll' },
+      failure: {
+        code: 'ACTION_FAILED',
+        message: 'scroll: no',
+        step: 'scroll',
+        html: { contentHash: page.contentHash, contentType: page.contentType, bytes: page.bytes },
+      },
     });
     const blobs = await createBlobsFs({ dir: join(dir, 'blobs') });
     const textOf = async (hash: ContentHash | undefined) =>

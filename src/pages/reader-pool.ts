@@ -225,6 +225,8 @@ function callOf(id: number, { job, task, response, fetchedAt }: ReadRequest, job
         contentType: response.contentType,
         headers: response.headers,
         body: response.body,
+        ...(response.redirects === undefined ? {} : { redirects: response.redirects }),
+        ...(response.hasSecretCookies === true ? { hasSecretCookies: true } : {}),
         ...(response.rendered === undefined ? {} : { rendered: ownedRenderedPage(response.rendered) }),
       },
       fetchedAt,

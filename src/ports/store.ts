@@ -1,7 +1,17 @@
 import type { ErrorCode } from '../errors/registry.ts';
 import type { Attempt } from '../model/attempt.ts';
 import type { HostMemory } from '../model/host-memory.ts';
-import type { AccountId, HostId, HostKey, Incarnation, JobId, JobSeq, KeyId, TaskId } from '../model/ids.ts';
+import type {
+  AccountId,
+  HostId,
+  HostKey,
+  Incarnation,
+  JobId,
+  JobSeq,
+  KeyId,
+  TaskId,
+  UrlKey,
+} from '../model/ids.ts';
 import type { Budgets, Job, JobKind, JobStatus, NewJob } from '../model/job.ts';
 import type { NewPage, Page } from '../model/page.ts';
 import type { LedgerEntry, NewTask, Task, TaskState } from '../model/task.ts';
@@ -101,6 +111,10 @@ export interface JobStore {
    * looked at, and there are a hundred entries at most. Empty when nothing is open or there is no such job.
    */
   listWaits(id: JobId): Promise<readonly TaskWait[]>;
+  /** The line of the ledger for one URL; null when the job does not know it. */
+  findTask(jobId: JobId, urlKey: UrlKey): Promise<FoundTask | null>;
+  /** `sources` as the job was created with; empty when it had none, or when there is no such job. */
+  getSources(jobId: JobId): Promise<Readonly<Record<string, string>>>;
 }
 
 export type CreatedJob = Job & { readonly heldUntil?: number };
@@ -225,6 +239,13 @@ export interface TaskQuery {
   readonly state?: TaskState | undefined;
   readonly cursor?: string | undefined;
   readonly limit: number;
+}
+
+export interface FoundTask {
+  readonly taskId: TaskId;
+  readonly entry: LedgerEntry;
+  /** When a waiting task may be claimed; else null. */
+  readonly readyAt: number | null;
 }
 
 export interface HostQuery {

@@ -3,6 +3,7 @@ import { PROXY_TIERS } from '../../model/proxy.ts';
 import type { CredentialEntry, SessionEntry } from '../../ports/session-store.ts';
 import { CREDENTIAL_KINDS } from '../../sessions/credential.ts';
 import { hasEnded, type Session } from '../../sessions/session.ts';
+import { selfLinks, selfSchema } from './list.ts';
 
 /** The public fields of sessions and credentials: no cookie values, no stored data, no secrets. */
 
@@ -20,6 +21,7 @@ const sessionFields = {
   createdAt: time,
   lastUsedAt: time.nullable(),
   expiresAt: time,
+  links: selfSchema,
 };
 export const sessionEntrySchema = z.object(sessionFields).meta({ id: 'Session' });
 export const sessionSchema = z
@@ -45,6 +47,7 @@ export const credentialViewSchema = z
     hosts: z.array(z.string()).describe('The only hosts it is sent to.'),
     createdAt: time,
     updatedAt: time,
+    links: selfSchema,
   })
   .meta({ id: 'Credential' });
 
@@ -60,6 +63,7 @@ export function sessionEntryView(session: SessionEntry, now: number) {
     createdAt: iso(createdAt),
     lastUsedAt: lastUsedAt === null ? null : iso(lastUsedAt),
     expiresAt: iso(expiresAt),
+    links: selfLinks('sessions', name),
   };
 }
 
@@ -81,5 +85,6 @@ export function sessionView(session: Session, now: number) {
 }
 
 export function credentialView({ name, kind, hosts, createdAt, updatedAt }: CredentialEntry) {
-  return { name, kind, hosts, createdAt: iso(createdAt), updatedAt: iso(updatedAt) };
+  const links = selfLinks('credentials', name);
+  return { name, kind, hosts, createdAt: iso(createdAt), updatedAt: iso(updatedAt), links };
 }

@@ -119,8 +119,7 @@ async function crawl(shell: Shell, urls: readonly string[], flags: Flags): Promi
     tell(`Interrupted; nothing is lost. The same command with --resume goes on.`);
     return EXIT.interrupted;
   }
-  if (report.stopReason !== null)
-    tell(`Stopped by ${report.stopReason}; ${report.skipped} URLs were left out or skipped.`);
+  if (report.stopMessage !== null) tell(`${report.stopMessage} [${report.stopReason}]`);
   return exitCodeOf(report);
 }
 

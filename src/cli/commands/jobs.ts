@@ -1,6 +1,7 @@
 import { Option } from 'commander';
 import { jobView } from '../../api/views/job-view.ts';
 import type { Waiting } from '../../jobs/waiting.ts';
+import { ruleSentence, stopSentence } from '../../jobs/rule-words.ts';
 import { JOB_STATUSES, type Job } from '../../model/job.ts';
 import { type LedgerEntry, TASK_STATES, type TaskState } from '../../model/task.ts';
 import { FLAGS, wholeNumber } from '../flags/flags.ts';
@@ -73,22 +74,23 @@ export const define: DefineCommand = (command, shell) => {
       withJobs(shell, flags.dataDir, async ({ jobs, account }) => {
         const job = await jobs.get(id, account);
         for await (const entry of jobs.read.eachUrl(job, flags.state)) {
-          print(flags.json ? jsonLine(entry) : urlLine(entry));
+          print(flags.json ? jsonLine(entry) : urlLine(entry, job));
         }
       }),
     );
-  add('errors <id>', 'URLs that failed, with the reason').action((id: string, flags: JobsFlags) =>
-    withJobs(shell, flags.dataDir, async ({ jobs, account }) => {
-      const job = await jobs.get(id, account);
-      let cursor: string | undefined;
-      do {
-        const slice = await jobs.read.errors(job, { state: 'failed', cursor, limit: MOST_SHOWN });
-        for (const error of slice.items) {
-          print(flags.json ? jsonLine(error) : `${error.code}  ${error.url}  ${error.message}\n`);
-        }
-        cursor = slice.nextCursor ?? undefined;
-      } while (cursor !== undefined);
-    }),
+  add('errors <id>', 'URLs that failed or were denied, with the reason').action(
+    (id: string, flags: JobsFlags) =>
+      withJobs(shell, flags.dataDir, async ({ jobs, account }) => {
+        const job = await jobs.get(id, account);
+        let cursor: string | undefined;
+        do {
+          const slice = await jobs.read.errors(job, { cursor, limit: MOST_SHOWN });
+          for (const error of slice.items) {
+            print(flags.json ? jsonLine(error) : `${error.code}  ${error.url}  ${error.message}\n`);
+          }
+          cursor = slice.nextCursor ?? undefined;
+        } while (cursor !== undefined);
+      }),
   );
 };
 
@@ -118,6 +120,7 @@ function describe(job: Job, waiting: readonly Waiting[] = []): string {
     ['id', job.id],
     ['kind', job.kind],
     ['status', job.stopReason === null ? job.status : `${job.status} (${job.stopReason})`],
+    ...(job.stopReason === null ? [] : [['stopped', stopSentence(job) ?? '']]),
     ['start', job.seeds.slice(0, 3).join(' ')],
     ['created', iso(job.createdAt)],
     ['started', iso(job.startedAt)],
@@ -127,7 +130,9 @@ function describe(job: Job, waiting: readonly Waiting[] = []): string {
   ]);
 }
 
-function urlLine({ state, depth, url, rule, errorCode }: LedgerEntry): string {
-  const why = [errorCode, rule].filter((part) => part !== null).join(' ');
+function urlLine(entry: LedgerEntry, job: Job): string {
+  const { state, depth, url, rule, errorCode } = entry;
+  const codes = [errorCode, rule].filter((part) => part !== null).join(' ');
+  const why = codes === '' ? '' : `${codes}: ${ruleSentence(rule, entry, job) ?? ''}`;
   return `${state.padEnd(9)}  ${String(depth).padStart(2)}  ${url}${why === '' ? '' : `  (${why})`}\n`;
 }

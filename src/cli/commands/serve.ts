@@ -55,7 +55,8 @@ export const define: DefineCommand = (command, shell) => {
     .addHelpText('after', EXAMPLES)
     .action(async (flags: ServeFlags) => {
       const { role, port, host, dataDir, policyFile, allowPrivate } = flags;
-      const settings = readSettings(shell, { role, port, host, dataDir, policyFile, allowPrivate });
+      const overrides = { role, port, host, dataDir, policyFile, allowPrivate };
+      const settings = readSettings(shell, overrides, { isServing: true });
       await serve(shell, settings);
     });
 };

@@ -1,4 +1,5 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { stopSentence } from '../../jobs/rule-words.ts';
 import type { Job } from '../../model/job.ts';
 import { cannotWrite } from '../output/cannot-write.ts';
 
@@ -8,6 +9,8 @@ export interface CrawlReport {
   readonly status: Job['status'];
   /** Why it ended before everything was fetched: a budget, or `interrupted`. */
   readonly stopReason: string | null;
+  /** The same as a sentence, with the flag that goes on. Null when the crawl was not stopped by a limit. */
+  readonly stopMessage: string | null;
   readonly seeds: readonly string[];
   readonly pages: number;
   readonly failed: number;
@@ -51,6 +54,7 @@ export function reportOf({ job, earlier, runMs, isInterrupted, version }: Report
     jobId: job.id,
     status: job.status,
     stopReason: job.stopReason ?? (isInterrupted ? 'interrupted' : null),
+    stopMessage: stopMessageOf(job),
     seeds: job.seeds,
     pages: counters.pages,
     failed: counters.failed,
@@ -66,6 +70,21 @@ export function reportOf({ job, earlier, runMs, isInterrupted, version }: Report
     finishedAt: job.finishedAt === null ? null : iso(job.finishedAt),
     version,
   };
+}
+
+/** In the words of the command line: which flag set the limit, and how to go on. */
+function stopMessageOf(job: Job): string | null {
+  const { maxPages, maxBytes, maxDurationMs } = job.options.budgets;
+  switch (job.stopReason) {
+    case 'budget.pages':
+      return `Stopped at --max-pages ${maxPages}; continue with --resume --max-pages N.`;
+    case 'budget.bytes':
+      return `Stopped at --max-bytes ${maxBytes}; continue with --resume --max-bytes N.`;
+    case 'budget.duration':
+      return `Stopped at --max-duration ${maxDurationMs}ms; continue with --resume --max-duration TIME.`;
+    default:
+      return stopSentence(job);
+  }
 }
 
 /** In one piece or not at all: a reader never sees half a report. */

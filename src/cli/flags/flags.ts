@@ -1,10 +1,10 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { z } from 'zod';
 import { loadSettings, type SettingOverrides } from '../../config/load.ts';
+import { parsePlainly, sentenceOf } from '../../config/plain-problems.ts';
 import type { Settings } from '../../config/settings.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { EXTRACT_TYPES } from '../../jobs/extract-types.ts';
-import { problemsOf } from '../../jobs/invalid-request.ts';
 import { ENGINES, FORMATS } from '../../jobs/page-fields.ts';
 import { OTHER_BROWSERS } from '../../model/identity.ts';
 import { PROXY_TIERS } from '../../model/proxy.ts';
@@ -223,14 +223,16 @@ export function parseFlags<T extends z.ZodType>(
   input: unknown,
   flagOf: Readonly<Record<string, string>>,
 ): z.output<T> {
-  const parsed = schema.safeParse(input);
-  if (parsed.success) return parsed.data;
-  const told = problemsOf(parsed.error).map(({ field, message }) => {
+  const { data, problems } = parsePlainly(schema, input);
+  if (problems === null) return data;
+  const told = problems.map(({ path, text }) => {
+    const field = path.join('.');
     const known = Object.keys(flagOf).find((name) => field === name || field.startsWith(`${name}.`));
-    if (known === undefined) return `${field}: ${message}`;
+    if (known === undefined) return sentenceOf(text, field);
     // A place in a list that was typed says nothing; one in a file does.
     const within = field.slice(known.length + 1);
-    return `${flagOf[known]}: ${/\D/.test(within) ? `${within}: ` : ''}${message}`;
+    const told = /\D/.test(within) ? sentenceOf(text, within) : `${text.replace(/\.$/, '')}.`;
+    return `${flagOf[known]}: ${told}`;
   });
   throw new ScrapifieError('INVALID_USAGE', told.join(' '));
 }
@@ -240,6 +242,10 @@ export function given<T extends Record<string, unknown>>(values: T): Partial<T> 
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Partial<T>;
 }
 
-export function readSettings(shell: Shell, overrides: SettingOverrides = {}): Settings {
-  return loadSettings(shell.environment, { cwd: shell.cwd, overrides });
+export function readSettings(
+  shell: Shell,
+  overrides: SettingOverrides = {},
+  options: { readonly isServing?: boolean } = {},
+): Settings {
+  return loadSettings(shell.environment, { cwd: shell.cwd, overrides, ...options });
 }

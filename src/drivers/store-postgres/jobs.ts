@@ -4,6 +4,8 @@ import type { Budgets, Job, JobOptions } from '../../model/job.ts';
 import type { JobStore } from '../../ports/store.ts';
 import {
   cursorOf,
+  foundTaskOf,
+  JOB_COLUMNS,
   jobOf,
   ledgerEntryOf,
   pageFromRow,
@@ -24,7 +26,9 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
   /** Changes a job under its lock; null when there is none. */
   function change<T>(id: JobId, work: (row: Row, query: Query) => Promise<T>): Promise<T | null> {
     return database.transaction(async (query) => {
-      const [row] = await query('SELECT * FROM jobs WHERE id = $1 FOR NO KEY UPDATE', [id]);
+      const [row] = await query(`SELECT ${JOB_COLUMNS} FROM jobs j WHERE id = $1 FOR NO KEY UPDATE OF j`, [
+        id,
+      ]);
       return row === undefined ? null : work(row, query);
     }, WHOLE_JOB_LIMIT_MS);
   }
@@ -45,11 +49,15 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
       };
       const isAwaited = job.kind === 'scrape' || job.kind === 'map';
       const [row] = await database.query(
-        `SELECT made.*, ${isAwaited ? HELD_UNTIL : 'NULL'} AS held_until FROM (SELECT ${NOW} AS now OFFSET 0) c,
-           create_job(
-             ($1::jsonb || jsonb_build_object('created_at', c.now, 'deadline_at', c.now + $6::bigint))::json,
-             $2, $3, $4, $5
-           ) made`,
+        `WITH made AS MATERIALIZED (
+           SELECT made.*, ${isAwaited ? HELD_UNTIL : 'NULL'} AS held_until FROM (SELECT ${NOW} AS now OFFSET 0) c,
+             create_job(
+               ($1::jsonb || jsonb_build_object('created_at', c.now, 'deadline_at', c.now + $6::bigint))::json,
+               $2, $3, $4, $5
+             ) made
+         ), kept AS (
+           INSERT INTO job_sources (job_seq, sources) SELECT seq, $7::text FROM made WHERE $7::text IS NOT NULL
+         ) SELECT * FROM made`,
         [
           jsonParameter(made),
           found.json,
@@ -57,6 +65,7 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
           PROVISIONAL,
           how?.isUnsynced ?? false,
           budgets.maxDurationMs,
+          job.sources === undefined ? null : jsonParameter(job.sources),
         ],
       );
       const heldUntil = Number(row?.held_until ?? 0);
@@ -65,13 +74,13 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
     },
 
     async getJob(id) {
-      const [row] = await database.query('SELECT * FROM jobs WHERE id = $1', [id]);
+      const [row] = await database.query(`SELECT ${JOB_COLUMNS} FROM jobs j WHERE id = $1`, [id]);
       return row === undefined ? null : jobOf(row);
     },
 
     async listJobs({ accountId, status, kind, cursor, limit }) {
       const rows = await database.query(
-        `SELECT * FROM jobs WHERE account_id = $1 AND seq < $2 AND ($3::text IS NULL OR status = $3)
+        `SELECT ${JOB_COLUMNS} FROM jobs j WHERE account_id = $1 AND seq < $2 AND ($3::text IS NULL OR status = $3)
            AND ($4::text IS NULL OR kind = $4) ORDER BY seq DESC LIMIT $5`,
         [accountId, cursorOf(cursor, Number.MAX_SAFE_INTEGER), status ?? null, kind ?? null, limit + 1],
       );
@@ -150,6 +159,7 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
         }
         await query('DELETE FROM pages WHERE job_seq = $1', [row.seq]);
         await query('DELETE FROM tasks WHERE job_seq = $1', [row.seq]);
+        await query('DELETE FROM job_sources WHERE job_seq = $1', [row.seq]);
         await query('DELETE FROM jobs WHERE seq = $1', [row.seq]);
         return true;
       });
@@ -235,6 +245,23 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
       );
       return rows.map((row) => taskWaitOf(row, Number(row.now)));
     },
+
+    async findTask(jobId, urlKey) {
+      const [row] = await database.query(
+        `SELECT t.*, f.url AS found_on_url FROM tasks t LEFT JOIN tasks f ON f.id = t.found_on
+         WHERE t.job_seq = (SELECT seq FROM jobs WHERE id = $1) AND t.url_key = $2`,
+        [jobId, urlKey],
+      );
+      return row === undefined ? null : foundTaskOf(row);
+    },
+
+    async getSources(jobId) {
+      const [row] = await database.query(
+        'SELECT s.sources FROM job_sources s JOIN jobs j ON j.seq = s.job_seq WHERE j.id = $1',
+        [jobId],
+      );
+      return row === undefined ? {} : (JSON.parse(String(row.sources)) as Record<string, string>);
+    },
   };
 }
 
@@ -247,7 +274,7 @@ const optionsOf = (row: Row) => JSON.parse(String(row.options)) as JobOptions;
 /** Stops and ends the job where that is due, and returns it as it is then. */
 async function settled(query: Query, row: Row): Promise<Job> {
   await query(`SELECT settle(ARRAY[$1::bigint], ${NOW})`, [row.seq]);
-  const [after] = await query('SELECT * FROM jobs WHERE seq = $1', [row.seq]);
+  const [after] = await query(`SELECT ${JOB_COLUMNS} FROM jobs j WHERE seq = $1`, [row.seq]);
   return jobOf(after as Row);
 }
 

@@ -23,6 +23,8 @@ const METHODS: Readonly<Record<keyof Store, true>> = {
   getPage: true,
   listTasks: true,
   listWaits: true,
+  findTask: true,
+  getSources: true,
   offerHosts: true,
   acquireHost: true,
   renewHosts: true,
