@@ -8,6 +8,7 @@ import type { TaskEnd } from '../ports/store.ts';
 import {
   credentialHeaders,
   credentialSecrets,
+  fillBody,
   fillIn,
   requireCredentialAccess,
 } from '../sessions/credential.ts';
@@ -102,7 +103,7 @@ async function howToFetch(
   { hostKey, resources }: PrepareParts,
 ): Promise<HowToFetch> {
   const { job } = running;
-  const { render } = job.options.page;
+  const { render, body, fillBodyFrom } = job.options.page;
   const common: HowToFetch = {
     ...(proxy === null ? {} : { proxy }),
     ...(identity === null ? {} : { identity }),
@@ -116,6 +117,10 @@ async function howToFetch(
     ...common,
     ...(credential === null ? {} : { personal: credentialHeaders(credential, task.atUrl) }),
     ...(mayShow ? {} : { secrets: credentialSecrets(credential) }),
+    // The body is not sent on to another host by a redirect.
+    ...(fillBodyFrom === undefined || body === null || task.hops > 0
+      ? {}
+      : { body: fillBody(body, credential, { url: task.atUrl, pageUrl: fillBodyFrom }) }),
   };
   if (!runsScripts(step.engine)) return given;
   const { actions } = render ?? {};

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { checkPage, pageFields } from './page-fields.ts';
+
+const { wait, actions, engine, headers, crossOriginHeaders, cookies, scroll, blockResources } = pageFields([
+  'rawHtml',
+]);
+const { timeoutMs, maxAttempts, maxBodyBytes, obeyRobots, proxy, identity, session } = pageFields([
+  'rawHtml',
+]);
+
+/** What a log-in may ask for: where, how the pages are fetched, and steps in place of the form that is found. */
+export const loginRequestSchema = z
+  .strictObject({
+    url: z
+      .string()
+      .min(1)
+      .max(8_192)
+      .describe('The page with the log-in form.')
+      .meta({ examples: ['https://shop.example/login'] }),
+    actions: actions.describe(
+      'Steps that log in, for pages whose form is not found or is not enough. `{{username}}` and `{{password}}` in `type` ' +
+        'actions stand for the credentials of the session. Left out: the form of the page is filled in and sent. Needs a browser.',
+    ),
+    engine,
+    wait,
+    headers,
+    timeoutMs: timeoutMs.describe('Time for each of the pages that the log-in takes.'),
+    obeyRobots,
+    proxy,
+    identity,
+  })
+  .superRefine((given, context) => checkPage({ ...DEFAULTS, ...given }, context))
+  .meta({ examples: [{ url: 'https://shop.example/login' }] });
+
+/** The fields of a page request that a log-in does not have. */
+const DEFAULTS = z
+  .object({ crossOriginHeaders, cookies, scroll, blockResources, maxAttempts, maxBodyBytes, session })
+  .parse({});
+
+export type LoginRequest = z.output<typeof loginRequestSchema>;
