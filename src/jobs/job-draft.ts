@@ -125,13 +125,16 @@ export function draftCrawl(
   return {
     kind: 'crawl',
     usedConsents,
-    options: optionsOf(
-      page,
-      scope,
-      { ...budgetsOf(request), maxPages: request.maxPages },
-      request.concurrency,
-      operator,
-    ),
+    options: {
+      ...optionsOf(
+        page,
+        scope,
+        { ...budgetsOf(request), maxPages: request.maxPages },
+        request.concurrency,
+        operator,
+      ),
+      ...(request.maxLoginWalls === null ? {} : { maxLoginWalls: request.maxLoginWalls }),
+    },
     seeds,
     tasks: [
       ...(scope.sitemap === 'only' ? [] : pages.map((seed) => seedTask('page', seed))),

@@ -1,3 +1,4 @@
+import { expectsLogin } from '../attempts/login-walls.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { isRendering } from '../model/engine-traits.ts';
 import type { AccountId, HostKey, JobId } from '../model/ids.ts';
@@ -21,9 +22,10 @@ import {
   type OperatorOptions,
 } from './job-draft.ts';
 import { createJobIds, isJobId } from './job-id.ts';
-import { createJobReader, type JobReader, type MapResult, type ScrapeResult } from './job-reader.ts';
+import { createJobReader, type JobReader, type ScrapeResult } from './job-reader.ts';
 import type { BatchRequest, CrawlRequest, MapRequest, ScrapeRequest } from './job-request.ts';
 import { createJobWaits, type WaitOutcome } from './job-waits.ts';
+import type { MapResult } from './map-result.ts';
 import { startEntries } from './start-entries.ts';
 
 export interface JobsDeps {
@@ -51,6 +53,8 @@ export interface Given {
   readonly operator?: OperatorOptions;
   /** What the job may do with stored credentials; `use` unless told. */
   readonly credentials?: CredentialAccess;
+  /** The page whose log-in form the body of the request was made from; see `PageOptions.fillBodyFrom`. */
+  readonly fillBodyFrom?: string;
   /** Ends the wait, never the job. */
   readonly signal?: AbortSignal;
   /** The actor for the audit log; defaults to the account. */
@@ -76,7 +80,10 @@ export interface Jobs {
   list(query: JobQuery): Promise<ListPage<Job>>;
   /** No error when it has ended already. */
   cancel(id: string, account: AccountId): Promise<Job>;
-  /** Goes on with what a cancel or a spent budget dropped; budgets left out stay. CONFLICT when there is nothing. */
+  /**
+   * Goes on with what a cancel, a spent budget or log-in walls dropped, and with pages that asked to log in; budgets left
+   * out stay. CONFLICT when there is nothing.
+   */
   resume(id: string, account: AccountId, budgets?: Partial<Budgets>): Promise<Job>;
   /** Tries failed URLs again. CONFLICT when none failed. */
   retry(id: string, account: AccountId): Promise<Job>;
@@ -137,12 +144,13 @@ export function createJobs(deps: JobsDeps): Jobs {
   async function accept(
     draft: JobDraft,
     accountId: AccountId,
-    { id = newId(), credentials = 'use', startedBy }: Given,
+    { id = newId(), credentials = 'use', fillBodyFrom, startedBy }: Given,
     isUnsynced = false,
   ): Promise<Job> {
     const full = deps.storageRefusal?.() ?? null;
     if (full !== null) throw full;
-    const options: JobOptions = { ...draft.options, credentials };
+    const page = fillBodyFrom === undefined ? draft.options.page : { ...draft.options.page, fillBodyFrom };
+    const options: JobOptions = { ...draft.options, page, credentials };
     await requireAccess(options, accountId);
     await limit.admit(draft.tasks.length);
     const { kind, seeds, tasks, usedConsents } = draft;
@@ -222,7 +230,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     async mapNow(request, account, given = {}) {
       const draft = possible(draftMap(request, consents, given.operator));
       const id = await acceptAndWait(draft, account, request.timeoutMs, given);
-      return read.mapped(id, request.limit);
+      return read.mapped(id, request);
     },
     async waitFor(id, timeoutMs, signal) {
       const wait = waits.begin(id, timeoutMs, signal);
@@ -250,11 +258,16 @@ export function createJobs(deps: JobsDeps): Jobs {
     },
     async resume(id, account, budgets = {}) {
       const job = await get(id, account);
+      // Pages that asked to log in have failed; the session may have logged in since.
+      const retryWalls = () => store.retryJob(job.id, 'LOGIN_REQUIRED');
       if (job.status !== 'cancelled' && job.stopReason === null) {
+        const retried = job.finishedAt !== null && expectsLogin(job) ? await retryWalls() : null;
+        if (retried !== null && retried.finishedAt === null) return announce(retried, id);
         const why = job.finishedAt === null ? 'The job is going on.' : 'Nothing of the job was left out.';
         throw new ScrapifieError('CONFLICT', `${why} There is nothing to resume.`);
       }
-      return announce(await store.resumeJob(job.id, { ...job.options.budgets, ...budgets }), id);
+      const resumed = await store.resumeJob(job.id, { ...job.options.budgets, ...budgets });
+      return announce(expectsLogin(job) ? await retryWalls() : resumed, id);
     },
     async retry(id, account) {
       const job = await get(id, account);

@@ -40,6 +40,11 @@ export interface PageOptions {
   readonly cookies: Readonly<Record<string, string>>;
   readonly method: 'GET' | 'POST';
   readonly body: string | null;
+  /**
+   * The body holds `{{username}}` and `{{password}}` for the stored credentials of the session, in a form that was found
+   * on the page of this URL. Set by the program alone, never by a request.
+   */
+  readonly fillBodyFrom?: string;
   readonly timeoutMs: number;
   readonly maxAttempts: number;
   readonly maxBodyBytes: number;
@@ -107,6 +112,8 @@ export interface JobOptions {
    * Missing in jobs of earlier versions: `use`.
    */
   readonly credentials?: CredentialAccess | undefined;
+  /** Pages in a row that ask to log in before a crawl stops; 0: it never does. Missing or null: as `loginWallLimit` says. */
+  readonly maxLoginWalls?: number | null | undefined;
   /** Only as stored: the secrets of `page`, sealed by the vault, in base64. The fields themselves are hidden then. */
   readonly sealed?: string | undefined;
 }
@@ -144,7 +151,7 @@ export interface Job extends NewJob {
   readonly seq: JobSeq;
   readonly createdAt: number;
   readonly status: JobStatus;
-  /** Why it ended early, e.g. `budget.pages`. */
+  /** Why it ended early, e.g. `budget.pages` or `login-walls`. */
   readonly stopReason: string | null;
   readonly counters: JobCounters;
   readonly startedAt: number | null;

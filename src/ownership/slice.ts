@@ -10,7 +10,7 @@ import { createRobotsLoader } from '../attempts/robots-loader.ts';
 import { type RunningJobs, tellWaiting } from '../attempts/running-job.ts';
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { HostKey } from '../model/ids.ts';
+import type { HostKey, JobId } from '../model/ids.ts';
 import { hasDiedTooOften, mustRunAlone } from '../model/interruptions.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
@@ -46,6 +46,8 @@ export interface SliceOptions extends SliceParts {
   readonly isOurs: () => boolean;
   /** The store has said that the lease is lost. */
   readonly onLeaseLost: () => void;
+  /** Takes what is not under way out of a job, and tells the others. */
+  readonly stopJob: (id: JobId, reason: string) => Promise<void>;
 }
 
 /** One stretch of owning a host. */

@@ -11,7 +11,12 @@ export const jobSchema = z
     id: z.string().describe('UUID; later jobs have greater ids.'),
     kind: z.enum(['scrape', 'batch', 'crawl', 'map']),
     status: z.enum(JOB_STATUSES),
-    stopReason: z.string().nullable().describe('Why it ended early, e.g. `budget.pages`.'),
+    stopReason: z
+      .string()
+      .nullable()
+      .describe(
+        'Why it ended early, e.g. `budget.pages`; `login-walls`: its pages ask to log in, and `errors` has them as `LOGIN_REQUIRED`.',
+      ),
     createdAt: time,
     startedAt: time.nullable(),
     finishedAt: time.nullable(),
@@ -58,6 +63,8 @@ export function jobView(job: Job) {
     links: { self, results: `${self}/results`, errors: `${self}/errors`, urls: `${self}/urls` },
   };
 }
+
+export type JobView = ReturnType<typeof jobView>;
 
 export const acceptedSchema = z
   .object({

@@ -9,6 +9,8 @@ export interface CrawlReport {
   /** Why it ended before everything was fetched: a budget, or `interrupted`. */
   readonly stopReason: string | null;
   readonly seeds: readonly string[];
+  /** The first pages that asked to log in; left out when there are none. */
+  readonly loginWalls?: readonly string[];
   readonly pages: number;
   readonly failed: number;
   readonly skipped: number;
@@ -33,18 +35,31 @@ export interface Earlier {
   readonly runs: number;
 }
 
+export type ReportedJob = Pick<
+  Job,
+  'id' | 'status' | 'stopReason' | 'seeds' | 'startedAt' | 'createdAt' | 'finishedAt'
+> & { readonly counters: Omit<Job['counters'], 'claimed'> };
+
 export interface ReportFacts {
-  readonly job: Job;
+  readonly job: ReportedJob;
   readonly earlier: Earlier;
   /** Time worked in this run. */
   readonly runMs: number;
   readonly isInterrupted: boolean;
+  readonly loginWalls?: readonly string[];
   readonly version: string;
 }
 
 const iso = (at: number) => new Date(at).toISOString();
 
-export function reportOf({ job, earlier, runMs, isInterrupted, version }: ReportFacts): CrawlReport {
+export function reportOf({
+  job,
+  earlier,
+  runMs,
+  isInterrupted,
+  loginWalls = [],
+  version,
+}: ReportFacts): CrawlReport {
   const { counters } = job;
   const durationMs = Math.round(earlier.durationMs + runMs);
   return {
@@ -52,6 +67,7 @@ export function reportOf({ job, earlier, runMs, isInterrupted, version }: Report
     status: job.status,
     stopReason: job.stopReason ?? (isInterrupted ? 'interrupted' : null),
     seeds: job.seeds,
+    ...(loginWalls.length === 0 ? {} : { loginWalls }),
     pages: counters.pages,
     failed: counters.failed,
     skipped: counters.skipped,
