@@ -42,7 +42,7 @@ export function addMapRoutes(app: App, { jobs, idempotency }: RouteDeps): void {
         return success(acceptedView(job));
       }
       await jobs.waitFor(job.id, body.timeoutMs, clientGone(reply));
-      return success(await jobs.read.mapped(job.id, body.limit));
+      return success(await jobs.read.mapped(job.id, body));
     },
   });
 }
