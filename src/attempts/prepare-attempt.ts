@@ -96,12 +96,18 @@ function identityFor(
   return resources.identity(session?.key ?? `${running.job.id} ${hostKey}`, region);
 }
 
+/** The way in which nearly all pages are fetched. */
+const PLAINLY: HowToFetch = {};
+
 async function howToFetch(
   { step, session, running, task }: PlannedAttempt,
   { proxy }: ProxyRoute,
   identity: Identity | null,
   { hostKey, resources }: PrepareParts,
 ): Promise<HowToFetch> {
+  const isScripted = runsScripts(step.engine);
+  if (proxy === null && identity === null && session === null && !step.hasSolver && !isScripted)
+    return PLAINLY;
   const { job } = running;
   const { render, body, fillBodyFrom } = job.options.page;
   const common: HowToFetch = {
@@ -122,7 +128,7 @@ async function howToFetch(
       ? {}
       : { body: fillBody(body, credential, { url: task.atUrl, pageUrl: fillBodyFrom }) }),
   };
-  if (!runsScripts(step.engine)) return given;
+  if (!isScripted) return given;
   const { actions } = render ?? {};
   return {
     ...given,
