@@ -151,7 +151,7 @@ function postOf({ action, body }: LoginForm, pageUrl: string): object {
   };
 }
 
-/** Throws where the page says that nobody has logged in, or is no page. */
+/** Throws when the page still asks to log in, or could not be fetched. */
 function refuseWall(page: ScrapeResult): void {
   if (page.trace.attempts.at(-1)?.outcome === 'login-wall') throw failed(shownAgain(page));
   if (page.error === undefined) return;

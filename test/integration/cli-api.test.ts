@@ -1,6 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { endCommands, readPages, readReport, runCommand, startCommand, temporaryFolder } from './cli-command.ts';
+import {
+  endCommands,
+  readPages,
+  readReport,
+  runCommand,
+  startCommand,
+  temporaryFolder,
+} from './cli-command.ts';
 import { type GuardedSite, PASSWORD, PRIVATE_PAGES, startGuardedSite, USER } from './guarded-site.ts';
 
 const LIMIT_MS = 120_000;
@@ -11,10 +18,13 @@ let api: string;
 
 beforeAll(async () => {
   site = await startGuardedSite();
-  const server = startCommand(['serve', '--port', '0', '--allow-private', '--data-dir', folder.path('server')], {
-    cwd: folder.path('.'),
-    env: { SCRAPIFIE_API_KEY: KEY, SCRAPIFIE_CONTACT: 'mailto:me@example.com' },
-  });
+  const server = startCommand(
+    ['serve', '--port', '0', '--allow-private', '--data-dir', folder.path('server')],
+    {
+      cwd: folder.path('.'),
+      env: { SCRAPIFIE_API_KEY: KEY, SCRAPIFIE_CONTACT: 'mailto:me@example.com' },
+    },
+  );
   api = await new Promise<string>((resolve, reject) => {
     server.child.stdout?.on('data', () => {
       const [, origin] = /API {6}(\S+)/.exec(server.stdout()) ?? [];
@@ -43,7 +53,14 @@ describe('the command line with a server', () => {
     async () => {
       const set = ['credentials', 'set', 'mine', '--kind', 'login', '--host', site.host, '--username', USER];
       expect(await remote(set, PASSWORD)).toMatchObject({ exitCode: 0, stderr: '' });
-      const done = await remote(['login', `${site.origin}/login`, '--session', 'me', '--credentials', 'mine']);
+      const done = await remote([
+        'login',
+        `${site.origin}/login`,
+        '--session',
+        'me',
+        '--credentials',
+        'mine',
+      ]);
       expect(done).toMatchObject({ exitCode: 0, stderr: '' });
       const crawled = await remote([
         ...['crawl', `${site.origin}/private/`, '--session', 'me', '--sitemap', 'skip'],
@@ -59,9 +76,9 @@ describe('the command line with a server', () => {
       const jobs = (await remote(['jobs', 'list', '--json'])).stdout.trim().split('\n');
       expect(JSON.parse(jobs[0] ?? '')).toMatchObject({ kind: 'crawl', progress: { pages: PRIVATE_PAGES } });
       expect((await remote(['jobs', 'show', 'latest'])).stdout).toMatch(/^status +completed$/m);
-      expect((await remote(['jobs', 'urls', 'latest', '--state', 'done'])).stdout.trim().split('\n')).toHaveLength(
-        PRIVATE_PAGES,
-      );
+      expect(
+        (await remote(['jobs', 'urls', 'latest', '--state', 'done'])).stdout.trim().split('\n'),
+      ).toHaveLength(PRIVATE_PAGES);
       const again = await remote(['reextract', 'latest', '--format', 'metadata', '--quiet']);
       expect(again.stdout.trim().split('\n')).toHaveLength(PRIVATE_PAGES);
       const csv = await remote(['export', 'latest', '--format', 'csv', '--text', '--out', 'pages.csv']);
@@ -102,7 +119,10 @@ describe('the command line with a server', () => {
     const wrong = await runCommand(['jobs', 'list', '--api', api, '--api-key', 'another-long-key-of-mine']);
     expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringMatching(/^error UNAUTHENTICATED: /)]);
     const rate = await remote(['crawl', `${site.origin}/`, '--rate', '5', '--out', 'never']);
-    expect([rate.exitCode, rate.stderr]).toEqual([2, expect.stringContaining('--rate cannot be asked of a server')]);
+    expect([rate.exitCode, rate.stderr]).toEqual([
+      2,
+      expect.stringContaining('--rate cannot be asked of a server'),
+    ]);
     expect(existsSync(folder.path('never'))).toBe(false);
   });
 

@@ -13,7 +13,8 @@ let origin: string;
 beforeAll(async () => {
   server = createServer((request, response) => {
     if (request.url === '/robots.txt') response.writeHead(404).end();
-    else if (request.url === '/red') response.setHeader('content-type', 'text/html').end('<title>Red</title><h1>Red</h1>');
+    else if (request.url === '/red')
+      response.setHeader('content-type', 'text/html').end('<title>Red</title><h1>Red</h1>');
     else response.setHeader('content-type', 'text/html').end(PAGE);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -27,7 +28,10 @@ afterAll(async () => {
 });
 
 const shell = (...lines: string[]) =>
-  runCommand(['shell', `${origin}/`, '--allow-private'], { cwd: folder.path('.'), input: `${lines.join('\n')}\n` });
+  runCommand(['shell', `${origin}/`, '--allow-private'], {
+    cwd: folder.path('.'),
+    input: `${lines.join('\n')}\n`,
+  });
 
 describe('shell', () => {
   it('tries selectors, rules and formats on a page, with lines that are piped in', async () => {

@@ -32,7 +32,10 @@ describe('the command line', () => {
     [['scrape', 'https://example.com', '--format', 'doc'], /--format.*one or more of html/],
     [['scrape', 'https://example.com', '--timeout', '5'], /--timeout: /],
     [['scrape'], /missing required argument 'url'/],
-    [['scrape', 'https://example.com', '--screenshot', 'x.gif'], /pictures are PNG or JPEG.*End it in \.png or \.jpg/],
+    [
+      ['scrape', 'https://example.com', '--screenshot', 'x.gif'],
+      /pictures are PNG or JPEG.*End it in \.png or \.jpg/,
+    ],
     [['crawl'], /--out must name the folder/],
     [['serve', '--port', 'x'], /--port.*port number/],
   ])('answers %j with what is wrong', async (args, message) => {
@@ -268,7 +271,10 @@ describe('doctor', () => {
       ['proxies.yaml', 'tier'],
     ] as const) {
       const env = { SCRAPIFIE_PROXY_FILE: folder.path(file) };
-      const { exitCode, stdout } = await runCommand(['doctor', '--port', '0'], { cwd: folder.path('.'), env });
+      const { exitCode, stdout } = await runCommand(['doctor', '--port', '0'], {
+        cwd: folder.path('.'),
+        env,
+      });
       expect(exitCode).toBe(5);
       expect(stdout).toMatch(new RegExp(`FAIL\\s+proxy file\\s+INVALID_PROXY_FILE: .*${problem}`));
     }
@@ -282,12 +288,7 @@ describe('doctor', () => {
 
 describe('commands on a data folder', () => {
   it('do not make one by looking', async () => {
-    for (const args of [
-      ['jobs', 'list'],
-      ['export', 'latest'],
-      ['migrate'],
-      ['credentials', 'list'],
-    ]) {
+    for (const args of [['jobs', 'list'], ['export', 'latest'], ['migrate'], ['credentials', 'list']]) {
       const { exitCode, stderr } = await runCommand([...args, '--data-dir', folder.path('typo')]);
       expect(exitCode).toBe(5);
       expect(stderr).toMatch(/^error DATA_DIR_UNUSABLE: .*typo has no database/);

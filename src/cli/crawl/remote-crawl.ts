@@ -3,8 +3,8 @@ import type { JobView } from '../../api/views/job-view.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { PageResult } from '../../jobs/page-result.ts';
 import type { JobId } from '../../model/ids.ts';
-import type { ApiClient } from '../backend/api-client.ts';
 import { createApiBackend } from '../backend/api-backend.ts';
+import type { ApiClient } from '../backend/api-client.ts';
 import type { Backend } from '../backend/backend.ts';
 import { refuseForServer } from '../backend/server-flags.ts';
 import { type CrawlFolder, crawlFolder } from '../folders/crawl-folder.ts';
@@ -32,7 +32,7 @@ export interface RemoteCrawlEnd {
 }
 
 const LOOK_EVERY_MS = 1_000;
-/** Formats whose bytes come with the page, because no one fetches them later. */
+/** Formats whose bytes come with the page, because nothing fetches them later. */
 const WITH_BYTES = ['screenshot', 'pdf', 'xhr'] as const;
 const SHOWN_WALLS = 5;
 
@@ -50,7 +50,8 @@ export async function crawlRemotely(
   const folder = crawlFolder(shell.cwd, flags.out, [...urls, ...(flags.sitemapUrl ?? [])]);
   const known = findRemoteCrawl(folder, flags.resume === true, client.origin);
   const backend = createApiBackend(client);
-  const begun = known === null ? await begin(client, urls, flags) : await goOn(backend, known.jobId, urls, flags);
+  const begun =
+    known === null ? await begin(client, urls, flags) : await goOn(backend, known.jobId, urls, flags);
   if (known === null) writeRemoteCrawl(folder, { api: client.origin, jobId: begun.id });
   if (!flags.quiet) {
     shell.stderr.write(`${client.origin} crawls, job ${begun.id}; Ctrl-C cancels it, --resume goes on.\n`);
@@ -119,7 +120,8 @@ async function follow(shell: Shell, { jobs }: Backend, begun: JobView, isQuiet: 
 }
 
 async function* linesOf({ jobs }: Backend, job: JobView, folder: CrawlFolder): AsyncGenerator<string> {
-  for await (const page of jobs.results(job.id)) yield await remotePageLine(page as PageResult, folder.artifactsDir);
+  for await (const page of jobs.results(job.id))
+    yield await remotePageLine(page as PageResult, folder.artifactsDir);
   if (job.progress.failed === 0) return;
   for await (const entry of jobs.urls(job.id, 'failed')) if (!hasPage(entry)) yield failureLine(entry);
 }

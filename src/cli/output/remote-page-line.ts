@@ -15,11 +15,18 @@ export async function remotePageLine(page: PageResult, dir: string): Promise<str
     ...rest,
     screenshot: await kept('screenshot', screenshot),
     pdf: await kept('pdf', pdf),
-    xhr: xhr && (await Promise.all(xhr.map(async (each, at) => ({ ...each, body: await kept(`xhr-${at}`, each.body) })))),
+    xhr:
+      xhr &&
+      (await Promise.all(
+        xhr.map(async (each, at) => ({ ...each, body: await kept(`xhr-${at}`, each.body) })),
+      )),
     actions:
       actions &&
       (await Promise.all(
-        actions.map(async (each, at) => ({ ...each, screenshot: await kept(`action-${at}`, each.screenshot) })),
+        actions.map(async (each, at) => ({
+          ...each,
+          screenshot: await kept(`action-${at}`, each.screenshot),
+        })),
       )),
   };
   return `${JSON.stringify(line)}\n`;

@@ -60,7 +60,8 @@ export function createPageTrial(page: OpenPage, { extraction, open, cwd }: Trial
 
   const COMMANDS: Readonly<Record<string, (rest: string) => Promise<string>>> = {
     css(rest) {
-      const [, css = '', attribute = 'text'] = /^(.*?)(?:@([\w:.-]+))?$/s.exec(required(rest, 'a selector')) ?? [];
+      const [, css = '', attribute = 'text'] =
+        /^(.*?)(?:@([\w:.-]+))?$/s.exec(required(rest, 'a selector')) ?? [];
       return found({ css: css.trim(), attribute, list: true });
     },
     xpath: (rest) => found({ xpath: required(rest, 'an expression'), list: true }),
@@ -71,7 +72,9 @@ export function createPageTrial(page: OpenPage, { extraction, open, cwd }: Trial
       return json(extractProblems === undefined ? extracted : { extracted, extractProblems });
     },
     async extract(rest) {
-      const { extracted, extractedType } = await read({ extract: { type: required(rest, EXTRACT_TYPES.join(', ')) } });
+      const { extracted, extractedType } = await read({
+        extract: { type: required(rest, EXTRACT_TYPES.join(', ')) },
+      });
       return json({ extractedType, extracted });
     },
     async links(rest) {
