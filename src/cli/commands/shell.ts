@@ -6,7 +6,6 @@ import type { ScrapeResult } from '../../jobs/job-reader.ts';
 import { scrapeRequestSchema } from '../../jobs/job-request.ts';
 import { runsScripts } from '../../model/engine-traits.ts';
 import { type Fetcher, type FetcherFlags, withFetcher } from '../backend/fetcher.ts';
-import { describeFailure } from '../failure.ts';
 import { FLAGS, given, parseFlags } from '../flags/flags.ts';
 import { PAGE_FLAG_OF, PAGE_FLAGS, type PageFlags, pageFieldsOf } from '../flags/page-flags.ts';
 import type { DefineCommand, Shell } from '../shell/shell.ts';
@@ -87,7 +86,7 @@ async function tryOut(shell: Shell, fetcher: Fetcher, url: string, flags: ShellF
         shell.stdout.write(printed);
       } catch (error) {
         if (!isScrapifieError(error)) throw error;
-        shell.stderr.write(describeFailure(error, shell.environment));
+        shell.stderr.write(`error ${error.code}: ${error.message}\n`);
         // A person sees what was wrong; a script sees the exit code.
         if (!isTyped) exitCode = error.spec.exitCode;
       }
