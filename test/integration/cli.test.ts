@@ -268,7 +268,7 @@ describe('doctor', () => {
     writeFileSync(folder.path('proxies.yaml'), 'providers: [{ name: one, tier: gold }]\n');
     for (const [file, problem] of [
       ['missing.yaml', 'cannot be read'],
-      ['proxies.yaml', 'tier'],
+      ['proxies.yaml', 'kind'],
     ] as const) {
       const env = { SCRAPIFIE_PROXY_FILE: folder.path(file) };
       const { exitCode, stdout } = await runCommand(['doctor', '--port', '0'], {
