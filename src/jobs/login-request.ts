@@ -1,12 +1,10 @@
 import { z } from 'zod';
 import { checkPage, pageFields } from './page-fields.ts';
 
-const { wait, actions, engine, headers, crossOriginHeaders, cookies, scroll, blockResources } = pageFields([
-  'rawHtml',
-]);
-const { timeoutMs, maxAttempts, maxBodyBytes, obeyRobots, proxy, identity, session } = pageFields([
-  'rawHtml',
-]);
+const fields = pageFields(['rawHtml']);
+const { wait, actions, engine, headers, timeoutMs, obeyRobots, proxy, identity } = fields;
+/** For the fields of a page request that a log-in does not have. */
+const DEFAULTS = z.object(fields).parse({});
 
 /** What a log-in may ask for: where, how the pages are fetched, and steps in place of the form that is found. */
 export const loginRequestSchema = z
@@ -31,10 +29,5 @@ export const loginRequestSchema = z
   })
   .superRefine((given, context) => checkPage({ ...DEFAULTS, ...given }, context))
   .meta({ examples: [{ url: 'https://shop.example/login' }] });
-
-/** The fields of a page request that a log-in does not have. */
-const DEFAULTS = z
-  .object({ crossOriginHeaders, cookies, scroll, blockResources, maxAttempts, maxBodyBytes, session })
-  .parse({});
 
 export type LoginRequest = z.output<typeof loginRequestSchema>;

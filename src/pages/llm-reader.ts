@@ -42,7 +42,7 @@ async function fill(
   const llmOptions = job.options.page.extract?.llm;
   const derived = typeof llmOptions === 'object' ? llmOptions.derived : undefined;
   const { properties, text } = unanswered;
-  const { values, evidence, problems } = await llm.fillMissing(
+  const { values, evidence, problems, usage, isCached, model } = await llm.fillMissing(
     { fields: { properties }, text, url: page.finalUrl, derived },
     signal,
   );
@@ -63,6 +63,7 @@ async function fill(
     extracted: { ...record.extracted, ...values },
     extractedBy: { ...record.extractedBy, ...by },
     ...(left.length === 0 ? {} : { extractProblems: left }),
+    llm: { model, ...usage, isCached },
   };
   return { ...reading, page: { ...page, record: packRecord(filled) } };
 }

@@ -40,6 +40,7 @@ import { llmRefusal, readerWithLlm } from './open-llm.ts';
 import { openStore, type StorePlace } from './open-store.ts';
 import { createRenderer } from './renderer.ts';
 import { DUTIES, type Duties, refuseIncompleteFleet } from './roles.ts';
+import { shareProxyFigures } from './share-proxy-figures.ts';
 
 /** One process of Scrapifie: the whole of it, or the part that its role names. */
 export interface Platform {
@@ -54,7 +55,7 @@ export interface Platform {
   readonly extraction: Extraction;
   /** Sessions, and the store that has them: that of the platform, or that of `accountsIn`. */
   readonly accounts: { readonly sessions: Sessions; readonly store: Store };
-  /** What the proxies of this process have done; null where it has none. */
+  /** What the proxies have done, over all processes that were heard of; null where none has any. */
   readonly proxyFigures: () => PoolFigures | null;
   /** Whether pages can be shown by the browsers of this process; null where it has none. */
   readonly browserHealth: (() => Promise<BrowserHealth>) | null;
@@ -243,7 +244,15 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
       inFlightFetches: () => crawler?.inFlight() ?? 0,
       redisCommands: links.operations,
       browsers: browsers === null ? undefined : () => browsers.figures(),
+      proxies: () => resources?.proxies?.figures(now()) ?? null,
     });
+    const proxies = shareProxyFigures({
+      bus,
+      process: owner,
+      own: () => resources?.proxies?.figures(now()) ?? null,
+      now,
+    });
+    closers.users.push(() => proxies.close());
     // The available renderers are only known where this process renders all pages.
     const engineRefusal = createEngineRefusal(() =>
       settings.role === 'all' ? (resources?.offers() ?? null) : null,
@@ -291,7 +300,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
       bus,
       limits,
       jobs,
-      proxyFigures: () => resources?.proxies?.figures(now()) ?? null,
+      proxyFigures: proxies.figures,
       browserHealth: browsers === null ? null : () => browsers.health(duties.render ?? 'browser'),
       policies: policies.current,
       now,
@@ -302,6 +311,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
       watchPages: (listener) => crawler?.watchPages(listener),
       lookForBrowsers() {
         if (settings.role === 'all') void resources?.discover();
+        browsers?.warm().catch((error) => logger.warn({ err: error }, 'no browser was started in advance'));
       },
       async start() {
         await crawler?.start();

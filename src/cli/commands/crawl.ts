@@ -13,6 +13,7 @@ import { refuseRemoteFolder } from '../crawl/remote-folder.ts';
 import { EXTRACT_FLAGS, extractFieldOf, LLM_FLAGS } from '../flags/extract-flags.ts';
 import { FLAGS, given, readSettings } from '../flags/flags.ts';
 import { PAGE_FLAGS, readActions } from '../flags/page-flags.ts';
+import { PART_FLAGS } from '../flags/part-flags.ts';
 import { type CrawlFolder, crawlFolder, findCrawl } from '../folders/crawl-folder.ts';
 import { openOneOff } from '../folders/one-off.ts';
 import { sessionPlace } from '../folders/session-place.ts';
@@ -73,6 +74,7 @@ export const define: DefineCommand = (command, shell, endWith) => {
     'format',
     ...EXTRACT_FLAGS,
     ...LLM_FLAGS,
+    ...PART_FLAGS,
     'header',
     'timeout',
   ] as const) {

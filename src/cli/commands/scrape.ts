@@ -13,11 +13,12 @@ import {
 } from '../flags/extract-flags.ts';
 import { FLAGS, given, parseFlags } from '../flags/flags.ts';
 import { PAGE_FLAG_OF, PAGE_FLAGS, type PageFlags, pageFieldsOf, readActions } from '../flags/page-flags.ts';
+import { PART_FLAG_OF, PART_FLAGS, type PartFlags, partFieldsOf } from '../flags/part-flags.ts';
 import { printed } from '../output/page-output.ts';
 import { putIntoFiles } from '../output/scrape-files.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
-interface ScrapeFlags extends PageFlags, ExtractFlags, FetcherFlags {
+interface ScrapeFlags extends PageFlags, ExtractFlags, PartFlags, FetcherFlags {
   readonly format?: Format[];
   readonly json?: true;
   readonly robots: boolean;
@@ -40,6 +41,7 @@ const FLAG_OF = {
   screenshot: '--screenshot',
   session: '--session',
   ...EXTRACT_FLAG_OF,
+  ...PART_FLAG_OF,
   ...PAGE_FLAG_OF,
 };
 
@@ -61,7 +63,15 @@ Examples:
 
 export const define: DefineCommand = (command, shell, endWith) => {
   command.argument('<url>', 'the page');
-  for (const flag of ['format', ...EXTRACT_FLAGS, ...LLM_FLAGS, 'json', ...PAGE_FLAGS, 'actions'] as const) {
+  for (const flag of [
+    'format',
+    ...PART_FLAGS,
+    ...EXTRACT_FLAGS,
+    ...LLM_FLAGS,
+    'json',
+    ...PAGE_FLAGS,
+    'actions',
+  ] as const) {
     command.addOption(FLAGS[flag]());
   }
   command
@@ -118,6 +128,7 @@ function requestOf(url: string, flags: ScrapeFlags, cwd: string): object {
   return given({
     url,
     ...pageFieldsOf(flags),
+    ...partFieldsOf(flags),
     formats: [...new Set(formats)],
     extract: extractFieldOf(cwd, flags),
     actions: readActions(cwd, flags.actions),

@@ -6,10 +6,11 @@ import type { Budgets, Format, Job, JobOptions } from '../../model/job.ts';
 import { EXTRACT_FLAG_OF, type ExtractFlags } from '../flags/extract-flags.ts';
 import { given, parseFlags } from '../flags/flags.ts';
 import { PAGE_FLAG_OF, type PageFlags, pageFieldsOf } from '../flags/page-flags.ts';
+import { PART_FLAG_OF, type PartFlags, partFieldsOf } from '../flags/part-flags.ts';
 import { OPERATOR } from '../folders/one-off.ts';
 
 /** The flags of `crawl`: start URLs, scope and options. */
-export interface CrawlFlags extends PageFlags, ExtractFlags {
+export interface CrawlFlags extends PageFlags, ExtractFlags, PartFlags {
   readonly maxPages?: number;
   readonly maxDepth?: number;
   readonly maxBytes?: number;
@@ -59,7 +60,10 @@ const FLAG_OF = {
   'options.screenshot': '--full-page',
   'options.session': '--session',
   ...Object.fromEntries(
-    Object.entries({ ...EXTRACT_FLAG_OF, ...PAGE_FLAG_OF }).map(([name, flag]) => [`options.${name}`, flag]),
+    Object.entries({ ...EXTRACT_FLAG_OF, ...PART_FLAG_OF, ...PAGE_FLAG_OF }).map(([name, flag]) => [
+      `options.${name}`,
+      flag,
+    ]),
   ),
 };
 
@@ -86,6 +90,7 @@ export function crawlInputOf(urls: readonly string[], flags: CrawlFlags): object
     concurrency: flags.concurrency ?? concurrencyFor(flags.rate),
     options: given({
       ...pageFieldsOf(flags),
+      ...partFieldsOf(flags),
       extract: flags.extractField,
       actions: flags.actions,
       screenshot: flags.fullPage === true ? { fullPage: true } : undefined,
@@ -130,17 +135,27 @@ const FIXED: Readonly<Record<string, (options: JobOptions) => unknown>> = {
   '--wait-ms': ({ page }) => page.render?.wait?.ms,
   '--wait-until': ({ page }) => page.render?.wait?.until,
   '--scroll': ({ page }) => page.render?.scroll,
+  '--viewport': ({ page }) => page.render?.device?.viewport,
+  '--mobile': ({ page }) => page.render?.device?.isMobile,
+  '--geolocation': ({ page }) => page.render?.device?.geolocation,
+  '--locale': ({ page }) => page.render?.device?.locale,
+  '--timezone': ({ page }) => page.render?.device?.timezone,
   '--actions': ({ page }) => page.render?.actions,
   '--full-page': ({ page }) => page.render?.screenshot,
   '--session': ({ page }) => page.session,
-  '--proxy': ({ page }) => page.proxy?.url,
+  '--proxy': ({ page }) => page.proxy?.urls ?? page.proxy?.url,
   '--proxy-tier': ({ page }) => page.proxy?.tier,
+  '--max-proxy-tier': ({ page }) => page.maxProxyTier,
   '--country': ({ page }) => page.proxy?.country,
   '--identity': ({ page }) => page.identity,
+  '--identity-browser': ({ page }) => page.identityBrowser,
   '--format': ({ page }) => page.formats,
   '--extract': ({ page }) => page.extract?.type,
   '--rules': ({ page }) => page.extract?.rules,
   '--schema': ({ page }) => page.extract?.schema,
+  '--no-only-main-content': ({ page }) => page.parts?.onlyMain ?? true,
+  '--include-tags': ({ page }) => page.parts?.includeTags ?? [],
+  '--exclude-tags': ({ page }) => page.parts?.excludeTags ?? [],
   '--header': ({ page }) => page.headers,
   '--timeout': ({ page }) => page.timeoutMs,
   '--no-robots': ({ page }) => page.obeyRobots,
@@ -166,6 +181,7 @@ export function resumedBudgets(
   const wanted = draftCrawl(request, () => true, operator).options;
   const wasGiven = new Set(Object.keys(given({ ...flags })).map((name) => `--${dashed(name)}`));
   if (!flags.robots) wasGiven.add('--no-robots');
+  if (flags.onlyMainContent === false) wasGiven.add('--no-only-main-content');
   for (const [flag, partOf] of Object.entries(FIXED)) {
     if (!wasGiven.has(flag) || isDeepStrictEqual(partOf(wanted), partOf(job.options))) continue;
     throw differs(flag, UNSHOWN.has(flag) ? 'one that is not shown' : JSON.stringify(partOf(job.options)));

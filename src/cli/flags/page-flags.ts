@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
 import { given } from './flags.ts';
 import { readYamlFile, wrongFile } from './yaml-file.ts';
 
@@ -7,11 +9,18 @@ export interface PageFlags {
   readonly waitFor?: string;
   readonly waitMs?: number;
   readonly waitUntil?: string;
-  readonly scroll?: true;
-  readonly proxy?: string;
+  readonly scroll?: boolean;
+  readonly viewport?: { readonly width: number; readonly height: number };
+  readonly mobile?: true;
+  readonly geolocation?: { readonly latitude: number; readonly longitude: number };
+  readonly locale?: string;
+  readonly timezone?: string;
+  readonly proxy?: readonly string[];
   readonly proxyTier?: string;
+  readonly maxProxyTier?: string;
   readonly country?: string;
   readonly identity?: string;
+  readonly identityBrowser?: string;
 }
 
 export const PAGE_FLAGS = [
@@ -20,10 +29,18 @@ export const PAGE_FLAGS = [
   'waitMs',
   'waitUntil',
   'scroll',
+  'noScroll',
+  'viewport',
+  'mobile',
+  'geolocation',
+  'locale',
+  'timezone',
   'proxy',
   'proxyTier',
+  'maxProxyTier',
   'country',
   'identity',
+  'identityBrowser',
 ] as const;
 
 /** Which flag a field of the request comes from; the first that fits counts. */
@@ -34,29 +51,72 @@ export const PAGE_FLAG_OF = {
   'wait.until': '--wait-until',
   wait: '--wait-for',
   scroll: '--scroll',
+  viewport: '--viewport',
+  mobile: '--mobile',
+  geolocation: '--geolocation',
+  locale: '--locale',
+  timezone: '--timezone',
   'proxy.tier': '--proxy-tier',
   'proxy.country': '--country',
+  'proxy.maxTier': '--max-proxy-tier',
   proxy: '--proxy',
   identity: '--identity',
+  identityBrowser: '--identity-browser',
 } as const;
 
 /** The fields of a request that these flags stand for. */
 export function pageFieldsOf(flags: PageFlags): Record<string, unknown> {
   const wait = given({ selector: flags.waitFor, ms: flags.waitMs, until: flags.waitUntil });
-  const proxy = given({ url: flags.proxy, tier: flags.proxyTier, country: flags.country });
+  const [url, ...more] = flags.proxy ?? [];
+  const proxy = given({
+    url: more.length === 0 ? url : undefined,
+    urls: more.length === 0 ? undefined : flags.proxy,
+    tier: flags.proxyTier,
+    maxTier: flags.maxProxyTier,
+    country: flags.country,
+  });
   return given({
     engine: flags.engine,
     wait: Object.keys(wait).length === 0 ? undefined : wait,
     scroll: flags.scroll,
+    viewport: flags.viewport,
+    mobile: flags.mobile,
+    geolocation: flags.geolocation,
+    locale: flags.locale,
+    timezone: flags.timezone,
     proxy: Object.keys(proxy).length === 0 ? undefined : proxy,
     identity: flags.identity,
+    identityBrowser: flags.identityBrowser,
   });
 }
 
-/** A list of actions from a YAML or JSON file; the schema validates its entries. */
+/**
+ * A list of actions from a YAML or JSON file; the schema validates its entries. Files of an `upload` may be named by
+ * `path`, beside that file, and are read here.
+ */
 export function readActions(cwd: string, file: string | undefined): unknown {
   if (file === undefined) return undefined;
   const { path, value } = readYamlFile(cwd, file, '--actions');
   if (!Array.isArray(value)) throw wrongFile('--actions', `${path} must hold a list of actions.`);
-  return value;
+  return value.map((action: unknown) => withFiles(action, dirname(path)));
 }
+
+function withFiles(action: unknown, folder: string): unknown {
+  if (!isObject(action) || !Array.isArray(action.files)) return action;
+  return { ...action, files: action.files.map((file: unknown) => withBytes(file, folder)) };
+}
+
+function withBytes(file: unknown, folder: string): unknown {
+  if (!isObject(file) || typeof file.path !== 'string') return file;
+  const { path, ...given } = file;
+  const found = resolve(folder, path);
+  try {
+    return { name: basename(found), ...given, base64: readFileSync(found).toString('base64') };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw wrongFile('--actions', `The file ${found} cannot be read: ${reason}.`);
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null;

@@ -1,7 +1,7 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { EXTRACT_TYPES } from '../../jobs/extract-types.ts';
 import type { Extraction, GivenPage } from '../../jobs/extraction.ts';
-import { reextractRequestSchema } from '../../jobs/extraction-request.ts';
+import { readOptionsOf, reextractRequestSchema } from '../../jobs/extraction-request.ts';
 import type { PageResult } from '../../jobs/page-result.ts';
 import { parseFlags } from '../flags/flags.ts';
 import { parseYaml, readYamlFile } from '../flags/yaml-file.ts';
@@ -39,15 +39,13 @@ help, quit
 
 /** Lists beyond are cut; the rest is counted. */
 const MOST_SHOWN = 200;
-const NO_EXTRACT = null;
 
 export function createPageTrial(page: OpenPage, { extraction, open, cwd }: TrialParts): PageTrial {
   let current = page;
 
   /** The page by these formats and this field `extract`. */
   async function read(wanted: { formats?: string[]; extract?: object }): Promise<PageResult> {
-    const { formats, extract } = parseFlags(reextractRequestSchema, wanted, FLAG_OF);
-    return extraction.read(current, { formats, extract: extract ?? NO_EXTRACT });
+    return extraction.read(current, readOptionsOf(parseFlags(reextractRequestSchema, wanted, FLAG_OF)));
   }
 
   async function found(rule: object): Promise<string> {
