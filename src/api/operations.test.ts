@@ -134,6 +134,7 @@ describe('the documentation', () => {
       '/v1/scrape',
       '/v1/sessions',
       '/v1/sessions/{name}',
+      '/v1/sessions/{name}/login',
     ]);
     const { requestBody, responses } = paths['/v1/scrape'].post;
     const { schema, example } = requestBody.content['application/json'];

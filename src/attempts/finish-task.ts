@@ -12,6 +12,7 @@ import { isRefusedByHost, outcomeOf, repeatedWithoutCharge, unchargedAttempts } 
 import { parseRetryAfter } from '../politeness/retry-after.ts';
 import type { Completion, LeaseRef, TaskEnd } from '../ports/store.ts';
 import type { Fetched } from './fetch-task.ts';
+import { expectsLogin, LOGIN_REQUIRED_END } from './login-walls.ts';
 import type { RunningJob } from './running-job.ts';
 import { type AttemptMethod, type AttemptResult, completionOf, endAfter, failedPage } from './task-end.ts';
 import { spentMs, taskTookTooLong } from './task-time.ts';
@@ -149,7 +150,8 @@ export function finishTask(
     const completion = completionOf(lease, task, end, { trace, bytes: attempt.bytes, page });
     return { completion, attempt, reading, fault };
   }
-  const end = settleSitemap(task, honourNoindex(wanted, reading, running), reading);
+  const settled = settleSitemap(task, honourNoindex(wanted, reading, running), reading);
+  const end = isUnexpectedWall(task, running, result, settled) ? LOGIN_REQUIRED_END : settled;
   const hasPage = task.kind === 'page' && (end.state === 'done' || end.state === 'failed');
   const page = hasPage ? withError(reading.page, end, failure) : null;
   const isKept = end.state === 'done' || end.state === 'skipped';
@@ -157,6 +159,16 @@ export function finishTask(
   const discovered = isKept ? reading.discovered : [];
   const completion = completionOf(lease, task, end, { trace, bytes: attempt.bytes, page, discovered });
   return { completion, attempt, reading, fault };
+}
+
+function isUnexpectedWall(
+  task: Task,
+  { job }: RunningJob,
+  { outcome }: AttemptResult,
+  end: TaskEnd,
+): boolean {
+  const isOver = end.state === 'done' || end.state === 'failed' || end.state === 'skipped';
+  return isOver && outcome === 'login-wall' && task.kind === 'page' && expectsLogin(job);
 }
 
 /** The end of a task whose attempt does not count: the failure was on this side, so the task is repeated. */

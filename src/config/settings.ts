@@ -67,6 +67,10 @@ export const settingsSchema = z.object({
     .min(16)
     .optional()
     .describe('API key to accept; without it the first start makes one and prints it once.'),
+  apiUrl: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('Server whose API the command line uses instead of working by itself; `--api` names another.'),
   allowPrivate: bool.default(false).describe('Fetch loopback, private and link-local addresses too.'),
   policyFile: z
     .string()

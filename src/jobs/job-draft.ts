@@ -131,13 +131,16 @@ export function draftCrawl(
     kind: 'crawl',
     usedConsents,
     ...sourcesOf(all),
-    options: optionsOf(
-      page,
-      scope,
-      { ...budgetsOf(request), maxPages: request.maxPages },
-      request.concurrency,
-      operator,
-    ),
+    options: {
+      ...optionsOf(
+        page,
+        scope,
+        { ...budgetsOf(request), maxPages: request.maxPages },
+        request.concurrency,
+        operator,
+      ),
+      ...(request.maxLoginWalls === null ? {} : { maxLoginWalls: request.maxLoginWalls }),
+    },
     seeds,
     tasks: [
       ...(scope.sitemap === 'only' ? [] : pages.map((seed) => seedTask('page', seed))),

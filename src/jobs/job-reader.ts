@@ -8,6 +8,14 @@ import type { LedgerEntry, TaskState } from '../model/task.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { HostStore, JobStore, ListPage } from '../ports/store.ts';
 import { artifactsOf, type NamedArtifact } from './artifact.ts';
+import {
+  type MapLink,
+  type MapQuery,
+  type MapResult,
+  mapFilter,
+  searchLinks,
+  titlesOf,
+} from './map-result.ts';
 import { type PageResult, readPageResult, readRecord, type Wanted } from './page-result.ts';
 import { ruleSentence } from './rule-words.ts';
 import { failureCode, isAnswered, scrapeFailure } from './scrape-outcome.ts';
@@ -45,13 +53,6 @@ export interface ScrapeResult extends PageResult {
   readonly trace: ScrapeTrace;
 }
 
-export interface MapResult {
-  readonly id: JobId;
-  readonly urls: readonly string[];
-  /** More were found than the answer may hold; the ledger has them. */
-  readonly isTruncated: boolean;
-}
-
 export interface JobReader {
   /** Pages in the order they were stored. A slice may be shorter than its limit, to bound its size. */
   results(
@@ -76,7 +77,7 @@ export interface JobReader {
    */
   scraped(id: JobId, wanted: Wanted, sourceUrl: string): Promise<ScrapeResult>;
   /** What a map that has ended found. Throws the error of its start page when it found nothing; else as `scraped`. */
-  mapped(id: JobId, limit: number): Promise<MapResult>;
+  mapped(id: JobId, query: MapQuery): Promise<MapResult>;
   /** What a page has under this name, as `artifactsOf` gives them. Throws NOT_FOUND. */
   artifact(job: Job, taskId: string, name: string): Promise<NamedArtifact>;
   /** Its bytes. Throws NOT_FOUND when they are gone, and why they cannot be read for now. */
@@ -89,6 +90,8 @@ const LIGHT_STEP = 200;
 /** A slice of results ends early when its bodies add up to this. */
 const MAX_SLICE_BYTES = 33_554_432;
 const LEDGER_STEP = 1_000;
+/** A map fetches one page. */
+const START_PAGES = 1;
 
 /** Formats that are about as long as the page. */
 const HEAVY: ReadonlySet<Format> = new Set(['html', 'rawHtml', 'text', 'markdown', 'content', 'structured']);
@@ -204,17 +207,31 @@ export function createJobReader(store: JobStore & Pick<HostStore, 'getRobots'>, 
     return (await store.getRobots(new URL(url).origin))?.expiresAt ?? null;
   }
 
-  async function mapped(id: JobId, limit: number): Promise<MapResult> {
-    const urls: string[] = [];
+  async function mapped(id: JobId, { limit, search }: MapQuery): Promise<MapResult> {
+    const [job, pages] = await Promise.all([
+      store.getJob(id),
+      store.listPages({ jobId: id, limit: START_PAGES }),
+    ]);
+    if (job === null) throw new ScrapifieError('NOT_FOUND', `There is no job ${id}.`);
+    const titles = titlesOf(
+      pages.items.map(({ url, title, record }) => ({ url, title, links: readRecord(record).links })),
+      job,
+    );
+    const isListed = mapFilter(job);
+    // A search has to see everything; without one, nothing beyond the limit is read.
+    const most = search === null ? limit + 1 : Number.POSITIVE_INFINITY;
+    const found: MapLink[] = [];
     let start: LedgerEntry | undefined;
     for await (const entry of eachEntry(id)) {
       start ??= entry;
-      if (entry.kind !== 'page' || !(entry.state === 'done' || entry.rule?.startsWith('map.'))) continue;
-      if (urls.length === limit) return { id, urls, isTruncated: true };
-      urls.push(entry.url);
+      if (!isListed(entry)) continue;
+      found.push({ url: entry.url, title: titles.get(entry.url) ?? null });
+      if (found.length === most) break;
     }
-    if (urls.length === 0 && start !== undefined && start.state !== 'done') throw scrapeFailure(id, start);
-    return { id, urls, isTruncated: false };
+    if (found.length === 0 && start !== undefined && start.state !== 'done') throw scrapeFailure(id, start);
+    const matching = searchLinks(found, search);
+    const listed = matching.slice(0, limit);
+    return { id, urls: listed.map(({ url }) => url), pages: listed, isTruncated: matching.length > limit };
   }
 
   return {
@@ -225,7 +242,7 @@ export function createJobReader(store: JobStore & Pick<HostStore, 'getRobots'>, 
     eachUrl: (job, state) => eachEntry(job.id, state),
 
     scraped: (id, wanted, sourceUrl) => namingJob(id, scraped(id, wanted, sourceUrl)),
-    mapped: (id, limit) => namingJob(id, mapped(id, limit)),
+    mapped: (id, query) => namingJob(id, mapped(id, query)),
 
     async artifact(job, taskId, name) {
       const page = TASK_ID.test(taskId) ? await store.getPage(job.id, Number(taskId) as TaskId) : null;

@@ -1,3 +1,4 @@
+import { expectsLogin } from '../attempts/login-walls.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { Attempt } from '../model/attempt.ts';
 import { isRendering } from '../model/engine-traits.ts';
@@ -23,9 +24,10 @@ import {
 } from './job-draft.ts';
 import { createJobIds, isJobId } from './job-id.ts';
 import { type JobListQuery, listJobs } from './job-list.ts';
-import { createJobReader, type JobReader, type MapResult, type ScrapeResult } from './job-reader.ts';
+import { createJobReader, type JobReader, type ScrapeResult } from './job-reader.ts';
 import type { BatchRequest, CrawlRequest, MapRequest, ScrapeRequest } from './job-request.ts';
 import { createJobWaits, type WaitOutcome } from './job-waits.ts';
+import type { MapResult } from './map-result.ts';
 import { startEntries } from './start-entries.ts';
 import { hopelessError, hopelessWait, type Waiting, waitingFor } from './waiting.ts';
 
@@ -54,6 +56,8 @@ export interface Given {
   readonly operator?: OperatorOptions;
   /** What the job may do with stored credentials; `use` unless told. */
   readonly credentials?: CredentialAccess;
+  /** The page whose log-in form the body of the request was made from; see `PageOptions.fillBodyFrom`. */
+  readonly fillBodyFrom?: string;
   /** Ends the wait, never the job. */
   readonly signal?: AbortSignal;
   /** The actor for the audit log; defaults to the account. */
@@ -85,7 +89,10 @@ export interface Jobs {
   list(query: JobListQuery): Promise<ListPage<Job>>;
   /** CONFLICT when it has ended already. */
   cancel(id: string, account: AccountId): Promise<Job>;
-  /** Goes on with what a cancel or a spent budget dropped; budgets left out stay. CONFLICT when there is nothing. */
+  /**
+   * Goes on with what a cancel, a spent budget or log-in walls dropped, and with pages that asked to log in; budgets left
+   * out stay. CONFLICT when there is nothing.
+   */
   resume(id: string, account: AccountId, budgets?: Partial<Budgets>): Promise<Job>;
   /** Tries failed URLs again. CONFLICT when none failed. */
   retry(id: string, account: AccountId): Promise<Job>;
@@ -149,14 +156,16 @@ export function createJobs(deps: JobsDeps): Jobs {
   async function accept(
     draft: JobDraft,
     accountId: AccountId,
-    { id = newId(), credentials = 'use', startedBy }: Given,
+    { id = newId(), credentials = 'use', fillBodyFrom, startedBy }: Given,
     isUnsynced = false,
   ): Promise<CreatedJob> {
     const full = deps.storageRefusal?.() ?? null;
     if (full !== null) throw full;
     const { sources } = draft;
+    const page = fillBodyFrom === undefined ? draft.options.page : { ...draft.options.page, fillBodyFrom };
     const options: JobOptions = {
       ...draft.options,
+      page,
       credentials,
       ...(sources === undefined ? {} : { hasSources: true }),
     };
@@ -269,7 +278,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     async mapNow(request, account, given = {}) {
       const draft = possible(draftMap(request, consents, given.operator));
       const id = await acceptAndWait(draft, account, request.timeoutMs, given);
-      return read.mapped(id, request.limit);
+      return read.mapped(id, request);
     },
     async waitFor(id, timeoutMs, signal) {
       const wait = waits.begin(id, timeoutMs, signal);
@@ -308,11 +317,16 @@ export function createJobs(deps: JobsDeps): Jobs {
     },
     async resume(id, account, budgets = {}) {
       const job = await get(id, account);
+      // Pages that asked to log in have failed; the session may have logged in since.
+      const retryWalls = () => store.retryJob(job.id, 'LOGIN_REQUIRED');
       if (job.status !== 'cancelled' && job.stopReason === null) {
+        const retried = job.finishedAt !== null && expectsLogin(job) ? await retryWalls() : null;
+        if (retried !== null && retried.finishedAt === null) return announce(retried, id);
         const why = job.finishedAt === null ? 'The job is going on.' : 'Nothing of the job was left out.';
         throw new ScrapifieError('CONFLICT', `${why} There is nothing to resume.`);
       }
-      return announce(await store.resumeJob(job.id, { ...job.options.budgets, ...budgets }), id);
+      const resumed = await store.resumeJob(job.id, { ...job.options.budgets, ...budgets });
+      return announce(expectsLogin(job) ? await retryWalls() : resumed, id);
     },
     async retry(id, account) {
       const job = await get(id, account);

@@ -30,7 +30,7 @@ export function ruleSentence(rule: string | null, entry: RuledUrl, job: RuledJob
 export function stopSentence({
   stopReason,
   options: { budgets },
-}: Pick<Job, 'stopReason' | 'options'>): string | null {
+}: Pick<Job, 'stopReason'> & { readonly options: Pick<Job['options'], 'budgets'> }): string | null {
   if (stopReason === null) return null;
   if (stopReason === 'budget.pages') return `The job stopped at its limit of ${budgets.maxPages} pages.`;
   if (stopReason === 'budget.bytes') return `The job stopped at its limit of ${budgets.maxBytes} bytes.`;

@@ -40,6 +40,11 @@ export interface PageOptions {
   readonly cookies: Readonly<Record<string, string>>;
   readonly method: 'GET' | 'POST';
   readonly body: string | null;
+  /**
+   * The body holds `{{username}}` and `{{password}}` for the stored credentials of the session, in a form that was found
+   * on the page of this URL. Set by the program alone, never by a request.
+   */
+  readonly fillBodyFrom?: string;
   /** The time limit of one attempt. */
   readonly timeoutMs: number;
   /** The time limit of all attempts at one URL and the pauses between them; missing: as the setting says. */
@@ -122,6 +127,8 @@ export interface JobOptions {
   readonly credentials?: CredentialAccess | undefined;
   /** Start URLs as they were submitted are stored beside the job: see `NewJob.sources`. */
   readonly hasSources?: true | undefined;
+  /** Pages in a row that ask to log in before a crawl stops; 0: it never does. Missing or null: as `loginWallLimit` says. */
+  readonly maxLoginWalls?: number | null | undefined;
   /** Only as stored: the secrets of `page`, sealed by the vault, in base64. The fields themselves are hidden then. */
   readonly sealed?: string | undefined;
 }
@@ -162,7 +169,7 @@ export interface Job extends Omit<NewJob, 'sources'> {
   readonly seq: JobSeq;
   readonly createdAt: number;
   readonly status: JobStatus;
-  /** Why it ended early, e.g. `budget.pages`. */
+  /** Why it ended early, e.g. `budget.pages` or `login-walls`. */
   readonly stopReason: string | null;
   readonly counters: JobCounters;
   readonly startedAt: number | null;

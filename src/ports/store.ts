@@ -86,12 +86,21 @@ export interface JobStore {
    */
   cancelJob(id: JobId, stopReason?: string): Promise<Job | null>;
   /**
-   * Makes cancelled tasks, and tasks a spent budget skipped, ready again, without interruptions; with new budgets where
-   * given.
+   * Skips ready and waiting tasks with the reason as their rule, and remembers it as `stopReason`, as a spent budget does;
+   * claimed tasks go on. Null when there is no such job; one that has ended, was cancelled or was stopped before is
+   * returned as it is.
+   */
+  stopJob(id: JobId, reason: string): Promise<Job | null>;
+  /**
+   * Makes cancelled tasks, and tasks skipped by a spent budget or by the reason the job was stopped for, ready again,
+   * without interruptions; with new budgets where given.
    */
   resumeJob(id: JobId, budgets?: Budgets): Promise<Job | null>;
-  /** Makes failed tasks ready again with fresh attempts and no interruptions; their old pages are replaced when they end. */
-  retryJob(id: JobId): Promise<Job | null>;
+  /**
+   * Makes failed tasks ready again with fresh attempts and no interruptions; their old pages are replaced when they end.
+   * `only`: those that failed with this code.
+   */
+  retryJob(id: JobId, only?: ErrorCode): Promise<Job | null>;
   /**
    * Removes the job and all that belongs to it but blobs, which the sweep removes once nothing refers to them. False when
    * there is none. Only ended jobs: CONFLICT.

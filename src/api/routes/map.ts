@@ -41,7 +41,7 @@ export function addMapRoutes(app: App, { jobs, idempotency }: RouteDeps): void {
         return success(acceptedView(job));
       }
       await jobs.waitFor(job.id, body.timeoutMs, clientGone(reply));
-      const mapped = await jobs.read.mapped(job.id, body.limit);
+      const mapped = await jobs.read.mapped(job.id, body);
       return success({ ...mapped, links: jobLinks(mapped.id) });
     },
   });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ERRORS, type ErrorCode } from '../../errors/registry.ts';
-import type { Waiting } from '../../jobs/waiting.ts';
 import { stopSentence } from '../../jobs/rule-words.ts';
+import type { Waiting } from '../../jobs/waiting.ts';
 import { JOB_STATUSES, type Job } from '../../model/job.ts';
 import { hideSecrets } from '../../sessions/job-secrets.ts';
 
@@ -28,7 +28,9 @@ export const jobSchema = z
     stopReason: z
       .string()
       .nullable()
-      .describe('Why it ended early, e.g. `budget.pages`, `wait:CIRCUIT_OPEN`.'),
+      .describe(
+        'Why it ended early, e.g. `budget.pages`, `wait:CIRCUIT_OPEN`; `login-walls`: its pages ask to log in, and `errors` has them as `LOGIN_REQUIRED`.',
+      ),
     stopMessage: z.string().nullable().describe('The same as a sentence.'),
     createdAt: time,
     startedAt: time.nullable(),
@@ -94,6 +96,8 @@ export function jobView(job: Job, waiting?: readonly Waiting[]) {
     links: jobLinks(job.id),
   };
 }
+
+export type JobView = ReturnType<typeof jobView>;
 
 export const acceptedSchema = z
   .object({

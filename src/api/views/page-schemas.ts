@@ -312,6 +312,17 @@ export const mapSchema = z
   .object({
     id: z.string(),
     urls: z.array(z.string()),
+    pages: z
+      .array(
+        z.object({
+          url: z.string(),
+          title: z
+            .string()
+            .nullable()
+            .describe('What the start page calls it; null where only a sitemap has the URL.'),
+        }),
+      )
+      .describe('The same URLs with their titles.'),
     links: jobLinksSchema,
     isTruncated: z.boolean().describe('More were found; `/v1/jobs/:id/urls` has them all.'),
   })

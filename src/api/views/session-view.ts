@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LOGIN_METHODS, type LoginResult } from '../../jobs/login.ts';
 import { PROXY_TIERS } from '../../model/proxy.ts';
 import type { CredentialEntry, SessionEntry } from '../../ports/session-store.ts';
 import { CREDENTIAL_KINDS } from '../../sessions/credential.ts';
@@ -39,6 +40,21 @@ export const sessionSchema = z
       .describe('What did not fit in and was left out, the longest unchanged first.'),
   })
   .meta({ id: 'SessionDetail' });
+
+export const loginSchema = z
+  .object({
+    method: z
+      .enum(LOGIN_METHODS)
+      .describe(
+        '`form`: the form was sent by plain HTTP. `browser`: a browser filled it in. `actions`: the steps of the request. ' +
+          '`none`: the site did not ask, because the session is logged in or its credentials go along as headers.',
+      ),
+    finalUrl: z.string().describe('The page that the log-in led to.'),
+    statusCode: z.number().int().nullable(),
+    jobIds: z.array(z.string()).describe('The scrapes that it took, in their order.'),
+    session: sessionSchema,
+  })
+  .meta({ id: 'Login' });
 
 export const credentialViewSchema = z
   .object({
@@ -84,7 +100,16 @@ export function sessionView(session: Session, now: number) {
   };
 }
 
+export function loginView({ session, ...result }: LoginResult, now: number) {
+  return { ...result, jobIds: [...result.jobIds], session: sessionView(session, now) };
+}
+
 export function credentialView({ name, kind, hosts, createdAt, updatedAt }: CredentialEntry) {
   const links = selfLinks('credentials', name);
   return { name, kind, hosts, createdAt: iso(createdAt), updatedAt: iso(updatedAt), links };
 }
+
+export type SessionEntryView = ReturnType<typeof sessionEntryView>;
+export type SessionView = ReturnType<typeof sessionView>;
+export type CredentialView = ReturnType<typeof credentialView>;
+export type LoginView = ReturnType<typeof loginView>;

@@ -12,6 +12,8 @@ export interface CrawlReport {
   /** The same as a sentence, with the flag that goes on. Null when the crawl was not stopped by a limit. */
   readonly stopMessage: string | null;
   readonly seeds: readonly string[];
+  /** The first pages that asked to log in; left out when there are none. */
+  readonly loginWalls?: readonly string[];
   readonly pages: number;
   readonly failed: number;
   readonly skipped: number;
@@ -36,18 +38,34 @@ export interface Earlier {
   readonly runs: number;
 }
 
+export type ReportedJob = Pick<
+  Job,
+  'id' | 'status' | 'stopReason' | 'seeds' | 'startedAt' | 'createdAt' | 'finishedAt'
+> & {
+  readonly counters: Omit<Job['counters'], 'claimed'>;
+  readonly options: Pick<Job['options'], 'budgets'>;
+};
+
 export interface ReportFacts {
-  readonly job: Job;
+  readonly job: ReportedJob;
   readonly earlier: Earlier;
   /** Time worked in this run. */
   readonly runMs: number;
   readonly isInterrupted: boolean;
+  readonly loginWalls?: readonly string[];
   readonly version: string;
 }
 
 const iso = (at: number) => new Date(at).toISOString();
 
-export function reportOf({ job, earlier, runMs, isInterrupted, version }: ReportFacts): CrawlReport {
+export function reportOf({
+  job,
+  earlier,
+  runMs,
+  isInterrupted,
+  loginWalls = [],
+  version,
+}: ReportFacts): CrawlReport {
   const { counters } = job;
   const durationMs = Math.round(earlier.durationMs + runMs);
   return {
@@ -56,6 +74,7 @@ export function reportOf({ job, earlier, runMs, isInterrupted, version }: Report
     stopReason: job.stopReason ?? (isInterrupted ? 'interrupted' : null),
     stopMessage: stopMessageOf(job),
     seeds: job.seeds,
+    ...(loginWalls.length === 0 ? {} : { loginWalls }),
     pages: counters.pages,
     failed: counters.failed,
     skipped: counters.skipped,
@@ -73,7 +92,7 @@ export function reportOf({ job, earlier, runMs, isInterrupted, version }: Report
 }
 
 /** In the words of the command line: which flag set the limit, and how to go on. */
-function stopMessageOf(job: Job): string | null {
+function stopMessageOf(job: ReportedJob): string | null {
   const { maxPages, maxBytes, maxDurationMs } = job.options.budgets;
   switch (job.stopReason) {
     case 'budget.pages':

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { z } from 'zod';
 import { loadSettings, type SettingOverrides } from '../../config/load.ts';
 import { parsePlainly, sentenceOf } from '../../config/plain-problems.ts';
@@ -112,6 +112,12 @@ export const formatFlag = (formats: readonly string[]): Option =>
 export const FLAGS = {
   json: () => new Option('--json', 'print JSON'),
   dataDir: () => new Option('--data-dir <dir>', 'data folder of the server, or the folder of a crawl'),
+  api: () => new Option('--api <url>', 'work on this running server instead (default: SCRAPIFIE_API_URL)'),
+  apiKey: () =>
+    new Option(
+      '--api-key <key>',
+      'API key for it; other users of the machine may see it (default: SCRAPIFIE_API_KEY)',
+    ),
   format: () => formatFlag(FORMATS),
   extract: () =>
     new Option('--extract <type>', 'read the page as a thing of this type; auto decides').choices(
@@ -212,10 +218,19 @@ export const FLAGS = {
     new Option('--max-bytes <size>', 'bytes to download at most, e.g. 500MB').argParser(byteCount),
   maxDuration: () =>
     new Option('--max-duration <time>', 'time to work at most, e.g. 30m').argParser(duration),
+  maxLoginWalls: () =>
+    new Option(
+      '--max-login-walls <n>',
+      'stop after so many pages in a row that ask to log in; 0: never (default: 5 with a session, 25 without)',
+    ).argParser(wholeNumber),
   concurrency: () =>
     new Option('--concurrency <n>', 'fetches at once, over all hosts').argParser(wholeNumber),
   rate: () => new Option('--rate <n>', 'requests per second to each host, or "unlimited"').argParser(rate),
 } as const;
+
+/** The options that say where a command works, and `--json`. */
+export const withPlaceFlags = (command: Command): Command =>
+  command.addOption(FLAGS.dataDir()).addOption(FLAGS.api()).addOption(FLAGS.apiKey()).addOption(FLAGS.json());
 
 /** Parses what the flags came to; a problem is told under the name of the flag it came from. */
 export function parseFlags<T extends z.ZodType>(

@@ -100,6 +100,15 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
       });
     },
 
+    stopJob(id, reason) {
+      return change(id, async (row, query) => {
+        if (row.finished_at !== null || row.status === 'cancelled' || row.stop_reason !== null)
+          return jobOf(row);
+        await query(`SELECT stop_job($1, $2, ${NOW})`, [row.seq, reason]);
+        return settled(query, row);
+      });
+    },
+
     resumeJob(id, budgets) {
       return change(id, async (row, query) => {
         const [reopened] = await query(
@@ -108,7 +117,7 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
                rule = CASE WHEN o.state = 'skipped' THEN NULL ELSE t.rule END
              FROM (
                SELECT id, state FROM tasks WHERE job_seq = $1
-                 AND (state = 'cancelled' OR (state = 'skipped' AND rule LIKE 'budget.%'))
+                 AND (state = 'cancelled' OR (state = 'skipped' AND (rule LIKE 'budget.%' OR rule = $2)))
              ) o WHERE t.id = o.id RETURNING o.state
            ), counted AS (
              SELECT count(*) FILTER (WHERE state = 'cancelled') AS cancelled,
@@ -117,18 +126,19 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
              UPDATE jobs j SET open = j.open + c.cancelled + c.skipped, cancelled = j.cancelled - c.cancelled,
                skipped = j.skipped - c.skipped FROM counted c WHERE j.seq = $1
            ) SELECT cancelled + skipped AS n FROM counted`,
-          [row.seq],
+          [row.seq, row.stop_reason ?? ''],
         );
         if (reopened?.n === 0 && row.status !== 'cancelled') return jobOf(row);
         return putBackToWork(query, row, budgets ?? optionsOf(row).budgets);
       });
     },
 
-    retryJob(id) {
+    retryJob(id, only) {
       return change(id, async (row, query) => {
         const moved = await query(
-          `SELECT id, url FROM tasks WHERE job_seq = $1 AND state = 'failed' AND at_url IS NOT NULL`,
-          [row.seq],
+          `SELECT id, url FROM tasks WHERE job_seq = $1 AND state = 'failed' AND at_url IS NOT NULL
+             AND ($2::text IS NULL OR error_code = $2)`,
+          [row.seq, only ?? null],
         );
         const homes = moved.map(({ url }) => new URL(String(url)).host as HostKey);
         await query('SELECT put_hosts($1)', [homes]);
@@ -141,11 +151,11 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
           `WITH retried AS (
              UPDATE tasks SET state = 'ready', attempts = 0, hops = 0, at_url = NULL, trace = NULL, rule = NULL,
                error_code = NULL, finished_at = NULL, interruptions = 0, lone_interruptions = 0
-             WHERE job_seq = $1 AND state = 'failed' RETURNING id
+             WHERE job_seq = $1 AND state = 'failed' AND ($2::text IS NULL OR error_code = $2) RETURNING id
            ), counted AS (SELECT count(*) AS n FROM retried), written AS (
              UPDATE jobs j SET open = j.open + c.n, failed = j.failed - c.n FROM counted c WHERE j.seq = $1
            ) SELECT n FROM counted`,
-          [row.seq],
+          [row.seq, only ?? null],
         );
         if (retried?.n === 0) return jobOf(row);
         return putBackToWork(query, row, optionsOf(row).budgets);

@@ -139,6 +139,20 @@ export function createSqliteJobStore(
       return jobOf(rowOf(id) as SqliteRow);
     },
 
+    stopJob(id, reason) {
+      const now = clock();
+      const row = rowOf(id);
+      if (row === undefined) return null;
+      if (row.finished_at !== null || row.status === 'cancelled' || row.stop_reason !== null)
+        return jobOf(row);
+      const seq = Number(row.seq) as JobSeq;
+      stopJob(database, seq, reason, now);
+      const tally = createTally();
+      tally.of(seq);
+      settleJob(database, tally, now);
+      return jobOf(rowOf(id) as SqliteRow);
+    },
+
     resumeJob(id, budgets) {
       const row = rowOf(id);
       if (row === undefined) return null;
@@ -150,8 +164,9 @@ export function createSqliteJobStore(
       );
       const skipped = database.run(
         `UPDATE tasks SET state = 'ready', rule = NULL, finished_at = NULL, interruptions = 0, lone_interruptions = 0
-         WHERE job_seq = ? AND state = 'skipped' AND rule LIKE 'budget.%'`,
+         WHERE job_seq = ? AND state = 'skipped' AND (rule LIKE 'budget.%' OR rule = ?)`,
         seq,
+        row.stop_reason ?? '',
       );
       if (cancelled + skipped === 0 && row.status !== 'cancelled') return jobOf(row);
       reopenJob(database, seq, cancelled, 'cancelled');
@@ -159,14 +174,16 @@ export function createSqliteJobStore(
       return putBackToWork(row, clock(), budgets ?? (JSON.parse(String(row.options)) as JobOptions).budgets);
     },
 
-    retryJob(id) {
+    retryJob(id, only) {
       const row = rowOf(id);
       if (row === undefined) return null;
       const seq = Number(row.seq) as JobSeq;
       const mailboxes = createMailboxes(database, hostIds);
       for (const moved of database.all(
-        `SELECT id, url FROM tasks WHERE job_seq = ? AND state = 'failed' AND at_url IS NOT NULL`,
+        `SELECT id, url FROM tasks WHERE job_seq = ? AND state = 'failed' AND at_url IS NOT NULL AND (? IS NULL OR error_code = ?)`,
         seq,
+        only ?? null,
+        only ?? null,
       )) {
         database.run(
           'UPDATE tasks SET host_id = ? WHERE id = ?',
@@ -176,8 +193,11 @@ export function createSqliteJobStore(
       }
       const failed = database.run(
         `UPDATE tasks SET state = 'ready', attempts = 0, hops = 0, at_url = NULL, trace = NULL, rule = NULL,
-           error_code = NULL, finished_at = NULL, interruptions = 0, lone_interruptions = 0 WHERE job_seq = ? AND state = 'failed'`,
+           error_code = NULL, finished_at = NULL, interruptions = 0, lone_interruptions = 0
+         WHERE job_seq = ? AND state = 'failed' AND (? IS NULL OR error_code = ?)`,
         seq,
+        only ?? null,
+        only ?? null,
       );
       if (failed === 0) return jobOf(row);
       reopenJob(database, seq, failed, 'failed');

@@ -14,6 +14,7 @@ const METHODS: Readonly<Record<keyof Store, true>> = {
   getJob: true,
   listJobs: true,
   cancelJob: true,
+  stopJob: true,
   resumeJob: true,
   retryJob: true,
   deleteJob: true,
