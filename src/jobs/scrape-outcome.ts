@@ -3,6 +3,7 @@ import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { JobId } from '../model/ids.ts';
 import type { Page } from '../model/page.ts';
 import type { LedgerEntry } from '../model/task.ts';
+import { ruleSentence } from './rule-words.ts';
 
 /**
  * Errors of pages that were answered, if not always worked through to the end: the caller gets what there is, with the
@@ -54,18 +55,13 @@ export function scrapeFailure(
 }
 
 /** What a URL without a page failed of, in words: of its last attempt, or of what kept it from being made. */
-export function failureMessage(
-  code: ErrorCode,
-  entry: Pick<LedgerEntry, 'attempts' | 'rule'> | undefined,
-): string {
-  const evidence = entry?.attempts.at(-1)?.evidence;
-  if (evidence != null) return evidence;
-  const cause = /^robots\.unreachable: (.+)/.exec(entry?.rule ?? '')?.[1];
-  if (cause === undefined || code !== 'ROBOTS_UNREACHABLE') return ERRORS[code].meaning;
-  return `robots.txt could not be read (${cause}), which means the whole host is off limits for now.`;
+export function failureMessage(code: ErrorCode, entry: LedgerEntry | undefined): string {
+  const sentence = entry === undefined ? null : ruleSentence(entry.rule, entry, null);
+  return entry?.attempts.at(-1)?.evidence ?? sentence ?? ERRORS[code].meaning;
 }
 
-function failureCode(entry: LedgerEntry | undefined, page: Page | undefined): ErrorCode {
+/** The code that stands for why a URL has no page. */
+export function failureCode(entry: LedgerEntry | undefined, page?: Page): ErrorCode {
   if (page?.errorCode) return page.errorCode;
   if (entry === undefined) return 'NOT_FOUND';
   if (entry.errorCode !== null) return entry.errorCode;

@@ -25,8 +25,9 @@ export interface NastyCase {
    * guard: leaves the loopback; fetch it only where an address guard stops it
    * retries: works only when failed attempts are repeated
    * method: about HEAD or POST; a GET says little
+   * leniency: works only where responses are read as browsers read them
    */
-  readonly requires?: 'guard' | 'retries' | 'method';
+  readonly requires?: 'guard' | 'retries' | 'method' | 'leniency';
 }
 
 type More = Omit<Expectation, 'code'> & Pick<NastyCase, 'requires'>;
@@ -39,6 +40,8 @@ function row(path: string, note: string, expect: Expectation, requires: NastyCas
 function good(path: string, note: string, { requires, ...more }: More = {}): NastyCase {
   return row(path, note, { state: 'done', statusCode: 200, ...more }, requires);
 }
+const LENIENT: More = { requires: 'leniency' };
+
 /** Ends in this error. */
 function bad(path: string, code: ErrorCode, note: string, { requires, ...more }: More = {}): NastyCase {
   return row(path, note, { state: 'failed', code, ...more }, requires);
@@ -140,11 +143,11 @@ export const NASTY: readonly NastyCase[] = [
   good('/protocol/head-other-length', 'HEAD lies about the length', { requires: 'method' }),
 
   // Wrong, and read by browsers all the same
-  good('/protocol/negative-length', 'length -1: until the connection ends'),
-  good('/protocol/word-length', 'length "many": until the connection ends'),
-  good('/protocol/length-and-chunked', 'length and chunks: the chunks count'),
-  good('/protocol/bad-version', 'HTTP/7.3'),
-  good('/protocol/bad-header', 'a header line without a colon'),
+  good('/protocol/negative-length', 'length -1: until the connection ends', LENIENT),
+  good('/protocol/word-length', 'length "many": until the connection ends', LENIENT),
+  good('/protocol/length-and-chunked', 'length and chunks: the chunks count', LENIENT),
+  good('/protocol/bad-version', 'HTTP/7.3', LENIENT),
+  good('/protocol/bad-header', 'a header line without a colon', LENIENT),
 
   // Wrong
   bad('/protocol/too-short', 'CONNECTION_RESET', 'fewer bytes than declared', CUT),

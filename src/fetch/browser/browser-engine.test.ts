@@ -51,10 +51,12 @@ describe('what a rendered page is', () => {
   test.each([
     ['declared', { 'content-length': '0' }],
     ['in no chunk', { 'transfer-encoding': 'chunked' }],
+    ['until the connection ends', { connection: 'close' }],
   ])('an error status without a body is an answer with its headers (%s)', async (_, length) => {
     const { origin } = await serve((request, response) => {
       const status = request.url === '/gone' ? 410 : 503;
-      response.writeHead(status, { 'content-type': 'text/html', 'retry-after': '60', ...length }).end();
+      const type = request.url === '/gone' ? { 'content-type': 'text/html' } : {};
+      response.writeHead(status, { ...type, 'retry-after': '60', ...length }).end();
     });
     for (const [path, statusCode] of [
       ['/busy', 503],
