@@ -38,10 +38,12 @@ describe('blocks that are one text', () => {
 
   it('are not the columns of a layout', () => {
     const body = `<h1>Flood</h1><p>${SENTENCE}</p>`;
-    expect(blocksOfTexts(evidenceOf(`<table><tr><td>Home<td>About<tr><td>Menu<td>${body}</table>`))).toEqual([]);
-    expect(blocksOfTexts(evidenceOf('<table role="presentation"><tr><td>a<td>b<tr><td>c<td>d</table>'))).toEqual(
+    expect(blocksOfTexts(evidenceOf(`<table><tr><td>Home<td>About<tr><td>Menu<td>${body}</table>`))).toEqual(
       [],
     );
+    expect(
+      blocksOfTexts(evidenceOf('<table role="presentation"><tr><td>a<td>b<tr><td>c<td>d</table>')),
+    ).toEqual([]);
   });
 
   it('leave out a part that is not shown, a button, and a last link that only does something', () => {
@@ -69,7 +71,9 @@ describe('blocks that are one text', () => {
     );
     const repeats = repeatsOf(evidence.blocks);
     const { textOf } = groupTexts(evidence, findStructures(evidence), repeats);
-    expect(chooseBlocks(evidence.blocks, new Float64Array(6).fill(0.9), repeats, textOf).join('')).toBe('111000');
+    expect(chooseBlocks(evidence.blocks, new Float64Array(6).fill(0.9), repeats, textOf).join('')).toBe(
+      '111000',
+    );
   });
 });
 

@@ -41,7 +41,12 @@ export function groupTexts(
     const known = isApart ? undefined : textOfStructure.get(place);
     const text = known ?? texts.length;
     if (known === undefined) {
-      texts.push({ node: isApart ? container : structure.root, isStructure: !isApart, words: 0, repeated: 0 });
+      texts.push({
+        node: isApart ? container : structure.root,
+        isStructure: !isApart,
+        words: 0,
+        repeated: 0,
+      });
       if (!isApart) textOfStructure.set(place, text);
     }
     textOf[index] = text;
