@@ -20,6 +20,7 @@ import { secretsContract } from './store/secrets-contract.ts';
 import { sessionsContract } from './store/sessions-contract.ts';
 import { survivalContract } from './store/survival-contract.ts';
 import type { TimedStore } from './store/timed-store.ts';
+import { waitsContract } from './store/waits-contract.ts';
 
 /** What every store must hold. `open` gives a migrated, empty store. */
 export function storeContract(
@@ -46,6 +47,7 @@ export function storeContract(
     survivalContract(holds);
     incarnationContract(holds);
     interruptionsContract(holds);
+    waitsContract(holds);
     propertiesContract(holds);
     modelContract(holds);
   });

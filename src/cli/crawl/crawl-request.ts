@@ -153,6 +153,7 @@ const FIXED: Readonly<Record<string, (options: JobOptions) => unknown>> = {
   '--exclude-tags': ({ page }) => page.parts?.excludeTags ?? [],
   '--header': ({ page }) => page.headers,
   '--timeout': ({ page }) => page.timeoutMs,
+  '--task-timeout': ({ page }) => page.taskTimeoutMs,
   '--no-robots': ({ page }) => page.obeyRobots,
 };
 

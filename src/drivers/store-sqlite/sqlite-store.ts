@@ -22,6 +22,7 @@ const METHODS: Readonly<Record<keyof Store, true>> = {
   listPages: true,
   getPage: true,
   listTasks: true,
+  listWaits: true,
   offerHosts: true,
   acquireHost: true,
   renewHosts: true,
