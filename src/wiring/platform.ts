@@ -110,6 +110,8 @@ function cleanupOf(
 
 export const SHIPPED_POLICY = fileURLToPath(new URL('../../policies/default.yaml', import.meta.url));
 
+/** Enough to write down that jobs are cancelled or deleted. */
+const DISK_RESERVE_BYTES = 4_194_304;
 /** For all that is open on servers: one that hangs must not keep the process from ending. */
 const CLOSE_MS = 3_000;
 
@@ -138,7 +140,12 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
       makeFolder(given.dataDir);
       unlockFolder = lockFolder(given.dataDir);
     }
-    const store = await openStore(given, (error) => logger.warn({ err: error }, 'store error'), steady.now);
+    const store = await openStore(
+      given,
+      (error) => logger.warn({ err: error }, 'store error'),
+      steady.now,
+      DISK_RESERVE_BYTES,
+    );
     closers.places.push(() => store.close());
     const hadKey = readVaultKeys(given).vaultKey !== undefined;
     const settings = await withVaultKeys(given, () => store.hasSealed());
