@@ -8,6 +8,7 @@ import type { HostKey } from '../model/ids.ts';
 import type { NewTask, Task } from '../model/task.ts';
 import type { LeaseRef, LedgerStore, TaskEnd } from '../ports/store.ts';
 import type { Robots } from '../robots/robots-cache.ts';
+import { expectsLogin, LOGIN_REQUIRED_END, leadsToLogin } from './login-walls.ts';
 import type { RunningJob } from './running-job.ts';
 
 /** The result of a request: a response, an error, or the end of the task by a redirect. */
@@ -34,6 +35,8 @@ export interface FetchContext {
   readonly pass: (ended: AbortSignal) => Promise<void>;
   /** How long the request may still leave with the gate's last admission; not above zero: it has to pass again. */
   readonly admittedForMs: () => number;
+  /** The time limit of the attempt. */
+  readonly timeoutMs: number;
   /** The part of the request that the plan decides. */
   readonly how?: HowToFetch;
 }
@@ -52,6 +55,8 @@ export interface HowToFetch
     | 'runsAlone'
     | 'secrets'
   > {
+  /** The body of a log-in form with the stored credentials; left out: that of the job's options. */
+  readonly body?: string;
   /** Headers and cookies that authenticate the session to this host. */
   readonly personal?: Pick<FetchRequest, 'headers' | 'cookies'>;
 }
@@ -99,7 +104,7 @@ export async function fetchTask(
       ...withPersonal(headersFor(task, running, context.mayDisguise), personal),
       crossOriginHeaders: page.crossOriginHeaders,
       body: isLedHere ? null : page.body,
-      timeoutMs: how.maySolve === true ? Math.max(page.timeoutMs, SOLVING_MS) : page.timeoutMs,
+      timeoutMs: how.maySolve === true ? Math.max(context.timeoutMs, SOLVING_MS) : context.timeoutMs,
       maxBodyBytes: task.kind === 'sitemap' ? SITEMAP_LIMITS.maxBytes : page.maxBodyBytes,
       maxRedirects: Math.max(0, MAX_REDIRECTS - task.hops),
       conditional: null,
@@ -108,7 +113,7 @@ export async function fetchTask(
         if (holdsSecret(target, how.secrets)) {
           throw new ScrapifieError('BAD_REDIRECT', 'The page leads to a URL that holds a stored credential.');
         }
-        end = await judgeRedirect(task, running, context, target, hop);
+        end = await judgeLogin(task, running, context, target, hop);
         if (end !== null) return 'stop';
         await pass();
         return 'follow';
@@ -166,18 +171,38 @@ function withPersonal(
   };
 }
 
-/** Null: follow it. */
+/**
+ * Null: follow it. In a crawl with a session a redirect to the log-in is followed even when other pages were led there:
+ * the site may renew the log-in and lead back. Where it may not be followed, the page asks to log in.
+ */
+async function judgeLogin(
+  task: Task,
+  running: RunningJob,
+  context: FetchContext,
+  target: string,
+  hop: number,
+): Promise<TaskEnd | null> {
+  const isToLogin = task.kind === 'page' && expectsLogin(running.job) && leadsToLogin(task.url, target);
+  const isHere = isToLogin && running.canonical(target)?.hostKey === context.hostKey;
+  const end = await judgeRedirect(task, running, context, target, hop, isHere);
+  // The rule of a task without a page does not begin with `attempt`.
+  const isRefused = isToLogin && end !== null && end.state !== 'moved';
+  return isRefused ? { ...LOGIN_REQUIRED_END, rule: 'login-wall (redirect)' } : end;
+}
+
+/** Null: follow it. `isFree`: whatever scope says, and whichever task has the page. */
 async function judgeRedirect(
   task: Task,
   { job, canonical, isInScope }: RunningJob,
   context: FetchContext,
   target: string,
   hop: number,
+  isFree: boolean,
 ): Promise<TaskEnd | null> {
   const found = canonical(target);
   if (found === null)
     throw new ScrapifieError('BAD_REDIRECT', `A redirect leads to ${target.slice(0, 200)}.`);
-  if (job.kind === 'crawl' || job.kind === 'map') {
+  if (!isFree && (job.kind === 'crawl' || job.kind === 'map')) {
     const decision = isInScope({
       url: found.url,
       hostKey: found.hostKey,

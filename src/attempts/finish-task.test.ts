@@ -4,6 +4,7 @@ import { ERRORS, type ErrorCode } from '../errors/registry.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { FetchResponse } from '../fetch/engine.ts';
 import type { HostKey } from '../model/ids.ts';
+import { unpackRecord } from '../model/page-record.ts';
 import type { RenderExtra } from '../model/render.ts';
 import type { Task } from '../model/task.ts';
 import { compileRules } from '../pages/find-tasks.ts';
@@ -69,7 +70,8 @@ async function finish(
     task = {},
     job = {},
     reader = here,
-  }: { task?: Partial<Task>; job?: JobChanges; reader?: PageReader } = {},
+    limitMs = 60_000,
+  }: { task?: Partial<Task>; job?: JobChanges; reader?: PageReader; limitMs?: number } = {},
 ) {
   const running = await runningOf(job);
   const method = {
@@ -84,7 +86,7 @@ async function finish(
   const { maxAttempts } = running.job.options.page;
   const trace = task.trace ?? Array(task.attempts ?? 0).fill(EARLIER);
   const next = read.end === null ? httpNext(read.attempt, maxAttempts, trace) : null;
-  const finished = finishTask(taskOf(task), running, read, next, LEASE, () => 0.5);
+  const finished = finishTask(taskOf(task), running, read, next, LEASE, () => 0.5, limitMs);
   return { ...finished, running };
 }
 
@@ -98,6 +100,47 @@ const EARLIER = {
   bytes: 0,
   at: '2026-01-01T00:00:00.000Z',
 } as const;
+
+describe('the time limit of a task', () => {
+  const trace = [{ ...EARLIER, ms: 20_000, pauseMs: 2_000 }];
+
+  it('counts attempts and the pauses between them, and ends the task with the last reason', async () => {
+    const { completion } = await finish(broke('CONNECT_FAILED'), {
+      task: { trace, attempts: 1 },
+      limitMs: 23_000,
+    });
+    expect(completion).toMatchObject({
+      end: { state: 'failed', rule: 'task.time-limit:23000', errorCode: 'TASK_TIMEOUT' },
+      page: {
+        errorCode: 'TASK_TIMEOUT',
+        errorMessage:
+          '2 attempts and the next pause take longer than the 23000 ms of the task. ' +
+          'The last reason: CONNECT_FAILED: It was CONNECT_FAILED.',
+      },
+    });
+  });
+
+  it('is not reached while there is time, and the pause is recorded', async () => {
+    const { completion } = await finish(broke('CONNECT_FAILED'), { task: { trace, attempts: 1 } });
+    expect(completion.end).toMatchObject({ state: 'waiting', rule: 'retry:CONNECT_FAILED' });
+    expect(completion.trace).toMatchObject([{ pauseMs: 2_000 }, { ms: 10, pauseMs: 2_000 }]);
+  });
+
+  it('does not count the pause that the host asked for', async () => {
+    const limited = arrived({ statusCode: 429, headers: { 'retry-after': '3600' } });
+    const { completion } = await finish(limited, { task: { trace, attempts: 1 } });
+    expect(completion.end).toMatchObject({ state: 'waiting', readyAt: T0 + 3_600_000 });
+    expect(completion.trace.at(-1)).not.toHaveProperty('pauseMs');
+  });
+
+  it('keeps the page that the last attempt brought', async () => {
+    const { completion } = await finish(arrived({ statusCode: 500 }), {
+      task: { trace, attempts: 1 },
+      limitMs: 22_000,
+    });
+    expect(completion.page).toMatchObject({ statusCode: 500, errorCode: 'TASK_TIMEOUT' });
+  });
+});
 
 describe('a page that arrived', () => {
   it('is done, with its page, what it leads to and the trace', async () => {
@@ -124,6 +167,34 @@ describe('a page that arrived', () => {
       at: '2026-01-01T00:00:00.000Z',
     });
     expect(reading?.outcome).toBe('ok');
+  });
+
+  it('records how long the task had waited since it was claimed', async () => {
+    const { attempt } = await finish(arrived({ ms: 100 }), { task: { claimedAt: T0 - 2_600 } });
+    expect(attempt).toMatchObject({ ms: 100, waitedMs: 2_500 });
+    expect((await finish(arrived())).attempt).not.toHaveProperty('waitedMs');
+  });
+
+  it('has the redirects of all hosts on its way', async () => {
+    const moved: Fetched = {
+      kind: 'end',
+      end: { state: 'moved', atUrl: 'http://b.test/', hostKey: 'b.test' as HostKey, hops: 2 },
+      response: response({
+        statusCode: 302,
+        finalUrl: 'http://site.test/two',
+        redirects: [{ url: 'http://site.test/page', statusCode: 301 }],
+      }),
+    };
+    const { attempt } = await finish(moved);
+    const first = [
+      { url: 'http://site.test/page', statusCode: 301 },
+      { url: 'http://site.test/two', statusCode: 302 },
+    ];
+    expect(attempt).toMatchObject({ ledOn: true, redirects: first });
+    const redirects = [{ url: 'http://b.test/', statusCode: 307 }];
+    const { completion } = await finish(arrived({ redirects }), { task: { trace: [EARLIER, attempt] } });
+    const record = unpackRecord(completion.page?.record ?? new Uint8Array()).toString('utf8');
+    expect(JSON.parse(record)).toMatchObject({ redirects: [...first, ...redirects] });
   });
 
   it('rendered as an empty shell on which a step failed fails with that step', async () => {

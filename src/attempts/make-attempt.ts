@@ -23,6 +23,7 @@ import {
 import type { ProxyRoute, ProxyRouteEnd } from './proxy-route.ts';
 import type { RunningJob } from './running-job.ts';
 import { type AttemptMethod, unplannedMethod } from './task-end.ts';
+import { attemptMs, taskLimitMs } from './task-time.ts';
 import { createUseAudit } from './use-audit.ts';
 
 export interface AttemptParts {
@@ -35,6 +36,8 @@ export interface AttemptParts {
   readonly signal: AbortSignal;
   readonly now: () => number;
   readonly random: () => number;
+  /** The time limit of tasks whose request sets none. */
+  readonly taskTimeoutMs: number;
 }
 
 /**
@@ -163,6 +166,7 @@ export function createAttempts(parts: AttemptParts): Attempts {
           await access.readmit(running, url, ended);
           progress.admittedAt = now();
         },
+        timeoutMs: attemptMs(running.job.options.page, task.trace, parts.taskTimeoutMs),
         admittedForMs: () => access.admissionMs(running, url) - (now() - progress.admittedAt),
         how: prepared.how,
       });
@@ -208,7 +212,8 @@ export function createAttempts(parts: AttemptParts): Attempts {
       now,
     });
     const next = read.end === null ? await stepAfter(planned, read.attempt, resources, now, random) : null;
-    const finished = finishTask(task, running, read, next, lease, random);
+    const limitMs = taskLimitMs(running.job.options.page, parts.taskTimeoutMs);
+    const finished = finishTask(task, running, read, next, lease, random, limitMs);
     // A refusal before anything was sent says nothing about the host.
     if (finished.attempt.statusCode !== null) learnFrom(planned, finished);
     return finished;

@@ -12,6 +12,7 @@ import type { TaskEnd } from '../ports/store.ts';
 import {
   credentialHeaders,
   credentialSecrets,
+  fillBody,
   fillIn,
   requireCredentialAccess,
 } from '../sessions/credential.ts';
@@ -120,6 +121,7 @@ async function howToFetch(
   if (proxy === null && identity === null && session === null && !step.hasSolver && !isScripted)
     return PLAINLY;
   const { job } = running;
+  const { body, fillBodyFrom } = job.options.page;
   const render = renderFor(job.options.page, step, access.policy(), resources.manner);
   const common: HowToFetch = {
     ...(proxy === null ? {} : { proxy }),
@@ -134,6 +136,10 @@ async function howToFetch(
     ...common,
     ...(credential === null ? {} : { personal: credentialHeaders(credential, task.atUrl) }),
     ...(mayShow ? {} : { secrets: credentialSecrets(credential) }),
+    // The body is not sent on to another host by a redirect.
+    ...(fillBodyFrom === undefined || body === null || task.hops > 0
+      ? {}
+      : { body: fillBody(body, credential, { url: task.atUrl, pageUrl: fillBodyFrom }) }),
   };
   if (!isScripted) return given;
   const { actions } = render ?? {};

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { readAddressList } from './address-list.ts';
 
-const bool = z.union([
-  z.boolean(),
-  z.stringbool({ truthy: ['true', '1', 'yes', 'on'], falsy: ['false', '0', 'no', 'off'] }),
-]);
+const bool = z.union(
+  [z.boolean(), z.stringbool({ truthy: ['true', '1', 'yes', 'on'], falsy: ['false', '0', 'no', 'off'] })],
+  { error: 'must be true or false' },
+);
 const addresses = z
   .string()
   .refine(
@@ -41,7 +41,7 @@ export const settingsSchema = z.object({
     .describe('Redis for queues and events between processes, `redis://:password@host:6379/0`.'),
   redisPrefix: z
     .string()
-    .regex(/^[A-Za-z0-9_-]{1,64}$/)
+    .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, dashes and underscores')
     .default('scrapifie')
     .describe('What the keys in Redis begin with; installations that share one Redis need different ones.'),
   s3Url: z
@@ -67,6 +67,10 @@ export const settingsSchema = z.object({
     .min(16)
     .optional()
     .describe('API key to accept; without it the first start makes one and prints it once.'),
+  apiUrl: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('Server whose API the command line uses instead of working by itself; `--api` names another.'),
   allowPrivate: bool.default(false).describe('Fetch loopback, private and link-local addresses too.'),
   policyFile: z
     .string()
@@ -81,6 +85,9 @@ export const settingsSchema = z.object({
   browserPages: whole(0, 1_000)
     .default(0)
     .describe('Pages rendered at once in this process; 0 takes what cores and memory allow.'),
+  browserWaitMs: whole(100, 600_000)
+    .default(10_000)
+    .describe('Time that a page waits for a free browser before it is put off with BROWSERS_BUSY.'),
   browserPagesEach: whole(0, 1_000)
     .default(0)
     .describe('Pages that one browser shows at once; 0 takes what cores and memory allow, 8 at most.'),
@@ -244,6 +251,11 @@ export const settingsSchema = z.object({
   maxRenderBytes: whole(1_048_576, 1_099_511_627_776)
     .default(134_217_728)
     .describe('Most that one rendered page may load with everything in it, after decompression.'),
+  taskTimeoutMs: whole(1_000, 3_600_000)
+    .default(60_000)
+    .describe(
+      'Time for all attempts at one URL and the pauses between them, unless a request sets its own or a longer `timeoutMs`.',
+    ),
   extractThreads: whole(0, 64)
     .default(0)
     .describe('Threads that read pages; 0 takes one less than there are cores, at most four.'),

@@ -94,7 +94,8 @@ export const ERRORS = {
     httpStatus: 504,
     retry: 'later',
     exitCode: EXIT.failed,
-    meaning: 'The page was not ready within `timeoutMs`; the job goes on and its id is in `details`.',
+    meaning:
+      'Not ready within `timeoutMs`; the job goes on, its id is in `details`. A wait known to be longer is answered at once with its code.',
   },
   INTERNAL: {
     httpStatus: 500,
@@ -117,7 +118,7 @@ export const ERRORS = {
   ),
   DATABASE_CORRUPT: environment(
     'never',
-    'The database is damaged, or missing beside other files of its installation; nothing was changed. Restore a backup, or move the files that the message names away.',
+    'The database is damaged, or missing beside other files of its installation; nothing was changed. The message says what to do.',
   ),
   SCHEMA_TOO_NEW: environment('never', 'The database was written by a newer Scrapifie; upgrade the program.'),
   DISK_FULL: environment(
@@ -154,6 +155,10 @@ export const ERRORS = {
     meaning: 'No Chromium, Chrome or Edge was found here; `scrapifie doctor` says how to get one.',
   },
   CREDENTIALS_UNAVAILABLE: environment('later', 'The credential service did not answer.'),
+  API_UNREACHABLE: environment(
+    'later',
+    'No Scrapifie server answers at the address of `--api` or SCRAPIFIE_API_URL.',
+  ),
   PORT_IN_USE: environment('never', 'Another program listens on this port.'),
   LISTEN_FAILED: environment('never', 'The server cannot listen on this address.'),
 
@@ -180,6 +185,10 @@ export const ERRORS = {
     'later',
     'No browser can be had at the moment: it did not start, or answers no more.',
   ),
+  BROWSERS_BUSY: environment(
+    'later',
+    'No browser was free to render the page within `SCRAPIFIE_BROWSER_WAIT_MS`; the URL is not charged an attempt.',
+  ),
   NO_HEALTHY_PROXY: page(
     503,
     'later',
@@ -197,7 +206,11 @@ export const ERRORS = {
   CONNECTION_RESET: page(502, 'later', 'The host closed the connection before the response was complete.'),
   HEADERS_TIMEOUT: page(504, 'later', 'The host accepted the request but sent no response headers in time.'),
   BODY_TIMEOUT: page(504, 'later', 'The response body stalled or took too long.'),
-  TASK_TIMEOUT: page(504, 'later', 'The whole attempt, redirects included, took longer than allowed.'),
+  TASK_TIMEOUT: page(
+    504,
+    'later',
+    'The attempt, redirects included, took longer than `timeoutMs`, or all attempts and pauses longer than `taskTimeoutMs`.',
+  ),
   BODY_LIMIT_EXCEEDED: page(502, 'never', 'The response body is larger than the limit after decompression.'),
   HEADERS_LIMIT_EXCEEDED: page(502, 'never', 'The response headers are larger than the limit.'),
   RESPONSE_FLOOD: page(502, 'never', 'The host sends frames without end that hold no content.'),
@@ -218,6 +231,16 @@ export const ERRORS = {
   ),
   BLOCKED: page(502, 'otherWay', 'The host shows a block page instead of the content.'),
   CAPTCHA: page(502, 'otherWay', 'The host shows a challenge instead of the content.'),
+  LOGIN_FAILED: page(
+    422,
+    'never',
+    'The session is not logged in: no log-in form was found, the site shows it again, or it kept nothing; the message says which.',
+  ),
+  LOGIN_REQUIRED: page(
+    401,
+    'never',
+    'The page asks to log in although the crawl has a session: log in again (`scrapifie login`, or `POST /v1/sessions/NAME/login`), then resume.',
+  ),
   PROXY_FAILED: page(502, 'later', 'The proxy was not reached, kept silent or refused the login.'),
   BROWSER_CRASHED: page(502, 'later', 'The process of the page ended while the page was rendered.'),
   BROWSER_LOST: page(

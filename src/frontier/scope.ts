@@ -82,7 +82,7 @@ export function compileScope(scope: Scope, seeds: readonly string[], { isNew = f
   }));
   const domains = compileDomains(scope, seeds);
   for (const { index, message } of domains.problems) {
-    problems.push({ field: `allowedDomains[${index}]`, message });
+    problems.push({ field: `allowedDomains.${index}`, message });
   }
   if (problems.length > 0) {
     const shown = problems.slice(0, SHOWN_PROBLEMS).map(({ field, message }) => `${field}: ${message}`);
@@ -134,7 +134,7 @@ function compilePatterns(
     if (cost.stepsPerChar > cost.most) break;
     const result = (Number.isFinite(cost.most) ? costlyPart(pattern) : null) ?? compilePattern(pattern);
     if ('message' in result) {
-      problems.push({ field: `${field}[${index}]`, ...result });
+      problems.push({ field: `${field}.${index}`, ...result });
       continue;
     }
     compiled.push({ pattern, ...result });
@@ -143,7 +143,7 @@ function compilePatterns(
     const message =
       `Together with the patterns before it, this one takes ${cost.stepsPerChar} steps for each character of a ` +
       `URL; at most ${cost.most} are allowed. Use fewer patterns, or smaller repetitions.`;
-    problems.push({ field: `${field}[${index}]`, message });
+    problems.push({ field: `${field}.${index}`, message });
   }
   return compiled;
 }

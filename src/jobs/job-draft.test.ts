@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { parseRequest } from './invalid-request.ts';
-import { type Consents, draftBatch, draftCrawl, draftMap, draftScrape } from './job-draft.ts';
+import { type Consents, draftBatch, draftCrawl, draftMap, draftScrape, invalidUrlsOf } from './job-draft.ts';
 import {
   batchRequestSchema,
   crawlRequestSchema,
@@ -162,5 +162,47 @@ describe('what may harm a site owner', () => {
   it('is nothing that a browser or an honest name does', () => {
     const options = { engine: 'browser', identity: 'bot', actions: [{ type: 'click', selector: 'a' }] };
     expect(scrape({ url: 'https://theirs.example/', ...options }).usedConsents).toEqual([]);
+  });
+});
+
+describe('start URLs', () => {
+  it('are kept as they were submitted where they are fetched under another spelling', () => {
+    const urls = [
+      'example.com',
+      'https://example.com/a',
+      'HTTPS://Example.com/b#part',
+      'https://example.com/b',
+    ];
+    const { tasks, sources } = batch({ urls });
+    expect(tasks.map(({ url }) => url).slice(0, 3)).toEqual([
+      'https://example.com/',
+      'https://example.com/a',
+      'https://example.com/b',
+    ]);
+    expect(sources).toEqual({
+      'https://example.com/': 'example.com',
+      'https://example.com/b': 'HTTPS://Example.com/b#part',
+    });
+    expect(batch({ urls: ['https://example.com/a'] })).not.toHaveProperty('sources');
+    expect(crawl({ urls: ['https://example.com'] }).sources).toEqual({
+      'https://example.com/': 'https://example.com',
+    });
+  });
+
+  it('of a batch that are none can be left out, and are named', () => {
+    const urls = ['https://example.com/a', 'ftp://example.com/', 'no url at all'];
+    expect(errorOf(() => batch({ urls }))).toMatchObject({
+      code: 'INVALID_URL',
+      details: [{ field: 'urls.1' }, { field: 'urls.2' }],
+    });
+    const request = { urls, ignoreInvalidUrls: true };
+    expect(batch(request).tasks.map(({ url }) => url)).toEqual(['https://example.com/a']);
+    expect(invalidUrlsOf(parseRequest(batchRequestSchema, request))).toEqual([
+      { url: 'ftp://example.com/', message: expect.any(String) },
+      { url: 'no url at all', message: expect.any(String) },
+    ]);
+    expect(invalidUrlsOf(parseRequest(batchRequestSchema, { urls }))).toEqual([]);
+    // Nothing is left to fetch.
+    expect(errorOf(() => batch({ ...request, urls: urls.slice(1) })).code).toBe('INVALID_URL');
   });
 });

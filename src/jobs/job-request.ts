@@ -87,6 +87,12 @@ export const batchRequestSchema = z
       .min(1)
       .max(MAX_BATCH_URLS)
       .describe('The pages to fetch; a URL given twice is fetched once.'),
+    ignoreInvalidUrls: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Fetch the valid URLs when others are none; these are listed as `invalidUrls` in the answer. Otherwise one invalid URL refuses the request.',
+      ),
     options: batchOptions,
     ...canonicalFields,
     ...jobLimits,
@@ -136,6 +142,17 @@ export const crawlRequestSchema = z
     obeyNoindex: z.boolean().default(true).describe('Do not keep pages marked noindex.'),
     followCanonical: z.boolean().default(true).describe('Treat rel=canonical as the same page.'),
     ...jobLimits,
+    maxLoginWalls: z
+      .number()
+      .int()
+      .min(0)
+      .max(100_000)
+      .nullable()
+      .default(null)
+      .describe(
+        'Pages in a row, of one host, that ask to log in before the crawl stops with `login-walls`; 0: it never does. ' +
+          'null: 5 with a session, 25 without.',
+      ),
     options: crawlOptions,
   })
   .superRefine((given, context) => {
@@ -160,6 +177,14 @@ export const mapRequestSchema = z
     exclude: patterns.describe('RE2 patterns; URLs that match one are not listed.'),
     allowSubdomains: z.boolean().default(false).describe('List URLs on subdomains too.'),
     ...canonicalFields,
+    search: z
+      .string()
+      .max(1_000)
+      .nullable()
+      .default(null)
+      .describe(
+        'Words that the address or the title of a URL must have; those with them in the title come first.',
+      ),
     limit: z.number().int().min(1).max(100_000).default(5_000).describe('URLs in the answer at most.'),
     timeoutMs: z
       .number()

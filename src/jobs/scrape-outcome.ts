@@ -3,6 +3,7 @@ import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { JobId } from '../model/ids.ts';
 import type { Page } from '../model/page.ts';
 import type { LedgerEntry } from '../model/task.ts';
+import { ruleSentence } from './rule-words.ts';
 
 /**
  * Errors of pages that were answered, if not always worked through to the end: the caller gets what there is, with the
@@ -35,17 +36,27 @@ const RULE_CODES: readonly (readonly [RegExp, ErrorCode])[] = [
   [/^(policy|opt-?out|deny|domain)/i, 'DOMAIN_DENIED'],
 ];
 
-/** Why a single scrape has nothing to show. */
-export function scrapeFailure(jobId: JobId, entry: LedgerEntry | undefined, page?: Page): ScrapifieError {
+/** Why a single scrape has nothing to show. `until`: when trying again may help, where that is known. */
+export function scrapeFailure(
+  jobId: JobId,
+  entry: LedgerEntry | undefined,
+  page?: Page,
+  until: number | null = null,
+): ScrapifieError {
   const code = failureCode(entry, page);
   const rule = entry?.rule ?? null;
-  const message = page?.errorMessage ?? entry?.attempts.at(-1)?.evidence ?? ERRORS[code].meaning;
+  const sentence = entry === undefined ? null : ruleSentence(rule, entry, null);
+  const message = page?.errorMessage ?? entry?.attempts.at(-1)?.evidence ?? sentence ?? ERRORS[code].meaning;
+  const details = { jobId, url: entry?.url ?? null, rule, attempts: entry?.attempts ?? [] };
+  if (until === null || entry?.finishedAt == null) return new ScrapifieError(code, message, { details });
   return new ScrapifieError(code, message, {
-    details: { jobId, url: entry?.url ?? null, rule, attempts: entry?.attempts ?? [] },
+    details: { ...details, until: new Date(until).toISOString() },
+    retryAfterMs: Math.max(0, until - Date.parse(entry.finishedAt)),
   });
 }
 
-function failureCode(entry: LedgerEntry | undefined, page: Page | undefined): ErrorCode {
+/** The code that stands for why a URL has no page. */
+export function failureCode(entry: LedgerEntry | undefined, page?: Page): ErrorCode {
   if (page?.errorCode) return page.errorCode;
   if (entry === undefined) return 'NOT_FOUND';
   if (entry.errorCode !== null) return entry.errorCode;

@@ -1,6 +1,6 @@
 import type { Quarantine } from '../attempts/quarantine.ts';
 import type { RunningJob, RunningJobs } from '../attempts/running-job.ts';
-import type { JobSeq } from '../model/ids.ts';
+import type { JobId, JobSeq } from '../model/ids.ts';
 import { hasDiedTooOften, mustRunAlone } from '../model/interruptions.ts';
 import type { HostPolicy } from '../model/policy.ts';
 import type { Task } from '../model/task.ts';
@@ -36,6 +36,10 @@ export interface Mailbox {
   refill(wanted: number): void;
   /** There may be new tasks in the store. */
   onNewTasks(): void;
+  /** Removes the tasks of these jobs and returns them. */
+  takeOut(jobs: ReadonlySet<string>): readonly ClaimedTask[];
+  /** The jobs of the tasks in hand. */
+  jobs(): readonly JobId[];
   readonly size: number;
   readonly isRefilling: boolean;
   /** The store had nothing more for this host when it was last asked, and no new tasks were announced since. */
@@ -48,6 +52,7 @@ export interface MailboxParts {
   readonly lease: HostLease;
   readonly quarantine: Pick<Quarantine, 'isOpen' | 'whenOpen'>;
   readonly logger: Logger;
+  readonly now: () => number;
   /** The mailbox has changed, or new tasks were announced. */
   readonly onChange: () => void;
   /** The store does not answer; the host should be given back. */
@@ -58,7 +63,7 @@ export interface MailboxParts {
 const MOST_IN_HAND = 1_024;
 
 export function createMailbox(parts: MailboxParts): Mailbox {
-  const { store, jobs, lease, quarantine, logger, onChange, onFailure } = parts;
+  const { store, jobs, lease, quarantine, logger, now, onChange, onFailure } = parts;
   let claimedTasks: ClaimedTask[] = [];
   /** Jobs that are held back, with the time until then. Bounded by the claimed tasks. */
   const heldBack = new Map<RunningJob, number>();
@@ -71,12 +76,13 @@ export function createMailbox(parts: MailboxParts): Mailbox {
   async function claim(limit: number, capped: readonly JobSeq[]): Promise<void> {
     const announcementsBefore = announcements;
     const tasks = await store.claimTasks(lease, limit, capped);
+    const claimedAt = now();
     // Together, because each look at the store may wait for a commit; single scrapes are all of different jobs.
     const owners = await Promise.all(tasks.map((task) => jobs.peek(task.jobId) ?? jobs.get(task.jobId)));
     const arrived = tasks.flatMap((task, at): ClaimedTask[] => {
       // A job that was deleted meanwhile took its tasks along.
       const running = owners[at] ?? null;
-      return running === null ? [] : [{ task, running }];
+      return running === null ? [] : [{ task: { ...task, claimedAt }, running }];
     });
     claimedTasks = claimedTasks.length === 0 ? arrived : [...claimedTasks, ...arrived];
     const hasNoMore = tasks.length < limit && announcements === announcementsBefore;
@@ -139,6 +145,13 @@ export function createMailbox(parts: MailboxParts): Mailbox {
       dryBeside = null;
       onChange();
     },
+    takeOut(jobs) {
+      const [taken, kept] = [[], []] as [ClaimedTask[], ClaimedTask[]];
+      for (const claimed of claimedTasks) (jobs.has(claimed.task.jobId) ? taken : kept).push(claimed);
+      claimedTasks = kept;
+      return taken;
+    },
+    jobs: () => [...new Set(claimedTasks.map(({ task }) => task.jobId))],
     get size() {
       return claimedTasks.length;
     },

@@ -1,7 +1,17 @@
 import type { ErrorCode } from '../errors/registry.ts';
 import type { Attempt } from '../model/attempt.ts';
 import type { HostMemory } from '../model/host-memory.ts';
-import type { AccountId, HostId, HostKey, Incarnation, JobId, JobSeq, KeyId, TaskId } from '../model/ids.ts';
+import type {
+  AccountId,
+  HostId,
+  HostKey,
+  Incarnation,
+  JobId,
+  JobSeq,
+  KeyId,
+  TaskId,
+  UrlKey,
+} from '../model/ids.ts';
 import type { Budgets, Job, JobKind, JobStatus, NewJob } from '../model/job.ts';
 import type { NewPage, Page } from '../model/page.ts';
 import type { LedgerEntry, NewTask, Task, TaskState } from '../model/task.ts';
@@ -9,6 +19,7 @@ import type { AuditStore } from './audit-store.ts';
 import type { ReferenceStore } from './reference-store.ts';
 import type { SecretStore } from './secret-store.ts';
 import type { SessionStore } from './session-store.ts';
+import type { HostHold, TaskWait } from './task-wait.ts';
 
 /**
  * The only truth. Every method is one transaction: it happened whole and survives a crash when the promise
@@ -56,24 +67,40 @@ export interface JobStore {
    *
    * `isUnsynced`: it survives the end of this process when the promise resolves, and a power failure only with the
    * next call that is not; for callers that make such a call next anyway.
+   *
+   * Of a scrape or a map the answer also tells until when its host is held, where that is so: no owner will take the
+   * job up before.
    */
-  createJob(job: NewJob, tasks: readonly NewTask[], how?: { readonly isUnsynced: boolean }): Promise<Job>;
+  createJob(
+    job: NewJob,
+    tasks: readonly NewTask[],
+    how?: { readonly isUnsynced: boolean },
+  ): Promise<CreatedJob>;
   getJob(id: JobId): Promise<Job | null>;
   /** Newest first. */
   listJobs(query: JobQuery): Promise<ListPage<Job>>;
   /**
    * Drops ready and waiting tasks; claimed ones go on and are kept when they end. Status `cancelled` at once;
    * `finishedAt` when nothing is claimed any more. Null when there is no such job; a job that has ended is
+   * returned as it is. `stopReason` is kept with the job, for jobs that the program cancels by itself.
+   */
+  cancelJob(id: JobId, stopReason?: string): Promise<Job | null>;
+  /**
+   * Skips ready and waiting tasks with the reason as their rule, and remembers it as `stopReason`, as a spent budget does;
+   * claimed tasks go on. Null when there is no such job; one that has ended, was cancelled or was stopped before is
    * returned as it is.
    */
-  cancelJob(id: JobId): Promise<Job | null>;
+  stopJob(id: JobId, reason: string): Promise<Job | null>;
   /**
-   * Makes cancelled tasks, and tasks a spent budget skipped, ready again, without interruptions; with new budgets where
-   * given.
+   * Makes cancelled tasks, and tasks skipped by a spent budget or by the reason the job was stopped for, ready again,
+   * without interruptions; with new budgets where given.
    */
   resumeJob(id: JobId, budgets?: Budgets): Promise<Job | null>;
-  /** Makes failed tasks ready again with fresh attempts and no interruptions; their old pages are replaced when they end. */
-  retryJob(id: JobId): Promise<Job | null>;
+  /**
+   * Makes failed tasks ready again with fresh attempts and no interruptions; their old pages are replaced when they end.
+   * `only`: those that failed with this code.
+   */
+  retryJob(id: JobId, only?: ErrorCode): Promise<Job | null>;
   /**
    * Removes the job and all that belongs to it but blobs, which the sweep removes once nothing refers to them. False when
    * there is none. Only ended jobs: CONFLICT.
@@ -88,7 +115,18 @@ export interface JobStore {
   getPage(jobId: JobId, taskId: TaskId): Promise<Page | null>;
   /** The ledger of a job in the order URLs were discovered. */
   listTasks(query: TaskQuery): Promise<ListPage<LedgerEntry>>;
+  /**
+   * Where the open tasks of a job stand, most tasks first. Of a large job the first and the last thousand URLs are
+   * looked at, and there are a hundred entries at most. Empty when nothing is open or there is no such job.
+   */
+  listWaits(id: JobId): Promise<readonly TaskWait[]>;
+  /** The line of the ledger for one URL; null when the job does not know it. */
+  findTask(jobId: JobId, urlKey: UrlKey): Promise<FoundTask | null>;
+  /** `sources` as the job was created with; empty when it had none, or when there is no such job. */
+  getSources(jobId: JobId): Promise<Readonly<Record<string, string>>>;
 }
+
+export type CreatedJob = Job & { readonly heldUntil?: number };
 
 export interface HostStore {
   /** Hosts that have work due and no living owner, best rank first. */
@@ -212,6 +250,13 @@ export interface TaskQuery {
   readonly limit: number;
 }
 
+export interface FoundTask {
+  readonly taskId: TaskId;
+  readonly entry: LedgerEntry;
+  /** When a waiting task may be claimed; else null. */
+  readonly readyAt: number | null;
+}
+
 export interface HostQuery {
   readonly cursor?: string | undefined;
   readonly limit: number;
@@ -255,6 +300,8 @@ export interface HostState {
   readonly memory?: HostMemory;
   /** Slices in a row that ended by unexpected errors of the program; missing when the last one did not. */
   readonly faults?: number;
+  /** Why the host was released until a later time; missing when it was not. */
+  readonly hold?: HostHold;
 }
 
 export interface BreakerState {

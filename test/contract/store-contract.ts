@@ -18,8 +18,10 @@ import { propertiesContract } from './store/properties-contract.ts';
 import { referencesContract } from './store/references-contract.ts';
 import { secretsContract } from './store/secrets-contract.ts';
 import { sessionsContract } from './store/sessions-contract.ts';
+import { sourcesContract } from './store/sources-contract.ts';
 import { survivalContract } from './store/survival-contract.ts';
 import type { TimedStore } from './store/timed-store.ts';
+import { waitsContract } from './store/waits-contract.ts';
 
 /** What every store must hold. `open` gives a migrated, empty store. */
 export function storeContract(
@@ -30,6 +32,7 @@ export function storeContract(
   contract<TimedStore>(`store: ${name}`, open, skips, (holds) => {
     jobsContract(holds);
     pagingContract(holds);
+    sourcesContract(holds);
     hostsContract(holds);
     claimsContract(holds);
     ledgerContract(holds);
@@ -46,6 +49,7 @@ export function storeContract(
     survivalContract(holds);
     incarnationContract(holds);
     interruptionsContract(holds);
+    waitsContract(holds);
     propertiesContract(holds);
     modelContract(holds);
   });

@@ -1,9 +1,10 @@
+import { invalidUrlsOf } from '../../jobs/job-draft.ts';
 import { batchRequestSchema } from '../../jobs/job-request.ts';
 import { apiKeyOf, starterOf } from '../access/access.ts';
 import { credentialAccessOf } from '../access/api-key.ts';
 import type { App } from '../http/app.ts';
 import { answers, success } from '../http/envelope.ts';
-import { acceptedSchema, acceptedView } from '../views/job-view.ts';
+import { acceptedBatchSchema, acceptedView } from '../views/job-view.ts';
 import type { RouteDeps } from './route-deps.ts';
 
 export function addBatchRoutes(app: App, { jobs, idempotency }: RouteDeps): void {
@@ -14,9 +15,11 @@ export function addBatchRoutes(app: App, { jobs, idempotency }: RouteDeps): void
     schema: {
       tags: ['scrape'],
       summary: 'Fetch up to 10,000 pages in one job',
-      description: 'All URLs are stored before the answer; one bad URL refuses the request and is named.',
+      description:
+        'All URLs are stored before the answer. One invalid URL refuses the request and is named, unless ' +
+        '`ignoreInvalidUrls` is true.',
       body: batchRequestSchema,
-      response: answers({ 202: acceptedSchema }),
+      response: answers({ 202: acceptedBatchSchema }),
     },
     async handler(request, reply) {
       const key = apiKeyOf(request);
@@ -26,7 +29,11 @@ export function addBatchRoutes(app: App, { jobs, idempotency }: RouteDeps): void
         jobs.batch(request.body, account, { credentials, id, startedBy: starterOf(request) }),
       );
       reply.code(202).header('location', `/v1/jobs/${job.id}`);
-      return success(acceptedView(job));
+      const invalidUrls = invalidUrlsOf(request.body);
+      return success({
+        ...acceptedView(job),
+        ...(request.body.ignoreInvalidUrls ? { invalidUrls } : {}),
+      });
     },
   });
 }

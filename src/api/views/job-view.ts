@@ -1,4 +1,7 @@
 import { z } from 'zod';
+import { ERRORS, type ErrorCode } from '../../errors/registry.ts';
+import { stopSentence } from '../../jobs/rule-words.ts';
+import type { Waiting } from '../../jobs/waiting.ts';
 import { JOB_STATUSES, type Job } from '../../model/job.ts';
 import { hideSecrets } from '../../sessions/job-secrets.ts';
 
@@ -6,12 +9,29 @@ const time = z.iso.datetime();
 
 const counter = z.number().int().min(0);
 
+const waitingSchema = z.object({
+  host: z.string(),
+  code: z.enum(Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]]),
+  message: z.string(),
+  until: time.describe('When these URLs may go on, by what is known now.'),
+  tasks: counter.describe('How many URLs wait for it; of a large job, among its first and last thousand.'),
+});
+export const jobLinksSchema = z
+  .object({ self: z.string(), results: z.string(), errors: z.string(), urls: z.string() })
+  .meta({ id: 'JobLinks' });
+
 export const jobSchema = z
   .object({
     id: z.string().describe('UUID; later jobs have greater ids.'),
     kind: z.enum(['scrape', 'batch', 'crawl', 'map']),
     status: z.enum(JOB_STATUSES),
-    stopReason: z.string().nullable().describe('Why it ended early, e.g. `budget.pages`.'),
+    stopReason: z
+      .string()
+      .nullable()
+      .describe(
+        'Why it ended early, e.g. `budget.pages`, `wait:CIRCUIT_OPEN`; `login-walls`: its pages ask to log in, and `errors` has them as `LOGIN_REQUIRED`.',
+      ),
+    stopMessage: z.string().nullable().describe('The same as a sentence.'),
     createdAt: time,
     startedAt: time.nullable(),
     finishedAt: time.nullable(),
@@ -21,43 +41,63 @@ export const jobSchema = z
       pages: counter.describe('Pages fetched.'),
       done: counter,
       failed: counter,
-      skipped: counter.describe('Left out by a rule of the job.'),
+      skipped: counter.describe(
+        'Pages left out by a rule of the job; robots.txt files and sitemaps do not count.',
+      ),
       denied: counter.describe('Left out by robots.txt, policy or opt-out.'),
       cancelled: counter,
       bytes: counter,
     }),
+    waitingFor: z
+      .array(waitingSchema)
+      .optional()
+      .describe(
+        'What open URLs wait for, at most 20 entries: a host that asked to wait, an open circuit breaker, allowed ' +
+          'hours, a proxy, a retry. Empty while they are under way or due. Only where one job is asked for.',
+      ),
     seeds: z.array(z.string()).describe('The first of the URLs it started from.'),
     options: z.unknown().describe('All options with their defaults; secrets are hidden.'),
-    links: z.object({
-      self: z.string(),
-      results: z.string(),
-      errors: z.string(),
-      urls: z.string(),
-    }),
+    links: jobLinksSchema,
   })
   .meta({ id: 'Job' });
 
 const iso = (at: number | null) => (at === null ? null : new Date(at).toISOString());
 const MAX_SHOWN_SEEDS = 100;
 
-export function jobView(job: Job) {
+const waitingView = ({ host, code, message, until, tasks }: Waiting) => ({
+  host,
+  code,
+  message,
+  until: new Date(until).toISOString(),
+  tasks,
+});
+
+export function jobLinks(id: string) {
+  const self = `/v1/jobs/${id}`;
+  return { self, results: `${self}/results`, errors: `${self}/errors`, urls: `${self}/urls` };
+}
+
+export function jobView(job: Job, waiting?: readonly Waiting[]) {
   const { known, open, pages, done, failed, skipped, denied, cancelled, bytes } = job.counters;
-  const self = `/v1/jobs/${job.id}`;
-  const { sealed: _, ...options } = job.options;
+  const { sealed: _sealed, hasSources: _hasSources, ...options } = job.options;
   return {
     id: job.id,
     kind: job.kind,
     status: job.status,
     stopReason: job.stopReason,
+    stopMessage: stopSentence(job),
     createdAt: iso(job.createdAt),
     startedAt: iso(job.startedAt),
     finishedAt: iso(job.finishedAt),
     progress: { known, open, pages, done, failed, skipped, denied, cancelled, bytes },
+    ...(waiting === undefined ? {} : { waitingFor: waiting.map(waitingView) }),
     seeds: job.seeds.slice(0, MAX_SHOWN_SEEDS),
     options: { ...options, page: hideSecrets(options.page) },
-    links: { self, results: `${self}/results`, errors: `${self}/errors`, urls: `${self}/urls` },
+    links: jobLinks(job.id),
   };
 }
+
+export type JobView = ReturnType<typeof jobView>;
 
 export const acceptedSchema = z
   .object({
@@ -68,8 +108,20 @@ export const acceptedSchema = z
     urls: counter.describe('URLs the job starts with, duplicates left out.'),
     statusUrl: z.string(),
     resultsUrl: z.string(),
+    links: jobLinksSchema,
   })
   .meta({ id: 'AcceptedJob' });
+
+/** The answer to a batch. */
+export const acceptedBatchSchema = z
+  .object({
+    ...acceptedSchema.shape,
+    invalidUrls: z
+      .array(z.object({ url: z.string(), message: z.string() }))
+      .optional()
+      .describe('With `ignoreInvalidUrls`: what was submitted and is no URL, each with the reason.'),
+  })
+  .meta({ id: 'AcceptedBatch' });
 
 /** The answer to a request that does not wait. */
 export function acceptedView(job: Job) {
@@ -83,5 +135,6 @@ export function acceptedView(job: Job) {
     urls: job.counters.known,
     statusUrl: self,
     resultsUrl: job.kind === 'map' ? `${self}/urls` : `${self}/results`,
+    links: jobLinks(job.id),
   };
 }

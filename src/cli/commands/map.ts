@@ -1,11 +1,12 @@
 import { EXIT } from '../../errors/registry.ts';
 import { mapRequestSchema } from '../../jobs/job-request.ts';
+import type { MapLink } from '../../jobs/map-result.ts';
+import { type FetcherFlags, withFetcher } from '../backend/fetcher.ts';
 import { FLAGS, given, parseFlags, wholeNumber } from '../flags/flags.ts';
 import { PAGE_FLAG_OF, PAGE_FLAGS, type PageFlags, pageFieldsOf } from '../flags/page-flags.ts';
-import { explainWait, inTemporaryFolder, OPERATOR } from '../folders/one-off.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
-interface MapFlags extends PageFlags {
+interface MapFlags extends PageFlags, FetcherFlags {
   readonly json?: true;
   readonly sitemap?: string;
   readonly include?: string[];
@@ -13,7 +14,8 @@ interface MapFlags extends PageFlags {
   readonly subdomains?: true;
   readonly limit?: number;
   readonly timeout?: number;
-  readonly allowPrivate?: true;
+  readonly search?: string;
+  readonly titles?: true;
   readonly robots: boolean;
 }
 
@@ -23,6 +25,7 @@ const FLAG_OF = {
   include: '--include',
   exclude: '--exclude',
   limit: '--limit',
+  search: '--search',
   timeoutMs: '--timeout',
   ...Object.fromEntries(Object.entries(PAGE_FLAG_OF).map(([name, flag]) => [`options.${name}`, flag])),
 };
@@ -45,42 +48,42 @@ export const define: DefineCommand = (command, shell, endWith) => {
     .addOption(FLAGS.exclude())
     .addOption(FLAGS.subdomains())
     .option('--limit <n>', 'URLs to print at most (default: 100000)', wholeNumber)
-    .addOption(FLAGS.timeout())
-    .addOption(FLAGS.allowPrivate())
-    .addOption(FLAGS.noRobots());
-  for (const flag of PAGE_FLAGS) command.addOption(FLAGS[flag]());
+    .option('--search <words>', 'only URLs whose address or title has all of these words, the best first')
+    .option('--titles', 'print the title that is known for each URL behind it, after a tab')
+    .addOption(FLAGS.timeout());
+  for (const flag of [
+    ...PAGE_FLAGS,
+    'session',
+    'allowPrivate',
+    'noRobots',
+    'dataDir',
+    'api',
+    'apiKey',
+  ] as const)
+    command.addOption(FLAGS[flag]());
   command.addHelpText('after', EXAMPLES).action(async (url: string, flags: MapFlags) => {
-    const request = parseFlags(
-      mapRequestSchema,
-      given({
-        url,
-        sitemap: flags.sitemap,
-        include: flags.include,
-        exclude: flags.exclude,
-        allowSubdomains: flags.subdomains,
-        limit: flags.limit ?? MOST_URLS,
-        timeoutMs: flags.timeout,
-        options: { ...pageFieldsOf(flags), obeyRobots: flags.robots },
-      }),
-      FLAG_OF,
-    );
-    const overrides = { allowPrivate: flags.allowPrivate };
-    const found = await inTemporaryFolder(shell, overrides, async ({ jobs, store }, signal) => {
-      const account = await store.defaultAccount();
-      return jobs.mapNow(request, account, { operator: OPERATOR, signal }).catch((error: unknown) => {
-        if (signal.aborted) return null;
-        throw explainWait(error, request.timeoutMs);
-      });
+    const input = given({
+      url,
+      sitemap: flags.sitemap,
+      include: flags.include,
+      exclude: flags.exclude,
+      search: flags.search,
+      allowSubdomains: flags.subdomains,
+      limit: flags.limit ?? MOST_URLS,
+      timeoutMs: flags.timeout,
+      options: given({ ...pageFieldsOf(flags), session: flags.session, obeyRobots: flags.robots }),
     });
+    const request = parseFlags(mapRequestSchema, input, FLAG_OF);
+    const found = await withFetcher(shell, flags, (fetcher) => fetcher.map(input));
     if (found === null) {
       endWith(EXIT.interrupted);
       return;
     }
-    const { urls, isTruncated } = found;
+    const { urls, pages, isTruncated } = found;
+    const lineOf = ({ url: each, title }: MapLink) =>
+      flags.titles ? `${each}\t${title ?? ''}\n` : `${each}\n`;
     shell.stdout.write(
-      flags.json
-        ? `${JSON.stringify({ urls, isTruncated }, null, 2)}\n`
-        : urls.map((each) => `${each}\n`).join(''),
+      flags.json ? `${JSON.stringify({ urls, pages, isTruncated }, null, 2)}\n` : pages.map(lineOf).join(''),
     );
     if (isTruncated) shell.stderr.write(`Only the first ${request.limit} URLs; there are more.\n`);
   });

@@ -1,7 +1,9 @@
-import { resolve } from 'node:path';
+import { extname, resolve } from 'node:path';
 import { ERRORS, EXIT } from '../../errors/registry.ts';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { SCRAPE_FORMATS, scrapeRequestSchema } from '../../jobs/job-request.ts';
 import type { Format } from '../../model/job.ts';
+import { type FetcherFlags, withFetcher } from '../backend/fetcher.ts';
 import {
   EXTRACT_FLAG_OF,
   EXTRACT_FLAGS,
@@ -12,15 +14,13 @@ import {
 import { FLAGS, given, parseFlags } from '../flags/flags.ts';
 import { PAGE_FLAG_OF, PAGE_FLAGS, type PageFlags, pageFieldsOf, readActions } from '../flags/page-flags.ts';
 import { PART_FLAG_OF, PART_FLAGS, type PartFlags, partFieldsOf } from '../flags/part-flags.ts';
-import { explainWait, inDataFolder, inTemporaryFolder, OPERATOR } from '../folders/one-off.ts';
 import { printed } from '../output/page-output.ts';
 import { putIntoFiles } from '../output/scrape-files.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
-interface ScrapeFlags extends PageFlags, ExtractFlags, PartFlags {
+interface ScrapeFlags extends PageFlags, ExtractFlags, PartFlags, FetcherFlags {
   readonly format?: Format[];
   readonly json?: true;
-  readonly allowPrivate?: true;
   readonly robots: boolean;
   readonly timeout?: number;
   readonly header?: Record<string, string>;
@@ -29,7 +29,6 @@ interface ScrapeFlags extends PageFlags, ExtractFlags, PartFlags {
   readonly fullPage?: true;
   readonly pdf?: string;
   readonly xhr?: true;
-  readonly session?: string;
 }
 
 const FLAG_OF = {
@@ -49,7 +48,7 @@ const FLAG_OF = {
 const EXAMPLES = `
 Prints JSON, the same as POST /v1/scrape has under data; for a single format of html, rawHtml, text or
 markdown, that text. Formats are metadata, links and text unless given. Needs no server and leaves nothing behind but the
-files it is told to write; with --session it works in the data folder, where sessions are kept. Pictures and PDFs without a file are in the
+files it is told to write, and the session that --session names, which is kept in the data folder. Pictures and PDFs without a file are in the
 JSON as base64.
 
 Examples:
@@ -80,20 +79,22 @@ export const define: DefineCommand = (command, shell, endWith) => {
     .addOption(FLAGS.fullPage())
     .option('--pdf <file>', 'write the page as PDF')
     .option('--xhr', 'record what the page’s scripts ask for; the same as --format xhr');
-  for (const flag of ['session', 'allowPrivate', 'noRobots', 'timeout', 'header'] as const) {
+  for (const flag of [
+    'session',
+    'allowPrivate',
+    'noRobots',
+    'timeout',
+    'header',
+    'dataDir',
+    'api',
+    'apiKey',
+  ] as const) {
     command.addOption(FLAGS[flag]());
   }
   command.addHelpText('after', EXAMPLES).action(async (url: string, flags: ScrapeFlags) => {
-    const request = parseFlags(scrapeRequestSchema, requestOf(url, flags, shell.cwd), FLAG_OF);
-    const overrides = { allowPrivate: flags.allowPrivate };
-    const place = flags.session === undefined ? inTemporaryFolder : inDataFolder;
-    const result = await place(shell, overrides, async ({ jobs, store }, signal) => {
-      const account = await store.defaultAccount();
-      return jobs.scrapeNow(request, account, { operator: OPERATOR, signal }).catch((error: unknown) => {
-        if (signal.aborted) return null;
-        throw explainWait(error, request.timeoutMs);
-      });
-    });
+    const input = requestOf(url, flags, shell.cwd);
+    const request = parseFlags(scrapeRequestSchema, input, FLAG_OF);
+    const result = await withFetcher(shell, flags, (fetcher) => fetcher.scrape(input));
     if (result === null) {
       endWith(EXIT.interrupted);
       return;
@@ -121,7 +122,7 @@ function requestOf(url: string, flags: ScrapeFlags, cwd: string): object {
   if (flags.xhr === true) formats.push('xhr');
   const picture = given({
     fullPage: flags.fullPage,
-    format: flags.screenshot !== undefined && /\.jpe?g$/i.test(flags.screenshot) ? 'jpeg' : undefined,
+    format: flags.screenshot === undefined ? undefined : pictureFormatOf(flags.screenshot),
   });
   const wantsPicture = flags.screenshot !== undefined || flags.fullPage === true;
   return given({
@@ -139,4 +140,15 @@ function requestOf(url: string, flags: ScrapeFlags, cwd: string): object {
     // The place the addresses would lead to is gone when the command ends.
     inline: true,
   });
+}
+
+/** By the name of the file; a name without an ending is a PNG. */
+function pictureFormatOf(file: string): 'jpeg' | undefined {
+  const ending = extname(file).toLowerCase();
+  if (ending === '.jpg' || ending === '.jpeg') return 'jpeg';
+  if (ending === '.png' || ending === '') return undefined;
+  throw new ScrapifieError(
+    'INVALID_USAGE',
+    `--screenshot: pictures are PNG or JPEG, so ${file} would not be what its name says. End it in .png or .jpg.`,
+  );
 }

@@ -15,6 +15,7 @@ export interface CrawlFlags extends PageFlags, ExtractFlags, PartFlags {
   readonly maxDepth?: number;
   readonly maxBytes?: number;
   readonly maxDuration?: number;
+  readonly maxLoginWalls?: number;
   readonly include?: string[];
   readonly exclude?: string[];
   readonly sitemap?: string;
@@ -47,6 +48,7 @@ const FLAG_OF = {
   maxDepth: '--max-depth',
   maxBytes: '--max-bytes',
   maxDurationMs: '--max-duration',
+  maxLoginWalls: '--max-login-walls',
   include: '--include',
   exclude: '--exclude',
   sitemap: '--sitemap',
@@ -70,38 +72,40 @@ const UNLIMITED_CONCURRENCY = 64;
 /** Up to this rate the two connections of the default policy are enough. */
 const SLOW_RATE = 2;
 
+/** The request that the flags stand for, without defaults. */
+export function crawlInputOf(urls: readonly string[], flags: CrawlFlags): object {
+  return given({
+    urls,
+    sitemapUrls: flags.sitemapUrl,
+    maxPages: flags.maxPages === 0 ? null : flags.maxPages,
+    maxDepth: flags.maxDepth,
+    maxBytes: flags.maxBytes,
+    maxDurationMs: flags.maxDuration,
+    maxLoginWalls: flags.maxLoginWalls,
+    include: flags.include,
+    exclude: flags.exclude,
+    sitemap: flags.sitemap,
+    allowSubdomains: flags.subdomains,
+    allowExternal: flags.external,
+    concurrency: flags.concurrency ?? concurrencyFor(flags.rate),
+    options: given({
+      ...pageFieldsOf(flags),
+      ...partFieldsOf(flags),
+      extract: flags.extractField,
+      actions: flags.actions,
+      screenshot: flags.fullPage === true ? { fullPage: true } : undefined,
+      session: flags.session,
+      formats: flags.format,
+      headers: flags.header,
+      timeoutMs: flags.timeout,
+      obeyRobots: flags.robots,
+    }),
+  });
+}
+
 /** What the flags ask for. Throws INVALID_USAGE, INVALID_URL or UNSUPPORTED_OPTION before anything is touched. */
 export function crawlCommandOf(urls: readonly string[], flags: CrawlFlags): CrawlCommand {
-  const request = parseFlags(
-    crawlRequestSchema,
-    given({
-      urls,
-      sitemapUrls: flags.sitemapUrl,
-      maxPages: flags.maxPages === 0 ? null : flags.maxPages,
-      maxDepth: flags.maxDepth,
-      maxBytes: flags.maxBytes,
-      maxDurationMs: flags.maxDuration,
-      include: flags.include,
-      exclude: flags.exclude,
-      sitemap: flags.sitemap,
-      allowSubdomains: flags.subdomains,
-      allowExternal: flags.external,
-      concurrency: flags.concurrency ?? concurrencyFor(flags.rate),
-      options: given({
-        ...pageFieldsOf(flags),
-        ...partFieldsOf(flags),
-        extract: flags.extractField,
-        actions: flags.actions,
-        screenshot: flags.fullPage === true ? { fullPage: true } : undefined,
-        session: flags.session,
-        formats: flags.format,
-        headers: flags.header,
-        timeoutMs: flags.timeout,
-        obeyRobots: flags.robots,
-      }),
-    }),
-    FLAG_OF,
-  );
+  const request = parseFlags(crawlRequestSchema, crawlInputOf(urls, flags), FLAG_OF);
   const operator = { ...OPERATOR, hostRatePerSecond: flags.rate ?? null };
   draftCrawl(request, () => true, operator);
   return { request, operator };
@@ -124,6 +128,7 @@ const FIXED: Readonly<Record<string, (options: JobOptions) => unknown>> = {
   '--subdomains': ({ scope }) => scope.allowSubdomains,
   '--external': ({ scope }) => scope.allowExternal,
   '--concurrency': ({ concurrency }) => concurrency,
+  '--max-login-walls': ({ maxLoginWalls }) => maxLoginWalls,
   '--rate': ({ hostRatePerSecond }) => hostRatePerSecond,
   '--engine': ({ page }) => page.engine,
   '--wait-for': ({ page }) => page.render?.wait?.selector,
@@ -153,6 +158,7 @@ const FIXED: Readonly<Record<string, (options: JobOptions) => unknown>> = {
   '--exclude-tags': ({ page }) => page.parts?.excludeTags ?? [],
   '--header': ({ page }) => page.headers,
   '--timeout': ({ page }) => page.timeoutMs,
+  '--task-timeout': ({ page }) => page.taskTimeoutMs,
   '--no-robots': ({ page }) => page.obeyRobots,
 };
 
@@ -163,7 +169,11 @@ const UNSHOWN: ReadonlySet<string> = new Set(['--header', '--proxy', '--actions'
  * The budgets with which a job goes on. Everything else is as it was when the job began: a flag that says otherwise
  * is refused rather than ignored, one that repeats it is fine, and so is leaving it out.
  */
-export function resumedBudgets(job: Job, urls: readonly string[], flags: CrawlFlags): Budgets {
+export function resumedBudgets(
+  job: Pick<Job, 'seeds' | 'options'>,
+  urls: readonly string[],
+  flags: CrawlFlags,
+): Budgets {
   const seeds = [...urls, ...(flags.sitemapUrl ?? [])];
   if (seeds.length > 0 && !isDeepStrictEqual(seeds, [...job.seeds])) {
     throw differs('the start URLs', job.seeds.slice(0, 3).join(' '));

@@ -1,3 +1,4 @@
+import { expectsLogin, LOGIN_WALLS } from '../../attempts/login-walls.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { JobId } from '../../model/ids.ts';
 import type { Job } from '../../model/job.ts';
@@ -8,7 +9,7 @@ import { closeWithin, watchInterrupts } from '../shell/interrupt.ts';
 import type { OpenPlatform, OpenStorage, Shell } from '../shell/shell.ts';
 import { type CrawlReport, reportOf, writeReport } from './crawl-report.ts';
 import type { Opened } from './crawl-start.ts';
-import { createProgress, type Progress } from './progress.ts';
+import { createProgress, describeWaiting, type Progress } from './progress.ts';
 
 export interface CrawlRun {
   readonly shell: Shell;
@@ -27,8 +28,6 @@ export interface CrawlEnd {
 
 const LOOK_EVERY_MS = 1_000;
 const REPORT_EVERY_MS = 1_000;
-/** A crawl without a page after this time is worth a word about why. */
-const PATIENCE_MS = 5_000;
 /** Beyond the time for draining: a store that cannot be written any more must not keep the command from ending. */
 const CLOSE_MS = 5_000;
 
@@ -42,11 +41,11 @@ export async function followCrawl(run: CrawlRun): Promise<CrawlEnd> {
   let storage: OpenStorage | null = platform;
   let pages: PageFile | null = null;
 
-  function report(job: Job, isInterrupted: boolean): CrawlReport {
+  function report(job: Job, isInterrupted: boolean, loginWalls: readonly string[] = []): CrawlReport {
     // Writing the files of a finished crawl again is no work on it.
     const runMs = opened.job.finishedAt === null ? performance.now() - startedAt : 0;
     const { version } = shell;
-    const made = reportOf({ job, earlier: opened.earlier, runMs, isInterrupted, version });
+    const made = reportOf({ job, earlier: opened.earlier, runMs, isInterrupted, loginWalls, version });
     writeReport(folder.reportFile, made);
     return made;
   }
@@ -66,13 +65,8 @@ export async function followCrawl(run: CrawlRun): Promise<CrawlEnd> {
       await platform.start();
       // From here on it crawls; starting the program is not counted.
       startedAt = performance.now();
-      const explain = run.isQuiet ? () => undefined : (why: string) => void shell.stderr.write(`${why}\n`);
-      await untilOver(
-        platform,
-        id,
-        { pages, progress, explain, report: (job) => report(job, false) },
-        interrupts.signal,
-      );
+      const followers = { pages, progress, report: (job: Job) => void report(job, false) };
+      await untilOver(platform, id, followers, interrupts.signal);
       progress.stop();
     }
     if (interrupts.signal.aborted) {
@@ -87,7 +81,9 @@ export async function followCrawl(run: CrawlRun): Promise<CrawlEnd> {
     pages = null;
     const job = await jobOf(open, id);
     const isInterrupted = interrupts.signal.aborted && job.finishedAt === null;
-    const made = report(job, isInterrupted);
+    const isAsked = job.stopReason === LOGIN_WALLS || (expectsLogin(job) && job.counters.failed > 0);
+    const walls = isAsked ? await wallsOf(open, job) : [];
+    const made = report(job, isInterrupted, walls);
     await close(open);
     return { report: made, isInterrupted };
   } catch (error) {
@@ -105,7 +101,6 @@ export async function followCrawl(run: CrawlRun): Promise<CrawlEnd> {
 interface Followers {
   readonly pages: PageFile;
   readonly progress: Progress;
-  readonly explain: (why: string) => void;
   readonly report: (job: Job) => void;
 }
 
@@ -113,7 +108,7 @@ interface Followers {
 async function untilOver(
   platform: OpenPlatform,
   id: JobId,
-  { pages, progress, explain, report }: Followers,
+  { pages, progress, report }: Followers,
   signal: AbortSignal,
 ): Promise<void> {
   const bell = createBell();
@@ -121,26 +116,21 @@ async function untilOver(
     if (finished.includes(id)) bell.ring();
   });
   signal.addEventListener('abort', bell.ring);
-  const startedAt = performance.now();
   let reportedAt = Number.NEGATIVE_INFINITY;
-  let isExplained = false;
+  /** Pages that were done at the last look: a crawl that gets on needs no explanation. */
+  let doneBefore = 0;
   try {
     for (;;) {
       const job = await jobOf(platform, id);
       const now = performance.now();
-      progress.show(job, now);
+      const done = job.counters.done + job.counters.failed;
+      const isStill = done === doneBefore && job.finishedAt === null;
+      progress.show(job, now, isStill ? describeWaiting(await platform.jobs.waitingFor(job)) : null);
+      doneBefore = done;
       if (job.finishedAt !== null || signal.aborted) return;
       if (now - reportedAt >= REPORT_EVERY_MS) {
         report(job);
         reportedAt = now;
-      }
-      if (!isExplained && now - startedAt >= PATIENCE_MS) {
-        isExplained = true;
-        const why = job.counters.done + job.counters.failed > 0 ? null : await delayOf(platform, id);
-        if (why !== null) {
-          progress.stop();
-          explain(why);
-        }
       }
       pages.check();
       await bell.wait(LOOK_EVERY_MS);
@@ -175,11 +165,22 @@ function createBell(): { ring: () => void; wait: (ms: number) => Promise<void> }
   };
 }
 
-/** What keeps the first URLs of a crawl; null when nothing does. */
-async function delayOf({ store }: OpenStorage, id: JobId): Promise<string | null> {
-  const [entry] = (await store.listTasks({ jobId: id, state: 'waiting', limit: 1 })).items;
-  if (entry === undefined) return null;
-  return `Nothing fetched yet: ${entry.url} waits to be tried again (${entry.rule ?? 'retry'}).`;
+const SHOWN_WALLS = 5;
+const LEDGER_STEP = 1_000;
+
+/** The first pages that asked to log in: they have failed where the crawl has a session. */
+async function wallsOf({ store }: OpenStorage, { id, options }: Job): Promise<readonly string[]> {
+  const state = options.page.session === null ? 'done' : 'failed';
+  const walls: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const { items, nextCursor } = await store.listTasks({ jobId: id, state, cursor, limit: LEDGER_STEP });
+    for (const { url, rule, errorCode } of items) {
+      if (errorCode === 'LOGIN_REQUIRED' || rule === 'outcome.login-wall') walls.push(url);
+    }
+    cursor = nextCursor ?? undefined;
+  } while (cursor !== undefined && walls.length < SHOWN_WALLS);
+  return walls.slice(0, SHOWN_WALLS);
 }
 
 async function jobOf({ store }: OpenStorage, id: JobId): Promise<Job> {

@@ -20,6 +20,7 @@ export interface PageFlags {
   readonly maxProxyTier?: string;
   readonly country?: string;
   readonly identity?: string;
+  readonly taskTimeout?: number;
   readonly identityBrowser?: string;
 }
 
@@ -40,6 +41,7 @@ export const PAGE_FLAGS = [
   'maxProxyTier',
   'country',
   'identity',
+  'taskTimeout',
   'identityBrowser',
 ] as const;
 
@@ -61,6 +63,7 @@ export const PAGE_FLAG_OF = {
   'proxy.maxTier': '--max-proxy-tier',
   proxy: '--proxy',
   identity: '--identity',
+  taskTimeoutMs: '--task-timeout',
   identityBrowser: '--identity-browser',
 } as const;
 
@@ -86,6 +89,7 @@ export function pageFieldsOf(flags: PageFlags): Record<string, unknown> {
     timezone: flags.timezone,
     proxy: Object.keys(proxy).length === 0 ? undefined : proxy,
     identity: flags.identity,
+    taskTimeoutMs: flags.taskTimeout,
     identityBrowser: flags.identityBrowser,
   });
 }

@@ -10,13 +10,19 @@ import { createLogger, type LoggerOptions } from '../../observe/logger.ts';
 import { createMetrics } from '../../observe/metrics.ts';
 import { readSettings } from '../flags/flags.ts';
 import { watchInterrupts } from '../shell/interrupt.ts';
-import type { OpenPlatform, Shell } from '../shell/shell.ts';
+import type { OpenPlatform, Shell, StoragePlace } from '../shell/shell.ts';
 
 /** The user of the command line is the operator: options given by flags need no consent in a policy. */
 export const OPERATOR: OperatorOptions = { hasConsent: true };
 
 /** A command works in its own folder, whatever servers on this machine are told to use. */
 const ALONE = { role: 'all', databaseUrl: undefined, redisUrl: undefined, s3Url: undefined } as const;
+
+export interface OneOffOptions {
+  readonly destination?: LoggerOptions['destination'];
+  /** Where the sessions and credentials are that the command uses; left out: it uses none. */
+  readonly accountsIn?: StoragePlace | undefined;
+}
 
 /**
  * Opens a platform for one command. The command prints what `info` would log, so at the default level only
@@ -26,7 +32,7 @@ export async function openOneOff(
   shell: Shell,
   settings: Settings,
   level: Settings['logLevel'],
-  destination?: LoggerOptions['destination'],
+  { destination, accountsIn }: OneOffOptions = {},
 ): Promise<OpenPlatform> {
   const logger = createLogger({
     level: settings.logLevel === 'info' ? level : settings.logLevel,
@@ -37,6 +43,7 @@ export async function openOneOff(
     settings: { ...settings, ...ALONE },
     logger,
     metrics: createMetrics({ withProcess: false }),
+    ...(accountsIn === undefined ? {} : { accountsIn }),
   });
 }
 
@@ -44,13 +51,14 @@ export async function openOneOff(
 const TEMPORARY_PREFIX = 'scrapifie-one-off-';
 
 /**
- * Runs work in a temporary data folder, which is removed afterwards, and by a later command if this process is killed. Ctrl-C ends it with
- * CANCELLED through the signal.
+ * Runs work in a temporary data folder, which is removed afterwards, and by a later command if this process is killed.
+ * Ctrl-C ends it with CANCELLED through the signal.
  */
 export async function inTemporaryFolder<T>(
   shell: Shell,
   overrides: SettingOverrides,
   work: (platform: OpenPlatform, signal: AbortSignal) => Promise<T>,
+  accountsIn?: StoragePlace,
 ): Promise<T> {
   await shell.removeAbandonedFolders(TEMPORARY_PREFIX);
   const dataDir = await mkdtemp(join(tmpdir(), TEMPORARY_PREFIX)).catch((error: Error) => {
@@ -62,47 +70,26 @@ export async function inTemporaryFolder<T>(
   try {
     // Once the page is there or the command was interrupted, remaining work need not be drained.
     const settings = readSettings(shell, { ...overrides, dataDir, drainMs: 0 });
-    return await inPlace(shell, settings, interrupts.signal, work);
+    const platform = await openOneOff(shell, settings, 'fatal', { accountsIn });
+    try {
+      await platform.start();
+      return await work(platform, interrupts.signal);
+    } finally {
+      await platform.close();
+    }
   } finally {
     interrupts.close();
     await rm(dataDir, { recursive: true, force: true });
   }
 }
 
-/** The same in the data folder of the settings, which has the stored sessions; no other process may use it meanwhile. */
-export async function inDataFolder<T>(
-  shell: Shell,
-  overrides: SettingOverrides,
-  work: (platform: OpenPlatform, signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const interrupts = watchInterrupts();
-  try {
-    return await inPlace(shell, readSettings(shell, { ...overrides, drainMs: 0 }), interrupts.signal, work);
-  } finally {
-    interrupts.close();
-  }
-}
-
-async function inPlace<T>(
-  shell: Shell,
-  settings: Settings,
-  signal: AbortSignal,
-  work: (platform: OpenPlatform, signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const platform = await openOneOff(shell, settings, 'fatal');
-  try {
-    await platform.start();
-    return await work(platform, signal);
-  } finally {
-    await platform.close();
-  }
-}
-
 /** REQUEST_TIMEOUT in words that fit a command: unlike in the API, no job goes on in the background. */
 export function explainWait(error: unknown, timeoutMs: number): unknown {
   if (!(error instanceof ScrapifieError) || error.code !== 'REQUEST_TIMEOUT') return error;
+  const { attempts } = (error.details ?? {}) as { readonly attempts?: unknown };
   return new ScrapifieError(
     'REQUEST_TIMEOUT',
     `Not ready within ${timeoutMs} ms; --timeout gives it longer.`,
+    attempts === undefined ? {} : { details: { attempts } },
   );
 }

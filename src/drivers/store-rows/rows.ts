@@ -25,6 +25,7 @@ import type {
 } from '../../ports/session-store.ts';
 import type {
   ApiKey,
+  FoundTask,
   HostState,
   HostView,
   IdempotentAnswer,
@@ -32,6 +33,7 @@ import type {
   OptOut,
   RobotsEntry,
 } from '../../ports/store.ts';
+import type { TaskWait } from '../../ports/task-wait.ts';
 
 /**
  * Rows of a store's own tables become what the port promises; the schema is what makes the casts true. The stores
@@ -63,7 +65,7 @@ export function jobOf(row: Row): Job {
       pages: Number(row.pages),
       done: Number(row.done),
       failed: Number(row.failed),
-      skipped: Number(row.skipped),
+      skipped: Number(row.skipped) - Number(row.skipped_files ?? 0),
       denied: Number(row.denied),
       cancelled: Number(row.cancelled),
       bytes: Number(row.bytes),
@@ -122,6 +124,23 @@ export function ledgerEntryOf(row: Row): LedgerEntry {
     finishedAt: row.finished_at === null ? null : new Date(Number(row.finished_at)).toISOString(),
   };
 }
+
+export function foundTaskOf(row: Row): FoundTask {
+  const entry = ledgerEntryOf(row);
+  return {
+    taskId: Number(row.id) as TaskId,
+    entry,
+    readyAt: entry.state === 'waiting' ? maybeNumber(row.ready_at) : null,
+  };
+}
+
+/**
+ * The columns of a job's row with the number of its skipped robots.txt files and sitemaps, which the row counts among the
+ * skipped tasks. `j` is the row.
+ */
+export const JOB_COLUMNS = `j.*, (
+  SELECT count(*) FROM tasks f WHERE f.job_seq = j.seq AND f.kind <> 'page' AND f.state = 'skipped'
+) AS skipped_files`;
 
 export function pageFromRow(row: Row): Page {
   return {
@@ -200,6 +219,23 @@ export function hostViewOf(row: Row, ready: number): HostView {
     ready,
     owner: maybeText(row.owner),
     nextAt: maybeNumber(row.next_at),
+  };
+}
+
+/** How many of the first and of the last URLs of a job `listWaits` looks at, and how many entries it has at most. */
+export const WAITS = { urls: 1_000, entries: 100 };
+
+export function taskWaitOf(row: Row, now: number): TaskWait {
+  const blockedUntil = Number(row.blocked_until);
+  const isHeld = row.owner === null && blockedUntil > now;
+  return {
+    hostKey: hostKeyFromRow(row.key),
+    state: text(row.state) as TaskWait['state'],
+    tasks: Number(row.tasks),
+    rule: maybeText(row.rule),
+    readyAt: row.ready_at === null ? null : Number(row.ready_at),
+    heldUntil: isHeld ? blockedUntil : null,
+    hold: isHeld ? (hostStateOf(row.host_state).hold ?? null) : null,
   };
 }
 

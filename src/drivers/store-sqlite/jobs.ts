@@ -2,7 +2,17 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { HostId, HostKey, JobId, JobSeq } from '../../model/ids.ts';
 import type { Budgets, Job, JobOptions } from '../../model/job.ts';
 import type { JobStore } from '../../ports/store.ts';
-import { cursorOf, jobOf, ledgerEntryOf, pageFromRow, sliceOf } from '../store-rows/rows.ts';
+import {
+  cursorOf,
+  foundTaskOf,
+  JOB_COLUMNS,
+  jobOf,
+  ledgerEntryOf,
+  pageFromRow,
+  sliceOf,
+  taskWaitOf,
+  WAITS,
+} from '../store-rows/rows.ts';
 import type { SqliteDatabase, SqliteRow } from './database.ts';
 import { dropOpen, reopenJob, settleJob, stopJob } from './job-life.ts';
 import { createMailboxes } from './mailboxes.ts';
@@ -14,7 +24,17 @@ export function createSqliteJobStore(
   hostIds: Map<HostKey, HostId>,
   clock: () => number,
 ): Synchronous<JobStore> {
-  const rowOf = (id: JobId) => database.get('SELECT * FROM jobs WHERE id = ?', id);
+  const rowOf = (id: JobId) => database.get(`SELECT ${JOB_COLUMNS} FROM jobs j WHERE j.id = ?`, id);
+
+  /** 0: the host has an owner, or is not held. */
+  const heldUntilOf = (key: HostKey, now: number): number =>
+    Number(
+      database.get(
+        'SELECT blocked_until FROM hosts WHERE key = ? AND owner IS NULL AND blocked_until > ?',
+        key,
+        now,
+      )?.blocked_until ?? 0,
+    );
 
   /** Wakes the hosts of tasks that were made ready again and marks the job as going on. */
   function putBackToWork(job: SqliteRow, now: number, budgets: Budgets): Job {
@@ -61,13 +81,23 @@ export function createSqliteJobStore(
         now,
       );
       const seq = Number(database.get('SELECT seq FROM jobs WHERE id = ?', job.id)?.seq) as JobSeq;
+      if (job.sources !== undefined) {
+        database.run(
+          'INSERT INTO job_sources (job_seq, sources) VALUES (?, ?)',
+          seq,
+          JSON.stringify(job.sources),
+        );
+      }
       const tally = createTally();
       const mailboxes = createMailboxes(database, hostIds);
       mailboxes.add({ seq, kind: job.kind, size: tasks.length, intake: 'open' }, tasks, tally, now);
       tally.of(seq);
-      mailboxes.flush(now);
+      const offers = mailboxes.flush(now);
       settleJob(database, tally, now);
-      return jobOf(rowOf(job.id) as SqliteRow);
+      const stored = jobOf(rowOf(job.id) as SqliteRow);
+      const [first] = job.kind === 'scrape' || job.kind === 'map' ? offers : [];
+      const heldUntil = first === undefined ? 0 : heldUntilOf(first.key, now);
+      return heldUntil > 0 ? { ...stored, heldUntil } : stored;
     },
 
     getJob(id) {
@@ -77,8 +107,8 @@ export function createSqliteJobStore(
 
     listJobs({ accountId, status, kind, cursor, limit }) {
       const rows = database.all(
-        `SELECT * FROM jobs WHERE account_id = ? AND seq < ? AND (? IS NULL OR status = ?) AND (? IS NULL OR kind = ?)
-         ORDER BY seq DESC LIMIT ?`,
+        `SELECT ${JOB_COLUMNS} FROM jobs j WHERE account_id = ? AND seq < ? AND (? IS NULL OR status = ?)
+         AND (? IS NULL OR kind = ?) ORDER BY seq DESC LIMIT ?`,
         accountId,
         cursorOf(cursor, Number.MAX_SAFE_INTEGER),
         status ?? null,
@@ -90,7 +120,7 @@ export function createSqliteJobStore(
       return sliceOf(rows, limit, 'seq', jobOf);
     },
 
-    cancelJob(id) {
+    cancelJob(id, stopReason) {
       const now = clock();
       const row = rowOf(id);
       if (row === undefined) return null;
@@ -100,7 +130,25 @@ export function createSqliteJobStore(
       const dropped = dropOpen(database, seq, 'cancelled', null, now);
       tally.of(seq).open -= dropped;
       tally.of(seq).cancelled += dropped;
-      database.run(`UPDATE jobs SET status = 'cancelled' WHERE seq = ?`, seq);
+      database.run(
+        `UPDATE jobs SET status = 'cancelled', stop_reason = coalesce(?, stop_reason) WHERE seq = ?`,
+        stopReason ?? null,
+        seq,
+      );
+      settleJob(database, tally, now);
+      return jobOf(rowOf(id) as SqliteRow);
+    },
+
+    stopJob(id, reason) {
+      const now = clock();
+      const row = rowOf(id);
+      if (row === undefined) return null;
+      if (row.finished_at !== null || row.status === 'cancelled' || row.stop_reason !== null)
+        return jobOf(row);
+      const seq = Number(row.seq) as JobSeq;
+      stopJob(database, seq, reason, now);
+      const tally = createTally();
+      tally.of(seq);
       settleJob(database, tally, now);
       return jobOf(rowOf(id) as SqliteRow);
     },
@@ -116,8 +164,9 @@ export function createSqliteJobStore(
       );
       const skipped = database.run(
         `UPDATE tasks SET state = 'ready', rule = NULL, finished_at = NULL, interruptions = 0, lone_interruptions = 0
-         WHERE job_seq = ? AND state = 'skipped' AND rule LIKE 'budget.%'`,
+         WHERE job_seq = ? AND state = 'skipped' AND (rule LIKE 'budget.%' OR rule = ?)`,
         seq,
+        row.stop_reason ?? '',
       );
       if (cancelled + skipped === 0 && row.status !== 'cancelled') return jobOf(row);
       reopenJob(database, seq, cancelled, 'cancelled');
@@ -125,14 +174,16 @@ export function createSqliteJobStore(
       return putBackToWork(row, clock(), budgets ?? (JSON.parse(String(row.options)) as JobOptions).budgets);
     },
 
-    retryJob(id) {
+    retryJob(id, only) {
       const row = rowOf(id);
       if (row === undefined) return null;
       const seq = Number(row.seq) as JobSeq;
       const mailboxes = createMailboxes(database, hostIds);
       for (const moved of database.all(
-        `SELECT id, url FROM tasks WHERE job_seq = ? AND state = 'failed' AND at_url IS NOT NULL`,
+        `SELECT id, url FROM tasks WHERE job_seq = ? AND state = 'failed' AND at_url IS NOT NULL AND (? IS NULL OR error_code = ?)`,
         seq,
+        only ?? null,
+        only ?? null,
       )) {
         database.run(
           'UPDATE tasks SET host_id = ? WHERE id = ?',
@@ -142,8 +193,11 @@ export function createSqliteJobStore(
       }
       const failed = database.run(
         `UPDATE tasks SET state = 'ready', attempts = 0, hops = 0, at_url = NULL, trace = NULL, rule = NULL,
-           error_code = NULL, finished_at = NULL, interruptions = 0, lone_interruptions = 0 WHERE job_seq = ? AND state = 'failed'`,
+           error_code = NULL, finished_at = NULL, interruptions = 0, lone_interruptions = 0
+         WHERE job_seq = ? AND state = 'failed' AND (? IS NULL OR error_code = ?)`,
         seq,
+        only ?? null,
+        only ?? null,
       );
       if (failed === 0) return jobOf(row);
       reopenJob(database, seq, failed, 'failed');
@@ -159,6 +213,7 @@ export function createSqliteJobStore(
       const seq = Number(row.seq);
       database.run('DELETE FROM pages WHERE job_seq = ?', seq);
       database.run('DELETE FROM tasks WHERE job_seq = ?', seq);
+      database.run('DELETE FROM job_sources WHERE job_seq = ?', seq);
       database.run('DELETE FROM jobs WHERE seq = ?', seq);
       return true;
     },
@@ -222,6 +277,44 @@ export function createSqliteJobStore(
         limit + 1,
       );
       return sliceOf(rows, limit, 'id', ledgerEntryOf);
+    },
+
+    listWaits(id) {
+      const now = clock();
+      const columns = 'id, host_id, state, ready_at, rule';
+      const rows = database.all(
+        `WITH looked AS (
+           SELECT * FROM (SELECT ${columns} FROM tasks WHERE job_seq = ?1 ORDER BY id LIMIT ${WAITS.urls})
+           UNION
+           SELECT * FROM (SELECT ${columns} FROM tasks WHERE job_seq = ?1 ORDER BY id DESC LIMIT ${WAITS.urls})
+         ), open AS (
+           SELECT host_id, state, count(*) AS tasks, CASE WHEN state = 'waiting' THEN rule END AS why,
+             min(CASE WHEN state = 'waiting' THEN ready_at END) AS ready_at
+           FROM looked WHERE state IN ('ready', 'waiting', 'claimed') GROUP BY host_id, state, why
+         )
+         SELECT h.key, h.owner, h.blocked_until, h.state AS host_state, o.state, o.tasks, o.why AS rule, o.ready_at
+         FROM open o JOIN hosts h ON h.id = o.host_id ORDER BY o.tasks DESC, h.id, o.state LIMIT ${WAITS.entries}`,
+        Number(database.get('SELECT seq FROM jobs WHERE id = ?', id)?.seq ?? 0),
+      );
+      return rows.map((row) => taskWaitOf(row, now));
+    },
+
+    findTask(jobId, urlKey) {
+      const row = database.get(
+        `SELECT t.*, f.url AS found_on_url FROM tasks t LEFT JOIN tasks f ON f.id = t.found_on
+         WHERE t.job_seq = (SELECT seq FROM jobs WHERE id = ?) AND t.url_key = ?`,
+        jobId,
+        urlKey,
+      );
+      return row === undefined ? null : foundTaskOf(row);
+    },
+
+    getSources(jobId) {
+      const row = database.get(
+        'SELECT s.sources FROM job_sources s JOIN jobs j ON j.seq = s.job_seq WHERE j.id = ?',
+        jobId,
+      );
+      return row === undefined ? {} : (JSON.parse(String(row.sources)) as Record<string, string>);
     },
   };
 }

@@ -32,6 +32,7 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
   'listPages',
   'getPage',
   'listTasks',
+  'listWaits',
   'offerHosts',
   'getHost',
   'listHosts',

@@ -8,6 +8,7 @@ import type { GuardProxy } from '../guard-proxy/guard-proxy.ts';
 import { type Body, EMPTY_BODY } from '../http/body-buffer.ts';
 import type { BrowserRequest, BrowserResponse } from '../render-engine.ts';
 import { browserLost, mapNavigationError, plainMessage, stepFailed, stepTimedOut } from '../render-errors.ts';
+import { takeFailurePicture } from './actions/failure-picture.ts';
 import {
   DEFAULT_STEP_MS,
   nameOfAction,
@@ -19,6 +20,7 @@ import {
 } from './actions/render-actions.ts';
 import type { BrowserEngineHooks } from './browser-engine.ts';
 import {
+  answerWithoutBody,
   type DocumentResponse,
   type DocumentWithoutPage,
   isHtml,
@@ -86,6 +88,7 @@ export class RenderAttempt {
   #failure: ScrapifieError | null = null;
   readonly #actions: ActionResult[] = [];
   #picture: Picture | null = null;
+  #failurePicture: Picture | null = null;
   #pdf: Uint8Array | null = null;
   #captcha: CaptchaResult | null | undefined;
 
@@ -225,10 +228,8 @@ export class RenderAttempt {
     if (isRefused || (lease.proxyLogin === null && proxy.wasUnauthorized(at))) {
       throw browserLost('its network process was started anew and does not know its proxy any more', error);
     }
-    // Chromium shows a page of its own for an error status without a body; the status is the answer all the same.
-    if (gate.answer !== null && /ERR_HTTP_RESPONSE_CODE_FAILURE/.test(text)) {
-      return { answer: gate.answer, body: EMPTY_BODY, redirectedTo: null };
-    }
+    const empty = answerWithoutBody(gate.answer, text);
+    if (empty !== null) return empty;
     // Without the guard's proxy in between, the login of the request's own proxy is the only one that can be refused.
     if (this.#options.guard !== null && request.proxy !== undefined && /ERR_INVALID_AUTH_/.test(text)) {
       throw new ScrapifieError('PROXY_FAILED', `Proxy ${request.proxy.id} refused the login`, {
@@ -297,6 +298,7 @@ export class RenderAttempt {
       if (this.#ending.aborted) throw this.#ending.reason;
       if (deadline.signal.aborted) this.#failure = stepTimedOut(current, request.timeoutMs);
       else this.#failure = isScrapifieError(error) ? error : stepFailed(current, plainMessage(error), error);
+      if (!this.isPageBroken) this.#failurePicture = await takeFailurePicture(page, deadline, this.#signal);
     }
   }
 
@@ -338,6 +340,7 @@ export class RenderAttempt {
         xhr,
         consoleErrors: watch.errors,
         actions: this.#actions,
+        ...(this.#failurePicture === null ? {} : { failurePicture: this.#failurePicture }),
         storage,
         ...(this.#captcha === undefined ? {} : { captcha: this.#captcha }),
       },
