@@ -44,7 +44,17 @@ describe('opting out', () => {
   });
 
   it('needs a host name', async () => {
-    for (const host of ['a%2Fb', 'a%3Fb', 'user%40host', '%20', `${'a'.repeat(64)}.test`]) {
+    for (const host of [
+      'a%2Fb',
+      'a%3Fb',
+      'user%40host',
+      '%20',
+      '*',
+      '*.com',
+      'a..b',
+      '.a',
+      `${'a'.repeat(64)}.test`,
+    ]) {
       const answer = await platform.call({ method: 'POST', url: `/v1/domains/${host}/opt-out`, payload: {} });
       expect([answer.statusCode, answer.at('error.code')]).toEqual([422, 'INVALID_URL']);
     }

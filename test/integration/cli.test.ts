@@ -241,6 +241,13 @@ describe('keys', () => {
     expect(again.exitCode).toBe(2);
     expect(again.stderr).toMatch(/^error NOT_FOUND: /);
   });
+
+  it('that would last beyond the year 9999 are refused as a mistake of the command', async () => {
+    const at = ['--data-dir', folder.path('endless')];
+    const refused = await runCommand(['keys', 'create', 'long', '--expires', '100000000d', ...at]);
+    expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(refused.stderr).toMatch(/^error INVALID_USAGE: .*9999/);
+  });
 });
 
 describe('doctor', () => {

@@ -36,6 +36,9 @@ export function newKey(accountId: AccountId, secret: string, options: KeyOptions
   };
 }
 
+/** Times are shown with four digits for the year. */
+export const LAST_EXPIRY = Date.UTC(9999, 11, 31, 23, 59, 59);
+
 export const isUsable = (key: ApiKey, now: number) =>
   key.revokedAt === null && (key.expiresAt === null || key.expiresAt > now);
 

@@ -1,5 +1,5 @@
-import { Option } from 'commander';
-import { isUsable, newKey, newSecret } from '../../api/access/api-key.ts';
+import { InvalidArgumentError, Option } from 'commander';
+import { isUsable, LAST_EXPIRY, newKey, newSecret } from '../../api/access/api-key.ts';
 import { keyView } from '../../api/routes/keys.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { KeyId } from '../../model/ids.ts';
@@ -22,6 +22,12 @@ interface CreateFlags extends KeysFlags {
 const SCOPES: readonly KeyScope[] = ['read', 'write', 'credentials', 'credentials:read', 'admin'];
 const DEFAULT_SCOPES: readonly KeyScope[] = ['read', 'write'];
 const ACTOR = 'command line';
+
+function lifetime(text: string): number {
+  const ms = duration(text);
+  if (Date.now() + ms > LAST_EXPIRY) throw new InvalidArgumentError('A key can last until the year 9999.');
+  return ms;
+}
 
 const EXAMPLES = `
 A secret is printed once, when its key is made; only its hash is kept. A running server knows a new key at once and
@@ -53,7 +59,7 @@ export const define: DefineCommand = (command, shell) => {
         'read, write (the default: both), credentials, credentials:read or admin',
       ).argParser(listOf(SCOPES)),
     )
-    .addOption(new Option('--expires <time>', 'when it stops working, e.g. 90d').argParser(duration))
+    .addOption(new Option('--expires <time>', 'when it stops working, e.g. 90d').argParser(lifetime))
     .addOption(new Option('--rate <n>', 'requests per minute').argParser(wholeNumber))
     .action((name: string, flags: CreateFlags) =>
       withStore(shell, flags, async ({ store }) => {

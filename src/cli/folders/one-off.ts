@@ -47,9 +47,12 @@ export async function openOneOff(
   });
 }
 
+/** No data folder of a server has such a name by chance: folders that have it are removed. */
+const TEMPORARY_PREFIX = 'scrapifie-one-off-';
+
 /**
- * Runs work in a temporary data folder, which is removed afterwards. Ctrl-C ends it with
- * CANCELLED through the signal.
+ * Runs work in a temporary data folder, which is removed afterwards, and by a later command if this process is killed.
+ * Ctrl-C ends it with CANCELLED through the signal.
  */
 export async function inTemporaryFolder<T>(
   shell: Shell,
@@ -57,7 +60,8 @@ export async function inTemporaryFolder<T>(
   work: (platform: OpenPlatform, signal: AbortSignal) => Promise<T>,
   accountsIn?: StoragePlace,
 ): Promise<T> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'scrapifie-')).catch((error: Error) => {
+  await shell.removeAbandonedFolders(TEMPORARY_PREFIX);
+  const dataDir = await mkdtemp(join(tmpdir(), TEMPORARY_PREFIX)).catch((error: Error) => {
     throw new ScrapifieError('DATA_DIR_UNUSABLE', `No temporary folder can be made: ${error.message}`, {
       cause: error,
     });
