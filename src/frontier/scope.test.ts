@@ -149,14 +149,24 @@ describe('a scope that cannot be compiled', () => {
       expect.objectContaining({
         code: 'VALIDATION_FAILED',
         details: [
-          { field: 'include[1]', message: expect.stringContaining('range'), position: 2 },
-          { field: 'exclude[0]', message: expect.stringContaining('lookaround'), position: 0 },
-          { field: 'allowedDomains[0]', message: expect.stringContaining('not a host') },
-          { field: 'allowedDomains[1]', message: expect.stringContaining('not a host') },
+          { field: 'include.1', message: expect.stringContaining('range'), position: 2 },
+          { field: 'exclude.0', message: expect.stringContaining('lookaround'), position: 0 },
+          { field: 'allowedDomains.0', message: expect.stringContaining('not a host') },
+          { field: 'allowedDomains.1', message: expect.stringContaining('not a host') },
         ],
       }),
     );
   });
+});
+
+it('patterns mean what they meant when the job was made', () => {
+  const url = 'https://example.com/x/blog/a';
+  const seeds = ['https://example.com/'];
+  expect(judge({ exclude: ['/blog/a'] }, seeds, url)).toBe('scope.exclude:/blog/a');
+  expect(judge({ exclude: ['/blog/a'], patternSyntax: 'glob' }, seeds, url)).toBe('in');
+  expect(judge({ exclude: ['re:/blog/a'], patternSyntax: 'glob' }, seeds, url)).toBe(
+    'scope.exclude:re:/blog/a',
+  );
 });
 
 describe('what patterns may cost', () => {
@@ -202,13 +212,13 @@ describe('what patterns may cost', () => {
       expect.objectContaining({
         code: 'VALIDATION_FAILED',
         details: [
-          { field: expect.stringMatching(/^include\[\d+\]$/), message: expect.stringContaining('steps') },
+          { field: expect.stringMatching(/^include\.\d+$/), message: expect.stringContaining('steps') },
         ],
       }),
     );
     expect(() => compileScope({ ...OPEN, exclude: ['a(?:b|c){1000}'] }, [], { isNew: true })).toThrow(
       expect.objectContaining({
-        details: [{ field: 'exclude[0]', position: 8, message: expect.any(String) }],
+        details: [{ field: 'exclude.0', position: 8, message: expect.any(String) }],
       }),
     );
     // A job that was accepted earlier goes on.

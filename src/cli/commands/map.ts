@@ -1,8 +1,8 @@
 import { EXIT } from '../../errors/registry.ts';
 import { mapRequestSchema } from '../../jobs/job-request.ts';
 import { FLAGS, given, parseFlags, wholeNumber } from '../flags/flags.ts';
-import { PAGE_FLAG_OF, PAGE_FLAGS, type PageFlags, pageFieldsOf } from '../flags/page-flags.ts';
-import { explainWait, inTemporaryFolder, OPERATOR } from '../folders/one-off.ts';
+import { PAGE_FLAG_OF, PAGE_FLAGS, type PageFlags, pageFieldsOf, readActions } from '../flags/page-flags.ts';
+import { explainWait, inDataFolder, inTemporaryFolder, OPERATOR } from '../folders/one-off.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
 interface MapFlags extends PageFlags {
@@ -10,24 +10,29 @@ interface MapFlags extends PageFlags {
   readonly sitemap?: string;
   readonly include?: string[];
   readonly exclude?: string[];
-  readonly subdomains?: true;
+  readonly allowSubdomains?: true;
+  readonly ignoreQueryParameter?: string[];
   readonly limit?: number;
   readonly timeout?: number;
+  readonly pageTimeout?: number;
+  readonly actions?: string;
   readonly allowPrivate?: true;
   readonly robots: boolean;
 }
 
-const FLAG_OF = {
+/** Which flag a field of the request comes from; the first that fits counts. */
+export const MAP_FLAG_OF = {
   url: 'URL',
   sitemap: '--sitemap',
   include: '--include',
   exclude: '--exclude',
+  allowSubdomains: '--allow-subdomains',
+  ignoreQueryParameters: '--ignore-query-parameter',
   limit: '--limit',
   timeoutMs: '--timeout',
+  'options.timeoutMs': '--page-timeout',
   ...Object.fromEntries(Object.entries(PAGE_FLAG_OF).map(([name, flag]) => [`options.${name}`, flag])),
 };
-/** A list on a terminal or in a pipe has no reason to be shorter than it may be. */
-const MOST_URLS = 100_000;
 
 const EXAMPLES = `
 Reads the sitemaps and the links of the start page; fetches nothing else. Prints one URL per line.
@@ -43,9 +48,13 @@ export const define: DefineCommand = (command, shell, endWith) => {
     .addOption(FLAGS.sitemap())
     .addOption(FLAGS.include())
     .addOption(FLAGS.exclude())
+    .addOption(FLAGS.allowSubdomains())
     .addOption(FLAGS.subdomains())
-    .option('--limit <n>', 'URLs to print at most (default: 100000)', wholeNumber)
+    .addOption(FLAGS.ignoreQueryParameter())
+    .option('--limit <n>', 'URLs to print at most (default: 5000)', wholeNumber)
     .addOption(FLAGS.timeout())
+    .addOption(FLAGS.pageTimeout())
+    .addOption(FLAGS.actions())
     .addOption(FLAGS.allowPrivate())
     .addOption(FLAGS.noRobots());
   for (const flag of PAGE_FLAGS) command.addOption(FLAGS[flag]());
@@ -57,15 +66,22 @@ export const define: DefineCommand = (command, shell, endWith) => {
         sitemap: flags.sitemap,
         include: flags.include,
         exclude: flags.exclude,
-        allowSubdomains: flags.subdomains,
-        limit: flags.limit ?? MOST_URLS,
+        allowSubdomains: flags.allowSubdomains,
+        ignoreQueryParameters: flags.ignoreQueryParameter,
+        limit: flags.limit,
         timeoutMs: flags.timeout,
-        options: { ...pageFieldsOf(flags), obeyRobots: flags.robots },
+        options: given({
+          ...pageFieldsOf(flags),
+          actions: readActions(shell.cwd, flags.actions),
+          timeoutMs: flags.pageTimeout,
+          obeyRobots: flags.robots,
+        }),
       }),
-      FLAG_OF,
+      MAP_FLAG_OF,
     );
     const overrides = { allowPrivate: flags.allowPrivate };
-    const found = await inTemporaryFolder(shell, overrides, async ({ jobs, store }, signal) => {
+    const place = flags.session === undefined ? inTemporaryFolder : inDataFolder;
+    const found = await place(shell, overrides, async ({ jobs, store }, signal) => {
       const account = await store.defaultAccount();
       return jobs.mapNow(request, account, { operator: OPERATOR, signal }).catch((error: unknown) => {
         if (signal.aborted) return null;
@@ -82,6 +98,6 @@ export const define: DefineCommand = (command, shell, endWith) => {
         ? `${JSON.stringify({ urls, isTruncated }, null, 2)}\n`
         : urls.map((each) => `${each}\n`).join(''),
     );
-    if (isTruncated) shell.stderr.write(`Only the first ${request.limit} URLs; there are more.\n`);
+    if (isTruncated) shell.stderr.write(`Only the first ${request.limit} URLs; there are more: --limit.\n`);
   });
 };

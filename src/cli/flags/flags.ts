@@ -23,6 +23,12 @@ export function portNumber(text: string): number {
   return Number(text);
 }
 
+/** The word for null: no limit at all. */
+const orNone =
+  <T>(parse: (text: string) => T) =>
+  (text: string): T | null =>
+    text === 'none' ? null : parse(text);
+
 const UNITS = { b: 1, kb: 1e3, mb: 1e6, gb: 1e9, kib: 1024, mib: 1024 ** 2, gib: 1024 ** 3 } as const;
 
 /** `500000`, `20MB`, `1.5GiB`. */
@@ -84,6 +90,12 @@ function header(text: string, sofar: Readonly<Record<string, string>> | undefine
   return { ...sofar, [text.slice(0, colonAt).trim()]: text.slice(colonAt + 1).trim() };
 }
 
+function cookie(text: string, sofar: Readonly<Record<string, string>> | undefined): Record<string, string> {
+  const equalsAt = text.indexOf('=');
+  if (equalsAt < 1) throw new InvalidArgumentError(`It must look like 'name=value'.`);
+  return { ...sofar, [text.slice(0, equalsAt).trim()]: text.slice(equalsAt + 1).trim() };
+}
+
 export const formatFlag = (formats: readonly string[]): Option =>
   new Option(
     '--format <name>',
@@ -136,8 +148,13 @@ export const FLAGS = {
   noRobots: () => new Option('--no-robots', 'do not obey robots.txt: you take responsibility for this run'),
   timeout: () => new Option('--timeout <ms>', 'time for a page').argParser(duration),
   header: () => new Option('--header <line>', `request header 'Name: value'; repeatable`).argParser(header),
-  include: () => new Option('--include <pattern>', 'only URLs that match; repeatable').argParser(collect),
-  exclude: () => new Option('--exclude <pattern>', 'no URLs that match; repeatable').argParser(collect),
+  include: () =>
+    new Option(
+      '--include <pattern>',
+      'only URLs that match: a glob for the whole path, or re: and an RE2 expression; repeatable',
+    ).argParser(collect),
+  exclude: () =>
+    new Option('--exclude <pattern>', 'no URLs that match; patterns as for --include').argParser(collect),
   sitemap: () =>
     new Option('--sitemap <how>', 'read sitemaps: not at all, too, or nothing else').choices([
       'skip',
@@ -146,20 +163,91 @@ export const FLAGS = {
     ]),
   sitemapUrl: () =>
     new Option('--sitemap-url <url>', 'a sitemap to start from; repeatable').argParser(collect),
-  subdomains: () => new Option('--subdomains', 'follow links to subdomains too'),
-  external: () => new Option('--external', 'follow links to any host'),
+  allowSubdomains: () => new Option('--allow-subdomains', 'follow links to subdomains too'),
+  allowExternal: () => new Option('--allow-external', 'follow links to any host'),
+  // The names of earlier versions.
+  subdomains: () => new Option('--subdomains').implies({ allowSubdomains: true }).hideHelp(),
+  external: () => new Option('--external').implies({ allowExternal: true }).hideHelp(),
+  allowedDomain: () =>
+    new Option(
+      '--allowed-domain <host>',
+      'a host that belongs to the crawl, *. for its subdomains only; repeatable (default: those of the start URLs)',
+    ).argParser(list),
+  ignoreQueryParameter: () =>
+    new Option(
+      '--ignore-query-parameter <name>',
+      'a query parameter that makes no other page; * at its end is a wildcard; repeatable',
+    ).argParser(list),
+  keepFragment: () => new Option('--keep-fragment', 'URLs that differ after # are different pages'),
+  noObeyNofollow: () => new Option('--no-obey-nofollow', 'follow links marked nofollow'),
+  noObeyNoindex: () => new Option('--no-obey-noindex', 'keep pages marked noindex'),
+  noFollowCanonical: () =>
+    new Option('--no-follow-canonical', 'pages are different ones whatever rel=canonical says'),
+  noAvoidQueryTraps: () =>
+    new Option('--no-avoid-query-traps', 'follow links of calendars and filters without end'),
+  ifModified: () =>
+    new Option(
+      '--if-modified',
+      'crawl again in a folder that has a finished crawl: pages are asked for only if they changed',
+    ),
+  maxAge: () =>
+    new Option(
+      '--max-age <time>',
+      'take a page that the data folder has stored within this time, e.g. 2h, without a request',
+    ).argParser(duration),
+  routes: () =>
+    new Option(
+      '--routes <file>',
+      'YAML or JSON file with a list of routes: what becomes of pages by their URL',
+    ),
   maxPages: () =>
-    new Option('--max-pages <n>', 'pages to fetch at most; 0: no limit (default: 10000)').argParser(
-      wholeNumber,
+    new Option('--max-pages <n>', 'pages to fetch at most, or none for no limit (default: 10000)').argParser(
+      orNone(wholeNumber),
     ),
   maxDepth: () =>
-    new Option('--max-depth <n>', 'links to follow from a start URL at most').argParser(wholeNumber),
+    new Option('--max-depth <n>', 'links to follow from a start URL at most').argParser(orNone(wholeNumber)),
   maxBytes: () =>
-    new Option('--max-bytes <size>', 'bytes to download at most, e.g. 500MB').argParser(byteCount),
+    new Option('--max-bytes <size>', 'bytes to download at most, e.g. 500MB').argParser(orNone(byteCount)),
   maxDuration: () =>
-    new Option('--max-duration <time>', 'time to work at most, e.g. 30m').argParser(duration),
+    new Option('--max-duration <time>', 'time to work at most, e.g. 30m').argParser(orNone(duration)),
+  maxBrowserTime: () =>
+    new Option('--max-browser-time <time>', 'time that browsers may work at most, over all pages').argParser(
+      orNone(duration),
+    ),
+  maxProxyBytes: () =>
+    new Option('--max-proxy-bytes <size>', 'bytes to download through proxies at most').argParser(
+      orNone(byteCount),
+    ),
   concurrency: () =>
-    new Option('--concurrency <n>', 'fetches at once, over all hosts').argParser(wholeNumber),
+    new Option('--concurrency <n>', 'fetches at once, over all hosts').argParser(orNone(wholeNumber)),
+  cookie: () => new Option('--cookie <pair>', `cookie 'name=value' to send; repeatable`).argParser(cookie),
+  crossOriginHeader: () =>
+    new Option(
+      '--cross-origin-header <name>',
+      'a --header that also goes to other origins, where redirects and links lead; repeatable',
+    ).argParser(list),
+  maxAttempts: () =>
+    new Option('--max-attempts <n>', 'tries per URL, the first one included').argParser(wholeNumber),
+  maxBodyBytes: () =>
+    new Option('--max-body-bytes <size>', 'largest body that is read, e.g. 20MB').argParser(byteCount),
+  blockResources: () =>
+    new Option(
+      '--block-resources <kind>',
+      'what a browser need not load: images, fonts, media, trackers; repeat it or use commas',
+    ).argParser(list),
+  scrollSteps: () =>
+    new Option('--scroll-steps <n>', 'screens to scroll at most; implies --scroll').argParser(wholeNumber),
+  scrollPause: () =>
+    new Option('--scroll-pause <time>', 'pause after each screen; implies --scroll').argParser(duration),
+  screenshotSelector: () =>
+    new Option('--screenshot-selector <selector>', 'a picture of the first element that matches'),
+  screenshotFormat: () =>
+    new Option('--screenshot-format <name>', 'format of pictures').choices(['png', 'jpeg']),
+  screenshotQuality: () =>
+    new Option('--screenshot-quality <n>', 'quality of a jpeg, 0 to 100').argParser(wholeNumber),
+  method: () => new Option('--method <name>', 'HTTP method').choices(['GET', 'POST']),
+  body: () => new Option('--body <text>', 'request body; needs --method POST'),
+  pageTimeout: () => new Option('--page-timeout <time>', 'time for one attempt').argParser(duration),
   rate: () => new Option('--rate <n>', 'requests per second to each host, or "unlimited"').argParser(rate),
 } as const;
 
