@@ -1,7 +1,17 @@
 import type { ErrorCode } from '../errors/registry.ts';
 import type { Attempt } from '../model/attempt.ts';
 import type { HostMemory } from '../model/host-memory.ts';
-import type { AccountId, HostId, HostKey, Incarnation, JobId, JobSeq, KeyId, TaskId } from '../model/ids.ts';
+import type {
+  AccountId,
+  HostId,
+  HostKey,
+  Incarnation,
+  JobId,
+  JobSeq,
+  KeyId,
+  TaskId,
+  UrlKey,
+} from '../model/ids.ts';
 import type { Budgets, Job, JobKind, JobStatus, NewJob } from '../model/job.ts';
 import type { NewPage, Page } from '../model/page.ts';
 import type { LedgerEntry, NewTask, Task, TaskState } from '../model/task.ts';
@@ -9,6 +19,7 @@ import type { AuditStore } from './audit-store.ts';
 import type { ReferenceStore } from './reference-store.ts';
 import type { SecretStore } from './secret-store.ts';
 import type { SessionStore } from './session-store.ts';
+import type { RecentPageQuery, StoredPage } from './stored-page.ts';
 
 /**
  * The only truth. Every method is one transaction: it happened whole and survives a crash when the promise
@@ -86,6 +97,10 @@ export interface JobStore {
   /** Pages of a job in the order they were stored. */
   listPages(query: PageQuery): Promise<ListPage<Page>>;
   getPage(jobId: JobId, taskId: TaskId): Promise<Page | null>;
+  /** The pages without an error that the job has for these URLs, in no order; none for a job that is gone. */
+  pagesOf(jobId: JobId, urlKeys: readonly UrlKey[]): Promise<readonly StoredPage[]>;
+  /** Pages without an error that scrapes and batches of the account have stored for a URL, newest first. */
+  recentPages(query: RecentPageQuery): Promise<readonly StoredPage[]>;
   /** The ledger of a job in the order URLs were discovered. */
   listTasks(query: TaskQuery): Promise<ListPage<LedgerEntry>>;
 }
@@ -305,6 +320,9 @@ export interface Completion {
   readonly trace: readonly Attempt[];
   /** Counted towards the job's bytes, whatever the end. */
   readonly bytes: number;
+  /** Counted the same way, with budgets of their own. Missing: nothing of it. */
+  readonly spent?: { readonly browserMs: number; readonly proxyBytes: number };
+  /** A page without an error whose body an earlier page of the job has gets that page's URL as `duplicateOf`. */
   readonly page: NewPage | null;
   readonly discovered: readonly NewTask[];
 }
@@ -328,6 +346,8 @@ export interface Receipt {
   readonly finishedJobs: readonly JobId[];
   /** Jobs that a spent budget stopped. */
   readonly stoppedJobs: readonly JobId[];
+  /** Pages that got a `duplicateOf` because an earlier page of their job has the same body. */
+  readonly duplicates: readonly { readonly taskId: TaskId; readonly url: string }[];
 }
 
 export interface NewKey {

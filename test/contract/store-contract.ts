@@ -18,6 +18,7 @@ import { propertiesContract } from './store/properties-contract.ts';
 import { referencesContract } from './store/references-contract.ts';
 import { secretsContract } from './store/secrets-contract.ts';
 import { sessionsContract } from './store/sessions-contract.ts';
+import { storedPagesContract } from './store/stored-pages-contract.ts';
 import { survivalContract } from './store/survival-contract.ts';
 import type { TimedStore } from './store/timed-store.ts';
 
@@ -35,6 +36,7 @@ export function storeContract(
     ledgerContract(holds);
     lifeContract(holds);
     budgetsContract(holds);
+    storedPagesContract(holds);
     optOutContract(holds);
     accountsContract(holds);
     auditContract(holds);

@@ -2,7 +2,15 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { HostId, HostKey, JobId, JobSeq } from '../../model/ids.ts';
 import type { Budgets, Job, JobOptions } from '../../model/job.ts';
 import type { JobStore } from '../../ports/store.ts';
-import { cursorOf, jobOf, ledgerEntryOf, pageFromRow, sliceOf } from '../store-rows/rows.ts';
+import {
+  cursorOf,
+  jobOf,
+  ledgerEntryOf,
+  pageFromRow,
+  STORED_PAGE_COLUMNS,
+  sliceOf,
+  storedPageOf,
+} from '../store-rows/rows.ts';
 import type { SqliteDatabase, SqliteRow } from './database.ts';
 import { dropOpen, reopenJob, settleJob, stopJob } from './job-life.ts';
 import { createMailboxes } from './mailboxes.ts';
@@ -209,6 +217,30 @@ export function createSqliteJobStore(
         taskId,
       );
       return row === undefined ? null : pageFromRow(row);
+    },
+
+    pagesOf(jobId, urlKeys) {
+      const rows = database.all(
+        `SELECT ${STORED_PAGE_COLUMNS} FROM tasks t JOIN pages p ON p.task_id = t.id JOIN jobs j ON j.seq = t.job_seq
+         WHERE t.job_seq = (SELECT seq FROM jobs WHERE id = ?) AND t.url_key IN (SELECT value FROM json_each(?))
+           AND p.error_code IS NULL`,
+        jobId,
+        JSON.stringify(urlKeys),
+      );
+      return rows.map(storedPageOf);
+    },
+
+    recentPages({ accountId, urlKey, since, limit }) {
+      const rows = database.all(
+        `SELECT ${STORED_PAGE_COLUMNS} FROM tasks t JOIN pages p ON p.task_id = t.id JOIN jobs j ON j.seq = t.job_seq
+         WHERE t.url_key = ? AND t.found_by = 'seed' AND j.account_id = ? AND j.kind IN ('scrape', 'batch')
+           AND p.fetched_at >= ? AND p.error_code IS NULL ORDER BY t.id DESC LIMIT ?`,
+        urlKey,
+        accountId,
+        since,
+        limit,
+      );
+      return rows.map(storedPageOf);
     },
 
     listTasks({ jobId, state, cursor, limit }) {

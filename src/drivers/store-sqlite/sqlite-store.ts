@@ -21,6 +21,8 @@ const METHODS: Readonly<Record<keyof Store, true>> = {
   countOpenTasks: true,
   listPages: true,
   getPage: true,
+  pagesOf: true,
+  recentPages: true,
   listTasks: true,
   offerHosts: true,
   acquireHost: true,

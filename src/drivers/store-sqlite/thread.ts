@@ -28,6 +28,8 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
   'countOpenTasks',
   'listPages',
   'getPage',
+  'pagesOf',
+  'recentPages',
   'listTasks',
   'offerHosts',
   'getHost',
