@@ -1,4 +1,5 @@
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
+import { pageOptionsFor } from '../frontier/routes.ts';
 import { runsScripts } from '../model/engine-traits.ts';
 import type { Identity } from '../model/identity.ts';
 import type { HostKey } from '../model/ids.ts';
@@ -102,7 +103,7 @@ async function howToFetch(
   { hostKey, resources }: PrepareParts,
 ): Promise<HowToFetch> {
   const { job } = running;
-  const { render } = job.options.page;
+  const { render } = pageOptionsFor(job.options, task.url);
   const common: HowToFetch = {
     ...(proxy === null ? {} : { proxy }),
     ...(identity === null ? {} : { identity }),

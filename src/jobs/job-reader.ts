@@ -1,8 +1,9 @@
 import { ERRORS, type ErrorCode, EXIT } from '../errors/registry.ts';
 import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
+import { pageOptionsFor } from '../frontier/routes.ts';
 import type { Attempt } from '../model/attempt.ts';
 import type { JobId, TaskId } from '../model/ids.ts';
-import type { Format, Job } from '../model/job.ts';
+import type { Format, Job, JobOptions } from '../model/job.ts';
 import type { Page } from '../model/page.ts';
 import type { LedgerEntry, TaskState } from '../model/task.ts';
 import type { Blobs } from '../ports/blobs.ts';
@@ -88,6 +89,10 @@ const HEAVY: ReadonlySet<Format> = new Set(['html', 'rawHtml', 'text', 'markdown
 const stepFor = ({ formats, isInline }: Wanted) =>
   isInline || formats.some((format) => HEAVY.has(format)) ? HEAVY_STEP : LIGHT_STEP;
 
+/** Of the pages of all routes, the heaviest. */
+const stepForAll = ({ page, routes = [] }: JobOptions): number =>
+  Math.min(...[page, ...routes.map((route) => ({ ...page, ...route.page }))].map(stepFor));
+
 /** What of a page goes into an answer, roughly. */
 function weightOf({ bytes, record }: Page, { isInline }: Wanted): number {
   const { rendered } = isInline ? readRecord(record) : {};
@@ -100,8 +105,7 @@ export function createJobReader(store: JobStore, blobs: Blobs): JobReader {
     job: Job,
     query: ListQuery & { readonly state?: 'done' | 'failed' | undefined },
   ): Promise<ListPage<PageResult>> {
-    const wanted = job.options.page;
-    const step = stepFor(wanted);
+    const step = stepForAll(job.options);
     const items: PageResult[] = [];
     let cursor = query.cursor;
     let bytes = 0;
@@ -109,8 +113,9 @@ export function createJobReader(store: JobStore, blobs: Blobs): JobReader {
       const limit = Math.min(step, query.limit - items.length);
       const pages = await store.listPages({ jobId: job.id, state: query.state, cursor, limit });
       for (const page of pages.items) {
-        items.push(await readPageResult(page, job.id, wanted, blobs));
-        bytes += weightOf(page, wanted);
+        const asked = pageOptionsFor(job.options, page.url);
+        items.push(await readPageResult(page, job.id, asked, blobs));
+        bytes += weightOf(page, asked);
       }
       const isFull = items.length >= query.limit || bytes >= MAX_SLICE_BYTES;
       if (pages.nextCursor === null || isFull) return { items, nextCursor: pages.nextCursor };
@@ -119,12 +124,13 @@ export function createJobReader(store: JobStore, blobs: Blobs): JobReader {
   }
 
   async function* eachResult(job: Job, state?: 'done' | 'failed'): AsyncGenerator<PageResult> {
-    const wanted = job.options.page;
-    const limit = stepFor(wanted);
+    const limit = stepForAll(job.options);
     let cursor: string | undefined;
     do {
       const pages = await store.listPages({ jobId: job.id, state, cursor, limit });
-      for (const page of pages.items) yield await readPageResult(page, job.id, wanted, blobs);
+      for (const page of pages.items) {
+        yield await readPageResult(page, job.id, pageOptionsFor(job.options, page.url), blobs);
+      }
       cursor = pages.nextCursor ?? undefined;
     } while (cursor !== undefined);
   }

@@ -151,11 +151,38 @@ export const messageFields = {
   body: z.string().max(1_048_576).nullable().default(null).describe('Request body; needs `method: "POST"`.'),
 };
 
+const TIMES = { ms: 1, s: 1e3, m: 60e3, h: 3_600e3, d: 86_400e3 } as const;
+const MOST_AGE_MS = 365 * TIMES.d;
+
+/** Only for pages that are asked for by name; a crawl asks only for what changed by `ifModified`. */
+export const cacheFields = {
+  maxAge: z
+    .union([
+      z.number().int().min(0),
+      z
+        .string()
+        .regex(
+          /^\d{1,9}(?:ms|s|m|h|d)$/,
+          'Must be milliseconds, or a time such as `90s`, `15m`, `2h` or `7d`.',
+        )
+        .transform(
+          (text) => Number.parseInt(text, 10) * TIMES[text.replace(/^\d+/, '') as keyof typeof TIMES],
+        ),
+    ])
+    .refine((ms) => ms <= MOST_AGE_MS, 'At most 365 days.')
+    .default(0)
+    .describe(
+      'A page that this account has stored within this time (milliseconds, or `2h`) answers without a request; 0: none ' +
+        'does. Never for requests with headers, cookies, a session, a proxy, actions or a body.',
+    ),
+};
+
 type PageRequest = Omit<
   z.output<z.ZodObject<ReturnType<typeof pageFields>>>,
   'formats' | 'screenshot' | 'inline' | 'extract'
 > &
   Partial<z.output<z.ZodObject<typeof messageFields>>> & {
+    readonly maxAge?: number;
     readonly formats?: readonly Format[];
     readonly screenshot?: z.output<(typeof renderFields)['screenshot']>;
     readonly inline?: boolean;
@@ -204,5 +231,6 @@ export function pageOptionsOf(request: PageRequest): PageOptions {
     identity: request.identity,
     extract: request.extract ?? null,
     isInline: request.inline ?? false,
+    ...((request.maxAge ?? 0) === 0 ? {} : { maxAgeMs: request.maxAge }),
   };
 }

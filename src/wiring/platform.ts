@@ -175,7 +175,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
     const accounts = openAccounts(settings, store, now);
     closers.users.push(() => accounts.close());
     const resources = duties.crawl
-      ? openFetchResources({ settings, queue, blobs, transit, ...accounts, ownPages, now, logger })
+      ? openFetchResources({ settings, store, queue, blobs, transit, ...accounts, ownPages, now, logger })
       : null;
     const crawler =
       resources !== null

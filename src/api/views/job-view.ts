@@ -25,6 +25,8 @@ export const jobSchema = z
       denied: counter.describe('Left out by robots.txt, policy or opt-out.'),
       cancelled: counter,
       bytes: counter,
+      browserMs: counter.describe('Time that browsers worked on its pages.'),
+      proxyBytes: counter.describe('Bytes that came through proxies.'),
     }),
     seeds: z.array(z.string()).describe('The first of the URLs it started from.'),
     options: z.unknown().describe('All options with their defaults; secrets are hidden.'),
@@ -41,7 +43,8 @@ const iso = (at: number | null) => (at === null ? null : new Date(at).toISOStrin
 const MAX_SHOWN_SEEDS = 100;
 
 export function jobView(job: Job) {
-  const { known, open, pages, done, failed, skipped, denied, cancelled, bytes } = job.counters;
+  const { known, open, pages, done, failed, skipped, denied, cancelled, bytes, browserMs, proxyBytes } =
+    job.counters;
   const self = `/v1/jobs/${job.id}`;
   const { sealed: _, ...options } = job.options;
   return {
@@ -52,7 +55,7 @@ export function jobView(job: Job) {
     createdAt: iso(job.createdAt),
     startedAt: iso(job.startedAt),
     finishedAt: iso(job.finishedAt),
-    progress: { known, open, pages, done, failed, skipped, denied, cancelled, bytes },
+    progress: { known, open, pages, done, failed, skipped, denied, cancelled, bytes, browserMs, proxyBytes },
     seeds: job.seeds.slice(0, MAX_SHOWN_SEEDS),
     options: { ...options, page: hideSecrets(options.page) },
     links: { self, results: `${self}/results`, errors: `${self}/errors`, urls: `${self}/urls` },

@@ -4,23 +4,27 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { CrawlReport } from '../crawl/crawl-report.ts';
 import { type CrawlFlags, crawlCommandOf } from '../crawl/crawl-request.ts';
 import { followCrawl } from '../crawl/crawl-run.ts';
-import { beginCrawl, type Opened, resumeCrawl } from '../crawl/crawl-start.ts';
+import { beginCrawl, crawlAgain, type Opened, resumeCrawl } from '../crawl/crawl-start.ts';
 import { describeBytes, describeMs } from '../crawl/progress.ts';
 import { EXTRACT_FLAGS, extractFieldOf, LLM_FLAGS } from '../flags/extract-flags.ts';
 import { FLAGS, given, readSettings } from '../flags/flags.ts';
-import { PAGE_FLAGS, readActions } from '../flags/page-flags.ts';
+import { PAGE_FLAGS, PICTURE_FLAGS, readActions, readRoutes } from '../flags/page-flags.ts';
 import { type CrawlFolder, crawlFolder, findCrawl } from '../folders/crawl-folder.ts';
 import { openOneOff } from '../folders/one-off.ts';
 import type { DefineCommand, OpenPlatform, Shell } from '../shell/shell.ts';
 
 interface Flags extends CrawlFlags {
-  /** The file's name until it was read. */
-  readonly actions?: unknown;
   readonly out?: string;
   readonly resume?: true;
   readonly json?: true;
   readonly quiet?: true;
   readonly allowPrivate?: true;
+}
+
+/** The names of files, until they are read. */
+interface FileFlags {
+  readonly actions?: string;
+  readonly routes?: string;
 }
 
 const EXAMPLES = `
@@ -51,20 +55,31 @@ export const define: DefineCommand = (command, shell, endWith) => {
     'rate',
     ...PAGE_FLAGS,
     'actions',
-    'fullPage',
-    'session',
+    ...PICTURE_FLAGS,
     'allowPrivate',
     'noRobots',
     'sitemap',
     'sitemapUrl',
+    'allowedDomain',
+    'allowSubdomains',
+    'allowExternal',
     'subdomains',
     'external',
+    'ignoreQueryParameter',
+    'keepFragment',
+    'noObeyNofollow',
+    'noObeyNoindex',
+    'noFollowCanonical',
+    'noAvoidQueryTraps',
+    'routes',
+    'ifModified',
     'maxBytes',
     'maxDuration',
+    'maxBrowserTime',
+    'maxProxyBytes',
     'format',
     ...EXTRACT_FLAGS,
     ...LLM_FLAGS,
-    'header',
     'timeout',
   ] as const) {
     command.addOption(FLAGS[flag]());
@@ -75,22 +90,24 @@ export const define: DefineCommand = (command, shell, endWith) => {
     .option('--json', 'print the report as the last line')
     .option('--quiet', 'show no progress')
     .addHelpText('after', EXAMPLES)
-    .action(async (urls: string[], { actions: file, ...flags }: Flags & { readonly actions?: string }) => {
+    .action(async (urls: string[], { actions: file, routes: routesFile, ...flags }: Flags & FileFlags) => {
       const actions = readActions(shell.cwd, file);
+      const routes = readRoutes(shell.cwd, routesFile);
       const extractField = extractFieldOf(shell.cwd, flags);
-      endWith(await crawl(shell, urls, { ...flags, ...given({ actions, extractField }) }));
+      endWith(await crawl(shell, urls, { ...flags, ...given({ actions, routes, extractField }) }));
     });
 };
 
 async function crawl(shell: Shell, urls: readonly string[], flags: Flags): Promise<number> {
   const folder = crawlFolder(shell.cwd, flags.out, [...urls, ...(flags.sitemapUrl ?? [])]);
-  const isNew = findCrawl(folder, flags.resume === true) === 'new';
+  const found = findCrawl(folder, { resume: flags.resume === true, again: flags.ifModified === true });
+  const isNew = found === 'new' || found === 'again';
   // A mistake in the command is told before anything is made.
   const command = isNew ? crawlCommandOf(urls, flags) : null;
   const tell = (line: string): void => {
     if (!flags.quiet) shell.stderr.write(`${line}\n`);
   };
-  if (isNew && flags.resume) tell(`There is no crawl in ${folder.dir} yet; this begins one.`);
+  if (found === 'new' && flags.resume) tell(`There is no crawl in ${folder.dir} yet; this begins one.`);
 
   const { platform, drainMs } = await open(shell, folder, flags);
   let opened: Opened;
@@ -98,7 +115,9 @@ async function crawl(shell: Shell, urls: readonly string[], flags: Flags): Promi
     opened =
       command === null
         ? await resumeCrawl(platform, folder, urls, flags)
-        : await beginCrawl(platform, command);
+        : found === 'again'
+          ? await crawlAgain(platform, command)
+          : await beginCrawl(platform, command);
   } catch (error) {
     await platform.close();
     throw error;

@@ -10,36 +10,47 @@ import {
   LLM_FLAGS,
 } from '../flags/extract-flags.ts';
 import { FLAGS, given, parseFlags } from '../flags/flags.ts';
-import { PAGE_FLAG_OF, PAGE_FLAGS, type PageFlags, pageFieldsOf, readActions } from '../flags/page-flags.ts';
+import {
+  PAGE_FLAG_OF,
+  PAGE_FLAGS,
+  type PageFlags,
+  PICTURE_FLAG_OF,
+  PICTURE_FLAGS,
+  type PictureFlags,
+  pageFieldsOf,
+  pictureFieldOf,
+  readActions,
+} from '../flags/page-flags.ts';
 import { explainWait, inDataFolder, inTemporaryFolder, OPERATOR } from '../folders/one-off.ts';
 import { printed } from '../output/page-output.ts';
 import { putIntoFiles } from '../output/scrape-files.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
-interface ScrapeFlags extends PageFlags, ExtractFlags {
+interface ScrapeFlags extends PageFlags, PictureFlags, ExtractFlags {
   readonly format?: Format[];
   readonly json?: true;
   readonly allowPrivate?: true;
   readonly robots: boolean;
   readonly timeout?: number;
-  readonly header?: Record<string, string>;
+  readonly maxAge?: number;
+  readonly method?: string;
+  readonly body?: string;
   readonly actions?: string;
   readonly screenshot?: string;
-  readonly fullPage?: true;
   readonly pdf?: string;
   readonly xhr?: true;
-  readonly session?: string;
 }
 
-const FLAG_OF = {
+/** Which flag a field of the request comes from; the first that fits counts. */
+export const SCRAPE_FLAG_OF = {
   url: 'URL',
   formats: '--format',
   timeoutMs: '--timeout',
-  headers: '--header',
-  actions: '--actions',
-  'screenshot.fullPage': '--full-page',
+  maxAge: '--max-age',
+  method: '--method',
+  body: '--body',
+  ...PICTURE_FLAG_OF,
   screenshot: '--screenshot',
-  session: '--session',
   ...EXTRACT_FLAG_OF,
   ...PAGE_FLAG_OF,
 };
@@ -67,16 +78,25 @@ export const define: DefineCommand = (command, shell, endWith) => {
   }
   command
     .option('--screenshot <file>', 'write a picture of the page, png or jpeg by the name of the file')
-    .addOption(FLAGS.fullPage())
     .option('--pdf <file>', 'write the page as PDF')
     .option('--xhr', 'record what the page’s scripts ask for; the same as --format xhr');
-  for (const flag of ['session', 'allowPrivate', 'noRobots', 'timeout', 'header'] as const) {
+  for (const flag of [
+    ...PICTURE_FLAGS,
+    'allowPrivate',
+    'noRobots',
+    'timeout',
+    'maxAge',
+    'method',
+    'body',
+  ] as const) {
     command.addOption(FLAGS[flag]());
   }
   command.addHelpText('after', EXAMPLES).action(async (url: string, flags: ScrapeFlags) => {
-    const request = parseFlags(scrapeRequestSchema, requestOf(url, flags, shell.cwd), FLAG_OF);
+    const request = parseFlags(scrapeRequestSchema, requestOf(url, flags, shell.cwd), SCRAPE_FLAG_OF);
     const overrides = { allowPrivate: flags.allowPrivate };
-    const place = flags.session === undefined ? inTemporaryFolder : inDataFolder;
+    // What is kept from one command to the next is in the data folder.
+    const isKept = flags.session !== undefined || (flags.maxAge ?? 0) > 0;
+    const place = isKept ? inDataFolder : inTemporaryFolder;
     const result = await place(shell, overrides, async ({ jobs, store }, signal) => {
       const account = await store.defaultAccount();
       return jobs.scrapeNow(request, account, { operator: OPERATOR, signal }).catch((error: unknown) => {
@@ -109,21 +129,19 @@ function requestOf(url: string, flags: ScrapeFlags, cwd: string): object {
   const formats: Format[] = [...(flags.format ?? SCRAPE_FORMATS)];
   if (flags.pdf !== undefined) formats.push('pdf');
   if (flags.xhr === true) formats.push('xhr');
-  const picture = given({
-    fullPage: flags.fullPage,
-    format: flags.screenshot !== undefined && /\.jpe?g$/i.test(flags.screenshot) ? 'jpeg' : undefined,
-  });
-  const wantsPicture = flags.screenshot !== undefined || flags.fullPage === true;
+  const isJpeg = flags.screenshot !== undefined && /\.jpe?g$/i.test(flags.screenshot);
+  const picture = pictureFieldOf({ ...(isJpeg ? { screenshotFormat: 'jpeg' } : {}), ...flags });
   return given({
     url,
     ...pageFieldsOf(flags),
     formats: [...new Set(formats)],
     extract: extractFieldOf(cwd, flags),
     actions: readActions(cwd, flags.actions),
-    screenshot: wantsPicture ? picture : undefined,
-    session: flags.session,
+    screenshot: flags.screenshot === undefined ? picture : { ...picture },
     timeoutMs: flags.timeout,
-    headers: flags.header,
+    maxAge: flags.maxAge,
+    method: flags.method,
+    body: flags.body,
     obeyRobots: flags.robots,
     // The place the addresses would lead to is gone when the command ends.
     inline: true,

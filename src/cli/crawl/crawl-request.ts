@@ -5,33 +5,48 @@ import { type CrawlRequest, crawlRequestSchema } from '../../jobs/job-request.ts
 import type { Budgets, Format, Job, JobOptions } from '../../model/job.ts';
 import { EXTRACT_FLAG_OF, type ExtractFlags } from '../flags/extract-flags.ts';
 import { given, parseFlags } from '../flags/flags.ts';
-import { PAGE_FLAG_OF, type PageFlags, pageFieldsOf } from '../flags/page-flags.ts';
+import {
+  PAGE_FLAG_OF,
+  type PageFlags,
+  PICTURE_FLAG_OF,
+  type PictureFlags,
+  pageFieldsOf,
+  pictureFieldOf,
+} from '../flags/page-flags.ts';
 import { OPERATOR } from '../folders/one-off.ts';
 
 /** The flags of `crawl`: start URLs, scope and options. */
-export interface CrawlFlags extends PageFlags, ExtractFlags {
-  readonly maxPages?: number;
-  readonly maxDepth?: number;
-  readonly maxBytes?: number;
-  readonly maxDuration?: number;
+export interface CrawlFlags extends PageFlags, PictureFlags, ExtractFlags {
+  readonly maxPages?: number | null;
+  readonly maxDepth?: number | null;
+  readonly maxBytes?: number | null;
+  readonly maxDuration?: number | null;
+  readonly maxBrowserTime?: number | null;
+  readonly maxProxyBytes?: number | null;
   readonly include?: string[];
   readonly exclude?: string[];
   readonly sitemap?: string;
   readonly sitemapUrl?: string[];
-  readonly subdomains?: true;
-  readonly external?: true;
-  readonly concurrency?: number;
+  readonly allowedDomain?: string[];
+  readonly allowSubdomains?: true;
+  readonly allowExternal?: true;
+  readonly ignoreQueryParameter?: string[];
+  readonly keepFragment?: true;
+  readonly obeyNofollow: boolean;
+  readonly obeyNoindex: boolean;
+  readonly followCanonical: boolean;
+  readonly avoidQueryTraps: boolean;
+  readonly ifModified?: true;
+  readonly concurrency?: number | null;
   readonly rate?: number | 'unlimited';
   readonly format?: Format[];
-  readonly header?: Record<string, string>;
   readonly timeout?: number;
   readonly robots: boolean;
-  /** As it stands in the file. */
+  /** As they stand in the files. */
   readonly actions?: unknown;
+  readonly routes?: unknown;
   /** What the flags about extraction and their files came to. */
   readonly extractField?: object | undefined;
-  readonly fullPage?: true;
-  readonly session?: string;
 }
 
 export interface CrawlCommand {
@@ -39,25 +54,40 @@ export interface CrawlCommand {
   readonly operator: OperatorOptions;
 }
 
-const FLAG_OF = {
+/** Which flag a field of the request comes from; the first that fits counts. */
+export const CRAWL_FLAG_OF = {
   urls: 'URL',
   sitemapUrls: '--sitemap-url',
   maxPages: '--max-pages',
   maxDepth: '--max-depth',
   maxBytes: '--max-bytes',
   maxDurationMs: '--max-duration',
+  maxBrowserMs: '--max-browser-time',
+  maxProxyBytes: '--max-proxy-bytes',
   include: '--include',
   exclude: '--exclude',
   sitemap: '--sitemap',
+  allowedDomains: '--allowed-domain',
+  allowSubdomains: '--allow-subdomains',
+  allowExternal: '--allow-external',
+  ignoreQueryParameters: '--ignore-query-parameter',
+  keepFragment: '--keep-fragment',
+  obeyNofollow: '--no-obey-nofollow',
+  obeyNoindex: '--no-obey-noindex',
+  followCanonical: '--no-follow-canonical',
+  avoidQueryTraps: '--no-avoid-query-traps',
+  routes: '--routes',
+  ifModified: '--if-modified',
   concurrency: '--concurrency',
   'options.formats': '--format',
-  'options.headers': '--header',
   'options.timeoutMs': '--timeout',
-  'options.actions': '--actions',
-  'options.screenshot': '--full-page',
-  'options.session': '--session',
   ...Object.fromEntries(
-    Object.entries({ ...EXTRACT_FLAG_OF, ...PAGE_FLAG_OF }).map(([name, flag]) => [`options.${name}`, flag]),
+    Object.entries({
+      ...EXTRACT_FLAG_OF,
+      ...PICTURE_FLAG_OF,
+      screenshot: '--full-page',
+      ...PAGE_FLAG_OF,
+    }).map(([name, flag]) => [`options.${name}`, flag]),
   ),
 };
 
@@ -73,29 +103,38 @@ export function crawlCommandOf(urls: readonly string[], flags: CrawlFlags): Craw
     given({
       urls,
       sitemapUrls: flags.sitemapUrl,
-      maxPages: flags.maxPages === 0 ? null : flags.maxPages,
+      maxPages: flags.maxPages,
       maxDepth: flags.maxDepth,
       maxBytes: flags.maxBytes,
       maxDurationMs: flags.maxDuration,
+      maxBrowserMs: flags.maxBrowserTime,
+      maxProxyBytes: flags.maxProxyBytes,
       include: flags.include,
       exclude: flags.exclude,
       sitemap: flags.sitemap,
-      allowSubdomains: flags.subdomains,
-      allowExternal: flags.external,
-      concurrency: flags.concurrency ?? concurrencyFor(flags.rate),
+      allowedDomains: flags.allowedDomain,
+      allowSubdomains: flags.allowSubdomains,
+      allowExternal: flags.allowExternal,
+      ignoreQueryParameters: flags.ignoreQueryParameter,
+      keepFragment: flags.keepFragment,
+      obeyNofollow: flags.obeyNofollow,
+      obeyNoindex: flags.obeyNoindex,
+      followCanonical: flags.followCanonical,
+      avoidQueryTraps: flags.avoidQueryTraps,
+      routes: flags.routes,
+      ifModified: flags.ifModified,
+      concurrency: flags.concurrency === undefined ? concurrencyFor(flags.rate) : flags.concurrency,
       options: given({
         ...pageFieldsOf(flags),
         extract: flags.extractField,
         actions: flags.actions,
-        screenshot: flags.fullPage === true ? { fullPage: true } : undefined,
-        session: flags.session,
+        screenshot: pictureFieldOf(flags),
         formats: flags.format,
-        headers: flags.header,
         timeoutMs: flags.timeout,
         obeyRobots: flags.robots,
       }),
     }),
-    FLAG_OF,
+    CRAWL_FLAG_OF,
   );
   const operator = { ...OPERATOR, hostRatePerSecond: flags.rate ?? null };
   draftCrawl(request, () => true, operator);
@@ -116,8 +155,16 @@ const FIXED: Readonly<Record<string, (options: JobOptions) => unknown>> = {
   '--include': ({ scope }) => scope.include,
   '--exclude': ({ scope }) => scope.exclude,
   '--sitemap': ({ scope }) => scope.sitemap,
-  '--subdomains': ({ scope }) => scope.allowSubdomains,
-  '--external': ({ scope }) => scope.allowExternal,
+  '--allowed-domain': ({ scope }) => scope.allowedDomains,
+  '--allow-subdomains': ({ scope }) => scope.allowSubdomains,
+  '--allow-external': ({ scope }) => scope.allowExternal,
+  '--ignore-query-parameter': ({ scope }) => scope.ignoreQueryParameters,
+  '--keep-fragment': ({ scope }) => scope.keepFragment,
+  '--no-obey-nofollow': ({ scope }) => scope.obeyNofollow,
+  '--no-obey-noindex': ({ scope }) => scope.obeyNoindex,
+  '--no-follow-canonical': ({ scope }) => scope.followCanonical,
+  '--no-avoid-query-traps': ({ scope }) => scope.avoidQueryTraps,
+  '--routes': ({ routes }) => routes,
   '--concurrency': ({ concurrency }) => concurrency,
   '--rate': ({ hostRatePerSecond }) => hostRatePerSecond,
   '--engine': ({ page }) => page.engine,
@@ -125,8 +172,14 @@ const FIXED: Readonly<Record<string, (options: JobOptions) => unknown>> = {
   '--wait-ms': ({ page }) => page.render?.wait?.ms,
   '--wait-until': ({ page }) => page.render?.wait?.until,
   '--scroll': ({ page }) => page.render?.scroll,
+  '--scroll-steps': ({ page }) => page.render?.scroll?.maxSteps,
+  '--scroll-pause': ({ page }) => page.render?.scroll?.pauseMs,
+  '--block-resources': ({ page }) => page.render?.blockResources,
   '--actions': ({ page }) => page.render?.actions,
-  '--full-page': ({ page }) => page.render?.screenshot,
+  '--full-page': ({ page }) => page.render?.screenshot?.fullPage,
+  '--screenshot-selector': ({ page }) => page.render?.screenshot?.selector,
+  '--screenshot-format': ({ page }) => page.render?.screenshot?.format,
+  '--screenshot-quality': ({ page }) => page.render?.screenshot?.quality,
   '--session': ({ page }) => page.session,
   '--proxy': ({ page }) => page.proxy?.url,
   '--proxy-tier': ({ page }) => page.proxy?.tier,
@@ -137,12 +190,24 @@ const FIXED: Readonly<Record<string, (options: JobOptions) => unknown>> = {
   '--rules': ({ page }) => page.extract?.rules,
   '--schema': ({ page }) => page.extract?.schema,
   '--header': ({ page }) => page.headers,
+  '--cross-origin-header': ({ page }) => page.crossOriginHeaders,
+  '--cookie': ({ page }) => page.cookies,
+  '--max-attempts': ({ page }) => page.maxAttempts,
+  '--max-body-bytes': ({ page }) => page.maxBodyBytes,
   '--timeout': ({ page }) => page.timeoutMs,
   '--no-robots': ({ page }) => page.obeyRobots,
 };
 
 /** These may hold logins, or are long. */
-const UNSHOWN: ReadonlySet<string> = new Set(['--header', '--proxy', '--actions', '--rules', '--schema']);
+const UNSHOWN: ReadonlySet<string> = new Set([
+  '--header',
+  '--cookie',
+  '--proxy',
+  '--actions',
+  '--rules',
+  '--schema',
+  '--routes',
+]);
 
 /**
  * The budgets with which a job goes on. Everything else is as it was when the job began: a flag that says otherwise
@@ -156,7 +221,15 @@ export function resumedBudgets(job: Job, urls: readonly string[], flags: CrawlFl
   const { request, operator } = crawlCommandOf(urls.length > 0 ? urls : job.seeds.slice(0, 1), flags);
   const wanted = draftCrawl(request, () => true, operator).options;
   const wasGiven = new Set(Object.keys(given({ ...flags })).map((name) => `--${dashed(name)}`));
-  if (!flags.robots) wasGiven.add('--no-robots');
+  for (const name of [
+    'robots',
+    'obeyNofollow',
+    'obeyNoindex',
+    'followCanonical',
+    'avoidQueryTraps',
+  ] as const) {
+    if (!flags[name]) wasGiven.add(`--no-${dashed(name)}`);
+  }
   for (const [flag, partOf] of Object.entries(FIXED)) {
     if (!wasGiven.has(flag) || isDeepStrictEqual(partOf(wanted), partOf(job.options))) continue;
     throw differs(flag, UNSHOWN.has(flag) ? 'one that is not shown' : JSON.stringify(partOf(job.options)));
@@ -164,8 +237,11 @@ export function resumedBudgets(job: Job, urls: readonly string[], flags: CrawlFl
   const { budgets } = job.options;
   return {
     maxPages: flags.maxPages === undefined ? budgets.maxPages : request.maxPages,
-    maxBytes: flags.maxBytes ?? budgets.maxBytes,
-    maxDurationMs: flags.maxDuration ?? budgets.maxDurationMs,
+    maxBytes: flags.maxBytes === undefined ? budgets.maxBytes : request.maxBytes,
+    maxDurationMs: flags.maxDuration === undefined ? budgets.maxDurationMs : request.maxDurationMs,
+    maxBrowserMs: flags.maxBrowserTime === undefined ? (budgets.maxBrowserMs ?? null) : request.maxBrowserMs,
+    maxProxyBytes:
+      flags.maxProxyBytes === undefined ? (budgets.maxProxyBytes ?? null) : request.maxProxyBytes,
   };
 }
 
@@ -175,5 +251,6 @@ const differs = (what: string, stored: string) =>
   new ScrapifieError(
     'INVALID_USAGE',
     `The crawl in this folder was begun with another value for ${what}: ${stored}. ` +
-      'Only --max-pages, --max-bytes and --max-duration can change on --resume; for the rest take another --out.',
+      'Only limits (--max-pages, --max-bytes, --max-duration, --max-browser-time, --max-proxy-bytes) can change on ' +
+      '--resume; for the rest take another --out.',
   );
