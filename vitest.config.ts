@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { programTests } from './test/architecture/program-tests.ts';
+import LongestFirst from './test/sequencer.ts';
 
 /** Tests of what needs PostgreSQL, Redis or S3; no other profile has them. */
 const SERVER_DRIVERS =
@@ -38,6 +39,7 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/te
 export default defineConfig({
   test: {
     maxWorkers: WORKERS,
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         // A test that fails here fails: nothing it depends on lies outside of this project.

@@ -87,11 +87,14 @@ export async function fetchTask(
   const earlier = isLedHere ? null : (context.earlier ?? null);
   const startedAt = performance.now();
   let end: TaskEnd | null = null;
-  const over = new AbortController();
+  /** Ends the waits of `pass` with the attempt; made for the first of them, because most attempts have none. */
+  let over = null as AbortController | null;
   /** One at a time: two workers may be asking about the same call, and the attempt counts as one request under way. */
   let passing: Promise<void> = Promise.resolve();
   const pass = () => {
-    passing = passing.catch(() => undefined).then(() => context.pass(over.signal));
+    over ??= new AbortController();
+    const { signal } = over;
+    passing = passing.catch(() => undefined).then(() => context.pass(signal));
     return passing;
   };
   try {
@@ -140,7 +143,7 @@ export async function fetchTask(
     if (!context.signal.aborted) throw error;
     return { kind: 'error', error: new ScrapifieError('CANCELLED', 'The attempt was given up.'), ms };
   } finally {
-    over.abort(new ScrapifieError('CANCELLED', 'The attempt is over.'));
+    over?.abort(new ScrapifieError('CANCELLED', 'The attempt is over.'));
   }
 }
 
@@ -166,6 +169,7 @@ async function unchanged(answer: FetchResponse, { page, body }: EarlierPage): Pr
 /** All headers and cookies for the origins that the caller named; elsewhere only headers that hold no secret. */
 function headersFor(task: Task, running: RunningJob, mayDisguise: boolean) {
   const { headers, cookies, crossOriginHeaders } = running.job.options.page;
+  if (isEmpty(headers) && isEmpty(cookies)) return { headers, cookies };
   const isNamed = running.isNamedOrigin(new URL(task.atUrl).origin) || (task.depth === 0 && task.hops === 0);
   if (isNamed && mayDisguise) return { headers, cookies };
   const kept = Object.entries(headers).filter(([name]) => {
@@ -173,6 +177,11 @@ function headersFor(task: Task, running: RunningJob, mayDisguise: boolean) {
     return (isNamed || isPortable(lower, crossOriginHeaders)) && (mayDisguise || lower !== 'user-agent');
   });
   return { headers: Object.fromEntries(kept), cookies: isNamed ? cookies : {} };
+}
+
+function isEmpty(record: Readonly<Record<string, string>>): boolean {
+  for (const _ in record) return false;
+  return true;
 }
 
 /** Headers and cookies of the caller take precedence over those of its session. */

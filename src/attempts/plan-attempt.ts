@@ -1,7 +1,7 @@
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { pageOptionsFor } from '../frontier/routes.ts';
 import { ENGINE_TRAITS } from '../model/engine-traits.ts';
-import type { ProxyOptions } from '../model/job.ts';
+import type { PageOptions, ProxyOptions } from '../model/job.ts';
 import type { Consent, HostPolicy } from '../model/policy.ts';
 import type { Task } from '../model/task.ts';
 import { NO_MEMORY } from '../plan/ladder/host-memory.ts';
@@ -77,9 +77,7 @@ function ladderRequest(task: Task, { job }: RunningJob, session: SessionUse | nu
   return {
     url: task.atUrl,
     engine: isPage ? page.engine : 'http',
-    needs: isPage
-      ? neededAbilities({ ...page.render, formats: page.formats, headers: page.headers, method: page.method })
-      : [],
+    needs: isPage ? needsOf(page) : [],
     identity: page.identity ?? session?.session.wish.identity ?? null,
     proxy:
       proxy === null
@@ -89,6 +87,18 @@ function ladderRequest(task: Task, { job }: RunningJob, session: SessionUse | nu
           : { tier: OWN_PROXY, isOwn: true },
     maxAttempts: page.maxAttempts,
   };
+}
+
+/** By the options of a job, which all its tasks share. */
+const NEEDS = new WeakMap<PageOptions, LadderRequest['needs']>();
+
+function needsOf(page: PageOptions): LadderRequest['needs'] {
+  const known = NEEDS.get(page);
+  if (known !== undefined) return known;
+  const { render, formats, headers, method } = page;
+  const needs = neededAbilities({ ...render, formats, headers, method });
+  NEEDS.set(page, needs);
+  return needs;
 }
 
 /** The proxy options of the request take precedence over those of its session. */

@@ -96,12 +96,18 @@ function identityFor(
   return resources.identity(session?.key ?? `${running.job.id} ${hostKey}`, region);
 }
 
+/** The way in which nearly all pages are fetched. */
+const PLAINLY: HowToFetch = {};
+
 async function howToFetch(
   { step, session, running, task }: PlannedAttempt,
   { proxy }: ProxyRoute,
   identity: Identity | null,
   { hostKey, resources }: PrepareParts,
 ): Promise<HowToFetch> {
+  const isScripted = runsScripts(step.engine);
+  if (proxy === null && identity === null && session === null && !step.hasSolver && !isScripted)
+    return PLAINLY;
   const { job } = running;
   const { render } = pageOptionsFor(job.options, task.url);
   const common: HowToFetch = {
@@ -118,7 +124,7 @@ async function howToFetch(
     ...(credential === null ? {} : { personal: credentialHeaders(credential, task.atUrl) }),
     ...(mayShow ? {} : { secrets: credentialSecrets(credential) }),
   };
-  if (!runsScripts(step.engine)) return given;
+  if (!isScripted) return given;
   const { actions } = render ?? {};
   return {
     ...given,

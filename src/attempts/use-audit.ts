@@ -19,9 +19,11 @@ export function createUseAudit(
   const written = new Set<string>();
   const isNew = (use: string) => !written.has(use) && written.add(use) !== undefined;
   return async (step, { job }, credentials) => {
+    const needed = consentsOf(step);
+    if (needed.length === 0 && credentials === null) return;
     const entries: AuditEntry[] = [];
     const common = { at: now(), actor: job.accountId, target: host };
-    const consents = consentsOf(step).filter((consent) => isNew(`${job.id} consent ${consent}`));
+    const consents = needed.filter((consent) => isNew(`${job.id} consent ${consent}`));
     const { engine, reason } = step;
     if (consents.length > 0) {
       const details = { jobId: job.id, consents, engine, reason };

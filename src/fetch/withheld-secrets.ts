@@ -28,7 +28,10 @@ export function holdsSecret(text: string, secrets: FetchRequest['secrets']): boo
   return formsOf(secrets).some((form) => text.includes(form));
 }
 
-function formsOf(secrets: FetchRequest['secrets'] = []): readonly string[] {
+const NONE: readonly string[] = [];
+
+function formsOf(secrets: FetchRequest['secrets'] = NONE): readonly string[] {
+  if (secrets.length === 0) return NONE;
   const forms = secrets.filter(({ length }) => length >= LEAST_CHARS).flatMap(waysToWrite);
   // The longest first: a form may be part of another.
   return [...new Set(forms)].sort((one, other) => other.length - one.length);

@@ -10,6 +10,8 @@ export class BoundedMap<K, V> {
   readonly #canEvict: ((value: V) => boolean) | null;
   /** Least recently used first: a Map iterates in the order of insertion, and each use inserts the entry again. */
   readonly #entries = new Map<K, V>();
+  /** The most recently used key: to use it again changes no order, and is by far the most frequent use. */
+  #newest: K | undefined;
 
   constructor(maxEntries: number, canEvict: ((value: V) => boolean) | null = null) {
     this.#maxEntries = maxEntries;
@@ -22,9 +24,10 @@ export class BoundedMap<K, V> {
 
   get(key: K): V | undefined {
     const value = this.#entries.get(key);
-    if (value === undefined) return undefined;
+    if (value === undefined || key === this.#newest) return value;
     this.#entries.delete(key);
     this.#entries.set(key, value);
+    this.#newest = key;
     return value;
   }
 
@@ -46,6 +49,7 @@ export class BoundedMap<K, V> {
     this.#entries.delete(key);
     while (this.#entries.size >= this.#maxEntries && this.#evictOne());
     this.#entries.set(key, value);
+    this.#newest = key;
   }
 
   delete(key: K): boolean {

@@ -85,21 +85,24 @@ export function createMailbox(parts: MailboxParts): Mailbox {
 
   return {
     next(canRunAlone) {
-      const startable =
-        heldBack.size === 0 ? claimedTasks : claimedTasks.filter(({ running }) => !heldBack.has(running));
-      const claimed = startable.find(
-        ({ task, running }) => hasDiedTooOften(task) || (quarantine.isOpen && canRunBeside(task, running)),
-      );
-      if (claimed !== undefined) return claimed;
-      if (!quarantine.isOpen) quarantine.whenOpen(onChange);
-      const [lone] = canRunAlone ? startable.filter(({ task }) => mustRunAlone(task)).sort(byDeaths) : [];
-      if (lone !== undefined) return lone;
+      const { isOpen } = quarantine;
+      let lone: ClaimedTask | null = null;
+      for (const claimed of claimedTasks) {
+        const { task, running } = claimed;
+        if (heldBack.has(running)) continue;
+        if (hasDiedTooOften(task) || (isOpen && canRunBeside(task, running))) return claimed;
+        if (canRunAlone && mustRunAlone(task) && (lone === null || byDeaths(claimed, lone) < 0))
+          lone = claimed;
+      }
+      if (!isOpen) quarantine.whenOpen(onChange);
+      if (lone !== null) return lone;
       // A fetch of theirs that ends makes room here, and it may end on another host.
       for (const { running } of claimedTasks) running.whenFree.add(onChange);
       return null;
     },
     remove(claimed) {
-      claimedTasks = claimedTasks.filter((kept) => kept !== claimed);
+      const at = claimedTasks.indexOf(claimed);
+      if (at >= 0) claimedTasks.splice(at, 1);
     },
     putBack(claimed) {
       claimedTasks.push(claimed);

@@ -262,8 +262,12 @@ describe.each(Object.entries(SPILLS))('blobs that spill to %s', (_, newSpill) =>
     const all = Array.from({ length: 200 }, (_, n) => blobOf(`body ${n}`));
     await spill.put(all);
     const movers = [await open(), await open(), await open()];
-    await Promise.all(movers.map((blobs) => blobs.move()));
-    expect(await listed(spill)).toEqual([]);
+    // A mover gives up when the object store is slower than its time limit, as on a busy machine, and goes on later.
+    const moveOnce = async () => {
+      await Promise.all(movers.map((blobs) => blobs.move()));
+      return listed(spill);
+    };
+    await expect.poll(moveOnce, PATIENT).toEqual([]);
     expect(await listed(main)).toEqual(hashesOf(all));
   });
 
