@@ -139,6 +139,7 @@ describe('the documentation', () => {
       'headers',
       'identity',
       'inline',
+      'maxAge',
       'maxAttempts',
       'maxBodyBytes',
       'method',

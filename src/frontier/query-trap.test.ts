@@ -62,7 +62,9 @@ describe('combinations of filters', () => {
 
   it('are not pages that always have the same parameters', () => {
     expect(trapped(range(2_000).map((id) => `/show?cat=${id % 9}&id=${id}&lang=en&section=2`))).toBe(0);
-    expect(trapped(range(2_000).map((page) => `/list?color=red&page=${page}&pagesize=20&sort=price`))).toBe(0);
+    expect(trapped(range(2_000).map((page) => `/list?color=red&page=${page}&pagesize=20&sort=price`))).toBe(
+      0,
+    );
   });
 });
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { parseRequest } from './invalid-request.ts';
-import { type Consents, draftBatch, draftCrawl, draftMap, draftScrape } from './job-draft.ts';
+import { type Consents, draftBatch, draftCrawl, draftMap, draftScrape, invalidUrlsOf } from './job-draft.ts';
 import {
   batchRequestSchema,
   crawlRequestSchema,
@@ -163,4 +163,16 @@ describe('what may harm a site owner', () => {
     const options = { engine: 'browser', identity: 'bot', actions: [{ type: 'click', selector: 'a' }] };
     expect(scrape({ url: 'https://theirs.example/', ...options }).usedConsents).toEqual([]);
   });
+});
+
+it('a batch may leave out what is no URL, unless nothing is left', () => {
+  const urls = ['https://a.example/', 'nonsense', 'ftp://b.example/', 'https://c.example/'];
+  expect(errorOf(() => batch({ urls })).details).toMatchObject([{ field: 'urls.1' }, { field: 'urls.2' }]);
+  const { tasks } = batch({ urls, ignoreInvalidUrls: true });
+  expect(tasks.map(({ url }) => url)).toEqual(['https://a.example/', 'https://c.example/']);
+  expect(invalidUrlsOf({ urls }).map(({ index, url }) => [index, url])).toEqual([
+    [1, 'nonsense'],
+    [2, 'ftp://b.example/'],
+  ]);
+  expect(errorOf(() => batch({ urls: ['nonsense'], ignoreInvalidUrls: true })).code).toBe('INVALID_URL');
 });

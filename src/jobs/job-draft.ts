@@ -81,7 +81,10 @@ export function draftBatch(
 ): JobDraft {
   const page = pageOptionsOf(request.options);
   const scope = { ...CLOSED_SCOPE, ignoreQueryParameters: request.ignoreQueryParameters };
-  const seeds = readSeeds(request.urls, (index) => `urls.${index}`, createCanonicalizer(scope), asGiven);
+  const { seeds, problems } = lookAtSeeds(request.urls, createCanonicalizer(scope), asGiven);
+  if (!request.ignoreInvalidUrls || seeds.length === 0) {
+    refuseProblems(problems.map(({ index, message }) => ({ field: `urls.${index}`, message })));
+  }
   const usedConsents = requireConsent(page, seeds, consents, operator);
   return {
     kind: 'batch',
@@ -210,29 +213,62 @@ function optionsOf(
   };
 }
 
+/** A URL of a request that cannot be fetched. */
+export interface InvalidUrl {
+  readonly index: number;
+  readonly url: string;
+  readonly message: string;
+}
+
+const SHOWN_INVALID = 100;
+const SHOWN_URL_CHARS = 200;
+
+/** The URLs that a batch with `ignoreInvalidUrls` leaves out, at most the first hundred. */
+export function invalidUrlsOf({ urls }: Pick<BatchRequest, 'urls'>): InvalidUrl[] {
+  return lookAtSeeds(urls, plainCanonical).problems.slice(0, SHOWN_INVALID);
+}
+
 /** Reads every seed, naming each bad one; one URL is reported as INVALID_URL the same way as ten thousand. */
 function readSeeds(
   urls: readonly string[],
   field: (index: number) => string,
   canonical: Canonicalizer,
-  finish: (seed: CanonicalUrl, parsed: string) => CanonicalUrl = (seed) => seed,
+  finish: FinishSeed = (seed) => seed,
 ): CanonicalUrl[] {
+  const { seeds, problems } = lookAtSeeds(urls, canonical, finish);
+  refuseProblems(problems.map(({ index, message }) => ({ field: field(index), message })));
+  return seeds;
+}
+
+type FinishSeed = (seed: CanonicalUrl, parsed: string) => CanonicalUrl;
+
+function lookAtSeeds(
+  urls: readonly string[],
+  canonical: Canonicalizer,
+  finish: FinishSeed = (seed) => seed,
+): { seeds: CanonicalUrl[]; problems: InvalidUrl[] } {
   const seeds: CanonicalUrl[] = [];
-  const problems: FieldProblem[] = [];
-  for (let index = 0; index < urls.length; index++) {
-    const raw = urls[index] ?? '';
+  const problems: InvalidUrl[] = [];
+  for (const [index, raw] of urls.entries()) {
+    const refuse = (message: string) =>
+      void problems.push({ index, url: raw.slice(0, SHOWN_URL_CHARS), message });
     try {
       const parsed = parseSeed(raw);
       const seed = canonical(parsed);
-      if (seed === null) problems.push({ field: field(index), message: notAUrl(raw) });
+      if (seed === null) refuse(notAUrl(raw));
       else seeds.push(finish(seed, parsed));
     } catch (error) {
       if (!(error instanceof ScrapifieError)) throw error;
-      problems.push({ field: field(index), message: error.message });
+      refuse(error.message);
     }
   }
+  return { seeds, problems };
+}
+
+/** Throws INVALID_URL when there are any. */
+function refuseProblems(problems: readonly FieldProblem[]): void {
   const [first] = problems;
-  if (first === undefined) return seeds;
+  if (first === undefined) return;
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
   throw new ScrapifieError('INVALID_URL', `${first.field}: ${first.message}${more}`, {
     details: listed(problems),

@@ -109,6 +109,12 @@ export const batchRequestSchema = z
       .min(1)
       .max(MAX_BATCH_URLS)
       .describe('The pages to fetch; a URL given twice is fetched once.'),
+    ignoreInvalidUrls: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Leave out what is no http or https URL, and name it in the answer, instead of refusing the request.',
+      ),
     options: batchOptions,
     ...canonicalFields,
     ...jobLimits,

@@ -28,14 +28,28 @@ async function site() {
     const tag = `"${path}"`;
     const isKnown = request.headers['if-none-match'] === tag;
     heard.push(isKnown ? `${path} 304` : path);
-    response.writeHead(isKnown ? 304 : 200, { etag: tag, 'content-type': 'text/html' }).end(isKnown ? '' : html);
+    response
+      .writeHead(isKnown ? 304 : 200, { etag: tag, 'content-type': 'text/html' })
+      .end(isKnown ? '' : html);
   });
   return { origin, heard };
 }
-const pathsIn = (name: string) => readPages(folder.path(name)).map(({ url }) => new URL(url).pathname).sort();
+const pathsIn = (name: string) =>
+  readPages(folder.path(name))
+    .map(({ url }) => new URL(url).pathname)
+    .sort();
 
 async function crawl(origin: string, name: string, ...more: readonly string[]) {
-  const args = ['crawl', `${origin}/`, '--out', folder.path(name), '--allow-private', '--sitemap', 'skip', '--quiet'];
+  const args = [
+    'crawl',
+    `${origin}/`,
+    '--out',
+    folder.path(name),
+    '--allow-private',
+    '--sitemap',
+    'skip',
+    '--quiet',
+  ];
   return runCommand([...args, '--rate', 'unlimited', ...more]);
 }
 
@@ -51,7 +65,10 @@ describe('crawl', () => {
   it('takes routes from a file', async () => {
     const { origin } = await site();
     const file = folder.path('routes.yaml');
-    writeFileSync(file, '- { match: /list, keep: false }\n- match: /item\n  options: { extract: { rules: { head: h1 } } }\n');
+    writeFileSync(
+      file,
+      '- { match: /list, keep: false }\n- match: /item\n  options: { extract: { rules: { head: h1 } } }\n',
+    );
     expect((await crawl(origin, 'routes', '--routes', file)).exitCode).toBe(0);
     expect(pathsIn('routes')).toEqual(['/', '/blog/a', '/item', '/x/blog/b']);
     const item = readPages(folder.path('routes')).find(({ url }) => url.endsWith('/item'));

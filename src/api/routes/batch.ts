@@ -1,3 +1,4 @@
+import { invalidUrlsOf } from '../../jobs/job-draft.ts';
 import { batchRequestSchema } from '../../jobs/job-request.ts';
 import { apiKeyOf, starterOf } from '../access/access.ts';
 import { credentialAccessOf } from '../access/api-key.ts';
@@ -14,7 +15,9 @@ export function addBatchRoutes(app: App, { jobs, idempotency }: RouteDeps): void
     schema: {
       tags: ['scrape'],
       summary: 'Fetch up to 10,000 pages in one job',
-      description: 'All URLs are stored before the answer; one bad URL refuses the request and is named.',
+      description:
+        'All URLs are stored before the answer; one bad URL refuses the request and is named, unless ' +
+        '`ignoreInvalidUrls` is true.',
       body: batchRequestSchema,
       response: answers({ 202: acceptedSchema }),
     },
@@ -26,7 +29,8 @@ export function addBatchRoutes(app: App, { jobs, idempotency }: RouteDeps): void
         jobs.batch(request.body, account, { credentials, id, startedBy: starterOf(request) }),
       );
       reply.code(202).header('location', `/v1/jobs/${job.id}`);
-      return success(acceptedView(job));
+      const ignored = request.body.ignoreInvalidUrls ? { invalidUrls: invalidUrlsOf(request.body) } : {};
+      return success({ ...acceptedView(job), ...ignored });
     },
   });
 }

@@ -39,6 +39,13 @@ export const jobSchema = z
   })
   .meta({ id: 'Job' });
 
+const linksOf = (self: string) => ({
+  self,
+  results: `${self}/results`,
+  errors: `${self}/errors`,
+  urls: `${self}/urls`,
+});
+
 const iso = (at: number | null) => (at === null ? null : new Date(at).toISOString());
 const MAX_SHOWN_SEEDS = 100;
 
@@ -58,7 +65,7 @@ export function jobView(job: Job) {
     progress: { known, open, pages, done, failed, skipped, denied, cancelled, bytes, browserMs, proxyBytes },
     seeds: job.seeds.slice(0, MAX_SHOWN_SEEDS),
     options: { ...options, page: hideSecrets(options.page) },
-    links: { self, results: `${self}/results`, errors: `${self}/errors`, urls: `${self}/urls` },
+    links: linksOf(self),
   };
 }
 
@@ -69,6 +76,11 @@ export const acceptedSchema = z
     status: z.string(),
     url: z.string().optional().describe('The page asked for, for a single scrape or a map.'),
     urls: counter.describe('URLs the job starts with, duplicates left out.'),
+    invalidUrls: z
+      .array(z.object({ index: counter, url: z.string(), message: z.string() }))
+      .optional()
+      .describe('With `ignoreInvalidUrls`: what is left out, at most the first 100.'),
+    links: z.object({ self: z.string(), results: z.string(), errors: z.string(), urls: z.string() }),
     statusUrl: z.string(),
     resultsUrl: z.string(),
   })
@@ -84,6 +96,7 @@ export function acceptedView(job: Job) {
     status: job.status,
     ...(isSingle ? { url: job.seeds[0] } : {}),
     urls: job.counters.known,
+    links: linksOf(self),
     statusUrl: self,
     resultsUrl: job.kind === 'map' ? `${self}/urls` : `${self}/results`,
   };

@@ -33,7 +33,7 @@ export function createPostgresLedgerStore(database: PostgresDatabase): LedgerSto
         ],
       );
       unanswered.delete(completions);
-      return JSON.parse(String(row?.receipt)) as Receipt;
+      return { duplicates: [], ...(JSON.parse(String(row?.receipt)) as Omit<Receipt, 'duplicates'>) };
     },
 
     async reserveUrl(lease, task, target) {

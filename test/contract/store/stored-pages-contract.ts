@@ -1,7 +1,20 @@
 import { expect } from 'vitest';
 import type { ContentHash } from '../../../src/model/ids.ts';
 import type { Claim } from '../contract.ts';
-import { ATTEMPT, at, completion, createJob, DONE, FAILED, newPage, pages, T0, take, urlKeyOf, urlsOn } from './fixtures.ts';
+import {
+  ATTEMPT,
+  at,
+  completion,
+  createJob,
+  DONE,
+  FAILED,
+  newPage,
+  pages,
+  T0,
+  take,
+  urlKeyOf,
+  urlsOn,
+} from './fixtures.ts';
 import type { TimedStore } from './timed-store.ts';
 
 const hashOf = (letter: string) => letter.repeat(64) as ContentHash;

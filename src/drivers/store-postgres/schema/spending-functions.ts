@@ -57,21 +57,21 @@ export const SPENDING_FUNCTIONS = `
     WITH named AS (
       UPDATE pages p SET duplicate_of = f.url
       FROM (
-      SELECT n.seq, (
-        SELECT o.url FROM pages o
-        WHERE o.job_seq = n.job_seq AND left(o.content_hash, 16) = left(n.content_hash, 16)
-          AND o.content_hash = n.content_hash AND o.error_code IS NULL AND o.seq < n.seq
-        ORDER BY o.seq LIMIT 1
-      ) AS url
-      FROM pages n
-      WHERE n.task_id = ANY (p_tasks) AND n.content_hash IS NOT NULL AND n.error_code IS NULL
-        AND n.duplicate_of IS NULL
+        SELECT n.seq, (
+          SELECT o.url FROM pages o
+          WHERE o.job_seq = n.job_seq AND left(o.content_hash, 16) = left(n.content_hash, 16)
+            AND o.content_hash = n.content_hash AND o.error_code IS NULL AND o.seq < n.seq
+          ORDER BY o.seq LIMIT 1
+        ) AS url
+        FROM pages n
+        WHERE n.task_id = ANY (p_tasks) AND n.content_hash IS NOT NULL AND n.error_code IS NULL
+          AND n.duplicate_of IS NULL
       ) f
       WHERE p.seq = f.seq AND f.url IS NOT NULL
       RETURNING p.task_id, p.duplicate_of
     )
-    SELECT coalesce(jsonb_agg(jsonb_build_object('taskId', task_id, 'url', duplicate_of)), '[]') INTO twins FROM named;
-    answer := answer || jsonb_build_object('duplicates', twins);
+    SELECT jsonb_agg(jsonb_build_object('taskId', task_id, 'url', duplicate_of)) INTO twins FROM named;
+    IF twins IS NOT NULL THEN answer := answer || jsonb_build_object('duplicates', twins); END IF;
 
     UPDATE jobs j SET browser_ms = j.browser_ms + c.browser_ms, proxy_bytes = j.proxy_bytes + c.proxy_bytes
     FROM (
@@ -83,6 +83,7 @@ export const SPENDING_FUNCTIONS = `
       GROUP BY 1
     ) c
     WHERE j.seq = c.seq;
+    IF NOT FOUND AND twins IS NULL THEN RETURN answer; END IF;
     IF FOUND THEN
       stopped := stop_spent(p_claim_jobs, p_now);
       SELECT s.finished INTO finished
