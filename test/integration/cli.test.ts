@@ -29,7 +29,7 @@ describe('the command line', () => {
     ],
     [['crawl', 'https://example.com', '--max-pages', 'many'], /--max-pages.*whole number/],
     [['crawl', 'https://example.com', '--max-pages', '0'], /--max-pages: Must be 1 or more; null \(`none`/],
-    [['crawl', 'https://example.com', '--include', '/p/\\d+$'], /include\.0: .*begins with `re:`/],
+    [['crawl', 'https://example.com', '--include', '/p/\\d+$'], /--include: .*begins with `re:`/],
     [['crawl', 'https://example.com', '--rate', '0'], /--rate.*requests per second/],
     [['scrape', 'https://example.com', '--format', 'doc'], /--format.*one or more of html/],
     [['scrape', 'https://example.com', '--timeout', '5'], /--timeout: /],

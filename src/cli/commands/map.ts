@@ -1,6 +1,7 @@
 import { EXIT } from '../../errors/registry.ts';
+import { draftMap } from '../../jobs/job-draft.ts';
 import { mapRequestSchema } from '../../jobs/job-request.ts';
-import { FLAGS, given, parseFlags, wholeNumber } from '../flags/flags.ts';
+import { checkFlags, FLAGS, given, parseFlags, wholeNumber } from '../flags/flags.ts';
 import { PAGE_FLAG_OF, PAGE_FLAGS, type PageFlags, pageFieldsOf, readActions } from '../flags/page-flags.ts';
 import { explainWait, inDataFolder, inTemporaryFolder, OPERATOR } from '../folders/one-off.ts';
 import type { DefineCommand } from '../shell/shell.ts';
@@ -79,6 +80,7 @@ export const define: DefineCommand = (command, shell, endWith) => {
       }),
       MAP_FLAG_OF,
     );
+    checkFlags(() => draftMap(request, () => true, OPERATOR), MAP_FLAG_OF);
     const overrides = { allowPrivate: flags.allowPrivate };
     const place = flags.session === undefined ? inTemporaryFolder : inDataFolder;
     const found = await place(shell, overrides, async ({ jobs, store }, signal) => {

@@ -4,7 +4,7 @@ import { draftCrawl, type OperatorOptions } from '../../jobs/job-draft.ts';
 import { type CrawlRequest, crawlRequestSchema } from '../../jobs/job-request.ts';
 import type { Budgets, Format, Job, JobOptions } from '../../model/job.ts';
 import { EXTRACT_FLAG_OF, type ExtractFlags } from '../flags/extract-flags.ts';
-import { given, parseFlags } from '../flags/flags.ts';
+import { checkFlags, given, parseFlags } from '../flags/flags.ts';
 import {
   PAGE_FLAG_OF,
   type PageFlags,
@@ -137,7 +137,7 @@ export function crawlCommandOf(urls: readonly string[], flags: CrawlFlags): Craw
     CRAWL_FLAG_OF,
   );
   const operator = { ...OPERATOR, hostRatePerSecond: flags.rate ?? null };
-  draftCrawl(request, () => true, operator);
+  checkFlags(() => draftCrawl(request, () => true, operator), CRAWL_FLAG_OF);
   return { request, operator };
 }
 

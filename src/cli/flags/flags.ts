@@ -2,9 +2,9 @@ import { InvalidArgumentError, Option } from 'commander';
 import type { z } from 'zod';
 import { loadSettings, type SettingOverrides } from '../../config/load.ts';
 import type { Settings } from '../../config/settings.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { EXTRACT_TYPES } from '../../jobs/extract-types.ts';
-import { problemsOf } from '../../jobs/invalid-request.ts';
+import { type FieldProblem, problemsOf } from '../../jobs/invalid-request.ts';
 import { ENGINES, FORMATS } from '../../jobs/page-fields.ts';
 import { PROXY_TIERS } from '../../model/proxy.ts';
 import type { Shell } from '../shell/shell.ts';
@@ -259,14 +259,31 @@ export function parseFlags<T extends z.ZodType>(
 ): z.output<T> {
   const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;
-  const told = problemsOf(parsed.error).map(({ field, message }) => {
+  throw usageError(problemsOf(parsed.error), flagOf);
+}
+
+/** Does what may find more wrong in a parsed request, such as a pattern; told under the names of flags as well. */
+export function checkFlags(check: () => unknown, flagOf: Readonly<Record<string, string>>): void {
+  try {
+    check();
+  } catch (error) {
+    if (!isScrapifieError(error) || error.code !== 'VALIDATION_FAILED' || !Array.isArray(error.details)) throw error;
+    throw usageError(error.details as FieldProblem[], flagOf);
+  }
+}
+
+function usageError(
+  problems: readonly FieldProblem[],
+  flagOf: Readonly<Record<string, string>>,
+): ScrapifieError {
+  const told = problems.map(({ field, message }) => {
     const known = Object.keys(flagOf).find((name) => field === name || field.startsWith(`${name}.`));
     if (known === undefined) return `${field}: ${message}`;
     // A place in a list that was typed says nothing; one in a file does.
     const within = field.slice(known.length + 1);
     return `${flagOf[known]}: ${/\D/.test(within) ? `${within}: ` : ''}${message}`;
   });
-  throw new ScrapifieError('INVALID_USAGE', told.join(' '));
+  return new ScrapifieError('INVALID_USAGE', told.join(' '));
 }
 
 /** An object without the keys whose value is undefined, so that defaults of the schema apply. */
