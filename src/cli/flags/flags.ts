@@ -267,7 +267,8 @@ export function checkFlags(check: () => unknown, flagOf: Readonly<Record<string,
   try {
     check();
   } catch (error) {
-    if (!isScrapifieError(error) || error.code !== 'VALIDATION_FAILED' || !Array.isArray(error.details)) throw error;
+    if (!isScrapifieError(error) || error.code !== 'VALIDATION_FAILED' || !Array.isArray(error.details))
+      throw error;
     throw usageError(error.details as FieldProblem[], flagOf);
   }
 }
