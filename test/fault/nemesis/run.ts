@@ -72,7 +72,9 @@ try {
   });
   await saveHistory(out, history);
   say(`written to ${out}`);
-} finally {
-  if (values.keep) say(`logs are in ${dir}`);
-  else await rm(dir, { recursive: true, force: true });
+} catch (error) {
+  say(`the run itself failed; logs are in ${dir}`);
+  throw error;
 }
+if (values.keep) say(`logs are in ${dir}`);
+else await rm(dir, { recursive: true, force: true });
