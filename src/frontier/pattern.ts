@@ -33,7 +33,7 @@ const IS_LITERAL = /^[\w\-~!&',=:@/%;#<>"]*$/;
 
 /** Begins a regular expression in the syntax of today. */
 const REGEX_PREFIX = 're:';
-/** Signs that no one writes into a glob, and that would make one match nothing. */
+/** Signs of regular expressions: a glob that has them would match nothing. */
 const REGEX_SIGNS = /\\|\^|\.[*+]|\(\?|\||\{\d|\$$|\[[^\]]*-/;
 const URL_START = /^https?:\/\//i;
 

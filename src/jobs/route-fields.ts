@@ -8,6 +8,8 @@ import { browserFields, renderFields, renderWishOf } from './render-fields.ts';
 const MAX_ROUTES = 50;
 const MAX_PATTERNS = 20;
 
+const listOf = (match: string | readonly string[]) => (typeof match === 'string' ? [match] : match);
+
 const pattern = z.string().min(1).max(1_000);
 
 /** What of the options of a page a route may set: nothing that holds a secret, or needs a consent. */
@@ -45,7 +47,7 @@ export const routesField = z
   .array(
     z.strictObject({
       match: z
-        .union([pattern.transform((one) => [one]), z.array(pattern).min(1).max(MAX_PATTERNS)])
+        .union([pattern, z.array(pattern).min(1).max(MAX_PATTERNS)])
         .describe('Patterns as in `include`.'),
       keep: z.boolean().default(true).describe('`false`: the page is fetched for its links and not kept.'),
       follow: z.boolean().default(true).describe('`false`: the links of the page are not followed.'),
@@ -55,7 +57,7 @@ export const routesField = z
   .max(MAX_ROUTES)
   .default([])
   .superRefine((routes, context) => {
-    for (const { field, message } of routeProblems(routes)) {
+    for (const { field, message } of routeProblems(routes.map(({ match }) => ({ match: listOf(match) })))) {
       context.addIssue({ code: 'custom', path: field.split('.').slice(1), message });
     }
   })
@@ -80,7 +82,7 @@ export function routeFrom({ match, keep, follow, options }: z.output<typeof rout
   const { engine, formats, extract } = options;
   const render = renderWishOf(rendered(options));
   return {
-    match,
+    match: listOf(match),
     keep,
     follow,
     page: {

@@ -7,7 +7,7 @@ import { followCrawl } from '../crawl/crawl-run.ts';
 import { beginCrawl, crawlAgain, type Opened, resumeCrawl } from '../crawl/crawl-start.ts';
 import { describeBytes, describeMs } from '../crawl/progress.ts';
 import { EXTRACT_FLAGS, extractFieldOf, LLM_FLAGS } from '../flags/extract-flags.ts';
-import { FLAGS, given, readSettings } from '../flags/flags.ts';
+import { FLAGS, given, limitOf, readSettings } from '../flags/flags.ts';
 import { PAGE_FLAGS, PICTURE_FLAGS, readActions, readRoutes } from '../flags/page-flags.ts';
 import { type CrawlFolder, crawlFolder, findCrawl } from '../folders/crawl-folder.ts';
 import { openOneOff } from '../folders/one-off.ts';
@@ -148,7 +148,7 @@ async function open(
 ): Promise<{ platform: OpenPlatform; drainMs: number }> {
   const overrides = { dataDir: folder.stateDir, allowPrivate: flags.allowPrivate };
   const settings = readSettings(shell, overrides);
-  const wanted = Math.max(settings.maxConcurrency, flags.concurrency ?? 0);
+  const wanted = Math.max(settings.maxConcurrency, limitOf(flags.concurrency) ?? 0);
   // A file, because the terminal shows the progress bar. It has the warnings and errors that --json and the report leave out.
   const log = createLogFile(folder.logFile);
   const platform = await openOneOff(shell, { ...settings, maxConcurrency: wanted }, 'error', log);

@@ -4,7 +4,7 @@ import { draftCrawl, type OperatorOptions } from '../../jobs/job-draft.ts';
 import { type CrawlRequest, crawlRequestSchema } from '../../jobs/job-request.ts';
 import type { Budgets, Format, Job, JobOptions } from '../../model/job.ts';
 import { EXTRACT_FLAG_OF, type ExtractFlags } from '../flags/extract-flags.ts';
-import { checkFlags, given, parseFlags } from '../flags/flags.ts';
+import { checkFlags, given, type Limit, limitOf, parseFlags } from '../flags/flags.ts';
 import {
   PAGE_FLAG_OF,
   type PageFlags,
@@ -17,12 +17,12 @@ import { OPERATOR } from '../folders/one-off.ts';
 
 /** The flags of `crawl`: start URLs, scope and options. */
 export interface CrawlFlags extends PageFlags, PictureFlags, ExtractFlags {
-  readonly maxPages?: number | null;
-  readonly maxDepth?: number | null;
-  readonly maxBytes?: number | null;
-  readonly maxDuration?: number | null;
-  readonly maxBrowserTime?: number | null;
-  readonly maxProxyBytes?: number | null;
+  readonly maxPages?: Limit;
+  readonly maxDepth?: Limit;
+  readonly maxBytes?: Limit;
+  readonly maxDuration?: Limit;
+  readonly maxBrowserTime?: Limit;
+  readonly maxProxyBytes?: Limit;
   readonly include?: string[];
   readonly exclude?: string[];
   readonly sitemap?: string;
@@ -37,7 +37,7 @@ export interface CrawlFlags extends PageFlags, PictureFlags, ExtractFlags {
   readonly followCanonical: boolean;
   readonly avoidQueryTraps: boolean;
   readonly ifModified?: true;
-  readonly concurrency?: number | null;
+  readonly concurrency?: Limit;
   readonly rate?: number | 'unlimited';
   readonly format?: Format[];
   readonly timeout?: number;
@@ -103,12 +103,12 @@ export function crawlCommandOf(urls: readonly string[], flags: CrawlFlags): Craw
     given({
       urls,
       sitemapUrls: flags.sitemapUrl,
-      maxPages: flags.maxPages,
-      maxDepth: flags.maxDepth,
-      maxBytes: flags.maxBytes,
-      maxDurationMs: flags.maxDuration,
-      maxBrowserMs: flags.maxBrowserTime,
-      maxProxyBytes: flags.maxProxyBytes,
+      maxPages: limitOf(flags.maxPages),
+      maxDepth: limitOf(flags.maxDepth),
+      maxBytes: limitOf(flags.maxBytes),
+      maxDurationMs: limitOf(flags.maxDuration),
+      maxBrowserMs: limitOf(flags.maxBrowserTime),
+      maxProxyBytes: limitOf(flags.maxProxyBytes),
       include: flags.include,
       exclude: flags.exclude,
       sitemap: flags.sitemap,
@@ -123,7 +123,7 @@ export function crawlCommandOf(urls: readonly string[], flags: CrawlFlags): Craw
       avoidQueryTraps: flags.avoidQueryTraps,
       routes: flags.routes,
       ifModified: flags.ifModified,
-      concurrency: flags.concurrency === undefined ? concurrencyFor(flags.rate) : flags.concurrency,
+      concurrency: flags.concurrency === undefined ? concurrencyFor(flags.rate) : limitOf(flags.concurrency),
       options: given({
         ...pageFieldsOf(flags),
         extract: flags.extractField,

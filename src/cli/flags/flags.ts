@@ -23,11 +23,17 @@ export function portNumber(text: string): number {
   return Number(text);
 }
 
-/** The word for null: no limit at all. */
+/** A limit, or the word for none at all. It stays a word here: the parser of commands takes null for no value. */
+export type Limit = number | 'none';
+
 const orNone =
-  <T>(parse: (text: string) => T) =>
-  (text: string): T | null =>
-    text === 'none' ? null : parse(text);
+  (parse: (text: string) => number) =>
+  (text: string): Limit =>
+    text === 'none' ? 'none' : parse(text);
+
+/** The limit as requests have it; undefined when it was not given. */
+export const limitOf = (limit: Limit | undefined): number | null | undefined =>
+  limit === 'none' ? null : limit;
 
 const UNITS = { b: 1, kb: 1e3, mb: 1e6, gb: 1e9, kib: 1024, mib: 1024 ** 2, gib: 1024 ** 3 } as const;
 
