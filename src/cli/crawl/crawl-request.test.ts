@@ -15,7 +15,9 @@ function requestOf(...argv: readonly string[]) {
 describe('the request of a crawl', () => {
   it('has null for a limit of none, and its default for one that is not given', () => {
     const limits = ['pages', 'depth', 'bytes', 'duration', 'browser-time', 'proxy-bytes'];
-    expect(requestOf(...limits.flatMap((name) => [`--max-${name}`, 'none']), '--concurrency', 'none')).toMatchObject({
+    expect(
+      requestOf(...limits.flatMap((name) => [`--max-${name}`, 'none']), '--concurrency', 'none'),
+    ).toMatchObject({
       maxPages: null,
       maxDepth: null,
       maxBytes: null,
@@ -37,7 +39,10 @@ describe('the request of a crawl', () => {
   });
 
   it('knows the former names of flags', () => {
-    expect(requestOf('--subdomains', '--external')).toMatchObject({ allowSubdomains: true, allowExternal: true });
+    expect(requestOf('--subdomains', '--external')).toMatchObject({
+      allowSubdomains: true,
+      allowExternal: true,
+    });
   });
 
   it('names the flag of a pattern that cannot be used', () => {
