@@ -8,6 +8,7 @@ import { loadSettings } from '../src/config/load.ts';
 import { type Fleet, SIZES, startFleet } from './fleet.ts';
 import { fleetHealth } from './fleet-health.ts';
 import { healthKey, healthTable } from './health-table.ts';
+import { keepServersUp } from './keep-servers-up.ts';
 
 const USAGE = `Starts a whole fleet on this machine, to try it out: PostgreSQL, Redis and an S3 server, 2 api, 3 http-worker,
 1 browser-worker and 1 scheduler processes, and a proxy before the APIs. Everything is on 127.0.0.1, may fetch from
@@ -102,7 +103,12 @@ async function main({ port, size }: Flags): Promise<void> {
     const fleet = await Promise.race([starting, stopped]);
     if (fleet !== undefined) {
       process.stdout.write(welcome(fleet, dir));
-      await showHealth(fleet, stopping.signal);
+      const { postgres, redis, s3 } = fleet.servers;
+      const tell = (line: string) => void process.stderr.write(`${line}\n`);
+      await Promise.all([
+        showHealth(fleet, stopping.signal),
+        keepServersUp({ PostgreSQL: postgres, Redis: redis, 'The object store': s3 }, stopping.signal, tell),
+      ]);
     }
     process.stdout.write('Stopping: work under way is finished first. Ctrl-C again ends it at once.\n');
     await (await starting).stop();

@@ -16,6 +16,7 @@ export const COMMANDS: Readonly<
 /** Fields of requests that have no flag, and why. */
 export const WITHOUT_FLAG: Readonly<Record<string, string>> = {
   async: 'a command waits',
+  'geolocation.accuracy': '`--geolocation` has the default',
   inline: '`scrape` always has the bytes, `crawl` writes files',
 };
 
@@ -23,6 +24,7 @@ export const WITHOUT_FLAG: Readonly<Record<string, string>> = {
 export const WITHOUT_FIELD: Readonly<Record<string, string>> = {
   '--json': 'the form of the output',
   '--quiet': 'the form of the output',
+  '--no-scroll': 'the same as `scroll: false`',
   '--out': 'the folder of a crawl',
   '--resume': 'the API has `POST /v1/jobs/:id/resume`',
   '--rate': 'only the operator may set it; the API has policies',

@@ -27,6 +27,7 @@ export function httpResources(engine: Engine, budget = createByteBudget(1_000_00
     ownProxy: none,
     sessions: { begin: none, end: none },
     credentials: { forSession: none },
+    manner: { minPauseMs: 0, maxPauseMs: 0, typing: false, scrolling: false },
     identity: none,
   };
 }
@@ -41,9 +42,10 @@ export function httpNext(attempt: PastAttempt, maxAttempts = 3, trace: readonly 
         needs: [],
         identity: null,
         proxy: null,
+        maxTier: null,
         maxAttempts,
       },
-      policy: { engines: ['http'], proxyTier: null, consent: [] },
+      policy: { engines: ['http'], proxyTier: null, maxProxyTier: null, consent: [] },
       installation: HTTP_ALONE,
       memory: NO_MEMORY,
       trace: [...trace, attempt],

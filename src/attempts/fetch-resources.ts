@@ -1,8 +1,9 @@
 import type { ByteBudget } from '../fetch/byte-budget.ts';
 import type { Engine } from '../fetch/engine.ts';
 import type { EngineName } from '../model/attempt.ts';
-import type { Identity, IdentityKind } from '../model/identity.ts';
+import type { Identity, IdentityKind, OtherBrowser } from '../model/identity.ts';
 import type { ProxyEndpoint } from '../model/proxy.ts';
+import type { HumanManner } from '../model/render.ts';
 import type { Installation } from '../plan/ladder/possible-methods.ts';
 import type { ProxyPool } from '../plan/proxies/proxy-pool.ts';
 import type { Credentials } from '../sessions/credentials.ts';
@@ -29,6 +30,8 @@ export interface FetchResources {
   readonly credentials: Pick<Credentials, 'forSession'>;
   /** Missing: no stored page is used again. */
   readonly stored?: StoredPages;
+  /** How disguised browsers act, unless the policy of a host says otherwise. */
+  readonly manner: HumanManner;
   /** The same for the same seed and region, as long as the browser stays the same. */
-  identity(seed: string, region: string | null): Promise<Identity>;
+  identity(seed: string, region: string | null, family?: OtherBrowser): Promise<Identity>;
 }

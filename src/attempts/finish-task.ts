@@ -188,12 +188,13 @@ function attemptOf(
     failure?.message ?? reading?.evidence ?? (fetched.kind === 'error' ? fetched.error.message : null);
   const stored = response?.stored?.reason ?? null;
   const evidence = [found, solved, stored].filter((words) => words !== null).join('; ') || null;
-  const { engine, proxyTier, identity, hasSolver, reason } = method;
+  const { engine, proxyTier, proxyId, identity, hasSolver, reason } = method;
   // The gain of rendering can be judged only beside the yield without it.
   const amount = result.outcome === 'needs-javascript' || runsScripts(engine) ? reading?.yield : undefined;
   return {
     engine,
     proxyTier,
+    ...(proxyId === undefined ? {} : { proxyId }),
     ...(identity === 'browser' ? { identity } : {}),
     ...(hasSolver ? { hasSolver } : {}),
     reason,

@@ -293,7 +293,9 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
     settle(running, result, requestedAt) {
       count(running, -1);
       warmUp();
-      const after = (before: HostState) => afterAnswer(before, result, requestedAt, signal.aborted, now());
+      const { slowDownMs } = policy();
+      const after = (before: HostState) =>
+        afterAnswer(before, result, requestedAt, signal.aborted, now(), slowDownMs);
       if (hasOwnProxy(running)) {
         keepOwnState(running, key, after(ownState(running)));
         return;

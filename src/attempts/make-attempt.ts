@@ -1,7 +1,9 @@
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
 import type { FetchResponse } from '../fetch/engine.ts';
 import { pageOptionsFor } from '../frontier/routes.ts';
+import type { Attempt } from '../model/attempt.ts';
 import { runsScripts } from '../model/engine-traits.ts';
+import type { HostMemory } from '../model/host-memory.ts';
 import type { HostKey } from '../model/ids.ts';
 import { mustRunAlone } from '../model/interruptions.ts';
 import type { Task } from '../model/task.ts';
@@ -211,7 +213,7 @@ export function createAttempts(parts: AttemptParts): Attempts {
         prepared === null
           ? attempt.fetched
           : await keepSession(planned, prepared, attempt.fetched, resources);
-      const finished = await readAndFinish(planned, fetched);
+      const finished = await readAndFinish(planned, fetched, prepared?.route.proxy?.id);
       isReported = true;
       prepared?.route.ended(routeEndOf(finished));
       return finished;
@@ -223,12 +225,16 @@ export function createAttempts(parts: AttemptParts): Attempts {
     }
   }
 
-  async function readAndFinish(planned: PlannedAttempt, fetched: Fetched): Promise<Finished> {
+  async function readAndFinish(
+    planned: PlannedAttempt,
+    fetched: Fetched,
+    proxyId: string | undefined,
+  ): Promise<Finished> {
     const { task, running, step } = planned;
     const read = await readAttempt(task, running, fetched, {
       reader: parts.reader,
       lease,
-      method: step,
+      method: proxyId === undefined ? step : { ...step, proxyId },
       now,
     });
     const led = await followRefresh(planned, read);
@@ -266,7 +272,7 @@ export function createAttempts(parts: AttemptParts): Attempts {
     const canCompare =
       plain?.yield !== undefined && attempt.yield !== undefined && runsScripts(attempt.engine);
     const gain = canCompare ? hasGained(plain.yield, attempt.yield) : undefined;
-    const memory = access.memoryFor(running) ?? NO_MEMORY;
+    const memory = withUnreadable(access.memoryFor(running) ?? NO_MEMORY, task, attempt, now());
     const lesson = { ...attempt, identity: step.identity, url: task.atUrl, hasGained: gain };
     access.remember(running, learn(memory, lesson, now()));
   }
@@ -299,6 +305,16 @@ const nothing = () => undefined;
 
 /** After a stored page there is nothing to try. */
 const STORED_END: LadderStep = { kind: 'stop', code: null, reason: 'cache.hit' };
+
+/** A browser has read what plain HTTP could not: pages like this one are rendered at once. */
+function withUnreadable(memory: HostMemory, task: Task, attempt: Attempt, now: number): HostMemory {
+  const last = task.trace.at(-1);
+  const wasRefused = last?.engine === 'http' && last.errorCode === 'PROTOCOL_ERROR';
+  if (!wasRefused || attempt.outcome !== 'ok' || !runsScripts(attempt.engine)) return memory;
+  const { engine, proxyTier, identity = 'bot' } = last;
+  const end = { outcome: 'needs-javascript', statusCode: attempt.statusCode } as const;
+  return learn(memory, { engine, proxyTier, identity, url: task.atUrl, ...end }, now);
+}
 
 function routeEndOf({ attempt, fault }: Finished): ProxyRouteEnd {
   const { outcome, statusCode, errorCode = null, ms, bytes } = attempt;

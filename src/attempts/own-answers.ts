@@ -63,9 +63,12 @@ export function afterAnswer(
   requestedAt: number,
   isGivenUp: boolean,
   now: number,
+  slowDownMs: number,
 ): HostState {
   const state =
-    result.outcome === 'rate-limited' ? onRateLimited(before, result.retryAfterMs, now, requestedAt) : before;
+    result.outcome === 'rate-limited'
+      ? onRateLimited(before, result.retryAfterMs, now, requestedAt, slowDownMs)
+      : before;
   // A failure on this side says nothing about the host: it neither opens the breaker nor closes it.
   const isOurs = result.errorCode !== null && isOwnFault(result.errorCode);
   if (isGivenUp || isOurs) return noteAbandoned(state);

@@ -85,6 +85,7 @@ function ladderRequest(task: Task, { job }: RunningJob, session: SessionUse | nu
         : proxy.url === null
           ? { tier: proxy.tier, isOwn: false }
           : { tier: OWN_PROXY, isOwn: true },
+    maxTier: page.maxProxyTier ?? null,
     maxAttempts: page.maxAttempts,
   };
 }

@@ -3,6 +3,10 @@ import { pageOptionsFor } from '../frontier/routes.ts';
 import { runsScripts } from '../model/engine-traits.ts';
 import type { Identity } from '../model/identity.ts';
 import type { HostKey } from '../model/ids.ts';
+import type { PageOptions } from '../model/job.ts';
+import type { HostPolicy } from '../model/policy.ts';
+import type { HumanManner, RenderScroll, RenderWish } from '../model/render.ts';
+import type { Task } from '../model/task.ts';
 import { noteProbe } from '../plan/ladder/host-memory.ts';
 import { hasLostBrowser } from '../plan/outcome.ts';
 import type { TaskEnd } from '../ports/store.ts';
@@ -16,7 +20,7 @@ import type { FetchResources } from './fetch-resources.ts';
 import type { Fetched, HowToFetch } from './fetch-task.ts';
 import type { HostAccess } from './host-access.ts';
 import { OWN_PROXY, type PlannedAttempt, requestedProxy } from './plan-attempt.ts';
-import { chooseProxyRoute, type ProxyRoute } from './proxy-route.ts';
+import { chooseProxyRoute, nextOwnTurn, type ProxyRoute } from './proxy-route.ts';
 import type { createUseAudit } from './use-audit.ts';
 
 /** Nothing was tried: the task comes again. */
@@ -33,7 +37,7 @@ export interface PreparedAttempt {
 
 export interface PrepareParts {
   readonly hostKey: HostKey;
-  readonly access: Pick<HostAccess, 'remember'>;
+  readonly access: Pick<HostAccess, 'remember' | 'policy'>;
   readonly resources: FetchResources;
   readonly audit: ReturnType<typeof createUseAudit>;
   readonly now: () => number;
@@ -41,14 +45,20 @@ export interface PrepareParts {
 
 /** Chooses the route; the request is not sent when every proxy rests. Throws when the attempt is refused. */
 export function chooseRoute(planned: PlannedAttempt, parts: PrepareParts): ProxyRoute | Postponed {
-  const { step, refusal, session, running } = planned;
+  const { step, refusal, session, running, task } = planned;
   if (refusal !== null) throw refusal;
   const proxy = requestedProxy(running.job.options.page.proxy, session);
   const { hostKey, resources, now } = parts;
-  const decision = chooseProxyRoute(step.proxyTier, proxy, hostKey, session?.sticky ?? null, resources, now);
+  // A session keeps its proxy until that has failed.
+  const ownTurn = session === null ? nextOwnTurn(running) : proxyFailures(task.trace);
+  const sticky = session?.sticky ?? null;
+  const decision = chooseProxyRoute(step.proxyTier, proxy, hostKey, sticky, resources, now, ownTurn);
   if (decision.kind === 'go') return decision.route;
   return { postponed: { state: 'waiting', readyAt: decision.until, rule: 'proxy.resting' } };
 }
+
+const proxyFailures = (trace: Task['trace']): number =>
+  trace.filter(({ errorCode }) => errorCode === 'PROXY_FAILED').length;
 
 /** Everything else that can be refused before the host is asked. */
 export async function prepareAttempt(
@@ -91,9 +101,11 @@ function identityFor(
   { hostKey, resources }: PrepareParts,
 ): Promise<Identity> {
   const region = proxy?.country ?? null;
+  const family = running.job.options.page.identityBrowser;
   const kept = session?.session.identity ?? null;
-  if (kept !== null && (region === null || kept.region === region)) return Promise.resolve(kept);
-  return resources.identity(session?.key ?? `${running.job.id} ${hostKey}`, region);
+  const isRight = kept !== null && (region === null || kept.region === region) && kept.family === family;
+  if (isRight) return Promise.resolve(kept);
+  return resources.identity(session?.key ?? `${running.job.id} ${hostKey}`, region, family);
 }
 
 /** The way in which nearly all pages are fetched. */
@@ -103,13 +115,14 @@ async function howToFetch(
   { step, session, running, task }: PlannedAttempt,
   { proxy }: ProxyRoute,
   identity: Identity | null,
-  { hostKey, resources }: PrepareParts,
+  { hostKey, resources, access }: PrepareParts,
 ): Promise<HowToFetch> {
   const isScripted = runsScripts(step.engine);
   if (proxy === null && identity === null && session === null && !step.hasSolver && !isScripted)
     return PLAINLY;
   const { job } = running;
-  const { render } = pageOptionsFor(job.options, task.url);
+  const page = pageOptionsFor(job.options, task.url);
+  const render = renderFor(page, step, access.policy(), resources.manner);
   const common: HowToFetch = {
     ...(proxy === null ? {} : { proxy }),
     ...(identity === null ? {} : { identity }),
@@ -137,5 +150,27 @@ async function howToFetch(
           render:
             actions === undefined ? render : { ...render, actions: fillIn(actions, credential, task.atUrl) },
         }),
+  };
+}
+
+/** Screens that the pages of these types are scrolled by, because parts of them load on the way. */
+const TYPE_SCROLL: RenderScroll = { maxSteps: 10, pauseMs: 300 };
+
+/** The wish of the request, with the scrolling of its type and the manner of a disguised browser. */
+function renderFor(
+  { render, scrollsByType = false }: Pick<PageOptions, 'render' | 'scrollsByType'>,
+  { engine, identity }: Pick<PlannedAttempt['step'], 'engine' | 'identity'>,
+  { actionPauseMs }: Pick<HostPolicy, 'actionPauseMs'>,
+  usual: HumanManner,
+): RenderWish | null {
+  if (engine !== 'browser' && engine !== 'stealth') return render;
+  const isDisguised = engine === 'stealth' || identity === 'browser';
+  if (!scrollsByType && !isDisguised) return render;
+  const pauses =
+    actionPauseMs === null ? {} : { minPauseMs: actionPauseMs.min, maxPauseMs: actionPauseMs.max };
+  return {
+    ...(scrollsByType ? { scroll: TYPE_SCROLL } : {}),
+    ...render,
+    ...(isDisguised ? { manner: { ...usual, ...pauses } } : {}),
   };
 }

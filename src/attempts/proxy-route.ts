@@ -33,7 +33,10 @@ export interface StickyProxy {
 
 const DIRECT: ProxyRoute = { proxy: null, ended: () => undefined };
 
-/** Throws NO_HEALTHY_PROXY when none can be used, and VALIDATION_FAILED for a proxy of the caller's that is none. */
+/**
+ * `ownTurn` says which of several proxies of the caller's is next. Throws NO_HEALTHY_PROXY when none can be used, and VALIDATION_FAILED for a proxy of the
+ * caller's that is none.
+ */
 export function chooseProxyRoute(
   tier: string | null,
   wish: ProxyOptions | null,
@@ -41,10 +44,12 @@ export function chooseProxyRoute(
   sticky: StickyProxy | null,
   { proxies, ownProxy }: Pick<FetchResources, 'proxies' | 'ownProxy'>,
   now: () => number,
+  ownTurn = 0,
 ): ProxyRouteDecision {
   if (tier === null) return { kind: 'go', route: DIRECT };
   if (tier === OWN_PROXY && wish?.url) {
-    return { kind: 'go', route: { proxy: ownProxy(wish.url), ended: () => undefined } };
+    const url = wish.urls?.[ownTurn % wish.urls.length] ?? wish.url;
+    return { kind: 'go', route: { proxy: ownProxy(url), ended: () => undefined } };
   }
   if (proxies === null || !isTier(tier)) {
     throw new ScrapifieError('NO_HEALTHY_PROXY', `No ${tier} proxy is set up.`);
@@ -76,16 +81,23 @@ function report(
  * The route of a request for robots.txt. Where pages go through a proxy, this request must not show our own address. Throws like `chooseProxyRoute`.
  */
 export function chooseRobotsRoute(
-  { job }: RunningJob,
+  running: RunningJob,
   { proxyTier }: Pick<HostPolicy, 'proxyTier'>,
   host: HostKey,
   resources: FetchResources,
   now: () => number,
 ): ProxyRouteDecision {
-  const wish = job.options.page.proxy;
+  const wish = running.job.options.page.proxy;
   const cheapest = () => resources.installation().tiers[0] ?? null;
   const wished = wish?.url == null ? (wish?.tier ?? cheapest()) : OWN_PROXY;
-  return chooseProxyRoute(wish === null ? proxyTier : wished, wish, host, null, resources, now);
+  const tier = wish === null ? proxyTier : wished;
+  return chooseProxyRoute(tier, wish, host, null, resources, now, nextOwnTurn(running));
+}
+
+/** The pages of a job, and its requests for robots.txt, take the caller's proxies in turn. */
+export function nextOwnTurn(running: RunningJob): number {
+  running.ownTurn += 1;
+  return running.ownTurn - 1;
 }
 
 const isTier = (tier: string): tier is ProxyTier => PROXY_TIERS.some((one) => one === tier);

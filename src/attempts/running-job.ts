@@ -26,6 +26,8 @@ export interface RunningJob {
   readonly whenFree: Set<() => void>;
   /** Why robots.txt could not be asked for by the job's own proxy, until a task was told. */
   proxyRouteFailure: ErrorCode | null;
+  /** How often one of the caller's own proxies was taken. */
+  ownTurn: number;
   /** Why the secrets of the job's options cannot be opened here: none of its tasks can be fetched. Null when they are open. */
   readonly refusal: ScrapifieError | null;
   /** The states of hosts as answers through the caller's own proxy describe them. */
@@ -108,6 +110,7 @@ function open(job: Job, refusal: ScrapifieError | null): RunningJob {
     inFlight: 0,
     whenFree: new Set(),
     proxyRouteFailure: null,
+    ownTurn: 0,
     refusal,
     ownAnswers: new BoundedMap(MOST_ANSWERING_HOSTS),
     generation: 0,

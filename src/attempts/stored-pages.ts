@@ -104,6 +104,8 @@ function answers(page: StoredPage, wanted: PageOptions): boolean {
   return (
     had.engine === wanted.engine &&
     had.identity === wanted.identity &&
+    had.identityBrowser === wanted.identityBrowser &&
+    had.scrollsByType === wanted.scrollsByType &&
     had.obeyRobots === wanted.obeyRobots &&
     isDeepStrictEqual(had.render, render)
   );

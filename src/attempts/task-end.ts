@@ -61,7 +61,7 @@ export function completionOf(
 }
 
 /** The method of an attempt, as its trace records it. */
-export type AttemptMethod = Pick<Attempt, 'engine' | 'proxyTier' | 'reason'> & {
+export type AttemptMethod = Pick<Attempt, 'engine' | 'proxyTier' | 'proxyId' | 'reason'> & {
   readonly identity: NonNullable<Attempt['identity']>;
   readonly hasSolver: boolean;
 };

@@ -15,7 +15,11 @@ export function settingsSecretsOf(settings: Settings): readonly string[] {
     (key) => key ?? '',
   );
   const oldKeys = settings.vaultOldKeys.split(',').map((key) => key.trim());
-  return [...new Set([...keys, ...oldKeys, ...inUrls])].filter((secret) => secret !== '');
+  const inProxies = settings.proxies.split(',').flatMap((text) => {
+    const password = URL.parse(text.trim().replace(/^[^:]+:/, 'http:'))?.password ?? '';
+    return [password, decoded(password)];
+  });
+  return [...new Set([...keys, ...oldKeys, ...inUrls, ...inProxies])].filter((secret) => secret !== '');
 }
 
 function decoded(text: string): string {
@@ -42,6 +46,6 @@ export function shownSettings(settings: Settings): Readonly<Record<string, unkno
   return Object.fromEntries(
     Object.entries(settings)
       .filter(([name, value]) => value !== undefined && value !== defaults[name])
-      .map(([name, value]) => [name, shown(value)]),
+      .map(([name, value]) => [name, name === 'proxies' ? '[secret]' : shown(value)]),
   );
 }

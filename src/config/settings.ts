@@ -94,6 +94,15 @@ export const settingsSchema = z.object({
   browserPages: whole(0, 1_000)
     .default(0)
     .describe('Pages rendered at once in this process; 0 takes what cores and memory allow.'),
+  browserPagesEach: whole(0, 1_000)
+    .default(0)
+    .describe('Pages that one browser shows at once; 0 takes what cores and memory allow, 8 at most.'),
+  browserRecyclePages: whole(1, 1_000_000)
+    .default(500)
+    .describe('Pages that a browser shows before it is replaced by a new one.'),
+  browserWarm: whole(0, 100)
+    .default(0)
+    .describe('Browsers that are started with the process and kept while they have nothing to do.'),
   browserIsolation: z
     .enum(['site', 'none'])
     .default('none')
@@ -104,6 +113,16 @@ export const settingsSchema = z.object({
     .describe(
       'Browser elsewhere that the stealth engine uses: `ws://…` of a Playwright server, or `http://…` of a CDP port.',
     ),
+  actionPauseMinMs: whole(0, 60_000)
+    .default(500)
+    .describe(
+      'Shortest pause before each action of a disguised browser; a policy may say otherwise for a domain.',
+    ),
+  actionPauseMaxMs: whole(0, 60_000).default(2_000).describe('Longest pause before each of these actions.'),
+  humanTyping: bool.default(true).describe('A disguised browser presses keys one by one, with pauses.'),
+  humanScrolling: bool
+    .default(true)
+    .describe('A disguised browser turns a wheel instead of jumping down a page.'),
   flaresolverrUrl: z
     .url({ protocol: /^https?$/ })
     .optional()
@@ -113,6 +132,12 @@ export const settingsSchema = z.object({
     .min(1)
     .optional()
     .describe('YAML file with proxies and proxy providers; see docs/proxies.md.'),
+  proxies: z
+    .string()
+    .default('')
+    .describe(
+      'Proxies of the tier `datacenter`, `http://user:password@host:port`, https or socks5, separated by commas.',
+    ),
   captchaKey: z
     .string()
     .min(1)
@@ -163,6 +188,9 @@ export const settingsSchema = z.object({
     .optional()
     .describe('HTTPS service to ask for credentials that the vault does not have: `GET <url>/<name>`.'),
   credentialServiceToken: z.string().min(1).optional().describe('Sent to that service as a bearer token.'),
+  credentialCacheSeconds: whole(0, 86_400)
+    .default(300)
+    .describe('Seconds for which an answer of that service is used without asking again.'),
   llmUrl: z
     .url({ protocol: /^https?$/ })
     .optional()

@@ -205,7 +205,7 @@ export const ERRORS = {
   PROTOCOL_ERROR: page(
     502,
     'later',
-    'The response breaks the HTTP protocol (wrong length, broken chunking, malformed head).',
+    'The response breaks the HTTP protocol in a way that could be read differently; `auto` goes on to a browser.',
   ),
   TOO_MANY_REDIRECTS: page(502, 'never', 'More redirects than allowed.'),
   REDIRECT_LOOP: page(502, 'never', 'The redirects lead back to a URL already visited.'),

@@ -43,7 +43,7 @@ describe('what decides, in order', () => {
     expect(decodeText(body, 'application/xml').text).toContain('<a>€</a>');
   });
 
-  test('what has no declaration is UTF-8 when valid, else windows-1252', () => {
+  test('what has no declaration is UTF-8 when valid, else what its characters say', () => {
     expect(decodeText(bytes('Grüße'), 'text/html')).toEqual({ text: 'Grüße', charset: 'utf-8' });
     expect(decodeText(bytes('“Grüße”', 'windows-1252'), null)).toEqual({
       text: '“Grüße”',

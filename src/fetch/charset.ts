@@ -3,6 +3,7 @@ import { TextDecoder } from 'node:util';
 import iconv from 'iconv-lite';
 import { guessUtf16 } from '../extract/documents/utf16.ts';
 import { BoundedMap } from '../model/bounded-map.ts';
+import { guessCharset } from './guess-charset.ts';
 
 export interface DecodedText {
   readonly text: string;
@@ -13,7 +14,7 @@ export interface DecodedText {
 /**
  * Turns a body into text. What decides, in this order: a byte order mark, the Content-Type header, a declaration
  * in the document itself (not for plain text and JSON, where it would be content), and at last the bytes: valid
- * UTF-8 is UTF-8, anything else windows-1252. Unknown labels are passed over. Bytes that the encoding does not
+ * UTF-8 is UTF-8, anything else is guessed by the frequency of its characters. Unknown labels are passed over. Bytes that the encoding does not
  * have become U+FFFD; it never throws.
  */
 export function decodeText(body: Uint8Array, contentType: string | null): DecodedText {
@@ -35,6 +36,8 @@ function decode(body: Uint8Array, encoding: string): string {
 /** UTF-16 has a sign of ASCII, and with it a zero, near its beginning. */
 const ZERO_WINDOW_BYTES = 64;
 
+const ESCAPE = 0x1b;
+
 function charsetOf(body: Uint8Array, contentType: string | null): string {
   const marked = byteOrderMark(body);
   if (marked !== null) return marked;
@@ -50,7 +53,15 @@ function charsetOf(body: Uint8Array, contentType: string | null): string {
     // The declaration was readable as ASCII, so UTF-16 cannot be true.
     if (declared !== null) return declared.startsWith('utf-16') ? 'utf-8' : declared;
   }
-  return isUtf8(body) ? 'utf-8' : 'windows-1252';
+  if (!isUtf8(body)) return guessCharset(body);
+  return isEscaped(body) ? 'iso-2022-jp' : 'utf-8';
+}
+
+/** Japanese mail and old pages switch to two-byte characters by an escape sequence, with ASCII bytes alone. */
+function isEscaped(body: Uint8Array): boolean {
+  const at = body.indexOf(ESCAPE);
+  if (at < 0 || body[at + 1] !== 0x24) return false;
+  return body[at + 2] === 0x42 || body[at + 2] === 0x40;
 }
 
 function byteOrderMark(body: Uint8Array): string | null {

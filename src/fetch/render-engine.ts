@@ -8,11 +8,6 @@ import type { FetchRequest, FetchResponse, Rendered } from './engine.ts';
 export interface BrowserRequest extends Omit<FetchRequest, 'render'>, RenderWish {
   /** For the part until `wait.until`; 30 s unless told, and never more than `timeoutMs`. */
   readonly navigationTimeoutMs?: number | undefined;
-  readonly viewport?: { readonly width: number; readonly height: number } | undefined;
-  /** A language tag such as `de-DE`. */
-  readonly locale?: string | undefined;
-  /** An IANA name such as `Europe/Berlin`. */
-  readonly timezone?: string | undefined;
   readonly userAgent?: string | undefined;
 }
 

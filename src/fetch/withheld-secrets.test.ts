@@ -10,10 +10,15 @@ const encode = (text: string) => new Uint8Array(Buffer.from(text));
 const html = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
+const attribute = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
+
 /** Every way in which a page may write it. */
 const WAYS: Readonly<Record<string, string>> = {
   text: SECRET,
   html: html(SECRET),
+  'the document of a frame': attribute(html(SECRET)),
+  'a frame within frames': html(attribute(attribute(SECRET))),
+  'a script of a frame': attribute(JSON.stringify(SECRET)),
   'a URL': encodeURIComponent(SECRET),
   'a form': new URLSearchParams({ p: SECRET }).toString(),
   json: JSON.stringify({ p: SECRET }),

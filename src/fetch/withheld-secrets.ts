@@ -1,4 +1,5 @@
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import { FRAME_LIMITS } from '../extract/scan/inline-frames.ts';
 import type { CapturedXhr } from '../model/render.ts';
 import type { Engine, FetchRequest, FetchResponse, Rendered, ResponseHeaders } from './engine.ts';
 
@@ -46,17 +47,21 @@ function waysToWrite(secret: string): readonly string[] {
     secret.replace(/[&<>"']/g, (mark) => by[mark] ?? mark);
   const inUrl = encodeURIComponent(secret.toWellFormed());
   const bytes = Buffer.from(secret);
-  const forms = [
+  const inPage = [
     secret,
     // A page that writes it without escaping it: a browser reads markup in it and serializes only this mark otherwise.
     secret.replaceAll('&', '&amp;'),
     escaped(ENTITIES),
     escaped(QUOTES),
     escaped(ALL_QUOTES),
+    JSON.stringify(secret).slice(1, -1),
+  ];
+  const forms = [
+    ...inPage,
+    ...inFrames(inPage),
     inUrl,
     inUrl.replaceAll('%20', '+'),
     new URLSearchParams([['', secret]]).toString().slice(1),
-    JSON.stringify(secret).slice(1, -1),
     bytes.toString('hex'),
   ];
   // In base64 the neighbours of a secret change how its ends are written: its middle is looked for at each offset.
@@ -69,6 +74,19 @@ function waysToWrite(secret: string): readonly string[] {
       forms.push(middle, middle.replaceAll('+', '-').replaceAll('/', '_'));
   }
   return forms.filter(({ length }) => length >= LEAST_CHARS);
+}
+
+/** The document of a frame stands in an attribute of the page around it, which escapes it once more at each level. */
+function inFrames(inPage: readonly string[]): readonly string[] {
+  const forms: string[] = [];
+  let level = [...new Set(inPage)];
+  for (let depth = 1; depth <= FRAME_LIMITS.depth; depth += 1) {
+    const write = (marks: RegExp) => level.map((form) => form.replace(marks, (mark) => QUOTES[mark] ?? mark));
+    // Older browsers leave angle brackets in attributes as they are.
+    level = [...new Set([...write(/[&"]/g), ...write(/[&"<>]/g)])];
+    forms.push(...level);
+  }
+  return forms;
 }
 
 type Forms = readonly string[];

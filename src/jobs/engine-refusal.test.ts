@@ -31,6 +31,7 @@ describe('an installation', () => {
     ['no browser', { engine: 'stealth' }, 'NO_BROWSER', ['engine']],
     ['no browser', { wait: { ms: 1 } }, 'NO_BROWSER', ['wait']],
     ['no browser', { formats: ['pdf'] }, 'NO_BROWSER', ['formats']],
+    ['no browser', { mobile: true }, 'NO_BROWSER', ['viewport']],
     ['no browser', { actions: [{ type: 'press', key: 'a' }] }, 'NO_BROWSER', ['actions']],
     ['no FlareSolverr', { engine: 'flaresolverr' }, 'UNSUPPORTED_OPTION', ['engine']],
     ['nobody to look like', { identity: 'browser' }, 'UNSUPPORTED_OPTION', ['identity']],

@@ -20,6 +20,7 @@ const FIELD_OF: Readonly<Record<Ability, string>> = {
   proxies: 'proxy',
   waits: 'wait',
   messages: 'headers',
+  devices: 'viewport',
 };
 const DOING: Readonly<Record<Ability, string>> = {
   javascript: 'run scripts',
@@ -32,6 +33,7 @@ const DOING: Readonly<Record<Ability, string>> = {
   proxies: 'go through proxies',
   waits: 'wait for something on the page',
   messages: 'send headers and bodies of yours',
+  devices: 'show pages on a screen or in a place of your choice',
 };
 
 /** Says at once what would otherwise only be found out when the page's turn comes. */

@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import type { ReadOptions } from '../pages/page-reading.ts';
 import { extractField } from './extract-fields.ts';
 import { SCRAPE_FORMATS } from './job-request.ts';
 import { READ_FORMATS } from './page-fields.ts';
+import { partFields, partsOf } from './part-fields.ts';
 
 const formats = z
   .array(z.enum(READ_FORMATS))
@@ -25,6 +27,7 @@ export const extractRequestSchema = z
       .describe('What `html` is, e.g. `application/json`.'),
     formats: formats.default([...SCRAPE_FORMATS]),
     extract: extractField,
+    ...partFields,
   })
   .meta({
     examples: [
@@ -38,9 +41,16 @@ export const extractRequestSchema = z
   });
 
 export const reextractRequestSchema = z
-  .strictObject({ formats: formats.default([]), extract: extractField })
+  .strictObject({ formats: formats.default([]), extract: extractField, ...partFields })
   .superRefine((given, context) => {
     if (given.extract !== null || given.formats.length > 0) return;
     context.addIssue({ code: 'custom', message: 'Needs `extract` or `formats`.' });
   })
   .meta({ examples: [{ extract: { rules: { title: 'h1' } } }] });
+
+/** What a request asks to be read out of pages. */
+export function readOptionsOf(
+  request: z.output<typeof extractRequestSchema> | z.output<typeof reextractRequestSchema>,
+): ReadOptions {
+  return { formats: request.formats, extract: request.extract, ...partsOf(request) };
+}

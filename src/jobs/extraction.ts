@@ -68,12 +68,12 @@ export function createExtraction({ reader, now }: ExtractionDeps): Extraction {
   let lastSeq = 0;
 
   /** A job of no store; only the threads know it, by its number. */
-  function jobFor({ formats, extract }: ReadOptions): ReadRequest['job'] {
-    const key = JSON.stringify([formats, extract]);
+  function jobFor(page: ReadOptions): ReadRequest['job'] {
+    const key = JSON.stringify(page);
     let job = known.get(key);
     if (job !== undefined) return job;
     lastSeq += 1;
-    const options = { scope: CLOSED_SCOPE, page: { formats, extract } };
+    const options = { scope: CLOSED_SCOPE, page };
     job = {
       seq: lastSeq as JobSeq,
       kind: 'scrape',

@@ -1,9 +1,23 @@
 import { z } from 'zod';
 import { parseProxyUrl } from '../fetch/proxy/proxy-url.ts';
+import { OTHER_BROWSERS } from '../model/identity.ts';
 import type { ProxyOptions } from '../model/job.ts';
-import { PROXY_TIERS } from '../model/proxy.ts';
+import { PROXY_TIERS, type ProxyTier } from '../model/proxy.ts';
 import { countryCode } from '../plan/proxies/country.ts';
 import { NAME, NAME_RULE } from '../sessions/session.ts';
+
+const MAX_OWN_PROXIES = 100;
+
+const proxyUrl = z
+  .string()
+  .max(2_048)
+  .superRefine((text, context) => {
+    const parsed = parseProxyUrl(text);
+    if (parsed.kind === 'address') return;
+    context.addIssue({ code: 'custom', message: `The proxy’s URL ${parsed.problem}.` });
+  });
+
+const rankOf = (tier: ProxyTier): number => PROXY_TIERS.indexOf(tier);
 
 const proxy = z
   .strictObject({
@@ -13,29 +27,33 @@ const proxy = z
       .refine((text) => countryCode(text) !== null, 'Not a country code of two letters (ISO 3166).')
       .optional()
       .describe('Where the proxy is to be, `de` for Germany.'),
-    url: z
-      .string()
-      .max(2_048)
-      .superRefine((text, context) => {
-        const parsed = parseProxyUrl(text);
-        if (parsed.kind === 'address') return;
-        context.addIssue({ code: 'custom', message: `The proxy’s URL ${parsed.problem}.` });
-      })
+    maxTier: z
+      .enum(PROXY_TIERS)
+      .optional()
+      .describe('The dearest kind that may be used; `datacenter` keeps residential and mobile ones out.'),
+    url: proxyUrl
       .optional()
       .describe('A proxy of your own, `http://user:password@host:port`, https or socks5; never shown again.'),
+    urls: z
+      .array(proxyUrl)
+      .min(1)
+      .max(MAX_OWN_PROXIES)
+      .optional()
+      .describe('Several proxies of your own, which are used in turn.'),
   })
-  .superRefine(({ tier, country, url }, context) => {
-    if (tier === undefined && country === undefined && url === undefined) {
-      context.addIssue({ code: 'custom', message: 'Give `tier`, `country` or `url`.' });
+  .superRefine((given, context) => {
+    const { tier, country, maxTier, url, urls } = given;
+    const refuse = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
+    if (Object.keys(given).length === 0) {
+      refuse([], 'Give `tier`, `country`, `maxTier`, `url` or `urls`.');
     }
-    if (url === undefined) return;
-    for (const [name, value] of Object.entries({ tier, country })) {
-      if (value === undefined) continue;
-      context.addIssue({
-        code: 'custom',
-        path: [name],
-        message: 'A proxy given by `url` is taken as it is.',
-      });
+    if (tier !== undefined && maxTier !== undefined && rankOf(tier) > rankOf(maxTier)) {
+      refuse(['tier'], 'It is dearer than `maxTier` allows.');
+    }
+    if (url === undefined && urls === undefined) return;
+    if (url !== undefined && urls !== undefined) refuse(['urls'], 'Give `url` or `urls`, not both.');
+    for (const [name, value] of Object.entries({ tier, country, maxTier })) {
+      if (value !== undefined) refuse([name], 'A proxy given by `url` is taken as it is.');
     }
   })
   .nullable()
@@ -61,10 +79,20 @@ export const wayFields = {
     .describe(
       '`bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator’s consent for the host.',
     ),
+  identityBrowser: z
+    .enum(OTHER_BROWSERS)
+    .nullable()
+    .default(null)
+    .describe(
+      'The browser that plain HTTP looks like, in headers and handshake; Chrome unless given. Needs `identity: "browser"` and `engine: "http"`.',
+    ),
 };
 
 export function proxyOptionsOf(given: z.output<typeof proxy>): ProxyOptions | null {
   if (given === null) return null;
-  const { tier = null, country, url = null } = given;
-  return { tier, country: country === undefined ? null : countryCode(country), url };
+  const { tier = null, urls, url = urls?.[0] ?? null } = given;
+  const country = given.country === undefined ? null : countryCode(given.country);
+  // A ceiling alone asks for no proxy.
+  if (tier === null && country === null && url === null) return null;
+  return { tier, country, url, ...(urls === undefined || urls.length < 2 ? {} : { urls }) };
 }

@@ -214,6 +214,7 @@ export const mapRequestSchema = z
     options: z
       .strictObject(pageFields(['links']))
       .omit({ formats: true, screenshot: true, inline: true, extract: true })
+      .omit({ onlyMainContent: true, includeTags: true, excludeTags: true })
       .superRefine(checkPage)
       .prefault({})
       .describe('How the start page and the sitemaps are fetched.'),

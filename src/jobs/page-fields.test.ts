@@ -49,6 +49,48 @@ describe('what is asked of a page', () => {
     ]);
   });
 
+  it('is a screen and a place only where one was named', () => {
+    expect(optionsOf({ viewport: null, mobile: false, locale: null }).render).toBeNull();
+    const given = {
+      viewport: { width: 800, height: 600 },
+      mobile: true,
+      geolocation: { latitude: 52.5, longitude: 13.4 },
+      locale: 'de-de',
+      timezone: 'Europe/Berlin',
+    };
+    expect(optionsOf(given).render).toEqual({
+      device: {
+        viewport: { width: 800, height: 600 },
+        isMobile: true,
+        geolocation: { latitude: 52.5, longitude: 13.4 },
+        locale: 'de-DE',
+        timezone: 'Europe/Berlin',
+      },
+    });
+    const names = Object.keys(given).sort();
+    expect(fieldsOf({ ...given, engine: 'http' })).toEqual(names);
+    expect(fieldsOf({ ...given, identity: 'browser' })).toEqual(names);
+    expect(fieldsOf({ ...given, engine: 'stealth' })).toEqual(names);
+  });
+
+  it('has files of two megabytes together at most, with names that are no paths', () => {
+    const upload = (...files: object[]) => ({ actions: [{ type: 'upload', selector: 'input', files }] });
+    const megabyte = Buffer.alloc(1_048_576).toString('base64');
+    const file = { name: 'a.bin', base64: megabyte };
+    expect(fieldsOf(upload(file, file))).toEqual([]);
+    expect(fieldsOf(upload(file, file, { name: 'b', base64: 'AA==' }))).toEqual(['actions.0.files.2.base64']);
+    expect(fieldsOf(upload({ name: '../a', base64: '' }))).toEqual(['actions.0.files.0.name']);
+    expect(fieldsOf(upload({ name: 'a', base64: '%' }))).toEqual(['actions.0.files.0.base64']);
+    expect(fieldsOf(upload())).toEqual(['actions.0.files']);
+  });
+
+  it('looks like another browser only over plain HTTP with the identity of one', () => {
+    const given = { identityBrowser: 'firefox', identity: 'browser', engine: 'http' };
+    expect(optionsOf(given)).toMatchObject({ identityBrowser: 'firefox' });
+    expect(fieldsOf({ ...given, engine: 'auto' })).toEqual(['identityBrowser']);
+    expect(fieldsOf({ ...given, identity: null })).toEqual(['identityBrowser']);
+  });
+
   it('becomes one wish', () => {
     const actions = [
       { type: 'click', selector: '#more' },
@@ -127,7 +169,7 @@ describe('a wrong step', () => {
     [{ type: 'screenshot', fullPage: true, selector: 'a' }, 'fullPage'],
     [{ type: 'wait', ms: -1 }, 'ms'],
     [{ type: 'wait', until: 'later' }, 'until'],
-    [{ type: 'hover', selector: 'a' }, 'type'],
+    [{ type: 'swipe', selector: 'a' }, 'type'],
     [{ type: 'click', selector: 'a', text: 'b' }, 'text'],
     [{ type: 'click', selector: 'a', timeoutMs: 5 }, 'timeoutMs'],
   ])('%j is named by its place and field', (action, field) => {
@@ -138,7 +180,7 @@ describe('a wrong step', () => {
   it('that waits for nothing, or is none, is named by its place', () => {
     expect(fieldsOf({ actions: [{ type: 'wait' }] })).toEqual(['actions.0']);
     expect(problemsWith({ actions: ['click'] })).toEqual({
-      'actions.0': expect.stringContaining('click, type'),
+      'actions.0': expect.stringContaining('click, hover'),
     });
     expect(fieldsOf({ actions: Array.from({ length: 101 }, () => ({ type: 'press', key: 'a' })) })).toEqual([
       'actions',

@@ -3,8 +3,10 @@ import { ENGINE_NAMES } from '../model/attempt.ts';
 import { isDisguised } from '../model/engine-traits.ts';
 import type { ExtractOptions } from '../model/extraction.ts';
 import type { Format, PageOptions } from '../model/job.ts';
+import { deviceFieldsGiven } from './device-fields.ts';
 import { extractField } from './extract-fields.ts';
 import { proxyOptionsOf, wayFields } from './fetch-fields.ts';
+import { partFields, partsOf } from './part-fields.ts';
 import { browserFields, checkPauses, renderFields, renderWishOf } from './render-fields.ts';
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
@@ -43,6 +45,9 @@ export const READ_FORMATS = [
 ] as const satisfies readonly Format[];
 
 export const FORMATS = [...READ_FORMATS, 'screenshot', 'pdf', 'xhr'] as const satisfies readonly Format[];
+
+/** Types whose pages load parts of themselves when they come into sight. */
+const SCROLLED_TYPES: ReadonlySet<string> = new Set(['job_posting', 'linkedin_profile']);
 
 export const ENGINES = ['auto', ...ENGINE_NAMES] as const;
 
@@ -120,6 +125,7 @@ export const pageFields = (formats: readonly Format[]) => ({
   crossOriginHeaders,
   cookies,
   extract: extractField,
+  ...partFields,
   ...renderFields,
   ...wayFields,
   timeoutMs: z
@@ -178,9 +184,9 @@ export const cacheFields = {
 
 type PageRequest = Omit<
   z.output<z.ZodObject<ReturnType<typeof pageFields>>>,
-  'formats' | 'screenshot' | 'inline' | 'extract'
+  'formats' | 'screenshot' | 'inline' | 'extract' | keyof typeof partFields
 > &
-  Partial<z.output<z.ZodObject<typeof messageFields>>> & {
+  Partial<z.output<z.ZodObject<typeof messageFields & typeof partFields>>> & {
     readonly maxAge?: number | string;
     readonly formats?: readonly Format[];
     readonly screenshot?: z.output<(typeof renderFields)['screenshot']>;
@@ -202,8 +208,19 @@ export function checkPage(given: PageRequest, context: z.core.$RefinementCtx): v
   if (given.engine === 'http') {
     for (const path of browserFields(given)) refuse(path, 'Needs a browser, and `engine` says `http`.');
   }
+  if (given.identity === 'browser' || (given.engine !== undefined && isDisguised(given.engine))) {
+    for (const name of deviceFieldsGiven(given)) {
+      refuse([name], 'The identity of a browser has a screen and a place of its own.');
+    }
+  }
   if (given.engine !== undefined && isDisguised(given.engine) && given.identity === 'bot') {
     refuse(['identity'], `The engine \`${given.engine}\` has a browser’s identity.`);
+  }
+  if (given.identityBrowser !== null && (given.engine !== 'http' || given.identity !== 'browser')) {
+    refuse(
+      ['identityBrowser'],
+      'Needs `identity: "browser"` and `engine: "http"`: what renders pages is Chromium.',
+    );
   }
   checkPauses(given, context);
 }
@@ -226,10 +243,16 @@ export function pageOptionsOf(request: PageRequest): PageOptions {
     maxBodyBytes: request.maxBodyBytes,
     obeyRobots: request.obeyRobots,
     render: renderWishOf(request),
+    ...(request.scroll === null && SCROLLED_TYPES.has(request.extract?.type ?? '')
+      ? { scrollsByType: true }
+      : {}),
     session: request.session,
     proxy: proxyOptionsOf(request.proxy),
+    ...(request.proxy?.maxTier === undefined ? {} : { maxProxyTier: request.proxy.maxTier }),
     identity: request.identity,
+    ...(request.identityBrowser === null ? {} : { identityBrowser: request.identityBrowser }),
     extract: request.extract ?? null,
+    ...partsOf(request),
     isInline: request.inline ?? false,
     ...(maxAgeMs === 0 ? {} : { maxAgeMs }),
   };

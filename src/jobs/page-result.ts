@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../errors/registry.ts';
 import { decodeAs } from '../fetch/charset.ts';
-import type { ContentRecord, DeepRecord, ExtractProblem, ValueOrigin } from '../model/extraction.ts';
+import type { ContentRecord, DeepRecord, ExtractProblem, LlmCall, ValueOrigin } from '../model/extraction.ts';
 import type { JobId } from '../model/ids.ts';
 import type { Format, PageOptions } from '../model/job.ts';
 import type {
@@ -47,8 +47,11 @@ export interface PageResult {
   /** What `extract` found. */
   readonly extracted?: Readonly<Record<string, unknown>> | null;
   readonly extractedType?: string | null;
+  readonly extractedProbability?: number;
   readonly extractedBy?: Readonly<Record<string, ValueOrigin>>;
   readonly extractProblems?: readonly ExtractProblem[];
+  /** What a language model was asked, and what that has cost. */
+  readonly llm?: LlmCall;
   readonly screenshot?: Artifact | null;
   readonly pdf?: Artifact | null;
   readonly xhr?: readonly XhrResult[] | null;
@@ -181,13 +184,15 @@ export async function readPageResult(
 }
 
 function extractedOf(record: DeepRecord): Partial<PageResult> {
-  const { extracted, extractedType, extractedBy, extractProblems } = record;
+  const { extracted, extractedType, extractedProbability, extractedBy, extractProblems, llm } = record;
   if (extracted === undefined) return {};
   return {
     extracted,
     ...(extractedType === undefined ? {} : { extractedType }),
+    ...(extractedProbability === undefined ? {} : { extractedProbability }),
     extractedBy: extractedBy ?? {},
     ...(extractProblems === undefined ? {} : { extractProblems }),
+    ...(llm === undefined ? {} : { llm }),
   };
 }
 

@@ -1,9 +1,13 @@
 import { z } from 'zod';
 import type { Format } from '../model/job.ts';
 import type { RenderAction, RenderWish, ScreenshotOptions } from '../model/render.ts';
+import { type DeviceOptions, deviceFields, deviceFieldsGiven, deviceOf } from './device-fields.ts';
 
 const MAX_ACTIONS = 100;
 const MAX_WAIT_MS = 240_000;
+const MAX_FILES = 10;
+/** Of all files of a request, decoded: they are stored with the job, and sent to the process that renders. */
+const MAX_FILE_BYTES = 2_097_152;
 /** What a step gets that does not say how long it may take. */
 const DEFAULT_STEP_MS = 10_000;
 
@@ -39,8 +43,12 @@ const scroll = z
       pauseMs: z.number().int().min(0).max(10_000).optional().describe('Pause after each; 150 unless given.'),
     }),
   ])
-  .default(false)
-  .describe('Go down the page until it grows no more, for lists that load on the way. Needs a browser.');
+  .nullable()
+  .default(null)
+  .describe(
+    'Go down the page until it grows no more, for lists that load on the way. Needs a browser. Unless given, a page that is ' +
+      'rendered for the types `job_posting` and `linkedin_profile` is scrolled a little.',
+  );
 
 const pictureFields = {
   fullPage: z.boolean().optional().describe('The whole page instead of what a window shows.'),
@@ -67,10 +75,34 @@ const timed = {
     .describe('Time for this step; 10 s unless given.'),
 };
 
+const file = z.strictObject({
+  name: z
+    .string()
+    .min(1)
+    .max(255)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: a file name has none
+    .regex(/^[^/\\\x00-\x1f]+$/, 'A file name without folders.'),
+  contentType: z.string().max(255).optional().describe('`application/octet-stream` unless given.'),
+  base64: z
+    .base64()
+    .max(Math.ceil(MAX_FILE_BYTES / 3) * 4)
+    .describe('The bytes of the file.'),
+});
+
 const action = z.discriminatedUnion(
   'type',
   [
     z.strictObject({ type: z.literal('click'), selector, ...timed }),
+    z.strictObject({ type: z.literal('hover'), selector, ...timed }),
+    z
+      .strictObject({ type: z.literal('back'), ...timed })
+      .describe('To the page that an earlier action left.'),
+    z.strictObject({
+      type: z.literal('upload'),
+      selector: selector.describe('An `<input type="file">`.'),
+      files: z.array(file).min(1).max(MAX_FILES),
+      ...timed,
+    }),
     z.strictObject({ type: z.literal('type'), selector, text: z.string().max(10_000), ...timed }),
     z.strictObject({
       type: z.literal('press'),
@@ -110,19 +142,27 @@ const action = z.discriminatedUnion(
       }),
     z.strictObject({
       type: z.literal('evaluate'),
-      script: z.string().min(1).max(100_000).describe('JavaScript; what it returns is in the answer.'),
+      script: z
+        .string()
+        .min(1)
+        .max(100_000)
+        .describe(
+          'JavaScript: an expression, or the body of a function with `return` and `await`. Its value is in the answer.',
+        ),
       ...timed,
     }),
     z.strictObject({ type: z.literal('screenshot'), ...pictureFields, ...timed }).superRefine(checkPicture),
   ],
   {
-    error: 'Must be an object with `type` click, type, press, select, wait, scroll, evaluate or screenshot.',
+    error:
+      'Must be an object with `type` click, hover, back, upload, type, press, select, wait, scroll, evaluate or screenshot.',
   },
 );
 
 const actions = z
   .array(action)
   .max(MAX_ACTIONS)
+  .superRefine(checkFiles)
   .default([])
   .describe(
     'What to do on the page, in this order, before it is read. The first step that fails ends them, is named by the ' +
@@ -144,12 +184,12 @@ const blockResources = z
   .describe('What a browser need not load.');
 
 /** What a browser is to do on a page, the same in every kind of request. */
-export const renderFields = { wait, scroll, actions, screenshot, blockResources };
+export const renderFields = { wait, scroll, actions, screenshot, blockResources, ...deviceFields };
 
 /** What only a browser can honour, with the field that asks for it. */
 const BROWSER_FORMATS: readonly Format[] = ['screenshot', 'pdf', 'xhr'];
 
-export interface RenderOptions {
+export interface RenderOptions extends DeviceOptions {
   readonly wait: z.output<typeof wait>;
   readonly scroll: z.output<typeof scroll>;
   readonly actions: z.output<typeof actions>;
@@ -162,14 +202,16 @@ export interface RenderOptions {
 export function renderWishOf(request: RenderOptions): RenderWish | null {
   const { wait, scroll, actions, screenshot = null, blockResources, formats = [] } = request;
   const wantsPicture = screenshot !== null || formats.includes('screenshot');
+  const device = deviceOf(request);
   const wish: RenderWish = {
     ...(wait === null ? {} : { wait }),
-    ...(scroll === false ? {} : { scroll: scroll === true ? {} : scroll }),
+    ...(scroll === null || scroll === false ? {} : { scroll: scroll === true ? {} : scroll }),
     ...(actions.length === 0 ? {} : { actions: actions.map(withTimeToWait) }),
     ...(wantsPicture ? { screenshot: screenshot ?? {} } : {}),
     ...(formats.includes('pdf') ? { pdf: true } : {}),
     ...(formats.includes('xhr') ? { captureXhr: true } : {}),
     ...(blockResources.length === 0 ? {} : { blockResources: [...new Set(blockResources)] }),
+    ...(device === undefined ? {} : { device }),
   };
   return Object.keys(wish).length === 0 ? null : wish;
 }
@@ -185,10 +227,11 @@ export function browserFields(request: RenderOptions): (readonly (string | numbe
   const { wait, scroll, actions, screenshot = null, blockResources, formats = [] } = request;
   return [
     ...(wait === null ? [] : [['wait']]),
-    ...(scroll === false ? [] : [['scroll']]),
+    ...(scroll === null || scroll === false ? [] : [['scroll']]),
     ...(actions.length === 0 ? [] : [['actions']]),
     ...(screenshot === null ? [] : [['screenshot']]),
     ...(blockResources.length === 0 ? [] : [['blockResources']]),
+    ...deviceFieldsGiven(request).map((name) => [name]),
     ...formats.flatMap((format, at) => (BROWSER_FORMATS.includes(format) ? [['formats', at]] : [])),
   ];
 }
@@ -212,6 +255,20 @@ export function checkPauses(
   };
   add(wait?.ms, ['wait', 'ms']);
   for (const [at, each] of actions.entries()) if (each.type === 'wait') add(each.ms, ['actions', at, 'ms']);
+}
+
+function checkFiles(given: readonly RenderAction[], context: z.core.$RefinementCtx): void {
+  let bytes = 0;
+  for (const [at, each] of given.entries()) {
+    if (each.type !== 'upload') continue;
+    for (const [index, { base64 }] of each.files.entries()) {
+      bytes += Buffer.byteLength(base64, 'base64');
+      if (bytes <= MAX_FILE_BYTES) continue;
+      const message = `All files together may have ${MAX_FILE_BYTES} bytes.`;
+      context.addIssue({ code: 'custom', path: [at, 'files', index, 'base64'], message });
+      return;
+    }
+  }
 }
 
 function needsSomething(

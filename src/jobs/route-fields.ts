@@ -76,6 +76,7 @@ type RouteOptions = z.output<typeof routeOptions>;
 const rendered = ({ wait = null, scroll = false, formats = [] }: RouteOptions) => ({
   ...{ wait, scroll, formats: formats as readonly Format[] },
   ...{ actions: [], blockResources: [] },
+  ...{ viewport: null, mobile: false, geolocation: null, locale: null, timezone: null },
 });
 
 export function routeFrom({ match, keep, follow, options }: z.output<typeof routesField>[number]): Route {

@@ -21,6 +21,8 @@ export type OutcomeKind =
 export interface Attempt {
   readonly engine: EngineName;
   readonly proxyTier: string | null;
+  /** The proxy by its id, as in `GET /v1/proxies`; `own/…` for one of the caller's. Missing without a proxy. */
+  readonly proxyId?: string;
   /** Missing: as honest as the engine can be. */
   readonly identity?: IdentityKind;
   /** A solver service was allowed to help. */

@@ -15,6 +15,16 @@ export interface LlmOptions {
   readonly derived: readonly string[] | 'all';
 }
 
+/** Which part of a web page is its content. Plain JSON: stored with the job. */
+export interface PartOptions {
+  /** False: the whole page, navigation included. */
+  readonly onlyMain: boolean;
+  /** CSS selectors. With any, the content is the matching elements, and nothing else decides. */
+  readonly includeTags: readonly string[];
+  /** CSS selectors of elements that are removed first. */
+  readonly excludeTags: readonly string[];
+}
+
 /** The main content of a page. */
 export interface ContentRecord {
   /** Null for documents other than web pages. */
@@ -53,6 +63,8 @@ export interface Unanswered {
 
 /** What was read beyond links and metadata; each only where it was asked for. */
 export interface DeepRecord {
+  /** The page without scripts, of the parts that were asked for; only when the request names parts. */
+  readonly html?: string;
   readonly text?: string;
   readonly markdown?: string;
   readonly content?: ContentRecord;
@@ -60,6 +72,21 @@ export interface DeepRecord {
   readonly extracted?: Readonly<Record<string, unknown>> | null;
   /** The type that was read; null when `auto` found none. */
   readonly extractedType?: string | null;
+  /** How likely the page is of that type (0 to 1), by evidence on the page; 0 without a type. */
+  readonly extractedProbability?: number;
   readonly extractedBy?: Readonly<Record<string, ValueOrigin>>;
   readonly extractProblems?: readonly ExtractProblem[];
+  /** The call of a language model, where one was made for the page. */
+  readonly llm?: LlmCall;
+}
+
+/** What a call of a language model has cost. */
+export interface LlmCall {
+  readonly model: string;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  /** The server did not count: the numbers are estimates. */
+  readonly isEstimated: boolean;
+  /** The answer was known already, and cost nothing. */
+  readonly isCached: boolean;
 }

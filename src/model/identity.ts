@@ -4,6 +4,8 @@
  */
 export interface Identity {
   readonly kind: 'browser';
+  /** Missing: Chrome. Only plain HTTP can look like another one; what renders pages is Chromium. */
+  readonly family?: OtherBrowser | undefined;
   /** ISO 3166 in lower case. */
   readonly region: string;
   readonly userAgent: string;
@@ -60,3 +62,7 @@ export interface Viewport {
 
 /** `bot` identifies as Scrapifie. `browser` looks like a regular browser, which needs the operator's consent. */
 export type IdentityKind = 'bot' | 'browser';
+
+export const OTHER_BROWSERS = ['firefox', 'safari'] as const;
+/** Browsers beside Chrome whose headers and handshake plain HTTP can send. */
+export type OtherBrowser = (typeof OTHER_BROWSERS)[number];

@@ -1,6 +1,6 @@
 import type { EngineName } from './attempt.ts';
-import type { ExtractOptions } from './extraction.ts';
-import type { IdentityKind } from './identity.ts';
+import type { ExtractOptions, PartOptions } from './extraction.ts';
+import type { IdentityKind, OtherBrowser } from './identity.ts';
 import type { AccountId, JobId, JobSeq } from './ids.ts';
 import type { ProxyTier } from './proxy.ts';
 import type { RenderWish } from './render.ts';
@@ -47,13 +47,21 @@ export interface PageOptions {
   readonly obeyRobots: boolean;
   /** What a browser is to do on the page; null: nothing that plain HTTP could not. Pictures are among it. */
   readonly render: RenderWish | null;
+  /** A page that is rendered is scrolled as its type needs it, unless the request says how. */
+  readonly scrollsByType?: boolean | undefined;
   /** The name of a session of this account, whose cookies, storage, proxy and identity are used and kept. */
   readonly session: string | null;
   readonly proxy: ProxyOptions | null;
+  /** The dearest tier of the operator's proxies that may be used. Missing: as policy says. */
+  readonly maxProxyTier?: ProxyTier | undefined;
   /** Null: as honest as possible. */
   readonly identity: IdentityKind | null;
+  /** The browser that plain HTTP looks like with the identity `browser`. Missing: Chrome. */
+  readonly identityBrowser?: OtherBrowser | undefined;
   /** Extraction beyond formats; null: none. */
   readonly extract: ExtractOptions | null;
+  /** Absent: the main content. */
+  readonly parts?: PartOptions;
   /** Pictures and documents come as base64 in the answer, and not only as addresses. */
   readonly isInline: boolean;
   /** A page that the account has stored within this time answers the request. Missing: none does. */
@@ -66,6 +74,8 @@ export interface ProxyOptions {
   /** ISO 3166 in lower case. */
   readonly country: string | null;
   readonly url: string | null;
+  /** Several proxies of the caller's, used in turn; `url` is the first of them. */
+  readonly urls?: readonly string[] | undefined;
 }
 
 /** Which URLs belong to a job. */

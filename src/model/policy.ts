@@ -1,4 +1,5 @@
 import type { EngineName } from './attempt.ts';
+import type { ProxyTier } from './proxy.ts';
 
 /** A daily window in a time zone; `from` after `to` runs over midnight. */
 export interface AllowedHours {
@@ -24,12 +25,18 @@ export interface HostPolicy {
   readonly concurrency: number;
   readonly minDelayMs: number;
   readonly maxCrawlDelayMs: number;
+  /** How long the rate is halved after 429 or 503; twice as long with each further halving. */
+  readonly slowDownMs: number;
   readonly allowedHours: AllowedHours | null;
   /** `ignore` only together with the consent `robots`. */
   readonly robots: 'obey' | 'ignore';
   /** Engines that may be used; `stealth` only together with the consent of that name. */
   readonly engines: readonly EngineName[];
+  /** Shortest and longest pause before each action of a disguised browser; null: as the settings say. */
+  readonly actionPauseMs: { readonly min: number; readonly max: number } | null;
   readonly proxyTier: string | null;
+  /** The dearest tier that may be used; null: any. */
+  readonly maxProxyTier: ProxyTier | null;
   readonly deny: boolean;
   readonly notes: string | null;
   readonly consent: readonly Consent[];

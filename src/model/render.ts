@@ -13,6 +13,36 @@ export interface RenderWish {
   readonly pdf?: boolean | undefined;
   readonly captureXhr?: boolean | undefined;
   readonly blockResources?: readonly BlockedKind[] | undefined;
+  /** The screen and the place that the page finds. Only of a browser that identifies as ours. */
+  readonly device?: RenderDevice | undefined;
+  /** How a disguised browser acts. Set by the program alone, from settings and policy. */
+  readonly manner?: HumanManner | undefined;
+}
+
+/** How far actions look like those of a person. */
+export interface HumanManner {
+  /** Before each action; a random time between the two. */
+  readonly minPauseMs: number;
+  readonly maxPauseMs: number;
+  /** Keys are pressed one by one, with pauses between them. */
+  readonly typing: boolean;
+  /** A wheel is turned bit by bit; otherwise a page jumps by screens. */
+  readonly scrolling: boolean;
+}
+
+export interface RenderDevice {
+  /** In CSS pixels. */
+  readonly viewport?: { readonly width: number; readonly height: number } | undefined;
+  /** A phone: touch, a narrow window unless `viewport` says otherwise, and `Mobile` in the user agent. */
+  readonly isMobile?: boolean | undefined;
+  /** In degrees; the accuracy in metres. */
+  readonly geolocation?:
+    | { readonly latitude: number; readonly longitude: number; readonly accuracy?: number | undefined }
+    | undefined;
+  /** A language tag such as `de-DE`. */
+  readonly locale?: string | undefined;
+  /** An IANA name such as `Europe/Berlin`. */
+  readonly timezone?: string | undefined;
 }
 
 /** What came of it, besides the document. */
@@ -59,8 +89,31 @@ interface Timed {
   readonly timeoutMs?: number | undefined;
 }
 
+/** A file that a page is given. */
+export interface UploadedFile {
+  readonly name: string;
+  readonly contentType?: string | undefined;
+  readonly base64: string;
+}
+
+export const ACTION_TYPES = [
+  'click',
+  'hover',
+  'back',
+  'upload',
+  'type',
+  'press',
+  'select',
+  'wait',
+  'scroll',
+  'evaluate',
+  'screenshot',
+] as const satisfies readonly RenderAction['type'][];
+
 export type RenderAction =
-  | ({ readonly type: 'click'; readonly selector: string } & Timed)
+  | ({ readonly type: 'click' | 'hover'; readonly selector: string } & Timed)
+  | ({ readonly type: 'back' } & Timed)
+  | ({ readonly type: 'upload'; readonly selector: string; readonly files: readonly UploadedFile[] } & Timed)
   | ({
       readonly type: 'type';
       readonly selector: string;

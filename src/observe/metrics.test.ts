@@ -77,6 +77,29 @@ describe('metrics', () => {
     expect(await sample(metrics, 'scrapifie_active_slices')).toBe(3);
   });
 
+  it('tell what proxies do, by tier', async () => {
+    const metrics = fresh();
+    const ends = { successes: 5, failures: 2, bans: 1, targetFailures: 0, bytes: 900 };
+    metrics.observe(
+      sources({
+        proxies: () => ({
+          tiers: [{ tier: 'mobile', ...ends }],
+          proxies: [
+            { tier: 'mobile', isHealthy: true },
+            { tier: 'mobile', isHealthy: false },
+            { tier: 'mobile', isHealthy: true },
+          ],
+        }),
+      }),
+    );
+    expect(await sample(metrics, 'scrapifie_proxies{tier="mobile",healthy="true"}')).toBe(2);
+    expect(await sample(metrics, 'scrapifie_proxies{tier="mobile",healthy="false"}')).toBe(1);
+    const total = 'scrapifie_proxy_requests_total';
+    expect(await sample(metrics, `${total}{tier="mobile",result="served"}`)).toBe(5);
+    expect(await sample(metrics, `${total}{tier="mobile",result="banned"}`)).toBe(1);
+    expect(await sample(metrics, 'scrapifie_proxy_bytes_total{tier="mobile"}')).toBe(900);
+  });
+
   it('tell what browsers do and why they were replaced, and nothing while there are none', async () => {
     const metrics = fresh();
     let figures: BrowserFigures | null = null;

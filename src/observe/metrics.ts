@@ -12,6 +12,19 @@ export interface BrowserFigures {
   readonly replaced: Readonly<Record<string, number>>;
 }
 
+/** What the proxies of a process have done, by tier. */
+export interface ProxyMetricFigures {
+  readonly tiers: readonly {
+    readonly tier: string;
+    readonly successes: number;
+    readonly failures: number;
+    readonly bans: number;
+    readonly targetFailures: number;
+    readonly bytes: number;
+  }[];
+  readonly proxies: readonly { readonly tier: string; readonly isHealthy: boolean }[];
+}
+
 /** Values that are read when the metrics are scraped, and cost nothing in between. */
 export interface MetricSources {
   /** Tasks that are ready, waiting or claimed, over all jobs. */
@@ -25,6 +38,8 @@ export interface MetricSources {
   readonly redisCommands: () => number | Promise<number>;
   /** Null while this process has no browsers. */
   readonly browsers?: (() => BrowserFigures | null) | undefined;
+  /** Null while this process has no proxies. */
+  readonly proxies?: (() => ProxyMetricFigures | null) | undefined;
 }
 
 /**
@@ -159,6 +174,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
         sources.redisCommands,
       );
       if (sources.browsers !== undefined) addBrowserFigures(registry, sources.browsers);
+      if (sources.proxies !== undefined) addProxyFigures(registry, sources.proxies);
     },
     connectionClosed: (why) => closedConnections.inc({ why }),
     observeUnread(unreadBytes) {
@@ -243,6 +259,46 @@ function addBrowserFigures(registry: Registry, source: () => BrowserFigures | nu
     collect() {
       this.reset();
       for (const [reason, count] of Object.entries(source()?.replaced ?? {})) this.inc({ reason }, count);
+    },
+  });
+}
+
+function addProxyFigures(registry: Registry, source: () => ProxyMetricFigures | null): void {
+  const registers = [registry];
+  new Gauge({
+    name: 'scrapifie_proxies',
+    help: 'Proxies of this process, by tier and by whether they can be used.',
+    labelNames: ['tier', 'healthy'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { tier, isHealthy } of source()?.proxies ?? [])
+        this.inc({ tier, healthy: String(isHealthy) });
+    },
+  });
+  new Counter({
+    name: 'scrapifie_proxy_requests_total',
+    help: 'Requests through proxies, by how they ended: served, failed, banned by the host, failed at the host.',
+    labelNames: ['tier', 'result'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { tier, ...ends } of source()?.tiers ?? []) {
+        this.inc({ tier, result: 'served' }, ends.successes);
+        this.inc({ tier, result: 'failed' }, ends.failures);
+        this.inc({ tier, result: 'banned' }, ends.bans);
+        this.inc({ tier, result: 'target-failed' }, ends.targetFailures);
+      }
+    },
+  });
+  new Counter({
+    name: 'scrapifie_proxy_bytes_total',
+    help: 'Bytes of bodies received through proxies.',
+    labelNames: ['tier'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { tier, bytes } of source()?.tiers ?? []) this.inc({ tier }, bytes);
     },
   });
 }

@@ -43,7 +43,7 @@ async function fill(
   const llmOptions = pageOptionsFor(job.options, task.url).extract?.llm;
   const derived = typeof llmOptions === 'object' ? llmOptions.derived : undefined;
   const { properties, text } = unanswered;
-  const { values, evidence, problems } = await llm.fillMissing(
+  const { values, evidence, problems, usage, isCached, model } = await llm.fillMissing(
     { fields: { properties }, text, url: page.finalUrl, derived },
     signal,
   );
@@ -64,6 +64,7 @@ async function fill(
     extracted: { ...record.extracted, ...values },
     extractedBy: { ...record.extractedBy, ...by },
     ...(left.length === 0 ? {} : { extractProblems: left }),
+    llm: { model, ...usage, isCached },
   };
   return { ...reading, page: { ...page, record: packRecord(filled) } };
 }

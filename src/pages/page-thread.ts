@@ -5,6 +5,7 @@ import { EXIT } from '../errors/registry.ts';
 import { isScrapifieError, type ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { FullExtraction } from '../extract/full/extract-full.ts';
 import { wantsFull } from '../extract/full/wants-full.ts';
+import { contentKindOf } from '../extract/scan/content-kind.ts';
 import { routeOf } from '../frontier/routes.ts';
 import { BoundedMap } from '../model/bounded-map.ts';
 import type { JobSeq } from '../model/ids.ts';
@@ -14,6 +15,7 @@ import type { RenderedRecord } from '../model/page.ts';
 import type { Blob, Blobs } from '../ports/blobs.ts';
 import { compileRules, type JobRules } from './find-tasks.ts';
 import type { PageReading, ReadOptions, ReadRequest } from './page-reading.ts';
+import type { FeedFacts } from './read-feed.ts';
 import { type DecodedBody, decodeBody, readPageTask } from './read-page.ts';
 import { readSitemapTask } from './read-sitemap-task.ts';
 import { keepRendering } from './rendered-page.ts';
@@ -192,11 +194,19 @@ async function readOrdinary(
   readFully: FullReader | null,
   rendered: RenderedRecord | null,
 ): Promise<Omit<PageReading, 'ms'>> {
-  if (readFully === null) return readPageTask(request, rules, rendered);
   const decoded = decodeBody(request);
+  const feed = await feedFactsOf(request, decoded);
+  if (readFully === null) return readPageTask(request, rules, rendered, null, decoded, feed);
   const { record, unanswered } = await readFully(request, decoded);
-  const reading = readPageTask(request, rules, rendered, record, decoded);
+  const reading = readPageTask(request, rules, rendered, record, decoded, feed);
   return unanswered === null ? reading : { ...reading, unanswered };
+}
+
+/** The reader of feeds is loaded by the first XML document. Null for anything else. */
+async function feedFactsOf(request: ReadRequest, decoded: DecodedBody): Promise<FeedFacts | null> {
+  if (contentKindOf(request.response.contentType, decoded.text) !== 'xml') return null;
+  const { readFeed } = await import('./read-feed.ts');
+  return readFeed(request, decoded);
 }
 
 /** A fault of this installation, and not of a page. */

@@ -1,4 +1,5 @@
 import { extractFull, type FullExtraction, type FullOptions } from '../extract/full/extract-full.ts';
+import { compileParts } from '../extract/full/page-parts.ts';
 import { compileExtractionRules } from '../extract/rules/compile-rules.ts';
 import { contentKindOf } from '../extract/scan/content-kind.ts';
 import { TYPE_NAMES, type TypeName } from '../extract/types/registry.ts';
@@ -7,11 +8,17 @@ import type { ReadOptions, ReadRequest } from './page-reading.ts';
 import { type DecodedBody, firstHeader, joinedHeader } from './read-page.ts';
 
 /** The options of a job for full extraction, compiled once for each thread. */
-export function fullOptionsOf({ formats, extract }: ReadOptions): FullOptions {
+export function fullOptionsOf({ formats, extract, parts }: ReadOptions): FullOptions {
   const { rules, schema, type, llm } = extract ?? { rules: null, schema: null, type: null, llm: false };
   // The rules were compiled when the job was accepted, so compiling them cannot fail.
   const compiled = rules === null ? null : compileExtractionRules(rules, schema === null ? {} : { schema });
-  return { formats, type: typeOf(type), rules: compiled?.rules ?? null, hasLlm: llm !== false };
+  return {
+    formats,
+    type: typeOf(type),
+    rules: compiled?.rules ?? null,
+    parts: parts === undefined ? null : compileParts(parts),
+    hasLlm: llm !== false,
+  };
 }
 
 const typeOf = (name: string | null): TypeName | 'auto' | null =>

@@ -1,16 +1,21 @@
 import { hash } from 'node:crypto';
+import { LIMITS } from '../extract/html/limits.ts';
+import { contentKindOf } from '../extract/scan/content-kind.ts';
 import { type Extracted, extractPage } from '../extract/scan/extract-page.ts';
-import { decodeText } from '../fetch/charset.ts';
+import { hasFrames, inlineFrames } from '../extract/scan/inline-frames.ts';
+import { decodeAs, decodeText } from '../fetch/charset.ts';
 import { classify } from '../fetch/classify/classify.ts';
 import { renderedFacts } from '../fetch/classify/rendered-facts.ts';
 import { pageOptionsFor } from '../frontier/routes.ts';
 import type { DeepRecord } from '../model/extraction.ts';
 import type { ContentHash } from '../model/ids.ts';
 import type { Format } from '../model/job.ts';
-import type { NewPage, PageRecord, RenderedRecord } from '../model/page.ts';
+import type { NewPage, PageLink, PageRecord, RenderedRecord } from '../model/page.ts';
 import { packRecord } from '../model/page-record.ts';
 import { findTasks, type JobRules } from './find-tasks.ts';
 import type { PageReading, ReadRequest } from './page-reading.ts';
+import type { FeedFacts } from './read-feed.ts';
+import { rawCharset } from './rendered-page.ts';
 
 /**
  * Reads an ordinary page. Pure: the caller stores the body, and the blobs to which `rendered` refers.
@@ -21,10 +26,11 @@ export function readPageTask(
   rendered: RenderedRecord | null = null,
   deep: DeepRecord | null = null,
   decoded: DecodedBody = decodeBody(request),
+  feed: FeedFacts | null = null,
 ): Omit<PageReading, 'ms'> {
   const { job, task, response, fetchedAt } = request;
   const { headers, body, contentType, finalUrl, statusCode } = response;
-  const extracted = extractPage({
+  const scanned = extractPage({
     text: decoded.text,
     charset: decoded.charset,
     url: finalUrl,
@@ -34,6 +40,8 @@ export function readPageTask(
     xRobotsTag: joinedHeader(headers['x-robots-tag'], '\n'),
     formats: formatsFor(pageOptionsFor(job.options, task.url).formats),
   });
+  const links = unitedLinks(scanned.links, request);
+  const extracted: Extracted = feed === null ? { ...scanned, links } : { ...scanned, ...feed };
   const { outcome, evidence, vendor } = classify({
     url: task.url,
     finalUrl,
@@ -46,7 +54,7 @@ export function readPageTask(
       title: extracted.title,
       heading: extracted.metadata?.headings.find(({ level }) => level === 1)?.text ?? null,
       textLength: extracted.textLength,
-      linkCount: extracted.links.length,
+      linkCount: scanned.links.length,
       markup: extracted.facts,
     },
     ...(response.rendered === undefined
@@ -81,7 +89,7 @@ export function readPageTask(
     vendor,
     isNoindex: extracted.robots.isNoindex,
     leadsTo: response.rendered === undefined && statusCode < 400 ? refreshOf(extracted, finalUrl) : null,
-    yield: { textLength: extracted.textLength, linkCount: extracted.links.length },
+    yield: { textLength: extracted.textLength, linkCount: scanned.links.length },
     sitemapProblem: null,
   };
 }
@@ -103,8 +111,33 @@ export interface DecodedBody {
 
 const NO_TEXT: DecodedBody = { text: '', charset: null };
 
-export function decodeBody({ response: { body, contentType } }: ReadRequest): DecodedBody {
-  return isTextual(contentType) ? decodeText(body, contentType) : NO_TEXT;
+/** The text of the body; that of its frames is a part of a web page. */
+export function decodeBody({ response: { body, contentType, finalUrl } }: ReadRequest): DecodedBody {
+  if (!isTextual(contentType)) return NO_TEXT;
+  const decoded = decodeText(body, contentType);
+  if (!hasFrames(decoded.text) || contentKindOf(contentType, decoded.text) !== 'html') return decoded;
+  return { ...decoded, text: inlineFrames(decoded.text, finalUrl) };
+}
+
+/** Elements whose links a script may take away although they lead somewhere. */
+const LINK_ELEMENTS: ReadonlySet<string> = new Set(['a', 'area', 'form', 'iframe', 'frame']);
+
+/** The links of a rendered page, and those that only the page as the server sent it has. */
+function unitedLinks(shown: readonly PageLink[], { response }: ReadRequest): readonly PageLink[] {
+  const { rendered, finalUrl, headers } = response;
+  if (rendered?.rawBody == null) return shown;
+  const known = new Set(shown.map(({ url }) => url));
+  const raw = extractPage({
+    text: decodeAs(rendered.rawBody, rawCharset(rendered.rawBody, headers)),
+    charset: null,
+    url: finalUrl,
+    contentType: 'text/html',
+    linkHeader: null,
+    xRobotsTag: null,
+    formats: ['links'],
+  });
+  const more = raw.links.filter(({ url, from }) => LINK_ELEMENTS.has(from) && !known.has(url));
+  return [...shown, ...more].slice(0, Math.max(shown.length, LIMITS.links));
 }
 
 /** Metadata and links are always kept: exports, maps and later questions need them. */

@@ -79,12 +79,15 @@ function rawOf(
   if (!isHtmlType(contentType)) return {};
   if (rawBody === null) return { raw: null };
   const { contentHash } = keep(rawBody, contentType ?? UNKNOWN_TYPE);
+  return { raw: { contentHash, charset: rawCharset(rawBody, headers) } };
+}
+
+/** The charset of a document as the server sent it. A browser hands over text it has decoded already, whatever the header says. */
+export function rawCharset(rawBody: Uint8Array, headers: ReadRequest['response']['headers']): string {
   const sentAs = headers['content-type'];
-  // A browser hands over text it has decoded already, whatever the header says of the bytes.
-  const charset = isUtf8(rawBody)
+  return isUtf8(rawBody)
     ? 'utf-8'
     : decodeText(rawBody, (Array.isArray(sentAs) ? sentAs[0] : sentAs) ?? null).charset;
-  return { raw: { contentHash, charset } };
 }
 
 function failureOf({ failure }: RenderedPage): Pick<RenderedRecord, 'failure'> {

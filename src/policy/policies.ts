@@ -4,6 +4,7 @@ import { BoundedMap } from '../model/bounded-map.ts';
 import { ENGINE_TRAITS } from '../model/engine-traits.ts';
 import type { HostKey } from '../model/ids.ts';
 import type { AllowedHours, Consent, HostPolicy } from '../model/policy.ts';
+import type { ProxyTier } from '../model/proxy.ts';
 import type { OptOut } from '../ports/store.ts';
 
 /** One entry of a policy file: what it does not say, a less specific entry or the default says. */
@@ -13,10 +14,13 @@ export interface PolicyEntry {
   readonly concurrency?: number;
   readonly minDelayMs?: number;
   readonly maxCrawlDelayMs?: number;
+  readonly slowDownMs?: number;
   readonly allowedHours?: AllowedHours | null;
   readonly robots?: 'obey' | 'ignore';
   readonly engines?: readonly EngineName[];
+  readonly actionPauseMs?: HostPolicy['actionPauseMs'];
   readonly proxyTier?: string | null;
+  readonly maxProxyTier?: ProxyTier | null;
   readonly deny?: boolean;
   readonly notes?: string | null;
   readonly consent?: readonly Consent[];
@@ -48,10 +52,13 @@ export const DEFAULT_POLICY: HostPolicy = {
   concurrency: 2,
   minDelayMs: 0,
   maxCrawlDelayMs: 60_000,
+  slowDownMs: 60_000,
   allowedHours: null,
   robots: 'obey',
   engines: ENGINE_NAMES,
+  actionPauseMs: null,
   proxyTier: null,
+  maxProxyTier: null,
   deny: false,
   notes: null,
   consent: [],

@@ -42,7 +42,10 @@ domains:
     allowedHours: { from: 22:00, to: 06:00, timeZone: Europe/Berlin, days: [mon, 5] }
     robots: ignore
     engines: [http, stealth]
+    slowDownMs: 5000
+    actionPauseMs: { min: 100, max: 900 }
     proxyTier: residential
+    maxProxyTier: residential
     deny: true
     notes: slow
     consent: [robots, stealth]
@@ -62,7 +65,10 @@ allowList: ["*.good.example"]
         allowedHours: { from: '22:00', to: '06:00', timeZone: 'Europe/Berlin', days: [1, 5] },
         robots: 'ignore',
         engines: ['http', 'stealth'],
+        slowDownMs: 5_000,
+        actionPauseMs: { min: 100, max: 900 },
         proxyTier: 'residential',
+        maxProxyTier: 'residential',
         deny: true,
         notes: 'slow',
         consent: ['robots', 'stealth'],

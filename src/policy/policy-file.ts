@@ -11,6 +11,7 @@ import {
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { ENGINE_NAMES } from '../model/attempt.ts';
 import type { AllowedHours } from '../model/policy.ts';
+import { PROXY_TIERS } from '../model/proxy.ts';
 import { hoursProblem } from '../politeness/hours.ts';
 import type { OptOut } from '../ports/store.ts';
 import { buildPolicies, hostPattern, type Policies, type PolicyEntry, type PolicyFile } from './policies.ts';
@@ -42,10 +43,16 @@ const fields = {
   concurrency: z.int().min(1).max(1_000),
   delayMs: z.int().min(0).max(3_600_000),
   maxCrawlDelayMs: z.int().min(0).max(86_400_000),
+  slowDownMs: z.int().min(1_000).max(900_000),
   allowedHours: allowedHours.nullable(),
   robots: z.enum(['obey', 'ignore']),
   engines: z.array(z.enum(ENGINE_NAMES)).min(1),
+  actionPauseMs: z
+    .strictObject({ min: z.int().min(0).max(60_000), max: z.int().min(0).max(60_000) })
+    .refine(({ min, max }) => min <= max, '`min` must not be more than `max`')
+    .nullable(),
   proxyTier: z.string().min(1).nullable(),
+  maxProxyTier: z.enum(PROXY_TIERS, { error: `must be one of ${PROXY_TIERS.join(', ')}` }).nullable(),
   deny: z.boolean(),
   notes: z.string(),
 };

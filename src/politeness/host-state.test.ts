@@ -32,6 +32,14 @@ function admitted(state: HostState, now: number): HostState {
 }
 
 describe('a host that answers 429 or 503', () => {
+  it('halves the rate for as long as the policy says', () => {
+    const slowed = onRateLimited(fresh, null, T0, T0, 5_000);
+    expect(rateFactorAt(slowed, T0 + 4_999)).toBe(0.5);
+    expect(rateFactorAt(slowed, T0 + 5_000)).toBe(1);
+    const again = onRateLimited(slowed, null, T0 + 100, T0 + 50, 5_000);
+    expect(again).toMatchObject({ rateFactor: 0.25, rateFactorUntil: T0 + 100 + 10_000 });
+  });
+
   it('gets half the rate for a minute, and the whole again afterwards', () => {
     const slowed = onRateLimited(fresh, null, T0);
     expect(rateFactorAt(slowed, T0)).toBe(0.5);

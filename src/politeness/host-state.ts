@@ -56,7 +56,7 @@ export function noteAbandoned(state: HostState): HostState {
 }
 
 /**
- * The host answered 429 or 503. Its rate halves for a minute, for twice as long with each further halving, and
+ * The host answered 429 or 503. Its rate halves for `slowDownMs`, for twice as long with each further halving, and
  * `Retry-After` is obeyed, up to a day. Answers to requests that started before the last halving do not halve
  * again: they say nothing about the new rate.
  */
@@ -65,6 +65,7 @@ export function onRateLimited(
   retryAfterMs: number | null,
   now: number,
   requestStartedAt: number = now,
+  slowDownMs: number = SLOW_DOWN_MS,
 ): HostState {
   const blockedUntil =
     retryAfterMs === null
@@ -74,10 +75,10 @@ export function onRateLimited(
   if (factor <= MIN_RATE_FACTOR) {
     return { ...state, blockedUntil, rateFactor: factor, rateFactorUntil: now + MAX_SLOW_DOWN_MS };
   }
-  const wasSentBefore = factor < 1 && requestStartedAt < state.rateFactorUntil - slowDownMs(factor);
+  const wasSentBefore = factor < 1 && requestStartedAt < state.rateFactorUntil - pauseFor(factor, slowDownMs);
   if (wasSentBefore) return blockedUntil === state.blockedUntil ? state : { ...state, blockedUntil };
   const rateFactor = factor / 2;
-  return { ...state, blockedUntil, rateFactor, rateFactorUntil: now + slowDownMs(rateFactor) };
+  return { ...state, blockedUntil, rateFactor, rateFactorUntil: now + pauseFor(rateFactor, slowDownMs) };
 }
 
 /** The part of the rate that is in force now. */
@@ -90,6 +91,6 @@ function takenOver(state: HostState, now: number): HostState {
 }
 
 /** 1/2 → one minute, 1/4 → two, … so that the factor also tells when it was set. */
-function slowDownMs(rateFactor: number): number {
-  return Math.min(MAX_SLOW_DOWN_MS, SLOW_DOWN_MS / (2 * rateFactor));
+function pauseFor(rateFactor: number, slowDownMs: number): number {
+  return Math.min(MAX_SLOW_DOWN_MS, slowDownMs / (2 * rateFactor));
 }

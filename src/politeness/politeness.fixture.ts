@@ -2,16 +2,24 @@ import { DEFAULT_POLICY } from '../policy/policies.ts';
 import type { BreakerState, HostState } from '../ports/store.ts';
 import { gate } from './gate.ts';
 import { newHostState } from './host-state.ts';
-import { hasToken, tokenDueAt, tokensAfter, tokensNow } from './token-bucket.ts';
 
 type TokenBucket = Pick<HostState, 'tokens' | 'tokensAt'>;
 
-/** Takes a token as the gate does: an empty bucket is returned unchanged, with the time of its next token. */
+/** Asks the gate for a request to a host that only its rate limits: an empty bucket is returned unchanged, with the time of its next token. */
 export function takeToken(bucket: TokenBucket, rate: number | null, burst: number, now: number) {
-  const tokens = tokensNow(bucket, rate, burst, now);
-  if (!hasToken(tokens)) return { granted: false, bucket, nextAt: tokenDueAt(tokens, rate, now) };
-  const left = tokensAfter(tokens);
-  return { granted: true, bucket: { tokens: left, tokensAt: now }, nextAt: tokenDueAt(left, rate, now) };
+  const policy = {
+    ...DEFAULT_POLICY,
+    ratePerSecond: rate,
+    burst,
+    minDelayMs: 0,
+    concurrency: Number.POSITIVE_INFINITY,
+  };
+  const input = { now, inFlight: 0, crawlDelayMs: null, rateOverride: null };
+  const decision = gate({ ...newHostState(now), ...bucket }, policy, input);
+  if (decision.kind !== 'go') return { granted: false, bucket, nextAt: decision.until };
+  const next = gate(decision.state, policy, input);
+  const { tokens, tokensAt } = decision.state;
+  return { granted: true, bucket: { tokens, tokensAt }, nextAt: next.kind === 'go' ? now : next.until };
 }
 
 /** Whether the gate admits a request past this breaker; a probe counts as under way. */

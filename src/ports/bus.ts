@@ -19,5 +19,7 @@ export interface Messages {
   'job.changed': { readonly jobs: readonly string[]; readonly finished: readonly string[] };
   /** The do-not-crawl list or the opt-outs changed. */
   'policy.changed': Record<string, never>;
+  /** What the proxies of a process have done so far, as JSON. A later message of the same process takes its place. */
+  'proxy.figures': { readonly process: string; readonly figures: string };
 }
 export type Topic = keyof Messages;

@@ -17,6 +17,7 @@ const PAGE = {
       { type: 'type', selector: '#a', text: 'canary-typed' },
       { type: 'select', selector: '#b', value: 'canary-selected' },
       { type: 'evaluate', script: '"canary-script"' },
+      { type: 'upload', selector: '#d', files: [{ name: 'a', base64: 'canary' }] },
       { type: 'click', selector: '#c' },
     ],
   },

@@ -1,6 +1,6 @@
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { AccountId, JobId } from '../model/ids.ts';
-import type { JobOptions, PageOptions } from '../model/job.ts';
+import type { JobOptions, PageOptions, ProxyOptions } from '../model/job.ts';
 import type { RenderAction } from '../model/render.ts';
 import { lockedBy, type Vault, type VaultPlace } from './vault.ts';
 
@@ -16,7 +16,7 @@ const SHOWN_HEADERS: ReadonlySet<string> = new Set([
   'user-agent',
 ]);
 
-/** The parts of page options that may hold a log-in: headers, cookies, a posted body, the proxy's URL, typed text, scripts. */
+/** The parts of page options that may hold a log-in: headers, cookies, a posted body, the proxy's URL, typed text, files, scripts. */
 type SecretParts = Pick<PageOptions, 'headers' | 'cookies' | 'body' | 'proxy'> & {
   readonly actions: readonly RenderAction[] | null;
 };
@@ -84,15 +84,23 @@ export function hideSecrets(page: PageOptions): PageOptions {
     headers: hide(headers, isSecret),
     cookies: hide(cookies, () => true),
     body: body === null ? null : HIDDEN_VALUE,
-    proxy: proxy === null || proxy.url === null ? proxy : { ...proxy, url: HIDDEN_VALUE },
+    proxy: proxy === null || proxy.url === null ? proxy : withoutUrls(proxy),
     render:
       actions === undefined || render === null ? render : { ...render, actions: actions.map(withoutText) },
   };
 }
 
+function withoutUrls({ urls, ...proxy }: ProxyOptions): ProxyOptions {
+  const hidden = { ...proxy, url: HIDDEN_VALUE };
+  return urls === undefined ? hidden : { ...hidden, urls: urls.map(() => HIDDEN_VALUE) };
+}
+
 function withoutText(action: RenderAction): RenderAction {
   if (action.type === 'type') return { ...action, text: HIDDEN_VALUE };
   if (action.type === 'select') return { ...action, value: HIDDEN_VALUE };
+  if (action.type === 'upload') {
+    return { ...action, files: action.files.map((file) => ({ ...file, base64: HIDDEN_VALUE })) };
+  }
   return action.type === 'evaluate' ? { ...action, script: HIDDEN_VALUE } : action;
 }
 

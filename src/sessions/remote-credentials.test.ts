@@ -47,6 +47,17 @@ async function open(
 }
 
 describe('the credential service', () => {
+  it('is asked again when the time of the settings is over', async () => {
+    const { remote, asked, clock } = await open(() => [200, LOGIN], { freshMs: 5_000 });
+    await remote.find('shop');
+    clock.now += 4_999;
+    await remote.find('shop');
+    expect(asked).toHaveLength(1);
+    clock.now += 1;
+    await remote.find('shop');
+    expect(asked).toHaveLength(2);
+  });
+
   it('is asked by name with the token', async () => {
     const { remote, asked } = await open(() => [200, LOGIN]);
     expect(await remote.find('my-shop.1')).toEqual(LOGIN);

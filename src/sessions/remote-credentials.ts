@@ -6,7 +6,7 @@ import { type Credential, credentialInputSchema } from './credential.ts';
 
 /** Credentials that another program looks after: `GET <url>/<name>` with a bearer token. */
 export interface RemoteCredentials {
-  /** Null when it knows none of that name. What it said is good for five minutes. */
+  /** Null when it knows none of that name. What it said is good for `freshMs`. */
   find(name: string): Promise<Credential | null>;
   close(): Promise<void>;
 }
@@ -14,6 +14,8 @@ export interface RemoteCredentials {
 export interface RemoteCredentialsOptions {
   readonly url: string;
   readonly token: string | undefined;
+  /** How long an answer is used without asking again; five minutes unless told. */
+  readonly freshMs?: number | undefined;
   readonly now: () => number;
   readonly pause: (ms: number) => Promise<unknown>;
   /** Trust other certificates than the system's. */
@@ -31,7 +33,7 @@ const MAX_BYTES = 65_536;
 const isPassing = (status: number) => status >= 500 || status === 429 || status === 408;
 
 export function createRemoteCredentials(options: RemoteCredentialsOptions): RemoteCredentials {
-  const { now, pause } = options;
+  const { now, pause, freshMs = FRESH_MS } = options;
   const place = URL.parse(options.url);
   if (place === null || place.protocol !== 'https:') {
     throw new ScrapifieError('INVALID_SETTINGS', 'SCRAPIFIE_CREDENTIAL_SERVICE_URL must be an https URL.');
@@ -97,7 +99,7 @@ export function createRemoteCredentials(options: RemoteCredentialsOptions): Remo
   return {
     async find(name) {
       const cached = known.get(name);
-      if (cached !== undefined && Math.abs(now() - cached.at) < FRESH_MS) return cached.credential;
+      if (cached !== undefined && Math.abs(now() - cached.at) < freshMs) return cached.credential;
       let asking = asked.get(name);
       if (asking === undefined) {
         asking = ask(name).finally(() => asked.delete(name));

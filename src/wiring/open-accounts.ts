@@ -16,12 +16,16 @@ export interface Accounts {
 }
 
 type AccountSettings = VaultKeys &
-  Pick<Settings, 'credentialServiceUrl' | 'credentialServiceToken' | 'sessionHours'>;
+  Pick<
+    Settings,
+    'credentialServiceUrl' | 'credentialServiceToken' | 'credentialCacheSeconds' | 'sessionHours'
+  >;
 
 export function openAccounts(settings: AccountSettings, store: SessionStore, now: () => number): Accounts {
   const { credentialServiceUrl: url, credentialServiceToken: token, sessionHours } = settings;
   const vault = openVault(settings);
-  const service = url === undefined ? null : createRemoteCredentials({ url, token, now, pause });
+  const freshMs = settings.credentialCacheSeconds * 1_000;
+  const service = url === undefined ? null : createRemoteCredentials({ url, token, freshMs, now, pause });
   return {
     vault,
     sessions: createSessions({ store, vault, now, hours: sessionHours }),

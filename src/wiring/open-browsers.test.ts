@@ -6,7 +6,7 @@ import { settingsSchema } from '../config/settings.ts';
 import { cdpPort } from '../fetch/browser/remote.fixture.ts';
 import { codeOfFailure, get, serve, textOf } from '../fetch/http/loopback.fixture.ts';
 import { createLogger } from '../observe/logger.ts';
-import { openBrowsers } from './open-browsers.ts';
+import { limitsFor, openBrowsers } from './open-browsers.ts';
 
 const logger = createLogger({ level: 'silent' });
 const settingsOf = (given: object) => settingsSchema.parse({ allowPrivate: true, ...given });
@@ -38,6 +38,17 @@ test('where there is no browser nothing is shown, and what to do is said', async
   expect(String(failure)).toContain('doctor --install');
   await expect(browsers.require('stealth')).rejects.toMatchObject({ code: 'NO_BROWSER' });
   expect(await browsers.find()).toBeNull();
+});
+
+test('its health is asked of the machine: one without a browser is no healthy one', async () => {
+  const browsers = openBrowsers(settingsOf({}), logger, async () => null);
+  expect(await browsers.health('browser')).toMatchObject({ state: 'failing', code: 'NO_BROWSER' });
+  const remote = openBrowsers(
+    settingsOf({ remoteBrowserUrl: 'http://127.0.0.1:1' }),
+    logger,
+    async () => null,
+  );
+  expect(await remote.health('stealth')).toMatchObject({ state: 'ok' });
 });
 
 test('the disguised engine uses a browser elsewhere where the settings name one, and needs none here', async () => {
@@ -72,6 +83,25 @@ test('it is looked for once, and not before it is needed', async () => {
 test('pages at once are as many as the settings say, or as the machine can carry', () => {
   expect(openBrowsers(settingsOf({ browserPages: 3 }), logger).pagesAtOnce).toBe(3);
   expect(openBrowsers(settingsOf({}), logger).pagesAtOnce).toBeGreaterThan(0);
+});
+
+test('pages of one browser, pages until it is replaced and browsers that are kept are as the settings say', () => {
+  const given = { browserPages: 12, browserPagesEach: 3, browserRecyclePages: 20, browserWarm: 2 };
+  expect(limitsFor(settingsOf(given))).toMatchObject({
+    pagesAtOnce: 12,
+    pagesEach: 3,
+    maxBrowsers: 5,
+    pagesPerBrowser: 20,
+    minBrowsers: 2,
+  });
+  expect(limitsFor(settingsOf({}))).toMatchObject({ pagesPerBrowser: 500, minBrowsers: 0 });
+});
+
+test('browsers that are kept are started without a page', async () => {
+  const browsers = openBrowsers(settingsOf({ browserWarm: 1 }), logger);
+  onTestFinished(() => browsers.close());
+  await browsers.warm();
+  await expect.poll(() => browsers.figures()?.browsers, { timeout: 30_000 }).toBe(1);
 });
 
 test('what drives browsers is not loaded with the rest of the program', async () => {

@@ -1,8 +1,8 @@
 import { searchEnvironment } from '../config/search-environment.ts';
 import type { Settings } from '../config/settings.ts';
-import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 import { type FoundBrowser, findBrowser, isExecutable } from '../fetch/browser/pool/find-browser.ts';
-import { type RenderLimits, renderLimitsFor } from '../fetch/browser/pool/memory-budget.ts';
+import { renderLimitsFor } from '../fetch/browser/pool/memory-budget.ts';
 import { type BrowserHealth, HEALTHY } from '../fetch/browser/pool/pool-health.ts';
 import { remoteAddressOf } from '../fetch/browser/pool/remote-address.ts';
 import { thisMachine } from '../fetch/byte-budget.ts';
@@ -10,7 +10,7 @@ import type { Engine } from '../fetch/engine.ts';
 import type { RenderName } from '../fetch/remote/render-message.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { BrowserFigures } from '../observe/metrics.ts';
-import { openRenderLanes, type RenderLanes } from './render-lanes.ts';
+import { type LaneLimits, openRenderLanes, type RenderLanes } from './render-lanes.ts';
 
 /** The browsers of this process, in render processes. Nothing is looked for or started before it is needed. */
 export interface Browsers {
@@ -33,15 +33,19 @@ export interface Browsers {
   require(name: RenderName): Promise<void>;
   /** `fetch` of it ends with NO_BROWSER where there is none. It is closed with all of them. */
   engine(name: RenderName): Engine;
+  /** Starts the browsers that the settings keep ready; nothing where they keep none, or where there is none. */
+  warm(): Promise<void>;
   /** Of the render processes that run. */
   readonly processIds: readonly number[];
   close(): Promise<void>;
 }
 
 const MOST_PAGES_EACH = 8;
+const NOT_FOUND =
+  'No Chromium, Chrome or Edge was found on this machine. `scrapifie doctor --install` installs one; or name one in SCRAPIFIE_BROWSER_PATH.';
 
 export function openBrowsers(settings: Settings, logger: Logger, look = findBrowser): Browsers {
-  const limits = limitsFor(settings.browserPages);
+  const limits = limitsFor(settings);
   let finding: Promise<FoundBrowser | null> | null = null;
   let lanes: RenderLanes | null = null;
   let isClosed = false;
@@ -101,8 +105,19 @@ export function openBrowsers(settings: Settings, logger: Logger, look = findBrow
 
   async function healthOfEngine(name: RenderName): Promise<BrowserHealth> {
     const health = lanes?.health(name) ?? HEALTHY;
-    if (health.state !== 'ok' || !isOwn(name) || found === null || (await isExecutable(found.path)))
-      return health;
+    if (health.state !== 'ok' || !isOwn(name)) return health;
+    try {
+      if ((await find()) === null) {
+        // One may be installed meanwhile.
+        finding = null;
+        return { state: 'failing', code: 'NO_BROWSER', reason: NOT_FOUND };
+      }
+    } catch (error) {
+      finding = null;
+      if (!isScrapifieError(error)) throw error;
+      return { state: 'failing', code: error.code, reason: error.message };
+    }
+    if (found === null || (await isExecutable(found.path))) return health;
     const reason = `the program ${found.path} was removed`;
     // Browsers that run go on without their program, until the next one is to be started.
     const state = (lanes?.figures()?.browsers ?? 0) > 0 ? 'degraded' : 'failing';
@@ -115,10 +130,7 @@ export function openBrowsers(settings: Settings, logger: Logger, look = findBrow
       return;
     }
     if ((await find()) !== null) return;
-    throw new ScrapifieError(
-      'NO_BROWSER',
-      'No Chromium, Chrome or Edge was found on this machine. `scrapifie doctor --install` installs one; or name one in SCRAPIFIE_BROWSER_PATH.',
-    );
+    throw new ScrapifieError('NO_BROWSER', NOT_FOUND);
   }
 
   const engineOf = (name: RenderName): Engine => ({
@@ -147,6 +159,9 @@ export function openBrowsers(settings: Settings, logger: Logger, look = findBrow
     pagesAtOnce: limits.pagesAtOnce,
     require: requireBrowser,
     engine: (name) => engines[name],
+    async warm() {
+      if (settings.browserWarm > 0 && (await find()) !== null) await open().warm();
+    },
     get processIds() {
       return lanes?.pids ?? [];
     },
@@ -157,10 +172,25 @@ export function openBrowsers(settings: Settings, logger: Logger, look = findBrow
   };
 }
 
+type PoolNumbers = Pick<
+  Settings,
+  'browserPages' | 'browserPagesEach' | 'browserRecyclePages' | 'browserWarm'
+>;
+
 /** 0: what the machine can carry. */
-function limitsFor(pages: number): RenderLimits {
+export function limitsFor(settings: PoolNumbers): LaneLimits {
   const possible = renderLimitsFor(thisMachine());
-  if (pages === 0) return possible;
-  const pagesEach = Math.min(pages, MOST_PAGES_EACH);
-  return { ...possible, pagesAtOnce: pages, pagesEach, maxBrowsers: Math.ceil(pages / pagesEach) + 1 };
+  const kept = { pagesPerBrowser: settings.browserRecyclePages, minBrowsers: settings.browserWarm };
+  const pagesAtOnce = settings.browserPages === 0 ? possible.pagesAtOnce : settings.browserPages;
+  const most = settings.browserPagesEach === 0 ? MOST_PAGES_EACH : settings.browserPagesEach;
+  const pagesEach = Math.min(pagesAtOnce, most);
+  const isPossible = settings.browserPages === 0 && settings.browserPagesEach === 0;
+  const maxBrowsers = isPossible ? possible.maxBrowsers : Math.ceil(pagesAtOnce / pagesEach) + 1;
+  return {
+    ...possible,
+    ...kept,
+    pagesAtOnce,
+    pagesEach,
+    maxBrowsers: Math.max(maxBrowsers, kept.minBrowsers),
+  };
 }

@@ -65,9 +65,13 @@ const RENDER_ABILITIES: readonly Ability[] = [
   'captcha',
 ];
 
+/** A disguise has a screen and a place of its own. */
+const abilitiesOf = (name: 'browser' | 'stealth'): readonly Ability[] =>
+  name === 'browser' ? [...RENDER_ABILITIES, 'devices'] : RENDER_ABILITIES;
+
 const ASSUMED: Installation['engines'] = (['browser', 'stealth'] as const).map((name) => ({
   name,
-  abilities: RENDER_ABILITIES,
+  abilities: abilitiesOf(name),
   isAnswering: true,
 }));
 
@@ -103,7 +107,7 @@ export function openFetchResources(parts: FetchResourcesParts): OpenFetchResourc
   const renderOffer = (name: 'browser' | 'stealth'): Installation['engines'] => {
     const state = renderers.stateOf(name);
     if (state === 'missing') return [];
-    return [{ name, abilities: RENDER_ABILITIES, isAnswering: state === 'answering' }];
+    return [{ name, abilities: abilitiesOf(name), isAnswering: state === 'answering' }];
   };
 
   return {
@@ -139,6 +143,12 @@ export function openFetchResources(parts: FetchResourcesParts): OpenFetchResourc
       return renderers.engine(name === 'browser' && identity === 'bot' ? 'browser' : 'stealth');
     },
     ownProxy: (url) => proxyEndpointFromUrl(url),
+    manner: {
+      minPauseMs: settings.actionPauseMinMs,
+      maxPauseMs: settings.actionPauseMaxMs,
+      typing: settings.humanTyping,
+      scrolling: settings.humanScrolling,
+    },
     identity: identities.of,
     async close() {
       await Promise.all([web.close(), flaresolverr?.close(), renderers.close(), proxies.close()]);

@@ -3,7 +3,7 @@ import type { Settings } from '../config/settings.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { createProxyHealth } from '../fetch/proxy/proxy-health.ts';
 import { PROXY_TIERS, type ProxyTier } from '../model/proxy.ts';
-import { parseProxyFile } from '../plan/proxies/proxy-file.ts';
+import { parseProxyFile, withListedProxies } from '../plan/proxies/proxy-file.ts';
 import { ProxyPool } from '../plan/proxies/proxy-pool.ts';
 
 export interface OpenProxies {
@@ -18,20 +18,19 @@ const NONE: OpenProxies = { pool: null, tiers: [], close: async () => undefined 
 
 /** Throws INVALID_PROXY_FILE. */
 export function openProxies(
-  { proxyFile, allowPrivate }: Pick<Settings, 'proxyFile' | 'allowPrivate'>,
+  { proxyFile, proxies, allowPrivate }: Pick<Settings, 'proxyFile' | 'proxies' | 'allowPrivate'>,
   userAgent: string,
   now: () => number,
 ): OpenProxies {
-  if (proxyFile === undefined) return NONE;
-  const config = parseProxyFile(readFile(proxyFile), proxyFile);
+  const file = proxyFile === undefined ? null : parseProxyFile(readFile(proxyFile), proxyFile);
+  const config = withListedProxies(file, proxies);
+  if (config === null) return NONE;
   const pool = new ProxyPool(config, Math.random);
-  const { checkUrl } = config;
-  const health =
-    checkUrl === null ? null : createProxyHealth({ pool, url: checkUrl, userAgent, allowPrivate, now });
+  const health = createProxyHealth({ pool, url: config.checkUrl, userAgent, allowPrivate, now });
   return {
     pool,
     tiers: PROXY_TIERS.filter((tier) => config.providers.some((provider) => provider.tier === tier)),
-    close: async () => health?.close(),
+    close: () => health.close(),
   };
 }
 

@@ -38,6 +38,7 @@ import { llmRefusal, readerWithLlm } from './open-llm.ts';
 import { openStore } from './open-store.ts';
 import { createRenderer } from './renderer.ts';
 import { DUTIES, type Duties, refuseIncompleteFleet } from './roles.ts';
+import { shareProxyFigures } from './share-proxy-figures.ts';
 
 /** One process of Scrapifie: the whole of it, or the part that its role names. */
 export interface Platform {
@@ -50,7 +51,7 @@ export interface Platform {
   readonly limits: Limits;
   readonly jobs: Jobs;
   readonly extraction: Extraction;
-  /** What the proxies of this process have done; null where it has none. */
+  /** What the proxies have done, over all processes that were heard of; null where none has any. */
   readonly proxyFigures: () => PoolFigures | null;
   /** Whether pages can be shown by the browsers of this process; null where it has none. */
   readonly browserHealth: (() => Promise<BrowserHealth>) | null;
@@ -226,7 +227,15 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
       inFlightFetches: () => crawler?.inFlight() ?? 0,
       redisCommands: links.operations,
       browsers: browsers === null ? undefined : () => browsers.figures(),
+      proxies: () => resources?.proxies?.figures(now()) ?? null,
     });
+    const proxies = shareProxyFigures({
+      bus,
+      process: owner,
+      own: () => resources?.proxies?.figures(now()) ?? null,
+      now,
+    });
+    closers.users.push(() => proxies.close());
     // The available renderers are only known where this process renders all pages.
     const engineRefusal = createEngineRefusal(() =>
       settings.role === 'all' ? (resources?.offers() ?? null) : null,
@@ -273,7 +282,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
       bus,
       limits,
       jobs,
-      proxyFigures: () => resources?.proxies?.figures(now()) ?? null,
+      proxyFigures: proxies.figures,
       browserHealth: browsers === null ? null : () => browsers.health(duties.render ?? 'browser'),
       policies: policies.current,
       now,
@@ -284,6 +293,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
       watchPages: (listener) => crawler?.watchPages(listener),
       lookForBrowsers() {
         if (settings.role === 'all') void resources?.discover();
+        browsers?.warm().catch((error) => logger.warn({ err: error }, 'no browser was started in advance'));
       },
       async start() {
         await crawler?.start();

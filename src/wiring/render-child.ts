@@ -26,6 +26,8 @@ const channel = new ChildChannel({
     home = start.home;
     engines = openEngines(start);
     channel.ready();
+    // Why one does not start is told by the health of the pool.
+    engines.warm().catch(() => undefined);
   },
   async handlerOf(name, blobs) {
     if (engines === null) throw new Error('a call came before the settings');

@@ -28,6 +28,8 @@ export interface RenderEngines {
   health(name: RenderName): BrowserHealth;
   /** Over all browsers; null while nothing runs. */
   figures(): BrowserFigures | null;
+  /** Launches the browsers that are kept while they have nothing to do. */
+  warm(): Promise<void>;
   /** Main processes of the browsers that were started here. */
   browserPids(): readonly number[];
   close(): Promise<void>;
@@ -41,7 +43,7 @@ export interface RenderEnginesOptions {
   /** Null: no solver is set up. */
   readonly solver: CaptchaSolver | null;
   readonly executablePath: string | null;
-  readonly limits: Partial<RenderLimits>;
+  readonly limits: Partial<RenderLimits> & Pick<BrowserRuntimeOptions, 'pagesPerBrowser' | 'minBrowsers'>;
   readonly isSandboxed: boolean;
   /** What the pools ask for and tell. `relocate` and `onLaunched` concern browsers of this machine. */
   readonly events: Pick<BrowserRuntimeOptions, 'relocate' | 'onLaunched' | 'onHealth' | 'onEvent'>;
@@ -75,6 +77,7 @@ export function createRenderEngines(options: RenderEnginesOptions): RenderEngine
       remote: { url: remoteBrowserUrl },
       allowPrivate,
       ...limits,
+      minBrowsers: 0,
       onHealth,
       onEvent,
     });
@@ -101,6 +104,9 @@ export function createRenderEngines(options: RenderEnginesOptions): RenderEngine
     figures() {
       const pools = [shared, remote].flatMap((runtime) => runtime?.running?.pool ?? []);
       return pools.length === 0 ? null : sumOf(pools.map(({ stats }) => stats));
+    },
+    async warm() {
+      if ((limits.minBrowsers ?? 0) > 0) await ownRuntime().ready();
     },
     browserPids: () => [shared, remote].flatMap((runtime) => runtime?.running?.pool.pids ?? []),
     async close() {

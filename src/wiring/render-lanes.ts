@@ -3,6 +3,7 @@ import { childEnvironment } from '../config/search-environment.ts';
 import type { Settings } from '../config/settings.ts';
 import type { RenderLimits } from '../fetch/browser/pool/memory-budget.ts';
 import type { BrowserHealth, PoolEvent } from '../fetch/browser/pool/pool-health.ts';
+import type { BrowserPoolOptions } from '../fetch/browser/pool/pool-options.ts';
 import { createAntiCaptcha } from '../fetch/captcha/anti-captcha.ts';
 import { type CaptchaService, createCaptchaService } from '../fetch/captcha/captcha-solvers.ts';
 import { createTwoCaptcha } from '../fetch/captcha/two-captcha.ts';
@@ -16,9 +17,11 @@ import type { ProcessLimits } from '../fetch/render-process/render-process.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { BrowserFigures } from '../observe/metrics.ts';
 
+export type LaneLimits = RenderLimits & Pick<BrowserPoolOptions, 'pagesPerBrowser' | 'minBrowsers'>;
+
 export interface RenderLanesOptions {
   readonly settings: Settings;
-  readonly limits: RenderLimits;
+  readonly limits: LaneLimits;
   readonly logger: Logger;
   /** Of the browser to start; null where there is none. */
   readonly executablePath: () => Promise<string | null>;
@@ -36,6 +39,8 @@ export interface RenderLanes {
   fetch(name: RenderName, request: FetchRequest): Promise<FetchResponse>;
   health(name: RenderName): BrowserHealth;
   figures(): BrowserFigures | null;
+  /** Starts the process for all pages, with the browsers that it keeps. */
+  warm(): Promise<void>;
   /** Of the processes that run. */
   readonly pids: readonly number[];
   close(): Promise<void>;
@@ -44,7 +49,7 @@ export interface RenderLanes {
 const ENTRY = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? './render-child.ts' : './render-child.js', import.meta.url),
 );
-const ALONE = { maxBrowsers: 1, pagesAtOnce: 1, pagesEach: 1 };
+const ALONE = { maxBrowsers: 1, pagesAtOnce: 1, pagesEach: 1, minBrowsers: 0 };
 const ALONE_IDLE_MS = 30_000;
 const EVENTS: Readonly<Record<Exclude<PoolEvent['kind'], 'launched'>, string>> = {
   'launch failed': 'browser launch failed',
@@ -145,6 +150,7 @@ export function openRenderLanes(options: RenderLanesOptions): RenderLanes {
       const all = [lanes.shared.figures(), lanes.alone.figures()].filter((figures) => figures !== null);
       return all.length === 0 ? null : all.reduce(added);
     },
+    warm: () => lanes.shared.warm(),
     get pids() {
       return [lanes.shared.pid, lanes.alone.pid].filter((pid) => pid !== null);
     },

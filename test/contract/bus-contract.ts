@@ -52,6 +52,15 @@ export function busContract(
       await until(() => expect(policy.mock.calls).toEqual([[{}]]));
     });
 
+    holds('brings the figures of proxies', async (bus) => {
+      const figures = vi.fn();
+      bus.subscribe('proxy.figures', figures);
+      await settle(bus);
+      const message = { process: 'host:1', figures: '{"proxies":[]}' };
+      bus.publish('proxy.figures', message);
+      await until(() => expect(figures.mock.calls).toEqual([[message]]));
+    });
+
     holds('publishing without a listener is no error', async (bus) => {
       bus.publish('host.ready', ready('a'));
       await bus.check();

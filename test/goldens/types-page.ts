@@ -1,4 +1,5 @@
 import { TRUST } from '../../src/extract/types/draft.ts';
+import { LEAST_PROBABILITY } from '../../src/extract/types/extract-typed.ts';
 import { SOURCES } from '../../src/extract/types/field.ts';
 import { TYPE_NAMES, TYPES } from '../../src/extract/types/registry.ts';
 
@@ -8,6 +9,11 @@ const INTRODUCTION = `# Types
 where too little speaks for any. The result is in \`data.extracted\`. **Every field is there, and null where the page does
 not say**: a missing field is never an error. Values are normalized: prices are numbers, dates ISO 8601 no more exact than
 the page, addresses absolute with https and without tracking parameters, texts without tags.
+
+\`data.extractedProbability\` (0 to 1) is how likely the page is of that type, by evidence: structured data of the type speaks
+for it most, then what its embedded data, its buttons and its markup are called. \`auto\` chooses none below ${LEAST_PROBABILITY}. A type that was
+asked for by name is read in any case, so on a page of another kind (a contact page read as a product) the fields hold what
+comes nearest, and a probability below ${LEAST_PROBABILITY} says not to rely on them.
 
 \`data.extractedBy\` says for each field that is not null where it came from and how sure it is. The most trusted source
 wins; others that say the same make it surer. What was found and could not be read is a problem, and the next source counts.

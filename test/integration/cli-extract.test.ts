@@ -39,6 +39,20 @@ describe('scrape', () => {
     expect(stdout).not.toMatch(/^\{/);
   });
 
+  it('prints the whole page, or the elements that are named', async () => {
+    const whole = await scrape('--format', 'markdown', '--no-only-main-content');
+    expect(whole.exitCode).toBe(0);
+    const main = await scrape('--format', 'markdown');
+    expect(whole.stdout.length).toBeGreaterThan(main.stdout.length);
+    const heading = await scrape('--format', 'text', '--include-tags', 'h1');
+    expect(heading.stdout.trim()).toBe('Tern Kettle');
+    const without = await scrape('--format', 'text', '--include-tags', 'h1', '--exclude-tags', 'h1');
+    expect(without.stdout.trim()).toBe('');
+    const wrong = await scrape('--exclude-tags', 'div > [');
+    expect(wrong.exitCode).toBe(2);
+    expect(wrong.stderr).toContain('--exclude-tags');
+  });
+
   it('reads a page as a thing of a type, and by rules', async () => {
     const { exitCode, stdout } = await scrape(
       ...['--extract', 'product', '--rules', 'rules.yaml', '--schema', 'schema.json', '--format', 'text'],
@@ -108,6 +122,8 @@ describe('extract', () => {
     expect(page.links[0].url).toMatch(/^https:\/\/shop\.example\//);
     const markdown = await runCommand([...args, '--format', 'markdown'], here());
     expect(markdown.stdout).toContain('sings in a major third');
+    const heading = await runCommand([...args, '--format', 'text', '--include-tags', 'h1'], here());
+    expect(heading.stdout.trim()).toBe('Tern Kettle');
     expect(site.log.length).toBe(before);
     expect(existsSync(folder.path('data'))).toBe(false);
   });

@@ -33,6 +33,13 @@ it('fills in the required fields that rules left empty, and no others', async ()
       name: { source: 'css:h1', confidence: 1 },
       maker: { source: 'llm:small', confidence: 0.7 },
     },
+    llm: {
+      model: 'small',
+      promptTokens: expect.any(Number),
+      completionTokens: expect.any(Number),
+      isEstimated: false,
+      isCached: false,
+    },
   });
   expect(server.asked).toHaveLength(1);
   expect(recordOf(await reader.read(wanting(false)))).toMatchObject({

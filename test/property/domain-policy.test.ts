@@ -35,6 +35,8 @@ describe('property 23: a policy file', () => {
       allowedHours: fc.option(windows),
       engines: fc.uniqueArray(fc.constantFrom('http', 'browser'), { minLength: 1 }),
       proxyTier: fc.option(fc.constantFrom('datacenter', 'residential')),
+      maxProxyTier: fc.option(fc.constantFrom('datacenter', 'residential')),
+      slowDownMs: fc.integer({ min: 1_000, max: 900_000 }),
       deny: fc.boolean(),
       notes: fc.string(),
     },

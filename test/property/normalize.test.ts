@@ -11,13 +11,10 @@ import { parsePhone } from '../../src/extract/values/phone.ts';
 import { parseLocation } from '../../src/extract/values/place/location.ts';
 import { CURRENCIES } from '../../src/extract/values/price/currency-table.ts';
 import { parsePrice } from '../../src/extract/values/price/price.ts';
-import { parseRating } from '../../src/extract/values/rating.ts';
-import { normalizeRecord, type ValueKind } from '../../src/extract/values/record.ts';
 import { normalizeText } from '../../src/extract/values/text.ts';
 import { normalizeUrl } from '../../src/extract/values/url.ts';
 
 const FETCHED_AT = Date.UTC(2026, 8, 1, 12);
-const context = { fetchedAt: FETCHED_AT, url: 'https://example.com/a/b' };
 
 const PRICE_LOCALES =
   'en-US en-GB en-IN de-DE de-CH de-AT fr-FR fr-CA fr-CH es-ES es-MX es-AR it-IT pt-BR pt-PT nl-NL pl-PL cs-CZ sk-SK sv-SE da-DK nb-NO fi-FI ru-RU uk-UA tr-TR el-GR hu-HU ro-RO bg-BG hr-HR ja-JP zh-CN zh-TW ko-KR ar-EG ar-AE fa-IR he-IL hi-IN bn-BD th-TH vi-VN id-ID'.split(
@@ -141,7 +138,6 @@ const READERS: Readonly<Record<string, (text: string, hint: string | undefined) 
   boolean: (text) => parseBoolean(text),
   availability: (text) => parseAvailability(text),
   gtin: (text) => parseGtin(text),
-  rating: (text) => parseRating(text),
   duration: (text) => parseDuration(text),
 };
 
@@ -419,109 +415,5 @@ describe('locations', () => {
       }),
       { numRuns: 2_000 },
     );
-  });
-});
-
-describe('records', () => {
-  const kinds = {
-    name: 'text',
-    price: 'price',
-    website: 'url',
-    contact: 'email',
-    phone: 'phone',
-    published: 'date',
-    count: 'number',
-    isNew: 'boolean',
-    stock: 'availability',
-    gtin: 'gtin',
-    stars: 'rating',
-    length: 'duration',
-    place: 'location',
-    images: { list: 'url' },
-  } as const;
-  const fields = Object.keys(kinds);
-  const good: Readonly<Record<string, unknown>> = {
-    name: ' <b>Tom</b> &amp; Jerry ',
-    price: '1.234,56 €',
-    website: 'http://example.com/?utm_source=x',
-    contact: 'a@b.com',
-    phone: '+49 89 123456',
-    published: '12. November 2026',
-    count: 3,
-    isNew: 'yes',
-    stock: 'In stock',
-    gtin: '4006381333931',
-    stars: '4.5/5',
-    length: 'PT1H',
-    place: 'Berlin, Germany',
-    images: ['/a.png', 'b.png'],
-  };
-  const bad: Readonly<Record<string, unknown>> = {
-    price: 'on request',
-    website: 'javascript:1',
-    contact: 'none',
-    published: '31 Feb 2026',
-    gtin: '1',
-    stock: {},
-  };
-  const anyValue = fc.oneof(anyText, fc.anything());
-
-  /** Property 13 of the plan. */
-  it('have null where nothing was found, and that is no problem', () => {
-    fc.assert(
-      fc.property(fc.subarray(fields), fc.constantFrom(undefined, null, '', '  '), (missing, nothing) => {
-        const record = { ...good, ...Object.fromEntries(missing.map((field) => [field, nothing])) };
-        const result = normalizeRecord(record, kinds, context);
-        expect(result.problems).toEqual([]);
-        for (const field of fields) {
-          const value = result.record[field as keyof typeof kinds];
-          if (missing.includes(field) && !(field === 'images' && typeof nothing === 'string'))
-            expect(value).toBeNull();
-          else expect(value).not.toBeNull();
-        }
-      }),
-    );
-  });
-
-  /** Properties 31 and 35 of the plan. */
-  it('have every declared field and no other whatever comes in, and survive JSON', () => {
-    fc.assert(
-      fc.property(
-        fc.dictionary(fc.oneof(fc.constantFrom(...fields, '__proto__'), fc.string()), anyValue),
-        (record) => {
-          const result = normalizeRecord(record, kinds, context);
-          expect(Object.keys(result.record).sort()).toEqual(fields.toSorted());
-          expect(JSON.parse(JSON.stringify(result))).toEqual(result);
-          const { name } = result.record;
-          if (name !== null) expect(normalizeText(name)).toBe(name);
-        },
-      ),
-      { numRuns: 1_000 },
-    );
-  });
-
-  /** Property 32 of the plan. */
-  it('keep the good fields when others are bad, and name those', () => {
-    fc.assert(
-      fc.property(fc.subarray(Object.keys(bad)), (broken) => {
-        const whole = normalizeRecord(good, kinds, context);
-        const record = { ...good, ...Object.fromEntries(broken.map((field) => [field, bad[field]])) };
-        const result = normalizeRecord(record, kinds, context);
-        expect(result.problems.map(({ field }) => field).sort()).toEqual(broken.toSorted());
-        for (const field of fields as (keyof typeof kinds)[]) {
-          expect(result.record[field]).toEqual(broken.includes(field) ? null : whole.record[field]);
-        }
-      }),
-    );
-  });
-
-  it('have lists without their bad members', () => {
-    const { record, problems } = normalizeRecord(
-      { images: ['/a.png', 'javascript:1', 'b.png'] },
-      kinds,
-      context,
-    );
-    expect(record.images).toEqual(['https://example.com/a.png', 'https://example.com/a/b.png']);
-    expect(problems).toMatchObject([{ field: 'images[1]', kind: 'url' satisfies ValueKind }]);
   });
 });

@@ -2,18 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_POLICY } from '../../src/policy/policies.ts';
 import { BACKOFF_BASE_MS, BACKOFF_CAP_MS, retryDelayMs } from '../../src/politeness/backoff.ts';
-import {
-  BREAKER,
-  CLOSED_BREAKER,
-  onCall,
-  recordFailure,
-  recordSuccess,
-} from '../../src/politeness/breaker.ts';
+import { BREAKER, CLOSED_BREAKER, recordFailure, recordSuccess } from '../../src/politeness/breaker.ts';
 import { gate } from '../../src/politeness/gate.ts';
 import {
   MAX_SLOW_DOWN_MS,
   MIN_RATE_FACTOR,
   newHostState,
+  noteFailure,
+  noteSuccess,
   onRateLimited,
   rateFactorAt,
   stateAtAcquisition,
@@ -81,6 +77,40 @@ describe('property 22: the rate of a host', () => {
           expect(mostInOneSecond(arrivals)).toBeLessThanOrEqual(rate + burst - 1);
         },
       ),
+    );
+  });
+
+  it('is its own: requests to other hosts take none of its tokens', () => {
+    const policy = { ...DEFAULT_POLICY, concurrency: Number.POSITIVE_INFINITY };
+    const ask = (state: HostState, now: number) =>
+      gate(state, policy, { now, inFlight: 0, crawlDelayMs: null, rateOverride: null });
+    const asks = fc.array(fc.record({ host: fc.constantFrom('a', 'b', 'c'), gapMs: fc.nat(800) }), {
+      maxLength: 100,
+    });
+    const admitted = (
+      all: readonly { readonly host: string; readonly at: number }[],
+      only: string | null,
+    ) => {
+      const states = new Map<string, HostState>();
+      return all.flatMap(({ host, at }) => {
+        if (only !== null && host !== only) return [];
+        const decision = ask(states.get(host) ?? newHostState(T0), at);
+        if (decision.kind === 'go') states.set(host, decision.state);
+        return decision.kind === 'go' ? [`${host} ${at}`] : [];
+      });
+    };
+    fc.assert(
+      fc.property(asks, (list) => {
+        let at = T0;
+        const timed = list.map(({ host, gapMs }) => {
+          at += gapMs;
+          return { host, at };
+        });
+        const together = admitted(timed, null);
+        for (const host of ['a', 'b', 'c']) {
+          expect(together.filter((each) => each.startsWith(`${host} `))).toEqual(admitted(timed, host));
+        }
+      }),
     );
   });
 
@@ -259,15 +289,19 @@ describe('properties 27 to 29: the breaker', () => {
   });
 
   it('29: half-open lets one probe pass, whose success closes it and whose failure opens it again', () => {
+    const ask = (state: HostState, now: number, inFlight: number) =>
+      gate(state, DEFAULT_POLICY, { now, inFlight, crawlDelayMs: null, rateOverride: 'unlimited' });
     fc.assert(
       fc.property(opened, fc.nat(1e7), fc.boolean(), (breaker, passedMs, isFailure) => {
         const now = breaker.openedAt + BREAKER.openMs + passedMs;
-        expect(passesGate(breaker, now)).toBe(true);
-        const probing = onCall(breaker);
-        expect(passesGate(probing, now)).toBe(false);
-        const after = isFailure ? recordFailure(probing, now) : recordSuccess(probing);
-        expect(after.phase).toBe(isFailure ? 'open' : 'closed');
-        expect(passesGate(after, now)).toBe(!isFailure);
+        const probe = ask({ ...newHostState(now), breaker }, now, 0);
+        if (probe.kind !== 'go') throw new Error('The probe was refused.');
+        expect(ask(probe.state, now, 1)).toMatchObject({ kind: 'wait', reason: 'breaker.probe' });
+        const after = isFailure ? noteFailure(probe.state, now) : noteSuccess(probe.state);
+        expect(after.breaker.phase).toBe(isFailure ? 'open' : 'closed');
+        expect(ask(after, now, 0)).toMatchObject(
+          isFailure ? { kind: 'hold', reason: 'breaker.open', until: now + BREAKER.openMs } : { kind: 'go' },
+        );
       }),
     );
   });

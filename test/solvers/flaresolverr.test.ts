@@ -498,6 +498,7 @@ describe('what FlareSolverr cannot do is refused, not left out', () => {
     ['a field that it drops', { ...FORM, body: 'a=b&submit=1' }],
     ['a picture', { render: { screenshot: {} } }],
     ['an action', { render: { actions: [{ type: 'click', selector: 'a' }] } }],
+    ['a device', { render: { device: { isMobile: true } } }],
     ['a wait for a selector', { render: { wait: { selector: '#a' } } }],
     [
       'a login to a SOCKS proxy',

@@ -1,4 +1,4 @@
-import { extractRequestSchema } from '../../jobs/extraction-request.ts';
+import { extractRequestSchema, readOptionsOf } from '../../jobs/extraction-request.ts';
 import type { App } from '../http/app.ts';
 import { answers, success } from '../http/envelope.ts';
 import { pageSchema } from '../views/page-schemas.ts';
@@ -20,10 +20,10 @@ export function addExtractRoutes(app: App, { extraction }: RouteDeps): void {
       response: answers({ 200: pageSchema }),
     },
     async handler(request) {
-      const { html, url, contentType, formats, extract } = request.body;
+      const { html, url, contentType } = request.body;
       const body = new TextEncoder().encode(html);
       const type = `${contentType.split(';', 1)[0]}; charset=utf-8`;
-      const result = await extraction.read({ url, body, contentType: type }, { formats, extract });
+      const result = await extraction.read({ url, body, contentType: type }, readOptionsOf(request.body));
       return success({ ...result, contentType });
     },
   });

@@ -17,7 +17,7 @@ const tier = z.enum(PROXY_TIERS);
 
 const poolSchema = z
   .object({
-    isSetUp: z.boolean().describe('Whether this process uses proxies at all.'),
+    isSetUp: z.boolean().describe('Whether any process that was heard of uses proxies.'),
     proxies: z.array(
       z.object({
         id: z.string(),
@@ -51,8 +51,9 @@ export function addProxyRoutes(app: App, { proxyFigures }: RouteDeps): void {
     config: { access: 'read' },
     schema: {
       tags: ['proxies'],
-      summary: 'Proxies, providers and tiers: health, breakers and statistics of this process',
-      description: 'Since the start of the process that answers. Hosts and logins of proxies are not shown.',
+      summary: 'Proxies, providers and tiers: health, breakers and statistics of all processes',
+      description:
+        'Since the start of each process; those of other processes are some seconds old. Hosts and logins of proxies are not shown.',
       querystring: z.strictObject({}),
       response: answers({ 200: poolSchema }),
     },

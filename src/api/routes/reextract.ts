@@ -1,5 +1,5 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { reextractRequestSchema } from '../../jobs/extraction-request.ts';
+import { readOptionsOf, reextractRequestSchema } from '../../jobs/extraction-request.ts';
 import { accountOf, apiKeyOf, requireReadable } from '../access/access.ts';
 import type { App } from '../http/app.ts';
 import { answers } from '../http/envelope.ts';
@@ -50,7 +50,8 @@ export function addReextractRoutes(app: App, { jobs, store, blobs, extraction, n
       const details = { what: 'reextract', address: request.ip };
       const entry = { at: now(), actor: apiKeyOf(request).id, action: 'job.export', target: job.id, details };
       await store.audit([entry]);
-      return sendNdjson(reply, counted(extraction.readAgain(job, request.body, { store, blobs })));
+      const pages = extraction.readAgain(job, readOptionsOf(request.body), { store, blobs });
+      return sendNdjson(reply, counted(pages));
     },
   });
 }

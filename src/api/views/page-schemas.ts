@@ -10,6 +10,10 @@ const attempt = z
   .object({
     engine: z.string(),
     proxyTier: z.string().nullable(),
+    proxyId: z
+      .string()
+      .optional()
+      .describe('The proxy by its id, as in `GET /v1/proxies`; `own/…` for one of the caller’s.'),
     identity: z
       .string()
       .optional()
@@ -163,11 +167,25 @@ const pageFields = {
     .optional()
     .describe('What `extract` found: fields of the type, and of the rules. Null when `auto` found no type.'),
   extractedType: z.string().nullable().optional().describe('The type that was read.'),
+  extractedProbability: z
+    .number()
+    .optional()
+    .describe('How likely the page is of that type, from 0 to 1; `auto` chooses none below 0.3.'),
   extractedBy: z.record(z.string(), origin).optional().describe('Where each field is from.'),
   extractProblems: z
     .array(z.object({ path: z.string(), message: z.string() }))
     .optional()
     .describe('Fields that are missing, not what they should be, or not what the schema allows.'),
+  llm: z
+    .object({
+      model: z.string(),
+      promptTokens: count,
+      completionTokens: count,
+      isEstimated: z.boolean().describe('The server did not count: the numbers are estimates.'),
+      isCached: z.boolean().describe('The answer was known already, and cost nothing.'),
+    })
+    .optional()
+    .describe('The call of a language model for this page, and what it has cost.'),
   screenshot: artifact.nullable().optional(),
   pdf: artifact.nullable().optional(),
   xhr: z.array(xhr).nullable().optional().describe('What the page’s scripts asked for; null when none ran.'),

@@ -9,6 +9,7 @@ import { describeBytes, describeMs } from '../crawl/progress.ts';
 import { EXTRACT_FLAGS, extractFieldOf, LLM_FLAGS } from '../flags/extract-flags.ts';
 import { FLAGS, given, limitOf, readSettings } from '../flags/flags.ts';
 import { PAGE_FLAGS, PICTURE_FLAGS, readActions, readRoutes } from '../flags/page-flags.ts';
+import { PART_FLAGS } from '../flags/part-flags.ts';
 import { type CrawlFolder, crawlFolder, findCrawl } from '../folders/crawl-folder.ts';
 import { openOneOff } from '../folders/one-off.ts';
 import type { DefineCommand, OpenPlatform, Shell } from '../shell/shell.ts';
@@ -80,6 +81,7 @@ export const define: DefineCommand = (command, shell, endWith) => {
     'format',
     ...EXTRACT_FLAGS,
     ...LLM_FLAGS,
+    ...PART_FLAGS,
     'timeout',
   ] as const) {
     command.addOption(FLAGS[flag]());

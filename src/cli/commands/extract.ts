@@ -3,21 +3,28 @@ import { extname, resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { createExtraction } from '../../jobs/extraction.ts';
-import { extractRequestSchema } from '../../jobs/extraction-request.ts';
+import { extractRequestSchema, readOptionsOf } from '../../jobs/extraction-request.ts';
 import { READ_FORMATS } from '../../jobs/page-fields.ts';
 import { EXTRACT_FLAG_OF, EXTRACT_FLAGS, type ExtractFlags, extractFieldOf } from '../flags/extract-flags.ts';
 import { FLAGS, formatFlag, given, parseFlags } from '../flags/flags.ts';
+import { PART_FLAG_OF, PART_FLAGS, type PartFlags, partFieldsOf } from '../flags/part-flags.ts';
 import { printed } from '../output/page-output.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
-interface Flags extends ExtractFlags {
+interface Flags extends ExtractFlags, PartFlags {
   readonly url: string;
   readonly format?: string[];
   readonly contentType?: string;
   readonly json?: true;
 }
 
-const FLAG_OF = { url: '--url', formats: '--format', contentType: '--content-type', ...EXTRACT_FLAG_OF };
+const FLAG_OF = {
+  url: '--url',
+  formats: '--format',
+  contentType: '--content-type',
+  ...EXTRACT_FLAG_OF,
+  ...PART_FLAG_OF,
+};
 /** The schema is that of the API, whose pages are text; this is what it is told of a file. */
 const NO_TEXT = '';
 
@@ -51,7 +58,7 @@ export const define: DefineCommand = (command, shell) => {
     .argument('<file>', 'file with the page, or - for standard input')
     .requiredOption('--url <url>', 'where the page is from: what its links are relative to')
     .addOption(formatFlag(READ_FORMATS));
-  for (const flag of [...EXTRACT_FLAGS, 'json'] as const) command.addOption(FLAGS[flag]());
+  for (const flag of [...EXTRACT_FLAGS, ...PART_FLAGS, 'json'] as const) command.addOption(FLAGS[flag]());
   command
     .option('--content-type <type>', 'media type of the file (default: from its name or content)')
     .addHelpText('after', EXAMPLES)
@@ -62,14 +69,16 @@ export const define: DefineCommand = (command, shell) => {
         contentType: flags.contentType,
         formats: flags.format,
         extract: extractFieldOf(shell.cwd, flags),
+        ...partFieldsOf(flags),
       });
-      const { url, formats, extract } = parseFlags(extractRequestSchema, request, FLAG_OF);
+      const asked = parseFlags(extractRequestSchema, request, FLAG_OF);
+      const { url, formats, extract } = asked;
       const body = await readBody(shell.cwd, file);
       const contentType = flags.contentType ?? TYPES[extname(file).toLowerCase()] ?? null;
       const reader = await shell.openExtractor(1);
       try {
         const extraction = createExtraction({ reader, now: Date.now });
-        const page = await extraction.read({ url, body, contentType }, { formats, extract });
+        const page = await extraction.read({ url, body, contentType }, readOptionsOf(asked));
         const output = { formats, isJson: flags.json === true, hasMore: extract !== null };
         shell.stdout.write(printed(page, output));
       } finally {

@@ -1,24 +1,25 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { createExtraction } from '../../jobs/extraction.ts';
-import { reextractRequestSchema } from '../../jobs/extraction-request.ts';
+import { readOptionsOf, reextractRequestSchema } from '../../jobs/extraction-request.ts';
 import { READ_FORMATS } from '../../jobs/page-fields.ts';
 import type { PageResult } from '../../jobs/page-result.ts';
 import type { Job } from '../../model/job.ts';
 import { createProgress, type Progress } from '../crawl/progress.ts';
 import { EXTRACT_FLAG_OF, EXTRACT_FLAGS, type ExtractFlags, extractFieldOf } from '../flags/extract-flags.ts';
 import { FLAGS, formatFlag, given, parseFlags, readSettings } from '../flags/flags.ts';
+import { PART_FLAG_OF, PART_FLAGS, type PartFlags, partFieldsOf } from '../flags/part-flags.ts';
 import { jobNamed, withJobs } from '../folders/data-folder.ts';
 import { writeOut } from '../output/output-file.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
-interface Flags extends ExtractFlags {
+interface Flags extends ExtractFlags, PartFlags {
   readonly format?: string[];
   readonly out?: string;
   readonly dataDir?: string;
   readonly quiet?: true;
 }
 
-const FLAG_OF = { formats: '--format', ...EXTRACT_FLAG_OF };
+const FLAG_OF = { formats: '--format', ...EXTRACT_FLAG_OF, ...PART_FLAG_OF };
 
 const EXAMPLES = `
 JOB is an id from "scrapifie jobs list", or "latest". Reads the pages as they were stored, without a single request, and
@@ -30,7 +31,7 @@ Examples:
 
 export const define: DefineCommand = (command, shell) => {
   command.argument('<job>', 'id of the job, or "latest"');
-  for (const flag of EXTRACT_FLAGS) command.addOption(FLAGS[flag]());
+  for (const flag of [...EXTRACT_FLAGS, ...PART_FLAGS] as const) command.addOption(FLAGS[flag]());
   command
     .addOption(formatFlag(READ_FORMATS))
     .option('--out <file>', 'file to write (default: standard output)')
@@ -42,7 +43,9 @@ export const define: DefineCommand = (command, shell) => {
       if (Object.keys(request).length === 0) {
         throw new ScrapifieError('INVALID_USAGE', 'Say what to read: --rules, --extract or --format.');
       }
-      const wanted = parseFlags(reextractRequestSchema, request, FLAG_OF);
+      const wanted = readOptionsOf(
+        parseFlags(reextractRequestSchema, { ...request, ...partFieldsOf(flags) }, FLAG_OF),
+      );
       await withJobs(shell, flags.dataDir, async ({ jobs, account, store, blobs }) => {
         const job = await jobNamed(id, jobs, account);
         const reader = await shell.openExtractor(readSettings(shell).extractThreads);

@@ -21,12 +21,13 @@ import {
   pictureFieldOf,
   readActions,
 } from '../flags/page-flags.ts';
+import { PART_FLAG_OF, PART_FLAGS, type PartFlags, partFieldsOf } from '../flags/part-flags.ts';
 import { explainWait, inDataFolder, inTemporaryFolder, OPERATOR } from '../folders/one-off.ts';
 import { printed } from '../output/page-output.ts';
 import { putIntoFiles } from '../output/scrape-files.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
-interface ScrapeFlags extends PageFlags, PictureFlags, ExtractFlags {
+interface ScrapeFlags extends PageFlags, PictureFlags, ExtractFlags, PartFlags {
   readonly format?: Format[];
   readonly json?: true;
   readonly allowPrivate?: true;
@@ -52,6 +53,7 @@ export const SCRAPE_FLAG_OF = {
   ...PICTURE_FLAG_OF,
   screenshot: '--screenshot',
   ...EXTRACT_FLAG_OF,
+  ...PART_FLAG_OF,
   ...PAGE_FLAG_OF,
 };
 
@@ -73,7 +75,15 @@ Examples:
 
 export const define: DefineCommand = (command, shell, endWith) => {
   command.argument('<url>', 'the page');
-  for (const flag of ['format', ...EXTRACT_FLAGS, ...LLM_FLAGS, 'json', ...PAGE_FLAGS, 'actions'] as const) {
+  for (const flag of [
+    'format',
+    ...PART_FLAGS,
+    ...EXTRACT_FLAGS,
+    ...LLM_FLAGS,
+    'json',
+    ...PAGE_FLAGS,
+    'actions',
+  ] as const) {
     command.addOption(FLAGS[flag]());
   }
   command
@@ -134,6 +144,7 @@ function requestOf(url: string, flags: ScrapeFlags, cwd: string): object {
   return given({
     url,
     ...pageFieldsOf(flags),
+    ...partFieldsOf(flags),
     formats: [...new Set(formats)],
     extract: extractFieldOf(cwd, flags),
     actions: readActions(cwd, flags.actions),

@@ -13,10 +13,11 @@ import {
   pageFieldsOf,
   pictureFieldOf,
 } from '../flags/page-flags.ts';
+import { PART_FLAG_OF, type PartFlags, partFieldsOf } from '../flags/part-flags.ts';
 import { OPERATOR } from '../folders/one-off.ts';
 
 /** The flags of `crawl`: start URLs, scope and options. */
-export interface CrawlFlags extends PageFlags, PictureFlags, ExtractFlags {
+export interface CrawlFlags extends PageFlags, PictureFlags, ExtractFlags, PartFlags {
   readonly maxPages?: Limit;
   readonly maxDepth?: Limit;
   readonly maxBytes?: Limit;
@@ -84,6 +85,7 @@ export const CRAWL_FLAG_OF = {
   ...Object.fromEntries(
     Object.entries({
       ...EXTRACT_FLAG_OF,
+      ...PART_FLAG_OF,
       ...PICTURE_FLAG_OF,
       screenshot: '--full-page',
       ...PAGE_FLAG_OF,
@@ -126,6 +128,7 @@ export function crawlCommandOf(urls: readonly string[], flags: CrawlFlags): Craw
       concurrency: flags.concurrency === undefined ? concurrencyFor(flags.rate) : limitOf(flags.concurrency),
       options: given({
         ...pageFieldsOf(flags),
+        ...partFieldsOf(flags),
         extract: flags.extractField,
         actions: flags.actions,
         screenshot: pictureFieldOf(flags),
@@ -175,20 +178,30 @@ const FIXED: Readonly<Record<string, (options: JobOptions) => unknown>> = {
   '--scroll-steps': ({ page }) => page.render?.scroll?.maxSteps,
   '--scroll-pause': ({ page }) => page.render?.scroll?.pauseMs,
   '--block-resources': ({ page }) => page.render?.blockResources,
+  '--viewport': ({ page }) => page.render?.device?.viewport,
+  '--mobile': ({ page }) => page.render?.device?.isMobile,
+  '--geolocation': ({ page }) => page.render?.device?.geolocation,
+  '--locale': ({ page }) => page.render?.device?.locale,
+  '--timezone': ({ page }) => page.render?.device?.timezone,
   '--actions': ({ page }) => page.render?.actions,
   '--full-page': ({ page }) => page.render?.screenshot?.fullPage,
   '--screenshot-selector': ({ page }) => page.render?.screenshot?.selector,
   '--screenshot-format': ({ page }) => page.render?.screenshot?.format,
   '--screenshot-quality': ({ page }) => page.render?.screenshot?.quality,
   '--session': ({ page }) => page.session,
-  '--proxy': ({ page }) => page.proxy?.url,
+  '--proxy': ({ page }) => page.proxy?.urls ?? page.proxy?.url,
   '--proxy-tier': ({ page }) => page.proxy?.tier,
+  '--max-proxy-tier': ({ page }) => page.maxProxyTier,
   '--country': ({ page }) => page.proxy?.country,
   '--identity': ({ page }) => page.identity,
+  '--identity-browser': ({ page }) => page.identityBrowser,
   '--format': ({ page }) => page.formats,
   '--extract': ({ page }) => page.extract?.type,
   '--rules': ({ page }) => page.extract?.rules,
   '--schema': ({ page }) => page.extract?.schema,
+  '--no-only-main-content': ({ page }) => page.parts?.onlyMain ?? true,
+  '--include-tags': ({ page }) => page.parts?.includeTags ?? [],
+  '--exclude-tags': ({ page }) => page.parts?.excludeTags ?? [],
   '--header': ({ page }) => page.headers,
   '--cross-origin-header': ({ page }) => page.crossOriginHeaders,
   '--cookie': ({ page }) => page.cookies,
@@ -227,8 +240,9 @@ export function resumedBudgets(job: Job, urls: readonly string[], flags: CrawlFl
     'obeyNoindex',
     'followCanonical',
     'avoidQueryTraps',
+    'onlyMainContent',
   ] as const) {
-    if (!flags[name]) wasGiven.add(`--no-${dashed(name)}`);
+    if (flags[name] === false) wasGiven.add(`--no-${dashed(name)}`);
   }
   for (const [flag, partOf] of Object.entries(FIXED)) {
     if (!wasGiven.has(flag) || isDeepStrictEqual(partOf(wanted), partOf(job.options))) continue;

@@ -6,6 +6,7 @@ import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.t
 import { EXTRACT_TYPES } from '../../jobs/extract-types.ts';
 import { type FieldProblem, problemsOf } from '../../jobs/invalid-request.ts';
 import { ENGINES, FORMATS } from '../../jobs/page-fields.ts';
+import { OTHER_BROWSERS } from '../../model/identity.ts';
 import { PROXY_TIERS } from '../../model/proxy.ts';
 import type { Shell } from '../shell/shell.ts';
 
@@ -70,6 +71,24 @@ function rate(text: string): number | 'unlimited' {
   return number;
 }
 
+/** `1920x1080`. */
+function size(text: string): { width: number; height: number } {
+  const [, width, height] = /^(\d{1,5})[x×](\d{1,5})$/i.exec(text) ?? [];
+  if (width === undefined || height === undefined) {
+    throw new InvalidArgumentError('It must be a width and a height, such as 1920x1080.');
+  }
+  return { width: Number(width), height: Number(height) };
+}
+
+/** `52.52,13.405`. */
+function place(text: string): { latitude: number; longitude: number } {
+  const [, latitude, longitude] = /^(-?\d{1,2}(?:\.\d+)?),\s*(-?\d{1,3}(?:\.\d+)?)$/.exec(text) ?? [];
+  if (latitude === undefined || longitude === undefined) {
+    throw new InvalidArgumentError('It must be a latitude and a longitude, such as 52.52,13.405.');
+  }
+  return { latitude: Number(latitude), longitude: Number(longitude) };
+}
+
 /** Repeatable, and several at once with commas. */
 const list = (text: string, sofar: readonly string[] | undefined): string[] => [
   ...(sofar ?? []),
@@ -128,6 +147,18 @@ export const FLAGS = {
       '--llm-derived <field>',
       'the same; this field need not stand on the page word for word (all: none need); repeatable',
     ).argParser(list),
+  onlyMainContent: () =>
+    new Option('--no-only-main-content', 'text, markdown and content of the whole page, navigation included'),
+  includeTags: () =>
+    new Option(
+      '--include-tags <selector>',
+      'text, markdown, content and html of the elements that match only; repeatable',
+    ).argParser(collect),
+  excludeTags: () =>
+    new Option(
+      '--exclude-tags <selector>',
+      'remove the elements that match before anything else; repeatable',
+    ).argParser(collect),
   engine: () => new Option('--engine <name>', 'how pages are fetched').choices(ENGINES),
   waitFor: () => new Option('--wait-for <selector>', 'read the page when an element matches'),
   waitMs: () => new Option('--wait-ms <time>', 'read the page after a pause, e.g. 2s').argParser(duration),
@@ -138,18 +169,36 @@ export const FLAGS = {
       'networkidle',
     ]),
   scroll: () => new Option('--scroll', 'go down the page until it grows no more'),
+  noScroll: () => new Option('--no-scroll', 'do not scroll, whatever type is extracted'),
+  viewport: () =>
+    new Option('--viewport <size>', 'size of the window in pixels, e.g. 1920x1080').argParser(size),
+  mobile: () => new Option('--mobile', 'show pages as on a phone'),
+  geolocation: () =>
+    new Option('--geolocation <place>', 'where the browser is, e.g. 52.52,13.405').argParser(place),
+  locale: () => new Option('--locale <tag>', 'language of the browser, e.g. de-DE'),
+  timezone: () => new Option('--timezone <name>', 'time zone of the browser, e.g. Europe/Berlin'),
   actions: () => new Option('--actions <file>', 'YAML or JSON file with a list of actions on the page'),
   fullPage: () => new Option('--full-page', 'pictures of whole pages'),
   session: () => new Option('--session <name>', 'session that keeps cookies, storage, proxy and identity'),
-  proxy: () => new Option('--proxy <url>', 'proxy to go through, e.g. socks5://user:password@host:1080'),
+  proxy: () =>
+    new Option(
+      '--proxy <url>',
+      'proxy to go through, e.g. socks5://user:password@host:1080; repeatable, used in turn',
+    ).argParser(collect),
   proxyTier: () =>
     new Option('--proxy-tier <name>', 'kind of proxy from the proxy file').choices(PROXY_TIERS),
+  maxProxyTier: () =>
+    new Option('--max-proxy-tier <name>', 'dearest kind of proxy that may be used').choices(PROXY_TIERS),
   country: () => new Option('--country <code>', 'where the proxy is to be, e.g. de'),
   identity: () =>
     new Option('--identity <kind>', 'identify as a bot, or look like a regular browser').choices([
       'bot',
       'browser',
     ]),
+  identityBrowser: () =>
+    new Option('--identity-browser <name>', 'browser that plain HTTP looks like, instead of Chrome').choices(
+      OTHER_BROWSERS,
+    ),
   allowPrivate: () => new Option('--allow-private', 'fetch loopback and private addresses too'),
   noRobots: () => new Option('--no-robots', 'do not obey robots.txt: you take responsibility for this run'),
   timeout: () => new Option('--timeout <ms>', 'time for a page').argParser(duration),

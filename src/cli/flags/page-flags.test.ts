@@ -21,7 +21,13 @@ describe('the flags of a page', () => {
       waitMs: 500,
       waitUntil: 'load',
       scroll: true,
+      viewport: { width: 800, height: 600 },
+      mobile: true,
+      geolocation: { latitude: 52.52, longitude: 13.405 },
+      locale: 'de-DE',
+      timezone: 'Europe/Berlin',
       proxyTier: 'mobile',
+      maxProxyTier: 'mobile',
       country: 'DE',
       identity: 'bot',
     } as const;
@@ -30,7 +36,12 @@ describe('the flags of a page', () => {
       engine: 'browser',
       wait: { selector: '#list', ms: 500, until: 'load' },
       scroll: true,
-      proxy: { tier: 'mobile', country: 'DE' },
+      viewport: { width: 800, height: 600 },
+      mobile: true,
+      geolocation: { latitude: 52.52, longitude: 13.405 },
+      locale: 'de-DE',
+      timezone: 'Europe/Berlin',
+      proxy: { tier: 'mobile', maxTier: 'mobile', country: 'DE' },
       identity: 'bot',
     });
     expect(crawlRequestSchema.safeParse({ urls: ['http://a.example/'], options: fields }).success).toBe(true);
@@ -39,10 +50,17 @@ describe('the flags of a page', () => {
 
   it.each([
     [{ country: 'zz' }, '--country: '],
-    [{ proxy: 'ftp://me:secret@p.example' }, '--proxy: '],
-    [{ proxy: 'http://p.example:1', proxyTier: 'mobile' }, '--proxy-tier: '],
+    [{ proxy: ['ftp://me:secret@p.example'] }, '--proxy: '],
+    [{ proxy: ['http://p.example:1', 'ftp://me:secret@p.example'] }, '--proxy: '],
+    [{ proxy: ['http://p.example:1'], proxyTier: 'mobile' }, '--proxy-tier: '],
+    [{ proxyTier: 'mobile', maxProxyTier: 'datacenter' }, '--proxy-tier: '],
     [{ waitMs: 60_000 }, '--wait-ms: '],
     [{ engine: 'http', scroll: true as const }, '--scroll: '],
+    [{ engine: 'http', mobile: true as const }, '--mobile: '],
+    [{ identity: 'browser', timezone: 'Europe/Berlin' }, '--timezone: '],
+    [{ timezone: 'Mars/Olympus' }, '--timezone: '],
+    [{ locale: 'x' }, '--locale: '],
+    [{ viewport: { width: 5, height: 600 } }, '--viewport: '],
   ])('%j are refused under the name of the flag', (flags, told) => {
     const parse = () =>
       parseFlags(scrapeRequestSchema, { url: 'http://a.example/', ...pageFieldsOf(flags) }, PAGE_FLAG_OF);
@@ -60,6 +78,18 @@ describe('a file of actions', () => {
     );
     expect(readActions(dir, file('a.json', JSON.stringify(actions)))).toEqual(actions);
     expect(readActions(dir, undefined)).toBeUndefined();
+  });
+
+  it('names files for an upload by their paths', () => {
+    file('cv.txt', 'Ada');
+    const actions = readActions(
+      dir,
+      file('up.yaml', '- {type: upload, selector: "#f", files: [{path: cv.txt}]}\n'),
+    );
+    const files = [{ name: 'cv.txt', base64: 'QWRh' }];
+    expect(actions).toEqual([{ type: 'upload', selector: '#f', files }]);
+    const missing = file('no.yaml', '- {type: upload, selector: "#f", files: [{path: none.txt}]}\n');
+    expect(() => readActions(dir, missing)).toThrow(/none\.txt cannot be read/);
   });
 
   it('that cannot be read, is no YAML or no list is refused with its name', () => {

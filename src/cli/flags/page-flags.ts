@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
 import { given } from './flags.ts';
 import { readYamlFile, wrongFile } from './yaml-file.ts';
 
@@ -7,11 +9,18 @@ export interface PageFlags {
   readonly waitFor?: string;
   readonly waitMs?: number;
   readonly waitUntil?: string;
-  readonly scroll?: true;
-  readonly proxy?: string;
+  readonly scroll?: boolean;
+  readonly viewport?: { readonly width: number; readonly height: number };
+  readonly mobile?: true;
+  readonly geolocation?: { readonly latitude: number; readonly longitude: number };
+  readonly locale?: string;
+  readonly timezone?: string;
+  readonly proxy?: readonly string[];
   readonly proxyTier?: string;
+  readonly maxProxyTier?: string;
   readonly country?: string;
   readonly identity?: string;
+  readonly identityBrowser?: string;
   readonly header?: Record<string, string>;
   readonly crossOriginHeader?: string[];
   readonly cookie?: Record<string, string>;
@@ -62,8 +71,15 @@ export const PAGE_FLAGS = [
   'waitMs',
   'waitUntil',
   'scroll',
+  'noScroll',
+  'viewport',
+  'mobile',
+  'geolocation',
+  'locale',
+  'timezone',
   'proxy',
   'proxyTier',
+  'maxProxyTier',
   'country',
   'identity',
   'header',
@@ -75,6 +91,7 @@ export const PAGE_FLAGS = [
   'blockResources',
   'scrollSteps',
   'scrollPause',
+  'identityBrowser',
 ] as const;
 
 /** Which flag a field of the request comes from; the first that fits counts. */
@@ -87,11 +104,23 @@ export const PAGE_FLAG_OF = {
   'scroll.maxSteps': '--scroll-steps',
   'scroll.pauseMs': '--scroll-pause',
   scroll: '--scroll',
+  'viewport.width': '--viewport',
+  'viewport.height': '--viewport',
+  viewport: '--viewport',
+  mobile: '--mobile',
+  'geolocation.latitude': '--geolocation',
+  'geolocation.longitude': '--geolocation',
+  geolocation: '--geolocation',
+  locale: '--locale',
+  timezone: '--timezone',
   'proxy.tier': '--proxy-tier',
   'proxy.country': '--country',
+  'proxy.maxTier': '--max-proxy-tier',
   'proxy.url': '--proxy',
+  'proxy.urls': '--proxy',
   proxy: '--proxy',
   identity: '--identity',
+  identityBrowser: '--identity-browser',
   headers: '--header',
   crossOriginHeaders: '--cross-origin-header',
   cookies: '--cookie',
@@ -106,14 +135,27 @@ export const PAGE_FLAG_OF = {
 /** The fields of a request that these flags stand for. */
 export function pageFieldsOf(flags: PageFlags): Record<string, unknown> {
   const wait = given({ selector: flags.waitFor, ms: flags.waitMs, until: flags.waitUntil });
-  const proxy = given({ url: flags.proxy, tier: flags.proxyTier, country: flags.country });
   const scroll = given({ maxSteps: flags.scrollSteps, pauseMs: flags.scrollPause });
+  const [url, ...more] = flags.proxy ?? [];
+  const proxy = given({
+    url: more.length === 0 ? url : undefined,
+    urls: more.length === 0 ? undefined : flags.proxy,
+    tier: flags.proxyTier,
+    maxTier: flags.maxProxyTier,
+    country: flags.country,
+  });
   return given({
     engine: flags.engine,
     wait: Object.keys(wait).length === 0 ? undefined : wait,
     scroll: Object.keys(scroll).length === 0 ? flags.scroll : scroll,
+    viewport: flags.viewport,
+    mobile: flags.mobile,
+    geolocation: flags.geolocation,
+    locale: flags.locale,
+    timezone: flags.timezone,
     proxy: Object.keys(proxy).length === 0 ? undefined : proxy,
     identity: flags.identity,
+    identityBrowser: flags.identityBrowser,
     headers: flags.header,
     crossOriginHeaders: flags.crossOriginHeader,
     cookies: flags.cookie,
@@ -124,17 +166,41 @@ export function pageFieldsOf(flags: PageFlags): Record<string, unknown> {
   });
 }
 
-/** A list of actions from a YAML or JSON file; the schema validates its entries. */
-export const readActions = (cwd: string, file: string | undefined): unknown =>
-  readList(cwd, file, '--actions', 'actions');
-
-/** The same of routes. */
+/** A list of routes from a YAML or JSON file; the schema validates its entries. */
 export const readRoutes = (cwd: string, file: string | undefined): unknown =>
-  readList(cwd, file, '--routes', 'routes');
+  file === undefined ? undefined : readList(cwd, file, '--routes', 'routes').list;
 
-function readList(cwd: string, file: string | undefined, flag: string, what: string): unknown {
+/**
+ * The same of actions. Files of an `upload` may be named by `path`, beside that file, and are read here.
+ */
+export function readActions(cwd: string, file: string | undefined): unknown {
   if (file === undefined) return undefined;
+  const { path, list } = readList(cwd, file, '--actions', 'actions');
+  return list.map((action: unknown) => withFiles(action, dirname(path)));
+}
+
+function readList(cwd: string, file: string, flag: string, what: string): { path: string; list: unknown[] } {
   const { path, value } = readYamlFile(cwd, file, flag);
   if (!Array.isArray(value)) throw wrongFile(flag, `${path} must hold a list of ${what}.`);
-  return value;
+  return { path, list: value };
 }
+
+function withFiles(action: unknown, folder: string): unknown {
+  if (!isObject(action) || !Array.isArray(action.files)) return action;
+  return { ...action, files: action.files.map((file: unknown) => withBytes(file, folder)) };
+}
+
+function withBytes(file: unknown, folder: string): unknown {
+  if (!isObject(file) || typeof file.path !== 'string') return file;
+  const { path, ...given } = file;
+  const found = resolve(folder, path);
+  try {
+    return { name: basename(found), ...given, base64: readFileSync(found).toString('base64') };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw wrongFile('--actions', `The file ${found} cannot be read: ${reason}.`);
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null;

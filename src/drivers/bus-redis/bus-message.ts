@@ -9,6 +9,9 @@ const batchSchema = z.object({
   'host.ready': z.object({ hosts: names }).optional(),
   'job.changed': z.object({ jobs: names, finished: names }).optional(),
   'policy.changed': z.object({}).optional(),
+  'proxy.figures': z
+    .object({ process: z.string().max(1_000), figures: z.string().max(4_000_000) })
+    .optional(),
 });
 
 export type Batch = z.infer<typeof batchSchema>;
@@ -37,6 +40,7 @@ export function createOutbox(): Outbox {
   const jobs = new Set<string>();
   const finished = new Set<string>();
   let hasPolicy = false;
+  let figures: Messages['proxy.figures'] | null = null;
   const adders: { [T in Topic]: (message: Messages[T]) => void } = {
     'host.ready': (message) => {
       for (const host of message.hosts) hosts.add(host);
@@ -48,12 +52,15 @@ export function createOutbox(): Outbox {
     'policy.changed': () => {
       hasPolicy = true;
     },
+    'proxy.figures': (message) => {
+      figures = message;
+    },
   };
   return {
     add: (topic, message) => adders[topic](message),
     take(from) {
       const texts: string[] = [];
-      while (hasPolicy || hosts.size + jobs.size + finished.size > 0) {
+      while (hasPolicy || figures !== null || hosts.size + jobs.size + finished.size > 0) {
         const batch: Batch = {
           from,
           ...(hosts.size > 0 ? { 'host.ready': { hosts: takeNames(hosts) } } : {}),
@@ -61,8 +68,10 @@ export function createOutbox(): Outbox {
             ? { 'job.changed': { jobs: takeNames(jobs), finished: takeNames(finished) } }
             : {}),
           ...(hasPolicy ? { 'policy.changed': {} } : {}),
+          ...(figures === null ? {} : { 'proxy.figures': figures }),
         };
         hasPolicy = false;
+        figures = null;
         texts.push(JSON.stringify(batch));
       }
       return texts;

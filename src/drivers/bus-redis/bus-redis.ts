@@ -42,6 +42,7 @@ export async function createBusRedis(options: BusRedisOptions): Promise<BusRedis
     'host.ready': new Set(),
     'job.changed': new Set(),
     'policy.changed': new Set(),
+    'proxy.figures': new Set(),
   };
   const outbox = createOutbox();
   let isSendDue = false;
@@ -89,6 +90,7 @@ export async function createBusRedis(options: BusRedisOptions): Promise<BusRedis
     tell('host.ready', batch['host.ready']);
     tell('job.changed', batch['job.changed']);
     if (batch['policy.changed'] !== undefined) tell('policy.changed', {});
+    tell('proxy.figures', batch['proxy.figures']);
   });
   try {
     await within(OPEN_MS, ear.subscribe(channel));

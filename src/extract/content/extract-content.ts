@@ -5,9 +5,10 @@ import { keepNodes } from './decide/keep-nodes.ts';
 import { type ContentFacts, contentFacts, wordsIn } from './facts/content-facts.ts';
 import { countWords } from './features/blocks.ts';
 import { gatherEvidence } from './features/evidence.ts';
+import { pageFeatures } from './features/page-features.ts';
 import type { PageSignals } from './features/page-signals.ts';
 import { type ContentModel, model } from './model/model.ts';
-import { PAGE_TYPES, type PageType } from './model/page-type.ts';
+import { PAGE_TYPES, type PageType, typeChances } from './model/page-type.ts';
 import { type RenderedContent, renderContent } from './render/render-content.ts';
 
 /** The main content of a page, without navigation, banners, related links and the like. */
@@ -31,6 +32,8 @@ export interface PageContent extends ContentFacts {
 export interface ContentOptions {
   /** From the `Content-Language` header, where the page itself says nothing. */
   readonly contentLanguage?: string | null;
+  /** By node: 1 for those that are content, ancestors included. With it, nothing is decided: the content is known. */
+  readonly nodes?: Uint8Array;
   /** Other weights than the shipped ones, for evaluation. */
   readonly model?: ContentModel;
 }
@@ -46,11 +49,18 @@ const STATED_SHARE = 0.7;
 export function extractContent(tree: PageTree, url: string, options: ContentOptions = {}): PageContent {
   const { evidence, blocks } = gatherEvidence(tree, url);
   const { elements, shape, signals } = evidence;
-  const { types, isKept } = decideBlocks(evidence, options.model ?? model());
-  const kept = keepNodes(tree, blocks, isKept, elements, shape);
+  const { nodes, model: weights = model() } = options;
+  const decide = () => {
+    const { types, isKept } = decideBlocks(evidence, weights);
+    return { types, kept: keepNodes(tree, blocks, isKept, elements, shape) };
+  };
+  const { types, kept } =
+    nodes === undefined
+      ? decide()
+      : { types: typeChances(weights.types, pageFeatures(evidence)), kept: nodes };
   const found = renderContent(tree, kept, url);
   const least = Math.max(countWords(found.text) * STATED_FACTOR, (shape.words[0] as number) * STATED_SHARE);
-  const content = statedContent(signals, least) ?? found;
+  const content = nodes === undefined ? (statedContent(signals, least) ?? found) : found;
   const likeliest = types.indexOf(Math.max(...types));
   const pageType = PAGE_TYPES[likeliest] ?? 'article';
   const facts = contentFacts(evidence, pageType, options.contentLanguage ?? null);

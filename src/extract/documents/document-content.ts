@@ -1,5 +1,6 @@
 import type { PageLink } from '../../model/page.ts';
-import { parseDate } from '../values/date/date.ts';
+import { parseDate, statedMoment } from '../values/date/date.ts';
+import type { XmlElement } from './xml-tree.ts';
 
 /** Kinds of bodies other than web pages. `binary` has no readable text. */
 export type DocumentKind = 'json' | 'xml' | 'feed' | 'csv' | 'text' | 'pdf' | 'binary';
@@ -96,6 +97,8 @@ export interface DocumentContent {
   readonly feed?: Feed;
   /** The value, for JSONPath; a list of the lines' values when there is one per line. Missing when it could not be read. */
   readonly json?: unknown;
+  /** Of `xml` and `feed`, for selectors. */
+  readonly xml?: XmlElement;
   /** Of `pdf`: how many pages the document has. */
   readonly pageCount?: number;
   /** Absolute, in the order they stand, each once. `from` is the kind. */
@@ -114,12 +117,10 @@ export interface DateContext {
   readonly locale?: string | undefined;
 }
 
-/** A date as a value: UTC where the text names the zone, else the day alone. Null for any other text. */
+/** A date as a value: the moment with the stated offset where the text names a zone, else the day alone. Null for any other text. */
 export function isoDateOf(text: string | null | undefined, hints: DateContext): string | null {
   if (text === null || text === undefined) return null;
   const parsed = parseDate(text, hints);
   if (parsed === null) return null;
-  if (!parsed.hasZone) return parsed.iso.slice(0, 10);
-  const time = Date.parse(parsed.iso);
-  return Number.isNaN(time) ? parsed.iso.slice(0, 10) : new Date(time).toISOString();
+  return statedMoment(parsed) ?? parsed.iso.slice(0, 10);
 }

@@ -83,7 +83,7 @@ describe('a feed', () => {
           summary: 'Short & sweet.',
           html: '<p>Long &amp; <b>sweet</b>.</p>',
           author: 'Ada',
-          publishedAt: '2026-11-09T07:30:00.000Z',
+          publishedAt: '2026-11-09T08:30:00+01:00',
           modifiedAt: null,
           categories: ['News', 'Tech'],
           image: 'https://img.example/t.jpg',
@@ -112,10 +112,10 @@ describe('a feed', () => {
       'https://blog.example/',
     ]);
     expect(found.markdown).toContain(
-      '## [First post & co](https://blog.example/first)\n\n*2026-11-09T07:30:00.000Z · Ada*',
+      '## [First post & co](https://blog.example/first)\n\n*2026-11-09T08:30:00+01:00 · Ada*',
     );
     expect(found.text).toContain(
-      'First post & co\nhttps://blog.example/first\n2026-11-09T07:30:00.000Z · Ada\nShort & sweet.',
+      'First post & co\nhttps://blog.example/first\n2026-11-09T08:30:00+01:00 · Ada\nShort & sweet.',
     );
   });
 
@@ -139,8 +139,8 @@ describe('a feed', () => {
         summary: 'Hallo Welt\nneu',
         html: expect.stringContaining('<p>Hallo <a href="/x">Welt</a><br>neu</p>'),
         author: 'Eva, Max',
-        publishedAt: '2026-11-09T09:00:00.000Z',
-        modifiedAt: '2026-11-10T09:00:00.000Z',
+        publishedAt: '2026-11-09T10:00:00+01:00',
+        modifiedAt: '2026-11-10T10:00:00+01:00',
         categories: ['Thema', 't2'],
         image: null,
         enclosures: [{ url: 'https://blog.example/eins.zip', type: 'application/zip', bytes: 10 }],

@@ -32,13 +32,15 @@ export function readXmlDocument(
   const problems = problemsOf(tree);
   const feed = readXmlFeed(tree.root, new LinkList(url, 'feed'), hints);
   if (feed !== null) {
-    return { ...renderFeed(feed.feed, feed.links), problems: [...problems, ...feed.problems] };
+    const rendered = renderFeed(feed.feed, feed.links);
+    return { ...rendered, xml: tree.root, problems: [...problems, ...feed.problems] };
   }
   const links = new LinkList(url, 'xml');
   const lines: string[] = [];
   readElement(tree.root, lines, links);
   return {
     kind: 'xml',
+    xml: tree.root,
     title: titleOf(tree.root),
     language: tree.root.attributes['xml:lang']?.trim() || null,
     text: lines.join('\n'),

@@ -9,9 +9,11 @@ import type { Format } from '../../model/job.ts';
 import { extractContent, type PageContent } from '../content/extract-content.ts';
 import type { DocumentContent } from '../documents/document-content.ts';
 import { type DocumentOptions, readDocument } from '../documents/read-document.ts';
+import { xmlPageTree } from '../documents/xml-page-tree.ts';
 import { HtmlScanner } from '../html/scanner.ts';
 import { visibleText } from '../html/visible-text.ts';
 import { applyExtractionRules } from '../rules/apply-rules.ts';
+import { Budget } from '../rules/budget.ts';
 import type { CompiledRules } from '../rules/compiled-rules.ts';
 import type { RulePage } from '../rules/page-sources.ts';
 import type { ValueType } from '../rules/rule-schema.ts';
@@ -21,12 +23,15 @@ import type { PageTree } from '../tree/page-tree.ts';
 import { treeOf } from '../tree/tree-builder.ts';
 import { extractTyped } from '../types/extract-typed.ts';
 import type { TypeName } from '../types/registry.ts';
+import { type CompiledParts, SelectedParts } from './page-parts.ts';
 
 /** What to extract from a page beyond the one pass; the rules are compiled already. */
 export interface FullOptions {
   readonly formats: readonly Format[];
   readonly type: TypeName | 'auto' | null;
   readonly rules: CompiledRules | null;
+  /** Null: the main content. */
+  readonly parts: CompiledParts | null;
   /** True when a language model may fill required fields that the rules left empty. */
   readonly hasLlm: boolean;
 }
@@ -67,22 +72,31 @@ function readHtml(page: FullInput, options: FullOptions): FullExtraction {
   const tree = treeOf(page.html);
   const has = (format: Format) => options.formats.includes(format);
   const { contentLanguage, linkHeader, url } = page;
+  // Selectors of the request have a budget of their own, beside that of the rules.
+  const parts =
+    options.parts === null
+      ? null
+      : new SelectedParts(tree, url, options.parts, new Budget({ now: () => performance.now() }));
+  const main = () => extractContent(tree, url, { contentLanguage });
   let found: PageContent | null = null;
   const content = () => {
-    found ??= extractContent(tree, url, { contentLanguage });
+    found ??= parts?.content(contentLanguage) ?? main();
     return found;
   };
-  let parts: StructuredParts | null = null;
+  let read: StructuredParts | null = null;
   const structured = () => {
-    parts ??= readStructured(tree, url, { linkHeader });
-    return parts;
+    read ??= readStructured(tree, url, { linkHeader });
+    return read;
   };
+  // A typed record is of the page, whatever part of it was asked for.
+  const contentText = () => (parts === null ? content() : main()).text;
   const record: DeepRecord = {
+    ...(has('html') && parts?.hasSelectors ? { html: parts.html() } : {}),
     ...(has('text') ? { text: content().text } : {}),
     ...(has('markdown') ? { markdown: content().markdown } : {}),
     ...(has('content') ? { content: contentRecord(content()) } : {}),
     ...(has('structured') ? { structured: viewOf(structured()) } : {}),
-    ...extracted(page, { tree, structured, contentText: () => content().text }, undefined, options),
+    ...extracted(page, { tree, structured, contentText }, undefined, options),
   };
   return { record, unanswered: unansweredOf(record, options, () => content().markdown) };
 }
@@ -146,17 +160,22 @@ function extracted(
   parts: PageParts | null,
   document: DocumentContent | undefined,
   { type, rules }: FullOptions,
-): Pick<DeepRecord, 'extracted' | 'extractedType' | 'extractedBy' | 'extractProblems'> {
+): Pick<
+  DeepRecord,
+  'extracted' | 'extractedType' | 'extractedProbability' | 'extractedBy' | 'extractProblems'
+> {
   if (type === null && rules === null) return {};
   const { url, fetchedAt } = page;
   const value: Record<string, unknown> = {};
   const by: Record<string, ValueOrigin> = {};
   const problems: ExtractProblem[] = [];
   let found: string | null = null;
+  let probability = 0;
   if (type !== null && parts !== null) {
     const { tree, contentText } = parts;
     const typed = extractTyped({ tree, url, fetchedAt, structured: parts.structured(), contentText }, type);
     found = typed.type;
+    probability = typed.confidence;
     Object.assign(value, typed.value);
     Object.assign(by, typed.by);
     problems.push(...typed.problems.map(({ field, message }) => ({ path: field, message })));
@@ -172,7 +191,7 @@ function extracted(
   const hasValue = rules !== null || found !== null;
   return {
     extracted: hasValue ? value : null,
-    ...(type === null ? {} : { extractedType: found }),
+    ...(type === null ? {} : { extractedType: found, extractedProbability: probability }),
     extractedBy: by,
     ...(problems.length === 0 ? {} : { extractProblems: problems }),
   };
@@ -181,8 +200,12 @@ function extracted(
 function rulePage(page: FullInput, tree: PageTree | null, document: DocumentContent | undefined): RulePage {
   const { html, url, fetchedAt, contentLanguage } = page;
   let text: string | null = null;
+  let found = tree;
   return {
-    tree,
+    get tree() {
+      if (document?.xml !== undefined) found ??= xmlPageTree(document.xml);
+      return found;
+    },
     url,
     body: html,
     get text() {

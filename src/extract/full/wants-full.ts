@@ -1,4 +1,4 @@
-import type { ExtractOptions } from '../../model/extraction.ts';
+import type { ExtractOptions, PartOptions } from '../../model/extraction.ts';
 import type { Format } from '../../model/job.ts';
 
 const FULL_FORMATS: ReadonlySet<Format> = new Set(['text', 'markdown', 'content', 'structured']);
@@ -7,7 +7,13 @@ const FULL_FORMATS: ReadonlySet<Format> = new Set(['text', 'markdown', 'content'
 export function wantsFull(wanted: {
   readonly formats: readonly Format[];
   readonly extract: ExtractOptions | null;
+  readonly parts?: PartOptions;
 }): boolean {
   // Jobs stored by an earlier version have no such field.
-  return (wanted.extract ?? null) !== null || wanted.formats.some((format) => FULL_FORMATS.has(format));
+  const isHtmlOfParts = wanted.parts !== undefined && wanted.formats.includes('html');
+  return (
+    isHtmlOfParts ||
+    (wanted.extract ?? null) !== null ||
+    wanted.formats.some((format) => FULL_FORMATS.has(format))
+  );
 }

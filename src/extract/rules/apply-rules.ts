@@ -3,7 +3,7 @@ import { parseDate } from '../values/date/date.ts';
 import { parseEmail } from '../values/email.ts';
 import { parseNumber } from '../values/number.ts';
 import { parsePhone } from '../values/phone.ts';
-import { parsePrice } from '../values/price/price.ts';
+import { parseCurrency, parsePrice } from '../values/price/price.ts';
 import { normalizeUrl } from '../values/url.ts';
 import { Budget, type BudgetOptions, OutputMeter } from './budget.ts';
 import type { CompiledAlternative, CompiledField, CompiledRules } from './compiled-rules.ts';
@@ -45,7 +45,7 @@ export function applyExtractionRules(
   const value = reading.fields(rules.fields, { kind: 'page' }, '');
   if (rules.schema !== null) {
     budget.at = 'schema';
-    for (const problem of checkSchema(rules.schema, value, budget))
+    for (const problem of checkSchema(rules.schema, reading.withoutMissing(value), budget))
       reading.problem(problem.path, problem.message);
   }
   return { value, problems: reading.problems, found: Object.fromEntries(reading.found) };
@@ -60,6 +60,8 @@ class Reading {
   readonly #sources: PageSources;
   readonly #budget: Budget;
   readonly #meter: OutputMeter;
+  /** By record: its fields without a match. */
+  readonly #missing = new Map<unknown, Set<string>>();
 
   constructor(sources: PageSources, budget: Budget) {
     this.#sources = sources;
@@ -74,9 +76,13 @@ class Reading {
   fields(fields: readonly CompiledField[], ruleMatch: RuleMatch, path: string): Record<string, unknown> {
     // Names come from users: define own properties, also for names such as `__proto__`.
     const value: Record<string, unknown> = {};
+    const missing = new Set<string>();
+    this.#missing.set(value, missing);
     for (const field of fields) {
+      const found = this.#field(field, ruleMatch, path === '' ? field.name : `${path}.${field.name}`);
+      if (found === undefined) missing.add(field.name);
       Object.defineProperty(value, field.name, {
-        value: this.#field(field, ruleMatch, path === '' ? field.name : `${path}.${field.name}`),
+        value: found === undefined ? (field.isList ? [] : null) : found,
         enumerable: true,
         writable: true,
         configurable: true,
@@ -85,6 +91,16 @@ class Reading {
     return value;
   }
 
+  /** The value as a schema sees it: a field without a match is absent, while a result has null or an empty list. */
+  withoutMissing(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map((each: unknown) => this.withoutMissing(each));
+    const missing = this.#missing.get(value);
+    if (missing === undefined) return value;
+    const entries = Object.entries(value as Record<string, unknown>).filter(([name]) => !missing.has(name));
+    return Object.fromEntries(entries.map(([name, each]) => [name, this.withoutMissing(each)]));
+  }
+
+  /** Undefined without a match. */
   #field(field: CompiledField, ruleMatch: RuleMatch, path: string): unknown {
     this.#budget.at = field.path;
     let why: string | null = null;
@@ -104,7 +120,7 @@ class Reading {
     if (field.isRequired)
       this.problem(path, why === null ? 'Is required and was not found.' : `Is required; ${why}`);
     else if (why !== null) this.problem(path, `${why.charAt(0).toUpperCase()}${why.slice(1)}`);
-    return field.isList ? [] : null;
+    return undefined;
   }
 
   #note({ path }: CompiledField, by: RuleOrigin): void {
@@ -228,7 +244,7 @@ const READERS: Readonly<Record<Exclude<ValueType, 'json'>, Reader>> = {
     return Number.isInteger(value) ? value : null;
   },
   price: (text, page) => parsePrice(text, { locale: localeOf(page) })?.amount ?? null,
-  currency: (text, page) => parsePrice(text, { locale: localeOf(page) })?.currency ?? null,
+  currency: (text, page) => parseCurrency(text, { locale: localeOf(page) }),
   date: (text, page) => parseDate(text, { fetchedAt: page.fetchedAt, locale: localeOf(page) })?.iso ?? null,
   url: (text, page) => normalizeUrl(text, { base: page.url }),
   email: (text) => parseEmail(text)?.value ?? null,

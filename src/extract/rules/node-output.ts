@@ -59,7 +59,7 @@ export function elementHtml(tree: PageTree, node: number, isOuter: boolean, budg
   return html;
 }
 
-function startTag(tree: PageTree, node: number): string {
+export function startTag(tree: PageTree, node: number): string {
   let tag = `<${tree.name(node)}`;
   for (const [name, value] of tree.attributes(node)) tag += ` ${name}="${escapeAttribute(value)}"`;
   return `${tag}>`;

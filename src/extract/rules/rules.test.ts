@@ -160,6 +160,9 @@ describe('rules take values out of a page', () => {
     const { value, problems: wrong } = run({
       price: { css: '.price', type: 'price' },
       currency: { css: '.price', type: 'currency' },
+      code: { const: 'USD', type: 'currency' },
+      dollars: { const: '$19.99', type: 'currency' },
+      broken: { const: '118, 99 TL', type: 'price' },
       date: { regex: 'on (\\d+ \\w+ \\d{4})', type: 'date' },
       email: { regex: '\\S+@\\S+', type: 'email' },
       phone: { const: '+49 30 1234567', type: 'phone' },
@@ -171,6 +174,9 @@ describe('rules take values out of a page', () => {
     expect(value).toMatchObject({
       price: 1234.5,
       currency: 'EUR',
+      code: 'USD',
+      dollars: 'USD',
+      broken: 118.99,
       date: '2026-03-03',
       email: 'ann@example.com',
       phone: '+49301234567',
@@ -235,6 +241,27 @@ describe('rules take values out of a page', () => {
       { path: 'items.2.name', message: 'Must be one of "One", "Two".' },
       { path: 'more', message: 'Is not a property of the schema.' },
     ]);
+  });
+
+  it('for which a field without a match is absent, and not null', () => {
+    const text = { type: 'string' };
+    const rules = {
+      title: 'h1',
+      size: '.nothing',
+      tags: { css: '.nothing', list: true },
+      items: { css: 'li.item', list: true, fields: { url: { css: 'a', attribute: 'href' } } },
+    };
+    const properties = {
+      title: text,
+      size: text,
+      tags: { type: 'array', items: text, minItems: 1 },
+      items: { type: 'array', items: { type: 'object', properties: { url: text } } },
+    };
+    const optional = run(rules, undefined, { type: 'object', properties });
+    expect(optional.problems).toEqual([]);
+    expect(optional.value).toMatchObject({ size: null, tags: [] });
+    const { problems: missing } = run(rules, undefined, { type: 'object', properties, required: ['size'] });
+    expect(missing).toEqual([{ path: 'size', message: 'Is required and missing.' }]);
   });
 });
 

@@ -28,6 +28,8 @@ export interface TreeColumns {
   readonly stops: Int32Array;
   readonly firstAttributes: Int32Array;
   readonly attributes: Int32Array;
+  /** Only of XML. */
+  readonly localHashes?: Int32Array;
 }
 
 /**
@@ -43,6 +45,8 @@ export class PageTree {
   readonly tags: Uint8Array;
   /** Hash of the element's name, which tells elements apart whose tag is 0. */
   readonly hashes: Int32Array;
+  /** Of XML: hashes of the names without their prefixes, so that `creator` finds `dc:creator`. Null for web pages. */
+  readonly localHashes: Int32Array | null;
   /** -1 for the page itself. */
   readonly parents: Int32Array;
   /** One after the last node inside. */
@@ -60,6 +64,7 @@ export class PageTree {
     this.count = count;
     this.tags = columns.tags;
     this.hashes = columns.hashes;
+    this.localHashes = columns.localHashes ?? null;
     this.parents = columns.parents;
     this.ends = columns.ends;
     this.starts = columns.starts;
@@ -71,6 +76,13 @@ export class PageTree {
 
   isText(node: number): boolean {
     return (this.tags[node] as number) >= RAW_TEXT;
+  }
+
+  /** True when an element has this name, by its hash; in XML with or without its prefix. */
+  isNamed(node: number, nameHash: number): boolean {
+    return (
+      this.hashes[node] === nameHash || (this.localHashes !== null && this.localHashes[node] === nameHash)
+    );
   }
 
   /** The name of an element in lower case. */

@@ -111,7 +111,8 @@ function readHead(evidence: TypedEvidence, draft: Draft<ArticleFields>): void {
   );
   draft.give('description', evidence.meta('description'), 'meta');
   draft.give('tags', evidence.meta('keywords')?.split(/\s*,\s*/), 'meta', 0.5);
-  draft.give('url', head.links.canonical ?? evidence.page.url, 'meta', 0.9);
+  const { canonical } = head.links;
+  draft.give('url', canonical ?? evidence.page.url, canonical === null ? 'url' : 'meta', 0.9);
   draft.give('language', evidence.language, 'markup', 0.8);
 }
 

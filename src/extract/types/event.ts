@@ -132,7 +132,7 @@ function readMarkup(evidence: TypedEvidence, draft: Draft<typeof FIELDS>): void 
   draft.give('description', markup.textNamed(TEXT, 20_000), 'markup', 0.6);
   draft.give('description', evidence.openGraph('description') ?? evidence.meta('description'), 'meta', 0.5);
   draft.give('images', evidence.openGraphAll('image'), 'open-graph');
-  draft.give('url', evidence.address, 'meta', 0.9);
+  draft.give('url', evidence.address.url, evidence.address.source, 0.9);
 }
 
 /** Dates for machines stand in `datetime` or, in older pages, in `title`. */

@@ -22,6 +22,12 @@ export interface TypedPage {
   readonly contentText?: () => string;
 }
 
+/** The address of a page, and where it was read. */
+interface Address {
+  readonly url: string;
+  readonly source: 'meta' | 'open-graph' | 'url';
+}
+
 const LANG = hashName('lang');
 
 /** The sources of values on a page, each read once, on first use. */
@@ -66,9 +72,12 @@ export class TypedEvidence {
     return this.#url;
   }
 
-  /** The canonical URL of the page, else its URL. */
-  get address(): string {
-    return this.parts.head.links.canonical ?? this.openGraph('url') ?? this.page.url;
+  /** The canonical URL of the page, else that of Open Graph, else the URL it was fetched from; with its source. */
+  get address(): Address {
+    const { canonical } = this.parts.head.links;
+    if (canonical !== null) return { url: canonical, source: 'meta' };
+    const stated = this.openGraph('url');
+    return stated === null ? { url: this.page.url, source: 'url' } : { url: stated, source: 'open-graph' };
   }
 
   get language(): string | undefined {

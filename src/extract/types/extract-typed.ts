@@ -11,12 +11,12 @@ export interface TypedResult {
   readonly by: Readonly<Record<string, FieldOrigin>>;
   /** Values that were found but could not be parsed. */
   readonly problems: readonly TypedFieldProblem[];
-  /** Score of the type, between 0 and 1. */
+  /** How likely the page is of the type, between 0 and 1, by evidence on the page; 0 without a type. */
   readonly confidence: number;
 }
 
-/** Lowest score for `auto` to choose a type. */
-const LEAST_EVIDENCE = 0.3;
+/** `auto` chooses a type that is at least as likely. */
+export const LEAST_PROBABILITY = 0.3;
 
 /** Extracts a typed record from a page. Pure, bounded by the limits of tree, data and state; never throws. */
 export function extractTyped(page: TypedPage, type: TypeName | 'auto'): TypedResult {
@@ -33,7 +33,7 @@ export function extractTyped(page: TypedPage, type: TypeName | 'auto'): TypedRes
 /** The type with the highest score, the first of the registry among equals; null below the lowest score. */
 function likeliest(evidence: TypedEvidence): TypeName | null {
   let best: TypeName | null = null;
-  let most = LEAST_EVIDENCE;
+  let most = LEAST_PROBABILITY;
   for (const name of TYPE_NAMES) {
     const weight = TYPES[name].weigh(evidence);
     if (weight <= most) continue;

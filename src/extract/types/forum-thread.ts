@@ -84,7 +84,7 @@ export const forumThread = defineType({
       draft.give('replyCount', posts.length - 1, source, 0.4);
       if (posts.some(({ isAnswer }) => isAnswer)) draft.give('isSolved', true, source, 0.7);
     }
-    draft.give('url', evidence.address, 'meta', 0.9);
+    draft.give('url', evidence.address.url, evidence.address.source, 0.9);
   },
 });
 

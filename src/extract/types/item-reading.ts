@@ -68,7 +68,7 @@ export function choosePerSource(evidence: TypedEvidence, items: readonly DataIte
   const heading = items.length > 1 ? markup.text(markup.heading) : null;
   return (['json-ld', 'microdata', 'rdfa'] as const).flatMap((source) => {
     const own = items.filter((item) => item.source === source);
-    const item = aboutPage(own, [evidence.page.url, evidence.address], heading);
+    const item = aboutPage(own, [evidence.page.url, evidence.address.url], heading);
     return item === null ? [] : [item];
   });
 }

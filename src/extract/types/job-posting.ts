@@ -105,7 +105,7 @@ export const jobPosting = defineType({
     }
     readState(evidence, draft);
     readMarkup(evidence, draft);
-    draft.give('url', evidence.address, 'meta', 0.9);
+    draft.give('url', evidence.address.url, evidence.address.source, 0.9);
   },
 });
 

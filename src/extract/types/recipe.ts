@@ -139,7 +139,7 @@ function readMarkup(evidence: TypedEvidence, draft: Draft<typeof FIELDS>): void 
   draft.give('description', evidence.openGraph('description') ?? evidence.meta('description'), 'meta', 0.6);
   draft.give('images', evidence.openGraphAll('image'), 'open-graph');
   draft.give('authors', evidence.meta('author'), 'meta');
-  draft.give('url', evidence.address, 'meta', 0.9);
+  draft.give('url', evidence.address.url, evidence.address.source, 0.9);
 }
 
 /** The entries of the first list with such a name. */

@@ -26,7 +26,7 @@ const breadcrumbs = defineType({
   read(evidence, draft) {
     const trail = evidence.parts.breadcrumbs;
     if (trail !== null) draft.give('items', trail.crumbs, trail.from);
-    draft.give('url', evidence.address, 'meta', 0.9);
+    draft.give('url', evidence.address.url, evidence.address.source, 0.9);
   },
 });
 

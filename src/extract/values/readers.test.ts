@@ -7,7 +7,6 @@ import { parseGtin } from './gtin.ts';
 import { parseNumber } from './number.ts';
 import { parsePhone } from './phone.ts';
 import { parseLocation } from './place/location.ts';
-import { parseRating } from './rating.ts';
 import { normalizeText } from './text.ts';
 import { normalizeUrl } from './url.ts';
 
@@ -167,24 +166,7 @@ describe('article numbers', () => {
   });
 });
 
-describe('ratings, durations, numbers, booleans', () => {
-  it.each([
-    ['4.5/5', 4.5, 5],
-    ['4,5 von 5 Sternen', 4.5, 5],
-    ['90%', 90, 100],
-    ['★★★★☆', 4, 5],
-    ['5つ星のうち4.3', 4.3, 5],
-    ['3.5 out of 5 stars', 3.5, 5],
-    ['4.7 (1,234 reviews)', 4.7, null],
-  ])('the rating %s is %s of %s', (text, value, best) => {
-    expect(parseRating(text)).toMatchObject({ value, best });
-  });
-
-  it('a rating beyond its scale is none', () => {
-    expect(parseRating('6/5')).toBeNull();
-    expect(parseRating('4.5', 5)).toMatchObject({ share: 0.9 });
-  });
-
+describe('durations, numbers, booleans', () => {
   it.each([
     ['PT1H30M', 'PT1H30M', 5_400],
     ['P1DT2H', 'P1DT2H', 93_600],

@@ -30,6 +30,17 @@ describe('what a rendered page is', () => {
     expect(response.httpVersion).toBe('1.1');
   });
 
+  test('the URL is that of the document, also after scripts have changed it', async () => {
+    const { origin } = await site({
+      '/': page('<script>history.pushState(null, "", "/shop/list?page=2#top")</script>'),
+      '/replaced': page('<script>history.replaceState(null, "", "./a/b")</script>'),
+      '/fragment': page('<script>location.hash = "x"</script>'),
+    });
+    expect((await render(engine, `${origin}/`)).finalUrl).toBe(`${origin}/shop/list?page=2`);
+    expect((await render(engine, `${origin}/replaced`)).finalUrl).toBe(`${origin}/a/b`);
+    expect((await render(engine, `${origin}/fragment`)).finalUrl).toBe(`${origin}/fragment`);
+  });
+
   test('any status is an answer', async () => {
     const { origin } = await site({});
     const response = await render(engine, `${origin}/missing`);
@@ -178,9 +189,7 @@ describe('what is sent', () => {
   test('the page sees the viewport, language, time zone and agent that were asked for', async () => {
     const { origin } = await site({ '/': page('') });
     const response = await render(engine, `${origin}/`, {
-      viewport: { width: 1_000, height: 700 },
-      locale: 'de-DE',
-      timezone: 'Asia/Tokyo',
+      device: { viewport: { width: 1_000, height: 700 }, locale: 'de-DE', timezone: 'Asia/Tokyo' },
       userAgent: 'Other/2',
       actions: [
         {

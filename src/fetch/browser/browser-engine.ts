@@ -7,7 +7,7 @@ import { Deadline, followSignal, orAborted } from '../deadline.ts';
 import type { Engine, FetchRequest, FetchResponse } from '../engine.ts';
 import type { BrowserRequest, BrowserResponse } from '../render-engine.ts';
 import { browserLost, mapNavigationError, shuttingDown } from '../render-errors.ts';
-import type { HumanInput } from './actions/render-actions.ts';
+import type { HumanInputSource } from './actions/render-actions.ts';
 import type { BrowserRuntime } from './browser-runtime.ts';
 import { cdpTools } from './page/cdp-tools.ts';
 import { type ArrangeHeaders, checkHeaders } from './page/document-gate.ts';
@@ -36,7 +36,7 @@ export interface BrowserEngineHooks extends ContextHooks {
     | ((page: Page, request: BrowserRequest, signal: AbortSignal) => Promise<CaptchaResult | null>)
     | undefined;
   /** Human-like input for actions; without it they run at once. */
-  readonly humanInput?: HumanInput | undefined;
+  readonly humanInput?: HumanInputSource | undefined;
 }
 
 export interface BrowserEngineOptions {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Frame, Page } from 'patchright-core';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { ActionResult, CaptchaResult, CapturedXhr, Picture } from '../../model/render.ts';
+import type { ActionResult, CaptchaResult, Picture } from '../../model/render.ts';
 import { Deadline, orAborted, settlesWithin, tookTooLong } from '../deadline.ts';
 import type { RequestGuard } from '../guard/request-guard.ts';
 import type { GuardProxy } from '../guard-proxy/guard-proxy.ts';
@@ -23,18 +23,13 @@ import {
   type DocumentWithoutPage,
   isHtml,
   mediaTypeIn,
+  urlOfDocument,
 } from './page/document-progress.ts';
-import type { NetworkLimits } from './page/network-record.ts';
+import { type NetworkLimits, readXhr } from './page/network-record.ts';
 import { PageLoad } from './page/page-load.ts';
 import { waitUntilSettled } from './page/page-settling.ts';
 import { putCookies, readStorage, type SentCookies } from './page/page-storage.ts';
-import type {
-  DocumentWatch,
-  NetworkActivity,
-  PageTools,
-  StorageFill,
-  ToolOptions,
-} from './page/page-tools.ts';
+import type { DocumentWatch, PageTools, StorageFill, ToolOptions } from './page/page-tools.ts';
 import { readDom } from './page/page-world.ts';
 import type { PageLease } from './pool/page-lease.ts';
 
@@ -63,7 +58,6 @@ const DEFAULT_NAVIGATION_MS = 30_000;
 const STEP_RESERVE_MS = 2_000;
 /** For reading the page after the time limit. */
 const LAST_READ_MS = 3_000;
-const XHR_MS = 2_000;
 const PAPER_MARGIN = { top: '10mm', right: '10mm', bottom: '10mm', left: '10mm' };
 /** For a page to finish loading after a navigation of it was stopped. */
 const STOPPED_MS = 500;
@@ -74,6 +68,7 @@ const MOST_DEPARTURES = 4;
 interface PageReading {
   readonly answer: DocumentResponse;
   readonly dom: Body | null;
+  readonly url: string;
 }
 
 /** Renders one page: opens it, runs the steps of the request and reads the result. */
@@ -252,7 +247,7 @@ export class RenderAttempt {
   }
 
   /** Runs the steps of the request. The first failing step ends them; the results so far are kept. */
-  async #steps({ document: gate, network, evaluate }: PageTools): Promise<void> {
+  async #steps({ document: gate, network, evaluate, canGoBack }: PageTools): Promise<void> {
     const { request, deadline, hooks } = this.#options;
     const page = this.#page;
     const { wait, scroll, actions = [], screenshot, pdf } = request;
@@ -269,7 +264,8 @@ export class RenderAttempt {
       return runStep(name, within, this.#signal, onStuck, () => work(within));
     };
     const rest = deadline.remainingMs;
-    const target = { page, evaluate };
+    const target = { page, evaluate, canGoBack };
+    const human = hooks.humanInput?.of(request.manner);
     try {
       await this.#arrive(gate);
       if (wait === undefined)
@@ -284,14 +280,12 @@ export class RenderAttempt {
         );
       }
       if (wait?.ms !== undefined) await step('wait.ms', rest, (ms) => waitFor(target, { ms: wait.ms }, ms));
-      if (scroll !== undefined) await step('scroll', rest, (ms) => scrollDown(target, scroll, ms));
+      if (scroll !== undefined) await step('scroll', rest, (ms) => scrollDown(target, scroll, ms, human));
       for (const [index, action] of actions.entries()) {
         const limitMs = action.timeoutMs ?? DEFAULT_STEP_MS;
         const name = nameOfAction(action, index);
-        if (hooks.humanInput !== undefined) await this.#guarded(pause(hooks.humanInput.pauseMs()));
-        this.#actions.push(
-          await step(name, limitMs, (ms) => runAction(target, action, ms, hooks.humanInput)),
-        );
+        if (human !== undefined) await this.#guarded(pause(human.pauseMs()));
+        this.#actions.push(await step(name, limitMs, (ms) => runAction(target, action, ms, human)));
         await this.#arrive(gate);
       }
       if (screenshot !== undefined) {
@@ -313,7 +307,8 @@ export class RenderAttempt {
   ): Promise<BrowserResponse> {
     const { request, limits } = this.#options;
     const { document: gate, network: watch } = tools;
-    const { answer, dom } = bare === null ? await this.#readPage(tools) : { answer: bare.answer, dom: null };
+    const { answer, dom, url } =
+      bare === null ? await this.#readPage(tools) : { answer: bare.answer, dom: null, url: bare.answer.url };
     const isPage = dom !== null;
     const most = isPage ? limits.maxRawBytes : request.maxBodyBytes;
     const [raw, storage, xhr] = await Promise.all([
@@ -325,7 +320,7 @@ export class RenderAttempt {
     const original = (typeof header === 'string' ? header : header?.[0]) ?? null;
     return {
       url: request.url,
-      finalUrl: answer.url,
+      finalUrl: url,
       statusCode: answer.statusCode,
       headers: answer.headers,
       contentType: isPage ? 'text/html; charset=utf-8' : original,
@@ -356,8 +351,9 @@ export class RenderAttempt {
       if (answer === null) throw this.#lost(new Error('no document'));
       const isPage = isHtml(mediaTypeIn(answer.headers));
       const dom = isPage ? await readDom(this.#page, evaluate, request.maxBodyBytes) : null;
+      const url = isPage ? urlOfDocument(this.#page.url(), answer.url) : answer.url;
       const isStill = gate.leaving === null && gate.answer === answer;
-      if (isStill || departures >= MOST_DEPARTURES || this.#failure !== null) return { answer, dom };
+      if (isStill || departures >= MOST_DEPARTURES || this.#failure !== null) return { answer, dom, url };
       await this.#arrive(gate);
     }
   }
@@ -392,9 +388,4 @@ export class RenderAttempt {
     work.catch(() => {});
     return orAborted(work, this.#signal);
   }
-}
-
-async function readXhr(network: NetworkActivity): Promise<readonly CapturedXhr[]> {
-  const reading = network.xhr();
-  return (await settlesWithin(reading, XHR_MS)) ? reading : [];
 }

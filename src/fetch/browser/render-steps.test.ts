@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import type { RenderAction } from '../../model/render.ts';
+import type { RenderAction, RenderDevice } from '../../model/render.ts';
 import { serve } from '../http/loopback.fixture.ts';
 import { failureOf, lastingBrowser, render, textOf } from './browser.fixture.ts';
 
@@ -76,6 +76,20 @@ describe('actions', () => {
     expect(response.extra.actions[10]?.picture?.contentType).toBe('image/png');
   });
 
+  test.each([
+    ['an expression', '1 + window.secret.a[0]', 2],
+    ['a program', 'const two = 2; two * 3', 6],
+    ['a function body', 'const a = window.secret.a; return a.length + 1 // end', 2],
+    ['a function body that waits', 'const one = await Promise.resolve(1); return one + 6', 7],
+    ['a promise', 'Promise.resolve({ b: null })', { b: null }],
+  ])('evaluate takes %s', async (_, script, value) => {
+    const { failure, extra } = await render(engine, await show(FORM), {
+      actions: [{ type: 'evaluate', script }],
+    });
+    expect(failure).toBeNull();
+    expect(extra.actions[0]?.value).toEqual(value);
+  });
+
   test('one that leads to another page waits for it, and asks first', async () => {
     const { origin } = await serve((request, response) => {
       const body = request.url === '/' ? '<a href=/b>next</a>' : '<h1>second</h1>';
@@ -86,6 +100,53 @@ describe('actions', () => {
     const stopped = await render(engine, `${origin}/`, { actions, onRedirect: async () => 'stop' });
     expect(stopped.redirectedTo).toBe(`${origin}/b`);
     expect(textOf(stopped)).toContain('next');
+  });
+
+  test('hover shows what waits for a pointer', async () => {
+    const menu = '<style>p{display:none}</style><b id=m onmouseenter="m.textContent = \'open\'">menu</b>';
+    const actions: RenderAction[] = [{ type: 'hover', selector: '#m' }];
+    expect(textOf(await render(engine, await show(menu), { actions }))).toContain('>open</b>');
+  });
+
+  test('back leads to the page before, and never to one of an earlier request', async () => {
+    const { origin } = await serve((request, response) => {
+      const body = request.url === '/' ? '<a href=/b>next</a>' : `<h1>at ${request.url}</h1>`;
+      response.setHeader('content-type', 'text/html').end(page(body));
+    });
+    const back: RenderAction = { type: 'back' };
+    await render(engine, `${origin}/earlier`);
+    const there = await render(engine, `${origin}/`, {
+      actions: [{ type: 'click', selector: 'a' }, { type: 'wait', selector: 'h1' }, back],
+    });
+    expect(there.failure).toBeNull();
+    expect(there).toMatchObject({ finalUrl: `${origin}/`, statusCode: 200 });
+    expect(textOf(there)).toContain('next');
+    const refused = await render(engine, `${origin}/`, { actions: [back] });
+    expect(refused.failure?.message).toBe('actions[0] back: there is no page to go back to');
+    expect(refused.finalUrl).toBe(`${origin}/`);
+  });
+
+  test('upload gives files to a page', async () => {
+    const script = `f.onchange = async () => { for (const file of f.files)
+      out.textContent += [file.name, file.type, await file.text()].join(' ') + ';' }`;
+    const form = `<input type=file id=f multiple><p id=out></p><script>${script}</script>`;
+    const files = [
+      { name: 'a.txt', contentType: 'text/plain', base64: Buffer.from('größer').toString('base64') },
+      { name: 'b', base64: '' },
+    ];
+    const { failure, extra } = await render(engine, await show(form), {
+      actions: [
+        { type: 'upload', selector: '#f', files },
+        { type: 'wait', selector: '#out:not(:empty)' },
+        {
+          type: 'evaluate',
+          script:
+            'while (out.textContent.split(";").length < 3) await new Promise((go) => setTimeout(go, 5)); return out.textContent',
+        },
+      ],
+    });
+    expect(failure).toBeNull();
+    expect(extra.actions.at(-1)?.value).toBe('a.txt text/plain größer;b application/octet-stream ;');
   });
 
   test.each<[RenderAction, RegExp]>([
@@ -132,7 +193,7 @@ describe('pictures', () => {
     const viewport = { width: 800, height: 600 };
     const shots = await Promise.all(
       [{}, { fullPage: true }, { selector: '#h' }].map((screenshot) =>
-        render(engine, url, { viewport, screenshot }),
+        render(engine, url, { device: { viewport }, screenshot }),
       ),
     );
     const sizes = shots.map(({ extra }) => sizeOf(extra.screenshot?.bytes ?? new Uint8Array(24)));
@@ -247,5 +308,54 @@ describe('stored credentials', () => {
       'ACTION_FAILED',
       expect.stringContaining('the credentials are for shop.example and not for 127.0.0.1'),
     ]);
+  });
+});
+
+describe('a device', () => {
+  const FACTS = `JSON.stringify({
+    size: [innerWidth, innerHeight], touch: navigator.maxTouchPoints > 0, agent: navigator.userAgent,
+    language: navigator.language, zone: Intl.DateTimeFormat().resolvedOptions().timeZone })`;
+  const facts = async (device: RenderDevice | undefined) => {
+    let accepted: string | undefined;
+    const { origin } = await serve((request, response) => {
+      accepted = request.headers['accept-language'] ?? accepted;
+      const head = '<meta name=viewport content="width=device-width">';
+      response.setHeader('content-type', 'text/html').end(page(head));
+    });
+    const actions: RenderAction[] = [{ type: 'evaluate', script: FACTS }];
+    const { failure, extra } = await render(engine, `${origin}/`, { device, actions });
+    expect(failure).toBeNull();
+    return { ...JSON.parse(String(extra.actions[0]?.value)), accepted };
+  };
+
+  test('has the size, the language and the time zone that were asked for', async () => {
+    const asked = await facts({
+      viewport: { width: 700, height: 500 },
+      locale: 'de-DE',
+      timezone: 'Asia/Tokyo',
+    });
+    expect(asked).toMatchObject({ size: [700, 500], touch: false, agent: 'TestBot/1' });
+    expect(asked).toMatchObject({ language: 'de-DE', zone: 'Asia/Tokyo' });
+    expect(asked.accepted).toMatch(/^de-DE/);
+    expect(await facts(undefined)).toMatchObject({ size: [1_280, 800], touch: false });
+  });
+
+  test('is a phone with `isMobile`', async () => {
+    expect(await facts({ isMobile: true })).toMatchObject({
+      size: [412, 915],
+      touch: true,
+      agent: 'TestBot/1 Mobile',
+    });
+  });
+
+  test('has a place that pages may ask for', async () => {
+    const script = `const { coords } = await new Promise((done, fail) =>
+      navigator.geolocation.getCurrentPosition(done, fail)); return [coords.latitude, coords.longitude]`;
+    const { failure, extra } = await render(engine, await show(''), {
+      device: { geolocation: { latitude: 52.5, longitude: 13.4 } },
+      actions: [{ type: 'evaluate', script }],
+    });
+    expect(failure).toBeNull();
+    expect(extra.actions[0]?.value).toEqual([52.5, 13.4]);
   });
 });

@@ -63,7 +63,7 @@ function formOf({ headers, body }: FetchRequest, url: URL): string {
 }
 
 function waitOf(wish: RenderWish): number | null {
-  const { wait, scroll, actions = [], screenshot, pdf, captureXhr, blockResources = [] } = wish;
+  const { wait, scroll, actions = [], screenshot, pdf, captureXhr, blockResources = [], device } = wish;
   const unknown = [
     [wait?.selector !== undefined, 'wait for a selector'],
     [wait?.until === 'networkidle', 'wait until the network is idle'],
@@ -73,6 +73,7 @@ function waitOf(wish: RenderWish): number | null {
     [pdf === true, 'make a PDF'],
     [captureXhr === true, 'keep what scripts load'],
     [blockResources.length > 0, 'choose what is loaded'],
+    [device !== undefined, 'show a page on another screen or in another place'],
   ] as const;
   for (const [isWanted, what] of unknown) if (isWanted) throw unsupported(what);
   return wait?.ms === undefined || wait.ms <= 0 ? null : wait.ms / 1_000;

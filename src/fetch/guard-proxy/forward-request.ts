@@ -1,5 +1,6 @@
 import { type Agent, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
-import { pipeline } from 'node:stream';
+import { type Duplex, pipeline } from 'node:stream';
+import { type HeadReader, readHeadsOf } from '../http/head-reader.ts';
 import { codeOf, mapError } from '../network-errors.ts';
 
 /** Hop-by-hop headers. */
@@ -48,7 +49,10 @@ export function forwardRequest(
     path: `${url.pathname}${url.search}`,
     headers: headersFor(request),
     setHost: false,
+    // The browser reads what is passed on, and accepts as much.
+    insecureHTTPParser: true,
   });
+  forwarded.on('socket', (socket) => headsOf(socket).expect());
 
   forwarded.on('response', (answer) => {
     response.sendDate = false;
@@ -81,6 +85,15 @@ export function forwardRequest(
 
   if (hasBody) pipeline(request, forwarded, () => {});
   else forwarded.end();
+}
+
+const readers = new WeakMap<Duplex, HeadReader>();
+
+/** One reader for each connection, which serves many requests. */
+function headsOf(socket: Duplex): HeadReader {
+  const reader = readers.get(socket) ?? readHeadsOf(socket);
+  readers.set(socket, reader);
+  return reader;
 }
 
 /** In pairs flattened, as Node takes them when order and spelling are to stay. */

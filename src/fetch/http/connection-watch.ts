@@ -1,9 +1,11 @@
+import type { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
+import { type HeadReader, readHeadsOf } from './head-reader.ts';
 
 /**
  * Sees the sockets of a connector fail, just before and just after undici does. That tells two things undici
  * does not: whether an error hit a connection that had served before, and whether a response "ended" only because
- * its connection was reset.
+ * its connection was reset. Heads of responses reach undici's parser in strict form, as far as browsers accept them.
  */
 export class ConnectionWatch {
   /** True while undici handles the failure of a socket: a body that ends now was cut off. */
@@ -24,9 +26,11 @@ export class ConnectionWatch {
           return;
         }
         const bytesBefore = socket.bytesRead;
+        const heads = isHttp2(socket) ? null : readHeads(socket);
         socket.on('error', (failure) => {
           this.isBreaking = true;
-          if (socket.bytesRead > bytesBefore) this.#staleErrors.add(failure);
+          const isAnswering = heads?.isPartial ?? false;
+          if (socket.bytesRead > bytesBefore && !isAnswering) this.#staleErrors.add(failure);
         });
         // undici listens from inside the callback, so these two enclose it.
         callback(...result);
@@ -36,4 +40,17 @@ export class ConnectionWatch {
       });
     };
   }
+}
+
+const isHttp2 = (socket: object): boolean => 'alpnProtocol' in socket && socket.alpnProtocol === 'h2';
+
+/** undici writes each request within one turn of the event loop, and the next one when the response has ended. */
+function readHeads(socket: Socket): HeadReader {
+  const heads = readHeadsOf(socket);
+  const write = socket.write.bind(socket) as (...given: unknown[]) => boolean;
+  socket.write = (...given: unknown[]) => {
+    heads.expect();
+    return write(...given);
+  };
+  return heads;
 }

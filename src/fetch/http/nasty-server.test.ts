@@ -241,11 +241,6 @@ describe('broken', () => {
       'PROTOCOL_ERROR',
     ],
     [
-      'length and chunking at once',
-      'HTTP/1.1 200 OK\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n',
-      'PROTOCOL_ERROR',
-    ],
-    [
       'two different lengths',
       'HTTP/1.1 200 OK\r\ncontent-length: 3\r\ncontent-length: 4\r\n\r\nabcd',
       'PROTOCOL_ERROR',

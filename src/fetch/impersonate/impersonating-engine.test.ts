@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { startProxy } from '../../../test/proxies/forwarding-proxy.ts';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { ProxyCredentials } from '../../model/proxy.ts';
+import { createIdentities } from '../../plan/identity/identities.ts';
 import { createCookieJar } from '../cookies/cookie-jar.ts';
 import type { Engine, FetchRequest } from '../engine.ts';
 import { codeOfFailure, get, listen, serve, textOf } from '../http/loopback.fixture.ts';
@@ -80,6 +81,32 @@ describe('by wreq-js', () => {
     expect((ciphers[0] ?? 0) & 0x0f0f).toBe(0x0a0a);
     expect(ciphers.slice(1, 4)).toEqual([0x1301, 0x1302, 0x1303]);
     expect(hello.includes(Buffer.from('\u0002h2\u0008http/1.1'))).toBe(true);
+  });
+
+  test.each(['firefox', 'safari'] as const)('servers are greeted as %s greets them', async (family) => {
+    let hello = Buffer.alloc(0);
+    const { port } = await listen(
+      createServer((socket) =>
+        socket.once('data', (chunk) => {
+          hello = chunk;
+          socket.destroy();
+        }),
+      ),
+    );
+    const identity = await createIdentities(() => null).of('seed', 'de', family);
+    expect(await codeOfFailure(visit(open(), at(port), { identity }))).toBe('TLS_FAILED');
+    const isGrease = ((ciphersOf(hello)[0] ?? 0) & 0x0f0f) === 0x0a0a;
+    expect(isGrease).toBe(family === 'safari');
+    if (family === 'firefox') expect(ciphersOf(hello).slice(0, 3)).toEqual([0x1301, 0x1303, 0x1302]);
+    let sent: readonly string[] = [];
+    const site = await serveSecure((request, response) => {
+      sent = request.rawHeaders.filter((_, index) => index % 2 === 0);
+      response.end('ok');
+    });
+    expect(textOf(await visit(open(), at(site.port), { identity }))).toBe('ok');
+    const order = identity.headers.map(([name]) => name);
+    expect(sent.filter((name) => !name.startsWith(':'))).toEqual(order);
+    expect(order.some((name) => name.startsWith('sec-ch-'))).toBe(false);
   });
 
   test('redirects are asked about one by one, and cookies are ours to keep', async () => {

@@ -15,7 +15,7 @@ export async function loadWreq(): Promise<HandshakeDriver> {
     handshake: 'wreq',
     async open({ identity, proxyUrl, connectTimeoutMs, idleMs, trustsAnyCertificate }) {
       const transport = await createTransport({
-        browser: nearestProfile(profiles, chromeVersionOf(identity)) ?? 'chrome',
+        browser: profileFor(profiles, identity),
         os: SYSTEMS[identity.clientHints.platform] ?? 'windows',
         proxy: proxyUrl,
         connectTimeout: connectTimeoutMs,
@@ -50,6 +50,17 @@ export async function loadWreq(): Promise<HandshakeDriver> {
   };
 }
 
+/** The profile of the browser that the identity claims to be, in the version next to its own. */
+export function profileFor<Name extends string>(
+  names: readonly Name[],
+  identity: Identity,
+): Name | 'chrome' | 'firefox' | 'safari' {
+  const { family, userAgent } = identity;
+  if (family === undefined) return nearestProfile(names, chromeVersionOf(identity)) ?? 'chrome';
+  const told = /(?:Firefox|Version)\/(\d+(?:\.\d+)?)/.exec(userAgent)?.[1] ?? '0';
+  return nearestProfile(names, Number(told), family) ?? family;
+}
+
 /** The version of Chrome that the identity claims to be. */
 export function chromeVersionOf({ clientHints, userAgent }: Identity): number {
   const told = /(?:Chrome|Chromium)\/(\d+)/.exec(userAgent)?.[1] ?? clientHints.fullVersion;
@@ -60,12 +71,17 @@ export function chromeVersionOf({ clientHints, userAgent }: Identity): number {
  * The profile of the version next to this one, the older of two that are equally far: handshakes change rarely, so
  * the nearest is most often the same. Null when no name ends in a version.
  */
-export function nearestProfile<Name extends string>(names: readonly Name[], version: number): Name | null {
+export function nearestProfile<Name extends string>(
+  names: readonly Name[],
+  version: number,
+  family = 'chrome',
+): Name | null {
   let nearest: Name | null = null;
   let least = Number.POSITIVE_INFINITY;
   for (const name of names) {
-    const own = Number(/^chrome_?(\d+)$/.exec(name)?.[1] ?? Number.NaN);
-    if (Number.isNaN(own)) continue;
+    const [, of, told] = /^([a-z]+)_?(\d+(?:\.\d+)?)$/.exec(name) ?? [];
+    if (of !== family || told === undefined) continue;
+    const own = Number(told);
     // Half a step more for newer ones breaks ties.
     const distance = own > version ? own - version + 0.5 : version - own;
     if (distance < least) [nearest, least] = [name, distance];

@@ -35,6 +35,28 @@ export type OpenTunnel = (
 ) => Promise<Socket>;
 
 export function createTunnelOpener(options: TunnelOptions): OpenTunnel {
+  const openTo = createOpener(options);
+  return (upstream, host, port, signal) => openTo(upstream, { host, port }, signal);
+}
+
+/** Connects to a proxy without asking it for anything, and closes the connection. Fails as a tunnel does. */
+export type ReachProxy = (upstream: ProxyEndpoint, signal?: AbortSignal) => Promise<void>;
+
+export function createProxyReach(options: TunnelOptions): ReachProxy {
+  const openTo = createOpener(options);
+  return async (upstream, signal) => {
+    (await openTo(upstream, null, signal)).destroy();
+  };
+}
+
+interface TunnelTarget {
+  readonly host: string;
+  readonly port: number;
+}
+
+function createOpener(
+  options: TunnelOptions,
+): (upstream: ProxyEndpoint, target: TunnelTarget | null, signal?: AbortSignal) => Promise<Socket> {
   const { allowPrivate, timeoutMs } = options;
   const lookupWith = (isAllowed: (address: string) => boolean): LookupFunction =>
     createGuardedLookup({
@@ -45,15 +67,14 @@ export function createTunnelOpener(options: TunnelOptions): OpenTunnel {
   const guarded = lookupWith(isAllowed);
   const unguarded = lookupWith(() => true);
 
-  return async (upstream, host, port, signal) => {
-    const name = checkTarget(host, port, allowPrivate);
+  return async (upstream, asked, signal) => {
+    const name = asked === null ? '' : checkTarget(asked.host, asked.port, allowPrivate);
     if (!upstream.isPrivateAllowed && isIP(upstream.host) !== 0 && !isAllowed(upstream.host)) {
       throw proxyRefused(upstream, classifyAddress(upstream.host));
     }
     if (signal?.aborted === true) throw abortError(signal?.reason);
-    const target = upstream.isPrivateAllowed
-      ? await checkedAddress(name, guarded, allowPrivate === true)
-      : name;
+    const isResolvedHere = asked !== null && upstream.isPrivateAllowed;
+    const target = isResolvedHere ? await checkedAddress(name, guarded, allowPrivate === true) : name;
 
     const socket = dial(upstream, upstream.isPrivateAllowed ? unguarded : guarded, options.proxyTls);
     const ignore = () => {};
@@ -71,7 +92,7 @@ export function createTunnelOpener(options: TunnelOptions): OpenTunnel {
         // It may be waiting for the target, as we do.
         socket.destroy(proxyFailed(upstream, `gave no answer within ${timeoutMs} ms`, 'unclear'));
       }, timeoutMs);
-      await handshake(socket, upstream, target, port);
+      if (asked !== null) await handshake(socket, upstream, target, asked.port);
       socket.off('error', ignore);
       return socket;
     } catch (error) {

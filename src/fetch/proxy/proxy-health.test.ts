@@ -76,3 +76,12 @@ test('what is due is looked for by itself', async () => {
   const { outcomes } = watch([proxy.endpoint()], site.port, { lookEveryMs: 5 });
   await expect.poll(() => outcomes.size).toBe(1);
 });
+
+test('without a URL a proxy is judged by whether it listens', async () => {
+  const good = await startProxy({ behaviour: 'silent' });
+  const endpoints = [good.endpoint(), good.endpoint({ id: 'dead', port: 1 })];
+  const { health, outcomes } = watch(endpoints, 80, { url: null });
+  await health.run();
+  expect(Object.fromEntries(outcomes)).toEqual({ [good.endpoint().id]: 'served', dead: 'proxy-failed' });
+  expect(good.asked).toEqual([]);
+});

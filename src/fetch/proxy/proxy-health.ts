@@ -3,7 +3,7 @@ import { Client } from 'undici';
 import { isScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { ProxyEndpoint } from '../../model/proxy.ts';
 import type { PrivateAddresses } from '../guard/address-guard.ts';
-import { createTunnelOpener, type OpenTunnel } from './open-tunnel.ts';
+import { createProxyReach, createTunnelOpener, type OpenTunnel } from './open-tunnel.ts';
 import { createProxyConnector } from './proxy-connector.ts';
 import { faultOf } from './proxy-failure.ts';
 
@@ -22,8 +22,11 @@ export interface CheckedProxies {
 
 export interface ProxyHealthOptions {
   readonly pool: CheckedProxies;
-  /** Fetched through each proxy that is due; should be small, near and always up. */
-  readonly url: string;
+  /**
+   * Fetched through each proxy that is due; should be small, near and always up. Null: a connection to the proxy is
+   * opened and closed, which shows that it listens.
+   */
+  readonly url: string | null;
   readonly userAgent: string;
   readonly allowPrivate: PrivateAddresses;
   /** Interval between checks of the pool. */
@@ -50,7 +53,8 @@ const MAX_BODY_BYTES = 65_536;
 export function createProxyHealth(options: ProxyHealthOptions): ProxyHealthWatch {
   const { pool, timeoutMs = 15_000, maxAtOnce = 8, lookEveryMs = 5_000, now = Date.now } = options;
   const openTunnel = createTunnelOpener({ ...options, timeoutMs });
-  const url = new URL(options.url);
+  const reach = createProxyReach({ ...options, timeoutMs });
+  const url = options.url === null ? null : new URL(options.url);
   const closing = new AbortController();
   /** Bounded by the number of proxies. */
   const underWay = new Set<string>();
@@ -58,9 +62,13 @@ export function createProxyHealth(options: ProxyHealthOptions): ProxyHealthWatch
 
   const checkOne = async (proxy: ProxyEndpoint): Promise<void> => {
     const sentAt = now();
-    const outcome = await checkProxy(proxy, url, openTunnel, options, timeoutMs, closing.signal);
+    const outcome =
+      url === null
+        ? await reachable(reach(proxy, closing.signal), closing.signal)
+        : await checkProxy(proxy, url, openTunnel, options, timeoutMs, closing.signal);
     underWay.delete(proxy.id);
-    if (!closing.signal.aborted) pool.checked(proxy.id, { outcome, host: url.host, sentAt }, now());
+    const host = url?.host ?? '';
+    if (!closing.signal.aborted) pool.checked(proxy.id, { outcome, host, sentAt }, now());
   };
 
   const runDue = async (): Promise<void> => {
@@ -95,6 +103,15 @@ export function createProxyHealth(options: ProxyHealthOptions): ProxyHealthWatch
       await Promise.allSettled([...runs]);
     },
   };
+}
+
+async function reachable(reaching: Promise<void>, closing: AbortSignal): Promise<CheckOutcome> {
+  try {
+    await reaching;
+    return 'served';
+  } catch (error) {
+    return closing.aborted ? 'nothing' : outcomeOfFailure(error);
+  }
 }
 
 async function checkProxy(

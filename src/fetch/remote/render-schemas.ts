@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Identity } from '../../model/identity.ts';
+import { type Identity, OTHER_BROWSERS } from '../../model/identity.ts';
 import { PROXY_PROTOCOLS, PROXY_TIERS, ProxyCredentials, type ProxyEndpoint } from '../../model/proxy.ts';
 import type { BrowserStorage, RenderAction, RenderWish } from '../../model/render.ts';
 import type { StoredCookie } from '../cookies/cookie-jar.ts';
@@ -18,8 +18,26 @@ const screenshot = {
 const timeoutMs = ms.optional();
 const wait = { selector: selector.optional(), ms: ms.optional(), until: until.optional() };
 
+const file = z.object({
+  name: z.string().max(1_000),
+  contentType: z.string().max(1_000).optional(),
+  base64: z.string(),
+});
+
+const device = z.object({
+  viewport: z.object({ width: z.int().min(1).max(100_000), height: z.int().min(1).max(100_000) }).optional(),
+  isMobile: z.boolean().optional(),
+  geolocation: z
+    .object({ latitude: z.number(), longitude: z.number(), accuracy: z.number().optional() })
+    .optional(),
+  locale: z.string().max(100).optional(),
+  timezone: z.string().max(100).optional(),
+});
+
 const actionSchema: z.ZodType<RenderAction> = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('click'), selector, timeoutMs }),
+  z.object({ type: z.enum(['click', 'hover']), selector, timeoutMs }),
+  z.object({ type: z.literal('back'), timeoutMs }),
+  z.object({ type: z.literal('upload'), selector, files: z.array(file).max(100), timeoutMs }),
   z.object({
     type: z.literal('type'),
     selector,
@@ -59,6 +77,10 @@ export const wishSchema: z.ZodType<RenderWish> = z.object({
     .array(z.enum(['images', 'fonts', 'media', 'trackers']))
     .max(16)
     .optional(),
+  device: device.optional(),
+  manner: z
+    .object({ minPauseMs: ms, maxPauseMs: ms, typing: z.boolean(), scrolling: z.boolean() })
+    .optional(),
 });
 
 const cookieSchema = z.object({
@@ -96,6 +118,7 @@ const pixels = z.number().min(0).max(100_000);
 
 export const identitySchema: z.ZodType<Identity> = z.object({
   kind: z.literal('browser'),
+  family: z.enum(OTHER_BROWSERS).optional(),
   region: text,
   userAgent: text,
   clientHints: z.object({

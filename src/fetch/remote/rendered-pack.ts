@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ERRORS, type ErrorCode } from '../../errors/registry.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { ActionResult, CapturedXhr, Picture } from '../../model/render.ts';
+import { ACTION_TYPES, type ActionResult, type CapturedXhr, type Picture } from '../../model/render.ts';
 import type { Rendered } from '../engine.ts';
 import { parsed, read } from './render-message.ts';
 import { storageSchema } from './render-schemas.ts';
@@ -40,7 +40,7 @@ const headSchema = z.object({
   consoleErrors: z.array(z.string()),
   actions: z.array(
     z.object({
-      type: z.enum(['click', 'type', 'press', 'select', 'wait', 'scroll', 'evaluate', 'screenshot']),
+      type: z.enum(ACTION_TYPES),
       ms: z.number(),
       value: z.unknown().optional(),
       picture: picture.optional(),

@@ -105,6 +105,11 @@ export class RenderLane {
     }
   }
 
+  /** Starts the process before a page is to be shown. */
+  async warm(): Promise<void> {
+    await this.#ready(undefined);
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#closing.abort(shuttingDown());

@@ -107,7 +107,7 @@ function disguise(facts: ScriptFacts): void {
   type Scope = Readonly<Record<string, { readonly prototype: object } | undefined>>;
   const scope = globalThis as unknown as Scope & { readonly parent?: typeof globalThis };
   // Taken before the page can change them.
-  const { apply, defineProperty, getOwnPropertyDescriptor } = Reflect;
+  const { apply, defineProperty, deleteProperty, getOwnPropertyDescriptor } = Reflect;
   const { split } = String.prototype;
   const { includes } = String.prototype;
   const { push, join } = Array.prototype;
@@ -206,6 +206,10 @@ function disguise(facts: ScriptFacts): void {
   const plain = getOwnPropertyDescriptor(Function.prototype, 'toString') as PropertyDescriptor;
   stand(show, sourceOf as Callable);
   defineProperty(Function.prototype, 'toString', { ...plain, value: show });
+
+  // A regular Chrome has it only on pages that an extension may be connected to; a driver's own extension gives it to all.
+  const { chrome } = globalThis as unknown as { readonly chrome?: object };
+  if (chrome !== undefined) deleteProperty(chrome, 'runtime');
 
   const { platform, userAgent, deviceMemory, videoCard } = facts;
   // Browsers of the pool report false by themselves; a remote browser may not.

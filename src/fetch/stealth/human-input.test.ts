@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { seededRandom } from '../../plan/identity/seeded-random.ts';
-import { humanPauses, pointerPath } from './human-input.ts';
+import { createHumanInput, humanPauses, pointerPath, wheelNotches } from './human-input.ts';
 
 const someSeed = fc.string({ minLength: 1, maxLength: 20 });
 
@@ -46,4 +46,24 @@ test('a pointer goes from its place to the other in time, bent and within the wi
   );
   const straight = pointerPath({ x: 0, y: 300 }, { x: 1_200, y: 300 }, viewport, seededRandom('bend'));
   expect(Math.max(...straight.map(({ y }) => Math.abs(y - 300)))).toBeGreaterThan(5);
+});
+
+test('a wheel turns in uneven notches that add up, however long the way', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: -1_000_000, max: 1_000_000 }), someSeed, (pixels, seed) => {
+      const notches = wheelNotches(pixels, seededRandom(seed));
+      expect(notches.reduce((sum, notch) => sum + notch, 0)).toBe(pixels);
+      expect(notches.length).toBeLessThan(60);
+    }),
+  );
+  expect(new Set(wheelNotches(2_000, seededRandom('x'))).size).toBeGreaterThan(3);
+});
+
+test('pauses, typing and scrolling are as the manner of the request says', () => {
+  const input = createHumanInput({ random: seededRandom('x') });
+  const calm = input.of({ minPauseMs: 7, maxPauseMs: 7, typing: false, scrolling: false });
+  expect([calm.pauseMs(), calm.keyMs(), calm.turnWheel]).toEqual([7, 0, null]);
+  const usual = input.of(undefined);
+  expect(usual.keyMs()).toBeGreaterThan(0);
+  expect(usual.turnWheel).not.toBeNull();
 });

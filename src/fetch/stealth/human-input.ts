@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Page } from 'patchright-core';
 import type { Viewport } from '../../model/identity.ts';
-import type { HumanInput, Point } from '../browser/actions/render-actions.ts';
+import type { HumanManner } from '../../model/render.ts';
+import type { HumanInput, HumanInputSource, Point } from '../browser/actions/render-actions.ts';
 
 export interface HumanInputOptions {
   readonly random: () => number;
@@ -10,40 +11,75 @@ export interface HumanInputOptions {
 }
 
 const KEYS: PauseRange = { minMs: 40, maxMs: 160 };
+const WHEEL: PauseRange = { minMs: 8, maxMs: 40 };
+/** What one notch of a wheel moves a page by, about. */
+const NOTCH_PX = 110;
+/** A long way is made by larger notches, so that it takes no longer than a person would. */
+const USUAL_NOTCHES = 30;
 /** The longest movement; with less time left the pointer is not moved. */
 const MOST_MOVE_MS = 2_000;
 /** For a window of unknown size. */
 const SOME_VIEWPORT: Viewport = { width: 1_280, height: 720 };
 
 /** Acts as a person at the screen does: with pauses, and with a pointer that has to get there first. */
-export function createHumanInput({ random, pauses }: HumanInputOptions): HumanInput {
-  const pauseMs = humanPauses(random, pauses);
+export function createHumanInput({ random, pauses }: HumanInputOptions): HumanInputSource {
   const keyMs = humanPauses(random, KEYS);
+  const wheelMs = humanPauses(random, WHEEL);
   /** Where the pointer rests; it comes in from somewhere at first. */
   const rests = new WeakMap<Page, Point>();
 
-  return {
-    pauseMs,
-    keyMs,
-    async approach(page, selector, limitMs) {
-      const until = performance.now() + limitMs;
-      const element = page.locator(selector).first();
-      try {
-        await element.scrollIntoViewIfNeeded({ timeout: limitMs });
-        const box = await element.boundingBox({ timeout: Math.max(1, until - performance.now()) });
-        if (box === null || until - performance.now() < MOST_MOVE_MS) return null;
-        const viewport = page.viewportSize() ?? SOME_VIEWPORT;
-        const at = { x: box.width * (0.3 + 0.4 * random()), y: box.height * (0.3 + 0.4 * random()) };
-        const to = { x: box.x + at.x, y: box.y + at.y };
-        const from = rests.get(page) ?? { x: viewport.width * random(), y: viewport.height * random() };
-        await move(page, from, to, viewport, random);
-        rests.set(page, to);
-        return at;
-      } catch {
-        return null;
-      }
-    },
+  const approach: HumanInput['approach'] = async (page, selector, limitMs) => {
+    const until = performance.now() + limitMs;
+    const element = page.locator(selector).first();
+    try {
+      await element.scrollIntoViewIfNeeded({ timeout: limitMs });
+      const box = await element.boundingBox({ timeout: Math.max(1, until - performance.now()) });
+      if (box === null || until - performance.now() < MOST_MOVE_MS) return null;
+      const viewport = page.viewportSize() ?? SOME_VIEWPORT;
+      const at = { x: box.width * (0.3 + 0.4 * random()), y: box.height * (0.3 + 0.4 * random()) };
+      const to = { x: box.x + at.x, y: box.y + at.y };
+      const from = rests.get(page) ?? { x: viewport.width * random(), y: viewport.height * random() };
+      await move(page, from, to, viewport, random);
+      rests.set(page, to);
+      return at;
+    } catch {
+      return null;
+    }
   };
+
+  const turnWheel = async (page: Page, pixels: number): Promise<void> => {
+    for (const notch of wheelNotches(pixels, random)) {
+      await page.mouse.wheel(0, notch);
+      await pause(wheelMs());
+    }
+  };
+
+  const rangeOf = ({ minPauseMs, maxPauseMs }: HumanManner): PauseRange => ({
+    minMs: minPauseMs,
+    maxMs: maxPauseMs,
+  });
+
+  return {
+    of: (manner) => ({
+      pauseMs: humanPauses(random, manner === undefined ? pauses : rangeOf(manner)),
+      keyMs: manner?.typing === false ? () => 0 : keyMs,
+      turnWheel: manner?.scrolling === false ? null : turnWheel,
+      approach,
+    }),
+  };
+}
+
+/** A way as the notches of a wheel make it: of uneven size, and exactly as long together. */
+export function wheelNotches(pixels: number, random: () => number): number[] {
+  const notches: number[] = [];
+  const usualPx = Math.max(NOTCH_PX, Math.abs(pixels) / USUAL_NOTCHES);
+  let left = Math.abs(pixels);
+  while (left > 0) {
+    const notch = Math.min(left, Math.round(usualPx * (0.7 + 0.6 * random())));
+    notches.push(Math.sign(pixels) * notch);
+    left -= notch;
+  }
+  return notches;
 }
 
 async function move(

@@ -1,10 +1,10 @@
 import { BoundedMap } from '../../model/bounded-map.ts';
-import type { Identity } from '../../model/identity.ts';
+import type { Identity, OtherBrowser } from '../../model/identity.ts';
 
 /** Browser identities by the name of the session or job that uses them. */
 export interface Identities {
-  /** The same for the same seed and region, as long as the browser stays the same. */
-  of(seed: string, region: string | null): Promise<Identity>;
+  /** The same for the same seed, region and browser, as long as the Chromium stays the same. Chrome unless told. */
+  of(seed: string, region: string | null, family?: OtherBrowser): Promise<Identity>;
 }
 
 const MOST_KEPT = 1_000;
@@ -15,11 +15,11 @@ const USUAL_VERSION = '147.0.7727.0';
 export function createIdentities(browserVersion: () => string | null): Identities {
   const kept = new BoundedMap<string, Promise<Identity>>(MOST_KEPT);
   return {
-    of(seed, region) {
+    of(seed, region, family) {
       const version = browserVersion() ?? USUAL_VERSION;
-      const key = JSON.stringify([seed, region, version]);
+      const key = JSON.stringify([seed, region, version, family]);
       return kept.getOrCreate(key, () => {
-        const drawn = draw(seed, region, version);
+        const drawn = draw(seed, region, version, family);
         drawn.catch(() => kept.delete(key));
         return drawn;
       });
@@ -27,10 +27,22 @@ export function createIdentities(browserVersion: () => string | null): Identitie
   };
 }
 
-async function draw(seed: string, region: string | null, browserVersion: string): Promise<Identity> {
-  const [{ createIdentity }, { seededRandom }] = await Promise.all([
+async function draw(
+  seed: string,
+  region: string | null,
+  browserVersion: string,
+  family: OtherBrowser | undefined,
+): Promise<Identity> {
+  const [{ createIdentity }, { seededRandom }, { asBrowser }] = await Promise.all([
     import('./identity.ts'),
     import('./seeded-random.ts'),
+    import('./other-browsers.ts'),
   ]);
-  return createIdentity({ region, browserVersion, random: seededRandom(seed) });
+  const drawn = createIdentity({
+    region,
+    browserVersion,
+    random: seededRandom(seed),
+    ...(family === 'safari' ? { system: 'macos' as const } : {}),
+  });
+  return family === undefined ? drawn : asBrowser(drawn, family);
 }

@@ -32,9 +32,15 @@ const REQUEST: LadderRequest = {
   needs: [],
   identity: null,
   proxy: null,
+  maxTier: null,
   maxAttempts: 10,
 };
-const POLICY: LadderPolicy = { engines: ['http', 'browser', 'stealth'], proxyTier: null, consent: [] };
+const POLICY: LadderPolicy = {
+  engines: ['http', 'browser', 'stealth'],
+  proxyTier: null,
+  maxProxyTier: null,
+  consent: [],
+};
 const INSTALLED: Installation = { engines: [HTTP, BROWSER, STEALTH], tiers: [], hasSolver: false };
 
 interface Change {
@@ -72,6 +78,20 @@ describe('the first attempt', () => {
       isRetry: false,
       reason: 'plan.cheapest',
     });
+  });
+  test('for a screen or a place of the caller is made by a browser under our own name', () => {
+    const request: Partial<LadderRequest> = { needs: ['devices'] };
+    const installation = {
+      engines: [HTTP, { ...BROWSER, abilities: [...BROWSER.abilities, 'devices' as const] }, STEALTH],
+    };
+    const change = { request, installation, policy: { consent: ['stealth', 'identity'] as const } };
+    expect(step(change)).toMatchObject({ engine: 'browser', identity: 'bot' });
+    expect(step({ ...change, request: { ...request, identity: 'browser' } })).toMatchObject({
+      kind: 'stop',
+      code: 'UNSUPPORTED_OPTION',
+    });
+    const blocked = past('blocked', { engine: 'browser' });
+    expect(step({ ...change, trace: [blocked] })).toMatchObject({ kind: 'stop', code: 'BLOCKED' });
   });
   test('is what was asked for', () => {
     expect(step({ request: { engine: 'browser' } })).toMatchObject({
@@ -153,6 +173,20 @@ describe('consent', () => {
 });
 
 describe('after an attempt', () => {
+  test('a block leads to no tier above the ceiling of the request or of the policy', () => {
+    const installation = { tiers: TIERS };
+    const cheap = ['http - bot', 'browser datacenter bot'];
+    expect(stepsOf({ installation, request: { maxTier: 'datacenter' } }, 'blocked')).toEqual(cheap);
+    expect(stepsOf({ installation, policy: { maxProxyTier: 'datacenter' } }, 'blocked')).toEqual(cheap);
+    const both = { request: { maxTier: 'mobile' as const }, policy: { maxProxyTier: 'datacenter' as const } };
+    expect(stepsOf({ installation, ...both }, 'blocked')).toEqual(cheap);
+    const asked = { proxy: { tier: 'mobile', isOwn: false as const } };
+    expect(step({ installation, request: asked, policy: { maxProxyTier: 'residential' } })).toMatchObject({
+      kind: 'stop',
+      code: 'UNSUPPORTED_OPTION',
+      reason: 'plan.no-proxy-tier:mobile',
+    });
+  });
   test('a shell is rendered, with the same address and name', () => {
     expect(step({ trace: [past('needs-javascript')], installation: { tiers: TIERS } })).toMatchObject({
       engine: 'browser',
@@ -188,6 +222,21 @@ describe('after an attempt', () => {
       'http - bot',
       'http - browser',
     ]);
+  });
+  test('a response that only browsers accept is rendered, with the same address and name', () => {
+    const refused = past('error', { errorCode: 'PROTOCOL_ERROR', statusCode: null });
+    expect(step({ trace: [refused], installation: { tiers: TIERS } })).toMatchObject({
+      engine: 'browser',
+      proxyTier: null,
+      identity: 'bot',
+      isRetry: false,
+      reason: 'plan.render:PROTOCOL_ERROR',
+    });
+    const again = { engine: 'http', isRetry: true, reason: 'plan.retry:PROTOCOL_ERROR' };
+    expect(step({ trace: [refused], request: { engine: 'http' } })).toMatchObject(again);
+    expect(step({ trace: [refused], installation: { engines: [HTTP] } })).toMatchObject(again);
+    const rendered = past('error', { engine: 'browser', errorCode: 'PROTOCOL_ERROR', statusCode: null });
+    expect(step({ trace: [refused, rendered] })).toMatchObject({ engine: 'browser', isRetry: true });
   });
   test.each(['HEADERS_TIMEOUT', 'CONNECTION_RESET', 'NO_WORKER', 'TASK_TIMEOUT'] as const)(
     '%s is tried again the same way',
@@ -359,11 +408,13 @@ const someInput = fc.record({
     needs: fc.subarray<Ability>(['javascript', 'screenshots'], { maxLength: 1 }),
     identity: fc.constantFrom(null, null, 'bot' as const, 'browser' as const),
     proxy: fc.constantFrom(null, null, { tier: 'residential', isOwn: false }, { tier: 'own', isOwn: true }),
+    maxTier: fc.constantFrom(null, null, 'datacenter' as const, 'residential' as const),
     maxAttempts: fc.integer({ min: 1, max: 10 }),
   }),
   policy: fc.record({
     engines: someEngines,
     proxyTier: fc.constantFrom(null, null, 'datacenter', 'mobile'),
+    maxProxyTier: fc.constantFrom(null, null, 'datacenter' as const),
     consent: fc.subarray<Consent>(['stealth', 'captcha', 'identity']),
   }),
   installation: fc.record({
@@ -412,6 +463,11 @@ test('whatever happens, it stays within what is allowed, ends, and gets dearer o
           if (request.proxy !== null) expect(next.proxyTier).toBe(request.proxy.tier);
           else if (next.proxyTier === null) expect(policy.proxyTier).toBeNull();
           else expect(installation.tiers).toContain(next.proxyTier);
+          const ceilings = request.proxy?.isOwn === true ? [] : [request.maxTier, policy.maxProxyTier];
+          for (const most of ceilings) {
+            if (most !== null)
+              expect(TIERS.indexOf(next.proxyTier ?? '')).toBeLessThanOrEqual(TIERS.indexOf(most));
+          }
 
           const last = trace.at(-1);
           if (last !== undefined) {

@@ -81,6 +81,12 @@ export function nextStep(input: LadderInput, now: number, random: () => number):
   const method = methodOf(last, request);
   if (evidence === 'transient') {
     const cause = last.errorCode ?? (last.outcome === 'error' ? String(last.statusCode) : last.outcome);
+    // A browser reads responses that the parser of plain HTTP refuses.
+    const rendered =
+      last.errorCode === 'PROTOCOL_ERROR' && last.engine === 'http'
+        ? escalate(input, possible.methods, here, 'needs-javascript', now)
+        : null;
+    if (rendered?.kind === 'attempt') return { ...rendered, reason: `plan.render:${cause}` };
     if (!possible.methods.some((one) => isSameMethod(one, method)))
       return stop(errorCodeOf(last), `plan.way-gone:${cause}`);
     return { ...attempt(method, `plan.retry:${cause}`, last.hasSolver ?? false), isRetry: true };

@@ -3,13 +3,15 @@ import type { EngineName } from '../../model/attempt.ts';
 import { ENGINE_TRAITS } from '../../model/engine-traits.ts';
 import type { IdentityKind } from '../../model/identity.ts';
 import type { Consent, HostPolicy } from '../../model/policy.ts';
+import { PROXY_TIERS, type ProxyTier } from '../../model/proxy.ts';
 import type { RenderWish } from '../../model/render.ts';
 import type { FetchMethod } from './fetch-method.ts';
 
 /**
  * What an engine may be able to do. `impersonation`: it can send a browser's headers and handshake. `captcha`: it can
  * hand a captcha to a solver service. `proxies`: it can go through one. `waits`: it can wait for something on the page.
- * `messages`: it sends headers and bodies of the caller's.
+ * `messages`: it sends headers and bodies of the caller's. `devices`: it shows pages on the screen and in the place that
+ * the caller chooses, which only a browser without a disguise can.
  */
 export type Ability =
   | 'javascript'
@@ -21,7 +23,8 @@ export type Ability =
   | 'captcha'
   | 'proxies'
   | 'waits'
-  | 'messages';
+  | 'messages'
+  | 'devices';
 
 export interface EngineOffer {
   readonly name: EngineName;
@@ -46,6 +49,8 @@ export interface LadderRequest {
     | { readonly tier: string | null; readonly isOwn: false }
     | { readonly tier: string; readonly isOwn: true }
     | null;
+  /** The dearest tier that the caller allows; null: any. A proxy of the caller's own is of no tier. */
+  readonly maxTier: ProxyTier | null;
   /** The first one included. */
   readonly maxAttempts: number;
 }
@@ -58,7 +63,7 @@ export interface Installation {
   readonly hasSolver: boolean;
 }
 
-export type LadderPolicy = Pick<HostPolicy, 'engines' | 'proxyTier' | 'consent'>;
+export type LadderPolicy = Pick<HostPolicy, 'engines' | 'proxyTier' | 'maxProxyTier' | 'consent'>;
 
 /** Why no method is left. */
 export interface PlanRefusal {
@@ -83,7 +88,8 @@ export function possibleMethods(
   installation: Installation,
 ): Possible {
   const { engine, identity } = request;
-  if (request.needs.length > 0 || request.proxy !== null) return findMethods(request, policy, installation);
+  const isPlain = request.needs.length === 0 && request.proxy === null && request.maxTier === null;
+  if (!isPlain) return findMethods(request, policy, installation);
   const isAskedAgain =
     lastPlain?.policy === policy &&
     lastPlain.installation === installation &&
@@ -165,11 +171,15 @@ const canGoBy = ({ abilities }: EngineOffer, tier: string | null): boolean =>
 
 /** The tiers that may be tried; the name of the missing tier when there are none. */
 function tiersFor(
-  { proxy }: LadderRequest,
-  { proxyTier }: LadderPolicy,
-  tiers: readonly string[],
+  { proxy, maxTier }: LadderRequest,
+  { proxyTier, maxProxyTier }: LadderPolicy,
+  installed: readonly string[],
 ): readonly (string | null)[] | string {
   if (proxy?.isOwn === true) return [proxy.tier];
+  const dear = [maxTier, maxProxyTier].flatMap((tier) =>
+    tier === null ? [] : PROXY_TIERS.slice(PROXY_TIERS.indexOf(tier) + 1),
+  );
+  const tiers = installed.filter((tier) => !dear.some((one) => one === tier));
   if (proxy !== null) {
     if (proxy.tier !== null) return tiers.includes(proxy.tier) ? [proxy.tier] : proxy.tier;
     return tiers.length > 0 ? tiers : 'any';
@@ -181,13 +191,15 @@ function tiersFor(
 
 function identitiesFor(
   { name, abilities }: EngineOffer,
-  { identity }: LadderRequest,
+  { identity, needs }: LadderRequest,
   consent: readonly Consent[],
 ): readonly IdentityKind[] {
   const { isDisguised, consent: needed } = ENGINE_TRAITS[name];
   if (needed !== null && !consent.includes(needed)) return [];
   if (isDisguised) return identity === 'bot' ? [] : ['browser'];
-  const canDisguise = abilities.includes('impersonation') && consent.includes('identity');
+  // The identity of a browser has a screen and a place of its own.
+  const isFree = !needs.includes('devices');
+  const canDisguise = isFree && abilities.includes('impersonation') && consent.includes('identity');
   if (identity === 'bot') return ['bot'];
   if (identity === 'browser') return canDisguise ? ['browser'] : [];
   return canDisguise ? ['bot', 'browser'] : ['bot'];
@@ -213,6 +225,7 @@ export interface BrowserOptions {
   readonly scroll?: unknown;
   readonly actions?: readonly unknown[] | null | undefined;
   readonly screenshot?: unknown;
+  readonly device?: unknown;
   readonly formats: readonly string[];
   readonly headers?: Readonly<Record<string, string>>;
   readonly method?: string;
@@ -222,13 +235,14 @@ const BY_FORMAT: Readonly<Record<string, Ability>> = { screenshot: 'screenshots'
 
 /** The abilities that an engine needs to honour the options; empty when every engine can. */
 export function neededAbilities(options: BrowserOptions): Ability[] {
-  const { wait, scroll, actions, screenshot, formats, headers = {}, method = 'GET' } = options;
+  const { wait, scroll, actions, screenshot, device, formats, headers = {}, method = 'GET' } = options;
   const needs = new Set<Ability>();
   if (isGiven(wait) || isGiven(scroll)) needs.add('javascript');
   if (isGiven(scroll) || wait?.selector !== undefined || wait?.until !== undefined) needs.add('waits');
   if (method !== 'GET' || Object.keys(headers).length > 0) needs.add('messages');
   if (isGiven(actions) && actions.length > 0) needs.add('actions');
   if (isGiven(screenshot)) needs.add('screenshots');
+  if (isGiven(device)) needs.add('devices');
   for (const format of formats) {
     const ability = BY_FORMAT[format];
     if (ability !== undefined) needs.add(ability);

@@ -13,6 +13,8 @@ export interface PoolMember {
   readonly group: ProviderGroup;
   readonly tally: RequestTally;
   health: ProxyHealth;
+  /** When a check of it ended last. */
+  checkedAt: number;
 }
 
 export interface ProviderGroup {
@@ -22,7 +24,23 @@ export interface ProviderGroup {
   breaker: ProviderBreaker;
   /** Index of the member whose turn is next. */
   turn: number;
+  /** Uses of late: each counts for half after `LOAD_HALF_MS`. */
+  load: { readonly uses: number; readonly at: number };
 }
+
+const LOAD_HALF_MS = 10_000;
+
+/** Uses of late for each proxy of the provider. */
+export function loadOf({ load, members }: ProviderGroup, now: number): number {
+  return usesNow(load, now) / Math.max(1, members.length);
+}
+
+export function noteUse(group: ProviderGroup, now: number): void {
+  group.load = { uses: usesNow(group.load, now) + 1, at: now };
+}
+
+const usesNow = ({ uses, at }: ProviderGroup['load'], now: number): number =>
+  uses * 0.5 ** (Math.max(0, now - at) / LOAD_HALF_MS);
 
 /** Where the first turn begins is left to chance, so that workers do not all begin with the same proxy. */
 export function buildGroup(provider: ProxyProvider, random: () => number): ProviderGroup {
@@ -32,6 +50,7 @@ export function buildGroup(provider: ProxyProvider, random: () => number): Provi
     tally: new RequestTally(),
     breaker: CLOSED_PROVIDER,
     turn: 0,
+    load: { uses: 0, at: 0 },
   };
   const { name, tier, isPrivateAllowed } = provider;
   const common = (slot: number) => ({ id: `${name}/${slot}`, provider: name, tier, isPrivateAllowed });
@@ -48,7 +67,14 @@ export function buildGroup(provider: ProxyProvider, random: () => number): Provi
   addresses.forEach((address, index) => {
     const slot = index + 1;
     const endpoint = { ...address, ...common(slot) };
-    group.members.push({ endpoint, slot, group, tally: new RequestTally(), health: NEW_PROXY });
+    group.members.push({
+      endpoint,
+      slot,
+      group,
+      tally: new RequestTally(),
+      health: NEW_PROXY,
+      checkedAt: Number.NEGATIVE_INFINITY,
+    });
   });
   group.turn = Math.floor(random() * group.members.length);
   return group;

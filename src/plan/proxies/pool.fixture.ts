@@ -23,7 +23,14 @@ export function listOf(
 export const anywhere = (count: number): null[] => new Array<null>(count).fill(null);
 
 export function configOf(providers: ProxyConfig['providers'], more: Partial<ProxyConfig> = {}): ProxyConfig {
-  return { providers, cooldownMs: 0, checkUrl: 'http://check.example/', checkEveryMs: 60_000, ...more };
+  return {
+    providers,
+    selection: 'first',
+    cooldownMs: 0,
+    checkUrl: 'http://check.example/',
+    checkEveryMs: 60_000,
+    ...more,
+  };
 }
 
 export const queryFor = (host: string, more: Partial<ProxyQuery> = {}): ProxyQuery => ({

@@ -37,11 +37,18 @@ export type ProxyProvider = GatewayProvider | ListProvider;
 
 /** The content of the proxy file. */
 export interface ProxyConfig {
-  /** Within a tier, the first is used as long as it can be; the others stand in for it. */
   readonly providers: readonly ProxyProvider[];
+  /**
+   * Within a tier. `first`: the first is used as long as it can be; the others stand in for it. `least-loaded`: the one
+   * that was used least of late, for each of its proxies.
+   */
+  readonly selection: 'first' | 'least-loaded';
   /** A proxy is not used again for the same host before this has passed; 0: at once. */
   readonly cooldownMs: number;
-  /** Fetched through a proxy to see whether it works; null: a failed proxy is tried again after a pause. */
+  /**
+   * Fetched through a proxy to see whether it works. Null: a connection to it is opened, which shows a proxy that is
+   * down; one that failed otherwise is tried again after a pause.
+   */
   readonly checkUrl: string | null;
   readonly checkEveryMs: number;
 }

@@ -4,7 +4,7 @@ import type { FileProblem } from '../../config/yaml-file.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { exitCredentials } from './exit-username.ts';
 import type { GatewayProvider } from './proxy-config.ts';
-import { parseProxyFile } from './proxy-file.ts';
+import { parseProxyFile, withListedProxies } from './proxy-file.ts';
 
 const FULL = `
 cooldownMs: 1000
@@ -103,7 +103,36 @@ describe('a proxy file', () => {
       cooldownMs: 30_000,
       checkUrl: null,
       checkEveryMs: 60_000,
+      selection: 'first',
     });
+  });
+
+  it('may be left out, or followed, by a list of the environment', () => {
+    expect(withListedProxies(null, ' , ')).toBeNull();
+    const listed = withListedProxies(null, 'http://u:s3cret@a.example:1, socks5://b.example');
+    expect(listed).toMatchObject({
+      cooldownMs: 30_000,
+      checkUrl: null,
+      providers: [
+        {
+          kind: 'list',
+          name: 'environment',
+          tier: 'datacenter',
+          proxies: [{ host: 'a.example' }, { protocol: 'socks5', port: 1_080 }],
+        },
+      ],
+    });
+    expect(JSON.stringify(listed)).not.toContain('s3cret');
+    const file = parseProxyFile(FULL);
+    const both = withListedProxies(file, 'http://a.example');
+    expect(both?.providers.map(({ name }) => name)).toEqual([
+      ...file.providers.map(({ name }) => name),
+      'environment',
+    ]);
+    expect(both?.checkUrl).toBe('https://check.example/ok');
+    const wrong = () => withListedProxies(null, 'http://a.example, ftp://u:s3cret@b.example');
+    expect(wrong).toThrow(/SCRAPIFIE_PROXIES: the proxy number 2 must begin with/);
+    expect(wrong).not.toThrow(/s3cret/);
   });
 
   it('shows no login to whoever prints it', () => {

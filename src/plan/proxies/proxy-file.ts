@@ -111,6 +111,7 @@ const fileSchema = z.strictObject({
     .min(0, 'must not be negative')
     .max(3_600_000, 'must be at most an hour')
     .default(30_000),
+  selection: z.enum(['first', 'least-loaded'], must('first or least-loaded')).default('first'),
   checkUrl: z.httpUrl('must be an http or https URL').optional(),
   checkEveryMs: z
     .int('must be whole milliseconds')
@@ -159,8 +160,47 @@ export function parseProxyFile(text: string, name = 'proxies.yaml'): ProxyConfig
   const providers = parsed.data.providers.map(toProvider);
   const clashes = problemsBetween(providers, lineOf);
   if (clashes.length > 0) throw invalid(name, clashes);
-  const { cooldownMs, checkEveryMs, checkUrl = null } = parsed.data;
-  return { providers, cooldownMs, checkUrl, checkEveryMs };
+  const { selection, cooldownMs, checkEveryMs, checkUrl = null } = parsed.data;
+  return { providers, selection, cooldownMs, checkUrl, checkEveryMs };
+}
+
+/** The name of the provider that the environment makes up. */
+const ENVIRONMENT = 'environment';
+
+/**
+ * Proxies as the environment lists them, separated by commas, behind those of the file; null where there are neither.
+ * Throws INVALID_PROXY_FILE for an entry that is no proxy, by its number.
+ */
+export function withListedProxies(file: ProxyConfig | null, list: string): ProxyConfig | null {
+  const entries = list
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
+  if (entries.length === 0) return file;
+  const proxies = entries.map((entry, index): ListedProxy => {
+    const parsed = parseProxyUrl(entry);
+    if (parsed.kind === 'address') return { ...parsed.address, country: null };
+    throw new ScrapifieError(
+      'INVALID_PROXY_FILE',
+      `SCRAPIFIE_PROXIES: the proxy number ${index + 1} ${parsed.problem}.`,
+    );
+  });
+  const listed: ProxyProvider = {
+    kind: 'list',
+    name: ENVIRONMENT,
+    tier: 'datacenter',
+    isPrivateAllowed: false,
+    proxies,
+  };
+  const usual = { ...fileSchema.omit({ providers: true }).parse({}), checkUrl: null, providers: [] };
+  const { providers, ...rules } = file ?? usual;
+  if (providers.some(({ name }) => name === ENVIRONMENT)) {
+    throw new ScrapifieError(
+      'INVALID_PROXY_FILE',
+      `A provider of the proxy file is called ${ENVIRONMENT}, as SCRAPIFIE_PROXIES is: give it another name.`,
+    );
+  }
+  return { ...rules, providers: [...providers, listed] };
 }
 
 function toProvider(parsed: ParsedProvider): ProxyProvider {

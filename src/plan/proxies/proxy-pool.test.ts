@@ -158,13 +158,25 @@ describe('a proxy that failed', () => {
     });
   });
 
-  it('is simply tried again after the pause where there are no checks', () => {
+  it('is simply tried again after the pause where no URL is fetched to check it', () => {
     const pool = poolOf([listOf('a', anywhere(1))], { checkUrl: null });
     end(pool, useOf(pool.choose(queryFor('x.example'), 0)), 'proxy-failed');
     expect(pool.hasHealthy(40_000)).toBe(false);
     end(pool, useOf(pool.choose(queryFor('x.example'), 60_000)), 'served');
     expect(pool.hasHealthy(60_001)).toBe(true);
-    expect(pool.due(1e9)).toEqual([]);
+  });
+
+  it('of a list is connected to where no URL is fetched: that shows one that is down, and brings none back', () => {
+    const pool = poolOf([listOf('a', anywhere(1)), gateway()], { checkUrl: null });
+    expect(pool.due(0).map(({ id }) => id)).toEqual(['a/1']);
+    pool.checked('a/1', { outcome: 'proxy-failed', host: '', sentAt: 0 }, 5);
+    expect(pool.hasHealthy(6)).toBe(true);
+    expect(pool.figures(6).proxies[0]).toMatchObject({ id: 'a/1', isHealthy: false });
+    expect(pool.due(1e9).map(({ id }) => id)).toEqual(['a/1']);
+    pool.checked('a/1', { outcome: 'served', host: '', sentAt: 1e9 }, 1e9);
+    expect(pool.due(1e9 + 30_000)).toEqual([]);
+    // The pause is over, so a request may try it.
+    expect(choose(pool, 'x.example', 1e9).id).toBe('a/1');
   });
 
   it('of a list is checked when nothing was heard of it; exits of gateways are not, since bytes cost', () => {
@@ -268,4 +280,25 @@ it('what is remembered of hosts and sessions is bounded', () => {
   for (let now = 0; now < 100; now++)
     choose(pool, `h${now}.example`, now, { session: { id: `s${now}`, proxyId: null } });
   expect(pool.remembered).toEqual({ pairs: 10, sessions: 5 });
+});
+
+describe('providers of a tier', () => {
+  it('are used least loaded first where the file says so, by what they have for each proxy', () => {
+    const providers = [listOf('large', anywhere(3)), listOf('small', anywhere(1))];
+    const names = (pool: ReturnType<typeof poolOf>, now: number) =>
+      Array.from({ length: 8 }, (_, index) => choose(pool, `h${index}.example`, now).provider);
+    const count = (all: readonly string[], name: string) => all.filter((each) => each === name).length;
+    expect(count(names(poolOf(providers), 0), 'large')).toBe(8);
+    const shared = names(poolOf(providers, { selection: 'least-loaded' }), 0);
+    expect([count(shared, 'large'), count(shared, 'small')]).toEqual([6, 2]);
+  });
+
+  it('stand in for the least loaded one when it cannot serve', () => {
+    const pool = poolOf([listOf('a', anywhere(1)), listOf('b', anywhere(1))], { selection: 'least-loaded' });
+    const first = useOf(pool.choose(queryFor('x.example'), 0));
+    const other = first.proxy.provider === 'a' ? 'b' : 'a';
+    end(pool, useOf(pool.choose(queryFor('x.example'), 1)), 'proxy-failed');
+    expect(choose(pool, 'y.example', 2).provider).toBe(first.proxy.provider);
+    expect(choose(pool, 'y.example', 3).provider).not.toBe(other);
+  });
 });

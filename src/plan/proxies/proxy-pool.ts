@@ -4,7 +4,15 @@ import type { ProxyOutcome } from '../outcome.ts';
 import { BAN_SCORE, HostMarks } from './host-marks.ts';
 import { describeObstacles, type Obstacles } from './obstacles.ts';
 import { figuresOf, type PoolFigures } from './pool-figures.ts';
-import { buildGroup, endpointFor, isIn, type PoolMember, type ProviderGroup } from './pool-members.ts';
+import {
+  buildGroup,
+  endpointFor,
+  isIn,
+  loadOf,
+  noteUse,
+  type PoolMember,
+  type ProviderGroup,
+} from './pool-members.ts';
 import { canPass, onEnd, onPass, opensAgainAt } from './provider-breaker.ts';
 import type { ProxyConfig } from './proxy-config.ts';
 import { afterOutcome, type HealthRules, isHealthy, restored } from './proxy-health.ts';
@@ -62,7 +70,7 @@ interface Pin {
 }
 
 /**
- * Chooses proxies: within a tier the first provider that can serve, within a provider the next in turn among
+ * Chooses proxies: within a tier the first or the least loaded provider that can serve, within a provider the next in turn among
  * those that are healthy, not banned by the host and not used for it a moment ago. Does no I/O and asks no clock:
  * its decisions follow from its arguments. Its memory is bounded by the rules and by the number of proxies.
  */
@@ -74,6 +82,7 @@ export class ProxyPool {
   private readonly pins: BoundedMap<string, Pin>;
   private readonly cooldownMs: number;
   private readonly checkEveryMs: number;
+  private readonly selection: ProxyConfig['selection'];
   private readonly health: HealthRules;
   private readonly random: () => number;
 
@@ -89,6 +98,7 @@ export class ProxyPool {
     this.pins = new BoundedMap(maxSessions);
     this.cooldownMs = config.cooldownMs;
     this.checkEveryMs = config.checkEveryMs;
+    this.selection = config.selection;
     this.health = { retryMs: config.checkEveryMs, maxRetryMs, hasChecks: config.checkUrl !== null };
   }
 
@@ -135,16 +145,18 @@ export class ProxyPool {
 
   /**
    * Proxies to check now: those that failed, once their pause is over, and listed ones of which nothing was heard for
-   * a while. A gateway's exits are not checked without need, because their bytes cost money.
+   * a while. A gateway's exits are not checked without need, because their bytes cost money. Without a URL to fetch, a
+   * check does not bring a failed proxy back, so that one is checked as seldom as the others.
    */
   due(now: number): readonly ProxyEndpoint[] {
-    if (!this.health.hasChecks) return [];
+    const isRested = ({ checkedAt }: PoolMember) =>
+      this.health.hasChecks || now - checkedAt >= this.checkEveryMs;
     return [...this.members.values()]
-      .filter(({ health, group }) =>
-        health.failedAt === null
-          ? group.provider.kind === 'list' && now - health.heardAt >= this.checkEveryMs
-          : now >= health.retryAt,
-      )
+      .filter((member) => {
+        const { health, group } = member;
+        if (health.failedAt !== null) return now >= health.retryAt && isRested(member);
+        return group.provider.kind === 'list' && now - health.heardAt >= this.checkEveryMs;
+      })
       .map((member) => endpointFor(member, null, null));
   }
 
@@ -152,7 +164,10 @@ export class ProxyPool {
     const member = this.members.get(proxyId);
     if (member === undefined) return;
     const { health } = member;
+    member.checkedAt = now;
     const isAlive = outcome !== 'proxy-failed' && outcome !== 'unclear' && outcome !== 'nothing';
+    // That it listens does not show that it carries requests: only one that it carries brings it back.
+    if (isAlive && health.failedAt !== null && !this.health.hasChecks) return;
     const hasFailedSince = health.failedAt !== null && health.failedAt > sentAt;
     member.health =
       isAlive && health.failedAt !== null && !hasFailedSince
@@ -223,8 +238,7 @@ export class ProxyPool {
 
     for (const tier of wanted) {
       let restsUntil = Number.POSITIVE_INFINITY;
-      for (const group of this.groups) {
-        if (group.provider.tier !== tier) continue;
+      for (const group of this.groupsOf(tier, now)) {
         const found = this.lookIn(group, query, now);
         const words = describeObstacles(found.obstacles, query.host, query.country, now);
         if (found.member !== null) {
@@ -249,6 +263,13 @@ export class ProxyPool {
       reason: `${subject} can be used for ${query.host}: ${why}`,
       retryAt: retryAt === Number.POSITIVE_INFINITY ? null : retryAt,
     };
+  }
+
+  /** The providers of a tier in the order in which they are asked. */
+  private groupsOf(tier: ProxyTier, now: number): readonly ProviderGroup[] {
+    const groups = this.groups.filter(({ provider }) => provider.tier === tier);
+    if (this.selection === 'first') return groups;
+    return groups.sort((one, other) => loadOf(one, now) - loadOf(other, now));
   }
 
   /** One round through the members of a provider, from the next in turn. */
@@ -303,6 +324,7 @@ export class ProxyPool {
   ): Extract<ProxyDecision, { kind: 'use' }> {
     const { group } = member;
     group.breaker = onPass(group.breaker, now);
+    noteUse(group, now);
     this.marks.used(member.endpoint.id, host, now);
     const proxy = endpointFor(member, country, session?.id ?? null);
     return { kind: 'use', use: { proxy, host, chosenAt: now }, reason: `${proxy.id}: ${reason}` };

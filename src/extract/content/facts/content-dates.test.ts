@@ -38,13 +38,18 @@ const article = (line: string, after = ''): string =>
   `<main><article>${TITLE}${line}${PROSE}</article>${after}</main>`;
 
 describe('the dates of a page', () => {
-  it('are those of the work in its data, in UTC where a zone is named', () => {
+  it('are those of the work in its data, with the offset that is stated', () => {
     const work = {
       '@type': 'Article',
       datePublished: '2025-03-04T09:00:00+01:00',
       dateModified: '2025-03-05T10:00',
     };
-    expect(datesOf({ head: data(work) })).toEqual(['2025-03-04T08:00:00.000Z', '2025-03-05']);
+    expect(datesOf({ head: data(work) })).toEqual(['2025-03-04T09:00:00+01:00', '2025-03-05']);
+  });
+
+  it('keep the day of an evening post, which is another one in UTC', () => {
+    const work = { '@type': 'Article', datePublished: '2025-03-04T21:30-05:00' };
+    expect(datesOf({ head: data(work) })).toEqual(['2025-03-04T21:30:00-05:00', null]);
   });
 
   it('are not those of a review', () => {

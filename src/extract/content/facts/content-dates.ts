@@ -1,6 +1,6 @@
 import { hashName } from '../../html/name-table.ts';
 import { collapse } from '../../html/white-space.ts';
-import { parseDate } from '../../values/date/date.ts';
+import { parseDate, statedMoment } from '../../values/date/date.ts';
 import { type Block, countWords } from '../features/blocks.ts';
 import type { ContentEvidence } from '../features/evidence.ts';
 import { blockAt, type FactSources, SECONDARY_HINTS } from './content-head.ts';
@@ -171,7 +171,7 @@ const LABEL_WORDS = 4;
 const LABEL_CHARS = 40;
 const MOST_TRIES = 16;
 
-/** A day with its year, in UTC where the text names a zone; null for ambiguous or incomplete dates. */
+/** A day with its year, and the moment where the text names a zone; null for ambiguous or incomplete dates. */
 function readDate(value: string, language: string | null): string | null {
   const text = collapse(value, DATE_CHARS);
   if (!YEAR.test(text)) return null;
@@ -180,8 +180,7 @@ function readDate(value: string, language: string | null): string | null {
   if (parsed === null || parsed.precision === 'year' || parsed.precision === 'month') return null;
   const day = parsed.iso.slice(0, 10);
   if (!text.includes(day.slice(0, 4)) || parsed.readings.some((other) => !other.startsWith(day))) return null;
-  const time = parsed.hasZone && !parsed.isAmbiguous ? Date.parse(parsed.iso) : Number.NaN;
-  return Number.isNaN(time) ? day : new Date(time).toISOString();
+  return (parsed.isAmbiguous ? null : statedMoment(parsed)) ?? day;
 }
 
 /** The meaning of a `<time>` element by its class names and the text before it. */

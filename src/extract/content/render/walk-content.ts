@@ -1,6 +1,10 @@
+import { hashName } from '../../html/name-table.ts';
+import { TAG } from '../../html/tag.ts';
 import type { PageTree } from '../../tree/page-tree.ts';
 import { SILENT } from '../features/blocks.ts';
 import { KIND, kindOf, type NodeKind } from './content-kinds.ts';
+
+const SHADOW_ROOT = hashName('shadowrootmode');
 
 /** Receives the kept part of a page in document order. Every `open` has its `close`. */
 export interface ContentVisitor {
@@ -21,7 +25,7 @@ export function walkContent(tree: PageTree, kept: Uint8Array, visitor: ContentVi
     }
   };
   for (let node = 1; node < tree.count; node++) {
-    if (kept[node] !== 1 || SILENT.has(tags[node] as number)) {
+    if (kept[node] !== 1 || isSilent(tree, node)) {
       // Nothing inside an element is kept unless the element is.
       if (!tree.isText(node)) node = (ends[node] as number) - 1;
       continue;
@@ -41,6 +45,12 @@ export function walkContent(tree: PageTree, kept: Uint8Array, visitor: ContentVi
     }
   }
   closeUntil(tree.count);
+}
+
+function isSilent(tree: PageTree, node: number): boolean {
+  const tag = tree.tags[node] as number;
+  // The content of a declarative shadow root is shown.
+  return SILENT.has(tag) && !(tag === TAG.template && tree.attribute(node, SHADOW_ROOT) !== null);
 }
 
 /** A custom element that holds blocks is a box. */

@@ -30,7 +30,7 @@ export interface PdfLink {
 const SHAPE =
   /^(?:D:)?(\d{4})(?:(\d{2})(?:(\d{2})(?:(\d{2})(?:(\d{2})(?:(\d{2}))?)?)?)?)?\s*(?:(Z)|([+-])(\d{2})'?(?:(\d{2})'?)?)?/;
 
-/** A date of PDF, `D:20260912101500+02'00'`: UTC where it has a zone, else the day. Null for any other text. */
+/** A date of PDF, `D:20260912101500+02'00'`: the moment with its offset where it has one, else the day. Null for any other text. */
 export function pdfDate(written: unknown): string | null {
   const match = typeof written === 'string' ? SHAPE.exec(written.trim()) : null;
   if (match === null) return null;
@@ -52,6 +52,8 @@ export function pdfDate(written: unknown): string | null {
   if (Number.isNaN(midnight) || new Date(midnight).toISOString().slice(0, 10) !== date) return null;
   if (hour === undefined || (zulu === undefined && sign === undefined)) return date;
   const zone = sign === undefined ? 'Z' : `${sign}${zoneHour}:${zoneMinute ?? '00'}`;
-  const time = Date.parse(`${date}T${hour}:${minute}:${second}${zone}`);
-  return Number.isNaN(time) ? date : new Date(time).toISOString();
+  const moment = `${date}T${hour}:${minute}:${second}${zone}`;
+  const time = Date.parse(moment);
+  if (Number.isNaN(time)) return date;
+  return zone === 'Z' ? new Date(time).toISOString() : moment;
 }

@@ -42,7 +42,7 @@ describe('a PDF', () => {
       kind: 'pdf',
       title: 'Annual (short) report',
       author: 'Ada Example',
-      publishedAt: '2026-09-12T08:15:00.000Z',
+      publishedAt: '2026-09-12T10:15:00+02:00',
       modifiedAt: '2026-10-01',
       language: 'en-GB',
       pageCount: 2,
@@ -151,8 +151,8 @@ describe('a PDF', () => {
 describe('a date of PDF', () => {
   it.each([
     ['D:20260912101500Z', '2026-09-12T10:15:00.000Z'],
-    ["D:20260912101500-05'30'", '2026-09-12T15:45:00.000Z'],
-    ['D:20260912101500+02', '2026-09-12T08:15:00.000Z'],
+    ["D:20260912101500-05'30'", '2026-09-12T10:15:00-05:30'],
+    ['D:20260912101500+02', '2026-09-12T10:15:00+02:00'],
     ['D:20260912101500', '2026-09-12'],
     ['20260912', '2026-09-12'],
     ['D:2026', '2026-01-01'],
@@ -162,6 +162,61 @@ describe('a date of PDF', () => {
     [42, null],
   ])('%s is %s', (written, expected) => {
     expect(pdfDate(written)).toBe(expected);
+  });
+});
+
+describe('lines and tables of a PDF', () => {
+  const at = (x: number, y: number, text: string): string => `BT /F1 10 Tf ${x} ${y} Td (${text}) Tj ET`;
+  const drawn = (...commands: readonly string[]) =>
+    read(makePdf({ pages: [[]], content: Buffer.from(commands.join('\n'), 'latin1') }));
+
+  it('lines that end on purpose stay lines, and those that the page broke are joined', async () => {
+    const { text, markdown } = await drawn(
+      at(72, 740, 'Ada Example'),
+      at(72, 728, '12 Harbour Road'),
+      at(72, 716, 'Dublin'),
+      at(72, 680, 'This letter has a paragraph that is as wide as the page and goes on'),
+      at(72, 668, 'here because nothing more fitted into the line above, and ends.'),
+    );
+    expect(text).toBe(
+      'Ada Example\n12 Harbour Road\nDublin\n\nThis letter has a paragraph that is as wide as the page and goes on\n' +
+        'here because nothing more fitted into the line above, and ends.',
+    );
+    expect(markdown).toBe(
+      'Ada Example\\\n12 Harbour Road\\\nDublin\n\nThis letter has a paragraph that is as wide as the page and goes on ' +
+        'here because nothing more fitted into the line above, and ends.',
+    );
+  });
+
+  it('cells that stand in columns are a table, a cell of several lines and an empty one included', async () => {
+    const row = (y: number, ...cells: readonly string[]): string[] =>
+      cells.flatMap((cell, index) => (cell === '' ? [] : [at(72 + index * 150, y, cell)]));
+    const { text, markdown } = await drawn(
+      at(72, 760, 'Prices of the season, for all crossings and all days of the week.'),
+      ...row(720, 'Crossing', 'Ticket', 'Price'),
+      ...row(706, 'North', 'Return | day', '19.90'),
+      ...row(692, 'South', '', '24.50'),
+      ...row(678, 'Islands', 'Single', '9.00'),
+      at(222, 666, 'with bicycle'),
+      at(72, 620, 'All prices with taxes.'),
+    );
+    expect(markdown).toBe(
+      'Prices of the season, for all crossings and all days of the week.\n\n' +
+        '| Crossing | Ticket | Price |\n| --- | --- | --- |\n| North | Return \\| day | 19.90 |\n| South |  | 24.50 |\n' +
+        '| Islands | Single with bicycle | 9.00 |\n\nAll prices with taxes.',
+    );
+    expect(text).toContain('North\tReturn | day\t19.90\nSouth\t\t24.50\n');
+  });
+
+  it('two columns of running text are no table', async () => {
+    const left = ['The first column has', 'several lines that', 'are read one after', 'the other.'];
+    const right = ['The second one comes', 'after it, as it is', 'drawn in most of', 'such documents.'];
+    const { markdown } = await drawn(
+      ...left.map((line, index) => at(72, 740 - index * 12, line)),
+      ...right.map((line, index) => at(320, 740 - index * 12, line)),
+    );
+    expect(markdown).not.toContain('|');
+    expect(markdown).toMatch(/^The first column has several[\s\S]*the other\.[\s\S]*The second one comes/);
   });
 });
 

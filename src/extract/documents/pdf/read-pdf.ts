@@ -4,8 +4,18 @@ import { cut } from '../../html/white-space.ts';
 import type { DocumentProblem, DocumentReading } from '../document-content.ts';
 import { DOCUMENT_LIMITS, type PdfLimits } from '../document-limits.ts';
 import { LinkList } from '../link-list.ts';
-import { bodySize, isHeading, joinedLines, linesOf, type PdfLine, paragraphsOf } from './pdf-lines.ts';
+import {
+  bodySize,
+  columnEnd,
+  flowsOf,
+  isHeading,
+  joinedLines,
+  linesOf,
+  type PdfLine,
+  paragraphsOf,
+} from './pdf-lines.ts';
 import type { PdfCall, PdfFacts, PdfMessage } from './pdf-messages.ts';
+import { partsOf, tableMarkdown, tableText } from './pdf-tables.ts';
 
 const WATCH_MS = 50;
 const TITLE_LINES = 3;
@@ -130,12 +140,8 @@ function readingOf(
   limits: PdfLimits,
 ): DocumentReading {
   const body = bodySize(pages.flat());
-  const paragraphs = pages.map((lines) => paragraphsOf(lines, body));
-  const text = paragraphs
-    .map((page) => page.map((lines) => lines.map((line) => line.text).join('\n')).join('\n\n'))
-    .filter((page) => page !== '')
-    .join('\n\n');
-  const markdown = paragraphs.flat().map((lines) => shown(lines, body));
+  const blocks = pages.flatMap((lines) => blocksOf(lines, body));
+  const text = blocks.map((block) => block.text).join('\n\n');
   if (badPages > 0) {
     problems.push({ code: 'pdf-broken', message: `Pages that could not be read: ${badPages}.` });
   }
@@ -157,17 +163,40 @@ function readingOf(
     modifiedAt: facts.modifiedAt,
     language: facts.language,
     text,
-    markdown: markdown.join('\n\n'),
+    markdown: blocks.map((block) => block.markdown).join('\n\n'),
     ...(pageCount === null ? {} : { pageCount }),
     links: links.all,
     problems,
   };
 }
 
-function shown(lines: readonly PdfLine[], body: number): string {
-  const text = joinedLines(lines);
+/** A paragraph, a heading or a table. */
+interface Block {
+  readonly text: string;
+  readonly markdown: string;
+}
+
+/** The blocks of a page. In the text every line is a line; in Markdown those that only the width of the page broke are joined. */
+function blocksOf(page: readonly PdfLine[], body: number): Block[] {
+  const running = page.filter((line) => !isHeading(line, body));
+  return partsOf(page).flatMap((part): Block[] => {
+    if ('table' in part) return [{ text: tableText(part.table), markdown: tableMarkdown(part.table) }];
+    return paragraphsOf(part.lines, body).map((lines) => ({
+      text: lines.map((line) => line.text).join('\n'),
+      markdown: shown(lines, running, body),
+    }));
+  });
+}
+
+function shown(lines: readonly PdfLine[], running: readonly PdfLine[], body: number): string {
   const [first] = lines;
-  if (first === undefined || !isHeading(first, body)) return escapeMarkdown(text, true, false);
+  if (first === undefined) return '';
+  if (!isHeading(first, body)) {
+    return flowsOf(lines, columnEnd(lines, running))
+      .map((flow) => escapeMarkdown(flow, true, false))
+      .join('\\\n');
+  }
+  const text = joinedLines(lines);
   const level = first.size >= body * 1.8 ? 1 : first.size >= body * 1.4 ? 2 : 3;
   return `${'#'.repeat(level)} ${escapeMarkdown(text, false, false)}`;
 }

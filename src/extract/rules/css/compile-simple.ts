@@ -53,7 +53,7 @@ export function compileSimple(simple: SimpleSelector): Test {
 
 function tagTest(name: string): Test {
   const hash = hashName(name);
-  return (scope, node) => scope.index.tree.hashes[node] === hash;
+  return (scope, node) => scope.index.tree.isNamed(node, hash);
 }
 
 /** True when a space-separated list, as in `class`, contains the word. */

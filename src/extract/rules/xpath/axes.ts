@@ -116,8 +116,8 @@ function testOf(page: XPathPage, test: NodeTest, isForAttributes: boolean): (nod
   if (name === null) return isPrincipal;
   if (!isForAttributes && !isPrefix) {
     const hash = hashName(name);
-    const { hashes } = page.index.tree;
-    return (node) => page.isElement(node) && hashes[treeNodeOf(node)] === hash;
+    const { tree } = page.index;
+    return (node) => page.isElement(node) && tree.isNamed(treeNodeOf(node), hash);
   }
   return isPrefix
     ? (node) => isPrincipal(node) && page.name(node).startsWith(name)

@@ -73,11 +73,6 @@ export const product = defineType({
       if (trail.crumbs.length > 1 && category !== trail.crumbs[0])
         draft.give('category', category?.name, 'markup', 0.5);
     }
-    draft.give(
-      'url',
-      evidence.parts.head.links.canonical ?? evidence.openGraph('url') ?? evidence.page.url,
-      'meta',
-      0.9,
-    );
+    draft.give('url', evidence.address.url, evidence.address.source, 0.9);
   },
 });

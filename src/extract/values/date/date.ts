@@ -241,3 +241,11 @@ function withTime(day: CalendarDay, moment: Moment, timeZone: string | undefined
   if (offsets.length === 0) return [isoDay(real) + clock];
   return offsets.map((offset) => isoDay(real) + clock + isoOffset(offset));
 }
+
+/** The moment of a date whose zone is known, as the page states it: its offset is kept, and with it the day. Null without a zone. */
+export function statedMoment({ iso, precision, hasZone }: ParsedDate): string | null {
+  const time = hasZone ? Date.parse(iso) : Number.NaN;
+  if (Number.isNaN(time)) return null;
+  if (iso.endsWith('Z')) return new Date(time).toISOString();
+  return precision === 'minute' ? iso.replace(/(?=[+-]\d\d:\d\d$)/, ':00') : iso;
+}

@@ -149,7 +149,10 @@ class QuoteReader {
     const before = this.#tokens[index - 1];
     if (last === undefined || before === undefined || !last.numeral.isPlain || last.cents !== 0) return false;
     if (!numeral.isPlain || numeral.end - numeral.start !== 2) return false;
-    const isInside = before.kind === 'currency' && before.end === start && before.start === last.numeral.end;
+    const isBehind = before.kind === 'currency' && before.start === last.numeral.end;
+    // 35€ 99: one space behind the sign, and nothing that would make the digits a number of their own.
+    const isLast = this.#tokens[index + 1] === undefined && !this.#isPrefixed;
+    const isInside = isBehind && (before.end === start || (before.end + 1 === start && isLast));
     const isLoose = before.kind === 'number' && before.end + 1 === start;
     if (!isInside && !isLoose) return false;
     last.cents = numeral.readings[0].value / 100;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { CURRENCIES, currencyOf } from './currency-table.ts';
-import { type Price, parsePrice } from './price.ts';
+import { type Price, parseCurrency, parsePrice } from './price.ts';
 
 interface PriceCase {
   readonly section: string;
@@ -65,6 +65,32 @@ describe('prices of the world', () => {
       (each) => (parsePrice(each.text, each.hints)?.isAmbiguous ?? false) !== isNamedSo(each),
     );
     expect(wrong.map(({ text }) => text)).toEqual([]);
+  });
+});
+
+it('numbers of a list are not joined to one price', () => {
+  expect(parsePrice('35€ 99€')?.amount).toBe(35);
+  expect(parsePrice('Sizes 5, 10, 15')?.amount ?? null).not.toBe(5.1);
+  expect(parsePrice('35€ 20 pieces')?.amount).toBe(35);
+});
+
+describe('the currency of a text', () => {
+  it.each([
+    ['EUR', 'EUR'],
+    [' usd ', 'USD'],
+    ['€', 'EUR'],
+    ['£5', 'GBP'],
+    ['$19.99', 'USD'],
+    ['R$ 10,00', 'BRL'],
+    ['19,90 zł', 'PLN'],
+    ['19.90', null],
+    ['sold out', null],
+  ])('%s is %s', (text, currency) => {
+    expect(parseCurrency(text)).toBe(currency);
+  });
+
+  it('is what the language of the page says where a sign has several', () => {
+    expect(parseCurrency('$19.99', { locale: 'en-CA' })).toBe('CAD');
   });
 });
 

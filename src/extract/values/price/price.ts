@@ -1,5 +1,6 @@
 import { fold } from '../fold.ts';
 import { SURE_DECIMAL } from '../numeral.ts';
+import { CURRENCIES } from './currency-table.ts';
 import { lexPrice } from './price-lexer.ts';
 import { type Quote, type Quotes, readQuotes } from './price-quotes.ts';
 import {
@@ -46,6 +47,20 @@ const RAISED_CENTS = /([0-9]) ?([⁰¹²³⁴⁵⁶⁷⁸⁹]{2})(?![⁰¹²³�
 /** Decoration that would stand between a number and its sign. */
 const DECORATION = /(?<!\p{L})"|"(?!\p{L})|[*†‡“”„«»<>[\]{}]/gu;
 
+/** A number without a digit before its decimal sign. */
+const BARE_FRACTION = /(?<![\d.,\p{L}])[.,](?=\d{1,2}(?![\d.,]))/gu;
+/** Cents that a template has separated from the decimal sign; only beside a currency, since commas also part lists. */
+const SPACED_CENTS =
+  /(\p{Sc} ?)?(?<![\d.,] ?)(\d{1,3}(?:[.,']\d{3})*|(?<!\p{L} )\d{4,})([.,]) (\d{2})(?![\d.,]|,? \d)( ?(?:\p{Sc}|(?:\p{Lu}{2,3}|kr|zł|lei|Kč|Ft|лв|руб|грн)(?!\p{L})))?/gu;
+
+function withCents(text: string): string {
+  return text
+    .replace(BARE_FRACTION, (sign) => `0${sign}`)
+    .replace(SPACED_CENTS, (all, before = '', whole = '', sign = '', cents = '', behind = '') =>
+      before === '' && behind === '' ? all : `${before}${whole}${sign}${cents}${behind}`,
+    );
+}
+
 /**
  * Parses a price in any of the world's notations. Null without a price; never throws.
  *
@@ -58,12 +73,27 @@ export function parsePrice(text: string, hints: PriceHints = {}): Price | null {
     .slice(0, MAX_CHARS * 4)
     .replace(APOSTROPHES, "'")
     .replace(RAISED_CENTS, `$1${SURE_DECIMAL}$2`);
-  const folded = fold(raised, MAX_CHARS).replace(DECORATION, ' ').replace(/ {2,}/g, ' ').trim();
+  const folded = withCents(fold(raised, MAX_CHARS).replace(DECORATION, ' ').replace(/ {2,}/g, ' ').trim());
   const read = readQuotes(lexPrice(folded));
   const context = contextOf(hints);
   const quotes = wanted(read);
   if (quotes.length > 0) return priceOf(quotes, context);
   return read.quotes.length === 0 && read.isFree && !isAboutShipping(folded) ? free(context) : null;
+}
+
+/**
+ * The currency that a text names by its code, symbol or word, with or without an amount: its ISO 4217 code. A symbol of
+ * several currencies (`$`) is taken for the one that the hints name, else for the likeliest. Null without a currency.
+ */
+export function parseCurrency(text: string, hints: PriceHints = {}): string | null {
+  const written = text.trim().slice(0, MAX_CHARS);
+  const code = written.toUpperCase();
+  if (CURRENCIES.has(code)) return code;
+  // A symbol counts as a currency beside a number.
+  const price = /\d/.test(written)
+    ? parsePrice(written, hints)
+    : (parsePrice(`1 ${written}`, hints) ?? parsePrice(`${written} 1`, hints));
+  return price?.currency ?? price?.ambiguity?.currencies[0] ?? null;
 }
 
 const isAboutShipping = (text: string): boolean =>

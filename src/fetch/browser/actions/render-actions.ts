@@ -3,11 +3,13 @@ import { isFor, notFor } from '../../../model/credential-hosts.ts';
 import type {
   ActionResult,
   FillGuard,
+  HumanManner,
   Picture,
   RenderAction,
   RenderScroll,
   RenderWait,
   ScreenshotOptions,
+  UploadedFile,
 } from '../../../model/render.ts';
 import { orAborted, settlesWithin } from '../../deadline.ts';
 import { plainMessage, stepFailed } from '../../render-errors.ts';
@@ -20,10 +22,15 @@ const SCROLL_PAUSE_MS = 150;
 /** What a page loads when its end comes into sight takes a while. */
 const QUIET_STEPS = 3;
 
+/** Actions before which a pointer moves to the element. */
+const TOUCHED: ReadonlySet<RenderAction['type']> = new Set(['click', 'hover', 'type', 'select']);
+
 /** Where something is done. */
 export interface ActionTarget {
   readonly page: Page;
   readonly evaluate: Evaluate;
+  /** Whether the page that an action came from is behind the present one in the history of this attempt. */
+  readonly canGoBack?: (() => Promise<boolean>) | undefined;
 }
 
 /** Human-like timing and pointer movement for actions. */
@@ -32,6 +39,8 @@ export interface HumanInput {
   pauseMs(): number;
   /** Between two keys. */
   keyMs(): number;
+  /** Turns the wheel by so many pixels; null where pages are scrolled at once. */
+  readonly turnWheel: ((page: Page, pixels: number) => Promise<void>) | null;
   /**
    * Brings the pointer to the element. Where in it that is, from its corner; null when it cannot be done in time,
    * which is no error: the action itself fails with the reason.
@@ -42,6 +51,11 @@ export interface HumanInput {
 export interface Point {
   readonly x: number;
   readonly y: number;
+}
+
+/** Human-like input in the manner that a request asks for; in its own without one. */
+export interface HumanInputSource {
+  of(manner: HumanManner | undefined): HumanInput;
 }
 
 /**
@@ -91,7 +105,7 @@ export async function runAction(
   humanInput?: HumanInput,
 ): Promise<ActionResult> {
   const startedAt = performance.now();
-  const isTouched = action.type === 'click' || action.type === 'type' || action.type === 'select';
+  const isTouched = 'selector' in action && action.selector !== undefined && TOUCHED.has(action.type);
   const at = isTouched ? ((await humanInput?.approach(target.page, action.selector, limitMs)) ?? null) : null;
   const leftMs = Math.max(1, Math.ceil(limitMs - (performance.now() - startedAt)));
   const found = await perform(target, action, leftMs, at, humanInput);
@@ -105,7 +119,7 @@ async function perform(
   at: Point | null,
   humanInput: HumanInput | undefined,
 ): Promise<Pick<ActionResult, 'value' | 'picture'>> {
-  const { page, evaluate } = target;
+  const { page } = target;
   const position = at === null ? {} : { position: at };
   switch (action.type) {
     case 'click':
@@ -113,6 +127,19 @@ async function perform(
         .locator(action.selector)
         .first()
         .click({ timeout, ...position });
+      return {};
+    case 'hover':
+      await page
+        .locator(action.selector)
+        .first()
+        .hover({ timeout, ...position });
+      return {};
+    case 'back':
+      if ((await target.canGoBack?.()) !== true) throw new Error('there is no page to go back to');
+      await page.goBack({ timeout });
+      return {};
+    case 'upload':
+      await page.locator(action.selector).first().setInputFiles(action.files.map(asPayload), { timeout });
       return {};
     case 'type': {
       const field = page.locator(action.selector).first();
@@ -139,7 +166,7 @@ async function perform(
     case 'scroll':
       if (action.selector !== undefined) {
         await page.locator(action.selector).first().scrollIntoViewIfNeeded({ timeout });
-      } else await evaluate(scrollBy, action.pixels ?? null);
+      } else await scrollOn(target, action.pixels ?? null, humanInput);
       return {};
     case 'evaluate':
       return { value: await runScript(page, action.script) };
@@ -147,6 +174,12 @@ async function perform(
       return { picture: await takePicture(page, action, timeout) };
   }
 }
+
+const asPayload = ({ name, contentType = 'application/octet-stream', base64 }: UploadedFile) => ({
+  name,
+  mimeType: contentType,
+  buffer: Buffer.from(base64, 'base64'),
+});
 
 /**
  * Puts stored credentials into a field of a page that they are for. The element itself is held: another one that takes its
@@ -251,10 +284,24 @@ export async function waitFor(target: ActionTarget, wait: RenderWait, timeout: n
 
 /** In the page's own world, where its variables are. */
 async function runScript(page: Page, script: string): Promise<unknown> {
-  const value: unknown = await page.evaluate(script, undefined, undefined, false);
+  const value = await evaluateEither(page, script);
   const json = JSON.stringify(value) ?? 'null';
   if (json.length > MOST_VALUE_CHARS) throw new Error('the result is too large');
   return JSON.parse(json);
+}
+
+const IS_BODY = /SyntaxError: (?:Illegal return statement|await is only valid)/;
+
+/** As an expression or a program, whose last value counts; else, with `return` or `await`, as the body of a function. */
+async function evaluateEither(page: Page, script: string): Promise<unknown> {
+  const run = (text: string): Promise<unknown> => page.evaluate(text, undefined, undefined, false);
+  try {
+    return await run(script);
+  } catch (error) {
+    // Such a script was refused before any of it ran.
+    if (!(error instanceof Error) || !IS_BODY.test(error.message)) throw error;
+    return run(`(async () => {\n${script}\n})()`);
+  }
 }
 
 export async function takePicture(page: Page, options: ScreenshotOptions, timeout: number): Promise<Picture> {
@@ -273,29 +320,52 @@ export async function takePicture(page: Page, options: ScreenshotOptions, timeou
 
 /** Down the page by screens, until its end stays where it is. */
 export async function scrollDown(
-  { page, evaluate }: ActionTarget,
+  target: ActionTarget,
   scroll: RenderScroll,
   limitMs: number,
+  humanInput?: HumanInput,
 ): Promise<void> {
   const { maxSteps = SCROLL_STEPS, pauseMs = SCROLL_PAUSE_MS } = scroll;
   const until = performance.now() + limitMs;
   let heightBefore = -1;
   let quiet = 0;
   for (let step = 0; step < maxSteps && performance.now() < until; step += 1) {
-    const { height, isAtEnd } = await evaluate(scrollBy, null);
+    const { height, isAtEnd } = await scrollOn(target, null, humanInput);
     quiet = isAtEnd && height === heightBefore ? quiet + 1 : 0;
     if (quiet >= QUIET_STEPS) return;
     heightBefore = height;
-    await page.waitForTimeout(pauseMs);
+    await target.page.waitForTimeout(pauseMs);
   }
 }
 
+interface ScrollPlace {
+  readonly height: number;
+  readonly isAtEnd: boolean;
+  readonly top: number;
+  readonly screen: number;
+}
+
+/** One screen down, or as far as told. A wheel over a part that scrolls by itself does not move the page: then it jumps. */
+async function scrollOn(
+  { page, evaluate }: ActionTarget,
+  pixels: number | null,
+  humanInput: HumanInput | undefined,
+): Promise<ScrollPlace> {
+  const turnWheel = humanInput?.turnWheel ?? null;
+  if (turnWheel === null) return evaluate(scrollBy, pixels);
+  const before = await evaluate(scrollBy, 0);
+  await turnWheel(page, pixels ?? before.screen);
+  const after = await evaluate(scrollBy, 0);
+  const hasMoved = after.top !== before.top || before.isAtEnd;
+  return hasMoved ? after : evaluate(scrollBy, pixels);
+}
+
 /** Runs in the page: one screen down, or as far as told. */
-function scrollBy(pixels: number | null): { height: number; isAtEnd: boolean } {
+function scrollBy(pixels: number | null): ScrollPlace {
   const { scrollBy, innerHeight, scrollY, document } = globalThis as unknown as PageGlobals;
   scrollBy(0, pixels ?? innerHeight);
   const height = document.documentElement.scrollHeight;
-  return { height, isAtEnd: scrollY + innerHeight * 2 >= height };
+  return { height, isAtEnd: scrollY + innerHeight * 2 >= height, top: scrollY, screen: innerHeight };
 }
 
 interface PageGlobals {

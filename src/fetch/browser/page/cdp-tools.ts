@@ -1,5 +1,6 @@
 import { setRequestEvents } from '../patchright/patchright-patches.ts';
 import { MainDocument } from './document-gate.ts';
+import { HistoryWatch } from './history-watch.ts';
 import { NetworkRecord } from './network-record.ts';
 import { NetworkWatch } from './network-watch.ts';
 import { block, pageSessionFor } from './page-session.ts';
@@ -27,6 +28,9 @@ export async function cdpTools(options: ToolOptions): Promise<PageTools> {
     new NetworkRecord(limits, request.captureXhr === true),
     options.load,
   );
+  const history = actions.some(({ type }) => type === 'back')
+    ? new HistoryWatch(cdp, session.mainFrameId)
+    : null;
   session.gate = document;
   return {
     document: document.progress,
@@ -34,6 +38,7 @@ export async function cdpTools(options: ToolOptions): Promise<PageTools> {
     isTainted: false,
     block: (kinds) => block(session, blockedPatterns(kinds)),
     setLocalStorage: (storage) => fillLocalStorage(cdp, storage),
+    canGoBack: async () => (await history?.canGoBack()) ?? false,
     evaluate: (work, argument) => session.world.evaluate(work, argument),
     async readRaw({ networkId }, maxBytes) {
       return networkId === null ? null : readRaw(cdp, networkId, maxBytes);
@@ -41,6 +46,7 @@ export async function cdpTools(options: ToolOptions): Promise<PageTools> {
     end() {
       session.gate = null;
       network.end();
+      history?.end();
     },
   };
 }

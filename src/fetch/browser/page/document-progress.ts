@@ -105,6 +105,12 @@ export function withoutFragment(url: string): string {
   return at === -1 ? url : url.slice(0, at);
 }
 
+/** The URL of a document that scripts have changed by `history`: within its origin, and without a request. */
+export function urlOfDocument(shown: string, requested: string): string {
+  const now = URL.parse(shown);
+  return now !== null && now.origin === new URL(requested).origin ? withoutFragment(now.href) : requested;
+}
+
 /** The media type of a response, in lower case; empty when the server names none. */
 export function mediaTypeIn(headers: Readonly<Record<string, string | string[] | undefined>>): string {
   const header = headers['content-type'];

@@ -13,6 +13,8 @@ const MAX_ERROR_CHARS = 500;
 const MAX_PENDING = 1_000;
 /** For reading one body; a late one must not delay the others. */
 const BODY_MS = 1_500;
+/** For all of them together, when the page is read. */
+const ALL_BODIES_MS = 2_000;
 
 /** What one attempt records of a page's network: bytes, requests under way, captured responses and errors. */
 export class NetworkRecord implements NetworkActivity {
@@ -80,4 +82,10 @@ export class NetworkRecord implements NetworkActivity {
   end(): void {
     this.#awaited.clear();
   }
+}
+
+/** What was captured; nothing when it cannot be read in time. */
+export async function readXhr(network: NetworkActivity): Promise<readonly CapturedXhr[]> {
+  const reading = network.xhr();
+  return (await settlesWithin(reading, ALL_BODIES_MS)) ? reading : [];
 }

@@ -22,6 +22,8 @@ export interface PageTools {
   /** Replaces the local storage of the named origins; that of other origins in a warm context stays. */
   setLocalStorage(storage: BrowserStorage['localStorage']): Promise<StorageFill>;
   readonly evaluate: Evaluate;
+  /** Whether an earlier document of this attempt is behind the present one. */
+  canGoBack(): Promise<boolean>;
   /** The body of the document's response; null when it is gone or larger. */
   readRaw(answer: DocumentResponse, maxBytes: number): Promise<Body | null>;
   /** The page has followed a redirect that it must not: it must not be read or used again. */

@@ -2,6 +2,7 @@ import type { CDPSession, Page } from 'patchright-core';
 import { ScrapifieError } from '../../../errors/scrapifie-error.ts';
 import type { Body } from '../../http/body-buffer.ts';
 import { ownBytes } from './page-session.ts';
+import { snapshotPage } from './page-snapshot.ts';
 import type { Evaluate } from './page-tools.ts';
 
 interface Outcome {
@@ -88,7 +89,7 @@ const TRIES = 3;
 export async function readDom(page: Page, evaluate: Evaluate, maxBytes: number): Promise<Body> {
   for (let tries = 1; ; tries += 1) {
     try {
-      const html = await evaluate(serialize, maxBytes);
+      const html = await snapshotPage(page, evaluate, maxBytes);
       const bytes = html === null ? null : new TextEncoder().encode(html);
       if (bytes !== null && bytes.length <= maxBytes) return bytes;
       throw new ScrapifieError('BODY_LIMIT_EXCEEDED', `The rendered page is larger than ${maxBytes} bytes`);
@@ -100,14 +101,6 @@ export async function readDom(page: Page, evaluate: Evaluate, maxBytes: number):
   }
 }
 
-/** Runs in the page, in a world of its own. */
-function serialize(maxChars: number): string | null {
-  const { document, XMLSerializer } = globalThis as unknown as PageGlobals;
-  const doctype = document.doctype === null ? '' : new XMLSerializer().serializeToString(document.doctype);
-  const html = document.documentElement?.outerHTML ?? '';
-  return doctype.length + html.length > maxChars ? null : doctype + html;
-}
-
 /** A body as it arrived, decoded; null when Chromium has let go of it or it is larger than that. */
 export async function readRaw(cdp: CDPSession, networkId: string, maxBytes: number): Promise<Body | null> {
   try {
@@ -117,12 +110,4 @@ export async function readRaw(cdp: CDPSession, networkId: string, maxBytes: numb
   } catch {
     return null;
   }
-}
-
-interface PageGlobals {
-  readonly document: {
-    readonly doctype: object | null;
-    readonly documentElement: { readonly outerHTML: string } | null;
-  };
-  readonly XMLSerializer: new () => { serializeToString(node: object): string };
 }

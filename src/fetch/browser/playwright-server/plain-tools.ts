@@ -69,6 +69,7 @@ export async function plainTools(options: ToolOptions): Promise<PageTools> {
       empty = null;
       return { arrivedAt: () => {}, end: () => {} };
     },
+    canGoBack: async () => false,
     evaluate: evaluateIn(page),
     async readRaw(_answer, maxBytes) {
       const bytes = await document.response?.body().catch(() => null);
@@ -104,6 +105,9 @@ export function checkPlain(request: BrowserRequest): void {
     throw new ScrapifieError('UNSUPPORTED_OPTION', `${option}: ${why}`);
   };
   if (request.pdf === true) refuse('pdf', 'a browser behind a Playwright server makes none');
+  if (request.actions?.some(({ type }) => type === 'back') === true) {
+    refuse('actions', 'a browser behind a Playwright server does not tell its history, so it cannot go back');
+  }
   for (const name of Object.keys(request.headers)) {
     if (isPortable(name, request.crossOriginHeaders)) continue;
     refuse(

@@ -294,3 +294,15 @@ describe('recovery', () => {
     expect(zombies()).toEqual([]);
   }, 90_000);
 });
+
+describe('browsers that are kept ready', () => {
+  test('are launched with the pool, and stay when they have nothing to do', async () => {
+    const { engine, runtime } = testBrowser({ maxBrowsers: 3, pagesEach: 1, minBrowsers: 2, idleMs: 50 });
+    const { pool } = await runtime.ready();
+    await until(() => pool.stats.browsers === 2);
+    const { origin } = await html('x');
+    await Promise.all(['a', 'b', 'c'].map((key) => render(engine, `${origin}/`, { key })));
+    await until(() => pool.stats.browsers === 2 && pool.stats.pagesInUse === 0);
+    expect(pool.stats.crashed).toBe(0);
+  });
+});

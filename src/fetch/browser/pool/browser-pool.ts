@@ -48,6 +48,7 @@ export class BrowserPool {
       onLaunched: (launched) => this.#onLaunched(launched),
       onChange: () => this.#onLaunchEnded(),
     });
+    if (this.#options.minBrowsers > 0) this.#pump();
   }
 
   /** Whether pages can be rendered, as far as is known. */
@@ -105,15 +106,14 @@ export class BrowserPool {
     const hasNone = this.#browsers.size + this.#launches.underWay === 0;
     // While nothing works, a browser is launched without being wanted, to notice when it works again.
     const isOwed = hasNone && (this.#record.lostFor !== null || this.#launches.failure !== null);
-    if (!(isWanted || isOwed) || isFull || isAtLimit) return;
+    const isShort = this.#browsers.size + this.#launches.underWay < this.#options.minBrowsers;
+    if (isAtLimit || !(isShort || ((isWanted || isOwed) && !isFull))) return;
     if (!this.#launches.isPaused) this.#launches.launch();
     else if (hasNone && this.#launches.refusal !== null) this.#waiters.refuseAll(this.#launches.refusal);
   }
 
   get #openPages(): number {
-    let count = 0;
-    for (const browser of this.#browsers) count += browser.openPages;
-    return count;
+    return [...this.#browsers].reduce((sum, { openPages }) => sum + openPages, 0);
   }
 
   /** Browsers that can take another page, the emptiest first. */
@@ -305,7 +305,8 @@ export class BrowserPool {
     if (browser.pagesInUse === 0) {
       if (browser.isRetiring) this.#recycle(browser);
       else {
-        browser.idleTimer = setTimeout(() => void (browser.pagesInUse === 0 && browser.close()), idleMs);
+        const canRest = () => browser.pagesInUse === 0 && this.#browsers.size > this.#options.minBrowsers;
+        browser.idleTimer = setTimeout(() => void (canRest() && browser.close()), idleMs);
         browser.idleTimer.unref();
       }
     }

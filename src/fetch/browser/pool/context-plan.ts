@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { BrowserContext, BrowserContextOptions } from 'patchright-core';
+import type { RenderDevice } from '../../../model/render.ts';
 import type { CookieJar } from '../../cookies/cookie-jar.ts';
 import { proxyKeyOf } from '../../proxy/proxy-key.ts';
 import type { BrowserRequest } from '../../render-engine.ts';
@@ -19,6 +20,8 @@ export interface ContextHooks {
 }
 
 const DEFAULT_VIEWPORT = { width: 1_280, height: 800 };
+const PHONE_VIEWPORT = { width: 412, height: 915 };
+const PHONE_PIXEL_RATIO = 2;
 const jarIds = new WeakMap<CookieJar, number>();
 let jars = 0;
 
@@ -34,25 +37,19 @@ function idOf(jar: CookieJar | undefined): number {
 
 /** Which context a request's page belongs into, and how that is made. */
 export function contextPlanFor(request: BrowserRequest, userAgent: string, hooks: ContextHooks): ContextPlan {
-  const { viewport = DEFAULT_VIEWPORT, locale, timezone, proxy, cookies } = request;
+  const { device = {}, proxy, cookies } = request;
   const changed = hooks.contextFor?.(request);
-  const agent = request.userAgent ?? userAgent;
-  const plain: BrowserContextOptions = {
-    viewport,
-    userAgent: agent,
-    ...(locale === undefined ? {} : { locale }),
-    ...(timezone === undefined ? {} : { timezoneId: timezone }),
-  };
+  const own = request.userAgent ?? userAgent;
+  const agent = device.isMobile === true ? `${own} Mobile` : own;
+  const plain: BrowserContextOptions = { userAgent: agent, ...deviceOptionsOf(device) };
   const options = changed?.isWhole === true ? changed.options : { ...plain, ...changed?.options };
   // Cookies of the request last for the attempt: only requests with the very same ones may see them. Whoever names a
   // key says whose cookies belong together, whichever jar they come from.
   const parts = [
     request.key ?? [new URL(request.url).origin, idOf(request.jar)],
     changed?.identity ?? '',
-    viewport,
+    device,
     agent,
-    locale ?? '',
-    timezone ?? '',
     proxy === undefined ? '' : proxyKeyOf(proxy),
     cookies,
   ];
@@ -66,3 +63,21 @@ export function contextPlanFor(request: BrowserRequest, userAgent: string, hooks
     ...(prepare === undefined ? {} : { prepare: (context) => prepare(context, request) }),
   };
 }
+
+function deviceOptionsOf(device: RenderDevice): BrowserContextOptions {
+  const { isMobile = false, geolocation, locale, timezone } = device;
+  const viewport = device.viewport ?? (isMobile ? PHONE_VIEWPORT : DEFAULT_VIEWPORT);
+  return {
+    viewport,
+    ...(isMobile ? { isMobile, hasTouch: true, deviceScaleFactor: PHONE_PIXEL_RATIO, screen: viewport } : {}),
+    ...(geolocation === undefined ? {} : { geolocation: exactly(geolocation), permissions: ['geolocation'] }),
+    ...(locale === undefined ? {} : { locale }),
+    ...(timezone === undefined ? {} : { timezoneId: timezone }),
+  };
+}
+
+const exactly = ({ accuracy = 10, latitude, longitude }: NonNullable<RenderDevice['geolocation']>) => ({
+  latitude,
+  longitude,
+  accuracy,
+});

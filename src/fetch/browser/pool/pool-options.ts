@@ -14,6 +14,8 @@ export interface BrowserPoolOptions extends RenderLimits {
   readonly usesProxy?: boolean | undefined;
   /** Pages that a browser serves before it is replaced. */
   readonly pagesPerBrowser?: number | undefined;
+  /** Browsers that are launched at once, and kept while they have nothing to do; never more than `maxBrowsers`. */
+  readonly minBrowsers?: number | undefined;
   /** Contexts kept per browser; those used longest ago go first. */
   readonly maxContexts?: number | undefined;
   /** Renderer processes per browser that Chromium aims at; each context has at least one while it is used. */
@@ -60,6 +62,7 @@ export function withDefaults(options: BrowserPoolOptions) {
   return {
     ...options,
     pagesPerBrowser: options.pagesPerBrowser ?? 500,
+    minBrowsers: Math.min(options.minBrowsers ?? 0, options.maxBrowsers),
     maxContexts: options.maxContexts ?? 16,
     rendererLimit: options.rendererLimit ?? 1,
     idleMs: options.idleMs ?? 60_000,

@@ -1,0 +1,26 @@
+import { given } from './flags.ts';
+
+/** The flags that say which part of a page its content is. */
+export interface PartFlags {
+  readonly onlyMainContent?: boolean;
+  readonly includeTags?: string[];
+  readonly excludeTags?: string[];
+}
+
+export const PART_FLAGS = ['onlyMainContent', 'includeTags', 'excludeTags'] as const;
+
+/** Which flag a field of the request comes from. */
+export const PART_FLAG_OF = {
+  onlyMainContent: '--no-only-main-content',
+  includeTags: '--include-tags',
+  excludeTags: '--exclude-tags',
+} as const;
+
+/** The fields of a request that these flags stand for. */
+export function partFieldsOf({
+  onlyMainContent,
+  includeTags,
+  excludeTags,
+}: PartFlags): Record<string, unknown> {
+  return given({ onlyMainContent: onlyMainContent === false ? false : undefined, includeTags, excludeTags });
+}

@@ -1,0 +1,104 @@
+/**
+ * Heads of HTTP/1.1 responses that break the grammar in a way that browsers read without a doubt. The parser below reads
+ * the strict form alone, so such a head is written anew in that form. A head that could be read in two ways (different
+ * lengths, a NUL, a status that is no number of three digits) stays as it is, and the parser refuses it.
+ */
+
+/** Status line and fields as RFC 9112 has them. */
+const STRICT =
+  /^HTTP\/1\.[01] \d{3}(?: [\t\x20-\x7e\x80-\xff]*)?\r\n(?:[!#$%&'*+\-.^_`|~\dA-Za-z]+:[\t\x20-\x7e\x80-\xff]*\r\n)*\r\n$/;
+const FRAMING = /\r\n(?:content-length|transfer-encoding):[\t ]*([^\r]*)/gi;
+const TOKEN = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/;
+/** As in Chromium, a few bytes may precede the status line, and whatever follows the three digits is the reason. */
+const SLOP = /^[\s\S]{0,4}?(?=HTTP)/i;
+const STATUS_LINE = /^HTTP(?:\/(\d+)(?:\.(\d+))?)?[\t ]+(\d{3})(?!\d)[\t ]*(.*)$/i;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the parser refuses these in a value
+const CONTROLS = /[\x01-\x08\x0b-\x1f\x7f]/g;
+const CONTINUE = '100';
+/** An interim response that says as little as `100 Continue`, which the parser accepts unasked. */
+const PROCESSING = '102';
+
+export interface StatusAndHead {
+  /** Another head follows. */
+  readonly isInterim: boolean;
+  readonly head: Buffer;
+}
+
+/** The head in strict form; the same buffer where it is, or where nothing can be done for it. */
+export function strictHead(head: Buffer): StatusAndHead {
+  const text = head.toString('latin1');
+  if (STRICT.test(text) && hasPlainFraming(text) && !text.startsWith(CONTINUE, 9)) {
+    return { isInterim: text.charCodeAt(9) === 0x31 && !text.startsWith('101', 9), head };
+  }
+  return rewritten(text) ?? { isInterim: false, head };
+}
+
+/** At most one field says how long the body is, and a length is a number. */
+function hasPlainFraming(text: string): boolean {
+  const fields = [...text.matchAll(FRAMING)];
+  if (fields.length === 0) return true;
+  const [field] = fields;
+  if (fields.length > 1 || field === undefined) return false;
+  const isLength = field[0].charAt(2).toLowerCase() === 'c';
+  return !isLength || /^\d+[\t ]*$/.test(field[1] ?? '');
+}
+
+function rewritten(text: string): StatusAndHead | null {
+  if (text.includes('\0')) return null;
+  const [first = '', ...lines] = text
+    .replace(SLOP, '')
+    // A CR that ends no line is a space, as RFC 9112 allows and Firefox reads it.
+    .replace(/\r(?!\n)/g, ' ')
+    .split(/\r?\n/);
+  const status = STATUS_LINE.exec(first);
+  if (status === null) return null;
+  const [, major, minor, digits = '', reason = ''] = status;
+  const isOld = major === undefined || (major === '1' && minor === '0');
+  const fields = fieldsOf(lines);
+  const lengths = valuesOf(fields, 'content-length');
+  const isChunked = /(?:^|,)[\t ]*chunked$/i.test(valuesOf(fields, 'transfer-encoding').join(','));
+  const length = isChunked ? null : lengthIn(lengths);
+  if (length === undefined) return null;
+  const kept = fields.filter(([name]) => !/^(?:content-length|connection|keep-alive)$/i.test(name));
+  if (length !== null) kept.push(['content-length', length]);
+  // Where the next response begins is as doubtful as this head was: the connection is not used again.
+  const isInterim = digits.startsWith('1') && digits !== '101';
+  if (!isInterim) kept.push(['connection', 'close']);
+  const code = digits === CONTINUE ? PROCESSING : digits;
+  const head = [
+    `HTTP/1.${isOld ? 0 : 1} ${code} ${reason.replace(CONTROLS, ' ')}`,
+    ...kept.map(([name, value]) => `${name}: ${value.replace(CONTROLS, ' ')}`),
+    '\r\n',
+  ];
+  return { isInterim, head: Buffer.from(head.join('\r\n'), 'latin1') };
+}
+
+/** Folded lines are joined; lines that are no field are left out. */
+function fieldsOf(lines: readonly string[]): [name: string, value: string][] {
+  const fields: [string, string][] = [];
+  let canFold = false;
+  for (const line of lines) {
+    if (line === '') continue;
+    const last = fields.at(-1);
+    if (/^[\t ]/.test(line)) {
+      if (canFold && last !== undefined) last[1] = `${last[1]} ${line.trim()}`.trim();
+      continue;
+    }
+    const colon = line.indexOf(':');
+    const name = line.slice(0, Math.max(0, colon)).trimEnd();
+    canFold = TOKEN.test(name);
+    if (canFold) fields.push([name, line.slice(colon + 1).trim()]);
+  }
+  return fields;
+}
+
+const valuesOf = (fields: readonly (readonly [string, string])[], wanted: string): string[] =>
+  fields.filter(([name]) => name.toLowerCase() === wanted).map(([, value]) => value);
+
+/** The one length; null when none is stated or it is no number, so that the body ends with the connection; undefined for several. */
+function lengthIn(values: readonly string[]): string | null | undefined {
+  const stated = new Set(values.flatMap((value) => value.split(',')).map((one) => one.trim()));
+  if (stated.size > 1) return undefined;
+  const [length] = stated;
+  return length !== undefined && /^\d+$/.test(length) ? length : null;
+}

@@ -1,0 +1,66 @@
+import { mergeFigures, readFigures, writeFigures } from '../plan/proxies/fleet-figures.ts';
+import type { PoolFigures } from '../plan/proxies/pool-figures.ts';
+import type { Bus } from '../ports/bus.ts';
+
+export interface ProxyFigureSharing {
+  /** Of this process and those that were heard of lately; null where none of them uses proxies. */
+  figures(): PoolFigures | null;
+  /** Publishes what has changed, and everything now and then for processes that have just started. */
+  tell(): void;
+  close(): void;
+}
+
+export interface ProxyFigureSharingParts {
+  readonly bus: Bus;
+  /** The name of this process. */
+  readonly process: string;
+  /** Null where this process uses no proxies. */
+  readonly own: () => PoolFigures | null;
+  readonly now: () => number;
+}
+
+const TELL_EVERY_MS = 5_000;
+/** A process that has done nothing meanwhile is told of again after this. */
+const REPEAT_MS = 30_000;
+/** A process that was not heard of for longer has ended. */
+const KEPT_MS = 90_000;
+const MOST_PROCESSES = 1_000;
+
+/** Lets each process of a fleet answer for the proxies of all, until it is closed. */
+export function shareProxyFigures(parts: ProxyFigureSharingParts): ProxyFigureSharing {
+  const { bus, process, own, now } = parts;
+  /** Bounded by MOST_PROCESSES. */
+  const heard = new Map<string, { readonly figures: PoolFigures; readonly at: number }>();
+  let told = '';
+  let toldAt = Number.NEGATIVE_INFINITY;
+  const unsubscribe = bus.subscribe('proxy.figures', (message) => {
+    if (message.process === process) return;
+    for (const [name, { at }] of heard) if (now() - at >= KEPT_MS) heard.delete(name);
+    const figures = heard.size < MOST_PROCESSES ? readFigures(message.figures) : null;
+    if (figures !== null) heard.set(message.process, { figures, at: now() });
+  });
+  const tell = (): void => {
+    const figures = own();
+    if (figures === null) return;
+    const text = writeFigures(figures);
+    if (text === told && now() - toldAt < REPEAT_MS) return;
+    told = text;
+    toldAt = now();
+    bus.publish('proxy.figures', { process, figures: text });
+  };
+  const timer = setInterval(tell, TELL_EVERY_MS).unref();
+  return {
+    figures() {
+      const mine = own();
+      const others = [...heard.values()]
+        .filter(({ at }) => now() - at < KEPT_MS)
+        .map(({ figures }) => figures);
+      return mergeFigures(mine === null ? others : [mine, ...others]);
+    },
+    tell,
+    close() {
+      clearInterval(timer);
+      unsubscribe();
+    },
+  };
+}
