@@ -7,6 +7,7 @@ import { packForests } from '../src/extract/content/model/forest.ts';
 import type { ContentModel } from '../src/extract/content/model/model.ts';
 import { packTokens } from '../src/extract/content/model/token-weights.ts';
 import { readPages } from './content/pages.ts';
+import { addTorn, noCounts, tornLines } from './content/torn.ts';
 import { type Example, exampleOf, PLAN, train } from './content/training.ts';
 import { overlapF1 } from './content/truth.ts';
 
@@ -44,10 +45,12 @@ function foldOf({ page }: Example): number {
 function check(examples: readonly Example[], more: readonly Example[], beside: string | undefined): void {
   const texts: Record<string, string> = beside === undefined ? {} : JSON.parse(readFileSync(beside, 'utf8'));
   const scores = new Map<string, { own: number; other: number; pages: number }>();
+  const torn = noCounts();
   for (let fold = 0; fold < FOLDS; fold++) {
     const model = train([...examples.filter((example) => foldOf(example) !== fold), ...more], PLAN);
     for (const { evidence, page } of examples.filter((example) => foldOf(example) === fold)) {
       const { text } = extractContent(evidence.tree, page.url, { model });
+      addTorn(torn, evidence.tree, page.url, model);
       for (const name of [page.type, `fold ${fold}`, 'all']) {
         const sum = scores.get(name) ?? { own: 0, other: 0, pages: 0 };
         sum.own += overlapF1(text, page.reference);
@@ -63,6 +66,7 @@ function check(examples: readonly Example[], more: readonly Example[], beside: s
       `${name.padEnd(14)} ${(sum.own / sum.pages).toFixed(3)}  ${theirs}(${sum.pages} pages)\n`,
     );
   }
+  process.stdout.write(tornLines(torn));
 }
 
 function write({ types, tokens, first, second }: ContentModel): void {

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { runChild } from './child-run.ts';
+import { STRUCTURES, tornPercent } from './content/torn.ts';
 import type { ContentAnswer } from './content/turns.ts';
 import type { Bar, Part } from './part.ts';
 import { figure, spread } from './report.ts';
@@ -8,6 +9,8 @@ import { quantile, ratios, sampleOf } from './sample.ts';
 const ROUNDS = 2;
 /** In a quick run every eighth page, once. */
 const QUICK_STRIDE = 8;
+/** Tables and lists that are kept in part, of those that are kept at all. */
+const MOST_TORN_PERCENT = 1;
 const FACTORS: Readonly<Record<string, number>> = { 'defuddle + linkedom': 3, 'readability + jsdom': 5 };
 
 /** What a whole extraction costs, beside programs that do a part of it. */
@@ -21,7 +24,7 @@ export const content: Part = {
       String(isQuick && pagesDir !== null ? QUICK_STRIDE : 1),
       ...(pagesDir === null ? [] : [pagesDir]),
     ]);
-    const { pages, meanBytes, contenders } = answer as unknown as ContentAnswer;
+    const { pages, meanBytes, contenders, torn } = answer as unknown as ContentAnswer;
     const means = contenders.map(({ ms }) => ms.map(meanOf));
     const ownMeans = means[0] ?? [];
     const bars: Bar[] = [];
@@ -50,6 +53,20 @@ export const content: Part = {
         spread(times),
       ];
     });
+    const structures = STRUCTURES.map((name) => {
+      const counts = torn[name];
+      const percent = tornPercent(counts);
+      say(`${name} kept in part: ${counts.torn} of ${counts.kept}`);
+      if (pagesDir !== null && name !== 'definition lists') {
+        bars.push({
+          claim: `${name} that are kept in part`,
+          measured: percent,
+          atMost: MOST_TORN_PERCENT,
+          unit: '%',
+        });
+      }
+      return [name, String(counts.kept), String(counts.torn), percent.toFixed(1)];
+    });
     return {
       title: 'Finding the content of a page',
       about:
@@ -60,6 +77,7 @@ export const content: Part = {
           columns: ['', 'mean ms a page', 'median', 'p99', 'worst page', 'failed', 'time, Scrapifie = 1'],
           rows,
         },
+        { columns: ['structures', 'kept', 'of them in part', '%'], rows: structures },
       ],
       bars,
       notes: [
@@ -72,6 +90,7 @@ export const content: Part = {
       data: {
         pages,
         meanBytes,
+        torn,
         contenders: contenders.map(({ name, ms, failures }, index) => ({
           name,
           failures,

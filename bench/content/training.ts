@@ -1,4 +1,4 @@
-import { repeatsOf } from '../../src/extract/content/decide/decide-blocks.ts';
+import { repeatsOf } from '../../src/extract/content/decide/choose-blocks.ts';
 // Learns which blocks of a page are its content, from pages whose content people marked.
 import {
   BLOCK_FEATURE_NAMES,

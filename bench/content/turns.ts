@@ -3,12 +3,15 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
+import { model } from '../../src/extract/content/model/model.ts';
 import { extractFull, type FullOptions } from '../../src/extract/full/extract-full.ts';
 import { type ExtractInput, extractPage } from '../../src/extract/scan/extract-page.ts';
+import { buildTree } from '../../src/extract/tree/tree-builder.ts';
 import { decodeText } from '../../src/fetch/charset.ts';
 import { renderPage } from '../../test/site/pages/big.ts';
 import { rotated } from '../sample.ts';
 import { readPages } from './pages.ts';
+import { addTorn, noCounts, type TornCounts } from './torn.ts';
 
 export interface ContentAnswer {
   readonly pages: number;
@@ -19,6 +22,8 @@ export interface ContentAnswer {
     readonly ms: readonly (readonly number[])[];
     readonly failures: number;
   }[];
+  /** Structures of these pages that the content has in part. */
+  readonly torn: TornCounts;
 }
 
 /** Somebody who finds the content of a page. */
@@ -141,6 +146,8 @@ for (let round = 0; round < Number(rounds); round++) {
     }
   }
 }
+const torn = noCounts();
+for (const { html, url } of pages) addTorn(torn, buildTree(html), url, model());
 const answer: ContentAnswer = {
   pages: pages.length,
   meanBytes: pages.reduce((sum, { html }) => sum + html.length, 0) / pages.length,
@@ -149,5 +156,6 @@ const answer: ContentAnswer = {
     ms: ms[index] ?? [],
     failures: failures[index] ?? 0,
   })),
+  torn,
 };
 process.stdout.write(`${JSON.stringify(answer)}\n`);

@@ -157,6 +157,7 @@ describe('the documentation', () => {
       'screenshot',
       'scroll',
       'session',
+      'taskTimeoutMs',
       'timeoutMs',
       'timezone',
       'url',

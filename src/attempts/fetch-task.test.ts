@@ -58,6 +58,7 @@ async function fetchAs(
       passes += 1;
     },
     admittedForMs: () => Number.POSITIVE_INFINITY,
+    timeoutMs: running.job.options.page.timeoutMs,
     ...more,
   };
   const fetched = await fetchTask({ ...task, ...at }, running, testEngine(), context);

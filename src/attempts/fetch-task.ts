@@ -35,6 +35,8 @@ export interface FetchContext {
   readonly pass: (ended: AbortSignal) => Promise<void>;
   /** How long the request may still leave with the gate's last admission; not above zero: it has to pass again. */
   readonly admittedForMs: () => number;
+  /** The time limit of the attempt. */
+  readonly timeoutMs: number;
   /** The part of the request that the plan decides. */
   readonly how?: HowToFetch;
   /** The page of the crawl before: it is asked for only if it changed. */
@@ -110,7 +112,7 @@ export async function fetchTask(
       ...withPersonal(headersFor(task, running, context.mayDisguise), personal),
       crossOriginHeaders: page.crossOriginHeaders,
       body: isLedHere ? null : page.body,
-      timeoutMs: how.maySolve === true ? Math.max(page.timeoutMs, SOLVING_MS) : page.timeoutMs,
+      timeoutMs: how.maySolve === true ? Math.max(context.timeoutMs, SOLVING_MS) : context.timeoutMs,
       maxBodyBytes: task.kind === 'sitemap' ? SITEMAP_LIMITS.maxBytes : page.maxBodyBytes,
       maxRedirects: Math.max(0, MAX_REDIRECTS - task.hops),
       conditional: earlier?.page ?? null,

@@ -69,7 +69,8 @@ async function finish(
     task = {},
     job = {},
     reader = here,
-  }: { task?: Partial<Task>; job?: JobChanges; reader?: PageReader } = {},
+    limitMs = 60_000,
+  }: { task?: Partial<Task>; job?: JobChanges; reader?: PageReader; limitMs?: number } = {},
 ) {
   const running = await runningOf(job);
   const method = {
@@ -84,7 +85,7 @@ async function finish(
   const { maxAttempts } = running.job.options.page;
   const trace = task.trace ?? Array(task.attempts ?? 0).fill(EARLIER);
   const next = read.end === null ? httpNext(read.attempt, maxAttempts, trace) : null;
-  const finished = finishTask(taskOf(task), running, read, next, LEASE, () => 0.5);
+  const finished = finishTask(taskOf(task), running, read, next, LEASE, () => 0.5, limitMs);
   return { ...finished, running };
 }
 
@@ -98,6 +99,47 @@ const EARLIER = {
   bytes: 0,
   at: '2026-01-01T00:00:00.000Z',
 } as const;
+
+describe('the time limit of a task', () => {
+  const trace = [{ ...EARLIER, ms: 20_000, pauseMs: 2_000 }];
+
+  it('counts attempts and the pauses between them, and ends the task with the last reason', async () => {
+    const { completion } = await finish(broke('CONNECT_FAILED'), {
+      task: { trace, attempts: 1 },
+      limitMs: 23_000,
+    });
+    expect(completion).toMatchObject({
+      end: { state: 'failed', rule: 'task.time-limit:23000', errorCode: 'TASK_TIMEOUT' },
+      page: {
+        errorCode: 'TASK_TIMEOUT',
+        errorMessage:
+          '2 attempts and the next pause take longer than the 23000 ms of the task. ' +
+          'The last reason: CONNECT_FAILED: It was CONNECT_FAILED.',
+      },
+    });
+  });
+
+  it('is not reached while there is time, and the pause is recorded', async () => {
+    const { completion } = await finish(broke('CONNECT_FAILED'), { task: { trace, attempts: 1 } });
+    expect(completion.end).toMatchObject({ state: 'waiting', rule: 'retry:CONNECT_FAILED' });
+    expect(completion.trace).toMatchObject([{ pauseMs: 2_000 }, { ms: 10, pauseMs: 2_000 }]);
+  });
+
+  it('does not count the pause that the host asked for', async () => {
+    const limited = arrived({ statusCode: 429, headers: { 'retry-after': '3600' } });
+    const { completion } = await finish(limited, { task: { trace, attempts: 1 } });
+    expect(completion.end).toMatchObject({ state: 'waiting', readyAt: T0 + 3_600_000 });
+    expect(completion.trace.at(-1)).not.toHaveProperty('pauseMs');
+  });
+
+  it('keeps the page that the last attempt brought', async () => {
+    const { completion } = await finish(arrived({ statusCode: 500 }), {
+      task: { trace, attempts: 1 },
+      limitMs: 22_000,
+    });
+    expect(completion.page).toMatchObject({ statusCode: 500, errorCode: 'TASK_TIMEOUT' });
+  });
+});
 
 describe('a page that arrived', () => {
   it('is done, with its page, what it leads to and the trace', async () => {
@@ -145,7 +187,8 @@ describe('a page that arrived', () => {
       const method = { engine, proxyTier, identity: 'bot', hasSolver: false, reason: 'x' } as const;
       const parts = { reader: here, lease: LEASE, method, now: () => T0 };
       const read = await readAttempt(taskOf(), running, arrived(), parts);
-      return finishTask(taskOf(), running, read, httpNext(read.attempt), LEASE, () => 0.5).completion.spent;
+      return finishTask(taskOf(), running, read, httpNext(read.attempt), LEASE, () => 0.5, 60_000).completion
+        .spent;
     };
     expect(await costOf('http', null)).toBeUndefined();
     expect(await costOf('browser', null)).toEqual({ browserMs: 12, proxyBytes: 0 });

@@ -14,6 +14,7 @@ import type { Completion, LeaseRef, TaskEnd } from '../ports/store.ts';
 import type { Fetched } from './fetch-task.ts';
 import type { RunningJob } from './running-job.ts';
 import { type AttemptMethod, type AttemptResult, completionOf, endAfter, failedPage } from './task-end.ts';
+import { spentMs, taskTookTooLong } from './task-time.ts';
 
 /** A response that was read, or the reason why there is none to read: the ladder decides on the next step by it. */
 export interface ReadAttempt {
@@ -102,7 +103,10 @@ export async function readAttempt(
   return { attempt, result: read, reading, failure, end: null, fetched, now };
 }
 
-/** Turns the attempt into the ledger's one entry for it. `next` is the ladder's step after the attempt. */
+/**
+ * Turns the attempt into the ledger's one entry for it. `next` is the ladder's step after the attempt, `limitMs` the time
+ * limit of the task.
+ */
 export function finishTask(
   task: Task,
   running: RunningJob,
@@ -110,10 +114,12 @@ export function finishTask(
   next: LadderStep | null,
   lease: LeaseRef,
   random: () => number,
+  limitMs: number,
 ): Finished {
-  const { attempt, result, reading, failure, fetched, now } = read;
+  const { result, reading, fetched, now } = read;
+  let { attempt, failure } = read;
   const fault = fetched.kind === 'error' ? faultOf(fetched.error) : null;
-  const trace = [...task.trace, attempt];
+  let trace = [...task.trace, attempt];
   if (read.end !== null || next === null) {
     const end = read.end ?? { state: 'ready' };
     const isCounted = fetched.kind === 'end' || reading !== null;
@@ -122,11 +128,20 @@ export function finishTask(
     return { completion: completionOf(lease, task, end, entry), attempt, reading, fault };
   }
   const made = Math.max(1, task.attempts + 1 - unchargedAttempts(trace));
-  const wanted = endAfter(result, next, made, now, random);
+  let wanted = endAfter(result, next, made, now, random);
+  if (wanted.state === 'waiting') {
+    const pauseMs = result.retryAfterMs === null ? wanted.readyAt - now : 0;
+    if (pauseMs > 0) attempt = { ...attempt, pauseMs };
+    trace = [...task.trace, attempt];
+    if (spentMs(trace) >= limitMs) {
+      failure = taskTookTooLong(trace, limitMs);
+      wanted = { state: 'failed', rule: `task.time-limit:${limitMs}`, errorCode: failure.code };
+    }
+  }
   if (reading === null) {
     const end = settleSitemap(task, wanted);
-    const hasPage = end.state === 'failed' && task.kind === 'page' && failure !== null;
-    const page = hasPage ? failedPage(task, failure, now) : null;
+    const isFailed = end.state === 'failed' && task.kind === 'page';
+    const page = isFailed && failure !== null ? failedPage(task, failure, now) : null;
     const completion = completionOf(lease, task, end, { trace, ...costOf(attempt), page });
     return { completion, attempt, reading, fault };
   }
@@ -135,7 +150,7 @@ export function finishTask(
   const page = hasPage ? withError(reading.page, end, failure) : null;
   // A page on which a step failed, such as waiting for an element, has arrived all the same, with its links.
   const isKept =
-    end.state === 'done' || end.state === 'skipped' || (end.state === 'failed' && failure !== null);
+    end.state === 'done' || end.state === 'skipped' || (end.state === 'failed' && read.failure !== null);
   if (!isKept && reading.discovered.length > 0) running.generation += 1;
   const discovered = isKept ? reading.discovered : [];
   const completion = completionOf(lease, task, end, { trace, ...costOf(attempt), page, discovered });

@@ -7,6 +7,7 @@ import { CLOSED_BREAKER, onCall } from '../politeness/breaker.ts';
 import { admissionMs, type GateDecision, type GateInput, gate } from '../politeness/gate.ts';
 import { noteAbandoned, noteSent, stateAtAcquisition } from '../politeness/host-state.ts';
 import type { HostLease, HostState } from '../ports/store.ts';
+import type { HostHold } from '../ports/task-wait.ts';
 import type { Robots, RobotsCache } from '../robots/robots-cache.ts';
 import { afterAnswer, hasOwnProxy, keepOwnState, ownStateOf, pauseUntil } from './own-answers.ts';
 import type { RunningJob } from './running-job.ts';
@@ -32,6 +33,8 @@ export interface HostAccess {
   ownPauseUntil(running: RunningJob): number;
   /** Until when the gate holds the host, by its last decision; 0 when it does not. */
   heldUntil: number;
+  /** Why the gate holds the host, by its last decision; null when it does not. */
+  readonly hold: HostHold | null;
   /** Connections that the operator allows a job beyond the policy; 0 when none are. */
   readonly operatorPlaces: number;
   policy(): HostPolicy;
@@ -107,6 +110,7 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
   let inFlight = 0;
   let ownInFlight = 0;
   let heldUntil = 0;
+  let heldFor: HostHold | null = null;
   let operatorPlaces = 0;
   /** A request of this owner was answered. */
   let isWarm = false;
@@ -202,6 +206,7 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
 
   function hold({ until, reason }: Exclude<GateDecision, { kind: 'go' }>): void {
     heldUntil = reason === 'hours.closed' ? Math.min(until, now() + HOURS_CHECK_MS) : until;
+    heldFor = { rule: reason, until: Math.ceil(until) };
   }
 
   /** False when the gate refuses for now, and `canWait` says that this is too long. */
@@ -242,6 +247,9 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
     },
     set heldUntil(until) {
       heldUntil = until;
+    },
+    get hold() {
+      return heldUntil > now() ? heldFor : null;
     },
     get operatorPlaces() {
       return operatorPlaces;

@@ -54,6 +54,7 @@ async function admittedTask(title: string, { job = {}, reader = here, resources 
   });
   const attempts = createAttempts({
     ...{ store, lease, access, reader, signal, now: Date.now, random: () => 0.5 },
+    taskTimeoutMs: 60_000,
     hostKey: lease.key,
     resources: { ...httpResources(engine, budget), ...resources },
   });

@@ -28,6 +28,7 @@ import type { ProxyRoute, ProxyRouteEnd } from './proxy-route.ts';
 import type { RunningJob } from './running-job.ts';
 import type { StoredResponse } from './stored-pages.ts';
 import { type AttemptMethod, unplannedMethod } from './task-end.ts';
+import { attemptMs, taskLimitMs } from './task-time.ts';
 import { createUseAudit } from './use-audit.ts';
 
 export interface AttemptParts {
@@ -40,6 +41,8 @@ export interface AttemptParts {
   readonly signal: AbortSignal;
   readonly now: () => number;
   readonly random: () => number;
+  /** The time limit of tasks whose request sets none. */
+  readonly taskTimeoutMs: number;
 }
 
 /**
@@ -167,6 +170,7 @@ export function createAttempts(parts: AttemptParts): Attempts {
           await access.readmit(running, url, ended);
           progress.admittedAt = now();
         },
+        timeoutMs: attemptMs(running.job.options.page, task.trace, parts.taskTimeoutMs),
         admittedForMs: () => access.admissionMs(running, url) - (now() - progress.admittedAt),
         how: prepared.how,
         earlier,
@@ -199,7 +203,7 @@ export function createAttempts(parts: AttemptParts): Attempts {
     try {
       const fetched: Fetched = { kind: 'response', response: storedResponse(stored) };
       const read = await readAttempt(task, running, fetched, { reader: parts.reader, lease, method, now });
-      return finishTask(task, running, read, STORED_END, lease, random);
+      return finishTask(task, running, read, STORED_END, lease, random, Number.POSITIVE_INFINITY);
     } catch (error) {
       return { error, method };
     }
@@ -239,7 +243,8 @@ export function createAttempts(parts: AttemptParts): Attempts {
     });
     const led = await followRefresh(planned, read);
     const next = led.end === null ? await stepAfter(planned, led.attempt, resources, now, random) : null;
-    const finished = finishTask(task, running, led, next, lease, random);
+    const limitMs = taskLimitMs(running.job.options.page, parts.taskTimeoutMs);
+    const finished = finishTask(task, running, led, next, lease, random, limitMs);
     // A refusal before anything was sent says nothing about the host.
     if (finished.attempt.statusCode !== null) learnFrom(planned, finished);
     return finished;

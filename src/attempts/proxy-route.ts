@@ -90,6 +90,7 @@ export function chooseRobotsRoute(
   const wish = running.job.options.page.proxy;
   const cheapest = () => resources.installation().tiers[0] ?? null;
   const wished = wish?.url == null ? (wish?.tier ?? cheapest()) : OWN_PROXY;
+  if (wish !== null && wished === null) throw new ScrapifieError('NO_HEALTHY_PROXY', 'No proxy is set up.');
   const tier = wish === null ? proxyTier : wished;
   return chooseProxyRoute(tier, wish, host, null, resources, now, nextOwnTurn(running));
 }

@@ -4,7 +4,7 @@ import type { Task } from '../model/task.ts';
 import type { RobotsEntry } from '../ports/store.ts';
 import { createRobotsCache, type Robots } from '../robots/robots-cache.ts';
 import { jobOf, runningOf, T0, taskOf } from './claimed-task.fixture.ts';
-import { proxyRouteEnd, robotsEnd, siteEnd } from './robots-end.ts';
+import { noRouteEnd, proxyRouteEnd, robotsEnd, siteEnd } from './robots-end.ts';
 
 const ORIGIN = 'http://site.test';
 
@@ -173,6 +173,32 @@ describe("a robots.txt that the job's own proxy does not lead to", () => {
     expect(proxyRouteEnd(taskOf({}), job, 'PROXY_FAILED', job.createdAt)).toMatchObject({ state: 'waiting' });
     expect(proxyRouteEnd(taskOf({}), job, 'PROXY_FAILED', job.createdAt + 3_600_000)).toMatchObject({
       state: 'failed',
+    });
+  });
+});
+
+describe('a robots.txt for which no proxy of the installation can be used', () => {
+  const error = { code: 'NO_HEALTHY_PROXY', message: 'No residential proxy is set up.' } as const;
+  const rule = 'robots.no-way-out: NO_HEALTHY_PROXY';
+
+  it('is waited for until a proxy may be used, by a scrape as well', () => {
+    for (const kind of ['scrape', 'crawl'] as const) {
+      const refusal = noRouteEnd(taskOf(), jobOf({ kind }), error, T0 + 5_000, T0);
+      expect(refusal).toEqual({ end: { state: 'waiting', readyAt: T0 + 5_000, rule } });
+    }
+  });
+
+  it('fails the task at once, with the reason, when no such proxy is set up', () => {
+    expect(noRouteEnd(taskOf(), jobOf({ kind: 'crawl' }), error, null, T0)).toEqual({
+      end: { state: 'failed', rule, errorCode: 'NO_HEALTHY_PROXY' },
+      failure: error,
+    });
+  });
+
+  it('is not waited for without end', () => {
+    const later = T0 + 200_000;
+    expect(noRouteEnd(taskOf(), jobOf({ kind: 'crawl' }), error, later + 5_000, later)).toMatchObject({
+      end: { state: 'failed' },
     });
   });
 });

@@ -1,4 +1,5 @@
 import { ERRORS, type ErrorCode } from '../errors/registry.ts';
+import type { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { MAX_URL_STEPS } from '../frontier/scope.ts';
 import type { Job } from '../model/job.ts';
 import type { NewTask, Task } from '../model/task.ts';
@@ -10,6 +11,8 @@ import type { RunningJob } from './running-job.ts';
 export interface TaskRefusal {
   readonly end: TaskEnd;
   readonly discovered?: Completion['discovered'];
+  /** Why the task failed; its page is stored with it. */
+  readonly failure?: Pick<ScrapifieError, 'code' | 'message'>;
 }
 
 /** The end that robots.txt sets to a task; null: the task may be fetched. */
@@ -35,6 +38,24 @@ export function proxyRouteEnd(task: Task, job: Job, errorCode: ErrorCode, now: n
   return canWait
     ? { state: 'waiting', readyAt: now + PROXY_PAUSE_MS, rule }
     : { state: 'failed', rule, errorCode };
+}
+
+/**
+ * The end of a task whose robots.txt cannot be requested, because no proxy of this installation can be used. `until` is
+ * when one may be; null: not before the configuration changes, so the task fails at once.
+ */
+export function noRouteEnd(
+  task: Task,
+  job: Job,
+  { code, message }: Pick<ScrapifieError, 'code' | 'message'>,
+  until: number | null,
+  now: number,
+): TaskRefusal {
+  const rule = `robots.no-way-out: ${code}`;
+  // A scrape waits as well: the process that answers its caller tells until when.
+  const canWait = until !== null && task.hops === 0 && now - job.createdAt < PATIENCE_MS;
+  if (canWait) return { end: { state: 'waiting', readyAt: Math.ceil(until), rule } };
+  return { end: { state: 'failed', rule, errorCode: code }, failure: { code, message } };
 }
 
 const PROXY_PAUSE_MS = 10_000;

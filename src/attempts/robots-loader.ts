@@ -1,5 +1,6 @@
-import { isScrapifieError, type ScrapifieError } from '../errors/scrapifie-error.ts';
+import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 import { faultOf } from '../fetch/proxy/proxy-failure.ts';
+import { BoundedMap } from '../model/bounded-map.ts';
 import type { HostKey } from '../model/ids.ts';
 import type { Logger } from '../observe/logger.ts';
 import { isOwnFault } from '../plan/outcome.ts';
@@ -18,6 +19,15 @@ export interface RobotsLoader {
    * the file was under way when a process died, and may have been the request for it.
    */
   load(running: RunningJob, url: URL, isSuspected: boolean): void;
+  /** Why no request for the job can leave at the moment; null when one can, or when none was tried. */
+  obstacleFor(running: RunningJob): RouteObstacle | null;
+}
+
+/** No proxy of this installation can be used for a job on this host. */
+export interface RouteObstacle {
+  readonly error: ScrapifieError;
+  /** When one may be; null: not before the configuration changes. */
+  readonly until: number | null;
 }
 
 export interface RobotsLoaderParts {
@@ -36,13 +46,23 @@ export interface RobotsLoaderParts {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** A host for which no proxy can be used is checked again after this. */
-const NO_ROUTE_MS = 10_000;
+/** A job for which a proxy failed is checked again after this: the pool may have another. */
+const NO_ROUTE_MS = 2_000;
+/** Jobs of one host that have no route at the same time. */
+const MOST_OBSTACLES = 1_024;
 
 export function createRobotsLoader(parts: RobotsLoaderParts): RobotsLoader {
   const { hostKey, access, resources, robots, quarantine, now, logger, signal, stopped } = parts;
   /** Files under way, by job and origin. */
   const loading = new Set<string>();
+  const obstacles = new BoundedMap<RunningJob, RouteObstacle>(MOST_OBSTACLES);
+
+  function obstacleFor(running: RunningJob): RouteObstacle | null {
+    const obstacle = obstacles.get(running) ?? null;
+    if (obstacle === null || obstacle.until === null || obstacle.until > now()) return obstacle;
+    obstacles.delete(running);
+    return null;
+  }
 
   function load(running: RunningJob, url: URL, isSuspected: boolean): void {
     const key = `${aloneOf(running) ?? ''} ${url.origin}`;
@@ -79,8 +99,10 @@ export function createRobotsLoader(parts: RobotsLoaderParts): RobotsLoader {
     if (!(await access.admitRobots(running, url))) return;
     try {
       const decision = chooseRobotsRoute(running, access.policy(), hostKey, resources, now);
-      if (decision.kind === 'wait') access.heldUntil = decision.until;
-      else await requestBy(decision.route, running, url, isRecorded);
+      if (decision.kind === 'wait') {
+        const error = new ScrapifieError('NO_HEALTHY_PROXY', decision.reason);
+        obstacles.set(running, { error, until: decision.until });
+      } else await requestBy(decision.route, running, url, isRecorded);
     } finally {
       access.releaseRobots(running);
     }
@@ -117,7 +139,8 @@ export function createRobotsLoader(parts: RobotsLoaderParts): RobotsLoader {
     if (isScrapifieError(error) && alone !== null && isOfTheProxy(error)) {
       running.proxyRouteFailure = error.code;
     } else if (isScrapifieError(error) && isOwnFault(error.code)) {
-      access.heldUntil = now() + (error.retryAfterMs ?? NO_ROUTE_MS);
+      // Other jobs of the host may leave by another route.
+      obstacles.set(running, { error, until: untilRoute(error, now()) });
     } else {
       if (!signal.aborted) logger.error({ host: hostKey, err: error }, 'reading robots.txt failed');
       if (isScrapifieError(error) || signal.aborted) parts.onFailure(error);
@@ -131,7 +154,14 @@ export function createRobotsLoader(parts: RobotsLoaderParts): RobotsLoader {
       return loading.size > 0;
     },
     load,
+    obstacleFor,
   };
+}
+
+/** A pool that names no time has no such proxy; a proxy that failed is one of several. */
+function untilRoute({ code, retryAfterMs }: ScrapifieError, now: number): number | null {
+  if (retryAfterMs !== undefined) return now + retryAfterMs;
+  return code === 'NO_HEALTHY_PROXY' ? null : now + NO_ROUTE_MS;
 }
 
 /** The caller's proxy is invalid, or has failed. */

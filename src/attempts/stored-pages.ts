@@ -5,8 +5,7 @@ import type { ContentHash, JobId, UrlKey } from '../model/ids.ts';
 import type { PageOptions } from '../model/job.ts';
 import type { Task } from '../model/task.ts';
 import type { Blobs } from '../ports/blobs.ts';
-import type { JobStore } from '../ports/store.ts';
-import type { StoredPage } from '../ports/stored-page.ts';
+import type { StoredPage, StoredPageStore } from '../ports/stored-page.ts';
 import type { RunningJob } from './running-job.ts';
 
 /** A stored page with its body. */
@@ -26,7 +25,7 @@ export interface StoredPages {
 }
 
 export interface StoredPagesParts {
-  readonly store: Pick<JobStore, 'recentPages' | 'pagesOf'>;
+  readonly store: StoredPageStore;
   readonly blobs: Pick<Blobs, 'get' | 'has'>;
   readonly now: () => number;
 }
@@ -119,7 +118,9 @@ interface LookUp {
 }
 
 /** Asks for the pages of all tasks that start together at once: a page costs a part of a round trip. */
-function createLookUp(ask: JobStore['pagesOf']): (job: JobId, key: UrlKey) => Promise<StoredPage | null> {
+function createLookUp(
+  ask: StoredPageStore['pagesOf'],
+): (job: JobId, key: UrlKey) => Promise<StoredPage | null> {
   let waiting: LookUp[] = [];
 
   async function askTogether(job: JobId, lookUps: readonly LookUp[]): Promise<void> {

@@ -94,6 +94,9 @@ export const settingsSchema = z.object({
   browserPages: whole(0, 1_000)
     .default(0)
     .describe('Pages rendered at once in this process; 0 takes what cores and memory allow.'),
+  browserWaitMs: whole(100, 600_000)
+    .default(10_000)
+    .describe('Time that a page waits for a free browser before it is put off with BROWSERS_BUSY.'),
   browserPagesEach: whole(0, 1_000)
     .default(0)
     .describe('Pages that one browser shows at once; 0 takes what cores and memory allow, 8 at most.'),
@@ -257,6 +260,11 @@ export const settingsSchema = z.object({
   maxRenderBytes: whole(1_048_576, 1_099_511_627_776)
     .default(134_217_728)
     .describe('Most that one rendered page may load with everything in it, after decompression.'),
+  taskTimeoutMs: whole(1_000, 3_600_000)
+    .default(60_000)
+    .describe(
+      'Time for all attempts at one URL and the pauses between them, unless a request sets its own or a longer `timeoutMs`.',
+    ),
   extractThreads: whole(0, 64)
     .default(0)
     .describe('Threads that read pages; 0 takes one less than there are cores, at most four.'),

@@ -94,7 +94,8 @@ export const ERRORS = {
     httpStatus: 504,
     retry: 'later',
     exitCode: EXIT.failed,
-    meaning: 'The page was not ready within `timeoutMs`; the job goes on and its id is in `details`.',
+    meaning:
+      'Not ready within `timeoutMs`; the job goes on, its id is in `details`. A wait known to be longer is answered at once with its code.',
   },
   INTERNAL: {
     httpStatus: 500,
@@ -180,6 +181,10 @@ export const ERRORS = {
     'later',
     'No browser can be had at the moment: it did not start, or answers no more.',
   ),
+  BROWSERS_BUSY: environment(
+    'later',
+    'No browser was free to render the page within `SCRAPIFIE_BROWSER_WAIT_MS`; the URL is not charged an attempt.',
+  ),
   NO_HEALTHY_PROXY: page(
     503,
     'later',
@@ -197,7 +202,11 @@ export const ERRORS = {
   CONNECTION_RESET: page(502, 'later', 'The host closed the connection before the response was complete.'),
   HEADERS_TIMEOUT: page(504, 'later', 'The host accepted the request but sent no response headers in time.'),
   BODY_TIMEOUT: page(504, 'later', 'The response body stalled or took too long.'),
-  TASK_TIMEOUT: page(504, 'later', 'The whole attempt, redirects included, took longer than allowed.'),
+  TASK_TIMEOUT: page(
+    504,
+    'later',
+    'The attempt, redirects included, took longer than `timeoutMs`, or all attempts and pauses longer than `taskTimeoutMs`.',
+  ),
   BODY_LIMIT_EXCEEDED: page(502, 'never', 'The response body is larger than the limit after decompression.'),
   HEADERS_LIMIT_EXCEEDED: page(502, 'never', 'The response headers are larger than the limit.'),
   RESPONSE_FLOOD: page(502, 'never', 'The host sends frames without end that hold no content.'),

@@ -1,13 +1,15 @@
 import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
+import { noFreeWorker } from '../model/call-message.ts';
 import type { Engine, FetchRequest } from './engine.ts';
 
 /**
- * Engines that share a number of places. Who waits for one does so before the attempt's time begins: how busy we are
- * says nothing about the site.
+ * Engines that share a number of places. A request waits for one before the attempt's time begins, because how busy the
+ * browsers are says nothing about the site, and ends with BROWSERS_BUSY when none is free within `waitMs`.
  */
 export function limitConcurrency<Name extends string>(
   engines: Readonly<Record<Name, Engine>>,
   places: number,
+  waitMs: number,
 ): Readonly<Record<Name, Engine>> {
   let free = places;
   /** In order of arrival; bounded by the fetches of the process. */
@@ -26,9 +28,13 @@ export function limitConcurrency<Name extends string>(
     if (signal?.aborted === true) throw cancelled(signal.reason);
     signal?.addEventListener('abort', onAbort, { once: true });
     waiting.add(resolve);
+    const timer = setTimeout(() => {
+      if (waiting.delete(resolve)) reject(noFreeWorker(waitMs));
+    }, waitMs);
     try {
       await promise;
     } finally {
+      clearTimeout(timer);
       signal?.removeEventListener('abort', onAbort);
     }
   }

@@ -7,7 +7,7 @@ import type { Format, Job, JobOptions } from '../model/job.ts';
 import type { Page } from '../model/page.ts';
 import type { LedgerEntry, TaskState } from '../model/task.ts';
 import type { Blobs } from '../ports/blobs.ts';
-import type { JobStore, ListPage } from '../ports/store.ts';
+import type { HostStore, JobStore, ListPage } from '../ports/store.ts';
 import { artifactsOf, type NamedArtifact } from './artifact.ts';
 import { type PageResult, readPageResult, readRecord, type Wanted } from './page-result.ts';
 import { isAnswered, scrapeFailure } from './scrape-outcome.ts';
@@ -100,7 +100,7 @@ function weightOf({ bytes, record }: Page, { isInline }: Wanted): number {
   return artifactsOf(rendered).reduce((sum, artifact) => sum + artifact.bytes, bytes);
 }
 
-export function createJobReader(store: JobStore, blobs: Blobs): JobReader {
+export function createJobReader(store: JobStore & Pick<HostStore, 'getRobots'>, blobs: Blobs): JobReader {
   async function results(
     job: Job,
     query: ListQuery & { readonly state?: 'done' | 'failed' | undefined },
@@ -151,8 +151,16 @@ export function createJobReader(store: JobStore, blobs: Blobs): JobReader {
     ]);
     const page = pages.items[0];
     const entry = entries.items[0];
-    if (entry === undefined || !isAnswered(page)) throw scrapeFailure(id, entry, page);
+    if (entry === undefined || !isAnswered(page)) {
+      throw scrapeFailure(id, entry, page, entry === undefined ? null : await askedAgainAt(entry));
+    }
     return { id, ...(await readPageResult(page, id, wanted, blobs)), trace: traceOf(entry) };
+  }
+
+  /** When the robots.txt that kept the URL from being fetched is requested again; null when none did. */
+  async function askedAgainAt({ rule, url }: LedgerEntry): Promise<number | null> {
+    if (!rule?.startsWith('robots.unreachable')) return null;
+    return (await store.getRobots(new URL(url).origin))?.expiresAt ?? null;
   }
 
   async function mapped(id: JobId, limit: number): Promise<MapResult> {

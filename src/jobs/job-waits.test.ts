@@ -1,13 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { createBusLocal } from '../drivers/bus-local/bus-local.ts';
-import type { JobId } from '../model/ids.ts';
+import type { HostKey, JobId } from '../model/ids.ts';
 import { createJobWaits } from './job-waits.ts';
+import type { Waiting } from './waiting.ts';
 
 const job = 'job-1' as JobId;
 const other = 'job-2' as JobId;
 const FOREVER_MS = 1_000_000;
 
-function open(given: { ended?: Set<JobId>; maxWaits?: number; pollMs?: number; now?: () => number } = {}) {
+interface Given {
+  readonly ended?: Set<JobId>;
+  readonly hopeless?: (withinMs: number) => Waiting | null;
+  readonly maxWaits?: number;
+  readonly pollMs?: number;
+  readonly now?: () => number;
+}
+
+function open(given: Given = {}) {
   const bus = createBusLocal({
     onListenerError: (error) => {
       throw error;
@@ -15,7 +24,8 @@ function open(given: { ended?: Set<JobId>; maxWaits?: number; pollMs?: number; n
   });
   const waits = createJobWaits({
     bus,
-    hasEnded: async (id) => given.ended?.has(id) ?? false,
+    look: async (id) =>
+      given.ended?.has(id) ? 'ended' : { hopeless: (withinMs) => given.hopeless?.(withinMs) ?? null },
     pollMs: given.pollMs ?? FOREVER_MS,
     ...(given.maxWaits === undefined ? {} : { maxWaits: given.maxWaits }),
     ...(given.now === undefined ? {} : { now: given.now }),
@@ -57,11 +67,11 @@ describe('waits for a job', () => {
     const waits = createJobWaits({
       bus,
       pollMs: 1,
-      async hasEnded(id) {
+      async look(id) {
         // All look-ups of a poll are made in one turn of the loop here, because nobody waits for a server.
         if (asked === 0) setImmediate(count);
         asked += 1;
-        return ended.has(id);
+        return ended.has(id) ? 'ended' : { hopeless: () => null };
       },
     });
     const crowd = jobs.map((each) => waits.begin(each, FOREVER_MS));
@@ -72,6 +82,27 @@ describe('waits for a job', () => {
     expect(new Set(polls.slice(0, -2))).toEqual(new Set([50]));
     expect(waits.count()).toBe(0);
     waits.close();
+  });
+
+  it('end at once when a change on the bus shows that the job cannot end within the time of the caller', async () => {
+    const until = 3_600_000;
+    const told: Waiting = {
+      host: 'example.com' as HostKey,
+      code: 'HOST_RATE_LIMITED',
+      message: 'example.com asked to wait.',
+      until,
+      tasks: 1,
+    };
+    const { bus, waits } = open({ hopeless: (withinMs) => (until > withinMs ? told : null), now: () => 0 });
+    const [hasty, patient] = [waits.begin(job, 30_000), waits.begin(job, 2 * until)];
+    bus.publish('job.changed', { jobs: [job], finished: [] });
+    expect(await hasty.outcome).toBe(told);
+    expect(waits.count()).toBe(1);
+    const held = waits.begin(other, 30_000);
+    held.look();
+    expect(await held.outcome).toBe(told);
+    waits.close();
+    expect(await patient.outcome).toBe('closed');
   });
 
   it('end at their time limit and when the caller leaves', async () => {

@@ -2,15 +2,24 @@ import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { JobId } from '../model/ids.ts';
 import type { Bus } from '../ports/bus.ts';
 import { createWaitEstimate } from './wait-estimate.ts';
+import type { Waiting } from './waiting.ts';
 
-/** How a wait came out. `aborted`: the caller lost interest. `closed`: this process is stopping. */
-export type WaitOutcome = 'ended' | 'timeout' | 'aborted' | 'closed';
+/**
+ * How a wait came out. `aborted`: the caller lost interest. `closed`: this process is stopping. An object: what keeps
+ * the job from ending within the caller's time.
+ */
+export type WaitOutcome = 'ended' | 'timeout' | 'aborted' | 'closed' | Waiting;
+
+/** Where a job stands. `hopeless` says what keeps it from ending within that time; null: it may end in time. */
+export type JobLook = 'ended' | { readonly hopeless: (withinMs: number) => Waiting | null };
 
 export interface JobWait {
   /** Never rejects. */
   readonly outcome: Promise<WaitOutcome>;
   /** For a job that has ended or does not exist: its waits are removed. */
   stop(): void;
+  /** Looks at the job now: it is known to wait for something. */
+  look(): void;
 }
 
 export interface JobWaits {
@@ -27,8 +36,8 @@ export interface JobWaits {
 
 export interface JobWaitsOptions {
   readonly bus: Bus;
-  /** Asks the store, because the bus may lose messages. */
-  readonly hasEnded: (job: JobId) => Promise<boolean>;
+  /** Asks the store: the bus may lose messages, and does not say what a job waits for. */
+  readonly look: (job: JobId) => Promise<JobLook>;
   readonly pollMs?: number;
   readonly maxWaits?: number;
   /** Any clock in milliseconds that only goes forward. */
@@ -38,7 +47,11 @@ export interface JobWaitsOptions {
 /** Each holds a connection and what was sent on it, some 40 KB. */
 const MAX_WAITS = 10_000;
 
-type Settle = (outcome: WaitOutcome) => void;
+interface Waiter {
+  settle(outcome: WaitOutcome): void;
+  /** How long the caller still waits. */
+  leftMs(): number;
+}
 /** So few are no crowd, however slow their pages are. */
 const FEW_WAITS = 100;
 /** Share of the time limit: a request expected to wait longer than this in the queue is refused at once. */
@@ -54,10 +67,13 @@ const LOOKUPS_AT_ONCE = 4;
 /** All waits of a process share one subscription and one slow poll. */
 export function createJobWaits(options: JobWaitsOptions): JobWaits {
   const pollMs = options.pollMs ?? 1_000;
-  const pace = createWaitEstimate(options.now ?? (() => performance.now()));
+  const now = options.now ?? (() => performance.now());
+  const pace = createWaitEstimate(now);
   const maxWaits = options.maxWaits ?? MAX_WAITS;
   /** Oldest look-up first: a job that was asked about moves to the end. */
-  const waits = new Map<JobId, Set<Settle>>();
+  const waits = new Map<JobId, Set<Waiter>>();
+  /** Jobs that are being looked at because the bus told of a change. */
+  const looking = new Set<JobId>();
   let waiting = 0;
   let isClosed = false;
   let isPolling = false;
@@ -65,12 +81,39 @@ export function createJobWaits(options: JobWaitsOptions): JobWaits {
   let timer: NodeJS.Timeout | undefined;
 
   function settleAll(job: JobId, outcome: WaitOutcome): void {
-    for (const settle of waits.get(job) ?? []) settle(outcome);
+    for (const waiter of waits.get(job) ?? []) waiter.settle(outcome);
   }
 
-  const unsubscribe = options.bus.subscribe('job.changed', ({ finished }) => {
+  const unsubscribe = options.bus.subscribe('job.changed', ({ jobs, finished }) => {
     for (const job of finished) settleAll(job as JobId, 'ended');
+    for (const job of jobs) if (waits.has(job as JobId)) lookSoon(job as JobId);
   });
+
+  /** A job that changes all the time, as a map does, is looked at by the poll. */
+  function lookSoon(job: JobId): void {
+    if (looking.has(job)) return;
+    looking.add(job);
+    lookAt(job)
+      // The store is away for the moment; the poll asks again.
+      .catch(() => undefined)
+      .finally(() => setTimeout(() => looking.delete(job), pollMs).unref());
+  }
+
+  /** Settles the waits of a job that has ended, or cannot end in time. True when it has ended. */
+  async function lookAt(job: JobId): Promise<boolean> {
+    const found = await options.look(job);
+    const waiters = waits.get(job);
+    if (waiters === undefined) return false;
+    if (found === 'ended') {
+      settleAll(job, 'ended');
+      return true;
+    }
+    for (const waiter of waiters) {
+      const hopeless = found.hopeless(waiter.leftMs());
+      if (hopeless !== null) waiter.settle(hopeless);
+    }
+    return false;
+  }
 
   async function poll(): Promise<void> {
     if (isPolling) return;
@@ -95,24 +138,22 @@ export function createJobWaits(options: JobWaitsOptions): JobWaits {
       if (those === undefined) continue;
       waits.delete(job);
       waits.set(job, those);
-      if (!(await options.hasEnded(job)) || !waits.has(job)) continue;
-      found += 1;
-      settleAll(job, 'ended');
+      if (await lookAt(job)) found += 1;
     }
     return found;
   }
 
-  function add(job: JobId, settle: Settle): void {
+  function add(job: JobId, waiter: Waiter): void {
     const those = waits.get(job);
-    if (those === undefined) waits.set(job, new Set([settle]));
-    else those.add(settle);
+    if (those === undefined) waits.set(job, new Set([waiter]));
+    else those.add(waiter);
     waiting += 1;
     timer ??= setInterval(poll, pollMs).unref();
   }
 
-  function remove(job: JobId, settle: Settle): void {
+  function remove(job: JobId, waiter: Waiter): void {
     const those = waits.get(job);
-    if (!those?.delete(settle)) return;
+    if (!those?.delete(waiter)) return;
     waiting -= 1;
     if (those.size === 0) waits.delete(job);
     if (waits.size === 0) {
@@ -123,8 +164,8 @@ export function createJobWaits(options: JobWaitsOptions): JobWaits {
 
   return {
     begin(job, timeoutMs, signal) {
-      if (isClosed) return { outcome: Promise.resolve('closed'), stop: () => undefined };
-      if (signal?.aborted) return { outcome: Promise.resolve('aborted'), stop: () => undefined };
+      if (isClosed) return over('closed');
+      if (signal?.aborted) return over('aborted');
       if (waiting >= maxWaits) {
         throw new ScrapifieError('QUEUE_FULL', 'Too many requests are waiting for their result already.', {
           retryAfterMs: 1_000,
@@ -139,18 +180,22 @@ export function createJobWaits(options: JobWaitsOptions): JobWaits {
         );
       }
       const { promise, resolve } = Promise.withResolvers<WaitOutcome>();
-      const settle: Settle = (outcome) => {
-        clearTimeout(limit);
-        if (outcome === 'ended') pace.ended();
-        signal?.removeEventListener('abort', abort);
-        remove(job, settle);
-        resolve(outcome);
+      const endsAt = now() + timeoutMs;
+      const waiter: Waiter = {
+        leftMs: () => endsAt - now(),
+        settle(outcome) {
+          clearTimeout(limit);
+          if (outcome === 'ended') pace.ended();
+          signal?.removeEventListener('abort', abort);
+          remove(job, waiter);
+          resolve(outcome);
+        },
       };
-      const abort = () => settle('aborted');
-      const limit = setTimeout(settle, timeoutMs, 'timeout');
+      const abort = () => waiter.settle('aborted');
+      const limit = setTimeout(waiter.settle, timeoutMs, 'timeout');
       signal?.addEventListener('abort', abort, { once: true });
-      add(job, settle);
-      return { outcome: promise, stop: () => settle('ended') };
+      add(job, waiter);
+      return { outcome: promise, stop: () => waiter.settle('ended'), look: () => lookSoon(job) };
     },
     count: () => waiting,
     close() {
@@ -160,3 +205,9 @@ export function createJobWaits(options: JobWaitsOptions): JobWaits {
     },
   };
 }
+
+const over = (outcome: WaitOutcome): JobWait => ({
+  outcome: Promise.resolve(outcome),
+  stop: () => undefined,
+  look: () => undefined,
+});

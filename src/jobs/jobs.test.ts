@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DONE, openPlatform, type Platform } from '../../test/property/api-platform.ts';
-import type { AccountId, JobId } from '../model/ids.ts';
+import type { AccountId, HostKey, JobId } from '../model/ids.ts';
 import { parseRequest } from './invalid-request.ts';
 import {
   batchRequestSchema,
@@ -72,6 +72,85 @@ describe('scraping at once', () => {
     const { jobId } = error.details as { jobId: JobId };
     await platform.work(() => DONE);
     expect(await platform.jobs.waitFor(jobId, 20_000)).toMatchObject({ status: 'completed' });
+  });
+
+  it('names the limit of the caller and the last reason when an attempt took all its time', async () => {
+    const attempt = {
+      engine: 'browser',
+      proxyTier: null,
+      reason: 'plan.requested',
+      outcome: 'error',
+      errorCode: 'TASK_TIMEOUT',
+      evidence: 'Loading example.com until load took longer than 1000 ms',
+      statusCode: null,
+      ms: 1_000,
+      bytes: 0,
+      at: new Date().toISOString(),
+    } as const;
+    const waiting = platform.jobs.scrapeNow(scrape({ timeoutMs: 1_000, engine: 'browser' }), account);
+    const lease = await vi.waitFor(async () => {
+      const owned = await platform.store.acquireHost('example.com' as HostKey, 'test', 30_000);
+      if (owned === null) throw new Error('not yet');
+      return owned;
+    });
+    const [task] = await platform.store.claimTasks(lease, 1, []);
+    if (task === undefined) throw new Error('no task');
+    const end = { state: 'waiting', readyAt: Date.now(), rule: 'retry:TASK_TIMEOUT' } as const;
+    const { id: taskId, jobSeq } = task;
+    await platform.store.commit([
+      { lease, taskId, jobSeq, end, trace: [attempt], bytes: 0, page: null, discovered: [] },
+    ]);
+    const error = await waiting.catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'TASK_TIMEOUT', details: { attempts: [attempt] } });
+    expect(String(error)).toMatch(/Not ready within 1000 ms; .*longer than 1000 ms/);
+  });
+
+  it('is told at once what keeps the page for longer than it waits, and the job is cancelled', async () => {
+    const readyAt = Date.now() + 3_600_000;
+    await platform.work(() => ({ end: { state: 'waiting', readyAt, rule: 'retry:HOST_RATE_LIMITED' } }));
+    const error = await platform.jobs.scrapeNow(scrape(), account).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({
+      code: 'HOST_RATE_LIMITED',
+      message: `example.com asked to wait until ${new Date(readyAt).toISOString()}.`,
+      details: { host: 'example.com', until: new Date(readyAt).toISOString() },
+    });
+    const { jobId } = (error as { details: { jobId: JobId } }).details;
+    expect(await platform.jobs.get(jobId, account)).toMatchObject({
+      status: 'cancelled',
+      stopReason: 'wait:HOST_RATE_LIMITED',
+      counters: { open: 0, cancelled: 1 },
+    });
+  });
+
+  it('is told at once that no browser is free, although the page is tried again soon', async () => {
+    const readyAt = Date.now() + 10_000;
+    await platform.work(() => ({ end: { state: 'waiting', readyAt, rule: 'own-fault:BROWSERS_BUSY' } }));
+    await expect(platform.jobs.scrapeNow(scrape(), account)).rejects.toMatchObject({ code: 'BROWSERS_BUSY' });
+  });
+
+  it('has the time of the next request for robots.txt when that could not be read', async () => {
+    const now = Date.now();
+    await platform.store.putRobots({
+      origin: 'https://example.com',
+      status: 'unreachable',
+      body: '',
+      fetchedAt: now,
+      expiresAt: now + 600_000,
+      reason: 'HTTP 500',
+      interruptions: 0,
+    });
+    const end = {
+      state: 'failed',
+      rule: 'robots.unreachable: HTTP 500',
+      errorCode: 'ROBOTS_UNREACHABLE',
+    } as const;
+    await platform.work(() => ({ end }));
+    const error = await platform.jobs.scrapeNow(scrape(), account).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({
+      code: 'ROBOTS_UNREACHABLE',
+      details: { until: new Date(now + 600_000).toISOString() },
+    });
+    expect((error as { retryAfterMs: number }).retryAfterMs).toBeGreaterThan(500_000);
   });
 
   it('stops waiting when the caller leaves or the process stops', async () => {

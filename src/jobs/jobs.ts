@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import type { Attempt } from '../model/attempt.ts';
 import { isRendering } from '../model/engine-traits.ts';
 import type { AccountId, HostKey, JobId } from '../model/ids.ts';
 import type { Budgets, CredentialAccess, Job, JobOptions, PageOptions } from '../model/job.ts';
@@ -7,7 +8,7 @@ import { rankOf } from '../model/rank.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Queue } from '../ports/queue.ts';
-import type { HostOffer, JobQuery, JobStore, ListPage, Store } from '../ports/store.ts';
+import type { CreatedJob, HostOffer, JobQuery, JobStore, ListPage, Store } from '../ports/store.ts';
 import { isLimited, requireCredentialAccess } from '../sessions/credential.ts';
 import { sealOptions } from '../sessions/job-secrets.ts';
 import type { Vault } from '../sessions/vault.ts';
@@ -26,6 +27,7 @@ import { createJobReader, type JobReader, type MapResult, type ScrapeResult } fr
 import type { BatchRequest, CrawlRequest, MapRequest, ScrapeRequest } from './job-request.ts';
 import { createJobWaits, type WaitOutcome } from './job-waits.ts';
 import { startEntries } from './start-entries.ts';
+import { hopelessError, hopelessWait, type Waiting, waitingFor } from './waiting.ts';
 
 export interface JobsDeps {
   readonly store: Store;
@@ -68,12 +70,17 @@ export interface Jobs {
   batch(request: BatchRequest, account: AccountId, given?: Given): Promise<Job>;
   crawl(request: CrawlRequest, account: AccountId, given?: Given): Promise<Job>;
   map(request: MapRequest, account: AccountId, given?: Given): Promise<Job>;
-  /** Scrapes and waits. Throws REQUEST_TIMEOUT with the job's id, or why there is no page. */
+  /**
+   * Scrapes and waits. Throws REQUEST_TIMEOUT with the job's id, or why there is no page. A job that cannot end in time,
+   * because its host is held for longer, is cancelled, and the error says until when.
+   */
   scrapeNow(request: ScrapeRequest, account: AccountId, given?: Given): Promise<ScrapeResult>;
   mapNow(request: MapRequest, account: AccountId, given?: Given): Promise<MapResult>;
-  /** The job once it has ended. Throws REQUEST_TIMEOUT; the job goes on. */
+  /** The job once it has ended. Throws REQUEST_TIMEOUT, or at once why it cannot end in time; the job goes on. */
   waitFor(id: JobId, timeoutMs: number, signal?: AbortSignal): Promise<Job>;
   get(id: string, account: AccountId): Promise<Job>;
+  /** What the open URLs of a job wait for; empty when they are under way or due. */
+  waitingFor(job: Job): Promise<readonly Waiting[]>;
   list(query: JobQuery): Promise<ListPage<Job>>;
   /** No error when it has ended already. */
   cancel(id: string, account: AccountId): Promise<Job>;
@@ -103,11 +110,14 @@ export function createJobs(deps: JobsDeps): Jobs {
   const accepting = new Set<JobId>();
   const waits = createJobWaits({
     bus,
-    async hasEnded(id) {
+    async look(id) {
       // One that is not there yet is not one that was deleted.
       const isBeingAccepted = accepting.has(id);
+      const open = await store.listWaits(id);
+      if (open.length > 0) return { hopeless: (withinMs) => hopelessWait(open, now(), withinMs) };
       const job = await store.getJob(id);
-      return job === null ? !isBeingAccepted : job.finishedAt !== null;
+      const hasEnded = job === null ? !isBeingAccepted : job.finishedAt !== null;
+      return hasEnded ? 'ended' : { hopeless: () => null };
     },
   });
   const read = createJobReader(store, deps.blobs);
@@ -143,7 +153,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     accountId: AccountId,
     { id = newId(), credentials = 'use', startedBy }: Given,
     isUnsynced = false,
-  ): Promise<Job> {
+  ): Promise<CreatedJob> {
     const full = deps.storageRefusal?.() ?? null;
     if (full !== null) throw full;
     const options: JobOptions = { ...draft.options, credentials };
@@ -181,14 +191,33 @@ export function createJobs(deps: JobsDeps): Jobs {
       // The caller is answered when the page is committed, and that commit syncs the job as well.
       const job = await accept(draft, account, { ...given, id }, draft.kind === 'scrape');
       if (job.finishedAt !== null) wait.stop();
+      else if (job.heldUntil !== undefined) wait.look();
     } catch (error) {
       wait.stop();
       throw error;
     } finally {
       accepting.delete(id);
     }
-    requireEnd(await wait.outcome, id, timeoutMs);
+    const outcome = await wait.outcome;
+    // The caller is told to come again, so nothing is fetched for this request later.
+    if (typeof outcome === 'object') await announce(await store.cancelJob(id, `wait:${outcome.code}`), id);
+    await requireEnd(outcome, { id, ...draft }, timeoutMs);
     return id;
+  }
+
+  /** Throws why the job has not ended. */
+  async function requireEnd(
+    outcome: WaitOutcome,
+    { id: jobId, kind, options }: Pick<Job, 'id' | 'kind' | 'options'>,
+    timeoutMs: number,
+  ): Promise<void> {
+    if (outcome === 'ended') return;
+    if (typeof outcome === 'object') throw hopelessError(outcome, jobId, now());
+    if (outcome !== 'timeout') throw stoppedWaiting(outcome, jobId);
+    if (kind !== 'scrape') throw notReady(jobId, timeoutMs);
+    const entry = (await store.listTasks({ jobId, limit: 1 })).items[0];
+    // The wait is a moment longer than the limit of the caller.
+    throw notReady(jobId, Math.min(timeoutMs, options.page.timeoutMs), entry?.attempts);
   }
 
   async function get(id: string, account: AccountId): Promise<Job> {
@@ -200,7 +229,11 @@ export function createJobs(deps: JobsDeps): Jobs {
   /** Publishes a change of a stored job to waiting requests and to workers. */
   async function announce(job: Job | null, id: string): Promise<Job> {
     if (job === null) throw noSuchJob(id);
-    bus.publish('job.changed', { jobs: [job.id], finished: job.finishedAt === null ? [] : [job.id] });
+    bus.publish('job.changed', {
+      jobs: [job.id],
+      finished: job.finishedAt === null ? [] : [job.id],
+      ...(job.status === 'cancelled' ? { cancelled: [job.id] } : {}),
+    });
     if (job.counters.open > 0 && job.status !== 'cancelled') offer(await store.offerHosts(MAX_OFFERS));
     return job;
   }
@@ -234,6 +267,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     },
     async waitFor(id, timeoutMs, signal) {
       const wait = waits.begin(id, timeoutMs, signal);
+      let waitedFor: Job;
       try {
         const job = await store.getJob(id);
         if (job === null) throw noSuchJob(id);
@@ -241,16 +275,20 @@ export function createJobs(deps: JobsDeps): Jobs {
           wait.stop();
           return job;
         }
+        waitedFor = job;
+        wait.look();
       } catch (error) {
         wait.stop();
         throw error;
       }
-      requireEnd(await wait.outcome, id, timeoutMs);
+      await requireEnd(await wait.outcome, waitedFor, timeoutMs);
       const ended = await store.getJob(id);
       if (ended === null) throw noSuchJob(id);
       return ended;
     },
 
+    waitingFor: async (job) =>
+      job.finishedAt === null ? waitingFor(await store.listWaits(job.id), now()) : [],
     list: (query) => store.listJobs(query),
     async cancel(id, account) {
       const job = await get(id, account);
@@ -314,17 +352,23 @@ export function patienceFor({ engine, render, timeoutMs }: PageOptions): number 
   return mayBeShown ? timeoutMs + LAST_LOOK_MS : timeoutMs;
 }
 
-function requireEnd(outcome: WaitOutcome, jobId: JobId, timeoutMs: number): void {
-  if (outcome === 'ended') return;
+function stoppedWaiting(outcome: 'closed' | 'aborted', jobId: JobId): ScrapifieError {
   const details = { jobId };
-  if (outcome === 'closed') {
-    throw new ScrapifieError('SHUTTING_DOWN', 'The server is stopping; the job goes on when it is back.', {
-      details,
-    });
-  }
-  if (outcome === 'aborted')
-    throw new ScrapifieError('CANCELLED', 'The client no longer waits for the answer.', { details });
-  throw new ScrapifieError('REQUEST_TIMEOUT', `Not ready within ${timeoutMs} ms; the job goes on.`, {
-    details,
+  return outcome === 'closed'
+    ? new ScrapifieError('SHUTTING_DOWN', 'The server is stopping; the job goes on when it is back.', {
+        details,
+      })
+    : new ScrapifieError('CANCELLED', 'The client no longer waits for the answer.', { details });
+}
+
+/** With the reason why the last attempt failed, where one was made; one that took all its time is the reason itself. */
+function notReady(jobId: JobId, limitMs: number, attempts: readonly Attempt[] = []): ScrapifieError {
+  const last = attempts.at(-1);
+  const reason = last?.errorCode ?? last?.outcome;
+  const why =
+    reason === undefined ? '' : ` The last attempt ended with ${reason}: ${last?.evidence ?? 'no page'}`;
+  const code = reason === 'TASK_TIMEOUT' ? reason : 'REQUEST_TIMEOUT';
+  return new ScrapifieError(code, `Not ready within ${limitMs} ms; the job goes on.${why}`, {
+    details: attempts.length === 0 ? { jobId } : { jobId, attempts },
   });
 }

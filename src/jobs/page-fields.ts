@@ -137,6 +137,17 @@ export const pageFields = (formats: readonly Format[]) => ({
     .describe(
       'Time for one attempt. A scrape that waits also waits no longer than this, but for a moment to read what a browser shows.',
     ),
+  taskTimeoutMs: z
+    .number()
+    .int()
+    .min(1_000)
+    .max(3_600_000)
+    .optional()
+    .describe(
+      'Time for all attempts at one URL and the pauses between them; a minute, or `timeoutMs` where that is longer, ' +
+        'unless the operator has set another. Waits before the first attempt, for the turn of the host, and pauses ' +
+        'that the host asks for by `Retry-After` are not counted.',
+    ),
   maxAttempts: z.number().int().min(1).max(10).default(3).describe('Tries per URL, the first one included.'),
   maxBodyBytes: z
     .number()
@@ -239,6 +250,7 @@ export function pageOptionsOf(request: PageRequest): PageOptions {
     method: request.method ?? 'GET',
     body: request.body ?? null,
     timeoutMs: request.timeoutMs,
+    ...(request.taskTimeoutMs === undefined ? {} : { taskTimeoutMs: request.taskTimeoutMs }),
     maxAttempts: request.maxAttempts,
     maxBodyBytes: request.maxBodyBytes,
     obeyRobots: request.obeyRobots,

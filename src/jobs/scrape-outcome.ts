@@ -35,13 +35,21 @@ const RULE_CODES: readonly (readonly [RegExp, ErrorCode])[] = [
   [/^(policy|opt-?out|deny|domain)/i, 'DOMAIN_DENIED'],
 ];
 
-/** Why a single scrape has nothing to show. */
-export function scrapeFailure(jobId: JobId, entry: LedgerEntry | undefined, page?: Page): ScrapifieError {
+/** Why a single scrape has nothing to show. `until`: when trying again may help, where that is known. */
+export function scrapeFailure(
+  jobId: JobId,
+  entry: LedgerEntry | undefined,
+  page?: Page,
+  until: number | null = null,
+): ScrapifieError {
   const code = failureCode(entry, page);
   const rule = entry?.rule ?? null;
   const message = page?.errorMessage ?? entry?.attempts.at(-1)?.evidence ?? ERRORS[code].meaning;
+  const details = { jobId, url: entry?.url ?? null, rule, attempts: entry?.attempts ?? [] };
+  if (until === null || entry?.finishedAt == null) return new ScrapifieError(code, message, { details });
   return new ScrapifieError(code, message, {
-    details: { jobId, url: entry?.url ?? null, rule, attempts: entry?.attempts ?? [] },
+    details: { ...details, until: new Date(until).toISOString() },
+    retryAfterMs: Math.max(0, until - Date.parse(entry.finishedAt)),
   });
 }
 

@@ -44,6 +44,11 @@ export interface Attempt {
   readonly yield?: PageYield;
   readonly statusCode: number | null;
   readonly ms: number;
+  /**
+   * The pause before the next attempt, where it counts towards the time limit of the task: one that the host or a
+   * proxy asked for does not.
+   */
+  readonly pauseMs?: number;
   readonly bytes: number;
   readonly at: string;
 }

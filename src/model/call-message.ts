@@ -55,3 +55,10 @@ export function readCallAnswer(text: string): unknown {
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   });
 }
+
+/** The error of a call that no worker has begun in time. */
+export function noFreeWorker(startWithinMs = 0): ScrapifieError {
+  return new ScrapifieError('BROWSERS_BUSY', `No browser was free within ${startWithinMs} ms.`, {
+    retryAfterMs: startWithinMs,
+  });
+}

@@ -40,7 +40,10 @@ export interface PageOptions {
   readonly cookies: Readonly<Record<string, string>>;
   readonly method: 'GET' | 'POST';
   readonly body: string | null;
+  /** The time limit of one attempt. */
   readonly timeoutMs: number;
+  /** The time limit of all attempts at one URL and the pauses between them; missing: as the setting says. */
+  readonly taskTimeoutMs?: number;
   readonly maxAttempts: number;
   readonly maxBodyBytes: number;
   /** False only where the operator consents: on the command line, or by policy. */

@@ -91,6 +91,7 @@ function worker(changes: Partial<HostWorkerOptions> = {}) {
     now: Date.now,
     clock: createSteadyClock(),
     random: Math.random,
+    taskTimeoutMs: 60_000,
     logger,
     metrics,
     owner: 'this one',

@@ -100,9 +100,17 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
     heldLeases.set(slice, heldLease);
     slices.set(key, slice);
     if (isStopping) slice.stop();
-    const ended = slice.run().finally(() => slices.delete(key));
+    const ended = slice
+      .run()
+      .then(() => tellHeld(slice))
+      .finally(() => slices.delete(key));
     await Promise.race([ended, over]);
     return slice.isLost && !isStopping && !heldLease.isOver && isOurs(heldLease) ? slice : null;
+  }
+
+  /** After the release is stored: callers that wait for these jobs look how long the host is held. */
+  function tellHeld({ heldJobs }: Slice): void {
+    if (heldJobs.length > 0) bus.publish('job.changed', { jobs: heldJobs, finished: [] });
   }
 
   function noteIncarnation(current: Incarnation): void {
@@ -232,6 +240,12 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
       subscriptions.push(
         bus.subscribe('host.ready', ({ hosts }) => {
           for (const host of hosts) slices.get(host as HostKey)?.wake();
+        }),
+      );
+      subscriptions.push(
+        bus.subscribe('job.changed', ({ cancelled = [] }) => {
+          if (cancelled.length === 0) return;
+          for (const slice of slices.values()) slice.drop(new Set(cancelled));
         }),
       );
       subscriptions.push(clock.onJump(confirmLeases));

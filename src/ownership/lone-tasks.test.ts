@@ -75,7 +75,16 @@ async function startWorker(ageMs: number) {
   const quarantine = createQuarantine(() => Date.now() + (isOlder ? ageMs : 0));
   isOlder = true;
   const worker = createHostWorker({
-    ...{ store: counted, reader, logger, metrics, now: Date.now, random: Math.random, quarantine },
+    ...{
+      store: counted,
+      reader,
+      logger,
+      metrics,
+      now: Date.now,
+      random: Math.random,
+      taskTimeoutMs: 60_000,
+      quarantine,
+    },
     queue: createQueueLocal({ onHandlerError: onError }),
     bus: createBusLocal({ onListenerError: onError }),
     ledger: createLedger({

@@ -1,6 +1,6 @@
 import type { Quarantine } from '../attempts/quarantine.ts';
 import type { RunningJob, RunningJobs } from '../attempts/running-job.ts';
-import type { JobSeq } from '../model/ids.ts';
+import type { JobId, JobSeq } from '../model/ids.ts';
 import { hasDiedTooOften, mustRunAlone } from '../model/interruptions.ts';
 import type { HostPolicy } from '../model/policy.ts';
 import type { Task } from '../model/task.ts';
@@ -36,6 +36,10 @@ export interface Mailbox {
   refill(wanted: number): void;
   /** There may be new tasks in the store. */
   onNewTasks(): void;
+  /** Removes the tasks of these jobs and returns them. */
+  takeOut(jobs: ReadonlySet<string>): readonly ClaimedTask[];
+  /** The jobs of the tasks in hand. */
+  jobs(): readonly JobId[];
   readonly size: number;
   readonly isRefilling: boolean;
   /** The store had nothing more for this host when it was last asked, and no new tasks were announced since. */
@@ -139,6 +143,13 @@ export function createMailbox(parts: MailboxParts): Mailbox {
       dryBeside = null;
       onChange();
     },
+    takeOut(jobs) {
+      const [taken, kept] = [[], []] as [ClaimedTask[], ClaimedTask[]];
+      for (const claimed of claimedTasks) (jobs.has(claimed.task.jobId) ? taken : kept).push(claimed);
+      claimedTasks = kept;
+      return taken;
+    },
+    jobs: () => [...new Set(claimedTasks.map(({ task }) => task.jobId))],
     get size() {
       return claimedTasks.length;
     },

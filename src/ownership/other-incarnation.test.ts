@@ -55,7 +55,7 @@ function startWorker(store: Store) {
   const engine = testEngine();
   const policies = buildPolicies({ ...EMPTY_POLICY_FILE, default: { ratePerSecond: null, concurrency: 8 } });
   const worker = createHostWorker({
-    ...{ store, reader, logger, metrics, now: Date.now, random: Math.random },
+    ...{ store, reader, logger, metrics, now: Date.now, random: Math.random, taskTimeoutMs: 60_000 },
     queue: createQueueLocal({ onHandlerError: onError }),
     bus: createBusLocal({ onListenerError: onError }),
     ledger: createLedger({

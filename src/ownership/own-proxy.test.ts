@@ -58,7 +58,7 @@ async function startWorker(): Promise<Bus> {
   const engine = testEngine();
   const policies = buildPolicies({ ...EMPTY_POLICY_FILE, default: { ratePerSecond: 1_000, concurrency: 1 } });
   const worker = createHostWorker({
-    ...{ store, bus, reader, logger, metrics, now: Date.now, random: Math.random },
+    ...{ store, bus, reader, logger, metrics, now: Date.now, random: Math.random, taskTimeoutMs: 60_000 },
     queue: createQueueLocal({ onHandlerError: onError }),
     ledger: createLedger({
       ...{ store, logger, metrics, now: Date.now },

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   addJob,
@@ -18,7 +19,7 @@ import { compileRules } from '../pages/find-tasks.ts';
 import type { PageReader } from '../pages/page-reading.ts';
 import { readPageTask } from '../pages/read-page.ts';
 import { buildPolicies, EMPTY_POLICY_FILE } from '../policy/policies.ts';
-import type { Store } from '../ports/store.ts';
+import type { HostState, Store } from '../ports/store.ts';
 import { createRobotsCache } from '../robots/robots-cache.ts';
 import { createSlice } from './slice.ts';
 import { createSlots } from './slots.ts';
@@ -38,26 +39,33 @@ interface Changes {
   readonly job?: JobChanges;
   readonly deny?: boolean;
   readonly store?: (store: Store) => Partial<Store>;
+  readonly state?: Partial<HostState>;
 }
 
 /** A slice of a site that answers `held` paths only when it is closed. */
-async function sliceOf({ paths, job = {}, deny = false, store: changes = () => ({}) }: Changes) {
+async function sliceOf({ paths, job = {}, deny = false, store: changes = () => ({}), state = {} }: Changes) {
   const inner = await openStore(Date.now);
   onTestFinished(() => inner.close());
   const store: Store = { ...inner, ...changes(inner) };
   const asked: string[] = [];
+  const held: ServerResponse[] = [];
   const { origin } = await serve((request, response) => {
     const { url: path = '' } = request;
     if (path === '/robots.txt') return void response.end('User-agent: *\nDisallow: /closed');
     asked.push(path);
-    if (!path.startsWith('/held')) response.end(`<title>${path}</title>`);
+    if (path.startsWith('/held')) held.push(response);
+    else response.end(`<title>${path}</title>`);
   });
+  const letGo = () => {
+    for (const response of held.splice(0)) response.end('<title>at last</title>');
+  };
   const created = await addJob(
     store,
     paths.map((path) => origin + path),
     { kind: 'batch', ...job },
   );
-  const lease = await own(store, hostOf(origin));
+  const owned = await own(store, hostOf(origin));
+  const lease = { ...owned, state: { ...owned.state, ...state } };
   const { logger } = listeningLogger();
   const metrics = createMetrics({ withProcess: false });
   const engine = testEngine();
@@ -69,6 +77,7 @@ async function sliceOf({ paths, job = {}, deny = false, store: changes = () => (
   const losses: string[] = [];
   const slice = createSlice(lease, {
     ...{ store, reader, logger, metrics, slots, now: Date.now, random: () => 0.5 },
+    taskTimeoutMs: 60_000,
     ledger: createLedger({
       ...{ store, logger, metrics, now: Date.now, known: createKnownUrls() },
       batchDelayMs: 1,
@@ -86,7 +95,7 @@ async function sliceOf({ paths, job = {}, deny = false, store: changes = () => (
   });
   const counters = async () => (await store.getJob(created.id))?.counters;
   const host = () => store.getHost(lease.key);
-  return { asked, counters, host, lease, losses, slice, slots, store };
+  return { asked, counters, created, host, lease, letGo, losses, slice, slots, store };
 }
 
 describe('a slice', () => {
@@ -121,6 +130,37 @@ describe('a slice', () => {
     expect(await counters()).toMatchObject({ open: 2, done: 0, failed: 0 });
     expect(await host()).toMatchObject({ owner: null });
     expect(slots.taken).toBe(0);
+  });
+
+  it('gives the claimed tasks of a cancelled job back before their request', async () => {
+    const { asked, counters, created, letGo, slice, store } = await sliceOf({
+      paths: ['/held-1', '/b', '/c'],
+      job: { options: { concurrency: 1 } },
+    });
+    const ended = slice.run();
+    await soon(() => expect(asked).toEqual(['/held-1']));
+    expect(await counters()).toMatchObject({ open: 3, claimed: 3 });
+    await store.cancelJob(created.id);
+    slice.drop(new Set([created.id]));
+    await soon(async () => expect(await counters()).toMatchObject({ open: 1, cancelled: 2 }));
+    letGo();
+    await ended;
+    expect(asked).toEqual(['/held-1']);
+    expect(await counters()).toMatchObject({ open: 0, done: 1, cancelled: 2 });
+  });
+
+  it('stores why it holds the host, and names the jobs whose tasks went back', async () => {
+    const { created, host, lease, slice, store } = await sliceOf({
+      paths: ['/a'],
+      state: { blockedUntil: Date.now() + 3_600_000 },
+    });
+    await slice.run();
+    expect(slice.heldJobs).toEqual([created.id]);
+    const released = await host();
+    expect(released?.state.hold).toEqual({ rule: 'rate.retry-after', until: lease.state.blockedUntil });
+    expect(await store.listWaits(created.id)).toMatchObject([
+      { hostKey: lease.key, state: 'ready', tasks: 1, hold: released?.state.hold },
+    ]);
   });
 
   it('that loses its lease ends its requests, reports the loss once, and changes nothing', async () => {

@@ -2,20 +2,20 @@ import type { FetchResources } from '../attempts/fetch-resources.ts';
 import type { Finished } from '../attempts/finish-task.ts';
 import { createHostAccess } from '../attempts/host-access.ts';
 import { createAttempts, type Faulted } from '../attempts/make-attempt.ts';
-import { hasOwnProxy, pausedEnd } from '../attempts/own-answers.ts';
+import { hasOwnProxy } from '../attempts/own-answers.ts';
 import type { Postponed } from '../attempts/prepare-attempt.ts';
 import type { Quarantine } from '../attempts/quarantine.ts';
-import { proxyRouteEnd, robotsEnd, siteEnd, type TaskRefusal } from '../attempts/robots-end.ts';
 import { createRobotsLoader } from '../attempts/robots-loader.ts';
 import { type RunningJobs, tellWaiting } from '../attempts/running-job.ts';
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { HostKey } from '../model/ids.ts';
+import type { HostKey, JobId } from '../model/ids.ts';
 import { hasDiedTooOften, mustRunAlone } from '../model/interruptions.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { PageReader } from '../pages/page-reading.ts';
 import type { Policies } from '../policy/policies.ts';
+import { stateAtRelease } from '../politeness/host-state.ts';
 import type { HostLease, HostState, Store } from '../ports/store.ts';
 import type { RobotsCache } from '../robots/robots-cache.ts';
 import { createLoneTasks } from './lone-tasks.ts';
@@ -23,6 +23,7 @@ import { type ClaimedTask, createMailbox, mostInHand } from './mailbox.ts';
 import type { Slots } from './slots.ts';
 import { createStoredAnswers } from './stored-answers.ts';
 import { createTaskEnds } from './task-ends.ts';
+import { createTaskRefusals } from './task-refusals.ts';
 
 export interface SliceParts {
   readonly store: Store;
@@ -38,6 +39,8 @@ export interface SliceParts {
   readonly isContended: () => boolean;
   readonly now: () => number;
   readonly random: () => number;
+  /** The time limit of tasks whose request sets none. */
+  readonly taskTimeoutMs: number;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
@@ -56,10 +59,14 @@ export interface Slice {
   readonly state: HostState;
   /** The store has said that the lease is lost: what came of the slice after that is void. */
   readonly isLost: boolean;
+  /** The jobs whose claimed tasks went back to the store because the host is held. */
+  readonly heldJobs: readonly JobId[];
   /** Works until nothing is due, time is over while others wait, or it is told to stop. Releases the host. */
   run(): Promise<void>;
   /** There may be new tasks. */
   wake(): void;
+  /** These jobs were cancelled: their claimed tasks that have not begun go back to the store. */
+  drop(jobs: ReadonlySet<string>): void;
   /** Starts nothing more; tasks under way go on, until `abort`. */
   stop(): void;
   /** Aborts the tasks under way and gives them back. */
@@ -90,7 +97,7 @@ const faultHoldMs = (earlier: number) =>
 const isAway = (error: unknown) => isScrapifieError(error) && error.spec.retry === 'later';
 
 export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
-  const { store, ledger, reader, jobs, slots, quarantine, now, logger, metrics } = parts;
+  const { store, ledger, reader, jobs, slots, quarantine, now, logger } = parts;
   const key: HostKey = lease.key;
   const startedAt = now();
   const aborter = new AbortController();
@@ -104,6 +111,9 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
   let wakeUp: (() => void) | null = null;
   /** The host is left alone until then, because unexpected errors ended this slice; 0: none did. */
   let faultHoldUntil = 0;
+  let heldJobs: readonly JobId[] = [];
+  /** Jobs that were cancelled, while tasks of theirs may be in hand. */
+  const dropped = new Set<string>();
 
   const mailbox = createMailbox({
     store,
@@ -124,6 +134,7 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     onChange: signal,
     onFailure: fail,
   });
+  const refusalOf = createTaskRefusals({ ...parts, hostKey: key, access, robotsLoader });
   const attempts = createAttempts({
     ...parts,
     hostKey: key,
@@ -217,7 +228,10 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     for (;;) {
       try {
         const until = Math.max(access.heldUntil, faultHoldUntil);
-        await store.releaseHost(lease, stateToKeep(), until > now() ? Math.ceil(until) : 0);
+        const isHeld = until > now();
+        const how = { hold: access.hold, faultHoldUntil, hasWorked: ends.hasWorked };
+        await store.releaseHost(lease, stateAtRelease(access.state, how), isHeld ? Math.ceil(until) : 0);
+        heldJobs = isHeld ? mailbox.jobs() : [];
         return;
       } catch (error) {
         if (!isAway(error) || aborter.signal.aborted || !parts.isOurs()) throw error;
@@ -226,15 +240,15 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     }
   }
 
-  /** With the number of slices in a row that unexpected errors have ended: each one makes the next pause longer. */
-  function stateToKeep(): HostState {
-    const { faults: earlier = 0, ...state } = access.state;
-    if (faultHoldUntil > 0) return { ...state, faults: earlier + 1 };
-    return ends.hasWorked || earlier === 0 ? state : { ...state, faults: earlier };
+  /** Gives back the tasks of cancelled jobs. A claim under way may bring more of them, so its answer is awaited. */
+  function giveBackDropped(): void {
+    for (const claimed of mailbox.takeOut(dropped)) void ends.refused(claimed, { end: { state: 'ready' } });
+    if (!mailbox.isRefilling) dropped.clear();
   }
 
   function lookForWork(): number {
     try {
+      if (dropped.size > 0) giveBackDropped();
       mailbox.refill(wantedInHand());
       return startTasks();
     } catch (error) {
@@ -311,28 +325,6 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     return null;
   }
 
-  /** Why the task must not be fetched; `loading` while its robots.txt is on the way, or the host is held. */
-  function refusalOf({ task, running }: ClaimedTask): TaskRefusal | 'loading' | null {
-    const denied = parts.policies().denied(key);
-    if (denied !== null) return { end: { state: 'denied', rule: denied.rule } };
-    const paused = pausedEnd(access.ownPauseUntil(running), now());
-    if (paused !== null) return { end: paused };
-    if (!access.isObeyed(running) && task.kind !== 'site') return null;
-    const url = new URL(task.atUrl);
-    const known = access.knownRobots(running, url);
-    if (known === null) {
-      const failure = running.proxyRouteFailure;
-      running.proxyRouteFailure = null;
-      if (failure !== null) return { end: proxyRouteEnd(task, running.job, failure, now()) };
-      robotsLoader.load(running, url, task.interruptions > 0);
-      return 'loading';
-    }
-    if (task.kind === 'site') return siteEnd(task, known, running);
-    const end = robotsEnd(task, running.job, known, url, now());
-    if (end?.state === 'denied') metrics.robotsDenied();
-    return end === null ? null : { end };
-  }
-
   function start(claimed: ClaimedTask): void {
     quarantine.enter();
     follow(fetchOne(claimed).finally(quarantine.leave));
@@ -391,8 +383,15 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     get isLost() {
       return isLost;
     },
+    get heldJobs() {
+      return heldJobs;
+    },
     run,
     wake: mailbox.onNewTasks,
+    drop(cancelled) {
+      for (const id of cancelled) dropped.add(id);
+      signal();
+    },
     stop,
     abort: () => aborter.abort(),
     lose,

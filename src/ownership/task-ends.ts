@@ -8,6 +8,7 @@ import {
   completionOf,
   endAfterDeaths,
   endAfterFault,
+  failedPage,
   unplannedMethod,
 } from '../attempts/task-end.ts';
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
@@ -142,8 +143,11 @@ export function createTaskEnds(parts: TaskEndsParts): TaskEnds {
       if ('postponed' in made) return write(completionOf(lease, claimed.task, made.postponed), claimed);
       return finished(claimed, made);
     },
-    refused: (claimed, { end, discovered = [] }) =>
-      write(completionOf(lease, claimed.task, end, { discovered }), claimed),
+    refused(claimed, { end, discovered = [], failure }) {
+      const { task } = claimed;
+      const page = failure === undefined || task.kind !== 'page' ? null : failedPage(task, failure, now());
+      return write(completionOf(lease, task, end, { discovered, page }), claimed);
+    },
     died: (claimed) => finished(claimed, endAfterDeaths(claimed.task, claimed.running, lease, now())),
     faulted,
     get unwritten() {

@@ -15,6 +15,7 @@ import {
   rateFactorAt,
   SLOW_DOWN_MS,
   stateAtAcquisition,
+  stateAtRelease,
 } from './host-state.ts';
 import { MAX_RETRY_AFTER_MS } from './retry-after.ts';
 
@@ -173,5 +174,25 @@ describe('a host that was never asked', () => {
   it('is left as it is once it was asked', () => {
     const asked = { ...newHostState(T0), lastRequestAt: T0 };
     expect(stateAtAcquisition(asked, false, T0 + 60_000)).toBe(asked);
+  });
+});
+
+describe('the state that an owner leaves', () => {
+  const hold = { rule: 'breaker.open', until: T0 + 60_000 };
+  const released = (state: HostState, how: Partial<Parameters<typeof stateAtRelease>[1]> = {}) =>
+    stateAtRelease(state, { hold: null, faultHoldUntil: 0, hasWorked: true, ...how });
+
+  it('says why the host is held, and forgets the reason of an earlier hold', () => {
+    const held = released(fresh, { hold });
+    expect(held).toEqual({ ...fresh, hold });
+    expect(released(held)).toEqual(fresh);
+  });
+
+  it('counts the slices in a row that ended by unexpected errors', () => {
+    const once = released(fresh, { faultHoldUntil: T0 + 1_000 });
+    expect(once).toMatchObject({ faults: 1, hold: { rule: 'own-fault:INTERNAL', until: T0 + 1_000 } });
+    expect(released(once, { faultHoldUntil: T0 + 3_000 })).toMatchObject({ faults: 2 });
+    expect(released(once, { hasWorked: false })).toEqual({ ...fresh, faults: 1 });
+    expect(released(once)).toEqual(fresh);
   });
 });

@@ -1,4 +1,5 @@
 import type { HostState } from '../ports/store.ts';
+import type { HostHold } from '../ports/task-wait.ts';
 import { CLOSED_BREAKER, forgetProbe, recordFailure, recordSuccess } from './breaker.ts';
 import { clampRetryAfter } from './retry-after.ts';
 
@@ -30,6 +31,28 @@ export function newHostState(now: number): HostState {
 export function stateAtAcquisition(state: HostState, isTakenOver: boolean, now: number): HostState {
   if (isTakenOver) return takenOver(state, now);
   return state.lastRequestAt === null ? { ...state, tokens: 1, tokensAt: now } : state;
+}
+
+/**
+ * The state that an owner leaves: with the reason why the host is held, and the number of slices in a row that unexpected
+ * errors have ended, each of which makes the next pause longer.
+ */
+export function stateAtRelease(
+  { faults: earlier = 0, hold: _, ...state }: HostState,
+  how: {
+    readonly hold: HostHold | null;
+    /** Until when the host is left alone because of unexpected errors; 0: none ended the slice. */
+    readonly faultHoldUntil: number;
+    /** An attempt ended without an unexpected error. */
+    readonly hasWorked: boolean;
+  },
+): HostState {
+  if (how.faultHoldUntil > 0) {
+    const hold = { rule: 'own-fault:INTERNAL', until: Math.ceil(how.faultHoldUntil) };
+    return { ...state, faults: earlier + 1, hold };
+  }
+  const kept = how.hold === null ? state : { ...state, hold: how.hold };
+  return how.hasWorked || earlier === 0 ? kept : { ...kept, faults: earlier };
 }
 
 /** A request that the gate has admitted is written to its connection now: pauses count from here. */

@@ -15,8 +15,15 @@ export interface Bus {
 export interface Messages {
   /** New tasks are ready on these hosts. */
   'host.ready': { readonly hosts: readonly string[] };
-  /** Jobs whose counters or status changed; `finished` ones have ended. */
-  'job.changed': { readonly jobs: readonly string[]; readonly finished: readonly string[] };
+  /**
+   * Jobs whose counters or status changed, or whose tasks went back because their host is held; `finished` ones have
+   * ended, and of `cancelled` ones no further task is to begin.
+   */
+  'job.changed': {
+    readonly jobs: readonly string[];
+    readonly finished: readonly string[];
+    readonly cancelled?: readonly string[] | undefined;
+  };
   /** The do-not-crawl list or the opt-outs changed. */
   'policy.changed': Record<string, never>;
   /** What the proxies of a process have done so far, as JSON. A later message of the same process takes its place. */

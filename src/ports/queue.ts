@@ -21,7 +21,8 @@ export interface Queue {
   /**
    * Sends a request to a process that answers calls of this name and resolves to the answer; both are JSON and small, large things
    * travel as blobs. Rejects with what the handler rejected with when that is a ScrapifieError, with NO_WORKER when
-   * no process answers calls of this name, with TASK_TIMEOUT after `timeoutMs`, with CANCELLED when the signal says so.
+   * no process answers calls of this name, with TASK_TIMEOUT after `timeoutMs`, with CANCELLED when the signal says so,
+   * and with BROWSERS_BUSY when no handler has begun the call within `startWithinMs`; it is never begun then.
    * A call whose worker dies goes to another one, and the call is asked again when the queue has lost it: the handler
    * is told that the call may have been begun before. One whose caller dies is not begun, and soon ended where it was.
    * A handler that runs although another one has answered the call gets the end of its signal.
@@ -52,6 +53,8 @@ export interface CallOptions {
   readonly rank: number;
   /** Without the time that `onQuestion` takes. */
   readonly timeoutMs: number;
+  /** How long the call may wait for a handler; missing: as long as `timeoutMs` allows. */
+  readonly startWithinMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   /**
    * Answers what the handler asks back meanwhile, in JSON like the rest. What it throws is thrown where it was asked.

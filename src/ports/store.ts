@@ -1,17 +1,7 @@
 import type { ErrorCode } from '../errors/registry.ts';
 import type { Attempt } from '../model/attempt.ts';
 import type { HostMemory } from '../model/host-memory.ts';
-import type {
-  AccountId,
-  HostId,
-  HostKey,
-  Incarnation,
-  JobId,
-  JobSeq,
-  KeyId,
-  TaskId,
-  UrlKey,
-} from '../model/ids.ts';
+import type { AccountId, HostId, HostKey, Incarnation, JobId, JobSeq, KeyId, TaskId } from '../model/ids.ts';
 import type { Budgets, Job, JobKind, JobStatus, NewJob } from '../model/job.ts';
 import type { NewPage, Page } from '../model/page.ts';
 import type { LedgerEntry, NewTask, Task, TaskState } from '../model/task.ts';
@@ -19,7 +9,8 @@ import type { AuditStore } from './audit-store.ts';
 import type { ReferenceStore } from './reference-store.ts';
 import type { SecretStore } from './secret-store.ts';
 import type { SessionStore } from './session-store.ts';
-import type { RecentPageQuery, StoredPage } from './stored-page.ts';
+import type { StoredPageStore } from './stored-page.ts';
+import type { HostHold, TaskWait } from './task-wait.ts';
 
 /**
  * The only truth. Every method is one transaction: it happened whole and survives a crash when the promise
@@ -60,24 +51,31 @@ export interface Store
   close(): Promise<void>;
 }
 
-export interface JobStore {
+export interface JobStore extends StoredPageStore {
   /**
    * Stores the job with its first tasks and returns it. Tasks whose urlKey repeats are kept once, the first one.
    * A job without a ready task is finished at once.
    *
    * `isUnsynced`: it survives the end of this process when the promise resolves, and a power failure only with the
    * next call that is not; for callers that make such a call next anyway.
+   *
+   * Of a scrape or a map the answer also tells until when its host is held, where that is so: no owner will take the
+   * job up before.
    */
-  createJob(job: NewJob, tasks: readonly NewTask[], how?: { readonly isUnsynced: boolean }): Promise<Job>;
+  createJob(
+    job: NewJob,
+    tasks: readonly NewTask[],
+    how?: { readonly isUnsynced: boolean },
+  ): Promise<CreatedJob>;
   getJob(id: JobId): Promise<Job | null>;
   /** Newest first. */
   listJobs(query: JobQuery): Promise<ListPage<Job>>;
   /**
    * Drops ready and waiting tasks; claimed ones go on and are kept when they end. Status `cancelled` at once;
    * `finishedAt` when nothing is claimed any more. Null when there is no such job; a job that has ended is
-   * returned as it is.
+   * returned as it is. `stopReason` is kept with the job, for jobs that the program cancels by itself.
    */
-  cancelJob(id: JobId): Promise<Job | null>;
+  cancelJob(id: JobId, stopReason?: string): Promise<Job | null>;
   /**
    * Makes cancelled tasks, and tasks a spent budget skipped, ready again, without interruptions; with new budgets where
    * given.
@@ -97,13 +95,16 @@ export interface JobStore {
   /** Pages of a job in the order they were stored. */
   listPages(query: PageQuery): Promise<ListPage<Page>>;
   getPage(jobId: JobId, taskId: TaskId): Promise<Page | null>;
-  /** The pages without an error that the job has for these URLs, in no order; none for a job that is gone. */
-  pagesOf(jobId: JobId, urlKeys: readonly UrlKey[]): Promise<readonly StoredPage[]>;
-  /** Pages without an error that scrapes and batches of the account have stored for a URL, newest first. */
-  recentPages(query: RecentPageQuery): Promise<readonly StoredPage[]>;
   /** The ledger of a job in the order URLs were discovered. */
   listTasks(query: TaskQuery): Promise<ListPage<LedgerEntry>>;
+  /**
+   * Where the open tasks of a job stand, most tasks first. Of a large job the first and the last thousand URLs are
+   * looked at, and there are a hundred entries at most. Empty when nothing is open or there is no such job.
+   */
+  listWaits(id: JobId): Promise<readonly TaskWait[]>;
 }
+
+export type CreatedJob = Job & { readonly heldUntil?: number };
 
 export interface HostStore {
   /** Hosts that have work due and no living owner, best rank first. */
@@ -270,6 +271,8 @@ export interface HostState {
   readonly memory?: HostMemory;
   /** Slices in a row that ended by unexpected errors of the program; missing when the last one did not. */
   readonly faults?: number;
+  /** Why the host was released until a later time; missing when it was not. */
+  readonly hold?: HostHold;
 }
 
 export interface BreakerState {

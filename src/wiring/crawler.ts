@@ -130,6 +130,7 @@ export function createCrawler(parts: CrawlerParts): Crawler {
     now,
     clock: parts.clock,
     random: Math.random,
+    taskTimeoutMs: settings.taskTimeoutMs,
     logger,
     metrics,
     owner: parts.owner,

@@ -17,7 +17,7 @@ import type { Ability, Installation } from '../plan/ladder/possible-methods.ts';
 import type { ProxyPool } from '../plan/proxies/proxy-pool.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Queue } from '../ports/queue.ts';
-import type { JobStore } from '../ports/store.ts';
+import type { StoredPageStore } from '../ports/stored-page.ts';
 import type { Credentials } from '../sessions/credentials.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { VERSION } from '../version.ts';
@@ -39,7 +39,7 @@ export interface OpenFetchResources extends FetchResources {
 
 export interface FetchResourcesParts {
   readonly settings: Settings;
-  readonly store: Pick<JobStore, 'recentPages' | 'pagesOf'>;
+  readonly store: StoredPageStore;
   readonly queue: Queue;
   readonly blobs: Blobs;
   readonly transit: Blobs | null;

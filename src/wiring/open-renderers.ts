@@ -52,6 +52,7 @@ function ownRenderers({ settings, logger }: RenderersParts): Renderers {
   const engines: Readonly<Record<RenderName, Engine>> = limitConcurrency(
     { browser: browsers.engine('browser'), stealth: browsers.engine('stealth') },
     browsers.pagesAtOnce,
+    settings.browserWaitMs,
   );
   let looking: Promise<void> | null = null;
   let revision = 0;
@@ -98,9 +99,10 @@ function remoteRenderers({ settings, queue, blobs }: RenderersParts, transit: Bl
   const seal = createCallSeal(settings.vaultKey, settings.vaultOldKeys);
   const calls = sealCalls(queue, seal);
   const parcels = createParcels(transit, seal);
+  const startWithinMs = settings.browserWaitMs;
   const engines: Readonly<Record<RenderName, RemoteEngine>> = {
-    browser: createRemoteEngine({ name: 'browser', queue: calls, blobs, parcels }),
-    stealth: createRemoteEngine({ name: 'stealth', queue: calls, blobs, parcels }),
+    browser: createRemoteEngine({ name: 'browser', queue: calls, blobs, parcels, startWithinMs }),
+    stealth: createRemoteEngine({ name: 'stealth', queue: calls, blobs, parcels, startWithinMs }),
   };
   const workers: Record<RenderName, number> = { browser: 0, stealth: 0 };
   let revision = 0;

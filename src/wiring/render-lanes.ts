@@ -135,6 +135,7 @@ export function openRenderLanes(options: RenderLanesOptions): RenderLanes {
   const alone = limitConcurrency(
     { browser: engineOf(lanes.alone, 'browser'), stealth: engineOf(lanes.alone, 'stealth') },
     1,
+    settings.browserWaitMs,
   );
 
   return {

@@ -114,6 +114,33 @@ export function callCases(holds: Claim<Queue>): void {
     await expect(queue.call(RENDER, {}, HOW)).rejects.toMatchObject({ code: 'NO_WORKER' });
   });
 
+  holds(
+    'takes back a call that no handler has begun in time, and leaves one that was begun',
+    async (queue) => {
+      const { handle, signals } = endlessHandler();
+      const begun: unknown[] = [];
+      await queue.answer(RENDER, 1, async (request, signal) => {
+        begun.push(request);
+        return request === 'first' ? handle(request, signal) : request;
+      });
+      const caller = new AbortController();
+      const first = queue.call(RENDER, 'first', { ...HOW, startWithinMs: 50, signal: caller.signal });
+      const isOver = vi.fn();
+      first.then(isOver, isOver);
+      await until(() => expect(begun).toEqual(['first']));
+      await expect(queue.call(RENDER, 'second', { ...HOW, startWithinMs: 100 })).rejects.toMatchObject({
+        code: 'BROWSERS_BUSY',
+        retryAfterMs: 100,
+      });
+      // The first has had its time to be begun as well, and goes on.
+      expect([isOver.mock.calls.length, signals[0]?.aborted]).toEqual([0, false]);
+      caller.abort();
+      await expect(first).rejects.toMatchObject({ code: 'CANCELLED' });
+      expect(await queue.call(RENDER, 'third', { ...HOW, startWithinMs: 10_000 })).toBe('third');
+      expect(begun).toEqual(['first', 'third']);
+    },
+  );
+
   holds('gives up at the time limit, and the handler learns of it', async (queue) => {
     const { handle, signals } = endlessHandler();
     await queue.answer(RENDER, 1, handle);

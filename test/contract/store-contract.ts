@@ -21,6 +21,7 @@ import { sessionsContract } from './store/sessions-contract.ts';
 import { storedPagesContract } from './store/stored-pages-contract.ts';
 import { survivalContract } from './store/survival-contract.ts';
 import type { TimedStore } from './store/timed-store.ts';
+import { waitsContract } from './store/waits-contract.ts';
 
 /** What every store must hold. `open` gives a migrated, empty store. */
 export function storeContract(
@@ -48,6 +49,7 @@ export function storeContract(
     survivalContract(holds);
     incarnationContract(holds);
     interruptionsContract(holds);
+    waitsContract(holds);
     propertiesContract(holds);
     modelContract(holds);
   });

@@ -48,7 +48,7 @@ export function addJobRoutes(app: App, { jobs, store, now }: RouteDeps): void {
       const { status, kind, limit } = request.query;
       const cursor = unwrapCursor('jobs', request.query.cursor);
       const slice = await jobs.list({ accountId: accountOf(request), status, kind, cursor, limit });
-      return success(listAnswer('jobs', slice, jobView));
+      return success(listAnswer('jobs', slice, (job) => jobView(job)));
     },
   });
 
@@ -56,8 +56,16 @@ export function addJobRoutes(app: App, { jobs, store, now }: RouteDeps): void {
     method: 'GET',
     url: '/v1/jobs/:id',
     config: { access: 'read' },
-    schema: { tags: ['jobs'], summary: 'One job', params: jobParams, response: answers({ 200: jobSchema }) },
-    handler: async (request) => success(jobView(await jobs.get(request.params.id, accountOf(request)))),
+    schema: {
+      tags: ['jobs'],
+      summary: 'One job, and what it waits for',
+      params: jobParams,
+      response: answers({ 200: jobSchema }),
+    },
+    async handler(request) {
+      const job = await jobs.get(request.params.id, accountOf(request));
+      return success(jobView(job, await jobs.waitingFor(job)));
+    },
   });
 
   app.route({

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { ERRORS, type ErrorCode } from '../../errors/registry.ts';
+import type { Waiting } from '../../jobs/waiting.ts';
 import { JOB_STATUSES, type Job } from '../../model/job.ts';
 import { hideSecrets } from '../../sessions/job-secrets.ts';
 
@@ -6,12 +8,23 @@ const time = z.iso.datetime();
 
 const counter = z.number().int().min(0);
 
+const waitingSchema = z.object({
+  host: z.string(),
+  code: z.enum(Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]]),
+  message: z.string(),
+  until: time.describe('When these URLs may go on, by what is known now.'),
+  tasks: counter.describe('How many URLs wait for it; of a large job, among its first and last thousand.'),
+});
+
 export const jobSchema = z
   .object({
     id: z.string().describe('UUID; later jobs have greater ids.'),
     kind: z.enum(['scrape', 'batch', 'crawl', 'map']),
     status: z.enum(JOB_STATUSES),
-    stopReason: z.string().nullable().describe('Why it ended early, e.g. `budget.pages`.'),
+    stopReason: z
+      .string()
+      .nullable()
+      .describe('Why it ended early, e.g. `budget.pages`, `wait:CIRCUIT_OPEN`.'),
     createdAt: time,
     startedAt: time.nullable(),
     finishedAt: time.nullable(),
@@ -28,6 +41,13 @@ export const jobSchema = z
       browserMs: counter.describe('Time that browsers worked on its pages.'),
       proxyBytes: counter.describe('Bytes that came through proxies.'),
     }),
+    waitingFor: z
+      .array(waitingSchema)
+      .optional()
+      .describe(
+        'What open URLs wait for, at most 20 entries: a host that asked to wait, an open circuit breaker, allowed ' +
+          'hours, a proxy, a retry. Empty while they are under way or due. Only where one job is asked for.',
+      ),
     seeds: z.array(z.string()).describe('The first of the URLs it started from.'),
     options: z.unknown().describe('All options with their defaults; secrets are hidden.'),
     links: z.object({
@@ -49,7 +69,15 @@ const linksOf = (self: string) => ({
 const iso = (at: number | null) => (at === null ? null : new Date(at).toISOString());
 const MAX_SHOWN_SEEDS = 100;
 
-export function jobView(job: Job) {
+const waitingView = ({ host, code, message, until, tasks }: Waiting) => ({
+  host,
+  code,
+  message,
+  until: new Date(until).toISOString(),
+  tasks,
+});
+
+export function jobView(job: Job, waiting?: readonly Waiting[]) {
   const { known, open, pages, done, failed, skipped, denied, cancelled, bytes, browserMs, proxyBytes } =
     job.counters;
   const self = `/v1/jobs/${job.id}`;
@@ -63,6 +91,7 @@ export function jobView(job: Job) {
     startedAt: iso(job.startedAt),
     finishedAt: iso(job.finishedAt),
     progress: { known, open, pages, done, failed, skipped, denied, cancelled, bytes, browserMs, proxyBytes },
+    ...(waiting === undefined ? {} : { waitingFor: waiting.map(waitingView) }),
     seeds: job.seeds.slice(0, MAX_SHOWN_SEEDS),
     options: { ...options, page: hideSecrets(options.page) },
     links: linksOf(self),

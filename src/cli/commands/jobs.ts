@@ -1,5 +1,6 @@
 import { Option } from 'commander';
 import { jobView } from '../../api/views/job-view.ts';
+import type { Waiting } from '../../jobs/waiting.ts';
 import { JOB_STATUSES, type Job } from '../../model/job.ts';
 import { type LedgerEntry, TASK_STATES, type TaskState } from '../../model/task.ts';
 import { FLAGS, wholeNumber } from '../flags/flags.ts';
@@ -34,7 +35,8 @@ export const define: DefineCommand = (command, shell) => {
   const print = (text: string): void => void shell.stdout.write(text);
   const add = (name: string, summary: string) =>
     command.command(name).description(summary).addOption(FLAGS.dataDir()).addOption(FLAGS.json());
-  const show = (job: Job, { json }: JobsFlags): void => print(json ? jsonLine(jobView(job)) : describe(job));
+  const show = (job: Job, { json }: JobsFlags, waiting?: readonly Waiting[]): void =>
+    print(json ? jsonLine(jobView(job, waiting)) : describe(job, waiting));
   command.addHelpText('after', EXAMPLES);
 
   add('list', 'newest first')
@@ -48,7 +50,10 @@ export const define: DefineCommand = (command, shell) => {
       }),
     );
   add('show <id>', 'one job in full').action((id: string, flags: JobsFlags) =>
-    withJobs(shell, flags.dataDir, async ({ jobs, account }) => show(await jobs.get(id, account), flags)),
+    withJobs(shell, flags.dataDir, async ({ jobs, account }) => {
+      const job = await jobs.get(id, account);
+      show(job, flags, await jobs.waitingFor(job));
+    }),
   );
   add('cancel <id>', 'drop URLs that have not begun').action((id: string, flags: JobsFlags) =>
     withJobs(shell, flags.dataDir, async ({ jobs, account }) => show(await jobs.cancel(id, account), flags)),
@@ -107,7 +112,7 @@ function listing(jobs: readonly Job[]): string {
   ]);
 }
 
-function describe(job: Job): string {
+function describe(job: Job, waiting: readonly Waiting[] = []): string {
   const { counters } = job;
   return table([
     ['id', job.id],
@@ -118,6 +123,7 @@ function describe(job: Job): string {
     ['started', iso(job.startedAt)],
     ['finished', iso(job.finishedAt)],
     ...Object.entries(counters).map(([name, value]) => [name, String(value)]),
+    ...waiting.map(({ code, message, tasks }) => ['waits', `${message} (${code}, ${tasks} URLs)`]),
   ]);
 }
 

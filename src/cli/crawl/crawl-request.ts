@@ -208,6 +208,7 @@ const FIXED: Readonly<Record<string, (options: JobOptions) => unknown>> = {
   '--max-attempts': ({ page }) => page.maxAttempts,
   '--max-body-bytes': ({ page }) => page.maxBodyBytes,
   '--timeout': ({ page }) => page.timeoutMs,
+  '--task-timeout': ({ page }) => page.taskTimeoutMs,
   '--no-robots': ({ page }) => page.obeyRobots,
 };
 

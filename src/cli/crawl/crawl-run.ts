@@ -8,7 +8,7 @@ import { closeWithin, watchInterrupts } from '../shell/interrupt.ts';
 import type { OpenPlatform, OpenStorage, Shell } from '../shell/shell.ts';
 import { type CrawlReport, reportOf, writeReport } from './crawl-report.ts';
 import type { Opened } from './crawl-start.ts';
-import { createProgress, type Progress } from './progress.ts';
+import { createProgress, describeWaiting, type Progress } from './progress.ts';
 
 export interface CrawlRun {
   readonly shell: Shell;
@@ -27,8 +27,6 @@ export interface CrawlEnd {
 
 const LOOK_EVERY_MS = 1_000;
 const REPORT_EVERY_MS = 1_000;
-/** A crawl without a page after this time is worth a word about why. */
-const PATIENCE_MS = 5_000;
 /** Beyond the time for draining: a store that cannot be written any more must not keep the command from ending. */
 const CLOSE_MS = 5_000;
 
@@ -66,13 +64,8 @@ export async function followCrawl(run: CrawlRun): Promise<CrawlEnd> {
       await platform.start();
       // From here on it crawls; starting the program is not counted.
       startedAt = performance.now();
-      const explain = run.isQuiet ? () => undefined : (why: string) => void shell.stderr.write(`${why}\n`);
-      await untilOver(
-        platform,
-        id,
-        { pages, progress, explain, report: (job) => report(job, false) },
-        interrupts.signal,
-      );
+      const followers = { pages, progress, report: (job: Job) => void report(job, false) };
+      await untilOver(platform, id, followers, interrupts.signal);
       progress.stop();
     }
     if (interrupts.signal.aborted) {
@@ -105,7 +98,6 @@ export async function followCrawl(run: CrawlRun): Promise<CrawlEnd> {
 interface Followers {
   readonly pages: PageFile;
   readonly progress: Progress;
-  readonly explain: (why: string) => void;
   readonly report: (job: Job) => void;
 }
 
@@ -113,7 +105,7 @@ interface Followers {
 async function untilOver(
   platform: OpenPlatform,
   id: JobId,
-  { pages, progress, explain, report }: Followers,
+  { pages, progress, report }: Followers,
   signal: AbortSignal,
 ): Promise<void> {
   const bell = createBell();
@@ -121,26 +113,21 @@ async function untilOver(
     if (finished.includes(id)) bell.ring();
   });
   signal.addEventListener('abort', bell.ring);
-  const startedAt = performance.now();
   let reportedAt = Number.NEGATIVE_INFINITY;
-  let isExplained = false;
+  /** Pages that were done at the last look: a crawl that gets on needs no explanation. */
+  let doneBefore = 0;
   try {
     for (;;) {
       const job = await jobOf(platform, id);
       const now = performance.now();
-      progress.show(job, now);
+      const done = job.counters.done + job.counters.failed;
+      const isStill = done === doneBefore && job.finishedAt === null;
+      progress.show(job, now, isStill ? describeWaiting(await platform.jobs.waitingFor(job)) : null);
+      doneBefore = done;
       if (job.finishedAt !== null || signal.aborted) return;
       if (now - reportedAt >= REPORT_EVERY_MS) {
         report(job);
         reportedAt = now;
-      }
-      if (!isExplained && now - startedAt >= PATIENCE_MS) {
-        isExplained = true;
-        const why = job.counters.done + job.counters.failed > 0 ? null : await delayOf(platform, id);
-        if (why !== null) {
-          progress.stop();
-          explain(why);
-        }
       }
       pages.check();
       await bell.wait(LOOK_EVERY_MS);
@@ -173,13 +160,6 @@ function createBell(): { ring: () => void; wait: (ms: number) => Promise<void> }
       isRung = false;
     },
   };
-}
-
-/** What keeps the first URLs of a crawl; null when nothing does. */
-async function delayOf({ store }: OpenStorage, id: JobId): Promise<string | null> {
-  const [entry] = (await store.listTasks({ jobId: id, state: 'waiting', limit: 1 })).items;
-  if (entry === undefined) return null;
-  return `Nothing fetched yet: ${entry.url} waits to be tried again (${entry.rule ?? 'retry'}).`;
 }
 
 async function jobOf({ store }: OpenStorage, id: JobId): Promise<Job> {

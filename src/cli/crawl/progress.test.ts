@@ -1,7 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Waiting } from '../../jobs/waiting.ts';
+import type { HostKey } from '../../model/ids.ts';
 import type { Job } from '../../model/job.ts';
-import { barLine, type CrawlRate, createCrawlRate, describeBytes, describeMs } from './progress.ts';
+import {
+  barLine,
+  type CrawlRate,
+  createCrawlRate,
+  describeBytes,
+  describeMs,
+  describeRate,
+  describeWaiting,
+} from './progress.ts';
 
 const jobWith = (pages: number, failed: number, open: number, maxPages: number | null = null) =>
   ({ counters: { pages, failed, open }, options: { budgets: { maxPages } } }) as Job;
@@ -41,6 +51,30 @@ describe('the rate of a crawl', () => {
   it('promises no more than the budget leaves', () => {
     expect(createCrawlRate()(jobWith(40, 10, 5_000, 60), 0).left).toBe(10);
     expect(createCrawlRate()(jobWith(60, 0, 5_000, 60), 0).left).toBe(0);
+  });
+});
+
+describe('a crawl that waits', () => {
+  const waiting: Waiting = {
+    host: 'example.com' as HostKey,
+    code: 'HOST_RATE_LIMITED',
+    message: 'example.com asked to wait until 2026-03-01T14:05:00.000Z.',
+    until: 0,
+    tasks: 2,
+  };
+  const rate: CrawlRate = { done: 3, left: 2, failed: 0, pagesPerSecond: 0, etaMs: null };
+
+  it('says for what and until when, in place of a speed of nothing', () => {
+    expect(describeWaiting([])).toBeNull();
+    expect(describeRate(rate, describeWaiting([waiting]))).toBe(
+      '3 done · 2 left · 0 failed · waits (HOST_RATE_LIMITED): example.com asked to wait until 2026-03-01T14:05:00.000Z.',
+    );
+    expect(describeWaiting([waiting, waiting, waiting])).toContain(' · 2 more');
+  });
+
+  it('shows its speed while pages come', () => {
+    const line = describeRate({ ...rate, pagesPerSecond: 2 }, describeWaiting([waiting]));
+    expect(line).toBe('3 done · 2 left · 2.0 pages/s · 0 failed · ETA –');
   });
 });
 

@@ -1,4 +1,5 @@
 import cliProgress from 'cli-progress';
+import type { Waiting } from '../../jobs/waiting.ts';
 import type { JobCounters } from '../../model/job.ts';
 
 /** The fields of a job that progress is computed from. */
@@ -9,7 +10,8 @@ export interface Counted {
 
 /** Shows how far a crawl is: a bar on a terminal, a line now and then elsewhere. */
 export interface Progress {
-  show(job: Counted, now: number): void;
+  /** `waiting`: what keeps the job, in a few words; null when nothing does. */
+  show(job: Counted, now: number, waiting?: string | null): void;
   /** Takes the bar away; the terminal is as it was. */
   stop(): void;
 }
@@ -64,12 +66,12 @@ function createLines(stream: NodeJS.WriteStream): Progress {
   const rateOf = createCrawlRate();
   let lastAt: number | null = null;
   return {
-    show(job, now) {
+    show(job, now, waiting = null) {
       const rate = rateOf(job, now);
       lastAt ??= now;
       if (now - lastAt < LINE_EVERY_MS) return;
       lastAt = now;
-      stream.write(`${describeRate(rate)}\n`);
+      stream.write(`${describeRate(rate, waiting)}\n`);
     },
     stop: () => undefined,
   };
@@ -84,17 +86,17 @@ function createBar(stream: NodeJS.WriteStream): Progress {
     clearOnComplete: true,
     // Ours stops it.
     gracefulExit: false,
-    format: (_options, _params, payload: { rate: CrawlRate }) =>
-      barLine(payload.rate, stream.columns ?? NARROW_COLUMNS),
+    format: (_options, _params, payload: { rate: CrawlRate; waiting: string | null }) =>
+      barLine(payload.rate, stream.columns ?? NARROW_COLUMNS, payload.waiting),
   });
   let isStarted = false;
   return {
-    show(job, now) {
+    show(job, now, waiting = null) {
       const rate = rateOf(job, now);
-      if (!isStarted) bar.start(rate.done + rate.left, rate.done, { rate });
+      if (!isStarted) bar.start(rate.done + rate.left, rate.done, { rate, waiting });
       isStarted = true;
       bar.setTotal(rate.done + rate.left);
-      bar.update(rate.done, { rate });
+      bar.update(rate.done, { rate, waiting });
     },
     stop() {
       if (isStarted) bar.stop();
@@ -104,19 +106,33 @@ function createBar(stream: NodeJS.WriteStream): Progress {
 }
 
 /** The bar and as much beside it as the terminal is wide. */
-export function barLine(rate: CrawlRate, columns: number): string {
+export function barLine(rate: CrawlRate, columns: number, waiting: string | null = null): string {
   const { done, left } = rate;
   const share = done + left === 0 ? 0 : done / (done + left);
   const width = columns < NARROW_COLUMNS ? Math.floor(BAR_COLUMNS / 3) : BAR_COLUMNS;
   const filled = Math.round(share * width);
-  const line = `${'█'.repeat(filled)}${'░'.repeat(width - filled)} ${describeRate(rate)}`;
+  const line = `${'█'.repeat(filled)}${'░'.repeat(width - filled)} ${describeRate(rate, waiting)}`;
   return line.length <= columns ? line : line.slice(0, columns);
 }
 
-export function describeRate({ done, left, failed, pagesPerSecond, etaMs }: CrawlRate): string {
+export function describeRate(
+  { done, left, failed, pagesPerSecond, etaMs }: CrawlRate,
+  waiting: string | null = null,
+): string {
+  // A speed of nothing and an unknown end say less than the reason.
+  if (waiting !== null && pagesPerSecond === 0)
+    return `${done} done · ${left} left · ${failed} failed · ${waiting}`;
   const speed = pagesPerSecond >= 100 ? Math.round(pagesPerSecond) : pagesPerSecond.toFixed(1);
   const eta = etaMs === null ? '–' : describeMs(etaMs);
   return `${done} done · ${left} left · ${speed} pages/s · ${failed} failed · ETA ${eta}`;
+}
+
+/** What a crawl waits for, for its progress line; null when nothing keeps it. */
+export function describeWaiting(waiting: readonly Waiting[]): string | null {
+  const [first, ...others] = waiting;
+  if (first === undefined) return null;
+  const more = others.length === 0 ? '' : ` · ${others.length} more`;
+  return `waits (${first.code}): ${first.message}${more}`;
 }
 
 /** `8 s`, `3 min 20 s`, `2 h 05 min`. */

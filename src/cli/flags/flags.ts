@@ -202,6 +202,11 @@ export const FLAGS = {
   allowPrivate: () => new Option('--allow-private', 'fetch loopback and private addresses too'),
   noRobots: () => new Option('--no-robots', 'do not obey robots.txt: you take responsibility for this run'),
   timeout: () => new Option('--timeout <ms>', 'time for a page').argParser(duration),
+  taskTimeout: () =>
+    new Option(
+      '--task-timeout <ms>',
+      'time for all attempts at a page and the pauses between them',
+    ).argParser(duration),
   header: () => new Option('--header <line>', `request header 'Name: value'; repeatable`).argParser(header),
   include: () =>
     new Option(

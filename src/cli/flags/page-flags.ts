@@ -20,6 +20,7 @@ export interface PageFlags {
   readonly maxProxyTier?: string;
   readonly country?: string;
   readonly identity?: string;
+  readonly taskTimeout?: number;
   readonly identityBrowser?: string;
   readonly header?: Record<string, string>;
   readonly crossOriginHeader?: string[];
@@ -91,6 +92,7 @@ export const PAGE_FLAGS = [
   'blockResources',
   'scrollSteps',
   'scrollPause',
+  'taskTimeout',
   'identityBrowser',
 ] as const;
 
@@ -120,6 +122,7 @@ export const PAGE_FLAG_OF = {
   'proxy.urls': '--proxy',
   proxy: '--proxy',
   identity: '--identity',
+  taskTimeoutMs: '--task-timeout',
   identityBrowser: '--identity-browser',
   headers: '--header',
   crossOriginHeaders: '--cross-origin-header',
@@ -155,6 +158,7 @@ export function pageFieldsOf(flags: PageFlags): Record<string, unknown> {
     timezone: flags.timezone,
     proxy: Object.keys(proxy).length === 0 ? undefined : proxy,
     identity: flags.identity,
+    taskTimeoutMs: flags.taskTimeout,
     identityBrowser: flags.identityBrowser,
     headers: flags.header,
     crossOriginHeaders: flags.crossOriginHeader,

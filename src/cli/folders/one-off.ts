@@ -97,8 +97,10 @@ async function inPlace<T>(
 /** REQUEST_TIMEOUT in words that fit a command: unlike in the API, no job goes on in the background. */
 export function explainWait(error: unknown, timeoutMs: number): unknown {
   if (!(error instanceof ScrapifieError) || error.code !== 'REQUEST_TIMEOUT') return error;
+  const { attempts } = (error.details ?? {}) as { readonly attempts?: unknown };
   return new ScrapifieError(
     'REQUEST_TIMEOUT',
     `Not ready within ${timeoutMs} ms; --timeout gives it longer.`,
+    attempts === undefined ? {} : { details: { attempts } },
   );
 }

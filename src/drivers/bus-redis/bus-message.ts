@@ -7,7 +7,7 @@ const names = z.array(z.string().max(2_000)).max(10_000);
 const batchSchema = z.object({
   from: z.string().min(1).max(200),
   'host.ready': z.object({ hosts: names }).optional(),
-  'job.changed': z.object({ jobs: names, finished: names }).optional(),
+  'job.changed': z.object({ jobs: names, finished: names, cancelled: names.optional() }).optional(),
   'policy.changed': z.object({}).optional(),
   'proxy.figures': z
     .object({ process: z.string().max(1_000), figures: z.string().max(4_000_000) })
@@ -39,6 +39,7 @@ export function createOutbox(): Outbox {
   const hosts = new Set<string>();
   const jobs = new Set<string>();
   const finished = new Set<string>();
+  const cancelled = new Set<string>();
   let hasPolicy = false;
   let figures: Messages['proxy.figures'] | null = null;
   const adders: { [T in Topic]: (message: Messages[T]) => void } = {
@@ -48,6 +49,7 @@ export function createOutbox(): Outbox {
     'job.changed': (message) => {
       for (const job of message.jobs) jobs.add(job);
       for (const job of message.finished) finished.add(job);
+      for (const job of message.cancelled ?? []) cancelled.add(job);
     },
     'policy.changed': () => {
       hasPolicy = true;
@@ -56,17 +58,20 @@ export function createOutbox(): Outbox {
       figures = message;
     },
   };
+  const takeChanges = (): Batch['job.changed'] => ({
+    jobs: takeNames(jobs),
+    finished: takeNames(finished),
+    ...(cancelled.size > 0 ? { cancelled: takeNames(cancelled) } : {}),
+  });
   return {
     add: (topic, message) => adders[topic](message),
     take(from) {
       const texts: string[] = [];
-      while (hasPolicy || figures !== null || hosts.size + jobs.size + finished.size > 0) {
+      while (hasPolicy || figures !== null || hosts.size + jobs.size + finished.size + cancelled.size > 0) {
         const batch: Batch = {
           from,
           ...(hosts.size > 0 ? { 'host.ready': { hosts: takeNames(hosts) } } : {}),
-          ...(jobs.size + finished.size > 0
-            ? { 'job.changed': { jobs: takeNames(jobs), finished: takeNames(finished) } }
-            : {}),
+          ...(jobs.size + finished.size + cancelled.size > 0 ? { 'job.changed': takeChanges() } : {}),
           ...(hasPolicy ? { 'policy.changed': {} } : {}),
           ...(figures === null ? {} : { 'proxy.figures': figures }),
         };

@@ -48,11 +48,12 @@ describe('a bus between processes', () => {
     there.subscribe('policy.changed', policy);
     here.publish('host.ready', { hosts: ['a'] });
     here.publish('job.changed', { jobs: ['j', 'k'], finished: ['k'] });
+    here.publish('job.changed', { jobs: ['l'], finished: [], cancelled: ['l'] });
     here.publish('policy.changed', {});
     await until(() => expect(policy.mock.calls).toEqual([[{}]]));
     there.publish('host.ready', { hosts: ['b'] });
     await until(() => expect(heard).toEqual([['a', 'b'], ['a', 'b'], []]));
-    expect(jobs.mock.calls).toEqual([[{ jobs: ['j', 'k'], finished: ['k'] }]]);
+    expect(jobs.mock.calls).toEqual([[{ jobs: ['j', 'k', 'l'], finished: ['k'], cancelled: ['l'] }]]);
   });
 
   test('sends what is published in one turn as one publication, each name once', async () => {

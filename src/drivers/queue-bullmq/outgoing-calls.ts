@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { CallClock } from '../../model/call-clock.ts';
-import { readCallAnswer, writeCallMessage, writeCallReply } from '../../model/call-message.ts';
+import { noFreeWorker, readCallAnswer, writeCallMessage, writeCallReply } from '../../model/call-message.ts';
 import type { CallName, CallOptions } from '../../ports/queue.ts';
 import type { RedisLink } from '../redis-link/redis-link.ts';
 import { redisScript } from '../redis-link/redis-script.ts';
@@ -33,6 +33,7 @@ interface Asked {
   readonly request: string;
   readonly clock: CallClock;
   readonly onQuestion: CallOptions['onQuestion'];
+  readonly startWithinMs: number | undefined;
   /** By question, so that one that arrives again is answered the same. Bounded by MOST_QUESTIONS. */
   readonly replies: Map<string, Promise<string>>;
   isSent: boolean;
@@ -85,7 +86,24 @@ export function createOutgoingCalls(options: OutgoingCallsOptions): OutgoingCall
     if (!asked.has(call.id)) callOff(call);
     void receive();
     lookRegularly();
+    if (call.startWithinMs !== undefined) giveUpLater(call);
     return answer;
+  }
+
+  /** Takes the call back when no worker has begun it in time. Redis decides: the job of a call that was begun stays. */
+  function giveUpLater(call: Asked): void {
+    const { id, name, startWithinMs } = call;
+    setTimeout(async () => {
+      if (!asked.has(id)) return;
+      try {
+        const isRemoved = (await queueOf(name).run((bull) => bull.remove(id))) > 0;
+        // A job is gone as well once its call is answered.
+        const state = isRemoved ? await link.run((client) => client.get(keys.state(id))) : null;
+        if (state === 'asked') call.fail(noFreeWorker(startWithinMs));
+      } catch {
+        // Redis is away; the time limit of the call holds.
+      }
+    }, startWithinMs).unref();
   }
 
   /** Whether a worker answers calls of this name. Waits while that is uncertain. */
@@ -219,7 +237,7 @@ export function createOutgoingCalls(options: OutgoingCallsOptions): OutgoingCall
   }
 
   return {
-    async call(name, request, { rank, timeoutMs, signal, onQuestion }) {
+    async call(name, request, { rank, timeoutMs, startWithinMs, signal, onQuestion }) {
       const text = writeCallMessage(request);
       if (isClosed) throw closed();
       if (signal?.aborted === true) throw cancelled();
@@ -234,6 +252,7 @@ export function createOutgoingCalls(options: OutgoingCallsOptions): OutgoingCall
           reject(new ScrapifieError('TASK_TIMEOUT', `No answer to ${name} within ${timeoutMs} ms.`));
         }),
         onQuestion,
+        startWithinMs,
         replies: new Map(),
         isSent: false,
         isAsked: false,

@@ -1,6 +1,7 @@
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { CallClock } from '../../model/call-clock.ts';
 import {
+  noFreeWorker,
   readCallAnswer,
   writeCallAnswer,
   writeCallFailure,
@@ -38,7 +39,7 @@ export function createLocalCalls(name: CallName, lane: Lane): LocalCalls {
   const noWorker = () => new ScrapifieError('NO_WORKER', `No worker answers ${name}.`);
 
   return {
-    async call(request, { rank, timeoutMs, signal, onQuestion }) {
+    async call(request, { rank, timeoutMs, startWithinMs, signal, onQuestion }) {
       const text = writeCallMessage(request);
       if (isClosed) throw closed();
       if (signal?.aborted === true) throw cancelled();
@@ -70,11 +71,16 @@ export function createLocalCalls(name: CallName, lane: Lane): LocalCalls {
       asked.set(id, own);
       const onAbort = () => reject(cancelled());
       signal?.addEventListener('abort', onAbort, { once: true });
+      const giveUp = () => {
+        if (!own.isStarted) reject(noFreeWorker(startWithinMs));
+      };
+      const start = startWithinMs === undefined ? undefined : setTimeout(giveUp, startWithinMs);
       lane.offer({ id, rank });
       try {
         return readCallAnswer(await promise);
       } finally {
         asked.delete(id);
+        clearTimeout(start);
         unwanted.abort();
         clock.end();
         signal?.removeEventListener('abort', onAbort);

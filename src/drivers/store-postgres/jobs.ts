@@ -11,6 +11,8 @@ import {
   STORED_PAGE_COLUMNS,
   sliceOf,
   storedPageOf,
+  taskWaitOf,
+  WAITS,
 } from '../store-rows/rows.ts';
 import { NOW, type PostgresDatabase, type Query } from './database.ts';
 import { createFoundTasks, jsonParameter, PROVISIONAL } from './parameters.ts';
@@ -43,8 +45,9 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
         max_pages: budgets.maxPages,
         max_bytes: budgets.maxBytes,
       };
+      const isAwaited = job.kind === 'scrape' || job.kind === 'map';
       const [row] = await database.query(
-        `SELECT made.* FROM (SELECT ${NOW} AS now OFFSET 0) c,
+        `SELECT made.*, ${isAwaited ? HELD_UNTIL : 'NULL'} AS held_until FROM (SELECT ${NOW} AS now OFFSET 0) c,
            create_job(
              ($1::jsonb || jsonb_build_object('created_at', c.now, 'deadline_at', c.now + $6::bigint))::json,
              $2, $3, $4, $5
@@ -58,7 +61,9 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
           budgets.maxDurationMs,
         ],
       );
-      return jobOf(row as Row);
+      const heldUntil = Number(row?.held_until ?? 0);
+      const stored = jobOf(row as Row);
+      return heldUntil > 0 ? { ...stored, heldUntil } : stored;
     },
 
     async getJob(id) {
@@ -75,13 +80,14 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
       return sliceOf(rows, limit, 'seq', jobOf);
     },
 
-    cancelJob(id) {
+    cancelJob(id, stopReason) {
       return change(id, async (row, query) => {
         if (row.finished_at !== null || row.status === 'cancelled') return jobOf(row);
         await query(
-          `UPDATE jobs SET status = 'cancelled', open = open - d.dropped, cancelled = cancelled + d.dropped
+          `UPDATE jobs SET status = 'cancelled', open = open - d.dropped, cancelled = cancelled + d.dropped,
+             stop_reason = coalesce($2, stop_reason)
            FROM drop_open($1, 'cancelled', NULL, ${NOW}) AS d (dropped) WHERE seq = $1`,
-          [row.seq],
+          [row.seq, stopReason ?? null],
         );
         return settled(query, row);
       });
@@ -231,8 +237,32 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
       );
       return sliceOf(rows, limit, 'id', ledgerEntryOf);
     },
+
+    async listWaits(id) {
+      const ofJob =
+        'SELECT id, host_id, state, ready_at, rule FROM tasks WHERE job_seq = (SELECT seq FROM job)';
+      const rows = await database.query(
+        `WITH job AS (SELECT seq FROM jobs WHERE id = $1), looked AS (
+           (${ofJob} ORDER BY id LIMIT ${WAITS.urls}) UNION (${ofJob} ORDER BY id DESC LIMIT ${WAITS.urls})
+         ), open AS (
+           SELECT host_id, state, count(*) AS tasks, CASE WHEN state = 'waiting' THEN rule END AS why,
+             min(ready_at) FILTER (WHERE state = 'waiting') AS ready_at
+           FROM looked WHERE state IN ('ready', 'waiting', 'claimed')
+           GROUP BY host_id, state, CASE WHEN state = 'waiting' THEN rule END
+         )
+         SELECT h.key, h.owner, h.blocked_until, h.state AS host_state, o.state, o.tasks, o.why AS rule, o.ready_at,
+           ${NOW} AS now
+         FROM open o JOIN hosts h ON h.id = o.host_id ORDER BY o.tasks DESC, h.id, o.state LIMIT ${WAITS.entries}`,
+        [id],
+      );
+      return rows.map((row) => taskWaitOf(row, Number(row.now)));
+    },
   };
 }
+
+/** Until when the hosts of a new job are held; NULL when they are not. */
+const HELD_UNTIL = `(SELECT max(h.blocked_until) FROM hosts h
+  WHERE h.key = ANY ($3) AND h.owner IS NULL AND h.blocked_until > c.now)`;
 
 const optionsOf = (row: Row) => JSON.parse(String(row.options)) as JobOptions;
 

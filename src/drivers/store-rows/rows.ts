@@ -33,6 +33,7 @@ import type {
   RobotsEntry,
 } from '../../ports/store.ts';
 import type { StoredPage } from '../../ports/stored-page.ts';
+import type { TaskWait } from '../../ports/task-wait.ts';
 
 /**
  * Rows of a store's own tables become what the port promises; the schema is what makes the casts true. The stores
@@ -224,6 +225,23 @@ export function hostViewOf(row: Row, ready: number): HostView {
     ready,
     owner: maybeText(row.owner),
     nextAt: maybeNumber(row.next_at),
+  };
+}
+
+/** How many of the first and of the last URLs of a job `listWaits` looks at, and how many entries it has at most. */
+export const WAITS = { urls: 1_000, entries: 100 };
+
+export function taskWaitOf(row: Row, now: number): TaskWait {
+  const blockedUntil = Number(row.blocked_until);
+  const isHeld = row.owner === null && blockedUntil > now;
+  return {
+    hostKey: hostKeyFromRow(row.key),
+    state: text(row.state) as TaskWait['state'],
+    tasks: Number(row.tasks),
+    rule: maybeText(row.rule),
+    readyAt: row.ready_at === null ? null : Number(row.ready_at),
+    heldUntil: isHeld ? blockedUntil : null,
+    hold: isHeld ? (hostStateOf(row.host_state).hold ?? null) : null,
   };
 }
 

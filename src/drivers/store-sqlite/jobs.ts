@@ -10,6 +10,8 @@ import {
   STORED_PAGE_COLUMNS,
   sliceOf,
   storedPageOf,
+  taskWaitOf,
+  WAITS,
 } from '../store-rows/rows.ts';
 import type { SqliteDatabase, SqliteRow } from './database.ts';
 import { dropOpen, reopenJob, settleJob, stopJob } from './job-life.ts';
@@ -23,6 +25,16 @@ export function createSqliteJobStore(
   clock: () => number,
 ): Synchronous<JobStore> {
   const rowOf = (id: JobId) => database.get('SELECT * FROM jobs WHERE id = ?', id);
+
+  /** 0: the host has an owner, or is not held. */
+  const heldUntilOf = (key: HostKey, now: number): number =>
+    Number(
+      database.get(
+        'SELECT blocked_until FROM hosts WHERE key = ? AND owner IS NULL AND blocked_until > ?',
+        key,
+        now,
+      )?.blocked_until ?? 0,
+    );
 
   /** Wakes the hosts of tasks that were made ready again and marks the job as going on. */
   function putBackToWork(job: SqliteRow, now: number, budgets: Budgets): Job {
@@ -73,9 +85,12 @@ export function createSqliteJobStore(
       const mailboxes = createMailboxes(database, hostIds);
       mailboxes.add({ seq, kind: job.kind, size: tasks.length, intake: 'open' }, tasks, tally, now);
       tally.of(seq);
-      mailboxes.flush(now);
+      const offers = mailboxes.flush(now);
       settleJob(database, tally, now);
-      return jobOf(rowOf(job.id) as SqliteRow);
+      const stored = jobOf(rowOf(job.id) as SqliteRow);
+      const [first] = job.kind === 'scrape' || job.kind === 'map' ? offers : [];
+      const heldUntil = first === undefined ? 0 : heldUntilOf(first.key, now);
+      return heldUntil > 0 ? { ...stored, heldUntil } : stored;
     },
 
     getJob(id) {
@@ -98,7 +113,7 @@ export function createSqliteJobStore(
       return sliceOf(rows, limit, 'seq', jobOf);
     },
 
-    cancelJob(id) {
+    cancelJob(id, stopReason) {
       const now = clock();
       const row = rowOf(id);
       if (row === undefined) return null;
@@ -108,7 +123,11 @@ export function createSqliteJobStore(
       const dropped = dropOpen(database, seq, 'cancelled', null, now);
       tally.of(seq).open -= dropped;
       tally.of(seq).cancelled += dropped;
-      database.run(`UPDATE jobs SET status = 'cancelled' WHERE seq = ?`, seq);
+      database.run(
+        `UPDATE jobs SET status = 'cancelled', stop_reason = coalesce(?, stop_reason) WHERE seq = ?`,
+        stopReason ?? null,
+        seq,
+      );
       settleJob(database, tally, now);
       return jobOf(rowOf(id) as SqliteRow);
     },
@@ -254,6 +273,26 @@ export function createSqliteJobStore(
         limit + 1,
       );
       return sliceOf(rows, limit, 'id', ledgerEntryOf);
+    },
+
+    listWaits(id) {
+      const now = clock();
+      const columns = 'id, host_id, state, ready_at, rule';
+      const rows = database.all(
+        `WITH looked AS (
+           SELECT * FROM (SELECT ${columns} FROM tasks WHERE job_seq = ?1 ORDER BY id LIMIT ${WAITS.urls})
+           UNION
+           SELECT * FROM (SELECT ${columns} FROM tasks WHERE job_seq = ?1 ORDER BY id DESC LIMIT ${WAITS.urls})
+         ), open AS (
+           SELECT host_id, state, count(*) AS tasks, CASE WHEN state = 'waiting' THEN rule END AS why,
+             min(CASE WHEN state = 'waiting' THEN ready_at END) AS ready_at
+           FROM looked WHERE state IN ('ready', 'waiting', 'claimed') GROUP BY host_id, state, why
+         )
+         SELECT h.key, h.owner, h.blocked_until, h.state AS host_state, o.state, o.tasks, o.why AS rule, o.ready_at
+         FROM open o JOIN hosts h ON h.id = o.host_id ORDER BY o.tasks DESC, h.id, o.state LIMIT ${WAITS.entries}`,
+        Number(database.get('SELECT seq FROM jobs WHERE id = ?', id)?.seq ?? 0),
+      );
+      return rows.map((row) => taskWaitOf(row, now));
     },
   };
 }

@@ -24,6 +24,7 @@ const METHODS: Readonly<Record<keyof Store, true>> = {
   pagesOf: true,
   recentPages: true,
   listTasks: true,
+  listWaits: true,
   offerHosts: true,
   acquireHost: true,
   renewHosts: true,

@@ -31,6 +31,7 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
   'pagesOf',
   'recentPages',
   'listTasks',
+  'listWaits',
   'offerHosts',
   'getHost',
   'listHosts',

@@ -1,4 +1,4 @@
-import { elementText } from '../structured/element-text.ts';
+import { elementLines, elementText } from '../structured/element-text.ts';
 import {
   type StateObject,
   searchState,
@@ -7,7 +7,7 @@ import {
   stateText,
   stateValue,
 } from '../structured/embedded/state-search.ts';
-import { addresses, itemValue, labels, textValue } from '../structured/item.ts';
+import { addresses, type DataItem, itemValue, labels, textValue } from '../structured/item.ts';
 import { type Draft, defineType } from './draft.ts';
 import type { TypedEvidence } from './evidence.ts';
 import { field } from './field.ts';
@@ -20,7 +20,10 @@ const FIELDS = {
   publishedAt: field('date', 'When it appeared, ISO 8601.'),
   modifiedAt: field('date', 'When it was last changed.'),
   description: field('body', 'Summary or lead.'),
-  body: field('body', 'The text itself; where no data of the page has it, the main content.'),
+  body: field(
+    'body',
+    'The text itself, with an empty line between paragraphs; where no data of the page has it, the main content.',
+  ),
   section: field('text', 'The part of the site it belongs to.'),
   tags: field('texts', 'Keywords.'),
   images: field('urls', 'Addresses of its pictures.'),
@@ -70,7 +73,7 @@ export const article = defineType({
       draft.give('publishedAt', textValue(item, 'datePublished', 'dateCreated'), source);
       draft.give('modifiedAt', textValue(item, 'dateModified'), source);
       draft.give('description', textValue(item, 'description', 'abstract'), source);
-      draft.give('body', textValue(item, 'articleBody', 'text', 'reviewBody'), source);
+      draft.give('body', statedBody(evidence, item), source);
       draft.give('section', labels(item, 'articleSection')[0], source);
       draft.give('tags', keywordsOf(item, 'keywords'), source);
       draft.give('images', addresses(item, 'image', 'thumbnailUrl'), source);
@@ -84,6 +87,31 @@ export const article = defineType({
     readMarkup(evidence, draft);
   },
 });
+
+const BODY_PROPERTY = /(?:^|[\s:/])articleBody(?:\s|$)/;
+/** Characters by which the element of a value is recognised. */
+const SAME_CHARS = 100;
+
+/** Microdata and RDFa hold the text of an element on one line; its paragraphs are those of the element. */
+function statedBody(evidence: TypedEvidence, item: DataItem): string | null {
+  const text = textValue(item, 'articleBody', 'text', 'reviewBody');
+  if (text === null || item.source === 'json-ld') return text;
+  const { markup } = evidence;
+  const { tree } = markup;
+  const name = item.source === 'microdata' ? 'itemprop' : 'property';
+  for (let node = 1; node < tree.count; node++) {
+    if (tree.isText(node) || !BODY_PROPERTY.test(markup.attribute(node, name) ?? '')) continue;
+    const found = paragraphsOf(evidence, node);
+    if (
+      found
+        .slice(0, SAME_CHARS)
+        .replaceAll('\n\n', ' ')
+        .startsWith(text.slice(0, SAME_CHARS / 2))
+    )
+      return found;
+  }
+  return text;
+}
 
 function readHead(evidence: TypedEvidence, draft: Draft<ArticleFields>): void {
   const { head } = evidence.parts;
@@ -215,16 +243,20 @@ const FEW_WORDS = 100;
  */
 function bodyOf(evidence: TypedEvidence, draft: Draft<ArticleFields>, element: number | null): string | null {
   const { markup } = evidence;
-  const named = markup.text(markup.firstNamed(TEXT), BODY_CHARS);
-  if (named !== null && named.split(' ', FEW_WORDS).length < FEW_WORDS) return named;
-  const lines = evidence.contentText.split('\n').filter((line) => line.trim() !== '');
+  const named = paragraphsOf(evidence, markup.firstNamed(TEXT));
+  if (named !== '' && named.split(/\s+/, FEW_WORDS).length < FEW_WORDS) return named;
   const told = [draft.get('title'), ...(draft.get('authors') ?? [])].map((text) => text?.toLowerCase());
-  const isTold = (line: string) => told.includes(line.trim().toLowerCase());
-  const text = [
-    ...lines.slice(0, HEAD_LINES).filter((line) => !isTold(line)),
-    ...lines.slice(HEAD_LINES),
-  ].join('\n');
-  return text || named || markup.text(element, BODY_CHARS);
+  let head = 0;
+  const lines = evidence.contentText.split('\n').filter((line) => {
+    const text = line.trim().toLowerCase();
+    // Empty lines divide paragraphs.
+    return text === '' || head++ >= HEAD_LINES || !told.includes(text);
+  });
+  return lines.join('\n').trim() || named || paragraphsOf(evidence, element);
+}
+
+function paragraphsOf({ markup }: TypedEvidence, node: number | null): string {
+  return node === null ? '' : elementLines(markup.tree, node, BODY_CHARS).join('\n\n');
 }
 
 function authorsIn({ markup }: TypedEvidence, around: number): string[] {

@@ -175,6 +175,26 @@ describe('the body of an article', () => {
     expect([value?.body, by.body?.source]).toEqual(['All of it.', 'json-ld']);
   });
 
+  it('has the paragraphs of the page, of its data and of a short element as paragraphs', () => {
+    const paragraphs = (value: Readonly<Record<string, unknown>> | null | undefined) =>
+      String(value?.body).split('\n\n');
+    const found = paragraphs(read(html, 'article', page?.url).value);
+    expect(found.slice(0, 2).map((text) => text.slice(0, 22))).toEqual([
+      'The river had been ris',
+      'Engineers from the cou',
+    ]);
+    expect(found).toHaveLength(7);
+    const stated = (articleBody: string) =>
+      paragraphs(read(ld({ '@type': 'Article', headline: 'x', articleBody }), 'article').value);
+    expect(stated('One.\n\nTwo\nlines.')).toEqual(['One.', 'Two\nlines.']);
+    expect(stated('<p>One\nline.</p><p>Two<br>lines.</p>')).toEqual(['One line.', 'Two\nlines.']);
+    const marked =
+      '<div itemscope itemtype="https://schema.org/Article"><h1 itemprop="headline">x</h1><div itemprop="articleBody"><p>One.</p><p>Two.</p></div></div>';
+    expect(paragraphs(read(marked, 'article').value)).toEqual(['One.', 'Two.']);
+    const short = '<h1>x</h1><div class="entry-content"><p>One.</p><p>Two.</p></div>';
+    expect(paragraphs(read(short, 'article').value)).toEqual(['One.', 'Two.']);
+  });
+
   it('is made only when it is needed, from what others have found', () => {
     let asked = 0;
     const contentText = () => {

@@ -8,7 +8,7 @@ import { parseNumber } from '../values/number.ts';
 import { parsePhone } from '../values/phone.ts';
 import { parseLocation } from '../values/place/location.ts';
 import { type Price, parsePrice } from '../values/price/price.ts';
-import { normalizeText } from '../values/text.ts';
+import { normalizeParagraphs, normalizeText } from '../values/text.ts';
 import { normalizeUrl } from '../values/url.ts';
 import type { FieldKind, FieldKindTypes, PlaceValue } from './field.ts';
 
@@ -36,7 +36,7 @@ type Readers = {
 /** Parsers by kind of field; they return null for values they cannot parse. */
 export const FIELD_READERS: Readers = {
   text: (raw) => fieldText(raw, TEXT_CHARS),
-  body: (raw) => fieldText(raw, BODY_CHARS),
+  body: readBody,
   url: readUrl,
   urls: (raw, context) => listOf(raw, (one) => readUrl(one, context)),
   texts: (raw) => listOf(raw, (one) => fieldText(one, BODY_CHARS)),
@@ -97,6 +97,12 @@ export function fieldText(raw: unknown, limit = TEXT_CHARS): string | null {
   if (typeof raw !== 'string' && typeof raw !== 'number') return null;
   const text = cut(normalizeText(cut(String(raw), limit * 4)), limit);
   return text === '' ? null : text;
+}
+
+/** A text of several paragraphs. */
+function readBody(raw: unknown): string | null {
+  if (typeof raw !== 'string' && typeof raw !== 'number') return null;
+  return cut(normalizeParagraphs(cut(String(raw), BODY_CHARS * 4)), BODY_CHARS).trimEnd() || null;
 }
 
 function readUrl(raw: unknown, { base }: ReadingContext): string | null {

@@ -7,7 +7,7 @@ import { parseGtin } from './gtin.ts';
 import { parseNumber } from './number.ts';
 import { parsePhone } from './phone.ts';
 import { parseLocation } from './place/location.ts';
-import { normalizeText } from './text.ts';
+import { normalizeParagraphs, normalizeText } from './text.ts';
 import { normalizeUrl } from './url.ts';
 
 describe('phones', () => {
@@ -219,6 +219,17 @@ describe('text and URLs', () => {
     );
     expect(normalizeText('e\u0301')).toBe('\u00e9');
     expect(normalizeText('<script>alert(1)</script>a')).toBe('a');
+  });
+
+  it.each([
+    ['a\nb\n\n\n c  d ', 'a\nb\n\nc d'],
+    ['<p>a\nb</p>\n<ul><li>c</li><li>d</li></ul>e<br/>f', 'a b\n\nc\nd\n\ne\nf'],
+    ['&lt;p&gt;a&lt;/p&gt;&lt;p&gt;b &amp;amp; c&lt;/p&gt;', 'a\n\nb & c'],
+    ['a < b\r\nc <b>d</b>', 'a < b\nc d'],
+    ['<p>\u200b</p>\n', ''],
+  ])('the paragraphs of %j stay paragraphs', (text, expected) => {
+    expect(normalizeParagraphs(text)).toBe(expected);
+    expect(normalizeParagraphs(expected)).toBe(expected);
   });
 
   it.each([

@@ -48,6 +48,26 @@ describe('what a rendered page is', () => {
     expect(textOf(response)).toContain('nothing here');
   });
 
+  test.each([
+    ['declared', { 'content-length': '0' }],
+    ['in no chunk', { 'transfer-encoding': 'chunked' }],
+    ['until the connection ends', { connection: 'close' }],
+  ])('an error status without a body is an answer with its headers (%s)', async (_, length) => {
+    const { origin } = await serve((request, response) => {
+      const status = request.url === '/gone' ? 410 : 503;
+      const type = request.url === '/gone' ? { 'content-type': 'text/html' } : {};
+      response.writeHead(status, { ...type, 'retry-after': '60', ...length }).end();
+    });
+    for (const [path, statusCode] of [
+      ['/busy', 503],
+      ['/gone', 410],
+    ] as const) {
+      const response = await render(engine, origin + path);
+      expect(response).toMatchObject({ statusCode, failure: null, headers: { 'retry-after': '60' } });
+      expect(response.body).toHaveLength(0);
+    }
+  });
+
   test('what is no page comes as it is', async () => {
     const json = '{"a": 1}';
     const { origin } = await serve((request, response) => {

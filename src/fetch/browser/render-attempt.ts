@@ -19,6 +19,7 @@ import {
 } from './actions/render-actions.ts';
 import type { BrowserEngineHooks } from './browser-engine.ts';
 import {
+  answerWithoutBody,
   type DocumentResponse,
   type DocumentWithoutPage,
   isHtml,
@@ -225,10 +226,8 @@ export class RenderAttempt {
     if (isRefused || (lease.proxyLogin === null && proxy.wasUnauthorized(at))) {
       throw browserLost('its network process was started anew and does not know its proxy any more', error);
     }
-    // Chromium shows a page of its own for an error status without a body; the status is the answer all the same.
-    if (gate.answer !== null && /ERR_HTTP_RESPONSE_CODE_FAILURE/.test(text)) {
-      return { answer: gate.answer, body: EMPTY_BODY, redirectedTo: null };
-    }
+    const empty = answerWithoutBody(gate.answer, text);
+    if (empty !== null) return empty;
     // Without the guard's proxy in between, the login of the request's own proxy is the only one that can be refused.
     if (this.#options.guard !== null && request.proxy !== undefined && /ERR_INVALID_AUTH_/.test(text)) {
       throw new ScrapifieError('PROXY_FAILED', `Proxy ${request.proxy.id} refused the login`, {

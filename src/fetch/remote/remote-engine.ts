@@ -26,13 +26,16 @@ export interface RemoteEngineOptions {
   readonly now?: () => number;
   /** Time that a worker has, after that of the attempt, to read what the page shows by then; none unless newCookies. */
   readonly lastReadingMs?: number;
+  /** How long a call may wait for a worker, besides the time of the attempt; missing: it waits within that time. */
+  readonly startWithinMs?: number;
 }
 
 /**
  * An engine in other processes, asked through the queue: one call per site on the way. Everything about redirects and
  * cookies is decided here; a worker asks before it goes anywhere, and has the cookies of one site.
  *
- * Also throws NO_WORKER without a render worker, QUEUE_UNAVAILABLE and BLOBS_UNAVAILABLE. When a worker dies,
+ * Also throws NO_WORKER without a render worker, BROWSERS_BUSY when none is free in time, QUEUE_UNAVAILABLE and
+ * BLOBS_UNAVAILABLE. When a worker dies,
  * or Redis loses the call, another one makes the request again, a POST as well, after `admission.again` has admitted
  * it, and asks about its redirects again. A call that waited for a worker for longer than its admission is valid is
  * admitted again too.
@@ -54,6 +57,7 @@ const NO_DEFAULTS: HeaderList = [];
 
 export function createRemoteEngine(options: RemoteEngineOptions): RemoteEngine {
   const { name, queue, blobs, parcels, now = () => performance.now(), lastReadingMs = 0 } = options;
+  const { startWithinMs } = options;
   const calls = createRenderCalls({ name, queue, parcels });
   /** Owned by the hops under way. */
   const running = new Set<AbortController>();
@@ -71,7 +75,7 @@ export function createRemoteEngine(options: RemoteEngineOptions): RemoteEngine {
     if (signal?.aborted === true) throw abortError(signal.reason);
     const ending = new AbortController();
     const late = () => ending.abort(tookTooLong(chain.url.host, request.timeoutMs));
-    const clock = new CallClock(leftMs + lastReadingMs, late);
+    const clock = new CallClock(leftMs + lastReadingMs + (startWithinMs ?? 0), late);
     const onAbort = () => ending.abort(abortError(signal?.reason));
     signal?.addEventListener('abort', onAbort, { once: true });
     running.add(ending);
@@ -84,7 +88,7 @@ export function createRemoteEngine(options: RemoteEngineOptions): RemoteEngine {
       if (answers.admittedForMs < 0) await clock.hold(() => answers.admitAgain());
       return answers.admission;
     };
-    const how = { timeoutMs: leftMs, signal: ending.signal, onQuestion, admission };
+    const how = { timeoutMs: leftMs, startWithinMs, signal: ending.signal, onQuestion, admission };
     const asking = calls.ask(chain, request, how);
     try {
       return await Promise.race([ended, asking.then((answer) => collect(answer, request, ending.signal))]);

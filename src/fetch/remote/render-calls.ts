@@ -97,8 +97,10 @@ export function createRenderCalls({ name, queue, parcels }: RenderCallsOptions):
         if (mayStart?.() === false) {
           throw new ScrapifieError('CANCELLED', `The request to ${url.host} came too late`);
         }
+        // The worker holds itself to the time in the message; here the wait for a free worker comes on top.
+        const limitMs = timeoutMs + (how.startWithinMs ?? 0);
         return readRenderAnswer(
-          await queue.call(RENDER_CALLS[name], message, { ...how, timeoutMs, rank: RANK }),
+          await queue.call(RENDER_CALLS[name], message, { ...how, timeoutMs: limitMs, rank: RANK }),
         );
       } finally {
         for (const parcel of sent) parcels.drop(parcel);

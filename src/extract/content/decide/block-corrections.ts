@@ -82,7 +82,7 @@ export function penalizeActions({ blocks, elements }: ContentEvidence, sums: Flo
 }
 
 /** True when every word belongs to an action. A word may count for several, so this errs on the side of dropping. */
-function isOnlyActions({ topics, looked }: Block): boolean {
+export function isOnlyActions({ topics, looked }: Block): boolean {
   let said = 0;
   for (const place of ACTION_PLACES) said += topics[place] as number;
   return looked > 0 && said >= looked;
@@ -155,7 +155,7 @@ const HEADING_WORDS = 15;
 /** Below this a heading is not part of the content. */
 const LEAST_HEADING_SUM = -3;
 
-/** Keeps section headings above a kept block; the page heading is not one of them. Changes `isKept`. */
+/** Keeps section headings above a kept block; the heading of the page has a rule of its own. Changes `isKept`. */
 export function keepSectionHeadings(
   { tree, blocks }: ContentEvidence,
   sums: Float64Array,

@@ -9,7 +9,7 @@ import {
   penalizeBylines,
   penalizePageNotes,
 } from './block-corrections.ts';
-import { chooseBlocks, repeatsOf } from './decide-blocks.ts';
+import { chooseBlocks, repeatsOf } from './choose-blocks.ts';
 
 function evidenceOf(html: string): ContentEvidence {
   return gatherEvidence(buildTree(html), 'https://example.com/').evidence;

@@ -2,14 +2,13 @@ import { hashName } from '../../html/name-table.ts';
 import { TAG } from '../../html/tag.ts';
 import type { PageTree } from '../../tree/page-tree.ts';
 import type { Block, Blocks } from '../features/blocks.ts';
-import { ELEMENT_FLAG, type ElementFlags } from '../features/element-flags.ts';
+import type { ElementFlags } from '../features/element-flags.ts';
 import { HINT_BITS } from '../features/hint-words.ts';
 import type { PageShape } from '../features/page-shape.ts';
 
 /** An image belongs to the content when most of the words around it do. */
 const IMAGE_SHARE = 0.6;
 const IMAGE_WORDS = 15;
-const TABLE_SHARE = 0.5;
 const TINY_PIXELS = 40;
 const WIDTH = hashName('width');
 const HEIGHT = hashName('height');
@@ -20,7 +19,7 @@ export function keepNodes(
   tree: PageTree,
   { list, ofNode }: Blocks,
   isKept: Uint8Array,
-  { flags, hints }: ElementFlags,
+  { hints }: ElementFlags,
   shape: PageShape,
 ): Uint8Array {
   const kept = new Uint8Array(tree.count);
@@ -33,36 +32,15 @@ export function keepNodes(
     const parent = tree.parents[node] as number;
     keptWords[parent] = (keptWords[parent] as number) + (keptWords[node] as number);
   }
-  const whole = keptTables(tree, flags, keptWords, shape.words);
   for (let node = 1; node < tree.count; node++) {
     const block = ofNode[node] as number;
-    if (block >= 0 && (isKept[block] === 1 || whole[tree.parents[node] as number] === 1)) kept[node] = 1;
+    if (block >= 0 && isKept[block] === 1) kept[node] = 1;
     else if (isInline(tree, node))
       kept[node] = isAmongKept(tree, node, keptWords, shape.words, hints) ? 1 : 0;
   }
   keepAround(tree, kept);
   keepSmall(tree, kept);
   return kept;
-}
-
-/** By node: 1 inside a table that is kept as a whole, because a table with missing cells would mean something else. */
-function keptTables(
-  tree: PageTree,
-  flags: Int32Array,
-  keptWords: Float64Array,
-  words: Float64Array,
-): Uint8Array {
-  const whole = new Uint8Array(tree.count);
-  for (let node = 1; node < tree.count; node++) {
-    if (whole[tree.parents[node] as number] === 1) whole[node] = 1;
-    else if (tree.tags[node] === TAG.table && ((flags[node] as number) & ELEMENT_FLAG.unseen) === 0) {
-      const all = words[node] as number;
-      // Tables with much of the page are layout; their cells are decided one by one.
-      const isData = all < (words[0] as number) * 0.5;
-      if (isData && all > 0 && (keptWords[node] as number) >= all * TABLE_SHARE) whole[node] = 1;
-    }
-  }
-  return whole;
 }
 
 function isInline(tree: PageTree, node: number): boolean {

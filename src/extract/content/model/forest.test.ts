@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { chooseBlocks } from '../decide/decide-blocks.ts';
+import { chooseBlocks } from '../decide/choose-blocks.ts';
 import { BLOCK_FEATURE_NAMES, BLOCK_FEATURES } from '../features/block-feature-names.ts';
 import type { Block } from '../features/blocks.ts';
 import { CONTEXT_FEATURES } from '../features/context-features.ts';

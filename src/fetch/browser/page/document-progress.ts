@@ -1,7 +1,7 @@
 import { ScrapifieError } from '../../../errors/scrapifie-error.ts';
 import { isHtmlType, mediaTypeOf } from '../../../extract/html/media-type.ts';
 import type { Redirect } from '../../engine.ts';
-import type { Body } from '../../http/body-buffer.ts';
+import { type Body, EMPTY_BODY } from '../../http/body-buffer.ts';
 import type { DocumentWatch, ToolOptions } from './page-tools.ts';
 
 /** Status, headers and URL of the response that the page's document came with. */
@@ -95,6 +95,21 @@ export class DocumentProgress implements DocumentWatch {
 /** Responses with these statuses have no body. */
 export const hasNoBody = (statusCode: number): boolean =>
   statusCode === 204 || statusCode === 205 || statusCode === 304;
+
+/** How Chromium reports an error status without a body, depending on its version. */
+const NO_BODY = /ERR_HTTP_RESPONSE_CODE_FAILURE|ERR_INVALID_RESPONSE|ERR_EMPTY_RESPONSE/;
+
+/**
+ * The answer of a navigation that failed with this message: Chromium shows a page of its own for an error status without
+ * a body, and the status is the answer all the same. Null when there is none.
+ */
+export function answerWithoutBody(
+  answer: DocumentResponse | null,
+  message: string,
+): DocumentWithoutPage | null {
+  if (answer === null || answer.statusCode < 400 || !NO_BODY.test(message)) return null;
+  return { answer, body: EMPTY_BODY, redirectedTo: null };
+}
 
 export function lowerCaseNames(headers: Readonly<Record<string, string>>): [string, string][] {
   return Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);

@@ -1,0 +1,138 @@
+import { hashName } from '../../html/name-table.ts';
+import { TAG } from '../../html/tag.ts';
+import type { PageTree } from '../../tree/page-tree.ts';
+import { ELEMENT_FLAG } from '../features/element-flags.ts';
+import type { ContentEvidence } from '../features/evidence.ts';
+import type { PageShape } from '../features/page-shape.ts';
+
+/** A table, a list or a definition list with the elements that it consists of. */
+export interface Structure {
+  readonly kind: 'table' | 'list' | 'terms';
+  readonly root: number;
+  /** Cells and captions, items, or terms with their definitions: those that are not empty, in the order of the page. */
+  readonly parts: readonly number[];
+  /** True when its parts are short texts, so that the structure is one text; false when each part is a text of its own. */
+  readonly isPlain: boolean;
+}
+
+/** Blocks per part up to which a structure is plain: a name and a value, a title and a line about it. */
+const PLAIN_BLOCKS = 2;
+/** Definitions may have several paragraphs. */
+const TERM_BLOCKS = 4;
+/** Cells of data hold a list or a few lines now and then. */
+const CELL_BLOCKS = 2.5;
+const HEADED_CELL_BLOCKS = 6;
+/** A cell with this share of a table and this many words is a column of a layout. */
+const LAYOUT_SHARE = 0.6;
+const LAYOUT_WORDS = 150;
+
+const ROLE = hashName('role');
+const LAYOUT_ROLE = /^\s*(?:presentation|none)\s*$/i;
+
+interface Found {
+  /** The place of the structure around it, -1 without one. */
+  readonly outer: number;
+  readonly kind: Structure['kind'];
+  readonly root: number;
+  readonly parts: number[];
+  rows: number;
+  columns: number;
+  headers: number;
+  /** It is said to be a layout, or holds a table. */
+  isLayout: boolean;
+  /** It holds what pages consist of: the main heading, menus, articles. */
+  hasSections: boolean;
+}
+
+/** All structures with at least two parts, outer ones before those inside them. Linear in the page. */
+export function findStructures({ tree, elements, shape }: ContentEvidence): Structure[] {
+  const { tags, parents, count } = tree;
+  /** By node: 1 more than the place of the innermost structure that it is or is part of; 0 without one. */
+  const placeOf = new Int32Array(count);
+  const rowCells = new Int32Array(count);
+  const found: Found[] = [];
+  for (let node = 1; node < count; node++) {
+    const place = placeOf[parents[node] as number] as number;
+    placeOf[node] = place;
+    if (tree.isText(node)) continue;
+    const outer = found[place - 1];
+    const kind = kindOf(tags[node] as number, elements.flags[node] as number);
+    if (kind !== null) {
+      if (kind === 'table' && outer?.kind === 'table') outer.isLayout = true;
+      const isLayout = kind === 'table' && LAYOUT_ROLE.test(tree.attribute(node, ROLE) ?? '');
+      found.push({
+        outer: place - 1,
+        kind,
+        root: node,
+        parts: [],
+        rows: 0,
+        columns: 0,
+        headers: 0,
+        isLayout,
+        hasSections: false,
+      });
+      placeOf[node] = found.length;
+    } else if (outer !== undefined && (shape.blocks[node] as number) > 0) {
+      addPart(outer, tree, node, elements.flags[node] as number, rowCells);
+    }
+  }
+  // Inner structures come later: their blocks are theirs, and one that is not plain makes the outer one not plain.
+  const blocks = Int32Array.from(found, ({ root }) => shape.blocks[root] as number);
+  const plain = new Uint8Array(found.length);
+  const isApart = new Uint8Array(found.length);
+  for (let place = found.length - 1; place >= 0; place--) {
+    const entry = found[place] as Found;
+    const { kind, outer, root, parts } = entry;
+    if (kind === 'table') plain[place] = isDataTable(entry, shape) ? 1 : 0;
+    else if (kind === 'terms')
+      plain[place] = (shape.blocks[root] as number) <= parts.length * TERM_BLOCKS ? 1 : 0;
+    else
+      plain[place] = isApart[place] === 0 && (blocks[place] as number) <= parts.length * PLAIN_BLOCKS ? 1 : 0;
+    if (outer < 0) continue;
+    blocks[outer] = (blocks[outer] as number) - (shape.blocks[root] as number);
+    if (kind !== found[outer]?.kind || plain[place] === 0) isApart[outer] = 1;
+  }
+  return found
+    .map(({ kind, root, parts }, place) => ({ kind, root, parts, isPlain: plain[place] === 1 }))
+    .filter(({ parts }) => parts.length >= 2);
+}
+
+function kindOf(tag: number, flags: number): Structure['kind'] | null {
+  if (tag === TAG.table) return 'table';
+  if (tag === TAG.dl) return 'terms';
+  return tag === TAG.menu || (flags & ELEMENT_FLAG.list) !== 0 ? 'list' : null;
+}
+
+const LAYOUT_FLAGS = ELEMENT_FLAG.nav | ELEMENT_FLAG.main | ELEMENT_FLAG.article | ELEMENT_FLAG.aside;
+
+function addPart(outer: Found, tree: PageTree, node: number, flags: number, rowCells: Int32Array): void {
+  const tag = tree.tags[node] as number;
+  if (outer.kind === 'list') {
+    if ((flags & ELEMENT_FLAG.item) !== 0) outer.parts.push(node);
+  } else if (outer.kind === 'terms') {
+    if (tag === TAG.dt || tag === TAG.dd) outer.parts.push(node);
+  } else if (tag === TAG.td || tag === TAG.th) {
+    const row = tree.parents[node] as number;
+    const cells = (rowCells[row] as number) + 1;
+    rowCells[row] = cells;
+    if (cells === 1) outer.rows++;
+    if (tag === TAG.th) outer.headers++;
+    outer.columns = Math.max(outer.columns, cells);
+    outer.parts.push(node);
+  } else if (tag === TAG.caption) outer.parts.push(node);
+  else if (tag === TAG.h1 || tag === TAG.h2 || (flags & LAYOUT_FLAGS) !== 0) outer.hasSections = true;
+}
+
+function isDataTable(
+  { root, parts, rows, columns, headers, isLayout, hasSections }: Found,
+  shape: PageShape,
+): boolean {
+  if (isLayout || rows < 2 || columns < 2 || (hasSections && headers === 0)) return false;
+  const most = headers > 0 ? HEADED_CELL_BLOCKS : CELL_BLOCKS;
+  if ((shape.blocks[root] as number) > parts.length * most) return false;
+  const words = shape.words[root] as number;
+  return parts.every((part) => {
+    const own = shape.words[part] as number;
+    return own < LAYOUT_WORDS || own < words * LAYOUT_SHARE;
+  });
+}
