@@ -4,8 +4,9 @@ import Fastify, { type FastifyInstance, type FastifyRequest, LogController } fro
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
 import { addressTest, isLoopback } from '../config/address-list.ts';
+import { parsePlainly } from '../config/plain-problems.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
-import { invalidRequest, problemsOf } from '../jobs/invalid-request.ts';
+import { fieldProblems, invalidRequest } from '../jobs/invalid-request.ts';
 import { guardRoutes } from './access/access.ts';
 import { createFirstUses } from './access/first-uses.ts';
 import { createKeyDirectory } from './access/key-directory.ts';
@@ -171,8 +172,8 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
 /** Requests are parsed by their schema, answers written as they are: they come from typed values. */
 function parseWithZod(app: App): void {
   app.setValidatorCompiler<z.ZodType>(({ schema }) => (input) => {
-    const parsed = schema.safeParse(input);
-    return parsed.success ? { value: parsed.data } : { error: invalidRequest(problemsOf(parsed.error)) };
+    const { data, problems } = parsePlainly(schema, input);
+    return problems === null ? { value: data } : { error: invalidRequest(fieldProblems(problems)) };
   });
   app.setSerializerCompiler(() => (answer) => JSON.stringify(answer));
 }

@@ -43,8 +43,8 @@ const SHOWN: Ending = {
 };
 const FAILURE = {
   code: 'ACTION_FAILED',
-  message: 'actions[2] click #x: gone',
-  step: 'actions[2] click #x',
+  message: 'actions.2 click #x: gone',
+  step: 'actions.2 click #x',
 } as const;
 const BROKEN: Ending = {
   ...SHOWN,

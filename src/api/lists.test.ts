@@ -57,6 +57,23 @@ describe('a job', () => {
     expect(await idsIn('status=queued')).not.toContain(id);
     expect(await idsIn('kind=crawl')).toEqual([]);
   });
+
+  it('is found in the list by the domain that it starts on', async () => {
+    const elsewhere = await platform.call({
+      method: 'POST',
+      url: '/v1/batch',
+      payload: { urls: ['https://shop.example.org:8080/x', 'notexample.com'] },
+    });
+    const other = elsewhere.at('data.id') as string;
+    const idsOn = async (domain: string) =>
+      ((await platform.call({ url: `/v1/jobs?domain=${domain}` })).at('data.items') as { id: string }[]).map(
+        (job) => job.id,
+      );
+    expect(await idsOn('example.com')).toEqual([id]);
+    expect(await idsOn('EXAMPLE.org')).toEqual([other]);
+    expect(await idsOn('shop.example.org')).toEqual([other]);
+    expect(await idsOn('www.example.com')).toEqual([]);
+  });
 });
 
 describe('lists', () => {
@@ -77,7 +94,30 @@ describe('lists', () => {
       { decision: 'denied', rule: 'robots: disallow: /8 (line 1)' },
     ]);
     const errors = await platform.call({ url: `/v1/jobs/${id}/errors` });
-    expect(errors.at('data.items')).toMatchObject([{ code: 'HTTP_ERROR', state: 'failed' }]);
+    expect(errors.at('data.items')).toMatchObject([
+      { code: 'HTTP_ERROR', state: 'failed' },
+      {
+        code: 'ROBOTS_DISALLOWED',
+        state: 'denied',
+        message: 'robots.txt does not allow it: `disallow: /8 (line 1)`.',
+      },
+    ]);
+    for (const limit of [1, 2, 3]) {
+      expect(await collect(`/v1/jobs/${id}/errors`, limit)).toEqual([
+        'https://example.com/7',
+        'https://example.com/8',
+      ]);
+    }
+    const only = await platform.call({ url: `/v1/jobs/${id}/errors?state=denied` });
+    expect(only.at('data.items')).toMatchObject([{ url: 'https://example.com/8' }]);
+  });
+
+  it('say the rule of a URL as a sentence, with the code beside', async () => {
+    const denied = await platform.call({ url: `/v1/jobs/${id}/urls?state=denied` });
+    expect(denied.at('data.items.0')).toMatchObject({
+      rule: 'robots: disallow: /8 (line 1)',
+      message: 'robots.txt does not allow it: `disallow: /8 (line 1)`.',
+    });
   });
 
   it.each(['x', '%00', wrapCursor('urls', '1'), wrapCursor('results', 'x'), 'a'.repeat(600)])(

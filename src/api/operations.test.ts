@@ -86,6 +86,20 @@ describe('readiness', () => {
 });
 
 describe('the documentation', () => {
+  it('names every operation, each by a name of its own', async () => {
+    const { paths } = (await platform.api.inject({ url: '/openapi.json' })).json();
+    const operations = Object.values(paths as Record<string, Record<string, { operationId?: string }>>);
+    const names = operations.flatMap((path) =>
+      Object.values(path).map(({ operationId }) => operationId ?? ''),
+    );
+    expect(names.filter((name) => !/^[a-z][A-Za-z]+$/.test(name))).toEqual([]);
+    expect(new Set(names).size).toBe(names.length);
+    // These names are in generated clients.
+    expect(
+      [paths['/v1/scrape'].post, paths['/v1/jobs/{id}/results'].get].map((one) => one.operationId),
+    ).toEqual(['scrape', 'listJobResults']);
+  });
+
   it('describes every route with its answers', async () => {
     const { paths, components } = (await platform.api.inject({ url: '/openapi.json' })).json();
     expect(Object.keys(paths).sort()).toEqual([
@@ -112,6 +126,7 @@ describe('the documentation', () => {
       '/v1/jobs/{id}/resume',
       '/v1/jobs/{id}/retry',
       '/v1/jobs/{id}/urls',
+      '/v1/jobs/{id}/why',
       '/v1/keys',
       '/v1/keys/{id}',
       '/v1/map',
@@ -119,6 +134,7 @@ describe('the documentation', () => {
       '/v1/scrape',
       '/v1/sessions',
       '/v1/sessions/{name}',
+      '/v1/sessions/{name}/login',
     ]);
     const { requestBody, responses } = paths['/v1/scrape'].post;
     const { schema, example } = requestBody.content['application/json'];

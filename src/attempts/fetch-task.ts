@@ -9,6 +9,7 @@ import type { NewTask, Task } from '../model/task.ts';
 import type { LeaseRef, LedgerStore, TaskEnd } from '../ports/store.ts';
 import type { StoredPage } from '../ports/stored-page.ts';
 import type { Robots } from '../robots/robots-cache.ts';
+import { expectsLogin, LOGIN_REQUIRED_END, leadsToLogin } from './login-walls.ts';
 import type { RunningJob } from './running-job.ts';
 
 /** The result of a request: a response, an error, or the end of the task by a redirect. */
@@ -64,6 +65,8 @@ export interface HowToFetch
     | 'runsAlone'
     | 'secrets'
   > {
+  /** The body of a log-in form with the stored credentials; left out: that of the job's options. */
+  readonly body?: string;
   /** Headers and cookies that authenticate the session to this host. */
   readonly personal?: Pick<FetchRequest, 'headers' | 'cookies'>;
 }
@@ -121,7 +124,7 @@ export async function fetchTask(
         if (holdsSecret(target, how.secrets)) {
           throw new ScrapifieError('BAD_REDIRECT', 'The page leads to a URL that holds a stored credential.');
         }
-        end = await judgeRedirect(task, running, context, target, hop);
+        end = await judgeLogin(task, running, context, target, hop);
         if (end !== null) return 'stop';
         await pass();
         return 'follow';
@@ -200,18 +203,38 @@ function withPersonal(
   };
 }
 
-/** The end that a redirect sets to the task; null: it is to be followed. */
+/**
+ * Null: follow it. In a crawl with a session a redirect to the log-in is followed even when other pages were led there:
+ * the site may renew the log-in and lead back. Where it may not be followed, the page asks to log in.
+ */
+async function judgeLogin(
+  task: Task,
+  running: RunningJob,
+  context: FetchContext,
+  target: string,
+  hop: number,
+): Promise<TaskEnd | null> {
+  const isToLogin = task.kind === 'page' && expectsLogin(running.job) && leadsToLogin(task.url, target);
+  const isHere = isToLogin && running.canonical(target)?.hostKey === context.hostKey;
+  const end = await judgeRedirect(task, running, context, target, hop, isHere);
+  // The rule of a task without a page does not begin with `attempt`.
+  const isRefused = isToLogin && end !== null && end.state !== 'moved';
+  return isRefused ? { ...LOGIN_REQUIRED_END, rule: 'login-wall (redirect)' } : end;
+}
+
+/** Null: follow it. `isFree`: whatever scope says, and whichever task has the page. */
 export async function judgeRedirect(
   task: Task,
   { job, canonical, isInScope }: RunningJob,
   context: Pick<FetchContext, 'store' | 'lease' | 'hostKey' | 'robotsFor'>,
   target: string,
   hop: number,
+  isFree: boolean,
 ): Promise<TaskEnd | null> {
   const found = canonical(target);
   if (found === null)
     throw new ScrapifieError('BAD_REDIRECT', `A redirect leads to ${target.slice(0, 200)}.`);
-  if (job.kind === 'crawl' || job.kind === 'map') {
+  if (!isFree && (job.kind === 'crawl' || job.kind === 'map')) {
     const decision = isInScope({
       url: found.url,
       hostKey: found.hostKey,

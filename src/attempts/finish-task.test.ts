@@ -4,6 +4,7 @@ import { ERRORS, type ErrorCode } from '../errors/registry.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { FetchResponse } from '../fetch/engine.ts';
 import type { HostKey } from '../model/ids.ts';
+import { unpackRecord } from '../model/page-record.ts';
 import type { RenderExtra } from '../model/render.ts';
 import type { Task } from '../model/task.ts';
 import { compileRules } from '../pages/find-tasks.ts';
@@ -204,6 +205,34 @@ describe('a page that arrived', () => {
       page: null,
       discovered: [{ url: 'http://site.test/next' }],
     });
+  });
+
+  it('records how long the task had waited since it was claimed', async () => {
+    const { attempt } = await finish(arrived({ ms: 100 }), { task: { claimedAt: T0 - 2_600 } });
+    expect(attempt).toMatchObject({ ms: 100, waitedMs: 2_500 });
+    expect((await finish(arrived())).attempt).not.toHaveProperty('waitedMs');
+  });
+
+  it('has the redirects of all hosts on its way', async () => {
+    const moved: Fetched = {
+      kind: 'end',
+      end: { state: 'moved', atUrl: 'http://b.test/', hostKey: 'b.test' as HostKey, hops: 2 },
+      response: response({
+        statusCode: 302,
+        finalUrl: 'http://site.test/two',
+        redirects: [{ url: 'http://site.test/page', statusCode: 301 }],
+      }),
+    };
+    const { attempt } = await finish(moved);
+    const first = [
+      { url: 'http://site.test/page', statusCode: 301 },
+      { url: 'http://site.test/two', statusCode: 302 },
+    ];
+    expect(attempt).toMatchObject({ ledOn: true, redirects: first });
+    const redirects = [{ url: 'http://b.test/', statusCode: 307 }];
+    const { completion } = await finish(arrived({ redirects }), { task: { trace: [EARLIER, attempt] } });
+    const record = unpackRecord(completion.page?.record ?? new Uint8Array()).toString('utf8');
+    expect(JSON.parse(record)).toMatchObject({ redirects: [...first, ...redirects] });
   });
 
   it('rendered as an empty shell on which a step failed fails with that step', async () => {

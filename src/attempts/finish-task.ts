@@ -1,5 +1,6 @@
 import { ERRORS, type ErrorCode } from '../errors/registry.ts';
 import { isScrapifieError, type ScrapifieError } from '../errors/scrapifie-error.ts';
+import type { FetchResponse } from '../fetch/engine.ts';
 import { faultOf } from '../fetch/proxy/proxy-failure.ts';
 import { routeOf } from '../frontier/routes.ts';
 import type { Attempt, OutcomeKind } from '../model/attempt.ts';
@@ -8,10 +9,11 @@ import type { NewPage } from '../model/page.ts';
 import type { Task } from '../model/task.ts';
 import type { PageReader, PageReading } from '../pages/page-reading.ts';
 import type { LadderStep } from '../plan/ladder/ladder.ts';
-import { isRefusedByHost, repeatedWithoutCharge, unchargedAttempts } from '../plan/outcome.ts';
+import { isRefusedByHost, outcomeOf, repeatedWithoutCharge, unchargedAttempts } from '../plan/outcome.ts';
 import { parseRetryAfter } from '../politeness/retry-after.ts';
 import type { Completion, LeaseRef, TaskEnd } from '../ports/store.ts';
 import type { Fetched } from './fetch-task.ts';
+import { expectsLogin, LOGIN_REQUIRED_END } from './login-walls.ts';
 import type { RunningJob } from './running-job.ts';
 import { type AttemptMethod, type AttemptResult, completionOf, endAfter, failedPage } from './task-end.ts';
 import { spentMs, taskTookTooLong } from './task-time.ts';
@@ -70,11 +72,12 @@ export async function readAttempt(
   const now = parts.now();
   const result = resultOf(fetched, now);
   if (fetched.kind !== 'response') {
-    const attempt = attemptOf(fetched, result, parts.method, now);
+    const attempt = attemptOf(task, fetched, result, parts.method, now);
     const failure = fetched.kind === 'error' ? fetched.error : null;
     const end = fetched.kind === 'end' ? fetched.end : endWithoutCharge(fetched.error.code, now);
     return { attempt, result, reading: null, failure, end, fetched, now };
   }
+  const { page } = running.job.options;
   let reading: PageReading;
   try {
     reading = await parts.reader.read({
@@ -87,7 +90,11 @@ export async function readAttempt(
         incarnation: parts.lease.incarnation,
       },
       task,
-      response: fetched.response,
+      response: {
+        ...fetched.response,
+        redirects: [...redirectsOf(task.trace), ...fetched.response.redirects],
+        hasSecretCookies: page.session !== null && running.job.options.credentials !== 'read',
+      },
       fetchedAt: now,
     });
   } catch (error) {
@@ -97,9 +104,9 @@ export async function readAttempt(
   // A page that refuses us is the reason why nothing worked on it, whatever failed first.
   const isRefused = isRefusedByHost(reading.outcome);
   const failure = isRefused ? null : (fetched.response.rendered?.failure ?? null);
-  const outcome = result.outcome === 'rate-limited' && !isRefused ? 'rate-limited' : reading.outcome;
+  const outcome = outcomeOf(fetched.response.statusCode, reading.outcome);
   const read: AttemptResult = { ...result, outcome, errorCode: failure?.code ?? null };
-  const attempt = attemptOf(fetched, read, parts.method, now, reading, failure);
+  const attempt = attemptOf(task, fetched, read, parts.method, now, reading, failure);
   return { attempt, result: read, reading, failure, end: null, fetched, now };
 }
 
@@ -145,7 +152,8 @@ export function finishTask(
     const completion = completionOf(lease, task, end, { trace, ...costOf(attempt), page });
     return { completion, attempt, reading, fault };
   }
-  const end = settleSitemap(task, notKept(task, wanted, reading, running), reading);
+  const settled = settleSitemap(task, notKept(task, wanted, reading, running), reading);
+  const end = isUnexpectedWall(task, running, result, settled) ? LOGIN_REQUIRED_END : settled;
   const hasPage = task.kind === 'page' && (end.state === 'done' || end.state === 'failed');
   const page = hasPage ? withError(reading.page, end, failure) : null;
   // A page on which a step failed, such as waiting for an element, has arrived all the same, with its links.
@@ -161,6 +169,16 @@ export function finishTask(
 function costOf({ engine, proxyTier, ms, bytes }: Attempt): Pick<Completion, 'bytes' | 'spent'> {
   const spent = { browserMs: runsScripts(engine) ? ms : 0, proxyBytes: proxyTier === null ? 0 : bytes };
   return { bytes, ...(spent.browserMs + spent.proxyBytes === 0 ? {} : { spent }) };
+}
+
+function isUnexpectedWall(
+  task: Task,
+  { job }: RunningJob,
+  { outcome }: AttemptResult,
+  end: TaskEnd,
+): boolean {
+  const isOver = end.state === 'done' || end.state === 'failed' || end.state === 'skipped';
+  return isOver && outcome === 'login-wall' && task.kind === 'page' && expectsLogin(job);
 }
 
 /** The end of a task whose attempt does not count: the failure was on this side, so the task is repeated. */
@@ -188,6 +206,7 @@ function settleSitemap(task: Task, end: TaskEnd, reading?: PageReading): TaskEnd
 }
 
 function attemptOf(
+  { claimedAt }: Task,
   fetched: Fetched,
   result: AttemptResult,
   method: AttemptMethod,
@@ -204,6 +223,7 @@ function attemptOf(
   const stored = response?.stored?.reason ?? null;
   const evidence = [found, solved, stored].filter((words) => words !== null).join('; ') || null;
   const { engine, proxyTier, proxyId, identity, hasSolver, reason } = method;
+  const ms = Math.round(response?.ms ?? (fetched.kind === 'error' ? fetched.ms : 0));
   // The gain of rendering can be judged only beside the yield without it.
   const amount = result.outcome === 'needs-javascript' || runsScripts(engine) ? reading?.yield : undefined;
   return {
@@ -217,14 +237,24 @@ function attemptOf(
     ...(evidence === null ? {} : { evidence }),
     ...(reading?.vendor ? { vendor: reading.vendor } : {}),
     ...(result.errorCode === null ? {} : { errorCode: result.errorCode }),
-    ...(fetched.kind === 'end' && fetched.end.state === 'moved' ? { ledOn: true as const } : {}),
+    ...(fetched.kind === 'end' && fetched.end.state === 'moved' ? ledOn(fetched.response) : {}),
     ...(amount === undefined ? {} : { yield: amount }),
     statusCode: result.statusCode,
-    ms: Math.round(response?.ms ?? (fetched.kind === 'error' ? fetched.ms : 0)),
+    ...(claimedAt === undefined ? {} : { waitedMs: Math.max(0, Math.round(now - ms - claimedAt)) }),
+    ms,
     bytes: response?.wireBytes ?? 0,
     at: new Date(now).toISOString(),
   };
 }
+
+/** The redirects of this attempt are kept for the page, which another host will send. */
+function ledOn({ redirects, finalUrl, statusCode }: FetchResponse): Pick<Attempt, 'ledOn' | 'redirects'> {
+  return { ledOn: true, redirects: [...redirects, { url: finalUrl, statusCode }] };
+}
+
+/** Those that led the task to the host where it is now. */
+const redirectsOf = (trace: readonly Attempt[]) =>
+  trace.flatMap(({ ledOn, redirects = [] }) => (ledOn === true ? redirects : []));
 
 function withError(page: NewPage, end: TaskEnd, failure: ScrapifieError | null): NewPage {
   if (end.state !== 'failed') return page;

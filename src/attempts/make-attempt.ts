@@ -257,7 +257,7 @@ export function createAttempts(parts: AttemptParts): Attempts {
     const isPlain = read.end === null && read.failure === null && !isRefusedByHost(read.result.outcome);
     if (target === null || found === null || !isPlain || task.kind !== 'page') return read;
     if (found.urlKey === task.urlKey || task.hops >= MAX_REDIRECTS) return read;
-    const judged = await judgeRedirect(task, running, redirectContext(running), target, 1);
+    const judged = await judgeRedirect(task, running, redirectContext(running), target, 1, false);
     const moved = { state: 'moved', atUrl: target, hostKey: found.hostKey, hops: task.hops + 1 } as const;
     const attempt = { ...read.attempt, ledOn: true as const, evidence: 'meta refresh' };
     return { ...read, attempt, end: judged ?? moved };

@@ -6,6 +6,7 @@ import type { Consent, HostPolicy } from '../model/policy.ts';
 import type { Task } from '../model/task.ts';
 import { NO_MEMORY } from '../plan/ladder/host-memory.ts';
 import { type LadderInput, type LadderStep, nextStep } from '../plan/ladder/ladder.ts';
+import { planSentence } from '../plan/ladder/plan-words.ts';
 import { type LadderPolicy, type LadderRequest, neededAbilities } from '../plan/ladder/possible-methods.ts';
 import type { SessionUse } from '../sessions/session-use.ts';
 import type { FetchResources } from './fetch-resources.ts';
@@ -44,7 +45,7 @@ export function planAttempt(
   };
   const next = nextStep(input, now, random);
   if (next.kind === 'attempt') return { task, running, session, input, step: next, refusal: running.refusal };
-  const refusal = running.refusal ?? refusalOf(next);
+  const refusal = running.refusal ?? refusalOf(next, task.atUrl);
   return { task, running, session, input, step: untried(next.reason, input), refusal };
 }
 
@@ -145,11 +146,6 @@ function untried(reason: string, { request }: LadderInput): AttemptStep {
   };
 }
 
-function refusalOf({ code, reason }: Stop): ScrapifieError {
-  return new ScrapifieError(code ?? 'INTERNAL', REFUSALS[code ?? ''] ?? `It was not tried: ${reason}.`);
+function refusalOf({ code, reason }: Stop, url: string): ScrapifieError {
+  return new ScrapifieError(code ?? 'INTERNAL', planSentence(reason, new URL(url).host));
 }
-
-const REFUSALS: Readonly<Record<string, string>> = {
-  CONSENT_REQUIRED: "The operator's policy does not allow what was asked on this host.",
-  NO_WORKER: 'No process that renders pages answers at the moment.',
-};

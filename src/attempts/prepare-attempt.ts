@@ -13,6 +13,7 @@ import type { TaskEnd } from '../ports/store.ts';
 import {
   credentialHeaders,
   credentialSecrets,
+  fillBody,
   fillIn,
   requireCredentialAccess,
 } from '../sessions/credential.ts';
@@ -122,6 +123,7 @@ async function howToFetch(
     return PLAINLY;
   const { job } = running;
   const page = pageOptionsFor(job.options, task.url);
+  const { body, fillBodyFrom } = page;
   const render = renderFor(page, step, access.policy(), resources.manner);
   const common: HowToFetch = {
     ...(proxy === null ? {} : { proxy }),
@@ -136,6 +138,10 @@ async function howToFetch(
     ...common,
     ...(credential === null ? {} : { personal: credentialHeaders(credential, task.atUrl) }),
     ...(mayShow ? {} : { secrets: credentialSecrets(credential) }),
+    // The body is not sent on to another host by a redirect.
+    ...(fillBodyFrom === undefined || body === null || task.hops > 0
+      ? {}
+      : { body: fillBody(body, credential, { url: task.atUrl, pageUrl: fillBodyFrom }) }),
   };
   if (!isScripted) return given;
   const { actions } = render ?? {};

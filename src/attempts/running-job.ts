@@ -10,6 +10,7 @@ import type { Job } from '../model/job.ts';
 import type { HostState, JobStore } from '../ports/store.ts';
 import { openOptions } from '../sessions/job-secrets.ts';
 import type { Vault } from '../sessions/vault.ts';
+import { createLoginWalls, type LoginWalls, loginWallLimit } from './login-walls.ts';
 
 /** A job with the state that its tasks share while they run in this process. */
 export interface RunningJob {
@@ -32,6 +33,8 @@ export interface RunningJob {
   readonly refusal: ScrapifieError | null;
   /** The states of hosts as answers through the caller's own proxy describe them. */
   readonly ownAnswers: BoundedMap<HostKey, HostState>;
+  /** Pages that asked to log in; only this process counts them, and forgets them with the job. */
+  readonly loginWalls: LoginWalls;
   /** See ReadRequest: raised whenever URLs that were found are not kept. */
   generation: number;
 }
@@ -113,6 +116,7 @@ function open(job: Job, refusal: ScrapifieError | null): RunningJob {
     ownTurn: 0,
     refusal,
     ownAnswers: new BoundedMap(MOST_ANSWERING_HOSTS),
+    loginWalls: createLoginWalls(loginWallLimit(job)),
     generation: 0,
   };
 }

@@ -17,14 +17,23 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     load: () => import('./commands/crawl.ts'),
   },
   map: { summary: 'list the URLs of a site', load: () => import('./commands/map.ts') },
+  login: {
+    summary: 'log a session in, for scrape and crawl',
+    load: () => import('./commands/login.ts'),
+  },
   extract: {
     summary: 'read a page from a file, without fetching',
     load: () => import('./commands/extract.ts'),
   },
+  shell: { summary: 'try selectors and rules on a page', load: () => import('./commands/shell.ts') },
   serve: { summary: 'start the API and work on jobs', load: () => import('./commands/serve.ts') },
   jobs: {
     summary: 'look at the jobs of a data folder, and change them',
     load: () => import('./commands/jobs.ts'),
+  },
+  why: {
+    summary: 'tell what became of a URL, and why',
+    load: () => import('./commands/why.ts'),
   },
   export: { summary: 'write the pages of a job to a file', load: () => import('./commands/export.ts') },
   reextract: {
@@ -33,7 +42,7 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   },
   keys: { summary: 'list, create and revoke API keys', load: () => import('./commands/keys.ts') },
   sessions: {
-    summary: 'look at what sessions keep from page to page, and delete them',
+    summary: 'make sessions, look at what they keep from page to page, and delete them',
     load: () => import('./commands/sessions.ts'),
   },
   credentials: {

@@ -113,6 +113,44 @@ describe('wrong settings', () => {
     expect(error.message).toContain('6 settings are wrong');
   });
 
+  it('are all named at once, those that contradict each other too', () => {
+    const environment = {
+      SCRAPIFIE_PORT: 'many',
+      SCRAPIFIE_LOG_LEVEL: 'loud',
+      SCRAPIFIE_DATABASE_URL: 'postgres://me:50%@db/x',
+      SCRAPIFIE_S3_URL: 'https://key@s3.test/bucket',
+      SCRAPIFIE_LLM_URL: 'https://llm.test/v1',
+      SCRAPIFIE_ROLE: 'api',
+    };
+    const named = (options: { readonly isServing?: boolean }) => {
+      try {
+        loadSettings(environment, { cwd, ...options });
+      } catch (error) {
+        return problemsOf(error as ScrapifieError).map(({ setting, problem }) => `${setting} ${problem}`);
+      }
+      return [];
+    };
+    const wrong = [
+      'SCRAPIFIE_PORT must be a whole number',
+      'SCRAPIFIE_LOG_LEVEL must be one of trace, debug, info, warn, error, fatal, silent',
+      'SCRAPIFIE_DATABASE_URL has a percent sign that stands for nothing; write it as %25',
+      'SCRAPIFIE_S3_URL must have both an access key and a secret before the host, or neither of them',
+      'SCRAPIFIE_LLM_MODEL is required with SCRAPIFIE_LLM_URL',
+    ];
+    expect(named({})).toEqual(wrong);
+    expect(named({ isServing: true })).toEqual([
+      ...wrong,
+      'SCRAPIFIE_REDIS_URL is not set, and the role api is a part of a fleet: the built-in queue reaches no other process',
+    ]);
+  });
+
+  it('that are missing are not reported when a wrong value was given for them', () => {
+    const environment = { SCRAPIFIE_ROLE: 'api', SCRAPIFIE_DATABASE_URL: 'nowhere' };
+    const load = () => loadSettings(environment, { cwd, isServing: true });
+    expect(load).toThrow(/3 settings are wrong/);
+    expect(load).not.toThrow(/DATABASE_URL is not set/);
+  });
+
   it.each([
     ['SCRAPIFIE_APIKEY', 'SCRAPIFIE_API_KEY'],
     ['SCRAPIFIE_DATADIR', 'SCRAPIFIE_DATA_DIR'],

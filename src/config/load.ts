@@ -4,7 +4,8 @@ import { parseEnv } from 'node:util';
 import type { z } from 'zod';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { nearestName } from './nearest-name.ts';
-import { postgresUrlProblem } from './postgres-url.ts';
+import { parsePlainly } from './plain-problems.ts';
+import { settingConflicts } from './setting-conflicts.ts';
 import { environmentName, type Settings, settingNames, settingsSchema } from './settings.ts';
 
 type SettingName = keyof Settings;
@@ -19,6 +20,8 @@ export interface LoadOptions {
   readonly cwd: string;
   /** Win over the environment, which wins over `.env`. */
   readonly overrides?: SettingOverrides;
+  /** For a server: what its role needs is checked as well. */
+  readonly isServing?: boolean;
 }
 
 /** One entry of the details of INVALID_SETTINGS. Never holds a value: any of them could be a secret. */
@@ -57,7 +60,7 @@ export function loadSettings(environment: NodeJS.ProcessEnv, options: LoadOption
   }
 
   const values = Object.fromEntries([...given].map(([name, { value }]) => [name, value]));
-  const parsed = settingsSchema.safeParse(values);
+  const parsed = parsePlainly(settingsSchema, values);
   const report = (name: SettingName, problem: string): void => {
     const { label, source } = given.get(name) ?? {
       label: environmentName(name),
@@ -65,12 +68,17 @@ export function loadSettings(environment: NodeJS.ProcessEnv, options: LoadOption
     };
     problems.push({ setting: label, source, problem });
   };
-  if (!parsed.success) {
-    for (const issue of parsed.error.issues) report(issue.path[0] as SettingName, explain(issue));
+  const wrong = new Set<string>();
+  for (const { path, text } of parsed.problems ?? []) {
+    const name = path[0] as SettingName;
+    wrong.add(name);
+    report(name, text === 'must be a URL' ? 'must be a URL as docs/configuration.md shows it' : text);
   }
-  const wrongUrl = postgresUrlProblem(parsed.data?.databaseUrl ?? '');
-  if (wrongUrl !== null) report('databaseUrl', wrongUrl);
-  if (!parsed.success || problems.length > 0) throw invalidSettings(problems);
+  // What is right by itself is checked together even where other settings are wrong, so that one start tells all.
+  const sound = Object.fromEntries(Object.entries(values).filter(([name]) => !wrong.has(name)));
+  const conflicts = settingConflicts(settingsSchema.parse(sound), wrong, options);
+  for (const { name, problem } of conflicts) report(name, problem);
+  if (parsed.problems !== null || problems.length > 0) throw invalidSettings(problems);
 
   const settings = parsed.data;
   return Object.freeze({
@@ -160,34 +168,6 @@ function readDotEnv(cwd: string, problems: SettingProblem[]): NodeJS.ProcessEnv 
 
 function systemCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-}
-
-/** zod's sentences are about data types; an operator wants to know what to write. */
-function explain(issue: z.core.$ZodIssue): string {
-  switch (issue.code) {
-    case 'invalid_type':
-      return issue.expected === 'int' || issue.expected === 'number'
-        ? 'must be a whole number'
-        : `must be a ${issue.expected}`;
-    case 'too_small':
-      return issue.origin === 'string'
-        ? `must have at least ${issue.minimum} characters`
-        : `must be at least ${issue.minimum}`;
-    case 'too_big':
-      return issue.origin === 'string'
-        ? `must have at most ${issue.maximum} characters`
-        : `must be at most ${issue.maximum}`;
-    case 'invalid_value':
-      return `must be one of ${issue.values.join(', ')}`;
-    case 'invalid_union':
-      return 'must be true or false';
-    case 'invalid_format':
-      return issue.format === 'url' ? 'must be a URL as docs/configuration.md shows it' : 'is not valid';
-    case 'custom':
-      return issue.message;
-    default:
-      return 'is not valid';
-  }
 }
 
 function invalidSettings(problems: readonly SettingProblem[]): ScrapifieError {

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { readAddressList } from './address-list.ts';
 
-const bool = z.union([
-  z.boolean(),
-  z.stringbool({ truthy: ['true', '1', 'yes', 'on'], falsy: ['false', '0', 'no', 'off'] }),
-]);
+const bool = z.union(
+  [z.boolean(), z.stringbool({ truthy: ['true', '1', 'yes', 'on'], falsy: ['false', '0', 'no', 'off'] })],
+  { error: 'must be true or false' },
+);
 const addresses = z
   .string()
   .refine(
@@ -41,7 +41,7 @@ export const settingsSchema = z.object({
     .describe('Redis for queues and events between processes, `redis://:password@host:6379/0`.'),
   redisPrefix: z
     .string()
-    .regex(/^[A-Za-z0-9_-]{1,64}$/)
+    .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, dashes and underscores')
     .default('scrapifie')
     .describe('What the keys in Redis begin with; installations that share one Redis need different ones.'),
   s3Url: z
@@ -67,6 +67,10 @@ export const settingsSchema = z.object({
     .min(16)
     .optional()
     .describe('API key to accept; without it the first start makes one and prints it once.'),
+  apiUrl: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('Server whose API the command line uses instead of working by itself; `--api` names another.'),
   allowPrivate: z
     .union([
       bool,

@@ -155,6 +155,10 @@ export const ERRORS = {
     meaning: 'No Chromium, Chrome or Edge was found here; `scrapifie doctor` says how to get one.',
   },
   CREDENTIALS_UNAVAILABLE: environment('later', 'The credential service did not answer.'),
+  API_UNREACHABLE: environment(
+    'later',
+    'No Scrapifie server answers at the address of `--api` or SCRAPIFIE_API_URL.',
+  ),
   PORT_IN_USE: environment('never', 'Another program listens on this port.'),
   LISTEN_FAILED: environment('never', 'The server cannot listen on this address.'),
 
@@ -227,6 +231,16 @@ export const ERRORS = {
   ),
   BLOCKED: page(502, 'otherWay', 'The host shows a block page instead of the content.'),
   CAPTCHA: page(502, 'otherWay', 'The host shows a challenge instead of the content.'),
+  LOGIN_FAILED: page(
+    422,
+    'never',
+    'The session is not logged in: no log-in form was found, the site shows it again, or it kept nothing; the message says which.',
+  ),
+  LOGIN_REQUIRED: page(
+    401,
+    'never',
+    'The page asks to log in although the crawl has a session: log in again (`scrapifie login`, or `POST /v1/sessions/NAME/login`), then resume.',
+  ),
   PROXY_FAILED: page(502, 'later', 'The proxy was not reached, kept silent or refused the login.'),
   BROWSER_CRASHED: page(502, 'later', 'The process of the page ended while the page was rendered.'),
   BROWSER_LOST: page(

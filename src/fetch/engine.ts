@@ -145,7 +145,15 @@ export interface StoredMark {
 export function heldBytesOf({ body, rendered }: FetchResponse): number {
   if (rendered === undefined) return body.byteLength;
   const { rawBody, extra } = rendered;
-  const parts = [body, rawBody, extra.screenshot?.bytes, extra.pdf, ...extra.xhr.map((each) => each.body)];
+  const { screenshot, failurePicture, pdf, xhr } = extra;
+  const parts = [
+    body,
+    rawBody,
+    screenshot?.bytes,
+    failurePicture?.bytes,
+    pdf,
+    ...xhr.map((each) => each.body),
+  ];
   return parts.reduce((sum, bytes) => sum + (bytes?.byteLength ?? 0), 0);
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { codeOfNetError, mapNavigationError } from './render-errors.ts';
+import { codeOfNetError, mapNavigationError, plainMessage } from './render-errors.ts';
 
 /** The names of Chromium's list of network errors, by what they are about; leaving out those that no page can cause. */
 const LISTED: Readonly<Record<string, string>> = {
@@ -75,4 +75,17 @@ test('a name that is not known is about the connection, and every message names 
   const mapped = mapNavigationError(error, 'a.example');
   expect(mapped).toMatchObject({ code: 'CONNECT_FAILED' });
   expect(mapped.message).toBe('a.example could not be loaded (SOMETHING_NEW)');
+});
+
+test.each([
+  ['locator.click: Timeout 300.5ms exceeded.\nCall log:\n  - waiting for locator', 'Timeout 300ms exceeded.'],
+  [
+    'page.evaluate: TypeError: no hat\n    at eval (eval at evaluate (:302:30), <anonymous>:1:20)\n    at UtilityScript.evaluate (<anonymous>:304:16)',
+    'TypeError: no hat',
+  ],
+  ['elementHandle.fill: Error: Element is not an <input>', 'Element is not an <input>'],
+  ['page.$eval: Error: gone\n=========================== logs ===========================\nx', 'gone'],
+  ['', 'it failed'],
+])('%j is told as %s, without stacks and call logs', (message, told) => {
+  expect(plainMessage(new Error(message))).toBe(told);
 });

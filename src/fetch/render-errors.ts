@@ -23,7 +23,7 @@ export function browserCrashed(what: string, cause?: unknown): ScrapifieError {
   });
 }
 
-/** `step` is where it stands in the request, as in `actions[2] click #buy`. */
+/** `step` is where it stands in the request, as in `actions.2 click #buy`. */
 export function stepFailed(step: string, why: string, cause?: unknown): ScrapifieError {
   return new ScrapifieError('ACTION_FAILED', `${step}: ${why}`, { details: { step }, cause });
 }
@@ -59,13 +59,14 @@ export function mapNavigationError(error: unknown, host: string): ScrapifieError
   return new ScrapifieError('INTERNAL', 'Something went wrong inside Scrapifie.', { cause: error });
 }
 
-/** Playwright's messages without its call log, which repeats them at length. */
+/** Playwright's messages without its call log, which repeats them at length, and without stacks of its own code. */
 export function plainMessage(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
-  const [first = ''] = text.split(/\n?Call log:/);
+  const [first = ''] = text.split(/\n?\s*(?:Call log:|={3,} logs ={3,})|\n\s*at /);
   return (
     first
-      .replace(/^[a-zA-Z]+\.[a-zA-Z]+: /, '')
+      .replace(/^[a-zA-Z]+\.[$a-zA-Z]+: /, '')
+      .replace(/^Error: /, '')
       .replace(/\b(\d+)\.\d+(?=ms\b)/g, '$1')
       .replace(/\s+/g, ' ')
       .trim()

@@ -12,16 +12,18 @@ export interface Artifact {
 }
 
 export interface NamedArtifact extends ArtifactRef {
-  /** `screenshot`, `pdf`, `action-2`, `xhr-5`: with the place in its list, from 0. */
+  /** `screenshot`, `pdf`, `failure-html`, `action-2`, `xhr-5`: with the place in its list, from 0. */
   readonly name: string;
 }
 
 /** Everything of a shown page that lies in the blob store, but for its documents. */
 export function artifactsOf(rendered: RenderedRecord): NamedArtifact[] {
-  const { screenshot, pdf, actions = [], xhr = [] } = rendered;
+  const { screenshot, pdf, actions = [], xhr = [], failure } = rendered;
   return [
     ...(screenshot === undefined ? [] : [{ name: 'screenshot', ...screenshot }]),
     ...(pdf === undefined ? [] : [{ name: 'pdf', ...pdf }]),
+    ...(failure?.screenshot === undefined ? [] : [{ name: 'failure-screenshot', ...failure.screenshot }]),
+    ...(failure?.html === undefined ? [] : [{ name: 'failure-html', ...failure.html }]),
     ...actions.flatMap(({ picture }, at) =>
       picture === undefined ? [] : [{ name: `action-${at}`, ...picture }],
     ),

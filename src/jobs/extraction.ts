@@ -13,6 +13,7 @@ import {
   rawTextOf,
   readRecord,
   recordFields,
+  responseFields,
   rowFields,
 } from './page-result.ts';
 
@@ -115,10 +116,12 @@ export function createExtraction({ reader, now }: ExtractionDeps): Extraction {
     { formats, extract }: ReadOptions,
     blobs: Blobs,
   ): Promise<PageResult> {
-    const { rendered, metadata, links } = readRecord(page.record);
+    const stored = readRecord(page.record);
+    const { rendered, metadata, links } = stored;
     const nothing: PageRecord = { metadata, links, ...(extract === null ? {} : { extracted: null }) };
     const resultOf = (record: PageRecord): PageResult => ({
       ...rowFields(page),
+      ...responseFields(page, stored),
       ...recordFields(record, formats),
       ...pageErrorOf(page, rendered),
     });

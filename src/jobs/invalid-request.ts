@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { type PlainProblem, parsePlainly, sentenceOf } from '../config/plain-problems.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 
 /** One bad field. `field` is a path such as `options.formats.0`; empty when the whole value is meant. */
@@ -7,26 +8,12 @@ export interface FieldProblem {
   readonly message: string;
 }
 
-const join = (path: readonly PropertyKey[]) => path.map(String).join('.');
-
-/** Every problem under its own field; an unknown key counts as a field of its own. */
-export function problemsOf(error: z.core.$ZodError): FieldProblem[] {
-  return error.issues.flatMap((issue) => problemsIn(issue, []));
-}
-
-function problemsIn(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): FieldProblem[] {
-  const path = [...above, ...issue.path];
-  if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({ field: join([...path, key]), message: `Unknown field "${key}".` }));
-  }
-  if (issue.code === 'invalid_union') {
-    // The form that was meant is the one in which something stands wrong, rather than the value as a whole.
-    const meant = issue.errors.find((form) =>
-      form.every(({ code, path: at }) => at.length > 0 || code === 'unrecognized_keys'),
-    );
-    if (meant !== undefined && meant.length > 0) return meant.flatMap((each) => problemsIn(each, path));
-  }
-  return [{ field: join(path), message: issue.message }];
+/** Problems of a request as answers list them: each under its own field, an unknown key too. */
+export function fieldProblems(problems: readonly PlainProblem[]): FieldProblem[] {
+  return problems.map(({ path, text }) => {
+    const field = path.join('.');
+    return { field, message: sentenceOf(text, field) };
+  });
 }
 
 /** Problems that are listed; the rest is only counted, so that an answer does not outgrow its request. */
@@ -45,11 +32,14 @@ export function listed<T extends FieldProblem>(problems: readonly T[]): T[] {
   }));
 }
 
+/** A sentence that begins with the name of its field needs no second one. */
+const isNamed = (field: string, message: string) => field === '' || message.startsWith(`\`${field}\` `);
+
 export function invalidRequest(problems: readonly FieldProblem[]): ScrapifieError {
   const details = listed(problems);
   const shown = details
     .slice(0, 3)
-    .map(({ field, message }) => (field === '' ? message : `${field}: ${message}`))
+    .map(({ field, message }) => (isNamed(field, message) ? message : `${field}: ${message}`))
     .join(' ');
   const more = problems.length > 3 ? ` (and ${problems.length - 3} more)` : '';
   return new ScrapifieError('VALIDATION_FAILED', `${shown}${more}`, { details });
@@ -57,7 +47,7 @@ export function invalidRequest(problems: readonly FieldProblem[]): ScrapifieErro
 
 /** Parses at the edge; throws VALIDATION_FAILED with one entry per bad field. */
 export function parseRequest<T extends z.ZodType>(schema: T, input: unknown): z.output<T> {
-  const parsed = schema.safeParse(input);
-  if (!parsed.success) throw invalidRequest(problemsOf(parsed.error));
-  return parsed.data;
+  const { data, problems } = parsePlainly(schema, input);
+  if (problems !== null) throw invalidRequest(fieldProblems(problems));
+  return data;
 }

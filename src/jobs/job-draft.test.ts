@@ -165,14 +165,44 @@ describe('what may harm a site owner', () => {
   });
 });
 
-it('a batch may leave out what is no URL, unless nothing is left', () => {
-  const urls = ['https://a.example/', 'nonsense', 'ftp://b.example/', 'https://c.example/'];
-  expect(errorOf(() => batch({ urls })).details).toMatchObject([{ field: 'urls.1' }, { field: 'urls.2' }]);
-  const { tasks } = batch({ urls, ignoreInvalidUrls: true });
-  expect(tasks.map(({ url }) => url)).toEqual(['https://a.example/', 'https://c.example/']);
-  expect(invalidUrlsOf({ urls }).map(({ index, url }) => [index, url])).toEqual([
-    [1, 'nonsense'],
-    [2, 'ftp://b.example/'],
-  ]);
-  expect(errorOf(() => batch({ urls: ['nonsense'], ignoreInvalidUrls: true })).code).toBe('INVALID_URL');
+describe('start URLs', () => {
+  it('are kept as they were submitted where they are fetched under another spelling', () => {
+    const urls = [
+      'example.com',
+      'https://example.com/a',
+      'HTTPS://Example.com/b#part',
+      'https://example.com/b',
+    ];
+    const { tasks, sources } = batch({ urls });
+    expect(tasks.map(({ url }) => url).slice(0, 3)).toEqual([
+      'https://example.com/',
+      'https://example.com/a',
+      'https://example.com/b',
+    ]);
+    expect(sources).toEqual({
+      'https://example.com/': 'example.com',
+      'https://example.com/b': 'HTTPS://Example.com/b#part',
+    });
+    expect(batch({ urls: ['https://example.com/a'] })).not.toHaveProperty('sources');
+    expect(crawl({ urls: ['https://example.com'] }).sources).toEqual({
+      'https://example.com/': 'https://example.com',
+    });
+  });
+
+  it('of a batch that are none can be left out, and are named', () => {
+    const urls = ['https://example.com/a', 'ftp://example.com/', 'no url at all'];
+    expect(errorOf(() => batch({ urls }))).toMatchObject({
+      code: 'INVALID_URL',
+      details: [{ field: 'urls.1' }, { field: 'urls.2' }],
+    });
+    const request = { urls, ignoreInvalidUrls: true };
+    expect(batch(request).tasks.map(({ url }) => url)).toEqual(['https://example.com/a']);
+    expect(invalidUrlsOf(parseRequest(batchRequestSchema, request))).toEqual([
+      { url: 'ftp://example.com/', message: expect.any(String) },
+      { url: 'no url at all', message: expect.any(String) },
+    ]);
+    expect(invalidUrlsOf(parseRequest(batchRequestSchema, { urls }))).toEqual([]);
+    // Nothing is left to fetch.
+    expect(errorOf(() => batch({ ...request, urls: urls.slice(1) })).code).toBe('INVALID_URL');
+  });
 });

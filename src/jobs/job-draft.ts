@@ -22,6 +22,8 @@ export interface JobDraft {
   readonly options: JobOptions;
   readonly seeds: readonly string[];
   readonly tasks: readonly NewTask[];
+  /** See `NewJob.sources`; a scrape has its one in `seeds`. */
+  readonly sources?: Readonly<Record<string, string>>;
   /** What the job does only by the operator's consent; each use belongs in the audit log. */
   readonly usedConsents: readonly Consent[];
 }
@@ -81,14 +83,14 @@ export function draftBatch(
 ): JobDraft {
   const page = pageOptionsOf(request.options);
   const scope = { ...CLOSED_SCOPE, ignoreQueryParameters: request.ignoreQueryParameters };
-  const { seeds, problems } = lookAtSeeds(request.urls, createCanonicalizer(scope), asGiven);
-  if (!request.ignoreInvalidUrls || seeds.length === 0) {
-    refuseProblems(problems.map(({ index, message }) => ({ field: `urls.${index}`, message })));
-  }
+  const read = tryBatchSeeds(request);
+  const { seeds } = read;
+  if (seeds.length === 0 || !request.ignoreInvalidUrls) requireNone(read.problems);
   const usedConsents = requireConsent(page, seeds, consents, operator);
   return {
     kind: 'batch',
     usedConsents,
+    ...sourcesOf(seeds),
     options: optionsOf(page, scope, { ...budgetsOf(request), maxPages: null }, request.concurrency, operator),
     seeds: request.urls.slice(0, SHOWN_BATCH_URLS),
     tasks: seeds.map((seed) => seedTask('page', seed)),
@@ -131,6 +133,7 @@ export function draftCrawl(
   return {
     kind: 'crawl',
     usedConsents,
+    ...sourcesOf(all),
     options: {
       ...optionsOf(
         page,
@@ -140,6 +143,7 @@ export function draftCrawl(
         operator,
       ),
       ...(request.routes.length === 0 ? {} : { routes: request.routes.map(routeFrom) }),
+      ...(request.maxLoginWalls === null ? {} : { maxLoginWalls: request.maxLoginWalls }),
     },
     seeds,
     tasks: [
@@ -175,6 +179,7 @@ export function draftMap(request: MapRequest, consents: Consents, operator: Oper
   return {
     kind: 'map',
     usedConsents,
+    ...sourcesOf(seeds),
     options: optionsOf(page, scope, NO_BUDGETS, null, operator),
     seeds: [request.url],
     tasks: [
@@ -213,66 +218,81 @@ function optionsOf(
   };
 }
 
-/** A URL of a request that cannot be fetched. */
-export interface InvalidUrl {
-  readonly index: number;
-  readonly url: string;
-  readonly message: string;
+/** A start URL, and what was submitted for it. */
+interface Seed extends CanonicalUrl {
+  readonly source: string;
 }
 
-const SHOWN_INVALID = 100;
-const SHOWN_URL_CHARS = 200;
+interface ReadSeeds {
+  readonly seeds: readonly Seed[];
+  readonly problems: readonly SeedProblem[];
+}
 
-/** The URLs that a batch with `ignoreInvalidUrls` leaves out, at most the first hundred. */
-export function invalidUrlsOf({ urls }: Pick<BatchRequest, 'urls'>): InvalidUrl[] {
-  return lookAtSeeds(urls, plainCanonical).problems.slice(0, SHOWN_INVALID);
+interface SeedProblem extends FieldProblem {
+  readonly source: string;
 }
 
 /** Reads every seed, naming each bad one; one URL is reported as INVALID_URL the same way as ten thousand. */
-function readSeeds(
-  urls: readonly string[],
-  field: (index: number) => string,
-  canonical: Canonicalizer,
-  finish: FinishSeed = (seed) => seed,
-): CanonicalUrl[] {
-  const { seeds, problems } = lookAtSeeds(urls, canonical, finish);
-  refuseProblems(problems.map(({ index, message }) => ({ field: field(index), message })));
+function readSeeds(...given: Parameters<typeof trySeeds>): readonly Seed[] {
+  const { seeds, problems } = trySeeds(...given);
+  requireNone(problems);
   return seeds;
 }
 
-type FinishSeed = (seed: CanonicalUrl, parsed: string) => CanonicalUrl;
-
-function lookAtSeeds(
+function trySeeds(
   urls: readonly string[],
+  field: (index: number) => string,
   canonical: Canonicalizer,
-  finish: FinishSeed = (seed) => seed,
-): { seeds: CanonicalUrl[]; problems: InvalidUrl[] } {
-  const seeds: CanonicalUrl[] = [];
-  const problems: InvalidUrl[] = [];
-  for (const [index, raw] of urls.entries()) {
-    const refuse = (message: string) =>
-      void problems.push({ index, url: raw.slice(0, SHOWN_URL_CHARS), message });
+  finish: (seed: CanonicalUrl, parsed: string) => CanonicalUrl = (seed) => seed,
+): ReadSeeds {
+  const seeds: Seed[] = [];
+  const problems: SeedProblem[] = [];
+  for (let index = 0; index < urls.length; index++) {
+    const source = urls[index] ?? '';
     try {
-      const parsed = parseSeed(raw);
+      const parsed = parseSeed(source);
       const seed = canonical(parsed);
-      if (seed === null) refuse(notAUrl(raw));
-      else seeds.push(finish(seed, parsed));
+      if (seed === null) problems.push({ field: field(index), message: notAUrl(source), source });
+      else seeds.push({ ...finish(seed, parsed), source });
     } catch (error) {
       if (!(error instanceof ScrapifieError)) throw error;
-      refuse(error.message);
+      problems.push({ field: field(index), message: error.message, source });
     }
   }
   return { seeds, problems };
 }
 
-/** Throws INVALID_URL when there are any. */
-function refuseProblems(problems: readonly FieldProblem[]): void {
+function requireNone(problems: readonly SeedProblem[]): void {
   const [first] = problems;
   if (first === undefined) return;
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
   throw new ScrapifieError('INVALID_URL', `${first.field}: ${first.message}${more}`, {
-    details: listed(problems),
+    details: listed(problems.map(({ field, message }) => ({ field, message }))),
   });
+}
+
+const tryBatchSeeds = ({ urls, ignoreQueryParameters }: BatchRequest): ReadSeeds =>
+  trySeeds(
+    urls,
+    (index) => `urls.${index}`,
+    createCanonicalizer({ ...CLOSED_SCOPE, ignoreQueryParameters }),
+    asGiven,
+  );
+
+/** The URLs that a batch with `ignoreInvalidUrls` leaves out, each with the reason. */
+export function invalidUrlsOf(request: BatchRequest): { readonly url: string; readonly message: string }[] {
+  if (!request.ignoreInvalidUrls) return [];
+  return tryBatchSeeds(request).problems.map(({ source, message }) => ({ url: source, message }));
+}
+
+/** Empty when every seed is fetched as it was submitted. */
+function sourcesOf(seeds: readonly Seed[]): Pick<JobDraft, 'sources'> {
+  const changed = seeds.filter(({ url, source }) => url !== source);
+  if (changed.length === 0) return {};
+  const sources: Record<string, string> = {};
+  // Of two spellings of one URL the first is fetched.
+  for (const { url, source } of changed) sources[url] ??= source;
+  return { sources };
 }
 
 /**

@@ -9,8 +9,17 @@ import type { LedgerEntry, TaskState } from '../model/task.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { HostStore, JobStore, ListPage } from '../ports/store.ts';
 import { artifactsOf, type NamedArtifact } from './artifact.ts';
+import {
+  type MapLink,
+  type MapQuery,
+  type MapResult,
+  mapFilter,
+  searchLinks,
+  titlesOf,
+} from './map-result.ts';
 import { type PageResult, readPageResult, readRecord, type Wanted } from './page-result.ts';
-import { isAnswered, scrapeFailure } from './scrape-outcome.ts';
+import { ruleSentence } from './rule-words.ts';
+import { failureCode, isAnswered, scrapeFailure } from './scrape-outcome.ts';
 
 export interface ListQuery {
   readonly cursor?: string | undefined;
@@ -20,8 +29,11 @@ export interface ListQuery {
 /** A URL that was tried and given up, or not allowed to be tried. */
 export interface JobError {
   readonly url: string;
+  /** Exactly as it was submitted; `url` where the page was found on another one. */
+  readonly sourceUrl: string;
   readonly state: 'failed' | 'denied';
   readonly code: ErrorCode | null;
+  /** A sentence for people. */
   readonly message: string;
   readonly retryable: boolean;
   readonly rule: string | null;
@@ -42,13 +54,6 @@ export interface ScrapeResult extends PageResult {
   readonly trace: ScrapeTrace;
 }
 
-export interface MapResult {
-  readonly id: JobId;
-  readonly urls: readonly string[];
-  /** More were found than the answer may hold; the ledger has them. */
-  readonly isTruncated: boolean;
-}
-
 export interface JobReader {
   /** Pages in the order they were stored. A slice may be shorter than its limit, to bound its size. */
   results(
@@ -57,7 +62,11 @@ export interface JobReader {
   ): Promise<ListPage<PageResult>>;
   /** All of them, a few in memory at a time. */
   eachResult(job: Job, state?: 'done' | 'failed'): AsyncGenerator<PageResult>;
-  errors(job: Job, query: ListQuery & { readonly state: 'failed' | 'denied' }): Promise<ListPage<JobError>>;
+  /** Without a state: those that failed, then those that were denied. */
+  errors(
+    job: Job,
+    query: ListQuery & { readonly state?: 'failed' | 'denied' | undefined },
+  ): Promise<ListPage<JobError>>;
   urls(
     job: Job,
     query: ListQuery & { readonly state?: TaskState | undefined },
@@ -67,9 +76,9 @@ export interface JobReader {
    * The result of a scrape that has ended. Throws its error when no answer was got. When it cannot be read for now,
    * because the store or the object store is away, the error has the id under which it can be read later.
    */
-  scraped(id: JobId, wanted: Wanted): Promise<ScrapeResult>;
+  scraped(id: JobId, wanted: Wanted, sourceUrl: string): Promise<ScrapeResult>;
   /** What a map that has ended found. Throws the error of its start page when it found nothing; else as `scraped`. */
-  mapped(id: JobId, limit: number): Promise<MapResult>;
+  mapped(id: JobId, query: MapQuery): Promise<MapResult>;
   /** What a page has under this name, as `artifactsOf` gives them. Throws NOT_FOUND. */
   artifact(job: Job, taskId: string, name: string): Promise<NamedArtifact>;
   /** Its bytes. Throws NOT_FOUND when they are gone, and why they cannot be read for now. */
@@ -82,6 +91,8 @@ const LIGHT_STEP = 200;
 /** A slice of results ends early when its bodies add up to this. */
 const MAX_SLICE_BYTES = 33_554_432;
 const LEDGER_STEP = 1_000;
+/** A map fetches one page. */
+const START_PAGES = 1;
 
 /** Formats that are about as long as the page. */
 const HEAVY: ReadonlySet<Format> = new Set(['html', 'rawHtml', 'text', 'markdown', 'content', 'structured']);
@@ -100,12 +111,50 @@ function weightOf({ bytes, record }: Page, { isInline }: Wanted): number {
   return artifactsOf(rendered).reduce((sum, artifact) => sum + artifact.bytes, bytes);
 }
 
+/** A task URL → the URL exactly as it was submitted. */
+type SourceOf = (url: string) => string;
+
 export function createJobReader(store: JobStore & Pick<HostStore, 'getRobots'>, blobs: Blobs): JobReader {
+  async function sourceOf(job: Job): Promise<SourceOf> {
+    if (job.kind === 'scrape') return (url) => job.seeds[0] ?? url;
+    const sources = job.options.hasSources === true ? await store.getSources(job.id) : {};
+    return (url) => sources[url] ?? url;
+  }
+
+  async function resultOf(page: Page, job: Job, source: SourceOf): Promise<PageResult> {
+    const result = await readPageResult(page, job.id, pageOptionsFor(job.options, page.url), blobs);
+    return { ...result, sourceUrl: source(page.url) };
+  }
+
+  async function errors(
+    job: Job,
+    { state, cursor, limit }: ListQuery & { readonly state?: 'failed' | 'denied' | undefined },
+  ): Promise<ListPage<JobError>> {
+    // Without a state, the cursor says in which of the two lists the next page begins.
+    const [, nextState, from = cursor] = /^(failed|denied):(.*)$/.exec(cursor ?? '') ?? [];
+    const current = state ?? (nextState === 'denied' ? 'denied' : 'failed');
+    const source = await sourceOf(job);
+    const entries = await store.listTasks({
+      jobId: job.id,
+      state: current,
+      cursor: (state === undefined ? from : cursor) || undefined,
+      limit,
+    });
+    const items = entries.items.map((entry) => errorOf(entry, job, source));
+    if (state !== undefined) return { items, nextCursor: entries.nextCursor };
+    if (entries.nextCursor !== null) return { items, nextCursor: `${current}:${entries.nextCursor}` };
+    if (current === 'denied') return { items, nextCursor: null };
+    if (items.length === limit) return { items, nextCursor: 'denied:' };
+    const denied = await errors(job, { cursor: 'denied:', limit: limit - items.length });
+    return { items: [...items, ...denied.items], nextCursor: denied.nextCursor };
+  }
+
   async function results(
     job: Job,
     query: ListQuery & { readonly state?: 'done' | 'failed' | undefined },
   ): Promise<ListPage<PageResult>> {
     const step = stepForAll(job.options);
+    const source = await sourceOf(job);
     const items: PageResult[] = [];
     let cursor = query.cursor;
     let bytes = 0;
@@ -113,9 +162,8 @@ export function createJobReader(store: JobStore & Pick<HostStore, 'getRobots'>, 
       const limit = Math.min(step, query.limit - items.length);
       const pages = await store.listPages({ jobId: job.id, state: query.state, cursor, limit });
       for (const page of pages.items) {
-        const asked = pageOptionsFor(job.options, page.url);
-        items.push(await readPageResult(page, job.id, asked, blobs));
-        bytes += weightOf(page, asked);
+        items.push(await resultOf(page, job, source));
+        bytes += weightOf(page, pageOptionsFor(job.options, page.url));
       }
       const isFull = items.length >= query.limit || bytes >= MAX_SLICE_BYTES;
       if (pages.nextCursor === null || isFull) return { items, nextCursor: pages.nextCursor };
@@ -125,12 +173,11 @@ export function createJobReader(store: JobStore & Pick<HostStore, 'getRobots'>, 
 
   async function* eachResult(job: Job, state?: 'done' | 'failed'): AsyncGenerator<PageResult> {
     const limit = stepForAll(job.options);
+    const source = await sourceOf(job);
     let cursor: string | undefined;
     do {
       const pages = await store.listPages({ jobId: job.id, state, cursor, limit });
-      for (const page of pages.items) {
-        yield await readPageResult(page, job.id, pageOptionsFor(job.options, page.url), blobs);
-      }
+      for (const page of pages.items) yield await resultOf(page, job, source);
       cursor = pages.nextCursor ?? undefined;
     } while (cursor !== undefined);
   }
@@ -144,7 +191,7 @@ export function createJobReader(store: JobStore & Pick<HostStore, 'getRobots'>, 
     } while (cursor !== undefined);
   }
 
-  async function scraped(id: JobId, wanted: Wanted): Promise<ScrapeResult> {
+  async function scraped(id: JobId, wanted: Wanted, sourceUrl: string): Promise<ScrapeResult> {
     const [pages, entries] = await Promise.all([
       store.listPages({ jobId: id, limit: 1 }),
       store.listTasks({ jobId: id, limit: 1 }),
@@ -154,7 +201,7 @@ export function createJobReader(store: JobStore & Pick<HostStore, 'getRobots'>, 
     if (entry === undefined || !isAnswered(page)) {
       throw scrapeFailure(id, entry, page, entry === undefined ? null : await askedAgainAt(entry));
     }
-    return { id, ...(await readPageResult(page, id, wanted, blobs)), trace: traceOf(entry) };
+    return { id, ...(await readPageResult(page, id, wanted, blobs)), sourceUrl, trace: traceOf(entry) };
   }
 
   /** When the robots.txt that kept the URL from being fetched is requested again; null when none did. */
@@ -163,31 +210,42 @@ export function createJobReader(store: JobStore & Pick<HostStore, 'getRobots'>, 
     return (await store.getRobots(new URL(url).origin))?.expiresAt ?? null;
   }
 
-  async function mapped(id: JobId, limit: number): Promise<MapResult> {
-    const urls: string[] = [];
+  async function mapped(id: JobId, { limit, search }: MapQuery): Promise<MapResult> {
+    const [job, pages] = await Promise.all([
+      store.getJob(id),
+      store.listPages({ jobId: id, limit: START_PAGES }),
+    ]);
+    if (job === null) throw new ScrapifieError('NOT_FOUND', `There is no job ${id}.`);
+    const titles = titlesOf(
+      pages.items.map(({ url, title, record }) => ({ url, title, links: readRecord(record).links })),
+      job,
+    );
+    const isListed = mapFilter(job);
+    // A search has to see everything; without one, nothing beyond the limit is read.
+    const most = search === null ? limit + 1 : Number.POSITIVE_INFINITY;
+    const found: MapLink[] = [];
     let start: LedgerEntry | undefined;
     for await (const entry of eachEntry(id)) {
       start ??= entry;
-      if (entry.kind !== 'page' || !(entry.state === 'done' || entry.rule?.startsWith('map.'))) continue;
-      if (urls.length === limit) return { id, urls, isTruncated: true };
-      urls.push(entry.url);
+      if (!isListed(entry)) continue;
+      found.push({ url: entry.url, title: titles.get(entry.url) ?? null });
+      if (found.length === most) break;
     }
-    if (urls.length === 0 && start !== undefined && start.state !== 'done') throw scrapeFailure(id, start);
-    return { id, urls, isTruncated: false };
+    if (found.length === 0 && start !== undefined && start.state !== 'done') throw scrapeFailure(id, start);
+    const matching = searchLinks(found, search);
+    const listed = matching.slice(0, limit);
+    return { id, urls: listed.map(({ url }) => url), pages: listed, isTruncated: matching.length > limit };
   }
 
   return {
     results,
     eachResult,
-    async errors(job, { state, cursor, limit }) {
-      const entries = await store.listTasks({ jobId: job.id, state, cursor, limit });
-      return { items: entries.items.map((entry) => errorOf(entry, state)), nextCursor: entries.nextCursor };
-    },
+    errors,
     urls: (job, { state, cursor, limit }) => store.listTasks({ jobId: job.id, state, cursor, limit }),
     eachUrl: (job, state) => eachEntry(job.id, state),
 
-    scraped: (id, wanted) => namingJob(id, scraped(id, wanted)),
-    mapped: (id, limit) => namingJob(id, mapped(id, limit)),
+    scraped: (id, wanted, sourceUrl) => namingJob(id, scraped(id, wanted, sourceUrl)),
+    mapped: (id, query) => namingJob(id, mapped(id, query)),
 
     async artifact(job, taskId, name) {
       const page = TASK_ID.test(taskId) ? await store.getPage(job.id, Number(taskId) as TaskId) : null;
@@ -238,15 +296,16 @@ function traceOf(entry: LedgerEntry): ScrapeTrace {
   };
 }
 
-function errorOf(entry: LedgerEntry, state: 'failed' | 'denied'): JobError {
-  const code = entry.errorCode;
+function errorOf(entry: LedgerEntry, job: Job, source: SourceOf): JobError {
+  const code = failureCode(entry);
   const evidence = entry.attempts.at(-1)?.evidence;
   return {
     url: entry.url,
-    state,
+    sourceUrl: source(entry.url),
+    state: entry.state === 'denied' ? 'denied' : 'failed',
     code,
-    message: evidence ?? (code === null ? `Not fetched by rule ${entry.rule}.` : ERRORS[code].meaning),
-    retryable: code !== null && ERRORS[code].retry === 'later',
+    message: evidence ?? ruleSentence(entry.rule, entry, job) ?? ERRORS[code].meaning,
+    retryable: ERRORS[code].retry === 'later',
     rule: entry.rule,
     attempts: entry.attempts,
     finishedAt: entry.finishedAt,

@@ -93,6 +93,23 @@ describe('requests', () => {
     ]);
   });
 
+  it('are refused in sentences', () => {
+    const sentences = (input: unknown) =>
+      (problemsWith(scrapeRequestSchema, input) as { message: string }[]).map(({ message }) => message);
+    expect(sentences({})).toEqual(['`url` is required.']);
+    expect(sentences({ url, format: ['text'] })).toEqual([
+      '`format` is not a known field; did you mean `formats`?',
+    ]);
+    expect(sentences({ url, timeoutMs: 5 })).toEqual(['`timeoutMs` must be at least 1000.']);
+    expect(sentences({ url, session: 'a b' })).toEqual([expect.stringMatching(/^`session` must be /)]);
+    expect(() => parseRequest(scrapeRequestSchema, { timeoutMs: 5 })).toThrow(
+      '`url` is required. `timeoutMs` must be at least 1000.',
+    );
+    expect(() => parseRequest(scrapeRequestSchema, { url, body: 'x' })).toThrow(
+      'body: A body needs `method: "POST"`.',
+    );
+  });
+
   it('name every bad field, not only the first', () => {
     const fields = fieldsOf(scrapeRequestSchema, { formats: ['doc'], timeoutMs: -1, engine: 'magic' });
     expect(fields.sort()).toEqual(['engine', 'formats.0', 'timeoutMs', 'url']);

@@ -113,7 +113,7 @@ export const batchRequestSchema = z
       .boolean()
       .default(false)
       .describe(
-        'Leave out what is no http or https URL, and name it in the answer, instead of refusing the request.',
+        'Fetch the valid URLs when others are none; these are listed as `invalidUrls` in the answer. Otherwise one invalid URL refuses the request.',
       ),
     options: batchOptions,
     ...canonicalFields,
@@ -178,6 +178,17 @@ export const crawlRequestSchema = z
       ),
     routes: routesField,
     ...jobLimits,
+    maxLoginWalls: z
+      .number()
+      .int()
+      .min(0)
+      .max(100_000)
+      .nullable()
+      .default(null)
+      .describe(
+        'Pages in a row, of one host, that ask to log in before the crawl stops with `login-walls`; 0: it never does. ' +
+          'null: 5 with a session, 25 without.',
+      ),
     options: crawlOptions,
   })
   .superRefine((given, context) => {
@@ -202,6 +213,14 @@ export const mapRequestSchema = z
     exclude: patterns.describe(`URLs that match one are not listed. ${PATTERN_WORDS}`),
     allowSubdomains: z.boolean().default(false).describe('List URLs on subdomains too.'),
     ...canonicalFields,
+    search: z
+      .string()
+      .max(1_000)
+      .nullable()
+      .default(null)
+      .describe(
+        'Words that the address or the title of a URL must have; those with them in the title come first.',
+      ),
     limit: z.number().int().min(1).max(100_000).default(5_000).describe('URLs in the answer at most.'),
     timeoutMs: z
       .number()

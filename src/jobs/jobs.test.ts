@@ -219,7 +219,10 @@ describe('a job', () => {
       status: 'cancelled',
       counters: { cancelled: 5 },
     });
-    expect(await platform.jobs.cancel(id, account)).toMatchObject({ status: 'cancelled' });
+    await expect(platform.jobs.cancel(id, account)).rejects.toMatchObject({
+      code: 'CONFLICT',
+      message: 'The job has ended (cancelled); there is nothing to cancel.',
+    });
     const wait = platform.jobs.waitFor(id, 20_000);
     await wait;
     await platform.jobs.resume(id, account);

@@ -1,14 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
+import { expectsLogin } from '../attempts/login-walls.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { Attempt } from '../model/attempt.ts';
 import { isRendering } from '../model/engine-traits.ts';
 import type { AccountId, HostKey, JobId } from '../model/ids.ts';
-import type { Budgets, CredentialAccess, Job, JobOptions, PageOptions } from '../model/job.ts';
+import type { Budgets, CredentialAccess, Job, JobOptions, NewJob, PageOptions } from '../model/job.ts';
 import { rankOf } from '../model/rank.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Queue } from '../ports/queue.ts';
-import type { CreatedJob, HostOffer, JobQuery, JobStore, ListPage, Store } from '../ports/store.ts';
+import type { CreatedJob, HostOffer, JobStore, ListPage, Store } from '../ports/store.ts';
 import { isLimited, requireCredentialAccess } from '../sessions/credential.ts';
 import { sealOptions } from '../sessions/job-secrets.ts';
 import type { Vault } from '../sessions/vault.ts';
@@ -23,9 +24,11 @@ import {
   type OperatorOptions,
 } from './job-draft.ts';
 import { createJobIds, isJobId } from './job-id.ts';
-import { createJobReader, type JobReader, type MapResult, type ScrapeResult } from './job-reader.ts';
+import { type JobListQuery, listJobs } from './job-list.ts';
+import { createJobReader, type JobReader, type ScrapeResult } from './job-reader.ts';
 import type { BatchRequest, CrawlRequest, MapRequest, ScrapeRequest } from './job-request.ts';
 import { createJobWaits, type WaitOutcome } from './job-waits.ts';
+import type { MapResult } from './map-result.ts';
 import { startEntries } from './start-entries.ts';
 import { hopelessError, hopelessWait, type Waiting, waitingFor } from './waiting.ts';
 
@@ -54,6 +57,8 @@ export interface Given {
   readonly operator?: OperatorOptions;
   /** What the job may do with stored credentials; `use` unless told. */
   readonly credentials?: CredentialAccess;
+  /** The page whose log-in form the body of the request was made from; see `PageOptions.fillBodyFrom`. */
+  readonly fillBodyFrom?: string;
   /** Ends the wait, never the job. */
   readonly signal?: AbortSignal;
   /** The actor for the audit log; defaults to the account. */
@@ -81,10 +86,14 @@ export interface Jobs {
   get(id: string, account: AccountId): Promise<Job>;
   /** What the open URLs of a job wait for; empty when they are under way or due. */
   waitingFor(job: Job): Promise<readonly Waiting[]>;
-  list(query: JobQuery): Promise<ListPage<Job>>;
-  /** No error when it has ended already. */
+  /** With a domain: a page may be shorter than its limit although another follows. */
+  list(query: JobListQuery): Promise<ListPage<Job>>;
+  /** CONFLICT when it has ended already. */
   cancel(id: string, account: AccountId): Promise<Job>;
-  /** Goes on with what a cancel or a spent budget dropped; budgets left out stay. CONFLICT when there is nothing. */
+  /**
+   * Goes on with what a cancel, a spent budget or log-in walls dropped, and with pages that asked to log in; budgets left
+   * out stay. CONFLICT when there is nothing.
+   */
   resume(id: string, account: AccountId, budgets?: Partial<Budgets>): Promise<Job>;
   /** Tries failed URLs again. CONFLICT when none failed. */
   retry(id: string, account: AccountId): Promise<Job>;
@@ -151,12 +160,19 @@ export function createJobs(deps: JobsDeps): Jobs {
   async function accept(
     draft: JobDraft,
     accountId: AccountId,
-    { id = newId(), credentials = 'use', startedBy }: Given,
+    { id = newId(), credentials = 'use', fillBodyFrom, startedBy }: Given,
     isUnsynced = false,
   ): Promise<CreatedJob> {
     const full = deps.storageRefusal?.() ?? null;
     if (full !== null) throw full;
-    const options: JobOptions = { ...draft.options, credentials };
+    const { sources } = draft;
+    const page = fillBodyFrom === undefined ? draft.options.page : { ...draft.options.page, fillBodyFrom };
+    const options: JobOptions = {
+      ...draft.options,
+      page,
+      credentials,
+      ...(sources === undefined ? {} : { hasSources: true }),
+    };
     await requireAccess(options, accountId);
     await limit.admit(draft.tasks.length);
     const { kind, seeds, tasks, usedConsents } = draft;
@@ -167,7 +183,14 @@ export function createJobs(deps: JobsDeps): Jobs {
     );
     if (entries.length > 0) await store.audit(entries);
     const stored = sealOptions(options, deps.vault ?? null, { id, accountId });
-    const draftedJob = { id, accountId, kind, options: stored, seeds };
+    const draftedJob: NewJob = {
+      id,
+      accountId,
+      kind,
+      options: stored,
+      seeds,
+      ...(sources === undefined ? {} : { sources }),
+    };
     const job = await store.createJob(draftedJob, tasks, { isUnsynced });
     if (job.finishedAt === null) deps.onAccepted?.({ ...job, options });
     const rank = rankOf({ kind, size: tasks.length }, job.createdAt);
@@ -258,12 +281,12 @@ export function createJobs(deps: JobsDeps): Jobs {
     async scrapeNow(request, account, given = {}) {
       const draft = possible(draftScrape(request, consents, given.operator));
       const id = await acceptAndWait(draft, account, patienceFor(draft.options.page), given);
-      return read.scraped(id, draft.options.page);
+      return read.scraped(id, draft.options.page, request.url);
     },
     async mapNow(request, account, given = {}) {
       const draft = possible(draftMap(request, consents, given.operator));
       const id = await acceptAndWait(draft, account, request.timeoutMs, given);
-      return read.mapped(id, request.limit);
+      return read.mapped(id, request);
     },
     async waitFor(id, timeoutMs, signal) {
       const wait = waits.begin(id, timeoutMs, signal);
@@ -289,18 +312,29 @@ export function createJobs(deps: JobsDeps): Jobs {
 
     waitingFor: async (job) =>
       job.finishedAt === null ? waitingFor(await store.listWaits(job.id), now()) : [],
-    list: (query) => store.listJobs(query),
+    list: (query) => listJobs(store, query),
     async cancel(id, account) {
       const job = await get(id, account);
+      if (job.finishedAt !== null) {
+        const { status } = job;
+        throw new ScrapifieError('CONFLICT', `The job has ended (${status}); there is nothing to cancel.`, {
+          details: { status },
+        });
+      }
       return announce(await store.cancelJob(job.id), id);
     },
     async resume(id, account, budgets = {}) {
       const job = await get(id, account);
+      // Pages that asked to log in have failed; the session may have logged in since.
+      const retryWalls = () => store.retryJob(job.id, 'LOGIN_REQUIRED');
       if (job.status !== 'cancelled' && job.stopReason === null) {
+        const retried = job.finishedAt !== null && expectsLogin(job) ? await retryWalls() : null;
+        if (retried !== null && retried.finishedAt === null) return announce(retried, id);
         const why = job.finishedAt === null ? 'The job is going on.' : 'Nothing of the job was left out.';
         throw new ScrapifieError('CONFLICT', `${why} There is nothing to resume.`);
       }
-      return announce(await store.resumeJob(job.id, { ...job.options.budgets, ...budgets }), id);
+      const resumed = await store.resumeJob(job.id, { ...job.options.budgets, ...budgets });
+      return announce(expectsLogin(job) ? await retryWalls() : resumed, id);
     },
     async retry(id, account) {
       const job = await get(id, account);

@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../errors/registry.ts';
 import { decodeAs } from '../fetch/charset.ts';
+import type { OutcomeKind } from '../model/attempt.ts';
 import type { ContentRecord, DeepRecord, ExtractProblem, LlmCall, ValueOrigin } from '../model/extraction.ts';
 import type { JobId } from '../model/ids.ts';
 import type { Format, PageOptions } from '../model/job.ts';
@@ -11,7 +12,9 @@ import type {
   PageLink,
   PageMetadata,
   PageRecord,
+  PageRedirect,
   RenderedRecord,
+  SetCookie,
   XhrRecord,
 } from '../model/page.ts';
 import { unpackRecord } from '../model/page-record.ts';
@@ -19,8 +22,10 @@ import type { Blobs } from '../ports/blobs.ts';
 import { type Artifact, artifactPath } from './artifact.ts';
 
 /** A stored page as clients see it. Formats that were not asked for are left out; ones a page cannot have are null. */
-export interface PageResult {
+export interface PageResult extends Partial<ResponseFields> {
   readonly url: string;
+  /** Exactly as it was submitted; `url` where the page was found on another one. */
+  readonly sourceUrl?: string;
   readonly finalUrl: string;
   readonly statusCode: number | null;
   readonly contentType: string | null;
@@ -62,9 +67,28 @@ export interface PageResult {
   readonly error?: {
     readonly code: ErrorCode;
     readonly message: string;
-    /** Where on the page it went wrong, as in `actions[2] click #buy`. */
-    readonly details?: { readonly step: string };
+    readonly details?: FailureDetails;
   };
+}
+
+/** What failed on a page that a browser showed. */
+export interface FailureDetails {
+  /** Where on the page it went wrong, as in `actions.2 click #buy`. */
+  readonly step?: string;
+  /** The page at that moment. */
+  readonly screenshot?: Artifact;
+  readonly html?: Artifact;
+}
+
+/** What the response was, besides its body. */
+export interface ResponseFields {
+  /** Null for pages that an earlier version stored. */
+  readonly outcome: OutcomeKind | null;
+  /** What decided the outcome; null for a page that is plainly ok. */
+  readonly evidence: string | null;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly cookies: readonly SetCookie[];
+  readonly redirects: readonly PageRedirect[];
 }
 
 export interface XhrResult extends Omit<XhrRecord, 'body'> {
@@ -133,6 +157,21 @@ export function rowFields(page: NewPage) {
   };
 }
 
+export function responseFields(
+  { statusCode, errorCode, errorMessage }: NewPage,
+  { outcome, evidence, headers = {}, cookies = [], redirects = [] }: PageRecord,
+): ResponseFields {
+  if (outcome !== undefined) return { outcome, evidence: evidence ?? null, headers, cookies, redirects };
+  const hasNoResponse = statusCode === null && errorCode !== null;
+  return {
+    outcome: hasNoResponse ? 'error' : null,
+    evidence: hasNoResponse ? errorMessage : null,
+    headers,
+    cookies,
+    redirects,
+  };
+}
+
 /** What was asked for and stands in the record itself. */
 export function recordFields(record: PageRecord, formats: readonly Format[]): Partial<PageResult> {
   const has = (format: Format) => formats.includes(format);
@@ -170,6 +209,7 @@ export async function readPageResult(
     ...rowFields(page),
     ...(maxAgeMs === 0 ? {} : { cache: record.cache ?? { hit: false, storedAt: null } }),
     ...(record.notModified === undefined ? {} : { notModified: record.notModified }),
+    ...responseFields(page, record),
     ...recordFields(record, formats),
     ...(has('rawHtml') ? { rawHtml: await readRawHtml(page, rendered, blobs) } : {}),
     ...(has('screenshot')
@@ -179,8 +219,26 @@ export async function readPageResult(
     ...(has('xhr') ? { xhr: shown.xhr === undefined ? null : await xhrResults(shown.xhr, show) } : {}),
     ...(shown.actions === undefined ? {} : { actions: await actionResults(shown.actions, show) }),
     ...(rendered === undefined ? {} : { consoleErrors: rendered.consoleErrors ?? [] }),
-    ...pageErrorOf(page, rendered),
+    ...(await shownErrorOf(page, rendered, show)),
   };
+}
+
+/** The error with what the page looked like when it came. */
+async function shownErrorOf(
+  page: NewPage,
+  rendered: RenderedRecord | undefined,
+  show: Show,
+): Promise<Pick<PageResult, 'error'>> {
+  const { error } = pageErrorOf(page, rendered);
+  const { failure } = rendered ?? {};
+  if (error === undefined || failure?.code !== error.code) return error === undefined ? {} : { error };
+  const { screenshot, html } = failure;
+  const details: FailureDetails = {
+    ...error.details,
+    ...(screenshot === undefined ? {} : { screenshot: await show('failure-screenshot', screenshot) }),
+    ...(html === undefined ? {} : { html: await show('failure-html', html) }),
+  };
+  return { error: Object.keys(details).length === 0 ? error : { ...error, details } };
 }
 
 function extractedOf(record: DeepRecord): Partial<PageResult> {

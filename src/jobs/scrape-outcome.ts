@@ -3,6 +3,7 @@ import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { JobId } from '../model/ids.ts';
 import type { Page } from '../model/page.ts';
 import type { LedgerEntry } from '../model/task.ts';
+import { ruleSentence } from './rule-words.ts';
 
 /**
  * Errors of pages that were answered, if not always worked through to the end: the caller gets what there is, with the
@@ -44,7 +45,8 @@ export function scrapeFailure(
 ): ScrapifieError {
   const code = failureCode(entry, page);
   const rule = entry?.rule ?? null;
-  const message = page?.errorMessage ?? entry?.attempts.at(-1)?.evidence ?? ERRORS[code].meaning;
+  const sentence = entry === undefined ? null : ruleSentence(rule, entry, null);
+  const message = page?.errorMessage ?? entry?.attempts.at(-1)?.evidence ?? sentence ?? ERRORS[code].meaning;
   const details = { jobId, url: entry?.url ?? null, rule, attempts: entry?.attempts ?? [] };
   if (until === null || entry?.finishedAt == null) return new ScrapifieError(code, message, { details });
   return new ScrapifieError(code, message, {
@@ -53,7 +55,8 @@ export function scrapeFailure(
   });
 }
 
-function failureCode(entry: LedgerEntry | undefined, page: Page | undefined): ErrorCode {
+/** The code that stands for why a URL has no page. */
+export function failureCode(entry: LedgerEntry | undefined, page?: Page): ErrorCode {
   if (page?.errorCode) return page.errorCode;
   if (entry === undefined) return 'NOT_FOUND';
   if (entry.errorCode !== null) return entry.errorCode;

@@ -5,17 +5,19 @@ export const ENGINE_NAMES = ['http', 'browser', 'flaresolverr', 'stealth'] as co
 /** From cheap to dear. `flaresolverr` is a service of that name, which the operator runs. */
 export type EngineName = (typeof ENGINE_NAMES)[number];
 
+export const OUTCOME_KINDS = [
+  'ok',
+  'soft-404',
+  'blocked',
+  'captcha',
+  'login-wall',
+  'needs-javascript',
+  'rate-limited',
+  'empty',
+  'error',
+] as const;
 /** What a response turned out to be. Everything but `ok` comes with the evidence that decided. */
-export type OutcomeKind =
-  | 'ok'
-  | 'soft-404'
-  | 'blocked'
-  | 'captcha'
-  | 'login-wall'
-  | 'needs-javascript'
-  | 'rate-limited'
-  | 'empty'
-  | 'error';
+export type OutcomeKind = (typeof OUTCOME_KINDS)[number];
 
 /** One try at one URL, kept in the task's trace. */
 export interface Attempt {
@@ -40,9 +42,13 @@ export interface Attempt {
    * that failed, and says nothing about the host it led to.
    */
   readonly ledOn?: true;
+  /** Of an attempt that led on: the URLs that answered with redirects, in order. */
+  readonly redirects?: readonly { readonly url: string; readonly statusCode: number }[];
   /** How much was read, where that helps to judge whether rendering is worth it. */
   readonly yield?: PageYield;
   readonly statusCode: number | null;
+  /** Between the claim of the task and the request: waits for robots.txt, for the host's gate, and for a free place. */
+  readonly waitedMs?: number;
   readonly ms: number;
   /**
    * The pause before the next attempt, where it counts towards the time limit of the task: one that the host or a

@@ -40,6 +40,11 @@ export interface PageOptions {
   readonly cookies: Readonly<Record<string, string>>;
   readonly method: 'GET' | 'POST';
   readonly body: string | null;
+  /**
+   * The body holds `{{username}}` and `{{password}}` for the stored credentials of the session, in a form that was found
+   * on the page of this URL. Set by the program alone, never by a request.
+   */
+  readonly fillBodyFrom?: string;
   /** The time limit of one attempt. */
   readonly timeoutMs: number;
   /** The time limit of all attempts at one URL and the pauses between them; missing: as the setting says. */
@@ -147,6 +152,10 @@ export interface JobOptions {
    * Missing in jobs of earlier versions: `use`.
    */
   readonly credentials?: CredentialAccess | undefined;
+  /** Start URLs as they were submitted are stored beside the job: see `NewJob.sources`. */
+  readonly hasSources?: true | undefined;
+  /** Pages in a row that ask to log in before a crawl stops; 0: it never does. Missing or null: as `loginWallLimit` says. */
+  readonly maxLoginWalls?: number | null | undefined;
   /** Only as stored: the secrets of `page`, sealed by the vault, in base64. The fields themselves are hidden then. */
   readonly sealed?: string | undefined;
 }
@@ -161,11 +170,13 @@ export interface NewJob {
   readonly options: JobOptions;
   /** The seeds as the caller gave them, for showing. */
   readonly seeds: readonly string[];
+  /** Task URL → the start URL exactly as it was submitted, where the two differ; missing when none do. */
+  readonly sources?: Readonly<Record<string, string>>;
 }
 
 /** Counters change in the same transaction as the tasks they count. */
 export interface JobCounters {
-  /** Every URL ever seen. */
+  /** Every URL ever seen, robots.txt files and sitemaps included. */
   readonly known: number;
   /** ready + waiting + claimed; the job is finished when it is zero. */
   readonly open: number;
@@ -174,6 +185,7 @@ export interface JobCounters {
   readonly pages: number;
   readonly done: number;
   readonly failed: number;
+  /** Pages left out by a rule of the job. robots.txt files and sitemaps are no pages. */
   readonly skipped: number;
   readonly denied: number;
   readonly cancelled: number;
@@ -184,11 +196,11 @@ export interface JobCounters {
   readonly proxyBytes: number;
 }
 
-export interface Job extends NewJob {
+export interface Job extends Omit<NewJob, 'sources'> {
   readonly seq: JobSeq;
   readonly createdAt: number;
   readonly status: JobStatus;
-  /** Why it ended early, e.g. `budget.pages`. */
+  /** Why it ended early, e.g. `budget.pages` or `login-walls`. */
   readonly stopReason: string | null;
   readonly counters: JobCounters;
   readonly startedAt: number | null;

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../errors/registry.ts';
+import type { OutcomeKind } from './attempt.ts';
 import type { DeepRecord } from './extraction.ts';
 import type { ContentHash, JobSeq, TaskId } from './ids.ts';
 import type { RenderAction } from './render.ts';
@@ -87,11 +88,50 @@ export interface RenderedRecord {
    */
   readonly raw?: { readonly contentHash: ContentHash; readonly charset: string } | null;
   /** The step that failed on the page; everything else is what there was by then. */
-  readonly failure?: { readonly code: ErrorCode; readonly message: string; readonly step: string | null };
+  readonly failure?: {
+    readonly code: ErrorCode;
+    readonly message: string;
+    readonly step: string | null;
+    /** The page at that moment, and its HTML. */
+    readonly screenshot?: ArtifactRef;
+    readonly html?: ArtifactRef;
+  };
+}
+
+/** A cookie that the response set, with its attributes as far as the site stated them. */
+export interface SetCookie {
+  readonly name: string;
+  /** `[hidden]` where the page was fetched with stored credentials that its reader may not see. */
+  readonly value: string;
+  readonly domain: string | null;
+  readonly path: string | null;
+  /** ISO 8601; null: until the browser is closed. */
+  readonly expiresAt: string | null;
+  readonly isSecure: boolean;
+  readonly isHttpOnly: boolean;
+  readonly sameSite: 'strict' | 'lax' | 'none' | null;
+}
+
+/** A URL that answered with a redirect. */
+export interface PageRedirect {
+  readonly url: string;
+  readonly statusCode: number;
+}
+
+/** What the response was, besides its body. Missing in records of earlier versions. */
+export interface ResponseRecord {
+  readonly outcome: OutcomeKind;
+  /** What decided the outcome; missing for a page that is plainly ok. */
+  readonly evidence?: string;
+  /** Of the last response, names in lower case; cookies are in `cookies`. */
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly cookies?: readonly SetCookie[];
+  /** In the order they were followed, over all hosts; missing when there was none. */
+  readonly redirects?: readonly PageRedirect[];
 }
 
 /** What extraction found; kept compressed beside the page's row. */
-export interface PageRecord extends DeepRecord {
+export interface PageRecord extends DeepRecord, Partial<ResponseRecord> {
   /** Comes first, so that its presence can be read from the beginning of the JSON text. */
   readonly rendered?: RenderedRecord;
   /** The body was not requested but taken from an earlier page of the account, as `maxAge` allows. */

@@ -54,6 +54,8 @@ export interface RenderExtra {
   readonly consoleErrors: readonly string[];
   /** One entry per action that ran to its end. */
   readonly actions: readonly ActionResult[];
+  /** The page at the moment when a step failed; missing when none did, or when there was no time for it. */
+  readonly failurePicture?: Picture | undefined;
   readonly storage: BrowserStorage | null;
   /** The captcha on the page and its outcome; undefined when the page was not searched for one. */
   readonly captcha?: CaptchaResult | null | undefined;

@@ -64,6 +64,8 @@ export interface Task {
   readonly hops: number;
   readonly urlKey: UrlKey;
   readonly depth: number;
+  /** When this process claimed it; missing before it is in the mailbox. */
+  readonly claimedAt?: number;
   /** Attempts that ended before this claim. */
   readonly attempts: number;
   /** Their trace, so that a later owner can go on where the last one stopped. */

@@ -19,6 +19,8 @@ export interface CompletedTask extends TaskFacts {
 }
 
 export interface FailedTask extends TaskFacts {
+  /** Null when no response arrived. */
+  readonly statusCode: number | null;
   readonly errorCode: string;
   readonly reason: string;
   /** Null when the request went out directly. */
@@ -31,11 +33,18 @@ export function logCompleted(logger: Logger, { url, ...facts }: CompletedTask): 
   logger.info({ status: 'completed', host: hostOf(url), ...facts }, 'task completed');
 }
 
-/** The line about a page that was given up, with all that is needed to try it by hand. */
+/**
+ * The line about a page that was given up, with all that is needed to try it by hand. A site that says that a page is
+ * not there, or not for visitors, is no error of anything here.
+ */
 export function logFailed(logger: Logger, { url, ...facts }: FailedTask): void {
-  if (!logger.isLevelEnabled('error')) return;
-  logger.error({ status: 'failed', host: hostOf(url), url: redactUrl(url), ...facts }, 'task failed');
+  const isAnswer = facts.errorCode === 'HTTP_ERROR' && ANSWERS.has(facts.statusCode ?? 0);
+  const level = isAnswer ? 'info' : 'error';
+  if (!logger.isLevelEnabled(level)) return;
+  logger[level]({ status: 'failed', host: hostOf(url), url: redactUrl(url), ...facts }, 'task failed');
 }
+
+const ANSWERS: ReadonlySet<number> = new Set([401, 404, 410]);
 
 /** Cheaper than parsing: tasks hold canonical URLs. */
 function hostOf(url: string): string {

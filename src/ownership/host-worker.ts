@@ -1,5 +1,5 @@
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
-import type { HostId, HostKey, Incarnation } from '../model/ids.ts';
+import type { HostId, HostKey, Incarnation, JobId } from '../model/ids.ts';
 import type { SteadyClock } from '../model/steady-clock.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Queue } from '../ports/queue.ts';
@@ -96,7 +96,12 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
     const heldLease: HeldLease = { until: askedAt + leaseMs, isOver: false, letGo };
     // The leases of an incarnation are lost together: the others need not find out one by one.
     const onLeaseLost = () => void renewNext().catch(() => undefined);
-    const slice = createSlice(lease, { ...options, isOurs: () => isOurs(heldLease), onLeaseLost });
+    const slice = createSlice(lease, {
+      ...options,
+      isOurs: () => isOurs(heldLease),
+      onLeaseLost,
+      stopJob,
+    });
     heldLeases.set(slice, heldLease);
     slices.set(key, slice);
     if (isStopping) slice.stop();
@@ -111,6 +116,14 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
   /** After the release is stored: callers that wait for these jobs look how long the host is held. */
   function tellHeld({ heldJobs }: Slice): void {
     if (heldJobs.length > 0) bus.publish('job.changed', { jobs: heldJobs, finished: [] });
+  }
+
+  async function stopJob(id: JobId, reason: string): Promise<void> {
+    const job = await store.stopJob(id, reason);
+    if (job === null) return;
+    const finished = job.finishedAt === null ? [] : [id];
+    options.jobs.forget(finished);
+    bus.publish('job.changed', { jobs: [id], finished });
   }
 
   function noteIncarnation(current: Incarnation): void {

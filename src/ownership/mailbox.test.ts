@@ -53,6 +53,7 @@ async function openBox(
     lease,
     quarantine: createQuarantine(Date.now),
     logger,
+    now: () => clock,
     onChange: () => void told.push('change'),
     onFailure: () => void told.push('failure'),
   });

@@ -52,6 +52,7 @@ export interface MailboxParts {
   readonly lease: HostLease;
   readonly quarantine: Pick<Quarantine, 'isOpen' | 'whenOpen'>;
   readonly logger: Logger;
+  readonly now: () => number;
   /** The mailbox has changed, or new tasks were announced. */
   readonly onChange: () => void;
   /** The store does not answer; the host should be given back. */
@@ -62,7 +63,7 @@ export interface MailboxParts {
 const MOST_IN_HAND = 1_024;
 
 export function createMailbox(parts: MailboxParts): Mailbox {
-  const { store, jobs, lease, quarantine, logger, onChange, onFailure } = parts;
+  const { store, jobs, lease, quarantine, logger, now, onChange, onFailure } = parts;
   let claimedTasks: ClaimedTask[] = [];
   /** Jobs that are held back, with the time until then. Bounded by the claimed tasks. */
   const heldBack = new Map<RunningJob, number>();
@@ -75,12 +76,13 @@ export function createMailbox(parts: MailboxParts): Mailbox {
   async function claim(limit: number, capped: readonly JobSeq[]): Promise<void> {
     const announcementsBefore = announcements;
     const tasks = await store.claimTasks(lease, limit, capped);
+    const claimedAt = now();
     // Together, because each look at the store may wait for a commit; single scrapes are all of different jobs.
     const owners = await Promise.all(tasks.map((task) => jobs.peek(task.jobId) ?? jobs.get(task.jobId)));
     const arrived = tasks.flatMap((task, at): ClaimedTask[] => {
       // A job that was deleted meanwhile took its tasks along.
       const running = owners[at] ?? null;
-      return running === null ? [] : [{ task, running }];
+      return running === null ? [] : [{ task: { ...task, claimedAt }, running }];
     });
     claimedTasks = claimedTasks.length === 0 ? arrived : [...claimedTasks, ...arrived];
     const hasNoMore = tasks.length < limit && announcements === announcementsBefore;

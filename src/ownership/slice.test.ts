@@ -83,6 +83,7 @@ async function sliceOf({ paths, job = {}, deny = false, store: changes = () => (
       batchDelayMs: 1,
       onCommit: () => undefined,
     }),
+    stopJob: async () => undefined,
     resources: httpResources(engine),
     robots: createRobotsCache({ store, engine, now: Date.now }),
     jobs: createRunningJobs(store),

@@ -50,6 +50,8 @@ export interface SliceOptions extends SliceParts {
   readonly isOurs: () => boolean;
   /** The store has said that the lease is lost. */
   readonly onLeaseLost: () => void;
+  /** Takes what is not under way out of a job, and tells the others. */
+  readonly stopJob: (id: JobId, reason: string) => Promise<void>;
 }
 
 /** One stretch of owning a host. */
@@ -121,6 +123,7 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     lease,
     quarantine,
     logger,
+    now,
     onChange: signal,
     onFailure: fail,
   });

@@ -1,5 +1,6 @@
 import type { Finished } from '../attempts/finish-task.ts';
 import type { HostAccess } from '../attempts/host-access.ts';
+import { LOGIN_WALLS } from '../attempts/login-walls.ts';
 import type { Faulted } from '../attempts/make-attempt.ts';
 import type { Postponed } from '../attempts/prepare-attempt.ts';
 import type { TaskRefusal } from '../attempts/robots-end.ts';
@@ -13,6 +14,7 @@ import {
 } from '../attempts/task-end.ts';
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { JobId } from '../model/ids.ts';
 import type { Task } from '../model/task.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
@@ -62,6 +64,8 @@ export interface TaskEndsParts {
   readonly onFailure: (error: unknown) => void;
   /** Nothing but unexpected errors comes. */
   readonly onManyFaults: () => void;
+  /** Takes what is not under way out of the job, with the reason. */
+  readonly stopJob: (id: JobId, reason: string) => Promise<void>;
 }
 
 /** Unexpected errors of a host in a row, without one task that ended as planned, before the host is left alone. */
@@ -135,13 +139,23 @@ export function createTaskEnds(parts: TaskEndsParts): TaskEnds {
     return write(end.completion, claimed);
   }
 
+  /** Before the last of them is stored: the job must not end for want of tasks without the reason. */
+  async function stopAtWalls(claimed: ClaimedTask, end: ReportedEnd): Promise<void> {
+    const { id } = claimed.running.job;
+    logger.warn({ jobId: id, host: lease.key }, 'crawl stopped: its pages ask to log in');
+    await parts.stopJob(id, LOGIN_WALLS);
+    await finished(claimed, end);
+  }
+
   return {
     attempted(claimed, made) {
       if ('error' in made) return faulted(claimed, made.error, made.method);
       faultsInARow = 0;
       hasWorked = true;
       if ('postponed' in made) return write(completionOf(lease, claimed.task, made.postponed), claimed);
-      return finished(claimed, made);
+      const { task, running } = claimed;
+      const isWalled = running.loginWalls.count(lease.key, task, made.completion.end, made.attempt);
+      return isWalled ? stopAtWalls(claimed, made).catch(onFailure) : finished(claimed, made);
     },
     refused(claimed, { end, discovered = [], failure }) {
       const { task } = claimed;
@@ -182,7 +196,8 @@ function reportAttempt(task: Task, ended: ReportedEnd, logger: Logger, metrics: 
   };
   if (end.state === 'failed') {
     const reason = attempt.evidence ?? attempt.outcome;
-    logFailed(logger, { ...facts, errorCode: end.errorCode, reason, proxyTier: attempt.proxyTier });
+    const { proxyTier, statusCode } = attempt;
+    logFailed(logger, { ...facts, statusCode, errorCode: end.errorCode, reason, proxyTier });
   } else if (end.state === 'done' && reading !== null) {
     const { statusCode, bytes } = attempt;
     logCompleted(logger, { ...facts, statusCode, bytes, ...reading.yield });

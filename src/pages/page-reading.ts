@@ -4,7 +4,7 @@ import type { OutcomeKind, PageYield } from '../model/attempt.ts';
 import type { Unanswered } from '../model/extraction.ts';
 import type { Incarnation, JobSeq, TaskId, UrlKey } from '../model/ids.ts';
 import type { JobKind, JobOptions, PageOptions } from '../model/job.ts';
-import type { NewPage } from '../model/page.ts';
+import type { NewPage, PageRedirect } from '../model/page.ts';
 import type { RenderExtra } from '../model/render.ts';
 import type { NewTask, TaskKind } from '../model/task.ts';
 
@@ -40,6 +40,10 @@ export interface ReadRequest {
     readonly headers: Readonly<Record<string, string | string[] | undefined>>;
     /** Given away: the reader owns it from here on. */
     readonly body: Uint8Array<ArrayBuffer>;
+    /** Those of the whole task, on the way to this response. */
+    readonly redirects?: readonly PageRedirect[] | undefined;
+    /** Its cookies may be those of a log-in with stored credentials: their values are not kept. */
+    readonly hasSecretCookies?: boolean | undefined;
     /** Of a page that a browser has rendered; its bytes are transferred like the body. */
     readonly rendered?: RenderedPage | undefined;
     readonly stored?: StoredMark | undefined;

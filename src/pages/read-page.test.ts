@@ -43,6 +43,39 @@ describe('reading a page', () => {
     });
   });
 
+  it('keeps what the response was: outcome, headers, cookies and redirects', () => {
+    const headers = {
+      server: 'test',
+      vary: ['a', 'b'],
+      'x-long': 'x'.repeat(5_000),
+      'set-cookie': ['sid=1; Path=/; HttpOnly', 'theme=dark'],
+    };
+    const redirects = [{ url: 'http://site.test/old', statusCode: 301 }];
+    const record = recordOf(read({ response: { headers, redirects } }));
+    expect(record).toMatchObject({
+      outcome: 'ok',
+      headers: { server: 'test', vary: ['a', 'b'], 'x-long': expect.stringMatching(/^x{2048}…$/) },
+      cookies: [
+        { name: 'sid', value: '1', path: '/', isHttpOnly: true },
+        { name: 'theme', value: 'dark', path: null, isHttpOnly: false },
+      ],
+      redirects,
+    });
+    expect(record.headers).not.toHaveProperty('set-cookie');
+    expect(record).not.toHaveProperty('evidence');
+    const secret = recordOf(read({ response: { headers, hasSecretCookies: true } }));
+    expect(secret.cookies?.map(({ name, value }) => [name, value])).toEqual([
+      ['sid', '[hidden]'],
+      ['theme', '[hidden]'],
+    ]);
+  });
+
+  it('keeps the outcome of a page that is not plainly ok with its evidence', () => {
+    expect(recordOf(read({ response: { statusCode: 429 } }))).toMatchObject({ outcome: 'rate-limited' });
+    const body = '<title>Page not found</title><h1>Page not found</h1>';
+    expect(recordOf(read({ body }))).toMatchObject({ outcome: 'soft-404', evidence: expect.any(String) });
+  });
+
   it('packs metadata and links whatever was asked for', () => {
     const record = recordOf(
       read({ body: '<title>T</title><p>Text <a href="/x">there</a>', page: { formats: ['text'] } }),

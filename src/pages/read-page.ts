@@ -12,10 +12,12 @@ import type { ContentHash } from '../model/ids.ts';
 import type { Format } from '../model/job.ts';
 import type { NewPage, PageLink, PageRecord, RenderedRecord } from '../model/page.ts';
 import { packRecord } from '../model/page-record.ts';
+import { outcomeOf } from '../plan/outcome.ts';
 import { findTasks, type JobRules } from './find-tasks.ts';
 import type { PageReading, ReadRequest } from './page-reading.ts';
 import type { FeedFacts } from './read-feed.ts';
 import { rawCharset } from './rendered-page.ts';
+import { responseRecord } from './response-record.ts';
 
 /**
  * Reads an ordinary page. Pure: the caller stores the body, and the blobs to which `rendered` refers.
@@ -79,7 +81,13 @@ export function readPageTask(
     duplicateOf: found.duplicateOf,
     errorCode: null,
     errorMessage: null,
-    record: packRecord(recordOf(extracted, rendered, deep, response.stored)),
+    record: packRecord({
+      ...recordOf(extracted, rendered, deep, response.stored),
+      ...responseRecord(response, fetchedAt, {
+        outcome: outcomeOf(statusCode, outcome),
+        ...(evidence === null ? {} : { evidence }),
+      }),
+    }),
   };
   return {
     page,

@@ -30,6 +30,12 @@ const tell = (reader: PageReader, order: string) => fate(reader.read(requestFor(
 const tellAll = (reader: PageReader, ...orders: string[]) =>
   Promise.all(orders.map((order) => tell(reader, order)));
 
+it('passes over the reports of Node.js about loaded files, which `node --watch` makes', async () => {
+  const reader = pool({ data: 'watched' });
+  await reader.ready;
+  expect(await tell(reader, 'page')).toBe('read page');
+});
+
 describe('a pool of reading threads', () => {
   const reader = createReaderPool({ threads: 2, entry: OBEDIENT, data: null });
   afterAll(() => reader.close());
@@ -182,7 +188,12 @@ describe('the real thread', () => {
     const { screenshot, pdf, raw, actions, ...rest } = record.rendered ?? {};
     expect(rest).toEqual({
       consoleErrors: ['oh'],
-      failure: { code: 'ACTION_FAILED', message: 'scroll: no', step: 'scroll' },
+      failure: {
+        code: 'ACTION_FAILED',
+        message: 'scroll: no',
+        step: 'scroll',
+        html: { contentHash: page.contentHash, contentType: page.contentType, bytes: page.bytes },
+      },
     });
     const blobs = await createBlobsFs({ dir: join(dir, 'blobs') });
     const textOf = async (hash: ContentHash | undefined) =>

@@ -84,10 +84,14 @@ export function createReaderPool(options: ReaderPoolOptions): PageReader {
       // Nearly everything dies with its page; without a limit each thread's nursery grows to 50 MB for nothing.
       resourceLimits: { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeMb: 512 },
     });
-    // The first message, empty, says that the thread has loaded; a thread that cannot is no reason to wait either.
-    for (const sign of ['message', 'exit']) worker.once(sign, () => reader.onReady());
-    worker.on('message', (answers: readonly ReadAnswer[] | HoldReport) => {
+    // A thread that cannot load is no reason to wait.
+    worker.once('exit', () => reader.onReady());
+    worker.on('message', (answers: readonly ReadAnswer[] | HoldReport | object) => {
       if ('held' in answers) return noteHold(reader, answers.held);
+      // Under `node --watch`, Node.js itself reports the files that a thread loads through the port of the thread.
+      if (!isAnswers(answers)) return;
+      // The first message, empty, says that the thread has loaded.
+      reader.onReady();
       for (const answer of answers) {
         const call = reader.inHand.get(answer.id);
         if (call === undefined) continue;
@@ -229,6 +233,8 @@ function callOf(id: number, { job, task, response, fetchedAt }: ReadRequest, job
         contentType: response.contentType,
         headers: response.headers,
         body: response.body,
+        ...(response.redirects === undefined ? {} : { redirects: response.redirects }),
+        ...(response.hasSecretCookies === true ? { hasSecretCookies: true } : {}),
         ...(response.rendered === undefined ? {} : { rendered: ownedRenderedPage(response.rendered) }),
         ...(response.stored === undefined ? {} : { stored: response.stored }),
       },
@@ -236,6 +242,8 @@ function callOf(id: number, { job, task, response, fetchedAt }: ReadRequest, job
     },
   };
 }
+
+const isAnswers = (message: object): message is readonly ReadAnswer[] => Array.isArray(message);
 
 function errorOf(code: ScrapifieError['code'] | null, message: string): ScrapifieError {
   return new ScrapifieError(code ?? 'EXTRACTION_FAILED', message);

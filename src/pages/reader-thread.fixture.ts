@@ -6,6 +6,8 @@ const { given, reading } = workerData as ThreadData<string | null>;
 if (given === 'broken') throw new Error('cannot start');
 const port = parentPort;
 
+// What `node --watch` has each thread report.
+if (given === 'watched') port?.postMessage({ 'watch:import': ['file:///module.ts'] });
 port?.postMessage([]);
 port?.on('message', (calls: readonly ReadCall[]) => calls.forEach(obey));
 

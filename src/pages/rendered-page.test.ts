@@ -5,7 +5,7 @@ import type { Format } from '../model/job.ts';
 import type { RenderExtra } from '../model/render.ts';
 import type { RenderedPage } from './page-reading.ts';
 import { requestFor } from './read-request.fixture.ts';
-import { keepRendering } from './rendered-page.ts';
+import { keepRendering, ownedRenderedPage, renderedBuffers } from './rendered-page.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const sha256 = (data: Uint8Array) => createHash('sha256').update(data).digest('hex');
@@ -73,8 +73,8 @@ describe('what is kept of a shown page', () => {
       { type: 'evaluate' as const, ms: 1.6, value: { n: 1 } },
       { type: 'screenshot' as const, ms: 20, picture },
     ];
-    const failure = new ScrapifieError('ACTION_FAILED', 'actions[2] click #x: gone', {
-      details: { step: 'actions[2] click #x' },
+    const failure = new ScrapifieError('ACTION_FAILED', 'actions.2 click #x: gone', {
+      details: { step: 'actions.2 click #x' },
       cause: new Error('deep'),
     });
     const { record, hashes } = kept({ extra: { actions, consoleErrors: ['oh'] }, failure }, 'text');
@@ -88,8 +88,32 @@ describe('what is kept of a shown page', () => {
         },
       ],
       consoleErrors: ['oh'],
-      failure: { code: 'ACTION_FAILED', message: 'actions[2] click #x: gone', step: 'actions[2] click #x' },
+      failure: {
+        code: 'ACTION_FAILED',
+        message: 'actions.2 click #x: gone',
+        step: 'actions.2 click #x',
+        html: expect.objectContaining({ contentType: expect.stringContaining('text/html') }),
+      },
     });
+  });
+
+  it('shows the page at the moment when a step failed: its picture, and its HTML, which is its body', () => {
+    const failurePicture = { bytes: bytes('png'), contentType: 'image/png' as const };
+    const failure = new ScrapifieError('ACTION_FAILED', 'actions.0 click #x: gone', {
+      details: { step: 'actions.0 click #x' },
+    });
+    const rendered: RenderedPage = { rawBody: null, failure, extra: { ...NOTHING, failurePicture } };
+    const body = '<p>as it was then';
+    const kept = keepRendering(requestFor({ body, response: { rendered } }));
+    expect(kept?.record.failure).toMatchObject({
+      screenshot: { contentHash: sha256(bytes('png')), contentType: 'image/png', bytes: 3 },
+      html: { contentHash: sha256(bytes(body)), bytes: body.length },
+    });
+    // The body is stored as the page's own.
+    expect(kept?.blobs.map(({ hash }) => hash)).toEqual([sha256(bytes('png'))]);
+    const owned = ownedRenderedPage(rendered);
+    expect(owned.extra.failurePicture?.bytes).toEqual(bytes('png'));
+    expect(renderedBuffers(owned)).toHaveLength(1);
   });
 
   it('puts short texts into the record and everything else beside it', () => {

@@ -43,7 +43,7 @@ export function keepRendering({ job, task, response }: ReadRequest): KeptRenderi
     ...(actions.length === 0 ? {} : { actions: actions.map((each) => actionRecord(each, keep)) }),
     ...(consoleErrors.length === 0 ? {} : { consoleErrors }),
     ...(formats.includes('rawHtml') ? rawOf(rendered, response, keep) : {}),
-    ...failureOf(rendered),
+    ...failureOf(rendered, response, keep),
   };
   return { record, blobs };
 }
@@ -90,19 +90,43 @@ export function rawCharset(rawBody: Uint8Array, headers: ReadRequest['response']
     : decodeText(rawBody, (Array.isArray(sentAs) ? sentAs[0] : sentAs) ?? null).charset;
 }
 
-function failureOf({ failure }: RenderedPage): Pick<RenderedRecord, 'failure'> {
+/** The failure with what the page looked like: its picture, and its HTML, which is the body of the page. */
+function failureOf(
+  { failure, extra }: RenderedPage,
+  { body, contentType }: ReadRequest['response'],
+  keep: Keep,
+): Pick<RenderedRecord, 'failure'> {
   if (failure === null) return {};
   const { step } = (failure.details ?? {}) as { readonly step?: unknown };
   const { code, message } = failure;
-  return { failure: { code, message, step: typeof step === 'string' ? step : null } };
+  const { failurePicture } = extra;
+  const hasHtml = body.byteLength > 0 && isHtmlType(contentType);
+  return {
+    failure: {
+      code,
+      message,
+      step: typeof step === 'string' ? step : null,
+      ...(failurePicture === undefined
+        ? {}
+        : { screenshot: keep(failurePicture.bytes, failurePicture.contentType) }),
+      ...(hasHtml ? { html: refTo(body, contentType ?? UNKNOWN_TYPE) } : {}),
+    },
+  };
 }
+
+/** To bytes that are stored for another reason. */
+const refTo = (bytes: Uint8Array, contentType: string): ArtifactRef => ({
+  contentHash: hash('sha256', bytes, 'hex') as ContentHash,
+  contentType,
+  bytes: bytes.byteLength,
+});
 
 /**
  * A rendered page as it may cross to a thread: plain data without the parts that belong to sessions, and every part of its bytes
  * alone on its memory, so that it can be given away.
  */
 export function ownedRenderedPage({ rawBody, extra, failure }: RenderedPage): RenderedPage {
-  const { screenshot, pdf, xhr, actions, consoleErrors } = extra;
+  const { screenshot, pdf, xhr, actions, consoleErrors, failurePicture } = extra;
   return {
     rawBody: rawBody === null ? null : owned(rawBody),
     extra: {
@@ -113,6 +137,9 @@ export function ownedRenderedPage({ rawBody, extra, failure }: RenderedPage): Re
         picture === undefined ? each : { ...each, picture: { ...picture, bytes: owned(picture.bytes) } },
       ),
       consoleErrors: [...consoleErrors],
+      ...(failurePicture === undefined
+        ? {}
+        : { failurePicture: { ...failurePicture, bytes: owned(failurePicture.bytes) } }),
     },
     failure:
       failure === null
@@ -123,10 +150,11 @@ export function ownedRenderedPage({ rawBody, extra, failure }: RenderedPage): Re
 
 /** The buffers of the page that can be transferred, each once. */
 export function renderedBuffers({ rawBody, extra }: RenderedPage): ArrayBuffer[] {
-  const { screenshot, pdf, xhr, actions } = extra;
+  const { screenshot, pdf, xhr, actions, failurePicture } = extra;
   const parts = [
     rawBody,
     screenshot?.bytes,
+    failurePicture?.bytes,
     pdf,
     ...xhr.map(({ body }) => body),
     ...actions.map(({ picture }) => picture?.bytes),

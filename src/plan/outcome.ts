@@ -52,6 +52,15 @@ function evidenceOfError(code: ErrorCode): MethodEvidence {
   return retry === 'later' ? 'transient' : 'final';
 }
 
+/**
+ * What a response is, after its status and its content: a host that asks for fewer requests may show any page, unless
+ * that page is a block or a challenge.
+ */
+export function outcomeOf(statusCode: number, classified: OutcomeKind): OutcomeKind {
+  const isLimited = statusCode === 429 || statusCode === 503;
+  return isLimited && !isRefusedByHost(classified) ? 'rate-limited' : classified;
+}
+
 /** The host refuses us, whatever else failed on the page. */
 export const isRefusedByHost = (outcome: OutcomeKind): boolean =>
   outcome === 'blocked' || outcome === 'captcha';

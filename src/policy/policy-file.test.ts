@@ -106,7 +106,13 @@ describe('a wrong policy file', () => {
     ['an unknown section', 'default: {}\ndomain: {}\n', 2, 'domain', /not a known field/],
     ['a rate of zero', 'default:\n  rate: 0\n', 2, 'default.rate', /unlimited/],
     ['a rate in words', 'domains:\n  a.com:\n    rate: fast\n', 3, 'domains.a.com.rate', /unlimited/],
-    ['half a connection', 'default:\n  concurrency: 0.5\n', 2, 'default.concurrency', /int/],
+    [
+      'half a connection',
+      'default:\n  concurrency: 0.5\n',
+      2,
+      'default.concurrency',
+      /^must be a whole number$/,
+    ],
     [
       'robots ignored without consent',
       'domains:\n  a.com:\n    notes: x\n    robots: ignore\n',
@@ -142,7 +148,7 @@ describe('a wrong policy file', () => {
       'default:\n  allowedHours: { from: 08:00, timeZone: UTC }\n',
       2,
       'default.allowedHours.to',
-      /string/,
+      /^is required$/,
     ],
     [
       'an unknown day',
@@ -166,7 +172,7 @@ describe('a wrong policy file', () => {
       'domains.A.com',
       /same host as a.com/,
     ],
-    ['a list instead of a map', 'domains: [a.com]\n', 1, 'domains', /record/],
+    ['a list instead of a map', 'domains: [a.com]\n', 1, 'domains', /^must be an object$/],
     ['a scalar instead of a file', 'hello\n', 1, '', /object/],
     ['a key given twice', 'default:\n  rate: 1\n  rate: 2\n', 3, '', /unique/],
     ['YAML that does not parse', 'default:\n  rate: [1\ndomains: {}\n', 3, '', /./],

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type Document, LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
+import { parsePlainly } from '../config/plain-problems.ts';
 import {
   describeProblems,
   type FileProblem,
@@ -128,16 +129,20 @@ export function parsePolicyFile(text: string, name: string): PolicyFile {
   } catch (error) {
     throw invalid(name, [wholeFile(error instanceof Error ? error.message : String(error))]);
   }
-  const parsed = policyFileSchema.safeParse(content ?? {});
-  if (!parsed.success) {
+  const { data, problems } = parsePlainly(policyFileSchema, content ?? {});
+  if (problems !== null) {
     throw invalid(
       name,
-      parsed.error.issues.flatMap((issue) => problemsOf(issue, document, lines)),
+      problems.map(({ path, text }) => ({
+        line: lineOfPath(path, document, lines),
+        at: path.join('.'),
+        problem: text,
+      })),
     );
   }
-  const repeated = repeatedHosts(Object.keys(parsed.data.domains ?? {}), document, lines);
+  const repeated = repeatedHosts(Object.keys(data.domains ?? {}), document, lines);
   if (repeated.length > 0) throw invalid(name, repeated);
-  return toPolicyFile(parsed.data);
+  return toPolicyFile(data);
 }
 
 type ParsedFile = z.infer<typeof policyFileSchema>;
@@ -167,17 +172,6 @@ function toEntry(entry: ParsedEntry): PolicyEntry {
     ...(rate === undefined ? {} : { ratePerSecond: rate === 'unlimited' ? null : rate }),
     ...(delayMs === undefined ? {} : { minDelayMs: delayMs }),
   };
-}
-
-function problemsOf(issue: z.core.$ZodIssue, document: Document, lines: LineCounter): FileProblem[] {
-  if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => {
-      const path = [...issue.path, key];
-      return { line: lineOfPath(path, document, lines), at: path.join('.'), problem: 'is not a known field' };
-    });
-  }
-  const message = issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message;
-  return [{ line: lineOfPath(issue.path, document, lines), at: issue.path.join('.'), problem: message }];
 }
 
 /** Two spellings of one host would make it a matter of chance which of their entries applies. */

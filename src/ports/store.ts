@@ -1,7 +1,17 @@
 import type { ErrorCode } from '../errors/registry.ts';
 import type { Attempt } from '../model/attempt.ts';
 import type { HostMemory } from '../model/host-memory.ts';
-import type { AccountId, HostId, HostKey, Incarnation, JobId, JobSeq, KeyId, TaskId } from '../model/ids.ts';
+import type {
+  AccountId,
+  HostId,
+  HostKey,
+  Incarnation,
+  JobId,
+  JobSeq,
+  KeyId,
+  TaskId,
+  UrlKey,
+} from '../model/ids.ts';
 import type { Budgets, Job, JobKind, JobStatus, NewJob } from '../model/job.ts';
 import type { NewPage, Page } from '../model/page.ts';
 import type { LedgerEntry, NewTask, Task, TaskState } from '../model/task.ts';
@@ -77,12 +87,21 @@ export interface JobStore extends StoredPageStore {
    */
   cancelJob(id: JobId, stopReason?: string): Promise<Job | null>;
   /**
-   * Makes cancelled tasks, and tasks a spent budget skipped, ready again, without interruptions; with new budgets where
-   * given.
+   * Skips ready and waiting tasks with the reason as their rule, and remembers it as `stopReason`, as a spent budget does;
+   * claimed tasks go on. Null when there is no such job; one that has ended, was cancelled or was stopped before is
+   * returned as it is.
+   */
+  stopJob(id: JobId, reason: string): Promise<Job | null>;
+  /**
+   * Makes cancelled tasks, and tasks skipped by a spent budget or by the reason the job was stopped for, ready again,
+   * without interruptions; with new budgets where given.
    */
   resumeJob(id: JobId, budgets?: Budgets): Promise<Job | null>;
-  /** Makes failed tasks ready again with fresh attempts and no interruptions; their old pages are replaced when they end. */
-  retryJob(id: JobId): Promise<Job | null>;
+  /**
+   * Makes failed tasks ready again with fresh attempts and no interruptions; their old pages are replaced when they end.
+   * `only`: those that failed with this code.
+   */
+  retryJob(id: JobId, only?: ErrorCode): Promise<Job | null>;
   /**
    * Removes the job and all that belongs to it but blobs, which the sweep removes once nothing refers to them. False when
    * there is none. Only ended jobs: CONFLICT.
@@ -102,6 +121,10 @@ export interface JobStore extends StoredPageStore {
    * looked at, and there are a hundred entries at most. Empty when nothing is open or there is no such job.
    */
   listWaits(id: JobId): Promise<readonly TaskWait[]>;
+  /** The line of the ledger for one URL; null when the job does not know it. */
+  findTask(jobId: JobId, urlKey: UrlKey): Promise<FoundTask | null>;
+  /** `sources` as the job was created with; empty when it had none, or when there is no such job. */
+  getSources(jobId: JobId): Promise<Readonly<Record<string, string>>>;
 }
 
 export type CreatedJob = Job & { readonly heldUntil?: number };
@@ -226,6 +249,13 @@ export interface TaskQuery {
   readonly state?: TaskState | undefined;
   readonly cursor?: string | undefined;
   readonly limit: number;
+}
+
+export interface FoundTask {
+  readonly taskId: TaskId;
+  readonly entry: LedgerEntry;
+  /** When a waiting task may be claimed; else null. */
+  readonly readyAt: number | null;
 }
 
 export interface HostQuery {

@@ -215,6 +215,23 @@ export function fillIn(
   });
 }
 
+/**
+ * Replaces `{{username}}` and `{{password}}` in the body of a form, right before it is sent. Throws UNSUPPORTED_OPTION
+ * when there is nothing to put in, or when the credential is not for the host that gets the body or for the host of the
+ * page that has the form: its fields could be named by a stranger.
+ */
+export function fillBody(
+  body: string,
+  credential: Credential | null,
+  { url, pageUrl }: { readonly url: string; readonly pageUrl: string },
+): string {
+  loginFor(credential, pageUrl, LOGIN_FORM);
+  const login = loginFor(credential, url, LOGIN_FORM);
+  return body.replace(BLANK, (_, field: 'username' | 'password') => encodeURIComponent(login[field]));
+}
+
+const LOGIN_FORM = 'The log-in by form';
+
 interface Login extends CredentialHosts {
   readonly username: string;
   readonly password: string;

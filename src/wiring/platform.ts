@@ -28,14 +28,16 @@ import type { Bus } from '../ports/bus.ts';
 import type { Limits } from '../ports/limits.ts';
 import type { Queue } from '../ports/queue.ts';
 import type { Store } from '../ports/store.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import { openVault } from '../sessions/vault.ts';
 import { createCrawler } from './crawler.ts';
-import { openAccounts } from './open-accounts.ts';
+import { type Accounts, openAccounts } from './open-accounts.ts';
 import { type OpenBlobs, openBlobs, openTransit } from './open-blobs.ts';
 import { openExtractor } from './open-extractor.ts';
 import { openFetchResources } from './open-fetch-resources.ts';
 import { openLinks } from './open-links.ts';
 import { llmRefusal, readerWithLlm } from './open-llm.ts';
-import { openStore } from './open-store.ts';
+import { openStore, type StorePlace } from './open-store.ts';
 import { createRenderer } from './renderer.ts';
 import { DUTIES, type Duties, refuseIncompleteFleet } from './roles.ts';
 import { shareProxyFigures } from './share-proxy-figures.ts';
@@ -51,6 +53,8 @@ export interface Platform {
   readonly limits: Limits;
   readonly jobs: Jobs;
   readonly extraction: Extraction;
+  /** Sessions, and the store that has them: that of the platform, or that of `accountsIn`. */
+  readonly accounts: { readonly sessions: Sessions; readonly store: Store };
   /** What the proxies have done, over all processes that were heard of; null where none has any. */
   readonly proxyFigures: () => PoolFigures | null;
   /** Whether pages can be shown by the browsers of this process; null where it has none. */
@@ -85,6 +89,12 @@ export interface OpenPlatformOptions {
   readonly metrics: Metrics;
   /** URLs of this very server that may be fetched although its address is refused. */
   readonly ownPages?: () => readonly string[];
+  /**
+   * Where sessions and credentials are, when not with the jobs: a command that works in a folder of its own uses those of
+   * the installation, beside servers that work there. A session is stored by its version, so that processes lose nothing
+   * of each other.
+   */
+  readonly accountsIn?: StorePlace;
 }
 
 /** What the scheduler does about blobs that nothing refers to; null where the settings say never. */
@@ -114,7 +124,7 @@ export const SHIPPED_POLICY = fileURLToPath(new URL('../../policies/default.yaml
 const CLOSE_MS = 3_000;
 
 export async function openPlatform(options: OpenPlatformOptions): Promise<Platform> {
-  const { settings: given, logger, metrics, ownPages = () => [] } = options;
+  const { settings: given, logger, metrics, ownPages = () => [], accountsIn } = options;
   const steady = createSteadyClock();
   refuseIncompleteFleet(given);
   const filePolicies = loadPolicyFile(given.policyFile ?? SHIPPED_POLICY);
@@ -138,7 +148,8 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
       makeFolder(given.dataDir);
       unlockFolder = lockFolder(given.dataDir);
     }
-    const store = await openStore(given, (error) => logger.warn({ err: error }, 'store error'), steady.now);
+    const onStoreError = (error: unknown) => logger.warn({ err: error }, 'store error');
+    const store = await openStore(given, onStoreError, steady.now);
     closers.places.push(() => store.close());
     const hadKey = readVaultKeys(given).vaultKey !== undefined;
     const settings = await withVaultKeys(given, () => store.hasSealed());
@@ -173,8 +184,14 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
     const policies = await openPolicies(filePolicies, settings.policyFile, { store, bus, logger });
     closers.users.push(() => policies.close());
 
-    const accounts = openAccounts(settings, store, now);
+    const kept = accountsIn === undefined ? store : await openStore(accountsIn, onStoreError, now);
+    if (kept !== store) closers.places.push(() => kept.close());
+    const keyed =
+      kept === store ? settings : await withVaultKeys({ ...given, ...accountsIn }, () => kept.hasSealed());
+    const accounts: Accounts = openAccounts(keyed, kept, now);
     closers.users.push(() => accounts.close());
+    // Jobs are sealed by the key of the place that has them.
+    const vault = kept === store ? accounts.vault : openVault(settings);
     const resources = duties.crawl
       ? openFetchResources({ settings, store, queue, blobs, transit, ...accounts, ownPages, now, logger })
       : null;
@@ -183,7 +200,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
         ? createCrawler({
             settings,
             store,
-            vault: accounts.vault,
+            vault,
             queue,
             bus,
             policies: policies.current,
@@ -242,7 +259,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
     );
     const jobs = createJobs({
       store: front,
-      vault: accounts.vault,
+      vault,
       blobs,
       bus,
       queue,
@@ -276,6 +293,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
       settings,
       duties,
       extraction: createExtraction({ reader: extractor, now }),
+      accounts: { sessions: accounts.sessions, store: kept === store ? front : kept },
       store: front,
       blobs,
       queue,

@@ -1,4 +1,5 @@
-import type { Role, Settings } from '../config/settings.ts';
+import { missingOfFleet } from '../config/setting-conflicts.ts';
+import { environmentName, type Role } from '../config/settings.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 
 /** What a process does, by its role. */
@@ -24,32 +25,12 @@ export const DUTIES: Readonly<Record<Role, Duties>> = {
   scheduler: { ...NONE, schedule: true },
 };
 
-type Places = Pick<Settings, 'role' | 'databaseUrl' | 'redisUrl' | 's3Url'>;
-
-/**
- * Refuses settings that cannot be right together: a part of a fleet needs places that the other parts can reach.
- * One process that does everything may mix as it likes.
- */
-export function refuseIncompleteFleet({ role, databaseUrl, redisUrl, s3Url }: Places): void {
-  if (role === 'all') return;
-  const missing = [
-    databaseUrl === undefined && {
-      field: 'databaseUrl',
-      problem: 'SCRAPIFIE_DATABASE_URL is not set, and an SQLite file belongs to one process',
-    },
-    redisUrl === undefined && {
-      field: 'redisUrl',
-      problem: 'SCRAPIFIE_REDIS_URL is not set, and the built-in queue reaches no other process',
-    },
-    s3Url === undefined && {
-      field: 's3Url',
-      problem: 'SCRAPIFIE_S3_URL is not set, and the other parts cannot read bodies in a folder of this one',
-    },
-  ].filter((each) => each !== false);
+/** Refuses settings that cannot be right together. */
+export function refuseIncompleteFleet(settings: Parameters<typeof missingOfFleet>[0]): void {
+  const missing = missingOfFleet(settings);
   if (missing.length === 0) return;
-  throw new ScrapifieError(
-    'INVALID_SETTINGS',
-    `The role ${role} is a part of a fleet: ${missing.map(({ problem }) => problem).join('; ')}.`,
-    { details: missing },
-  );
+  const told = missing.map(({ name, problem }) => `${environmentName(name)} ${problem}`).join('; ');
+  throw new ScrapifieError('INVALID_SETTINGS', `${told}.`, {
+    details: missing,
+  });
 }

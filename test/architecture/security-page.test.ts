@@ -43,7 +43,7 @@ describe('docs/security.md', () => {
       'src/api/routes/keys.ts',
       'src/api/routes/sessions.ts',
       'src/cli/crawl/crawl-start.ts',
-      'src/cli/commands/credentials.ts',
+      'src/cli/backend/fetcher.ts',
       'src/cli/commands/keys.ts',
       'src/cli/commands/serve-audit.ts',
       'src/attempts/use-audit.ts',

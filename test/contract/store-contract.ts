@@ -18,6 +18,7 @@ import { propertiesContract } from './store/properties-contract.ts';
 import { referencesContract } from './store/references-contract.ts';
 import { secretsContract } from './store/secrets-contract.ts';
 import { sessionsContract } from './store/sessions-contract.ts';
+import { sourcesContract } from './store/sources-contract.ts';
 import { storedPagesContract } from './store/stored-pages-contract.ts';
 import { survivalContract } from './store/survival-contract.ts';
 import type { TimedStore } from './store/timed-store.ts';
@@ -32,6 +33,7 @@ export function storeContract(
   contract<TimedStore>(`store: ${name}`, open, skips, (holds) => {
     jobsContract(holds);
     pagingContract(holds);
+    sourcesContract(holds);
     hostsContract(holds);
     claimsContract(holds);
     ledgerContract(holds);

@@ -158,7 +158,7 @@ describe('browser workers', { timeout: LIMIT_MS }, () => {
     });
     expect(failed.rendered?.failure).toMatchObject({
       code: 'ACTION_FAILED',
-      details: { step: 'actions[1] click #none' },
+      details: { step: 'actions.1 click #none' },
     });
     expect(failed.rendered?.extra.actions).toMatchObject([{ value: 3 }]);
     expect(Buffer.from(failed.body).toString()).toContain('<li>item 3');

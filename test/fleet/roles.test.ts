@@ -85,7 +85,7 @@ describe('settings that cannot be right together', { timeout: LIMIT_MS }, () => 
   it.each(cases)('%s without %s is refused and told what is missing', async (role, missing, variable) => {
     const settings: MemberSettings = { ...all(), [missing]: undefined };
     const output = await refused(role, settings);
-    expect(output).toContain(`The role ${role} is a part of a fleet`);
+    expect(output).toContain(`the role ${role} is a part of a fleet`);
     expect(output).toContain(`${variable} is not set`);
   });
 

@@ -25,6 +25,8 @@ export interface RunningCommand {
 export interface CommandOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** What is piped into it; left out: nothing, and no pipe. */
+  readonly input?: string;
 }
 
 const running = new Set<ChildProcess>();
@@ -39,19 +41,20 @@ export async function endCommands(): Promise<void> {
 /** Nothing of this process's own settings reaches the command. */
 export function startCommand(
   args: readonly string[],
-  { cwd, env = {} }: CommandOptions = {},
+  { cwd, env = {}, input }: CommandOptions = {},
 ): RunningCommand {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, ...args], {
     cwd: cwd ?? tmpdir(),
     env: { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   });
+  child.stdin?.end(input);
   let stdout = '';
   let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
     stdout += text;
   });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
   });
   const ended = new Promise<Ended>((resolve) => {

@@ -85,7 +85,9 @@ describe('serve', () => {
     await stop(first);
     const second = await startServer(args('again'), { SCRAPIFIE_CONTACT: 'mailto:me@example.com' });
     expect(second.command.stdout()).not.toContain('sk_');
-    expect(second.command.stdout()).toContain('"Authorization: Bearer $SCRAPIFIE_API_KEY"');
+    expect(second.command.stdout()).toContain('Try it, with your API key in place of YOUR_API_KEY:');
+    expect(second.command.stdout()).toContain('"Authorization: Bearer YOUR_API_KEY"');
+    expect(second.command.stdout()).not.toContain('$');
     const { headers, body } = first.first;
     const answer = await fetch(second.first.url, {
       method: 'POST',
@@ -100,6 +102,7 @@ describe('serve', () => {
   it('never prints the key of the settings', async () => {
     const secret = 'a-secret-of-my-own-choice';
     const server = await startServer(args('settings'), { SCRAPIFIE_API_KEY: secret });
+    expect(server.command.stdout()).toContain('"Authorization: Bearer $SCRAPIFIE_API_KEY"');
     const headers = { 'x-api-key': secret };
     expect((await fetch(`${server.origin}/v1/jobs`, { headers })).status).toBe(200);
     await stop(server);

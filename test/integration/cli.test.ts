@@ -34,6 +34,10 @@ describe('the command line', () => {
     [['scrape', 'https://example.com', '--format', 'doc'], /--format.*one or more of html/],
     [['scrape', 'https://example.com', '--timeout', '5'], /--timeout: /],
     [['scrape'], /missing required argument 'url'/],
+    [
+      ['scrape', 'https://example.com', '--screenshot', 'x.gif'],
+      /pictures are PNG or JPEG.*End it in \.png or \.jpg/,
+    ],
     [['crawl'], /--out must name the folder/],
     [['serve', '--port', 'x'], /--port.*port number/],
   ])('answers %j with what is wrong', async (args, message) => {
@@ -262,6 +266,22 @@ describe('doctor', () => {
     expect(readFileSync(folder.path('ill/scrapifie.db'), 'utf8')).toBe('not a database'.repeat(1_000));
   });
 
+  it('finds a proxy file that is missing or wrong', async () => {
+    writeFileSync(folder.path('proxies.yaml'), 'providers: [{ name: one, tier: gold }]\n');
+    for (const [file, problem] of [
+      ['missing.yaml', 'cannot be read'],
+      ['proxies.yaml', 'kind'],
+    ] as const) {
+      const env = { SCRAPIFIE_PROXY_FILE: folder.path(file) };
+      const { exitCode, stdout } = await runCommand(['doctor', '--port', '0'], {
+        cwd: folder.path('.'),
+        env,
+      });
+      expect(exitCode).toBe(5);
+      expect(stdout).toMatch(new RegExp(`FAIL\\s+proxy file\\s+INVALID_PROXY_FILE: .*${problem}`));
+    }
+  });
+
   it('finds a port that another program has', async () => {
     const { stdout } = await runCommand(['doctor', '--port', String(site.port), '--host', '127.0.0.1']);
     expect(stdout).toMatch(/FAIL\s+port\s+127\.0\.0\.1:\d+ is taken/);
@@ -270,10 +290,7 @@ describe('doctor', () => {
 
 describe('commands on a data folder', () => {
   it('do not make one by looking', async () => {
-    for (const args of [
-      ['jobs', 'list'],
-      ['export', 'latest'],
-    ]) {
+    for (const args of [['jobs', 'list'], ['export', 'latest'], ['migrate'], ['credentials', 'list']]) {
       const { exitCode, stderr } = await runCommand([...args, '--data-dir', folder.path('typo')]);
       expect(exitCode).toBe(5);
       expect(stderr).toMatch(/^error DATA_DIR_UNUSABLE: .*typo has no database/);

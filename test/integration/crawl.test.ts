@@ -39,7 +39,7 @@ function recount(entries: readonly LedgerEntry[]): Omit<JobCounters, 'bytes' | '
     pages: of('done').filter(({ kind }) => kind === 'page').length,
     done: of('done').length,
     failed: of('failed').length,
-    skipped: of('skipped').length,
+    skipped: of('skipped').filter(({ kind }) => kind === 'page').length,
     denied: of('denied').length,
     cancelled: of('cancelled').length,
   };

@@ -221,7 +221,7 @@ describe('what cannot be done', () => {
   test.each([
     ['wait.selector', { wait: { selector: '#never' }, timeoutMs: 4_000 }, /wait\.selector #never/],
     [
-      'actions[1]',
+      'actions.1',
       {
         actions: [
           { type: 'click', selector: '#add' },

@@ -106,11 +106,13 @@ describe('a map', () => {
     expect(isTruncated).toBe(true);
   });
 
-  test('keeps to its patterns', async () => {
+  test('keeps to its patterns, for the start as well, and finds URLs by words', async () => {
     const host = world.site.hostUrl(4);
     const { urls } = await world.mapNow({ url: `${host}/big/`, include: ['/big/1*'], sitemap: 'skip' });
     expect(urls.map((url) => new URL(url).pathname).sort()).toEqual(
-      ['/big/', '/big/1', ...upTo(10, 10).map((n) => `/big/${n}`)].sort(),
+      ['/big/1', ...upTo(10, 10).map((n) => `/big/${n}`)].sort(),
     );
+    const { pages } = await world.mapNow({ url: `${host}/big/`, search: 'BIG/7', sitemap: 'skip' });
+    expect(pages).toEqual([{ url: `${host}/big/7`, title: expect.any(String) }]);
   });
 });

@@ -3,13 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { z } from 'zod';
 import { type Settings, settingsSchema } from '../../src/config/settings.ts';
-import type { MapResult, ScrapeResult } from '../../src/jobs/job-reader.ts';
+import type { ScrapeResult } from '../../src/jobs/job-reader.ts';
 import {
   batchRequestSchema,
   crawlRequestSchema,
   mapRequestSchema,
   scrapeRequestSchema,
 } from '../../src/jobs/job-request.ts';
+import type { MapResult } from '../../src/jobs/map-result.ts';
 import type { PageResult } from '../../src/jobs/page-result.ts';
 import type { AccountId } from '../../src/model/ids.ts';
 import type { Job } from '../../src/model/job.ts';

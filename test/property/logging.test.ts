@@ -30,6 +30,7 @@ const completed = fc.record({
 });
 const failed = fc.record({
   ...facts,
+  statusCode: fc.option(fc.integer({ min: 200, max: 599 })),
   errorCode: fc.constantFrom('DNS_FAILED', 'BODY_TIMEOUT', 'BLOCKED'),
   reason: fc.string({ unit: 'binary' }),
   proxyTier: fc.option(fc.constantFrom('datacenter', 'residential')),
@@ -91,6 +92,19 @@ describe('property 38: every log line is structured', () => {
         expect(entry.reason).toBeTypeOf('string');
       }),
     );
+  });
+
+  it('a page that the site says is gone, or for others, is no error', () => {
+    const levelOf = (statusCode: number, errorCode: string) => {
+      const { logger, lines } = record();
+      const [task] = fc.sample(failed, 1);
+      if (task !== undefined) logFailed(logger, { ...task, statusCode, errorCode });
+      return JSON.parse(lines.join('')).level;
+    };
+    for (const status of [401, 404, 410]) expect(levelOf(status, 'HTTP_ERROR')).toBe('info');
+    expect(levelOf(404, 'BLOCKED')).toBe('error');
+    expect(levelOf(403, 'HTTP_ERROR')).toBe('error');
+    expect(levelOf(500, 'HTTP_ERROR')).toBe('error');
   });
 });
 

@@ -4,7 +4,7 @@ import { apiKeyOf, starterOf } from '../access/access.ts';
 import { credentialAccessOf } from '../access/api-key.ts';
 import type { App } from '../http/app.ts';
 import { answers, success } from '../http/envelope.ts';
-import { acceptedSchema, acceptedView } from '../views/job-view.ts';
+import { acceptedBatchSchema, acceptedView } from '../views/job-view.ts';
 import type { RouteDeps } from './route-deps.ts';
 
 export function addBatchRoutes(app: App, { jobs, idempotency }: RouteDeps): void {
@@ -16,10 +16,10 @@ export function addBatchRoutes(app: App, { jobs, idempotency }: RouteDeps): void
       tags: ['scrape'],
       summary: 'Fetch up to 10,000 pages in one job',
       description:
-        'All URLs are stored before the answer; one bad URL refuses the request and is named, unless ' +
+        'All URLs are stored before the answer. One invalid URL refuses the request and is named, unless ' +
         '`ignoreInvalidUrls` is true.',
       body: batchRequestSchema,
-      response: answers({ 202: acceptedSchema }),
+      response: answers({ 202: acceptedBatchSchema }),
     },
     async handler(request, reply) {
       const key = apiKeyOf(request);
@@ -29,8 +29,11 @@ export function addBatchRoutes(app: App, { jobs, idempotency }: RouteDeps): void
         jobs.batch(request.body, account, { credentials, id, startedBy: starterOf(request) }),
       );
       reply.code(202).header('location', `/v1/jobs/${job.id}`);
-      const ignored = request.body.ignoreInvalidUrls ? { invalidUrls: invalidUrlsOf(request.body) } : {};
-      return success({ ...acceptedView(job), ...ignored });
+      const invalidUrls = invalidUrlsOf(request.body);
+      return success({
+        ...acceptedView(job),
+        ...(request.body.ignoreInvalidUrls ? { invalidUrls } : {}),
+      });
     },
   });
 }

@@ -2,6 +2,7 @@ import swagger from '@fastify/swagger';
 import reference from '@scalar/fastify-api-reference';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import type { App } from '../http/app.ts';
+import { operationIdOf } from './operation-ids.ts';
 
 /** Collects every route added afterwards. */
 export async function collectDocs(app: App, version: string): Promise<void> {
@@ -38,9 +39,15 @@ export async function collectDocs(app: App, version: string): Promise<void> {
       servers: [{ url: '/' }],
       security: [{ bearer: [] }, { apiKey: [] }, { serviceKey: [] }],
     },
-    transform: jsonSchemaTransform,
+    transform: withOperationId,
     transformObject: withoutInputs,
   });
+}
+
+function withOperationId(input: Parameters<typeof jsonSchemaTransform>[0]) {
+  const { schema, url } = jsonSchemaTransform(input);
+  const [method = 'GET'] = [input.route.method].flat();
+  return { url, schema: { ...schema, operationId: operationIdOf(method, input.url) } };
 }
 
 /** Named schemas are of answers only; their second form, as input, would be noise. */

@@ -7,7 +7,7 @@ import type { HostView, OptOut, RobotsEntry } from '../../ports/store.ts';
 import { apiKeyOf } from '../access/access.ts';
 import type { App } from '../http/app.ts';
 import { answers, success } from '../http/envelope.ts';
-import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
+import { listAnswer, listSchema, pagingFields, selfLinks, selfSchema, unwrapCursor } from '../views/list.ts';
 import { strategySchema, strategyView } from '../views/strategy-view.ts';
 import type { RouteDeps } from './route-deps.ts';
 
@@ -29,6 +29,7 @@ const hostFields = {
   blockedUntil: time.nullable(),
   lastRequestAt: time.nullable(),
   breaker: z.enum(['closed', 'open', 'half-open']),
+  links: selfSchema,
 };
 const hostSchema = z.object(hostFields).meta({ id: 'Domain' });
 const hostDetailSchema = z
@@ -80,6 +81,7 @@ function hostView(host: HostKey, view: HostView | null) {
     blockedUntil: isoOrNull(state?.blockedUntil ?? null),
     lastRequestAt: isoOrNull(state?.lastRequestAt ?? null),
     breaker: state?.breaker.phase ?? ('closed' as const),
+    links: selfLinks('domains', host),
   };
 }
 

@@ -1,14 +1,18 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { invalidRequest } from '../../jobs/invalid-request.ts';
-import { TASK_STATES } from '../../model/task.ts';
+import { ruleSentence } from '../../jobs/rule-words.ts';
+import { whyOf } from '../../jobs/why.ts';
+import type { Job } from '../../model/job.ts';
+import { type LedgerEntry, TASK_STATES } from '../../model/task.ts';
 import { accountOf, apiKeyOf, requireReadable } from '../access/access.ts';
 import type { App } from '../http/app.ts';
 import { answers, success } from '../http/envelope.ts';
 import { sendNdjson, wantsNdjson } from '../http/ndjson.ts';
 import { eachWithOrigin, originOf, withOrigin } from '../views/artifact-urls.ts';
+import { jobLinks } from '../views/job-view.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
-import { jobErrorSchema, ledgerSchema, pageSchema } from '../views/page-schemas.ts';
+import { jobErrorSchema, ledgerSchema, pageSchema, whySchema } from '../views/page-schemas.ts';
 import { jobParams } from './jobs.ts';
 import type { RouteDeps } from './route-deps.ts';
 
@@ -58,9 +62,10 @@ export function addJobPageRoutes(app: App, { jobs, store, now }: RouteDeps): voi
     config: { access: 'read' },
     schema: {
       tags: ['jobs'],
-      summary: 'URLs that failed, or that were denied, with the reason',
+      summary: 'URLs that failed and URLs that were denied, with the reason',
+      description: 'Without `state`: first those that failed, then those that were denied.',
       params: jobParams,
-      querystring: z.strictObject({ state: z.enum(['failed', 'denied']).default('failed'), ...pagingFields }),
+      querystring: z.strictObject({ state: z.enum(['failed', 'denied']).optional(), ...pagingFields }),
       response: answers({ 200: listSchema(jobErrorSchema) }),
     },
     async handler(request) {
@@ -91,12 +96,39 @@ export function addJobPageRoutes(app: App, { jobs, store, now }: RouteDeps): voi
       if (wantsNdjson(request)) {
         refuseCursor(cursor);
         await recordExport(request, job.id, 'urls');
-        return sendNdjson(reply, jobs.read.eachUrl(job, state));
+        return sendNdjson(reply, eachLedgerView(jobs.read.eachUrl(job, state), job));
       }
       const slice = await jobs.read.urls(job, { state, limit, cursor: unwrapCursor('urls', cursor) });
-      return success(listAnswer('urls', slice, same));
+      return success(listAnswer('urls', slice, (entry) => ledgerView(entry, job)));
     },
   });
+
+  app.route({
+    method: 'GET',
+    url: '/v1/jobs/:id/why',
+    config: { access: 'read' },
+    schema: {
+      tags: ['jobs'],
+      summary: 'Why a URL was fetched, skipped, denied, given up, or never seen, as sentences',
+      params: jobParams,
+      querystring: z.strictObject({ url: z.string().min(1).max(8_192).describe('The URL asked about.') }),
+      response: answers({ 200: whySchema }),
+    },
+    async handler(request) {
+      const job = await jobs.get(request.params.id, accountOf(request));
+      requireReadable(apiKeyOf(request), job);
+      return success({ ...(await whyOf(store, job, request.query.url)), links: jobLinks(job.id) });
+    },
+  });
+}
+
+const ledgerView = (entry: LedgerEntry, job: Job) => ({
+  ...entry,
+  message: ruleSentence(entry.rule, entry, job),
+});
+
+async function* eachLedgerView(entries: AsyncIterable<LedgerEntry>, job: Job) {
+  for await (const entry of entries) yield ledgerView(entry, job);
 }
 
 export function refuseCursor(cursor: string | undefined): void {

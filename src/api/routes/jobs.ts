@@ -40,14 +40,22 @@ export function addJobRoutes(app: App, { jobs, store, now }: RouteDeps): void {
       querystring: z.strictObject({
         status: z.enum(JOB_STATUSES).optional(),
         kind: z.enum(JOB_KINDS).optional(),
+        domain: z
+          .string()
+          .min(1)
+          .max(253)
+          .optional()
+          .describe(
+            'Only jobs that start on this domain or a subdomain of it (of a batch, the first 100 URLs count). A page of the list may then be shorter than `limit`, and empty, although `nextCursor` leads on.',
+          ),
         ...pagingFields,
       }),
       response: answers({ 200: listSchema(jobSchema) }),
     },
     async handler(request) {
-      const { status, kind, limit } = request.query;
+      const { status, kind, domain, limit } = request.query;
       const cursor = unwrapCursor('jobs', request.query.cursor);
-      const slice = await jobs.list({ accountId: accountOf(request), status, kind, cursor, limit });
+      const slice = await jobs.list({ accountId: accountOf(request), status, kind, domain, cursor, limit });
       return success(listAnswer('jobs', slice, (job) => jobView(job)));
     },
   });
@@ -76,7 +84,8 @@ export function addJobRoutes(app: App, { jobs, store, now }: RouteDeps): void {
       tags: ['jobs'],
       summary: 'Cancel a job',
       description:
-        'URLs not yet begun are dropped; what runs is finished and kept. `resume` brings them back.',
+        'URLs not yet begun are dropped; what runs is finished and kept. `resume` brings them back. 409 for a job that ' +
+        'has ended.',
       params: jobParams,
       response: answers({ 200: jobSchema }),
     },

@@ -7,6 +7,7 @@ import { apiKeyOf } from '../access/access.ts';
 import { isUsable, newKey, newSecret } from '../access/api-key.ts';
 import type { App } from '../http/app.ts';
 import { answers, success } from '../http/envelope.ts';
+import { selfLinks, selfSchema } from '../views/list.ts';
 import type { RouteDeps } from './route-deps.ts';
 
 const SCOPES = [
@@ -28,6 +29,7 @@ const keyFields = {
   expiresAt: time.nullable(),
   revokedAt: time.nullable(),
   lastUsedAt: time.nullable(),
+  links: selfSchema,
 };
 export const keySchema = z.object(keyFields).meta({ id: 'Key' });
 const newKeySchema = z
@@ -47,6 +49,7 @@ export function keyView(key: ApiKey) {
     expiresAt: iso(key.expiresAt),
     revokedAt: iso(key.revokedAt),
     lastUsedAt: iso(key.lastUsedAt),
+    links: selfLinks('keys', key.id),
   };
 }
 

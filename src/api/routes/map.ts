@@ -4,7 +4,7 @@ import { credentialAccessOf } from '../access/api-key.ts';
 import type { App } from '../http/app.ts';
 import { clientGone } from '../http/client-gone.ts';
 import { answers, success } from '../http/envelope.ts';
-import { acceptedSchema, acceptedView } from '../views/job-view.ts';
+import { acceptedSchema, acceptedView, jobLinks } from '../views/job-view.ts';
 import { mapSchema } from '../views/page-schemas.ts';
 import type { RouteDeps } from './route-deps.ts';
 
@@ -26,13 +26,12 @@ export function addMapRoutes(app: App, { jobs, idempotency }: RouteDeps): void {
       const credentials = credentialAccessOf(key);
       const { body } = request;
       if (!body.async && idempotency.keyOf(request) === null) {
-        return success(
-          await jobs.mapNow(body, account, {
-            credentials,
-            signal: clientGone(reply),
-            startedBy: starterOf(request),
-          }),
-        );
+        const mapped = await jobs.mapNow(body, account, {
+          credentials,
+          signal: clientGone(reply),
+          startedBy: starterOf(request),
+        });
+        return success({ ...mapped, links: jobLinks(mapped.id) });
       }
       const job = await idempotency.once(request, reply, (id) =>
         jobs.map(body, account, { credentials, id, startedBy: starterOf(request) }),
@@ -42,7 +41,8 @@ export function addMapRoutes(app: App, { jobs, idempotency }: RouteDeps): void {
         return success(acceptedView(job));
       }
       await jobs.waitFor(job.id, body.timeoutMs, clientGone(reply));
-      return success(await jobs.read.mapped(job.id, body.limit));
+      const mapped = await jobs.read.mapped(job.id, body);
+      return success({ ...mapped, links: jobLinks(mapped.id) });
     },
   });
 }

@@ -48,7 +48,7 @@ export function addScrapeRoutes(app: App, { jobs, idempotency }: RouteDeps): voi
       }
       requireReadable(key, job);
       await jobs.waitFor(job.id, patienceFor(job.options.page), clientGone(reply));
-      const result = await jobs.read.scraped(job.id, job.options.page);
+      const result = await jobs.read.scraped(job.id, job.options.page, body.url);
       return success(withOrigin(result, originOf(request)));
     },
   });

@@ -2,61 +2,33 @@ import { hash, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { invalidRequest } from '../../jobs/invalid-request.ts';
-import { PROXY_TIERS } from '../../model/proxy.ts';
-import { countryCode } from '../../plan/proxies/country.ts';
+import { logIn } from '../../jobs/login.ts';
+import { loginRequestSchema } from '../../jobs/login-request.ts';
 import { NAME, NAME_RULE } from '../../sessions/session.ts';
+import { sessionRequestSchema } from '../../sessions/session-request.ts';
 import { createSessions } from '../../sessions/sessions.ts';
 import { openVault } from '../../sessions/vault.ts';
-import { accountOf, apiKeyOf } from '../access/access.ts';
-import { allows } from '../access/api-key.ts';
+import { accountOf, apiKeyOf, starterOf } from '../access/access.ts';
+import { allows, credentialAccessOf } from '../access/api-key.ts';
 import type { App } from '../http/app.ts';
+import { clientGone } from '../http/client-gone.ts';
 import { answers, success } from '../http/envelope.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
-import { sessionEntrySchema, sessionEntryView, sessionSchema, sessionView } from '../views/session-view.ts';
+import {
+  loginSchema,
+  loginView,
+  sessionEntrySchema,
+  sessionEntryView,
+  sessionSchema,
+  sessionView,
+} from '../views/session-view.ts';
 import type { RouteDeps } from './route-deps.ts';
 
 const name = z.string().regex(NAME, `Must be ${NAME_RULE}.`);
 const sessionParams = z.strictObject({ name: name.describe('The session.') });
 
-const newSession = z
-  .strictObject({
-    name: name.optional().describe('Left out: a name is made up.'),
-    credentials: name.nullable().default(null).describe('The name of what to log in with.'),
-    proxy: z
-      .strictObject({
-        tier: z.enum(PROXY_TIERS).nullable().default(null),
-        country: z
-          .string()
-          .nullable()
-          .default(null)
-          .refine(
-            (text) => text === null || countryCode(text) !== null,
-            'Not a country code of two letters (ISO 3166).',
-          )
-          .transform((text) => (text === null ? null : countryCode(text))),
-      })
-      .nullable()
-      .default(null)
-      .describe('Which way out its requests take; it keeps one proxy for as long as that works.'),
-    identity: z
-      .enum(['bot', 'browser'])
-      .nullable()
-      .default(null)
-      .describe(
-        '`browser` carries the identity of a regular browser, the same one throughout; a host’s policy must consent.',
-      ),
-    expiresInHours: z
-      .number()
-      .int()
-      .min(1)
-      .max(8_760)
-      .nullable()
-      .default(null)
-      .describe('When it ends; null: as the settings say, a day unless told.'),
-  })
-  .meta({ examples: [{ name: 'shop', credentials: 'shop-login', proxy: { country: 'de' } }] });
-
-export function addSessionRoutes(app: App, { store, settings, idempotency, now }: RouteDeps): void {
+export function addSessionRoutes(app: App, deps: RouteDeps): void {
+  const { jobs, store, settings, idempotency, now } = deps;
   const sessions = createSessions({
     store,
     vault: openVault(settings),
@@ -73,7 +45,7 @@ export function addSessionRoutes(app: App, { store, settings, idempotency, now }
       summary: 'Create a session',
       description:
         'Keeps cookies, storage, proxy and identity from page to page. A request that names a session which is not there creates it, too.',
-      body: newSession.nullish(),
+      body: sessionRequestSchema.nullish(),
       response: answers({ 201: sessionSchema }),
     },
     async handler(request, reply) {
@@ -84,7 +56,7 @@ export function addSessionRoutes(app: App, { store, settings, idempotency, now }
         identity,
         expiresInHours,
         name: given,
-      } = request.body ?? newSession.parse({});
+      } = request.body ?? sessionRequestSchema.parse({});
       if (credentials !== null && !allows(key.scopes, 'credentials')) {
         throw new ScrapifieError('FORBIDDEN', 'This API key lacks the scope "credentials".');
       }
@@ -146,6 +118,37 @@ export function addSessionRoutes(app: App, { store, settings, idempotency, now }
     },
     handler: async (request) =>
       success(sessionView(await sessions.get(accountOf(request), request.params.name), now())),
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/v1/sessions/:name/login',
+    config: { access: 'write' },
+    schema: {
+      tags: ['sessions'],
+      summary: 'Log a session in',
+      description:
+        'Fetches the page, fills in its log-in form with the credentials of the session and sends it, or does what ' +
+        '`actions` say. The session keeps what the site sets. `LOGIN_FAILED` when the site still asks to log in.',
+      params: sessionParams,
+      body: loginRequestSchema,
+      response: answers({ 200: loginSchema }),
+    },
+    async handler(request, reply) {
+      const key = apiKeyOf(request);
+      const { accountId } = key;
+      const target = { session: request.params.name, account: accountId };
+      const result = await logIn({ jobs, sessions, store }, target, request.body, {
+        credentials: credentialAccessOf(key),
+        signal: clientGone(reply),
+        startedBy: starterOf(request),
+      });
+      const { method, finalUrl } = result;
+      const details = { method, url: finalUrl };
+      const entry = { actor: key.id, action: 'session.login', target: target.session, details };
+      await store.audit([{ at: now(), ...entry }]);
+      return success(loginView(result, now()));
+    },
   });
 
   app.route({

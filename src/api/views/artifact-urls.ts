@@ -25,7 +25,7 @@ function firstOf(header: string | string[] | undefined): string | undefined {
 
 /** The page with whole addresses in place of paths. */
 export function withOrigin<T extends PageResult>(page: T, origin: string): T {
-  const { screenshot, pdf, xhr, actions } = page;
+  const { screenshot, pdf, xhr, actions, error } = page;
   const whole = <A extends Artifact | null>(artifact: A): A =>
     artifact === null ? artifact : { ...artifact, url: `${origin}${artifact.url}` };
   return {
@@ -35,6 +35,20 @@ export function withOrigin<T extends PageResult>(page: T, origin: string): T {
     ...(xhr == null
       ? {}
       : { xhr: xhr.map((each) => (each.body ? { ...each, body: whole(each.body) } : each)) }),
+    ...(error?.details === undefined
+      ? {}
+      : {
+          error: {
+            ...error,
+            details: {
+              ...error.details,
+              ...(error.details.screenshot === undefined
+                ? {}
+                : { screenshot: whole(error.details.screenshot) }),
+              ...(error.details.html === undefined ? {} : { html: whole(error.details.html) }),
+            },
+          },
+        }),
     ...(actions === undefined
       ? {}
       : {

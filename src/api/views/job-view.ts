@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ERRORS, type ErrorCode } from '../../errors/registry.ts';
+import { stopSentence } from '../../jobs/rule-words.ts';
 import type { Waiting } from '../../jobs/waiting.ts';
 import { JOB_STATUSES, type Job } from '../../model/job.ts';
 import { hideSecrets } from '../../sessions/job-secrets.ts';
@@ -15,6 +16,9 @@ const waitingSchema = z.object({
   until: time.describe('When these URLs may go on, by what is known now.'),
   tasks: counter.describe('How many URLs wait for it; of a large job, among its first and last thousand.'),
 });
+export const jobLinksSchema = z
+  .object({ self: z.string(), results: z.string(), errors: z.string(), urls: z.string() })
+  .meta({ id: 'JobLinks' });
 
 export const jobSchema = z
   .object({
@@ -24,7 +28,10 @@ export const jobSchema = z
     stopReason: z
       .string()
       .nullable()
-      .describe('Why it ended early, e.g. `budget.pages`, `wait:CIRCUIT_OPEN`.'),
+      .describe(
+        'Why it ended early, e.g. `budget.pages`, `wait:CIRCUIT_OPEN`; `login-walls`: its pages ask to log in, and `errors` has them as `LOGIN_REQUIRED`.',
+      ),
+    stopMessage: z.string().nullable().describe('The same as a sentence.'),
     createdAt: time,
     startedAt: time.nullable(),
     finishedAt: time.nullable(),
@@ -34,7 +41,9 @@ export const jobSchema = z
       pages: counter.describe('Pages fetched.'),
       done: counter,
       failed: counter,
-      skipped: counter.describe('Left out by a rule of the job.'),
+      skipped: counter.describe(
+        'Pages left out by a rule of the job; robots.txt files and sitemaps do not count.',
+      ),
       denied: counter.describe('Left out by robots.txt, policy or opt-out.'),
       cancelled: counter,
       bytes: counter,
@@ -50,21 +59,9 @@ export const jobSchema = z
       ),
     seeds: z.array(z.string()).describe('The first of the URLs it started from.'),
     options: z.unknown().describe('All options with their defaults; secrets are hidden.'),
-    links: z.object({
-      self: z.string(),
-      results: z.string(),
-      errors: z.string(),
-      urls: z.string(),
-    }),
+    links: jobLinksSchema,
   })
   .meta({ id: 'Job' });
-
-const linksOf = (self: string) => ({
-  self,
-  results: `${self}/results`,
-  errors: `${self}/errors`,
-  urls: `${self}/urls`,
-});
 
 const iso = (at: number | null) => (at === null ? null : new Date(at).toISOString());
 const MAX_SHOWN_SEEDS = 100;
@@ -77,16 +74,21 @@ const waitingView = ({ host, code, message, until, tasks }: Waiting) => ({
   tasks,
 });
 
+export function jobLinks(id: string) {
+  const self = `/v1/jobs/${id}`;
+  return { self, results: `${self}/results`, errors: `${self}/errors`, urls: `${self}/urls` };
+}
+
 export function jobView(job: Job, waiting?: readonly Waiting[]) {
   const { known, open, pages, done, failed, skipped, denied, cancelled, bytes, browserMs, proxyBytes } =
     job.counters;
-  const self = `/v1/jobs/${job.id}`;
-  const { sealed: _, ...options } = job.options;
+  const { sealed: _sealed, hasSources: _hasSources, ...options } = job.options;
   return {
     id: job.id,
     kind: job.kind,
     status: job.status,
     stopReason: job.stopReason,
+    stopMessage: stopSentence(job),
     createdAt: iso(job.createdAt),
     startedAt: iso(job.startedAt),
     finishedAt: iso(job.finishedAt),
@@ -94,9 +96,11 @@ export function jobView(job: Job, waiting?: readonly Waiting[]) {
     ...(waiting === undefined ? {} : { waitingFor: waiting.map(waitingView) }),
     seeds: job.seeds.slice(0, MAX_SHOWN_SEEDS),
     options: { ...options, page: hideSecrets(options.page) },
-    links: linksOf(self),
+    links: jobLinks(job.id),
   };
 }
+
+export type JobView = ReturnType<typeof jobView>;
 
 export const acceptedSchema = z
   .object({
@@ -105,15 +109,22 @@ export const acceptedSchema = z
     status: z.string(),
     url: z.string().optional().describe('The page asked for, for a single scrape or a map.'),
     urls: counter.describe('URLs the job starts with, duplicates left out.'),
-    invalidUrls: z
-      .array(z.object({ index: counter, url: z.string(), message: z.string() }))
-      .optional()
-      .describe('With `ignoreInvalidUrls`: what is left out, at most the first 100.'),
-    links: z.object({ self: z.string(), results: z.string(), errors: z.string(), urls: z.string() }),
     statusUrl: z.string(),
     resultsUrl: z.string(),
+    links: jobLinksSchema,
   })
   .meta({ id: 'AcceptedJob' });
+
+/** The answer to a batch. */
+export const acceptedBatchSchema = z
+  .object({
+    ...acceptedSchema.shape,
+    invalidUrls: z
+      .array(z.object({ url: z.string(), message: z.string() }))
+      .optional()
+      .describe('With `ignoreInvalidUrls`: what was submitted and is no URL, each with the reason.'),
+  })
+  .meta({ id: 'AcceptedBatch' });
 
 /** The answer to a request that does not wait. */
 export function acceptedView(job: Job) {
@@ -125,8 +136,8 @@ export function acceptedView(job: Job) {
     status: job.status,
     ...(isSingle ? { url: job.seeds[0] } : {}),
     urls: job.counters.known,
-    links: linksOf(self),
     statusUrl: self,
     resultsUrl: job.kind === 'map' ? `${self}/urls` : `${self}/results`,
+    links: jobLinks(job.id),
   };
 }

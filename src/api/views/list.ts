@@ -13,6 +13,14 @@ export type ListName =
   | 'credentials'
   | 'audit';
 
+/** Where a resource itself can be asked for. */
+export const selfSchema = z.object({ self: z.string() });
+
+/** `links` of the resource with these parts in its path. */
+export const selfLinks = (...parts: readonly string[]) => ({
+  self: `/v1/${parts.map(encodeURIComponent).join('/')}`,
+});
+
 export const pagingFields = {
   cursor: z.string().max(512).optional().describe('`nextCursor` of the page before.'),
   limit: z.coerce.number().int().min(1).max(1_000).default(100).describe('Items per page at most.'),

@@ -1,10 +1,15 @@
 import { z } from 'zod';
+import { OUTCOME_KINDS } from '../../model/attempt.ts';
+import { TASK_STATES } from '../../model/task.ts';
+import { jobLinksSchema } from './job-view.ts';
 
 /** What stored pages, ledger lines and traces look like in answers. */
 
 const time = z.iso.datetime();
 const count = z.number().int().min(0);
 const texts = z.record(z.string(), z.string());
+
+const redirect = z.object({ url: z.string(), statusCode: count });
 
 const attempt = z
   .object({
@@ -22,6 +27,7 @@ const attempt = z
     reason: z.string().describe('Why this attempt was made this way.'),
     outcome: z.string(),
     evidence: z.string().optional().describe('What decided the outcome.'),
+    redirects: z.array(redirect).optional().describe('Of an attempt that led on: the redirects it followed.'),
     ledOn: z
       .literal(true)
       .optional()
@@ -33,6 +39,12 @@ const attempt = z
       .optional()
       .describe('How much there was to read, where that decides about rendering.'),
     statusCode: count.nullable(),
+    waitedMs: z
+      .number()
+      .optional()
+      .describe(
+        'Between the claim of the URL by a worker and the request: for robots.txt, the host’s gate and a free place.',
+      ),
     ms: z.number(),
     bytes: count,
     at: time,
@@ -117,8 +129,53 @@ const origin = z
   .object({ source: z.string(), confidence: z.number().min(0).max(1) })
   .meta({ id: 'ValueOrigin' });
 
+const setCookie = z
+  .object({
+    name: z.string(),
+    value: z.string().describe('`[hidden]` where the page may have been fetched with stored credentials.'),
+    domain: z.string().nullable(),
+    path: z.string().nullable(),
+    expiresAt: time.nullable().describe('Null: until the browser is closed.'),
+    isSecure: z.boolean(),
+    isHttpOnly: z.boolean(),
+    sameSite: z.enum(['strict', 'lax', 'none']).nullable(),
+  })
+  .meta({
+    id: 'SetCookie',
+    description: 'A cookie that the response set, with its attributes as the site stated them.',
+  });
+
+const responseFields = {
+  outcome: z
+    .enum(OUTCOME_KINDS)
+    .nullable()
+    .optional()
+    .describe('What the response turned out to be. Null for pages that an earlier version stored.'),
+  evidence: z
+    .string()
+    .nullable()
+    .optional()
+    .describe('What decided the outcome; null for a page that is plainly ok.'),
+  headers: z
+    .record(z.string(), z.union([z.string(), z.array(z.string())]))
+    .optional()
+    .describe('Of the response, names in lower case; cookies are in `cookies`.'),
+  cookies: z.array(setCookie).optional().describe('Cookies that the response set.'),
+  redirects: z
+    .array(redirect)
+    .optional()
+    .describe(
+      'URLs that answered with a redirect, in the order they were followed; `finalUrl` is where they led.',
+    ),
+};
+
 const pageFields = {
   url: z.string(),
+  sourceUrl: z
+    .string()
+    .optional()
+    .describe('Exactly as it was submitted; `url` where the page was found on another one.'),
+  ...responseFields,
   finalUrl: z.string().describe('Where redirects led.'),
   statusCode: count.nullable(),
   contentType: z.string().nullable(),
@@ -196,7 +253,11 @@ const pageFields = {
       code: z.string(),
       message: z.string(),
       details: z
-        .object({ step: z.string().describe('Where on the page, as in `actions[2] click #buy`.') })
+        .object({
+          step: z.string().optional().describe('Where on the page, as in `actions.2 click #buy`.'),
+          screenshot: artifact.optional().describe('The page at the moment when the step failed.'),
+          html: artifact.optional().describe('Its HTML at that moment.'),
+        })
         .optional(),
     })
     .optional()
@@ -227,6 +288,7 @@ export const ledgerSchema = z
     state: z.enum(['ready', 'waiting', 'claimed', 'done', 'failed', 'skipped', 'denied', 'cancelled']),
     decision: z.enum(['pending', 'fetched', 'skipped', 'denied', 'failed', 'cancelled']),
     rule: z.string().nullable().describe('The rule that decided, e.g. `scope.exclude:/admin/`.'),
+    message: z.string().nullable().optional().describe('The rule as a sentence.'),
     errorCode: z.string().nullable(),
     depth: count,
     foundBy: z.string(),
@@ -237,9 +299,23 @@ export const ledgerSchema = z
   })
   .meta({ id: 'LedgerEntry' });
 
+export const whySchema = z
+  .object({
+    jobId: z.string(),
+    url: z.string().describe('As the job knows it.'),
+    state: z.enum([...TASK_STATES, 'unseen']).describe('`unseen` when the job has never met the URL.'),
+    code: z.string().nullable(),
+    rule: z.string().nullable().describe('The rule that decided; of an unseen URL, the one that would have.'),
+    sentences: z.array(z.string()).describe('What happened, in the order of events.'),
+    entry: ledgerSchema.nullable(),
+    links: jobLinksSchema,
+  })
+  .meta({ id: 'Why' });
+
 export const jobErrorSchema = z
   .object({
     url: z.string(),
+    sourceUrl: z.string().describe('Exactly as it was submitted; `url` where it was found on another page.'),
     state: z.enum(['failed', 'denied']),
     code: z.string().nullable(),
     message: z.string(),
@@ -254,6 +330,18 @@ export const mapSchema = z
   .object({
     id: z.string(),
     urls: z.array(z.string()),
+    pages: z
+      .array(
+        z.object({
+          url: z.string(),
+          title: z
+            .string()
+            .nullable()
+            .describe('What the start page calls it; null where only a sitemap has the URL.'),
+        }),
+      )
+      .describe('The same URLs with their titles.'),
+    links: jobLinksSchema,
     isTruncated: z.boolean().describe('More were found; `/v1/jobs/:id/urls` has them all.'),
   })
   .meta({ id: 'Map' });

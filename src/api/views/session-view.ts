@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import { LOGIN_METHODS, type LoginResult } from '../../jobs/login.ts';
 import { PROXY_TIERS } from '../../model/proxy.ts';
 import type { CredentialEntry, SessionEntry } from '../../ports/session-store.ts';
 import { CREDENTIAL_KINDS } from '../../sessions/credential.ts';
 import { hasEnded, type Session } from '../../sessions/session.ts';
+import { selfLinks, selfSchema } from './list.ts';
 
 /** The public fields of sessions and credentials: no cookie values, no stored data, no secrets. */
 
@@ -20,6 +22,7 @@ const sessionFields = {
   createdAt: time,
   lastUsedAt: time.nullable(),
   expiresAt: time,
+  links: selfSchema,
 };
 export const sessionEntrySchema = z.object(sessionFields).meta({ id: 'Session' });
 export const sessionSchema = z
@@ -38,6 +41,21 @@ export const sessionSchema = z
   })
   .meta({ id: 'SessionDetail' });
 
+export const loginSchema = z
+  .object({
+    method: z
+      .enum(LOGIN_METHODS)
+      .describe(
+        '`form`: the form was sent by plain HTTP. `browser`: a browser filled it in. `actions`: the steps of the request. ' +
+          '`none`: the site did not ask, because the session is logged in or its credentials go along as headers.',
+      ),
+    finalUrl: z.string().describe('The page that the log-in led to.'),
+    statusCode: z.number().int().nullable(),
+    jobIds: z.array(z.string()).describe('The scrapes that it took, in their order.'),
+    session: sessionSchema,
+  })
+  .meta({ id: 'Login' });
+
 export const credentialViewSchema = z
   .object({
     name: z.string(),
@@ -45,6 +63,7 @@ export const credentialViewSchema = z
     hosts: z.array(z.string()).describe('The only hosts it is sent to.'),
     createdAt: time,
     updatedAt: time,
+    links: selfSchema,
   })
   .meta({ id: 'Credential' });
 
@@ -60,6 +79,7 @@ export function sessionEntryView(session: SessionEntry, now: number) {
     createdAt: iso(createdAt),
     lastUsedAt: lastUsedAt === null ? null : iso(lastUsedAt),
     expiresAt: iso(expiresAt),
+    links: selfLinks('sessions', name),
   };
 }
 
@@ -80,6 +100,16 @@ export function sessionView(session: Session, now: number) {
   };
 }
 
-export function credentialView({ name, kind, hosts, createdAt, updatedAt }: CredentialEntry) {
-  return { name, kind, hosts, createdAt: iso(createdAt), updatedAt: iso(updatedAt) };
+export function loginView({ session, ...result }: LoginResult, now: number) {
+  return { ...result, jobIds: [...result.jobIds], session: sessionView(session, now) };
 }
+
+export function credentialView({ name, kind, hosts, createdAt, updatedAt }: CredentialEntry) {
+  const links = selfLinks('credentials', name);
+  return { name, kind, hosts, createdAt: iso(createdAt), updatedAt: iso(updatedAt), links };
+}
+
+export type SessionEntryView = ReturnType<typeof sessionEntryView>;
+export type SessionView = ReturnType<typeof sessionView>;
+export type CredentialView = ReturnType<typeof credentialView>;
+export type LoginView = ReturnType<typeof loginView>;

@@ -1,20 +1,25 @@
 import { openSync, writeSync } from 'node:fs';
+import { LOGIN_WALLS } from '../../attempts/login-walls.ts';
 import { EXIT } from '../../errors/registry.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { apiClientOf, type BackendFlags } from '../backend/open-backend.ts';
 import type { CrawlReport } from '../crawl/crawl-report.ts';
 import { type CrawlFlags, crawlCommandOf } from '../crawl/crawl-request.ts';
 import { followCrawl } from '../crawl/crawl-run.ts';
 import { beginCrawl, crawlAgain, type Opened, resumeCrawl } from '../crawl/crawl-start.ts';
 import { describeBytes, describeMs } from '../crawl/progress.ts';
+import { crawlRemotely, type RemoteCrawlEnd } from '../crawl/remote-crawl.ts';
+import { refuseRemoteFolder } from '../crawl/remote-folder.ts';
 import { EXTRACT_FLAGS, extractFieldOf, LLM_FLAGS } from '../flags/extract-flags.ts';
 import { FLAGS, given, limitOf, readSettings } from '../flags/flags.ts';
 import { PAGE_FLAGS, PICTURE_FLAGS, readActions, readRoutes } from '../flags/page-flags.ts';
 import { PART_FLAGS } from '../flags/part-flags.ts';
 import { type CrawlFolder, crawlFolder, findCrawl } from '../folders/crawl-folder.ts';
 import { openOneOff } from '../folders/one-off.ts';
+import { sessionPlace } from '../folders/session-place.ts';
 import type { DefineCommand, OpenPlatform, Shell } from '../shell/shell.ts';
 
-interface Flags extends CrawlFlags {
+interface Flags extends CrawlFlags, BackendFlags {
   readonly out?: string;
   readonly resume?: true;
   readonly json?: true;
@@ -57,6 +62,9 @@ export const define: DefineCommand = (command, shell, endWith) => {
     ...PAGE_FLAGS,
     'actions',
     ...PICTURE_FLAGS,
+    'dataDir',
+    'api',
+    'apiKey',
     'allowPrivate',
     'noRobots',
     'sitemap',
@@ -78,6 +86,7 @@ export const define: DefineCommand = (command, shell, endWith) => {
     'maxDuration',
     'maxBrowserTime',
     'maxProxyBytes',
+    'maxLoginWalls',
     'format',
     ...EXTRACT_FLAGS,
     ...LLM_FLAGS,
@@ -101,7 +110,11 @@ export const define: DefineCommand = (command, shell, endWith) => {
 };
 
 async function crawl(shell: Shell, urls: readonly string[], flags: Flags): Promise<number> {
+  const client = apiClientOf(shell, flags);
+  if (client !== null) return ended(shell, await crawlRemotely(shell, client, urls, flags), flags);
+
   const folder = crawlFolder(shell.cwd, flags.out, [...urls, ...(flags.sitemapUrl ?? [])]);
+  refuseRemoteFolder(folder);
   const found = findCrawl(folder, { resume: flags.resume === true, again: flags.ifModified === true });
   const isNew = found === 'new' || found === 'again';
   // A mistake in the command is told before anything is made.
@@ -124,6 +137,9 @@ async function crawl(shell: Shell, urls: readonly string[], flags: Flags): Promi
     await platform.close();
     throw error;
   }
+  if (await isNewSession(platform, flags.session)) {
+    tell(`There is no session "${flags.session}" yet; this begins one that has not logged in.`);
+  }
   tell(opened.note ?? `Crawling into ${folder.dir}; Ctrl-C stops, --resume goes on.`);
   const { report, isInterrupted } = await followCrawl({
     shell,
@@ -133,14 +149,51 @@ async function crawl(shell: Shell, urls: readonly string[], flags: Flags): Promi
     drainMs,
     isQuiet: flags.quiet === true,
   });
+  const { session } = opened.job.options.page;
+  return ended(shell, { report, folder, isInterrupted, session }, flags);
+}
+
+async function isNewSession({ accounts }: OpenPlatform, name: string | undefined): Promise<boolean> {
+  if (name === undefined) return false;
+  return (await accounts.store.getSession(await accounts.store.defaultAccount(), name)) === null;
+}
+
+/** Prints how the crawl ended; returns the exit code. */
+function ended(
+  shell: Shell,
+  { report, folder, isInterrupted, session }: RemoteCrawlEnd,
+  flags: Flags,
+): number {
+  const tell = (line: string): void => {
+    if (!flags.quiet) shell.stderr.write(`${line}\n`);
+  };
   shell.stdout.write(flags.json ? `${JSON.stringify(report)}\n` : summaryOf(report, folder));
   if (isInterrupted) {
     tell(`Interrupted; nothing is lost. The same command with --resume goes on.`);
     return EXIT.interrupted;
   }
-  if (report.stopReason !== null)
-    tell(`Stopped by ${report.stopReason}; ${report.skipped} URLs were left out or skipped.`);
+  if (report.loginWalls !== undefined) for (const line of wallLines(report, session)) tell(line);
+  else if (report.stopMessage !== null) tell(`${report.stopMessage} [${report.stopReason}]`);
   return exitCodeOf(report);
+}
+
+/** Which pages asked to log in, and what to do about it. */
+function wallLines(
+  { loginWalls = [], seeds, stopReason }: CrawlReport,
+  session: string | null,
+): readonly string[] {
+  const [seed = 'URL'] = seeds;
+  const how =
+    session === null
+      ? 'Log in with "scrapifie login", then crawl with --session into another folder.'
+      : `Log in again, "scrapifie login ${seed} --session ${session}", then go on with --resume.`;
+  return [
+    stopReason === LOGIN_WALLS
+      ? 'Stopped (login-walls): the site asks to log in, page after page. The first of these pages:'
+      : 'The site asks to log in on these pages:',
+    ...loginWalls.map((url) => `  ${url}`),
+    how,
+  ];
 }
 
 async function open(
@@ -148,12 +201,14 @@ async function open(
   folder: CrawlFolder,
   flags: Flags,
 ): Promise<{ platform: OpenPlatform; drainMs: number }> {
+  const accountsIn = await sessionPlace(shell, folder, flags);
   const overrides = { dataDir: folder.stateDir, allowPrivate: flags.allowPrivate };
   const settings = readSettings(shell, overrides);
   const wanted = Math.max(settings.maxConcurrency, limitOf(flags.concurrency) ?? 0);
   // A file, because the terminal shows the progress bar. It has the warnings and errors that --json and the report leave out.
   const log = createLogFile(folder.logFile);
-  const platform = await openOneOff(shell, { ...settings, maxConcurrency: wanted }, 'error', log);
+  const options = { destination: log, accountsIn };
+  const platform = await openOneOff(shell, { ...settings, maxConcurrency: wanted }, 'error', options);
   return { platform, drainMs: settings.drainMs };
 }
 

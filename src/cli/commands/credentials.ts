@@ -1,21 +1,19 @@
 import { Option } from 'commander';
-import { credentialView } from '../../api/views/session-view.ts';
-import { readVaultKeys, withVaultKeys } from '../../config/vault-keys.ts';
+import type { CredentialView } from '../../api/views/session-view.ts';
+import { readVaultKeys } from '../../config/vault-keys.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { AccountId } from '../../model/ids.ts';
-import type { AccountStore } from '../../ports/store.ts';
 import { CREDENTIAL_KINDS, type CredentialKind, credentialInputSchema } from '../../sessions/credential.ts';
-import { type Credentials, createCredentials } from '../../sessions/credentials.ts';
 import { NAME, NAME_RULE } from '../../sessions/session.ts';
-import { createVault, openVault, VAULT_HINT } from '../../sessions/vault.ts';
-import { FLAGS, parseFlags, readSettings } from '../flags/flags.ts';
+import { VAULT_HINT } from '../../sessions/vault.ts';
+import type { Backend } from '../backend/backend.ts';
+import { apiClientOf, type BackendFlags, withBackend } from '../backend/open-backend.ts';
+import { parseFlags, readSettings, withPlaceFlags } from '../flags/flags.ts';
 import { readSecret } from '../flags/secret-input.ts';
 import { dataPlaceOf } from '../folders/data-folder.ts';
 import { table } from '../output/table.ts';
 import type { DefineCommand, Shell } from '../shell/shell.ts';
 
-interface CredentialsFlags {
-  readonly dataDir?: string;
+interface CredentialsFlags extends BackendFlags {
   readonly json?: true;
 }
 interface SetFlags extends CredentialsFlags {
@@ -25,8 +23,6 @@ interface SetFlags extends CredentialsFlags {
   readonly allowHttp?: true;
 }
 
-const ACTOR = 'command line';
-const MOST_SHOWN = 1_000;
 const FLAG_OF = { hosts: '--host', username: '--username', password: 'The password', token: 'The token' };
 
 const EXAMPLES = `
@@ -46,14 +42,12 @@ Examples:
 
 export const define: DefineCommand = (command, shell) => {
   const print = (text: string): void => void shell.stdout.write(text);
-  const add = (name: string, summary: string) =>
-    command.command(name).description(summary).addOption(FLAGS.dataDir()).addOption(FLAGS.json());
+  const add = (name: string, summary: string) => withPlaceFlags(command.command(name).description(summary));
   command.addHelpText('after', EXAMPLES);
 
   add('list', 'names, kinds and hosts').action((flags: CredentialsFlags) =>
-    withCredentials(shell, flags, async ({ credentials, account }) => {
-      const { items } = await credentials.list({ accountId: account, limit: MOST_SHOWN });
-      const views = items.map(credentialView);
+    withBackend(shell, flags, async ({ credentials }) => {
+      const views = await credentials.list();
       print(flags.json ? views.map(jsonLine).join('') : listing(views));
     }),
   );
@@ -68,30 +62,19 @@ export const define: DefineCommand = (command, shell) => {
     .addOption(new Option('--allow-http', 'send it by unencrypted http too'))
     .action(async (name: string, flags: SetFlags) => {
       requireName(name);
-      const given = { ...readSettings(shell), ...dataPlaceOf(shell, flags.dataDir) };
       // Checked before the user types a password.
-      if (given.databaseUrl !== undefined && readVaultKeys(given).vaultKey === undefined) {
-        throw new ScrapifieError('UNSUPPORTED_OPTION', `Credentials are only kept encrypted. ${VAULT_HINT}`);
-      }
+      if (apiClientOf(shell, flags) === null) requireVaultKey(shell, flags.dataDir);
       const credential = parseFlags(credentialInputSchema, await askFor(flags, shell), FLAG_OF);
-      const put = async ({ credentials, account, store }: Local) => {
-        await credentials.put(account, name, credential);
-        const { kind, hosts } = credential;
-        const details = { kind, hosts };
-        await store.audit([
-          { at: Date.now(), actor: ACTOR, action: 'credential.put', target: name, details },
-        ]);
-        print(flags.json ? jsonLine({ name, ...details }) : `Credentials ${name} are stored.\n`);
+      const { kind, hosts } = credential;
+      const put = async ({ credentials }: Backend) => {
+        await credentials.put(name, credential);
+        print(flags.json ? jsonLine({ name, kind, hosts }) : `Credentials ${name} are stored.\n`);
       };
-      await withCredentials(shell, flags, put, true);
+      await withBackend(shell, flags, put, true);
     });
   add('delete <name>', 'forget stored credentials').action((name: string, flags: CredentialsFlags) =>
-    withCredentials(shell, flags, async ({ credentials, account, store }) => {
-      if (!(await credentials.delete(account, name))) {
-        throw new ScrapifieError('NOT_FOUND', `There are no credentials "${name}".`);
-      }
-      const at = Date.now();
-      await store.audit([{ at, actor: ACTOR, action: 'credential.delete', target: name, details: {} }]);
+    withBackend(shell, flags, async ({ credentials }) => {
+      await credentials.delete(name);
       print(flags.json ? jsonLine({ name, deleted: true }) : `Credentials ${name} are deleted.\n`);
     }),
   );
@@ -127,35 +110,16 @@ function pairsOf(text: string, mark: string): Record<string, string> {
   return Object.fromEntries(pairs);
 }
 
-interface Local {
-  readonly credentials: Credentials;
-  readonly account: AccountId;
-  readonly store: AccountStore;
-}
-
-async function withCredentials(
-  shell: Shell,
-  { dataDir }: CredentialsFlags,
-  action: (local: Local) => Promise<void>,
-  isSealing = false,
-) {
-  const place = dataPlaceOf(shell, dataDir);
-  const { store, close } = await shell.openStorage(place);
-  try {
-    const given = { ...readSettings(shell), ...place };
-    // Lists and deletes need no key, and must not make one.
-    const keys = isSealing ? await withVaultKeys(given, () => store.hasSealed()) : readVaultKeys(given);
-    const vault = isSealing ? openVault(keys) : createVault(keys.vaultKey, keys.vaultOldKeys);
-    const credentials = createCredentials({ store, vault, service: null, now: Date.now });
-    await action({ credentials, account: await store.defaultAccount(), store });
-  } finally {
-    await close();
-  }
+/** Processes that share a database make no key themselves. */
+function requireVaultKey(shell: Shell, dataDir: string | undefined): void {
+  const given = { ...readSettings(shell), ...dataPlaceOf(shell, dataDir) };
+  if (given.databaseUrl === undefined || readVaultKeys(given).vaultKey !== undefined) return;
+  throw new ScrapifieError('UNSUPPORTED_OPTION', `Credentials are only kept encrypted. ${VAULT_HINT}`);
 }
 
 const jsonLine = (value: unknown) => `${JSON.stringify(value)}\n`;
 
-function listing(views: readonly ReturnType<typeof credentialView>[]): string {
+function listing(views: readonly CredentialView[]): string {
   if (views.length === 0) return 'There are no credentials.\n';
   return table([
     ['NAME', 'KIND', 'CHANGED', 'HOSTS'],

@@ -1,12 +1,14 @@
 import { EXIT } from '../../errors/registry.ts';
 import { draftMap } from '../../jobs/job-draft.ts';
 import { mapRequestSchema } from '../../jobs/job-request.ts';
+import type { MapLink } from '../../jobs/map-result.ts';
+import { type FetcherFlags, withFetcher } from '../backend/fetcher.ts';
 import { checkFlags, FLAGS, given, parseFlags, wholeNumber } from '../flags/flags.ts';
 import { PAGE_FLAG_OF, PAGE_FLAGS, type PageFlags, pageFieldsOf, readActions } from '../flags/page-flags.ts';
-import { explainWait, inDataFolder, inTemporaryFolder, OPERATOR } from '../folders/one-off.ts';
+import { OPERATOR } from '../folders/one-off.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
-interface MapFlags extends PageFlags {
+interface MapFlags extends PageFlags, Omit<FetcherFlags, 'session'> {
   readonly json?: true;
   readonly sitemap?: string;
   readonly include?: string[];
@@ -17,7 +19,8 @@ interface MapFlags extends PageFlags {
   readonly timeout?: number;
   readonly pageTimeout?: number;
   readonly actions?: string;
-  readonly allowPrivate?: true;
+  readonly search?: string;
+  readonly titles?: true;
   readonly robots: boolean;
 }
 
@@ -30,6 +33,7 @@ export const MAP_FLAG_OF = {
   allowSubdomains: '--allow-subdomains',
   ignoreQueryParameters: '--ignore-query-parameter',
   limit: '--limit',
+  search: '--search',
   timeoutMs: '--timeout',
   'options.timeoutMs': '--page-timeout',
   ...Object.fromEntries(Object.entries(PAGE_FLAG_OF).map(([name, flag]) => [`options.${name}`, flag])),
@@ -53,52 +57,50 @@ export const define: DefineCommand = (command, shell, endWith) => {
     .addOption(FLAGS.subdomains())
     .addOption(FLAGS.ignoreQueryParameter())
     .option('--limit <n>', 'URLs to print at most (default: 5000)', wholeNumber)
-    .addOption(FLAGS.timeout())
-    .addOption(FLAGS.pageTimeout())
-    .addOption(FLAGS.actions())
-    .addOption(FLAGS.allowPrivate())
-    .addOption(FLAGS.noRobots());
-  for (const flag of PAGE_FLAGS) command.addOption(FLAGS[flag]());
+    .option('--search <words>', 'only URLs whose address or title has all of these words, the best first')
+    .option('--titles', 'print the title that is known for each URL behind it, after a tab')
+    .addOption(FLAGS.timeout());
+  for (const flag of [
+    ...PAGE_FLAGS,
+    'pageTimeout',
+    'actions',
+    'allowPrivate',
+    'noRobots',
+    'dataDir',
+    'api',
+    'apiKey',
+  ] as const)
+    command.addOption(FLAGS[flag]());
   command.addHelpText('after', EXAMPLES).action(async (url: string, flags: MapFlags) => {
-    const request = parseFlags(
-      mapRequestSchema,
-      given({
-        url,
-        sitemap: flags.sitemap,
-        include: flags.include,
-        exclude: flags.exclude,
-        allowSubdomains: flags.allowSubdomains,
-        ignoreQueryParameters: flags.ignoreQueryParameter,
-        limit: flags.limit,
-        timeoutMs: flags.timeout,
-        options: given({
-          ...pageFieldsOf(flags),
-          actions: readActions(shell.cwd, flags.actions),
-          timeoutMs: flags.pageTimeout,
-          obeyRobots: flags.robots,
-        }),
+    const input = given({
+      url,
+      sitemap: flags.sitemap,
+      include: flags.include,
+      exclude: flags.exclude,
+      search: flags.search,
+      allowSubdomains: flags.allowSubdomains,
+      ignoreQueryParameters: flags.ignoreQueryParameter,
+      limit: flags.limit,
+      timeoutMs: flags.timeout,
+      options: given({
+        ...pageFieldsOf(flags),
+        actions: readActions(shell.cwd, flags.actions),
+        timeoutMs: flags.pageTimeout,
+        obeyRobots: flags.robots,
       }),
-      MAP_FLAG_OF,
-    );
-    checkFlags(() => draftMap(request, () => true, OPERATOR), MAP_FLAG_OF);
-    const overrides = { allowPrivate: flags.allowPrivate };
-    const place = flags.session === undefined ? inTemporaryFolder : inDataFolder;
-    const found = await place(shell, overrides, async ({ jobs, store }, signal) => {
-      const account = await store.defaultAccount();
-      return jobs.mapNow(request, account, { operator: OPERATOR, signal }).catch((error: unknown) => {
-        if (signal.aborted) return null;
-        throw explainWait(error, request.timeoutMs);
-      });
     });
+    const request = parseFlags(mapRequestSchema, input, MAP_FLAG_OF);
+    checkFlags(() => draftMap(request, () => true, OPERATOR), MAP_FLAG_OF);
+    const found = await withFetcher(shell, flags, (fetcher) => fetcher.map(input));
     if (found === null) {
       endWith(EXIT.interrupted);
       return;
     }
-    const { urls, isTruncated } = found;
+    const { urls, pages, isTruncated } = found;
+    const lineOf = ({ url: each, title }: MapLink) =>
+      flags.titles ? `${each}\t${title ?? ''}\n` : `${each}\n`;
     shell.stdout.write(
-      flags.json
-        ? `${JSON.stringify({ urls, isTruncated }, null, 2)}\n`
-        : urls.map((each) => `${each}\n`).join(''),
+      flags.json ? `${JSON.stringify({ urls, pages, isTruncated }, null, 2)}\n` : pages.map(lineOf).join(''),
     );
     if (isTruncated) shell.stderr.write(`Only the first ${request.limit} URLs; there are more: --limit.\n`);
   });

@@ -1,12 +1,13 @@
 import { FLAGS } from '../flags/flags.ts';
-import { dataPlaceOf, describePlace } from '../folders/data-folder.ts';
+import { dataPlaceOf, describePlace, openExisting } from '../folders/data-folder.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
 export const define: DefineCommand = (command, shell) => {
   command.addOption(FLAGS.dataDir()).action(async ({ dataDir: option }: { readonly dataDir?: string }) => {
     const place = dataPlaceOf(shell, option);
-    // Opening brings the schema up to date, and every command opens; this one only says so.
-    const storage = await shell.openStorage(place);
+    // A folder without a database has nothing to bring up to date: it is rather a name that was mistyped. Opening brings
+    // the schema up to date, and every command opens; this one only says so.
+    const storage = await openExisting(shell, option);
     try {
       const { to } = await storage.store.migrate();
       shell.stdout.write(`The database in ${describePlace(place)} is up to date (schema ${to}).\n`);

@@ -3,19 +3,19 @@ import { createExtraction } from '../../jobs/extraction.ts';
 import { readOptionsOf, reextractRequestSchema } from '../../jobs/extraction-request.ts';
 import { READ_FORMATS } from '../../jobs/page-fields.ts';
 import type { PageResult } from '../../jobs/page-result.ts';
-import type { Job } from '../../model/job.ts';
+import { createApiBackend } from '../backend/api-backend.ts';
+import { apiClientOf, type BackendFlags } from '../backend/open-backend.ts';
 import { createProgress, type Progress } from '../crawl/progress.ts';
 import { EXTRACT_FLAG_OF, EXTRACT_FLAGS, type ExtractFlags, extractFieldOf } from '../flags/extract-flags.ts';
 import { FLAGS, formatFlag, given, parseFlags, readSettings } from '../flags/flags.ts';
 import { PART_FLAG_OF, PART_FLAGS, type PartFlags, partFieldsOf } from '../flags/part-flags.ts';
 import { jobNamed, withJobs } from '../folders/data-folder.ts';
 import { writeOut } from '../output/output-file.ts';
-import type { DefineCommand } from '../shell/shell.ts';
+import type { DefineCommand, Shell } from '../shell/shell.ts';
 
-interface Flags extends ExtractFlags, PartFlags {
+interface Flags extends ExtractFlags, PartFlags, BackendFlags {
   readonly format?: string[];
   readonly out?: string;
-  readonly dataDir?: string;
   readonly quiet?: true;
 }
 
@@ -36,6 +36,8 @@ export const define: DefineCommand = (command, shell) => {
     .addOption(formatFlag(READ_FORMATS))
     .option('--out <file>', 'file to write (default: standard output)')
     .addOption(FLAGS.dataDir())
+    .addOption(FLAGS.api())
+    .addOption(FLAGS.apiKey())
     .option('--quiet', 'show no progress')
     .addHelpText('after', EXAMPLES)
     .action(async (id: string, flags: Flags) => {
@@ -43,27 +45,45 @@ export const define: DefineCommand = (command, shell) => {
       if (Object.keys(request).length === 0) {
         throw new ScrapifieError('INVALID_USAGE', 'Say what to read: --rules, --extract or --format.');
       }
-      const wanted = readOptionsOf(
-        parseFlags(reextractRequestSchema, { ...request, ...partFieldsOf(flags) }, FLAG_OF),
-      );
+      const input = { ...request, ...partFieldsOf(flags) };
+      const wanted = readOptionsOf(parseFlags(reextractRequestSchema, input, FLAG_OF));
+      const client = apiClientOf(shell, flags);
+      if (client !== null) {
+        const job = await createApiBackend(client).jobs.get(id);
+        const pages = client.stream<PageResult>(`/v1/jobs/${job.id}/reextract`, input);
+        await write(shell, flags, pages, job.progress);
+        return;
+      }
       await withJobs(shell, flags.dataDir, async ({ jobs, account, store, blobs }) => {
         const job = await jobNamed(id, jobs, account);
         const reader = await shell.openExtractor(readSettings(shell).extractThreads);
-        const progress = createProgress(shell.stderr, flags.quiet === true);
         try {
           const pages = createExtraction({ reader, now: Date.now }).readAgain(job, wanted, { store, blobs });
-          await writeOut(shell, flags.out, lines(pages, job, progress));
+          await write(shell, flags, pages, job.counters);
         } finally {
-          progress.stop();
           await reader.close();
         }
       });
     });
 };
 
+interface StoredCounts {
+  readonly pages: number;
+  readonly failed: number;
+}
+
+async function write(shell: Shell, flags: Flags, pages: AsyncIterable<PageResult>, stored: StoredCounts) {
+  const progress = createProgress(shell.stderr, flags.quiet === true);
+  try {
+    await writeOut(shell, flags.out, lines(pages, stored, progress));
+  } finally {
+    progress.stop();
+  }
+}
+
 async function* lines(
   pages: AsyncIterable<PageResult>,
-  { counters: stored }: Job,
+  stored: StoredCounts,
   progress: Progress,
 ): AsyncGenerator<string> {
   let [done, failed] = [0, 0];

@@ -1,7 +1,9 @@
-import { resolve } from 'node:path';
+import { extname, resolve } from 'node:path';
 import { ERRORS, EXIT } from '../../errors/registry.ts';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { SCRAPE_FORMATS, scrapeRequestSchema } from '../../jobs/job-request.ts';
 import type { Format } from '../../model/job.ts';
+import { type FetcherFlags, withFetcher } from '../backend/fetcher.ts';
 import {
   EXTRACT_FLAG_OF,
   EXTRACT_FLAGS,
@@ -22,18 +24,20 @@ import {
   readActions,
 } from '../flags/page-flags.ts';
 import { PART_FLAG_OF, PART_FLAGS, type PartFlags, partFieldsOf } from '../flags/part-flags.ts';
-import { explainWait, inDataFolder, inTemporaryFolder, OPERATOR } from '../folders/one-off.ts';
 import { printed } from '../output/page-output.ts';
 import { putIntoFiles } from '../output/scrape-files.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
-interface ScrapeFlags extends PageFlags, PictureFlags, ExtractFlags, PartFlags {
+interface ScrapeFlags
+  extends PageFlags,
+    PictureFlags,
+    ExtractFlags,
+    PartFlags,
+    Omit<FetcherFlags, 'session'> {
   readonly format?: Format[];
   readonly json?: true;
-  readonly allowPrivate?: true;
   readonly robots: boolean;
   readonly timeout?: number;
-  readonly maxAge?: number;
   readonly method?: string;
   readonly body?: string;
   readonly actions?: string;
@@ -60,7 +64,7 @@ export const SCRAPE_FLAG_OF = {
 const EXAMPLES = `
 Prints JSON, the same as POST /v1/scrape has under data; for a single format of html, rawHtml, text or
 markdown, that text. Formats are metadata, links and text unless given. Needs no server and leaves nothing behind but the
-files it is told to write; with --session it works in the data folder, where sessions are kept. Pictures and PDFs without a file are in the
+files it is told to write, and the session that --session names, which is kept in the data folder. Pictures and PDFs without a file are in the
 JSON as base64.
 
 Examples:
@@ -98,22 +102,16 @@ export const define: DefineCommand = (command, shell, endWith) => {
     'maxAge',
     'method',
     'body',
+    'dataDir',
+    'api',
+    'apiKey',
   ] as const) {
     command.addOption(FLAGS[flag]());
   }
   command.addHelpText('after', EXAMPLES).action(async (url: string, flags: ScrapeFlags) => {
-    const request = parseFlags(scrapeRequestSchema, requestOf(url, flags, shell.cwd), SCRAPE_FLAG_OF);
-    const overrides = { allowPrivate: flags.allowPrivate };
-    // What is kept from one command to the next is in the data folder.
-    const isKept = flags.session !== undefined || (flags.maxAge ?? 0) > 0;
-    const place = isKept ? inDataFolder : inTemporaryFolder;
-    const result = await place(shell, overrides, async ({ jobs, store }, signal) => {
-      const account = await store.defaultAccount();
-      return jobs.scrapeNow(request, account, { operator: OPERATOR, signal }).catch((error: unknown) => {
-        if (signal.aborted) return null;
-        throw explainWait(error, request.timeoutMs);
-      });
-    });
+    const input = requestOf(url, flags, shell.cwd);
+    const request = parseFlags(scrapeRequestSchema, input, SCRAPE_FLAG_OF);
+    const result = await withFetcher(shell, flags, (fetcher) => fetcher.scrape(input));
     if (result === null) {
       endWith(EXIT.interrupted);
       return;
@@ -139,8 +137,8 @@ function requestOf(url: string, flags: ScrapeFlags, cwd: string): object {
   const formats: Format[] = [...(flags.format ?? SCRAPE_FORMATS)];
   if (flags.pdf !== undefined) formats.push('pdf');
   if (flags.xhr === true) formats.push('xhr');
-  const isJpeg = flags.screenshot !== undefined && /\.jpe?g$/i.test(flags.screenshot);
-  const picture = pictureFieldOf({ ...(isJpeg ? { screenshotFormat: 'jpeg' } : {}), ...flags });
+  const format = flags.screenshot === undefined ? undefined : pictureFormatOf(flags.screenshot);
+  const picture = pictureFieldOf({ ...(format === undefined ? {} : { screenshotFormat: format }), ...flags });
   return given({
     url,
     ...pageFieldsOf(flags),
@@ -157,4 +155,15 @@ function requestOf(url: string, flags: ScrapeFlags, cwd: string): object {
     // The place the addresses would lead to is gone when the command ends.
     inline: true,
   });
+}
+
+/** By the name of the file; a name without an ending is a PNG. */
+function pictureFormatOf(file: string): 'jpeg' | undefined {
+  const ending = extname(file).toLowerCase();
+  if (ending === '.jpg' || ending === '.jpeg') return 'jpeg';
+  if (ending === '.png' || ending === '') return undefined;
+  throw new ScrapifieError(
+    'INVALID_USAGE',
+    `--screenshot: pictures are PNG or JPEG, so ${file} would not be what its name says. End it in .png or .jpg.`,
+  );
 }

@@ -55,7 +55,8 @@ export const define: DefineCommand = (command, shell) => {
     .addHelpText('after', EXAMPLES)
     .action(async (flags: ServeFlags) => {
       const { role, port, host, dataDir, policyFile, allowPrivate } = flags;
-      const settings = readSettings(shell, { role, port, host, dataDir, policyFile, allowPrivate });
+      const overrides = { role, port, host, dataDir, policyFile, allowPrivate };
+      const settings = readSettings(shell, overrides, { isServing: true });
       await serve(shell, settings);
     });
 };
@@ -128,7 +129,8 @@ async function serve(shell: Shell, settings: Settings): Promise<void> {
     platform.lookForBrowsers();
     if (duties.api) {
       const key = await keyFor(platform, settings);
-      shell.stdout.write(welcome({ origin, settings, version: shell.version, key }));
+      const isInShell = (shell.environment.SCRAPIFIE_API_KEY ?? '') !== '';
+      shell.stdout.write(welcome({ origin, settings, version: shell.version, key, isInShell }));
     }
     if (settings.contact === undefined) {
       shell.stderr.write(
@@ -209,10 +211,13 @@ interface Welcome {
   readonly settings: Pick<Settings, 'dataDir'>;
   readonly version: string;
   readonly key: ShownKey;
+  /** SCRAPIFIE_API_KEY is a variable of the shell that started the server, and not of a file that it has read. */
+  readonly isInShell: boolean;
 }
 
-/** The text that the server prints when it is ready. The command in it works as printed. */
-function welcome({ origin, settings, version, key }: Welcome): string {
+/** The text that the server prints when it is ready. The command in it works as printed, or says what to put in. */
+function welcome({ origin, settings, version, key, isInShell }: Welcome): string {
+  const secret = secretFor(key, isInShell);
   const rows = [
     `Scrapifie ${version} is ready.`,
     '',
@@ -221,9 +226,9 @@ function welcome({ origin, settings, version, key }: Welcome): string {
     `  Data     ${settings.dataDir}`,
     `  API key  ${keyLine(key)}`,
     '',
-    'Try it:',
+    secret === null ? `Try it, with your API key in place of ${PLACEHOLDER}:` : 'Try it:',
     '',
-    `  ${curlLine(origin, key)}`,
+    `  ${curlLine(origin, secret ?? PLACEHOLDER)}`,
     '',
   ];
   return `${rows.join('\n')}\n`;
@@ -235,8 +240,15 @@ function keyLine(key: ShownKey): string {
   return 'made by an earlier start; `scrapifie keys create NAME` makes another';
 }
 
-function curlLine(origin: string, key: ShownKey): string {
-  const secret = key.kind === 'new' ? key.secret : '$SCRAPIFIE_API_KEY';
+const PLACEHOLDER = 'YOUR_API_KEY';
+
+/** What stands for the key in a command that works as it is printed; null: only the caller has it. */
+function secretFor(key: ShownKey, isInShell: boolean): string | null {
+  if (key.kind === 'new') return key.secret;
+  return key.kind === 'settings' && isInShell ? '$SCRAPIFIE_API_KEY' : null;
+}
+
+function curlLine(origin: string, secret: string): string {
   const body = JSON.stringify({ url: `${origin}${SAMPLE_PATH}` });
   return `curl -s ${origin}/v1/scrape -H "Authorization: Bearer ${secret}" -H 'Content-Type: application/json' -d '${body}'`;
 }

@@ -1,97 +1,99 @@
 import { Option } from 'commander';
-import { sessionEntryView, sessionView } from '../../api/views/session-view.ts';
-import { readVaultKeys } from '../../config/vault-keys.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { AccountId } from '../../model/ids.ts';
+import type { SessionEntryView, SessionView } from '../../api/views/session-view.ts';
 import type { SessionWish } from '../../ports/session-store.ts';
-import type { AccountStore } from '../../ports/store.ts';
-import { createSessions, type Sessions } from '../../sessions/sessions.ts';
-import { createVault } from '../../sessions/vault.ts';
-import { FLAGS, readSettings, wholeNumber } from '../flags/flags.ts';
-import { dataPlaceOf, openExisting } from '../folders/data-folder.ts';
+import { type SessionRequest, sessionRequestSchema } from '../../sessions/session-request.ts';
+import { MOST_LISTED } from '../backend/backend.ts';
+import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
+import { FLAGS, given, parseFlags, wholeNumber, withPlaceFlags } from '../flags/flags.ts';
 import { table } from '../output/table.ts';
-import type { DefineCommand, Shell } from '../shell/shell.ts';
+import type { DefineCommand } from '../shell/shell.ts';
 
-interface SessionsFlags {
-  readonly dataDir?: string;
+interface SessionsFlags extends BackendFlags {
   readonly json?: true;
 }
 interface ListFlags extends SessionsFlags {
   readonly limit: number;
 }
 
-const ACTOR = 'command line';
-const MOST_SHOWN = 1_000;
+interface CreateFlags extends SessionsFlags {
+  readonly credentials?: string;
+  readonly proxyTier?: string;
+  readonly country?: string;
+  readonly identity?: string;
+  readonly hours?: number;
+}
+
+const FLAG_OF = {
+  name: 'The name',
+  credentials: '--credentials',
+  'proxy.tier': '--proxy-tier',
+  proxy: '--country',
+  identity: '--identity',
+  expiresInHours: '--hours',
+};
 
 const EXAMPLES = `
 A session keeps cookies, storage, proxy and identity from page to page. One is made by the first request that names
-it, or by the API. Cookie values and stored data are never shown.
+it, by "create", by "scrapifie login", or by the API; all of them, and scrape and crawl, see the same ones. Cookie
+values and stored data are never shown.
 
 Examples:
   scrapifie sessions list
+  scrapifie sessions create shop --credentials shop-login --hours 72
   scrapifie sessions show shop
   scrapifie sessions delete shop`;
 
 export const define: DefineCommand = (command, shell) => {
   const print = (text: string): void => void shell.stdout.write(text);
-  const add = (name: string, summary: string) =>
-    command.command(name).description(summary).addOption(FLAGS.dataDir()).addOption(FLAGS.json());
+  const add = (name: string, summary: string) => withPlaceFlags(command.command(name).description(summary));
   command.addHelpText('after', EXAMPLES);
 
   add('list', 'newest first, ended ones too')
     .addOption(new Option('--limit <n>', 'sessions to show at most').default(20).argParser(wholeNumber))
     .action((flags: ListFlags) =>
-      withSessions(shell, flags, async ({ sessions, account }) => {
-        const limit = Math.min(MOST_SHOWN, Math.max(1, flags.limit));
-        const { items } = await sessions.list({ accountId: account, limit });
-        const views = items.map((entry) => sessionEntryView(entry, Date.now()));
+      withBackend(shell, flags, async ({ sessions }) => {
+        const views = await sessions.list(Math.min(MOST_LISTED, Math.max(1, flags.limit)));
         print(flags.json ? views.map(jsonLine).join('') : listing(views));
       }),
     );
   add('show <name>', 'one session in full').action((name: string, flags: SessionsFlags) =>
-    withSessions(shell, flags, async ({ sessions, account }) => {
-      const view = sessionView(await sessions.get(account, name), Date.now());
+    withBackend(shell, flags, async ({ sessions }) => {
+      const view = await sessions.get(name);
       print(flags.json ? jsonLine(view) : describe(view));
     }),
   );
+  add('create <name>', 'make a session, for log-ins and crawls to come')
+    .option('--credentials <name>', 'what it logs in with')
+    .addOption(FLAGS.proxyTier())
+    .addOption(FLAGS.country())
+    .addOption(FLAGS.identity())
+    .option('--hours <n>', 'hours after which it ends (default: SCRAPIFIE_SESSION_HOURS)', wholeNumber)
+    .action((name: string, flags: CreateFlags) => {
+      const { credentials, identity, hours: expiresInHours, proxyTier: tier, country } = flags;
+      const proxy = tier === undefined && country === undefined ? undefined : given({ tier, country });
+      const request = given({ name, credentials, identity, expiresInHours, proxy });
+      parseFlags(sessionRequestSchema, request, FLAG_OF);
+      return withBackend(
+        shell,
+        flags,
+        async ({ sessions }) => {
+          const view = await sessions.create(request as SessionRequest);
+          print(flags.json ? jsonLine(view) : `Session ${name} is made; it ends ${view.expiresAt}.\n`);
+        },
+        true,
+      );
+    });
   add('delete <name>', 'forget a session and all it keeps').action((name: string, flags: SessionsFlags) =>
-    withSessions(shell, flags, async ({ sessions, account, store }) => {
-      if (!(await sessions.delete(account, name))) {
-        throw new ScrapifieError('NOT_FOUND', `There is no session "${name}".`);
-      }
-      const at = Date.now();
-      await store.audit([{ at, actor: ACTOR, action: 'session.delete', target: name, details: {} }]);
+    withBackend(shell, flags, async ({ sessions }) => {
+      await sessions.delete(name);
       print(flags.json ? jsonLine({ name, deleted: true }) : `Session ${name} is deleted.\n`);
     }),
   );
 };
 
-interface Local {
-  readonly sessions: Sessions;
-  readonly account: AccountId;
-  readonly store: AccountStore;
-}
-
-async function withSessions(
-  shell: Shell,
-  { dataDir }: SessionsFlags,
-  action: (local: Local) => Promise<void>,
-) {
-  const settings = readSettings(shell);
-  const { store, close } = await openExisting(shell, dataDir);
-  try {
-    const { vaultKey, vaultOldKeys } = readVaultKeys({ ...settings, ...dataPlaceOf(shell, dataDir) });
-    const vault = createVault(vaultKey, vaultOldKeys);
-    const sessions = createSessions({ store, vault, now: Date.now, hours: settings.sessionHours });
-    await action({ sessions, account: await store.defaultAccount(), store });
-  } finally {
-    await close();
-  }
-}
-
 const jsonLine = (value: unknown) => `${JSON.stringify(value)}\n`;
 
-function listing(views: readonly ReturnType<typeof sessionEntryView>[]): string {
+function listing(views: readonly SessionEntryView[]): string {
   if (views.length === 0) return 'There are no sessions.\n';
   return table([
     ['NAME', 'STATE', 'REQUESTS', 'CREATED', 'ENDS', 'LAST USED'],
@@ -106,7 +108,7 @@ function listing(views: readonly ReturnType<typeof sessionEntryView>[]): string 
   ]);
 }
 
-function describe(view: ReturnType<typeof sessionView>): string {
+function describe(view: SessionView): string {
   const { usedProxy, proxy, dropped } = view;
   return table([
     ['name', view.name],

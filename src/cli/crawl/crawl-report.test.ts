@@ -27,6 +27,7 @@ const job = {
   status: 'running',
   stopReason: null,
   seeds: ['http://a.example/'],
+  options: { budgets: { maxPages: 30, maxBytes: 500, maxDurationMs: 9_000 } },
   counters,
   createdAt: 0,
   startedAt: 1_000,
@@ -55,6 +56,15 @@ describe('the report of a crawl', () => {
     expect(reportOf({ ...facts, isInterrupted: true }).stopReason).toBe('interrupted');
     const stopped = { ...job, stopReason: 'budget.pages' };
     expect(reportOf({ ...facts, job: stopped, isInterrupted: true }).stopReason).toBe('budget.pages');
+  });
+
+  it.each([
+    ['budget.pages', 'Stopped at --max-pages 30; continue with --resume --max-pages N.'],
+    ['budget.bytes', 'Stopped at --max-bytes 500; continue with --resume --max-bytes N.'],
+    ['budget.duration', 'Stopped at --max-duration 9000ms; continue with --resume --max-duration TIME.'],
+    [null, null],
+  ])('says after %s which flag goes on: %s', (stopReason, stopMessage) => {
+    expect(reportOf({ ...facts, job: { ...job, stopReason } }).stopMessage).toBe(stopMessage);
   });
 
   it('is found again by the next run of the same crawl only', () => {

@@ -1,4 +1,5 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { stopSentence } from '../../jobs/rule-words.ts';
 import type { Job } from '../../model/job.ts';
 import { cannotWrite } from '../output/cannot-write.ts';
 
@@ -8,7 +9,11 @@ export interface CrawlReport {
   readonly status: Job['status'];
   /** Why it ended before everything was fetched: a budget, or `interrupted`. */
   readonly stopReason: string | null;
+  /** The same as a sentence, with the flag that goes on. Null when the crawl was not stopped by a limit. */
+  readonly stopMessage: string | null;
   readonly seeds: readonly string[];
+  /** The first pages that asked to log in; left out when there are none. */
+  readonly loginWalls?: readonly string[];
   readonly pages: number;
   readonly failed: number;
   readonly skipped: number;
@@ -36,25 +41,43 @@ export interface Earlier {
   readonly runs: number;
 }
 
+export type ReportedJob = Pick<
+  Job,
+  'id' | 'status' | 'stopReason' | 'seeds' | 'startedAt' | 'createdAt' | 'finishedAt'
+> & {
+  readonly counters: Omit<Job['counters'], 'claimed'>;
+  readonly options: Pick<Job['options'], 'budgets'>;
+};
+
 export interface ReportFacts {
-  readonly job: Job;
+  readonly job: ReportedJob;
   readonly earlier: Earlier;
   /** Time worked in this run. */
   readonly runMs: number;
   readonly isInterrupted: boolean;
+  readonly loginWalls?: readonly string[];
   readonly version: string;
 }
 
 const iso = (at: number) => new Date(at).toISOString();
 
-export function reportOf({ job, earlier, runMs, isInterrupted, version }: ReportFacts): CrawlReport {
+export function reportOf({
+  job,
+  earlier,
+  runMs,
+  isInterrupted,
+  loginWalls = [],
+  version,
+}: ReportFacts): CrawlReport {
   const { counters } = job;
   const durationMs = Math.round(earlier.durationMs + runMs);
   return {
     jobId: job.id,
     status: job.status,
     stopReason: job.stopReason ?? (isInterrupted ? 'interrupted' : null),
+    stopMessage: stopMessageOf(job),
     seeds: job.seeds,
+    ...(loginWalls.length === 0 ? {} : { loginWalls }),
     pages: counters.pages,
     failed: counters.failed,
     skipped: counters.skipped,
@@ -71,6 +94,21 @@ export function reportOf({ job, earlier, runMs, isInterrupted, version }: Report
     finishedAt: job.finishedAt === null ? null : iso(job.finishedAt),
     version,
   };
+}
+
+/** In the words of the command line: which flag set the limit, and how to go on. */
+function stopMessageOf(job: ReportedJob): string | null {
+  const { maxPages, maxBytes, maxDurationMs } = job.options.budgets;
+  switch (job.stopReason) {
+    case 'budget.pages':
+      return `Stopped at --max-pages ${maxPages}; continue with --resume --max-pages N.`;
+    case 'budget.bytes':
+      return `Stopped at --max-bytes ${maxBytes}; continue with --resume --max-bytes N.`;
+    case 'budget.duration':
+      return `Stopped at --max-duration ${maxDurationMs}ms; continue with --resume --max-duration TIME.`;
+    default:
+      return stopSentence(job);
+  }
 }
 
 /** In one piece or not at all: a reader never sees half a report. */

@@ -24,6 +24,7 @@ export interface CrawlFlags extends PageFlags, PictureFlags, ExtractFlags, PartF
   readonly maxDuration?: Limit;
   readonly maxBrowserTime?: Limit;
   readonly maxProxyBytes?: Limit;
+  readonly maxLoginWalls?: number;
   readonly include?: string[];
   readonly exclude?: string[];
   readonly sitemap?: string;
@@ -65,6 +66,7 @@ export const CRAWL_FLAG_OF = {
   maxDurationMs: '--max-duration',
   maxBrowserMs: '--max-browser-time',
   maxProxyBytes: '--max-proxy-bytes',
+  maxLoginWalls: '--max-login-walls',
   include: '--include',
   exclude: '--exclude',
   sitemap: '--sitemap',
@@ -98,47 +100,49 @@ const UNLIMITED_CONCURRENCY = 64;
 /** Up to this rate the two connections of the default policy are enough. */
 const SLOW_RATE = 2;
 
+/** The request that the flags stand for, without defaults. */
+export function crawlInputOf(urls: readonly string[], flags: CrawlFlags): object {
+  return given({
+    urls,
+    sitemapUrls: flags.sitemapUrl,
+    maxPages: limitOf(flags.maxPages),
+    maxDepth: limitOf(flags.maxDepth),
+    maxBytes: limitOf(flags.maxBytes),
+    maxDurationMs: limitOf(flags.maxDuration),
+    maxBrowserMs: limitOf(flags.maxBrowserTime),
+    maxProxyBytes: limitOf(flags.maxProxyBytes),
+    maxLoginWalls: flags.maxLoginWalls,
+    include: flags.include,
+    exclude: flags.exclude,
+    sitemap: flags.sitemap,
+    allowedDomains: flags.allowedDomain,
+    allowSubdomains: flags.allowSubdomains,
+    allowExternal: flags.allowExternal,
+    ignoreQueryParameters: flags.ignoreQueryParameter,
+    keepFragment: flags.keepFragment,
+    obeyNofollow: flags.obeyNofollow,
+    obeyNoindex: flags.obeyNoindex,
+    followCanonical: flags.followCanonical,
+    avoidQueryTraps: flags.avoidQueryTraps,
+    routes: flags.routes,
+    ifModified: flags.ifModified,
+    concurrency: flags.concurrency === undefined ? concurrencyFor(flags.rate) : limitOf(flags.concurrency),
+    options: given({
+      ...pageFieldsOf(flags),
+      ...partFieldsOf(flags),
+      extract: flags.extractField,
+      actions: flags.actions,
+      screenshot: pictureFieldOf(flags),
+      formats: flags.format,
+      timeoutMs: flags.timeout,
+      obeyRobots: flags.robots,
+    }),
+  });
+}
+
 /** What the flags ask for. Throws INVALID_USAGE, INVALID_URL or UNSUPPORTED_OPTION before anything is touched. */
 export function crawlCommandOf(urls: readonly string[], flags: CrawlFlags): CrawlCommand {
-  const request = parseFlags(
-    crawlRequestSchema,
-    given({
-      urls,
-      sitemapUrls: flags.sitemapUrl,
-      maxPages: limitOf(flags.maxPages),
-      maxDepth: limitOf(flags.maxDepth),
-      maxBytes: limitOf(flags.maxBytes),
-      maxDurationMs: limitOf(flags.maxDuration),
-      maxBrowserMs: limitOf(flags.maxBrowserTime),
-      maxProxyBytes: limitOf(flags.maxProxyBytes),
-      include: flags.include,
-      exclude: flags.exclude,
-      sitemap: flags.sitemap,
-      allowedDomains: flags.allowedDomain,
-      allowSubdomains: flags.allowSubdomains,
-      allowExternal: flags.allowExternal,
-      ignoreQueryParameters: flags.ignoreQueryParameter,
-      keepFragment: flags.keepFragment,
-      obeyNofollow: flags.obeyNofollow,
-      obeyNoindex: flags.obeyNoindex,
-      followCanonical: flags.followCanonical,
-      avoidQueryTraps: flags.avoidQueryTraps,
-      routes: flags.routes,
-      ifModified: flags.ifModified,
-      concurrency: flags.concurrency === undefined ? concurrencyFor(flags.rate) : limitOf(flags.concurrency),
-      options: given({
-        ...pageFieldsOf(flags),
-        ...partFieldsOf(flags),
-        extract: flags.extractField,
-        actions: flags.actions,
-        screenshot: pictureFieldOf(flags),
-        formats: flags.format,
-        timeoutMs: flags.timeout,
-        obeyRobots: flags.robots,
-      }),
-    }),
-    CRAWL_FLAG_OF,
-  );
+  const request = parseFlags(crawlRequestSchema, crawlInputOf(urls, flags), CRAWL_FLAG_OF);
   const operator = { ...OPERATOR, hostRatePerSecond: flags.rate ?? null };
   checkFlags(() => draftCrawl(request, () => true, operator), CRAWL_FLAG_OF);
   return { request, operator };
@@ -169,6 +173,7 @@ const FIXED: Readonly<Record<string, (options: JobOptions) => unknown>> = {
   '--no-avoid-query-traps': ({ scope }) => scope.avoidQueryTraps,
   '--routes': ({ routes }) => routes,
   '--concurrency': ({ concurrency }) => concurrency,
+  '--max-login-walls': ({ maxLoginWalls }) => maxLoginWalls,
   '--rate': ({ hostRatePerSecond }) => hostRatePerSecond,
   '--engine': ({ page }) => page.engine,
   '--wait-for': ({ page }) => page.render?.wait?.selector,
@@ -227,7 +232,11 @@ const UNSHOWN: ReadonlySet<string> = new Set([
  * The budgets with which a job goes on. Everything else is as it was when the job began: a flag that says otherwise
  * is refused rather than ignored, one that repeats it is fine, and so is leaving it out.
  */
-export function resumedBudgets(job: Job, urls: readonly string[], flags: CrawlFlags): Budgets {
+export function resumedBudgets(
+  job: Pick<Job, 'seeds' | 'options'>,
+  urls: readonly string[],
+  flags: CrawlFlags,
+): Budgets {
   const seeds = [...urls, ...(flags.sitemapUrl ?? [])];
   if (seeds.length > 0 && !isDeepStrictEqual(seeds, [...job.seeds])) {
     throw differs('the start URLs', job.seeds.slice(0, 3).join(' '));

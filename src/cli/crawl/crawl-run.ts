@@ -1,3 +1,4 @@
+import { expectsLogin, LOGIN_WALLS } from '../../attempts/login-walls.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { JobId } from '../../model/ids.ts';
 import type { Job, JobOptions } from '../../model/job.ts';
@@ -40,11 +41,11 @@ export async function followCrawl(run: CrawlRun): Promise<CrawlEnd> {
   let storage: OpenStorage | null = platform;
   let pages: PageFile | null = null;
 
-  function report(job: Job, isInterrupted: boolean): CrawlReport {
+  function report(job: Job, isInterrupted: boolean, loginWalls: readonly string[] = []): CrawlReport {
     // Writing the files of a finished crawl again is no work on it.
     const runMs = opened.job.finishedAt === null ? performance.now() - startedAt : 0;
     const { version } = shell;
-    const made = reportOf({ job, earlier: opened.earlier, runMs, isInterrupted, version });
+    const made = reportOf({ job, earlier: opened.earlier, runMs, isInterrupted, loginWalls, version });
     writeReport(folder.reportFile, made);
     return made;
   }
@@ -80,7 +81,9 @@ export async function followCrawl(run: CrawlRun): Promise<CrawlEnd> {
     pages = null;
     const job = await jobOf(open, id);
     const isInterrupted = interrupts.signal.aborted && job.finishedAt === null;
-    const made = report(job, isInterrupted);
+    const isAsked = job.stopReason === LOGIN_WALLS || (expectsLogin(job) && job.counters.failed > 0);
+    const walls = isAsked ? await wallsOf(open, job) : [];
+    const made = report(job, isInterrupted, walls);
     await close(open);
     return { report: made, isInterrupted };
   } catch (error) {
@@ -160,6 +163,24 @@ function createBell(): { ring: () => void; wait: (ms: number) => Promise<void> }
       isRung = false;
     },
   };
+}
+
+const SHOWN_WALLS = 5;
+const LEDGER_STEP = 1_000;
+
+/** The first pages that asked to log in: they have failed where the crawl has a session. */
+async function wallsOf({ store }: OpenStorage, { id, options }: Job): Promise<readonly string[]> {
+  const state = options.page.session === null ? 'done' : 'failed';
+  const walls: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const { items, nextCursor } = await store.listTasks({ jobId: id, state, cursor, limit: LEDGER_STEP });
+    for (const { url, rule, errorCode } of items) {
+      if (errorCode === 'LOGIN_REQUIRED' || rule === 'outcome.login-wall') walls.push(url);
+    }
+    cursor = nextCursor ?? undefined;
+  } while (cursor !== undefined && walls.length < SHOWN_WALLS);
+  return walls.slice(0, SHOWN_WALLS);
 }
 
 async function jobOf({ store }: OpenStorage, id: JobId): Promise<Job> {

@@ -1,4 +1,5 @@
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { expectsLogin } from '../../attempts/login-walls.ts';
+import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { AccountId } from '../../model/ids.ts';
 import type { Budgets, Job } from '../../model/job.ts';
 import type { CrawlFolder } from '../folders/crawl-folder.ts';
@@ -76,10 +77,21 @@ export async function resumeCrawl(
   const budgets = resumedBudgets(job, urls, flags);
   const earlier = readEarlier(folder.reportFile, job.id);
   const finished = finishedNote(job, budgets);
+  const note = `Going on in ${folder.dir}: ${job.counters.pages} pages are there.`;
+  const retried = finished === null ? null : await retryWalls(jobs, job, account);
+  if (retried !== null) return { job: retried, earlier, note };
   if (finished !== null)
     return { job, earlier: { ...earlier, runs: Math.max(0, earlier.runs - 1) }, note: finished };
-  const note = `Going on in ${folder.dir}: ${job.counters.pages} pages are there.`;
   return { job: await goOn(jobs, job, budgets, account), earlier, note };
+}
+
+/** The job with its pages that asked to log in open again; null when there are none. */
+async function retryWalls(jobs: OpenPlatform['jobs'], job: Job, account: AccountId): Promise<Job | null> {
+  if (!expectsLogin(job) || job.counters.failed === 0 || job.stopReason !== null) return null;
+  return jobs.resume(job.id, account).catch((error: unknown) => {
+    if (isScrapifieError(error) && error.code === 'CONFLICT') return null;
+    throw error;
+  });
 }
 
 async function goOn(

@@ -1,9 +1,11 @@
 import { constants, existsSync } from 'node:fs';
-import { access, stat, statfs } from 'node:fs/promises';
+import { access, readFile, stat, statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import type { Settings } from '../../config/settings.ts';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { findBrowser } from '../../fetch/browser/pool/find-browser.ts';
+import { parseProxyFile } from '../../plan/proxies/proxy-file.ts';
 import { loadPolicyFile } from '../../policy/policy-file.ts';
 import { describeBytes } from '../crawl/progress.ts';
 import { DATABASE_FILE } from '../folders/crawl-folder.ts';
@@ -98,6 +100,15 @@ export const DOCTOR_CHECKS: Readonly<Record<string, (patient: Patient) => Promis
     const path = policyFile ?? (await shell.shippedPolicy());
     const { file } = loadPolicyFile(path);
     return { state: 'ok', found: `${path}, ${file.domains.size} domains` };
+  },
+
+  async 'proxy file'({ settings: { proxyFile } }) {
+    if (proxyFile === undefined) return { state: 'ok', found: 'not used' };
+    const text = await readFile(proxyFile, 'utf8').catch((error: Error) => {
+      throw new ScrapifieError('INVALID_PROXY_FILE', `${proxyFile} cannot be read: ${error.message}`);
+    });
+    const { providers } = parseProxyFile(text, proxyFile);
+    return { state: 'ok', found: `${proxyFile}, ${providers.length} providers` };
   },
 
   async browser({ shell, settings: { browserPath, remoteBrowserUrl, role } }) {

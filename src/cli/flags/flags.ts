@@ -1,10 +1,11 @@
-import { InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { z } from 'zod';
 import { loadSettings, type SettingOverrides } from '../../config/load.ts';
+import { parsePlainly, sentenceOf } from '../../config/plain-problems.ts';
 import type { Settings } from '../../config/settings.ts';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { EXTRACT_TYPES } from '../../jobs/extract-types.ts';
-import { type FieldProblem, problemsOf } from '../../jobs/invalid-request.ts';
+import type { FieldProblem } from '../../jobs/invalid-request.ts';
 import { ENGINES, FORMATS } from '../../jobs/page-fields.ts';
 import { OTHER_BROWSERS } from '../../model/identity.ts';
 import { PROXY_TIERS } from '../../model/proxy.ts';
@@ -130,6 +131,12 @@ export const formatFlag = (formats: readonly string[]): Option =>
 export const FLAGS = {
   json: () => new Option('--json', 'print JSON'),
   dataDir: () => new Option('--data-dir <dir>', 'data folder of the server, or the folder of a crawl'),
+  api: () => new Option('--api <url>', 'work on this running server instead (default: SCRAPIFIE_API_URL)'),
+  apiKey: () =>
+    new Option(
+      '--api-key <key>',
+      'API key for it; other users of the machine may see it (default: SCRAPIFIE_API_KEY)',
+    ),
   format: () => formatFlag(FORMATS),
   extract: () =>
     new Option('--extract <type>', 'read the page as a thing of this type; auto decides').choices(
@@ -278,6 +285,11 @@ export const FLAGS = {
     new Option('--max-proxy-bytes <size>', 'bytes to download through proxies at most').argParser(
       orNone(byteCount),
     ),
+  maxLoginWalls: () =>
+    new Option(
+      '--max-login-walls <n>',
+      'stop after so many pages in a row that ask to log in; 0: never (default: 5 with a session, 25 without)',
+    ).argParser(wholeNumber),
   concurrency: () =>
     new Option('--concurrency <n>', 'fetches at once, over all hosts').argParser(orNone(wholeNumber)),
   cookie: () => new Option('--cookie <pair>', `cookie 'name=value' to send; repeatable`).argParser(cookie),
@@ -311,15 +323,22 @@ export const FLAGS = {
   rate: () => new Option('--rate <n>', 'requests per second to each host, or "unlimited"').argParser(rate),
 } as const;
 
+/** The options that say where a command works, and `--json`. */
+export const withPlaceFlags = (command: Command): Command =>
+  command.addOption(FLAGS.dataDir()).addOption(FLAGS.api()).addOption(FLAGS.apiKey()).addOption(FLAGS.json());
+
 /** Parses what the flags came to; a problem is told under the name of the flag it came from. */
 export function parseFlags<T extends z.ZodType>(
   schema: T,
   input: unknown,
   flagOf: Readonly<Record<string, string>>,
 ): z.output<T> {
-  const parsed = schema.safeParse(input);
-  if (parsed.success) return parsed.data;
-  throw usageError(problemsOf(parsed.error), flagOf);
+  const { data, problems } = parsePlainly(schema, input);
+  if (problems === null) return data;
+  throw usageError(
+    problems.map(({ path, text }) => ({ field: path.join('.'), message: text })),
+    flagOf,
+  );
 }
 
 /** Does what may find more wrong in a parsed request, such as a pattern; told under the names of flags as well. */
@@ -337,12 +356,13 @@ function usageError(
   problems: readonly FieldProblem[],
   flagOf: Readonly<Record<string, string>>,
 ): ScrapifieError {
-  const told = problems.map(({ field, message }) => {
+  const told = problems.map(({ field, message: text }) => {
     const known = Object.keys(flagOf).find((name) => field === name || field.startsWith(`${name}.`));
-    if (known === undefined) return `${field}: ${message}`;
+    if (known === undefined) return sentenceOf(text, field);
     // A place in a list that was typed says nothing; one in a file does.
     const within = field.slice(known.length + 1);
-    return `${flagOf[known]}: ${/\D/.test(within) ? `${within}: ` : ''}${message}`;
+    const told = /\D/.test(within) ? sentenceOf(text, within) : `${text.replace(/\.$/, '')}.`;
+    return `${flagOf[known]}: ${told}`;
   });
   return new ScrapifieError('INVALID_USAGE', told.join(' '));
 }
@@ -352,6 +372,10 @@ export function given<T extends Record<string, unknown>>(values: T): Partial<T> 
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Partial<T>;
 }
 
-export function readSettings(shell: Shell, overrides: SettingOverrides = {}): Settings {
-  return loadSettings(shell.environment, { cwd: shell.cwd, overrides });
+export function readSettings(
+  shell: Shell,
+  overrides: SettingOverrides = {},
+  options: { readonly isServing?: boolean } = {},
+): Settings {
+  return loadSettings(shell.environment, { cwd: shell.cwd, overrides, ...options });
 }

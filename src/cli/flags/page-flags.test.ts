@@ -109,6 +109,6 @@ describe('a file of actions', () => {
     const actions = readActions(dir, file('c.yaml', '- {type: press, key: a}\n- {type: click}\n'));
     const parse = () =>
       parseFlags(scrapeRequestSchema, { url: 'http://a.example/', actions }, { actions: '--actions' });
-    expect(parse).toThrow(/^--actions: 1\.selector: /);
+    expect(parse).toThrow(/^--actions: `1\.selector` is required\.$/);
   });
 });

@@ -34,6 +34,14 @@ export function readYamlFile(cwd: string, file: string, flag: string): YamlFile 
   };
 }
 
+/** The value of YAML or JSON that was typed. Throws INVALID_USAGE under the name of what it was typed for. */
+export function parseYaml(text: string, name: string): unknown {
+  const document = parseDocument(text);
+  const [problem] = document.errors;
+  if (problem !== undefined) throw wrongFile(name, problem.message.split('\n', 1)[0] ?? '', problem);
+  return document.toJS();
+}
+
 function offsetOf(root: unknown, place: readonly string[]): number {
   let node = root;
   let offset = 0;

@@ -67,16 +67,11 @@ const SILENT_BUS: Bus = {
 };
 const SILENT_QUEUE: Pick<Queue, 'offer'> = { offer: async () => undefined };
 
-/** Runs an action on the jobs of a data folder, whether or not a server works there. */
-export async function withJobs<T>(
-  shell: Shell,
-  option: string | undefined,
-  action: (local: LocalJobs) => Promise<T>,
-): Promise<T> {
-  const storage = await openExisting(shell, option);
-  const jobs = createJobs({
-    store: storage.store,
-    blobs: storage.blobs,
+/** The jobs of an open storage; nothing of this process works on them. */
+export function jobsIn({ store, blobs }: Pick<OpenStorage, 'store' | 'blobs'>): Jobs {
+  return createJobs({
+    store,
+    blobs,
     bus: SILENT_BUS,
     queue: SILENT_QUEUE,
     now: Date.now,
@@ -84,6 +79,16 @@ export async function withJobs<T>(
     maxQueuedUrls: Number.POSITIVE_INFINITY,
     consents: () => true,
   });
+}
+
+/** Runs an action on the jobs of a data folder, whether or not a server works there. */
+export async function withJobs<T>(
+  shell: Shell,
+  option: string | undefined,
+  action: (local: LocalJobs) => Promise<T>,
+): Promise<T> {
+  const storage = await openExisting(shell, option);
+  const jobs = jobsIn(storage);
   try {
     return await action({ ...storage, jobs, account: await storage.store.defaultAccount() });
   } finally {

@@ -10,13 +10,19 @@ import { createLogger, type LoggerOptions } from '../../observe/logger.ts';
 import { createMetrics } from '../../observe/metrics.ts';
 import { readSettings } from '../flags/flags.ts';
 import { watchInterrupts } from '../shell/interrupt.ts';
-import type { OpenPlatform, Shell } from '../shell/shell.ts';
+import type { OpenPlatform, Shell, StoragePlace } from '../shell/shell.ts';
 
 /** The user of the command line is the operator: options given by flags need no consent in a policy. */
 export const OPERATOR: OperatorOptions = { hasConsent: true };
 
 /** A command works in its own folder, whatever servers on this machine are told to use. */
 const ALONE = { role: 'all', databaseUrl: undefined, redisUrl: undefined, s3Url: undefined } as const;
+
+export interface OneOffOptions {
+  readonly destination?: LoggerOptions['destination'];
+  /** Where the sessions and credentials are that the command uses; left out: it uses none. */
+  readonly accountsIn?: StoragePlace | undefined;
+}
 
 /**
  * Opens a platform for one command. The command prints what `info` would log, so at the default level only
@@ -26,7 +32,7 @@ export async function openOneOff(
   shell: Shell,
   settings: Settings,
   level: Settings['logLevel'],
-  destination?: LoggerOptions['destination'],
+  { destination, accountsIn }: OneOffOptions = {},
 ): Promise<OpenPlatform> {
   const logger = createLogger({
     level: settings.logLevel === 'info' ? level : settings.logLevel,
@@ -37,6 +43,7 @@ export async function openOneOff(
     settings: { ...settings, ...ALONE },
     logger,
     metrics: createMetrics({ withProcess: false }),
+    ...(accountsIn === undefined ? {} : { accountsIn }),
   });
 }
 
@@ -48,6 +55,7 @@ export async function inTemporaryFolder<T>(
   shell: Shell,
   overrides: SettingOverrides,
   work: (platform: OpenPlatform, signal: AbortSignal) => Promise<T>,
+  accountsIn?: StoragePlace,
 ): Promise<T> {
   const dataDir = await mkdtemp(join(tmpdir(), 'scrapifie-')).catch((error: Error) => {
     throw new ScrapifieError('DATA_DIR_UNUSABLE', `No temporary folder can be made: ${error.message}`, {
@@ -58,14 +66,14 @@ export async function inTemporaryFolder<T>(
   try {
     // Once the page is there or the command was interrupted, remaining work need not be drained.
     const settings = readSettings(shell, { ...overrides, dataDir, drainMs: 0 });
-    return await inPlace(shell, settings, interrupts.signal, work);
+    return await inPlace(shell, settings, interrupts.signal, work, accountsIn);
   } finally {
     interrupts.close();
     await rm(dataDir, { recursive: true, force: true });
   }
 }
 
-/** The same in the data folder of the settings, which has the stored sessions; no other process may use it meanwhile. */
+/** The same in a data folder, where what is fetched is kept; no other process may use the folder meanwhile. */
 export async function inDataFolder<T>(
   shell: Shell,
   overrides: SettingOverrides,
@@ -84,8 +92,9 @@ async function inPlace<T>(
   settings: Settings,
   signal: AbortSignal,
   work: (platform: OpenPlatform, signal: AbortSignal) => Promise<T>,
+  accountsIn?: StoragePlace,
 ): Promise<T> {
-  const platform = await openOneOff(shell, settings, 'fatal');
+  const platform = await openOneOff(shell, settings, 'fatal', { accountsIn });
   try {
     await platform.start();
     return await work(platform, signal);

@@ -44,7 +44,9 @@ describe('the artifacts of a crawled page', () => {
     expect([...written.keys()]).toEqual(['screenshot', 'pdf', 'action-1']);
     for (const [name, { file }] of written) {
       expect(file).toMatch(
-        new RegExp(`^artifacts/a\\.example-etc-passwd-[0-9a-f]{16}\\.${name}\\.(png|pdf|jpg)$`),
+        new RegExp(
+          `^artifacts/a\\.example-etc-passwd-[0-9a-f]{16}\\.${name === 'pdf' ? 'pdf' : `${name}\\.(png|jpg)`}$`,
+        ),
       );
       expect(readFileSync(join(dir, file ?? ''), 'utf8')).toBe(file?.slice(-3));
     }

@@ -1,6 +1,8 @@
+import { hash } from 'node:crypto';
 import { mkdir, rename, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { artifactsOf, endingFor, type NamedArtifact } from '../../jobs/artifact.ts';
+import type { ContentHash } from '../../model/ids.ts';
 import type { RenderedRecord } from '../../model/page.ts';
 import type { Blobs } from '../../ports/blobs.ts';
 import { cannotWrite } from './cannot-write.ts';
@@ -56,9 +58,24 @@ export async function writeWhole(path: string, bytes: Uint8Array): Promise<void>
 const MAX_SLUG_CHARS = 80;
 const HASH_CHARS = 16;
 
-/** `example.com-about-us-0f3a….screenshot.png` */
+/** Writes bytes that came with a page, under the name that the same bytes of a local crawl would get. */
+export async function writeBytes(
+  { name, contentType, base64 }: { name: string; contentType: string; base64: string },
+  url: string,
+  dir: string,
+): Promise<WrittenArtifact> {
+  const bytes = Buffer.from(base64, 'base64');
+  const contentHash = hash('sha256', bytes, 'hex') as ContentHash;
+  const fileName = fileNameOf({ name, contentHash, contentType, bytes: bytes.byteLength }, url);
+  await writeWhole(join(dir, fileName), bytes);
+  return { file: `${basename(dir)}/${fileName}`, contentType, bytes: bytes.byteLength };
+}
+
+/** `example.com-about-us-0f3a….screenshot.png`, `example.com-about-us-0f3a….pdf` */
 function fileNameOf({ name, contentHash, contentType }: NamedArtifact, url: string): string {
   const { host = '', pathname = '' } = URL.parse(url) ?? {};
   const slug = `${host}${pathname}`.replace(/[^a-z0-9.]+/gi, '-').replace(/^[-.]+|[-.]+$/g, '');
-  return `${slug.slice(0, MAX_SLUG_CHARS)}-${contentHash.slice(0, HASH_CHARS)}.${name}.${endingFor(contentType)}`;
+  const ending = endingFor(contentType);
+  const kind = name === ending ? name : `${name}.${ending}`;
+  return `${slug.slice(0, MAX_SLUG_CHARS)}-${contentHash.slice(0, HASH_CHARS)}.${kind}`;
 }

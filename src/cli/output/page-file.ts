@@ -59,6 +59,7 @@ export async function openPageFile(source: Source, options: PageFileOptions): Pr
   let waiting: Page[] = [];
   let writing: Promise<void> | null = null;
   let failure: unknown = null;
+  const sources = await source.store.getSources(jobId);
 
   async function begin({ store, blobs }: Source): Promise<void> {
     failed.clear();
@@ -100,18 +101,20 @@ export async function openPageFile(source: Source, options: PageFileOptions): Pr
   async function lineOf(page: Page, blobs: Blobs): Promise<Buffer[]> {
     const rawHtml = withBodies ? await rawHtmlOf(page, blobs) : undefined;
     const json = page.record === null ? null : unpackRecord(page.record);
-    if (json === null || !isRenderedRecord(json)) return pageLine(page, rawHtml, json);
+    if (json === null || !isRenderedRecord(json)) return pageLine(page, rawHtml, json, sources[page.url]);
     const record = JSON.parse(json.toString('utf8')) as PageRecord;
     const { rendered = {} } = record;
     const files = await writeArtifacts(rendered, page.url, artifactsDir, blobs);
-    return shownPageLine(page, rawHtml, record, files);
+    return shownPageLine(page, rawHtml, record, files, sources[page.url]);
   }
 
   async function appendFailures(store: Store): Promise<void> {
     let from: string | undefined;
     do {
       const entries = await store.listTasks({ jobId, state: 'failed', cursor: from, limit: LEDGER_STEP });
-      const lines = entries.items.filter((entry) => !hasPage(entry)).map(failureLine);
+      const lines = entries.items
+        .filter((entry) => !hasPage(entry))
+        .map((entry) => failureLine(entry, sources[entry.url]));
       if (lines.length > 0) await touching(() => file.appendFile(lines.join('')));
       from = entries.nextCursor ?? undefined;
     } while (from !== undefined);

@@ -73,14 +73,14 @@ describe('the line of a page', () => {
         { url: 'http://a.example/api', method: 'GET', statusCode: 200, contentType: null, isTooLarge: false },
       ],
       actions: [{ type: 'screenshot', ms: 4, picture: ref }],
-      failure: { code: 'ACTION_FAILED', message: 'actions[1] click #x: gone', step: 'actions[1] click #x' },
+      failure: { code: 'ACTION_FAILED', message: 'actions.1 click #x: gone', step: 'actions.1 click #x' },
     };
     const file = { file: 'artifacts/x.png', contentType: 'image/png', bytes: 9 };
     const files = new Map([
       ['screenshot', file],
       ['action-0', file],
     ]);
-    const failed = page({ errorCode: 'ACTION_FAILED', errorMessage: 'actions[1] click #x: gone' });
+    const failed = page({ errorCode: 'ACTION_FAILED', errorMessage: 'actions.1 click #x: gone' });
     const record = { rendered, metadata: null, links: [], text: 'words' };
     const line = Buffer.concat(shownPageLine(failed, undefined, record, files)).toString('utf8');
     expect(line.indexOf('\n')).toBe(line.length - 1);
@@ -89,7 +89,7 @@ describe('the line of a page', () => {
       xhr: [{ url: 'http://a.example/api' }],
       actions: [{ type: 'screenshot', ms: 4, screenshot: file }],
       consoleErrors: [],
-      error: { code: 'ACTION_FAILED', details: { step: 'actions[1] click #x' } },
+      error: { code: 'ACTION_FAILED', details: { step: 'actions.1 click #x' } },
       text: 'words',
     });
     expect(line).not.toContain('rendered');

@@ -11,8 +11,13 @@ const EMPTY_RECORD = Buffer.from('"metadata":null,"links":[]}');
  * The line of a stored page: its row, then its record as it was stored. The record is JSON already, so it is put
  * behind the row's fields unread; parsing and writing it again would cost more than all the rest.
  */
-export function pageLine(page: Page, rawHtml: string | null | undefined, record: Buffer | null): Buffer[] {
-  const row = rowOf(page, rawHtml, undefined);
+export function pageLine(
+  page: Page,
+  rawHtml: string | null | undefined,
+  record: Buffer | null,
+  sourceUrl = page.url,
+): Buffer[] {
+  const row = rowOf(page, rawHtml, undefined, sourceUrl);
   return [Buffer.from(`${JSON.stringify(row).slice(0, -1)},`), record?.subarray(1) ?? EMPTY_RECORD, NEWLINE];
 }
 
@@ -22,23 +27,39 @@ export function shownPageLine(
   rawHtml: string | null | undefined,
   { rendered = {}, ...record }: PageRecord,
   files: WrittenArtifacts,
+  sourceUrl = page.url,
 ): Buffer[] {
   const { xhr, actions, consoleErrors = [] } = rendered;
   const row = {
-    ...rowOf(page, rawHtml, rendered),
+    ...rowOf(page, rawHtml, rendered, sourceUrl),
     screenshot: files.get('screenshot'),
     pdf: files.get('pdf'),
     xhr: xhr?.map(({ body, ...each }, at) => ({ ...each, body: files.get(`xhr-${at}`) })),
     actions: actions?.map(({ picture, ...each }, at) => ({ ...each, screenshot: files.get(`action-${at}`) })),
     consoleErrors,
+    ...failureFiles(page, rendered, files),
     ...record,
   };
   return [Buffer.from(JSON.stringify(row)), NEWLINE];
 }
 
-function rowOf(page: Page, rawHtml: string | null | undefined, rendered: RenderedRecord | undefined) {
+/** The error with the files that show the page when it came. */
+function failureFiles(page: Page, rendered: RenderedRecord, files: WrittenArtifacts) {
+  const { error } = pageErrorOf(page, rendered);
+  const [screenshot, html] = [files.get('failure-screenshot'), files.get('failure-html')];
+  if (error === undefined || (screenshot === undefined && html === undefined)) return {};
+  return { error: { ...error, details: { ...error.details, screenshot, html } } };
+}
+
+function rowOf(
+  page: Page,
+  rawHtml: string | null | undefined,
+  rendered: RenderedRecord | undefined,
+  sourceUrl: string,
+) {
   return {
     url: page.url,
+    sourceUrl,
     finalUrl: page.finalUrl,
     statusCode: page.statusCode,
     depth: page.depth,
@@ -56,11 +77,12 @@ function rowOf(page: Page, rawHtml: string | null | undefined, rendered: Rendere
 }
 
 /** A URL that failed before anything was asked of its host has no page; its line comes from the ledger. */
-export function failureLine(entry: LedgerEntry): string {
+export function failureLine(entry: LedgerEntry, sourceUrl = entry.url): string {
   const code = entry.errorCode ?? 'INTERNAL';
   const message = entry.attempts.at(-1)?.evidence ?? ERRORS[code].meaning;
   return `${JSON.stringify({
     url: entry.url,
+    sourceUrl,
     finalUrl: entry.url,
     statusCode: null,
     depth: entry.depth,

@@ -1,5 +1,6 @@
 import type { Artifact } from '../../jobs/artifact.ts';
 import type { ScrapeResult } from '../../jobs/job-reader.ts';
+import type { FailureDetails } from '../../jobs/page-result.ts';
 import { writeWhole } from './page-artifacts.ts';
 
 /** Where the person wants what; null: nowhere, it stays in the result. */
@@ -29,7 +30,7 @@ export async function putIntoFiles(result: ScrapeResult, wanted: WantedFiles): P
     const { contentType, bytes } = artifact;
     return { [name]: { file: path, contentType, bytes } };
   };
-  const { xhr, actions } = result;
+  const { xhr, actions, error } = result;
   const page = {
     ...result,
     ...(await place('screenshot')),
@@ -39,6 +40,7 @@ export async function putIntoFiles(result: ScrapeResult, wanted: WantedFiles): P
       : {
           xhr: xhr.map((each) => (each.body === undefined ? each : { ...each, body: withoutUrl(each.body) })),
         }),
+    ...(error?.details === undefined ? {} : { error: { ...error, details: shownDetails(error.details) } }),
     ...(actions === undefined
       ? {}
       : {
@@ -48,6 +50,14 @@ export async function putIntoFiles(result: ScrapeResult, wanted: WantedFiles): P
         }),
   };
   return { page, missing };
+}
+
+function shownDetails({ step, screenshot, html }: FailureDetails): object {
+  return {
+    ...(step === undefined ? {} : { step }),
+    ...(screenshot === undefined ? {} : { screenshot: withoutUrl(screenshot) }),
+    ...(html === undefined ? {} : { html: withoutUrl(html) }),
+  };
 }
 
 /** No server answers there. */

@@ -15,6 +15,7 @@ import type { Bus } from '../../ports/bus.ts';
 import type { Limits } from '../../ports/limits.ts';
 import type { Queue } from '../../ports/queue.ts';
 import type { Store } from '../../ports/store.ts';
+import type { Sessions } from '../../sessions/sessions.ts';
 
 /** The environment of a command: streams, folder, and functions that open storage and platform. Commands build no drivers. */
 export interface Shell {
@@ -47,6 +48,8 @@ export interface PlatformSetup {
   readonly metrics: Metrics;
   /** URLs of this very server that may be fetched although its address is refused. */
   readonly ownPages?: () => readonly string[];
+  /** Where sessions and credentials are, when not with the jobs; used beside servers that work there. */
+  readonly accountsIn?: StoragePlace;
 }
 
 /** Where everything is kept, by the settings of the same names. */
@@ -78,6 +81,8 @@ export interface OpenPlatform extends OpenStorage {
   };
   readonly jobs: Jobs;
   readonly extraction: Extraction;
+  /** Sessions, and the store that has them. */
+  readonly accounts: { readonly sessions: Sessions; readonly store: Store };
   readonly bus: Bus;
   readonly queue: Queue;
   readonly limits: Limits;

@@ -1,4 +1,5 @@
 import { hash as digest, randomBytes } from 'node:crypto';
+import { parseS3Url } from '../../config/s3-place.ts';
 import { asScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { decodeFrame, encodeFrame, isBody, isContentHash } from '../../model/blob-frame.ts';
 import type { ContentHash } from '../../model/ids.ts';
@@ -7,7 +8,6 @@ import { applyRules } from './lifecycle.ts';
 import { uploadInParts } from './multipart.ts';
 import { openS3Bucket } from './s3-bucket.ts';
 import { createS3Objects } from './s3-objects.ts';
-import { parseS3Url } from './s3-place.ts';
 import { sideBySide } from './side-by-side.ts';
 
 export interface BlobsS3Options {

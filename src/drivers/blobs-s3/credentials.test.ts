@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { parseS3Url } from '../../config/s3-place.ts';
 import {
   containerServer,
   type GivenCredentials,
@@ -11,7 +12,6 @@ import {
 import { startOddServer } from './odd-server.fixture.ts';
 import { openS3Bucket } from './s3-bucket.ts';
 import { createS3Objects } from './s3-objects.ts';
-import { parseS3Url } from './s3-place.ts';
 
 const HOUR_MS = 3_600_000;
 let dir: string;

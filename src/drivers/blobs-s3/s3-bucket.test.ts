@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { parseS3Url } from '../../config/s3-place.ts';
 import { createBlobsS3 } from './blobs-s3.ts';
 import { uploadInParts } from './multipart.ts';
 import { errorXml, type OddAnswers, startOddServer } from './odd-server.fixture.ts';
 import { openS3Bucket } from './s3-bucket.ts';
 import { createS3Objects } from './s3-objects.ts';
-import { parseS3Url } from './s3-place.ts';
 
 const closing: { close(): Promise<void> }[] = [];
 afterEach(async () => {

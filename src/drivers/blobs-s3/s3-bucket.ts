@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
+import type { S3Place } from '../../config/s3-place.ts';
 import type { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import {
   credentialsError,
@@ -9,7 +10,6 @@ import {
   type S3Refusal,
   unreachableError,
 } from './s3-error.ts';
-import type { S3Place } from './s3-place.ts';
 import { addPayloadDigests, createS3Transport, LEAST_BYTES_PER_MS } from './s3-transport.ts';
 
 export interface S3BucketOptions {

@@ -1,6 +1,6 @@
+import type { S3Place } from '../../config/s3-place.ts';
 import type { ErrorCode } from '../../errors/registry.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { S3Place } from './s3-place.ts';
 
 /** An answer other than success. */
 export interface S3Refusal {

@@ -4,6 +4,8 @@ import type { Budgets, Job, JobOptions } from '../../model/job.ts';
 import type { JobStore } from '../../ports/store.ts';
 import {
   cursorOf,
+  foundTaskOf,
+  JOB_COLUMNS,
   jobOf,
   ledgerEntryOf,
   pageFromRow,
@@ -26,7 +28,9 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
   /** Changes a job under its lock; null when there is none. */
   function change<T>(id: JobId, work: (row: Row, query: Query) => Promise<T>): Promise<T | null> {
     return database.transaction(async (query) => {
-      const [row] = await query('SELECT * FROM jobs WHERE id = $1 FOR NO KEY UPDATE', [id]);
+      const [row] = await query(`SELECT ${JOB_COLUMNS} FROM jobs j WHERE id = $1 FOR NO KEY UPDATE OF j`, [
+        id,
+      ]);
       return row === undefined ? null : work(row, query);
     }, WHOLE_JOB_LIMIT_MS);
   }
@@ -47,11 +51,15 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
       };
       const isAwaited = job.kind === 'scrape' || job.kind === 'map';
       const [row] = await database.query(
-        `SELECT made.*, ${isAwaited ? HELD_UNTIL : 'NULL'} AS held_until FROM (SELECT ${NOW} AS now OFFSET 0) c,
-           create_job(
-             ($1::jsonb || jsonb_build_object('created_at', c.now, 'deadline_at', c.now + $6::bigint))::json,
-             $2, $3, $4, $5
-           ) made`,
+        `WITH made AS MATERIALIZED (
+           SELECT made.*, ${isAwaited ? HELD_UNTIL : 'NULL'} AS held_until FROM (SELECT ${NOW} AS now OFFSET 0) c,
+             create_job(
+               ($1::jsonb || jsonb_build_object('created_at', c.now, 'deadline_at', c.now + $6::bigint))::json,
+               $2, $3, $4, $5
+             ) made
+         ), kept AS (
+           INSERT INTO job_sources (job_seq, sources) SELECT seq, $7::text FROM made WHERE $7::text IS NOT NULL
+         ) SELECT * FROM made`,
         [
           jsonParameter(made),
           found.json,
@@ -59,6 +67,7 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
           PROVISIONAL,
           how?.isUnsynced ?? false,
           budgets.maxDurationMs,
+          job.sources === undefined ? null : jsonParameter(job.sources),
         ],
       );
       const heldUntil = Number(row?.held_until ?? 0);
@@ -67,13 +76,13 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
     },
 
     async getJob(id) {
-      const [row] = await database.query('SELECT * FROM jobs WHERE id = $1', [id]);
+      const [row] = await database.query(`SELECT ${JOB_COLUMNS} FROM jobs j WHERE id = $1`, [id]);
       return row === undefined ? null : jobOf(row);
     },
 
     async listJobs({ accountId, status, kind, cursor, limit }) {
       const rows = await database.query(
-        `SELECT * FROM jobs WHERE account_id = $1 AND seq < $2 AND ($3::text IS NULL OR status = $3)
+        `SELECT ${JOB_COLUMNS} FROM jobs j WHERE account_id = $1 AND seq < $2 AND ($3::text IS NULL OR status = $3)
            AND ($4::text IS NULL OR kind = $4) ORDER BY seq DESC LIMIT $5`,
         [accountId, cursorOf(cursor, Number.MAX_SAFE_INTEGER), status ?? null, kind ?? null, limit + 1],
       );
@@ -93,6 +102,15 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
       });
     },
 
+    stopJob(id, reason) {
+      return change(id, async (row, query) => {
+        if (row.finished_at !== null || row.status === 'cancelled' || row.stop_reason !== null)
+          return jobOf(row);
+        await query(`SELECT stop_job($1, $2, ${NOW})`, [row.seq, reason]);
+        return settled(query, row);
+      });
+    },
+
     resumeJob(id, budgets) {
       return change(id, async (row, query) => {
         const [reopened] = await query(
@@ -101,7 +119,7 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
                rule = CASE WHEN o.state = 'skipped' THEN NULL ELSE t.rule END
              FROM (
                SELECT id, state FROM tasks WHERE job_seq = $1
-                 AND (state = 'cancelled' OR (state = 'skipped' AND rule LIKE 'budget.%'))
+                 AND (state = 'cancelled' OR (state = 'skipped' AND (rule LIKE 'budget.%' OR rule = $2)))
              ) o WHERE t.id = o.id RETURNING o.state
            ), counted AS (
              SELECT count(*) FILTER (WHERE state = 'cancelled') AS cancelled,
@@ -110,18 +128,19 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
              UPDATE jobs j SET open = j.open + c.cancelled + c.skipped, cancelled = j.cancelled - c.cancelled,
                skipped = j.skipped - c.skipped FROM counted c WHERE j.seq = $1
            ) SELECT cancelled + skipped AS n FROM counted`,
-          [row.seq],
+          [row.seq, row.stop_reason ?? ''],
         );
         if (reopened?.n === 0 && row.status !== 'cancelled') return jobOf(row);
         return putBackToWork(query, row, budgets ?? optionsOf(row).budgets);
       });
     },
 
-    retryJob(id) {
+    retryJob(id, only) {
       return change(id, async (row, query) => {
         const moved = await query(
-          `SELECT id, url FROM tasks WHERE job_seq = $1 AND state = 'failed' AND at_url IS NOT NULL`,
-          [row.seq],
+          `SELECT id, url FROM tasks WHERE job_seq = $1 AND state = 'failed' AND at_url IS NOT NULL
+             AND ($2::text IS NULL OR error_code = $2)`,
+          [row.seq, only ?? null],
         );
         const homes = moved.map(({ url }) => new URL(String(url)).host as HostKey);
         await query('SELECT put_hosts($1)', [homes]);
@@ -134,11 +153,11 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
           `WITH retried AS (
              UPDATE tasks SET state = 'ready', attempts = 0, hops = 0, at_url = NULL, trace = NULL, rule = NULL,
                error_code = NULL, finished_at = NULL, interruptions = 0, lone_interruptions = 0
-             WHERE job_seq = $1 AND state = 'failed' RETURNING id
+             WHERE job_seq = $1 AND state = 'failed' AND ($2::text IS NULL OR error_code = $2) RETURNING id
            ), counted AS (SELECT count(*) AS n FROM retried), written AS (
              UPDATE jobs j SET open = j.open + c.n, failed = j.failed - c.n FROM counted c WHERE j.seq = $1
            ) SELECT n FROM counted`,
-          [row.seq],
+          [row.seq, only ?? null],
         );
         if (retried?.n === 0) return jobOf(row);
         return putBackToWork(query, row, optionsOf(row).budgets);
@@ -152,6 +171,7 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
         }
         await query('DELETE FROM pages WHERE job_seq = $1', [row.seq]);
         await query('DELETE FROM tasks WHERE job_seq = $1', [row.seq]);
+        await query('DELETE FROM job_sources WHERE job_seq = $1', [row.seq]);
         await query('DELETE FROM jobs WHERE seq = $1', [row.seq]);
         return true;
       });
@@ -257,6 +277,23 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
       );
       return rows.map((row) => taskWaitOf(row, Number(row.now)));
     },
+
+    async findTask(jobId, urlKey) {
+      const [row] = await database.query(
+        `SELECT t.*, f.url AS found_on_url FROM tasks t LEFT JOIN tasks f ON f.id = t.found_on
+         WHERE t.job_seq = (SELECT seq FROM jobs WHERE id = $1) AND t.url_key = $2`,
+        [jobId, urlKey],
+      );
+      return row === undefined ? null : foundTaskOf(row);
+    },
+
+    async getSources(jobId) {
+      const [row] = await database.query(
+        'SELECT s.sources FROM job_sources s JOIN jobs j ON j.seq = s.job_seq WHERE j.id = $1',
+        [jobId],
+      );
+      return row === undefined ? {} : (JSON.parse(String(row.sources)) as Record<string, string>);
+    },
   };
 }
 
@@ -270,7 +307,7 @@ const optionsOf = (row: Row) => JSON.parse(String(row.options)) as JobOptions;
 async function settled(query: Query, row: Row): Promise<Job> {
   await query(`SELECT stop_spent(ARRAY[$1::bigint], ${NOW})`, [row.seq]);
   await query(`SELECT settle(ARRAY[$1::bigint], ${NOW})`, [row.seq]);
-  const [after] = await query('SELECT * FROM jobs WHERE seq = $1', [row.seq]);
+  const [after] = await query(`SELECT ${JOB_COLUMNS} FROM jobs j WHERE seq = $1`, [row.seq]);
   return jobOf(after as Row);
 }
 

@@ -25,6 +25,7 @@ import type {
 } from '../../ports/session-store.ts';
 import type {
   ApiKey,
+  FoundTask,
   HostState,
   HostView,
   IdempotentAnswer,
@@ -65,7 +66,7 @@ export function jobOf(row: Row): Job {
       pages: Number(row.pages),
       done: Number(row.done),
       failed: Number(row.failed),
-      skipped: Number(row.skipped),
+      skipped: Number(row.skipped) - Number(row.skipped_files ?? 0),
       denied: Number(row.denied),
       cancelled: Number(row.cancelled),
       bytes: Number(row.bytes),
@@ -126,6 +127,23 @@ export function ledgerEntryOf(row: Row): LedgerEntry {
     finishedAt: row.finished_at === null ? null : new Date(Number(row.finished_at)).toISOString(),
   };
 }
+
+export function foundTaskOf(row: Row): FoundTask {
+  const entry = ledgerEntryOf(row);
+  return {
+    taskId: Number(row.id) as TaskId,
+    entry,
+    readyAt: entry.state === 'waiting' ? maybeNumber(row.ready_at) : null,
+  };
+}
+
+/**
+ * The columns of a job's row with the number of its skipped robots.txt files and sitemaps, which the row counts among the
+ * skipped tasks. `j` is the row.
+ */
+export const JOB_COLUMNS = `j.*, (
+  SELECT count(*) FROM tasks f WHERE f.job_seq = j.seq AND f.kind <> 'page' AND f.state = 'skipped'
+) AS skipped_files`;
 
 export function pageFromRow(row: Row): Page {
   return {

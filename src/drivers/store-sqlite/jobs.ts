@@ -4,6 +4,8 @@ import type { Budgets, Job, JobOptions } from '../../model/job.ts';
 import type { JobStore } from '../../ports/store.ts';
 import {
   cursorOf,
+  foundTaskOf,
+  JOB_COLUMNS,
   jobOf,
   ledgerEntryOf,
   pageFromRow,
@@ -24,7 +26,7 @@ export function createSqliteJobStore(
   hostIds: Map<HostKey, HostId>,
   clock: () => number,
 ): Synchronous<JobStore> {
-  const rowOf = (id: JobId) => database.get('SELECT * FROM jobs WHERE id = ?', id);
+  const rowOf = (id: JobId) => database.get(`SELECT ${JOB_COLUMNS} FROM jobs j WHERE j.id = ?`, id);
 
   /** 0: the host has an owner, or is not held. */
   const heldUntilOf = (key: HostKey, now: number): number =>
@@ -81,6 +83,13 @@ export function createSqliteJobStore(
         now,
       );
       const seq = Number(database.get('SELECT seq FROM jobs WHERE id = ?', job.id)?.seq) as JobSeq;
+      if (job.sources !== undefined) {
+        database.run(
+          'INSERT INTO job_sources (job_seq, sources) VALUES (?, ?)',
+          seq,
+          JSON.stringify(job.sources),
+        );
+      }
       const tally = createTally();
       const mailboxes = createMailboxes(database, hostIds);
       mailboxes.add({ seq, kind: job.kind, size: tasks.length, intake: 'open' }, tasks, tally, now);
@@ -100,8 +109,8 @@ export function createSqliteJobStore(
 
     listJobs({ accountId, status, kind, cursor, limit }) {
       const rows = database.all(
-        `SELECT * FROM jobs WHERE account_id = ? AND seq < ? AND (? IS NULL OR status = ?) AND (? IS NULL OR kind = ?)
-         ORDER BY seq DESC LIMIT ?`,
+        `SELECT ${JOB_COLUMNS} FROM jobs j WHERE account_id = ? AND seq < ? AND (? IS NULL OR status = ?)
+         AND (? IS NULL OR kind = ?) ORDER BY seq DESC LIMIT ?`,
         accountId,
         cursorOf(cursor, Number.MAX_SAFE_INTEGER),
         status ?? null,
@@ -132,6 +141,20 @@ export function createSqliteJobStore(
       return jobOf(rowOf(id) as SqliteRow);
     },
 
+    stopJob(id, reason) {
+      const now = clock();
+      const row = rowOf(id);
+      if (row === undefined) return null;
+      if (row.finished_at !== null || row.status === 'cancelled' || row.stop_reason !== null)
+        return jobOf(row);
+      const seq = Number(row.seq) as JobSeq;
+      stopJob(database, seq, reason, now);
+      const tally = createTally();
+      tally.of(seq);
+      settleJob(database, tally, now);
+      return jobOf(rowOf(id) as SqliteRow);
+    },
+
     resumeJob(id, budgets) {
       const row = rowOf(id);
       if (row === undefined) return null;
@@ -143,8 +166,9 @@ export function createSqliteJobStore(
       );
       const skipped = database.run(
         `UPDATE tasks SET state = 'ready', rule = NULL, finished_at = NULL, interruptions = 0, lone_interruptions = 0
-         WHERE job_seq = ? AND state = 'skipped' AND rule LIKE 'budget.%'`,
+         WHERE job_seq = ? AND state = 'skipped' AND (rule LIKE 'budget.%' OR rule = ?)`,
         seq,
+        row.stop_reason ?? '',
       );
       if (cancelled + skipped === 0 && row.status !== 'cancelled') return jobOf(row);
       reopenJob(database, seq, cancelled, 'cancelled');
@@ -152,14 +176,16 @@ export function createSqliteJobStore(
       return putBackToWork(row, clock(), budgets ?? (JSON.parse(String(row.options)) as JobOptions).budgets);
     },
 
-    retryJob(id) {
+    retryJob(id, only) {
       const row = rowOf(id);
       if (row === undefined) return null;
       const seq = Number(row.seq) as JobSeq;
       const mailboxes = createMailboxes(database, hostIds);
       for (const moved of database.all(
-        `SELECT id, url FROM tasks WHERE job_seq = ? AND state = 'failed' AND at_url IS NOT NULL`,
+        `SELECT id, url FROM tasks WHERE job_seq = ? AND state = 'failed' AND at_url IS NOT NULL AND (? IS NULL OR error_code = ?)`,
         seq,
+        only ?? null,
+        only ?? null,
       )) {
         database.run(
           'UPDATE tasks SET host_id = ? WHERE id = ?',
@@ -169,8 +195,11 @@ export function createSqliteJobStore(
       }
       const failed = database.run(
         `UPDATE tasks SET state = 'ready', attempts = 0, hops = 0, at_url = NULL, trace = NULL, rule = NULL,
-           error_code = NULL, finished_at = NULL, interruptions = 0, lone_interruptions = 0 WHERE job_seq = ? AND state = 'failed'`,
+           error_code = NULL, finished_at = NULL, interruptions = 0, lone_interruptions = 0
+         WHERE job_seq = ? AND state = 'failed' AND (? IS NULL OR error_code = ?)`,
         seq,
+        only ?? null,
+        only ?? null,
       );
       if (failed === 0) return jobOf(row);
       reopenJob(database, seq, failed, 'failed');
@@ -186,6 +215,7 @@ export function createSqliteJobStore(
       const seq = Number(row.seq);
       database.run('DELETE FROM pages WHERE job_seq = ?', seq);
       database.run('DELETE FROM tasks WHERE job_seq = ?', seq);
+      database.run('DELETE FROM job_sources WHERE job_seq = ?', seq);
       database.run('DELETE FROM jobs WHERE seq = ?', seq);
       return true;
     },
@@ -293,6 +323,24 @@ export function createSqliteJobStore(
         Number(database.get('SELECT seq FROM jobs WHERE id = ?', id)?.seq ?? 0),
       );
       return rows.map((row) => taskWaitOf(row, now));
+    },
+
+    findTask(jobId, urlKey) {
+      const row = database.get(
+        `SELECT t.*, f.url AS found_on_url FROM tasks t LEFT JOIN tasks f ON f.id = t.found_on
+         WHERE t.job_seq = (SELECT seq FROM jobs WHERE id = ?) AND t.url_key = ?`,
+        jobId,
+        urlKey,
+      );
+      return row === undefined ? null : foundTaskOf(row);
+    },
+
+    getSources(jobId) {
+      const row = database.get(
+        'SELECT s.sources FROM job_sources s JOIN jobs j ON j.seq = s.job_seq WHERE j.id = ?',
+        jobId,
+      );
+      return row === undefined ? {} : (JSON.parse(String(row.sources)) as Record<string, string>);
     },
   };
 }

@@ -1,4 +1,5 @@
 import { SQLITE_AUDIT_TABLES } from './audit-tables.ts';
+import { SQLITE_SOURCE_TABLES } from './source-tables.ts';
 import { SQLITE_SPENDING_TABLES } from './spending-tables.ts';
 
 /** The host of a task's current URL, in SQL: canonical URLs have neither a user nor an empty path. */
@@ -235,5 +236,6 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   ALTER TABLE robots ADD COLUMN interruptions INTEGER NOT NULL DEFAULT 0;
   `,
   SQLITE_AUDIT_TABLES,
+  SQLITE_SOURCE_TABLES,
   SQLITE_SPENDING_TABLES,
 ];

@@ -1,3 +1,4 @@
+import { plainWords } from '../../config/plain-problems.ts';
 import { AlternativeCompiler } from './compile-alternative.ts';
 import type { CompiledField, CompiledRules } from './compiled-rules.ts';
 import { RULE_LIMITS } from './rule-limits.ts';
@@ -29,7 +30,7 @@ export function compileExtractionRules(
   { schema, path = 'rules' }: CompileOptions = {},
 ): Compilation {
   const problems: RuleProblem[] = [];
-  const shape = rulesSchema.safeParse(input);
+  const shape = rulesSchema.safeParse(input, { error: plainWords() });
   const fields = shape.success ? new FieldCompiler(problems).fields(shape.data, 'page', path, 0) : [];
   if (!shape.success) problems.push(...shapeProblems(shape.error.issues, input, path));
   const checked = schema === undefined ? null : compileSchema(schema);

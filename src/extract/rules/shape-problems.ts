@@ -30,7 +30,8 @@ function problemsOf(issue: Issue, input: unknown, outer: readonly string[]): Fou
     if (branch !== undefined) return branch.flatMap((inner) => problemsOf(inner, input, path));
     return [{ path, message: expectation(path) }];
   }
-  return [{ path, message: `${issue.message.replace(/\.$/, '')}.` }];
+  const text = issue.message.replace(/\.$/, '');
+  return [{ path, message: `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.` }];
 }
 
 /** The issues of the union member that fits the value best: an object was not meant as a string. */

@@ -141,11 +141,27 @@ describe('a render attempt', () => {
     const response = await attempt.run();
     expect(response.failure).toMatchObject({
       code: 'ACTION_FAILED',
-      details: { step: 'actions[1] click #missing' },
+      details: { step: 'actions.1 click #missing' },
     });
     expect(response.extra.actions).toMatchObject([{ type: 'evaluate', value: 2 }]);
     expect(response.extra.screenshot).toBeNull();
     expect(textOf(response)).toContain('<p>text</p>');
+    const picture = response.extra.failurePicture;
+    expect([
+      picture?.contentType,
+      Buffer.from(picture?.bytes ?? [])
+        .subarray(1, 4)
+        .toString(),
+    ]).toEqual(['image/png', 'PNG']);
+  });
+
+  test('tells of a script that fails without the stack of the library', async () => {
+    const actions: RenderAction[] = [
+      { type: 'evaluate', script: '(() => { throw new TypeError("no hat") })()' },
+    ];
+    const attempt = await attemptAt(await site(html('<p>text</p>')), { actions });
+    const { failure } = await attempt.run();
+    expect(failure?.message).toBe('actions.0 evaluate: TypeError: no hat');
   });
 
   test('passes the page to the hook after loading, and returns what it found', async () => {

@@ -8,6 +8,7 @@ import type { GuardProxy } from '../guard-proxy/guard-proxy.ts';
 import { type Body, EMPTY_BODY } from '../http/body-buffer.ts';
 import type { BrowserRequest, BrowserResponse } from '../render-engine.ts';
 import { browserLost, mapNavigationError, plainMessage, stepFailed, stepTimedOut } from '../render-errors.ts';
+import { takeFailurePicture } from './actions/failure-picture.ts';
 import {
   DEFAULT_STEP_MS,
   nameOfAction,
@@ -87,6 +88,7 @@ export class RenderAttempt {
   #failure: ScrapifieError | null = null;
   readonly #actions: ActionResult[] = [];
   #picture: Picture | null = null;
+  #failurePicture: Picture | null = null;
   #pdf: Uint8Array | null = null;
   #captcha: CaptchaResult | null | undefined;
 
@@ -296,6 +298,7 @@ export class RenderAttempt {
       if (this.#ending.aborted) throw this.#ending.reason;
       if (deadline.signal.aborted) this.#failure = stepTimedOut(current, request.timeoutMs);
       else this.#failure = isScrapifieError(error) ? error : stepFailed(current, plainMessage(error), error);
+      if (!this.isPageBroken) this.#failurePicture = await takeFailurePicture(page, deadline, this.#signal);
     }
   }
 
@@ -337,6 +340,7 @@ export class RenderAttempt {
         xhr,
         consoleErrors: watch.errors,
         actions: this.#actions,
+        ...(this.#failurePicture === null ? {} : { failurePicture: this.#failurePicture }),
         storage,
         ...(this.#captcha === undefined ? {} : { captcha: this.#captcha }),
       },

@@ -99,10 +99,16 @@ function refusal(host: string, addresses: readonly LookupAddress[]): Error {
   return Object.assign(new Error(`${host} has no address`), { code: 'ENOTFOUND' });
 }
 
+/** What the operator can set so that addresses of this kind are fetched; null: nothing. */
+const settingFor = (reason: string): string | null =>
+  reason === 'metadata' || reason === 'invalid' ? null : 'SCRAPIFIE_ALLOW_PRIVATE';
+
 /** The message names the kind of the address and not the address, which would tell callers about the network. */
 export function addressRefused(host: string, reason: string): ScrapifieError {
-  return new ScrapifieError('ADDRESS_REFUSED', `${host} is not fetched: its address is ${reason}`, {
-    details: { host, reason },
+  const setting = settingFor(reason);
+  const remedy = setting === null ? '' : `; the setting ${setting} (--allow-private) allows such addresses`;
+  return new ScrapifieError('ADDRESS_REFUSED', `${host} is not fetched: its address is ${reason}${remedy}`, {
+    details: { host, reason, ...(setting === null ? {} : { setting }) },
   });
 }
 

@@ -161,8 +161,8 @@ describe('a page rendered elsewhere', () => {
       ],
     });
     const { failure, extra } = renderedOf(response);
-    expect(failure).toMatchObject({ code: 'ACTION_FAILED', details: { step: 'actions[1] click #missing' } });
-    expect(failure?.message).toContain('actions[1] click #missing');
+    expect(failure).toMatchObject({ code: 'ACTION_FAILED', details: { step: 'actions.1 click #missing' } });
+    expect(failure?.message).toContain('actions.1 click #missing');
     expect(extra.actions).toHaveLength(1);
     expect(textOf(response)).toContain('<form');
   });

@@ -17,7 +17,15 @@ const NOTHING: RenderExtra = {
 const there = (rendered: Rendered): Rendered => readPack(writePack(packRendered(rendered), 'mark'));
 
 test('everything that an engine tells of a page travels', () => {
-  type Known = 'screenshot' | 'pdf' | 'xhr' | 'consoleErrors' | 'actions' | 'storage' | 'captcha';
+  type Known =
+    | 'screenshot'
+    | 'pdf'
+    | 'xhr'
+    | 'consoleErrors'
+    | 'actions'
+    | 'failurePicture'
+    | 'storage'
+    | 'captcha';
   // Does not compile when there is more: it would be lost on the way.
   expectTypeOf<Exclude<keyof RenderExtra, Known>>().toBeNever();
   expectTypeOf<Exclude<keyof Rendered, 'rawBody' | 'extra' | 'failure'>>().toBeNever();
@@ -66,9 +74,15 @@ describe('a pack', () => {
     fc.assert(fc.property(rendered, (given) => void expect(there(given)).toEqual(given)));
   });
 
+  test('brings back the picture of a page on which a step failed', () => {
+    const failurePicture = { bytes: new Uint8Array([1, 2, 3]), contentType: 'image/png' as const };
+    const given = { rawBody: null, extra: { ...NOTHING, failurePicture }, failure: null };
+    expect(there(given)).toEqual(given);
+  });
+
   test('brings errors back with code, message and details', () => {
-    const failure = new ScrapifieError('ACTION_FAILED', 'actions[1] click: no', {
-      details: { step: 'actions[1] click' },
+    const failure = new ScrapifieError('ACTION_FAILED', 'actions.1 click: no', {
+      details: { step: 'actions.1 click' },
       retryAfterMs: 5,
       cause: new Error('hunter2'),
     });
@@ -77,8 +91,8 @@ describe('a pack', () => {
     expect(readPack(pack).failure).toBeInstanceOf(ScrapifieError);
     expect(readPack(pack).failure).toMatchObject({
       code: 'ACTION_FAILED',
-      message: 'actions[1] click: no',
-      details: { step: 'actions[1] click' },
+      message: 'actions.1 click: no',
+      details: { step: 'actions.1 click' },
       retryAfterMs: 5,
     });
   });

@@ -46,6 +46,7 @@ const headSchema = z.object({
       picture: picture.optional(),
     }),
   ),
+  failurePicture: picture.optional(),
   storage: storageSchema.nullable(),
   puzzle: z
     .object({
@@ -87,6 +88,7 @@ export function packRendered(rendered: Rendered): Pack {
       ...(value === undefined ? {} : { value }),
       ...(shot === undefined ? {} : { picture: addPicture(shot) }),
     })),
+    ...(extra.failurePicture === undefined ? {} : { failurePicture: addPicture(extra.failurePicture) }),
     storage: extra.storage,
     ...(extra.captcha === undefined ? {} : { puzzle: extra.captcha }),
     failure: failure === null ? null : written(failure),
@@ -155,6 +157,7 @@ function renderedOf(head: PackHead, parts: readonly Uint8Array<ArrayBuffer>[]): 
       xhr,
       consoleErrors: head.consoleErrors,
       actions,
+      ...(head.failurePicture === undefined ? {} : { failurePicture: takePicture(head.failurePicture) }),
       storage: head.storage,
       ...(head.puzzle === undefined ? {} : { captcha: head.puzzle }),
     },
@@ -163,8 +166,8 @@ function renderedOf(head: PackHead, parts: readonly Uint8Array<ArrayBuffer>[]): 
 }
 
 function sizeOf({ rawBody, extra }: Rendered): number {
-  const { screenshot, pdf, xhr, actions } = extra;
-  const all = [rawBody, screenshot?.bytes, pdf, ...xhr.map(({ body }) => body)];
+  const { screenshot, pdf, xhr, actions, failurePicture } = extra;
+  const all = [rawBody, screenshot?.bytes, failurePicture?.bytes, pdf, ...xhr.map(({ body }) => body)];
   const shots = actions.map(({ picture: shot }) => shot?.bytes);
   return [...all, ...shots].reduce((sum, bytes) => sum + (bytes?.byteLength ?? 0), 0);
 }
@@ -179,6 +182,7 @@ function withoutBytes({ extra, failure }: Rendered): Rendered {
       pdf: null,
       xhr: extra.xhr.map((xhr) => ({ ...xhr, body: null, isTooLarge: xhr.body !== null || xhr.isTooLarge })),
       actions: extra.actions.map(({ picture: _, ...action }) => action),
+      failurePicture: undefined,
     },
     failure: failure ?? tooMuch(),
   };

@@ -259,7 +259,7 @@ describe('a page', () => {
       identity,
       actions: [{ type: 'click', selector: '#missing', timeoutMs: 400 }],
     });
-    expect(failure).toMatchObject({ code: 'ACTION_FAILED', details: { step: 'actions[0] click #missing' } });
+    expect(failure).toMatchObject({ code: 'ACTION_FAILED', details: { step: 'actions.0 click #missing' } });
   });
 });
 

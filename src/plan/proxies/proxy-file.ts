@@ -1,5 +1,6 @@
 import { LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
+import { parsePlainly } from '../../config/plain-problems.ts';
 import {
   describeProblems,
   type FileProblem,
@@ -32,7 +33,7 @@ const ENDPOINTS: Readonly<Record<GatewayKind, string>> = {
 /** The words for a field that is not there, and for one that is of the wrong kind. */
 const must = (what: string) => ({
   error: ({ input }: { readonly input?: unknown }) =>
-    input === undefined ? 'is missing' : `must be ${what}`,
+    input === undefined ? 'is required' : `must be ${what}`,
 });
 
 const country = z.string(must('a country like de')).transform((text, context) => {
@@ -149,18 +150,18 @@ export function parseProxyFile(text: string, name = 'proxies.yaml'): ProxyConfig
   } catch {
     throw invalid(name, [wholeFile(yamlProblem('BAD_ALIAS'))]);
   }
-  const parsed = fileSchema.safeParse(content ?? {});
+  const { data, problems } = parsePlainly(fileSchema, content ?? {});
   const lineOf = (path: readonly PropertyKey[]) => lineOfPath(path, document, lines);
-  if (!parsed.success) {
+  if (problems !== null) {
     throw invalid(
       name,
-      parsed.error.issues.flatMap((issue) => problemsOf(issue, lineOf)),
+      problems.map(({ path, text }) => ({ line: lineOf(path), at: shownPath(path), problem: text })),
     );
   }
-  const providers = parsed.data.providers.map(toProvider);
+  const providers = data.providers.map(toProvider);
   const clashes = problemsBetween(providers, lineOf);
   if (clashes.length > 0) throw invalid(name, clashes);
-  const { selection, cooldownMs, checkEveryMs, checkUrl = null } = parsed.data;
+  const { selection, cooldownMs, checkEveryMs, checkUrl = null } = data;
   return { providers, selection, cooldownMs, checkUrl, checkEveryMs };
 }
 
@@ -261,29 +262,9 @@ function loginProblem({ protocol, credentials }: GatewayProvider): string | null
   return credentialsProblem(protocol, credentials.username + 'x'.repeat(64), credentials.password);
 }
 
-function problemsOf(issue: z.core.$ZodIssue, lineOf: LineOf): FileProblem[] {
-  if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({
-      line: lineOf([...issue.path, key]),
-      // What stands where a name should may be anything, a URL with a password too.
-      at: [...issue.path, /^[A-Za-z]\w{0,40}$/.test(key) ? key : '(a field)'].join('.'),
-      problem: 'is not a known field',
-    }));
-  }
-  if (issue.code === 'invalid_union') {
-    const deeper = issue.errors
-      .map((problems) => problems.filter(({ code, path }) => code !== 'invalid_type' || path.length > 0))
-      .find((problems) => problems.length > 0);
-    if (deeper !== undefined) {
-      return deeper.flatMap((inner) =>
-        problemsOf({ ...inner, path: [...issue.path, ...inner.path] }, lineOf),
-      );
-    }
-  }
-  const isMissing = issue.code === 'invalid_type' && issue.message.includes('received undefined');
-  const problem = isMissing ? 'is missing' : issue.message;
-  return [{ line: lineOf(issue.path), at: issue.path.join('.'), problem }];
-}
+/** What stands where a name should may be anything, a URL with a password too. */
+const shownPath = (path: readonly string[]): string =>
+  path.map((name) => (/^(?:\d+|[A-Za-z]\w{0,40})$/.test(name) ? name : '(a field)')).join('.');
 
 function yamlProblem(code: string): string {
   return `is not valid YAML (${code}); put quotes around values with signs like * & ! @ # or :`;

@@ -106,12 +106,13 @@ export interface JobSetup {
   readonly kind?: JobKind;
   readonly budgets?: Partial<Budgets>;
   readonly at?: number;
+  readonly sources?: Readonly<Record<string, string>>;
 }
 
 export async function createJob(
   store: TimedStore,
   tasks: readonly (string | NewTask)[],
-  { kind = 'crawl', budgets = {}, at = T0 }: JobSetup = {},
+  { kind = 'crawl', budgets = {}, at = T0, sources }: JobSetup = {},
 ): Promise<Job> {
   const all = tasks.map((task) => (typeof task === 'string' ? newTask(task) : task));
   return store.createJob(
@@ -122,6 +123,7 @@ export async function createJob(
       options: { ...OPTIONS, budgets: { ...NO_LIMITS, ...budgets } },
       seeds: all.slice(0, 10).map((task) => task.url),
       createdAt: at,
+      ...(sources === undefined ? {} : { sources }),
     },
     all,
   );
@@ -250,7 +252,7 @@ export function recount(
     pages: count((entry) => entry.state === 'done' && entry.kind === 'page'),
     done: inState('done'),
     failed: inState('failed'),
-    skipped: inState('skipped'),
+    skipped: count((entry) => entry.state === 'skipped' && entry.kind === 'page'),
     denied: inState('denied'),
     cancelled: inState('cancelled'),
   };

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { HostKey } from '../../../src/model/ids.ts';
+import type { HostKey, JobId } from '../../../src/model/ids.ts';
 import type { Claim } from '../contract.ts';
 import {
   ATTEMPT,
@@ -26,7 +26,9 @@ import {
 } from './fixtures.ts';
 import type { TimedStore } from './timed-store.ts';
 
-/** Cancel, resume and retry. */
+const UNKNOWN = '00000000-0000-7000-8000-000000000000' as JobId;
+
+/** Cancel, stop, resume and retry. */
 export function lifeContract(holds: Claim<TimedStore>): void {
   holds('cancels a job that nothing is claimed of at once', async (store) => {
     const { id } = await createJob(store, urlsOn('a.test', 3));
@@ -39,6 +41,32 @@ export function lifeContract(holds: Claim<TimedStore>): void {
     );
     expect(await store.acquireHost('a.test' as HostKey, 'one', T0 + 6, LEASE_MS)).toBeNull();
     expect(await store.offerHosts(T0 + 6, 10)).toEqual([]);
+  });
+
+  holds('stops a job for a reason, and resumes what the reason has skipped', async (store) => {
+    const { id } = await createJob(store, urlsOn('a.test', 5));
+    const { lease, tasks } = await take(store, 'a.test', 2);
+    const stopped = await store.stopJob(id, 'login-walls');
+    expect(stopped).toMatchObject({ stopReason: 'login-walls', finishedAt: null });
+    expect(stopped?.counters).toMatchObject({ open: 2, claimed: 2, skipped: 3 });
+    expect((await ledger(store, id, 'skipped')).map(({ rule }) => rule)).toEqual(
+      Array.from({ length: 3 }, () => 'login-walls'),
+    );
+    const walled = { ...FAILED, errorCode: 'LOGIN_REQUIRED' } as const;
+    await store.commit(
+      [completion(lease, at(tasks, 0), walled), completion(lease, at(tasks, 1), FAILED)],
+      T0 + 6,
+    );
+    const ended = await expectExact(store, id);
+    expect(ended).toMatchObject({ stopReason: 'login-walls', status: 'failed' });
+    expect(await store.stopJob(id, 'another')).toEqual(ended);
+    expect(await store.stopJob(UNKNOWN, 'another')).toBeNull();
+    // Only the failures that the caller names are tried again.
+    await store.resumeJob(id, T0 + 7);
+    await store.plain.retryJob(id, 'LOGIN_REQUIRED');
+    const resumed = await expectExact(store, id);
+    expect(resumed).toMatchObject({ stopReason: null, status: 'running', finishedAt: null });
+    expect(resumed.counters).toMatchObject({ open: 4, skipped: 0, failed: 1 });
   });
 
   holds('lets tasks under way finish after a cancel and keeps what they bring', async (store) => {

@@ -1,8 +1,8 @@
 import { shapeProblem } from '../../../src/api/http/json-shape.ts';
+import { parsePlainly } from '../../../src/config/plain-problems.ts';
 import { createCookieJar } from '../../../src/fetch/cookies/cookie-jar.ts';
 import { createCanonicalizer, hostKeyOf } from '../../../src/frontier/canonical.ts';
 import { compileScope } from '../../../src/frontier/scope.ts';
-import { problemsOf } from '../../../src/jobs/invalid-request.ts';
 import {
   batchRequestSchema,
   crawlRequestSchema,
@@ -186,20 +186,19 @@ const GENERATORS: readonly [Generator, ...Generator[]] = [
     const value = pick<unknown>(random, [7, 'no url', hostileUrl(random), [], null]);
     const body = { urls: Array(10_000).fill(value), [stretch(random, 100)]: 1 };
     const schema = random() < 0.5 ? batchRequestSchema : crawlRequestSchema;
-    return { name: 'request body: list of URLs', run: () => problems(schema.safeParse(body)) };
+    return { name: 'request body: list of URLs', run: () => problems(schema, body) };
   },
   (random) => {
     const body = {
       url: 'https://a.test/',
       extract: { rules: rules(random), schema: random() < 0.5 ? deepest(random) : null },
     };
-    return { name: 'request body: rules', run: () => problems(scrapeRequestSchema.safeParse(body)) };
+    return { name: 'request body: rules', run: () => problems(scrapeRequestSchema, body) };
   },
 ];
 
-function problems(parsed: { error?: Parameters<typeof problemsOf>[0] | undefined }): number {
-  return parsed.error === undefined ? 0 : problemsOf(parsed.error).length;
-}
+const problems = (schema: Parameters<typeof parsePlainly>[0], body: unknown): number =>
+  parsePlainly(schema, body).problems?.length ?? 0;
 
 function attempt<T>(run: () => T): T | null {
   try {

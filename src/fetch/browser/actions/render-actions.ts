@@ -95,7 +95,7 @@ export function nameOfAction(action: RenderAction, index: number): string {
       : action.type === 'press'
         ? ` ${action.key}`
         : '';
-  return `actions[${index}] ${action.type}${about}`;
+  return `actions.${index} ${action.type}${about}`;
 }
 
 export async function runAction(

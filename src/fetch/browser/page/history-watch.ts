@@ -1,4 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { CDPSession } from 'patchright-core';
+
+const TRIES = 5;
+const AGAIN_MS = 20;
 
 /**
  * Where a page is in its history. A page that was used before has the documents of other requests behind the first one
@@ -6,8 +10,8 @@ import type { CDPSession } from 'patchright-core';
  */
 export class HistoryWatch {
   readonly #cdp: CDPSession;
-  /** The place of the first document of this attempt; null before it has arrived. */
-  #first: Promise<number> | null = null;
+  /** The place of the first document of this attempt; null before it has arrived, or where it could not be asked. */
+  #first: Promise<number | null> | null = null;
   readonly #onNavigated: (event: { readonly frame: { readonly id: string } }) => void;
 
   constructor(cdp: CDPSession, mainFrameId: string) {
@@ -15,20 +19,28 @@ export class HistoryWatch {
     this.#onNavigated = ({ frame }) => {
       if (frame.id !== mainFrameId || this.#first !== null) return;
       this.#first = this.#index();
-      this.#first.catch(() => {});
     };
     cdp.on('Page.frameNavigated', this.#onNavigated);
   }
 
   async canGoBack(): Promise<boolean> {
-    return this.#first !== null && (await this.#index()) > (await this.#first);
+    const [first, now] = [await this.#first, await this.#index()];
+    return first !== null && now !== null && now > first;
   }
 
   end(): void {
     this.#cdp.off('Page.frameNavigated', this.#onNavigated);
   }
 
-  async #index(): Promise<number> {
-    return (await this.#cdp.send('Page.getNavigationHistory')).currentIndex;
+  /** Chromium does not answer while it replaces the page of a renderer, which is over in a moment. */
+  async #index(): Promise<number | null> {
+    for (let tries = 1; tries <= TRIES; tries += 1) {
+      try {
+        return (await this.#cdp.send('Page.getNavigationHistory')).currentIndex;
+      } catch {
+        await pause(AGAIN_MS);
+      }
+    }
+    return null;
   }
 }

@@ -1,4 +1,4 @@
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { ScrapifieError } from '../errors/scrapifie-error.ts';
 
 export interface S3Keys {
   readonly accessKeyId: string;

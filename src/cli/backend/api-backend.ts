@@ -1,0 +1,59 @@
+import type { JobView } from '../../api/views/job-view.ts';
+import type { CredentialView, SessionEntryView } from '../../api/views/session-view.ts';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { JobError } from '../../jobs/job-reader.ts';
+import type { PageResult } from '../../jobs/page-result.ts';
+import type { LedgerEntry } from '../../model/task.ts';
+import type { ApiClient } from './api-client.ts';
+import { type Backend, MOST_LISTED } from './backend.ts';
+
+/** The same through the API of a running server. */
+export function createApiBackend(client: ApiClient): Backend {
+  const listed = <T>(path: string, limit: number) => Array.fromAsync(client.list<T>(path, limit));
+
+  /** The path of a job; of "latest", that of the newest one. */
+  async function pathOf(id: string): Promise<string> {
+    if (id !== 'latest') return `/v1/jobs/${encodeURIComponent(id)}`;
+    const [latest] = await listed<JobView>('/v1/jobs', 1);
+    if (latest === undefined) throw new ScrapifieError('NOT_FOUND', 'There are no jobs.');
+    return `/v1/jobs/${latest.id}`;
+  }
+  const change = async (id: string, what: string, body?: object) =>
+    client.call<JobView>('POST', `${await pathOf(id)}/${what}`, body);
+  const named = (resource: 'sessions' | 'credentials', name: string) =>
+    `/v1/${resource}/${encodeURIComponent(name)}`;
+
+  return {
+    jobs: {
+      list: ({ status, limit }) =>
+        listed('/v1/jobs'.concat(status === undefined ? '' : `?status=${status}`), limit),
+      get: async (id) => client.call('GET', await pathOf(id)),
+      cancel: (id) => change(id, 'cancel'),
+      resume: (id, budgets = {}) => change(id, 'resume', budgets),
+      retry: (id) => change(id, 'retry'),
+      async *urls(id, state) {
+        const filter = state === undefined ? '' : `?state=${state}`;
+        yield* client.stream<LedgerEntry>(`${await pathOf(id)}/urls${filter}`);
+      },
+      async *errors(id) {
+        yield* client.list<JobError>(`${await pathOf(id)}/errors`);
+      },
+      async *results(id) {
+        yield* client.stream<PageResult>(`${await pathOf(id)}/results`);
+      },
+    },
+    sessions: {
+      create: (request) => client.call('POST', '/v1/sessions', request),
+      list: (limit) => listed<SessionEntryView>('/v1/sessions', limit),
+      get: (name) => client.call('GET', named('sessions', name)),
+      delete: async (name) => void (await client.call('DELETE', named('sessions', name))),
+    },
+    credentials: {
+      list: () => listed<CredentialView>('/v1/credentials', MOST_LISTED),
+      put: async (name, credential) =>
+        void (await client.call('PUT', named('credentials', name), credential)),
+      delete: async (name) => void (await client.call('DELETE', named('credentials', name))),
+    },
+    close: () => Promise.resolve(),
+  };
+}

@@ -1,0 +1,129 @@
+import { ERRORS, type ErrorCode } from '../../errors/registry.ts';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+
+/** Calls the API of a running server. Errors of the server are thrown with their own code, message and details. */
+export interface ApiClient {
+  /** Of the server. */
+  readonly origin: string;
+  /** The `data` of the answer. Throws API_UNREACHABLE when no Scrapifie server answers there. */
+  call<T>(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<T>;
+  /** The objects of an answer that is streamed, one per line; of a POST where there is a body. */
+  stream<T>(path: string, body?: unknown): AsyncGenerator<T>;
+  /** The items of a list, over all its pages. */
+  list<T>(path: string, limit?: number): AsyncGenerator<T>;
+}
+
+export interface ApiClientOptions {
+  readonly url: string;
+  readonly key: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Items of a list that are asked for at once. */
+const LIST_STEP = 1_000;
+
+interface ListAnswer<T> {
+  readonly items: readonly T[];
+  readonly nextCursor: string | null;
+}
+
+export function createApiClient({ url, key, signal }: ApiClientOptions): ApiClient {
+  const base = url.endsWith('/') ? url : `${url}/`;
+
+  async function request(method: string, path: string, body: unknown, accept: string): Promise<Response> {
+    const headers = {
+      accept,
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    };
+    try {
+      return await fetch(new URL(path.replace(/^\//, ''), base), {
+        method,
+        headers,
+        // A server that leads elsewhere must not get the key and what is sent.
+        redirect: 'error',
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(signal === undefined ? {} : { signal }),
+      });
+    } catch (error) {
+      if (signal?.aborted) throw new ScrapifieError('CANCELLED', 'The command was interrupted.');
+      throw unreachable(base, causeOf(error), error);
+    }
+  }
+
+  async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
+    const response = await request(method, path, body, 'application/json');
+    const answer = (await response.json().catch(() => null)) as Answer<T> | null;
+    if (answer?.success === true) return answer.data;
+    throw failureOf(answer, response.status, base);
+  }
+
+  return {
+    origin: new URL(base).origin,
+    call,
+    async *stream<T>(path: string, body?: unknown): AsyncGenerator<T> {
+      const response = await request(body === undefined ? 'GET' : 'POST', path, body, 'application/x-ndjson');
+      if (!response.ok || response.body === null) {
+        throw failureOf((await response.json().catch(() => null)) as Answer<T> | null, response.status, base);
+      }
+      let rest = '';
+      try {
+        for await (const text of response.body.pipeThrough(new TextDecoderStream())) {
+          const lines = (rest + text).split('\n');
+          rest = lines.pop() ?? '';
+          for (const line of lines) yield JSON.parse(line) as T;
+        }
+      } catch (error) {
+        // Also what the line before the break holds: half a line is no object.
+        throw unreachable(base, `the answer broke off: ${causeOf(error)}`, error);
+      }
+    },
+    async *list<T>(path: string, limit = Number.POSITIVE_INFINITY): AsyncGenerator<T> {
+      let left = limit;
+      let cursor: string | null = null;
+      do {
+        const mark = path.includes('?') ? '&' : '?';
+        const from: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+        const page: ListAnswer<T> = await call(
+          'GET',
+          `${path}${mark}limit=${Math.min(LIST_STEP, left)}${from}`,
+        );
+        yield* page.items.slice(0, left);
+        left -= page.items.length;
+        cursor = page.nextCursor;
+      } while (cursor !== null && left > 0);
+    },
+  };
+}
+
+interface Answer<T> {
+  readonly success: boolean;
+  readonly data: T;
+  readonly error?: { readonly code: string; readonly message: string; readonly details?: unknown };
+}
+
+const isCode = (code: string): code is ErrorCode => Object.hasOwn(ERRORS, code);
+
+function failureOf(answer: Answer<unknown> | null, status: number, base: string): ScrapifieError {
+  if (answer?.error === undefined)
+    return unreachable(base, `it answered ${status}, and not as a Scrapifie server`);
+  const { code, message, details } = answer.error;
+  // A newer server may know codes that this program does not.
+  return new ScrapifieError(
+    isCode(code) ? code : 'INTERNAL',
+    isCode(code) ? message : `${code}: ${message}`,
+    {
+      ...(details === undefined ? {} : { details }),
+    },
+  );
+}
+
+const unreachable = (base: string, why: string, cause?: unknown) =>
+  new ScrapifieError('API_UNREACHABLE', `${new URL(base).origin} cannot be used as the API: ${why}.`, {
+    cause,
+  });
+
+function causeOf(error: unknown): string {
+  const { cause, message } = error as Error;
+  return cause instanceof Error ? cause.message || cause.name : message;
+}

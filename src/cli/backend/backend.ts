@@ -1,0 +1,49 @@
+import type { JobView } from '../../api/views/job-view.ts';
+import type { CredentialView, SessionEntryView, SessionView } from '../../api/views/session-view.ts';
+import type { JobError } from '../../jobs/job-reader.ts';
+import type { PageResult } from '../../jobs/page-result.ts';
+import type { Budgets, Job } from '../../model/job.ts';
+import type { LedgerEntry, TaskState } from '../../model/task.ts';
+import type { Credential } from '../../sessions/credential.ts';
+import type { SessionRequest } from '../../sessions/session-request.ts';
+
+/**
+ * The jobs, sessions and credentials of an installation, as commands read and change them: in its data folder or
+ * database, or through the API of a running server. Both give the same views and throw the same errors.
+ */
+export interface Backend {
+  readonly jobs: BackendJobs;
+  readonly sessions: BackendSessions;
+  readonly credentials: BackendCredentials;
+  close(): Promise<void>;
+}
+
+/** `id` is the id of a job, or `latest`. NOT_FOUND where there is none. */
+export interface BackendJobs {
+  list(query: { readonly status?: Job['status'] | undefined; readonly limit: number }): Promise<JobView[]>;
+  get(id: string): Promise<JobView>;
+  cancel(id: string): Promise<JobView>;
+  resume(id: string, budgets?: Partial<Budgets>): Promise<JobView>;
+  retry(id: string): Promise<JobView>;
+  urls(id: string, state?: TaskState): AsyncIterable<LedgerEntry>;
+  errors(id: string): AsyncIterable<JobError>;
+  /** All pages in the order they were stored. The export is in the audit log. */
+  results(id: string): AsyncIterable<PageResult>;
+}
+
+export interface BackendSessions {
+  /** CONFLICT when there is one of that name. */
+  create(request: SessionRequest): Promise<SessionView>;
+  list(limit: number): Promise<SessionEntryView[]>;
+  get(name: string): Promise<SessionView>;
+  delete(name: string): Promise<void>;
+}
+
+export interface BackendCredentials {
+  list(): Promise<CredentialView[]>;
+  put(name: string, credential: Credential): Promise<void>;
+  delete(name: string): Promise<void>;
+}
+
+/** Entries that a command lists at most, and asks for at once. */
+export const MOST_LISTED = 1_000;

@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import { jobView } from '../../api/views/job-view.ts';
+import { credentialView, sessionEntryView, sessionView } from '../../api/views/session-view.ts';
+import { readVaultKeys, withVaultKeys } from '../../config/vault-keys.ts';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { invalidRequest } from '../../jobs/invalid-request.ts';
+import type { JobError } from '../../jobs/job-reader.ts';
+import { createCredentials } from '../../sessions/credentials.ts';
+import { sessionRequestSchema } from '../../sessions/session-request.ts';
+import { createSessions } from '../../sessions/sessions.ts';
+import { createVault, openVault, type Vault } from '../../sessions/vault.ts';
+import { readSettings } from '../flags/flags.ts';
+import { dataPlaceOf, jobNamed, jobsIn, openExisting } from '../folders/data-folder.ts';
+import type { Shell } from '../shell/shell.ts';
+import { type Backend, MOST_LISTED } from './backend.ts';
+
+const ACTOR = 'command line';
+
+/** Works on the store itself, also while servers run on it. `mayMake`: a data folder that is not there is made. */
+export async function openLocalBackend(
+  shell: Shell,
+  dataDir: string | undefined,
+  mayMake = false,
+): Promise<Backend> {
+  const settings = readSettings(shell);
+  const place = dataPlaceOf(shell, dataDir);
+  const storage = mayMake ? await shell.openStorage(place) : await openExisting(shell, dataDir);
+  const { store } = storage;
+  const given = { ...settings, ...place };
+  const account = await store.defaultAccount();
+  const jobs = jobsIn(storage);
+  const parts = { store, now: Date.now };
+  // Lists and deletes need no key, and must not make one.
+  const reading = createVault(readVaultKeys(given).vaultKey, readVaultKeys(given).vaultOldKeys);
+  const sessionsWith = (vault: Vault | null) =>
+    createSessions({ ...parts, vault, hours: settings.sessionHours });
+  const credentialsWith = (vault: Vault | null) => createCredentials({ ...parts, vault, service: null });
+  const sealing = async () => openVault(await withVaultKeys(given, () => store.hasSealed()));
+  const audit = (action: string, target: string, details: object) =>
+    store.audit([{ at: Date.now(), actor: ACTOR, action, target, details: { ...details } }]);
+  const exported = new Set<string>();
+  const named = (id: string) => jobNamed(id, jobs, account);
+
+  return {
+    jobs: {
+      async list({ status, limit }) {
+        const { items } = await jobs.list({ accountId: account, status, limit });
+        return items.map((job) => jobView(job));
+      },
+      async get(id) {
+        const job = await named(id);
+        return jobView(job, await jobs.waitingFor(job));
+      },
+      cancel: async (id) => jobView(await jobs.cancel((await named(id)).id, account)),
+      resume: async (id, budgets) => jobView(await jobs.resume((await named(id)).id, account, budgets)),
+      retry: async (id) => jobView(await jobs.retry((await named(id)).id, account)),
+      async *urls(id, state) {
+        yield* jobs.read.eachUrl(await named(id), state);
+      },
+      async *errors(id): AsyncGenerator<JobError> {
+        const job = await named(id);
+        let cursor: string | undefined;
+        do {
+          const slice = await jobs.read.errors(job, { cursor, limit: MOST_LISTED });
+          yield* slice.items;
+          cursor = slice.nextCursor ?? undefined;
+        } while (cursor !== undefined);
+      },
+      async *results(id) {
+        const job = await named(id);
+        // A command may read the pages twice for one file.
+        if (!exported.has(job.id)) await audit('job.export', job.id, { what: 'results' });
+        exported.add(job.id);
+        yield* jobs.read.eachResult(job);
+      },
+    },
+    sessions: {
+      async create(request) {
+        const wish = sessionRequestSchema.parse(request);
+        const { credentials, proxy, identity, expiresInHours, name = randomUUID() } = wish;
+        const isKnown =
+          credentials === null ||
+          settings.credentialServiceUrl !== undefined ||
+          (await store.getCredential(account, credentials)) !== null;
+        if (!isKnown)
+          throw invalidRequest([
+            { field: 'credentials', message: `There are no credentials "${credentials}".` },
+          ]);
+        const options = { name, credentials, proxy, identity, hours: expiresInHours };
+        const { session } = await sessionsWith(await sealing()).create(account, options);
+        await audit('session.create', name, { credentials, proxy, identity });
+        return sessionView(session, Date.now());
+      },
+      async list(limit) {
+        const { items } = await sessionsWith(reading).list({ accountId: account, limit });
+        return items.map((entry) => sessionEntryView(entry, Date.now()));
+      },
+      get: async (name) => sessionView(await sessionsWith(reading).get(account, name), Date.now()),
+      async delete(name) {
+        if (!(await sessionsWith(reading).delete(account, name))) {
+          throw new ScrapifieError('NOT_FOUND', `There is no session "${name}".`);
+        }
+        await audit('session.delete', name, {});
+      },
+    },
+    credentials: {
+      async list() {
+        const { items } = await credentialsWith(reading).list({ accountId: account, limit: MOST_LISTED });
+        return items.map(credentialView);
+      },
+      async put(name, credential) {
+        await credentialsWith(await sealing()).put(account, name, credential);
+        await audit('credential.put', name, { kind: credential.kind, hosts: credential.hosts });
+      },
+      async delete(name) {
+        if (!(await credentialsWith(reading).delete(account, name))) {
+          throw new ScrapifieError('NOT_FOUND', `There are no credentials "${name}".`);
+        }
+        await audit('credential.delete', name, {});
+      },
+    },
+    async close() {
+      jobs.close();
+      await storage.close();
+    },
+  };
+}

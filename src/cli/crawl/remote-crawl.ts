@@ -1,0 +1,153 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { JobView } from '../../api/views/job-view.ts';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { PageResult } from '../../jobs/page-result.ts';
+import type { JobId } from '../../model/ids.ts';
+import { createApiBackend } from '../backend/api-backend.ts';
+import type { ApiClient } from '../backend/api-client.ts';
+import type { Backend } from '../backend/backend.ts';
+import { refuseForServer } from '../backend/server-flags.ts';
+import { type CrawlFolder, crawlFolder } from '../folders/crawl-folder.ts';
+import { writeOut } from '../output/output-file.ts';
+import { failureLine, hasPage } from '../output/page-line.ts';
+import { remotePageLine } from '../output/remote-page-line.ts';
+import { watchInterrupts } from '../shell/interrupt.ts';
+import type { Shell } from '../shell/shell.ts';
+import { type CrawlReport, type ReportedJob, readEarlier, reportOf, writeReport } from './crawl-report.ts';
+import { type CrawlFlags, crawlCommandOf, crawlInputOf, resumedBudgets } from './crawl-request.ts';
+import { createProgress } from './progress.ts';
+import { findRemoteCrawl, writeRemoteCrawl } from './remote-folder.ts';
+
+export interface RemoteCrawlFlags extends CrawlFlags {
+  readonly out?: string;
+  readonly resume?: true;
+  readonly quiet?: true;
+}
+
+export interface RemoteCrawlEnd {
+  readonly report: CrawlReport;
+  readonly folder: CrawlFolder;
+  readonly isInterrupted: boolean;
+  readonly session: string | null;
+}
+
+const LOOK_EVERY_MS = 1_000;
+/** Formats whose bytes come with the page, because nothing fetches them later. */
+const WITH_BYTES = ['screenshot', 'pdf', 'xhr'] as const;
+const SHOWN_WALLS = 5;
+
+/**
+ * Has a server do the crawl, and writes its pages and report to a folder here, as a crawl of this machine does. Ctrl-C
+ * cancels the job; --resume goes on with it.
+ */
+export async function crawlRemotely(
+  shell: Shell,
+  client: ApiClient,
+  urls: readonly string[],
+  flags: RemoteCrawlFlags,
+): Promise<RemoteCrawlEnd> {
+  refuseForServer(flags);
+  const folder = crawlFolder(shell.cwd, flags.out, [...urls, ...(flags.sitemapUrl ?? [])]);
+  const known = findRemoteCrawl(folder, flags.resume === true, client.origin);
+  const backend = createApiBackend(client);
+  const begun =
+    known === null ? await begin(client, urls, flags) : await goOn(backend, known.jobId, urls, flags);
+  if (known === null) writeRemoteCrawl(folder, { api: client.origin, jobId: begun.id });
+  if (!flags.quiet) {
+    shell.stderr.write(`${client.origin} crawls, job ${begun.id}; Ctrl-C cancels it, --resume goes on.\n`);
+  }
+  const earlier = readEarlier(folder.reportFile, begun.id);
+  const startedAt = performance.now();
+  const isInterrupted = await follow(shell, backend, begun, flags.quiet === true);
+  const job = await backend.jobs.get(begun.id);
+  await writeOut(shell, folder.pagesFile, linesOf(backend, job, folder));
+  const runMs = begun.finishedAt === null ? performance.now() - startedAt : 0;
+  const loginWalls = await wallsOf(backend, job);
+  const facts = { job: reported(job), earlier, runMs, isInterrupted, loginWalls, version: shell.version };
+  const report = reportOf(facts);
+  writeReport(folder.reportFile, report);
+  return { report, folder, isInterrupted, session: job.options.page.session };
+}
+
+async function begin(client: ApiClient, urls: readonly string[], flags: CrawlFlags): Promise<JobView> {
+  const { formats } = crawlCommandOf(urls, flags).request.options;
+  const input = crawlInputOf(urls, flags) as { readonly options: object };
+  const inline = WITH_BYTES.some((format) => formats.includes(format)) || flags.actions !== undefined;
+  const request = inline ? { ...input, options: { ...input.options, inline } } : input;
+  const { id } = await client.call<{ readonly id: string }>('POST', '/v1/crawl', request);
+  return client.call('GET', `/v1/jobs/${id}`);
+}
+
+/** A job that a cancel, a budget or log-in walls have stopped goes on; one that has ended is returned as it is. */
+async function goOn(
+  { jobs }: Backend,
+  id: string,
+  urls: readonly string[],
+  flags: CrawlFlags,
+): Promise<JobView> {
+  const job = await jobs.get(id);
+  const budgets = resumedBudgets(job, urls, flags);
+  const isStopped = job.status === 'cancelled' || job.stopReason !== null || job.progress.failed > 0;
+  if (!isStopped) return job;
+  return jobs.resume(id, budgets).catch((error: unknown) => {
+    // Nothing was left out: the files are written again.
+    if (error instanceof ScrapifieError && error.code === 'CONFLICT') return job;
+    throw error;
+  });
+}
+
+/** Until the job has ended. Returns true when Ctrl-C has cancelled it. */
+async function follow(shell: Shell, { jobs }: Backend, begun: JobView, isQuiet: boolean): Promise<boolean> {
+  const progress = createProgress(shell.stderr, isQuiet);
+  const interrupts = watchInterrupts(() => progress.stop());
+  let isCancelled = false;
+  try {
+    for (let job = begun; ; job = await jobs.get(begun.id)) {
+      const { pages, failed, open } = job.progress;
+      progress.show({ counters: { pages, failed, open } }, performance.now());
+      if (job.finishedAt !== null) return isCancelled;
+      if (interrupts.signal.aborted && !isCancelled) {
+        isCancelled = true;
+        await jobs.cancel(begun.id);
+      }
+      const until = isCancelled ? undefined : { signal: interrupts.signal };
+      await pause(LOOK_EVERY_MS, undefined, until).catch(() => undefined);
+    }
+  } finally {
+    progress.stop();
+    interrupts.close();
+  }
+}
+
+async function* linesOf({ jobs }: Backend, job: JobView, folder: CrawlFolder): AsyncGenerator<string> {
+  for await (const page of jobs.results(job.id))
+    yield await remotePageLine(page as PageResult, folder.artifactsDir);
+  if (job.progress.failed === 0) return;
+  for await (const entry of jobs.urls(job.id, 'failed')) if (!hasPage(entry)) yield failureLine(entry);
+}
+
+async function wallsOf({ jobs }: Backend, job: JobView): Promise<readonly string[]> {
+  const walls: string[] = [];
+  if (job.options.page.session === null || job.progress.failed === 0) return walls;
+  for await (const { code, url } of jobs.errors(job.id)) {
+    if (code === 'LOGIN_REQUIRED') walls.push(url);
+    if (walls.length === SHOWN_WALLS) break;
+  }
+  return walls;
+}
+
+const timeOf = (text: string | null) => (text === null ? null : Date.parse(text));
+
+function reported({ id, status, stopReason, seeds, options, progress, ...times }: JobView): ReportedJob {
+  return {
+    id: id as JobId,
+    status,
+    stopReason,
+    seeds,
+    options,
+    counters: progress,
+    createdAt: timeOf(times.createdAt) ?? 0,
+    startedAt: timeOf(times.startedAt),
+    finishedAt: timeOf(times.finishedAt),
+  };
+}

@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest';
+import { OPTIONS } from '../../test/contract/store/fixtures.ts';
+import { ruleSentence, stopSentence } from './rule-words.ts';
+
+const options = {
+  ...OPTIONS,
+  scope: { ...OPTIONS.scope, maxDepth: 2, include: ['/blog/*', '/news/*'] },
+  budgets: { maxPages: 30, maxBytes: 1_000, maxDurationMs: 500 },
+};
+const entry = { url: 'https://shop.test/x', depth: 3, foundOn: 'https://shop.test/' };
+
+it.each([
+  ['scope.depth', 'It is 3 links away from a start URL, and the job follows at most 2 (`maxDepth`).'],
+  ['scope.exclude:/admin/', 'The exclude pattern `/admin/` matches it.'],
+  ['scope.include', 'None of the include patterns matches it: `/blog/*`, `/news/*`.'],
+  ['scope.trap:path-depth', 'It looks like one of endlessly many URLs: its path has more than 30 parts.'],
+  [
+    'scope.exclude:/admin/ (redirect)',
+    'It redirects to a URL that is not part of the job. The exclude pattern `/admin/` matches it.',
+  ],
+  ['robots: disallow: /x (line 3)', 'robots.txt does not allow it: `disallow: /x (line 3)`.'],
+  ['budget.pages', 'The job had reached its limit of 30 pages (`maxPages`).'],
+  ['policy.deny-list:*.shop.test', 'The deny list of the policy file has `*.shop.test`.'],
+  ['duplicate.redirect', 'https://shop.test/ redirects to it, and the page is stored there.'],
+  [
+    'duplicate.redirect:https://shop.test/y',
+    'It redirects to https://shop.test/y, which the job has already.',
+  ],
+  ['plan.not-allowed:browser', 'The policy for shop.test does not allow engine `browser`.'],
+  ['brand.new', 'The rule brand.new decided.'],
+])('%s: %s', (rule, sentence) => {
+  expect(ruleSentence(rule, entry, { options })).toBe(sentence);
+});
+
+it('a line without a rule has no sentence', () => {
+  expect(ruleSentence(null, entry, { options })).toBeNull();
+});
+
+it('a limit that is not known is not named', () => {
+  expect(ruleSentence('budget.pages', entry, null)).toBe('The job had reached its limit (`maxPages`).');
+});
+
+it.each([
+  ['budget.pages', 'The job stopped at its limit of 30 pages.'],
+  ['budget.bytes', 'The job stopped at its limit of 1000 bytes.'],
+  ['budget.duration', 'The job stopped at its limit of 500 ms.'],
+  ['log-in', 'The job stopped early (log-in).'],
+])('a job that ended by %s says: %s', (stopReason, sentence) => {
+  expect(stopSentence({ stopReason, options })).toBe(sentence);
+  expect(stopSentence({ stopReason: null, options })).toBeNull();
+});

@@ -1,0 +1,142 @@
+import { ERRORS } from '../errors/registry.ts';
+import type { Attempt } from '../model/attempt.ts';
+import type { Job } from '../model/job.ts';
+import type { Page, PageRecord } from '../model/page.ts';
+import type { FoundBy } from '../model/task.ts';
+import { planSentence } from '../plan/ladder/plan-words.ts';
+import type { FoundTask } from '../ports/store.ts';
+import { ruleSentence, stopSentence } from './rule-words.ts';
+
+/** Everything that is known about one URL of a job. */
+export interface WhyFacts extends FoundTask {
+  readonly job: Job;
+  /** As it was submitted; the task's own URL when it was not. */
+  readonly sourceUrl: string;
+  readonly page: Page | null;
+  readonly record: PageRecord | null;
+}
+
+/** The ledger of one URL as sentences, in the order of events. */
+export function whySentences(facts: WhyFacts): string[] {
+  const { entry, page, record } = facts;
+  return [
+    foundSentence(facts),
+    ...attemptSentences(facts),
+    ...stateSentences(facts),
+    ...(page === null ? [] : pageSentences(page, record)),
+    ...(entry.state === 'done' || entry.state === 'failed' ? [] : stoppedSentences(facts)),
+  ];
+}
+
+const FOUND: Readonly<Record<FoundBy, (on: string) => string>> = {
+  seed: () => 'It is a start URL of the job',
+  link: (on) => `A link on ${on} led to it`,
+  sitemap: (on) => `The sitemap ${on} lists it`,
+  redirect: (on) => `${on} redirects to it`,
+  canonical: (on) => `${on} names it as its canonical address`,
+  robots: (on) => `${on} names it as a sitemap`,
+};
+
+function foundSentence({ entry, sourceUrl }: WhyFacts): string {
+  const how = FOUND[entry.foundBy](entry.foundOn ?? 'another page');
+  const given = sourceUrl === entry.url ? '' : `, submitted as \`${sourceUrl}\``;
+  const depth = entry.depth === 0 ? '' : `, ${times(entry.depth, 'link')} away from a start URL`;
+  return `${how}${given}${depth}; the job has known it since ${entry.discoveredAt}.`;
+}
+
+function attemptSentences({ entry }: WhyFacts): string[] {
+  const host = URL.parse(entry.url)?.host ?? entry.url;
+  return entry.attempts.map(
+    (attempt, index) => `Attempt ${index + 1}${claimWords(attempt)}: ${attemptWords(attempt, host)}`,
+  );
+}
+
+/** Empty for an attempt of an earlier version, which recorded no wait. */
+function claimWords({ at, ms, waitedMs }: Attempt): string {
+  if (waitedMs === undefined) return '';
+  const claimedAt = iso(Date.parse(at) - ms - waitedMs);
+  return ` (claimed at ${claimedAt}, then ${seconds(waitedMs)} for robots.txt, the gate of the host and a free place)`;
+}
+
+function attemptWords(attempt: Attempt, host: string): string {
+  const { engine, proxyTier, proxyId, identity = 'bot', reason, statusCode, bytes, ms, at, ledOn } = attempt;
+  const { evidence, errorCode, outcome, vendor, hasSolver } = attempt;
+  const id = proxyId === undefined ? '' : ` (${proxyId})`;
+  const way = proxyTier === null ? 'without a proxy' : `through a proxy of tier \`${proxyTier}\`${id}`;
+  const who =
+    hasSolver === true ? `identity \`${identity}\`, with a solver service` : `identity \`${identity}\``;
+  const came =
+    statusCode === null ? 'no response' : `status ${statusCode}, ${times(bytes, 'byte')} in ${seconds(ms)}`;
+  const whose = vendor === undefined ? '' : ` (${vendor})`;
+  const result = errorCode === undefined ? `${outcome}${whose}` : `${errorCode}${whose}`;
+  return [
+    `engine \`${engine}\`, ${way}, ${who}.`,
+    `${planSentence(reason, host)} [${reason}]`,
+    `It ended at ${at}: ${came}, ${result}${evidence === undefined ? '' : `: ${withStop(evidence)}`}`,
+    ...(ledOn === true ? ['It led on to another host.'] : []),
+  ]
+    .join(' ')
+    .replace(/([^.!?…])$/, '$1.');
+}
+
+function stateSentences({ entry, job, readyAt }: WhyFacts): string[] {
+  const { state, rule, errorCode, finishedAt } = entry;
+  const why = ruleSentence(rule, entry, job);
+  const because = why === null ? '' : ` ${why} [${rule}]`;
+  switch (state) {
+    case 'done':
+      return [`It was fetched, and its page stored at ${finishedAt}.${because}`];
+    case 'failed': {
+      const meaning = errorCode === null ? '' : ` ${errorCode}: ${ERRORS[errorCode].meaning}`;
+      return [`It was given up at ${finishedAt}.${meaning}${because}`];
+    }
+    case 'skipped':
+      return [`It was skipped.${because}`];
+    case 'denied':
+      return [`It was not allowed to be fetched.${because}`];
+    case 'cancelled':
+      return ['The job was cancelled before it was fetched; resuming the job brings it back.'];
+    case 'claimed':
+      return ['A worker has claimed it and works on it, or waits for the host to admit its request.'];
+    case 'waiting':
+      return [`It waits until ${readyAt === null ? 'later' : iso(readyAt)}.${because}`];
+    case 'ready':
+      return ['It waits for its turn at its host.'];
+  }
+}
+
+function pageSentences(page: Page, record: PageRecord | null): string[] {
+  const { statusCode, contentType, bytes, contentHash, finalUrl, url, duplicateOf, errorMessage } = page;
+  const { outcome, evidence, redirects = [] } = record ?? {};
+  const sentences: string[] = [];
+  if (redirects.length > 0) {
+    const hops = redirects.map((hop) => `${hop.url} (${hop.statusCode})`).join(', ');
+    sentences.push(`Redirects led from ${hops} to ${finalUrl}.`);
+  } else if (finalUrl !== url) sentences.push(`The page came from ${finalUrl}.`);
+  if (outcome !== undefined && outcome !== 'ok') {
+    sentences.push(
+      `The response was classified as ${outcome}${evidence === undefined ? '' : `: ${evidence}`}.`,
+    );
+  }
+  if (errorMessage !== null) sentences.push(withStop(errorMessage));
+  if (duplicateOf !== null) sentences.push(`It repeats ${duplicateOf}.`);
+  sentences.push(
+    contentHash === null
+      ? 'No body is stored.'
+      : `Its body (status ${statusCode}, ${contentType ?? 'no content type'}, ${times(bytes, 'byte')}) is stored ` +
+          `under the SHA-256 ${contentHash}.`,
+  );
+  return sentences;
+}
+
+const stoppedSentences = ({ job }: WhyFacts): string[] => {
+  const stopped = stopSentence(job);
+  return stopped === null ? [] : [`${stopped} [${job.stopReason}]`];
+};
+
+const iso = (at: number): string => new Date(at).toISOString();
+const seconds = (ms: number): string =>
+  ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
+const times = (count: number, noun: string): string =>
+  `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
+const withStop = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
