@@ -151,6 +151,8 @@ describe('the documentation', () => {
     expect(schema).toMatchObject({ additionalProperties: false, required: ['url'] });
     expect(schema.properties.timeoutMs).toMatchObject({ default: 30_000, maximum: 300_000 });
     expect(example).toMatchObject({ url: 'https://example.com/' });
+    const crawled = paths['/v1/crawl'].post.requestBody.content['application/json'];
+    expect(crawled.example).toMatchObject({ urls: ['https://example.com/'] });
     // These names are promised: who relies on them must not be surprised.
     expect(Object.keys(schema.properties).sort()).toEqual([
       'actions',
@@ -170,6 +172,7 @@ describe('the documentation', () => {
       'includeTags',
       'inline',
       'locale',
+      'maxAge',
       'maxAttempts',
       'maxBodyBytes',
       'method',

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { expectsLogin } from '../attempts/login-walls.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { Attempt } from '../model/attempt.ts';
@@ -8,7 +9,7 @@ import { rankOf } from '../model/rank.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Queue } from '../ports/queue.ts';
-import type { CreatedJob, HostOffer, ListPage, Store } from '../ports/store.ts';
+import type { CreatedJob, HostOffer, JobStore, ListPage, Store } from '../ports/store.ts';
 import { isLimited, requireCredentialAccess } from '../sessions/credential.ts';
 import { sealOptions } from '../sessions/job-secrets.ts';
 import type { Vault } from '../sessions/vault.ts';
@@ -132,8 +133,11 @@ export function createJobs(deps: JobsDeps): Jobs {
 
   /** Before anything is stored: what cannot be done here is refused and not tried. */
   function possible(draft: JobDraft): JobDraft {
-    const refusal = deps.refusalOf?.(draft.options.page) ?? null;
-    if (refusal !== null) throw refusal;
+    const { page, routes = [] } = draft.options;
+    for (const asked of [page, ...routes.map((route) => ({ ...page, ...route.page }))]) {
+      const refusal = deps.refusalOf?.(asked) ?? null;
+      if (refusal !== null) throw refusal;
+    }
     return draft;
   }
 
@@ -265,8 +269,12 @@ export function createJobs(deps: JobsDeps): Jobs {
       accept(possible(draftScrape(request, consents, given.operator)), account, given),
     batch: async (request, account, given = {}) =>
       accept(possible(draftBatch(request, consents, given.operator)), account, given),
-    crawl: async (request, account, given = {}) =>
-      accept(possible(draftCrawl(request, consents, given.operator)), account, given),
+    async crawl(request, account, given = {}) {
+      const draft = possible(draftCrawl(request, consents, given.operator));
+      const refreshes = request.ifModified ? await lastCrawl(store, account, draft.seeds) : null;
+      const options = refreshes === null ? draft.options : { ...draft.options, refreshes };
+      return accept({ ...draft, options }, account, given);
+    },
     map: async (request, account, given = {}) =>
       accept(possible(draftMap(request, consents, given.operator)), account, given),
 
@@ -339,6 +347,32 @@ export function createJobs(deps: JobsDeps): Jobs {
     },
     close: () => waits.close(),
   };
+}
+
+/** Crawls that are looked at for one of the same start URLs. */
+const MOST_LOOKED_AT = 1_000;
+const LOOK_STEP = 100;
+
+/** The newest finished crawl of the account with the same start URLs; null when there is none. */
+async function lastCrawl(
+  store: Pick<JobStore, 'listJobs'>,
+  accountId: AccountId,
+  seeds: readonly string[],
+): Promise<JobId | null> {
+  let cursor: string | undefined;
+  for (let looked = 0; looked < MOST_LOOKED_AT; looked += LOOK_STEP) {
+    const { items, nextCursor } = await store.listJobs({
+      accountId,
+      kind: 'crawl',
+      cursor,
+      limit: LOOK_STEP,
+    });
+    const found = items.find((job) => job.finishedAt !== null && isDeepStrictEqual(job.seeds, seeds));
+    if (found !== undefined) return found.id;
+    if (nextCursor === null) return null;
+    cursor = nextCursor;
+  }
+  return null;
 }
 
 const noSuchJob = (id: string) => new ScrapifieError('NOT_FOUND', `There is no job ${id.slice(0, 100)}.`);

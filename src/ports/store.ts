@@ -19,6 +19,7 @@ import type { AuditStore } from './audit-store.ts';
 import type { ReferenceStore } from './reference-store.ts';
 import type { SecretStore } from './secret-store.ts';
 import type { SessionStore } from './session-store.ts';
+import type { StoredPageStore } from './stored-page.ts';
 import type { HostHold, TaskWait } from './task-wait.ts';
 
 /**
@@ -60,7 +61,7 @@ export interface Store
   close(): Promise<void>;
 }
 
-export interface JobStore {
+export interface JobStore extends StoredPageStore {
   /**
    * Stores the job with its first tasks and returns it. Tasks whose urlKey repeats are kept once, the first one.
    * A job without a ready task is finished at once.
@@ -352,6 +353,9 @@ export interface Completion {
   readonly trace: readonly Attempt[];
   /** Counted towards the job's bytes, whatever the end. */
   readonly bytes: number;
+  /** Counted the same way, with budgets of their own. Missing: nothing of it. */
+  readonly spent?: { readonly browserMs: number; readonly proxyBytes: number };
+  /** A page without an error whose body an earlier page of the job has gets that page's URL as `duplicateOf`. */
   readonly page: NewPage | null;
   readonly discovered: readonly NewTask[];
 }
@@ -375,6 +379,8 @@ export interface Receipt {
   readonly finishedJobs: readonly JobId[];
   /** Jobs that a spent budget stopped. */
   readonly stoppedJobs: readonly JobId[];
+  /** Pages that got a `duplicateOf` because an earlier page of their job has the same body. */
+  readonly duplicates: readonly { readonly taskId: TaskId; readonly url: string }[];
 }
 
 export interface NewKey {

@@ -195,7 +195,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
     // Jobs are sealed by the key of the place that has them.
     const vault = kept === store ? accounts.vault : openVault(settings);
     const resources = duties.crawl
-      ? openFetchResources({ settings, queue, blobs, transit, ...accounts, ownPages, now, logger })
+      ? openFetchResources({ settings, store, queue, blobs, transit, ...accounts, ownPages, now, logger })
       : null;
     const crawler =
       resources !== null

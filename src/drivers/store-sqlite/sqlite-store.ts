@@ -29,6 +29,8 @@ const METHODS: Readonly<Record<keyof Store, true>> = {
   countOpenTasks: true,
   listPages: true,
   getPage: true,
+  pagesOf: true,
+  recentPages: true,
   listTasks: true,
   listWaits: true,
   findTask: true,

@@ -31,6 +31,8 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
   'countOpenTasks',
   'listPages',
   'getPage',
+  'pagesOf',
+  'recentPages',
   'listTasks',
   'listWaits',
   'offerHosts',
