@@ -93,7 +93,7 @@ export async function readAttempt(
       response: {
         ...fetched.response,
         redirects: [...redirectsOf(task.trace), ...fetched.response.redirects],
-        hasSecretCookies: page.session !== null && running.job.options.credentials !== 'read',
+        hasSecretCookies: page.session !== null,
       },
       fetchedAt: now,
     });
