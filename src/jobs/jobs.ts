@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { expectsLogin } from '../attempts/login-walls.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { Attempt } from '../model/attempt.ts';
@@ -9,7 +8,7 @@ import { rankOf } from '../model/rank.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Queue } from '../ports/queue.ts';
-import type { CreatedJob, HostOffer, JobStore, ListPage, Store } from '../ports/store.ts';
+import type { CreatedJob, HostOffer, ListPage, Store } from '../ports/store.ts';
 import { isLimited, requireCredentialAccess } from '../sessions/credential.ts';
 import { sealOptions } from '../sessions/job-secrets.ts';
 import type { Vault } from '../sessions/vault.ts';
@@ -28,6 +27,7 @@ import { type JobListQuery, listJobs } from './job-list.ts';
 import { createJobReader, type JobReader, type ScrapeResult } from './job-reader.ts';
 import type { BatchRequest, CrawlRequest, MapRequest, ScrapeRequest } from './job-request.ts';
 import { createJobWaits, type WaitOutcome } from './job-waits.ts';
+import { lastCrawl } from './last-crawl.ts';
 import type { MapResult } from './map-result.ts';
 import { startEntries } from './start-entries.ts';
 import { hopelessError, hopelessWait, type Waiting, waitingFor } from './waiting.ts';
@@ -347,32 +347,6 @@ export function createJobs(deps: JobsDeps): Jobs {
     },
     close: () => waits.close(),
   };
-}
-
-/** Crawls that are looked at for one of the same start URLs. */
-const MOST_LOOKED_AT = 1_000;
-const LOOK_STEP = 100;
-
-/** The newest finished crawl of the account with the same start URLs; null when there is none. */
-async function lastCrawl(
-  store: Pick<JobStore, 'listJobs'>,
-  accountId: AccountId,
-  seeds: readonly string[],
-): Promise<JobId | null> {
-  let cursor: string | undefined;
-  for (let looked = 0; looked < MOST_LOOKED_AT; looked += LOOK_STEP) {
-    const { items, nextCursor } = await store.listJobs({
-      accountId,
-      kind: 'crawl',
-      cursor,
-      limit: LOOK_STEP,
-    });
-    const found = items.find((job) => job.finishedAt !== null && isDeepStrictEqual(job.seeds, seeds));
-    if (found !== undefined) return found.id;
-    if (nextCursor === null) return null;
-    cursor = nextCursor;
-  }
-  return null;
 }
 
 const noSuchJob = (id: string) => new ScrapifieError('NOT_FOUND', `There is no job ${id.slice(0, 100)}.`);

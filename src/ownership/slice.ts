@@ -168,7 +168,7 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
       stop();
     },
   });
-  const storedAnswers = createStoredAnswers({ resources: parts.resources, attempts, mailbox, ends });
+  const storedAnswers = createStoredAnswers({ ...parts, hostKey: key, attempts, mailbox, ends, follow });
   const isStopping = () => stopper.signal.aborted;
 
   function signal(): void {
@@ -295,11 +295,7 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
       void ends.died(claimed);
       return null;
     }
-    if (storedAnswers.wants(claimed) && parts.policies().denied(key) === null) {
-      mailbox.remove(claimed);
-      follow(storedAnswers.answer(claimed));
-      return null;
-    }
+    if (storedAnswers.begin(claimed)) return null;
     const refusal = refusalOf(claimed);
     if (refusal === null) return mustRunAlone(claimed.task) ? loneTasks.start(claimed) : startOne(claimed);
     if (refusal === 'loading') return access.heldUntil > now() ? access.heldUntil - now() : WHEN_SIGNALLED;

@@ -1,5 +1,7 @@
 import type { FetchResources } from '../attempts/fetch-resources.ts';
 import type { Attempts } from '../attempts/make-attempt.ts';
+import type { HostKey } from '../model/ids.ts';
+import type { Policies } from '../policy/policies.ts';
 import type { ClaimedTask, Mailbox } from './mailbox.ts';
 import type { TaskEnds } from './task-ends.ts';
 
@@ -8,43 +10,54 @@ import type { TaskEnds } from './task-ends.ts';
  * asked for anything.
  */
 export interface StoredAnswers {
-  /** Whether the task may be answered so, and has not been looked up yet. */
-  wants(claimed: ClaimedTask): boolean;
-  /** Ends the task, which is no longer in the mailbox, or puts it back to be fetched. */
-  answer(claimed: ClaimedTask): Promise<void>;
+  /**
+   * Takes a task that may be answered so, and has not been looked up yet, out of the mailbox, and ends it, or puts it back
+   * to be fetched. False for all other tasks.
+   */
+  begin(claimed: ClaimedTask): boolean;
 }
 
 export interface StoredAnswersParts {
+  readonly hostKey: HostKey;
   readonly resources: Pick<FetchResources, 'stored'>;
+  readonly policies: () => Policies;
   readonly attempts: Pick<Attempts, 'useStored'>;
-  readonly mailbox: Pick<Mailbox, 'putBack'>;
+  readonly mailbox: Pick<Mailbox, 'remove' | 'putBack'>;
   readonly ends: Pick<TaskEnds, 'attempted'>;
+  /** The slice has something under way until this ends. */
+  readonly follow: (underWay: Promise<void>) => void;
 }
 
-export function createStoredAnswers({
-  resources,
-  attempts,
-  mailbox,
-  ends,
-}: StoredAnswersParts): StoredAnswers {
+export function createStoredAnswers(parts: StoredAnswersParts): StoredAnswers {
+  const { resources, mailbox } = parts;
   /** Tasks for which no stored page was found. */
   const missed = new WeakSet<ClaimedTask>();
+
+  function mayBeStored(claimed: ClaimedTask): boolean {
+    const { task, running } = claimed;
+    const { maxAgeMs = 0 } = running.job.options.page;
+    if (maxAgeMs === 0 || resources.stored === undefined || missed.has(claimed)) return false;
+    if (task.kind !== 'page' || task.trace.length > 0 || task.hops > 0) return false;
+    return parts.policies().denied(parts.hostKey) === null;
+  }
+
+  async function answer(claimed: ClaimedTask): Promise<void> {
+    const { task, running } = claimed;
+    const stored = (await resources.stored?.fresh(task, running)) ?? null;
+    if (stored === null) {
+      missed.add(claimed);
+      mailbox.putBack(claimed);
+      return;
+    }
+    void parts.ends.attempted(claimed, await parts.attempts.useStored(task, running, stored));
+  }
+
   return {
-    wants(claimed) {
-      const { task, running } = claimed;
-      const { maxAgeMs = 0 } = running.job.options.page;
-      if (maxAgeMs === 0 || resources.stored === undefined || missed.has(claimed)) return false;
-      return task.kind === 'page' && task.trace.length === 0 && task.hops === 0;
-    },
-    async answer(claimed) {
-      const { task, running } = claimed;
-      const stored = (await resources.stored?.fresh(task, running)) ?? null;
-      if (stored === null) {
-        missed.add(claimed);
-        mailbox.putBack(claimed);
-        return;
-      }
-      void ends.attempted(claimed, await attempts.useStored(task, running, stored));
+    begin(claimed) {
+      if (!mayBeStored(claimed)) return false;
+      mailbox.remove(claimed);
+      parts.follow(answer(claimed));
+      return true;
     },
   };
 }

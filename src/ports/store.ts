@@ -15,6 +15,7 @@ import type {
 import type { Budgets, Job, JobKind, JobStatus, NewJob } from '../model/job.ts';
 import type { NewPage, Page } from '../model/page.ts';
 import type { LedgerEntry, NewTask, Task, TaskState } from '../model/task.ts';
+import type { ApiKey, NewKey } from './api-key.ts';
 import type { AuditStore } from './audit-store.ts';
 import type { ReferenceStore } from './reference-store.ts';
 import type { SecretStore } from './secret-store.ts';
@@ -381,31 +382,6 @@ export interface Receipt {
   readonly stoppedJobs: readonly JobId[];
   /** Pages that got a `duplicateOf` because an earlier page of their job has the same body. */
   readonly duplicates: readonly { readonly taskId: TaskId; readonly url: string }[];
-}
-
-export interface NewKey {
-  readonly id: KeyId;
-  readonly accountId: AccountId;
-  readonly name: string;
-  readonly hash: string;
-  /** First characters of the secret, for recognising it. */
-  readonly prefix: string;
-  readonly scopes: readonly KeyScope[];
-  /** Requests per minute; null: the server's default. */
-  readonly ratePerMinute: number | null;
-  readonly createdAt: number;
-  readonly expiresAt: number | null;
-}
-
-/**
- * read: look at jobs. write: also create and change them. credentials: use stored credentials. credentials:read: also see
- * what pages give that were fetched with them. admin: everything but credentials:read.
- */
-export type KeyScope = 'read' | 'write' | 'credentials' | 'credentials:read' | 'admin';
-
-export interface ApiKey extends NewKey {
-  readonly revokedAt: number | null;
-  readonly lastUsedAt: number | null;
 }
 
 export interface IdempotentAnswer {

@@ -28,7 +28,7 @@ describe('the command line', () => {
       /unknown option '--max-page' \(Did you mean --max-pages\?\)/,
     ],
     [['crawl', 'https://example.com', '--max-pages', 'many'], /--max-pages.*whole number/],
-    [['crawl', 'https://example.com', '--max-pages', '0'], /--max-pages: Must be 1 or more; null \(`none`/],
+    [['crawl', 'https://example.com', '--max-pages', '0'], /--max-pages: must be 1 or more; null \(`none`/],
     [['crawl', 'https://example.com', '--include', '/p/\\d+$'], /--include: .*begins with `re:`/],
     [['crawl', 'https://example.com', '--rate', '0'], /--rate.*requests per second/],
     [['scrape', 'https://example.com', '--format', 'doc'], /--format.*one or more of html/],

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { invalidRequest } from '../../jobs/invalid-request.ts';
 import type { KeyId } from '../../model/ids.ts';
-import type { ApiKey, KeyScope } from '../../ports/store.ts';
+import type { ApiKey, KeyScope } from '../../ports/api-key.ts';
 import { apiKeyOf } from '../access/access.ts';
 import { allows, isUsable, LAST_EXPIRY, newKey, newSecret } from '../access/api-key.ts';
 import type { App } from '../http/app.ts';

@@ -3,7 +3,7 @@ import { isUsable, LAST_EXPIRY, newKey, newSecret } from '../../api/access/api-k
 import { keyView } from '../../api/routes/keys.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { KeyId } from '../../model/ids.ts';
-import type { ApiKey, KeyScope } from '../../ports/store.ts';
+import type { ApiKey, KeyScope } from '../../ports/api-key.ts';
 import { duration, FLAGS, listOf, wholeNumber } from '../flags/flags.ts';
 import { dataPlaceOf } from '../folders/data-folder.ts';
 import { table } from '../output/table.ts';

@@ -34,7 +34,7 @@ describe('the request of a crawl', () => {
   });
 
   it('refuses 0 where it could mean nothing or everything', () => {
-    expect(() => requestOf('--max-pages', '0')).toThrow(/--max-pages: Must be 1 or more/);
+    expect(() => requestOf('--max-pages', '0')).toThrow(/--max-pages: must be 1 or more/);
     expect(requestOf('--max-depth', '0').maxDepth).toBe(0);
   });
 

@@ -16,6 +16,7 @@ import type {
 import type { Job, JobKind, JobOptions, JobStatus } from '../../model/job.ts';
 import type { Page } from '../../model/page.ts';
 import type { FoundBy, LedgerEntry, Task, TaskKind, TaskState } from '../../model/task.ts';
+import type { ApiKey, KeyScope } from '../../ports/api-key.ts';
 import type {
   CredentialEntry,
   SessionEntry,
@@ -24,12 +25,10 @@ import type {
   StoredSession,
 } from '../../ports/session-store.ts';
 import type {
-  ApiKey,
   FoundTask,
   HostState,
   HostView,
   IdempotentAnswer,
-  KeyScope,
   OptOut,
   RobotsEntry,
 } from '../../ports/store.ts';
