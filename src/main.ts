@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os';
 import { describeFailure } from './cli/failure.ts';
+import { prepareOutput } from './cli/output/standard-output.ts';
 import { run } from './cli/program.ts';
 import type { Shell } from './cli/shell/shell.ts';
 import { EXIT } from './errors/registry.ts';
@@ -22,10 +23,10 @@ const shell: Shell = {
   shippedPolicy: async () => (await import('./wiring/platform.ts')).SHIPPED_POLICY,
 };
 
+prepareOutput(process.stdout);
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // Whoever read our output (`| head`) has seen enough.
+  // The reader of the output (`| head`) has seen enough. Every other error fails the command, which looks for it.
   if (error.code === 'EPIPE') process.exit(EXIT.ok);
-  throw error;
 });
 const die = (error: unknown): void => {
   process.stderr.write(describeFailure(error, shell.environment));

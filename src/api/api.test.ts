@@ -134,7 +134,8 @@ describe('bad requests', () => {
     const malformed = await raw('{"url":', 'application/json');
     expect([malformed.statusCode, malformed.at('error.code')]).toEqual([400, 'MALFORMED_JSON']);
     const poisoned = await raw('{"url":"https://example.com/","__proto__":{"x":1}}', 'application/json');
-    expect([poisoned.statusCode, poisoned.at('error.code')]).toEqual([400, 'MALFORMED_JSON']);
+    expect([poisoned.statusCode, poisoned.at('error.code')]).toEqual([422, 'VALIDATION_FAILED']);
+    expect(poisoned.at('error.details.0.field')).toBe('__proto__');
     const typed = await raw('url=x', 'application/x-www-form-urlencoded');
     expect([typed.statusCode, typed.at('error.code')]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE']);
     const packed = await platform.call({

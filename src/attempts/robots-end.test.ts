@@ -90,6 +90,14 @@ describe('a robots.txt that cannot be read', () => {
     expect(endOf(await unreachable('HTTP 503'), 'scrape')).toMatchObject({ errorCode: 'ROBOTS_UNREACHABLE' });
   });
 
+  it('is ROBOTS_UNREACHABLE where a redirect of the file failed', async () => {
+    expect(endOf(await unreachable('redirected, then ADDRESS_REFUSED'), 'scrape')).toEqual({
+      state: 'failed',
+      rule: 'robots.unreachable: redirected, then ADDRESS_REFUSED',
+      errorCode: 'ROBOTS_UNREACHABLE',
+    });
+  });
+
   it('fails at once what waiting cannot help', async () => {
     expect(endOf(await unreachable('ADDRESS_REFUSED'), 'crawl')).toMatchObject({
       state: 'failed',

@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { EXIT } from '../errors/registry.ts';
 import { asScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 import { describeFailure } from './failure.ts';
+import { outputWritten } from './output/standard-output.ts';
 import type { DefineCommand, Shell } from './shell/shell.ts';
 
 interface CommandEntry {
@@ -92,12 +93,17 @@ export async function run(argv: readonly string[], shell: Shell): Promise<number
     const program = await buildProgram(argv, shell, (code) => {
       exitCode = code;
     });
-    await program.parseAsync(argv, { from: 'user' });
+    try {
+      await program.parseAsync(argv, { from: 'user' });
+    } catch (error) {
+      const failure = error instanceof CommanderError ? usageError(error) : error;
+      if (failure !== null && failure !== 'help') throw failure;
+      exitCode = failure === null ? EXIT.ok : EXIT.usage;
+    }
+    // Every command writes its results there, and none of them may seem to be done when they are lost.
+    await outputWritten(shell.stdout);
     return exitCode;
-  } catch (error) {
-    const failure = error instanceof CommanderError ? usageError(error) : error;
-    if (failure === null) return EXIT.ok;
-    if (failure === 'help') return EXIT.usage;
+  } catch (failure) {
     shell.stderr.write(describeFailure(failure, shell.environment));
     return asScrapifieError(failure).spec.exitCode;
   }

@@ -107,6 +107,16 @@ export const settingsSchema = z.object({
   browserRecyclePages: whole(1, 1_000_000)
     .default(500)
     .describe('Pages that a browser shows before it is replaced by a new one.'),
+  browserMaxBytes: whole(0, Number.MAX_SAFE_INTEGER)
+    .default(0)
+    .describe(
+      'Memory of a browser with all its processes; over it, the largest is ended. 0 takes a quarter of all, 4 GB at most.',
+    ),
+  rendererMaxBytes: whole(0, Number.MAX_SAFE_INTEGER)
+    .default(0)
+    .describe(
+      'Memory of one process that shows pages; over it, it is ended. 0 takes three quarters of the limit of the browser.',
+    ),
   browserWarm: whole(0, 100)
     .default(0)
     .describe('Browsers that are started with the process and kept while they have nothing to do.'),

@@ -23,6 +23,14 @@ export function browserCrashed(what: string, cause?: unknown): ScrapifieError {
   });
 }
 
+/** The page's process was ended here. `why` names the limit. */
+export function outOfMemory(why: string): ScrapifieError {
+  return new ScrapifieError(
+    'BROWSER_CRASHED',
+    `The page's process was ended while the page was rendered: ${why}`,
+  );
+}
+
 /** `step` is where it stands in the request, as in `actions.2 click #buy`. */
 export function stepFailed(step: string, why: string, cause?: unknown): ScrapifieError {
   return new ScrapifieError('ACTION_FAILED', `${step}: ${why}`, { details: { step }, cause });

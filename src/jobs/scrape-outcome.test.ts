@@ -29,6 +29,13 @@ describe('a scrape without a page', () => {
     });
   });
 
+  it('says why robots.txt could not be read', () => {
+    const rule = 'robots.unreachable: redirected, then ADDRESS_REFUSED';
+    expect(scrapeFailure(id, entry({ errorCode: 'ROBOTS_UNREACHABLE', rule })).message).toBe(
+      'robots.txt could not be read (redirected, then ADDRESS_REFUSED), which puts the whole host off limits for now.',
+    );
+  });
+
   it('fails with what the deciding rule stands for', () => {
     const cases: [Partial<LedgerEntry>, ErrorCode][] = [
       [{ state: 'denied', rule: 'robots: disallow: /x (line 3)' }, 'ROBOTS_DISALLOWED'],

@@ -45,14 +45,19 @@ export function scrapeFailure(
 ): ScrapifieError {
   const code = failureCode(entry, page);
   const rule = entry?.rule ?? null;
-  const sentence = entry === undefined ? null : ruleSentence(rule, entry, null);
-  const message = page?.errorMessage ?? entry?.attempts.at(-1)?.evidence ?? sentence ?? ERRORS[code].meaning;
+  const message = page?.errorMessage ?? failureMessage(code, entry);
   const details = { jobId, url: entry?.url ?? null, rule, attempts: entry?.attempts ?? [] };
   if (until === null || entry?.finishedAt == null) return new ScrapifieError(code, message, { details });
   return new ScrapifieError(code, message, {
     details: { ...details, until: new Date(until).toISOString() },
     retryAfterMs: Math.max(0, until - Date.parse(entry.finishedAt)),
   });
+}
+
+/** What a URL without a page failed of, in words: of its last attempt, or of what kept it from being made. */
+export function failureMessage(code: ErrorCode, entry: LedgerEntry | undefined): string {
+  const sentence = entry === undefined ? null : ruleSentence(entry.rule, entry, null);
+  return entry?.attempts.at(-1)?.evidence ?? sentence ?? ERRORS[code].meaning;
 }
 
 /** The code that stands for why a URL has no page. */

@@ -229,6 +229,14 @@ describe('a robots.txt elsewhere', () => {
     expect(cache.recall(there.origin)).toBeNull();
   });
 
+  it('that fails behind a redirect has a reason that is not taken for a failure of the pages here', async () => {
+    const { origin } = await site(status(302, { location: 'http://10.0.0.1/robots.txt' }));
+    const store = entryStore();
+    const engine = testEngine({ allowPrivate: (address) => address === '127.0.0.1' });
+    const { entry } = await createRobotsCache({ store, engine, now: () => T0 }).ask(origin, ADMITTED);
+    expect(entry).toMatchObject({ status: 'unreachable', reason: 'redirected, then ADDRESS_REFUSED' });
+  });
+
   it('that is never reached, by a loop or more than five redirects, counts as absent', async () => {
     const loop = await site(status(302, { location: '/robots.txt' }));
     let hops = 0;

@@ -191,6 +191,7 @@ async function fetchRobots(
   origin: string,
   { signal, mayStart, proxy, admitRedirect }: RobotsRequest,
 ): Promise<RobotsFetch> {
+  let isElsewhere = false;
   try {
     const response = await engine.fetch({
       url: `${origin}/robots.txt`,
@@ -204,7 +205,10 @@ async function fetchRobots(
       isCutAtLimit: true,
       maxRedirects: MAX_REDIRECTS,
       conditional: null,
-      onRedirect: async () => ((await admitRedirect()) ? 'follow' : 'stop'),
+      onRedirect: async () => {
+        isElsewhere = true;
+        return (await admitRedirect()) ? 'follow' : 'stop';
+      },
       mayStart,
       signal,
       proxy,
@@ -224,7 +228,8 @@ async function fetchRobots(
     ) {
       return { statusCode: 310, body: '', headers: {} };
     }
-    return { failure: error.code };
+    // A failure behind a redirect is of another URL, and says nothing about the pages of this origin.
+    return { failure: isElsewhere ? `redirected, then ${error.code}` : error.code };
   }
 }
 

@@ -2,7 +2,7 @@ import { searchEnvironment } from '../config/search-environment.ts';
 import type { Settings } from '../config/settings.ts';
 import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 import { type FoundBrowser, findBrowser, isExecutable } from '../fetch/browser/pool/find-browser.ts';
-import { renderLimitsFor } from '../fetch/browser/pool/memory-budget.ts';
+import { mostBytesFor, renderLimitsFor, withMemoryLimits } from '../fetch/browser/pool/memory-budget.ts';
 import { type BrowserHealth, HEALTHY } from '../fetch/browser/pool/pool-health.ts';
 import { remoteAddressOf } from '../fetch/browser/pool/remote-address.ts';
 import { thisMachine } from '../fetch/byte-budget.ts';
@@ -174,20 +174,28 @@ export function openBrowsers(settings: Settings, logger: Logger, look = findBrow
 
 type PoolNumbers = Pick<
   Settings,
-  'browserPages' | 'browserPagesEach' | 'browserRecyclePages' | 'browserWarm'
+  | 'browserPages'
+  | 'browserPagesEach'
+  | 'browserRecyclePages'
+  | 'browserWarm'
+  | 'browserMaxBytes'
+  | 'rendererMaxBytes'
 >;
 
 /** 0: what the machine can carry. */
 export function limitsFor(settings: PoolNumbers): LaneLimits {
-  const possible = renderLimitsFor(thisMachine());
+  const machine = thisMachine();
+  const possible = renderLimitsFor(machine);
   const kept = { pagesPerBrowser: settings.browserRecyclePages, minBrowsers: settings.browserWarm };
   const pagesAtOnce = settings.browserPages === 0 ? possible.pagesAtOnce : settings.browserPages;
   const most = settings.browserPagesEach === 0 ? MOST_PAGES_EACH : settings.browserPagesEach;
   const pagesEach = Math.min(pagesAtOnce, most);
   const isPossible = settings.browserPages === 0 && settings.browserPagesEach === 0;
   const maxBrowsers = isPossible ? possible.maxBrowsers : Math.ceil(pagesAtOnce / pagesEach) + 1;
+  const { browserMaxBytes, rendererMaxBytes } = settings;
+  const mostBytes = browserMaxBytes === 0 ? mostBytesFor(machine.memoryBytes, pagesEach) : browserMaxBytes;
   return {
-    ...possible,
+    ...withMemoryLimits(possible, mostBytes, rendererMaxBytes),
     ...kept,
     pagesAtOnce,
     pagesEach,

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -111,6 +111,15 @@ describe('crawl', () => {
     expect(exitCode).toBe(2);
     expect(stderr).toMatch(/^error INVALID_USAGE: .* already has a crawl\. .*--resume/);
     expect(readFileSync(join(out, 'pages.ndjson'), 'utf8')).toBe(before);
+  });
+
+  it('writes its pages whole when their file was removed meanwhile', async () => {
+    const { out, args } = crawlArgs('removed', '--rate', '120', '--max-pages', '100');
+    const running = startCommand(args);
+    await untilPages(out, 20);
+    rmSync(join(out, 'pages.ndjson'));
+    expect((await running.ended).exitCode).toBe(0);
+    expect(readPages(out)).toHaveLength(100);
   });
 
   it('makes nothing when the command is wrong', async () => {
@@ -236,6 +245,15 @@ describe('crawl --resume', () => {
       '--allow-private',
     ]);
     expect(other.stderr).toContain('another value for the start URLs');
+  });
+
+  it('remembers that private addresses are allowed, so that no URL fails for a flag that is not repeated', async () => {
+    const { out, args } = crawlArgs('permitted', '--rate', 'unlimited', '--max-pages', '5');
+    await runCommand(args);
+    const { exitCode } = await runCommand(['crawl', '--out', out, '--resume', '--max-pages', '9']);
+    expect(exitCode).toBe(0);
+    expect(readReport(out)).toMatchObject({ pages: 9, failed: 0 });
+    expect(readPages(out).filter(({ error }) => error !== undefined)).toEqual([]);
   });
 
   it('begins a crawl where there is none, so that one command serves both', async () => {

@@ -29,7 +29,12 @@ export function readJsonBodies(app: App, limitBytes: number): void {
       return;
     }
     if (problem !== null) done(invalidRequest([problem]));
-    else parseJson(request, body, done);
+    else
+      parseJson(request, body, (error: Error | null, parsed?: unknown) => {
+        const field = error === null ? null : forbiddenField(body);
+        if (field === null) done(error, parsed);
+        else done(invalidRequest([{ field, message: `Unknown field "${field}".` }]));
+      });
   }
   app.addContentTypeParser('application/json', (request, payload: IncomingMessage, done) => {
     readText(payload, limitBytes, (error, body) => {
@@ -43,6 +48,20 @@ export function readJsonBodies(app: App, limitBytes: number): void {
       }
     });
   });
+}
+
+/** The key for which valid JSON was refused, because it would change what objects are; null when it is no JSON. */
+function forbiddenField(body: string): string | null {
+  let field: string | null = null;
+  try {
+    JSON.parse(body, (key, value: unknown) => {
+      if (key === '__proto__' || key === 'constructor') field ??= key;
+      return value;
+    });
+  } catch {
+    return null;
+  }
+  return field;
 }
 
 const compressed = (coding: string) =>

@@ -14,7 +14,13 @@ import { EXTRACT_FLAGS, extractFieldOf, LLM_FLAGS } from '../flags/extract-flags
 import { FLAGS, given, limitOf, readSettings } from '../flags/flags.ts';
 import { PAGE_FLAGS, PICTURE_FLAGS, readActions, readRoutes } from '../flags/page-flags.ts';
 import { PART_FLAGS } from '../flags/part-flags.ts';
-import { type CrawlFolder, crawlFolder, findCrawl } from '../folders/crawl-folder.ts';
+import {
+  type CrawlFolder,
+  crawlFolder,
+  findCrawl,
+  isPrivateAllowed,
+  rememberPermission,
+} from '../folders/crawl-folder.ts';
 import { openOneOff } from '../folders/one-off.ts';
 import { sessionPlace } from '../folders/session-place.ts';
 import type { DefineCommand, OpenPlatform, Shell } from '../shell/shell.ts';
@@ -124,9 +130,12 @@ async function crawl(shell: Shell, urls: readonly string[], flags: Flags): Promi
   };
   if (found === 'new' && flags.resume) tell(`There is no crawl in ${folder.dir} yet; this begins one.`);
 
-  const { platform, drainMs } = await open(shell, folder, flags);
+  const isPermitted = flags.allowPrivate === true || (!isNew && isPrivateAllowed(folder));
+  const permitted: Flags = isPermitted ? { ...flags, allowPrivate: true } : flags;
+  const { platform, drainMs } = await open(shell, folder, permitted);
   let opened: Opened;
   try {
+    if (flags.allowPrivate) rememberPermission(folder, true);
     opened =
       command === null
         ? await resumeCrawl(platform, folder, urls, flags)

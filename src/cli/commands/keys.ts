@@ -6,6 +6,7 @@ import type { KeyId } from '../../model/ids.ts';
 import type { ApiKey, KeyScope } from '../../ports/api-key.ts';
 import { duration, FLAGS, listOf, wholeNumber } from '../flags/flags.ts';
 import { dataPlaceOf } from '../folders/data-folder.ts';
+import { outputWritten } from '../output/standard-output.ts';
 import { table } from '../output/table.ts';
 import type { DefineCommand, OpenStorage, Shell } from '../shell/shell.ts';
 
@@ -74,6 +75,16 @@ export const define: DefineCommand = (command, shell) => {
         await store.audit([{ at, actor: ACTOR, action: 'key.create', target: key.id, details }]);
         const made = { ...keyView({ ...key, revokedAt: null, lastUsedAt: null }), secret };
         shell.stdout.write(flags.json ? `${JSON.stringify(made)}\n` : `${secret}\n`);
+        await outputWritten(shell.stdout).catch(async (error: ScrapifieError) => {
+          // A key whose secret is not known is of no use to its owner.
+          const revokedAt = Date.now();
+          await store.revokeKey(key.accountId, key.id, revokedAt);
+          await store.audit([
+            { at: revokedAt, actor: ACTOR, action: 'key.revoke', target: key.id, details: {} },
+          ]);
+          const told = `${error.message} The secret was not shown, so that the key ${key.id} is revoked again.`;
+          throw new ScrapifieError(error.code, told, { cause: error });
+        });
         if (!flags.json) shell.stderr.write(`Key ${key.id}. The secret is not shown again.\n`);
       }),
     );

@@ -12,6 +12,7 @@ import { createLogger } from '../../observe/logger.ts';
 import { createActivity, watchLoop } from '../../observe/loop-watch.ts';
 import { createMetrics } from '../../observe/metrics.ts';
 import { FLAGS, portNumber, readSettings } from '../flags/flags.ts';
+import { outputWritten } from '../output/standard-output.ts';
 import { closeWithin, watchInterrupts } from '../shell/interrupt.ts';
 import type { DefineCommand, OpenPlatform, Shell } from '../shell/shell.ts';
 import { recordStart } from './serve-audit.ts';
@@ -131,6 +132,7 @@ async function serve(shell: Shell, settings: Settings): Promise<void> {
       const key = await keyFor(platform, settings);
       const isInShell = (shell.environment.SCRAPIFIE_API_KEY ?? '') !== '';
       shell.stdout.write(welcome({ origin, settings, version: shell.version, key, isInShell }));
+      await outputWritten(shell.stdout);
     }
     if (settings.contact === undefined) {
       shell.stderr.write(

@@ -1,6 +1,8 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { z } from 'zod';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { cannotWrite } from '../output/cannot-write.ts';
 
 /** The files of a crawl. */
 export interface CrawlFolder {
@@ -12,6 +14,8 @@ export interface CrawlFolder {
   readonly artifactsDir: string;
   readonly reportFile: string;
   readonly logFile: string;
+  /** What of the command a crawl needs again and its job does not hold. */
+  readonly commandFile: string;
 }
 
 export const STATE_DIR = '.scrapifie';
@@ -27,6 +31,7 @@ export function crawlFolder(cwd: string, out: string | undefined, urls: readonly
     artifactsDir: join(dir, 'artifacts'),
     reportFile: join(dir, 'report.json'),
     logFile: join(stateDir, 'crawl.log'),
+    commandFile: join(stateDir, 'command.json'),
   };
 }
 
@@ -62,4 +67,25 @@ export function findCrawl(
     );
   }
   return 'new';
+}
+
+const rememberedSchema = z.object({ allowPrivate: z.boolean() });
+
+/** A crawl of private addresses that went on without this permission would fail all its URLs. */
+export function rememberPermission({ commandFile }: CrawlFolder, allowPrivate: boolean): void {
+  try {
+    writeFileSync(commandFile, `${JSON.stringify({ allowPrivate })}\n`);
+  } catch (error) {
+    throw cannotWrite(commandFile, error);
+  }
+}
+
+/** Whether the crawl of the folder was begun, or resumed, with --allow-private. */
+export function isPrivateAllowed({ commandFile }: CrawlFolder): boolean {
+  try {
+    return rememberedSchema.parse(JSON.parse(readFileSync(commandFile, 'utf8'))).allowPrivate;
+  } catch {
+    // There is none, or an editor has spoiled it: what is not known to be allowed is not.
+    return false;
+  }
 }

@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { Shell } from '../shell/shell.ts';
 import { cannotWrite } from './cannot-write.ts';
+import { outputWritten } from './standard-output.ts';
 
 /** Gathered before they are written: a write per page would be a system call per page. */
 const CHUNK_CHARS = 65_536;
@@ -20,7 +21,13 @@ export async function writeOut(
   texts: AsyncIterable<string>,
 ): Promise<void> {
   if (out === undefined || out === '-') {
-    await pipeline(Readable.from(inChunks(texts)), shell.stdout, { end: false });
+    try {
+      await pipeline(Readable.from(inChunks(texts)), shell.stdout, { end: false });
+    } catch (error) {
+      // The error of the stream says why; one of the source is told as it is.
+      await outputWritten(shell.stdout);
+      throw error;
+    }
     return;
   }
   const path = resolve(shell.cwd, out);

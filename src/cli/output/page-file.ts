@@ -1,5 +1,5 @@
-import { type FileHandle, open, rename } from 'node:fs/promises';
-import { isScrapifieError } from '../../errors/scrapifie-error.ts';
+import { type FileHandle, open, rename, stat } from 'node:fs/promises';
+import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { rawHtmlOf } from '../../jobs/page-result.ts';
 import type { JobId, TaskId } from '../../model/ids.ts';
 import type { Page, PageRecord } from '../../model/page.ts';
@@ -23,7 +23,10 @@ export interface PageFile {
   append(pages: readonly Page[]): void;
   /** Throws when a page that was taken could not be written. */
   check(): void;
-  /** Writes the rest and the URLs that failed without a page, and closes the file. */
+  /**
+   * Writes the rest and the URLs that failed without a page, and closes the file. One that was removed or replaced
+   * meanwhile is made anew; throws when that happens again.
+   */
   finish(source: Source): Promise<void>;
   /** Closes the file as it is. */
   abandon(): Promise<void>;
@@ -120,6 +123,12 @@ export async function openPageFile(source: Source, options: PageFileOptions): Pr
     } while (from !== undefined);
   }
 
+  /** Whether the file that is written still has its name: one that was removed takes lines that no reader finds. */
+  async function isInPlace(): Promise<boolean> {
+    const [own, named] = await Promise.all([file.stat(), stat(path).catch(() => null)]);
+    return named !== null && named.ino === own.ino && named.dev === own.dev;
+  }
+
   function check(): void {
     if (failure !== null) throw failure;
   }
@@ -140,11 +149,17 @@ export async function openPageFile(source: Source, options: PageFileOptions): Pr
       // What came while the last of them was written.
       await writeWaiting();
       check();
-      if (isStale) {
+      if (isStale || !(await isInPlace())) {
         await file.close();
         await begin(from);
       }
       await appendFailures(from.store);
+      if (!(await isInPlace())) {
+        throw new ScrapifieError(
+          'DATA_DIR_UNUSABLE',
+          `${path} was removed or replaced while it was written. No page is lost; --resume writes it again.`,
+        );
+      }
       await file.close();
     },
     async abandon() {

@@ -1,5 +1,5 @@
-import { ERRORS } from '../../errors/registry.ts';
 import { pageErrorOf } from '../../jobs/page-result.ts';
+import { failureMessage } from '../../jobs/scrape-outcome.ts';
 import type { Page, PageRecord, RenderedRecord } from '../../model/page.ts';
 import type { LedgerEntry } from '../../model/task.ts';
 import type { WrittenArtifacts } from './page-artifacts.ts';
@@ -79,7 +79,7 @@ function rowOf(
 /** A URL that failed before anything was asked of its host has no page; its line comes from the ledger. */
 export function failureLine(entry: LedgerEntry, sourceUrl = entry.url): string {
   const code = entry.errorCode ?? 'INTERNAL';
-  const message = entry.attempts.at(-1)?.evidence ?? ERRORS[code].meaning;
+  const message = failureMessage(code, entry);
   return `${JSON.stringify({
     url: entry.url,
     sourceUrl,

@@ -101,11 +101,14 @@ function noBrowser(): ScrapifieError {
 }
 
 function withoutUndefined(options: Partial<RenderLimits>): Partial<RenderLimits> {
-  const { maxBrowsers, pagesAtOnce, pagesEach, maxBrowserBytes } = options;
+  const { maxBrowsers, pagesAtOnce, pagesEach, maxBrowserBytes, mostBrowserBytes, mostRendererBytes } =
+    options;
   return {
     ...(maxBrowsers === undefined ? {} : { maxBrowsers }),
     ...(pagesAtOnce === undefined ? {} : { pagesAtOnce }),
     ...(pagesEach === undefined ? {} : { pagesEach }),
     ...(maxBrowserBytes === undefined ? {} : { maxBrowserBytes }),
+    ...(mostBrowserBytes === undefined ? {} : { mostBrowserBytes }),
+    ...(mostRendererBytes === undefined ? {} : { mostRendererBytes }),
   };
 }

@@ -26,6 +26,8 @@ export const startSchema = z.object({
     pagesAtOnce: z.int().positive(),
     pagesEach: z.int().positive(),
     maxBrowserBytes: z.number().positive(),
+    mostBrowserBytes: z.number().positive(),
+    mostRendererBytes: z.number().positive(),
     pagesPerBrowser: z.int().positive().optional(),
     minBrowsers: z.int().nonnegative().optional(),
   }),

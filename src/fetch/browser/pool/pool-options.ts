@@ -29,6 +29,8 @@ export interface BrowserPoolOptions extends RenderLimits {
   readonly closeTimeoutMs?: number | undefined;
   /** How often a browser's memory is looked at. */
   readonly measureEveryMs?: number | undefined;
+  /** How often the memory of a browser with pages is compared with the limits that must not be passed. */
+  readonly memoryEveryMs?: number | undefined;
   /** For a page to open. */
   readonly openTimeoutMs?: number | undefined;
   readonly watch?: Partial<WatchLimits> | undefined;
@@ -70,6 +72,8 @@ export function withDefaults(options: BrowserPoolOptions) {
     launchTimeoutMs: options.launchTimeoutMs ?? 30_000,
     closeTimeoutMs: options.closeTimeoutMs ?? 5_000,
     measureEveryMs: options.measureEveryMs ?? 5_000,
+    // Elsewhere a program has to be started to find out.
+    memoryEveryMs: options.memoryEveryMs ?? (process.platform === 'linux' ? 250 : 1_000),
     openTimeoutMs: options.openTimeoutMs ?? 20_000,
     watch: { ...WATCH, ...options.watch },
     lookAtProgramEveryMs: options.lookAtProgramEveryMs ?? 5_000,

@@ -4,11 +4,12 @@ import { ScrapifieError } from '../../../errors/scrapifie-error.ts';
 import type { ProxyEndpoint } from '../../../model/proxy.ts';
 import { settlesWithin } from '../../deadline.ts';
 import type { GuardProxy, ProxyLogin } from '../../guard-proxy/guard-proxy.ts';
-import { browserCrashed, browserLost } from '../../render-errors.ts';
+import { browserCrashed, browserLost, outOfMemory } from '../../render-errors.ts';
 import { patchPage } from '../patchright/patchright-patches.ts';
 import { processesOf } from './browser-launch.ts';
 import type { ProgramMark } from './browser-program.ts';
 import { BrowserWatch, type WatchLimits } from './browser-watch.ts';
+import { type MemoryLimits, MemoryWatch } from './memory-watch.ts';
 import type { ReplacedFor } from './pool-health.ts';
 import { killTree } from './process-tree.ts';
 
@@ -61,7 +62,7 @@ export interface PooledContext {
 
 export const inUse = ({ pages, idle, opening }: PooledContext): number => pages.size - idle.length + opening;
 
-export interface PooledBrowserOptions {
+export interface PooledBrowserOptions extends MemoryLimits {
   readonly browser: Browser;
   /** Null when its processes are not ours. */
   readonly pid: number | null;
@@ -71,6 +72,7 @@ export interface PooledBrowserOptions {
   readonly usesProxy: boolean;
   readonly closeTimeoutMs: number;
   readonly watch: WatchLimits;
+  readonly memoryEveryMs: number;
   readonly program: ProgramMark | null;
   readonly onGone: (browser: PooledBrowser, hasCrashed: boolean) => void;
   /** The browser does not answer any more and is being killed. */
@@ -106,6 +108,7 @@ export class PooledBrowser {
   readonly #browser: Browser;
   readonly #options: PooledBrowserOptions;
   readonly #ending = new AbortController();
+  readonly #memory: MemoryWatch;
   #closed: Promise<void> | null = null;
 
   constructor(options: PooledBrowserOptions) {
@@ -117,6 +120,13 @@ export class PooledBrowser {
       limits: options.watch,
       probe: () => this.#probe(),
       onDead: (why) => this.#abandon(why),
+    });
+    this.#memory = new MemoryWatch({
+      mainPid: options.pid,
+      limits: options,
+      everyMs: options.memoryEveryMs,
+      hasPages: () => this.openPages > 0,
+      onBrowserExcess: (why) => this.#abandon(why),
     });
     this.#browser.once('disconnected', () => this.#onDisconnected());
   }
@@ -221,9 +231,17 @@ export class PooledBrowser {
       blankTimer: null,
     };
     pooledContext.pages.add(pooled);
-    page.once('crash', () => this.#lose(pooled, browserCrashed("The page's process")));
+    page.once('crash', () => this.#lose(pooled, this.#crashOf(pooledContext)));
     page.once('close', () => this.#lose(pooled, browserCrashed('The page')));
     return pooled;
+  }
+
+  /** Pages that shared a process cannot be told apart: each is rendered alone next, and one then proves to be the cause. */
+  #crashOf({ pages }: PooledContext): ScrapifieError {
+    const why = this.#memory.reasonOfCrash(performance.now());
+    if (why === null) return browserCrashed("The page's process");
+    const isShared = [...pages].filter(({ lost }) => lost !== null).length > 1;
+    return isShared ? browserLost(`the process of its page was ended, because ${why}`) : outOfMemory(why);
   }
 
   #patch(page: Page): void {
@@ -324,6 +342,7 @@ export class PooledBrowser {
     const hasCrashed = how === 'ended';
     this.retire(how === 'closed' ? 'limits' : how);
     this.watch.end();
+    this.#memory.end();
     if (this.idleTimer !== null) clearTimeout(this.idleTimer);
     this.#ending.abort(reason ?? browserLost('it was closed'));
     for (const pooledContext of [...this.contexts.values()]) {

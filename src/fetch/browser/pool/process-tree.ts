@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -34,6 +35,53 @@ export async function treeBytes(root: number): Promise<number | null> {
   return own + shared;
 }
 
+/** The memory of one process of a browser. */
+export type ProcessMemory = Pick<ProcessEntry, 'pid' | 'ownBytes' | 'sharedBytes'>;
+
+/**
+ * The memory of a browser's processes, for a watch that asks several times per second. On Linux it reads the parent of
+ * each process of the machine once, and the memory of the browser's own ones alone.
+ */
+export class TreeMemory {
+  readonly #root: number;
+  /** Bounded, like the outsiders, by the processes that run. */
+  readonly #members: Set<number>;
+  readonly #outsiders = new Set<number>();
+
+  constructor(root: number) {
+    this.#root = root;
+    this.#members = new Set([root]);
+  }
+
+  async read(): Promise<readonly ProcessMemory[]> {
+    if (process.platform !== 'linux') return treeOf(this.#root, await listProcesses());
+    this.#findMembers();
+    return [...this.#members].flatMap((pid) => {
+      const memory = memoryOf(pid);
+      return memory === null ? [] : { pid, ...memory };
+    });
+  }
+
+  #findMembers(): void {
+    const present = new Set(readdirSync('/proc').map(Number).filter(Number.isInteger));
+    for (const known of [this.#members, this.#outsiders]) {
+      for (const pid of known) if (!present.has(pid)) known.delete(pid);
+    }
+    const fresh = new Map<number, ReturnType<typeof kinOf>>();
+    for (const pid of present) {
+      if (!this.#members.has(pid) && !this.#outsiders.has(pid)) fresh.set(pid, kinOf(readProc(pid, 'stat')));
+    }
+    let found: number;
+    do {
+      found = this.#members.size;
+      for (const [pid, { parent, group }] of fresh) {
+        if (group === this.#root || this.#members.has(parent)) this.#members.add(pid);
+      }
+    } while (this.#members.size > found);
+    for (const pid of fresh.keys()) if (!this.#members.has(pid)) this.#outsiders.add(pid);
+  }
+}
+
 /** The pids of a browser's processes that are alive, its own included. */
 export async function treePids(root: number): Promise<number[]> {
   return treeOf(root, await listProcesses())
@@ -57,13 +105,14 @@ export async function killTree(root: number, limitMs = 5_000): Promise<boolean> 
     const pids = await treePids(root);
     if (pids.length === 0) return true;
     // Children first: a parent that is still there takes their exit status, so that none stays as a zombie.
-    for (const pid of pids.reverse()) kill(pid);
+    for (const pid of pids.reverse()) killProcess(pid);
     if (performance.now() > until) return false;
     await pause(waitMs);
   }
 }
 
-function kill(pid: number): void {
+/** Ends one process at once, without asking it. */
+export function killProcess(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
@@ -110,19 +159,34 @@ async function readEntry(name: string): Promise<ProcessEntry | null> {
       readFile(`/proc/${name}/stat`, 'latin1'),
       readFile(`/proc/${name}/statm`, 'latin1'),
     ]);
-    // The program's name is in parentheses and may hold anything.
-    const [state, parent, group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    const [, resident = 0, shared = 0] = statm.split(' ').map(Number);
-    return {
-      pid: Number(name),
-      parent: Number(parent),
-      group: Number(group),
-      isZombie: state === 'Z' || state === 'X',
-      ownBytes: Math.max(0, resident - shared) * PAGE_BYTES,
-      sharedBytes: shared * PAGE_BYTES,
-    };
+    return { pid: Number(name), ...kinOf(stat), ...memoryIn(statm) };
   } catch {
     return null; // It ended while we looked.
+  }
+}
+
+function kinOf(stat: string): Pick<ProcessEntry, 'parent' | 'group' | 'isZombie'> {
+  // The program's name is in parentheses and may hold anything.
+  const [state, parent, group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return { parent: Number(parent), group: Number(group), isZombie: state === 'Z' || state === 'X' };
+}
+
+function memoryIn(statm: string): Pick<ProcessEntry, 'ownBytes' | 'sharedBytes'> {
+  const [, resident = 0, shared = 0] = statm.split(' ').map(Number);
+  return { ownBytes: Math.max(0, resident - shared) * PAGE_BYTES, sharedBytes: shared * PAGE_BYTES };
+}
+
+function memoryOf(pid: number): ReturnType<typeof memoryIn> | null {
+  const statm = readProc(pid, 'statm');
+  return statm === '' ? null : memoryIn(statm);
+}
+
+/** Empty for a process that has ended. Such a file is in memory, so that reading it does not wait. */
+function readProc(pid: number, file: 'stat' | 'statm'): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'latin1');
+  } catch {
+    return '';
   }
 }
 

@@ -1,0 +1,121 @@
+import { killProcess, type ProcessMemory, TreeMemory } from './process-tree.ts';
+
+export interface MemoryLimits {
+  /** Of a browser with all its processes. */
+  readonly mostBrowserBytes: number;
+  /** Of one process below the main one: a renderer, above all. */
+  readonly mostRendererBytes: number;
+}
+
+/** A limit that a browser has passed, and the process to end for it; its main process ends the browser. */
+export interface MemoryExcess {
+  readonly pid: number;
+  readonly bytes: number;
+  readonly mostBytes: number;
+  readonly setting: 'SCRAPIFIE_RENDERER_MAX_BYTES' | 'SCRAPIFIE_BROWSER_MAX_BYTES';
+}
+
+/**
+ * Whether a browser holds too much. The largest process goes: it is the one that grew, and the others keep their pages.
+ * What the processes share is counted once.
+ */
+export function memoryExcess(
+  mainPid: number,
+  processes: readonly ProcessMemory[],
+  { mostBrowserBytes, mostRendererBytes }: MemoryLimits,
+): MemoryExcess | null {
+  let bytes = 0;
+  let shared = 0;
+  let largest: ProcessMemory | null = null;
+  let largestChild: ProcessMemory | null = null;
+  for (const one of processes) {
+    bytes += one.ownBytes;
+    shared = Math.max(shared, one.sharedBytes);
+    if (one.ownBytes > (largest?.ownBytes ?? -1)) largest = one;
+    if (one.pid !== mainPid && one.ownBytes > (largestChild?.ownBytes ?? -1)) largestChild = one;
+  }
+  if (largestChild !== null && largestChild.ownBytes > mostRendererBytes) {
+    const { pid, ownBytes } = largestChild;
+    return { pid, bytes: ownBytes, mostBytes: mostRendererBytes, setting: 'SCRAPIFIE_RENDERER_MAX_BYTES' };
+  }
+  bytes += shared;
+  if (largest === null || bytes <= mostBrowserBytes) return null;
+  return { pid: largest.pid, bytes, mostBytes: mostBrowserBytes, setting: 'SCRAPIFIE_BROWSER_MAX_BYTES' };
+}
+
+/** `it held 1500 MB of memory, at most 1000 MB are allowed by SCRAPIFIE_RENDERER_MAX_BYTES` */
+export function describeExcess({ bytes, mostBytes, setting }: MemoryExcess): string {
+  const held = `it held ${Math.round(bytes / 1e6)} MB of memory`;
+  return `${held}, at most ${Math.round(mostBytes / 1e6)} MB are allowed by ${setting}`;
+}
+
+export interface MemoryWatchOptions {
+  /** Null for a browser whose processes are not ours: it is not watched. */
+  readonly mainPid: number | null;
+  readonly limits: MemoryLimits;
+  readonly everyMs: number;
+  /** Whether the browser has pages, which alone can make it grow. */
+  readonly hasPages: () => boolean;
+  /** The main process holds the most, so that only the end of the browser helps. */
+  readonly onBrowserExcess: (why: string) => void;
+}
+
+/** A page whose process ends within this after one was ended for its memory was shown by that process. */
+const CRASH_MS = 5_000;
+
+/**
+ * Looks at the memory of a browser while its pages run: one that allocates without end would take the memory of the
+ * whole machine before its time is up.
+ */
+export class MemoryWatch {
+  readonly #options: MemoryWatchOptions;
+  readonly #memory: TreeMemory | null;
+  /** They still hold memory until the system has taken it back, and are not counted. */
+  readonly #ended = new Set<number>();
+  /** Why a process was ended last, and when. */
+  #last: { readonly why: string; readonly at: number } | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #isEnded = false;
+
+  constructor(options: MemoryWatchOptions) {
+    this.#options = options;
+    this.#memory = options.mainPid === null ? null : new TreeMemory(options.mainPid);
+    this.#arm();
+  }
+
+  /** Why the process of a page that has just crashed was ended here; null when it was not. */
+  reasonOfCrash(now: number): string | null {
+    return this.#last !== null && now - this.#last.at < CRASH_MS ? this.#last.why : null;
+  }
+
+  end(): void {
+    this.#isEnded = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+  }
+
+  #arm(): void {
+    if (this.#isEnded || this.#memory === null) return;
+    const look = () => this.#look().catch(() => {});
+    this.#timer = setTimeout(() => void look().then(() => this.#arm()), this.#options.everyMs);
+    this.#timer.unref();
+  }
+
+  async #look(): Promise<void> {
+    const { mainPid, limits, hasPages, onBrowserExcess } = this.#options;
+    if (mainPid === null || this.#memory === null || !hasPages()) return;
+    const all = await this.#memory.read();
+    if (this.#isEnded) return;
+    for (const pid of this.#ended) if (!all.some((one) => one.pid === pid)) this.#ended.delete(pid);
+    const counted = all.filter(({ pid }) => !this.#ended.has(pid));
+    const excess = memoryExcess(mainPid, counted, limits);
+    if (excess === null) return;
+    const why = describeExcess(excess);
+    if (excess.pid === mainPid) {
+      onBrowserExcess(why);
+      return;
+    }
+    this.#last = { why, at: performance.now() };
+    this.#ended.add(excess.pid);
+    killProcess(excess.pid);
+  }
+}

@@ -1,0 +1,94 @@
+import { execFile, spawn } from 'node:child_process';
+import { closeSync, existsSync, openSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Site, startSite } from '../site/site.ts';
+import { readReport, runCommand, temporaryFolder } from './cli-command.ts';
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+/** Takes no byte, like the file of a shell on a full disk. */
+const FULL = '/dev/full';
+const folder = temporaryFolder();
+let site: Site;
+beforeAll(async () => {
+  site = await startSite({ pages: 10, log: 'counts' });
+});
+afterAll(async () => {
+  await site.close();
+  folder.remove();
+});
+
+/** A command whose standard output is a file of its own choice. */
+async function runInto(
+  file: string,
+  args: readonly string[],
+): Promise<{ exitCode: number | null; stderr: string }> {
+  const output = openSync(file, 'w');
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, ...args], {
+    cwd: folder.path('.'),
+    env: { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '' },
+    stdio: ['ignore', output, 'pipe'],
+  });
+  closeSync(output);
+  let stderr = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const exitCode = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { exitCode, stderr };
+}
+
+const TOLD = /^error DISK_FULL: No space left to write standard output\./m;
+
+it('is no failure when its reader has seen enough', async () => {
+  const reader = `"${process.execPath}" "${MAIN}" help crawl | true; echo "\${PIPESTATUS[0]}"`;
+  const { stdout } = await promisify(execFile)('bash', ['-c', reader]);
+  expect(stdout.trim()).toBe('0');
+});
+
+describe.skipIf(!existsSync(FULL))('output that cannot be written', () => {
+  it('fails scrape, map and crawl, although everything was fetched', async () => {
+    const page = `${site.url}/big/`;
+    const out = folder.path('crawled');
+    for (const args of [
+      ['scrape', page, '--allow-private'],
+      ['map', page, '--allow-private'],
+      ['crawl', page, '--allow-private', '--out', out, '--json', '--max-depth', '0', '--sitemap', 'skip'],
+    ]) {
+      const { exitCode, stderr } = await runInto(FULL, args);
+      expect([args[0], exitCode]).toEqual([args[0], 5]);
+      expect(stderr).toMatch(TOLD);
+      expect(stderr.match(/^error /gm)).toHaveLength(1);
+    }
+    expect(readReport(out)).toMatchObject({ pages: 1, status: 'completed' });
+    const { jobId } = readReport(out);
+    for (const args of [
+      ['jobs', 'list', '--data-dir', out],
+      ['export', String(jobId), '--data-dir', out],
+      ['audit', 'export', '--data-dir', out],
+    ]) {
+      const { exitCode, stderr } = await runInto(FULL, args);
+      expect([args[0], exitCode]).toEqual([args[0], 5]);
+      expect(stderr).toMatch(TOLD);
+      expect(stderr.match(/^error /gm)).toHaveLength(1);
+    }
+  });
+
+  it('fails help and version, too', async () => {
+    for (const args of [['--help'], ['--version'], ['crawl', '--help']]) {
+      expect((await runInto(FULL, args)).exitCode).toBe(5);
+    }
+  });
+
+  it('revokes a key whose secret was not shown, and says so', async () => {
+    const at = ['--data-dir', folder.path('keys')];
+    const { exitCode, stderr } = await runInto(FULL, ['keys', 'create', 'unseen', ...at]);
+    expect(exitCode).toBe(5);
+    expect(stderr).toMatch(
+      /^error DISK_FULL: .*The secret was not shown, so that the key \S+ is revoked again\.$/m,
+    );
+    const listed = await runCommand(['keys', 'list', '--json', ...at]);
+    expect(JSON.parse(listed.stdout)).toMatchObject({ name: 'unseen', revokedAt: expect.any(String) });
+  });
+});
