@@ -1,5 +1,6 @@
 import { environmentName, settingsSchema } from '../src/config/settings.ts';
 import { ERRORS, type ErrorSpec, EXIT } from '../src/errors/registry.ts';
+import { optionRows, WITHOUT_FIELD } from './option-names.ts';
 
 /** What each exit code tells a script. A code without a sentence does not compile. */
 const EXIT_MEANINGS: Record<keyof typeof EXIT, string> = {
@@ -54,6 +55,16 @@ export function exitCodesTable(): string {
     ['Exit code', 'Meaning'],
     names.map((name) => [String(EXIT[name]), EXIT_MEANINGS[name]]),
   );
+}
+
+/** Every option of the API with its flag, and the flags that the API has nothing for. */
+export function optionsTable(): string {
+  const flags = Object.entries(WITHOUT_FIELD).map(([flag, reason]) => [`\`${flag}\``, reason]);
+  return [
+    table(['API', 'Requests', 'Flag', 'Default', 'Values'], optionRows()),
+    'Flags without a field in the API:\n',
+    table(['Flag', 'Why'], flags),
+  ].join('\n');
 }
 
 export function envExample(): string {

@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os';
 import { describeFailure } from './cli/failure.ts';
 import { prepareOutput } from './cli/output/standard-output.ts';
 import { run } from './cli/program.ts';
@@ -14,6 +15,8 @@ const shell: Shell = {
   stderr: process.stderr,
   openPlatform: async (options) => (await import('./wiring/platform.ts')).openPlatform(options),
   openStorage: async (place) => (await import('./wiring/storage.ts')).openStorage(place),
+  removeAbandonedFolders: async (prefix) =>
+    (await import('./wiring/abandoned-folders.ts')).removeAbandonedFolders(tmpdir(), prefix, Date.now()),
   openExtractor: async (threads) => (await import('./wiring/open-extractor.ts')).openExtractor(threads),
   checkRedis: async (url) => (await import('./wiring/open-links.ts')).checkRedis(url),
   confineBrowsers: async (path) => (await import('./wiring/render-lanes.ts')).confineBrowsers(path),

@@ -61,7 +61,7 @@ async function scrape(page: number): Promise<string | null> {
     method: 'POST',
     path: '/v1/scrape',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${load.apiKey}` },
-    body: JSON.stringify({ url: load.siteOrigin + pathOf(page) }),
+    body: JSON.stringify({ url: load.siteOrigin + pathOf(page), formats: ['metadata', 'links'] }),
   });
   const text = await body.text();
   return statusCode === 200 && text.includes('The Big Site') ? null : `${statusCode} ${text.slice(0, 300)}`;

@@ -60,7 +60,7 @@ async function scrape(page: number): Promise<Outcome> {
     method: 'POST',
     path: '/v1/scrape',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${load.apiKey}` },
-    body: JSON.stringify({ url: `${host}/big/${page}` }),
+    body: JSON.stringify({ url: `${host}/big/${page}`, formats: ['metadata', 'links'] }),
   });
   const text = await body.text();
   const status = String(statusCode);

@@ -61,7 +61,7 @@ describe('scraping', () => {
     const answer = await post('/v1/scrape', { url, async: true });
     expect(answer.statusCode).toBe(202);
     expect(answer.at('data')).toMatchObject({ kind: 'scrape', status: 'queued', url, urls: 1 });
-    expect(answer.headers.location).toBe(answer.at('data.statusUrl'));
+    expect(answer.headers.location).toBe(answer.at('data.links.self'));
   });
 
   it('says why a page was not fetched', async () => {

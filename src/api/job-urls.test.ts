@@ -109,7 +109,7 @@ describe('why', () => {
   });
 
   it('tells of a URL that the job has never seen what would have become of it', async () => {
-    const payload = { urls: ['https://example.com/s'], exclude: ['/admin/'], maxPages: 1, sitemap: 'skip' };
+    const payload = { urls: ['https://example.com/s'], exclude: ['/admin/*'], maxPages: 1, sitemap: 'skip' };
     const answer = await post('/v1/crawl', payload);
     const id = answer.at('data.id') as string;
     await platform.jobs.waitFor(id as JobId, 20_000);
@@ -117,10 +117,10 @@ describe('why', () => {
       (await platform.call({ url: `/v1/jobs/${id}/why?url=${encodeURIComponent(url)}` })).at('data');
     expect(await why('https://example.com/admin/x')).toMatchObject({
       state: 'unseen',
-      rule: 'scope.exclude:/admin/',
+      rule: 'scope.exclude:/admin/*',
       sentences: [
         expect.stringContaining('never seen'),
-        'Had it been found, it would not have been fetched: The exclude pattern `/admin/` matches it. [scope.exclude:/admin/]',
+        'Had it been found, it would not have been fetched: The exclude pattern `/admin/*` matches it. [scope.exclude:/admin/*]',
       ],
       entry: null,
     });

@@ -44,7 +44,17 @@ describe('opting out', () => {
   });
 
   it('needs a host name', async () => {
-    for (const host of ['a%2Fb', 'a%3Fb', 'user%40host', '%20', `${'a'.repeat(64)}.test`]) {
+    for (const host of [
+      'a%2Fb',
+      'a%3Fb',
+      'user%40host',
+      '%20',
+      '*',
+      '*.com',
+      'a..b',
+      '.a',
+      `${'a'.repeat(64)}.test`,
+    ]) {
       const answer = await platform.call({ method: 'POST', url: `/v1/domains/${host}/opt-out`, payload: {} });
       expect([answer.statusCode, answer.at('error.code')]).toEqual([422, 'INVALID_URL']);
     }
@@ -141,6 +151,8 @@ describe('the documentation', () => {
     expect(schema).toMatchObject({ additionalProperties: false, required: ['url'] });
     expect(schema.properties.timeoutMs).toMatchObject({ default: 30_000, maximum: 300_000 });
     expect(example).toMatchObject({ url: 'https://example.com/' });
+    const crawled = paths['/v1/crawl'].post.requestBody.content['application/json'];
+    expect(crawled.example).toMatchObject({ urls: ['https://example.com/'] });
     // These names are promised: who relies on them must not be surprised.
     expect(Object.keys(schema.properties).sort()).toEqual([
       'actions',
@@ -160,6 +172,7 @@ describe('the documentation', () => {
       'includeTags',
       'inline',
       'locale',
+      'maxAge',
       'maxAttempts',
       'maxBodyBytes',
       'method',

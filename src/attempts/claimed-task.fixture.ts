@@ -89,6 +89,8 @@ export function jobOf(changes: JobChanges = {}): Job {
       denied: 0,
       cancelled: 0,
       bytes: 0,
+      browserMs: 0,
+      proxyBytes: 0,
     },
     startedAt: createdAt,
     finishedAt: null,

@@ -8,6 +8,7 @@ import type { Installation } from '../plan/ladder/possible-methods.ts';
 import type { ProxyPool } from '../plan/proxies/proxy-pool.ts';
 import type { Credentials } from '../sessions/credentials.ts';
 import type { Sessions } from '../sessions/sessions.ts';
+import type { StoredPages } from './stored-pages.ts';
 
 /** Engines, proxies, sessions and identities available to this process. */
 export interface FetchResources {
@@ -27,6 +28,8 @@ export interface FetchResources {
   ownProxy(url: string): ProxyEndpoint;
   readonly sessions: Pick<Sessions, 'begin' | 'end'>;
   readonly credentials: Pick<Credentials, 'forSession'>;
+  /** Missing: no stored page is used again. */
+  readonly stored?: StoredPages;
   /** How disguised browsers act, unless the policy of a host says otherwise. */
   readonly manner: HumanManner;
   /** The same for the same seed and region, as long as the browser stays the same. */

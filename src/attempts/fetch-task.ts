@@ -7,6 +7,7 @@ import { SITEMAP_LIMITS } from '../frontier/sitemap.ts';
 import type { HostKey } from '../model/ids.ts';
 import type { NewTask, Task } from '../model/task.ts';
 import type { LeaseRef, LedgerStore, TaskEnd } from '../ports/store.ts';
+import type { StoredPage } from '../ports/stored-page.ts';
 import type { Robots } from '../robots/robots-cache.ts';
 import { expectsLogin, LOGIN_REQUIRED_END, leadsToLogin } from './login-walls.ts';
 import type { RunningJob } from './running-job.ts';
@@ -39,6 +40,15 @@ export interface FetchContext {
   readonly timeoutMs: number;
   /** The part of the request that the plan decides. */
   readonly how?: HowToFetch;
+  /** The page of the crawl before: it is asked for only if it changed. */
+  readonly earlier?: EarlierPage | null;
+}
+
+/** A stored page that a host may call unchanged. */
+export interface EarlierPage {
+  readonly page: StoredPage;
+  /** Null when the body is gone. */
+  readonly body: () => Promise<Uint8Array<ArrayBuffer> | null>;
 }
 
 export interface HowToFetch
@@ -79,6 +89,7 @@ export async function fetchTask(
   // The body of a POST is not sent on to another host by a redirect.
   const isLedHere = task.hops > 0;
   const { personal, ...how } = context.how ?? {};
+  const earlier = isLedHere ? null : (context.earlier ?? null);
   const startedAt = performance.now();
   let end: TaskEnd | null = null;
   /** Ends the waits of `pass` with the attempt; made for the first of them, because most attempts have none. */
@@ -98,7 +109,7 @@ export async function fetchTask(
       await pass();
       validMs = context.admittedForMs();
     }
-    const response = await engine.fetch({
+    const answer = await engine.fetch({
       url: task.atUrl,
       method: isLedHere ? 'GET' : page.method,
       ...withPersonal(headersFor(task, running, context.mayDisguise), personal),
@@ -107,7 +118,7 @@ export async function fetchTask(
       timeoutMs: how.maySolve === true ? Math.max(context.timeoutMs, SOLVING_MS) : context.timeoutMs,
       maxBodyBytes: task.kind === 'sitemap' ? SITEMAP_LIMITS.maxBytes : page.maxBodyBytes,
       maxRedirects: Math.max(0, MAX_REDIRECTS - task.hops),
-      conditional: null,
+      conditional: earlier?.page ?? null,
       onRedirect: async (target, hop) => {
         // URLs are stored and logged, also by the site.
         if (holdsSecret(target, how.secrets)) {
@@ -125,6 +136,8 @@ export async function fetchTask(
       held: context.held,
       ...how,
     });
+    const response =
+      earlier === null || answer.statusCode !== 304 ? answer : await unchanged(answer, earlier);
     // Some engines hold their bytes elsewhere until the response is here.
     const uncounted = heldBytesOf(response) - (context.held?.bytes ?? 0);
     if (uncounted > 0) context.held?.take(uncounted);
@@ -137,6 +150,25 @@ export async function fetchTask(
   } finally {
     over?.abort(new ScrapifieError('CANCELLED', 'The attempt is over.'));
   }
+}
+
+/** The stored page in place of the host's word that it has not changed. */
+async function unchanged(answer: FetchResponse, { page, body }: EarlierPage): Promise<FetchResponse> {
+  const bytes = answer.finalUrl === page.finalUrl ? await body() : null;
+  // Without a body the task is repeated, and then asks for the whole page.
+  if (bytes === null) throw new ScrapifieError('STORE_UNAVAILABLE', 'The stored body of the page is gone.');
+  return {
+    ...answer,
+    statusCode: page.statusCode ?? 200,
+    contentType: page.contentType,
+    headers: {
+      etag: page.etag ?? undefined,
+      'last-modified': page.lastModified ?? undefined,
+      ...answer.headers,
+    },
+    body: bytes,
+    stored: { reason: 'not-modified', storedAt: page.fetchedAt },
+  };
 }
 
 /** All headers and cookies for the origins that the caller named; elsewhere only headers that hold no secret. */
@@ -191,10 +223,10 @@ async function judgeLogin(
 }
 
 /** Null: follow it. `isFree`: whatever scope says, and whichever task has the page. */
-async function judgeRedirect(
+export async function judgeRedirect(
   task: Task,
   { job, canonical, isInScope }: RunningJob,
-  context: FetchContext,
+  context: Pick<FetchContext, 'store' | 'lease' | 'hostKey' | 'robotsFor'>,
   target: string,
   hop: number,
   isFree: boolean,

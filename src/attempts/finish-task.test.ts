@@ -169,6 +169,44 @@ describe('a page that arrived', () => {
     expect(reading?.outcome).toBe('ok');
   });
 
+  it('without the element that was waited for fails, and its links are followed all the same', async () => {
+    const failure = new ScrapifieError('ACTION_FAILED', 'wait: no element matches #list');
+    const rendered = { rawBody: null, extra: {} as RenderExtra, failure };
+    const text = `<title>Hello</title><p>${'Some text of the page. '.repeat(40)}</p><a href="/next">next</a>`;
+    const job = { page: { maxAttempts: 1 } };
+    const { completion } = await finish(arrived({ text, rendered }), { job });
+    expect(completion).toMatchObject({
+      end: { state: 'failed', errorCode: 'ACTION_FAILED' },
+      page: { title: 'Hello' },
+      discovered: [{ url: 'http://site.test/next', state: 'ready' }],
+    });
+  });
+
+  it('counts browser time and bytes through proxies', async () => {
+    const running = await runningOf();
+    const costOf = async (engine: 'http' | 'browser', proxyTier: string | null) => {
+      const method = { engine, proxyTier, identity: 'bot', hasSolver: false, reason: 'x' } as const;
+      const parts = { reader: here, lease: LEASE, method, now: () => T0 };
+      const read = await readAttempt(taskOf(), running, arrived(), parts);
+      return finishTask(taskOf(), running, read, httpNext(read.attempt), LEASE, () => 0.5, 60_000).completion
+        .spent;
+    };
+    expect(await costOf('http', null)).toBeUndefined();
+    expect(await costOf('browser', null)).toEqual({ browserMs: 12, proxyBytes: 0 });
+    expect(await costOf('http', 'datacenter')).toEqual({ browserMs: 0, proxyBytes: 321 });
+  });
+
+  it('of a route that keeps no pages is left out, with its links', async () => {
+    const text = '<title>List</title><a href="/next">next</a>';
+    const route = { match: ['/page'], keep: false, follow: true, page: {} };
+    const { completion } = await finish(arrived({ text }), { job: { options: { routes: [route] } } });
+    expect(completion).toMatchObject({
+      end: { state: 'skipped', rule: 'route.not-kept:/page' },
+      page: null,
+      discovered: [{ url: 'http://site.test/next' }],
+    });
+  });
+
   it('records how long the task had waited since it was claimed', async () => {
     const { attempt } = await finish(arrived({ ms: 100 }), { task: { claimedAt: T0 - 2_600 } });
     expect(attempt).toMatchObject({ ms: 100, waitedMs: 2_500 });

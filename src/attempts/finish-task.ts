@@ -2,6 +2,7 @@ import { ERRORS, type ErrorCode } from '../errors/registry.ts';
 import { isScrapifieError, type ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { FetchResponse } from '../fetch/engine.ts';
 import { faultOf } from '../fetch/proxy/proxy-failure.ts';
+import { routeOf } from '../frontier/routes.ts';
 import type { Attempt, OutcomeKind } from '../model/attempt.ts';
 import { runsScripts } from '../model/engine-traits.ts';
 import type { NewPage } from '../model/page.ts';
@@ -92,7 +93,7 @@ export async function readAttempt(
       response: {
         ...fetched.response,
         redirects: [...redirectsOf(task.trace), ...fetched.response.redirects],
-        hasSecretCookies: page.session !== null && running.job.options.credentials !== 'read',
+        hasSecretCookies: page.session !== null,
       },
       fetchedAt: now,
     });
@@ -128,8 +129,9 @@ export function finishTask(
   let trace = [...task.trace, attempt];
   if (read.end !== null || next === null) {
     const end = read.end ?? { state: 'ready' };
-    const isCounted = fetched.kind === 'end';
-    const entry = { trace: isCounted ? trace : task.trace, bytes: attempt.bytes };
+    const isCounted = fetched.kind === 'end' || reading !== null;
+    const discovered = reading?.discovered ?? [];
+    const entry = { trace: isCounted ? trace : task.trace, ...costOf(attempt), discovered };
     return { completion: completionOf(lease, task, end, entry), attempt, reading, fault };
   }
   const made = Math.max(1, task.attempts + 1 - unchargedAttempts(trace));
@@ -147,18 +149,26 @@ export function finishTask(
     const end = settleSitemap(task, wanted);
     const isFailed = end.state === 'failed' && task.kind === 'page';
     const page = isFailed && failure !== null ? failedPage(task, failure, now) : null;
-    const completion = completionOf(lease, task, end, { trace, bytes: attempt.bytes, page });
+    const completion = completionOf(lease, task, end, { trace, ...costOf(attempt), page });
     return { completion, attempt, reading, fault };
   }
-  const settled = settleSitemap(task, honourNoindex(wanted, reading, running), reading);
+  const settled = settleSitemap(task, notKept(task, wanted, reading, running), reading);
   const end = isUnexpectedWall(task, running, result, settled) ? LOGIN_REQUIRED_END : settled;
   const hasPage = task.kind === 'page' && (end.state === 'done' || end.state === 'failed');
   const page = hasPage ? withError(reading.page, end, failure) : null;
-  const isKept = end.state === 'done' || end.state === 'skipped';
+  // A page on which a step failed, such as waiting for an element, has arrived all the same, with its links.
+  const isKept =
+    end.state === 'done' || end.state === 'skipped' || (end.state === 'failed' && read.failure !== null);
   if (!isKept && reading.discovered.length > 0) running.generation += 1;
   const discovered = isKept ? reading.discovered : [];
-  const completion = completionOf(lease, task, end, { trace, bytes: attempt.bytes, page, discovered });
+  const completion = completionOf(lease, task, end, { trace, ...costOf(attempt), page, discovered });
   return { completion, attempt, reading, fault };
+}
+
+/** What the job's budgets count of an attempt. */
+function costOf({ engine, proxyTier, ms, bytes }: Attempt): Pick<Completion, 'bytes' | 'spent'> {
+  const spent = { browserMs: runsScripts(engine) ? ms : 0, proxyBytes: proxyTier === null ? 0 : bytes };
+  return { bytes, ...(spent.browserMs + spent.proxyBytes === 0 ? {} : { spent }) };
 }
 
 function isUnexpectedWall(
@@ -179,9 +189,12 @@ function endWithoutCharge(code: ErrorCode, now: number): TaskEnd | null {
   return { state: 'waiting', readyAt: now + OWN_FAULT_PAUSE_MS, rule: `own-fault:${code}` };
 }
 
-function honourNoindex(end: TaskEnd, reading: PageReading, { job }: RunningJob): TaskEnd {
-  const isHidden = end.state === 'done' && reading.isNoindex && job.options.scope.obeyNoindex;
-  return isHidden ? { state: 'skipped', rule: 'scope.noindex' } : end;
+/** The end of a page that was fetched for its links alone: its author, or the caller's route, does not want it kept. */
+function notKept(task: Task, end: TaskEnd, reading: PageReading, { job }: RunningJob): TaskEnd {
+  if (end.state !== 'done' || task.kind !== 'page') return end;
+  if (reading.isNoindex && job.options.scope.obeyNoindex) return { state: 'skipped', rule: 'scope.noindex' };
+  const route = routeOf(job.options, task.url);
+  return route?.keep === false ? { state: 'skipped', rule: `route.not-kept:${route.match[0]}` } : end;
 }
 
 /** A sitemap at a guessed address, or one that another sitemap names, is no failure of the job when it is missing. */
@@ -207,7 +220,8 @@ function attemptOf(
     captcha === null || captcha.outcome === 'none' ? null : `puzzle ${captcha.outcome}: ${captcha.note}`;
   const found =
     failure?.message ?? reading?.evidence ?? (fetched.kind === 'error' ? fetched.error.message : null);
-  const evidence = [found, solved].filter((words) => words !== null).join('; ') || null;
+  const stored = response?.stored?.reason ?? null;
+  const evidence = [found, solved, stored].filter((words) => words !== null).join('; ') || null;
   const { engine, proxyTier, proxyId, identity, hasSolver, reason } = method;
   const ms = Math.round(response?.ms ?? (fetched.kind === 'error' ? fetched.ms : 0));
   // The gain of rendering can be judged only beside the yield without it.

@@ -1,4 +1,6 @@
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
+import type { FetchResponse } from '../fetch/engine.ts';
+import { pageOptionsFor } from '../frontier/routes.ts';
 import type { Attempt } from '../model/attempt.ts';
 import { runsScripts } from '../model/engine-traits.ts';
 import type { HostMemory } from '../model/host-memory.ts';
@@ -7,10 +9,12 @@ import { mustRunAlone } from '../model/interruptions.ts';
 import type { Task } from '../model/task.ts';
 import type { PageReader } from '../pages/page-reading.ts';
 import { hasGained, learn, NO_MEMORY } from '../plan/ladder/host-memory.ts';
+import type { LadderStep } from '../plan/ladder/ladder.ts';
+import { isRefusedByHost } from '../plan/outcome.ts';
 import type { LeaseRef, Store } from '../ports/store.ts';
 import type { FetchResources } from './fetch-resources.ts';
-import { type Fetched, fetchTask } from './fetch-task.ts';
-import { type Finished, finishTask, readAttempt, resultOf } from './finish-task.ts';
+import { type EarlierPage, type Fetched, fetchTask, judgeRedirect, MAX_REDIRECTS } from './fetch-task.ts';
+import { type Finished, finishTask, type ReadAttempt, readAttempt, resultOf } from './finish-task.ts';
 import type { HostAccess } from './host-access.ts';
 import { type PlannedAttempt, planAttempt, stepAfter } from './plan-attempt.ts';
 import {
@@ -22,6 +26,7 @@ import {
 } from './prepare-attempt.ts';
 import type { ProxyRoute, ProxyRouteEnd } from './proxy-route.ts';
 import type { RunningJob } from './running-job.ts';
+import type { StoredResponse } from './stored-pages.ts';
 import { type AttemptMethod, unplannedMethod } from './task-end.ts';
 import { attemptMs, taskLimitMs } from './task-time.ts';
 import { createUseAudit } from './use-audit.ts';
@@ -53,6 +58,8 @@ export interface Attempts {
   fetch(task: Task, running: RunningJob): Promise<FetchedAttempt | Postponed | Faulted>;
   /** Reads the response. To be called once for each fetched attempt: its bytes are held until then. */
   finish(fetched: FetchedAttempt): Promise<Finished | Faulted>;
+  /** Reads a stored page in place of a response; no request is sent. */
+  useStored(task: Task, running: RunningJob, stored: StoredResponse): Promise<Finished | Faulted>;
 }
 
 /** A response, or why there is none. */
@@ -103,7 +110,7 @@ export function createAttempts(parts: AttemptParts): Attempts {
     running: RunningJob,
     progress: Progress,
   ): Promise<FetchedAttempt | Postponed> {
-    const { session: sessionName, engine, render } = running.job.options.page;
+    const { session: sessionName, engine, render } = pageOptionsFor(running.job.options, task.url);
     const isPlain = (engine === 'auto' || engine === 'http') && render === null && task.trace.length === 0;
     if (!isPlain) await resources.discover();
     let planned = planAttempt(task, running, null, access, resources, now(), random);
@@ -152,16 +159,13 @@ export function createAttempts(parts: AttemptParts): Attempts {
     const requestedAt = now();
     const held = resources.budget.open();
     try {
+      const earlier = await earlierPage(planned);
       const fetched = await fetchTask(task, running, resources.engine(step.engine, step.identity), {
-        hostKey,
-        lease,
-        store,
+        ...redirectContext(running),
         signal: parts.signal,
         held,
         mayStart: access.mayStart,
         mayDisguise: access.hasConsent(running, 'identity'),
-        robotsFor: (url) =>
-          access.isObeyed(running) ? (access.knownRobots(running, url) ?? 'unknown') : null,
         async pass(ended) {
           await access.readmit(running, url, ended);
           progress.admittedAt = now();
@@ -169,6 +173,7 @@ export function createAttempts(parts: AttemptParts): Attempts {
         timeoutMs: attemptMs(running.job.options.page, task.trace, parts.taskTimeoutMs),
         admittedForMs: () => access.admissionMs(running, url) - (now() - progress.admittedAt),
         how: prepared.how,
+        earlier,
       });
       progress.isAdmitted = false;
       access.settle(running, resultOf(fetched, now()), requestedAt);
@@ -176,6 +181,31 @@ export function createAttempts(parts: AttemptParts): Attempts {
     } catch (error) {
       held.close();
       throw error;
+    }
+  }
+
+  /** Only for the first request of a page by plain HTTP: a browser's page is more than its document. */
+  async function earlierPage({ task, running, step }: PlannedAttempt): Promise<EarlierPage | null> {
+    const { stored } = resources;
+    if (stored === undefined || running.job.options.refreshes === undefined) return null;
+    if (task.kind !== 'page' || task.trace.length > 0 || step.engine !== 'http') return null;
+    const page = await stored.earlier(task, running);
+    const hash = page?.contentHash ?? null;
+    return page === null || hash === null ? null : { page, body: () => stored.body(hash) };
+  }
+
+  async function useStored(
+    task: Task,
+    running: RunningJob,
+    stored: StoredResponse,
+  ): Promise<Finished | Faulted> {
+    const method: AttemptMethod = { ...unplannedMethod(task, running), reason: 'cache.hit' };
+    try {
+      const fetched: Fetched = { kind: 'response', response: storedResponse(stored) };
+      const read = await readAttempt(task, running, fetched, { reader: parts.reader, lease, method, now });
+      return finishTask(task, running, read, STORED_END, lease, random, Number.POSITIVE_INFINITY);
+    } catch (error) {
+      return { error, method };
     }
   }
 
@@ -211,13 +241,35 @@ export function createAttempts(parts: AttemptParts): Attempts {
       method: proxyId === undefined ? step : { ...step, proxyId },
       now,
     });
-    const next = read.end === null ? await stepAfter(planned, read.attempt, resources, now, random) : null;
+    const led = await followRefresh(planned, read);
+    const next = led.end === null ? await stepAfter(planned, led.attempt, resources, now, random) : null;
     const limitMs = taskLimitMs(running.job.options.page, parts.taskTimeoutMs);
-    const finished = finishTask(task, running, read, next, lease, random, limitMs);
+    const finished = finishTask(task, running, led, next, lease, random, limitMs);
     // A refusal before anything was sent says nothing about the host.
     if (finished.attempt.statusCode !== null) learnFrom(planned, finished);
     return finished;
   }
+
+  /** A meta refresh is a redirect: the task goes on where it leads, or ends by the same rules. */
+  async function followRefresh({ task, running }: PlannedAttempt, read: ReadAttempt): Promise<ReadAttempt> {
+    const target = read.reading?.leadsTo ?? null;
+    const found = target === null ? null : running.canonical(target);
+    const isPlain = read.end === null && read.failure === null && !isRefusedByHost(read.result.outcome);
+    if (target === null || found === null || !isPlain || task.kind !== 'page') return read;
+    if (found.urlKey === task.urlKey || task.hops >= MAX_REDIRECTS) return read;
+    const judged = await judgeRedirect(task, running, redirectContext(running), target, 1, false);
+    const moved = { state: 'moved', atUrl: target, hostKey: found.hostKey, hops: task.hops + 1 } as const;
+    const attempt = { ...read.attempt, ledOn: true as const, evidence: 'meta refresh' };
+    return { ...read, attempt, end: judged ?? moved };
+  }
+
+  const redirectContext = (running: RunningJob) => ({
+    hostKey,
+    lease,
+    store,
+    robotsFor: (url: URL) =>
+      access.isObeyed(running) ? (access.knownRobots(running, url) ?? ('unknown' as const)) : null,
+  });
 
   /** Updates the host memory by the attempt. */
   function learnFrom({ task, step, running }: PlannedAttempt, { attempt }: Finished): void {
@@ -230,10 +282,34 @@ export function createAttempts(parts: AttemptParts): Attempts {
     access.remember(running, learn(memory, lesson, now()));
   }
 
-  return { fetch, finish };
+  return { fetch, finish, useStored };
+}
+
+/** A stored page as a response. One that a browser has shown is read as such: its scripts have run. */
+function storedResponse({ page, body }: StoredResponse): FetchResponse {
+  const { url, finalUrl, statusCode, contentType, etag, lastModified, fetchedAt } = page;
+  const extra = { screenshot: null, pdf: null, xhr: [], consoleErrors: [], actions: [], storage: null };
+  return {
+    url,
+    finalUrl,
+    statusCode: statusCode ?? 200,
+    headers: { etag: etag ?? undefined, 'last-modified': lastModified ?? undefined },
+    contentType,
+    body,
+    wireBytes: 0,
+    redirects: [],
+    redirectedTo: null,
+    ms: 0,
+    httpVersion: '1.1',
+    ...(runsScripts(page.engine) ? { rendered: { rawBody: null, extra, failure: null } } : {}),
+    stored: { reason: 'cache', storedAt: fetchedAt },
+  };
 }
 
 const nothing = () => undefined;
+
+/** After a stored page there is nothing to try. */
+const STORED_END: LadderStep = { kind: 'stop', code: null, reason: 'cache.hit' };
 
 /** A browser has read what plain HTTP could not: pages like this one are rendered at once. */
 function withUnreadable(memory: HostMemory, task: Task, attempt: Attempt, now: number): HostMemory {

@@ -1,4 +1,5 @@
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import { pageOptionsFor } from '../frontier/routes.ts';
 import { ENGINE_TRAITS } from '../model/engine-traits.ts';
 import type { PageOptions, ProxyOptions } from '../model/job.ts';
 import type { Consent, HostPolicy } from '../model/policy.ts';
@@ -70,7 +71,7 @@ export const OWN_PROXY = 'own';
 
 /** The part of a task that the ladder decides by. */
 function ladderRequest(task: Task, { job }: RunningJob, session: SessionUse | null): LadderRequest {
-  const { page } = job.options;
+  const page = pageOptionsFor(job.options, task.url);
   // A sitemap is a file: it is neither rendered nor acted on.
   const isPage = task.kind === 'page';
   const proxy = requestedProxy(page.proxy, session);

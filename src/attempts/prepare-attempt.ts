@@ -1,4 +1,5 @@
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
+import { pageOptionsFor } from '../frontier/routes.ts';
 import { runsScripts } from '../model/engine-traits.ts';
 import type { Identity } from '../model/identity.ts';
 import type { HostKey } from '../model/ids.ts';
@@ -121,8 +122,9 @@ async function howToFetch(
   if (proxy === null && identity === null && session === null && !step.hasSolver && !isScripted)
     return PLAINLY;
   const { job } = running;
-  const { body, fillBodyFrom } = job.options.page;
-  const render = renderFor(job.options.page, step, access.policy(), resources.manner);
+  const page = pageOptionsFor(job.options, task.url);
+  const { body, fillBodyFrom } = page;
+  const render = renderFor(page, step, access.policy(), resources.manner);
   const common: HowToFetch = {
     ...(proxy === null ? {} : { proxy }),
     ...(identity === null ? {} : { identity }),

@@ -45,7 +45,7 @@ export function completionOf(
   lease: LeaseRef,
   task: Task,
   end: TaskEnd,
-  more: Partial<Pick<Completion, 'trace' | 'bytes' | 'page' | 'discovered'>> = {},
+  more: Partial<Pick<Completion, 'trace' | 'bytes' | 'spent' | 'page' | 'discovered'>> = {},
 ): Completion {
   return {
     lease,

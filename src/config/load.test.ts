@@ -94,7 +94,11 @@ describe('wrong settings', () => {
         problem: 'is not a setting; did you mean SCRAPIFIE_HOST?',
       },
       { setting: 'SCRAPIFIE_PORT', source: 'environment', problem: 'must be at most 65535' },
-      { setting: 'SCRAPIFIE_ALLOW_PRIVATE', source: 'environment', problem: 'must be true or false' },
+      {
+        setting: 'SCRAPIFIE_ALLOW_PRIVATE',
+        source: 'environment',
+        problem: 'must be true, false, or IP addresses and CIDR ranges, separated by commas',
+      },
       {
         setting: 'SCRAPIFIE_LOG_LEVEL',
         source: 'environment',

@@ -71,7 +71,20 @@ export const settingsSchema = z.object({
     .url({ protocol: /^https?$/ })
     .optional()
     .describe('Server whose API the command line uses instead of working by itself; `--api` names another.'),
-  allowPrivate: bool.default(false).describe('Fetch loopback, private and link-local addresses too.'),
+  allowPrivate: z
+    .union([
+      bool,
+      z
+        .string()
+        .refine(
+          (text) => readAddressList(text) !== null,
+          'must be true, false, or IP addresses and CIDR ranges, separated by commas',
+        ),
+    ])
+    .default(false)
+    .describe(
+      'Fetch loopback, private and link-local addresses too: `true` for all, or those of a list such as `127.0.0.1,10.0.0.0/8`. Addresses where clouds give out credentials stay refused.',
+    ),
   policyFile: z
     .string()
     .min(1)

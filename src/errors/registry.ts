@@ -118,7 +118,7 @@ export const ERRORS = {
   ),
   DATABASE_CORRUPT: environment(
     'never',
-    'The database file is damaged; nothing was changed. Restore it from a backup or move it away.',
+    'The database is damaged, or missing beside other files of its installation; nothing was changed. The message says what to do.',
   ),
   SCHEMA_TOO_NEW: environment('never', 'The database was written by a newer Scrapifie; upgrade the program.'),
   DISK_FULL: environment(

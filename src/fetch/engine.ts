@@ -38,6 +38,8 @@ export interface FetchRequest {
   readonly timeoutMs: number;
   /** Largest body after decompression. */
   readonly maxBodyBytes: number;
+  /** A longer body is cut there instead of refused, and the rest is not read. Only for the plain HTTP engine. */
+  readonly isCutAtLimit?: boolean | undefined;
   /** 0: the first redirect is one too many. */
   readonly maxRedirects: number;
   /** Asks for the page only if it changed; the answer may then be 304 with an empty body. */
@@ -129,6 +131,14 @@ export interface FetchResponse {
   readonly httpVersion: '1.1' | '2';
   /** Only of engines that show pages. */
   readonly rendered?: Rendered | undefined;
+  /** The body is that of a stored page; engines never say so. */
+  readonly stored?: StoredMark | undefined;
+}
+
+/** Why a stored body stands for the page: it is young enough, or the host said that it has not changed. */
+export interface StoredMark {
+  readonly reason: 'cache' | 'not-modified';
+  readonly storedAt: number;
 }
 
 /** What a response holds in memory, its headers aside. */

@@ -1,19 +1,71 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compilePattern, costlyPart, isPathGlob, type PatternProblem } from './pattern.ts';
+import {
+  compileStoredPattern,
+  compileUrlPattern,
+  costlyPart,
+  isPathGlob,
+  type PatternProblem,
+} from './pattern.ts';
 
 const testOf = (pattern: string): ((url: string) => boolean) => {
-  const compiled = compilePattern(pattern);
+  const compiled = compileStoredPattern(pattern);
   if ('message' in compiled) throw new Error(compiled.message);
   return (url) => compiled.test(url, { left: 1_000_000_000 });
 };
 const problemOf = (pattern: string): PatternProblem => {
-  const compiled = compilePattern(pattern);
+  const compiled = compileStoredPattern(pattern);
   if ('message' in compiled) return compiled;
   throw new Error('It compiled.');
 };
 
-describe('a path glob', () => {
+describe('a pattern of today', () => {
+  it.each([
+    ['/blog/*', 'https://example.com/blog/a/b?x=1', true],
+    ['/blog/*', 'https://example.com/blog', true],
+    ['/blog/*', 'https://example.com/x/blog/a', false],
+    ['/blog', 'https://example.com/blog', true],
+    ['/blog', 'https://example.com/blog/a', false],
+    ['/blog', 'https://example.com/x/blog', false],
+    ['*.pdf', 'https://example.com/a/b.pdf?v=1', true],
+    ['*/print', 'https://example.com/a/print', true],
+    ['/a.b+c/*', 'https://example.com/a.b+c/d', true],
+    ['/a.b/*', 'https://example.com/axb/d', false],
+    ['/list?page=*', 'https://example.com/list?page=2', true],
+    ['/list?page=*', 'https://example.com/list', false],
+    ['https://example.com/blog/*', 'https://example.com/blog/a?b=1', true],
+    ['https://example.com/blog/*', 'https://example.com/blog', true],
+    ['https://example.com/blog/*', 'https://other.example/blog/a', false],
+    ['http*://example.com/*', 'https://example.com/a', null],
+    ['re:/admin/', 'https://example.com/x/admin/y', true],
+    ['re:^https://example\\.com/a', 'https://example.com/ab', true],
+    ['re:(?i)PRINT', 'https://example.com/print', true],
+    ['re:/p/\\d+$', 'https://example.com/p/x', false],
+  ])('%s on %s: %s', (pattern, url, expected) => {
+    const compiled = compileUrlPattern(pattern);
+    const found = 'message' in compiled ? null : compiled.test(url, { left: 1_000_000 });
+    expect(found).toBe(expected);
+  });
+
+  it.each([
+    ['blog', /`\/blog` or `\*blog\*`.*`re:blog`/],
+    ['/page-\\d+$', /`re:\/page-\\d\+\$`/],
+    ['/blog/.*', /begins with `re:`/],
+    ['^https://example.com/', /begins with `re:`/],
+    ['re:', /empty/],
+    ['re:a(b', /missing closing/],
+    ['', /empty/],
+    ['/'.repeat(1_001), /1001 characters/],
+  ])('%s is refused with what to write instead', (pattern, message) => {
+    expect(compileUrlPattern(pattern)).toMatchObject({ message: expect.stringMatching(message) });
+  });
+
+  it('names the place of a mistake in the pattern as it was written', () => {
+    expect(compileUrlPattern('re:x[z-a]')).toMatchObject({ position: 5 });
+  });
+});
+
+describe('a path glob of earlier versions', () => {
   it.each([
     ['/blog/*', 'https://example.com/blog/a/b?x=1', true],
     ['/blog/*', 'https://example.com/blog/', true],

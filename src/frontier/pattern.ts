@@ -31,8 +31,55 @@ const MAX_REPETITIONS = 250;
 const PATH_GLOB = /^\/[^\\^$+()[\]{}|\s]*$/;
 const IS_LITERAL = /^[\w\-~!&',=:@/%;#<>"]*$/;
 
+/** Begins a regular expression in the syntax of today. */
+const REGEX_PREFIX = 're:';
+/** Signs of regular expressions: a glob that has them would match nothing. */
+const REGEX_SIGNS = /\\|\^|\.[*+]|\(\?|\||\{\d|\$$|\[[^\]]*-/;
+const URL_START = /^https?:\/\//i;
+
 /**
- * One rule for what a pattern is:
+ * What `include`, `exclude` and `routes` take, in the API and on the command line alike:
+ *
+ * - `/blog/*`, `*.pdf`: a **glob** that must match the whole path, `*` standing for any characters, slashes too;
+ *   `/blog/*` also means `/blog` itself. With a `?` in it, it must match the path together with the query.
+ * - `https://example.com/blog/*`: a glob that must match the whole URL, without its query unless it has a `?`.
+ * - `re:` and a **regular expression** in RE2 syntax, found anywhere in the URL.
+ *
+ * Anything else, and a glob that looks like a regular expression, is a problem that says what to write instead.
+ */
+export function compileUrlPattern(pattern: string): CompiledPattern | PatternProblem {
+  const problem = lengthProblem(pattern);
+  if (problem !== null) return problem;
+  if (pattern.startsWith(REGEX_PREFIX)) {
+    const compiled = compileRegex(pattern.slice(REGEX_PREFIX.length));
+    if (!('message' in compiled) || compiled.position === undefined) return compiled;
+    return { ...compiled, position: compiled.position + REGEX_PREFIX.length };
+  }
+  if (REGEX_SIGNS.test(pattern)) {
+    return {
+      message: `This looks like a regular expression, which begins with \`re:\`: \`re:${pattern}\`. Without it, a pattern is a glob such as \`/blog/*\`.`,
+    };
+  }
+  if (pattern.startsWith('/') || pattern.startsWith('*'))
+    return { test: compileGlob(pattern), stepsPerChar: 1 };
+  if (URL_START.test(pattern)) return { test: compileGlob(pattern, withoutFragment), stepsPerChar: 1 };
+  return {
+    message:
+      `A pattern is a glob for the whole path, such as \`/${pattern}\` or \`*${pattern}*\`, a glob for the whole URL ` +
+      `(\`https://…\`), or a regular expression: \`re:${pattern}\`.`,
+  };
+}
+
+function lengthProblem(pattern: string): PatternProblem | null {
+  if (pattern === '') return { message: 'The pattern is empty.' };
+  if (pattern.length <= MAX_PATTERN_CHARS) return null;
+  return {
+    message: `The pattern has ${pattern.length} characters; at most ${MAX_PATTERN_CHARS} are allowed.`,
+  };
+}
+
+/**
+ * The patterns of jobs that were stored before there was `re:`. One rule for what a pattern is:
  *
  * - It begins with `/`, has a `*` and no other sign of regular expressions (`.*` and `.?` are such signs): a **path
  *   glob**. It must match the whole path, `*` standing for any characters, slashes too; `/blog/*` also means `/blog`
@@ -40,17 +87,18 @@ const IS_LITERAL = /^[\w\-~!&',=:@/%;#<>"]*$/;
  * - Anything else: a **regular expression** in RE2 syntax, found anywhere in the URL. `/admin/` thus means every URL
  *   with `/admin/` in it, `^https://example\.com/a` those that begin so, and `(?i)` ignores case.
  */
-export function compilePattern(pattern: string): CompiledPattern | PatternProblem {
-  if (pattern === '') return { message: 'The pattern is empty.' };
-  if (pattern.length > MAX_PATTERN_CHARS) {
-    return {
-      message: `The pattern has ${pattern.length} characters; at most ${MAX_PATTERN_CHARS} are allowed.`,
-    };
-  }
+export function compileStoredPattern(pattern: string): CompiledPattern | PatternProblem {
+  const problem = lengthProblem(pattern);
+  if (problem !== null) return problem;
   if (isPathGlob(pattern)) return { test: compileGlob(pattern), stepsPerChar: 1 };
   if (IS_LITERAL.test(pattern)) {
     return { test: (url, steps) => indexOfLinear(url, pattern, 0, steps) !== -1, stepsPerChar: 1 };
   }
+  return compileRegex(pattern);
+}
+
+function compileRegex(pattern: string): CompiledPattern | PatternProblem {
+  if (pattern === '') return { message: 'The regular expression is empty.' };
   try {
     const expression = RE2JS.compile(pattern);
     const stepsPerChar = expression.programSize();
@@ -101,8 +149,12 @@ export function pathOf(url: string): string {
   return query === -1 ? whole : whole.slice(0, query);
 }
 
-function compileGlob(glob: string): UrlTest {
-  const subjectOf = glob.includes('?') ? pathAndQueryOf : pathOf;
+const withoutFragment = (url: string): string => url.split('#', 1)[0] ?? '';
+const withoutQuery = (url: string): string => url.split(/[?#]/, 1)[0] ?? '';
+
+/** `wholeOf` is the part of a URL that a glob with a query is about. */
+function compileGlob(glob: string, wholeOf = pathAndQueryOf): UrlTest {
+  const subjectOf = glob.includes('?') ? wholeOf : (url: string) => withoutQuery(wholeOf(url));
   const parts = glob.split('*');
   const folder = /^[^*]+\/\*+$/.test(glob) ? glob.slice(0, glob.indexOf('*') - 1) : null;
   return (url, steps) => {
@@ -115,6 +167,7 @@ function compileGlob(glob: string): UrlTest {
 function matchesParts(subject: string, parts: readonly string[], steps: Steps): boolean {
   const first = parts[0] ?? '';
   const last = parts[parts.length - 1] ?? '';
+  if (parts.length === 1) return subject === first;
   if (!subject.startsWith(first) || !subject.endsWith(last)) return false;
   const end = subject.length - last.length;
   let at = first.length;

@@ -159,6 +159,16 @@ describe('a scope that cannot be compiled', () => {
   });
 });
 
+it('patterns mean what they meant when the job was made', () => {
+  const url = 'https://example.com/x/blog/a';
+  const seeds = ['https://example.com/'];
+  expect(judge({ exclude: ['/blog/a'] }, seeds, url)).toBe('scope.exclude:/blog/a');
+  expect(judge({ exclude: ['/blog/a'], patternSyntax: 'glob' }, seeds, url)).toBe('in');
+  expect(judge({ exclude: ['re:/blog/a'], patternSyntax: 'glob' }, seeds, url)).toBe(
+    'scope.exclude:re:/blog/a',
+  );
+});
+
 describe('what patterns may cost', () => {
   const url = `https://example.com/${'ab'.repeat(1_000)}`;
   const hostKey = hostKeyOf(new URL(url));

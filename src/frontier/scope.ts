@@ -4,7 +4,13 @@ import type { Scope } from '../model/job.ts';
 import type { FoundBy, TaskKind } from '../model/task.ts';
 import { compileDomains } from './domain-scope.ts';
 import type { Steps } from './linear-search.ts';
-import { type CompiledPattern, compilePattern, costlyPart } from './pattern.ts';
+import {
+  type CompiledPattern,
+  compileStoredPattern,
+  compileUrlPattern,
+  costlyPart,
+  type PatternProblem,
+} from './pattern.ts';
 import { isTooLong, trapIn } from './trap.ts';
 
 /** A canonical URL that was found, and how. */
@@ -75,11 +81,14 @@ const OUT_BY_COST = out('scope.pattern-cost');
 export function compileScope(scope: Scope, seeds: readonly string[], { isNew = false } = {}): ScopeCheck {
   const problems: ScopeProblem[] = [];
   const cost: PatternCost = { stepsPerChar: 0, most: isNew ? MAX_STEPS_PER_CHAR : Number.POSITIVE_INFINITY };
-  const include = compilePatterns('include', scope.include, problems, cost);
-  const exclude = compilePatterns('exclude', scope.exclude, problems, cost).map(({ pattern, test }) => ({
-    test,
-    decision: out(`scope.exclude:${pattern}`),
-  }));
+  const compile = scope.patternSyntax === 'glob' ? compileUrlPattern : compileStoredPattern;
+  const include = compilePatterns('include', scope.include, compile, problems, cost);
+  const exclude = compilePatterns('exclude', scope.exclude, compile, problems, cost).map(
+    ({ pattern, test }) => ({
+      test,
+      decision: out(`scope.exclude:${pattern}`),
+    }),
+  );
   const domains = compileDomains(scope, seeds);
   for (const { index, message } of domains.problems) {
     problems.push({ field: `allowedDomains.${index}`, message });
@@ -126,13 +135,14 @@ interface PatternCost {
 function compilePatterns(
   field: string,
   patterns: readonly string[],
+  compile: (pattern: string) => CompiledPattern | PatternProblem,
   problems: ScopeProblem[],
   cost: PatternCost,
 ): (CompiledPattern & { readonly pattern: string })[] {
   const compiled: (CompiledPattern & { readonly pattern: string })[] = [];
   for (const [index, pattern] of patterns.entries()) {
     if (cost.stepsPerChar > cost.most) break;
-    const result = (Number.isFinite(cost.most) ? costlyPart(pattern) : null) ?? compilePattern(pattern);
+    const result = (Number.isFinite(cost.most) ? costlyPart(pattern) : null) ?? compile(pattern);
     if ('message' in result) {
       problems.push({ field: `${field}.${index}`, ...result });
       continue;

@@ -14,6 +14,7 @@ import type { NewTask, TaskKind } from '../model/task.ts';
 import { type FieldProblem, listed } from './invalid-request.ts';
 import type { BatchRequest, CrawlRequest, MapRequest, ScrapeRequest } from './job-request.ts';
 import { pageOptionsOf } from './page-fields.ts';
+import { routeFrom } from './route-fields.ts';
 
 /** A request turned into what will be stored; nothing has happened yet. */
 export interface JobDraft {
@@ -107,6 +108,7 @@ export function draftCrawl(
     allowedDomains: request.allowedDomains,
     allowSubdomains: request.allowSubdomains,
     allowExternal: request.allowExternal,
+    patternSyntax: 'glob',
     include: request.include,
     exclude: request.exclude,
     ignoreQueryParameters: request.ignoreQueryParameters,
@@ -115,6 +117,7 @@ export function draftCrawl(
     obeyNofollow: request.obeyNofollow,
     obeyNoindex: request.obeyNoindex,
     followCanonical: request.followCanonical,
+    avoidQueryTraps: request.avoidQueryTraps,
   };
   const canonical = createCanonicalizer(scope);
   const pages = readSeeds(request.urls, (index) => `urls.${index}`, canonical);
@@ -139,6 +142,7 @@ export function draftCrawl(
         request.concurrency,
         operator,
       ),
+      ...(request.routes.length === 0 ? {} : { routes: request.routes.map(routeFrom) }),
       ...(request.maxLoginWalls === null ? {} : { maxLoginWalls: request.maxLoginWalls }),
     },
     seeds,
@@ -158,6 +162,7 @@ export function draftMap(request: MapRequest, consents: Consents, operator: Oper
     maxDepth: null,
     allowSubdomains: request.allowSubdomains,
     allowExternal: false,
+    patternSyntax: 'glob',
     include: request.include,
     exclude: request.exclude,
     ignoreQueryParameters: request.ignoreQueryParameters,
@@ -184,9 +189,16 @@ export function draftMap(request: MapRequest, consents: Consents, operator: Oper
   };
 }
 
-const budgetsOf = (request: { maxBytes: number | null; maxDurationMs: number | null }) => ({
-  maxBytes: request.maxBytes,
-  maxDurationMs: request.maxDurationMs,
+const budgetsOf = ({
+  maxBytes,
+  maxDurationMs,
+  maxBrowserMs,
+  maxProxyBytes,
+}: Pick<CrawlRequest, 'maxBytes' | 'maxDurationMs' | 'maxBrowserMs' | 'maxProxyBytes'>) => ({
+  maxBytes,
+  maxDurationMs,
+  maxBrowserMs,
+  maxProxyBytes,
 });
 
 function optionsOf(

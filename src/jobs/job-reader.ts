@@ -1,8 +1,9 @@
 import { ERRORS, type ErrorCode, EXIT } from '../errors/registry.ts';
 import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
+import { pageOptionsFor } from '../frontier/routes.ts';
 import type { Attempt } from '../model/attempt.ts';
 import type { JobId, TaskId } from '../model/ids.ts';
-import type { Format, Job } from '../model/job.ts';
+import type { Format, Job, JobOptions } from '../model/job.ts';
 import type { Page } from '../model/page.ts';
 import type { LedgerEntry, TaskState } from '../model/task.ts';
 import type { Blobs } from '../ports/blobs.ts';
@@ -99,6 +100,10 @@ const HEAVY: ReadonlySet<Format> = new Set(['html', 'rawHtml', 'text', 'markdown
 const stepFor = ({ formats, isInline }: Wanted) =>
   isInline || formats.some((format) => HEAVY.has(format)) ? HEAVY_STEP : LIGHT_STEP;
 
+/** Of the pages of all routes, the heaviest. */
+const stepForAll = ({ page, routes = [] }: JobOptions): number =>
+  Math.min(...[page, ...routes.map((route) => ({ ...page, ...route.page }))].map(stepFor));
+
 /** What of a page goes into an answer, roughly. */
 function weightOf({ bytes, record }: Page, { isInline }: Wanted): number {
   const { rendered } = isInline ? readRecord(record) : {};
@@ -117,7 +122,7 @@ export function createJobReader(store: JobStore & Pick<HostStore, 'getRobots'>, 
   }
 
   async function resultOf(page: Page, job: Job, source: SourceOf): Promise<PageResult> {
-    const result = await readPageResult(page, job.id, job.options.page, blobs);
+    const result = await readPageResult(page, job.id, pageOptionsFor(job.options, page.url), blobs);
     return { ...result, sourceUrl: source(page.url) };
   }
 
@@ -148,8 +153,7 @@ export function createJobReader(store: JobStore & Pick<HostStore, 'getRobots'>, 
     job: Job,
     query: ListQuery & { readonly state?: 'done' | 'failed' | undefined },
   ): Promise<ListPage<PageResult>> {
-    const wanted = job.options.page;
-    const step = stepFor(wanted);
+    const step = stepForAll(job.options);
     const source = await sourceOf(job);
     const items: PageResult[] = [];
     let cursor = query.cursor;
@@ -159,7 +163,7 @@ export function createJobReader(store: JobStore & Pick<HostStore, 'getRobots'>, 
       const pages = await store.listPages({ jobId: job.id, state: query.state, cursor, limit });
       for (const page of pages.items) {
         items.push(await resultOf(page, job, source));
-        bytes += weightOf(page, wanted);
+        bytes += weightOf(page, pageOptionsFor(job.options, page.url));
       }
       const isFull = items.length >= query.limit || bytes >= MAX_SLICE_BYTES;
       if (pages.nextCursor === null || isFull) return { items, nextCursor: pages.nextCursor };
@@ -168,8 +172,7 @@ export function createJobReader(store: JobStore & Pick<HostStore, 'getRobots'>, 
   }
 
   async function* eachResult(job: Job, state?: 'done' | 'failed'): AsyncGenerator<PageResult> {
-    const wanted = job.options.page;
-    const limit = stepFor(wanted);
+    const limit = stepForAll(job.options);
     const source = await sourceOf(job);
     let cursor: string | undefined;
     do {

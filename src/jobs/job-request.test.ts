@@ -29,7 +29,8 @@ describe('requests', () => {
     expect(parseRequest(scrapeRequestSchema, { url })).toEqual({
       url,
       engine: 'auto',
-      formats: ['metadata', 'links'],
+      formats: ['metadata', 'links', 'text'],
+      maxAge: 0,
       headers: {},
       crossOriginHeaders: [],
       cookies: {},

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Format } from '../model/job.ts';
-import { checkPage, messageFields, pageFields } from './page-fields.ts';
+import { cacheFields, checkPage, messageFields, pageFields } from './page-fields.ts';
+import { routesField } from './route-fields.ts';
 
 /**
  * What a client may ask for, one schema per kind of job. API, command line and SDK parse with these; their
@@ -12,23 +13,43 @@ const MAX_SEEDS = 10_000;
 
 const url = z.string().min(1).max(8_192);
 const patterns = z.array(z.string().min(1).max(1_000)).max(100).default([]);
+/** 0 could mean nothing or everything. */
+const NOT_ZERO = 'Must be 1 or more; null (`none` on the command line) means no limit.';
+const PATTERN_WORDS =
+  'Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.';
 const urlExample = ['https://example.com/'];
 
 const jobLimits = {
   maxBytes: z
     .number()
     .int()
-    .min(1)
+    .min(1, NOT_ZERO)
     .nullable()
     .default(null)
     .describe('Bytes the job may download before it stops; null: no limit.'),
   maxDurationMs: z
     .number()
     .int()
-    .min(1)
+    .min(1, NOT_ZERO)
     .nullable()
     .default(null)
     .describe('Time after which the job stops; null: no limit.'),
+  maxBrowserMs: z
+    .number()
+    .int()
+    .min(1, NOT_ZERO)
+    .nullable()
+    .default(null)
+    .describe(
+      'Time that browsers may work for the job, over all its pages, before it stops; null: no limit.',
+    ),
+  maxProxyBytes: z
+    .number()
+    .int()
+    .min(1, NOT_ZERO)
+    .nullable()
+    .default(null)
+    .describe('Bytes the job may download through proxies before it stops; null: no limit.'),
   concurrency: z
     .number()
     .int()
@@ -59,23 +80,24 @@ const asyncField = z
   .default(false)
   .describe('Answer 202 with the job at once instead of waiting for the result.');
 
-/** What a person sees of a single page unless they say otherwise. */
+/** Of a single page, unless the request says otherwise. */
 export const SCRAPE_FORMATS = ['metadata', 'links', 'text'] as const satisfies readonly Format[];
-/** A program says what it needs: finding the main content costs ten times what these do. */
+/** Of many pages: finding the main content costs ten times what these do, so a job asks for it. */
 const CHEAP_FORMATS = ['metadata', 'links'] as const satisfies readonly Format[];
 
 export const scrapeRequestSchema = z
   .strictObject({
     url: url.describe('The page to fetch.').meta({ examples: urlExample }),
-    ...pageFields(CHEAP_FORMATS),
+    ...pageFields(SCRAPE_FORMATS),
     ...messageFields,
+    ...cacheFields,
     async: asyncField,
   })
   .superRefine(checkPage)
   .meta({ examples: [{ url: 'https://example.com/', formats: ['metadata', 'links', 'text'] }] });
 
 const batchOptions = z
-  .strictObject({ ...pageFields(CHEAP_FORMATS), ...messageFields })
+  .strictObject({ ...pageFields(CHEAP_FORMATS), ...messageFields, ...cacheFields })
   .superRefine(checkPage)
   .prefault({})
   .describe('How each page is fetched.');
@@ -112,7 +134,7 @@ export const crawlRequestSchema = z
     maxPages: z
       .number()
       .int()
-      .min(1)
+      .min(1, NOT_ZERO)
       .nullable()
       .default(10_000)
       .describe('Pages to fetch at most; null: no limit.'),
@@ -133,14 +155,28 @@ export const crawlRequestSchema = z
       ),
     allowSubdomains: z.boolean().default(false).describe('Follow links to subdomains of the allowed hosts.'),
     allowExternal: z.boolean().default(false).describe('Follow links to any host.'),
-    include: patterns.describe('RE2 patterns; only URLs that match one are fetched. Empty: all.'),
-    exclude: patterns.describe('RE2 patterns; URLs that match one are not fetched.'),
+    include: patterns.describe(`Only URLs that match one are fetched; empty: all. ${PATTERN_WORDS}`),
+    exclude: patterns.describe(`URLs that match one are not fetched. ${PATTERN_WORDS}`),
     ...canonicalFields,
     keepFragment: z.boolean().default(false).describe('Treat URLs that differ after `#` as different pages.'),
     sitemap,
     obeyNofollow: z.boolean().default(true).describe('Do not follow links marked nofollow.'),
     obeyNoindex: z.boolean().default(true).describe('Do not keep pages marked noindex.'),
     followCanonical: z.boolean().default(true).describe('Treat rel=canonical as the same page.'),
+    avoidQueryTraps: z
+      .boolean()
+      .default(true)
+      .describe(
+        'Leave out links whose queries lead to pages without end: calendars, combinations of filters, ids of sessions.',
+      ),
+    ifModified: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Ask for pages that the last finished crawl of the same start URLs has stored only if they changed; unchanged ' +
+          'ones keep the stored body and are marked `notModified`.',
+      ),
+    routes: routesField,
     ...jobLimits,
     maxLoginWalls: z
       .number()
@@ -173,8 +209,8 @@ export const mapRequestSchema = z
   .strictObject({
     url: url.describe('The site, or the part of it to start from.').meta({ examples: urlExample }),
     sitemap,
-    include: patterns.describe('RE2 patterns; only URLs that match one are listed. Empty: all.'),
-    exclude: patterns.describe('RE2 patterns; URLs that match one are not listed.'),
+    include: patterns.describe(`Only URLs that match one are listed; empty: all. ${PATTERN_WORDS}`),
+    exclude: patterns.describe(`URLs that match one are not listed. ${PATTERN_WORDS}`),
     allowSubdomains: z.boolean().default(false).describe('List URLs on subdomains too.'),
     ...canonicalFields,
     search: z

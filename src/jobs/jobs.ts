@@ -27,6 +27,7 @@ import { type JobListQuery, listJobs } from './job-list.ts';
 import { createJobReader, type JobReader, type ScrapeResult } from './job-reader.ts';
 import type { BatchRequest, CrawlRequest, MapRequest, ScrapeRequest } from './job-request.ts';
 import { createJobWaits, type WaitOutcome } from './job-waits.ts';
+import { lastCrawl } from './last-crawl.ts';
 import type { MapResult } from './map-result.ts';
 import { startEntries } from './start-entries.ts';
 import { hopelessError, hopelessWait, type Waiting, waitingFor } from './waiting.ts';
@@ -132,8 +133,11 @@ export function createJobs(deps: JobsDeps): Jobs {
 
   /** Before anything is stored: what cannot be done here is refused and not tried. */
   function possible(draft: JobDraft): JobDraft {
-    const refusal = deps.refusalOf?.(draft.options.page) ?? null;
-    if (refusal !== null) throw refusal;
+    const { page, routes = [] } = draft.options;
+    for (const asked of [page, ...routes.map((route) => ({ ...page, ...route.page }))]) {
+      const refusal = deps.refusalOf?.(asked) ?? null;
+      if (refusal !== null) throw refusal;
+    }
     return draft;
   }
 
@@ -265,8 +269,12 @@ export function createJobs(deps: JobsDeps): Jobs {
       accept(possible(draftScrape(request, consents, given.operator)), account, given),
     batch: async (request, account, given = {}) =>
       accept(possible(draftBatch(request, consents, given.operator)), account, given),
-    crawl: async (request, account, given = {}) =>
-      accept(possible(draftCrawl(request, consents, given.operator)), account, given),
+    async crawl(request, account, given = {}) {
+      const draft = possible(draftCrawl(request, consents, given.operator));
+      const refreshes = request.ifModified ? await lastCrawl(store, account, draft.seeds) : null;
+      const options = refreshes === null ? draft.options : { ...draft.options, refreshes };
+      return accept({ ...draft, options }, account, given);
+    },
     map: async (request, account, given = {}) =>
       accept(possible(draftMap(request, consents, given.operator)), account, given),
 

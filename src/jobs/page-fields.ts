@@ -168,11 +168,37 @@ export const messageFields = {
   body: z.string().max(1_048_576).nullable().default(null).describe('Request body; needs `method: "POST"`.'),
 };
 
+const TIMES = { ms: 1, s: 1e3, m: 60e3, h: 3_600e3, d: 86_400e3 } as const;
+const TIME = /^(\d{1,9})(ms|s|m|h|d)$/;
+const MOST_AGE_MS = 365 * TIMES.d;
+
+function ageMsOf(age: number | string): number {
+  if (typeof age === 'number') return age;
+  const [, number = '0', unit = 'ms'] = TIME.exec(age) ?? [];
+  return Number(number) * TIMES[unit as keyof typeof TIMES];
+}
+
+/** Only for pages that are asked for by name; a crawl asks only for what changed by `ifModified`. */
+export const cacheFields = {
+  maxAge: z
+    .union([
+      z.number().int().min(0),
+      z.string().regex(TIME, 'Must be milliseconds, or a time such as `90s`, `15m`, `2h` or `7d`.'),
+    ])
+    .refine((age) => ageMsOf(age) <= MOST_AGE_MS, 'At most 365 days.')
+    .default(0)
+    .describe(
+      'A page that this account has stored within this time (milliseconds, or `2h`) answers without a request; 0: none ' +
+        'does. Never for requests with headers, cookies, a session, a proxy, actions or a body.',
+    ),
+};
+
 type PageRequest = Omit<
   z.output<z.ZodObject<ReturnType<typeof pageFields>>>,
   'formats' | 'screenshot' | 'inline' | 'extract' | keyof typeof partFields
 > &
   Partial<z.output<z.ZodObject<typeof messageFields & typeof partFields>>> & {
+    readonly maxAge?: number | string;
     readonly formats?: readonly Format[];
     readonly screenshot?: z.output<(typeof renderFields)['screenshot']>;
     readonly inline?: boolean;
@@ -212,6 +238,7 @@ export function checkPage(given: PageRequest, context: z.core.$RefinementCtx): v
 
 export function pageOptionsOf(request: PageRequest): PageOptions {
   const { formats = [], screenshot = null, crossOriginHeaders } = request;
+  const maxAgeMs = ageMsOf(request.maxAge ?? 0);
   return {
     engine: request.engine,
     formats: [...new Set<Format>([...formats, ...(screenshot === null ? [] : (['screenshot'] as const))])],
@@ -239,5 +266,6 @@ export function pageOptionsOf(request: PageRequest): PageOptions {
     extract: request.extract ?? null,
     ...partsOf(request),
     isInline: request.inline ?? false,
+    ...(maxAgeMs === 0 ? {} : { maxAgeMs }),
   };
 }

@@ -34,8 +34,12 @@ export interface PageResult extends Partial<ResponseFields> {
   readonly bytes: number;
   readonly contentHash: string | null;
   readonly title: string | null;
-  /** The URL whose page this one repeats, by rel=canonical. */
+  /** The URL whose page this one repeats: by rel=canonical, or because an earlier page of the job has the same body. */
   readonly duplicateOf: string | null;
+  /** Only where the request had `maxAge`. */
+  readonly cache?: { readonly hit: boolean; readonly storedAt: string | null };
+  /** The host said that the page has not changed since the crawl before. */
+  readonly notModified?: true;
   readonly metadata?: PageMetadata | null;
   readonly links?: readonly PageLink[];
   readonly html?: string | null;
@@ -96,7 +100,7 @@ export interface ActionView extends Omit<ActionRecord, 'picture'> {
 }
 
 /** What a job wants to see of its pages. */
-export type Wanted = Pick<PageOptions, 'formats' | 'isInline'>;
+export type Wanted = Pick<PageOptions, 'formats' | 'isInline' | 'maxAgeMs'>;
 
 const EMPTY_RECORD: PageRecord = { metadata: null, links: [] };
 
@@ -187,7 +191,7 @@ export function recordFields(record: PageRecord, formats: readonly Format[]): Pa
 export async function readPageResult(
   page: Page,
   jobId: JobId,
-  { formats, isInline }: Wanted,
+  { formats, isInline, maxAgeMs = 0 }: Wanted,
   blobs: Blobs,
 ): Promise<PageResult> {
   const has = (format: Format) => formats.includes(format);
@@ -203,6 +207,8 @@ export async function readPageResult(
   const shown = rendered ?? {};
   return {
     ...rowFields(page),
+    ...(maxAgeMs === 0 ? {} : { cache: record.cache ?? { hit: false, storedAt: null } }),
+    ...(record.notModified === undefined ? {} : { notModified: record.notModified }),
     ...responseFields(page, record),
     ...recordFields(record, formats),
     ...(has('rawHtml') ? { rawHtml: await readRawHtml(page, rendered, blobs) } : {}),

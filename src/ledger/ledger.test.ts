@@ -35,6 +35,7 @@ const NOTHING: Receipt = {
   changedJobs: [],
   finishedJobs: [],
   stoppedJobs: [],
+  duplicates: [],
 };
 
 /** A store whose commits begin when the test says so, and may fail before they reach the real one. */

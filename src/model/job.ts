@@ -72,6 +72,8 @@ export interface PageOptions {
   readonly parts?: PartOptions;
   /** Pictures and documents come as base64 in the answer, and not only as addresses. */
   readonly isInline: boolean;
+  /** A page that the account has stored within this time answers the request. Missing: none does. */
+  readonly maxAgeMs?: number;
 }
 
 /** Which way out is wanted. A URL is the caller's own proxy and stands alone. */
@@ -91,7 +93,11 @@ export interface Scope {
   readonly allowedDomains: readonly string[];
   readonly allowSubdomains: boolean;
   readonly allowExternal: boolean;
-  /** Path globs such as `/blog/*`, or RE2 patterns found anywhere in the canonical URL. */
+  /**
+   * `glob`: patterns are globs for the whole path, or RE2 behind `re:`. Missing in jobs of earlier versions, which knew a
+   * regular expression by its signs.
+   */
+  readonly patternSyntax?: 'glob';
   readonly include: readonly string[];
   readonly exclude: readonly string[];
   /** Query parameters dropped from canonical URLs, besides the known tracking ones. `*` at the end is a wildcard. */
@@ -101,6 +107,20 @@ export interface Scope {
   readonly obeyNofollow: boolean;
   readonly obeyNoindex: boolean;
   readonly followCanonical: boolean;
+  /** Leaves out URLs whose queries lead to pages without end. Missing in jobs of earlier versions: false. */
+  readonly avoidQueryTraps?: boolean;
+}
+
+/** What becomes of pages whose URL matches; the first route that fits decides. */
+export interface Route {
+  /** As `include` and `exclude` of new jobs. */
+  readonly match: readonly string[];
+  /** False: the page is read for its links and not kept. */
+  readonly keep: boolean;
+  /** False: its links are not followed. */
+  readonly follow: boolean;
+  /** In place of those of the job; `render` is put over that of the job. It holds no secret: it is not sealed. */
+  readonly page: Partial<Pick<PageOptions, 'engine' | 'formats' | 'extract' | 'render'>>;
 }
 
 /** Null means without limit. */
@@ -108,11 +128,18 @@ export interface Budgets {
   readonly maxPages: number | null;
   readonly maxBytes: number | null;
   readonly maxDurationMs: number | null;
+  /** These two are missing in jobs of earlier versions: without limit. */
+  readonly maxBrowserMs?: number | null;
+  readonly maxProxyBytes?: number | null;
 }
 
 export interface JobOptions {
   readonly page: PageOptions;
   readonly scope: Scope;
+  /** The crawl before, whose pages are asked for only if they changed. Missing: all pages are asked for. */
+  readonly refreshes?: JobId;
+  /** Missing: none. */
+  readonly routes?: readonly Route[];
   readonly budgets: Budgets;
   /** Most fetches of this job under way at once, over all its hosts. Null: no limit of its own. */
   readonly concurrency: number | null;
@@ -163,6 +190,10 @@ export interface JobCounters {
   readonly denied: number;
   readonly cancelled: number;
   readonly bytes: number;
+  /** Time that browsers worked on attempts. */
+  readonly browserMs: number;
+  /** Of `bytes`, those that came through proxies. */
+  readonly proxyBytes: number;
 }
 
 export interface Job extends Omit<NewJob, 'sources'> {

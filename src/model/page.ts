@@ -134,6 +134,10 @@ export interface ResponseRecord {
 export interface PageRecord extends DeepRecord, Partial<ResponseRecord> {
   /** Comes first, so that its presence can be read from the beginning of the JSON text. */
   readonly rendered?: RenderedRecord;
+  /** The body was not requested but taken from an earlier page of the account, as `maxAge` allows. */
+  readonly cache?: { readonly hit: true; readonly storedAt: string };
+  /** The host said that the page has not changed since the crawl before; the body is that of then. */
+  readonly notModified?: true;
   readonly metadata: PageMetadata | null;
   readonly links: readonly PageLink[];
   /** Only when the job asked for the format. */
@@ -155,7 +159,7 @@ export interface NewPage {
   readonly title: string | null;
   readonly etag: string | null;
   readonly lastModified: string | null;
-  /** The URL whose page this one repeats, by rel=canonical. */
+  /** The URL whose page this one repeats: by rel=canonical, or because an earlier page of the job has the same body. */
   readonly duplicateOf: string | null;
   readonly errorCode: ErrorCode | null;
   readonly errorMessage: string | null;

@@ -21,6 +21,7 @@ import type { RobotsCache } from '../robots/robots-cache.ts';
 import { createLoneTasks } from './lone-tasks.ts';
 import { type ClaimedTask, createMailbox, mostInHand } from './mailbox.ts';
 import type { Slots } from './slots.ts';
+import { createStoredAnswers } from './stored-answers.ts';
 import { createTaskEnds } from './task-ends.ts';
 import { createTaskRefusals } from './task-refusals.ts';
 
@@ -87,7 +88,6 @@ const PRESSURE_MS = 10;
 const HOLDING_MS = 250;
 const RELEASE_AGAIN_MS = 500;
 const WHEN_SIGNALLED = Number.POSITIVE_INFINITY;
-
 const FIRST_HOLD_MS = 1_000;
 const LONGEST_HOLD_MS = 60_000;
 
@@ -168,6 +168,7 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
       stop();
     },
   });
+  const storedAnswers = createStoredAnswers({ ...parts, hostKey: key, attempts, mailbox, ends, follow });
   const isStopping = () => stopper.signal.aborted;
 
   function signal(): void {
@@ -294,6 +295,7 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
       void ends.died(claimed);
       return null;
     }
+    if (storedAnswers.begin(claimed)) return null;
     const refusal = refusalOf(claimed);
     if (refusal === null) return mustRunAlone(claimed.task) ? loneTasks.start(claimed) : startOne(claimed);
     if (refusal === 'loading') return access.heldUntil > now() ? access.heldUntil - now() : WHEN_SIGNALLED;

@@ -1,6 +1,8 @@
 import type { Extracted } from '../extract/scan/extract-page.ts';
 import { type Canonicalizer, type CanonicalUrl, createCanonicalizer } from '../frontier/canonical.ts';
+import { QueryTraps } from '../frontier/query-trap.ts';
 import { RecentKeys } from '../frontier/recent-keys.ts';
+import { routeOf } from '../frontier/routes.ts';
 import { compileScope, type ScopeCheck } from '../frontier/scope.ts';
 import type { UrlKey } from '../model/ids.ts';
 import { type FoundBy, type NewTask, PROVISIONAL_RULES, type TaskKind } from '../model/task.ts';
@@ -17,10 +19,14 @@ export interface JobRules {
   readonly seenLinks: RecentKeys<string>;
   /** Reported with a provisional decision: a better one is still worth reporting. */
   readonly reportedProvisionally: RecentKeys<UrlKey>;
+  /** Null when the job does not look for them. */
+  readonly traps: QueryTraps | null;
 }
 
-export function compileRules(job: ReadRequest['job']): JobRules {
+/** `traps` are those of the job's rules before, which go on counting. */
+export function compileRules(job: ReadRequest['job'], traps: QueryTraps | null = null): JobRules {
   return {
+    traps: job.options.scope.avoidQueryTraps === true ? (traps ?? new QueryTraps()) : null,
     generation: job.generation,
     reported: new RecentKeys(),
     seenLinks: new RecentKeys(10_000),
@@ -36,7 +42,7 @@ export function findTasks(
   extracted: Extracted,
   rules: JobRules,
 ): { tasks: NewTask[]; duplicateOf: string | null } {
-  const { job, task, response } = request;
+  const { task, response } = request;
   const tasks: NewTask[] = [];
   // Links of an error page are no content of the site.
   if (response.statusCode >= 400) return { tasks, duplicateOf: null };
@@ -63,8 +69,7 @@ export function findTasks(
       rule: `duplicate.canonical:${task.url}`,
     });
   }
-  const isFollowed = job.kind === 'crawl' || (job.kind === 'map' && task.depth === 0);
-  if (isFollowed) {
+  if (isFollowed(request)) {
     const depth = task.depth + 1;
     for (const link of extracted.links) {
       if (seenLinks.has(link.url)) continue;
@@ -82,16 +87,27 @@ export function findTasks(
   return { tasks, duplicateOf: original?.url ?? null };
 }
 
+/** Whether the links of the page are the job's next URLs. */
+function isFollowed({ job, task }: ReadRequest): boolean {
+  if (job.kind === 'map') return task.depth === 0;
+  if (job.kind !== 'crawl' || job.options.scope.sitemap === 'only') return false;
+  return routeOf(job.options, task.url)?.follow ?? true;
+}
+
 /** A found URL with the rule that decided about it. A map only lists pages; it does not fetch them. */
 export function judged(
   found: CanonicalUrl,
   how: { kind: TaskKind; depth: number; foundBy: FoundBy; isNofollow: boolean },
-  { job, task }: ReadRequest,
+  { job, task, fetchedAt }: ReadRequest,
   rules: JobRules,
 ): NewTask {
   const decision = rules.isInScope({ url: found.url, hostKey: found.hostKey, ...how });
   const isListed = decision.inScope && job.kind === 'map' && how.kind === 'page';
-  const rule = !decision.inScope ? decision.rule : isListed ? 'map.listed' : null;
+  const isLink = decision.inScope && how.kind === 'page' && how.foundBy === 'link';
+  // A sitemap names pages that its author wants found.
+  const trap = isLink ? (rules.traps?.trapIn(found.url, fetchedAt) ?? null) : null;
+  const reason = trap === null ? null : `scope.trap:${trap}`;
+  const rule = decision.inScope ? (reason ?? (isListed ? 'map.listed' : null)) : decision.rule;
   return {
     kind: how.kind,
     url: found.url,

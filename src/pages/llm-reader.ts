@@ -1,3 +1,4 @@
+import { pageOptionsFor } from '../frontier/routes.ts';
 import type { Llm } from '../llm/llm.ts';
 import type { ExtractProblem, ValueOrigin } from '../model/extraction.ts';
 import type { PageRecord } from '../model/page.ts';
@@ -33,13 +34,13 @@ export function withLlm(reader: PageReader, llm: Llm): PageReader {
 
 async function fill(
   reading: PageReading,
-  { job }: ReadRequest,
+  { job, task }: ReadRequest,
   llm: Llm,
   signal: AbortSignal,
 ): Promise<PageReading> {
   const { unanswered, page } = reading;
   if (unanswered === undefined || page.record === null) return reading;
-  const llmOptions = job.options.page.extract?.llm;
+  const llmOptions = pageOptionsFor(job.options, task.url).extract?.llm;
   const derived = typeof llmOptions === 'object' ? llmOptions.derived : undefined;
   const { properties, text } = unanswered;
   const { values, evidence, problems, usage, isCached, model } = await llm.fillMissing(

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../errors/registry.ts';
+import type { StoredMark } from '../fetch/engine.ts';
 import type { OutcomeKind, PageYield } from '../model/attempt.ts';
 import type { Unanswered } from '../model/extraction.ts';
 import type { Incarnation, JobSeq, TaskId, UrlKey } from '../model/ids.ts';
@@ -15,7 +16,7 @@ export interface ReadRequest {
   readonly job: {
     readonly seq: JobSeq;
     readonly kind: JobKind;
-    readonly options: Pick<JobOptions, 'scope'> & { readonly page: ReadOptions };
+    readonly options: Pick<JobOptions, 'scope' | 'routes'> & { readonly page: ReadOptions };
     readonly seeds: readonly string[];
     /**
      * Readers report each URL once per generation. It changes when something they reported was not kept, so that
@@ -45,6 +46,7 @@ export interface ReadRequest {
     readonly hasSecretCookies?: boolean | undefined;
     /** Of a page that a browser has rendered; its bytes are transferred like the body. */
     readonly rendered?: RenderedPage | undefined;
+    readonly stored?: StoredMark | undefined;
   };
   readonly fetchedAt: number;
 }
@@ -68,6 +70,8 @@ export interface PageReading {
   /** Whose block or challenge it is, where that is known. */
   readonly vendor: string | null;
   readonly isNoindex: boolean;
+  /** Where a meta refresh of the page leads within seconds; null without one, and for pages that a browser has shown. */
+  readonly leadsTo: string | null;
   /** How much there was to read. */
   readonly yield: PageYield;
   /** Required fields that are still to be found; only where the request wants them from a language model. */

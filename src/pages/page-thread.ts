@@ -6,8 +6,10 @@ import { isScrapifieError, type ScrapifieError } from '../errors/scrapifie-error
 import type { FullExtraction } from '../extract/full/extract-full.ts';
 import { wantsFull } from '../extract/full/wants-full.ts';
 import { contentKindOf } from '../extract/scan/content-kind.ts';
+import { routeOf } from '../frontier/routes.ts';
 import { BoundedMap } from '../model/bounded-map.ts';
 import type { JobSeq } from '../model/ids.ts';
+import type { Route } from '../model/job.ts';
 import { ownBuffer, releaseBytes } from '../model/own-memory.ts';
 import type { RenderedRecord } from '../model/page.ts';
 import type { Blob, Blobs } from '../ports/blobs.ts';
@@ -36,7 +38,8 @@ export interface PageThreadParts {
 interface KnownJob {
   readonly job: ReadRequest['job'];
   readonly rules: JobRules;
-  readonly full: FullReader | null;
+  /** By route; null is that of pages without one. */
+  readonly full: ReadonlyMap<Route | null, FullReader | null>;
 }
 
 type FullReader = (request: ReadRequest, decoded: DecodedBody) => Promise<FullExtraction>;
@@ -59,7 +62,8 @@ export function startPageThread({ port, reading: current, blobs }: PageThreadPar
       ...(JSON.parse(text) as Omit<ReadRequest['job'], 'seq' | 'generation' | 'incarnation'>),
       ...{ seq, generation, incarnation },
     };
-    const read = { job, rules: compileRules(job), full: await fullReaderFor(job.options.page) };
+    const traps = known?.job.incarnation === incarnation ? known.rules.traps : null;
+    const read = { job, rules: compileRules(job, traps), full: await fullReadersFor(job.options) };
     jobs.set(seq, read);
     return read;
   }
@@ -72,7 +76,12 @@ export function startPageThread({ port, reading: current, blobs }: PageThreadPar
     const kept = isSitemap ? null : keepRendering(request);
     const found = isSitemap
       ? await readSitemapTask(request, rules)
-      : await readOrdinary(request, rules, full, kept?.record ?? null);
+      : await readOrdinary(
+          request,
+          rules,
+          full.get(routeOf(job.options, request.task.url)) ?? null,
+          kept?.record ?? null,
+        );
     const { contentHash } = found.page;
     const body = contentHash === null ? [] : [{ hash: contentHash, bytes: request.response.body }];
     const reading = { ...found, ms: performance.now() - startedAt };
@@ -159,6 +168,16 @@ export function startPageThread({ port, reading: current, blobs }: PageThreadPar
     if (!isReading) void readAll();
   });
   port.postMessage([] satisfies ReadAnswer[]);
+}
+
+async function fullReadersFor(
+  options: ReadRequest['job']['options'],
+): Promise<ReadonlyMap<Route | null, FullReader | null>> {
+  const readers = new Map<Route | null, FullReader | null>([[null, await fullReaderFor(options.page)]]);
+  for (const route of options.routes ?? []) {
+    readers.set(route, await fullReaderFor({ ...options.page, ...route.page }));
+  }
+  return readers;
 }
 
 /** The full extraction is loaded by the first job that wants it: a plain crawl starts without. */

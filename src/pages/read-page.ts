@@ -6,6 +6,7 @@ import { hasFrames, inlineFrames } from '../extract/scan/inline-frames.ts';
 import { decodeAs, decodeText } from '../fetch/charset.ts';
 import { classify } from '../fetch/classify/classify.ts';
 import { renderedFacts } from '../fetch/classify/rendered-facts.ts';
+import { pageOptionsFor } from '../frontier/routes.ts';
 import type { DeepRecord } from '../model/extraction.ts';
 import type { ContentHash } from '../model/ids.ts';
 import type { Format } from '../model/job.ts';
@@ -39,7 +40,7 @@ export function readPageTask(
     contentLanguage: firstHeader(headers['content-language']),
     linkHeader: joinedHeader(headers.link, ', '),
     xRobotsTag: joinedHeader(headers['x-robots-tag'], '\n'),
-    formats: formatsFor(job.options.page.formats),
+    formats: formatsFor(pageOptionsFor(job.options, task.url).formats),
   });
   const links = unitedLinks(scanned.links, request);
   const extracted: Extracted = feed === null ? { ...scanned, links } : { ...scanned, ...feed };
@@ -81,7 +82,7 @@ export function readPageTask(
     errorCode: null,
     errorMessage: null,
     record: packRecord({
-      ...recordOf(extracted, rendered, deep),
+      ...recordOf(extracted, rendered, deep, response.stored),
       ...responseRecord(response, fetchedAt, {
         outcome: outcomeOf(statusCode, outcome),
         ...(evidence === null ? {} : { evidence }),
@@ -95,9 +96,20 @@ export function readPageTask(
     evidence,
     vendor,
     isNoindex: extracted.robots.isNoindex,
+    leadsTo: response.rendered === undefined && statusCode < 400 ? refreshOf(extracted, finalUrl) : null,
     yield: { textLength: extracted.textLength, linkCount: scanned.links.length },
     sitemapProblem: null,
   };
+}
+
+/** A page that leads on after a longer time is there to be read. */
+const MOST_REFRESH_SECONDS = 5;
+
+function refreshOf({ facts }: Extracted, finalUrl: string): string | null {
+  const { refresh, refreshSeconds } = facts;
+  if (refresh === null || refreshSeconds === null || refreshSeconds > MOST_REFRESH_SECONDS) return null;
+  // A page that reloads itself leads nowhere.
+  return refresh.split('#', 1)[0] === finalUrl.split('#', 1)[0] ? null : refresh;
 }
 
 export interface DecodedBody {
@@ -145,9 +157,14 @@ function recordOf(
   { metadata, links, html }: Extracted,
   rendered: RenderedRecord | null,
   deep: DeepRecord | null,
+  stored: ReadRequest['response']['stored'],
 ): PageRecord {
   return {
     ...(rendered === null ? {} : { rendered }),
+    ...(stored?.reason === 'cache'
+      ? { cache: { hit: true, storedAt: new Date(stored.storedAt).toISOString() } }
+      : {}),
+    ...(stored?.reason === 'not-modified' ? { notModified: true } : {}),
     metadata,
     links,
     ...(html === undefined ? {} : { html }),

@@ -53,6 +53,7 @@ export async function readSitemapTask(
     evidence: end.reason === null ? null : `sitemap: ${end.reason}`,
     vendor: null,
     isNoindex: false,
+    leadsTo: null,
     yield: { textLength: 0, linkCount: discovered.length },
     sitemapProblem: end.reason,
   };

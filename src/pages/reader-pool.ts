@@ -169,7 +169,11 @@ export function createReaderPool(options: ReaderPoolOptions): PageReader {
   function textOf({ kind, options, seeds }: ReadRequest['job']): string {
     let text = texts.get(options);
     if (text === undefined) {
-      text = JSON.stringify({ kind, options: { scope: options.scope, page: options.page }, seeds });
+      text = JSON.stringify({
+        kind,
+        options: { scope: options.scope, page: options.page, routes: options.routes },
+        seeds,
+      });
       texts.set(options, text);
     }
     return text;
@@ -232,6 +236,7 @@ function callOf(id: number, { job, task, response, fetchedAt }: ReadRequest, job
         ...(response.redirects === undefined ? {} : { redirects: response.redirects }),
         ...(response.hasSecretCookies === true ? { hasSecretCookies: true } : {}),
         ...(response.rendered === undefined ? {} : { rendered: ownedRenderedPage(response.rendered) }),
+        ...(response.stored === undefined ? {} : { stored: response.stored }),
       },
       fetchedAt,
     },

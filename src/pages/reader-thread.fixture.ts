@@ -52,6 +52,7 @@ function obey({ id, request }: ReadCall): void {
         evidence: `thread ${threadId}`,
         vendor: null,
         isNoindex: false,
+        leadsTo: null,
         yield: { textLength: 0, linkCount: 0 },
         sitemapProblem: null,
         ms: 0,

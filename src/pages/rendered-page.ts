@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import { isMarkedAsUntransferable } from 'node:worker_threads';
 import { isHtmlType } from '../extract/html/media-type.ts';
 import { decodeText } from '../fetch/charset.ts';
+import { pageOptionsFor } from '../frontier/routes.ts';
 import type { ContentHash } from '../model/ids.ts';
 import type { ActionRecord, ArtifactRef, RenderedRecord, XhrRecord } from '../model/page.ts';
 import type { ActionResult, CapturedXhr } from '../model/render.ts';
@@ -22,10 +23,10 @@ const TEXTUAL =
 const UNKNOWN_TYPE = 'application/octet-stream';
 
 /** Null for a page that was not rendered. Only the formats of the job are kept. */
-export function keepRendering({ job, response }: ReadRequest): KeptRendering | null {
+export function keepRendering({ job, task, response }: ReadRequest): KeptRendering | null {
   const { rendered } = response;
   if (rendered === undefined) return null;
-  const { formats } = job.options.page;
+  const { formats } = pageOptionsFor(job.options, task.url);
   const { screenshot, pdf, xhr, actions, consoleErrors } = rendered.extra;
   const blobs: Blob[] = [];
   const keep = (bytes: Uint8Array, contentType: string): ArtifactRef => {

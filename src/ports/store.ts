@@ -15,10 +15,12 @@ import type {
 import type { Budgets, Job, JobKind, JobStatus, NewJob } from '../model/job.ts';
 import type { NewPage, Page } from '../model/page.ts';
 import type { LedgerEntry, NewTask, Task, TaskState } from '../model/task.ts';
+import type { ApiKey, NewKey } from './api-key.ts';
 import type { AuditStore } from './audit-store.ts';
 import type { ReferenceStore } from './reference-store.ts';
 import type { SecretStore } from './secret-store.ts';
 import type { SessionStore } from './session-store.ts';
+import type { StoredPageStore } from './stored-page.ts';
 import type { HostHold, TaskWait } from './task-wait.ts';
 
 /**
@@ -60,7 +62,7 @@ export interface Store
   close(): Promise<void>;
 }
 
-export interface JobStore {
+export interface JobStore extends StoredPageStore {
   /**
    * Stores the job with its first tasks and returns it. Tasks whose urlKey repeats are kept once, the first one.
    * A job without a ready task is finished at once.
@@ -352,6 +354,9 @@ export interface Completion {
   readonly trace: readonly Attempt[];
   /** Counted towards the job's bytes, whatever the end. */
   readonly bytes: number;
+  /** Counted the same way, with budgets of their own. Missing: nothing of it. */
+  readonly spent?: { readonly browserMs: number; readonly proxyBytes: number };
+  /** A page without an error whose body an earlier page of the job has gets that page's URL as `duplicateOf`. */
   readonly page: NewPage | null;
   readonly discovered: readonly NewTask[];
 }
@@ -375,31 +380,8 @@ export interface Receipt {
   readonly finishedJobs: readonly JobId[];
   /** Jobs that a spent budget stopped. */
   readonly stoppedJobs: readonly JobId[];
-}
-
-export interface NewKey {
-  readonly id: KeyId;
-  readonly accountId: AccountId;
-  readonly name: string;
-  readonly hash: string;
-  /** First characters of the secret, for recognising it. */
-  readonly prefix: string;
-  readonly scopes: readonly KeyScope[];
-  /** Requests per minute; null: the server's default. */
-  readonly ratePerMinute: number | null;
-  readonly createdAt: number;
-  readonly expiresAt: number | null;
-}
-
-/**
- * read: look at jobs. write: also create and change them. credentials: use stored credentials. credentials:read: also see
- * what pages give that were fetched with them. admin: everything but credentials:read.
- */
-export type KeyScope = 'read' | 'write' | 'credentials' | 'credentials:read' | 'admin';
-
-export interface ApiKey extends NewKey {
-  readonly revokedAt: number | null;
-  readonly lastUsedAt: number | null;
+  /** Pages that got a `duplicateOf` because an earlier page of their job has the same body. */
+  readonly duplicates: readonly { readonly taskId: TaskId; readonly url: string }[];
 }
 
 export interface IdempotentAnswer {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 import { T0 } from '../attempts/claimed-task.fixture.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
@@ -65,6 +66,23 @@ describe('what is known of a robots.txt', () => {
     expect(allowed).toBe(false);
     expect(rule?.length).toBeLessThan(1_000);
   });
+
+  it.each([false, true])(
+    'is read as far as the limit of a file of 7 MB; compressed: %s',
+    async (isCompressed) => {
+      const line = `Disallow: /${'x'.repeat(100)}\n`;
+      const file = `User-agent: *\nDisallow: /first\n${line.repeat(65_000)}Disallow: /last\n`;
+      expect(file.length).toBeGreaterThan(7_000_000);
+      const { origin } = await site((_request, response) => {
+        if (isCompressed) response.setHeader('content-encoding', 'gzip');
+        response.end(isCompressed ? gzipSync(file) : file);
+      });
+      const robots = await cacheOver().cache.ask(origin, ADMITTED);
+      expect(robots.entry.status).toBe('ok');
+      expect([robots.allows('/first').allowed, robots.allows('/last').allowed]).toEqual([false, true]);
+      expect(robots.entry.body.length).toBeLessThanOrEqual(512_000);
+    },
+  );
 
   it('is remembered in memory where the store cannot keep it', async () => {
     const { origin } = await site(text('User-agent: *\nDisallow: /x'));

@@ -200,8 +200,9 @@ async function fetchRobots(
       cookies: {},
       body: null,
       timeoutMs: TIMEOUT_MS,
-      // Rules past their own limit are cut off; a file many times that size is no robots.txt, and tells nothing.
-      maxBodyBytes: ROBOTS_LIMIT_BYTES * 8,
+      // RFC 9309, 2.5: rules past the limit are not read, and those before it hold, however long the file is.
+      maxBodyBytes: ROBOTS_LIMIT_BYTES + 1,
+      isCutAtLimit: true,
       maxRedirects: MAX_REDIRECTS,
       conditional: null,
       onRedirect: async () => {
@@ -213,10 +214,7 @@ async function fetchRobots(
       proxy,
     });
     if (response.redirectedTo !== null) return { failure: 'ROBOTS_UNREACHABLE' };
-    const { text } = decodeText(
-      response.body.subarray(0, ROBOTS_LIMIT_BYTES + 1),
-      'text/plain; charset=utf-8',
-    );
+    const { text } = decodeText(response.body, 'text/plain; charset=utf-8');
     return { statusCode: response.statusCode, body: text, headers: response.headers };
   } catch (error) {
     if (!isScrapifieError(error)) throw error;

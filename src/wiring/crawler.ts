@@ -87,8 +87,11 @@ export function createCrawler(parts: CrawlerParts): Crawler {
     ...(isShared ? SHARED_LEDGER : {}),
     onCommit(receipt, kept) {
       if (pageListeners.length > 0) {
+        const originals = new Map(receipt.duplicates.map(({ taskId, url }) => [taskId, url]));
         const pages = kept.flatMap(({ taskId, jobSeq, page }) =>
-          page === null ? [] : [{ ...page, taskId, jobSeq }],
+          page === null
+            ? []
+            : [{ ...page, taskId, jobSeq, duplicateOf: originals.get(taskId) ?? page.duplicateOf }],
         );
         for (const listener of pageListeners) listener(pages);
       }

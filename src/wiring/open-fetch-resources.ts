@@ -1,4 +1,5 @@
 import type { FetchResources } from '../attempts/fetch-resources.ts';
+import { createStoredPages } from '../attempts/stored-pages.ts';
 import type { Settings } from '../config/settings.ts';
 import { budgetBytesFor, createByteBudget } from '../fetch/byte-budget.ts';
 import type { Engine } from '../fetch/engine.ts';
@@ -16,6 +17,7 @@ import type { Ability, Installation } from '../plan/ladder/possible-methods.ts';
 import type { ProxyPool } from '../plan/proxies/proxy-pool.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Queue } from '../ports/queue.ts';
+import type { StoredPageStore } from '../ports/stored-page.ts';
 import type { Credentials } from '../sessions/credentials.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { VERSION } from '../version.ts';
@@ -37,6 +39,7 @@ export interface OpenFetchResources extends FetchResources {
 
 export interface FetchResourcesParts {
   readonly settings: Settings;
+  readonly store: StoredPageStore;
   readonly queue: Queue;
   readonly blobs: Blobs;
   readonly transit: Blobs | null;
@@ -114,6 +117,7 @@ export function openFetchResources(parts: FetchResourcesParts): OpenFetchResourc
     browsers: renderers.browsers,
     sessions: parts.sessions,
     credentials: parts.credentials,
+    stored: createStoredPages({ store: parts.store, blobs, now }),
     installation() {
       if (known === null || knownRevision !== renderers.revision) {
         knownRevision = renderers.revision;

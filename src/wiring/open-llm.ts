@@ -1,5 +1,6 @@
 import type { Settings } from '../config/settings.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import { pageOptionsFor } from '../frontier/routes.ts';
 import { createLlm, type Llm } from '../llm/llm.ts';
 import { createMemoryCache } from '../llm/llm-cache.ts';
 import type { PageOptions } from '../model/job.ts';
@@ -30,7 +31,7 @@ export function readerWithLlm(reader: PageReader, settings: LlmSettings): PageRe
   if (llm !== null) return withLlm(reader, llm);
   return {
     async read(request) {
-      const refusal = llmRefusal(request.job.options.page, settings);
+      const refusal = llmRefusal(pageOptionsFor(request.job.options, request.task.url), settings);
       if (refusal !== null) throw refusal;
       return reader.read(request);
     },

@@ -1,3 +1,4 @@
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from '../config/make-folder.ts';
 import type { Settings } from '../config/settings.ts';
@@ -9,18 +10,25 @@ export type StorePlace = Pick<Settings, 'databaseUrl' | 'databasePool' | 'dataDi
 
 /**
  * Opens the store where the settings say and brings its schema up to date. `now` is the clock of a store in this
- * process; one that is shared goes by its server's.
+ * process; one that is shared goes by its server's. `reserveBytes` of the disk are kept for cancelling and deleting jobs.
  */
 export async function openStore(
   place: StorePlace,
   onError: (error: unknown) => void,
   now: () => number,
+  reserveBytes = 0,
 ): Promise<Store> {
   const { databaseUrl, databasePool, dataDir } = place;
   if (databaseUrl === undefined) makeFolder(dataDir);
   const store =
     databaseUrl === undefined
-      ? await createSqliteStore({ path: join(dataDir, 'scrapifie.db'), now })
+      ? await createSqliteStore({
+          path: join(dataDir, 'scrapifie.db'),
+          now,
+          traces: tracesIn(dataDir),
+          onError,
+          reserveBytes,
+        })
       : await createPostgresStore({ url: databaseUrl, poolSize: databasePool, onError });
   try {
     await store.migrate();
@@ -29,4 +37,14 @@ export async function openStore(
     await store.close();
     throw error;
   }
+}
+
+/** Files that are made after the database: where they are, there was one. */
+function tracesIn(dataDir: string): readonly string[] {
+  return ['vault.key', 'blobs'].map((name) => join(dataDir, name)).filter(hasContent);
+}
+
+function hasContent(path: string): boolean {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat !== undefined && (!stat.isDirectory() || readdirSync(path).length > 0);
 }

@@ -120,6 +120,8 @@ function cleanupOf(
 
 export const SHIPPED_POLICY = fileURLToPath(new URL('../../policies/default.yaml', import.meta.url));
 
+/** Enough to write down that jobs are cancelled or deleted. */
+const DISK_RESERVE_BYTES = 4_194_304;
 /** For all that is open on servers: one that hangs must not keep the process from ending. */
 const CLOSE_MS = 3_000;
 
@@ -149,7 +151,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
       unlockFolder = lockFolder(given.dataDir);
     }
     const onStoreError = (error: unknown) => logger.warn({ err: error }, 'store error');
-    const store = await openStore(given, onStoreError, steady.now);
+    const store = await openStore(given, onStoreError, steady.now, DISK_RESERVE_BYTES);
     closers.places.push(() => store.close());
     const hadKey = readVaultKeys(given).vaultKey !== undefined;
     const settings = await withVaultKeys(given, () => store.hasSealed());
@@ -193,7 +195,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
     // Jobs are sealed by the key of the place that has them.
     const vault = kept === store ? accounts.vault : openVault(settings);
     const resources = duties.crawl
-      ? openFetchResources({ settings, queue, blobs, transit, ...accounts, ownPages, now, logger })
+      ? openFetchResources({ settings, store, queue, blobs, transit, ...accounts, ownPages, now, logger })
       : null;
     const crawler =
       resources !== null

@@ -19,6 +19,7 @@ import { referencesContract } from './store/references-contract.ts';
 import { secretsContract } from './store/secrets-contract.ts';
 import { sessionsContract } from './store/sessions-contract.ts';
 import { sourcesContract } from './store/sources-contract.ts';
+import { storedPagesContract } from './store/stored-pages-contract.ts';
 import { survivalContract } from './store/survival-contract.ts';
 import type { TimedStore } from './store/timed-store.ts';
 import { waitsContract } from './store/waits-contract.ts';
@@ -38,6 +39,7 @@ export function storeContract(
     ledgerContract(holds);
     lifeContract(holds);
     budgetsContract(holds);
+    storedPagesContract(holds);
     optOutContract(holds);
     accountsContract(holds);
     auditContract(holds);

@@ -17,4 +17,4 @@ const problems = [
   ...(firstMb === 0 || lastMb < firstMb * 2 ? [] : [`memory went from ${firstMb} to ${lastMb} MB`]),
 ];
 say(JSON.stringify({ ...report, problems }, null, 2));
-process.exitCode = problems.length === 0 ? 0 : 1;
+process.exit(problems.length === 0 ? 0 : 1);

@@ -42,6 +42,7 @@ const POLICY =
 const TIMEOUT_MS = 20_000;
 const ATTACKS_AT_ONCE = 3;
 const SETTLE_MS = 15_000;
+const CLOSE_MS = 30_000;
 
 /** A site of pages that link to each other in a chain of ten, to tell whether a crawl beside the attacks is exact. */
 async function startPlainSite(pages: number) {
@@ -212,13 +213,16 @@ export async function attack({ minutes, pages, say }: AttackOptions): Promise<At
       slowestHealthMs,
     };
   } finally {
-    await endMembers();
-    await Promise.all([
-      hostile.close(),
-      killers.close(),
-      plain.close(),
-      ...floods.map(({ server: each }) => each.close()),
-    ]);
+    const closing = endMembers().then(() =>
+      Promise.all([
+        hostile.close(),
+        killers.close(),
+        plain.close(),
+        ...floods.map(({ server: each }) => each.close()),
+      ]),
+    );
+    // A hostile server may not close at all, which must not cost the report of an hour.
+    await Promise.race([closing, delay(CLOSE_MS)]);
     await rm(dir, { recursive: true, force: true, maxRetries: 5 });
   }
 }

@@ -1,4 +1,13 @@
-import { cpSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -39,6 +48,7 @@ describe('a damaged database is refused and left as it is', () => {
   test.each<[string, (file: string) => void]>([
     ['that is something else', (file) => writeFileSync(file, Buffer.alloc(100_000, 'not a database '))],
     ['that is a few bytes', (file) => writeFileSync(file, 'SQLite')],
+    ['that is empty', (file) => truncateSync(file, 0)],
     ['that is cut in half', (file) => truncateSync(file, Math.floor(statSync(file).size / 2))],
     ['that lacks its last bytes', (file) => truncateSync(file, statSync(file).size - 700)],
     ['with flipped bytes in its middle', (file) => flip(file, 0.5, 8_192)],
@@ -60,6 +70,30 @@ function flip(file: string, place: number, count: number): void {
   for (let at = from; at < from + count; at++) bytes[at] = (bytes[at] ?? 0) ^ 0xff;
   writeFileSync(file, bytes);
 }
+
+test('a database that is gone is not replaced by a new one while bodies and keys are there', async () => {
+  const dir = join(root, 'gone');
+  cpSync(sound, dir, { recursive: true });
+  rmSync(join(dir, 'scrapifie.db'));
+  await expectRefusal(dir, 'DATABASE_CORRUPT', /vault\.key, .*blobs/);
+  expect(existsSync(join(dir, 'scrapifie.db'))).toBe(false);
+});
+
+test('a database file that is removed under the running platform is noticed, and new work is refused', async () => {
+  const dataDir = join(root, 'removed');
+  const scraper = await openScraper({ dataDir: await made(dataDir), policy: QUICK_POLICY, place: null });
+  const file = join(dataDir, 'scrapifie.db');
+  renameSync(file, `${file}.away`);
+  const refusal = { code: 'STORE_UNAVAILABLE', message: expect.stringContaining(file) };
+  const job = { urls: [`${world.site.hostUrl(4)}/big/`], maxPages: 1 };
+  await expect(scraper.platform.store.check()).rejects.toMatchObject(refusal);
+  await expect(scraper.crawl(job)).rejects.toMatchObject(refusal);
+  expect(scraper.warnings.filter((line) => line.includes('removed or replaced'))).toHaveLength(1);
+  renameSync(`${file}.away`, file);
+  await scraper.platform.store.check();
+  expect(await scraper.crawlNow(job)).toMatchObject({ status: 'completed' });
+  await scraper.platform.close();
+});
 
 test('a database of a newer program is refused and left as it is', async () => {
   const dir = join(root, 'newer');

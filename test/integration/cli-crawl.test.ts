@@ -200,9 +200,9 @@ describe('crawl --resume', () => {
     expect(readReport(out)).toMatchObject({ pages: 40, runs: 1 });
     await runCommand([...resume, '90']);
     expect(readReport(out)).toMatchObject({ pages: 90, runs: 2 });
-    await runCommand([...resume, '0']);
+    await runCommand([...resume, 'none']);
     expect(urlsOf(out).sort()).toEqual(allUrls);
-    expect((await runCommand([...resume, '0'])).stderr).toContain('The crawl has finished');
+    expect((await runCommand([...resume, 'none'])).stderr).toContain('The crawl has finished');
     expect(urlsOf(out).sort()).toEqual(allUrls);
     for (const path of allUrls) expect(site.countOf(`${host}${path}`)).toBe(1);
   });

@@ -28,6 +28,8 @@ describe('the command line', () => {
       /unknown option '--max-page' \(Did you mean --max-pages\?\)/,
     ],
     [['crawl', 'https://example.com', '--max-pages', 'many'], /--max-pages.*whole number/],
+    [['crawl', 'https://example.com', '--max-pages', '0'], /--max-pages: must be 1 or more; null \(`none`/],
+    [['crawl', 'https://example.com', '--include', '/p/\\d+$'], /--include: .*begins with `re:`/],
     [['crawl', 'https://example.com', '--rate', '0'], /--rate.*requests per second/],
     [['scrape', 'https://example.com', '--format', 'doc'], /--format.*one or more of html/],
     [['scrape', 'https://example.com', '--timeout', '5'], /--timeout: /],
@@ -240,6 +242,13 @@ describe('keys', () => {
     const again = await runCommand(['keys', 'revoke', key.id, ...at]);
     expect(again.exitCode).toBe(2);
     expect(again.stderr).toMatch(/^error NOT_FOUND: /);
+  });
+
+  it('that would last beyond the year 9999 are refused as a mistake of the command', async () => {
+    const at = ['--data-dir', folder.path('endless')];
+    const refused = await runCommand(['keys', 'create', 'long', '--expires', '100000000d', ...at]);
+    expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(refused.stderr).toMatch(/^error INVALID_USAGE: .*9999/);
   });
 });
 

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newKey, newSecret } from '../../src/api/access/api-key.ts';
 import { EXECUTABLE } from '../../src/fetch/browser/browser.fixture.ts';
 import { type ApiAnswer, type ApiWorld, openApiWorld } from './api-world.ts';
 
@@ -55,10 +56,12 @@ beforeAll(async () => {
     use: ['write', 'credentials'],
     read: ['write', 'credentials:read'],
     look: ['read'],
-  };
+  } as const;
   for (const name of Object.keys(keys) as (keyof typeof keys)[]) {
-    const made = await world.post('/v1/keys', { name, scopes: scopes[name] });
-    keys[name] = String(made.body.data?.secret);
+    const secret = newSecret();
+    const options = { name, scopes: scopes[name], ratePerMinute: null, expiresAt: null };
+    await world.platform.store.createKey(newKey(world.account, secret, options, Date.now()));
+    keys[name] = secret;
   }
   const hosts = [`127.0.0.1:${port}`];
   const all = {

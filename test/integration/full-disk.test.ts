@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { statfsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { existsSync, statfsSync } from 'node:fs';
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -75,6 +75,48 @@ test(
     const again = await openScraper({ dataDir: disk, policy: QUICK_POLICY });
     expect((await again.look(job)).counters).toEqual(ended.counters);
     await again.platform.close();
+  },
+  LIMIT_MS,
+);
+
+test(
+  'on a full disk jobs can be cancelled and deleted, with space that was kept for it',
+  async ({ skip }) => {
+    if (disk === null) return skip('a small disk of its own needs the right to mount one');
+    const dataDir = join(disk, 'reserved');
+    await mkdir(dataDir);
+    const scraper = await openScraper({ dataDir, policy: QUICK_POLICY, isStarted: false, place: null });
+    const { jobs } = scraper.platform;
+    const reserve = join(dataDir, 'scrapifie.reserve');
+    await vi.waitFor(() => expect(existsSync(reserve)).toBe(true), WAIT);
+    const job = await scraper.batch({ urls: ['http://unwanted.example/'] });
+    const ballast = join(disk, 'ballast');
+    const { bavail, bsize } = statfsSync(disk);
+    await writeFile(ballast, Buffer.alloc(Math.max(0, bavail * bsize - FREE_BYTES)));
+    // Down to the last page: large jobs first, then jobs of one URL.
+    for (const count of [5_000, 1]) {
+      await expect(async () => {
+        for (let at = 0; ; at += 1) {
+          const urls = Array.from(
+            { length: count },
+            (_, n) => `http://a${n}.example/${at}/${'x'.repeat(200)}`,
+          );
+          await scraper.batch({ urls });
+        }
+      }).rejects.toMatchObject({ code: 'DISK_FULL' });
+    }
+    await rename(reserve, `${reserve}.kept`);
+    await expect(jobs.cancel(job.id, scraper.account)).rejects.toMatchObject({ code: 'DISK_FULL' });
+    await rename(`${reserve}.kept`, reserve);
+    expect(await jobs.cancel(job.id, scraper.account)).toMatchObject({ status: 'cancelled' });
+    expect(existsSync(reserve)).toBe(false);
+    await jobs.delete(job.id, scraper.account);
+    await expect(scraper.look(job)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await rm(ballast);
+    await scraper.batch({ urls: ['http://wanted.example/'] });
+    await vi.waitFor(() => expect(existsSync(reserve)).toBe(true), WAIT);
+    await scraper.platform.close();
+    expect(existsSync(reserve)).toBe(false);
   },
   LIMIT_MS,
 );

@@ -32,7 +32,8 @@ beforeAll(async () => {
       heard += chunk.toString();
     });
     request.on('end', () => {
-      response.setHeader('set-cookie', `sid=${CANARIES.sessionCookie}`);
+      // The request with a session; cookies of other responses are part of their pages.
+      if (request.method === 'POST') response.setHeader('set-cookie', `sid=${CANARIES.sessionCookie}`);
       response.end('<title>A page</title>');
     });
   });

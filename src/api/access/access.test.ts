@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openPlatform, type Platform } from '../../../test/property/api-platform.ts';
 import { settingsSchema } from '../../config/settings.ts';
 import type { KeyId } from '../../model/ids.ts';
-import { ALL_SCOPES, ensureFirstKey, hashSecret } from './api-key.ts';
+import { ALL_SCOPES, ensureFirstKey, hashSecret, newKey, newSecret } from './api-key.ts';
 
 const clock = { now: 1_800_000_000_000 };
 let platform: Platform;
@@ -85,6 +85,27 @@ describe('keys', () => {
     expect(await statusWith({ 'x-api-key': secret })).toBe(401);
     const past = await platform.call({ method: 'POST', url: '/v1/keys', payload: { name: 'x', expiresAt } });
     expect(past.statusCode).toBe(422);
+  });
+
+  it('last until the year 9999 at most', async () => {
+    const payload = { name: 'x', expiresAt: '9999-12-31T23:59:59-10:00' };
+    const answer = await platform.call({ method: 'POST', url: '/v1/keys', payload });
+    expect([answer.statusCode, answer.at('error.details.0.field')]).toEqual([422, 'expiresAt']);
+  });
+
+  it('give other keys no scope that they do not have themselves', async () => {
+    const payload = { name: 'x', scopes: ['write', 'credentials:read'] };
+    const refused = await platform.call({ method: 'POST', url: '/v1/keys', payload });
+    expect([refused.statusCode, refused.at('error.code')]).toEqual([403, 'FORBIDDEN']);
+    const secret = newSecret();
+    const holder = { name: 'y', scopes: ['admin', 'credentials:read'] as const };
+    const account = await platform.store.defaultAccount();
+    const options = { ...holder, ratePerMinute: null, expiresAt: null };
+    const key = newKey(account, secret, options, clock.now);
+    await platform.store.createKey(key);
+    const headers = { 'x-api-key': secret };
+    expect((await platform.call({ method: 'POST', url: '/v1/keys', payload, headers })).statusCode).toBe(201);
+    await platform.store.revokeKey(account, key.id, clock.now);
   });
 
   it('are limited in rate one by one, and told so', async () => {

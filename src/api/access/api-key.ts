@@ -2,7 +2,8 @@ import { hash, randomBytes, randomUUID } from 'node:crypto';
 import type { Settings } from '../../config/settings.ts';
 import type { AccountId, KeyId } from '../../model/ids.ts';
 import type { CredentialAccess } from '../../model/job.ts';
-import type { AccountStore, ApiKey, KeyScope, NewKey } from '../../ports/store.ts';
+import type { ApiKey, KeyScope, NewKey } from '../../ports/api-key.ts';
+import type { AccountStore } from '../../ports/store.ts';
 
 const SECRET_BYTES = 32;
 export const ALL_SCOPES: readonly KeyScope[] = ['read', 'write', 'admin'];
@@ -35,6 +36,9 @@ export function newKey(accountId: AccountId, secret: string, options: KeyOptions
     ...options,
   };
 }
+
+/** Times are shown with four digits for the year. */
+export const LAST_EXPIRY = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 export const isUsable = (key: ApiKey, now: number) =>
   key.revokedAt === null && (key.expiresAt === null || key.expiresAt > now);

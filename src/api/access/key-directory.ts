@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { KeyId } from '../../model/ids.ts';
-import type { AccountStore, ApiKey } from '../../ports/store.ts';
+import type { ApiKey } from '../../ports/api-key.ts';
+import type { AccountStore } from '../../ports/store.ts';
 import { isStoreAway } from '../health/store-watch.ts';
 import { hashSecret, isUsable } from './api-key.ts';
 

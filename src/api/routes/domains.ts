@@ -59,7 +59,8 @@ function hostOf(text: string): HostKey {
   const url = URL.canParse(`https://${text}`) ? new URL(`https://${text}`) : null;
   const isBare =
     url !== null && url.pathname === '/' && url.search === '' && url.hash === '' && url.username === '';
-  const isName = url !== null && url.hostname !== '' && canBeHostName(url.hostname);
+  const isName =
+    url !== null && url.hostname !== '' && canBeHostName(url.hostname) && !/\*|\.\.|^\./.test(url.hostname);
   if (url === null || !isBare || !isName || /[/?#@\\]/.test(text)) {
     throw new ScrapifieError('INVALID_URL', `"${redactUrl(text).slice(0, 100)}" is not a host name.`, {
       details: [{ field: 'host', message: 'not a host name' }],

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { JOB_KINDS, JOB_STATUSES, type Job } from '../../model/job.ts';
+import { type Budgets, JOB_KINDS, JOB_STATUSES, type Job } from '../../model/job.ts';
 import { accountOf, apiKeyOf } from '../access/access.ts';
 import type { App } from '../http/app.ts';
 import { answers, success } from '../http/envelope.ts';
@@ -17,6 +17,8 @@ const resumeSchema = z
     maxPages: budget.describe('New page budget of the whole job.'),
     maxBytes: budget.describe('New byte budget of the whole job.'),
     maxDurationMs: budget.describe('Time the job gets from now on.'),
+    maxBrowserMs: budget.describe('New budget of browser time of the whole job.'),
+    maxProxyBytes: budget.describe('New budget of bytes through proxies of the whole job.'),
   })
   .nullish();
 
@@ -105,12 +107,8 @@ export function addJobRoutes(app: App, { jobs, store, now }: RouteDeps): void {
       response: answers({ 200: jobSchema }),
     },
     async handler(request) {
-      const { maxPages, maxBytes, maxDurationMs } = request.body ?? {};
-      const budgets = {
-        ...(maxPages === undefined ? {} : { maxPages }),
-        ...(maxBytes === undefined ? {} : { maxBytes }),
-        ...(maxDurationMs === undefined ? {} : { maxDurationMs }),
-      };
+      const given = Object.entries(request.body ?? {}).filter(([, value]) => value !== undefined);
+      const budgets: Partial<Budgets> = Object.fromEntries(given);
       const job = await jobs.resume(request.params.id, accountOf(request), budgets);
       return success(jobView(await recorded(request, 'job.resume', job)));
     },

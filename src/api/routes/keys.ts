@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { invalidRequest } from '../../jobs/invalid-request.ts';
 import type { KeyId } from '../../model/ids.ts';
-import type { ApiKey, KeyScope } from '../../ports/store.ts';
+import type { ApiKey, KeyScope } from '../../ports/api-key.ts';
 import { apiKeyOf } from '../access/access.ts';
-import { isUsable, newKey, newSecret } from '../access/api-key.ts';
+import { allows, isUsable, LAST_EXPIRY, newKey, newSecret } from '../access/api-key.ts';
 import type { App } from '../http/app.ts';
 import { answers, success } from '../http/envelope.ts';
 import { selfLinks, selfSchema } from '../views/list.ts';
@@ -76,7 +76,8 @@ export function addKeyRoutes(app: App, { store, keys, now }: RouteDeps): void {
     schema: {
       tags: ['account'],
       summary: 'Create an API key',
-      description: 'The secret is in this answer and nowhere else: only its hash is kept.',
+      description:
+        'The secret is in this answer and nowhere else: only its hash is kept. A key gives others only scopes that it has itself.',
       body: z
         .strictObject({
           name: z.string().trim().min(1).max(200).describe('What the key is for.'),
@@ -112,7 +113,17 @@ export function addKeyRoutes(app: App, { store, keys, now }: RouteDeps): void {
       if (expiresAt !== null && expiresAt <= at) {
         throw invalidRequest([{ field: 'expiresAt', message: 'This time has passed.' }]);
       }
+      if (expiresAt !== null && !(expiresAt <= LAST_EXPIRY)) {
+        throw invalidRequest([{ field: 'expiresAt', message: 'A key can last until the year 9999.' }]);
+      }
       const scopes = [...new Set(request.body.scopes)];
+      const foreign = scopes.filter((scope) => !allows(maker.scopes, scope));
+      if (foreign.length > 0) {
+        throw new ScrapifieError(
+          'FORBIDDEN',
+          `This key does not have the scope ${foreign.join(', ')}, so it cannot give it to another key. On the machine of the server, \`scrapifie keys create\` can.`,
+        );
+      }
       const secret = newSecret();
       const key = newKey(maker.accountId, secret, { name, scopes, ratePerMinute, expiresAt }, at);
       await store.createKey(key);

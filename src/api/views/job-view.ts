@@ -47,6 +47,8 @@ export const jobSchema = z
       denied: counter.describe('Left out by robots.txt, policy or opt-out.'),
       cancelled: counter,
       bytes: counter,
+      browserMs: counter.describe('Time that browsers worked on its pages.'),
+      proxyBytes: counter.describe('Bytes that came through proxies.'),
     }),
     waitingFor: z
       .array(waitingSchema)
@@ -78,7 +80,8 @@ export function jobLinks(id: string) {
 }
 
 export function jobView(job: Job, waiting?: readonly Waiting[]) {
-  const { known, open, pages, done, failed, skipped, denied, cancelled, bytes } = job.counters;
+  const { known, open, pages, done, failed, skipped, denied, cancelled, bytes, browserMs, proxyBytes } =
+    job.counters;
   const { sealed: _sealed, hasSources: _hasSources, ...options } = job.options;
   return {
     id: job.id,
@@ -89,7 +92,7 @@ export function jobView(job: Job, waiting?: readonly Waiting[]) {
     createdAt: iso(job.createdAt),
     startedAt: iso(job.startedAt),
     finishedAt: iso(job.finishedAt),
-    progress: { known, open, pages, done, failed, skipped, denied, cancelled, bytes },
+    progress: { known, open, pages, done, failed, skipped, denied, cancelled, bytes, browserMs, proxyBytes },
     ...(waiting === undefined ? {} : { waitingFor: waiting.map(waitingView) }),
     seeds: job.seeds.slice(0, MAX_SHOWN_SEEDS),
     options: { ...options, page: hideSecrets(options.page) },

@@ -184,7 +184,25 @@ const pageFields = {
   bytes: count,
   contentHash: z.string().nullable().describe('SHA-256 of the body.'),
   title: z.string().nullable(),
-  duplicateOf: z.string().nullable().describe('The URL whose page this one repeats, by rel=canonical.'),
+  duplicateOf: z
+    .string()
+    .nullable()
+    .describe(
+      'The URL whose page this one repeats: by rel=canonical, or because an earlier page of the job has the same body.',
+    ),
+  cache: z
+    .object({
+      hit: z.boolean(),
+      storedAt: time.nullable().describe('When the page was fetched that answered.'),
+    })
+    .optional()
+    .describe('With `maxAge`: whether a stored page answered, without a request.'),
+  notModified: z
+    .literal(true)
+    .optional()
+    .describe(
+      'With `ifModified`: the host said that the page has not changed; the body is that of the crawl before.',
+    ),
   metadata: metadata.nullable().optional(),
   links: z.array(link).optional(),
   html: z.string().nullable().optional(),

@@ -6,7 +6,7 @@ import { logIn } from '../../jobs/login.ts';
 import { loginRequestSchema } from '../../jobs/login-request.ts';
 import type { MapResult } from '../../jobs/map-result.ts';
 import { dataPlaceOf } from '../folders/data-folder.ts';
-import { explainWait, inTemporaryFolder, OPERATOR } from '../folders/one-off.ts';
+import { explainWait, inDataFolder, inTemporaryFolder, OPERATOR } from '../folders/one-off.ts';
 import { watchInterrupts } from '../shell/interrupt.ts';
 import type { OpenPlatform, Shell } from '../shell/shell.ts';
 import type { ApiClient } from './api-client.ts';
@@ -27,6 +27,8 @@ export interface Fetcher {
 export interface FetcherFlags extends BackendFlags {
   readonly allowPrivate?: true;
   readonly session?: string;
+  /** Pages that the data folder has stored within this time are used. */
+  readonly maxAge?: number;
 }
 
 /**
@@ -41,13 +43,16 @@ export async function withFetcher<T>(
   const interrupted = new AbortController();
   const client = apiClientOf(shell, flags, interrupted.signal);
   if (client === null) {
+    const overrides = { allowPrivate: flags.allowPrivate };
+    const fetched = (platform: OpenPlatform, signal: AbortSignal) =>
+      unlessAborted(signal, work(localFetcher(platform, signal)));
+    // Pages that are to be found again are kept.
+    if ((flags.maxAge ?? 0) > 0) {
+      const { dataDir } = dataPlaceOf(shell, flags.dataDir);
+      return inDataFolder(shell, { ...overrides, dataDir }, fetched);
+    }
     const accountsIn = flags.session === undefined ? undefined : dataPlaceOf(shell, flags.dataDir);
-    return inTemporaryFolder(
-      shell,
-      { allowPrivate: flags.allowPrivate },
-      (platform, signal) => unlessAborted(signal, work(localFetcher(platform, signal))),
-      accountsIn,
-    );
+    return inTemporaryFolder(shell, overrides, fetched, accountsIn);
   }
   refuseForServer(flags);
   const interrupts = watchInterrupts();

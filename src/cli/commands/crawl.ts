@@ -6,13 +6,13 @@ import { apiClientOf, type BackendFlags } from '../backend/open-backend.ts';
 import type { CrawlReport } from '../crawl/crawl-report.ts';
 import { type CrawlFlags, crawlCommandOf } from '../crawl/crawl-request.ts';
 import { followCrawl } from '../crawl/crawl-run.ts';
-import { beginCrawl, type Opened, resumeCrawl } from '../crawl/crawl-start.ts';
+import { beginCrawl, crawlAgain, type Opened, resumeCrawl } from '../crawl/crawl-start.ts';
 import { describeBytes, describeMs } from '../crawl/progress.ts';
 import { crawlRemotely, type RemoteCrawlEnd } from '../crawl/remote-crawl.ts';
 import { refuseRemoteFolder } from '../crawl/remote-folder.ts';
 import { EXTRACT_FLAGS, extractFieldOf, LLM_FLAGS } from '../flags/extract-flags.ts';
-import { FLAGS, given, readSettings } from '../flags/flags.ts';
-import { PAGE_FLAGS, readActions } from '../flags/page-flags.ts';
+import { FLAGS, given, limitOf, readSettings } from '../flags/flags.ts';
+import { PAGE_FLAGS, PICTURE_FLAGS, readActions, readRoutes } from '../flags/page-flags.ts';
 import { PART_FLAGS } from '../flags/part-flags.ts';
 import {
   type CrawlFolder,
@@ -26,13 +26,17 @@ import { sessionPlace } from '../folders/session-place.ts';
 import type { DefineCommand, OpenPlatform, Shell } from '../shell/shell.ts';
 
 interface Flags extends CrawlFlags, BackendFlags {
-  /** The file's name until it was read. */
-  readonly actions?: unknown;
   readonly out?: string;
   readonly resume?: true;
   readonly json?: true;
   readonly quiet?: true;
   readonly allowPrivate?: true;
+}
+
+/** The names of files, until they are read. */
+interface FileFlags {
+  readonly actions?: string;
+  readonly routes?: string;
 }
 
 const EXAMPLES = `
@@ -63,8 +67,7 @@ export const define: DefineCommand = (command, shell, endWith) => {
     'rate',
     ...PAGE_FLAGS,
     'actions',
-    'fullPage',
-    'session',
+    ...PICTURE_FLAGS,
     'dataDir',
     'api',
     'apiKey',
@@ -72,16 +75,28 @@ export const define: DefineCommand = (command, shell, endWith) => {
     'noRobots',
     'sitemap',
     'sitemapUrl',
+    'allowedDomain',
+    'allowSubdomains',
+    'allowExternal',
     'subdomains',
     'external',
+    'ignoreQueryParameter',
+    'keepFragment',
+    'noObeyNofollow',
+    'noObeyNoindex',
+    'noFollowCanonical',
+    'noAvoidQueryTraps',
+    'routes',
+    'ifModified',
     'maxBytes',
     'maxDuration',
+    'maxBrowserTime',
+    'maxProxyBytes',
     'maxLoginWalls',
     'format',
     ...EXTRACT_FLAGS,
     ...LLM_FLAGS,
     ...PART_FLAGS,
-    'header',
     'timeout',
   ] as const) {
     command.addOption(FLAGS[flag]());
@@ -92,10 +107,11 @@ export const define: DefineCommand = (command, shell, endWith) => {
     .option('--json', 'print the report as the last line')
     .option('--quiet', 'show no progress')
     .addHelpText('after', EXAMPLES)
-    .action(async (urls: string[], { actions: file, ...flags }: Flags & { readonly actions?: string }) => {
+    .action(async (urls: string[], { actions: file, routes: routesFile, ...flags }: Flags & FileFlags) => {
       const actions = readActions(shell.cwd, file);
+      const routes = readRoutes(shell.cwd, routesFile);
       const extractField = extractFieldOf(shell.cwd, flags);
-      endWith(await crawl(shell, urls, { ...flags, ...given({ actions, extractField }) }));
+      endWith(await crawl(shell, urls, { ...flags, ...given({ actions, routes, extractField }) }));
     });
 };
 
@@ -105,13 +121,14 @@ async function crawl(shell: Shell, urls: readonly string[], flags: Flags): Promi
 
   const folder = crawlFolder(shell.cwd, flags.out, [...urls, ...(flags.sitemapUrl ?? [])]);
   refuseRemoteFolder(folder);
-  const isNew = findCrawl(folder, flags.resume === true) === 'new';
+  const found = findCrawl(folder, { resume: flags.resume === true, again: flags.ifModified === true });
+  const isNew = found === 'new' || found === 'again';
   // A mistake in the command is told before anything is made.
   const command = isNew ? crawlCommandOf(urls, flags) : null;
   const tell = (line: string): void => {
     if (!flags.quiet) shell.stderr.write(`${line}\n`);
   };
-  if (isNew && flags.resume) tell(`There is no crawl in ${folder.dir} yet; this begins one.`);
+  if (found === 'new' && flags.resume) tell(`There is no crawl in ${folder.dir} yet; this begins one.`);
 
   const isPermitted = flags.allowPrivate === true || (!isNew && isPrivateAllowed(folder));
   const permitted: Flags = isPermitted ? { ...flags, allowPrivate: true } : flags;
@@ -122,7 +139,9 @@ async function crawl(shell: Shell, urls: readonly string[], flags: Flags): Promi
     opened =
       command === null
         ? await resumeCrawl(platform, folder, urls, flags)
-        : await beginCrawl(platform, command);
+        : found === 'again'
+          ? await crawlAgain(platform, command)
+          : await beginCrawl(platform, command);
   } catch (error) {
     await platform.close();
     throw error;
@@ -194,7 +213,7 @@ async function open(
   const accountsIn = await sessionPlace(shell, folder, flags);
   const overrides = { dataDir: folder.stateDir, allowPrivate: flags.allowPrivate };
   const settings = readSettings(shell, overrides);
-  const wanted = Math.max(settings.maxConcurrency, flags.concurrency ?? 0);
+  const wanted = Math.max(settings.maxConcurrency, limitOf(flags.concurrency) ?? 0);
   // A file, because the terminal shows the progress bar. It has the warnings and errors that --json and the report leave out.
   const log = createLogFile(folder.logFile);
   const options = { destination: log, accountsIn };

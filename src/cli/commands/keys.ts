@@ -1,9 +1,9 @@
-import { Option } from 'commander';
-import { isUsable, newKey, newSecret } from '../../api/access/api-key.ts';
+import { InvalidArgumentError, Option } from 'commander';
+import { isUsable, LAST_EXPIRY, newKey, newSecret } from '../../api/access/api-key.ts';
 import { keyView } from '../../api/routes/keys.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { KeyId } from '../../model/ids.ts';
-import type { ApiKey, KeyScope } from '../../ports/store.ts';
+import type { ApiKey, KeyScope } from '../../ports/api-key.ts';
 import { duration, FLAGS, listOf, wholeNumber } from '../flags/flags.ts';
 import { dataPlaceOf } from '../folders/data-folder.ts';
 import { outputWritten } from '../output/standard-output.ts';
@@ -23,6 +23,12 @@ interface CreateFlags extends KeysFlags {
 const SCOPES: readonly KeyScope[] = ['read', 'write', 'credentials', 'credentials:read', 'admin'];
 const DEFAULT_SCOPES: readonly KeyScope[] = ['read', 'write'];
 const ACTOR = 'command line';
+
+function lifetime(text: string): number {
+  const ms = duration(text);
+  if (Date.now() + ms > LAST_EXPIRY) throw new InvalidArgumentError('A key can last until the year 9999.');
+  return ms;
+}
 
 const EXAMPLES = `
 A secret is printed once, when its key is made; only its hash is kept. A running server knows a new key at once and
@@ -54,7 +60,7 @@ export const define: DefineCommand = (command, shell) => {
         'read, write (the default: both), credentials, credentials:read or admin',
       ).argParser(listOf(SCOPES)),
     )
-    .addOption(new Option('--expires <time>', 'when it stops working, e.g. 90d').argParser(duration))
+    .addOption(new Option('--expires <time>', 'when it stops working, e.g. 90d').argParser(lifetime))
     .addOption(new Option('--rate <n>', 'requests per minute').argParser(wholeNumber))
     .action((name: string, flags: CreateFlags) =>
       withStore(shell, flags, async ({ store }) => {

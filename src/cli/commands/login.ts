@@ -21,9 +21,7 @@ interface LoginFlags extends PageFlags, FetcherFlags {
 
 const FLAG_OF = {
   url: 'URL',
-  actions: '--actions',
   timeoutMs: '--timeout',
-  headers: '--header',
   ...PAGE_FLAG_OF,
 };
 

@@ -1,36 +1,43 @@
 import { EXIT } from '../../errors/registry.ts';
+import { draftMap } from '../../jobs/job-draft.ts';
 import { mapRequestSchema } from '../../jobs/job-request.ts';
 import type { MapLink } from '../../jobs/map-result.ts';
 import { type FetcherFlags, withFetcher } from '../backend/fetcher.ts';
-import { FLAGS, given, parseFlags, wholeNumber } from '../flags/flags.ts';
-import { PAGE_FLAG_OF, PAGE_FLAGS, type PageFlags, pageFieldsOf } from '../flags/page-flags.ts';
+import { checkFlags, FLAGS, given, parseFlags, wholeNumber } from '../flags/flags.ts';
+import { PAGE_FLAG_OF, PAGE_FLAGS, type PageFlags, pageFieldsOf, readActions } from '../flags/page-flags.ts';
+import { OPERATOR } from '../folders/one-off.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
-interface MapFlags extends PageFlags, FetcherFlags {
+interface MapFlags extends PageFlags, Omit<FetcherFlags, 'session'> {
   readonly json?: true;
   readonly sitemap?: string;
   readonly include?: string[];
   readonly exclude?: string[];
-  readonly subdomains?: true;
+  readonly allowSubdomains?: true;
+  readonly ignoreQueryParameter?: string[];
   readonly limit?: number;
   readonly timeout?: number;
+  readonly pageTimeout?: number;
+  readonly actions?: string;
   readonly search?: string;
   readonly titles?: true;
   readonly robots: boolean;
 }
 
-const FLAG_OF = {
+/** Which flag a field of the request comes from; the first that fits counts. */
+export const MAP_FLAG_OF = {
   url: 'URL',
   sitemap: '--sitemap',
   include: '--include',
   exclude: '--exclude',
+  allowSubdomains: '--allow-subdomains',
+  ignoreQueryParameters: '--ignore-query-parameter',
   limit: '--limit',
   search: '--search',
   timeoutMs: '--timeout',
+  'options.timeoutMs': '--page-timeout',
   ...Object.fromEntries(Object.entries(PAGE_FLAG_OF).map(([name, flag]) => [`options.${name}`, flag])),
 };
-/** A list on a terminal or in a pipe has no reason to be shorter than it may be. */
-const MOST_URLS = 100_000;
 
 const EXAMPLES = `
 Reads the sitemaps and the links of the start page; fetches nothing else. Prints one URL per line.
@@ -46,14 +53,17 @@ export const define: DefineCommand = (command, shell, endWith) => {
     .addOption(FLAGS.sitemap())
     .addOption(FLAGS.include())
     .addOption(FLAGS.exclude())
+    .addOption(FLAGS.allowSubdomains())
     .addOption(FLAGS.subdomains())
-    .option('--limit <n>', 'URLs to print at most (default: 100000)', wholeNumber)
+    .addOption(FLAGS.ignoreQueryParameter())
+    .option('--limit <n>', 'URLs to print at most (default: 5000)', wholeNumber)
     .option('--search <words>', 'only URLs whose address or title has all of these words, the best first')
     .option('--titles', 'print the title that is known for each URL behind it, after a tab')
     .addOption(FLAGS.timeout());
   for (const flag of [
     ...PAGE_FLAGS,
-    'session',
+    'pageTimeout',
+    'actions',
     'allowPrivate',
     'noRobots',
     'dataDir',
@@ -68,12 +78,19 @@ export const define: DefineCommand = (command, shell, endWith) => {
       include: flags.include,
       exclude: flags.exclude,
       search: flags.search,
-      allowSubdomains: flags.subdomains,
-      limit: flags.limit ?? MOST_URLS,
+      allowSubdomains: flags.allowSubdomains,
+      ignoreQueryParameters: flags.ignoreQueryParameter,
+      limit: flags.limit,
       timeoutMs: flags.timeout,
-      options: given({ ...pageFieldsOf(flags), session: flags.session, obeyRobots: flags.robots }),
+      options: given({
+        ...pageFieldsOf(flags),
+        actions: readActions(shell.cwd, flags.actions),
+        timeoutMs: flags.pageTimeout,
+        obeyRobots: flags.robots,
+      }),
     });
-    const request = parseFlags(mapRequestSchema, input, FLAG_OF);
+    const request = parseFlags(mapRequestSchema, input, MAP_FLAG_OF);
+    checkFlags(() => draftMap(request, () => true, OPERATOR), MAP_FLAG_OF);
     const found = await withFetcher(shell, flags, (fetcher) => fetcher.map(input));
     if (found === null) {
       endWith(EXIT.interrupted);
@@ -85,6 +102,6 @@ export const define: DefineCommand = (command, shell, endWith) => {
     shell.stdout.write(
       flags.json ? `${JSON.stringify({ urls, pages, isTruncated }, null, 2)}\n` : pages.map(lineOf).join(''),
     );
-    if (isTruncated) shell.stderr.write(`Only the first ${request.limit} URLs; there are more.\n`);
+    if (isTruncated) shell.stderr.write(`Only the first ${request.limit} URLs; there are more: --limit.\n`);
   });
 };

@@ -12,34 +12,50 @@ import {
   LLM_FLAGS,
 } from '../flags/extract-flags.ts';
 import { FLAGS, given, parseFlags } from '../flags/flags.ts';
-import { PAGE_FLAG_OF, PAGE_FLAGS, type PageFlags, pageFieldsOf, readActions } from '../flags/page-flags.ts';
+import {
+  PAGE_FLAG_OF,
+  PAGE_FLAGS,
+  type PageFlags,
+  PICTURE_FLAG_OF,
+  PICTURE_FLAGS,
+  type PictureFlags,
+  pageFieldsOf,
+  pictureFieldOf,
+  readActions,
+} from '../flags/page-flags.ts';
 import { PART_FLAG_OF, PART_FLAGS, type PartFlags, partFieldsOf } from '../flags/part-flags.ts';
 import { printed } from '../output/page-output.ts';
 import { putIntoFiles } from '../output/scrape-files.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
-interface ScrapeFlags extends PageFlags, ExtractFlags, PartFlags, FetcherFlags {
+interface ScrapeFlags
+  extends PageFlags,
+    PictureFlags,
+    ExtractFlags,
+    PartFlags,
+    Omit<FetcherFlags, 'session'> {
   readonly format?: Format[];
   readonly json?: true;
   readonly robots: boolean;
   readonly timeout?: number;
-  readonly header?: Record<string, string>;
+  readonly method?: string;
+  readonly body?: string;
   readonly actions?: string;
   readonly screenshot?: string;
-  readonly fullPage?: true;
   readonly pdf?: string;
   readonly xhr?: true;
 }
 
-const FLAG_OF = {
+/** Which flag a field of the request comes from; the first that fits counts. */
+export const SCRAPE_FLAG_OF = {
   url: 'URL',
   formats: '--format',
   timeoutMs: '--timeout',
-  headers: '--header',
-  actions: '--actions',
-  'screenshot.fullPage': '--full-page',
+  maxAge: '--max-age',
+  method: '--method',
+  body: '--body',
+  ...PICTURE_FLAG_OF,
   screenshot: '--screenshot',
-  session: '--session',
   ...EXTRACT_FLAG_OF,
   ...PART_FLAG_OF,
   ...PAGE_FLAG_OF,
@@ -76,15 +92,16 @@ export const define: DefineCommand = (command, shell, endWith) => {
   }
   command
     .option('--screenshot <file>', 'write a picture of the page, png or jpeg by the name of the file')
-    .addOption(FLAGS.fullPage())
     .option('--pdf <file>', 'write the page as PDF')
     .option('--xhr', 'record what the page’s scripts ask for; the same as --format xhr');
   for (const flag of [
-    'session',
+    ...PICTURE_FLAGS,
     'allowPrivate',
     'noRobots',
     'timeout',
-    'header',
+    'maxAge',
+    'method',
+    'body',
     'dataDir',
     'api',
     'apiKey',
@@ -93,7 +110,7 @@ export const define: DefineCommand = (command, shell, endWith) => {
   }
   command.addHelpText('after', EXAMPLES).action(async (url: string, flags: ScrapeFlags) => {
     const input = requestOf(url, flags, shell.cwd);
-    const request = parseFlags(scrapeRequestSchema, input, FLAG_OF);
+    const request = parseFlags(scrapeRequestSchema, input, SCRAPE_FLAG_OF);
     const result = await withFetcher(shell, flags, (fetcher) => fetcher.scrape(input));
     if (result === null) {
       endWith(EXIT.interrupted);
@@ -120,11 +137,8 @@ function requestOf(url: string, flags: ScrapeFlags, cwd: string): object {
   const formats: Format[] = [...(flags.format ?? SCRAPE_FORMATS)];
   if (flags.pdf !== undefined) formats.push('pdf');
   if (flags.xhr === true) formats.push('xhr');
-  const picture = given({
-    fullPage: flags.fullPage,
-    format: flags.screenshot === undefined ? undefined : pictureFormatOf(flags.screenshot),
-  });
-  const wantsPicture = flags.screenshot !== undefined || flags.fullPage === true;
+  const format = flags.screenshot === undefined ? undefined : pictureFormatOf(flags.screenshot);
+  const picture = pictureFieldOf({ ...(format === undefined ? {} : { screenshotFormat: format }), ...flags });
   return given({
     url,
     ...pageFieldsOf(flags),
@@ -132,10 +146,11 @@ function requestOf(url: string, flags: ScrapeFlags, cwd: string): object {
     formats: [...new Set(formats)],
     extract: extractFieldOf(cwd, flags),
     actions: readActions(cwd, flags.actions),
-    screenshot: wantsPicture ? picture : undefined,
-    session: flags.session,
+    screenshot: flags.screenshot === undefined ? picture : { ...picture },
     timeoutMs: flags.timeout,
-    headers: flags.header,
+    maxAge: flags.maxAge,
+    method: flags.method,
+    body: flags.body,
     obeyRobots: flags.robots,
     // The place the addresses would lead to is gone when the command ends.
     inline: true,

@@ -17,7 +17,7 @@ interface ShellFlags extends PageFlags, FetcherFlags {
   readonly header?: Record<string, string>;
 }
 
-const FLAG_OF = { url: 'URL', timeoutMs: '--timeout', headers: '--header', ...PAGE_FLAG_OF };
+const FLAG_OF = { url: 'URL', timeoutMs: '--timeout', ...PAGE_FLAG_OF };
 
 const EXAMPLES = `
 Fetches the page once, then reads commands, a line each; nothing more is fetched but what "open" names. Lines may be piped
@@ -33,11 +33,9 @@ export const define: DefineCommand = (command, shell, endWith) => {
   command.argument('<url>', 'the page');
   for (const flag of [
     ...PAGE_FLAGS,
-    'session',
     'allowPrivate',
     'noRobots',
     'timeout',
-    'header',
     'dataDir',
     'api',
     'apiKey',

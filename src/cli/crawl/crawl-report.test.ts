@@ -19,6 +19,8 @@ const counters = {
   denied: 1,
   cancelled: 0,
   bytes: 80,
+  browserMs: 700,
+  proxyBytes: 30,
 };
 const job = {
   id: 'job-1',

@@ -23,6 +23,9 @@ export interface CrawlReport {
   /** Every URL ever seen. */
   readonly known: number;
   readonly bytes: number;
+  /** Time that browsers worked on pages. */
+  readonly browserMs: number;
+  readonly proxyBytes: number;
   /** Time worked, over all runs: what lay between them does not count. */
   readonly durationMs: number;
   readonly pagesPerSecond: number;
@@ -82,6 +85,8 @@ export function reportOf({
     left: counters.open + counters.cancelled,
     known: counters.known,
     bytes: counters.bytes,
+    browserMs: counters.browserMs,
+    proxyBytes: counters.proxyBytes,
     durationMs,
     pagesPerSecond: durationMs === 0 ? 0 : Math.round((counters.pages * 100_000) / durationMs) / 100,
     runs: earlier.runs + 1,

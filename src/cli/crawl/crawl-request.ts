@@ -4,36 +4,51 @@ import { draftCrawl, type OperatorOptions } from '../../jobs/job-draft.ts';
 import { type CrawlRequest, crawlRequestSchema } from '../../jobs/job-request.ts';
 import type { Budgets, Format, Job, JobOptions } from '../../model/job.ts';
 import { EXTRACT_FLAG_OF, type ExtractFlags } from '../flags/extract-flags.ts';
-import { given, parseFlags } from '../flags/flags.ts';
-import { PAGE_FLAG_OF, type PageFlags, pageFieldsOf } from '../flags/page-flags.ts';
+import { checkFlags, given, type Limit, limitOf, parseFlags } from '../flags/flags.ts';
+import {
+  PAGE_FLAG_OF,
+  type PageFlags,
+  PICTURE_FLAG_OF,
+  type PictureFlags,
+  pageFieldsOf,
+  pictureFieldOf,
+} from '../flags/page-flags.ts';
 import { PART_FLAG_OF, type PartFlags, partFieldsOf } from '../flags/part-flags.ts';
 import { OPERATOR } from '../folders/one-off.ts';
 
 /** The flags of `crawl`: start URLs, scope and options. */
-export interface CrawlFlags extends PageFlags, ExtractFlags, PartFlags {
-  readonly maxPages?: number;
-  readonly maxDepth?: number;
-  readonly maxBytes?: number;
-  readonly maxDuration?: number;
+export interface CrawlFlags extends PageFlags, PictureFlags, ExtractFlags, PartFlags {
+  readonly maxPages?: Limit;
+  readonly maxDepth?: Limit;
+  readonly maxBytes?: Limit;
+  readonly maxDuration?: Limit;
+  readonly maxBrowserTime?: Limit;
+  readonly maxProxyBytes?: Limit;
   readonly maxLoginWalls?: number;
   readonly include?: string[];
   readonly exclude?: string[];
   readonly sitemap?: string;
   readonly sitemapUrl?: string[];
-  readonly subdomains?: true;
-  readonly external?: true;
-  readonly concurrency?: number;
+  readonly allowedDomain?: string[];
+  readonly allowSubdomains?: true;
+  readonly allowExternal?: true;
+  readonly ignoreQueryParameter?: string[];
+  readonly keepFragment?: true;
+  readonly obeyNofollow: boolean;
+  readonly obeyNoindex: boolean;
+  readonly followCanonical: boolean;
+  readonly avoidQueryTraps: boolean;
+  readonly ifModified?: true;
+  readonly concurrency?: Limit;
   readonly rate?: number | 'unlimited';
   readonly format?: Format[];
-  readonly header?: Record<string, string>;
   readonly timeout?: number;
   readonly robots: boolean;
-  /** As it stands in the file. */
+  /** As they stand in the files. */
   readonly actions?: unknown;
+  readonly routes?: unknown;
   /** What the flags about extraction and their files came to. */
   readonly extractField?: object | undefined;
-  readonly fullPage?: true;
-  readonly session?: string;
 }
 
 export interface CrawlCommand {
@@ -41,29 +56,42 @@ export interface CrawlCommand {
   readonly operator: OperatorOptions;
 }
 
-const FLAG_OF = {
+/** Which flag a field of the request comes from; the first that fits counts. */
+export const CRAWL_FLAG_OF = {
   urls: 'URL',
   sitemapUrls: '--sitemap-url',
   maxPages: '--max-pages',
   maxDepth: '--max-depth',
   maxBytes: '--max-bytes',
   maxDurationMs: '--max-duration',
+  maxBrowserMs: '--max-browser-time',
+  maxProxyBytes: '--max-proxy-bytes',
   maxLoginWalls: '--max-login-walls',
   include: '--include',
   exclude: '--exclude',
   sitemap: '--sitemap',
+  allowedDomains: '--allowed-domain',
+  allowSubdomains: '--allow-subdomains',
+  allowExternal: '--allow-external',
+  ignoreQueryParameters: '--ignore-query-parameter',
+  keepFragment: '--keep-fragment',
+  obeyNofollow: '--no-obey-nofollow',
+  obeyNoindex: '--no-obey-noindex',
+  followCanonical: '--no-follow-canonical',
+  avoidQueryTraps: '--no-avoid-query-traps',
+  routes: '--routes',
+  ifModified: '--if-modified',
   concurrency: '--concurrency',
   'options.formats': '--format',
-  'options.headers': '--header',
   'options.timeoutMs': '--timeout',
-  'options.actions': '--actions',
-  'options.screenshot': '--full-page',
-  'options.session': '--session',
   ...Object.fromEntries(
-    Object.entries({ ...EXTRACT_FLAG_OF, ...PART_FLAG_OF, ...PAGE_FLAG_OF }).map(([name, flag]) => [
-      `options.${name}`,
-      flag,
-    ]),
+    Object.entries({
+      ...EXTRACT_FLAG_OF,
+      ...PART_FLAG_OF,
+      ...PICTURE_FLAG_OF,
+      screenshot: '--full-page',
+      ...PAGE_FLAG_OF,
+    }).map(([name, flag]) => [`options.${name}`, flag]),
   ),
 };
 
@@ -77,26 +105,35 @@ export function crawlInputOf(urls: readonly string[], flags: CrawlFlags): object
   return given({
     urls,
     sitemapUrls: flags.sitemapUrl,
-    maxPages: flags.maxPages === 0 ? null : flags.maxPages,
-    maxDepth: flags.maxDepth,
-    maxBytes: flags.maxBytes,
-    maxDurationMs: flags.maxDuration,
+    maxPages: limitOf(flags.maxPages),
+    maxDepth: limitOf(flags.maxDepth),
+    maxBytes: limitOf(flags.maxBytes),
+    maxDurationMs: limitOf(flags.maxDuration),
+    maxBrowserMs: limitOf(flags.maxBrowserTime),
+    maxProxyBytes: limitOf(flags.maxProxyBytes),
     maxLoginWalls: flags.maxLoginWalls,
     include: flags.include,
     exclude: flags.exclude,
     sitemap: flags.sitemap,
-    allowSubdomains: flags.subdomains,
-    allowExternal: flags.external,
-    concurrency: flags.concurrency ?? concurrencyFor(flags.rate),
+    allowedDomains: flags.allowedDomain,
+    allowSubdomains: flags.allowSubdomains,
+    allowExternal: flags.allowExternal,
+    ignoreQueryParameters: flags.ignoreQueryParameter,
+    keepFragment: flags.keepFragment,
+    obeyNofollow: flags.obeyNofollow,
+    obeyNoindex: flags.obeyNoindex,
+    followCanonical: flags.followCanonical,
+    avoidQueryTraps: flags.avoidQueryTraps,
+    routes: flags.routes,
+    ifModified: flags.ifModified,
+    concurrency: flags.concurrency === undefined ? concurrencyFor(flags.rate) : limitOf(flags.concurrency),
     options: given({
       ...pageFieldsOf(flags),
       ...partFieldsOf(flags),
       extract: flags.extractField,
       actions: flags.actions,
-      screenshot: flags.fullPage === true ? { fullPage: true } : undefined,
-      session: flags.session,
+      screenshot: pictureFieldOf(flags),
       formats: flags.format,
-      headers: flags.header,
       timeoutMs: flags.timeout,
       obeyRobots: flags.robots,
     }),
@@ -105,9 +142,9 @@ export function crawlInputOf(urls: readonly string[], flags: CrawlFlags): object
 
 /** What the flags ask for. Throws INVALID_USAGE, INVALID_URL or UNSUPPORTED_OPTION before anything is touched. */
 export function crawlCommandOf(urls: readonly string[], flags: CrawlFlags): CrawlCommand {
-  const request = parseFlags(crawlRequestSchema, crawlInputOf(urls, flags), FLAG_OF);
+  const request = parseFlags(crawlRequestSchema, crawlInputOf(urls, flags), CRAWL_FLAG_OF);
   const operator = { ...OPERATOR, hostRatePerSecond: flags.rate ?? null };
-  draftCrawl(request, () => true, operator);
+  checkFlags(() => draftCrawl(request, () => true, operator), CRAWL_FLAG_OF);
   return { request, operator };
 }
 
@@ -125,8 +162,16 @@ const FIXED: Readonly<Record<string, (options: JobOptions) => unknown>> = {
   '--include': ({ scope }) => scope.include,
   '--exclude': ({ scope }) => scope.exclude,
   '--sitemap': ({ scope }) => scope.sitemap,
-  '--subdomains': ({ scope }) => scope.allowSubdomains,
-  '--external': ({ scope }) => scope.allowExternal,
+  '--allowed-domain': ({ scope }) => scope.allowedDomains,
+  '--allow-subdomains': ({ scope }) => scope.allowSubdomains,
+  '--allow-external': ({ scope }) => scope.allowExternal,
+  '--ignore-query-parameter': ({ scope }) => scope.ignoreQueryParameters,
+  '--keep-fragment': ({ scope }) => scope.keepFragment,
+  '--no-obey-nofollow': ({ scope }) => scope.obeyNofollow,
+  '--no-obey-noindex': ({ scope }) => scope.obeyNoindex,
+  '--no-follow-canonical': ({ scope }) => scope.followCanonical,
+  '--no-avoid-query-traps': ({ scope }) => scope.avoidQueryTraps,
+  '--routes': ({ routes }) => routes,
   '--concurrency': ({ concurrency }) => concurrency,
   '--max-login-walls': ({ maxLoginWalls }) => maxLoginWalls,
   '--rate': ({ hostRatePerSecond }) => hostRatePerSecond,
@@ -135,13 +180,19 @@ const FIXED: Readonly<Record<string, (options: JobOptions) => unknown>> = {
   '--wait-ms': ({ page }) => page.render?.wait?.ms,
   '--wait-until': ({ page }) => page.render?.wait?.until,
   '--scroll': ({ page }) => page.render?.scroll,
+  '--scroll-steps': ({ page }) => page.render?.scroll?.maxSteps,
+  '--scroll-pause': ({ page }) => page.render?.scroll?.pauseMs,
+  '--block-resources': ({ page }) => page.render?.blockResources,
   '--viewport': ({ page }) => page.render?.device?.viewport,
   '--mobile': ({ page }) => page.render?.device?.isMobile,
   '--geolocation': ({ page }) => page.render?.device?.geolocation,
   '--locale': ({ page }) => page.render?.device?.locale,
   '--timezone': ({ page }) => page.render?.device?.timezone,
   '--actions': ({ page }) => page.render?.actions,
-  '--full-page': ({ page }) => page.render?.screenshot,
+  '--full-page': ({ page }) => page.render?.screenshot?.fullPage,
+  '--screenshot-selector': ({ page }) => page.render?.screenshot?.selector,
+  '--screenshot-format': ({ page }) => page.render?.screenshot?.format,
+  '--screenshot-quality': ({ page }) => page.render?.screenshot?.quality,
   '--session': ({ page }) => page.session,
   '--proxy': ({ page }) => page.proxy?.urls ?? page.proxy?.url,
   '--proxy-tier': ({ page }) => page.proxy?.tier,
@@ -157,13 +208,25 @@ const FIXED: Readonly<Record<string, (options: JobOptions) => unknown>> = {
   '--include-tags': ({ page }) => page.parts?.includeTags ?? [],
   '--exclude-tags': ({ page }) => page.parts?.excludeTags ?? [],
   '--header': ({ page }) => page.headers,
+  '--cross-origin-header': ({ page }) => page.crossOriginHeaders,
+  '--cookie': ({ page }) => page.cookies,
+  '--max-attempts': ({ page }) => page.maxAttempts,
+  '--max-body-bytes': ({ page }) => page.maxBodyBytes,
   '--timeout': ({ page }) => page.timeoutMs,
   '--task-timeout': ({ page }) => page.taskTimeoutMs,
   '--no-robots': ({ page }) => page.obeyRobots,
 };
 
 /** These may hold logins, or are long. */
-const UNSHOWN: ReadonlySet<string> = new Set(['--header', '--proxy', '--actions', '--rules', '--schema']);
+const UNSHOWN: ReadonlySet<string> = new Set([
+  '--header',
+  '--cookie',
+  '--proxy',
+  '--actions',
+  '--rules',
+  '--schema',
+  '--routes',
+]);
 
 /**
  * The budgets with which a job goes on. Everything else is as it was when the job began: a flag that says otherwise
@@ -181,8 +244,16 @@ export function resumedBudgets(
   const { request, operator } = crawlCommandOf(urls.length > 0 ? urls : job.seeds.slice(0, 1), flags);
   const wanted = draftCrawl(request, () => true, operator).options;
   const wasGiven = new Set(Object.keys(given({ ...flags })).map((name) => `--${dashed(name)}`));
-  if (!flags.robots) wasGiven.add('--no-robots');
-  if (flags.onlyMainContent === false) wasGiven.add('--no-only-main-content');
+  for (const name of [
+    'robots',
+    'obeyNofollow',
+    'obeyNoindex',
+    'followCanonical',
+    'avoidQueryTraps',
+    'onlyMainContent',
+  ] as const) {
+    if (flags[name] === false) wasGiven.add(`--no-${dashed(name)}`);
+  }
   for (const [flag, partOf] of Object.entries(FIXED)) {
     if (!wasGiven.has(flag) || isDeepStrictEqual(partOf(wanted), partOf(job.options))) continue;
     throw differs(flag, UNSHOWN.has(flag) ? 'one that is not shown' : JSON.stringify(partOf(job.options)));
@@ -190,8 +261,11 @@ export function resumedBudgets(
   const { budgets } = job.options;
   return {
     maxPages: flags.maxPages === undefined ? budgets.maxPages : request.maxPages,
-    maxBytes: flags.maxBytes ?? budgets.maxBytes,
-    maxDurationMs: flags.maxDuration ?? budgets.maxDurationMs,
+    maxBytes: flags.maxBytes === undefined ? budgets.maxBytes : request.maxBytes,
+    maxDurationMs: flags.maxDuration === undefined ? budgets.maxDurationMs : request.maxDurationMs,
+    maxBrowserMs: flags.maxBrowserTime === undefined ? (budgets.maxBrowserMs ?? null) : request.maxBrowserMs,
+    maxProxyBytes:
+      flags.maxProxyBytes === undefined ? (budgets.maxProxyBytes ?? null) : request.maxProxyBytes,
   };
 }
 
@@ -201,5 +275,6 @@ const differs = (what: string, stored: string) =>
   new ScrapifieError(
     'INVALID_USAGE',
     `The crawl in this folder was begun with another value for ${what}: ${stored}. ` +
-      'Only --max-pages, --max-bytes and --max-duration can change on --resume; for the rest take another --out.',
+      'Only limits (--max-pages, --max-bytes, --max-duration, --max-browser-time, --max-proxy-bytes) can change on ' +
+      '--resume; for the rest take another --out.',
   );

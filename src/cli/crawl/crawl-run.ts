@@ -1,7 +1,7 @@
 import { expectsLogin, LOGIN_WALLS } from '../../attempts/login-walls.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { JobId } from '../../model/ids.ts';
-import type { Job } from '../../model/job.ts';
+import type { Job, JobOptions } from '../../model/job.ts';
 import type { CrawlFolder } from '../folders/crawl-folder.ts';
 import { folderPlace } from '../folders/data-folder.ts';
 import { openPageFile, type PageFile } from '../output/page-file.ts';
@@ -56,7 +56,7 @@ export async function followCrawl(run: CrawlRun): Promise<CrawlEnd> {
   }
 
   try {
-    const withBodies = opened.job.options.page.formats.includes('rawHtml');
+    const withBodies = formatsOf(opened.job.options).includes('rawHtml');
     const { pagesFile: path, artifactsDir } = folder;
     const file = await openPageFile(platform, { path, jobId: id, artifactsDir, withBodies });
     pages = file;
@@ -188,3 +188,7 @@ async function jobOf({ store }: OpenStorage, id: JobId): Promise<Job> {
   if (job === null) throw new ScrapifieError('NOT_FOUND', `The crawl ${id} was deleted.`);
   return job;
 }
+
+/** Formats of the job and of its routes. */
+const formatsOf = ({ page, routes = [] }: JobOptions) =>
+  [page, ...routes.map((route) => route.page)].flatMap(({ formats = [] }) => formats);

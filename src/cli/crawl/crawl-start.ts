@@ -1,5 +1,5 @@
 import { expectsLogin } from '../../attempts/login-walls.ts';
-import { isScrapifieError } from '../../errors/scrapifie-error.ts';
+import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { AccountId } from '../../model/ids.ts';
 import type { Budgets, Job } from '../../model/job.ts';
 import type { CrawlFolder } from '../folders/crawl-folder.ts';
@@ -25,6 +25,21 @@ export async function beginCrawl(
   const job = await platform.jobs.crawl(request, account, { operator });
   if (!job.options.page.obeyRobots) await noteConsent(platform, job);
   return { job, earlier: NO_RUNS, note: null };
+}
+
+/** Begins a crawl beside the finished one of the folder, whose pages it asks for only if they changed. */
+export async function crawlAgain(platform: OpenPlatform, command: CrawlCommand): Promise<Opened> {
+  const account = await platform.store.defaultAccount();
+  const [last] = (await platform.store.listJobs({ accountId: account, kind: 'crawl', limit: 1 })).items;
+  if (last !== undefined && last.finishedAt === null) {
+    throw new ScrapifieError('INVALID_USAGE', 'The crawl in this folder has not finished: --resume goes on.');
+  }
+  const opened = await beginCrawl(platform, command);
+  const note =
+    opened.job.options.refreshes === undefined
+      ? 'No finished crawl of these start URLs is in the folder: all pages are asked for.'
+      : `Pages are asked for only if they changed since ${new Date(last?.finishedAt ?? 0).toISOString()}.`;
+  return { ...opened, note };
 }
 
 /** What was consented to by a flag is in the audit log like what a policy allows. */
@@ -86,7 +101,7 @@ async function goOn(
   account: AccountId,
 ): Promise<Job> {
   const isSame = Object.entries(budgets).every(
-    ([name, value]) => value === job.options.budgets[name as keyof Budgets],
+    ([name, value]) => value === (job.options.budgets[name as keyof Budgets] ?? null),
   );
   const isWaiting = job.finishedAt === null && job.status !== 'cancelled' && job.stopReason === null;
   // A time limit counts from here, not from a start that may be days ago.
@@ -99,13 +114,19 @@ async function goOn(
 function finishedNote({ finishedAt, status, stopReason, counters }: Job, budgets: Budgets): string | null {
   if (finishedAt === null || status === 'cancelled') return null;
   if (stopReason === null) return 'The crawl has finished; its pages and report are written again.';
-  const { maxPages, maxBytes } = budgets;
+  const { maxPages, maxBytes, maxBrowserMs = null, maxProxyBytes = null } = budgets;
   const isSpent = (limit: number | null, used: number) => limit !== null && used >= limit;
   if (isSpent(maxPages, counters.pages + counters.failed)) {
     return `The crawl has its ${maxPages} pages; a higher --max-pages goes on. Pages and report are written again.`;
   }
   if (isSpent(maxBytes, counters.bytes)) {
     return 'The crawl has downloaded as much as it may; a higher --max-bytes goes on. Pages and report are written again.';
+  }
+  if (isSpent(maxBrowserMs, counters.browserMs)) {
+    return 'Browsers have worked as long as they may; a higher --max-browser-time goes on. Pages and report are written again.';
+  }
+  if (isSpent(maxProxyBytes, counters.proxyBytes)) {
+    return 'As much came through proxies as may; a higher --max-proxy-bytes goes on. Pages and report are written again.';
   }
   return null;
 }

@@ -19,7 +19,7 @@ const pathOf = ({ stateDir }: CrawlFolder) => join(stateDir, 'server.json');
 export function findRemoteCrawl(folder: CrawlFolder, wantsResume: boolean, api: string): RemoteCrawl | null {
   const path = pathOf(folder);
   if (!existsSync(path)) {
-    if (findCrawl(folder, wantsResume) === 'new') return null;
+    if (findCrawl(folder, { resume: wantsResume, again: false }) === 'new') return null;
     throw new ScrapifieError(
       'INVALID_USAGE',
       `The crawl in ${folder.dir} was begun without a server. Go on without --api, or name another folder with --out.`,

@@ -20,6 +20,7 @@ export const EXTRACT_FLAG_OF = {
   'extract.type': '--extract',
   'extract.rules': '--rules',
   'extract.schema': '--schema',
+  'extract.llm.derived': '--llm-derived',
   'extract.llm': '--llm',
   extract: '--schema',
 } as const;

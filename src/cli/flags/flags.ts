@@ -3,8 +3,9 @@ import type { z } from 'zod';
 import { loadSettings, type SettingOverrides } from '../../config/load.ts';
 import { parsePlainly, sentenceOf } from '../../config/plain-problems.ts';
 import type { Settings } from '../../config/settings.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { EXTRACT_TYPES } from '../../jobs/extract-types.ts';
+import type { FieldProblem } from '../../jobs/invalid-request.ts';
 import { ENGINES, FORMATS } from '../../jobs/page-fields.ts';
 import { OTHER_BROWSERS } from '../../model/identity.ts';
 import { PROXY_TIERS } from '../../model/proxy.ts';
@@ -23,6 +24,18 @@ export function portNumber(text: string): number {
   }
   return Number(text);
 }
+
+/** A limit, or the word for none at all. It stays a word here: the parser of commands takes null for no value. */
+export type Limit = number | 'none';
+
+const orNone =
+  (parse: (text: string) => number) =>
+  (text: string): Limit =>
+    text === 'none' ? 'none' : parse(text);
+
+/** The limit as requests have it; undefined when it was not given. */
+export const limitOf = (limit: Limit | undefined): number | null | undefined =>
+  limit === 'none' ? null : limit;
 
 const UNITS = { b: 1, kb: 1e3, mb: 1e6, gb: 1e9, kib: 1024, mib: 1024 ** 2, gib: 1024 ** 3 } as const;
 
@@ -101,6 +114,12 @@ function header(text: string, sofar: Readonly<Record<string, string>> | undefine
   const colonAt = text.indexOf(':');
   if (colonAt < 1) throw new InvalidArgumentError(`It must look like 'Name: value'.`);
   return { ...sofar, [text.slice(0, colonAt).trim()]: text.slice(colonAt + 1).trim() };
+}
+
+function cookie(text: string, sofar: Readonly<Record<string, string>> | undefined): Record<string, string> {
+  const equalsAt = text.indexOf('=');
+  if (equalsAt < 1) throw new InvalidArgumentError(`It must look like 'name=value'.`);
+  return { ...sofar, [text.slice(0, equalsAt).trim()]: text.slice(equalsAt + 1).trim() };
 }
 
 export const formatFlag = (formats: readonly string[]): Option =>
@@ -196,8 +215,13 @@ export const FLAGS = {
       'time for all attempts at a page and the pauses between them',
     ).argParser(duration),
   header: () => new Option('--header <line>', `request header 'Name: value'; repeatable`).argParser(header),
-  include: () => new Option('--include <pattern>', 'only URLs that match; repeatable').argParser(collect),
-  exclude: () => new Option('--exclude <pattern>', 'no URLs that match; repeatable').argParser(collect),
+  include: () =>
+    new Option(
+      '--include <pattern>',
+      'only URLs that match: a glob for the whole path, or re: and an RE2 expression; repeatable',
+    ).argParser(collect),
+  exclude: () =>
+    new Option('--exclude <pattern>', 'no URLs that match; patterns as for --include').argParser(collect),
   sitemap: () =>
     new Option('--sitemap <how>', 'read sitemaps: not at all, too, or nothing else').choices([
       'skip',
@@ -206,25 +230,96 @@ export const FLAGS = {
     ]),
   sitemapUrl: () =>
     new Option('--sitemap-url <url>', 'a sitemap to start from; repeatable').argParser(collect),
-  subdomains: () => new Option('--subdomains', 'follow links to subdomains too'),
-  external: () => new Option('--external', 'follow links to any host'),
+  allowSubdomains: () => new Option('--allow-subdomains', 'follow links to subdomains too'),
+  allowExternal: () => new Option('--allow-external', 'follow links to any host'),
+  // The names of earlier versions.
+  subdomains: () => new Option('--subdomains').implies({ allowSubdomains: true }).hideHelp(),
+  external: () => new Option('--external').implies({ allowExternal: true }).hideHelp(),
+  allowedDomain: () =>
+    new Option(
+      '--allowed-domain <host>',
+      'a host that belongs to the crawl, *. for its subdomains only; repeatable (default: those of the start URLs)',
+    ).argParser(list),
+  ignoreQueryParameter: () =>
+    new Option(
+      '--ignore-query-parameter <name>',
+      'a query parameter that makes no other page; * at its end is a wildcard; repeatable',
+    ).argParser(list),
+  keepFragment: () => new Option('--keep-fragment', 'URLs that differ after # are different pages'),
+  noObeyNofollow: () => new Option('--no-obey-nofollow', 'follow links marked nofollow'),
+  noObeyNoindex: () => new Option('--no-obey-noindex', 'keep pages marked noindex'),
+  noFollowCanonical: () =>
+    new Option('--no-follow-canonical', 'pages are different ones whatever rel=canonical says'),
+  noAvoidQueryTraps: () =>
+    new Option('--no-avoid-query-traps', 'follow links of calendars and filters without end'),
+  ifModified: () =>
+    new Option(
+      '--if-modified',
+      'crawl again in a folder that has a finished crawl: pages are asked for only if they changed',
+    ),
+  maxAge: () =>
+    new Option(
+      '--max-age <time>',
+      'take a page that the data folder has stored within this time, e.g. 2h, without a request',
+    ).argParser(duration),
+  routes: () =>
+    new Option(
+      '--routes <file>',
+      'YAML or JSON file with a list of routes: what becomes of pages by their URL',
+    ),
   maxPages: () =>
-    new Option('--max-pages <n>', 'pages to fetch at most; 0: no limit (default: 10000)').argParser(
-      wholeNumber,
+    new Option('--max-pages <n>', 'pages to fetch at most, or none for no limit (default: 10000)').argParser(
+      orNone(wholeNumber),
     ),
   maxDepth: () =>
-    new Option('--max-depth <n>', 'links to follow from a start URL at most').argParser(wholeNumber),
+    new Option('--max-depth <n>', 'links to follow from a start URL at most').argParser(orNone(wholeNumber)),
   maxBytes: () =>
-    new Option('--max-bytes <size>', 'bytes to download at most, e.g. 500MB').argParser(byteCount),
+    new Option('--max-bytes <size>', 'bytes to download at most, e.g. 500MB').argParser(orNone(byteCount)),
   maxDuration: () =>
-    new Option('--max-duration <time>', 'time to work at most, e.g. 30m').argParser(duration),
+    new Option('--max-duration <time>', 'time to work at most, e.g. 30m').argParser(orNone(duration)),
+  maxBrowserTime: () =>
+    new Option('--max-browser-time <time>', 'time that browsers may work at most, over all pages').argParser(
+      orNone(duration),
+    ),
+  maxProxyBytes: () =>
+    new Option('--max-proxy-bytes <size>', 'bytes to download through proxies at most').argParser(
+      orNone(byteCount),
+    ),
   maxLoginWalls: () =>
     new Option(
       '--max-login-walls <n>',
       'stop after so many pages in a row that ask to log in; 0: never (default: 5 with a session, 25 without)',
     ).argParser(wholeNumber),
   concurrency: () =>
-    new Option('--concurrency <n>', 'fetches at once, over all hosts').argParser(wholeNumber),
+    new Option('--concurrency <n>', 'fetches at once, over all hosts').argParser(orNone(wholeNumber)),
+  cookie: () => new Option('--cookie <pair>', `cookie 'name=value' to send; repeatable`).argParser(cookie),
+  crossOriginHeader: () =>
+    new Option(
+      '--cross-origin-header <name>',
+      'a --header that also goes to other origins, where redirects and links lead; repeatable',
+    ).argParser(list),
+  maxAttempts: () =>
+    new Option('--max-attempts <n>', 'tries per URL, the first one included').argParser(wholeNumber),
+  maxBodyBytes: () =>
+    new Option('--max-body-bytes <size>', 'largest body that is read, e.g. 20MB').argParser(byteCount),
+  blockResources: () =>
+    new Option(
+      '--block-resources <kind>',
+      'what a browser need not load: images, fonts, media, trackers; repeat it or use commas',
+    ).argParser(list),
+  scrollSteps: () =>
+    new Option('--scroll-steps <n>', 'screens to scroll at most; implies --scroll').argParser(wholeNumber),
+  scrollPause: () =>
+    new Option('--scroll-pause <time>', 'pause after each screen; implies --scroll').argParser(duration),
+  screenshotSelector: () =>
+    new Option('--screenshot-selector <selector>', 'a picture of the first element that matches'),
+  screenshotFormat: () =>
+    new Option('--screenshot-format <name>', 'format of pictures').choices(['png', 'jpeg']),
+  screenshotQuality: () =>
+    new Option('--screenshot-quality <n>', 'quality of a jpeg, 0 to 100').argParser(wholeNumber),
+  method: () => new Option('--method <name>', 'HTTP method').choices(['GET', 'POST']),
+  body: () => new Option('--body <text>', 'request body; needs --method POST'),
+  pageTimeout: () => new Option('--page-timeout <time>', 'time for one attempt').argParser(duration),
   rate: () => new Option('--rate <n>', 'requests per second to each host, or "unlimited"').argParser(rate),
 } as const;
 
@@ -240,8 +335,28 @@ export function parseFlags<T extends z.ZodType>(
 ): z.output<T> {
   const { data, problems } = parsePlainly(schema, input);
   if (problems === null) return data;
-  const told = problems.map(({ path, text }) => {
-    const field = path.join('.');
+  throw usageError(
+    problems.map(({ path, text }) => ({ field: path.join('.'), message: text })),
+    flagOf,
+  );
+}
+
+/** Does what may find more wrong in a parsed request, such as a pattern; told under the names of flags as well. */
+export function checkFlags(check: () => unknown, flagOf: Readonly<Record<string, string>>): void {
+  try {
+    check();
+  } catch (error) {
+    if (!isScrapifieError(error) || error.code !== 'VALIDATION_FAILED' || !Array.isArray(error.details))
+      throw error;
+    throw usageError(error.details as FieldProblem[], flagOf);
+  }
+}
+
+function usageError(
+  problems: readonly FieldProblem[],
+  flagOf: Readonly<Record<string, string>>,
+): ScrapifieError {
+  const told = problems.map(({ field, message: text }) => {
     const known = Object.keys(flagOf).find((name) => field === name || field.startsWith(`${name}.`));
     if (known === undefined) return sentenceOf(text, field);
     // A place in a list that was typed says nothing; one in a file does.
@@ -249,7 +364,7 @@ export function parseFlags<T extends z.ZodType>(
     const told = /\D/.test(within) ? sentenceOf(text, within) : `${text.replace(/\.$/, '')}.`;
     return `${flagOf[known]}: ${told}`;
   });
-  throw new ScrapifieError('INVALID_USAGE', told.join(' '));
+  return new ScrapifieError('INVALID_USAGE', told.join(' '));
 }
 
 /** An object without the keys whose value is undefined, so that defaults of the schema apply. */

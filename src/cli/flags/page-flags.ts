@@ -22,6 +22,48 @@ export interface PageFlags {
   readonly identity?: string;
   readonly taskTimeout?: number;
   readonly identityBrowser?: string;
+  readonly header?: Record<string, string>;
+  readonly crossOriginHeader?: string[];
+  readonly cookie?: Record<string, string>;
+  readonly session?: string;
+  readonly maxAttempts?: number;
+  readonly maxBodyBytes?: number;
+  readonly blockResources?: string[];
+  readonly scrollSteps?: number;
+  readonly scrollPause?: number;
+}
+
+/** The flags for pictures, for commands that keep them. */
+export interface PictureFlags {
+  readonly fullPage?: true;
+  readonly screenshotSelector?: string;
+  readonly screenshotFormat?: string;
+  readonly screenshotQuality?: number;
+}
+
+export const PICTURE_FLAGS = [
+  'fullPage',
+  'screenshotSelector',
+  'screenshotFormat',
+  'screenshotQuality',
+] as const;
+
+export const PICTURE_FLAG_OF = {
+  'screenshot.fullPage': '--full-page',
+  'screenshot.selector': '--screenshot-selector',
+  'screenshot.format': '--screenshot-format',
+  'screenshot.quality': '--screenshot-quality',
+} as const;
+
+/** The field `screenshot` of a request; undefined when no flag asks for a picture. */
+export function pictureFieldOf(flags: PictureFlags): object | undefined {
+  const picture = given({
+    fullPage: flags.fullPage,
+    selector: flags.screenshotSelector,
+    format: flags.screenshotFormat,
+    quality: flags.screenshotQuality,
+  });
+  return Object.keys(picture).length === 0 ? undefined : picture;
 }
 
 export const PAGE_FLAGS = [
@@ -41,6 +83,15 @@ export const PAGE_FLAGS = [
   'maxProxyTier',
   'country',
   'identity',
+  'header',
+  'crossOriginHeader',
+  'cookie',
+  'session',
+  'maxAttempts',
+  'maxBodyBytes',
+  'blockResources',
+  'scrollSteps',
+  'scrollPause',
   'taskTimeout',
   'identityBrowser',
 ] as const;
@@ -52,24 +103,42 @@ export const PAGE_FLAG_OF = {
   'wait.ms': '--wait-ms',
   'wait.until': '--wait-until',
   wait: '--wait-for',
+  'scroll.maxSteps': '--scroll-steps',
+  'scroll.pauseMs': '--scroll-pause',
   scroll: '--scroll',
+  'viewport.width': '--viewport',
+  'viewport.height': '--viewport',
   viewport: '--viewport',
   mobile: '--mobile',
+  'geolocation.latitude': '--geolocation',
+  'geolocation.longitude': '--geolocation',
   geolocation: '--geolocation',
   locale: '--locale',
   timezone: '--timezone',
   'proxy.tier': '--proxy-tier',
   'proxy.country': '--country',
   'proxy.maxTier': '--max-proxy-tier',
+  'proxy.url': '--proxy',
+  'proxy.urls': '--proxy',
   proxy: '--proxy',
   identity: '--identity',
   taskTimeoutMs: '--task-timeout',
   identityBrowser: '--identity-browser',
+  headers: '--header',
+  crossOriginHeaders: '--cross-origin-header',
+  cookies: '--cookie',
+  session: '--session',
+  maxAttempts: '--max-attempts',
+  maxBodyBytes: '--max-body-bytes',
+  blockResources: '--block-resources',
+  obeyRobots: '--no-robots',
+  actions: '--actions',
 } as const;
 
 /** The fields of a request that these flags stand for. */
 export function pageFieldsOf(flags: PageFlags): Record<string, unknown> {
   const wait = given({ selector: flags.waitFor, ms: flags.waitMs, until: flags.waitUntil });
+  const scroll = given({ maxSteps: flags.scrollSteps, pauseMs: flags.scrollPause });
   const [url, ...more] = flags.proxy ?? [];
   const proxy = given({
     url: more.length === 0 ? url : undefined,
@@ -81,7 +150,7 @@ export function pageFieldsOf(flags: PageFlags): Record<string, unknown> {
   return given({
     engine: flags.engine,
     wait: Object.keys(wait).length === 0 ? undefined : wait,
-    scroll: flags.scroll,
+    scroll: Object.keys(scroll).length === 0 ? flags.scroll : scroll,
     viewport: flags.viewport,
     mobile: flags.mobile,
     geolocation: flags.geolocation,
@@ -91,18 +160,33 @@ export function pageFieldsOf(flags: PageFlags): Record<string, unknown> {
     identity: flags.identity,
     taskTimeoutMs: flags.taskTimeout,
     identityBrowser: flags.identityBrowser,
+    headers: flags.header,
+    crossOriginHeaders: flags.crossOriginHeader,
+    cookies: flags.cookie,
+    session: flags.session,
+    maxAttempts: flags.maxAttempts,
+    maxBodyBytes: flags.maxBodyBytes,
+    blockResources: flags.blockResources,
   });
 }
 
+/** A list of routes from a YAML or JSON file; the schema validates its entries. */
+export const readRoutes = (cwd: string, file: string | undefined): unknown =>
+  file === undefined ? undefined : readList(cwd, file, '--routes', 'routes').list;
+
 /**
- * A list of actions from a YAML or JSON file; the schema validates its entries. Files of an `upload` may be named by
- * `path`, beside that file, and are read here.
+ * The same of actions. Files of an `upload` may be named by `path`, beside that file, and are read here.
  */
 export function readActions(cwd: string, file: string | undefined): unknown {
   if (file === undefined) return undefined;
-  const { path, value } = readYamlFile(cwd, file, '--actions');
-  if (!Array.isArray(value)) throw wrongFile('--actions', `${path} must hold a list of actions.`);
-  return value.map((action: unknown) => withFiles(action, dirname(path)));
+  const { path, list } = readList(cwd, file, '--actions', 'actions');
+  return list.map((action: unknown) => withFiles(action, dirname(path)));
+}
+
+function readList(cwd: string, file: string, flag: string, what: string): { path: string; list: unknown[] } {
+  const { path, value } = readYamlFile(cwd, file, flag);
+  if (!Array.isArray(value)) throw wrongFile(flag, `${path} must hold a list of ${what}.`);
+  return { path, list: value };
 }
 
 function withFiles(action: unknown, folder: string): unknown {

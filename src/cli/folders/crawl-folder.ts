@@ -43,14 +43,21 @@ function defaultOut(urls: readonly string[]): string {
   return `crawl-${host.replace(/[^a-z0-9.-]/gi, '-')}`;
 }
 
-/** Whether the folder has a crawl to resume. Throws INVALID_USAGE when its files must not be overwritten. */
-export function findCrawl(folder: CrawlFolder, wantsResume: boolean): 'new' | 'existing' {
+/**
+ * Whether the folder has a crawl to resume, or one that is to be crawled `again`. Throws INVALID_USAGE when its files
+ * must not be overwritten.
+ */
+export function findCrawl(
+  folder: CrawlFolder,
+  wants: { readonly resume: boolean; readonly again: boolean },
+): 'new' | 'existing' | 'again' {
   const hasState = existsSync(join(folder.stateDir, DATABASE_FILE));
-  if (hasState && wantsResume) return 'existing';
+  if (hasState && wants.resume) return 'existing';
+  if (hasState && wants.again) return 'again';
   if (hasState) {
     throw new ScrapifieError(
       'INVALID_USAGE',
-      `${folder.dir} already has a crawl. Go on with it by --resume, or name another folder with --out.`,
+      `${folder.dir} already has a crawl. Go on with it by --resume, ask for what changed by --if-modified, or name another folder with --out.`,
     );
   }
   if (existsSync(folder.pagesFile)) {

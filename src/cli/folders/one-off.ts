@@ -47,9 +47,12 @@ export async function openOneOff(
   });
 }
 
+/** No data folder of a server has such a name by chance: folders that have it are removed. */
+const TEMPORARY_PREFIX = 'scrapifie-one-off-';
+
 /**
- * Runs work in a temporary data folder, which is removed afterwards. Ctrl-C ends it with
- * CANCELLED through the signal.
+ * Runs work in a temporary data folder, which is removed afterwards, and by a later command if this process is killed.
+ * Ctrl-C ends it with CANCELLED through the signal.
  */
 export async function inTemporaryFolder<T>(
   shell: Shell,
@@ -57,7 +60,8 @@ export async function inTemporaryFolder<T>(
   work: (platform: OpenPlatform, signal: AbortSignal) => Promise<T>,
   accountsIn?: StoragePlace,
 ): Promise<T> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'scrapifie-')).catch((error: Error) => {
+  await shell.removeAbandonedFolders(TEMPORARY_PREFIX);
+  const dataDir = await mkdtemp(join(tmpdir(), TEMPORARY_PREFIX)).catch((error: Error) => {
     throw new ScrapifieError('DATA_DIR_UNUSABLE', `No temporary folder can be made: ${error.message}`, {
       cause: error,
     });
@@ -66,16 +70,40 @@ export async function inTemporaryFolder<T>(
   try {
     // Once the page is there or the command was interrupted, remaining work need not be drained.
     const settings = readSettings(shell, { ...overrides, dataDir, drainMs: 0 });
-    const platform = await openOneOff(shell, settings, 'fatal', { accountsIn });
-    try {
-      await platform.start();
-      return await work(platform, interrupts.signal);
-    } finally {
-      await platform.close();
-    }
+    return await inPlace(shell, settings, interrupts.signal, work, accountsIn);
   } finally {
     interrupts.close();
     await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+/** The same in a data folder, where what is fetched is kept; no other process may use the folder meanwhile. */
+export async function inDataFolder<T>(
+  shell: Shell,
+  overrides: SettingOverrides,
+  work: (platform: OpenPlatform, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const interrupts = watchInterrupts();
+  try {
+    return await inPlace(shell, readSettings(shell, { ...overrides, drainMs: 0 }), interrupts.signal, work);
+  } finally {
+    interrupts.close();
+  }
+}
+
+async function inPlace<T>(
+  shell: Shell,
+  settings: Settings,
+  signal: AbortSignal,
+  work: (platform: OpenPlatform, signal: AbortSignal) => Promise<T>,
+  accountsIn?: StoragePlace,
+): Promise<T> {
+  const platform = await openOneOff(shell, settings, 'fatal', { accountsIn });
+  try {
+    await platform.start();
+    return await work(platform, signal);
+  } finally {
+    await platform.close();
   }
 }
 

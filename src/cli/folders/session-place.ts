@@ -10,11 +10,16 @@ import { dataPlaceOf, folderPlace } from './data-folder.ts';
 export async function sessionPlace(
   shell: Shell,
   folder: CrawlFolder,
-  flags: { readonly session?: string; readonly dataDir?: string; readonly resume?: true },
+  flags: {
+    readonly session?: string;
+    readonly dataDir?: string;
+    readonly resume?: true;
+    readonly ifModified?: true;
+  },
 ): Promise<StoragePlace | undefined> {
   const place = () => dataPlaceOf(shell, flags.dataDir);
-  if (findCrawl(folder, flags.resume === true) === 'new')
-    return flags.session === undefined ? undefined : place();
+  const wants = { resume: flags.resume === true, again: flags.ifModified === true };
+  if (findCrawl(folder, wants) === 'new') return flags.session === undefined ? undefined : place();
   const { store, close } = await shell.openStorage(folderPlace(folder.stateDir));
   try {
     const account = await store.defaultAccount();

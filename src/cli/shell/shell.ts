@@ -30,6 +30,11 @@ export interface Shell {
   /** For reading and small changes, also beside running servers. Makes a folder that is not there. */
   openStorage(place: StoragePlace): Promise<OpenPlace>;
   /**
+   * Removes the folders for temporary files whose names begin so, and whose process was killed before it could. Folders
+   * that are in use, of other users, or without the lock file of a data folder stay.
+   */
+  removeAbandonedFolders(prefix: string): Promise<void>;
+  /**
    * Reads pages in threads and keeps nothing of them; they start with the first page. 0: as many as this
    * machine has room for.
    */

@@ -10,7 +10,9 @@ import {
   ledgerEntryOf,
   pageFromRow,
   type Row,
+  STORED_PAGE_COLUMNS,
   sliceOf,
+  storedPageOf,
   taskWaitOf,
   WAITS,
 } from '../store-rows/rows.ts';
@@ -226,6 +228,26 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
       return row === undefined ? null : pageFromRow(row);
     },
 
+    async pagesOf(jobId, urlKeys) {
+      const rows = await database.query(
+        `SELECT ${STORED_PAGE_COLUMNS} FROM tasks t JOIN pages p ON p.task_id = t.id JOIN jobs j ON j.seq = t.job_seq
+         WHERE t.job_seq = (SELECT seq FROM jobs WHERE id = $1) AND t.url_key = ANY ($2::text[])
+           AND p.error_code IS NULL`,
+        [jobId, urlKeys],
+      );
+      return rows.map(storedPageOf);
+    },
+
+    async recentPages({ accountId, urlKey, since, limit }) {
+      const rows = await database.query(
+        `SELECT ${STORED_PAGE_COLUMNS} FROM tasks t JOIN pages p ON p.task_id = t.id JOIN jobs j ON j.seq = t.job_seq
+         WHERE t.url_key = $1 AND t.found_by = 'seed' AND j.account_id = $2 AND j.kind IN ('scrape', 'batch')
+           AND p.fetched_at >= $3 AND p.error_code IS NULL ORDER BY t.id DESC LIMIT $4`,
+        [urlKey, accountId, Math.floor(since), limit],
+      );
+      return rows.map(storedPageOf);
+    },
+
     async listTasks({ jobId, state, cursor, limit }) {
       const rows = await database.query(
         `SELECT t.*, f.url AS found_on_url FROM tasks t LEFT JOIN tasks f ON f.id = t.found_on
@@ -283,6 +305,7 @@ const optionsOf = (row: Row) => JSON.parse(String(row.options)) as JobOptions;
 
 /** Stops and ends the job where that is due, and returns it as it is then. */
 async function settled(query: Query, row: Row): Promise<Job> {
+  await query(`SELECT stop_spent(ARRAY[$1::bigint], ${NOW})`, [row.seq]);
   await query(`SELECT settle(ARRAY[$1::bigint], ${NOW})`, [row.seq]);
   const [after] = await query(`SELECT ${JOB_COLUMNS} FROM jobs j WHERE seq = $1`, [row.seq]);
   return jobOf(after as Row);

@@ -10,6 +10,7 @@ const NOTHING: Receipt = {
   changedJobs: [],
   finishedJobs: [],
   stoppedJobs: [],
+  duplicates: [],
 };
 
 export function createPostgresLedgerStore(database: PostgresDatabase): LedgerStore {
@@ -25,14 +26,14 @@ export function createPostgresLedgerStore(database: PostgresDatabase): LedgerSto
       const id = unanswered.get(completions) ?? randomUUID();
       unanswered.set(completions, id);
       const [row] = await database.query(
-        `SELECT commit_batch($1, ${NOW}, $2, $3, $4, lease_epochs($5, $12), $6, $7, $8, $9, $10, $11) AS receipt`,
+        `SELECT commit_pages($1, ${NOW}, $2, $3, $4, lease_epochs($5, $12), $6, $7, $8, $9, $10, $11) AS receipt`,
         [
           ...[id, ...parametersOf(completions), PROVISIONAL],
           completions.map(({ lease }) => lease.incarnation),
         ],
       );
       unanswered.delete(completions);
-      return JSON.parse(String(row?.receipt)) as Receipt;
+      return { duplicates: [], ...(JSON.parse(String(row?.receipt)) as Omit<Receipt, 'duplicates'>) };
     },
 
     async reserveUrl(lease, task, target) {
@@ -78,7 +79,7 @@ function parametersOf(completions: readonly Completion[]): unknown[] {
   ];
 }
 
-function endRow(ord: number, { end, trace, bytes }: Completion): unknown {
+function endRow(ord: number, { end, trace, bytes, spent }: Completion): unknown {
   return {
     ord,
     state: end.state,
@@ -91,6 +92,9 @@ function endRow(ord: number, { end, trace, bytes }: Completion): unknown {
     trace: trace.length === 0 ? null : trace,
     attempts: trace.length,
     bytes: whole(bytes),
+    ...(spent === undefined
+      ? {}
+      : { browser_ms: whole(spent.browserMs), proxy_bytes: whole(spent.proxyBytes) }),
   };
 }
 

@@ -16,6 +16,7 @@ import type {
 import type { Job, JobKind, JobOptions, JobStatus } from '../../model/job.ts';
 import type { Page } from '../../model/page.ts';
 import type { FoundBy, LedgerEntry, Task, TaskKind, TaskState } from '../../model/task.ts';
+import type { ApiKey, KeyScope } from '../../ports/api-key.ts';
 import type {
   CredentialEntry,
   SessionEntry,
@@ -24,15 +25,14 @@ import type {
   StoredSession,
 } from '../../ports/session-store.ts';
 import type {
-  ApiKey,
   FoundTask,
   HostState,
   HostView,
   IdempotentAnswer,
-  KeyScope,
   OptOut,
   RobotsEntry,
 } from '../../ports/store.ts';
+import type { StoredPage } from '../../ports/stored-page.ts';
 import type { TaskWait } from '../../ports/task-wait.ts';
 
 /**
@@ -69,6 +69,8 @@ export function jobOf(row: Row): Job {
       denied: Number(row.denied),
       cancelled: Number(row.cancelled),
       bytes: Number(row.bytes),
+      browserMs: Number(row.browser_ms),
+      proxyBytes: Number(row.proxy_bytes),
     },
     createdAt: Number(row.created_at),
     startedAt: maybeNumber(row.started_at),
@@ -163,6 +165,27 @@ export function pageFromRow(row: Row): Page {
     errorCode: maybeText(row.error_code) as ErrorCode | null,
     errorMessage: maybeText(row.error_message),
     record: row.record as Uint8Array | null,
+  };
+}
+
+/** Columns of pages (p), tasks (t) and jobs (j) that make a stored page. */
+export const STORED_PAGE_COLUMNS = `p.url, p.final_url, p.status_code, p.content_type, p.content_hash, p.bytes, p.etag,
+  p.last_modified, p.fetched_at, t.url_key, t.trace, j.options`;
+
+export function storedPageOf(row: Row): StoredPage {
+  return {
+    url: text(row.url),
+    finalUrl: text(row.final_url),
+    statusCode: maybeNumber(row.status_code),
+    contentType: maybeText(row.content_type),
+    contentHash: maybeText(row.content_hash) as ContentHash | null,
+    bytes: Number(row.bytes),
+    etag: maybeText(row.etag),
+    lastModified: maybeText(row.last_modified),
+    fetchedAt: Number(row.fetched_at),
+    urlKey: text(row.url_key) as UrlKey,
+    engine: traceOf(row.trace).at(-1)?.engine ?? 'http',
+    options: (JSON.parse(text(row.options)) as JobOptions).page,
   };
 }
 

@@ -1,4 +1,12 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -178,5 +186,77 @@ describe('migrating', () => {
     expect(rows).toEqual(urls.map((url, at) => ({ url, key: hosts[at], next_at: 0 })));
     expect(database.all('PRAGMA foreign_key_check')).toEqual([]);
     expect(database.get('PRAGMA integrity_check')).toEqual({ integrity_check: 'ok' });
+  });
+});
+
+describe('the database file', () => {
+  const copyAlone = (path: string) => {
+    const copy = join(folder(), 'copy.db');
+    copyFileSync(path, copy);
+    return openSqliteDatabase(copy);
+  };
+
+  it('has the schema at once, without its log', async () => {
+    const path = join(folder(), 'scrapifie.db');
+    const store = await createSqliteStore({ path });
+    await store.migrate();
+    const copy = copyAlone(path);
+    expect(versionOf(copy)).toBe(NEWEST);
+    copy.close();
+    await store.close();
+  });
+
+  it('has what was committed after a while, without its log', async () => {
+    const path = join(folder(), 'scrapifie.db');
+    const store = await createSqliteStore({ path, checkpointMs: 1 });
+    await store.migrate();
+    for (const actor of ['one', 'other']) {
+      await store.audit([{ at: 1, actor, action: 'key.create', target: 'k', details: {} }]);
+      await expect
+        .poll(() => {
+          const copy = copyAlone(path);
+          const found = copy.get('SELECT count(*) AS n FROM audit_log WHERE actor = ?', actor);
+          copy.close();
+          return found;
+        })
+        .toEqual({ n: 1 });
+    }
+    await store.close();
+  });
+
+  it.each<[string, (path: string) => void]>([
+    ['missing', () => undefined],
+    ['empty', (path) => writeFileSync(path, '')],
+    [
+      'without tables',
+      (path) => {
+        const empty = new DatabaseSync(path);
+        empty.exec('PRAGMA journal_mode = WAL');
+        empty.close();
+      },
+    ],
+  ])(
+    'that is %s beside other files of an installation is DATABASE_CORRUPT, and they are named',
+    (_, make) => {
+      const path = join(folder(), 'scrapifie.db');
+      make(path);
+      const before = existsSync(path) ? readFileSync(path) : null;
+      const trace = join(path, '..', 'vault.key');
+      expect(codeOf(() => openSqliteDatabase(path, [trace]))).toBe('DATABASE_CORRUPT');
+      expect(() => openSqliteDatabase(path, [trace])).toThrow(trace);
+      expect(existsSync(path) ? readFileSync(path) : null).toEqual(before);
+      expect(codeOf(() => open(path))).toBe('none');
+    },
+  );
+
+  it('that is empty beside its log is DATABASE_CORRUPT, and the log stays', () => {
+    const path = join(folder(), 'scrapifie.db');
+    const database = open(path);
+    database.exec('CREATE TABLE a (x TEXT)');
+    const copy = join(folder(), 'scrapifie.db');
+    writeFileSync(copy, '');
+    copyFileSync(`${path}-wal`, `${copy}-wal`);
+    expect(codeOf(() => openSqliteDatabase(copy))).toBe('DATABASE_CORRUPT');
+    expect(readFileSync(`${copy}-wal`)).toEqual(readFileSync(`${path}-wal`));
   });
 });

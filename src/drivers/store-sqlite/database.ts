@@ -3,8 +3,9 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import { makePrivateFile } from '../../config/private-files.ts';
 import type { ErrorCode } from '../../errors/registry.ts';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { requireSound } from './integrity-check.ts';
+import { requireDatabase, requireSchema, requireSound } from './integrity-check.ts';
 import { SQLITE_MIGRATIONS } from './migrations.ts';
+import { requireIntactLog } from './wal-check.ts';
 
 export type SqliteRow = Record<string, SQLInputValue>;
 
@@ -20,12 +21,19 @@ export interface SqliteDatabase {
 
 const CACHE_KIB = 16_384;
 
-export function openSqliteDatabase(path: string): SqliteDatabase {
+/**
+ * Opens the file, or makes it. Throws DATABASE_CORRUPT when it is damaged, and when it is missing or empty although
+ * `traces`, paths of files that are only made once there is a database, are there.
+ */
+export function openSqliteDatabase(path: string, traces: readonly string[] = []): SqliteDatabase {
   const connection = translate(path, () => {
-    // Without the defensive mode: a migration adds references to tables where they stand, see SQLITE_MIGRATIONS.
+    requireDatabase(path, traces);
+    requireIntactLog(path);
     makePrivateFile(path);
+    // Without the defensive mode: a migration adds references to tables where they stand, see SQLITE_MIGRATIONS.
     const opened = new DatabaseSync(path, { timeout: 10_000, defensive: false });
     requireSound(opened, path);
+    requireSchema(opened, path, traces);
     opened.exec(`
       PRAGMA journal_mode = WAL;
       PRAGMA synchronous = FULL;
@@ -79,6 +87,18 @@ export function migrateSqlite(database: SqliteDatabase): { from: number; to: num
       // SQLite has rolled back by itself already (a full disk does that).
     }
     throw error;
+  }
+}
+
+/**
+ * Copies committed changes from the log into the database file, so that damage to the log can cost little. Never waits
+ * for other connections. What cannot be copied stays in the log: calls will meet the reason themselves.
+ */
+export function checkpointSqlite(database: SqliteDatabase): void {
+  try {
+    database.exec('PRAGMA wal_checkpoint(PASSIVE)');
+  } catch {
+    // See above.
   }
 }
 

@@ -3,6 +3,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { makePrivateFile } from '../../config/private-files.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 
+export const LOCK_FILE = 'scrapifie.lock';
+
 /** A database that nothing refers to is closed by the garbage collector, and the lock would be gone with it. */
 const held = new Set<DatabaseSync>();
 
@@ -11,7 +13,7 @@ const held = new Set<DatabaseSync>();
  * system gives back however the process ends; a file with a process id in it would outlive a crash.
  */
 export function lockFolder(folder: string): () => void {
-  const file = join(folder, 'scrapifie.lock');
+  const file = join(folder, LOCK_FILE);
   let database: DatabaseSync | null = null;
   try {
     makePrivateFile(file);

@@ -20,6 +20,33 @@ export function requireSound(database: DatabaseSync, path: string): void {
   if (verdict !== 'ok') throw damaged(path, verdict.replaceAll(/\s+/g, ' '));
 }
 
+/**
+ * Throws DATABASE_CORRUPT for a file that is empty or missing beside the log or the other files of an installation,
+ * before SQLite removes the log and makes a new database.
+ */
+export function requireDatabase(path: string, traces: readonly string[]): void {
+  if (path === ':memory:' || sizeOf(path) > 0) return;
+  const log = `${path}-wal`;
+  const remains = sizeOf(log) > 0 ? [log, ...traces] : traces;
+  if (remains.length > 0) throw lost(path, remains);
+}
+
+/** The same for a file without tables: the changes that made them were in a log that is gone. */
+export function requireSchema(database: DatabaseSync, path: string, traces: readonly string[]): void {
+  if (traces.length === 0) return;
+  const { tables } = database.prepare('SELECT count(*) AS tables FROM sqlite_master').get() as {
+    tables: number;
+  };
+  if (tables === 0) throw lost(path, [path, ...traces]);
+}
+
+function lost(path: string, remains: readonly string[]): ScrapifieError {
+  return new ScrapifieError(
+    'DATABASE_CORRUPT',
+    `The database ${path} is missing or empty, but other files of its installation are there. Restore it from a backup together with ${path}-wal. To begin anew, move these away first: ${remains.join(', ')}.`,
+  );
+}
+
 function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }

@@ -1,5 +1,5 @@
 import type { JobId, JobSeq } from '../../model/ids.ts';
-import type { JobStatus } from '../../model/job.ts';
+import type { JobOptions, JobStatus } from '../../model/job.ts';
 import type { SqliteDatabase, SqliteRow } from './database.ts';
 import { createTally, type JobTally } from './tally.ts';
 
@@ -33,7 +33,11 @@ function spentBudget(job: SqliteRow): string | null {
   if (job.max_pages !== null && Number(job.pages) + Number(job.failed) >= Number(job.max_pages))
     return 'budget.pages';
   if (job.max_bytes !== null && Number(job.bytes) >= Number(job.max_bytes)) return 'budget.bytes';
-  return null;
+  const [browserMs, proxyBytes] = [Number(job.browser_ms), Number(job.proxy_bytes)];
+  if (browserMs === 0 && proxyBytes === 0) return null;
+  const { budgets } = JSON.parse(String(job.options)) as JobOptions;
+  if (browserMs >= (budgets.maxBrowserMs ?? Number.POSITIVE_INFINITY)) return 'budget.browser';
+  return proxyBytes >= (budgets.maxProxyBytes ?? Number.POSITIVE_INFINITY) ? 'budget.proxy' : null;
 }
 
 /** Removes the tasks that are not under way from the job, with the reason as the deciding rule of each URL. */

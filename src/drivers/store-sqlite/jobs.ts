@@ -9,7 +9,9 @@ import {
   jobOf,
   ledgerEntryOf,
   pageFromRow,
+  STORED_PAGE_COLUMNS,
   sliceOf,
+  storedPageOf,
   taskWaitOf,
   WAITS,
 } from '../store-rows/rows.ts';
@@ -264,6 +266,30 @@ export function createSqliteJobStore(
         taskId,
       );
       return row === undefined ? null : pageFromRow(row);
+    },
+
+    pagesOf(jobId, urlKeys) {
+      const rows = database.all(
+        `SELECT ${STORED_PAGE_COLUMNS} FROM tasks t JOIN pages p ON p.task_id = t.id JOIN jobs j ON j.seq = t.job_seq
+         WHERE t.job_seq = (SELECT seq FROM jobs WHERE id = ?) AND t.url_key IN (SELECT value FROM json_each(?))
+           AND p.error_code IS NULL`,
+        jobId,
+        JSON.stringify(urlKeys),
+      );
+      return rows.map(storedPageOf);
+    },
+
+    recentPages({ accountId, urlKey, since, limit }) {
+      const rows = database.all(
+        `SELECT ${STORED_PAGE_COLUMNS} FROM tasks t JOIN pages p ON p.task_id = t.id JOIN jobs j ON j.seq = t.job_seq
+         WHERE t.url_key = ? AND t.found_by = 'seed' AND j.account_id = ? AND j.kind IN ('scrape', 'batch')
+           AND p.fetched_at >= ? AND p.error_code IS NULL ORDER BY t.id DESC LIMIT ?`,
+        urlKey,
+        accountId,
+        since,
+        limit,
+      );
+      return rows.map(storedPageOf);
     },
 
     listTasks({ jobId, state, cursor, limit }) {

@@ -27,6 +27,7 @@ export function createSqliteLedgerStore(
       const tally = createTally();
       const mailboxes = createMailboxes(database, hostIds);
       const rejected: TaskId[] = [];
+      const duplicates: { taskId: TaskId; url: string }[] = [];
       for (const completion of completions) {
         const job = jobs.get(completion.jobSeq) ?? readJob(database, completion.jobSeq);
         jobs.set(completion.jobSeq, job);
@@ -38,12 +39,25 @@ export function createSqliteLedgerStore(
           rejected.push(completion.taskId);
           continue;
         }
-        if (completion.page !== null) insertPage(database, completion, completion.page);
+        if (completion.page !== null) {
+          const page = withOriginal(database, completion, completion.page);
+          insertPage(database, completion, page);
+          if (page !== completion.page) {
+            duplicates.push({ taskId: completion.taskId, url: page.duplicateOf ?? '' });
+          }
+        }
         mailboxes.add(job, completion.discovered, tally, now);
       }
       const readyHosts = mailboxes.flush(now);
       const { changed, finished, stopped } = settleJob(database, tally, now);
-      return { rejected, readyHosts, changedJobs: changed, finishedJobs: finished, stoppedJobs: stopped };
+      return {
+        rejected,
+        readyHosts,
+        changedJobs: changed,
+        finishedJobs: finished,
+        stoppedJobs: stopped,
+        duplicates,
+      };
     },
 
     reserveUrl(lease, task, target) {
@@ -124,6 +138,8 @@ function end(
   delta.claimed -= 1;
   if (isPage) delta.claimedPages -= 1;
   delta.bytes += completion.bytes;
+  delta.browserMs += Math.floor(completion.spent?.browserMs ?? 0);
+  delta.proxyBytes += completion.spent?.proxyBytes ?? 0;
   const { end: outcome, taskId } = completion;
   const trace = completion.trace.length === 0 ? null : JSON.stringify(completion.trace);
 
@@ -177,6 +193,21 @@ function end(
     }
   }
   return true;
+}
+
+/** Names the first page of the job that has the same body, unless the page itself names another one. */
+function withOriginal(database: SqliteDatabase, { jobSeq, taskId }: Completion, page: NewPage): NewPage {
+  const { contentHash, duplicateOf, errorCode } = page;
+  if (contentHash === null || duplicateOf !== null || errorCode !== null) return page;
+  const first = database.get(
+    `SELECT url FROM pages WHERE job_seq = ? AND substr(content_hash, 1, 16) = ? AND content_hash = ?
+       AND error_code IS NULL AND task_id <> ? ORDER BY seq LIMIT 1`,
+    jobSeq,
+    contentHash.slice(0, 16),
+    contentHash,
+    taskId,
+  );
+  return first === undefined ? page : { ...page, duplicateOf: String(first.url) };
 }
 
 function insertPage(database: SqliteDatabase, completion: Completion, page: NewPage): void {

@@ -25,6 +25,17 @@ export const JSON_METHODS: ReadonlySet<string> = new Set<keyof Store>([
   'listTasks',
 ]);
 
+/** What the thread is started with; see `SqliteStoreOptions`. */
+export interface ThreadPlace {
+  readonly path: string;
+  readonly traces: readonly string[];
+  readonly checkpointMs: number;
+  readonly reserveBytes: number;
+}
+
+/** The id of answers to no call: what the operator should know. */
+export const NO_CALL = 0;
+
 export type ThreadAnswer =
   | { readonly id: number; readonly result: unknown }
   | { readonly id: number; readonly failure: ThreadFailure };

@@ -1,5 +1,6 @@
 import { SQLITE_AUDIT_TABLES } from './audit-tables.ts';
 import { SQLITE_SOURCE_TABLES } from './source-tables.ts';
+import { SQLITE_SPENDING_TABLES } from './spending-tables.ts';
 
 /** The host of a task's current URL, in SQL: canonical URLs have neither a user nor an empty path. */
 const HOST_OF_TASK = `substr(
@@ -236,4 +237,5 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   `,
   SQLITE_AUDIT_TABLES,
   SQLITE_SOURCE_TABLES,
+  SQLITE_SPENDING_TABLES,
 ];

@@ -2,7 +2,14 @@ import { Worker } from 'node:worker_threads';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { createSteadyClock } from '../../model/steady-clock.ts';
 import type { Store } from '../../ports/store.ts';
-import { type Call, errorOfFailure, JSON_METHODS, type ThreadAnswer } from './messages.ts';
+import {
+  type Call,
+  errorOfFailure,
+  JSON_METHODS,
+  NO_CALL,
+  type ThreadAnswer,
+  type ThreadPlace,
+} from './messages.ts';
 
 /** A list that fails to compile when the port grows a method that this driver does not carry over. */
 const METHODS: Readonly<Record<keyof Store, true>> = {
@@ -22,6 +29,8 @@ const METHODS: Readonly<Record<keyof Store, true>> = {
   countOpenTasks: true,
   listPages: true,
   getPage: true,
+  pagesOf: true,
+  recentPages: true,
   listTasks: true,
   listWaits: true,
   findTask: true,
@@ -104,30 +113,42 @@ export interface SqliteStoreOptions {
   readonly path: string;
   /** The store's clock: that of the one process which may use the store. */
   readonly now?: () => number;
+  /** Paths of files that are only made once there is a database: with them, a database without tables is damaged. */
+  readonly traces?: readonly string[];
+  /** How long committed changes may be in the log of the database alone. */
+  readonly checkpointMs?: number;
+  /** Told once when the file of the database is not where it was opened. */
+  readonly onError?: (error: Error) => void;
+  /** Disk space that is kept for `cancelJob`, `deleteJob` and `revokeKey`, once these would be DISK_FULL; none by default. */
+  readonly reserveBytes?: number;
 }
+
+const CHECKPOINT_MS = 10_000;
 
 /**
  * SQLite in a thread of its own: a sync to disk blocks that thread and never the event loop. The promises of the
  * port are kept in `thread.ts`; this side carries calls over, each with the time at which it is made, and answers back.
  */
 export async function createSqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  const { path, now = createSteadyClock().now } = options;
+  const { path, now = createSteadyClock().now, onError = () => undefined } = options;
+  const { traces = [], checkpointMs = CHECKPOINT_MS, reserveBytes = 0 } = options;
   const thread = new Worker(
     new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js', import.meta.url),
     {
-      workerData: { path },
+      workerData: { path, traces, checkpointMs, reserveBytes } satisfies ThreadPlace,
       name: 'store',
       // What a call brings dies with it; a small nursery keeps the process small at no cost that could be measured.
       resourceLimits: { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeMb: 512 },
     },
   );
   const calls = new Map<number, Waiting>();
-  let lastId = 0;
+  let lastId = NO_CALL;
   let end: Error | null = null;
 
   thread.on('message', (answer: ThreadAnswer) => {
     const call = calls.get(answer.id);
     calls.delete(answer.id);
+    if (answer.id === NO_CALL && 'failure' in answer) onError(errorOfFailure(answer.failure));
     if (call === undefined) return;
     if ('failure' in answer) call.reject(errorOfFailure(answer.failure));
     else call.resolve(call.isText ? JSON.parse(answer.result as string) : answer.result);

@@ -4,3 +4,9 @@ export type Synchronous<T> = {
     ? (...values: Values) => Result
     : T[K];
 };
+
+/**
+ * So many commits may go unsynced in a row; the next one is synced. The check of the log relies on it: it tells damage
+ * from what a power failure leaves by the number of commits that follow.
+ */
+export const MOST_UNSYNCED_COMMITS = 32;

@@ -14,6 +14,8 @@ export interface Delta {
   denied: number;
   cancelled: number;
   bytes: number;
+  browserMs: number;
+  proxyBytes: number;
 }
 
 /**
@@ -44,6 +46,8 @@ export function createTally(): JobTally {
           denied: 0,
           cancelled: 0,
           bytes: 0,
+          browserMs: 0,
+          proxyBytes: 0,
         };
         deltas.set(job, delta);
       }
@@ -55,7 +59,8 @@ export function createTally(): JobTally {
         database.run(
           `UPDATE jobs SET known = known + ?, open = open + ?, claimed = claimed + ?, claimed_pages = claimed_pages + ?,
              pages = pages + ?, done = done + ?, failed = failed + ?, skipped = skipped + ?, denied = denied + ?,
-             cancelled = cancelled + ?, bytes = bytes + ? WHERE seq = ?`,
+             cancelled = cancelled + ?, bytes = bytes + ?, browser_ms = browser_ms + ?, proxy_bytes = proxy_bytes + ?
+           WHERE seq = ?`,
           d.known,
           d.open,
           d.claimed,
@@ -67,6 +72,8 @@ export function createTally(): JobTally {
           d.denied,
           d.cancelled,
           d.bytes,
+          d.browserMs,
+          d.proxyBytes,
           job,
         );
       }

@@ -1,18 +1,21 @@
 import { randomUUID } from 'node:crypto';
+import { statSync } from 'node:fs';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { HostId, HostKey, Incarnation } from '../../model/ids.ts';
 import { releaseBytes } from '../../model/own-memory.ts';
 import type { Store } from '../../ports/store.ts';
 import { createSqliteAccountStore } from './accounts.ts';
-import { migrateSqlite, openSqliteDatabase, type SqliteDatabase } from './database.ts';
+import { checkpointSqlite, migrateSqlite, openSqliteDatabase, type SqliteDatabase } from './database.ts';
+import { createDiskReserve } from './disk-reserve.ts';
 import { createSqliteHostStore } from './hosts.ts';
 import { createSqliteJobStore } from './jobs.ts';
 import { createSqliteLedgerStore } from './ledger.ts';
-import { type Call, failureOf, type ThreadAnswer } from './messages.ts';
+import { type Call, failureOf, NO_CALL, type ThreadAnswer, type ThreadPlace } from './messages.ts';
 import { createSqliteReferenceStore } from './references.ts';
 import { createSqliteSecretStore } from './secrets.ts';
 import { createSqliteSessionStore } from './sessions.ts';
-import type { Synchronous } from './synchronous.ts';
+import { MOST_UNSYNCED_COMMITS, type Synchronous } from './synchronous.ts';
 
 /**
  * The thread that owns the connection. Calls that wait together are committed together: one sync to disk serves
@@ -28,6 +31,8 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
   'countOpenTasks',
   'listPages',
   'getPage',
+  'pagesOf',
+  'recentPages',
   'listTasks',
   'listWaits',
   'offerHosts',
@@ -49,10 +54,15 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
   'listSecrets',
   'listReferences',
 ]);
+/** They take work or rights away, and get the space that is reserved for them on a full disk. */
+const RESERVED_FOR: ReadonlySet<string> = new Set<keyof Store>(['cancelJob', 'deleteJob', 'revokeKey']);
 if (parentPort === null) throw new Error('The store thread has no parent.');
 const port = parentPort;
-const { path } = workerData as { path: string };
-const database = openSqliteDatabase(path);
+const { path, traces, checkpointMs, reserveBytes } = workerData as ThreadPlace;
+const database = openSqliteDatabase(path, traces);
+const openedFile = fileIdentity();
+let isFileThere = true;
+const reserve = createDiskReserve(path.replace(/(?:\.db)?$/, '.reserve'), reserveBytes);
 /** When the call under way was made. */
 let calledAt = 0;
 /** Ids of host rows. The map outlives transactions, so every rollback empties it: see `runTogether`. */
@@ -70,14 +80,45 @@ function createStore(connection: SqliteDatabase, now: () => number): Synchronous
     ...createSqliteSessionStore(connection),
     ...createSqliteSecretStore(connection),
     ...createSqliteReferenceStore(connection, now),
-    migrate: () => migrateSqlite(connection),
-    clock: now,
+    migrate() {
+      const change = migrateSqlite(connection);
+      // A schema that is only in the log would be lost with it, and the file then looks like a new one.
+      checkpointSqlite(connection);
+      setImmediate(reserve.fill);
+      return change;
+    },
+    clock() {
+      requireFile();
+      return now();
+    },
     check() {
       connection.run('INSERT OR REPLACE INTO probe (id, at) VALUES (1, 0)');
       connection.get('SELECT at FROM probe WHERE id = 1');
     },
-    close: () => connection.close(),
+    close() {
+      clearTimeout(checkpoint);
+      reserve.giveUp();
+      connection.close();
+    },
   };
+}
+
+function fileIdentity(): string | null {
+  const stat = path === ':memory:' ? undefined : statSync(path, { throwIfNoEntry: false });
+  return stat === undefined ? null : `${stat.dev}:${stat.ino}`;
+}
+
+/** What is written to a file that was removed or replaced is lost with this process. */
+function requireFile(): void {
+  const wasThere = isFileThere;
+  isFileThere = fileIdentity() === openedFile;
+  if (isFileThere) return;
+  const error = new ScrapifieError(
+    'STORE_UNAVAILABLE',
+    `The database file ${path} was removed or replaced while this process uses it. Put it back; or stop the process, restore a backup and start again.`,
+  );
+  if (wasThere) port.postMessage({ id: NO_CALL, failure: failureOf(error) } satisfies ThreadAnswer);
+  throw error;
 }
 
 function run(call: Call): ThreadAnswer {
@@ -93,10 +134,22 @@ function run(call: Call): ThreadAnswer {
 }
 
 let isSynced = true;
+let unsyncedCommits = 0;
+let checkpoint: NodeJS.Timeout | undefined;
+
+/** One checkpoint at most is due, and none while nothing is written. */
+function checkpointLater(): void {
+  checkpoint ??= setTimeout(() => {
+    checkpoint = undefined;
+    checkpointSqlite(database);
+    reserve.fill();
+  }, checkpointMs).unref();
+}
 
 function runTogether(calls: readonly Call[]): ThreadAnswer[] {
   try {
-    const needsSync = calls.some(({ isUnsynced }) => !isUnsynced);
+    const needsSync = unsyncedCommits >= MOST_UNSYNCED_COMMITS || calls.some(({ isUnsynced }) => !isUnsynced);
+    requireFile();
     if (needsSync !== isSynced) database.exec(`PRAGMA synchronous = ${needsSync ? 'FULL' : 'NORMAL'}`);
     isSynced = needsSync;
     database.exec('BEGIN IMMEDIATE');
@@ -111,6 +164,8 @@ function runTogether(calls: readonly Call[]): ThreadAnswer[] {
       return answer;
     });
     database.exec('COMMIT');
+    unsyncedCommits = needsSync ? 0 : unsyncedCommits + 1;
+    checkpointLater();
     return answers;
   } catch (error) {
     // Of all calls of this transaction, those that had succeeded too.
@@ -124,6 +179,19 @@ function runTogether(calls: readonly Call[]): ThreadAnswer[] {
   }
 }
 
+/** Tries calls that are to make room once more, with the space that is reserved for them. */
+function runWithReserve(calls: readonly Call[]): ThreadAnswer[] {
+  const answers = runTogether(calls);
+  const refused = calls.filter(({ method }, at) => {
+    const answer = answers[at];
+    const isFull = answer !== undefined && 'failure' in answer && answer.failure.code === 'DISK_FULL';
+    return isFull && RESERVED_FOR.has(method);
+  });
+  if (refused.length === 0 || !reserve.giveUp()) return answers;
+  const again = new Map(runTogether(refused).map((answer) => [answer.id, answer]));
+  return answers.map((answer) => again.get(answer.id) ?? answer);
+}
+
 /** Records arrived as copies, which are not needed once they are written. */
 function releaseRecords({ method, values }: Call): void {
   if (method !== 'commit' || typeof values === 'string') return;
@@ -134,7 +202,7 @@ function releaseRecords({ method, values }: Call): void {
 function drain(first: Call): void {
   let together: Call[] = [];
   const flush = () => {
-    if (together.length > 0) for (const answer of runTogether(together)) port.postMessage(answer);
+    if (together.length > 0) for (const answer of runWithReserve(together)) port.postMessage(answer);
     together.forEach(releaseRecords);
     together = [];
   };

@@ -222,7 +222,10 @@ describe('extractPage', () => {
       scriptSources: ['/app.js'],
       noscriptText: 'Please enable JavaScript',
       refresh: 'https://example.com/r',
+      refreshSeconds: 3,
     });
+    const hidden = extract(`<noscript><meta http-equiv=refresh content="0; url=/nojs"></noscript>`).facts;
+    expect(hidden).toMatchObject({ refresh: 'https://example.com/nojs', refreshSeconds: null });
   });
 
   describe('limits', () => {

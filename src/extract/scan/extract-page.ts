@@ -68,6 +68,7 @@ function extractHtml(input: ExtractInput): Extracted {
   const links = reader.links.resolve(base, typed);
   links.push(...typed.addHeader(parseLinkHeader(input.linkHeader), page));
   facts.refresh = meta.refresh === null ? null : base.resolve(meta.refresh);
+  facts.refreshSeconds = facts.refresh === null ? null : meta.refreshSeconds;
   if (facts.refresh !== null) links.push({ url: facts.refresh, text: '', rel: '', from: 'refresh' });
   const robotsHeader = ownRobotsHeader(input.xRobotsTag);
   const { hash, length } = digest.finish();

@@ -12,6 +12,8 @@ export interface MarkupFacts {
   noscriptText: string;
   /** The absolute target of a meta refresh; null without one. */
   refresh: string | null;
+  /** After how many seconds it leads there; null without one, and for one that is only there for clients without scripts. */
+  refreshSeconds: number | null;
 }
 
 export function noMarkupFacts(): MarkupFacts {
@@ -24,5 +26,6 @@ export function noMarkupFacts(): MarkupFacts {
     scriptSources: [],
     noscriptText: '',
     refresh: null,
+    refreshSeconds: null,
   };
 }

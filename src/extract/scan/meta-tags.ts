@@ -12,6 +12,8 @@ export class MetaTags {
   description: string | null = null;
   language: string | null = null;
   refresh: string | null = null;
+  /** Of `refresh`, unless that stands in a `noscript`. */
+  refreshSeconds: number | null = null;
   isTruncated = false;
   readonly robots: string[] = [];
   readonly named: Record<string, string> = Object.create(null);
@@ -20,16 +22,22 @@ export class MetaTags {
   #count = 0;
 
   /** Reads the current `meta` of the scanner. Without `isFull` only robots directives and refreshes are kept. */
-  read(scanner: HtmlScanner, isFull: boolean): void {
+  read(scanner: HtmlScanner, isFull: boolean, isWithoutScripts = false): void {
     const content = scanner.attribute(ATTR.content);
     if (content === null) return;
     const equivalent = scanner.attribute(ATTR['http-equiv'])?.trim().toLowerCase();
-    if (equivalent === 'refresh') this.refresh ??= refreshTarget(content);
+    if (equivalent === 'refresh') this.#readRefresh(content, isWithoutScripts);
     else if (equivalent === 'content-language') this.language ??= content.trim() || null;
     const name = scanner.attribute(ATTR.name)?.trim().toLowerCase() ?? '';
     if (isAddressedToUs(name)) this.robots.push(cut(content.trim(), LIMITS.wordsChars));
     else if (isFull)
       this.#keep(name, scanner.attribute(ATTR.property), cut(content.trim(), LIMITS.metaChars));
+  }
+
+  #readRefresh(content: string, isWithoutScripts: boolean): void {
+    if (this.refresh !== null) return;
+    this.refresh = refreshTarget(content);
+    if (this.refresh !== null && !isWithoutScripts) this.refreshSeconds = Number.parseFloat(content) || 0;
   }
 
   /** The combined directives of all robots tags and of the header. */

@@ -56,6 +56,7 @@ export class PageScan implements ScanHandler {
   #headingLevel = 0;
   #headingStart = 0;
   #noscriptStart = 0;
+  #withoutScripts = 0;
   #isTruncated = false;
 
   /** `isFull` collects metadata as well, beside what a crawl needs. */
@@ -151,7 +152,7 @@ export class PageScan implements ScanHandler {
         this.links.addTyped();
         return 0;
       case TAG.meta:
-        this.meta.read(scanner, this.#isFull);
+        this.meta.read(scanner, this.#isFull, this.#withoutScripts > 0);
         return 0;
       case SCRIPT:
         this.#readScript();
@@ -183,6 +184,7 @@ export class PageScan implements ScanHandler {
         return 0;
       case TAG.noscript:
         if (!hasEnd) return 0;
+        this.#withoutScripts++;
         this.#noscriptStart = this.#capture.begin();
         return WITHOUT_SCRIPTS;
       case TEMPLATE:
@@ -270,6 +272,7 @@ export class PageScan implements ScanHandler {
     if ((mark & INERT) !== 0) this.#inert--;
     if ((mark & ITEM) !== 0) this.structured?.end(depth, this.#capture);
     if ((mark & WITHOUT_SCRIPTS) !== 0) {
+      this.#withoutScripts--;
       const text = this.#capture.since(this.#noscriptStart, LIMITS.noscriptChars);
       this.facts.noscriptText = this.facts.noscriptText || text;
       this.#capture.release();

@@ -37,6 +37,7 @@ export function roughMarkup(html: string): MarkupFacts {
     refresh: /<meta\b[^>]{0,300}\bhttp-equiv\s*=\s*["']?refresh\b[^>]{0,300}\burl\s*=/i.test(html)
       ? ''
       : null,
+    refreshSeconds: null,
   };
 }
 

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { addressTest } from '../../config/address-list.ts';
 
 /** Why an address is not for a crawler; `public` when it is. */
 export type AddressClass =
@@ -15,14 +16,21 @@ export type AddressClass =
   | 'reserved'
   | 'invalid';
 
-/** Which addresses that are not public may be fetched: all of them, none, or those for which the function returns true. */
-export type PrivateAddresses = boolean | ((address: string) => boolean);
+/**
+ * Which addresses that are not public may be fetched: all of them, none, those of a list of addresses and CIDR ranges, or
+ * those for which the function returns true. The addresses where clouds give out credentials never are.
+ */
+export type PrivateAddresses = boolean | string | ((address: string) => boolean);
 
 /** Returns the check of one address, under the operator's permission for private addresses. */
 export function mayConnect(allowPrivate: PrivateAddresses): (address: string) => boolean {
-  if (allowPrivate === true) return () => true;
   if (allowPrivate === false) return (address) => classifyAddress(address) === 'public';
-  return (address) => classifyAddress(address) === 'public' || allowPrivate(address);
+  if (allowPrivate === true) return (address) => classifyAddress(address) !== 'metadata';
+  const isNamed = typeof allowPrivate === 'string' ? addressTest(allowPrivate) : allowPrivate;
+  return (address) => {
+    const kind = classifyAddress(address);
+    return kind === 'public' || (kind !== 'metadata' && isNamed(address));
+  };
 }
 
 type Range4 = readonly [base: number, bits: number, reason: AddressClass];
@@ -36,6 +44,10 @@ const v4 = (cidr: string, reason: AddressClass): Range4 => {
 const RANGES_4: readonly Range4[] = [
   v4('169.254.169.254/32', 'metadata'),
   v4('169.254.170.2/32', 'metadata'),
+  v4('169.254.170.23/32', 'metadata'),
+  v4('169.254.0.23/32', 'metadata'),
+  v4('169.254.42.42/32', 'metadata'),
+  v4('192.0.0.192/32', 'metadata'),
   v4('100.100.100.200/32', 'metadata'),
   v4('168.63.129.16/32', 'metadata'),
   v4('0.0.0.0/8', 'unspecified'),
@@ -54,6 +66,13 @@ const RANGES_4: readonly Range4[] = [
   v4('224.0.0.0/4', 'multicast'),
   v4('240.0.0.0/4', 'reserved'),
 ];
+
+/** The same as groups of IPv6 addresses: Amazon (with its containers), Google, Scaleway, OpenStack. */
+const METADATA_6: ReadonlySet<string> = new Set(
+  ['fd00:ec2::254', 'fd00:ec2::23', 'fd20:ce::254', 'fd00:42::42', 'fe80::a9fe:a9fe'].map((address) =>
+    parseV6(address).join(),
+  ),
+);
 
 /**
  * Says what kind of address this is. IPv6 forms that carry an IPv4 address are judged by that address, because
@@ -103,6 +122,7 @@ function classify6(groups: Groups): AddressClass {
     if (c === 0 && d === 0 && e === 0 && f === 0) return classify4(last4); // NAT64
     return c === 1 ? 'private' : 'reserved'; // 64:ff9b:1::/48, NAT64 of a local network
   }
+  if (a >= 0xfc00 && METADATA_6.has(groups.join())) return 'metadata';
   if (a >= 0xfc00 && a < 0xfe00) return 'private';
   if (a >= 0xfe80 && a < 0xfec0) return 'link-local';
   if (a >= 0xfec0 && a < 0xff00) return 'private';

@@ -58,6 +58,34 @@ describe('without leave for private addresses', () => {
   });
 });
 
+describe('with leave for private addresses', () => {
+  test.each([
+    '169.254.169.254',
+    '169.254.170.2',
+    '100.100.100.200',
+    'fd00:ec2::254',
+    '::ffff:169.254.169.254',
+  ])(
+    'a name that resolves to %s, where a cloud gives out credentials, is refused all the same',
+    async (address) => {
+      for (const allowPrivate of [true, '0.0.0.0/0,::/0', () => true]) {
+        const engine = testEngine({ allowPrivate, resolve: resolveTo(address) });
+        expect(await codeOfFailure(get(engine, 'http://innocent.example/'))).toBe('ADDRESS_REFUSED');
+        const literal = address.includes(':') ? `[${address}]` : address;
+        expect(await codeOfFailure(get(engine, `http://${literal}/latest/`))).toBe('ADDRESS_REFUSED');
+      }
+    },
+  );
+
+  test('of a list, other ones are refused', async () => {
+    const site = await serve((_, response) => response.end('inside'));
+    const allowed = testEngine({ allowPrivate: '10.0.0.0/8, 127.0.0.0/8' });
+    const refused = testEngine({ allowPrivate: '10.0.0.0/8,192.168.1.7' });
+    expect(textOf(await get(allowed, site.origin))).toBe('inside');
+    expect(await codeOfFailure(get(refused, site.origin))).toBe('ADDRESS_REFUSED');
+  });
+});
+
 describe('a redirect is checked like any other request', () => {
   test.each([
     'http://[::1]/',

@@ -51,7 +51,6 @@ export function createTargetGuard({ allowPrivate, resolve }: RequestGuardOptions
   const resolveAll = createResolveAll(resolve);
 
   return async (url, proxy, signal) => {
-    if (allowPrivate === true) return;
     const host = hostOf(url);
     // A proxy resolves names in its own network, so only a proxy outside private networks needs no look at addresses.
     if (proxy !== undefined && !proxy.isPrivateAllowed) {
@@ -59,6 +58,8 @@ export function createTargetGuard({ allowPrivate, resolve }: RequestGuardOptions
       return;
     }
     const resolving = resolveAll(hostOf(url)).catch((error: unknown) => {
+      // Where private networks may be fetched, the service may know names that this process does not.
+      if (allowPrivate === true) return [];
       throw mapError(error, url, 'connect');
     });
     const refused = (await orAborted(resolving, signal)).find((address) => !isAllowed(address));

@@ -7,6 +7,8 @@ import { addressRefused } from './guarded-lookup.ts';
 /** Names of the resolver's own machine or network (RFC 6761, 6762, 8375 and custom). */
 const INSIDE_NAME =
   /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|private|lan|home|corp|home\.arpa)$/;
+const METADATA_NAME =
+  /^(?:metadata(?:\.google)?(?:\.internal)?|metadata\.goog|instance-data(?:\.ec2\.internal)?)$/;
 const HOST_NAME =
   /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*$/;
 
@@ -26,9 +28,11 @@ export function checkTarget(host: string, port: number, allowPrivate: PrivateAdd
     throw new ScrapifieError('INVALID_URL', 'The host or port cannot be asked of a proxy');
   }
   const isInside = !name.includes('.') || INSIDE_NAME.test(name);
+  // Google's and others' name for the address that gives out credentials.
+  if (METADATA_NAME.test(name)) throw addressRefused(name, 'metadata');
   if (!isInside || allowPrivate === true) return name;
   const isLocal = /(?:^|\.)localhost$/.test(name);
-  if (isLocal && allowPrivate !== false && allowPrivate('127.0.0.1')) return name;
+  if (isLocal && mayConnect(allowPrivate)('127.0.0.1')) return name;
   throw addressRefused(name, 'loopback or private');
 }
 

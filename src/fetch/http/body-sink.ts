@@ -25,6 +25,8 @@ export interface PlainSinkOptions {
   readonly held?: HeldBytes | undefined;
   /** Asks for more after a write returned false. */
   readonly resume?: (() => void) | undefined;
+  /** Takes a body that is cut at `maxBytes`; without it, a longer one is refused. */
+  readonly onFull?: ((body: Body) => void) | undefined;
 }
 
 /**
@@ -39,10 +41,10 @@ export class PlainSink implements BodySink {
   #isDropped = false;
 
   constructor(options: PlainSinkOptions) {
-    const { declaredBytes, maxBytes, held, resume } = options;
-    if (declaredBytes > maxBytes) throw bodyLimit(maxBytes);
+    const { declaredBytes, maxBytes, held, resume, onFull } = options;
+    if (declaredBytes > maxBytes && onFull === undefined) throw bodyLimit(maxBytes);
     this.#options = options;
-    const isTrusted = declaredBytes > 0 && declaredBytes <= TRUSTED_LENGTH_BYTES;
+    const isTrusted = declaredBytes > 0 && declaredBytes <= Math.min(maxBytes, TRUSTED_LENGTH_BYTES);
     this.#whole = isTrusted ? Buffer.allocUnsafeSlow(declaredBytes) : null;
     this.#buffer = new BodyBuffer(held, resume);
     if (isTrusted) held?.take(declaredBytes);
@@ -51,7 +53,12 @@ export class PlainSink implements BodySink {
   write(chunk: Uint8Array): boolean {
     const whole = this.#whole;
     const length = this.#length;
-    const { maxBytes } = this.#options;
+    const { maxBytes, onFull } = this.#options;
+    if (onFull !== undefined && length + chunk.byteLength > maxBytes) {
+      this.write(chunk.subarray(0, maxBytes - length));
+      onFull(this.end());
+      return true;
+    }
     this.#length += chunk.byteLength;
     if (this.#length > maxBytes) throw bodyLimit(maxBytes);
     if (whole === null) return this.#buffer.append(chunk);

@@ -36,9 +36,10 @@ export class EncodedSink implements BodySink {
   }
 
   write(chunk: Uint8Array): boolean {
-    const { maxBytes } = this.#options;
+    const { maxBytes, onFull } = this.#options;
     this.#wireBytes += chunk.byteLength;
-    if (this.#wireBytes > maxBytes) throw bodyLimit(maxBytes);
+    // A body that is cut has as many bytes as are wanted long before that, unless it is made of empty blocks.
+    if (this.#wireBytes > (onFull === undefined ? maxBytes : maxBytes * 2)) throw bodyLimit(maxBytes);
     const chain = this.#chain;
     if (chain !== null && this.#wire.length === 0 && chunk.byteLength >= LEAST_WRITE_BYTES) {
       return chain.write(chunk);
@@ -62,7 +63,7 @@ export class EncodedSink implements BodySink {
       held?.take(output.byteLength);
       return output;
     }
-    if (limit === maxBytes) throw bodyLimit(maxBytes);
+    if (limit === maxBytes && this.#options.onFull === undefined) throw bodyLimit(maxBytes);
     const chain = this.#openChain();
     chain.write(rest);
     return chain.end();
@@ -97,6 +98,8 @@ interface EncodedBodyOptions {
   readonly held?: HeldBytes | undefined;
   /** Asks for more after a write returned false. */
   readonly resume: () => void;
+  /** Takes a body that is cut at `maxBytes` before its end arrived; without it, a longer one is refused. */
+  readonly onFull?: ((body: Body) => void) | undefined;
   /** Told once when the bytes do not decode, or decode to too many. */
   readonly fail: (error: Error) => void;
 }
@@ -136,8 +139,16 @@ class DecoderChain {
 
   #feed(index: number, chunk: Uint8Array): boolean {
     if (index === this.#codings.length) {
-      const { maxBytes } = this.#options;
+      const { maxBytes, onFull } = this.#options;
       if (this.#output.length + chunk.byteLength <= maxBytes) return this.#output.append(chunk);
+      if (onFull !== undefined) {
+        this.#output.append(chunk.subarray(0, maxBytes - this.#output.length));
+        const body = this.#output.take();
+        this.drop();
+        if (this.#hasEnded) this.#finished.resolve(body);
+        else onFull(body);
+        return true;
+      }
       this.#breakOff(bodyLimit(maxBytes));
       return true;
     }

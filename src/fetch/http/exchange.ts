@@ -18,6 +18,8 @@ const MAX_INTERIM = 20;
 export interface ExchangeLimits {
   /** After decompression. */
   readonly maxBodyBytes: number;
+  /** See FetchRequest. */
+  readonly isCutAtLimit?: boolean | undefined;
   readonly maxHeaderBytes: number;
   /** See FetchRequest. */
   readonly held?: HeldBytes | undefined;
@@ -160,18 +162,25 @@ export class Exchange implements Dispatcher.DispatchHandler {
     statusCode: number,
     headers: ResponseHeaders,
   ): BodySink {
-    const { maxBodyBytes, held } = this.#limits;
+    const { maxBodyBytes, held, isCutAtLimit = false } = this.#limits;
+    const onFull = (body: Body): void => {
+      this.#settle(body);
+      controller.abort(bodyLimit(maxBodyBytes));
+    };
+    const cut = isCutAtLimit ? { onFull } : {};
     const resume = () => controller.resume();
     const hasBody = this.#method !== 'HEAD' && statusCode !== 204 && statusCode !== 304;
     const declaredBytes = hasBody ? lengthOf(headers['content-length']) : -1;
     const codings = hasBody ? codingsOf(headers['content-encoding']) : [];
-    if (codings.length === 0) return new PlainSink({ declaredBytes, maxBytes: maxBodyBytes, held, resume });
-    if (declaredBytes > maxBodyBytes) throw bodyLimit(maxBodyBytes);
+    if (codings.length === 0)
+      return new PlainSink({ declaredBytes, maxBytes: maxBodyBytes, held, resume, ...cut });
+    if (declaredBytes > maxBodyBytes && !isCutAtLimit) throw bodyLimit(maxBodyBytes);
     return new EncodedSink({
       codings,
       maxBytes: maxBodyBytes,
       held,
       resume,
+      ...cut,
       fail: (error) => this.abort(mapError(error, this.#url, 'sent')),
     });
   }

@@ -114,14 +114,14 @@ class PooledHttpEngine implements HttpEngine {
    */
   async sendHop(chain: RedirectChain, request: FetchRequest, deadline: number): Promise<Exchange> {
     const { url, method, body } = chain;
-    const { maxBodyBytes, timeoutMs, signal, mayStart, identity, held } = request;
+    const { maxBodyBytes, isCutAtLimit, timeoutMs, signal, mayStart, identity, held } = request;
     const entry = this.#acquire(url.origin, request.proxy);
     try {
       const own = chain.headersNow(Date.now());
       const isWorded = identity !== undefined && url.protocol === 'http:';
       const headers = isWorded ? headersInClear(own, identity, url) : own;
       const options = { path: url.pathname + url.search, method, headers: headers as string[], body };
-      const limits = { maxBodyBytes, maxHeaderBytes: this.#maxHeaderBytes, mayStart, held };
+      const limits = { maxBodyBytes, isCutAtLimit, maxHeaderBytes: this.#maxHeaderBytes, mayStart, held };
 
       for (let isAgain = false; ; isAgain = true) {
         const exchange = new Exchange(url, method, limits, this.#watch);

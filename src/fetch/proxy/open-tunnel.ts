@@ -73,8 +73,8 @@ function createOpener(
       throw proxyRefused(upstream, classifyAddress(upstream.host));
     }
     if (signal?.aborted === true) throw abortError(signal?.reason);
-    const isResolvedHere = asked !== null && upstream.isPrivateAllowed && allowPrivate !== true;
-    const target = isResolvedHere ? await checkedAddress(name, guarded) : name;
+    const isResolvedHere = asked !== null && upstream.isPrivateAllowed;
+    const target = isResolvedHere ? await checkedAddress(name, guarded, allowPrivate === true) : name;
 
     const socket = dial(upstream, upstream.isPrivateAllowed ? unguarded : guarded, options.proxyTls);
     const ignore = () => {};
@@ -151,11 +151,13 @@ function asProxyFailure(error: unknown, proxy: ProxyEndpoint, what: string, faul
   return proxyFailed(proxy, code === '' ? what : `${what} (${code})`, fault, error);
 }
 
-async function checkedAddress(name: string, guarded: LookupFunction): Promise<string> {
+/** `mayBeUnknown`: the proxy may know names of its private network that this process does not. */
+async function checkedAddress(name: string, guarded: LookupFunction, mayBeUnknown: boolean): Promise<string> {
   try {
     return await resolveChecked(name, guarded);
   } catch (error) {
     if (isScrapifieError(error)) throw error;
+    if (mayBeUnknown) return name;
     throw new ScrapifieError('DNS_FAILED', `The host name does not resolve (${name})`, { cause: error });
   }
 }

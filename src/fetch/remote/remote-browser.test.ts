@@ -237,8 +237,8 @@ describe('whoever renders', () => {
       | 'secrets'
       | 'jar';
     type Asked = 'maxRedirects' | 'onRedirect' | 'mayStart' | 'admission' | 'signal';
-    /** Each process counts the bytes that it holds itself. */
-    type Local = 'held';
+    /** Each process counts the bytes that it holds itself, and only plain HTTP cuts bodies. */
+    type Local = 'held' | 'isCutAtLimit';
     // Does not compile when there is more: it would be lost on the way.
     expectTypeOf<Exclude<keyof FetchRequest, Sent | Options | Asked | Local>>().toBeNever();
   });

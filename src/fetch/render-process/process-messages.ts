@@ -14,7 +14,7 @@ const count = z.number().nonnegative();
 /** What a render process needs to know. It holds no secret but the address of a remote browser. */
 export const startSchema = z.object({
   settings: z.object({
-    allowPrivate: z.boolean(),
+    allowPrivate: z.union([z.boolean(), text]),
     maxRenderBytes: z.number(),
     contact: text.optional(),
     remoteBrowserUrl: text.optional(),

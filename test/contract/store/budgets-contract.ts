@@ -94,6 +94,46 @@ export function budgetsContract(holds: Claim<TimedStore>): void {
     expect(await expectExact(store, id)).toMatchObject({ status: 'completed', stopReason: 'budget.bytes' });
   });
 
+  holds(
+    'counts browser time and bytes through proxies, and stops the job when one of them is spent',
+    async (store) => {
+      for (const [budgets, reason] of [
+        [{ maxBrowserMs: 5_000 }, 'budget.browser'],
+        [{ maxProxyBytes: 150 }, 'budget.proxy'],
+      ] as const) {
+        const host = `${reason}.test`;
+        const { id } = await createJob(store, urlsOn(host, 4), { budgets });
+        const { lease, tasks } = await take(store, host, 2);
+        const spent = { browserMs: 2_500, proxyBytes: 100 };
+        const first = completion(lease, at(tasks, 0), DONE, { spent });
+        expect(await store.commit([first], T0)).toMatchObject({ stoppedJobs: [] });
+        expect((await job(store, id)).counters).toMatchObject(spent);
+        const receipt = await store.commit([completion(lease, at(tasks, 1), DONE, { spent })], T0 + 5);
+        expect(receipt).toMatchObject({ stoppedJobs: [id], finishedJobs: [id] });
+        const ended = await expectExact(store, id);
+        expect(ended).toMatchObject({ stopReason: reason, finishedAt: T0 + 5 });
+        expect(ended.counters).toMatchObject({ browserMs: 5_000, proxyBytes: 200, pages: 2, skipped: 2 });
+        expect((await ledger(store, id, 'skipped')).map(({ rule }) => rule)).toEqual([reason, reason]);
+        const same = await store.resumeJob(id, T0 + 6);
+        expect(same).toMatchObject({ stopReason: reason, counters: { open: 0 } });
+        const lifted = { ...NO_LIMITS, maxBrowserMs: null, maxProxyBytes: null };
+        expect(await store.resumeJob(id, T0 + 7, lifted)).toMatchObject({
+          stopReason: null,
+          counters: { open: 2 },
+        });
+      }
+    },
+  );
+
+  holds('counts nothing of a completion whose lease is lost', async (store) => {
+    const { id } = await createJob(store, urlsOn('a.test', 2));
+    const { lease, tasks } = await take(store, 'a.test', 1);
+    const spent = { browserMs: 2_500, proxyBytes: 100 };
+    const lost = { ...lease, epoch: lease.epoch + 1 };
+    await store.commit([completion(lost, at(tasks, 0), DONE, { spent })], T0);
+    expect((await job(store, id)).counters).toMatchObject({ browserMs: 0, proxyBytes: 0 });
+  });
+
   holds('does not count sitemaps as pages', async (store) => {
     const sitemap = newTask('https://a.test/sitemap.xml', { kind: 'sitemap', foundBy: 'robots' });
     const { id } = await createJob(store, [sitemap, ...urlsOn('a.test', 2)], { budgets: { maxPages: 2 } });

@@ -240,7 +240,9 @@ export async function entryOf(store: TimelessStore, jobId: JobId, url: string): 
 const OPEN: ReadonlySet<TaskState> = new Set(['ready', 'waiting', 'claimed']);
 
 /** The counters a ledger amounts to; its bytes are not in it. */
-export function recount(entries: readonly Pick<LedgerEntry, 'state' | 'kind'>[]): Omit<JobCounters, 'bytes'> {
+export function recount(
+  entries: readonly Pick<LedgerEntry, 'state' | 'kind'>[],
+): Omit<JobCounters, 'bytes' | 'browserMs' | 'proxyBytes'> {
   const count = (is: (entry: Pick<LedgerEntry, 'state' | 'kind'>) => boolean) => entries.filter(is).length;
   const inState = (state: TaskState) => count((entry) => entry.state === state);
   return {
@@ -259,7 +261,7 @@ export function recount(entries: readonly Pick<LedgerEntry, 'state' | 'kind'>[])
 /** Counters equal a recount, ended tasks have an end and open ones have none. */
 export async function expectExact(store: TimelessStore, jobId: JobId): Promise<Job> {
   const [found, entries] = [await job(store, jobId), await ledger(store, jobId)];
-  const { bytes: _bytes, ...counters } = found.counters;
+  const { bytes: _bytes, browserMs: _browserMs, proxyBytes: _proxyBytes, ...counters } = found.counters;
   expect(counters).toEqual(recount(entries));
   const endless = entries.filter((entry) => OPEN.has(entry.state) !== (entry.finishedAt === null));
   expect(endless.map(({ url, state, finishedAt }) => ({ url, state, finishedAt }))).toEqual([]);

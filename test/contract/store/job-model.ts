@@ -123,7 +123,7 @@ export class ModelJob {
       status: this.status,
       stopReason: this.stopReason,
       isFinished: this.isFinished,
-      counters: { ...recount(entries), bytes: this.bytes },
+      counters: { ...recount(entries), bytes: this.bytes, browserMs: 0, proxyBytes: 0 },
       states: Object.fromEntries(tasks.map(({ url, state }) => [url, state])),
     };
   }

@@ -55,6 +55,8 @@ export function jobsContract(holds: Claim<TimedStore>): void {
       denied: 0,
       cancelled: 0,
       bytes: 0,
+      browserMs: 0,
+      proxyBytes: 0,
     });
     expect(await store.getJob(wanted.id)).toEqual(created);
   });

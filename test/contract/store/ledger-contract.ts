@@ -229,6 +229,7 @@ export function ledgerContract(holds: Claim<TimedStore>): void {
       changedJobs: [],
       finishedJobs: [],
       stoppedJobs: [],
+      duplicates: [],
     });
   });
 

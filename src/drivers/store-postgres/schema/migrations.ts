@@ -9,6 +9,7 @@ import { LEDGER_FUNCTIONS } from './ledger-functions.ts';
 import { SECRET_INDEX } from './secret-index.ts';
 import { SESSION_TABLES } from './session-tables.ts';
 import { SOURCE_TABLES } from './source-tables.ts';
+import { SPENDING_FUNCTIONS } from './spending-functions.ts';
 import { TABLES } from './tables.ts';
 
 export interface Migration {
@@ -38,4 +39,5 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { minReader: 2, sql: INTERRUPTION_FUNCTIONS },
   { minReader: 2, sql: POSTGRES_AUDIT_TABLES },
   { minReader: 2, sql: SOURCE_TABLES },
+  { minReader: 5, sql: SPENDING_FUNCTIONS },
 ];

@@ -76,7 +76,8 @@ function isPrice({ blocks, shape }: ContentEvidence, index: number): boolean {
   if (block === undefined || block.words > PRICE_WORDS || !PRICE.test(block.text)) return false;
   const hints = shape.hintsAround[block.container] as number;
   const flags = shape.flagsAround[block.container] as number;
-  return (flags & AWAY) === 0 && (hints & OTHER_PRODUCTS) === 0;
+  // The prices in a list are of other products.
+  return (flags & (AWAY | ELEMENT_FLAG.item)) === 0 && (hints & OTHER_PRODUCTS) === 0;
 }
 
 /** True when a button near the name puts something into a cart. */

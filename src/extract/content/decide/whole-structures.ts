@@ -1,3 +1,5 @@
+import { hashName } from '../../html/name-table.ts';
+import type { PageTree } from '../../tree/page-tree.ts';
 import type { Block } from '../features/blocks.ts';
 import { ELEMENT_FLAG } from '../features/element-flags.ts';
 import type { ContentEvidence } from '../features/evidence.ts';
@@ -6,6 +8,7 @@ import { REPEATED_SHARE } from './choose-blocks.ts';
 import { type PlacedText, rolesOf } from './equal-shapes.ts';
 import type { Structure } from './structures.ts';
 
+const CLASS = hashName('class');
 const ACTION_WORDS = 3;
 const OTHER = ELEMENT_FLAG.nav | ELEMENT_FLAG.button | ELEMENT_FLAG.select | ELEMENT_FLAG.dialog;
 
@@ -137,7 +140,7 @@ export function completeStructures(
   repeats: Uint8Array,
   isKept: Uint8Array,
 ): void {
-  const { blocks, elements } = evidence;
+  const { blocks, tree } = evidence;
   const wordsIn = (from: number, to: number): number => {
     let words = 0;
     for (let index = from; index < to; index++)
@@ -153,7 +156,7 @@ export function completeStructures(
     const firstKept = isKept.indexOf(1, from);
     if (firstKept < 0 || firstKept >= to) continue;
     const { whole, missing } = dealParts(evidence, structure, repeats, isKept);
-    if (whole.length === 0 || !areAlike(parts, elements.styleHashes)) continue;
+    if (whole.length === 0 || !areAlike(tree, parts)) continue;
     const isStray = whole.length < missing.length && wordsIn(from, to) <= content * DROPPED_SHARE;
     if (isStray) isKept.fill(0, from, to);
     else completeParts(evidence, [...whole, ...missing], isKept);
@@ -231,7 +234,10 @@ function completeParts(
   }
 }
 
-/** Keeps all of a plain structure of which a rule has kept a part. Changes `isKept`. */
+/**
+ * Keeps all of a plain structure of which a rule has kept a part. What is clearly something else goes with a structure that is
+ * dropped. Changes `isKept`.
+ */
 export function fillStructures(
   evidence: ContentEvidence,
   structures: readonly Structure[],
@@ -244,7 +250,9 @@ export function fillStructures(
     const { from, to } = blocksWithin(evidence, structure.root);
     const own: number[] = [];
     for (let index = from; index < to; index++) if (!isOther(evidence, structure, index)) own.push(index);
+    if (own.length === 0) continue;
     if (own.some((index) => isKept[index] === 1)) for (const index of own) isKept[index] = 1;
+    else isKept.fill(0, from, to);
   }
 }
 
@@ -270,12 +278,13 @@ function firstAfter(blocks: readonly Block[], node: number): number {
   return low;
 }
 
-/** True when half of the elements or more have the same style. */
-function areAlike(nodes: readonly number[], styleHashes: Int32Array): boolean {
-  const counts = new Map<number, number>();
+/** True when half of the elements or more have the same tag and first class; later classes are states and counts. */
+function areAlike(tree: PageTree, nodes: readonly number[]): boolean {
+  const counts = new Map<string, number>();
   for (const node of nodes) {
-    const style = styleHashes[node] as number;
-    counts.set(style, (counts.get(style) ?? 0) + 1);
+    const [first = ''] = (tree.attribute(node, CLASS) ?? '').trimStart().split(/\s/, 1);
+    const key = `${tree.tags[node]} ${first.replace(/\d+/g, '')}`;
+    counts.set(key, (counts.get(key) ?? 0) + 1);
   }
   return Math.max(...counts.values()) * 2 >= nodes.length;
 }
