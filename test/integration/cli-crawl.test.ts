@@ -114,9 +114,9 @@ describe('crawl', () => {
   });
 
   it('writes its pages whole when their file was removed meanwhile', async () => {
-    const { out, args } = crawlArgs('removed', '--rate', '120', '--max-pages', '100');
+    const { out, args } = crawlArgs('removed', '--rate', '20', '--max-pages', '100');
     const running = startCommand(args);
-    await untilPages(out, 20);
+    await untilPages(out, 5);
     rmSync(join(out, 'pages.ndjson'));
     expect((await running.ended).exitCode).toBe(0);
     expect(readPages(out)).toHaveLength(100);
