@@ -120,7 +120,7 @@ describe('a page that the caller has', () => {
       extract: { rules: { a: { css: 'p >> b' } } },
     });
     expect(answer.statusCode).toBe(422);
-    expect(answer.at('error.message')).toMatch(/^extract\.rules\.a\.css: column \d+: /);
+    expect(answer.at('error.message')).toMatch(/^`extract\.rules\.a\.css` column \d+: /);
   });
 
   it('may be as strange as it likes: the next one is read all the same', async () => {

@@ -196,7 +196,8 @@ describe('a crawl', () => {
       markdown: expect.stringContaining('sings in a major third'),
     });
     const csv = await runCommand(['export', 'latest', '--data-dir', 'shop', '--format', 'csv'], here());
-    expect(csv.stdout).toMatch(/,product,"\{""name"":""Tern Kettle""/);
+    expect(csv.stdout.split('\n', 1)[0]).toContain('extracted.name');
+    expect(csv.stdout).toMatch(/,product,.*Tern Kettle/);
   });
 
   it('goes on only with what it was begun with', async () => {

@@ -66,7 +66,7 @@ test('rules that cannot be used are refused with their place before anything is 
     expect([status, body.error?.code]).toEqual([422, 'VALIDATION_FAILED']);
     const within = path === '/v1/scrape' ? '' : 'options.';
     expect(body.error?.details).toEqual([
-      { field: `${within}extract.rules.price.css`, message: expect.stringMatching(/^column \d+: /) },
+      { field: `${within}extract.rules.price.css`, message: expect.stringMatching(/^`\S+` column \d+: /) },
       { field: `${within}extract.rules.more.regex`, message: expect.any(String) },
     ]);
   }

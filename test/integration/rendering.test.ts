@@ -229,9 +229,9 @@ describe('what cannot be done', () => {
           { type: 'click', selector: '#add' },
         ],
       },
-      /actions\[1\] click #no-such-button/,
+      /actions\.1 click #no-such-button/,
     ],
-    ['evaluate', { actions: [{ type: 'evaluate', script: 'nothing.here' }] }, /actions\[0\] evaluate/],
+    ['evaluate', { actions: [{ type: 'evaluate', script: 'nothing.here' }] }, /actions\.0 evaluate/],
     ['screenshot', { screenshot: { selector: '#nowhere' }, timeoutMs: 4_000 }, /screenshot/],
   ])(
     '%s is named, and what there was is kept',

@@ -64,13 +64,12 @@ export const define: DefineCommand = (command, shell, endWith) => {
     command.addOption(FLAGS[flag]());
   }
   command.addHelpText('after', EXAMPLES).action(async (url: string, flags: LoginFlags) => {
-    const { scroll: _, ...pageFields } = pageFieldsOf(flags);
+    const { scroll: _scroll, session: _session, ...pageFields } = pageFieldsOf(flags);
     const request = given({
       url,
       ...pageFields,
       actions: readActions(shell.cwd, flags.actions),
       timeoutMs: flags.timeout,
-      headers: flags.header,
       obeyRobots: flags.robots,
     });
     parseFlags(loginRequestSchema, request, FLAG_OF);

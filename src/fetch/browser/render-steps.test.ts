@@ -122,7 +122,7 @@ describe('actions', () => {
     expect(there).toMatchObject({ finalUrl: `${origin}/`, statusCode: 200 });
     expect(textOf(there)).toContain('next');
     const refused = await render(engine, `${origin}/`, { actions: [back] });
-    expect(refused.failure?.message).toBe('actions[0] back: there is no page to go back to');
+    expect(refused.failure?.message).toBe('actions.0 back: there is no page to go back to');
     expect(refused.finalUrl).toBe(`${origin}/`);
   });
 
@@ -150,12 +150,12 @@ describe('actions', () => {
   });
 
   test.each<[RenderAction, RegExp]>([
-    [{ type: 'click', selector: '#buy', timeoutMs: 300 }, /^actions\[1\] click #buy: .*300ms/],
-    [{ type: 'evaluate', script: 'nope()' }, /^actions\[1\] evaluate: .*nope is not defined/],
-    [{ type: 'evaluate', script: 'for(;;);', timeoutMs: 300 }, /^actions\[1\] evaluate: it took longer/],
-    [{ type: 'select', selector: '#size', value: 'xl', timeoutMs: 300 }, /^actions\[1\] select #size: /],
-    [{ type: 'click', selector: '##', timeoutMs: 300 }, /^actions\[1\] click ##: /],
-    [{ type: 'press', key: 'NoSuchKey', timeoutMs: 300 }, /^actions\[1\] press NoSuchKey: /],
+    [{ type: 'click', selector: '#buy', timeoutMs: 300 }, /^actions\.1 click #buy: .*300ms/],
+    [{ type: 'evaluate', script: 'nope()' }, /^actions\.1 evaluate: .*nope is not defined/],
+    [{ type: 'evaluate', script: 'for(;;);', timeoutMs: 300 }, /^actions\.1 evaluate: it took longer/],
+    [{ type: 'select', selector: '#size', value: 'xl', timeoutMs: 300 }, /^actions\.1 select #size: /],
+    [{ type: 'click', selector: '##', timeoutMs: 300 }, /^actions\.1 click ##: /],
+    [{ type: 'press', key: 'NoSuchKey', timeoutMs: 300 }, /^actions\.1 press NoSuchKey: /],
   ])('%o fails with its name, and what came before it is kept', async (action, message) => {
     const actions: RenderAction[] = [
       { type: 'type', selector: '#name', text: 'A' },
