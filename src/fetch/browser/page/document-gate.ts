@@ -133,8 +133,9 @@ export class MainDocument implements DocumentGate {
     this.progress.answer = answer;
     const declared = Number(answer.headers['content-length'] ?? 0);
     if (declared > request.maxBodyBytes) throw tooLarge(request.maxBodyBytes);
-    // For an error status without a body Chromium shows a page of its own, and reports no answer.
-    const isEmptyError = statusCode >= 400 && answer.headers['content-length'] === '0';
+    // For an error status without a body Chromium shows a page of its own, and reports no answer. A 407 goes on to
+    // Chromium: it may be the guard's proxy that asks for the login which a new network process does not know.
+    const isEmptyError = statusCode >= 400 && statusCode !== 407 && answer.headers['content-length'] === '0';
     if (hasNoBody(statusCode) || isEmptyError) {
       this.#finish(event, { answer, body: EMPTY_BODY, redirectedTo: null });
     } else if (isRendered(answer.headers, isVisual)) passAnswerOn(cdp, event);
