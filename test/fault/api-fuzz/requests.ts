@@ -121,8 +121,28 @@ function bodyOf(
   if (kind === 'hostile' && chance(random, 0.3)) return Buffer.from(hostileJson(random), 'latin1');
   let value = validValue(operation.body, sources);
   const mutations = kind === 'valid' ? 0 : kind === 'near' ? 1 : 5;
-  for (let n = 0; n < mutations; n += 1) value = nearlyValid(value, random);
-  return Buffer.from(JSON.stringify(value) ?? '');
+  let text = textOfJson(value) ?? '';
+  for (let n = 0; n < mutations && text.length < MOST_CHARS; n += 1) {
+    value = nearlyValid(value, random);
+    const changed = textOfJson(value);
+    // A part that was repeated again and again is longer than any string may be.
+    if (changed === null) break;
+    text = changed;
+  }
+  return Buffer.from(text);
+}
+
+/** Of a body that is changed once more; above what the server accepts. */
+const MOST_CHARS = 20_000_000;
+
+/** Null when the text would be too long for a string. */
+function textOfJson(value: unknown): string | null {
+  try {
+    return JSON.stringify(value) ?? '';
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
 }
 
 function head(method: string, target: string, headers: readonly (readonly [string, string])[]): Buffer {
