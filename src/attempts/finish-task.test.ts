@@ -213,6 +213,17 @@ describe('a page that arrived', () => {
     expect((await finish(arrived())).attempt).not.toHaveProperty('waitedMs');
   });
 
+  it.each([
+    ['me', '[hidden]'],
+    [null, 'secret'],
+  ])('of the session %s keeps the values of its cookies as %s', async (session, value) => {
+    // Even where the key may read what the credentials give access to: values are stored with the session, sealed.
+    const job = { page: { session }, options: { credentials: 'read' as const } };
+    const { completion } = await finish(arrived({ headers: { 'set-cookie': 'sid=secret' } }), { job });
+    const record = unpackRecord(completion.page?.record ?? new Uint8Array()).toString('utf8');
+    expect(JSON.parse(record)).toMatchObject({ cookies: [{ name: 'sid', value }] });
+  });
+
   it('has the redirects of all hosts on its way', async () => {
     const moved: Fetched = {
       kind: 'end',

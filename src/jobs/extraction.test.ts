@@ -3,7 +3,7 @@ import { DONE, openPlatform, type Platform } from '../../test/property/api-platf
 import type { JobId } from '../model/ids.ts';
 import type { PageReader } from '../pages/page-reading.ts';
 import { createReaderPool } from '../pages/reader-pool.ts';
-import { createExtraction, type StoredPages } from './extraction.ts';
+import { createExtraction, type PagePlaces } from './extraction.ts';
 
 const OBEDIENT = new URL('../pages/reader-thread.fixture.ts', import.meta.url);
 const NOW = Date.UTC(2026, 0, 1);
@@ -70,7 +70,7 @@ describe('the pages of a job', () => {
   afterAll(() => platform.close());
 
   /** The stored pages, and how many bodies were looked at. */
-  function counted(): { pages: StoredPages; looks: () => number } {
+  function counted(): { pages: PagePlaces; looks: () => number } {
     const { store, blobs } = platform;
     let looks = 0;
     const get: typeof blobs.get = (hash) => {

@@ -31,8 +31,8 @@ export interface GivenPage {
   readonly contentType: string | null;
 }
 
-/** Where the pages of a job lie. */
-export interface StoredPages {
+/** The store and the bodies that the pages of a job are read from. */
+export interface PagePlaces {
   readonly store: Pick<JobStore, 'listPages'>;
   readonly blobs: Blobs;
 }
@@ -48,7 +48,7 @@ export interface Extraction {
    * One result per stored page of a job, in the order they were stored, several being read at a time. A page that cannot
    * be read, or whose body is gone, has an `error` instead; the others go on. Ends when the consumer stops iterating.
    */
-  readAgain(job: Pick<Job, 'id'>, wanted: ReadOptions, pages: StoredPages): AsyncGenerator<PageResult>;
+  readAgain(job: Pick<Job, 'id'>, wanted: ReadOptions, pages: PagePlaces): AsyncGenerator<PageResult>;
 }
 
 /** Pages of one job under way at once: enough for the threads never to wait for a body. */

@@ -41,8 +41,8 @@ export interface LoginTarget {
 type FetchPage = (more: object, fillBodyFrom?: string) => Promise<ScrapeResult>;
 
 /**
- * Logs a session in: from then on its cookies and storage are those of a visitor who has logged in. Throws LOGIN_FAILED
- * when the site still asks, and the error of a page that could not be fetched. No job, message or result has the password.
+ * Logs a session in: from then on it keeps the cookies and the storage of the log-in. Throws LOGIN_FAILED when the site
+ * still asks, and the error of a page that could not be fetched. No job, message or result has the password.
  */
 export async function logIn(
   deps: LoginDeps,

@@ -5,7 +5,7 @@ import { ruleSentence, stopSentence } from './rule-words.ts';
 const options = {
   ...OPTIONS,
   scope: { ...OPTIONS.scope, maxDepth: 2, include: ['/blog/*', '/news/*'] },
-  budgets: { maxPages: 30, maxBytes: 1_000, maxDurationMs: 500 },
+  budgets: { maxPages: 30, maxBytes: 1_000, maxDurationMs: 500, maxBrowserMs: 70, maxProxyBytes: 80 },
 };
 const entry = { url: 'https://shop.test/x', depth: 3, foundOn: 'https://shop.test/' };
 
@@ -19,7 +19,18 @@ it.each([
     'It redirects to a URL that is not part of the job. The exclude pattern `/admin/` matches it.',
   ],
   ['robots: disallow: /x (line 3)', 'robots.txt does not allow it: `disallow: /x (line 3)`.'],
+  [
+    'scope.trap:query-facets',
+    'It looks like one of endlessly many URLs: its query is one more combination of filters.',
+  ],
   ['budget.pages', 'The job had reached its limit of 30 pages (`maxPages`).'],
+  ['budget.browser', 'The job had reached its limit of 70 ms in browsers (`maxBrowserMs`).'],
+  ['budget.proxy', 'The job had reached its limit of 80 bytes through proxies (`maxProxyBytes`).'],
+  ['login-walls', 'The job had stopped, because its pages ask to log in (`maxLoginWalls`).'],
+  [
+    'route.not-kept:/list/*',
+    'Its links were followed, and the route `/list/*` keeps no such pages (`keep`).',
+  ],
   ['policy.deny-list:*.shop.test', 'The deny list of the policy file has `*.shop.test`.'],
   ['duplicate.redirect', 'https://shop.test/ redirects to it, and the page is stored there.'],
   [
@@ -44,7 +55,17 @@ it.each([
   ['budget.pages', 'The job stopped at its limit of 30 pages.'],
   ['budget.bytes', 'The job stopped at its limit of 1000 bytes.'],
   ['budget.duration', 'The job stopped at its limit of 500 ms.'],
-  ['log-in', 'The job stopped early (log-in).'],
+  ['budget.browser', 'The job stopped at its limit of 70 ms in browsers.'],
+  ['budget.proxy', 'The job stopped at its limit of 80 bytes through proxies.'],
+  [
+    'login-walls',
+    'The job stopped because its pages ask to log in; resume it when its session is logged in.',
+  ],
+  [
+    'wait:OUTSIDE_HOURS',
+    'The job was given up, because it could not end in time: OUTSIDE_HOURS: Policy allows this host only in certain hours.',
+  ],
+  ['other', 'The job stopped early (other).'],
 ])('a job that ended by %s says: %s', (stopReason, sentence) => {
   expect(stopSentence({ stopReason, options })).toBe(sentence);
   expect(stopSentence({ stopReason: null, options })).toBeNull();

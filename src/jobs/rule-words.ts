@@ -35,10 +35,20 @@ export function stopSentence({
   if (stopReason === 'budget.pages') return `The job stopped at its limit of ${budgets.maxPages} pages.`;
   if (stopReason === 'budget.bytes') return `The job stopped at its limit of ${budgets.maxBytes} bytes.`;
   if (stopReason === 'budget.duration') return `The job stopped at its limit of ${budgets.maxDurationMs} ms.`;
+  if (stopReason === 'budget.browser')
+    return `The job stopped at its limit of ${budgets.maxBrowserMs} ms in browsers.`;
+  if (stopReason === 'budget.proxy')
+    return `The job stopped at its limit of ${budgets.maxProxyBytes} bytes through proxies.`;
+  if (stopReason === 'login-walls')
+    return 'The job stopped because its pages ask to log in; resume it when its session is logged in.';
+  if (stopReason.startsWith(WAIT))
+    return `The job was given up, because it could not end in time: ${meaningOf(stopReason.slice(WAIT.length))}`;
   return `The job stopped early (${stopReason}).`;
 }
 
 const REDIRECTED = ' (redirect)';
+/** Before the code of the wait for which a request was answered at once. */
+const WAIT = 'wait:';
 
 const hostOf = (url: string): string => URL.parse(url)?.host ?? url;
 
@@ -55,6 +65,9 @@ const TRAPS: Readonly<Record<string, string>> = {
   'url-length': 'its URL is longer than 2,048 characters',
   'path-depth': 'its path has more than 30 parts',
   'repeated-segment': 'a part of its path repeats more than three times',
+  'query-calendar': 'its query leads through the dates of a calendar',
+  'query-facets': 'its query is one more combination of filters',
+  'query-session': 'its query has the id of a session',
 };
 
 /** The beginning of a rule and its sentence; the first that fits counts. */
@@ -103,6 +116,22 @@ const SENTENCES: readonly (readonly [string, Sentence])[] = [
     'budget.duration',
     (_what, _entry, job) =>
       `The job had reached its limit${of(job?.options.budgets.maxDurationMs, 'ms')} (\`maxDurationMs\`).`,
+  ],
+  [
+    'budget.browser',
+    (_what, _entry, job) =>
+      `The job had reached its limit${of(job?.options.budgets.maxBrowserMs, 'ms')} in browsers (\`maxBrowserMs\`).`,
+  ],
+  [
+    'budget.proxy',
+    (_what, _entry, job) =>
+      `The job had reached its limit${of(job?.options.budgets.maxProxyBytes, 'bytes')} through proxies (\`maxProxyBytes\`).`,
+  ],
+  ['login-walls', () => 'The job had stopped, because its pages ask to log in (`maxLoginWalls`).'],
+  [WAIT, (code) => `Its request was answered before it was fetched: ${meaningOf(code)}`],
+  [
+    'route.not-kept:',
+    (pattern) => `Its links were followed, and the route \`${pattern}\` keeps no such pages (\`keep\`).`,
   ],
   ['robots: ', (line) => `robots.txt does not allow it: \`${line}\`.`],
   [

@@ -50,7 +50,7 @@ export interface SliceOptions extends SliceParts {
   readonly isOurs: () => boolean;
   /** The store has said that the lease is lost. */
   readonly onLeaseLost: () => void;
-  /** Takes what is not under way out of a job, and tells the others. */
+  /** Ends the tasks of a job that have not begun, and publishes the change. */
   readonly stopJob: (id: JobId, reason: string) => Promise<void>;
 }
 

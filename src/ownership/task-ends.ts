@@ -64,7 +64,7 @@ export interface TaskEndsParts {
   readonly onFailure: (error: unknown) => void;
   /** Nothing but unexpected errors comes. */
   readonly onManyFaults: () => void;
-  /** Takes what is not under way out of the job, with the reason. */
+  /** Ends the tasks of the job that have not begun, with the reason. */
   readonly stopJob: (id: JobId, reason: string) => Promise<void>;
 }
 

@@ -27,7 +27,9 @@ const job = {
   status: 'running',
   stopReason: null,
   seeds: ['http://a.example/'],
-  options: { budgets: { maxPages: 30, maxBytes: 500, maxDurationMs: 9_000 } },
+  options: {
+    budgets: { maxPages: 30, maxBytes: 500, maxDurationMs: 9_000, maxBrowserMs: 70, maxProxyBytes: 80 },
+  },
   counters,
   createdAt: 0,
   startedAt: 1_000,
@@ -62,6 +64,8 @@ describe('the report of a crawl', () => {
     ['budget.pages', 'Stopped at --max-pages 30; continue with --resume --max-pages N.'],
     ['budget.bytes', 'Stopped at --max-bytes 500; continue with --resume --max-bytes N.'],
     ['budget.duration', 'Stopped at --max-duration 9000ms; continue with --resume --max-duration TIME.'],
+    ['budget.browser', 'Stopped at --max-browser-time 70ms; continue with --resume --max-browser-time TIME.'],
+    ['budget.proxy', 'Stopped at --max-proxy-bytes 80; continue with --resume --max-proxy-bytes N.'],
     [null, null],
   ])('says after %s which flag goes on: %s', (stopReason, stopMessage) => {
     expect(reportOf({ ...facts, job: { ...job, stopReason } }).stopMessage).toBe(stopMessage);

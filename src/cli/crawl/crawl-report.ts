@@ -98,7 +98,7 @@ export function reportOf({
 
 /** In the words of the command line: which flag set the limit, and how to go on. */
 function stopMessageOf(job: ReportedJob): string | null {
-  const { maxPages, maxBytes, maxDurationMs } = job.options.budgets;
+  const { maxPages, maxBytes, maxDurationMs, maxBrowserMs, maxProxyBytes } = job.options.budgets;
   switch (job.stopReason) {
     case 'budget.pages':
       return `Stopped at --max-pages ${maxPages}; continue with --resume --max-pages N.`;
@@ -106,6 +106,10 @@ function stopMessageOf(job: ReportedJob): string | null {
       return `Stopped at --max-bytes ${maxBytes}; continue with --resume --max-bytes N.`;
     case 'budget.duration':
       return `Stopped at --max-duration ${maxDurationMs}ms; continue with --resume --max-duration TIME.`;
+    case 'budget.browser':
+      return `Stopped at --max-browser-time ${maxBrowserMs}ms; continue with --resume --max-browser-time TIME.`;
+    case 'budget.proxy':
+      return `Stopped at --max-proxy-bytes ${maxProxyBytes}; continue with --resume --max-proxy-bytes N.`;
     default:
       return stopSentence(job);
   }

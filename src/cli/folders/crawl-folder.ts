@@ -85,7 +85,7 @@ export function isPrivateAllowed({ commandFile }: CrawlFolder): boolean {
   try {
     return rememberedSchema.parse(JSON.parse(readFileSync(commandFile, 'utf8'))).allowPrivate;
   } catch {
-    // There is none, or an editor has spoiled it: what is not known to be allowed is not.
+    // The file is missing or damaged: private addresses stay refused.
     return false;
   }
 }

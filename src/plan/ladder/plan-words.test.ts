@@ -15,6 +15,7 @@ it.each([
     "No other way is left (blocked). The operator's consent to `stealth` for shop.test would open another way.",
   ],
   ['plan.retry:CONNECTION_RESET', 'The attempt before ended with CONNECTION_RESET, which may pass.'],
+  ['cache.hit', 'A page that is stored already answers it, as `maxAge` allows; no request was sent.'],
   ['something.new:x', 'The reason is something.new:x.'],
 ])('%s: %s', (reason, sentence) => {
   expect(planSentence(reason, 'shop.test')).toBe(sentence);

@@ -17,6 +17,7 @@ const quoted = (names: string) =>
     .join(', ');
 
 const SENTENCES: Readonly<Record<string, (what: string, host: string) => string>> = {
+  'cache.hit': () => 'A page that is stored already answers it, as `maxAge` allows; no request was sent.',
   'plan.cheapest': () => 'It is the cheapest way to fetch a page.',
   'plan.requested': () => 'The request names this engine.',
   'plan.needs': (what) => `The options of the request need ${quoted(what)}.`,
