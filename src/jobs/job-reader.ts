@@ -88,6 +88,8 @@ export interface JobReader {
 /** Read together; small enough that twice as many bodies at the body limit still fit into memory. */
 const HEAVY_STEP = 10;
 const LIGHT_STEP = 200;
+/** Unpacking the record of each blocks the thread for a moment, so these are few. */
+const BODIES_AT_ONCE = 4;
 /** A slice of results ends early when its bodies add up to this. */
 const MAX_SLICE_BYTES = 33_554_432;
 const LEDGER_STEP = 1_000;
@@ -126,6 +128,14 @@ export function createJobReader(store: JobStore & Pick<HostStore, 'getRobots'>, 
     return { ...result, sourceUrl: source(page.url) };
   }
 
+  /** In the order of the pages; the bodies of a few are read at the same time, because each may come across a network. */
+  async function* resultsOf(pages: readonly Page[], job: Job, source: SourceOf): AsyncGenerator<PageResult> {
+    for (let at = 0; at < pages.length; at += BODIES_AT_ONCE) {
+      const few = pages.slice(at, at + BODIES_AT_ONCE);
+      yield* await Promise.all(few.map((page) => resultOf(page, job, source)));
+    }
+  }
+
   async function errors(
     job: Job,
     { state, cursor, limit }: ListQuery & { readonly state?: 'failed' | 'denied' | undefined },
@@ -161,10 +171,8 @@ export function createJobReader(store: JobStore & Pick<HostStore, 'getRobots'>, 
     for (;;) {
       const limit = Math.min(step, query.limit - items.length);
       const pages = await store.listPages({ jobId: job.id, state: query.state, cursor, limit });
-      for (const page of pages.items) {
-        items.push(await resultOf(page, job, source));
-        bytes += weightOf(page, pageOptionsFor(job.options, page.url));
-      }
+      for await (const result of resultsOf(pages.items, job, source)) items.push(result);
+      for (const page of pages.items) bytes += weightOf(page, pageOptionsFor(job.options, page.url));
       const isFull = items.length >= query.limit || bytes >= MAX_SLICE_BYTES;
       if (pages.nextCursor === null || isFull) return { items, nextCursor: pages.nextCursor };
       cursor = pages.nextCursor;
@@ -177,7 +185,7 @@ export function createJobReader(store: JobStore & Pick<HostStore, 'getRobots'>, 
     let cursor: string | undefined;
     do {
       const pages = await store.listPages({ jobId: job.id, state, cursor, limit });
-      for (const page of pages.items) yield await resultOf(page, job, source);
+      yield* resultsOf(pages.items, job, source);
       cursor = pages.nextCursor ?? undefined;
     } while (cursor !== undefined);
   }
