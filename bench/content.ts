@@ -27,7 +27,14 @@ export const content: Part = {
     const { pages, meanBytes, contenders, torn } = answer as unknown as ContentAnswer;
     const means = contenders.map(({ ms }) => ms.map(meanOf));
     const ownMeans = means[0] ?? [];
-    const bars: Bar[] = [];
+    const bars: Bar[] = [
+      {
+        claim: 'Scrapifie: pages whose content could not be read',
+        measured: contenders[0]?.failures ?? pages,
+        atMost: 0,
+        unit: '',
+      },
+    ];
     const rows = contenders.map(({ name, ms, failures }, index) => {
       const each = ms.flat();
       const times = sampleOf(ratios(means[index] ?? [], ownMeans));

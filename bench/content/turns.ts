@@ -61,6 +61,7 @@ const OPTIONS: FullOptions = {
   formats: ['content', 'text', 'markdown', 'structured'],
   type: null,
   rules: null,
+  parts: null,
   hasLlm: false,
 };
 

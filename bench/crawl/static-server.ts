@@ -27,7 +27,7 @@ function serve(socket: Socket): void {
   socket.setNoDelay(true);
   socket.on('error', () => socket.destroy());
   socket.on('data', (chunk) => {
-    unread += chunk.latin1Slice();
+    unread += chunk.toString('latin1');
     for (let end = unread.indexOf(HEAD_END); end >= 0; end = unread.indexOf(HEAD_END)) {
       const pathAt = unread.indexOf(' ') + 1;
       const path = unread.slice(pathAt, unread.indexOf(' ', pathAt));

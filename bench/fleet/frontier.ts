@@ -150,7 +150,7 @@ async function seedsOnly(place: Place, { hosts, urls }: typeof FULL): Promise<nu
     const { options, kind, seeds } = draftCrawl(request, () => false);
     const accountId = await store.defaultAccount();
     const id = randomUUID() as string as JobId;
-    await store.createJob({ id, accountId, kind, options, seeds, createdAt: 0 }, tasks);
+    await store.createJob({ id, accountId, kind, options, seeds }, tasks);
   } finally {
     await store.close();
   }
