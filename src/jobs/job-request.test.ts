@@ -5,6 +5,7 @@ import { parseRequest } from './invalid-request.ts';
 import {
   batchRequestSchema,
   crawlRequestSchema,
+  MAX_DURATION_MS,
   mapRequestSchema,
   scrapeRequestSchema,
 } from './job-request.ts';
@@ -113,6 +114,12 @@ describe('requests', () => {
   it('name every bad field, not only the first', () => {
     const fields = fieldsOf(scrapeRequestSchema, { formats: ['doc'], timeoutMs: -1, engine: 'magic' });
     expect(fields.sort()).toEqual(['engine', 'formats.0', 'timeoutMs', 'url']);
+  });
+
+  it('for jobs that would end after a time that cannot be stored are refused', () => {
+    const longest = (maxDurationMs: number) => fieldsOf(batchRequestSchema, { urls: [url], maxDurationMs });
+    expect(longest(Number.MAX_SAFE_INTEGER)).toEqual(['maxDurationMs']);
+    expect(longest(MAX_DURATION_MS)).toEqual([]);
   });
 
   it('for more than 10,000 URLs at once are refused', () => {

@@ -19,6 +19,9 @@ const PATTERN_WORDS =
   'Globs for the whole path such as `/blog/*`, or for the whole URL; `re:` begins an RE2 expression, found anywhere in the URL.';
 const urlExample = ['https://example.com/'];
 
+/** Ten years: the end of the job is a time that the store can keep. */
+export const MAX_DURATION_MS = 315_360_000_000;
+
 const jobLimits = {
   maxBytes: z
     .number()
@@ -31,6 +34,7 @@ const jobLimits = {
     .number()
     .int()
     .min(1, NOT_ZERO)
+    .max(MAX_DURATION_MS)
     .nullable()
     .default(null)
     .describe('Time after which the job stops; null: no limit.'),

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { MAX_DURATION_MS } from '../../jobs/job-request.ts';
 import { type Budgets, JOB_KINDS, JOB_STATUSES, type Job } from '../../model/job.ts';
 import { accountOf, apiKeyOf } from '../access/access.ts';
 import type { App } from '../http/app.ts';
@@ -11,12 +12,13 @@ import type { RouteDeps } from './route-deps.ts';
 export const jobParams = z.strictObject({ id: z.string().max(64).describe('The job.') });
 
 const budget = z.number().int().min(1).nullable().optional();
+const duration = z.number().int().min(1).max(MAX_DURATION_MS).nullable().optional();
 /** Left out stays, null lifts. */
 const resumeSchema = z
   .strictObject({
     maxPages: budget.describe('New page budget of the whole job.'),
     maxBytes: budget.describe('New byte budget of the whole job.'),
-    maxDurationMs: budget.describe('Time the job gets from now on.'),
+    maxDurationMs: duration.describe('Time the job gets from now on.'),
     maxBrowserMs: budget.describe('New budget of browser time of the whole job.'),
     maxProxyBytes: budget.describe('New budget of bytes through proxies of the whole job.'),
   })
