@@ -78,3 +78,9 @@ it('compares few names, however many unknown fields there are', () => {
   expect(told({ url: 'a', ...many })).toHaveLength(1_000);
   expect(suggested.length).toBeLessThanOrEqual(50);
 });
+
+it('a length that cannot be compared is a problem of the value, not a fault', () => {
+  const hostile = { length: { toString: 'x', valueOf: 1 } };
+  expect(told({ url: hostile })).toEqual([expect.stringMatching(/has the field `length`/)]);
+  expect(told({ url: 'a', formats: hostile })).toEqual([expect.stringMatching(/has the field `length`/)]);
+});

@@ -19,9 +19,26 @@ export type PlainParse<T> =
  * people read. No text repeats a value, because any value could be a secret.
  */
 export function parsePlainly<T extends z.ZodType>(schema: T, input: unknown): PlainParse<z.output<T>> {
-  const parsed = schema.safeParse(input, { error: plainWords() });
+  const parsed = safely(() => schema.safeParse(input, { error: plainWords() }));
+  if (parsed === null) return { data: null, problems: [{ path: [], text: NOT_COMPARABLE }] };
   if (parsed.success) return { data: parsed.data, problems: null };
   return { data: null, problems: parsed.error.issues.flatMap((issue) => problemsIn(issue, [])) };
+}
+
+const NOT_COMPARABLE =
+  'An object has the field `length` or `size` where text, a number or a list is expected.';
+
+/**
+ * The checks of lengths look at everything that has a length, also at objects in the place of texts; comparing a length
+ * that is an object itself throws. Null then.
+ */
+function safely<T>(parse: () => T): T | null {
+  try {
+    return parse();
+  } catch (error) {
+    if (error instanceof TypeError) return null;
+    throw error;
+  }
 }
 
 /** The problem as a sentence about the field of this name; the sentence of a whole value stands alone. */
