@@ -36,7 +36,8 @@ function safely<T>(parse: () => T): T | null {
   try {
     return parse();
   } catch (error) {
-    if (error instanceof TypeError) return null;
+    // Any other error is a fault of the schema, and is not to look like one of the request.
+    if (error instanceof TypeError && /primitive value/.test(error.message)) return null;
     throw error;
   }
 }
