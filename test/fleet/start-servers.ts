@@ -14,8 +14,26 @@ declare module 'vitest' {
   }
 }
 
-/** Starts the servers once for all tests of the fleet. */
+/** Servers that run already, by the variables below; null when one of the three is not named. */
+function runningServers(): { postgresUrl: string; redisUrl: string; s3Url: string } | null {
+  const {
+    FLEET_TEST_POSTGRES_URL: postgresUrl,
+    FLEET_TEST_REDIS_URL: redisUrl,
+    FLEET_TEST_S3_URL: s3Url,
+  } = process.env;
+  if (postgresUrl === undefined || redisUrl === undefined || s3Url === undefined) return null;
+  return { postgresUrl, redisUrl, s3Url };
+}
+
+/** Starts the servers once for all tests of the fleet, unless the environment names running ones. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
+  const running = runningServers();
+  if (running !== null) {
+    project.provide('postgresUrl', running.postgresUrl);
+    project.provide('redisUrl', running.redisUrl);
+    project.provide('s3Url', running.s3Url);
+    return async () => undefined;
+  }
   const dir = await mkdtemp(join(tmpdir(), 'scrapifie-servers-'));
   const servers = await startServers({ dir });
   project.provide('postgresUrl', servers.postgres.url);
