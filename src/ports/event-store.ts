@@ -84,14 +84,6 @@ export const OTHER_EVENT_TYPES = [
 ] as const;
 export type EventType = JobEventType | (typeof OTHER_EVENT_TYPES)[number] | `monitor.${string}`;
 
-/** The ends of jobs. */
-export const END_EVENT_TYPES: ReadonlySet<string> = new Set<EventType>([
-  'job.completed',
-  'job.partially_completed',
-  'job.failed',
-  'job.cancelled',
-]);
-
 export interface NewEvent {
   readonly type: EventType;
   readonly accountId: AccountId;
