@@ -7,6 +7,7 @@ const LAYERS = [
   'cli',
   'api',
   'schedules',
+  'events',
   'jobs',
   'ownership',
   'attempts',

@@ -13,6 +13,8 @@ export interface KeyDirectory {
   identify(secret: string): Promise<ApiKey | null>;
   /** Whether a key with this secret was seen valid lately, without asking the store. */
   isRemembered(secret: string): boolean;
+  /** Whether a key that was identified before is usable still, as fresh as `identify` knows it. */
+  isValid(key: ApiKey): Promise<boolean>;
   /** A key was revoked: from now on it is unknown here. */
   forget(id: KeyId): void;
   /** Writes the uses that still wait. */
@@ -84,6 +86,11 @@ export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
       if (key === null || !isSame(key.hash, hash) || !isUsable(key, at)) return null;
       used.set(key.id, at);
       return key;
+    },
+    async isValid({ hash }) {
+      const at = now();
+      const key = await find(hash, at);
+      return key !== null && isUsable(key, at);
     },
     isRemembered: (secret) => known.has(hashSecret(secret)),
     forget(id) {
