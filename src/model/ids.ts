@@ -21,3 +21,5 @@ export type ContentHash = Branded<string, 'ContentHash'>;
 export type AccountId = Branded<string, 'AccountId'>;
 export type KeyId = Branded<string, 'KeyId'>;
 export type SessionId = Branded<string, 'SessionId'>;
+export type WebhookId = Branded<string, 'WebhookId'>;
+export type DeliveryId = Branded<string, 'DeliveryId'>;
