@@ -225,6 +225,21 @@ export const settingsSchema = z.object({
     .min(3)
     .optional()
     .describe('URL or e-mail address where a site owner can reach you; it goes into the user agent.'),
+  publicUrl: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('Address of this server for the outside world; links in webhooks and messages begin with it.'),
+  smtpUrl: z
+    .url({ protocol: /^smtps?$/ })
+    .optional()
+    .describe('Server that sends e-mail of webhooks, `smtp://user:password@host:587`, or `smtps://`.'),
+  smtpFrom: z
+    .string()
+    .min(3)
+    .max(320)
+    .optional()
+    .describe('Sender of these e-mails, such as `Scrapifie <bot@example.com>`.'),
+  deliveryDays: whole(1, 3_650).default(30).describe('Days for which ended deliveries of webhooks are kept.'),
   logLevel: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')

@@ -16,7 +16,12 @@ const COLORS: Readonly<Record<Notice['level'], number>> = {
   neutral: 0x6b_72_80,
 };
 const TEAMS_COLORS = { good: 'Good', warning: 'Warning', bad: 'Attention', neutral: 'Default' } as const;
-const NTFY_TAGS = { good: 'white_check_mark', warning: 'warning', bad: 'x', neutral: 'information_source' } as const;
+const NTFY_TAGS = {
+  good: 'white_check_mark',
+  warning: 'warning',
+  bad: 'x',
+  neutral: 'information_source',
+} as const;
 const NTFY_DEFAULT = 3;
 const NTFY_HIGH = 4;
 
@@ -44,12 +49,22 @@ const WRITERS: Readonly<Record<ChatFormat, (notice: Notice, url: string) => Chat
       type: 'AdaptiveCard',
       version: '1.4',
       body: [
-        { type: 'TextBlock', weight: 'Bolder', wrap: true, color: TEAMS_COLORS[level], text: escapeMarkdown(title) },
+        {
+          type: 'TextBlock',
+          weight: 'Bolder',
+          wrap: true,
+          color: TEAMS_COLORS[level],
+          text: escapeMarkdown(title),
+        },
         { type: 'TextBlock', wrap: true, text: escapeMarkdown(text) },
       ],
       ...(link === null ? {} : { actions: [{ type: 'Action.OpenUrl', title: 'Open', url: link }] }),
     };
-    const attachment = { contentType: 'application/vnd.microsoft.card.adaptive', contentUrl: null, content: card };
+    const attachment = {
+      contentType: 'application/vnd.microsoft.card.adaptive',
+      contentUrl: null,
+      content: card,
+    };
     return { url, body: JSON.stringify({ type: 'message', attachments: [attachment] }) };
   },
   // Published as JSON to the root of the server: headers could not carry every title.
@@ -67,7 +82,8 @@ const WRITERS: Readonly<Record<ChatFormat, (notice: Notice, url: string) => Chat
   },
 };
 
-export const chatPost = (format: ChatFormat, notice: Notice, url: string): ChatPost => WRITERS[format](notice, url);
+export const chatPost = (format: ChatFormat, notice: Notice, url: string): ChatPost =>
+  WRITERS[format](notice, url);
 
 /** Slack knows three characters; the others have no meaning without them, but for those of bold, italic and code. */
 const slackText = (text: string) =>

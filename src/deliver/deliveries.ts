@@ -64,13 +64,21 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     const limit = MOST_LANES - working.size;
     if (limit === 0) return false;
     const claimedAt = clock();
-    const claim = { limit, leaseMs: LEASE_MS, perWebhook: LANES_PER_WEBHOOK, perAccount: LANES_PER_ACCOUNT, after };
+    const claim = {
+      limit,
+      leaseMs: LEASE_MS,
+      perWebhook: LANES_PER_WEBHOOK,
+      perAccount: LANES_PER_ACCOUNT,
+      after,
+    };
     const { lanes, next } = await store.claimLanes(claim);
     after = next;
     for (const lane of lanes) {
       const work = workLane(lane, claimedAt, worker)
         // The lane is due again when its lease ends.
-        .catch((error) => logger.warn({ err: error, webhook: lane.webhook.id }, 'webhooks: a delivery was not made'))
+        .catch((error) =>
+          logger.warn({ err: error, webhook: lane.webhook.id }, 'webhooks: a delivery was not made'),
+        )
         .finally(() => {
           working.delete(work);
           bells.send.ring();

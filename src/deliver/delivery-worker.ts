@@ -1,7 +1,14 @@
 import type { DeliveryId } from '../model/ids.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Store } from '../ports/store.ts';
-import type { AttemptEnd, ClaimedLane, Delivery, DisabledReason, FinishedAttempt, StoredWebhook } from '../ports/webhook-store.ts';
+import type {
+  AttemptEnd,
+  ClaimedLane,
+  Delivery,
+  DisabledReason,
+  FinishedAttempt,
+  StoredWebhook,
+} from '../ports/webhook-store.ts';
 import type { Vault } from '../sessions/vault.ts';
 import { type ContentsParts, readContents } from './job-contents.ts';
 import { retryDelayMs } from './retry-schedule.ts';
@@ -34,7 +41,11 @@ const MOST_ABANDONED = 5_000;
 const STORE_PAUSE_MS = 500;
 
 /** Sends what is due in a leased lane, in order, until a delivery has to be tried again later or nothing is left. */
-export async function workLane(claimed: ClaimedLane, claimedAt: number, deps: DeliveryWorkerDeps): Promise<void> {
+export async function workLane(
+  claimed: ClaimedLane,
+  claimedAt: number,
+  deps: DeliveryWorkerDeps,
+): Promise<void> {
   const { store, clock } = deps;
   const { lease } = claimed;
   let { webhook } = claimed;
@@ -46,7 +57,8 @@ export async function workLane(claimed: ClaimedLane, claimedAt: number, deps: De
       if (current === null) return;
       webhook = current;
     }
-    if (webhook.disabledAt !== null) return store.abandonLane(lease, 'The webhook is disabled.', MOST_ABANDONED);
+    if (webhook.disabledAt !== null)
+      return store.abandonLane(lease, 'The webhook is disabled.', MOST_ABANDONED);
     if (deps.isStopping() || count >= MOST_IN_A_ROW) return store.releaseLane(lease);
     const data = unpackWebhook(webhook, deps.vault);
     const contents = await readContents(delivery.event, deps.contents);
@@ -70,8 +82,10 @@ function endOf(delivery: Delivery, sent: SentAttempt, { now, random }: DeliveryW
   const { record, request, result, retryAfterMs } = sent;
   const base = { deliveryId: delivery.id, attempt, record, request };
   if (result === 'delivered') return { ...base, outcome: { state: 'delivered' } };
-  if (result === 'gone') return { ...base, outcome: { state: 'failed', reason: 'The receiver answered 410.' } };
-  if (result === 'over') return { ...base, outcome: { state: 'failed', reason: 'The server refused the message.' } };
+  if (result === 'gone')
+    return { ...base, outcome: { state: 'failed', reason: 'The receiver answered 410.' } };
+  if (result === 'over')
+    return { ...base, outcome: { state: 'failed', reason: 'The server refused the message.' } };
   const failed = { count: attempt, firstAt: delivery.firstAttemptAt ?? record.at, retryAfterMs };
   const retryInMs = retryDelayMs(failed, now(), random());
   return retryInMs === null

@@ -55,7 +55,11 @@ export async function readContents(event: DeliveryEvent, parts: ContentsParts): 
   return { job, results, omitted: null };
 }
 
-async function readPage(event: DeliveryEvent, job: Job, { store, reader }: ContentsParts): Promise<EventContents> {
+async function readPage(
+  event: DeliveryEvent,
+  job: Job,
+  { store, reader }: ContentsParts,
+): Promise<EventContents> {
   const { taskId } = event.data;
   const page = typeof taskId === 'number' ? await store.getPage(job.id, taskId as TaskId) : null;
   if (page === null) return { job, results: null, omitted: 'deleted' };

@@ -23,7 +23,13 @@ function jobData({ type, jobId, data }: DeliveryEvent, contents: EventContents, 
   const links = jobLinks(String(jobId), origin);
   if (type.startsWith('page.')) {
     const [page] = results ?? [];
-    return { jobId, ...data, page: page ?? null, ...(omitted === null ? {} : { pageOmitted: omitted }), links };
+    return {
+      jobId,
+      ...data,
+      page: page ?? null,
+      ...(omitted === null ? {} : { pageOmitted: omitted }),
+      links,
+    };
   }
   const { counters, ...rest } = data;
   const told = { jobId, ...rest, ...(job === null ? {} : { seeds: job.seeds }), summary: counters ?? {} };

@@ -43,11 +43,19 @@ export function noticeOf(event: DeliveryEvent, { job }: EventContents, origin: P
     const kind = plain(data.kind ?? job?.kind ?? 'job');
     const [seed] = job?.seeds ?? [];
     const of = seed === undefined ? plain(jobId) : plain(seed);
-    return { ...base, title: cut(`The ${kind} of ${of} ${ENDS[type] ?? type}`, MOST_TITLE), text: countersText(data) };
+    return {
+      ...base,
+      title: cut(`The ${kind} of ${of} ${ENDS[type] ?? type}`, MOST_TITLE),
+      text: countersText(data),
+    };
   }
   if (type.startsWith('page.')) {
     const problem = data.errorCode == null ? '' : ` (${plain(data.errorCode)})`;
-    return { ...base, title: cut(`${type}: ${plain(data.url)}`, MOST_TITLE), text: cut(`${plain(data.title ?? data.url)}${problem}`, MOST_TEXT) };
+    return {
+      ...base,
+      title: cut(`${type}: ${plain(data.url)}`, MOST_TITLE),
+      text: cut(`${plain(data.title ?? data.url)}${problem}`, MOST_TEXT),
+    };
   }
   return { ...base, title: type, text: cut(fieldsText(data), MOST_TEXT) };
 }

@@ -68,7 +68,11 @@ async function deliveriesOf(
   return pages.flatMap(({ seq, fetchedAt, ...page }) => {
     const type = page.errorCode === null ? 'page.done' : 'page.failed';
     const data = { ...page, fetchedAt: new Date(fetchedAt).toISOString() };
-    return addressed(event, { id: `${event.id}-${seq}`, type, at: event.at, jobId: event.jobId, data }, wanted);
+    return addressed(
+      event,
+      { id: `${event.id}-${seq}`, type, at: event.at, jobId: event.jobId, data },
+      wanted,
+    );
   });
 }
 

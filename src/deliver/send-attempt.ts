@@ -96,7 +96,11 @@ async function post(outgoing: Outgoing, { web, origin, now }: SenderParts): Prom
     };
   } catch (failure) {
     const { code, message } = asScrapifieError(failure);
-    const record = recordOf({ statusCode: null, error: `${code}: ${message}`.slice(0, SHOWN_ANSWER_CHARS), answer: '' });
+    const record = recordOf({
+      statusCode: null,
+      error: `${code}: ${message}`.slice(0, SHOWN_ANSWER_CHARS),
+      answer: '',
+    });
     return { record, request, result: 'again', retryAfterMs: null };
   }
 }
@@ -120,7 +124,12 @@ async function sendMail(outgoing: Outgoing, { mailer, origin, now }: SenderParts
   const record = { at, ms, statusCode: code, error, answer: answer.slice(0, SHOWN_ANSWER_CHARS) };
   // A server that refuses a message for good refuses it the next time as well.
   const isOver = code !== null && code >= 500;
-  return { record, request, result: error === null ? 'delivered' : isOver ? 'over' : 'again', retryAfterMs: null };
+  return {
+    record,
+    request,
+    result: error === null ? 'delivered' : isOver ? 'over' : 'again',
+    retryAfterMs: null,
+  };
 }
 
 const sentRequest = (target: string, headers: Record<string, string>, body: string): SentRequest => ({

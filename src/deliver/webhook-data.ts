@@ -20,7 +20,10 @@ export function packWebhook(data: WebhookData, vault: Vault | null, webhook: Pla
   return vault === null ? plain : vault.seal(plain, placeOf(webhook));
 }
 
-export function unpackWebhook({ data, ...webhook }: Place & Pick<StoredWebhook, 'data'>, vault: Vault | null): WebhookData {
+export function unpackWebhook(
+  { data, ...webhook }: Place & Pick<StoredWebhook, 'data'>,
+  vault: Vault | null,
+): WebhookData {
   const place = placeOf(webhook);
   if (isSealed(data) && vault === null) throw lockedBy(data, place, null);
   const plain = isSealed(data) && vault !== null ? vault.open(data, place) : data;

@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import { invalidRequest } from '../jobs/invalid-request.ts';
-import { eventsField, webhookHeadersField, webhookSecretField, webhookUrlField } from '../jobs/webhook-fields.ts';
+import {
+  eventsField,
+  webhookHeadersField,
+  webhookSecretField,
+  webhookUrlField,
+} from '../jobs/webhook-fields.ts';
 import { WEBHOOK_FORMATS, type WebhookFormat } from '../ports/webhook-store.ts';
 import { secretProblem } from './signature.ts';
 
@@ -22,7 +27,9 @@ export const webhookRequestSchema = z
     ...fields,
     secret: webhookSecretField
       .optional()
-      .describe('Signs what is sent: 16 characters or more, or `whsec_` and a key in base64. Made unless given.'),
+      .describe(
+        'Signs what is sent: 16 characters or more, or `whsec_` and a key in base64. Made unless given.',
+      ),
   })
   .meta({ examples: [{ url: 'https://receiver.example/scrapifie', events: ['job.*'] }] });
 

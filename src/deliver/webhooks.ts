@@ -15,14 +15,21 @@ import type {
 import type { Vault } from '../sessions/vault.ts';
 import { newSecret } from './signature.ts';
 import { packWebhook, unpackWebhook, type WebhookData } from './webhook-data.ts';
-import { type RotationRequest, readJobTarget, readTarget, requireSecret, type WebhookPatch, type WebhookRequest } from './webhook-request.ts';
+import {
+  type RotationRequest,
+  readJobTarget,
+  readTarget,
+  requireSecret,
+  type WebhookPatch,
+  type WebhookRequest,
+} from './webhook-request.ts';
 
 /** Where events are sent, by account. Every method throws NOT_FOUND for webhooks and deliveries of others. */
 export interface Webhooks {
   /** `id`: known before where the request may be repeated; a repeated one returns the first, with its secret. */
   create(account: AccountId, request: WebhookRequest, id?: WebhookId): Promise<WithSecret>;
   /** The webhook of a single job, stored before the job is. */
-  createForJob(account: AccountId, jobId: JobId, webhook: JobWebhook): Promise<void>;
+  createForJob(account: AccountId, jobId: JobId, webhook: JobWebhook): Promise<WebhookId>;
   get(account: AccountId, id: string): Promise<StoredWebhook>;
   list(query: WebhookQuery): Promise<ListPage<StoredWebhook>>;
   change(account: AccountId, id: string, patch: WebhookPatch): Promise<StoredWebhook>;
@@ -74,13 +81,17 @@ export function createWebhooks({ store, vault, now, canMail }: WebhooksDeps): We
   async function update(
     account: AccountId,
     id: string,
-    change: (webhook: StoredWebhook, data: WebhookData) => { webhook: StoredWebhook; data: WebhookData; isEnabled: boolean },
+    change: (
+      webhook: StoredWebhook,
+      data: WebhookData,
+    ) => { webhook: StoredWebhook; data: WebhookData; isEnabled: boolean },
   ): Promise<StoredWebhook> {
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
       const current = await get(account, id);
       const { webhook, data, isEnabled } = change(current, unpackWebhook(current, vault));
       const packed = packWebhook(data, vault, current);
-      if (await store.updateWebhook(account, { ...webhook, data: packed, isEnabled })) return get(account, id);
+      if (await store.updateWebhook(account, { ...webhook, data: packed, isEnabled }))
+        return get(account, id);
     }
     throw new ScrapifieError('CONFLICT', 'Other requests keep changing the webhook; try again.');
   }
@@ -104,8 +115,19 @@ export function createWebhooks({ store, vault, now, canMail }: WebhooksDeps): We
       requireSecret(request.secret);
       const { url, format, shown } = targetOf(request);
       const { events, headers = {}, secret = newSecret() } = request;
-      const data = packWebhook({ url, headers, secrets: [{ secret, until: null }] }, vault, { id, accountId });
-      const webhook = await store.createWebhook({ id, accountId, jobId: null, format, events, target: shown, data });
+      const data = packWebhook({ url, headers, secrets: [{ secret, until: null }] }, vault, {
+        id,
+        accountId,
+      });
+      const webhook = await store.createWebhook({
+        id,
+        accountId,
+        jobId: null,
+        format,
+        events,
+        target: shown,
+        data,
+      });
       return { webhook, secret: unpackWebhook(webhook, vault).secrets[0]?.secret ?? secret };
     },
     async createForJob(accountId, jobId, { url: given, events, secret, headers = {} }) {
@@ -115,6 +137,7 @@ export function createWebhooks({ store, vault, now, canMail }: WebhooksDeps): We
       const secrets = secret === undefined ? [] : [{ secret, until: null }];
       const data = packWebhook({ url, headers, secrets }, vault, { id, accountId });
       await store.createWebhook({ id, accountId, jobId, format: 'json', events, target: shown, data });
+      return id;
     },
     list: (query) => store.listWebhooks(query),
     change: (account, id, patch) =>
@@ -166,7 +189,14 @@ export function createWebhooks({ store, vault, now, canMail }: WebhooksDeps): We
       const again = newDeliveryId();
       const { webhookId, event } = first;
       const webhook = await get(account, webhookId);
-      return send(webhook, { id: again, webhookId, accountId: account, lane: again, event, redeliveryOf: first.id });
+      return send(webhook, {
+        id: again,
+        webhookId,
+        accountId: account,
+        lane: again,
+        event,
+        redeliveryOf: first.id,
+      });
     },
   };
 }

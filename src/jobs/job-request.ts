@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Format } from '../model/job.ts';
 import { cacheFields, checkPage, messageFields, pageFields } from './page-fields.ts';
 import { routesField } from './route-fields.ts';
+import { jobWebhookField } from './webhook-fields.ts';
 
 /**
  * What a client may ask for, one schema per kind of job. API, command line and SDK parse with these; their
@@ -96,6 +97,7 @@ export const scrapeRequestSchema = z
     ...messageFields,
     ...cacheFields,
     async: asyncField,
+    webhook: jobWebhookField,
   })
   .superRefine(checkPage)
   .meta({ examples: [{ url: 'https://example.com/', formats: ['metadata', 'links', 'text'] }] });
@@ -122,6 +124,7 @@ export const batchRequestSchema = z
     options: batchOptions,
     ...canonicalFields,
     ...jobLimits,
+    webhook: jobWebhookField,
   })
   .meta({ examples: [{ urls: ['https://example.com/a', 'https://example.com/b'] }] });
 
@@ -194,6 +197,7 @@ export const crawlRequestSchema = z
           'null: 5 with a session, 25 without.',
       ),
     options: crawlOptions,
+    webhook: jobWebhookField,
   })
   .superRefine((given, context) => {
     if (given.urls.length === 0 && given.sitemapUrls.length === 0) {

@@ -2,7 +2,7 @@ import { expectsLogin } from '../attempts/login-walls.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { Attempt } from '../model/attempt.ts';
 import { isRendering } from '../model/engine-traits.ts';
-import type { AccountId, HostKey, JobId } from '../model/ids.ts';
+import type { AccountId, HostKey, JobId, WebhookId } from '../model/ids.ts';
 import type { Budgets, CredentialAccess, Job, JobOptions, NewJob, PageOptions } from '../model/job.ts';
 import { rankOf } from '../model/rank.ts';
 import type { Blobs } from '../ports/blobs.ts';
@@ -31,6 +31,7 @@ import { lastCrawl } from './last-crawl.ts';
 import type { MapResult } from './map-result.ts';
 import { startEntries } from './start-entries.ts';
 import { hopelessError, hopelessWait, type Waiting, waitingFor } from './waiting.ts';
+import type { JobWebhook } from './webhook-fields.ts';
 
 export interface JobsDeps {
   readonly store: Store;
@@ -47,6 +48,8 @@ export interface JobsDeps {
   readonly refusalOf?: (page: PageOptions) => ScrapifieError | null;
   /** Why no page can be stored at the moment: new work is refused with it; null when pages can be stored. */
   readonly storageRefusal?: () => ScrapifieError | null;
+  /** Stores the webhook of a job and returns its id; left out: requests with a webhook are refused. */
+  readonly addWebhook?: (account: AccountId, job: JobId, webhook: JobWebhook) => Promise<WebhookId>;
   /** Called with each new job before its hosts are offered; saves the worker a read of the store. */
   readonly onAccepted?: (job: Job) => void;
 }
@@ -107,6 +110,11 @@ export interface Jobs {
 /** Offers made at once; hosts beyond are offered by the sweep of the store. */
 const MAX_OFFERS = 1_000;
 
+/** A request, as it came, besides what is given with it. */
+interface Accepted extends Given {
+  readonly webhook?: JobWebhook | undefined;
+}
+
 export function createJobs(deps: JobsDeps): Jobs {
   const { store, bus, queue, now, consents } = deps;
   const newId = createJobIds(now, deps.random);
@@ -157,10 +165,16 @@ export function createJobs(deps: JobsDeps): Jobs {
     if (stored !== null && stored.wish.credentials !== null) requireCredentialAccess(options);
   }
 
+  /** Before the job: one without events harms nothing, and a job must not begin without its webhook. */
+  function addWebhook(account: AccountId, id: JobId, webhook: JobWebhook): Promise<WebhookId> {
+    if (deps.addWebhook !== undefined) return deps.addWebhook(account, id, webhook);
+    throw new ScrapifieError('UNSUPPORTED_OPTION', 'Only a server sends webhooks.');
+  }
+
   async function accept(
     draft: JobDraft,
     accountId: AccountId,
-    { id = newId(), credentials = 'use', fillBodyFrom, startedBy }: Given,
+    { id = newId(), credentials = 'use', fillBodyFrom, startedBy, webhook }: Accepted,
     isUnsynced = false,
   ): Promise<CreatedJob> {
     const full = deps.storageRefusal?.() ?? null;
@@ -172,6 +186,7 @@ export function createJobs(deps: JobsDeps): Jobs {
       page,
       credentials,
       ...(sources === undefined ? {} : { hasSources: true }),
+      ...(webhook === undefined ? {} : { webhookId: await addWebhook(accountId, id, webhook) }),
     };
     await requireAccess(options, accountId);
     await limit.admit(draft.tasks.length);
@@ -205,7 +220,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     draft: JobDraft,
     account: AccountId,
     timeoutMs: number,
-    given: Given,
+    given: Accepted,
   ): Promise<JobId> {
     const id = given.id ?? newId();
     const wait = waits.begin(id, timeoutMs, given.signal);
@@ -266,21 +281,22 @@ export function createJobs(deps: JobsDeps): Jobs {
     read,
     get,
     scrape: async (request, account, given = {}) =>
-      accept(possible(draftScrape(request, consents, given.operator)), account, given),
+      accept(possible(draftScrape(request, consents, given.operator)), account, withWebhook(given, request)),
     batch: async (request, account, given = {}) =>
-      accept(possible(draftBatch(request, consents, given.operator)), account, given),
+      accept(possible(draftBatch(request, consents, given.operator)), account, withWebhook(given, request)),
     async crawl(request, account, given = {}) {
       const draft = possible(draftCrawl(request, consents, given.operator));
       const refreshes = request.ifModified ? await lastCrawl(store, account, draft.seeds) : null;
       const options = refreshes === null ? draft.options : { ...draft.options, refreshes };
-      return accept({ ...draft, options }, account, given);
+      return accept({ ...draft, options }, account, withWebhook(given, request));
     },
     map: async (request, account, given = {}) =>
       accept(possible(draftMap(request, consents, given.operator)), account, given),
 
     async scrapeNow(request, account, given = {}) {
       const draft = possible(draftScrape(request, consents, given.operator));
-      const id = await acceptAndWait(draft, account, patienceFor(draft.options.page), given);
+      const asked = withWebhook(given, request);
+      const id = await acceptAndWait(draft, account, patienceFor(draft.options.page), asked);
       return read.scraped(id, draft.options.page, request.url);
     },
     async mapNow(request, account, given = {}) {
@@ -348,6 +364,9 @@ export function createJobs(deps: JobsDeps): Jobs {
     close: () => waits.close(),
   };
 }
+
+const withWebhook = (given: Given, { webhook }: Pick<Accepted, 'webhook'>): Accepted =>
+  webhook === undefined ? given : { ...given, webhook };
 
 const noSuchJob = (id: string) => new ScrapifieError('NOT_FOUND', `There is no job ${id.slice(0, 100)}.`);
 

@@ -12,7 +12,10 @@ const OWN_HEADERS = /^(?:content-type|content-encoding|webhook-.*|x-webhook-.*)$
 const eventPattern = z
   .string()
   .max(100)
-  .refine(isEventPattern, `Must be one of ${WEBHOOK_EVENTS.join(', ')}, monitor.*, or a pattern such as job.* or *.`);
+  .refine(
+    isEventPattern,
+    `Must be one of ${WEBHOOK_EVENTS.join(', ')}, monitor.*, or a pattern such as job.* or *.`,
+  );
 
 export const eventsField = z.array(eventPattern).min(1).max(50);
 
@@ -49,6 +52,8 @@ export const jobWebhookField = z
     headers: webhookHeadersField.optional().describe('Sent along, such as `Authorization`.'),
   })
   .optional()
-  .describe('Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.');
+  .describe(
+    'Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.',
+  );
 
 export type JobWebhook = NonNullable<z.output<typeof jobWebhookField>>;

@@ -39,7 +39,9 @@ export interface WebhookStore {
    * says where the next call goes on. At most `perWebhook` lanes of one webhook and `perAccount` of one account are
    * leased at any time, over all processes.
    */
-  claimLanes(how: LaneClaim): Promise<{ readonly lanes: readonly ClaimedLane[]; readonly next: WebhookId | null }>;
+  claimLanes(
+    how: LaneClaim,
+  ): Promise<{ readonly lanes: readonly ClaimedLane[]; readonly next: WebhookId | null }>;
   /**
    * Stores how an attempt ended. A delivery that is to be tried again ends the lease; otherwise the lease goes on for
    * `leaseMs` and the next delivery of the lane is returned, null when there is none and the lease has ended. `isKept`

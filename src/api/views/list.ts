@@ -11,7 +11,9 @@ export type ListName =
   | 'domains'
   | 'sessions'
   | 'credentials'
-  | 'audit';
+  | 'audit'
+  | 'webhooks'
+  | 'deliveries';
 
 /** Where a resource itself can be asked for. */
 export const selfSchema = z.object({ self: z.string() });

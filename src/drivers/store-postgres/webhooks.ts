@@ -263,9 +263,9 @@ function deliveryMethods(database: PostgresDatabase): Omit<WebhookStore, keyof W
         const lanes = await claimedLanes(query, leased);
         const seen = rows.at(-1)?.webhook_id as WebhookId | undefined;
         // Where the limit cut the round short, the next one begins behind the last webhook that got its turn.
-        const last =
-          leased.length >= how.limit ? (leased.at(-1)?.webhook_id as WebhookId) : (seen ?? null);
-        const isRound = leased.length < how.limit && new Set(rows.map((row) => row.step)).size < CLAIM_WEBHOOKS;
+        const last = leased.length >= how.limit ? (leased.at(-1)?.webhook_id as WebhookId) : (seen ?? null);
+        const isRound =
+          leased.length < how.limit && new Set(rows.map((row) => row.step)).size < CLAIM_WEBHOOKS;
         return { lanes, next: isRound ? null : last };
       }),
 
@@ -370,7 +370,11 @@ async function claimedLanes(query: Query, leased: readonly Row[]): Promise<Claim
   const webhooks = new Map(found.map((row) => [row.id, webhookOf(row)]));
   const lanes: ClaimedLane[] = [];
   for (const row of leased) {
-    const lease = { webhookId: row.webhook_id as WebhookId, lane: String(row.lane), token: String(row.token) };
+    const lease = {
+      webhookId: row.webhook_id as WebhookId,
+      lane: String(row.lane),
+      token: String(row.token),
+    };
     const delivery = await headOf(query, lease.webhookId, lease.lane);
     const webhook = webhooks.get(row.webhook_id);
     if (delivery !== null && webhook !== undefined) lanes.push({ lease, webhook, delivery });

@@ -194,7 +194,8 @@ function deliveryMethods(
   let hasFreed = false;
   /** One process alone sends from this store: leases from before its first claim are of processes that have ended. */
   const freeLanes = (): void => {
-    if (!hasFreed) database.run('UPDATE delivery_lanes SET next_at = ?, token = NULL WHERE token IS NOT NULL', now());
+    if (!hasFreed)
+      database.run('UPDATE delivery_lanes SET next_at = ?, token = NULL WHERE token IS NOT NULL', now());
     hasFreed = true;
   };
 

@@ -66,13 +66,21 @@ async function claimOne(store: Store): Promise<ClaimedLane> {
 }
 
 const statesOf = async (store: TimedStore, { id, accountId }: StoredWebhook) =>
-  (await store.listDeliveries({ accountId, webhookId: id, limit: 100 })).items.map(({ state }) => state).reverse();
+  (await store.listDeliveries({ accountId, webhookId: id, limit: 100 })).items
+    .map(({ state }) => state)
+    .reverse();
 
 /** Webhooks, and the deliveries of events to them. */
 export function webhooksContract(holds: Claim<TimedStore>): void {
   holds('keeps a webhook as it was given, and the first of one id', async (store, opened) => {
     const given = await newWebhook(store);
-    expect(given).toMatchObject({ createdAt: T0, disabledAt: null, failingSince: null, version: 1, jobId: null });
+    expect(given).toMatchObject({
+      createdAt: T0,
+      disabledAt: null,
+      failingSince: null,
+      version: 1,
+      jobId: null,
+    });
     const again = await newWebhook(store, { id: given.id, target: 'https://other.example/' });
     expect(again.target).toBe(given.target);
     expect(await store.getWebhook(STRANGER, given.id)).toBeNull();
@@ -143,9 +151,9 @@ export function webhooksContract(holds: Claim<TimedStore>): void {
     const first = { after: null, next: '7', deliveries };
     expect(await store.addDeliveries(first)).toBe(true);
     expect(await store.addDeliveries(first)).toBe(false);
-    expect(await store.addDeliveries({ after: '6', next: '8', deliveries: [newDelivery(webhook, 'a')] })).toBe(
-      false,
-    );
+    expect(
+      await store.addDeliveries({ after: '6', next: '8', deliveries: [newDelivery(webhook, 'a')] }),
+    ).toBe(false);
     const racing = [1, 2, 3].map((n) =>
       store.addDeliveries({ after: '7', next: `${n}7`, deliveries: [newDelivery(webhook, `${n}`)] }),
     );
@@ -200,7 +208,10 @@ export function webhooksContract(holds: Claim<TimedStore>): void {
     expect(lane.delivery.event).toEqual(first.event);
 
     const retried = end(lane, { state: 'pending', retryInMs: 2_000 });
-    expect(await store.at(T0).finishAttempt(lane.lease, retried, LEASE_MS)).toEqual({ isKept: true, next: null });
+    expect(await store.at(T0).finishAttempt(lane.lease, retried, LEASE_MS)).toEqual({
+      isKept: true,
+      next: null,
+    });
     expect((await store.at(T0 + 1_999).claimLanes(CLAIM)).lanes).toEqual([]);
     const again = await claimOne(store.at(T0 + 2_000));
     expect(again.delivery).toMatchObject({ id: first.id, attempts: 1, firstAttemptAt: T0 + 5 });
@@ -210,7 +221,10 @@ export function webhooksContract(holds: Claim<TimedStore>): void {
     expect(finished).toMatchObject({ isKept: true, next: { id: second.id } });
     // The lease goes on.
     expect((await store.at(T0 + 2_001).claimLanes(CLAIM)).lanes).toEqual([]);
-    const failed = end({ delivery: { ...again.delivery, ...finished.next } }, { state: 'failed', reason: 'no' });
+    const failed = end(
+      { delivery: { ...again.delivery, ...finished.next } },
+      { state: 'failed', reason: 'no' },
+    );
     expect(await store.finishAttempt(again.lease, { ...failed, attempt: 1 }, LEASE_MS)).toEqual({
       isKept: true,
       next: null,
@@ -231,7 +245,12 @@ export function webhooksContract(holds: Claim<TimedStore>): void {
     await store.at(T0 + 4_000).finishAttempt(again.lease, end(again, { state: 'delivered' }), LEASE_MS);
     await afterKill(opened, async (next) => {
       const read = await next.getDelivery(webhook.accountId, delivery.id);
-      expect(read).toMatchObject({ state: 'delivered', attempts: 2, endedAt: T0 + 4_000, nextAttemptAt: null });
+      expect(read).toMatchObject({
+        state: 'delivered',
+        attempts: 2,
+        endedAt: T0 + 4_000,
+        nextAttemptAt: null,
+      });
       expect(read?.log).toHaveLength(2);
       expect(read?.log[0]).toMatchObject({ at: T0 + 5, ms: 12, statusCode: 500 });
       expect(read?.request).toEqual(retried.request);
@@ -305,7 +324,11 @@ export function webhooksContract(holds: Claim<TimedStore>): void {
 
   holds('ends what is open in a lane that is given up', async (store) => {
     const webhook = await newWebhook(store);
-    await add(store.at(T0), [newDelivery(webhook, 'a'), newDelivery(webhook, 'a'), newDelivery(webhook, 'a')]);
+    await add(store.at(T0), [
+      newDelivery(webhook, 'a'),
+      newDelivery(webhook, 'a'),
+      newDelivery(webhook, 'a'),
+    ]);
     const lane = await claimOne(store.at(T0));
     await store.at(T0).abandonLane(lane.lease, 'disabled', 2);
     expect(await statesOf(store, webhook)).toEqual(['failed', 'failed', 'pending']);
@@ -332,7 +355,11 @@ export function webhooksContract(holds: Claim<TimedStore>): void {
   holds('lists deliveries newest first, by state and type', async (store) => {
     const webhook = await newWebhook(store);
     const other = { id: 'e', type: 'page.done', at: T0, jobId: null, data: {} };
-    const given = [newDelivery(webhook, 'a'), newDelivery(webhook, 'b', { event: other }), newDelivery(webhook, 'c')];
+    const given = [
+      newDelivery(webhook, 'a'),
+      newDelivery(webhook, 'b', { event: other }),
+      newDelivery(webhook, 'c'),
+    ];
     await add(store.at(T0), given);
     const lane = await claimOne(store.at(T0));
     await store.finishAttempt(lane.lease, end(lane, { state: 'delivered' }), LEASE_MS);
