@@ -26,6 +26,8 @@ export interface SenderParts {
   readonly mailer: Mailer | null;
   readonly origin: PublicOrigin;
   readonly now: () => number;
+  /** For one attempt by HTTP; `ATTEMPT_MS` unless given. */
+  readonly attemptMs?: number;
 }
 
 export interface Outgoing {
@@ -50,7 +52,7 @@ export async function sendAttempt(outgoing: Outgoing, parts: SenderParts): Promi
   return outgoing.webhook.format === 'email' ? sendMail(outgoing, parts) : post(outgoing, parts);
 }
 
-async function post(outgoing: Outgoing, { web, origin, now }: SenderParts): Promise<SentAttempt> {
+async function post(outgoing: Outgoing, { web, origin, now, attemptMs = ATTEMPT_MS }: SenderParts): Promise<SentAttempt> {
   const { webhook, data, event, contents, mayStart } = outgoing;
   const at = now();
   const { format } = webhook;
@@ -77,7 +79,7 @@ async function post(outgoing: Outgoing, { web, origin, now }: SenderParts): Prom
       headers: { ...data.headers, ...own },
       cookies: {},
       body,
-      timeoutMs: ATTEMPT_MS,
+      timeoutMs: attemptMs,
       maxBodyBytes: MOST_ANSWER_BYTES,
       isCutAtLimit: true,
       maxRedirects: 1,
