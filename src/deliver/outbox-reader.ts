@@ -1,6 +1,7 @@
+import type { EventCursor } from '../model/event-cursor.ts';
 import { isWebhookEvent, matchesAnyEvent } from '../model/event-filter.ts';
 import type { AccountId, JobId } from '../model/ids.ts';
-import type { EventCursor, EventStore, PagesEventData, StoredEvent } from '../ports/event-store.ts';
+import type { EventStore, PagesEventData, StoredEvent } from '../ports/event-store.ts';
 import type { DeliveryEvent, NewDelivery, StoredWebhook, WebhookStore } from '../ports/webhook-store.ts';
 import { newDeliveryId } from './webhooks.ts';
 

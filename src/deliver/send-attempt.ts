@@ -52,7 +52,10 @@ export async function sendAttempt(outgoing: Outgoing, parts: SenderParts): Promi
   return outgoing.webhook.format === 'email' ? sendMail(outgoing, parts) : post(outgoing, parts);
 }
 
-async function post(outgoing: Outgoing, { web, origin, now, attemptMs = ATTEMPT_MS }: SenderParts): Promise<SentAttempt> {
+async function post(
+  outgoing: Outgoing,
+  { web, origin, now, attemptMs = ATTEMPT_MS }: SenderParts,
+): Promise<SentAttempt> {
   const { webhook, data, event, contents, mayStart } = outgoing;
   const at = now();
   const { format } = webhook;

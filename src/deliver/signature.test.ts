@@ -8,7 +8,10 @@ const rawSecret = fc.string({ minLength: 16, maxLength: 100, unit: 'grapheme-asc
 const keySecret = fc
   .uint8Array({ minLength: 24, maxLength: 64 })
   .map((bytes) => `whsec_${Buffer.from(bytes).toString('base64')}`);
-const secret = fc.oneof(rawSecret.filter((text) => !text.startsWith('whsec_')), keySecret);
+const secret = fc.oneof(
+  rawSecret.filter((text) => !text.startsWith('whsec_')),
+  keySecret,
+);
 const verifierOf = (key: string) =>
   key.startsWith('whsec_') ? new Webhook(key) : new Webhook(Buffer.from(key, 'utf8'), { format: 'raw' });
 

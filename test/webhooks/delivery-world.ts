@@ -112,7 +112,7 @@ export async function openDeliveryWorld(options: DeliveryWorldOptions = {}): Pro
     async deliveries(webhookId) {
       const query = { accountId: account, webhookId: webhookId as never, limit: 1_000 };
       const { items } = await webhooks.deliveries(query);
-      return Promise.all(items.reverse().map(({ id }) => webhooks.delivery(account, id)));
+      return Promise.all([...items].reverse().map(({ id }) => webhooks.delivery(account, id)));
     },
     async close() {
       mailer?.close();

@@ -39,25 +39,28 @@ describe('a receiver that fails', () => {
     ['resets the connection', 'reset', /CONNECTION|NETWORK|RESET|SITE/],
     ['drips', 'drip', /TASK_TIMEOUT/],
     ['answers 500', 500, null],
-  ] as const)('is asked again after 2, 4 and 8 seconds when it %s, and gets the same message', async (_, how, error) => {
-    receiver.behave((_message, earlier) => (earlier < 3 ? how : 204));
-    const { delivery, secret } = await sendOne();
-    expect(delivery).toMatchObject({ state: 'pending', attempts: 1, nextAttemptAt: world.now() + 2_000 });
-    const start = world.now();
-    const ended = await world.sendUntilEnd(delivery.id);
-    expect(world.now() - start).toBe(14_000);
-    expect(ended).toMatchObject({ state: 'delivered', attempts: 4 });
-    expect(ended.log.map(({ statusCode }) => statusCode)).toEqual(
-      typeof how === 'number' ? [how, how, how, 204] : [null, null, null, 204],
-    );
-    if (error !== null) expect(ended.log[0]?.error).toMatch(error);
-    expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
-    for (const { body, headers } of receiver.received) {
-      // The clock of the test is ahead of that of the verifier.
-      expect(headers['webhook-id']).toBe(delivery.event.id);
-      expect(new Webhook(secret).verify(body, headers)).toMatchObject({ type: 'job.completed' });
-    }
-  });
+  ] as const)(
+    'is asked again after 2, 4 and 8 seconds when it %s, and gets the same message',
+    async (_, how, error) => {
+      receiver.behave((_message, earlier) => (earlier < 3 ? how : 204));
+      const { delivery, secret } = await sendOne();
+      expect(delivery).toMatchObject({ state: 'pending', attempts: 1, nextAttemptAt: world.now() + 2_000 });
+      const start = world.now();
+      const ended = await world.sendUntilEnd(delivery.id);
+      expect(world.now() - start).toBe(14_000);
+      expect(ended).toMatchObject({ state: 'delivered', attempts: 4 });
+      expect(ended.log.map(({ statusCode }) => statusCode)).toEqual(
+        typeof how === 'number' ? [how, how, how, 204] : [null, null, null, 204],
+      );
+      if (error !== null) expect(ended.log[0]?.error).toMatch(error);
+      expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
+      for (const { body, headers } of receiver.received) {
+        // The clock of the test is ahead of that of the verifier.
+        expect(headers['webhook-id']).toBe(delivery.event.id);
+        expect(new Webhook(secret).verify(body, headers)).toMatchObject({ type: 'job.completed' });
+      }
+    },
+  );
 
   it('gets all events, in their order, when it was down for two days', async () => {
     receiver.behave(() => 503);
@@ -171,7 +174,9 @@ describe('other receivers and jobs', () => {
     const [dead, living] = [await create('/dead'), await create('/living')];
     for (const job of ['a', 'b', 'c']) await world.tell('job.completed', job);
     await world.send();
-    expect((await world.deliveries(living.webhook.id)).map(({ state }) => state)).toEqual(Array(3).fill('delivered'));
+    expect((await world.deliveries(living.webhook.id)).map(({ state }) => state)).toEqual(
+      Array(3).fill('delivered'),
+    );
     expect((await world.deliveries(dead.webhook.id)).map(({ attempts }) => attempts)).toEqual([1, 1, 1]);
   });
 

@@ -47,7 +47,8 @@ export async function startReceiver(port = 0): Promise<Receiver> {
     if (how === 'reset') return void request.socket.resetAndDestroy();
     if (how === 'drip') return drip(response);
     if (how === 'flood') return void response.end('x'.repeat(5_000_000));
-    if (typeof how === 'number') return void response.writeHead(how, { 'x-answer': 'yes' }).end(`answer ${how}`);
+    if (typeof how === 'number')
+      return void response.writeHead(how, { 'x-answer': 'yes' }).end(`answer ${how}`);
     response.writeHead(301, how).end();
   }
 

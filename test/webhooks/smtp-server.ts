@@ -36,7 +36,11 @@ export async function startSmtpServer(): Promise<SmtpServer> {
       EHLO: () => say('250-mail.example\r\n250 AUTH PLAIN'),
       HELO: () => say('250 mail.example'),
       AUTH: (line) => {
-        login = Buffer.from(line.split(' ')[2] ?? '', 'base64').toString('utf8').split('\0').slice(1).join(':');
+        login = Buffer.from(line.split(' ')[2] ?? '', 'base64')
+          .toString('utf8')
+          .split('\0')
+          .slice(1)
+          .join(':');
         say('235 welcome');
       },
       MAIL: (line) => {

@@ -1,5 +1,14 @@
-import { deliveryDetailView, deliveryView, newWebhookView, webhookView } from '../../api/views/webhook-view.ts';
-import { rotationRequestSchema, webhookChangeSchema, webhookRequestSchema } from '../../deliver/webhook-request.ts';
+import {
+  deliveryDetailView,
+  deliveryView,
+  newWebhookView,
+  webhookView,
+} from '../../api/views/webhook-view.ts';
+import {
+  rotationRequestSchema,
+  webhookChangeSchema,
+  webhookRequestSchema,
+} from '../../deliver/webhook-request.ts';
 import { createWebhooks } from '../../deliver/webhooks.ts';
 import { parseRequest } from '../../jobs/invalid-request.ts';
 import type { AccountId, WebhookId } from '../../model/ids.ts';

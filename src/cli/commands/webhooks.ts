@@ -50,9 +50,10 @@ Examples:
   scrapifie webhooks redeliver dl_…`;
 
 const eventOption = () =>
-  new Option('--event <type>', 'what is sent: a type such as job.completed, or a pattern such as job.*; repeatable').argParser(
-    (event: string, sofar: string[] | undefined) => [...(sofar ?? []), event],
-  );
+  new Option(
+    '--event <type>',
+    'what is sent: a type such as job.completed, or a pattern such as job.*; repeatable',
+  ).argParser((event: string, sofar: string[] | undefined) => [...(sofar ?? []), event]);
 const formatOption = () => new Option('--format <format>', 'what is sent').choices(WEBHOOK_FORMATS);
 const secretOption = () =>
   new Option('--read-secret', 'read the secret from standard input, or ask for it, instead of making one');
@@ -64,7 +65,9 @@ export const define: DefineCommand = (command, shell) => {
   const print = (text: string): void => void shell.stdout.write(text);
   const add = (name: string, summary: string) => withPlaceFlags(command.command(name).description(summary));
   const secretOf = (flags: { readonly readSecret?: true }) =>
-    flags.readSecret ? readSecret('Secret: ', { input: process.stdin, output: shell.stderr }, false) : undefined;
+    flags.readSecret
+      ? readSecret('Secret: ', { input: process.stdin, output: shell.stderr }, false)
+      : undefined;
   command.addHelpText('after', EXAMPLES);
 
   add('list', 'newest first')
@@ -80,11 +83,20 @@ export const define: DefineCommand = (command, shell) => {
     .addOption(formatOption())
     .addOption(secretOption())
     .action(async (url: string, flags: CreateFlags) => {
-      const request = given({ url, events: flags.event, format: flags.format, secret: await secretOf(flags) });
+      const request = given({
+        url,
+        events: flags.event,
+        format: flags.format,
+        secret: await secretOf(flags),
+      });
       const wanted = parseFlags(webhookRequestSchema, request, FLAG_OF);
       const create = async ({ webhooks }: Parameters<Parameters<typeof withBackend>[2]>[0]) => {
         const view = await webhooks.create(wanted);
-        print(flags.json ? jsonLine(view) : `Webhook ${view.id} is made. Its secret, shown this one time:\n${view.secret}\n`);
+        print(
+          flags.json
+            ? jsonLine(view)
+            : `Webhook ${view.id} is made. Its secret, shown this one time:\n${view.secret}\n`,
+        );
       };
       await withBackend(shell, flags, create, true);
     });
@@ -109,13 +121,19 @@ export const define: DefineCommand = (command, shell) => {
       }),
     );
   add('rotate <id>', 'make a new secret; the former one stays valid for a time')
-    .addOption(new Option('--overlap-hours <n>', 'hours for which both are valid (default: 24)').argParser(wholeNumber))
+    .addOption(
+      new Option('--overlap-hours <n>', 'hours for which both are valid (default: 24)').argParser(
+        wholeNumber,
+      ),
+    )
     .addOption(secretOption())
     .action(async (id: string, flags: RotateFlags) => {
       const request = given({ overlapHours: flags.overlapHours, secret: await secretOf(flags) });
       await withBackend(shell, flags, async ({ webhooks }) => {
         const view = await webhooks.rotate(id, request);
-        print(flags.json ? jsonLine(view) : `The new secret of ${id}, shown this one time:\n${view.secret}\n`);
+        print(
+          flags.json ? jsonLine(view) : `The new secret of ${id}, shown this one time:\n${view.secret}\n`,
+        );
       });
     });
   add('delete <id>', 'delete a webhook with its deliveries').action((id: string, flags: WebhooksFlags) =>
