@@ -17,6 +17,10 @@ export const COMMANDS: Readonly<
 export const WITHOUT_FLAG: Readonly<Record<string, string>> = {
   async: 'a command waits',
   'geolocation.accuracy': '`--geolocation` has the default',
+  'webhook.url': 'a command waits; see `scrapifie webhooks`',
+  'webhook.events': 'a command waits',
+  'webhook.secret': 'a command waits',
+  'webhook.headers': 'a command waits',
   inline: '`scrape` always has the bytes, `crawl` writes files',
 };
 

@@ -24,10 +24,10 @@ const ERROR_MS = 5_000;
 const SWEEP_MS = 3_600_000;
 const SWEEP_STEP = 1_000;
 /** Lanes that this process works on at once, over all webhooks. */
-const MOST_LANES = 32;
+const MOST_LANES = 64;
 /** Over all processes: one receiver that takes its ten seconds each time holds no more than these. */
 const LANES_PER_WEBHOOK = 4;
-const LANES_PER_ACCOUNT = 16;
+const LANES_PER_ACCOUNT = 8;
 
 export function createDeliveries(deps: DeliveriesDeps): Deliveries {
   const { store, bus, clock, logger, now } = deps;

@@ -1,6 +1,5 @@
 import { expectsLogin } from '../attempts/login-walls.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
-import type { Attempt } from '../model/attempt.ts';
 import { isRendering } from '../model/engine-traits.ts';
 import type { AccountId, HostKey, JobId, WebhookId } from '../model/ids.ts';
 import type { Budgets, CredentialAccess, Job, JobOptions, NewJob, PageOptions } from '../model/job.ts';
@@ -31,6 +30,7 @@ import { lastCrawl } from './last-crawl.ts';
 import type { MapResult } from './map-result.ts';
 import { stopSentence } from './rule-words.ts';
 import { startEntries } from './start-entries.ts';
+import { notReady, stoppedWaiting } from './unended-wait.ts';
 import { hopelessError, hopelessWait, type Waiting, waitingFor } from './waiting.ts';
 import type { JobWebhook } from './webhook-fields.ts';
 
@@ -385,25 +385,4 @@ const LAST_LOOK_MS = 5_000;
 export function patienceFor({ engine, render, timeoutMs }: PageOptions): number {
   const mayBeShown = render !== null || isRendering(engine);
   return mayBeShown ? timeoutMs + LAST_LOOK_MS : timeoutMs;
-}
-
-function stoppedWaiting(outcome: 'closed' | 'aborted', jobId: JobId): ScrapifieError {
-  const details = { jobId };
-  return outcome === 'closed'
-    ? new ScrapifieError('SHUTTING_DOWN', 'The server is stopping; the job goes on when it is back.', {
-        details,
-      })
-    : new ScrapifieError('CANCELLED', 'The client no longer waits for the answer.', { details });
-}
-
-/** With the reason why the last attempt failed, where one was made; one that took all its time is the reason itself. */
-function notReady(jobId: JobId, limitMs: number, attempts: readonly Attempt[] = []): ScrapifieError {
-  const last = attempts.at(-1);
-  const reason = last?.errorCode ?? last?.outcome;
-  const why =
-    reason === undefined ? '' : ` The last attempt ended with ${reason}: ${last?.evidence ?? 'no page'}`;
-  const code = reason === 'TASK_TIMEOUT' ? reason : 'REQUEST_TIMEOUT';
-  return new ScrapifieError(code, `Not ready within ${limitMs} ms; the job goes on.${why}`, {
-    details: attempts.length === 0 ? { jobId } : { jobId, attempts },
-  });
 }
