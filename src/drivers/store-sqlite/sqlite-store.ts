@@ -76,6 +76,12 @@ const METHODS: Readonly<Record<keyof Store, true>> = {
   listSecrets: true,
   replaceSecret: true,
   listReferences: true,
+  listAccountIds: true,
+  listRetained: true,
+  expirePages: true,
+  expireLedger: true,
+  purge: true,
+  deleteOldRobots: true,
   leaseWork: true,
   endWork: true,
 };
