@@ -96,8 +96,10 @@ export interface JobStore extends StoredPageStore {
    */
   stopJob(id: JobId, reason: string): Promise<Job | null>;
   /**
-   * Makes cancelled tasks, and tasks skipped by a spent budget or by the reason the job was stopped for, ready again,
-   * without interruptions; with new budgets where given. Throws EXPIRED when its URLs were deleted by `expireLedger`.
+   * Makes cancelled tasks, and tasks skipped by a spent budget, by log-in walls or by the reason the job was stopped for,
+   * ready again, without interruptions; with new budgets where given. A `retryJob` in between changes nothing in that.
+   * A job without such tasks that was not cancelled is returned as it is.
+   * Throws EXPIRED when its URLs were deleted by `expireLedger`.
    */
   resumeJob(id: JobId, budgets?: Budgets): Promise<Job | null>;
   /**

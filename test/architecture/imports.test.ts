@@ -7,6 +7,7 @@ const LAYERS = [
   'cli',
   'api',
   'retention',
+  'schedules',
   'jobs',
   'ownership',
   'attempts',

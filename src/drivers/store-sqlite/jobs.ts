@@ -180,7 +180,7 @@ export function createSqliteJobStore(
       );
       const skipped = database.run(
         `UPDATE tasks SET state = 'ready', rule = NULL, finished_at = NULL, interruptions = 0, lone_interruptions = 0
-         WHERE job_seq = ? AND state = 'skipped' AND (rule LIKE 'budget.%' OR rule = ?)`,
+         WHERE job_seq = ? AND state = 'skipped' AND (rule LIKE 'budget.%' OR rule IN ('login-walls', ?))`,
         seq,
         row.stop_reason ?? '',
       );
