@@ -17,6 +17,7 @@ import type { NewPage, Page } from '../model/page.ts';
 import type { LedgerEntry, NewTask, Task, TaskState } from '../model/task.ts';
 import type { ApiKey, NewKey } from './api-key.ts';
 import type { AuditStore } from './audit-store.ts';
+import type { EventStore } from './event-store.ts';
 import type { ReferenceStore } from './reference-store.ts';
 import type { RetentionStore } from './retention-store.ts';
 import type { SecretStore } from './secret-store.ts';
@@ -54,6 +55,7 @@ export interface Store
     SessionStore,
     SecretStore,
     ReferenceStore,
+    EventStore,
     RetentionStore {
   /** Brings the schema up to date; safe to call by many at once. Throws SCHEMA_TOO_NEW, DATABASE_CORRUPT. */
   migrate(): Promise<{ from: number; to: number }>;

@@ -84,6 +84,11 @@ const METHODS: Readonly<Record<keyof Store, true>> = {
   deleteOldRobots: true,
   leaseWork: true,
   endWork: true,
+  listEvents: true,
+  eventHead: true,
+  appendEvents: true,
+  listEventPages: true,
+  deleteEvents: true,
 };
 
 /**
