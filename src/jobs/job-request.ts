@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Format } from '../model/job.ts';
 import { cacheFields, checkPage, messageFields, pageFields } from './page-fields.ts';
+import { retentionField } from './retention-fields.ts';
 import { routesField } from './route-fields.ts';
 import { jobWebhookField } from './webhook-fields.ts';
 
@@ -63,6 +64,7 @@ const jobLimits = {
     .nullable()
     .default(null)
     .describe('Most fetches of this job at once, over all hosts; null: no limit of its own.'),
+  retention: retentionField,
 };
 
 const canonicalFields = {
@@ -96,6 +98,7 @@ export const scrapeRequestSchema = z
     ...pageFields(SCRAPE_FORMATS),
     ...messageFields,
     ...cacheFields,
+    retention: retentionField,
     async: asyncField,
     webhook: jobWebhookField,
   })
@@ -237,6 +240,7 @@ export const mapRequestSchema = z
       .max(300_000)
       .default(60_000)
       .describe('Time to wait for the list; the job goes on afterwards.'),
+    retention: retentionField,
     async: asyncField,
     options: z
       .strictObject(pageFields(['links']))

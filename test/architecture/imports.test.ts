@@ -6,6 +6,7 @@ const LAYERS = [
   'wiring',
   'cli',
   'api',
+  'retention',
   'deliver',
   'schedules',
   'jobs',

@@ -8,6 +8,7 @@ import { createPostgresJobStore } from './jobs.ts';
 import { createPostgresLedgerStore } from './ledger.ts';
 import { migratePostgres } from './migrate.ts';
 import { createPostgresReferenceStore } from './references.ts';
+import { createPostgresRetentionStore } from './retention.ts';
 import { createPostgresSecretStore } from './secrets.ts';
 import { createPostgresSessionStore } from './sessions.ts';
 import { createPostgresWebhookStore } from './webhooks.ts';
@@ -38,6 +39,7 @@ export async function createPostgresStore(options: DatabaseOptions): Promise<Sto
     ...createPostgresSecretStore(database),
     ...createPostgresReferenceStore(database),
     ...createPostgresEventStore(database),
+    ...createPostgresRetentionStore(database),
     ...createPostgresWebhookStore(database),
     migrate: () => migratePostgres(database),
     async clock() {
