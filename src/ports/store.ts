@@ -17,6 +17,7 @@ import type { NewPage, Page } from '../model/page.ts';
 import type { LedgerEntry, NewTask, Task, TaskState } from '../model/task.ts';
 import type { ApiKey, NewKey } from './api-key.ts';
 import type { AuditStore } from './audit-store.ts';
+import type { OwnerRequestStore } from './owner-request-store.ts';
 import type { ReferenceStore } from './reference-store.ts';
 import type { SecretStore } from './secret-store.ts';
 import type { SessionStore } from './session-store.ts';
@@ -52,7 +53,8 @@ export interface Store
     AccountStore,
     SessionStore,
     SecretStore,
-    ReferenceStore {
+    ReferenceStore,
+    OwnerRequestStore {
   /** Brings the schema up to date; safe to call by many at once. Throws SCHEMA_TOO_NEW, DATABASE_CORRUPT. */
   migrate(): Promise<{ from: number; to: number }>;
   /** The store's own time: all processes that share it use this clock, because the clocks of their machines may differ. */
@@ -179,9 +181,12 @@ export interface HostStore {
   listHosts(query: HostQuery): Promise<ListPage<HostView>>;
   getRobots(origin: string): Promise<RobotsEntry | null>;
   putRobots(entry: RobotsEntry): Promise<void>;
-  /** Hosts that must not be crawled, with the reason. A host also covers its subdomains. */
+  /** Hosts that must not be crawled, or only slowly, with the reason. A host also covers its subdomains. */
   listOptOuts(): Promise<readonly OptOut[]>;
-  /** Records it and takes every open task of the host and its subdomains out of all jobs, as denied. */
+  /**
+   * Records it, in place of an earlier one for the host. Without `minDelayMs` it takes every open task of the host and its
+   * subdomains out of all jobs, as denied.
+   */
   addOptOut(optOut: OptOut): Promise<void>;
   removeOptOut(host: string): Promise<boolean>;
 }
@@ -342,6 +347,8 @@ export interface OptOut {
   readonly reason: string;
   readonly contact: string | null;
   readonly at: number;
+  /** The least time between two requests to the host; null: there must be none at all. */
+  readonly minDelayMs: number | null;
 }
 
 /** How one claimed task ended, or goes on. */

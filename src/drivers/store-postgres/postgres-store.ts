@@ -6,6 +6,7 @@ import { createPostgresHostStore } from './hosts.ts';
 import { createPostgresJobStore } from './jobs.ts';
 import { createPostgresLedgerStore } from './ledger.ts';
 import { migratePostgres } from './migrate.ts';
+import { createPostgresOwnerRequestStore } from './owner-requests.ts';
 import { createPostgresReferenceStore } from './references.ts';
 import { createPostgresSecretStore } from './secrets.ts';
 import { createPostgresSessionStore } from './sessions.ts';
@@ -35,6 +36,7 @@ export async function createPostgresStore(options: DatabaseOptions): Promise<Sto
     ...createPostgresSessionStore(database),
     ...createPostgresSecretStore(database),
     ...createPostgresReferenceStore(database),
+    ...createPostgresOwnerRequestStore(database),
     migrate: () => migratePostgres(database),
     async clock() {
       const [row] = await database.query(`SELECT ${NOW} AS now`);

@@ -77,6 +77,10 @@ const METHODS: Readonly<Record<keyof Store, true>> = {
   replaceSecret: true,
   listReferences: true,
   leaseWork: true,
+  addOwnerRequest: true,
+  getOwnerRequest: true,
+  listOwnerRequests: true,
+  proveOwnerRequest: true,
   endWork: true,
 };
 

@@ -12,6 +12,7 @@ import { createSqliteHostStore } from './hosts.ts';
 import { createSqliteJobStore } from './jobs.ts';
 import { createSqliteLedgerStore } from './ledger.ts';
 import { type Call, failureOf, NO_CALL, type ThreadAnswer, type ThreadPlace } from './messages.ts';
+import { createSqliteOwnerRequestStore } from './owner-requests.ts';
 import { createSqliteReferenceStore } from './references.ts';
 import { createSqliteSecretStore } from './secrets.ts';
 import { createSqliteSessionStore } from './sessions.ts';
@@ -80,6 +81,7 @@ function createStore(connection: SqliteDatabase, now: () => number): Synchronous
     ...createSqliteSessionStore(connection),
     ...createSqliteSecretStore(connection),
     ...createSqliteReferenceStore(connection, now),
+    ...createSqliteOwnerRequestStore(connection, now),
     migrate() {
       const change = migrateSqlite(connection);
       // A schema that is only in the log would be lost with it, and the file then looks like a new one.
