@@ -82,6 +82,11 @@ const METHODS: Readonly<Record<keyof Store, true>> = {
   listOwnerRequests: true,
   proveOwnerRequest: true,
   endWork: true,
+  listEvents: true,
+  eventHead: true,
+  appendEvents: true,
+  listEventPages: true,
+  deleteEvents: true,
 };
 
 /**
