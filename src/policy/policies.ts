@@ -5,7 +5,7 @@ import { ENGINE_TRAITS } from '../model/engine-traits.ts';
 import type { HostKey } from '../model/ids.ts';
 import type { AllowedHours, Consent, HostPolicy } from '../model/policy.ts';
 import type { ProxyTier } from '../model/proxy.ts';
-import type { OptOut } from '../ports/store.ts';
+import type { OptOut } from '../ports/opt-out-store.ts';
 
 /** One entry of a policy file: what it does not say, a less specific entry or the default says. */
 export interface PolicyEntry {
