@@ -6,6 +6,7 @@ const LAYERS = [
   'wiring',
   'cli',
   'api',
+  'retention',
   'schedules',
   'owners',
   'jobs',

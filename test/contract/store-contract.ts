@@ -18,6 +18,7 @@ import { ownerRequestsContract } from './store/owner-requests-contract.ts';
 import { pagingContract } from './store/paging-contract.ts';
 import { propertiesContract } from './store/properties-contract.ts';
 import { referencesContract } from './store/references-contract.ts';
+import { retentionContract } from './store/retention-contract.ts';
 import { secretsContract } from './store/secrets-contract.ts';
 import { sessionsContract } from './store/sessions-contract.ts';
 import { sourcesContract } from './store/sources-contract.ts';
@@ -52,6 +53,7 @@ export function storeContract(
     secretsContract(holds);
     hostileContract(holds);
     referencesContract(holds);
+    retentionContract(holds);
     survivalContract(holds);
     incarnationContract(holds);
     interruptionsContract(holds);

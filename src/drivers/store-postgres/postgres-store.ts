@@ -9,6 +9,7 @@ import { createPostgresLedgerStore } from './ledger.ts';
 import { migratePostgres } from './migrate.ts';
 import { createPostgresOwnerRequestStore } from './owner-requests.ts';
 import { createPostgresReferenceStore } from './references.ts';
+import { createPostgresRetentionStore } from './retention.ts';
 import { createPostgresSecretStore } from './secrets.ts';
 import { createPostgresSessionStore } from './sessions.ts';
 
@@ -38,6 +39,7 @@ export async function createPostgresStore(options: DatabaseOptions): Promise<Sto
     ...createPostgresSecretStore(database),
     ...createPostgresReferenceStore(database),
     ...createPostgresEventStore(database),
+    ...createPostgresRetentionStore(database),
     ...createPostgresOwnerRequestStore(database),
     migrate: () => migratePostgres(database),
     async clock() {
