@@ -251,7 +251,15 @@ export const settingsSchema = z.object({
   publicUrl: z
     .url({ protocol: /^https?$/ })
     .optional()
-    .describe('Address of this server for the outside world; links in webhooks and messages begin with it.'),
+    .describe(
+      'Address of this server for the outside world: links in webhooks begin with it, and its page `/bot` for site owners goes into the user agent.',
+    ),
+  botPurpose: z
+    .string()
+    .min(1)
+    .max(2_000)
+    .optional()
+    .describe('Why you crawl, in a sentence for site owners; it is shown at `/bot`.'),
   smtpUrl: z
     .url({ protocol: /^smtps?$/ })
     .optional()

@@ -9,6 +9,7 @@ const LAYERS = [
   'retention',
   'deliver',
   'schedules',
+  'owners',
   'jobs',
   'ownership',
   'attempts',

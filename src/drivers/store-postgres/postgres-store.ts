@@ -7,6 +7,7 @@ import { createPostgresHostStore } from './hosts.ts';
 import { createPostgresJobStore } from './jobs.ts';
 import { createPostgresLedgerStore } from './ledger.ts';
 import { migratePostgres } from './migrate.ts';
+import { createPostgresOwnerRequestStore } from './owner-requests.ts';
 import { createPostgresReferenceStore } from './references.ts';
 import { createPostgresRetentionStore } from './retention.ts';
 import { createPostgresSecretStore } from './secrets.ts';
@@ -40,6 +41,7 @@ export async function createPostgresStore(options: DatabaseOptions): Promise<Sto
     ...createPostgresReferenceStore(database),
     ...createPostgresEventStore(database),
     ...createPostgresRetentionStore(database),
+    ...createPostgresOwnerRequestStore(database),
     ...createPostgresWebhookStore(database),
     migrate: () => migratePostgres(database),
     async clock() {
