@@ -4,7 +4,7 @@ import { createDeliveries, type Deliveries } from '../deliver/deliveries.ts';
 import { createMailer } from '../deliver/mailer.ts';
 import { ATTEMPT_MS } from '../deliver/send-attempt.ts';
 import { createHttpEngine } from '../fetch/http/http-engine.ts';
-import { userAgentFor } from '../fetch/user-agent.ts';
+import { siteOwnerContact, userAgentFor } from '../fetch/user-agent.ts';
 import { createJobReader } from '../jobs/job-reader.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Blobs } from '../ports/blobs.ts';
@@ -31,8 +31,11 @@ const DAY_MS = 86_400_000;
 
 /** The sender of webhooks of a process that has the duty, with connections of its own: a crawl does not wait for them. */
 export function openDeliveries({ settings, ...parts }: DeliveryParts): OpenDeliveries {
-  const { allowPrivate, contact, smtpUrl, smtpFrom, publicUrl } = settings;
-  const web = createHttpEngine({ userAgent: userAgentFor(VERSION, contact ?? null), allowPrivate });
+  const { allowPrivate, smtpUrl, smtpFrom, publicUrl } = settings;
+  const web = createHttpEngine({
+    userAgent: userAgentFor(VERSION, siteOwnerContact(settings)),
+    allowPrivate,
+  });
   const mailer =
     smtpUrl === undefined || smtpFrom === undefined
       ? null
