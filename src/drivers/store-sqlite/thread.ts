@@ -12,10 +12,13 @@ import { createSqliteHostStore } from './hosts.ts';
 import { createSqliteJobStore } from './jobs.ts';
 import { createSqliteLedgerStore } from './ledger.ts';
 import { type Call, failureOf, NO_CALL, type ThreadAnswer, type ThreadPlace } from './messages.ts';
+import { createSqliteOwnerRequestStore } from './owner-requests.ts';
 import { createSqliteReferenceStore } from './references.ts';
+import { createSqliteRetentionStore } from './retention.ts';
 import { createSqliteSecretStore } from './secrets.ts';
 import { createSqliteSessionStore } from './sessions.ts';
 import { MOST_UNSYNCED_COMMITS, type Synchronous } from './synchronous.ts';
+import { createSqliteWebhookStore } from './webhooks.ts';
 
 /**
  * The thread that owns the connection. Calls that wait together are committed together: one sync to disk serves
@@ -56,9 +59,24 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
   'listEvents',
   'eventHead',
   'listEventPages',
+  'listAccountIds',
+  'listRetained',
+  'getWebhook',
+  'listWebhooks',
+  'webhooksFor',
+  'webhookCursor',
+  'listDeliveries',
+  'getDelivery',
 ]);
 /** They take work or rights away, and get the space that is reserved for them on a full disk. */
-const RESERVED_FOR: ReadonlySet<string> = new Set<keyof Store>(['cancelJob', 'deleteJob', 'revokeKey']);
+const RESERVED_FOR: ReadonlySet<string> = new Set<keyof Store>([
+  'cancelJob',
+  'deleteJob',
+  'expireLedger',
+  'expirePages',
+  'purge',
+  'revokeKey',
+]);
 if (parentPort === null) throw new Error('The store thread has no parent.');
 const port = parentPort;
 const { path, traces, checkpointMs, reserveBytes } = workerData as ThreadPlace;
@@ -82,6 +100,9 @@ function createStore(connection: SqliteDatabase, now: () => number): Synchronous
     ...createSqliteSecretStore(connection),
     ...createSqliteReferenceStore(connection, now),
     ...createSqliteEventStore(connection, now),
+    ...createSqliteRetentionStore(connection),
+    ...createSqliteOwnerRequestStore(connection, now),
+    ...createSqliteWebhookStore(connection, now),
     migrate() {
       const change = migrateSqlite(connection);
       // A schema that is only in the log would be lost with it, and the file then looks like a new one.
