@@ -61,6 +61,12 @@ export const settingsSchema = z.object({
   cleanupGraceHours: whole(12, 8_760)
     .default(24)
     .describe('Hours that a stored body is kept at least, referred to or not.'),
+  backupS3Url: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe(
+      'Object store that backups named `s3://bucket/…` are in, written like `SCRAPIFIE_S3_URL`; without it, that one.',
+    ),
   dataDir: z.string().min(1).default('./data').describe('Folder for the database and the stored bodies.'),
   apiKey: z
     .string()

@@ -7,6 +7,7 @@ const LAYERS = [
   'cli',
   'api',
   'jobs',
+  'backup',
   'ownership',
   'attempts',
   'robots',

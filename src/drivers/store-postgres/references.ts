@@ -9,7 +9,7 @@ const RECORD_BYTES = `CASE WHEN substring(record FROM 1 FOR 12) = '{"rendered":'
     OR substring(record FROM 1 FOR 1) <> '{'::bytea THEN octet_length(record) ELSE 0 END`;
 const RECORD_BYTES_AT_ONCE = 8_388_608;
 
-export function createPostgresReferenceStore(database: PostgresDatabase): ReferenceStore {
+export function createPostgresReferenceStore(database: Pick<PostgresDatabase, 'query'>): ReferenceStore {
   /** What the records of these pages refer to; a page that was replaced meanwhile comes again later. */
   async function ofRecords(pages: readonly { seq: number; bytes: number }[]): Promise<ContentHash[]> {
     const found: ContentHash[] = [];
