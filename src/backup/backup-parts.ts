@@ -88,7 +88,10 @@ export class PartWriter {
 
   /** The bytes of the last part. */
   end(content: Omit<BackupEnd, 'kind' | 'checksums'>): Uint8Array {
-    return this.#encode({ kind: 'end', ...content, checksums: this.#checksums.copy().digest('hex') }, NOTHING);
+    return this.#encode(
+      { kind: 'end', ...content, checksums: this.#checksums.copy().digest('hex') },
+      NOTHING,
+    );
   }
 
   #encode(content: PartContent, payload: Uint8Array): Uint8Array {
@@ -125,7 +128,8 @@ export async function* readParts(chunks: AsyncIterable<Uint8Array>): AsyncGenera
     const header = await bytes.exactly(length, where);
     const { part: number, rawBytes, storedBytes, ...content } = readHeader(header, where);
     if (number !== part) throw damaged(`${where} is in the wrong place`);
-    if (rawBytes > MOST_PAYLOAD_BYTES || storedBytes > MOST_PAYLOAD_BYTES) throw damaged(`${where} is too long`);
+    if (rawBytes > MOST_PAYLOAD_BYTES || storedBytes > MOST_PAYLOAD_BYTES)
+      throw damaged(`${where} is too long`);
     const stored = await bytes.exactly(storedBytes, where);
     const checksum = await bytes.exactly(CHECKSUM_BYTES, where);
     if (!hash('sha256', Buffer.concat([header, stored]), 'buffer').equals(checksum)) {
@@ -184,7 +188,8 @@ class ByteReader {
       this.#held.push(Buffer.from(next.value.buffer, next.value.byteOffset, next.value.byteLength));
       this.#heldBytes += next.value.byteLength;
     }
-    const all = this.#held.length === 1 && this.#held[0] !== undefined ? this.#held[0] : Buffer.concat(this.#held);
+    const all =
+      this.#held.length === 1 && this.#held[0] !== undefined ? this.#held[0] : Buffer.concat(this.#held);
     const taken = all.subarray(0, count);
     this.#held = [all.subarray(taken.length)];
     this.#heldBytes = all.length - taken.length;

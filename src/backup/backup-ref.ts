@@ -33,9 +33,15 @@ function bucketPlace(bucket: string, prefix: string, s3Url: string | undefined):
   if (url.searchParams.get('virtualHost') === 'true') {
     const [label] = url.hostname.split('.');
     if (label !== bucket) {
-      throw new ScrapifieError('INVALID_USAGE', `The address of the object store is for bucket ${label} alone.`);
+      throw new ScrapifieError(
+        'INVALID_USAGE',
+        `The address of the object store is for bucket ${label} alone.`,
+      );
     }
   }
-  url.pathname = `/${[bucket, ...prefix.split('/')].filter((part) => part !== '').map(encodeURIComponent).join('/')}`;
+  url.pathname = `/${[bucket, ...prefix.split('/')]
+    .filter((part) => part !== '')
+    .map(encodeURIComponent)
+    .join('/')}`;
   return { s3Url: url.href };
 }

@@ -28,7 +28,8 @@ export async function loadContent(content: Content, target: LoadTarget): Promise
     const draft = await target.openDraft(content.begin.schema);
     try {
       const columns = new Map(content.begin.tables.map((table) => [table.name, table.columns]));
-      for await (const { table, rows } of content.rows()) await draft.add(table, columns.get(table) ?? [], rows);
+      for await (const { table, rows } of content.rows())
+        await draft.add(table, columns.get(table) ?? [], rows);
       const end = await content.end();
       await compareRows(draft, end, columns);
       await compareBodies(target.blobs, stored.all());

@@ -51,7 +51,8 @@ export async function verifyBackup(open: OpenBackup): Promise<VerifiedBackup> {
     if (begin === null || end === null) throw damaged('it has no end');
     compareTables(digests, end);
     for (const what of ['count', 'bytes', 'absent'] as const) {
-      if (bodies[what] !== end.bodies[what]) throw damaged(`it has not the bodies that it should have (${what})`);
+      if (bodies[what] !== end.bodies[what])
+        throw damaged(`it has not the bodies that it should have (${what})`);
     }
     for (const hash of referred.all()) {
       if (!known.has(hash)) throw damaged(`a page refers to the body ${hash}, which is missing`);

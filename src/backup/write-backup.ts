@@ -34,7 +34,10 @@ export async function* writeBackup(
     const digest = new TableDigest();
     for await (const rows of snapshot.rows(name)) {
       digest.add(rows);
-      yield writer.write({ kind: 'rows', table: name, rows: rows.length }, Buffer.concat(rows.map(encodeRow)));
+      yield writer.write(
+        { kind: 'rows', table: name, rows: rows.length },
+        Buffer.concat(rows.map(encodeRow)),
+      );
       await keepBodies();
     }
     tables[name] = digest.figures;

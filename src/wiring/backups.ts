@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BackupBegin, BackupEnd } from '../backup/backup-parts.ts';
-import type { BackupOptions, BackupRef, BackupReport, BackupTools, Installation, VaultReport } from '../backup/installation.ts';
+import type {
+  BackupOptions,
+  BackupRef,
+  BackupReport,
+  BackupTools,
+  Installation,
+  VaultReport,
+} from '../backup/installation.ts';
 import { loadContent } from '../backup/load-content.ts';
 import { contentOfBackup, verifyBackup } from '../backup/read-backup.ts';
 import { contentOfStore } from '../backup/store-content.ts';
@@ -28,11 +35,7 @@ const nothing = () => undefined;
 
 export const BACKUP_TOOLS: BackupTools = { makeBackup, checkBackup, restoreBackup, moveInstallation };
 
-async function makeBackup(
-  from: Installation,
-  to: BackupRef,
-  options: BackupOptions,
-): Promise<BackupReport> {
+async function makeBackup(from: Installation, to: BackupRef, options: BackupOptions): Promise<BackupReport> {
   const files = await openFiles(to.place);
   try {
     const storage = await openStorage(from);
@@ -77,7 +80,10 @@ async function keepBodies(
   const startedAt = performance.now();
   while (!(await store.leaseWork(SWEEP, owner, LEASE_MS))) {
     if (performance.now() - startedAt > SWEEP_WAIT_MS) {
-      throw new ScrapifieError('CONFLICT', 'Another backup, or a removal of unreferenced bodies, is under way.');
+      throw new ScrapifieError(
+        'CONFLICT',
+        'Another backup, or a removal of unreferenced bodies, is under way.',
+      );
     }
     await delay(1_000, undefined, signal === undefined ? {} : { signal });
   }
@@ -88,7 +94,10 @@ async function keepBodies(
       if (performance.now() - renewedAt < RENEW_MS) return;
       renewedAt = performance.now();
       if (await store.leaseWork(SWEEP, owner, LEASE_MS)) return;
-      throw new ScrapifieError('CANCELLED', 'This process was paused for too long: bodies may have been removed.');
+      throw new ScrapifieError(
+        'CANCELLED',
+        'This process was paused for too long: bodies may have been removed.',
+      );
     },
     end: () => store.endWork(SWEEP, owner).catch(nothing),
   };
@@ -153,7 +162,9 @@ async function moveInstallation(from: Installation, to: Installation): Promise<B
         try {
           const end = await loadContent(content, target);
           const { vaultKey, vaultOldKeys } = readVaultKeys(from);
-          const keys = [vaultKey, ...vaultOldKeys.split(',')].flatMap((key) => (key?.trim() ? [key.trim()] : []));
+          const keys = [vaultKey, ...vaultOldKeys.split(',')].flatMap((key) =>
+            key?.trim() ? [key.trim()] : [],
+          );
           const writtenTo = writeKeys(to, keys);
           await target.finish();
           return reportOf(begin, end, { isKnown: hasKey(to, begin.vault.keyId), writtenTo });

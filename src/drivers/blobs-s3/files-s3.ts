@@ -129,7 +129,8 @@ async function uploadStream(bucket: S3Bucket, key: string, chunks: AsyncIterable
         ),
       { expects: [404] },
     );
-    if (isRefused(done) && !(await createS3Objects(bucket, Date.now).has(key))) throw strangeAnswerError(place);
+    if (isRefused(done) && !(await createS3Objects(bucket, Date.now).has(key)))
+      throw strangeAnswerError(place);
   } catch (error) {
     // The first error is the one to tell.
     await bucket

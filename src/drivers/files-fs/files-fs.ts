@@ -14,7 +14,8 @@ const CODES: Readonly<Record<string, ErrorCode>> = { ENOSPC: 'DISK_FULL', EDQUOT
 /** Files in a folder, which is made with the first of them. A file has another name until it is complete and on the disk. */
 export function createFilesFs(dir: string): BackupFiles {
   const pathOf = (name: string) => {
-    if (name !== basename(name) || name === '' || name === '..') throw new Error(`${name} is no name of a file.`);
+    if (name !== basename(name) || name === '' || name === '..')
+      throw new Error(`${name} is no name of a file.`);
     return join(dir, name);
   };
   const guard = async <T>(path: string, work: () => Promise<T>): Promise<T> => {
@@ -108,8 +109,13 @@ function fileError(error: unknown, path: string): unknown {
   const { code } = error as NodeJS.ErrnoException;
   if (isScrapifieError(error) || typeof code !== 'string' || !('errno' in (error as object))) return error;
   if (code === 'EEXIST') return taken(path);
-  if (code === 'ENOENT') return new ScrapifieError('NOT_FOUND', `There is no file ${path}.`, { cause: error });
-  return new ScrapifieError(CODES[code] ?? 'DATA_DIR_UNUSABLE', `The file ${path} cannot be used (${code}).`, {
-    cause: error,
-  });
+  if (code === 'ENOENT')
+    return new ScrapifieError('NOT_FOUND', `There is no file ${path}.`, { cause: error });
+  return new ScrapifieError(
+    CODES[code] ?? 'DATA_DIR_UNUSABLE',
+    `The file ${path} cannot be used (${code}).`,
+    {
+      cause: error,
+    },
+  );
 }

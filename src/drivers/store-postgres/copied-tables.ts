@@ -125,14 +125,17 @@ export function mappingOf({ name, types }: CopiedTable, column: string): TypeMap
   const type = types.get(column);
   if (type === undefined) return null;
   const mapping = type.endsWith('[]') ? LIST : MAPPINGS[type];
-  if (mapping === undefined) throw new Error(`The column ${name}.${column} has the type ${type}, which no copy knows.`);
+  if (mapping === undefined)
+    throw new Error(`The column ${name}.${column} has the type ${type}, which no copy knows.`);
   return mapping;
 }
 
 /** Within the transaction of the session: by a cursor, so that few rows are in memory. */
 export async function* rowsOf(query: Query, table: CopiedTable): AsyncGenerator<readonly PortableRow[]> {
   const mappings = table.columns.map((column) => mappingOf(table, column) ?? TEXT);
-  const list = table.columns.map((column, at) => `${mappings[at]?.select(quoted(column))} AS c${at}`).join(', ');
+  const list = table.columns
+    .map((column, at) => `${mappings[at]?.select(quoted(column))} AS c${at}`)
+    .join(', ');
   await query(`DECLARE copied NO SCROLL CURSOR FOR SELECT ${list} FROM ${quoted(table.name)}`);
   try {
     for (;;) {

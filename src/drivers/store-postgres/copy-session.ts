@@ -45,7 +45,9 @@ export async function openCopySession(url: string): Promise<CopySession> {
   let isOpen = true;
   return {
     query: (sql, values = []) =>
-      guard(async () => (await client.query<Row>(sql, values.length > 0 ? [...values] : undefined)).rows ?? []),
+      guard(
+        async () => (await client.query<Row>(sql, values.length > 0 ? [...values] : undefined)).rows ?? [],
+      ),
     async close() {
       if (!isOpen) return;
       isOpen = false;

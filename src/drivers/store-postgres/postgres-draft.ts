@@ -83,6 +83,9 @@ export async function openPostgresDraft(url: string, schema: SchemaVersions): Pr
           }
         }
         for (const { name } of tables) await query(`ALTER TABLE ${quoted(name)} ENABLE TRIGGER USER`);
+        // A new incarnation that begins now: hosts wait for the leases that workers of the former store may still hold.
+        await query('SELECT current_incarnation()');
+        await query('UPDATE incarnation SET since = clock_ms()');
         await query('COMMIT');
         await session.close();
         await migrate(url, POSTGRES_MIGRATIONS.length);
@@ -103,7 +106,8 @@ async function makeSchema(url: string, version: number): Promise<void> {
       `SELECT count(*) AS tables, count(*) FILTER (WHERE relname = 'schema_versions') AS versions FROM pg_class
        WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm')`,
     );
-    if (Number(found?.tables) > 0 && Number(found?.versions) === 0) throw notEmpty('it has tables of another program');
+    if (Number(found?.tables) > 0 && Number(found?.versions) === 0)
+      throw notEmpty('it has tables of another program');
     if (Number(found?.versions) > 0) {
       const [row] = await session.query('SELECT coalesce(max(version), 0) AS version FROM schema_versions');
       if (Number(row?.version) > version) throw notEmpty('its tables are newer than the rows to restore');
@@ -129,7 +133,7 @@ export const bringUpToDate = (url: string): Promise<void> => migrate(url, POSTGR
 async function requireEmpty(query: Query, table: string): Promise<void> {
   const most = SEEDED_ROWS[table] ?? 0;
   const [row] = await query(
-    `SELECT count(*) AS rows FROM (SELECT 1 FROM ${quoted(table)} LIMIT ${most + 1}) AS some`,
+    `SELECT count(*) AS rows FROM (SELECT 1 FROM ${quoted(table)} LIMIT ${most + 1}) AS first_rows`,
   );
   if (Number(row?.rows) > most) throw notEmpty(`its table ${table} has rows`);
 }

@@ -81,6 +81,10 @@ async function lock(query: Query, statement: string): Promise<void> {
 }
 
 const inUse = (why: string, cause?: unknown): ScrapifieError =>
-  new ScrapifieError('STORE_IN_USE', `The database is in use: ${why}. Stop every server of the installation first.`, {
-    cause,
-  });
+  new ScrapifieError(
+    'STORE_IN_USE',
+    `The database is in use: ${why}. Stop every server of the installation first.`,
+    {
+      cause,
+    },
+  );

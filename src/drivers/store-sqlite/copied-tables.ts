@@ -16,7 +16,9 @@ export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"
 /** Every table that a copy has, by the schema. */
 export function copiedTables(database: SqliteDatabase): CopiedTable[] {
   const names = database
-    .all(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name`)
+    .all(
+      `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name`,
+    )
     .map(({ name }) => String(name));
   return names.filter(isCopied).map((name) => {
     const columns = database

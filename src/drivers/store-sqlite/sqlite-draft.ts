@@ -57,7 +57,9 @@ export async function openSqliteDraft(path: string, schema: SchemaVersions): Pro
       async publish(lastNumbers) {
         const wrong = database.get('SELECT * FROM pragma_foreign_key_check LIMIT 1');
         if (wrong !== undefined) {
-          throw damaged(`a row of ${String(wrong.table)} refers to a row of ${String(wrong.parent)} that is missing`);
+          throw damaged(
+            `a row of ${String(wrong.table)} refers to a row of ${String(wrong.parent)} that is missing`,
+          );
         }
         continueNumbers(database, tables, lastNumbers);
         for (const trigger of triggers) database.exec(trigger);
@@ -100,7 +102,8 @@ function checkOf({ name, types }: CopiedTable, column: string): Check {
   const type = types.get(column);
   if (type === undefined) throw damaged(`the table ${name} of this program has no column ${column}`);
   const check = CHECKS[type];
-  if (check === undefined) throw new Error(`The column ${name}.${column} has the type ${type}, which no copy knows.`);
+  if (check === undefined)
+    throw new Error(`The column ${name}.${column} has the type ${type}, which no copy knows.`);
   return check;
 }
 
@@ -111,7 +114,10 @@ function insert(
   checks: readonly Check[],
   table: string,
 ): void {
-  if (row.length !== checks.length || row.some((value, at) => value !== null && checks[at]?.(value) !== true)) {
+  if (
+    row.length !== checks.length ||
+    row.some((value, at) => value !== null && checks[at]?.(value) !== true)
+  ) {
     throw damaged(`a row of ${table} has a value of a wrong type`);
   }
   try {
