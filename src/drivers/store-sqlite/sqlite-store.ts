@@ -78,6 +78,11 @@ const METHODS: Readonly<Record<keyof Store, true>> = {
   listReferences: true,
   leaseWork: true,
   endWork: true,
+  listEvents: true,
+  eventHead: true,
+  appendEvents: true,
+  listEventPages: true,
+  deleteEvents: true,
 };
 
 /**
