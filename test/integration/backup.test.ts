@@ -31,7 +31,7 @@ afterEach(async () => {
   await held.close();
   await world.close();
   await rm(folder, { recursive: true, force: true });
-});
+}, LIMIT_MS);
 
 const WAIT = { timeout: 60_000, interval: 5 };
 const untilPages = (scraper: Scraper, job: Pick<Job, 'id'>, least: number) =>

@@ -1,11 +1,12 @@
 import type { PortableRow, PortableValue, TableShape } from '../../ports/store-copy.ts';
 import { isCopied, isCopiedColumn } from '../store-rows/derived-tables.ts';
+import { quoted } from '../store-rows/quoted-name.ts';
 import type { Row } from '../store-rows/rows.ts';
 import type { Query } from './database.ts';
 import { storableJson, storableText } from './parameters.ts';
 
 /** A table of the schema with what a copy needs to know of its columns. */
-export interface CopiedTable extends TableShape {
+export interface PostgresTable extends TableShape {
   /** The type of each column as PostgreSQL names it, such as `bigint` or `text[]`. */
   readonly types: ReadonlyMap<string, string>;
   /** The column whose numbers the table gives out by itself; null: none. */
@@ -14,10 +15,8 @@ export interface CopiedTable extends TableShape {
 
 const ROWS_AT_ONCE = 500;
 
-export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
-
 /** Every table that a copy has, by the schema. */
-export async function copiedTables(query: Query): Promise<CopiedTable[]> {
+export async function postgresTables(query: Query): Promise<PostgresTable[]> {
   const columns = await query(
     `SELECT c.relname AS table_name, a.attname AS name, format_type(a.atttypid, NULL) AS type,
        pg_get_serial_sequence(quote_ident(c.relname), a.attname) AS sequence
@@ -27,7 +26,7 @@ export async function copiedTables(query: Query): Promise<CopiedTable[]> {
      ORDER BY c.relname COLLATE "C", a.attname COLLATE "C"`,
   );
   const byTable = Map.groupBy(columns, (column) => String(column.table_name));
-  const tables: CopiedTable[] = [];
+  const tables: PostgresTable[] = [];
   for (const [name, found] of byTable) {
     if (!isCopied(name)) continue;
     const kept = found.filter((column) => isCopiedColumn(name, String(column.name)));
@@ -121,7 +120,7 @@ const MAPPINGS: Readonly<Record<string, TypeMapping>> = {
   bytea: BYTES,
 };
 
-export function mappingOf({ name, types }: CopiedTable, column: string): TypeMapping | null {
+export function mappingOf({ name, types }: PostgresTable, column: string): TypeMapping | null {
   const type = types.get(column);
   if (type === undefined) return null;
   const mapping = type.endsWith('[]') ? LIST : MAPPINGS[type];
@@ -131,7 +130,10 @@ export function mappingOf({ name, types }: CopiedTable, column: string): TypeMap
 }
 
 /** Within the transaction of the session: by a cursor, so that few rows are in memory. */
-export async function* rowsOf(query: Query, table: CopiedTable): AsyncGenerator<readonly PortableRow[]> {
+export async function* postgresRows(
+  query: Query,
+  table: PostgresTable,
+): AsyncGenerator<readonly PortableRow[]> {
   const mappings = table.columns.map((column) => mappingOf(table, column) ?? TEXT);
   const list = table.columns
     .map((column, at) => `${mappings[at]?.select(quoted(column))} AS c${at}`)

@@ -1,7 +1,8 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { SchemaVersions, StoreDraft } from '../../ports/store-copy.ts';
 import { SEEDED_ROWS } from '../store-rows/derived-tables.ts';
-import { type CopiedTable, copiedTables, mappingOf, parameterOf, quoted, rowsOf } from './copied-tables.ts';
+import { quoted } from '../store-rows/quoted-name.ts';
+import { mappingOf, type PostgresTable, parameterOf, postgresRows, postgresTables } from './copied-tables.ts';
 import { connectedServers, openCopySession } from './copy-session.ts';
 import { openPostgresDatabase, type Query } from './database.ts';
 import { migratePostgres } from './migrate.ts';
@@ -28,14 +29,14 @@ export async function openPostgresDraft(url: string, schema: SchemaVersions): Pr
       throw new ScrapifieError('STORE_IN_USE', told);
     }
     await query('BEGIN');
-    const tables = await copiedTables(query);
+    const tables = await postgresTables(query);
     await query(`LOCK TABLE ${tables.map(({ name }) => quoted(name)).join(', ')} IN ACCESS EXCLUSIVE MODE`);
     for (const { name } of tables) await requireEmpty(query, name);
     for (const { name } of tables) await query(`ALTER TABLE ${quoted(name)} DISABLE TRIGGER USER`);
     const references = await dropReferences(query);
     // What the migrations have written comes again with the rows.
     for (const { name } of tables) await query(`DELETE FROM ${quoted(name)}`);
-    const tableOf = (name: string): CopiedTable => {
+    const tableOf = (name: string): PostgresTable => {
       const table = tables.find((each) => each.name === name);
       if (table === undefined) throw damaged(`this program has no table ${name}`);
       return table;
@@ -71,7 +72,7 @@ export async function openPostgresDraft(url: string, schema: SchemaVersions): Pr
           throw damaged(`a row of ${name} is against the rules of the table`, error);
         }
       },
-      rows: (name) => rowsOf(query, tableOf(name)),
+      rows: (name) => postgresRows(query, tableOf(name)),
       async publish(lastNumbers) {
         for (const table of tables) await continueNumbers(query, table, lastNumbers.get(table.name) ?? 0);
         for (const { table, name, definition } of references) {
@@ -84,8 +85,11 @@ export async function openPostgresDraft(url: string, schema: SchemaVersions): Pr
         }
         for (const { name } of tables) await query(`ALTER TABLE ${quoted(name)} ENABLE TRIGGER USER`);
         // A new incarnation that begins now: hosts wait for the leases that workers of the former store may still hold.
+        // With it begins a new era of events.
         await query('SELECT current_incarnation()');
-        await query('UPDATE incarnation SET since = clock_ms()');
+        await query(
+          'UPDATE incarnation SET id = gen_random_uuid(), registered_by = pg_current_xact_id()::xid, since = clock_ms()',
+        );
         await query('COMMIT');
         await session.close();
         await migrate(url, POSTGRES_MIGRATIONS.length);
@@ -162,7 +166,7 @@ async function dropReferences(query: Query): Promise<readonly Reference[]> {
   return references;
 }
 
-async function continueNumbers(query: Query, { name, numbered }: CopiedTable, last: number): Promise<void> {
+async function continueNumbers(query: Query, { name, numbered }: PostgresTable, last: number): Promise<void> {
   if (numbered === null) return;
   await query(
     `SELECT setval(pg_get_serial_sequence($1, $2), greatest(largest, $3, 1), greatest(largest, $3) > 0)

@@ -1,6 +1,7 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { StoreSnapshot } from '../../ports/store-copy.ts';
-import { copiedTables, quoted, rowsOf } from './copied-tables.ts';
+import { quoted } from '../store-rows/quoted-name.ts';
+import { postgresRows, postgresTables } from './copied-tables.ts';
 import { connectedServers, openCopySession } from './copy-session.ts';
 import type { Query } from './database.ts';
 import { createPostgresReferenceStore } from './references.ts';
@@ -37,7 +38,7 @@ export async function openPostgresSnapshot(options: PostgresSnapshotOptions): Pr
         `The database has schema ${version}, this program has ${POSTGRES_MIGRATIONS.length}. Use the program that works there.`,
       );
     }
-    const tables = await copiedTables(query);
+    const tables = await postgresTables(query);
     const references = createPostgresReferenceStore(session);
     return {
       schema: { sqlite: options.sqliteSchema, postgres: version },
@@ -45,7 +46,7 @@ export async function openPostgresSnapshot(options: PostgresSnapshotOptions): Pr
       rows(name) {
         const table = tables.find((each) => each.name === name);
         if (table === undefined) throw new Error(`The snapshot has no table ${name}.`);
-        return rowsOf(query, table);
+        return postgresRows(query, table);
       },
       async *references() {
         for (let cursor: string | undefined; ; ) {
@@ -67,7 +68,7 @@ export async function openPostgresSnapshot(options: PostgresSnapshotOptions): Pr
 async function locksOf(query: Query): Promise<string> {
   const servers = await connectedServers(query);
   if (servers.length > 0) throw inUse(`${servers.join(', ')} is connected to it`);
-  const tables = await copiedTables(query);
+  const tables = await postgresTables(query);
   return `LOCK TABLE ${tables.map(({ name }) => quoted(name)).join(', ')} IN SHARE MODE`;
 }
 

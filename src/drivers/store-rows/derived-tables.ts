@@ -22,4 +22,4 @@ export const isCopiedColumn = (table: string, column: string): boolean =>
   !Object.hasOwn(DERIVED_COLUMNS, `${table}.${column}`);
 
 /** Rows that the migrations write: a store with these and no others is empty. */
-export const SEEDED_ROWS: Readonly<Record<string, number>> = { accounts: 1, audit_head: 1 };
+export const SEEDED_ROWS: Readonly<Record<string, number>> = { accounts: 1, audit_head: 1, event_log: 1 };

@@ -1,9 +1,10 @@
 import type { PortableRow, PortableValue, TableShape } from '../../ports/store-copy.ts';
 import { isCopied, isCopiedColumn } from '../store-rows/derived-tables.ts';
+import { quoted } from '../store-rows/quoted-name.ts';
 import type { SqliteDatabase, SqliteRow } from './database.ts';
 
 /** A table of the schema with what a copy needs to know of its columns. */
-export interface CopiedTable extends TableShape {
+export interface SqliteTable extends TableShape {
   /** The declared type of each column, in capitals. */
   readonly types: ReadonlyMap<string, string>;
 }
@@ -11,10 +12,8 @@ export interface CopiedTable extends TableShape {
 const ROWS_AT_ONCE = 500;
 const BYTES_AT_ONCE = 4_194_304;
 
-export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
-
 /** Every table that a copy has, by the schema. */
-export function copiedTables(database: SqliteDatabase): CopiedTable[] {
+export function sqliteTables(database: SqliteDatabase): SqliteTable[] {
   const names = database
     .all(
       `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name`,
@@ -50,7 +49,7 @@ export function hasSequences(database: SqliteDatabase): boolean {
   return database.get(`SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'`) !== undefined;
 }
 
-export async function* rowsOf(
+export async function* sqliteRows(
   database: SqliteDatabase,
   { name, columns }: TableShape,
 ): AsyncGenerator<readonly PortableRow[]> {

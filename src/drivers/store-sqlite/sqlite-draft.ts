@@ -2,7 +2,8 @@ import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { PortableRow, PortableValue, SchemaVersions, StoreDraft } from '../../ports/store-copy.ts';
-import { type CopiedTable, copiedTables, hasSequences, quoted, rowsOf } from './copied-tables.ts';
+import { quoted } from '../store-rows/quoted-name.ts';
+import { hasSequences, type SqliteTable, sqliteRows, sqliteTables } from './copied-tables.ts';
 import { migrateSqlite, openSqliteDatabase, type SqliteDatabase } from './database.ts';
 import { SQLITE_MIGRATIONS } from './migrations.ts';
 
@@ -36,10 +37,10 @@ export async function openSqliteDraft(path: string, schema: SchemaVersions): Pro
     // Rows come in the order of the other store: references are checked when all are there.
     database.exec('PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF; BEGIN IMMEDIATE');
     const triggers = dropTriggers(database);
-    const tables = copiedTables(database);
+    const tables = sqliteTables(database);
     // What the migrations have written comes again with the rows.
     for (const { name } of tables) database.exec(`DELETE FROM ${quoted(name)}`);
-    const tableOf = (name: string): CopiedTable => {
+    const tableOf = (name: string): SqliteTable => {
       const table = tables.find((each) => each.name === name);
       if (table === undefined) throw damaged(`this program has no table ${name}`);
       return table;
@@ -53,7 +54,7 @@ export async function openSqliteDraft(path: string, schema: SchemaVersions): Pro
         const sql = `INSERT INTO ${quoted(name)} (${columns.map(quoted).join(', ')}) VALUES (${places})`;
         for (const row of rows) insert(database, sql, row, checks, name);
       },
-      rows: (name) => rowsOf(database, tableOf(name)),
+      rows: (name) => sqliteRows(database, tableOf(name)),
       async publish(lastNumbers) {
         const wrong = database.get('SELECT * FROM pragma_foreign_key_check LIMIT 1');
         if (wrong !== undefined) {
@@ -98,7 +99,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   BLOB: (value) => value instanceof Uint8Array,
 };
 
-function checkOf({ name, types }: CopiedTable, column: string): Check {
+function checkOf({ name, types }: SqliteTable, column: string): Check {
   const type = types.get(column);
   if (type === undefined) throw damaged(`the table ${name} of this program has no column ${column}`);
   const check = CHECKS[type];
@@ -131,7 +132,7 @@ function insert(
 /** SQLite counts on from the largest row by itself, and from `sqlite_sequence` where rows may have been deleted since. */
 function continueNumbers(
   database: SqliteDatabase,
-  tables: readonly CopiedTable[],
+  tables: readonly SqliteTable[],
   lastNumbers: ReadonlyMap<string, number>,
 ): void {
   if (!hasSequences(database)) return;

@@ -1,6 +1,6 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { StoreSnapshot } from '../../ports/store-copy.ts';
-import { copiedTables, rowsOf } from './copied-tables.ts';
+import { sqliteRows, sqliteTables } from './copied-tables.ts';
 import { openSqliteDatabase } from './database.ts';
 import { SQLITE_MIGRATIONS } from './migrations.ts';
 import { createSqliteReferenceStore } from './references.ts';
@@ -31,7 +31,7 @@ export async function openSqliteSnapshot(options: SqliteSnapshotOptions): Promis
         `The database ${options.path} has schema ${version}, this program has ${SQLITE_MIGRATIONS.length}. Use the program that works there.`,
       );
     }
-    const tables = copiedTables(database);
+    const tables = sqliteTables(database);
     const references = createSqliteReferenceStore(database, () => 0);
     return {
       schema: { sqlite: version, postgres: options.postgresSchema },
@@ -39,7 +39,7 @@ export async function openSqliteSnapshot(options: SqliteSnapshotOptions): Promis
       rows(name) {
         const table = tables.find((each) => each.name === name);
         if (table === undefined) throw new Error(`The snapshot has no table ${name}.`);
-        return rowsOf(database, table);
+        return sqliteRows(database, table);
       },
       async *references() {
         for (let cursor: string | undefined; ; ) {
