@@ -52,6 +52,8 @@ const endSchema = z.object({
   kind: z.literal('end'),
   tables: z.record(name, z.object({ rows: count, digest: hashText })),
   bodies: z.object({ count, bytes: count, absent: count }),
+  /** Number and hash of all that the rows refer to: the bodies, and what was absent. */
+  references: z.object({ rows: count, digest: hashText }),
   /** SHA-256 of the checksums of all parts before. */
   checksums: hashText,
 });
@@ -60,6 +62,8 @@ const headerSchema = z.intersection(
   z.discriminatedUnion('kind', [beginSchema, rowsSchema, bodiesSchema, absentSchema, endSchema]),
 );
 
+/** What an installation comes to. */
+export type Figures = Pick<z.infer<typeof endSchema>, 'tables' | 'bodies'>;
 export type BackupBegin = z.infer<typeof beginSchema>;
 export type BackupEnd = z.infer<typeof endSchema>;
 export type PartContent =

@@ -1,6 +1,6 @@
 import type { Settings } from '../config/settings.ts';
 import type { VaultSettings } from '../config/vault-keys.ts';
-import type { BackupBegin, BackupEnd } from './backup-parts.ts';
+import type { BackupBegin, Figures } from './backup-parts.ts';
 
 /** Where an installation keeps everything, with the keys of its vault. */
 export type Installation = VaultSettings &
@@ -16,7 +16,7 @@ export interface BackupRef {
 }
 
 /** What a backup holds, or what was restored or moved. */
-export interface BackupReport extends Pick<BackupEnd, 'tables' | 'bodies'> {
+export interface BackupReport extends Figures {
   readonly id: string;
   readonly createdAt: number;
   readonly profile: BackupBegin['profile'];

@@ -2,7 +2,7 @@ import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { ContentHash } from '../model/ids.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { SchemaVersions, StoreDraft } from '../ports/store-copy.ts';
-import type { BackupEnd } from './backup-parts.ts';
+import { damaged, type Figures } from './backup-parts.ts';
 import type { Content } from './content.ts';
 import { HashList } from './hash-list.ts';
 import { TableDigest } from './table-digest.ts';
@@ -12,18 +12,18 @@ export interface LoadTarget {
   openDraft(schema: SchemaVersions): Promise<StoreDraft>;
 }
 
-export type LoadReport = Pick<BackupEnd, 'tables' | 'bodies'>;
-
 /**
  * Fills an empty installation. Bodies come first, and those that are there already, left by a process that died, are
  * not written again. Rows become visible at once, when all of them were read back and compared, and every body too.
  */
-export async function loadContent(content: Content, target: LoadTarget): Promise<LoadReport> {
+export async function loadContent(content: Content, target: LoadTarget): Promise<Figures> {
   const stored = new HashList();
+  const known = new HashList();
   try {
-    for await (const bodies of content.bodies()) {
-      await target.blobs.put(bodies);
+    for await (const { bodies, absent } of content.bodies()) {
+      if (bodies.length > 0) await target.blobs.put(bodies);
       stored.add(bodies.map(({ hash }) => hash));
+      known.add([...bodies.map(({ hash }) => hash), ...absent]);
     }
     const draft = await target.openDraft(content.begin.schema);
     try {
@@ -33,6 +33,10 @@ export async function loadContent(content: Content, target: LoadTarget): Promise
       const end = await content.end();
       await compareRows(draft, end, columns);
       await compareBodies(target.blobs, stored.all());
+      for await (const hashes of draft.references()) {
+        const missing = hashes.find((hash) => !known.has(hash));
+        if (missing !== undefined) throw damaged(`a page refers to the body ${missing}, which is missing`);
+      }
       const numbers = content.begin.tables.flatMap(({ name, lastNumber }): [string, number][] =>
         lastNumber === null ? [] : [[name, lastNumber]],
       );
@@ -44,13 +48,14 @@ export async function loadContent(content: Content, target: LoadTarget): Promise
     }
   } finally {
     stored.close();
+    known.close();
   }
 }
 
 /** Columns that the rows did not have are new in this program, and are not compared. */
 async function compareRows(
   draft: StoreDraft,
-  end: LoadReport,
+  end: Figures,
   columns: ReadonlyMap<string, readonly string[]>,
 ): Promise<void> {
   for (const table of draft.tables) {

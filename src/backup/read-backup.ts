@@ -1,13 +1,15 @@
 import { isBody } from '../model/blob-frame.ts';
 import type { ContentHash } from '../model/ids.ts';
-import { blobsOfRecord } from '../model/page-record.ts';
 import type { Blob } from '../ports/blobs.ts';
 import type { PortableRow } from '../ports/store-copy.ts';
-import { type BackupBegin, type BackupEnd, type BackupPart, damaged, readParts } from './backup-parts.ts';
+import { type BackupBegin, type BackupEnd, damaged, type PartContent, readParts } from './backup-parts.ts';
 import type { Content } from './content.ts';
 import { HashList } from './hash-list.ts';
 import { decodeRows } from './row-codec.ts';
-import { TableDigest } from './table-digest.ts';
+import { TableDigest, type TableFigures } from './table-digest.ts';
+
+type RowsPart = PartContent & { kind: 'rows' };
+type BodiesPart = PartContent & { kind: 'bodies' };
 
 /** The bytes of a backup, from the beginning each time. */
 export type OpenBackup = () => AsyncIterable<Uint8Array>;
@@ -19,30 +21,26 @@ export interface VerifiedBackup {
 
 /**
  * Reads a backup from beginning to end and checks everything: the checksum of each part, the SHA-256 of each body, number
- * and hash of the rows of each table, and that every body that a page refers to is there or was missing before. Throws
+ * and hash of the rows of each table, and that every body that the rows refer to is there or was missing before. Throws
  * BACKUP_DAMAGED.
  */
 export async function verifyBackup(open: OpenBackup): Promise<VerifiedBackup> {
   const known = new HashList();
-  const referred = new HashList();
   try {
     let begin: BackupBegin | null = null;
     let end: BackupEnd | null = null;
     const digests = new Map<string, TableDigest>();
     const bodies = { count: 0, bytes: 0, absent: 0 };
-    for await (const part of readParts(open())) {
+    for await (const { payload, ...part } of readParts(open())) {
       if (part.kind === 'begin') {
         begin = part;
         for (const { name } of part.tables) digests.set(name, new TableDigest());
-      } else if (part.kind === 'rows') {
-        const rows = rowsOf(part, begin);
-        digests.get(part.table)?.add(rows);
-        if (part.table === 'pages') referred.add(referencesOf(rows, columnsOf(begin, 'pages')));
-      } else if (part.kind === 'bodies') {
-        const found = bodiesOf(part);
+      } else if (part.kind === 'rows') digests.get(part.table)?.add(rowsOf(part, payload, begin));
+      else if (part.kind === 'bodies') {
+        const found = bodiesOf(part, payload);
         known.add(found.map(({ hash }) => hash));
         bodies.count += found.length;
-        bodies.bytes += part.payload.length;
+        bodies.bytes += payload.length;
       } else if (part.kind === 'absent') {
         known.add(part.hashes as ContentHash[]);
         bodies.absent += part.hashes.length;
@@ -54,15 +52,13 @@ export async function verifyBackup(open: OpenBackup): Promise<VerifiedBackup> {
       if (bodies[what] !== end.bodies[what])
         throw damaged(`it has not the bodies that it should have (${what})`);
     }
-    for (const hash of referred.all()) {
-      if (!known.has(hash)) throw damaged(`a page refers to the body ${hash}, which is missing`);
-    }
-    const { payload: _, ...first } = begin as BackupBegin & Pick<BackupPart, 'payload'>;
-    const { payload: __, ...last } = end as BackupEnd & Pick<BackupPart, 'payload'>;
-    return { begin: first, end: last };
+    const referred = new TableDigest();
+    for (const hash of known.all()) referred.add([[hash]]);
+    if (!isEqual(referred.figures, end.references))
+      throw damaged('it has not the bodies that its rows refer to');
+    return { begin, end };
   } finally {
     known.close();
-    referred.close();
   }
 }
 
@@ -71,11 +67,14 @@ export function contentOfBackup(open: OpenBackup, { begin, end }: VerifiedBackup
   return {
     begin,
     async *bodies() {
-      for await (const part of readParts(open())) if (part.kind === 'bodies') yield bodiesOf(part);
+      for await (const { payload, ...part } of readParts(open())) {
+        if (part.kind === 'bodies') yield { bodies: bodiesOf(part, payload), absent: [] };
+        if (part.kind === 'absent') yield { bodies: [], absent: part.hashes as ContentHash[] };
+      }
     },
     async *rows() {
-      for await (const part of readParts(open())) {
-        if (part.kind === 'rows') yield { table: part.table, rows: rowsOf(part, begin) };
+      for await (const { payload, ...part } of readParts(open())) {
+        if (part.kind === 'rows') yield { table: part.table, rows: rowsOf(part, payload, begin) };
       }
     },
     end: async () => end,
@@ -84,9 +83,7 @@ export function contentOfBackup(open: OpenBackup, { begin, end }: VerifiedBackup
 
 function compareTables(digests: ReadonlyMap<string, TableDigest>, end: BackupEnd): void {
   for (const [name, digest] of digests) {
-    const { rows, digest: sum } = digest.figures;
-    const expected = end.tables[name];
-    if (expected === undefined || expected.rows !== rows || expected.digest !== sum) {
+    if (!isEqual(digest.figures, end.tables[name])) {
       throw damaged(`the table ${name} has not the rows that it should have`);
     }
   }
@@ -99,22 +96,13 @@ function columnsOf(begin: BackupBegin | null, table: string): readonly string[] 
   return shape.columns;
 }
 
-function rowsOf(part: BackupPart & { kind: 'rows' }, begin: BackupBegin | null): PortableRow[] {
-  return decodeRows(part.payload, part.rows, columnsOf(begin, part.table).length);
-}
+const rowsOf = (part: RowsPart, payload: Buffer, begin: BackupBegin | null): PortableRow[] =>
+  decodeRows(payload, part.rows, columnsOf(begin, part.table).length);
 
-function referencesOf(rows: readonly PortableRow[], columns: readonly string[]): ContentHash[] {
-  const [hashAt, recordAt] = [columns.indexOf('content_hash'), columns.indexOf('record')];
-  return rows.flatMap((row) => {
-    const [hash, record] = [row[hashAt], row[recordAt]];
-    return [
-      ...(typeof hash === 'string' ? [hash as ContentHash] : []),
-      ...(record instanceof Uint8Array ? blobsOfRecord(record) : []),
-    ];
-  });
-}
+const isEqual = (figures: TableFigures, expected: TableFigures | undefined): boolean =>
+  figures.rows === expected?.rows && figures.digest === expected.digest;
 
-function bodiesOf({ bodies, payload }: BackupPart & { kind: 'bodies' }): Blob[] {
+function bodiesOf({ bodies }: BodiesPart, payload: Buffer): Blob[] {
   let at = 0;
   const found = bodies.map(({ hash, size }) => {
     const bytes = payload.subarray(at, at + size);

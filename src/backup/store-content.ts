@@ -2,18 +2,12 @@ import type { ContentHash } from '../model/ids.ts';
 import type { Blob, Blobs } from '../ports/blobs.ts';
 import type { StoreSnapshot } from '../ports/store-copy.ts';
 import type { BackupBegin } from './backup-parts.ts';
-import type { Content } from './content.ts';
+import type { BodyBatch, Content } from './content.ts';
 import { HashList } from './hash-list.ts';
 import { TableDigest, type TableFigures } from './table-digest.ts';
 
 const BODIES_AT_ONCE = 64;
 const BODY_BYTES_AT_ONCE = 4_194_304;
-
-export interface BodyBatch {
-  readonly bodies: readonly Blob[];
-  /** Referred to, and not kept: lost before, or damaged. */
-  readonly absent: readonly ContentHash[];
-}
 
 /** Every blob that the snapshot refers to, each once, in the order of the rows. Close it. */
 export async function listReferences(snapshot: StoreSnapshot): Promise<HashList> {
@@ -78,7 +72,7 @@ export async function contentOfStore(
         figures.count += bodies.length;
         figures.absent += absent.length;
         for (const { bytes } of bodies) figures.bytes += bytes.length;
-        yield bodies;
+        yield { bodies, absent };
       }
     },
     async *rows() {

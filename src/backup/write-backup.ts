@@ -1,6 +1,6 @@
 import type { Blobs } from '../ports/blobs.ts';
 import type { StoreSnapshot } from '../ports/store-copy.ts';
-import { type BackupBegin, type BackupEnd, PartWriter } from './backup-parts.ts';
+import { type BackupBegin, type Figures, PartWriter } from './backup-parts.ts';
 import { encodeRow } from './row-codec.ts';
 import { listReferences, readBodies } from './store-content.ts';
 import { TableDigest, type TableFigures } from './table-digest.ts';
@@ -19,7 +19,7 @@ export type BackupHead = Omit<BackupBegin, 'kind' | 'schema' | 'tables'>;
 export async function* writeBackup(
   { snapshot, blobs, keepBodies }: BackupSource,
   head: BackupHead,
-  onEnd: (end: Pick<BackupEnd, 'tables' | 'bodies'>) => void,
+  onEnd: (end: Figures) => void,
 ): AsyncGenerator<Uint8Array> {
   const writer = new PartWriter();
   yield writer.start;
@@ -46,6 +46,8 @@ export async function* writeBackup(
   try {
     await snapshot.close();
     const bodies = { count: 0, bytes: 0, absent: 0 };
+    const referred = new TableDigest();
+    for (const hash of references.all()) referred.add([[hash]]);
     for await (const batch of readBodies(blobs, references.all())) {
       const listed = batch.bodies.map(({ hash, bytes }) => ({ hash: hash as string, size: bytes.length }));
       if (listed.length > 0) {
@@ -61,7 +63,7 @@ export async function* writeBackup(
       await keepBodies();
     }
     onEnd({ tables, bodies });
-    yield writer.end({ tables, bodies });
+    yield writer.end({ tables, bodies, references: referred.figures });
   } finally {
     references.close();
   }

@@ -48,6 +48,8 @@ export interface StoreDraft {
   add(table: string, columns: readonly string[], rows: readonly PortableRow[]): Promise<void>;
   /** What was added so far, as the store will give it back. */
   rows(table: string): AsyncIterable<readonly PortableRow[]>;
+  /** Every blob that the added rows refer to, some of them more than once. */
+  references(): AsyncIterable<readonly ContentHash[]>;
   /**
    * Checks that every reference between tables is right, lets numbers go on after the largest one given out, and makes
    * the whole visible at once. Throws BACKUP_DAMAGED, and then nothing is visible.

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { BackupBegin, BackupEnd } from '../backup/backup-parts.ts';
+import type { BackupBegin, Figures } from '../backup/backup-parts.ts';
 import type {
   BackupOptions,
   BackupRef,
@@ -45,7 +45,7 @@ async function makeBackup(from: Installation, to: BackupRef, options: BackupOpti
         const snapshot = await openSnapshot(from, false);
         try {
           const begin = headOf(from, options.hasVaultKey);
-          let end: Pick<BackupEnd, 'tables' | 'bodies'> | null = null;
+          let end: Figures | null = null;
           const source = { snapshot, blobs: storage.blobs, keepBodies: keep.renew };
           const onEnd = (written: typeof end) => {
             end = written;
@@ -201,7 +201,7 @@ function hasKey(place: VaultSettings, keyId: string | null): boolean {
 
 function reportOf(
   { id, createdAt, profile, vault }: Omit<BackupBegin, 'kind' | 'schema' | 'tables'>,
-  { tables, bodies }: Pick<BackupEnd, 'tables' | 'bodies'>,
+  { tables, bodies }: Figures,
   key: Pick<VaultReport, 'isKnown' | 'writtenTo'>,
 ): BackupReport {
   const told = { keyId: vault.keyId, isIncluded: vault.keys !== null, ...key };

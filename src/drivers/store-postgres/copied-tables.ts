@@ -1,9 +1,11 @@
+import type { ContentHash } from '../../model/ids.ts';
 import type { PortableRow, PortableValue, TableShape } from '../../ports/store-copy.ts';
 import { isCopied, isCopiedColumn } from '../store-rows/derived-tables.ts';
 import { quoted } from '../store-rows/quoted-name.ts';
 import type { Row } from '../store-rows/rows.ts';
 import type { Query } from './database.ts';
 import { storableJson, storableText } from './parameters.ts';
+import { createPostgresReferenceStore } from './references.ts';
 
 /** A table of the schema with what a copy needs to know of its columns. */
 export interface PostgresTable extends TableShape {
@@ -14,6 +16,7 @@ export interface PostgresTable extends TableShape {
 }
 
 const ROWS_AT_ONCE = 500;
+const PAGES_AT_ONCE = 500;
 
 /** Every table that a copy has, by the schema. */
 export async function postgresTables(query: Query): Promise<PostgresTable[]> {
@@ -162,4 +165,15 @@ export function parameterOf(value: PortableValue | undefined, isJson: boolean): 
   if (value instanceof Uint8Array) return value;
   if (typeof value !== 'string') return String(value);
   return isJson ? storableJson(value) : storableText(value);
+}
+
+/** Every blob that the rows refer to, by the code that also says which bodies must not be removed. */
+export async function* postgresReferences(query: Query): AsyncGenerator<readonly ContentHash[]> {
+  const references = createPostgresReferenceStore({ query });
+  for (let cursor: string | undefined; ; ) {
+    const { items, nextCursor } = await references.listReferences({ limit: PAGES_AT_ONCE, cursor });
+    yield items;
+    if (nextCursor === null) return;
+    cursor = nextCursor;
+  }
 }

@@ -2,7 +2,14 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { SchemaVersions, StoreDraft } from '../../ports/store-copy.ts';
 import { SEEDED_ROWS } from '../store-rows/derived-tables.ts';
 import { quoted } from '../store-rows/quoted-name.ts';
-import { mappingOf, type PostgresTable, parameterOf, postgresRows, postgresTables } from './copied-tables.ts';
+import {
+  mappingOf,
+  type PostgresTable,
+  parameterOf,
+  postgresReferences,
+  postgresRows,
+  postgresTables,
+} from './copied-tables.ts';
 import { connectedServers, openCopySession } from './copy-session.ts';
 import { openPostgresDatabase, type Query } from './database.ts';
 import { migratePostgres } from './migrate.ts';
@@ -73,6 +80,7 @@ export async function openPostgresDraft(url: string, schema: SchemaVersions): Pr
         }
       },
       rows: (name) => postgresRows(query, tableOf(name)),
+      references: () => postgresReferences(query),
       async publish(lastNumbers) {
         for (const table of tables) await continueNumbers(query, table, lastNumbers.get(table.name) ?? 0);
         for (const { table, name, definition } of references) {

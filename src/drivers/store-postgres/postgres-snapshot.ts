@@ -1,10 +1,9 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { StoreSnapshot } from '../../ports/store-copy.ts';
 import { quoted } from '../store-rows/quoted-name.ts';
-import { postgresRows, postgresTables } from './copied-tables.ts';
+import { postgresReferences, postgresRows, postgresTables } from './copied-tables.ts';
 import { connectedServers, openCopySession } from './copy-session.ts';
 import type { Query } from './database.ts';
-import { createPostgresReferenceStore } from './references.ts';
 import { POSTGRES_MIGRATIONS } from './schema/migrations.ts';
 
 export interface PostgresSnapshotOptions {
@@ -15,7 +14,6 @@ export interface PostgresSnapshotOptions {
   readonly isExclusive: boolean;
 }
 
-const PAGES_AT_ONCE = 500;
 const LOCK_MS = 5_000;
 
 /**
@@ -39,7 +37,6 @@ export async function openPostgresSnapshot(options: PostgresSnapshotOptions): Pr
       );
     }
     const tables = await postgresTables(query);
-    const references = createPostgresReferenceStore(session);
     return {
       schema: { sqlite: options.sqliteSchema, postgres: version },
       tables,
@@ -48,14 +45,7 @@ export async function openPostgresSnapshot(options: PostgresSnapshotOptions): Pr
         if (table === undefined) throw new Error(`The snapshot has no table ${name}.`);
         return postgresRows(query, table);
       },
-      async *references() {
-        for (let cursor: string | undefined; ; ) {
-          const { items, nextCursor } = await references.listReferences({ limit: PAGES_AT_ONCE, cursor });
-          yield items;
-          if (nextCursor === null) return;
-          cursor = nextCursor;
-        }
-      },
+      references: () => postgresReferences(query),
       close: () => session.close(),
     };
   } catch (error) {

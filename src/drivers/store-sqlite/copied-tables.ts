@@ -1,7 +1,9 @@
+import type { ContentHash } from '../../model/ids.ts';
 import type { PortableRow, PortableValue, TableShape } from '../../ports/store-copy.ts';
 import { isCopied, isCopiedColumn } from '../store-rows/derived-tables.ts';
 import { quoted } from '../store-rows/quoted-name.ts';
 import type { SqliteDatabase, SqliteRow } from './database.ts';
+import { createSqliteReferenceStore } from './references.ts';
 
 /** A table of the schema with what a copy needs to know of its columns. */
 export interface SqliteTable extends TableShape {
@@ -10,6 +12,7 @@ export interface SqliteTable extends TableShape {
 }
 
 const ROWS_AT_ONCE = 500;
+const PAGES_AT_ONCE = 500;
 const BYTES_AT_ONCE = 4_194_304;
 
 /** Every table that a copy has, by the schema. */
@@ -76,3 +79,14 @@ function portable(value: unknown): PortableValue {
 
 const sizeOf = (value: PortableValue): number =>
   typeof value === 'string' || value instanceof Uint8Array ? value.length : 8;
+
+/** Every blob that the rows refer to, by the code that also says which bodies must not be removed. */
+export async function* sqliteReferences(database: SqliteDatabase): AsyncGenerator<readonly ContentHash[]> {
+  const references = createSqliteReferenceStore(database, () => 0);
+  for (let cursor: string | undefined; ; ) {
+    const { items, nextCursor } = references.listReferences({ limit: PAGES_AT_ONCE, cursor });
+    yield items;
+    if (nextCursor === null) return;
+    cursor = nextCursor;
+  }
+}

@@ -3,7 +3,13 @@ import { dirname } from 'node:path';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { PortableRow, PortableValue, SchemaVersions, StoreDraft } from '../../ports/store-copy.ts';
 import { quoted } from '../store-rows/quoted-name.ts';
-import { hasSequences, type SqliteTable, sqliteRows, sqliteTables } from './copied-tables.ts';
+import {
+  hasSequences,
+  type SqliteTable,
+  sqliteReferences,
+  sqliteRows,
+  sqliteTables,
+} from './copied-tables.ts';
 import { migrateSqlite, openSqliteDatabase, type SqliteDatabase } from './database.ts';
 import { SQLITE_MIGRATIONS } from './migrations.ts';
 
@@ -55,6 +61,7 @@ export async function openSqliteDraft(path: string, schema: SchemaVersions): Pro
         for (const row of rows) insert(database, sql, row, checks, name);
       },
       rows: (name) => sqliteRows(database, tableOf(name)),
+      references: () => sqliteReferences(database),
       async publish(lastNumbers) {
         const wrong = database.get('SELECT * FROM pragma_foreign_key_check LIMIT 1');
         if (wrong !== undefined) {

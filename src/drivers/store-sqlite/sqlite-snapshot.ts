@@ -1,9 +1,8 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { StoreSnapshot } from '../../ports/store-copy.ts';
-import { sqliteRows, sqliteTables } from './copied-tables.ts';
+import { sqliteReferences, sqliteRows, sqliteTables } from './copied-tables.ts';
 import { openSqliteDatabase } from './database.ts';
 import { SQLITE_MIGRATIONS } from './migrations.ts';
-import { createSqliteReferenceStore } from './references.ts';
 
 export interface SqliteSnapshotOptions {
   readonly path: string;
@@ -12,8 +11,6 @@ export interface SqliteSnapshotOptions {
   /** Nothing may be written by others until the snapshot is closed. */
   readonly isExclusive: boolean;
 }
-
-const PAGES_AT_ONCE = 500;
 
 /**
  * A read transaction on a connection of its own. Other processes go on reading and writing; what they write meanwhile
@@ -32,7 +29,6 @@ export async function openSqliteSnapshot(options: SqliteSnapshotOptions): Promis
       );
     }
     const tables = sqliteTables(database);
-    const references = createSqliteReferenceStore(database, () => 0);
     return {
       schema: { sqlite: version, postgres: options.postgresSchema },
       tables,
@@ -41,14 +37,7 @@ export async function openSqliteSnapshot(options: SqliteSnapshotOptions): Promis
         if (table === undefined) throw new Error(`The snapshot has no table ${name}.`);
         return sqliteRows(database, table);
       },
-      async *references() {
-        for (let cursor: string | undefined; ; ) {
-          const { items, nextCursor } = references.listReferences({ limit: PAGES_AT_ONCE, cursor });
-          yield items;
-          if (nextCursor === null) return;
-          cursor = nextCursor;
-        }
-      },
+      references: () => sqliteReferences(database),
       async close() {
         if (isOpen) database.close();
         isOpen = false;
