@@ -12,6 +12,7 @@ const LAYERS = [
   'events',
   'owners',
   'jobs',
+  'backup',
   'ownership',
   'attempts',
   'robots',
