@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import type { Format } from '../model/job.ts';
 import { cacheFields, checkPage, messageFields, pageFields } from './page-fields.ts';
+import { retentionField } from './retention-fields.ts';
 import { routesField } from './route-fields.ts';
+import { jobWebhookField } from './webhook-fields.ts';
 
 /**
  * What a client may ask for, one schema per kind of job. API, command line and SDK parse with these; their
@@ -62,6 +64,7 @@ const jobLimits = {
     .nullable()
     .default(null)
     .describe('Most fetches of this job at once, over all hosts; null: no limit of its own.'),
+  retention: retentionField,
 };
 
 const canonicalFields = {
@@ -95,7 +98,9 @@ export const scrapeRequestSchema = z
     ...pageFields(SCRAPE_FORMATS),
     ...messageFields,
     ...cacheFields,
+    retention: retentionField,
     async: asyncField,
+    webhook: jobWebhookField,
   })
   .superRefine(checkPage)
   .meta({ examples: [{ url: 'https://example.com/', formats: ['metadata', 'links', 'text'] }] });
@@ -122,6 +127,7 @@ export const batchRequestSchema = z
     options: batchOptions,
     ...canonicalFields,
     ...jobLimits,
+    webhook: jobWebhookField,
   })
   .meta({ examples: [{ urls: ['https://example.com/a', 'https://example.com/b'] }] });
 
@@ -194,6 +200,7 @@ export const crawlRequestSchema = z
           'null: 5 with a session, 25 without.',
       ),
     options: crawlOptions,
+    webhook: jobWebhookField,
   })
   .superRefine((given, context) => {
     if (given.urls.length === 0 && given.sitemapUrls.length === 0) {
@@ -233,6 +240,7 @@ export const mapRequestSchema = z
       .max(300_000)
       .default(60_000)
       .describe('Time to wait for the list; the job goes on afterwards.'),
+    retention: retentionField,
     async: asyncField,
     options: z
       .strictObject(pageFields(['links']))

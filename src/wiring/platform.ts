@@ -8,6 +8,7 @@ import { makeFolder } from '../config/make-folder.ts';
 import { tightenFolder } from '../config/private-files.ts';
 import type { Settings } from '../config/settings.ts';
 import { keyFileOf, readVaultKeys, withVaultKeys } from '../config/vault-keys.ts';
+import { createWebhooks } from '../deliver/webhooks.ts';
 import { lockFolder } from '../drivers/store-sqlite/folder-lock.ts';
 import type { BrowserHealth } from '../fetch/browser/pool/pool-health.ts';
 import { type BlobSweepParts, sweepBlobs } from '../jobs/blob-sweep.ts';
@@ -28,11 +29,14 @@ import type { Bus } from '../ports/bus.ts';
 import type { Limits } from '../ports/limits.ts';
 import type { Queue } from '../ports/queue.ts';
 import type { Store } from '../ports/store.ts';
+import { applyRetention, purgeAll, type RetentionParts } from '../retention/apply-retention.ts';
+import { installationLimits } from '../retention/installation-limits.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { openVault } from '../sessions/vault.ts';
 import { createCrawler } from './crawler.ts';
 import { type Accounts, openAccounts } from './open-accounts.ts';
 import { type OpenBlobs, openBlobs, openTransit } from './open-blobs.ts';
+import { openDeliveries } from './open-deliveries.ts';
 import { openExtractor } from './open-extractor.ts';
 import { openFetchResources } from './open-fetch-resources.ts';
 import { openLinks } from './open-links.ts';
@@ -97,16 +101,29 @@ export interface OpenPlatformOptions {
   readonly accountsIn?: StorePlace;
 }
 
-/** What the scheduler does about blobs that nothing refers to; null where the settings say never. */
+/** Rows that a tick of the scheduler deletes at most: a thousand times this. */
+const PURGES_PER_TICK = 10;
+
+/** What the scheduler does about data whose time is over, and blobs that nothing refers to; null where the settings say never. */
 function cleanupOf(
-  { cleanupMinutes, cleanupGraceHours }: Settings,
-  parts: BlobSweepParts,
+  settings: Settings,
+  parts: BlobSweepParts & RetentionParts,
   logger: Logger,
 ): SchedulerDeps['cleanup'] {
+  const { cleanupMinutes, cleanupGraceHours } = settings;
   if (cleanupMinutes === 0) return null;
   return {
     everyMs: cleanupMinutes * 60_000,
     async run(signal) {
+      try {
+        const expired = await applyRetention(parts, { signal });
+        if (Object.values(expired).some(({ items }) => items > 0)) {
+          logger.info({ ...expired }, 'retention: data whose time was over was deleted');
+        }
+      } catch (error) {
+        // The next one finds what this one has left.
+        logger.warn({ err: error }, 'retention: the deletion of old data was not finished');
+      }
       try {
         const report = await sweepBlobs(parts, { graceMs: cleanupGraceHours * 3_600_000, signal });
         if (report !== null) logger.info({ ...report }, 'blobs: unreferenced ones removed');
@@ -229,6 +246,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
               : logger.warn({ reason: reason.message }, 'store unavailable'),
         })
       : store;
+    const retentionLimits = installationLimits(settings);
     const scheduler = duties.schedule
       ? createScheduler({
           store,
@@ -236,9 +254,15 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
           bus,
           now,
           sweepSessions: accounts.sessions.sweep,
-          cleanup: cleanupOf(settings, { store, blobs, transit }, logger),
+          purge: (signal) => purgeAll(store, signal, PURGES_PER_TICK),
+          cleanup: cleanupOf(settings, { store, blobs, transit, limitsOf: () => retentionLimits }, logger),
         })
       : null;
+    const deliveries = duties.schedule
+      ? openDeliveries({ settings, store, blobs, bus, vault, now, logger })
+      : null;
+    closers.users.push(() => deliveries?.close());
+    const webhooks = createWebhooks({ store: front, vault, now, canMail: settings.smtpUrl !== undefined });
     metrics.observe({
       openTasks: () => front.countOpenTasks(),
       queueDepth: async () => (await queue.depth('scrape-http')).waiting,
@@ -269,6 +293,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
       random: Math.random,
       maxQueuedUrls: settings.maxQueuedUrls,
       onAccepted: (job) => crawler?.remember(job),
+      addWebhook: webhooks.createForJob,
       ...(settings.s3Url === undefined ? {} : { storageRefusal: () => blobs.refusal() }),
       refusalOf: (page) => engineRefusal(page) ?? llmRefusal(page, settings),
       consents: (host, what) => policies.current().policyFor(host).consent.includes(what),
@@ -282,7 +307,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
       const { drainMs } = settings;
       // A tick of the scheduler that hangs is harmless: another process, or the next start, makes up for it.
       const ticked = Promise.race([scheduler?.stop(), delay(drainMs, undefined, { ref: false })]);
-      await Promise.all([ticked, renderer?.stop(drainMs), crawler?.stop(drainMs)]);
+      await Promise.all([ticked, renderer?.stop(drainMs), crawler?.stop(drainMs), deliveries?.stop(drainMs)]);
       if (crawler !== null) jobs.close();
     }
     let drained: Promise<void> | null = null;
@@ -319,6 +344,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
         await crawler?.start();
         await scheduler?.start();
         await renderer?.start();
+        deliveries?.start();
       },
       drain,
       async close() {

@@ -4,6 +4,7 @@ import { auditContract } from './store/audit-contract.ts';
 import { budgetsContract } from './store/budgets-contract.ts';
 import { claimsContract } from './store/claims-contract.ts';
 import { credentialsContract } from './store/credentials-contract.ts';
+import { eventsContract } from './store/events-contract.ts';
 import { hostileContract } from './store/hostile-contract.ts';
 import { hostsContract } from './store/hosts-contract.ts';
 import { incarnationContract, type OpenedStore } from './store/incarnation-contract.ts';
@@ -13,9 +14,11 @@ import { ledgerContract } from './store/ledger-contract.ts';
 import { lifeContract } from './store/life-contract.ts';
 import { modelContract } from './store/model-contract.ts';
 import { optOutContract } from './store/opt-out-contract.ts';
+import { ownerRequestsContract } from './store/owner-requests-contract.ts';
 import { pagingContract } from './store/paging-contract.ts';
 import { propertiesContract } from './store/properties-contract.ts';
 import { referencesContract } from './store/references-contract.ts';
+import { retentionContract } from './store/retention-contract.ts';
 import { secretsContract } from './store/secrets-contract.ts';
 import { sessionsContract } from './store/sessions-contract.ts';
 import { sourcesContract } from './store/sources-contract.ts';
@@ -23,6 +26,7 @@ import { storedPagesContract } from './store/stored-pages-contract.ts';
 import { survivalContract } from './store/survival-contract.ts';
 import type { TimedStore } from './store/timed-store.ts';
 import { waitsContract } from './store/waits-contract.ts';
+import { webhooksContract } from './store/webhooks-contract.ts';
 
 /** What every store must hold. `open` gives a migrated, empty store. */
 export function storeContract(
@@ -34,6 +38,7 @@ export function storeContract(
     jobsContract(holds);
     pagingContract(holds);
     sourcesContract(holds);
+    eventsContract(holds);
     hostsContract(holds);
     claimsContract(holds);
     ledgerContract(holds);
@@ -41,13 +46,16 @@ export function storeContract(
     budgetsContract(holds);
     storedPagesContract(holds);
     optOutContract(holds);
+    ownerRequestsContract(holds);
     accountsContract(holds);
     auditContract(holds);
     sessionsContract(holds);
     credentialsContract(holds);
     secretsContract(holds);
+    webhooksContract(holds);
     hostileContract(holds);
     referencesContract(holds);
+    retentionContract(holds);
     survivalContract(holds);
     incarnationContract(holds);
     interruptionsContract(holds);

@@ -9,9 +9,12 @@ export type ListName =
   | 'errors'
   | 'urls'
   | 'domains'
+  | 'owner-requests'
   | 'sessions'
   | 'credentials'
-  | 'audit';
+  | 'audit'
+  | 'webhooks'
+  | 'deliveries';
 
 /** Where a resource itself can be asked for. */
 export const selfSchema = z.object({ self: z.string() });

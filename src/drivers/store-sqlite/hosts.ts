@@ -13,6 +13,7 @@ import {
   taskOf,
 } from '../store-rows/rows.ts';
 import type { SqliteDatabase, SqliteRow } from './database.ts';
+import { writeJobEvent } from './event-log.ts';
 import { settleJob } from './job-life.ts';
 import { holds } from './ledger.ts';
 import { returnClaims } from './mailboxes.ts';
@@ -232,11 +233,12 @@ export function createSqliteHostStore(
       }
       tally.apply(database);
       for (const job of tally.jobs()) {
-        database.run(
+        const started = database.run(
           `UPDATE jobs SET status = 'running', started_at = coalesce(started_at, ?) WHERE seq = ? AND started_at IS NULL`,
           now(),
           job,
         );
+        if (started > 0) writeJobEvent(database, 'job.started', job, now());
       }
       return claimed;
     },
@@ -294,12 +296,14 @@ export function createSqliteHostStore(
 
     addOptOut(optOut) {
       database.run(
-        'INSERT OR REPLACE INTO opt_outs (host, reason, contact, at) VALUES (?, ?, ?, ?)',
+        'INSERT OR REPLACE INTO opt_outs (host, reason, contact, at, min_delay_ms) VALUES (?, ?, ?, ?, ?)',
         optOut.host,
         optOut.reason,
         optOut.contact,
         optOut.at,
+        optOut.minDelayMs,
       );
+      if (optOut.minDelayMs !== null) return;
       const tally = createTally();
       for (const row of database.all('SELECT id, key FROM hosts')) {
         if (!covers(optOut.host, hostKeyFromRow(row.key))) continue;

@@ -1,16 +1,20 @@
 import { POSTGRES_AUDIT_TABLES } from './audit-tables.ts';
 import { BLOB_TABLES } from './blob-tables.ts';
+import { EVENT_TABLES } from './event-tables.ts';
+import { EXPIRY_TABLES } from './expiry-tables.ts';
 import { FRONTIER_FUNCTIONS } from './frontier-functions.ts';
 import { HOST_FUNCTIONS } from './host-functions.ts';
 import { INCARNATION_FUNCTIONS } from './incarnation-functions.ts';
 import { INTERRUPTION_FUNCTIONS } from './interruption-functions.ts';
 import { JOB_FUNCTIONS } from './job-functions.ts';
 import { LEDGER_FUNCTIONS } from './ledger-functions.ts';
+import { OWNER_TABLES } from './owner-tables.ts';
 import { SECRET_INDEX } from './secret-index.ts';
 import { SESSION_TABLES } from './session-tables.ts';
 import { SOURCE_TABLES } from './source-tables.ts';
 import { SPENDING_FUNCTIONS } from './spending-functions.ts';
 import { TABLES } from './tables.ts';
+import { WEBHOOK_TABLES } from './webhook-tables.ts';
 
 export interface Migration {
   /**
@@ -40,4 +44,8 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { minReader: 2, sql: POSTGRES_AUDIT_TABLES },
   { minReader: 2, sql: SOURCE_TABLES },
   { minReader: 5, sql: SPENDING_FUNCTIONS },
+  { minReader: 5, sql: EVENT_TABLES },
+  { minReader: 5, sql: EXPIRY_TABLES },
+  { minReader: 5, sql: OWNER_TABLES },
+  { minReader: 5, sql: WEBHOOK_TABLES },
 ];
