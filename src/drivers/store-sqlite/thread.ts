@@ -44,6 +44,11 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
   'defaultAccount',
   'findKey',
   'listKeys',
+  'getAccount',
+  'listAccounts',
+  'accountUse',
+  'countOpenUrls',
+  'listFullAccounts',
   'listAudit',
   'auditHead',
   'getSession',
@@ -55,7 +60,12 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
   'listReferences',
 ]);
 /** They take work or rights away, and get the space that is reserved for them on a full disk. */
-const RESERVED_FOR: ReadonlySet<string> = new Set<keyof Store>(['cancelJob', 'deleteJob', 'revokeKey']);
+const RESERVED_FOR: ReadonlySet<string> = new Set<keyof Store>([
+  'cancelJob',
+  'deleteJob',
+  'revokeKey',
+  'changeAccount',
+]);
 if (parentPort === null) throw new Error('The store thread has no parent.');
 const port = parentPort;
 const { path, traces, checkpointMs, reserveBytes } = workerData as ThreadPlace;
@@ -76,7 +86,7 @@ function createStore(connection: SqliteDatabase, now: () => number): Synchronous
     ...createSqliteJobStore(connection, hostIds, now),
     ...createSqliteHostStore(connection, incarnation, now),
     ...createSqliteLedgerStore(connection, hostIds, incarnation, now),
-    ...createSqliteAccountStore(connection),
+    ...createSqliteAccountStore(connection, now),
     ...createSqliteSessionStore(connection),
     ...createSqliteSecretStore(connection),
     ...createSqliteReferenceStore(connection, now),

@@ -1,3 +1,4 @@
+import { ACCOUNT_TABLES } from './account-tables.ts';
 import { POSTGRES_AUDIT_TABLES } from './audit-tables.ts';
 import { BLOB_TABLES } from './blob-tables.ts';
 import { FRONTIER_FUNCTIONS } from './frontier-functions.ts';
@@ -40,4 +41,5 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { minReader: 2, sql: POSTGRES_AUDIT_TABLES },
   { minReader: 2, sql: SOURCE_TABLES },
   { minReader: 5, sql: SPENDING_FUNCTIONS },
+  { minReader: 5, sql: ACCOUNT_TABLES },
 ];
