@@ -11,7 +11,8 @@ export type ListName =
   | 'domains'
   | 'sessions'
   | 'credentials'
-  | 'audit';
+  | 'audit'
+  | 'accounts';
 
 /** Where a resource itself can be asked for. */
 export const selfSchema = z.object({ self: z.string() });
