@@ -185,6 +185,7 @@ describe('the documentation', () => {
       'obeyRobots',
       'onlyMainContent',
       'proxy',
+      'retention',
       'screenshot',
       'scroll',
       'session',

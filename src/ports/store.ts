@@ -18,7 +18,9 @@ import type { LedgerEntry, NewTask, Task, TaskState } from '../model/task.ts';
 import type { AccountRecordStore } from './account-store.ts';
 import type { ApiKey, FoundKey, NewKey } from './api-key.ts';
 import type { AuditStore } from './audit-store.ts';
+import type { EventStore } from './event-store.ts';
 import type { ReferenceStore } from './reference-store.ts';
+import type { RetentionStore } from './retention-store.ts';
 import type { SecretStore } from './secret-store.ts';
 import type { SessionStore } from './session-store.ts';
 import type { StoredPageStore } from './stored-page.ts';
@@ -53,7 +55,9 @@ export interface Store
     AccountStore,
     SessionStore,
     SecretStore,
-    ReferenceStore {
+    ReferenceStore,
+    EventStore,
+    RetentionStore {
   /** Brings the schema up to date; safe to call by many at once. Throws SCHEMA_TOO_NEW, DATABASE_CORRUPT. */
   migrate(): Promise<{ from: number; to: number }>;
   /** The store's own time: all processes that share it use this clock, because the clocks of their machines may differ. */
@@ -95,18 +99,21 @@ export interface JobStore extends StoredPageStore {
    */
   stopJob(id: JobId, reason: string): Promise<Job | null>;
   /**
-   * Makes cancelled tasks, and tasks skipped by a spent budget or by the reason the job was stopped for, ready again,
-   * without interruptions; with new budgets where given.
+   * Makes cancelled tasks, and tasks skipped by a spent budget, by log-in walls or by the reason the job was stopped for,
+   * ready again, without interruptions; with new budgets where given. A `retryJob` in between changes nothing in that.
+   * A job without such tasks that was not cancelled is returned as it is.
+   * Throws EXPIRED when its URLs were deleted by `expireLedger`.
    */
   resumeJob(id: JobId, budgets?: Budgets): Promise<Job | null>;
   /**
    * Makes failed tasks ready again with fresh attempts and no interruptions; their old pages are replaced when they end.
-   * `only`: those that failed with this code.
+   * `only`: those that failed with this code. Throws EXPIRED when its URLs were deleted by `expireLedger`.
    */
   retryJob(id: JobId, only?: ErrorCode): Promise<Job | null>;
   /**
-   * Removes the job and all that belongs to it but blobs, which the sweep removes once nothing refers to them. False when
-   * there is none. Only ended jobs: CONFLICT.
+   * Removes the job and all that belongs to it but blobs, which the sweep removes once nothing refers to them. No other
+   * call finds it or anything of it afterwards; of a large job, `purge` deletes the rows later. False when there is none.
+   * Only ended jobs: CONFLICT.
    */
   deleteJob(id: JobId): Promise<boolean>;
   /** Ends jobs whose duration budget is spent, as a spent budget does in commit. Returns their ids. */

@@ -6,6 +6,8 @@ const LAYERS = [
   'wiring',
   'cli',
   'api',
+  'retention',
+  'schedules',
   'jobs',
   'ownership',
   'attempts',

@@ -2,11 +2,13 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { Store } from '../../ports/store.ts';
 import { createPostgresAccountStore } from './accounts.ts';
 import { type DatabaseOptions, NOW, openPostgresDatabase, type PostgresDatabase } from './database.ts';
+import { createPostgresEventStore } from './events.ts';
 import { createPostgresHostStore } from './hosts.ts';
 import { createPostgresJobStore } from './jobs.ts';
 import { createPostgresLedgerStore } from './ledger.ts';
 import { migratePostgres } from './migrate.ts';
 import { createPostgresReferenceStore } from './references.ts';
+import { createPostgresRetentionStore } from './retention.ts';
 import { createPostgresSecretStore } from './secrets.ts';
 import { createPostgresSessionStore } from './sessions.ts';
 
@@ -35,6 +37,8 @@ export async function createPostgresStore(options: DatabaseOptions): Promise<Sto
     ...createPostgresSessionStore(database),
     ...createPostgresSecretStore(database),
     ...createPostgresReferenceStore(database),
+    ...createPostgresEventStore(database),
+    ...createPostgresRetentionStore(database),
     migrate: () => migratePostgres(database),
     async clock() {
       const [row] = await database.query(`SELECT ${NOW} AS now`);

@@ -34,6 +34,7 @@ import type {
 } from '../../ports/store.ts';
 import type { StoredPage } from '../../ports/stored-page.ts';
 import type { TaskWait } from '../../ports/task-wait.ts';
+import { EXPIRED_KINDS, expiredKindsOf, expiredPartsOf } from './expiry.ts';
 
 /**
  * Rows of a store's own tables become what the port promises; the schema is what makes the casts true. The stores
@@ -75,6 +76,7 @@ export function jobOf(row: Row): Job {
     createdAt: Number(row.created_at),
     startedAt: maybeNumber(row.started_at),
     finishedAt: maybeNumber(row.finished_at),
+    ...expiredKindsOf(row.expired),
   };
 }
 
@@ -138,11 +140,11 @@ export function foundTaskOf(row: Row): FoundTask {
 
 /**
  * The columns of a job's row with the number of its skipped robots.txt files and sitemaps, which the row counts among the
- * skipped tasks. `j` is the row.
+ * skipped tasks, and what it has lost to retention. `j` is the row.
  */
 export const JOB_COLUMNS = `j.*, (
   SELECT count(*) FROM tasks f WHERE f.job_seq = j.seq AND f.kind <> 'page' AND f.state = 'skipped'
-) AS skipped_files`;
+) AS skipped_files, ${EXPIRED_KINDS} AS expired`;
 
 export function pageFromRow(row: Row): Page {
   return {
@@ -165,6 +167,7 @@ export function pageFromRow(row: Row): Page {
     errorCode: maybeText(row.error_code) as ErrorCode | null,
     errorMessage: maybeText(row.error_message),
     record: row.record as Uint8Array | null,
+    ...expiredPartsOf(row),
   };
 }
 

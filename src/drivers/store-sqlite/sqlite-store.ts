@@ -85,8 +85,19 @@ const METHODS: Readonly<Record<keyof Store, true>> = {
   listSecrets: true,
   replaceSecret: true,
   listReferences: true,
+  listAccountIds: true,
+  listRetained: true,
+  expirePages: true,
+  expireLedger: true,
+  purge: true,
+  deleteOldRobots: true,
   leaseWork: true,
   endWork: true,
+  listEvents: true,
+  eventHead: true,
+  appendEvents: true,
+  listEventPages: true,
+  deleteEvents: true,
 };
 
 /**
