@@ -114,7 +114,10 @@ describe('the requests of an account', () => {
     const fourth = await as(two);
     expect([fourth.statusCode, fourth.json().error.code]).toEqual([429, 'RATE_LIMITED']);
     expect(fourth.json().error.message).toContain('account');
-    expect(fourth.headers).toMatchObject({ 'ratelimit-remaining': '0', 'retry-after': expect.stringMatching(/^(59|60)$/) });
+    expect(fourth.headers).toMatchObject({
+      'ratelimit-remaining': '0',
+      'retry-after': expect.stringMatching(/^(59|60)$/),
+    });
     clock.aheadMs += 60_000;
     expect((await as(two)).statusCode).toBe(200);
   });

@@ -15,6 +15,7 @@ import { ledgerContract } from './store/ledger-contract.ts';
 import { lifeContract } from './store/life-contract.ts';
 import { modelContract } from './store/model-contract.ts';
 import { optOutContract } from './store/opt-out-contract.ts';
+import { ownerRequestsContract } from './store/owner-requests-contract.ts';
 import { pagingContract } from './store/paging-contract.ts';
 import { propertiesContract } from './store/properties-contract.ts';
 import { referencesContract } from './store/references-contract.ts';
@@ -45,6 +46,7 @@ export function storeContract(
     budgetsContract(holds);
     storedPagesContract(holds);
     optOutContract(holds);
+    ownerRequestsContract(holds);
     accountsContract(holds);
     accountRecordsContract(holds);
     auditContract(holds);

@@ -1,6 +1,7 @@
 import type { AccountId } from '../../model/ids.ts';
 import { type AccountRecordStore, MOST_FORMER_SECRETS } from '../../ports/account-store.ts';
 import { accountOfRow, LIMIT_COLUMNS, limitValues, tooManySecrets } from '../store-rows/account-rows.ts';
+import { DELETED_ACCOUNT } from '../store-rows/expiry.ts';
 import { keyFromRow, sliceOf } from '../store-rows/rows.ts';
 import { NOW, type PostgresDatabase } from './database.ts';
 import { jsonParameter } from './parameters.ts';
@@ -8,7 +9,10 @@ import { jsonParameter } from './parameters.ts';
 export function createPostgresAccountRecordStore(database: PostgresDatabase): AccountRecordStore {
   return {
     async getAccount(id) {
-      const [row] = await database.query('SELECT * FROM accounts WHERE id = $1', [id]);
+      const [row] = await database.query('SELECT * FROM accounts WHERE id = $1 AND id <> $2', [
+        id,
+        DELETED_ACCOUNT,
+      ]);
       return row === undefined ? null : accountOfRow(row);
     },
 
@@ -42,8 +46,8 @@ export function createPostgresAccountRecordStore(database: PostgresDatabase): Ac
 
     async listAccounts({ cursor, limit }) {
       const rows = await database.query(
-        'SELECT * FROM accounts WHERE id COLLATE "C" > $1 ORDER BY id COLLATE "C" LIMIT $2',
-        [cursor ?? '', limit + 1],
+        'SELECT * FROM accounts WHERE id COLLATE "C" > $1 AND id <> $3 ORDER BY id COLLATE "C" LIMIT $2',
+        [cursor ?? '', limit + 1, DELETED_ACCOUNT],
       );
       return sliceOf(rows, limit, 'id', accountOfRow);
     },
@@ -57,7 +61,7 @@ export function createPostgresAccountRecordStore(database: PostgresDatabase): Ac
            concurrent_pages = CASE WHEN $5 THEN $7 ELSE concurrent_pages END,
            open_urls = CASE WHEN $5 THEN $8 ELSE open_urls END,
            stored_bytes = CASE WHEN $5 THEN $9 ELSE stored_bytes END
-         WHERE id = $1 RETURNING *`,
+         WHERE id = $1 AND id <> $10 RETURNING *`,
         [
           id,
           name ?? null,
@@ -65,6 +69,7 @@ export function createPostgresAccountRecordStore(database: PostgresDatabase): Ac
           isDisabled ?? null,
           limits !== undefined,
           ...(limits === undefined ? [null, null, null, null] : limitValues(limits)),
+          DELETED_ACCOUNT,
         ],
       );
       return row === undefined ? null : accountOfRow(row);

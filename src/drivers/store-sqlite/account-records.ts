@@ -2,6 +2,7 @@ import type { AccountId } from '../../model/ids.ts';
 import { type AccountRecordStore, MOST_FORMER_SECRETS } from '../../ports/account-store.ts';
 import type { NewKey } from '../../ports/api-key.ts';
 import { accountOfRow, LIMIT_COLUMNS, limitValues, tooManySecrets } from '../store-rows/account-rows.ts';
+import { DELETED_ACCOUNT } from '../store-rows/expiry.ts';
 import { keyFromRow, sliceOf } from '../store-rows/rows.ts';
 import type { SqliteDatabase } from './database.ts';
 import type { Synchronous } from './synchronous.ts';
@@ -12,7 +13,7 @@ export function createSqliteAccountRecordStore(
   now: () => number,
 ): Synchronous<AccountRecordStore> {
   function getAccount(id: AccountId) {
-    const row = database.get('SELECT * FROM accounts WHERE id = ?', id);
+    const row = id === DELETED_ACCOUNT ? undefined : database.get('SELECT * FROM accounts WHERE id = ?', id);
     return row === undefined ? null : accountOfRow(row);
   }
 
@@ -37,8 +38,9 @@ export function createSqliteAccountRecordStore(
 
     listAccounts({ cursor, limit }) {
       const rows = database.all(
-        'SELECT * FROM accounts WHERE id > ? ORDER BY id LIMIT ?',
+        'SELECT * FROM accounts WHERE id > ? AND id <> ? ORDER BY id LIMIT ?',
         cursor ?? '',
+        DELETED_ACCOUNT,
         limit + 1,
       );
       return sliceOf(rows, limit, 'id', accountOfRow);
