@@ -120,7 +120,9 @@ describe('every operation', () => {
   });
 
   it('with a parameter in its path has a resource to be tried with', () => {
-    const without = operations.filter((each) => hasParameters(each) && makerOf(each.path) === null);
+    const without = operations.filter(
+      (each) => !isOpen(each) && hasParameters(each) && makerOf(each.path) === null,
+    );
     expect(
       without.map(({ path }) => path),
       'add a maker to MAKERS in test/isolation/resources.ts',

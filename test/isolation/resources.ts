@@ -19,7 +19,14 @@ export interface Made {
 }
 
 /** Operations that need no key. Each of them must be free of anything that belongs to an account. */
-export const OPEN_OPERATIONS: ReadonlySet<string> = new Set(['GET /healthz', 'GET /readyz']);
+export const OPEN_OPERATIONS: ReadonlySet<string> = new Set([
+  'GET /healthz',
+  'GET /readyz',
+  // Owners of sites have no account.
+  'POST /v1/owner-requests',
+  'GET /v1/owner-requests/{id}',
+  'POST /v1/owner-requests/{id}/check',
+]);
 
 /** What an operation needs besides its path: a query, or a body where the examples of its schema do not do. */
 export const REQUESTS: Readonly<Record<string, { readonly query?: string; readonly body?: object }>> = {
