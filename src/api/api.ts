@@ -49,6 +49,7 @@ import type { ApiDeps, RouteDeps } from './routes/route-deps.ts';
 import { addSampleRoutes } from './routes/sample.ts';
 import { addScrapeRoutes } from './routes/scrape.ts';
 import { addSessionRoutes } from './routes/sessions.ts';
+import { addWebhookRoutes } from './routes/webhooks.ts';
 
 /** A client that dribbles its request is cut here; one that waits for a page may wait as long as a scrape may take. */
 const HEADERS_TIMEOUT_MS = 20_000;
@@ -69,6 +70,7 @@ const ROUTES = [
   addArtifactRoutes,
   addSessionRoutes,
   addCredentialRoutes,
+  addWebhookRoutes,
   addProxyRoutes,
   addDomainRoutes,
   addBotRoutes,

@@ -13,6 +13,8 @@ export type ListName =
   | 'sessions'
   | 'credentials'
   | 'audit'
+  | 'webhooks'
+  | 'deliveries'
   | 'accounts';
 
 /** Where a resource itself can be asked for. */

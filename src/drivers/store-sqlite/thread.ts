@@ -18,6 +18,7 @@ import { createSqliteRetentionStore } from './retention.ts';
 import { createSqliteSecretStore } from './secrets.ts';
 import { createSqliteSessionStore } from './sessions.ts';
 import { MOST_UNSYNCED_COMMITS, type Synchronous } from './synchronous.ts';
+import { createSqliteWebhookStore } from './webhooks.ts';
 
 /**
  * The thread that owns the connection. Calls that wait together are committed together: one sync to disk serves
@@ -65,6 +66,12 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
   'listEventPages',
   'listAccountIds',
   'listRetained',
+  'getWebhook',
+  'listWebhooks',
+  'webhooksFor',
+  'webhookCursor',
+  'listDeliveries',
+  'getDelivery',
 ]);
 /** They take work or rights away, and get the space that is reserved for them on a full disk. */
 const RESERVED_FOR: ReadonlySet<string> = new Set<keyof Store>([
@@ -101,6 +108,7 @@ function createStore(connection: SqliteDatabase, now: () => number): Synchronous
     ...createSqliteEventStore(connection, now),
     ...createSqliteRetentionStore(connection),
     ...createSqliteOwnerRequestStore(connection, now),
+    ...createSqliteWebhookStore(connection, now),
     migrate() {
       const change = migrateSqlite(connection);
       // A schema that is only in the log would be lost with it, and the file then looks like a new one.
