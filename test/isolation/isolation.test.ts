@@ -58,18 +58,13 @@ async function readOperations(): Promise<readonly Operation[]> {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]): Operation => {
       const upper = method.toUpperCase() as Operation['method'];
-      const body = operation.requestBody as
-        | {
-            content: Record<string, { schema: { examples?: unknown[]; anyOf?: { examples?: unknown[] }[] } }>;
-          }
-        | undefined;
-      const schema = body?.content['application/json']?.schema;
+      const body = operation.requestBody as { content: Record<string, { example?: unknown }> } | undefined;
       return {
         name: `${upper} ${path}`,
         method: upper,
         path,
         access: operation.security[0]?.bearer ?? [],
-        example: schema?.examples?.[0] ?? schema?.anyOf?.[0]?.examples?.[0],
+        example: body === undefined ? undefined : (body.content['application/json']?.example ?? {}),
       };
     }),
   );

@@ -56,6 +56,13 @@ const endedJob: Maker = {
   },
 };
 
+const MISSING_WEBHOOK = `wh_${'0'.repeat(32)}`;
+
+async function createWebhook(owner: Tenant): Promise<string> {
+  const webhook = { url: 'https://canary.example/hook', events: ['job.completed'] };
+  return String((await owner.post('/v1/webhooks', webhook)).at('data.id'));
+}
+
 export const MAKERS: Readonly<Record<string, Maker>> = {
   '/v1/jobs/{id}': endedJob,
   '/v1/jobs/{id}/pages/{page}/artifacts/{name}': {
@@ -95,6 +102,17 @@ export const MAKERS: Readonly<Record<string, Maker>> = {
         missing: { id: '00000000-0000-4000-8000-000000000000' },
         canaries: ['canary key'],
       };
+    },
+  },
+  '/v1/webhooks/{id}': {
+    async make(owner) {
+      return { own: { id: await createWebhook(owner) }, missing: { id: MISSING_WEBHOOK } };
+    },
+  },
+  '/v1/deliveries/{id}': {
+    async make(owner) {
+      const delivery = await owner.post(`/v1/webhooks/${await createWebhook(owner)}/test`, {});
+      return { own: { id: String(delivery.at('data.id')) }, missing: { id: `dl_${'0'.repeat(32)}` } };
     },
   },
   '/v1/accounts/{id}': {
