@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { readAddressList } from './address-list.ts';
+import { readPlans } from './plans.ts';
 
 const bool = z.union(
   [z.boolean(), z.stringbool({ truthy: ['true', '1', 'yes', 'on'], falsy: ['false', '0', 'no', 'off'] })],
@@ -63,6 +64,12 @@ export const settingsSchema = z.object({
   cleanupGraceHours: whole(12, 8_760)
     .default(24)
     .describe('Hours that a stored body is kept at least, referred to or not.'),
+  backupS3Url: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe(
+      'Object store that backups named `s3://bucket/…` are in, written like `SCRAPIFIE_S3_URL`; without it, that one.',
+    ),
   retentionBodiesDays: days.describe(
     'Days that bodies are kept as they were fetched; 0: as long as the records of their pages.',
   ),
@@ -279,6 +286,13 @@ export const settingsSchema = z.object({
     .default(10_485_760)
     .describe('Largest request body the API accepts.'),
   rateLimitPerMinute: whole(1, 100_000_000).default(120_000).describe('Requests per minute and API key.'),
+  plans: z
+    .string()
+    .refine((text) => readPlans(text) !== null, 'must be JSON as docs/accounts.md shows it')
+    .default('')
+    .describe(
+      'Plans of accounts and their limits, as JSON: `{"small": {"requestsPerMinute": 600, "openUrls": 10000}}`.',
+    ),
   corsOrigins: z
     .string()
     .default('')
