@@ -163,7 +163,6 @@ describe('the documentation', () => {
       '/v1/webhooks/{id}/deliveries',
       '/v1/webhooks/{id}/rotate',
       '/v1/webhooks/{id}/test',
-    ]);
     ];
     expect(Object.keys(paths)).toEqual(expect.arrayContaining(published));
     const { requestBody, responses } = paths['/v1/scrape'].post;

@@ -14,8 +14,7 @@ export interface KeyDirectory {
   /** Whether a key with this secret was seen valid lately, without asking the store. */
   isRemembered(secret: string): boolean;
   /** Whether a key that was identified before is usable still, as fresh as `identify` knows it. */
-  isValid(key: ApiKey): Promise<boolean>;
-  /** A key was revoked: from now on it is unknown here. */
+  isValid(key: Pick<FoundKey, 'hash'>): Promise<boolean>;
   /** The key was changed or revoked: the store is asked about it again. */
   forget(id: KeyId): void;
   /** The account was changed: the store is asked about its keys again. */
