@@ -63,6 +63,10 @@ export const ERRORS = {
   UNAUTHENTICATED: usage(401, 'No API key was sent, or it is unknown, expired or revoked.'),
   FORBIDDEN: usage(403, 'The API key lacks the scope that this call needs.'),
   CONSENT_REQUIRED: usage(403, "The operator's policy does not name this domain for what was asked."),
+  CREDITS_EXHAUSTED: usage(
+    402,
+    'The account cannot pay for one page of the request; `details` has what it has and what a page may cost.',
+  ),
   NOT_FOUND: usage(404, 'No such resource for this account.'),
   SESSION_EXPIRED: usage(410, 'The session has ended; delete it, or use another name.'),
   METHOD_NOT_ALLOWED: usage(405, 'The path exists, but not with this method.'),

@@ -4,6 +4,8 @@ import { auditContract } from './store/audit-contract.ts';
 import { budgetsContract } from './store/budgets-contract.ts';
 import { claimsContract } from './store/claims-contract.ts';
 import { credentialsContract } from './store/credentials-contract.ts';
+import { creditPropertiesContract } from './store/credit-properties-contract.ts';
+import { creditsContract } from './store/credits-contract.ts';
 import { hostileContract } from './store/hostile-contract.ts';
 import { hostsContract } from './store/hosts-contract.ts';
 import { incarnationContract, type OpenedStore } from './store/incarnation-contract.ts';
@@ -22,6 +24,7 @@ import { sourcesContract } from './store/sources-contract.ts';
 import { storedPagesContract } from './store/stored-pages-contract.ts';
 import { survivalContract } from './store/survival-contract.ts';
 import type { TimedStore } from './store/timed-store.ts';
+import { usageContract } from './store/usage-contract.ts';
 import { waitsContract } from './store/waits-contract.ts';
 
 /** What every store must hold. `open` gives a migrated, empty store. */
@@ -52,6 +55,9 @@ export function storeContract(
     incarnationContract(holds);
     interruptionsContract(holds);
     waitsContract(holds);
+    creditsContract(holds);
+    usageContract(holds);
+    creditPropertiesContract(holds);
     propertiesContract(holds);
     modelContract(holds);
   });

@@ -1,6 +1,7 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { Store } from '../../ports/store.ts';
 import { createPostgresAccountStore } from './accounts.ts';
+import { createPostgresCreditStore } from './credits.ts';
 import { type DatabaseOptions, NOW, openPostgresDatabase, type PostgresDatabase } from './database.ts';
 import { createPostgresHostStore } from './hosts.ts';
 import { createPostgresJobStore } from './jobs.ts';
@@ -35,6 +36,7 @@ export async function createPostgresStore(options: DatabaseOptions): Promise<Sto
     ...createPostgresSessionStore(database),
     ...createPostgresSecretStore(database),
     ...createPostgresReferenceStore(database),
+    ...createPostgresCreditStore(database),
     migrate: () => migratePostgres(database),
     async clock() {
       const [row] = await database.query(`SELECT ${NOW} AS now`);

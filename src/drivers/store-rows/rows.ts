@@ -56,6 +56,9 @@ export function jobOf(row: Row): Job {
     kind: text(row.kind) as JobKind,
     status: text(row.status) as JobStatus,
     stopReason: maybeText(row.stop_reason),
+    keyId: maybeText(row.key_id) as KeyId | null,
+    microcredits: Number(row.microcredits),
+    reserveMicrocredits: Number(row.reserve_microcredits),
     options: JSON.parse(text(row.options)) as JobOptions,
     seeds: JSON.parse(text(row.seeds)) as string[],
     counters: {

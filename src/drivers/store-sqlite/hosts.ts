@@ -1,6 +1,8 @@
+import { CREDITS_EXHAUSTED } from '../../model/credits.ts';
 import type { HostId, HostKey, Incarnation, JobId, JobSeq } from '../../model/ids.ts';
 import type { Task } from '../../model/task.ts';
 import type { HostStore } from '../../ports/store.ts';
+import { spareFor } from '../store-rows/credit-rows.ts';
 import {
   cursorOf,
   hostKeyFromRow,
@@ -12,12 +14,23 @@ import {
   sliceOf,
   taskOf,
 } from '../store-rows/rows.ts';
+import { hold, type Purse, purseOf } from './credit-holds.ts';
 import type { SqliteDatabase, SqliteRow } from './database.ts';
-import { settleJob } from './job-life.ts';
+import { settleJob, stopJob } from './job-life.ts';
 import { holds } from './ledger.ts';
 import { returnClaims } from './mailboxes.ts';
 import type { Synchronous } from './synchronous.ts';
 import { createTally } from './tally.ts';
+
+interface JobBudget {
+  readonly id: JobId;
+  readonly pagesLeft: number;
+  readonly accountId: string;
+  readonly claimed: number;
+  readonly reserve: number;
+  /** Null: nothing has to be reserved. */
+  readonly purse: Purse | null;
+}
 
 export function createSqliteHostStore(
   database: SqliteDatabase,
@@ -48,15 +61,48 @@ export function createSqliteHostStore(
     return (row?.at ?? null) as number | null;
   }
 
-  /** How many more pages of the job may be claimed. */
-  function budgetOf(seq: JobSeq): { id: JobId; pagesLeft: number } {
+  /** How many more pages and tasks of the job may be claimed. */
+  function budgetOf(seq: JobSeq): JobBudget {
     const row = database.get(
-      'SELECT id, max_pages, pages, failed, claimed_pages FROM jobs WHERE seq = ?',
+      `SELECT id, account_id, max_pages, pages, failed, claimed, claimed_pages, reserve_microcredits FROM jobs
+       WHERE seq = ?`,
       seq,
     );
     const spoken = Number(row?.pages) + Number(row?.failed) + Number(row?.claimed_pages);
     const most = (row?.max_pages ?? null) as number | null;
-    return { id: row?.id as JobId, pagesLeft: most === null ? Number.POSITIVE_INFINITY : most - spoken };
+    const [accountId, claimed, reserve] = [
+      String(row?.account_id),
+      Number(row?.claimed),
+      Number(row?.reserve_microcredits),
+    ];
+    return {
+      id: row?.id as JobId,
+      pagesLeft: most === null ? Number.POSITIVE_INFINITY : most - spoken,
+      accountId,
+      claimed,
+      reserve,
+      purse: purseOf(database, seq, accountId, reserve, now()),
+    };
+  }
+
+  /** Holds credits for the claimed tasks of a job. One that has none under way and cannot pay for any is stopped. */
+  function payFor(
+    seq: JobSeq,
+    { accountId, claimed, reserve }: JobBudget,
+    more: number,
+    free: Map<string, number>,
+  ): void {
+    if (more > 0) {
+      const left = free.get(accountId) ?? 0;
+      const spare = spareFor(left, reserve);
+      free.set(accountId, left - spare);
+      hold(database, seq, accountId, (claimed + more) * reserve, spare, now());
+    }
+    if (claimed + more > 0) return;
+    stopJob(database, seq, CREDITS_EXHAUSTED, now());
+    const tally = createTally();
+    tally.of(seq);
+    settleJob(database, tally, now());
   }
 
   function settleReturned(host: HostId): void {
@@ -194,7 +240,9 @@ export function createSqliteHostStore(
       promote(lease.hostId);
       const passedOver = [...exceptJobs];
       const claimed: Task[] = [];
-      const jobs = new Map<JobSeq, { id: JobId; pagesLeft: number }>();
+      const jobs = new Map<JobSeq, JobBudget>();
+      /** What accounts have left for other claims. */
+      const free = new Map<string, number>();
       const tally = createTally();
       // A job at its page budget is found out by its surplus; then the host is asked again without that job.
       for (let isShort = true; isShort && claimed.length < limit; ) {
@@ -215,7 +263,8 @@ export function createSqliteHostStore(
           jobs.set(seq, job);
           const delta = tally.of(seq);
           const isPage = row.kind === 'page';
-          if (isPage && delta.claimedPages >= job.pagesLeft) {
+          const isOverBudget = isPage && delta.claimedPages >= job.pagesLeft;
+          if (isOverBudget || !canPay(job, delta.claimed + 1, free)) {
             if (!passedOver.includes(seq)) passedOver.push(seq);
             isShort = true;
             continue;
@@ -231,7 +280,9 @@ export function createSqliteHostStore(
         }
       }
       tally.apply(database);
+      for (const [seq, job] of jobs) if (job.purse !== null) payFor(seq, job, tally.of(seq).claimed, free);
       for (const job of tally.jobs()) {
+        if (tally.of(job).claimed === 0) continue;
         database.run(
           `UPDATE jobs SET status = 'running', started_at = coalesce(started_at, ?) WHERE seq = ? AND started_at IS NULL`,
           now(),
@@ -333,6 +384,17 @@ export function createSqliteHostStore(
       return database.run('DELETE FROM opt_outs WHERE host = ?', host) > 0;
     },
   };
+}
+
+/** Whether credits can be held for `more` tasks of the job; what they need is then taken from `free`. */
+function canPay({ accountId, claimed, reserve, purse }: JobBudget, more: number, free: Map<string, number>) {
+  if (purse === null) return true;
+  const left = free.get(accountId) ?? purse.free;
+  const missing = Math.max(0, (claimed + more) * reserve - purse.held);
+  if (missing > left) return false;
+  purse.held += missing;
+  free.set(accountId, left - missing);
+  return true;
 }
 
 const claimName = (host: HostId, epoch: number): string => `${host}:${epoch}`;

@@ -15,6 +15,7 @@ import {
   taskWaitOf,
   WAITS,
 } from '../store-rows/rows.ts';
+import { requireCredits } from './credit-holds.ts';
 import type { SqliteDatabase, SqliteRow } from './database.ts';
 import { dropOpen, reopenJob, settleJob, stopJob } from './job-life.ts';
 import { createMailboxes } from './mailboxes.ts';
@@ -69,9 +70,11 @@ export function createSqliteJobStore(
     createJob(job, tasks) {
       const { budgets } = job.options;
       const now = clock();
+      requireCredits(database, job.accountId, job.reserveMicrocredits ?? 0, now);
       database.run(
-        `INSERT INTO jobs (id, account_id, kind, status, options, seeds, max_pages, max_bytes, deadline_at, created_at)
-         VALUES (?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?)`,
+        `INSERT INTO jobs (id, account_id, kind, status, options, seeds, max_pages, max_bytes, deadline_at, created_at,
+           key_id, reserve_microcredits)
+         VALUES (?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?)`,
         job.id,
         job.accountId,
         job.kind,
@@ -81,6 +84,8 @@ export function createSqliteJobStore(
         budgets.maxBytes,
         budgets.maxDurationMs === null ? null : now + budgets.maxDurationMs,
         now,
+        job.keyId ?? null,
+        job.reserveMicrocredits ?? 0,
       );
       const seq = Number(database.get('SELECT seq FROM jobs WHERE id = ?', job.id)?.seq) as JobSeq;
       if (job.sources !== undefined) {

@@ -78,6 +78,12 @@ const METHODS: Readonly<Record<keyof Store, true>> = {
   listReferences: true,
   leaseWork: true,
   endWork: true,
+  getCredits: true,
+  setCreditPlan: true,
+  grantCredits: true,
+  listCreditEntries: true,
+  foldUsage: true,
+  listUsage: true,
 };
 
 /**

@@ -6,6 +6,7 @@ import type { HostId, HostKey, Incarnation } from '../../model/ids.ts';
 import { releaseBytes } from '../../model/own-memory.ts';
 import type { Store } from '../../ports/store.ts';
 import { createSqliteAccountStore } from './accounts.ts';
+import { createSqliteCreditStore } from './credits.ts';
 import { checkpointSqlite, migrateSqlite, openSqliteDatabase, type SqliteDatabase } from './database.ts';
 import { createDiskReserve } from './disk-reserve.ts';
 import { createSqliteHostStore } from './hosts.ts';
@@ -53,6 +54,8 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
   'hasSealed',
   'listSecrets',
   'listReferences',
+  'listCreditEntries',
+  'listUsage',
 ]);
 /** They take work or rights away, and get the space that is reserved for them on a full disk. */
 const RESERVED_FOR: ReadonlySet<string> = new Set<keyof Store>(['cancelJob', 'deleteJob', 'revokeKey']);
@@ -80,6 +83,7 @@ function createStore(connection: SqliteDatabase, now: () => number): Synchronous
     ...createSqliteSessionStore(connection),
     ...createSqliteSecretStore(connection),
     ...createSqliteReferenceStore(connection, now),
+    ...createSqliteCreditStore(connection, now),
     migrate() {
       const change = migrateSqlite(connection);
       // A schema that is only in the log would be lost with it, and the file then looks like a new one.

@@ -1,5 +1,7 @@
 import { POSTGRES_AUDIT_TABLES } from './audit-tables.ts';
 import { BLOB_TABLES } from './blob-tables.ts';
+import { CREDIT_FUNCTIONS } from './credit-functions.ts';
+import { CREDIT_TABLES } from './credit-tables.ts';
 import { FRONTIER_FUNCTIONS } from './frontier-functions.ts';
 import { HOST_FUNCTIONS } from './host-functions.ts';
 import { INCARNATION_FUNCTIONS } from './incarnation-functions.ts';
@@ -11,6 +13,7 @@ import { SESSION_TABLES } from './session-tables.ts';
 import { SOURCE_TABLES } from './source-tables.ts';
 import { SPENDING_FUNCTIONS } from './spending-functions.ts';
 import { TABLES } from './tables.ts';
+import { USAGE_FUNCTIONS } from './usage-functions.ts';
 
 export interface Migration {
   /**
@@ -40,4 +43,5 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { minReader: 2, sql: POSTGRES_AUDIT_TABLES },
   { minReader: 2, sql: SOURCE_TABLES },
   { minReader: 5, sql: SPENDING_FUNCTIONS },
+  { minReader: 5, sql: [CREDIT_TABLES, CREDIT_FUNCTIONS, USAGE_FUNCTIONS].join('\n') },
 ];
