@@ -24,6 +24,7 @@ import {
 import { readJsonBodies } from './http/json-body.ts';
 import { streamLargeAnswers } from './http/large-answers.ts';
 import { keepStaleAnswers } from './http/stale-answers.ts';
+import { drainRequests } from './http/unread-request.ts';
 import { addAccountRoutes } from './routes/account.ts';
 import { addArtifactRoutes } from './routes/artifacts.ts';
 import { addAuditRoutes } from './routes/audit.ts';
@@ -116,6 +117,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   readJsonBodies(app, settings.bodyLimitBytes);
   answerFailures(app, keepStaleAnswers(app, now));
   streamLargeAnswers(app, settings.maxUnreadBytes);
+  drainRequests(app);
   followLife(app, deps);
   const connections = limitConnections(app.server, {
     max: settings.maxConnections,

@@ -19,5 +19,7 @@ export type UrlKey = Branded<string, 'UrlKey'>;
 /** Hex SHA-256 of a body: its address in the blob store. */
 export type ContentHash = Branded<string, 'ContentHash'>;
 export type AccountId = Branded<string, 'AccountId'>;
+/** Made by the first migration: the account of an installation with one user, and of the operator. */
+export const DEFAULT_ACCOUNT = 'default' as AccountId;
 export type KeyId = Branded<string, 'KeyId'>;
 export type SessionId = Branded<string, 'SessionId'>;

@@ -14,11 +14,19 @@ export interface NewKey {
   readonly expiresAt: number | null;
 }
 
-/**
- * read: look at jobs. write: also create and change them. credentials: use stored credentials. credentials:read: also see
- * what pages give that were fetched with them. admin: everything but credentials:read.
- */
-export type KeyScope = 'read' | 'write' | 'credentials' | 'credentials:read' | 'admin';
+/** What a key may do. `read` and `write` are groups of others; src/api/access/scopes.ts says which includes which. */
+export type KeyScope =
+  | 'scrape'
+  | 'jobs:read'
+  | 'jobs:write'
+  | 'exports'
+  | 'schedules'
+  | 'webhooks'
+  | 'read'
+  | 'write'
+  | 'credentials'
+  | 'credentials:read'
+  | 'admin';
 
 export interface ApiKey extends NewKey {
   readonly revokedAt: number | null;

@@ -6,6 +6,7 @@ const LAYERS = [
   'wiring',
   'cli',
   'api',
+  'schedules',
   'jobs',
   'ownership',
   'attempts',

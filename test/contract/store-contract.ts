@@ -6,6 +6,7 @@ import { claimsContract } from './store/claims-contract.ts';
 import { credentialsContract } from './store/credentials-contract.ts';
 import { creditPropertiesContract } from './store/credit-properties-contract.ts';
 import { creditsContract } from './store/credits-contract.ts';
+import { eventsContract } from './store/events-contract.ts';
 import { hostileContract } from './store/hostile-contract.ts';
 import { hostsContract } from './store/hosts-contract.ts';
 import { incarnationContract, type OpenedStore } from './store/incarnation-contract.ts';
@@ -37,6 +38,7 @@ export function storeContract(
     jobsContract(holds);
     pagingContract(holds);
     sourcesContract(holds);
+    eventsContract(holds);
     hostsContract(holds);
     claimsContract(holds);
     ledgerContract(holds);

@@ -4,17 +4,16 @@ import type { Settings } from '../../config/settings.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { AccountId } from '../../model/ids.ts';
 import type { Job } from '../../model/job.ts';
-import type { ApiKey, KeyScope } from '../../ports/api-key.ts';
+import type { ApiKey } from '../../ports/api-key.ts';
 import type { Limits } from '../../ports/limits.ts';
 import type { App } from '../http/app.ts';
-import { allows } from './api-key.ts';
 import { createFailedLogins, type FailedLogins, type FailureEntry } from './failed-logins.ts';
 import type { KeyDirectory } from './key-directory.ts';
+import { type Access, allows, refusalOf } from './scopes.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The scope that a key needs for this route. `open` needs none, `metrics` none from the addresses of the settings. */
-    access?: KeyScope | 'open' | 'metrics';
+    access?: Access;
   }
   interface FastifyRequest {
     /** The key the request came with; null on open routes. */
@@ -51,10 +50,8 @@ export function guardRoutes(app: App, guard: Guard): void {
     if (request.is404 || access === 'open') return;
     if (access === 'metrics' && !isForwardedByStranger(request) && mayReadMetrics(request.ip)) return;
     request.key = await authenticate(request, guard, failedLogins);
-    const needed = access === 'metrics' ? 'read' : access;
-    if (!allows(request.key.scopes, needed)) {
-      throw new ScrapifieError('FORBIDDEN', `This API key lacks the scope "${needed}".`);
-    }
+    const refusal = refusalOf(request.key, access);
+    if (refusal !== null) throw new ScrapifieError('FORBIDDEN', refusal);
     await countIn(request.key, reply, guard);
     guard.onLogin(request.key, request.ip, `${request.method} ${request.routeOptions.url}`);
   });

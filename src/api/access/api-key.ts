@@ -4,6 +4,7 @@ import type { AccountId, KeyId } from '../../model/ids.ts';
 import type { CredentialAccess } from '../../model/job.ts';
 import type { ApiKey, KeyScope, NewKey } from '../../ports/api-key.ts';
 import type { AccountStore } from '../../ports/store.ts';
+import { allows } from './scopes.ts';
 
 const SECRET_BYTES = 32;
 export const ALL_SCOPES: readonly KeyScope[] = ['read', 'write', 'admin'];
@@ -42,18 +43,6 @@ export const LAST_EXPIRY = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 export const isUsable = (key: ApiKey, now: number) =>
   key.revokedAt === null && (key.expiresAt === null || key.expiresAt > now);
-
-/**
- * admin may do everything but see what stored credentials give access to, which has to be named; write may also read, and
- * credentials:read may also use credentials.
- */
-export function allows(scopes: readonly KeyScope[], needed: KeyScope): boolean {
-  if (scopes.includes(needed)) return true;
-  if (needed === 'credentials:read') return false;
-  if (scopes.includes('admin')) return true;
-  if (needed === 'credentials') return scopes.includes('credentials:read');
-  return needed === 'read' && scopes.includes('write');
-}
 
 /** What jobs of this key may do with stored credentials. */
 export function credentialAccessOf({ scopes }: Pick<ApiKey, 'scopes'>): CredentialAccess {

@@ -9,7 +9,7 @@ export function addAccountRoutes(app: App, { settings, version }: RouteDeps): vo
   app.route({
     method: 'GET',
     url: '/v1/account',
-    config: { access: 'read' },
+    config: { access: 'key' },
     schema: {
       tags: ['account'],
       summary: 'The account and the scopes of the API key',

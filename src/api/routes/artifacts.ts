@@ -23,7 +23,7 @@ export function addArtifactRoutes(app: App, { jobs }: RouteDeps): void {
   app.route({
     method: 'GET',
     url: '/v1/jobs/:id/pages/:page/artifacts/:name',
-    config: { access: 'read' },
+    config: { access: 'jobs:read' },
     schema: {
       tags: ['jobs'],
       summary: 'A picture, a PDF or a recorded answer of a page',

@@ -39,7 +39,7 @@ export function addAuditRoutes(app: App, { store, now }: RouteDeps): void {
   app.route({
     method: 'GET',
     url: '/v1/audit',
-    config: { access: 'admin' },
+    config: { access: 'operator' },
     schema: {
       tags: ['account'],
       summary: 'Read the audit log',

@@ -11,7 +11,7 @@ export function addBatchRoutes(app: App, { jobs, idempotency }: RouteDeps): void
   app.route({
     method: 'POST',
     url: '/v1/batch',
-    config: { access: 'write' },
+    config: { access: 'jobs:write' },
     schema: {
       tags: ['scrape'],
       summary: 'Fetch up to 10,000 pages in one job',

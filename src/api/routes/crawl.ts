@@ -10,7 +10,7 @@ export function addCrawlRoutes(app: App, { jobs, idempotency }: RouteDeps): void
   app.route({
     method: 'POST',
     url: '/v1/crawl',
-    config: { access: 'write' },
+    config: { access: 'jobs:write' },
     schema: {
       tags: ['scrape'],
       summary: 'Crawl sites from seed URLs or sitemaps',

@@ -53,7 +53,7 @@ export function addCredentialRoutes(app: App, { store, settings, now }: RouteDep
   app.route({
     method: 'GET',
     url: '/v1/credentials',
-    config: { access: 'read' },
+    config: { access: 'jobs:read' },
     schema: {
       tags: ['sessions'],
       summary: 'List stored credentials, without their secrets',

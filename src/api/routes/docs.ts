@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger';
 import reference from '@scalar/fastify-api-reference';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
+import { accessNames } from '../access/scopes.ts';
 import type { App } from '../http/app.ts';
 import { operationIdOf } from './operation-ids.ts';
 
@@ -47,7 +48,10 @@ export async function collectDocs(app: App, version: string): Promise<void> {
 function withOperationId(input: Parameters<typeof jsonSchemaTransform>[0]) {
   const { schema, url } = jsonSchemaTransform(input);
   const [method = 'GET'] = [input.route.method].flat();
-  return { url, schema: { ...schema, operationId: operationIdOf(method, input.url) } };
+  const access = input.route.config?.access ?? 'open';
+  const names = [...accessNames(access)];
+  const security = access === 'open' ? [] : [{ bearer: names }, { apiKey: names }, { serviceKey: names }];
+  return { url, schema: { ...schema, operationId: operationIdOf(method, input.url), security } };
 }
 
 /** Named schemas are of answers only; their second form, as input, would be noise. */

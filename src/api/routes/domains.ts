@@ -108,7 +108,7 @@ export function addDomainRoutes(app: App, { store, bus, policies, now }: RouteDe
   app.route({
     method: 'GET',
     url: '/v1/domains',
-    config: { access: 'read' },
+    config: { access: 'installation' },
     schema: {
       tags: ['domains'],
       summary: 'Hosts this installation has dealt with',
@@ -125,7 +125,7 @@ export function addDomainRoutes(app: App, { store, bus, policies, now }: RouteDe
   app.route({
     method: 'GET',
     url: '/v1/domains/:host',
-    config: { access: 'read' },
+    config: { access: 'installation' },
     schema: {
       tags: ['domains'],
       summary: 'One host: policy, learned strategy, breaker, robots.txt, opt-out, statistics',
@@ -154,7 +154,7 @@ export function addDomainRoutes(app: App, { store, bus, policies, now }: RouteDe
   app.route({
     method: 'POST',
     url: '/v1/domains/:host/opt-out',
-    config: { access: 'admin' },
+    config: { access: 'operator' },
     schema: {
       tags: ['domains'],
       summary: 'Record a site owner’s request not to be crawled',
@@ -197,7 +197,7 @@ export function addDomainRoutes(app: App, { store, bus, policies, now }: RouteDe
   app.route({
     method: 'DELETE',
     url: '/v1/domains/:host/opt-out',
-    config: { access: 'admin' },
+    config: { access: 'operator' },
     schema: {
       tags: ['domains'],
       summary: 'Take an opt-out back',

@@ -9,7 +9,7 @@ export function addExtractRoutes(app: App, { extraction }: RouteDeps): void {
   app.route({
     method: 'POST',
     url: '/v1/extract',
-    config: { access: 'read' },
+    config: { access: ['scrape', 'read'] },
     schema: {
       tags: ['extract'],
       summary: 'Read a page that you have',

@@ -29,7 +29,7 @@ export function addJobPageRoutes(app: App, { jobs, store, now }: RouteDeps): voi
   app.route({
     method: 'GET',
     url: '/v1/jobs/:id/results',
-    config: { access: 'read' },
+    config: { access: 'jobs:read' },
     schema: {
       tags: ['jobs'],
       summary: 'Pages of a job',
@@ -59,7 +59,7 @@ export function addJobPageRoutes(app: App, { jobs, store, now }: RouteDeps): voi
   app.route({
     method: 'GET',
     url: '/v1/jobs/:id/errors',
-    config: { access: 'read' },
+    config: { access: 'jobs:read' },
     schema: {
       tags: ['jobs'],
       summary: 'URLs that failed and URLs that were denied, with the reason',
@@ -80,7 +80,7 @@ export function addJobPageRoutes(app: App, { jobs, store, now }: RouteDeps): voi
   app.route({
     method: 'GET',
     url: '/v1/jobs/:id/urls',
-    config: { access: 'read' },
+    config: { access: 'jobs:read' },
     schema: {
       tags: ['jobs'],
       summary: 'The ledger: every URL the job has seen, and what became of it by which rule',
@@ -106,7 +106,7 @@ export function addJobPageRoutes(app: App, { jobs, store, now }: RouteDeps): voi
   app.route({
     method: 'GET',
     url: '/v1/jobs/:id/why',
-    config: { access: 'read' },
+    config: { access: 'jobs:read' },
     schema: {
       tags: ['jobs'],
       summary: 'Why a URL was fetched, skipped, denied, given up, or never seen, as sentences',

@@ -35,7 +35,7 @@ export function addJobRoutes(app: App, { jobs, store, now }: RouteDeps): void {
   app.route({
     method: 'GET',
     url: '/v1/jobs',
-    config: { access: 'read' },
+    config: { access: 'jobs:read' },
     schema: {
       tags: ['jobs'],
       summary: 'List jobs, newest first',
@@ -65,7 +65,7 @@ export function addJobRoutes(app: App, { jobs, store, now }: RouteDeps): void {
   app.route({
     method: 'GET',
     url: '/v1/jobs/:id',
-    config: { access: 'read' },
+    config: { access: 'jobs:read' },
     schema: {
       tags: ['jobs'],
       summary: 'One job, and what it waits for',
@@ -81,7 +81,7 @@ export function addJobRoutes(app: App, { jobs, store, now }: RouteDeps): void {
   app.route({
     method: 'POST',
     url: '/v1/jobs/:id/cancel',
-    config: { access: 'write' },
+    config: { access: 'jobs:write' },
     schema: {
       tags: ['jobs'],
       summary: 'Cancel a job',
@@ -100,7 +100,7 @@ export function addJobRoutes(app: App, { jobs, store, now }: RouteDeps): void {
   app.route({
     method: 'POST',
     url: '/v1/jobs/:id/resume',
-    config: { access: 'write' },
+    config: { access: 'jobs:write' },
     schema: {
       tags: ['jobs'],
       summary: 'Go on with a cancelled job, or one whose budget was spent',
@@ -119,7 +119,7 @@ export function addJobRoutes(app: App, { jobs, store, now }: RouteDeps): void {
   app.route({
     method: 'POST',
     url: '/v1/jobs/:id/retry',
-    config: { access: 'write' },
+    config: { access: 'jobs:write' },
     schema: {
       tags: ['jobs'],
       summary: 'Try the failed URLs of a job again',
@@ -135,7 +135,7 @@ export function addJobRoutes(app: App, { jobs, store, now }: RouteDeps): void {
   app.route({
     method: 'DELETE',
     url: '/v1/jobs/:id',
-    config: { access: 'write' },
+    config: { access: 'jobs:write' },
     schema: {
       tags: ['jobs'],
       summary: 'Delete a job that has ended, with its pages and ledger',

@@ -2,21 +2,15 @@ import { z } from 'zod';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { invalidRequest } from '../../jobs/invalid-request.ts';
 import type { KeyId } from '../../model/ids.ts';
-import type { ApiKey, KeyScope } from '../../ports/api-key.ts';
+import type { ApiKey } from '../../ports/api-key.ts';
 import { apiKeyOf } from '../access/access.ts';
-import { allows, isUsable, LAST_EXPIRY, newKey, newSecret } from '../access/api-key.ts';
+import { isUsable, LAST_EXPIRY, newKey, newSecret } from '../access/api-key.ts';
+import { allows, SCOPE_LIST, SCOPES } from '../access/scopes.ts';
 import type { App } from '../http/app.ts';
 import { answers, success } from '../http/envelope.ts';
 import { selfLinks, selfSchema } from '../views/list.ts';
 import type { RouteDeps } from './route-deps.ts';
 
-const SCOPES = [
-  'read',
-  'write',
-  'credentials',
-  'credentials:read',
-  'admin',
-] as const satisfies readonly KeyScope[];
 const time = z.iso.datetime();
 
 const keyFields = {
@@ -81,13 +75,7 @@ export function addKeyRoutes(app: App, { store, keys, now }: RouteDeps): void {
       body: z
         .strictObject({
           name: z.string().trim().min(1).max(200).describe('What the key is for.'),
-          scopes: z
-            .array(z.enum(SCOPES))
-            .min(1)
-            .default(['read', 'write'])
-            .describe(
-              'read: look at jobs. write: also create and change them. credentials: use sessions that log in with stored credentials. credentials:read: also see what pages show of them. admin: everything but credentials:read.',
-            ),
+          scopes: z.array(z.enum(SCOPES)).min(1).default(['read', 'write']).describe(SCOPE_LIST),
           ratePerMinute: z.number().int().min(1).max(100_000_000).nullable().default(null),
           expiresAt: z.iso
             .datetime({ offset: true })
@@ -95,7 +83,7 @@ export function addKeyRoutes(app: App, { store, keys, now }: RouteDeps): void {
             .default(null)
             .describe('When it stops working.'),
         })
-        .meta({ examples: [{ name: 'nightly crawl', scopes: ['write'] }] }),
+        .meta({ examples: [{ name: 'nightly crawl', scopes: ['jobs:read', 'jobs:write'] }] }),
       response: answers({ 201: newKeySchema }),
     },
     async handler(request, reply) {

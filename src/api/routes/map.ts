@@ -12,7 +12,7 @@ export function addMapRoutes(app: App, { jobs, idempotency }: RouteDeps): void {
   app.route({
     method: 'POST',
     url: '/v1/map',
-    config: { access: 'write' },
+    config: { access: 'scrape' },
     schema: {
       tags: ['scrape'],
       summary: 'List the URLs of a site',

@@ -48,7 +48,7 @@ export function addProxyRoutes(app: App, { proxyFigures }: RouteDeps): void {
   app.route({
     method: 'GET',
     url: '/v1/proxies',
-    config: { access: 'read' },
+    config: { access: 'installation' },
     schema: {
       tags: ['proxies'],
       summary: 'Proxies, providers and tiers: health, breakers and statistics of all processes',

@@ -27,7 +27,7 @@ export function addReextractRoutes(app: App, { jobs, store, blobs, extraction, n
   app.route({
     method: 'POST',
     url: '/v1/jobs/:id/reextract',
-    config: { access: 'read' },
+    config: { access: 'jobs:read' },
     schema: {
       tags: ['jobs', 'extract'],
       summary: 'Read the stored pages of a job once more',

@@ -14,7 +14,7 @@ export function addScrapeRoutes(app: App, { jobs, idempotency }: RouteDeps): voi
   app.route({
     method: 'POST',
     url: '/v1/scrape',
-    config: { access: 'write' },
+    config: { access: 'scrape' },
     schema: {
       tags: ['scrape'],
       summary: 'Fetch one page',

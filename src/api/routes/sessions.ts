@@ -9,7 +9,8 @@ import { sessionRequestSchema } from '../../sessions/session-request.ts';
 import { createSessions } from '../../sessions/sessions.ts';
 import { openVault } from '../../sessions/vault.ts';
 import { accountOf, apiKeyOf, starterOf } from '../access/access.ts';
-import { allows, credentialAccessOf } from '../access/api-key.ts';
+import { credentialAccessOf } from '../access/api-key.ts';
+import { allows } from '../access/scopes.ts';
 import type { App } from '../http/app.ts';
 import { clientGone } from '../http/client-gone.ts';
 import { answers, success } from '../http/envelope.ts';
@@ -39,7 +40,7 @@ export function addSessionRoutes(app: App, deps: RouteDeps): void {
   app.route({
     method: 'POST',
     url: '/v1/sessions',
-    config: { access: 'write' },
+    config: { access: 'jobs:write' },
     schema: {
       tags: ['sessions'],
       summary: 'Create a session',
@@ -88,7 +89,7 @@ export function addSessionRoutes(app: App, deps: RouteDeps): void {
   app.route({
     method: 'GET',
     url: '/v1/sessions',
-    config: { access: 'read' },
+    config: { access: 'jobs:read' },
     schema: {
       tags: ['sessions'],
       summary: 'List sessions, newest first',
@@ -109,7 +110,7 @@ export function addSessionRoutes(app: App, deps: RouteDeps): void {
   app.route({
     method: 'GET',
     url: '/v1/sessions/:name',
-    config: { access: 'read' },
+    config: { access: 'jobs:read' },
     schema: {
       tags: ['sessions'],
       summary: 'One session, without what its cookies and storage hold',
@@ -123,7 +124,7 @@ export function addSessionRoutes(app: App, deps: RouteDeps): void {
   app.route({
     method: 'POST',
     url: '/v1/sessions/:name/login',
-    config: { access: 'write' },
+    config: { access: 'jobs:write' },
     schema: {
       tags: ['sessions'],
       summary: 'Log a session in',
@@ -154,7 +155,7 @@ export function addSessionRoutes(app: App, deps: RouteDeps): void {
   app.route({
     method: 'DELETE',
     url: '/v1/sessions/:name',
-    config: { access: 'write' },
+    config: { access: 'jobs:write' },
     schema: {
       tags: ['sessions'],
       summary: 'Delete a session with all that it keeps',

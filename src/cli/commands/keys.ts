@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { isUsable, LAST_EXPIRY, newKey, newSecret } from '../../api/access/api-key.ts';
+import { SCOPES } from '../../api/access/scopes.ts';
 import { keyView } from '../../api/routes/keys.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { KeyId } from '../../model/ids.ts';
@@ -20,7 +21,6 @@ interface CreateFlags extends KeysFlags {
   readonly rate?: number;
 }
 
-const SCOPES: readonly KeyScope[] = ['read', 'write', 'credentials', 'credentials:read', 'admin'];
 const DEFAULT_SCOPES: readonly KeyScope[] = ['read', 'write'];
 const ACTOR = 'command line';
 
@@ -35,7 +35,7 @@ A secret is printed once, when its key is made; only its hash is kept. A running
 forgets a revoked one within seconds.
 
 Examples:
-  scrapifie keys create 'nightly crawl' --scope write --expires 90d
+  scrapifie keys create 'nightly crawl' --scope jobs:read,jobs:write --expires 90d
   scrapifie keys list
   scrapifie keys revoke 3f0c…`;
 
@@ -55,10 +55,9 @@ export const define: DefineCommand = (command, shell) => {
 
   add('create <name>', 'make a key and print its secret')
     .addOption(
-      new Option(
-        '--scope <names>',
-        'read, write (the default: both), credentials, credentials:read or admin',
-      ).argParser(listOf(SCOPES)),
+      new Option('--scope <names>', `${SCOPES.join(', ')}; read and write when left out`).argParser(
+        listOf(SCOPES),
+      ),
     )
     .addOption(new Option('--expires <time>', 'when it stops working, e.g. 90d').argParser(lifetime))
     .addOption(new Option('--rate <n>', 'requests per minute').argParser(wholeNumber))

@@ -1,4 +1,4 @@
-import type { AccountId } from '../../model/ids.ts';
+import { DEFAULT_ACCOUNT } from '../../model/ids.ts';
 import type { AccountStore } from '../../ports/store.ts';
 import { answerOf, keyFromRow } from '../store-rows/rows.ts';
 import { createPostgresAuditStore } from './audit.ts';
@@ -8,7 +8,7 @@ import { jsonParameter } from './parameters.ts';
 export function createPostgresAccountStore(database: PostgresDatabase): AccountStore {
   return {
     ...createPostgresAuditStore(database),
-    defaultAccount: () => Promise.resolve('default' as AccountId),
+    defaultAccount: () => Promise.resolve(DEFAULT_ACCOUNT),
 
     async createKey(key) {
       await database.query(

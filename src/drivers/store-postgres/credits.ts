@@ -67,7 +67,11 @@ export function createPostgresCreditStore(database: PostgresDatabase): CreditSto
              allowance = allowance + greatest($4 - monthly, -allowance) WHERE account_id = $1`,
           [account, plan !== null, plan?.lowMicrocredits ?? 0, monthly],
         );
-        await query(`SELECT note_low($1, ${NOW}, true)`, [account]);
+        // What the operator changes is no event.
+        await query(
+          'UPDATE credits SET is_low = (is_limited AND allowance + balance < low) WHERE account_id = $1',
+          [account],
+        );
         return true;
       });
       return isSet ?? false;

@@ -1,4 +1,4 @@
-import type { AccountId } from '../../model/ids.ts';
+import { DEFAULT_ACCOUNT } from '../../model/ids.ts';
 import type { AccountStore } from '../../ports/store.ts';
 import { answerOf, keyFromRow } from '../store-rows/rows.ts';
 import { createSqliteAuditStore } from './audit.ts';
@@ -8,7 +8,7 @@ import type { Synchronous } from './synchronous.ts';
 export function createSqliteAccountStore(database: SqliteDatabase): Synchronous<AccountStore> {
   return {
     ...createSqliteAuditStore(database),
-    defaultAccount: () => 'default' as AccountId,
+    defaultAccount: () => DEFAULT_ACCOUNT,
 
     createKey(key) {
       database.run(

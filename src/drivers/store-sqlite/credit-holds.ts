@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { monthOf } from '../../model/credits.ts';
+import { creditsOf, monthOf } from '../../model/credits.ts';
 import type { JobSeq } from '../../model/ids.ts';
 import type { CreditEntryKind } from '../../ports/credit-store.ts';
 import { creditsExhausted } from '../store-rows/credit-rows.ts';
 import type { SqliteDatabase, SqliteRow } from './database.ts';
+import { writeEvent } from './event-log.ts';
 
 /**
  * Credits that are held for jobs; see `CreditStore`. The part that comes from the allowance of a month lapses with that
@@ -188,13 +189,19 @@ export function returnHold(database: SqliteDatabase, job: JobSeq, now: number): 
 }
 
 /** Records that the account has fallen below its threshold, or that it is above it again. */
-export function noteLow(database: SqliteDatabase, id: string, _now: number, isLifted = false): void {
+export function noteLow(database: SqliteDatabase, id: string, now: number, isLifted = false): void {
   const row = database.get('SELECT * FROM credits WHERE account_id = ?', id);
   if (row === undefined) return;
   const account = accountOf(row);
   const isBelow = account.isLimited && account.allowance + account.balance < account.low;
   if (isBelow === account.isLow || (!isBelow && !isLifted)) return;
   database.run('UPDATE credits SET is_low = ? WHERE account_id = ?', isBelow ? 1 : 0, id);
+  if (!isBelow) return;
+  const data = {
+    availableCredits: creditsOf(account.allowance + account.balance),
+    thresholdCredits: creditsOf(account.low),
+  };
+  writeEvent(database, { type: 'account.low_credits', accountId: id, jobId: null, data }, now);
 }
 
 /** What is held, without an allowance whose month is over: that part lapses here. */

@@ -52,7 +52,11 @@ export function createSqliteCreditStore(
         monthly,
         allowance: before.allowance + change,
       });
-      noteLow(database, account, now, true);
+      // What the operator changes is no event.
+      database.run(
+        'UPDATE credits SET is_low = (is_limited AND allowance + balance < low) WHERE account_id = ?',
+        account,
+      );
       return true;
     },
 

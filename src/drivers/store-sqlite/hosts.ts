@@ -16,6 +16,7 @@ import {
 } from '../store-rows/rows.ts';
 import { hold, type Purse, purseOf } from './credit-holds.ts';
 import type { SqliteDatabase, SqliteRow } from './database.ts';
+import { writeJobEvent } from './event-log.ts';
 import { settleJob, stopJob } from './job-life.ts';
 import { holds } from './ledger.ts';
 import { returnClaims } from './mailboxes.ts';
@@ -283,11 +284,12 @@ export function createSqliteHostStore(
       for (const [seq, job] of jobs) if (job.purse !== null) payFor(seq, job, tally.of(seq).claimed, free);
       for (const job of tally.jobs()) {
         if (tally.of(job).claimed === 0) continue;
-        database.run(
+        const started = database.run(
           `UPDATE jobs SET status = 'running', started_at = coalesce(started_at, ?) WHERE seq = ? AND started_at IS NULL`,
           now(),
           job,
         );
+        if (started > 0) writeJobEvent(database, 'job.started', job, now());
       }
       return claimed;
     },

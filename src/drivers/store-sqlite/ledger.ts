@@ -4,6 +4,7 @@ import type { NewPage } from '../../model/page.ts';
 import type { Completion, LeaseRef, LedgerStore } from '../../ports/store.ts';
 import { charge } from './credit-holds.ts';
 import type { SqliteDatabase } from './database.ts';
+import { writePagesEvents } from './event-log.ts';
 import { settleJob } from './job-life.ts';
 import { createMailboxes, type JobRef, type Mailboxes, reopen } from './mailboxes.ts';
 import type { Synchronous } from './synchronous.ts';
@@ -31,6 +32,7 @@ export function createSqliteLedgerStore(
       const usage = createUsageTally();
       const mailboxes = createMailboxes(database, hostIds);
       const rejected: TaskId[] = [];
+      const stored = new Map<JobSeq, number[]>();
       const duplicates: { taskId: TaskId; url: string }[] = [];
       for (const completion of completions) {
         const job = jobs.get(completion.jobSeq) ?? readJob(database, completion.jobSeq);
@@ -46,7 +48,10 @@ export function createSqliteLedgerStore(
         usage.add(completion);
         if (completion.page !== null) {
           const page = withOriginal(database, completion, completion.page);
-          insertPage(database, completion, page);
+          const pageSeq = insertPage(database, completion, page);
+          const ofJob = stored.get(job.seq);
+          if (ofJob === undefined) stored.set(job.seq, [pageSeq]);
+          else ofJob.push(pageSeq);
           if (page !== completion.page) {
             duplicates.push({ taskId: completion.taskId, url: page.duplicateOf ?? '' });
           }
@@ -54,6 +59,7 @@ export function createSqliteLedgerStore(
         mailboxes.add(job, completion.discovered, tally, now);
       }
       const readyHosts = mailboxes.flush(now);
+      writePagesEvents(database, stored, now);
       for (const [seq, microcredits] of usage.write(database, now)) {
         tally.of(seq).microcredits += microcredits;
         if (microcredits !== 0) charge(database, seq, jobs.get(seq)?.accountId ?? '', microcredits, now);
@@ -230,8 +236,8 @@ function withOriginal(database: SqliteDatabase, { jobSeq, taskId }: Completion, 
   return first === undefined ? page : { ...page, duplicateOf: String(first.url) };
 }
 
-function insertPage(database: SqliteDatabase, completion: Completion, page: NewPage): void {
-  database.run(
+function insertPage(database: SqliteDatabase, completion: Completion, page: NewPage): number {
+  return database.insert(
     `INSERT OR REPLACE INTO pages (task_id, job_seq, url, final_url, status_code, content_type, charset, fetched_at,
        depth, content_hash, text_hash, bytes, title, etag, last_modified, duplicate_of, error_code, error_message, record)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,

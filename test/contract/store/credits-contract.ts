@@ -263,6 +263,30 @@ export function creditsContract(holds: Claim<TimedStore>): void {
     expect(total(await credits(store))).toBe(150);
   });
 
+  holds(
+    'tells once when an account falls below its threshold, until it is lifted above it',
+    async (store) => {
+      await limit(store, 1_000, 0, 700);
+      const told = async () =>
+        (await store.listEvents({ accountId: ACCOUNT, after: null, limit: 1_000 })).items.filter(
+          ({ type }) => type === 'account.low_credits',
+        );
+      await createJob(store, urlsOn('a.test', 9), { reserve: 100 });
+      const { lease, tasks } = await take(store, 'a.test', 2);
+      expect(await told()).toEqual([]);
+      await claim(store, lease, 2);
+      expect(await told()).toHaveLength(1);
+      await claim(store, lease, 2);
+      await store.commit([paid(lease, at(tasks, 0), 100)], T0);
+      await grant(store, 1_000);
+      expect((await told()).map(({ data, jobId }) => ({ ...data, jobId }))).toEqual([
+        { availableCredits: expect.closeTo(0.0006, 4), thresholdCredits: 0.0007, jobId: null },
+      ]);
+      await grant(store, -900);
+      expect(await told()).toHaveLength(2);
+    },
+  );
+
   holds('holds, charges and entries survive a kill', async (store, opened) => {
     await limit(store, 1_000);
     await createJob(store, urlsOn('a.test', 5), { reserve: 100 });

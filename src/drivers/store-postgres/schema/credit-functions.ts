@@ -25,9 +25,17 @@ export const CREDIT_FUNCTIONS = `
   -- Records that the account has fallen below its threshold; with p_is_lifted also that it is above it again.
   CREATE FUNCTION note_low(p_account text, p_now bigint, p_is_lifted boolean) RETURNS void
   LANGUAGE plpgsql AS $$
+  DECLARE
+    account credits;
   BEGIN
     UPDATE credits SET is_low = NOT is_low
-    WHERE account_id = p_account AND is_low <> (is_limited AND allowance + balance < low) AND (NOT is_low OR p_is_lifted);
+    WHERE account_id = p_account AND is_low <> (is_limited AND allowance + balance < low) AND (NOT is_low OR p_is_lifted)
+    RETURNING * INTO account;
+    IF NOT FOUND OR NOT account.is_low THEN RETURN; END IF;
+    PERFORM write_event('account.low_credits', p_account, NULL, p_now, jsonb_build_object(
+      'availableCredits', trim_scale((account.allowance + account.balance) / 1000000::numeric),
+      'thresholdCredits', trim_scale(account.low / 1000000::numeric)
+    ));
   END
   $$;
 

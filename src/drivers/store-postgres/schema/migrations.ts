@@ -2,6 +2,7 @@ import { POSTGRES_AUDIT_TABLES } from './audit-tables.ts';
 import { BLOB_TABLES } from './blob-tables.ts';
 import { CREDIT_FUNCTIONS } from './credit-functions.ts';
 import { CREDIT_TABLES } from './credit-tables.ts';
+import { EVENT_TABLES } from './event-tables.ts';
 import { FRONTIER_FUNCTIONS } from './frontier-functions.ts';
 import { HOST_FUNCTIONS } from './host-functions.ts';
 import { INCARNATION_FUNCTIONS } from './incarnation-functions.ts';
@@ -43,5 +44,6 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { minReader: 2, sql: POSTGRES_AUDIT_TABLES },
   { minReader: 2, sql: SOURCE_TABLES },
   { minReader: 5, sql: SPENDING_FUNCTIONS },
+  { minReader: 5, sql: EVENT_TABLES },
   { minReader: 5, sql: [CREDIT_TABLES, CREDIT_FUNCTIONS, USAGE_FUNCTIONS].join('\n') },
 ];
