@@ -8,7 +8,9 @@ import { createPostgresHostStore } from './hosts.ts';
 import { createPostgresJobStore } from './jobs.ts';
 import { createPostgresLedgerStore } from './ledger.ts';
 import { migratePostgres } from './migrate.ts';
+import { createPostgresOwnerRequestStore } from './owner-requests.ts';
 import { createPostgresReferenceStore } from './references.ts';
+import { createPostgresRetentionStore } from './retention.ts';
 import { createPostgresSecretStore } from './secrets.ts';
 import { createPostgresSessionStore } from './sessions.ts';
 
@@ -38,6 +40,8 @@ export async function createPostgresStore(options: DatabaseOptions): Promise<Sto
     ...createPostgresSecretStore(database),
     ...createPostgresReferenceStore(database),
     ...createPostgresEventStore(database),
+    ...createPostgresRetentionStore(database),
+    ...createPostgresOwnerRequestStore(database),
     ...createPostgresCreditStore(database),
     migrate: () => migratePostgres(database),
     async clock() {

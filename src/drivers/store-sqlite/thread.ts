@@ -13,7 +13,9 @@ import { createSqliteHostStore } from './hosts.ts';
 import { createSqliteJobStore } from './jobs.ts';
 import { createSqliteLedgerStore } from './ledger.ts';
 import { type Call, failureOf, NO_CALL, type ThreadAnswer, type ThreadPlace } from './messages.ts';
+import { createSqliteOwnerRequestStore } from './owner-requests.ts';
 import { createSqliteReferenceStore } from './references.ts';
+import { createSqliteRetentionStore } from './retention.ts';
 import { createSqliteSecretStore } from './secrets.ts';
 import { createSqliteSessionStore } from './sessions.ts';
 import { MOST_UNSYNCED_COMMITS, type Synchronous } from './synchronous.ts';
@@ -57,11 +59,20 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
   'listEvents',
   'eventHead',
   'listEventPages',
+  'listAccountIds',
+  'listRetained',
   'listCreditEntries',
   'listUsage',
 ]);
 /** They take work or rights away, and get the space that is reserved for them on a full disk. */
-const RESERVED_FOR: ReadonlySet<string> = new Set<keyof Store>(['cancelJob', 'deleteJob', 'revokeKey']);
+const RESERVED_FOR: ReadonlySet<string> = new Set<keyof Store>([
+  'cancelJob',
+  'deleteJob',
+  'expireLedger',
+  'expirePages',
+  'purge',
+  'revokeKey',
+]);
 if (parentPort === null) throw new Error('The store thread has no parent.');
 const port = parentPort;
 const { path, traces, checkpointMs, reserveBytes } = workerData as ThreadPlace;
@@ -85,6 +96,8 @@ function createStore(connection: SqliteDatabase, now: () => number): Synchronous
     ...createSqliteSecretStore(connection),
     ...createSqliteReferenceStore(connection, now),
     ...createSqliteEventStore(connection, now),
+    ...createSqliteRetentionStore(connection),
+    ...createSqliteOwnerRequestStore(connection, now),
     ...createSqliteCreditStore(connection, now),
     migrate() {
       const change = migrateSqlite(connection);
