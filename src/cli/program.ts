@@ -50,6 +50,10 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'store what to log in with, encrypted',
     load: () => import('./commands/credentials.ts'),
   },
+  webhooks: {
+    summary: 'send events to URLs, chats and e-mail, and look at what was sent',
+    load: () => import('./commands/webhooks.ts'),
+  },
   vault: {
     summary: 'change the key that secrets are encrypted with',
     load: () => import('./commands/vault.ts'),

@@ -7,6 +7,7 @@ const LAYERS = [
   'cli',
   'api',
   'retention',
+  'deliver',
   'schedules',
   'owners',
   'jobs',

@@ -29,6 +29,7 @@ import { survivalContract } from './store/survival-contract.ts';
 import type { TimedStore } from './store/timed-store.ts';
 import { usageContract } from './store/usage-contract.ts';
 import { waitsContract } from './store/waits-contract.ts';
+import { webhooksContract } from './store/webhooks-contract.ts';
 
 /** What every store must hold. `open` gives a migrated, empty store. */
 export function storeContract(
@@ -54,6 +55,7 @@ export function storeContract(
     sessionsContract(holds);
     credentialsContract(holds);
     secretsContract(holds);
+    webhooksContract(holds);
     hostileContract(holds);
     referencesContract(holds);
     retentionContract(holds);

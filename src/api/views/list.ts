@@ -12,7 +12,9 @@ export type ListName =
   | 'owner-requests'
   | 'sessions'
   | 'credentials'
-  | 'audit';
+  | 'audit'
+  | 'webhooks'
+  | 'deliveries';
 
 /** Where a resource itself can be asked for. */
 export const selfSchema = z.object({ self: z.string() });

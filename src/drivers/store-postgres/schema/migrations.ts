@@ -17,6 +17,7 @@ import { SOURCE_TABLES } from './source-tables.ts';
 import { SPENDING_FUNCTIONS } from './spending-functions.ts';
 import { TABLES } from './tables.ts';
 import { USAGE_FUNCTIONS } from './usage-functions.ts';
+import { WEBHOOK_TABLES } from './webhook-tables.ts';
 
 export interface Migration {
   /**
@@ -49,5 +50,6 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { minReader: 5, sql: EVENT_TABLES },
   { minReader: 5, sql: EXPIRY_TABLES },
   { minReader: 5, sql: OWNER_TABLES },
+  { minReader: 5, sql: WEBHOOK_TABLES },
   { minReader: 5, sql: [CREDIT_TABLES, CREDIT_FUNCTIONS, USAGE_FUNCTIONS].join('\n') },
 ];
