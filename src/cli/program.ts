@@ -74,6 +74,22 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'remove stored bodies that no page refers to any more',
     load: () => import('./commands/cleanup.ts'),
   },
+  backup: {
+    summary: 'write everything into one file, also beside running servers',
+    load: () => import('./commands/backup.ts'),
+  },
+  restore: {
+    summary: 'make an installation of a backup, in an empty place',
+    load: () => import('./commands/restore.ts'),
+  },
+  verify: {
+    summary: 'read a backup and check everything in it',
+    load: () => import('./commands/verify.ts'),
+  },
+  move: {
+    summary: 'move an installation from a folder to servers, or back',
+    load: () => import('./commands/move.ts'),
+  },
   migrate: {
     summary: 'bring the database of a data folder up to date',
     load: () => import('./commands/migrate.ts'),

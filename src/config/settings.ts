@@ -63,6 +63,12 @@ export const settingsSchema = z.object({
   cleanupGraceHours: whole(12, 8_760)
     .default(24)
     .describe('Hours that a stored body is kept at least, referred to or not.'),
+  backupS3Url: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe(
+      'Object store that backups named `s3://bucket/…` are in, written like `SCRAPIFIE_S3_URL`; without it, that one.',
+    ),
   retentionBodiesDays: days.describe(
     'Days that bodies are kept as they were fetched; 0: as long as the records of their pages.',
   ),

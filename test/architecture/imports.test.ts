@@ -11,6 +11,7 @@ const LAYERS = [
   'schedules',
   'owners',
   'jobs',
+  'backup',
   'ownership',
   'attempts',
   'robots',
