@@ -23,6 +23,7 @@ import type { OptOutStore } from './opt-out-store.ts';
 import type { OwnerRequestStore } from './owner-request-store.ts';
 import type { ReferenceStore } from './reference-store.ts';
 import type { RetentionStore } from './retention-store.ts';
+import type { RobotsEntry } from './robots-entry.ts';
 import type { SecretStore } from './secret-store.ts';
 import type { SessionStore } from './session-store.ts';
 import type { StoredPageStore } from './stored-page.ts';
@@ -332,21 +333,6 @@ export interface HostView {
   readonly ready: number;
   readonly owner: string | null;
   readonly nextAt: number | null;
-}
-
-export interface RobotsEntry {
-  readonly origin: string;
-  /** ok: `body` has the rules. absent: everything is allowed (4xx). unreachable: nothing is (5xx, network). */
-  readonly status: 'ok' | 'absent' | 'unreachable';
-  readonly body: string;
-  readonly fetchedAt: number;
-  readonly expiresAt: number;
-  readonly reason: string;
-  /**
-   * How often a process recorded that it asks for the file and died before it had stored the answer. Only processes whose
-   * tasks were interrupted on the host record it.
-   */
-  readonly interruptions: number;
 }
 
 /** How one claimed task ended, or goes on. */
