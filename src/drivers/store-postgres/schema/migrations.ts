@@ -1,3 +1,4 @@
+import { ACCOUNT_TABLES } from './account-tables.ts';
 import { POSTGRES_AUDIT_TABLES } from './audit-tables.ts';
 import { BLOB_TABLES } from './blob-tables.ts';
 import { CREDIT_FUNCTIONS } from './credit-functions.ts';
@@ -51,5 +52,6 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { minReader: 5, sql: EXPIRY_TABLES },
   { minReader: 5, sql: OWNER_TABLES },
   { minReader: 5, sql: WEBHOOK_TABLES },
+  { minReader: 5, sql: ACCOUNT_TABLES },
   { minReader: 5, sql: [CREDIT_TABLES, CREDIT_FUNCTIONS, USAGE_FUNCTIONS].join('\n') },
 ];
