@@ -122,6 +122,8 @@ describe('the documentation', () => {
       '/v1/crawl',
       '/v1/credentials',
       '/v1/credentials/{name}',
+      '/v1/deliveries/{id}',
+      '/v1/deliveries/{id}/redeliver',
       '/v1/domains',
       '/v1/domains/{host}',
       '/v1/domains/{host}/opt-out',
@@ -140,11 +142,19 @@ describe('the documentation', () => {
       '/v1/keys',
       '/v1/keys/{id}',
       '/v1/map',
+      '/v1/owner-requests',
+      '/v1/owner-requests/{id}',
+      '/v1/owner-requests/{id}/check',
       '/v1/proxies',
       '/v1/scrape',
       '/v1/sessions',
       '/v1/sessions/{name}',
       '/v1/sessions/{name}/login',
+      '/v1/webhooks',
+      '/v1/webhooks/{id}',
+      '/v1/webhooks/{id}/deliveries',
+      '/v1/webhooks/{id}/rotate',
+      '/v1/webhooks/{id}/test',
     ]);
     const { requestBody, responses } = paths['/v1/scrape'].post;
     const { schema, example } = requestBody.content['application/json'];
@@ -190,6 +200,7 @@ describe('the documentation', () => {
       'url',
       'viewport',
       'wait',
+      'webhook',
     ]);
     const { oneOf: steps } = schema.properties.actions.items;
     expect(steps.map(({ properties }: typeof schema) => properties.type.enum[0])).toEqual([
