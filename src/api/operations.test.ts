@@ -127,6 +127,8 @@ describe('the documentation', () => {
       '/v1/crawl',
       '/v1/credentials',
       '/v1/credentials/{name}',
+      '/v1/deliveries/{id}',
+      '/v1/deliveries/{id}/redeliver',
       '/v1/domains',
       '/v1/domains/{host}',
       '/v1/domains/{host}/opt-out',
@@ -154,6 +156,11 @@ describe('the documentation', () => {
       '/v1/sessions',
       '/v1/sessions/{name}',
       '/v1/sessions/{name}/login',
+      '/v1/webhooks',
+      '/v1/webhooks/{id}',
+      '/v1/webhooks/{id}/deliveries',
+      '/v1/webhooks/{id}/rotate',
+      '/v1/webhooks/{id}/test',
     ];
     expect(Object.keys(paths)).toEqual(expect.arrayContaining(published));
     const { requestBody, responses } = paths['/v1/scrape'].post;
