@@ -23,3 +23,7 @@ export type AccountId = Branded<string, 'AccountId'>;
 export const DEFAULT_ACCOUNT = 'default' as AccountId;
 export type KeyId = Branded<string, 'KeyId'>;
 export type SessionId = Branded<string, 'SessionId'>;
+/** UUID v7 shown to clients. */
+export type ScheduleId = Branded<string, 'ScheduleId'>;
+/** UUID v7 of one run of a schedule. */
+export type RunId = Branded<string, 'RunId'>;

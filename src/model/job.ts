@@ -1,7 +1,7 @@
 import type { EngineName } from './attempt.ts';
 import type { ExtractOptions, PartOptions } from './extraction.ts';
 import type { IdentityKind, OtherBrowser } from './identity.ts';
-import type { AccountId, JobId, JobSeq } from './ids.ts';
+import type { AccountId, JobId, JobSeq, RunId, ScheduleId } from './ids.ts';
 import type { ProxyTier } from './proxy.ts';
 import type { RenderWish } from './render.ts';
 
@@ -172,6 +172,8 @@ export interface NewJob {
   readonly seeds: readonly string[];
   /** Task URL → the start URL exactly as it was submitted, where the two differ; missing when none do. */
   readonly sources?: Readonly<Record<string, string>>;
+  /** The run of a schedule that the job is for; the id of the job is the one that the run has. */
+  readonly run?: { readonly id: RunId; readonly scheduleId: ScheduleId };
 }
 
 /** Counters change in the same transaction as the tasks they count. */
@@ -196,7 +198,7 @@ export interface JobCounters {
   readonly proxyBytes: number;
 }
 
-export interface Job extends Omit<NewJob, 'sources'> {
+export interface Job extends Omit<NewJob, 'sources' | 'run'> {
   readonly seq: JobSeq;
   readonly createdAt: number;
   readonly status: JobStatus;
@@ -205,4 +207,6 @@ export interface Job extends Omit<NewJob, 'sources'> {
   readonly counters: JobCounters;
   readonly startedAt: number | null;
   readonly finishedAt: number | null;
+  /** Missing when no schedule made it. */
+  readonly scheduleId?: ScheduleId;
 }

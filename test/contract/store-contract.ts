@@ -16,6 +16,7 @@ import { optOutContract } from './store/opt-out-contract.ts';
 import { pagingContract } from './store/paging-contract.ts';
 import { propertiesContract } from './store/properties-contract.ts';
 import { referencesContract } from './store/references-contract.ts';
+import { schedulesContract } from './store/schedules-contract.ts';
 import { secretsContract } from './store/secrets-contract.ts';
 import { sessionsContract } from './store/sessions-contract.ts';
 import { sourcesContract } from './store/sources-contract.ts';
@@ -46,6 +47,7 @@ export function storeContract(
     sessionsContract(holds);
     credentialsContract(holds);
     secretsContract(holds);
+    schedulesContract(holds);
     hostileContract(holds);
     referencesContract(holds);
     survivalContract(holds);

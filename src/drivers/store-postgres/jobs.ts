@@ -1,6 +1,6 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { HostKey, JobId } from '../../model/ids.ts';
-import type { Budgets, Job, JobOptions } from '../../model/job.ts';
+import type { Budgets, Job, JobOptions, NewJob } from '../../model/job.ts';
 import type { JobStore } from '../../ports/store.ts';
 import {
   cursorOf,
@@ -37,6 +37,7 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
 
   return {
     async createJob(job, tasks, how) {
+      const { run } = job;
       const { budgets } = job.options;
       const found = createFoundTasks();
       for (const task of tasks) found.add(1, task);
@@ -50,9 +51,10 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
         max_bytes: budgets.maxBytes,
       };
       const isAwaited = job.kind === 'scrape' || job.kind === 'map';
-      const [row] = await database.query(
-        `WITH made AS MATERIALIZED (
-           SELECT made.*, ${isAwaited ? HELD_UNTIL : 'NULL'} AS held_until FROM (SELECT ${NOW} AS now OFFSET 0) c,
+      const [row] = await inRun(run, () =>
+        database.query(
+          `WITH made AS MATERIALIZED (
+           SELECT made.*, ${isAwaited ? HELD_UNTIL : 'NULL'} AS held_until${run === undefined ? '' : START_RUN} FROM (SELECT ${NOW} AS now OFFSET 0) c,
              create_job(
                ($1::jsonb || jsonb_build_object('created_at', c.now, 'deadline_at', c.now + $6::bigint))::json,
                $2, $3, $4, $5
@@ -60,18 +62,20 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
          ), kept AS (
            INSERT INTO job_sources (job_seq, sources) SELECT seq, $7::text FROM made WHERE $7::text IS NOT NULL
          ) SELECT * FROM made`,
-        [
-          jsonParameter(made),
-          found.json,
-          found.hosts,
-          PROVISIONAL,
-          how?.isUnsynced ?? false,
-          budgets.maxDurationMs,
-          job.sources === undefined ? null : jsonParameter(job.sources),
-        ],
+          [
+            jsonParameter(made),
+            found.json,
+            found.hosts,
+            PROVISIONAL,
+            how?.isUnsynced ?? false,
+            budgets.maxDurationMs,
+            job.sources === undefined ? null : jsonParameter(job.sources),
+            ...(run === undefined ? [] : [run.id]),
+          ],
+        ),
       );
       const heldUntil = Number(row?.held_until ?? 0);
-      const stored = jobOf(row as Row);
+      const stored = { ...jobOf(row as Row), ...(run === undefined ? {} : { scheduleId: run.scheduleId }) };
       return heldUntil > 0 ? { ...stored, heldUntil } : stored;
     },
 
@@ -80,11 +84,20 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
       return row === undefined ? null : jobOf(row);
     },
 
-    async listJobs({ accountId, status, kind, cursor, limit }) {
+    async listJobs({ accountId, status, kind, scheduleId, cursor, limit }) {
+      // Apart from the others, so that its index can serve.
+      const ofSchedule = scheduleId === undefined ? '' : ' AND schedule_id = $6';
       const rows = await database.query(
         `SELECT ${JOB_COLUMNS} FROM jobs j WHERE account_id = $1 AND seq < $2 AND ($3::text IS NULL OR status = $3)
-           AND ($4::text IS NULL OR kind = $4) ORDER BY seq DESC LIMIT $5`,
-        [accountId, cursorOf(cursor, Number.MAX_SAFE_INTEGER), status ?? null, kind ?? null, limit + 1],
+           AND ($4::text IS NULL OR kind = $4)${ofSchedule} ORDER BY seq DESC LIMIT $5`,
+        [
+          accountId,
+          cursorOf(cursor, Number.MAX_SAFE_INTEGER),
+          status ?? null,
+          kind ?? null,
+          limit + 1,
+          ...(scheduleId === undefined ? [] : [scheduleId]),
+        ],
       );
       return sliceOf(rows, limit, 'seq', jobOf);
     },
@@ -300,6 +313,22 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
 /** Until when the hosts of a new job are held; NULL when they are not. */
 const HELD_UNTIL = `(SELECT max(h.blocked_until) FROM hosts h
   WHERE h.key = ANY ($3) AND h.owner IS NULL AND h.blocked_until > c.now)`;
+
+/** Starts the run of the job; evaluated when the job is made. */
+const START_RUN = ', start_schedule_run($8, made.id, c.now) AS started_run';
+
+/** What `start_schedule_run` raises when the job must not be. */
+const RUN_REFUSED = 'SC409';
+
+async function inRun<T>(run: NewJob['run'], create: () => Promise<T>): Promise<T> {
+  try {
+    return await create();
+  } catch (error) {
+    const { code, message } = error as { code?: unknown; message: string };
+    if (run === undefined || code !== RUN_REFUSED) throw error;
+    throw new ScrapifieError('CONFLICT', `The run cannot start: ${message}.`);
+  }
+}
 
 const optionsOf = (row: Row) => JSON.parse(String(row.options)) as JobOptions;
 

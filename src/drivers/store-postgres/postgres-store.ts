@@ -7,6 +7,7 @@ import { createPostgresJobStore } from './jobs.ts';
 import { createPostgresLedgerStore } from './ledger.ts';
 import { migratePostgres } from './migrate.ts';
 import { createPostgresReferenceStore } from './references.ts';
+import { createPostgresScheduleStore } from './schedules.ts';
 import { createPostgresSecretStore } from './secrets.ts';
 import { createPostgresSessionStore } from './sessions.ts';
 
@@ -35,6 +36,7 @@ export async function createPostgresStore(options: DatabaseOptions): Promise<Sto
     ...createPostgresSessionStore(database),
     ...createPostgresSecretStore(database),
     ...createPostgresReferenceStore(database),
+    ...createPostgresScheduleStore(database),
     migrate: () => migratePostgres(database),
     async clock() {
       const [row] = await database.query(`SELECT ${NOW} AS now`);

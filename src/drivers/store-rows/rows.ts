@@ -9,6 +9,7 @@ import type {
   JobId,
   JobSeq,
   KeyId,
+  ScheduleId,
   SessionId,
   TaskId,
   UrlKey,
@@ -75,6 +76,7 @@ export function jobOf(row: Row): Job {
     createdAt: Number(row.created_at),
     startedAt: maybeNumber(row.started_at),
     finishedAt: maybeNumber(row.finished_at),
+    ...(row.schedule_id == null ? {} : { scheduleId: text(row.schedule_id) as ScheduleId }),
   };
 }
 

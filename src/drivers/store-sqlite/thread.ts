@@ -13,6 +13,7 @@ import { createSqliteJobStore } from './jobs.ts';
 import { createSqliteLedgerStore } from './ledger.ts';
 import { type Call, failureOf, NO_CALL, type ThreadAnswer, type ThreadPlace } from './messages.ts';
 import { createSqliteReferenceStore } from './references.ts';
+import { createSqliteScheduleStore } from './schedules.ts';
 import { createSqliteSecretStore } from './secrets.ts';
 import { createSqliteSessionStore } from './sessions.ts';
 import { MOST_UNSYNCED_COMMITS, type Synchronous } from './synchronous.ts';
@@ -53,6 +54,12 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
   'hasSealed',
   'listSecrets',
   'listReferences',
+  'getSchedule',
+  'listSchedules',
+  'listDueSchedules',
+  'listOpenRuns',
+  'getRun',
+  'listRuns',
 ]);
 /** They take work or rights away, and get the space that is reserved for them on a full disk. */
 const RESERVED_FOR: ReadonlySet<string> = new Set<keyof Store>(['cancelJob', 'deleteJob', 'revokeKey']);
@@ -80,6 +87,7 @@ function createStore(connection: SqliteDatabase, now: () => number): Synchronous
     ...createSqliteSessionStore(connection),
     ...createSqliteSecretStore(connection),
     ...createSqliteReferenceStore(connection, now),
+    ...createSqliteScheduleStore(connection, now),
     migrate() {
       const change = migrateSqlite(connection);
       // A schema that is only in the log would be lost with it, and the file then looks like a new one.
