@@ -28,6 +28,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // The reader of the output (`| head`) has seen enough. Every other error fails the command, which looks for it.
   if (error.code === 'EPIPE') process.exit(EXIT.ok);
 });
+// Progress and notes that have no reader any more (`2>&1 | head`) are dropped: what the command does goes on.
+process.stderr.on('error', () => undefined);
 const die = (error: unknown): void => {
   process.stderr.write(describeFailure(error, shell.environment));
   process.exit(EXIT.unexpected);

@@ -2,7 +2,7 @@ import type { ErrorCode } from '../errors/registry.ts';
 import { isScrapifieError, type ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { CookieJar } from '../fetch/cookies/cookie-jar.ts';
 import { createCookieJar } from '../fetch/cookies/cookie-jar.ts';
-import { type Canonicalizer, createCanonicalizer } from '../frontier/canonical.ts';
+import { type Canonicalizer, createCanonicalizer, parseStoredSeed } from '../frontier/canonical.ts';
 import { compileScope, type ScopeCheck } from '../frontier/scope.ts';
 import { BoundedMap } from '../model/bounded-map.ts';
 import type { HostKey, JobId } from '../model/ids.ts';
@@ -106,7 +106,7 @@ function open(job: Job, refusal: ScrapifieError | null): RunningJob {
       return check(candidate, steps);
     },
     isNamedOrigin: (origin) => {
-      origins ??= new Set(job.seeds.map((seed) => URL.parse(seed)?.origin ?? ''));
+      origins ??= new Set(job.seeds.map((seed) => parseStoredSeed(seed)?.origin ?? ''));
       return origins.has(origin);
     },
     jar: createCookieJar(),

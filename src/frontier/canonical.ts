@@ -156,6 +156,18 @@ export function parseSeed(raw: string): string {
   return url.href;
 }
 
+/**
+ * A start URL as jobs store it: as it was submitted, which may be without a scheme (`example.com`). Returns null where
+ * it cannot be fetched.
+ */
+export function parseStoredSeed(seed: string): URL | null {
+  try {
+    return new URL(parseSeed(seed));
+  } catch {
+    return null;
+  }
+}
+
 function parse(raw: string, base: string | undefined): URL | null {
   // The base of an absolute link would only be parsed in vain.
   if (base === undefined || /^https?:\/\//.test(raw)) return URL.parse(raw);

@@ -2,7 +2,7 @@ import { isIPv4 } from 'node:net';
 import { getDomain } from 'tldts';
 import type { HostKey } from '../model/ids.ts';
 import type { Scope } from '../model/job.ts';
-import { hostKeyOf } from './canonical.ts';
+import { hostKeyOf, parseStoredSeed } from './canonical.ts';
 
 type DomainTest = (hostKey: HostKey) => boolean;
 
@@ -44,7 +44,7 @@ export function compileDomains(
     if (!isBelow) (url.port === '' ? hostsOnAnyPort : hosts).add(bareHost(host));
   }
   for (const seed of scope.allowedDomains.length === 0 ? seeds : []) {
-    const url = URL.parse(seed);
+    const url = parseStoredSeed(seed);
     if (url === null) continue;
     hosts.add(bareHost(hostKeyOf(url)));
     if (!scope.allowSubdomains || isAddress(url.hostname)) continue;

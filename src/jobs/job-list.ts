@@ -1,4 +1,4 @@
-import { parseSeed } from '../frontier/canonical.ts';
+import { parseStoredSeed } from '../frontier/canonical.ts';
 import type { Job } from '../model/job.ts';
 import type { JobQuery, JobStore, ListPage } from '../ports/store.ts';
 
@@ -38,10 +38,4 @@ function isOn(seed: string, domain: string): boolean {
 }
 
 /** The host without its port. Seeds are kept as they were submitted. */
-function hostOf(seed: string): string {
-  try {
-    return new URL(parseSeed(seed)).hostname;
-  } catch {
-    return '';
-  }
-}
+const hostOf = (seed: string): string => parseStoredSeed(seed)?.hostname ?? '';

@@ -29,6 +29,7 @@ import type { BatchRequest, CrawlRequest, MapRequest, ScrapeRequest } from './jo
 import { createJobWaits, type WaitOutcome } from './job-waits.ts';
 import { lastCrawl } from './last-crawl.ts';
 import type { MapResult } from './map-result.ts';
+import { stopSentence } from './rule-words.ts';
 import { startEntries } from './start-entries.ts';
 import { hopelessError, hopelessWait, type Waiting, waitingFor } from './waiting.ts';
 
@@ -327,14 +328,19 @@ export function createJobs(deps: JobsDeps): Jobs {
       const job = await get(id, account);
       // Pages that asked to log in have failed; the session may have logged in since.
       const retryWalls = () => store.retryJob(job.id, 'LOGIN_REQUIRED');
-      if (job.status !== 'cancelled' && job.stopReason === null) {
-        const retried = job.finishedAt !== null && expectsLogin(job) ? await retryWalls() : null;
-        if (retried !== null && retried.finishedAt === null) return announce(retried, id);
-        const why = job.finishedAt === null ? 'The job is going on.' : 'Nothing of the job was left out.';
-        throw new ScrapifieError('CONFLICT', `${why} There is nothing to resume.`);
-      }
+      const isEnded = job.finishedAt !== null;
+      if (!isEnded && job.status !== 'cancelled' && job.stopReason === null)
+        throw nothingToResume('The job is going on.');
+      // A job whose failed URLs were tried again has no stop reason any more, but its left URLs are those of the limit.
       const resumed = await store.resumeJob(job.id, { ...job.options.budgets, ...budgets });
-      return announce(expectsLogin(job) ? await retryWalls() : resumed, id);
+      const changed = expectsLogin(job) ? await retryWalls() : resumed;
+      if (changed !== null && isEnded && changed.finishedAt !== null && changed.status !== 'cancelled') {
+        const limit = stopSentence(changed);
+        throw limit === null
+          ? nothingToResume('Nothing of the job was left out.')
+          : new ScrapifieError('CONFLICT', `${limit} Resume it with a higher limit.`);
+      }
+      return announce(changed, id);
     },
     async retry(id, account) {
       const job = await get(id, account);
@@ -348,6 +354,8 @@ export function createJobs(deps: JobsDeps): Jobs {
     close: () => waits.close(),
   };
 }
+
+const nothingToResume = (why: string) => new ScrapifieError('CONFLICT', `${why} There is nothing to resume.`);
 
 const noSuchJob = (id: string) => new ScrapifieError('NOT_FOUND', `There is no job ${id.slice(0, 100)}.`);
 

@@ -31,7 +31,7 @@ export interface ScheduleStore {
   /**
    * Stores what was decided about ticks that are due, and the next tick. False when the schedule has another next tick or
    * revision, is paused, is not due or gone: nothing has changed then. A tick that the history knows already gets no
-   * further run. The oldest entries of a long history are deleted.
+   * further run. Missed ticks are told by the event `schedule.missed`, once. The oldest entries of a long history are deleted.
    */
   recordTicks(record: TickRecord): Promise<boolean>;
   /** Adds an open run that a client asked for, at the store's time; returns the one with its id when there is one. */
@@ -70,7 +70,7 @@ export interface TickRecord {
   /** The next tick that was read with the schedule. */
   readonly nextTickAt: number;
   readonly runs: readonly TickRun[];
-  readonly missed: (TickRun & { readonly lastAt: number; readonly count: number }) | null;
+  readonly missed: MissedRun | null;
   readonly next: { readonly tickAt: number; readonly dueAt: number } | null;
 }
 
@@ -79,6 +79,11 @@ export interface TickRun {
   readonly jobId: JobId;
   readonly tickAt: number;
   readonly isLate: boolean;
+}
+
+export interface MissedRun extends TickRun {
+  readonly lastAt: number;
+  readonly count: number;
 }
 
 export interface ManualRun {

@@ -18,6 +18,7 @@ import type { NewPage, Page } from '../model/page.ts';
 import type { LedgerEntry, NewTask, Task, TaskState } from '../model/task.ts';
 import type { ApiKey, NewKey } from './api-key.ts';
 import type { AuditStore } from './audit-store.ts';
+import type { EventStore } from './event-store.ts';
 import type { ReferenceStore } from './reference-store.ts';
 import type { ScheduleStore } from './schedule-store.ts';
 import type { SecretStore } from './secret-store.ts';
@@ -55,6 +56,7 @@ export interface Store
     SessionStore,
     SecretStore,
     ReferenceStore,
+    EventStore,
     ScheduleStore {
   /** Brings the schema up to date; safe to call by many at once. Throws SCHEMA_TOO_NEW, DATABASE_CORRUPT. */
   migrate(): Promise<{ from: number; to: number }>;
@@ -100,8 +102,9 @@ export interface JobStore extends StoredPageStore {
    */
   stopJob(id: JobId, reason: string): Promise<Job | null>;
   /**
-   * Makes cancelled tasks, and tasks skipped by a spent budget or by the reason the job was stopped for, ready again,
-   * without interruptions; with new budgets where given.
+   * Makes cancelled tasks, and tasks skipped by a spent budget, by log-in walls or by the reason the job was stopped for,
+   * ready again, without interruptions; with new budgets where given. A `retryJob` in between changes nothing in that.
+   * A job without such tasks that was not cancelled is returned as it is.
    */
   resumeJob(id: JobId, budgets?: Budgets): Promise<Job | null>;
   /**

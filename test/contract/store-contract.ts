@@ -4,6 +4,7 @@ import { auditContract } from './store/audit-contract.ts';
 import { budgetsContract } from './store/budgets-contract.ts';
 import { claimsContract } from './store/claims-contract.ts';
 import { credentialsContract } from './store/credentials-contract.ts';
+import { eventsContract } from './store/events-contract.ts';
 import { hostileContract } from './store/hostile-contract.ts';
 import { hostsContract } from './store/hosts-contract.ts';
 import { incarnationContract, type OpenedStore } from './store/incarnation-contract.ts';
@@ -35,6 +36,7 @@ export function storeContract(
     jobsContract(holds);
     pagingContract(holds);
     sourcesContract(holds);
+    eventsContract(holds);
     hostsContract(holds);
     claimsContract(holds);
     ledgerContract(holds);

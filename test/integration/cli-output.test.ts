@@ -47,6 +47,25 @@ it('is no failure when its reader has seen enough', async () => {
   expect(stdout.trim()).toBe('0');
 });
 
+it('goes on with a crawl whose progress has no reader any more', async () => {
+  const out = folder.path('unread');
+  const crawl = `"${process.execPath}" "${MAIN}" crawl ${site.url}/big/ --allow-private --rate unlimited --out "${out}"`;
+  const piped = `set -o pipefail; ${crawl} 2>&1 >/dev/null | true; echo "\${PIPESTATUS[0]}"`;
+  const { stdout } = await promisify(execFile)('bash', ['-c', piped]);
+  expect(stdout.trim()).toBe('0');
+  expect(readReport(out)).toMatchObject({ status: 'completed', pages: 10 });
+});
+
+it('says which scheme it assumed, and follows the links of a host that was named without one', async () => {
+  const { host } = new URL(site.url);
+  const out = folder.path('schemeless');
+  const args = ['crawl', `${host}/big/`, '--allow-private', '--rate', 'unlimited', '--out', out];
+  const { exitCode, stderr } = await runCommand(args);
+  expect(exitCode).toBe(0);
+  expect(stderr).toContain(`${host}/big/ has no scheme; ${site.url}/big/ is fetched.\n`);
+  expect(readReport(out)).toMatchObject({ pages: 10 });
+});
+
 describe.skipIf(!existsSync(FULL))('output that cannot be written', () => {
   it('fails scrape, map and crawl, although everything was fetched', async () => {
     const page = `${site.url}/big/`;

@@ -36,6 +36,27 @@ async function outcomes(job: Job): Promise<[string, string, string | null][]> {
 }
 
 describe.concurrent('a job', () => {
+  test('that stopped at a limit reaches the rest after its failed pages were tried again', async () => {
+    const host = world.site.hostUrl(9);
+    const { jobs } = world.platform;
+    const urls = [`${host}/content/404`, ...[1, 2, 3, 4].map((page) => `${host}/big/${page}`)];
+    const job = await world.crawl({ urls, sitemap: 'skip', maxDepth: 0, maxPages: 2, concurrency: 1 });
+    const stopped = await world.ended(job);
+    expect(stopped).toMatchObject({
+      stopReason: 'budget.pages',
+      counters: { pages: 1, failed: 1 },
+    });
+    await expect(jobs.resume(job.id, world.account)).rejects.toMatchObject({
+      code: 'CONFLICT',
+      message: 'The job stopped at its limit of 2 pages. Resume it with a higher limit.',
+    });
+    await jobs.retry(job.id, world.account);
+    expect((await world.ended(job)).counters).toMatchObject({ pages: 1, failed: 1 });
+    await jobs.resume(job.id, world.account, { maxPages: 10 });
+    expect((await world.ended(job)).counters).toMatchObject({ pages: 4, failed: 1 });
+    await expect(jobs.resume(job.id, world.account)).rejects.toMatchObject({ code: 'CONFLICT' });
+  });
+
   test('that is cancelled keeps what it has, and resumed it comes to what an undisturbed one does', async () => {
     const host = world.site.hostUrl(1);
     const started = await world.crawl({ urls: [`${host}/big/`], sitemap: 'skip' });

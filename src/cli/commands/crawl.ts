@@ -23,6 +23,7 @@ import {
 } from '../folders/crawl-folder.ts';
 import { openOneOff } from '../folders/one-off.ts';
 import { sessionPlace } from '../folders/session-place.ts';
+import { tellAssumedSchemes } from '../output/assumed-scheme.ts';
 import type { DefineCommand, OpenPlatform, Shell } from '../shell/shell.ts';
 
 interface Flags extends CrawlFlags, BackendFlags {
@@ -117,6 +118,7 @@ export const define: DefineCommand = (command, shell, endWith) => {
 
 async function crawl(shell: Shell, urls: readonly string[], flags: Flags): Promise<number> {
   const client = apiClientOf(shell, flags);
+  if (!flags.quiet) tellAssumedSchemes(shell, [...urls, ...(flags.sitemapUrl ?? [])]);
   if (client !== null) return ended(shell, await crawlRemotely(shell, client, urls, flags), flags);
 
   const folder = crawlFolder(shell.cwd, flags.out, [...urls, ...(flags.sitemapUrl ?? [])]);

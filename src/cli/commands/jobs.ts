@@ -1,11 +1,11 @@
 import { Option } from 'commander';
 import type { JobView } from '../../api/views/job-view.ts';
 import { ruleSentence } from '../../jobs/rule-words.ts';
-import { JOB_STATUSES, type Job } from '../../model/job.ts';
+import { type Budgets, JOB_STATUSES, type Job } from '../../model/job.ts';
 import { type LedgerEntry, TASK_STATES, type TaskState } from '../../model/task.ts';
 import { MOST_LISTED } from '../backend/backend.ts';
 import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
-import { wholeNumber, withPlaceFlags } from '../flags/flags.ts';
+import { FLAGS, given, type Limit, limitOf, wholeNumber, withPlaceFlags } from '../flags/flags.ts';
 import { table } from '../output/table.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
@@ -16,9 +16,19 @@ interface ListFlags extends JobsFlags {
   readonly status?: Job['status'];
   readonly limit: number;
 }
+/** What a job may use from now on, with what it has used; a limit that is not named stays. */
+interface ResumeFlags extends JobsFlags {
+  readonly maxPages?: Limit;
+  readonly maxBytes?: Limit;
+  readonly maxDuration?: Limit;
+  readonly maxBrowserTime?: Limit;
+  readonly maxProxyBytes?: Limit;
+}
 interface UrlsFlags extends JobsFlags {
   readonly state?: TaskState;
 }
+
+const LIMIT_FLAGS = ['maxPages', 'maxBytes', 'maxDuration', 'maxBrowserTime', 'maxProxyBytes'] as const;
 
 const EXAMPLES = `
 ID is one that "jobs list" shows, or "latest". Works on the data folder itself, also while a server or a crawl runs on it:
@@ -27,6 +37,7 @@ it notices within a second or so. With --api it works on a running server.
 Examples:
   scrapifie jobs list
   scrapifie jobs show latest
+  scrapifie jobs resume 0197… --max-pages 2000
   scrapifie jobs urls 0197… --state denied
   scrapifie jobs list --data-dir ./crawl-example.com`;
 
@@ -34,7 +45,7 @@ export const define: DefineCommand = (command, shell) => {
   const print = (text: string): void => void shell.stdout.write(text);
   const add = (name: string, summary: string) => withPlaceFlags(command.command(name).description(summary));
   const show = (job: JobView, { json }: JobsFlags): void => print(json ? jsonLine(job) : describe(job));
-  const addChange = (name: 'get' | 'cancel' | 'resume' | 'retry', title: string, summary: string) =>
+  const addChange = (name: 'get' | 'cancel' | 'retry', title: string, summary: string) =>
     add(`${title} <id>`, summary).action((id: string, flags: JobsFlags) =>
       withBackend(shell, flags, async ({ jobs }) => show(await jobs[name](id), flags)),
     );
@@ -52,7 +63,11 @@ export const define: DefineCommand = (command, shell) => {
     );
   addChange('get', 'show', 'one job in full');
   addChange('cancel', 'cancel', 'drop URLs that have not begun');
-  addChange('resume', 'resume', 'go on with the URLs that a cancel or a budget dropped');
+  const resume = add('resume <id>', 'go on with the URLs that a cancel or a limit left out');
+  for (const flag of LIMIT_FLAGS) resume.addOption(FLAGS[flag]());
+  resume.action((id: string, flags: ResumeFlags) =>
+    withBackend(shell, flags, async ({ jobs }) => show(await jobs.resume(id, budgetsOf(flags)), flags)),
+  );
   addChange('retry', 'retry', 'try failed URLs again');
   add('urls <id>', 'every URL the job has seen, and the rule that decided')
     .addOption(new Option('--state <state>', 'only URLs in this state').choices(TASK_STATES))
@@ -72,6 +87,15 @@ export const define: DefineCommand = (command, shell) => {
       }),
   );
 };
+
+const budgetsOf = (flags: ResumeFlags): Partial<Budgets> =>
+  given({
+    maxPages: limitOf(flags.maxPages),
+    maxBytes: limitOf(flags.maxBytes),
+    maxDurationMs: limitOf(flags.maxDuration),
+    maxBrowserMs: limitOf(flags.maxBrowserTime),
+    maxProxyBytes: limitOf(flags.maxProxyBytes),
+  }) as Partial<Budgets>;
 
 const jsonLine = (value: unknown) => `${JSON.stringify(value)}\n`;
 

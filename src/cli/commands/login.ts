@@ -7,6 +7,7 @@ import { type FetcherFlags, withFetcher } from '../backend/fetcher.ts';
 import { withBackend } from '../backend/open-backend.ts';
 import { FLAGS, given, parseFlags } from '../flags/flags.ts';
 import { PAGE_FLAG_OF, type PageFlags, pageFieldsOf, readActions } from '../flags/page-flags.ts';
+import { tellAssumedSchemes } from '../output/assumed-scheme.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
 interface LoginFlags extends PageFlags, FetcherFlags {
@@ -73,6 +74,7 @@ export const define: DefineCommand = (command, shell, endWith) => {
       obeyRobots: flags.robots,
     });
     parseFlags(loginRequestSchema, request, FLAG_OF);
+    tellAssumedSchemes(shell, [url]);
     await withBackend(shell, flags, (backend) => prepare(backend, flags), true);
     const result = await withFetcher(shell, flags, (fetcher) => fetcher.login(flags.session, request));
     if (result === null) endWith(EXIT.interrupted);

@@ -6,6 +6,7 @@ import { type FetcherFlags, withFetcher } from '../backend/fetcher.ts';
 import { checkFlags, FLAGS, given, parseFlags, wholeNumber } from '../flags/flags.ts';
 import { PAGE_FLAG_OF, PAGE_FLAGS, type PageFlags, pageFieldsOf, readActions } from '../flags/page-flags.ts';
 import { OPERATOR } from '../folders/one-off.ts';
+import { tellAssumedSchemes } from '../output/assumed-scheme.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
 interface MapFlags extends PageFlags, Omit<FetcherFlags, 'session'> {
@@ -91,6 +92,7 @@ export const define: DefineCommand = (command, shell, endWith) => {
     });
     const request = parseFlags(mapRequestSchema, input, MAP_FLAG_OF);
     checkFlags(() => draftMap(request, () => true, OPERATOR), MAP_FLAG_OF);
+    tellAssumedSchemes(shell, [url]);
     const found = await withFetcher(shell, flags, (fetcher) => fetcher.map(input));
     if (found === null) {
       endWith(EXIT.interrupted);

@@ -1,5 +1,5 @@
-import { expectsLogin } from '../../attempts/login-walls.ts';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { parseStoredSeed } from '../../frontier/canonical.ts';
 import type { AccountId } from '../../model/ids.ts';
 import type { Budgets, Job } from '../../model/job.ts';
 import type { CrawlFolder } from '../folders/crawl-folder.ts';
@@ -44,7 +44,7 @@ export async function crawlAgain(platform: OpenPlatform, command: CrawlCommand):
 
 /** What was consented to by a flag is in the audit log like what a policy allows. */
 async function noteConsent({ store }: OpenPlatform, job: Job): Promise<void> {
-  const hosts = new Set(job.seeds.map((seed) => URL.parse(seed)?.host ?? seed));
+  const hosts = new Set(job.seeds.map((seed) => parseStoredSeed(seed)?.host ?? seed));
   const details = { jobId: job.id };
   await store.audit(
     [...hosts].map((target) => ({
@@ -78,17 +78,25 @@ export async function resumeCrawl(
   const earlier = readEarlier(folder.reportFile, job.id);
   const finished = finishedNote(job, budgets);
   const note = `Going on in ${folder.dir}: ${job.counters.pages} pages are there.`;
-  const retried = finished === null ? null : await retryWalls(jobs, job, account);
-  if (retried !== null) return { job: retried, earlier, note };
+  const reopened = finished === null ? null : await reopen(jobs, job, budgets, account);
+  if (reopened !== null) return { job: reopened, earlier, note };
   if (finished !== null)
     return { job, earlier: { ...earlier, runs: Math.max(0, earlier.runs - 1) }, note: finished };
   return { job: await goOn(jobs, job, budgets, account), earlier, note };
 }
 
-/** The job with its pages that asked to log in open again; null when there are none. */
-async function retryWalls(jobs: OpenPlatform['jobs'], job: Job, account: AccountId): Promise<Job | null> {
-  if (!expectsLogin(job) || job.counters.failed === 0 || job.stopReason !== null) return null;
-  return jobs.resume(job.id, account).catch((error: unknown) => {
+/**
+ * The job with pages open again that asked to log in, or that an earlier limit left out before failed URLs were tried
+ * again; null when there are none.
+ */
+async function reopen(
+  jobs: OpenPlatform['jobs'],
+  job: Job,
+  budgets: Budgets,
+  account: AccountId,
+): Promise<Job | null> {
+  if (job.stopReason !== null) return null;
+  return jobs.resume(job.id, account, budgets).catch((error: unknown) => {
     if (isScrapifieError(error) && error.code === 'CONFLICT') return null;
     throw error;
   });

@@ -87,8 +87,7 @@ async function goOn(
 ): Promise<JobView> {
   const job = await jobs.get(id);
   const budgets = resumedBudgets(job, urls, flags);
-  const isStopped = job.status === 'cancelled' || job.stopReason !== null || job.progress.failed > 0;
-  if (!isStopped) return job;
+  if (job.finishedAt === null && job.status !== 'cancelled' && job.stopReason === null) return job;
   return jobs.resume(id, budgets).catch((error: unknown) => {
     // Nothing was left out: the files are written again.
     if (error instanceof ScrapifieError && error.code === 'CONFLICT') return job;

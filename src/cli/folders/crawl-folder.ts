@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { parseStoredSeed } from '../../frontier/canonical.ts';
 import { cannotWrite } from '../output/cannot-write.ts';
 
 /** The files of a crawl. */
@@ -37,7 +38,7 @@ export function crawlFolder(cwd: string, out: string | undefined, urls: readonly
 
 /** `crawl-example.com`, `crawl-localhost-8080`. */
 function defaultOut(urls: readonly string[]): string {
-  const host = URL.parse(urls[0] ?? '')?.host ?? '';
+  const host = parseStoredSeed(urls[0] ?? '')?.host ?? '';
   if (host === '')
     throw new ScrapifieError('INVALID_USAGE', 'Without a URL, --out must name the folder of a crawl.');
   return `crawl-${host.replace(/[^a-z0-9.-]/gi, '-')}`;

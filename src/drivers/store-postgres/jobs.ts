@@ -132,7 +132,7 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
                rule = CASE WHEN o.state = 'skipped' THEN NULL ELSE t.rule END
              FROM (
                SELECT id, state FROM tasks WHERE job_seq = $1
-                 AND (state = 'cancelled' OR (state = 'skipped' AND (rule LIKE 'budget.%' OR rule = $2)))
+                 AND (state = 'cancelled' OR (state = 'skipped' AND (rule LIKE 'budget.%' OR rule IN ('login-walls', $2))))
              ) o WHERE t.id = o.id RETURNING o.state
            ), counted AS (
              SELECT count(*) FILTER (WHERE state = 'cancelled') AS cancelled,

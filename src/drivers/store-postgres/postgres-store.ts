@@ -2,6 +2,7 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { Store } from '../../ports/store.ts';
 import { createPostgresAccountStore } from './accounts.ts';
 import { type DatabaseOptions, NOW, openPostgresDatabase, type PostgresDatabase } from './database.ts';
+import { createPostgresEventStore } from './events.ts';
 import { createPostgresHostStore } from './hosts.ts';
 import { createPostgresJobStore } from './jobs.ts';
 import { createPostgresLedgerStore } from './ledger.ts';
@@ -36,6 +37,7 @@ export async function createPostgresStore(options: DatabaseOptions): Promise<Sto
     ...createPostgresSessionStore(database),
     ...createPostgresSecretStore(database),
     ...createPostgresReferenceStore(database),
+    ...createPostgresEventStore(database),
     ...createPostgresScheduleStore(database),
     migrate: () => migratePostgres(database),
     async clock() {

@@ -3,6 +3,7 @@ import { cursorOf, type Row, sliceOf } from '../store-rows/rows.ts';
 import {
   GOES_ON,
   MOST_GOING,
+  missedEventOf,
   openRunOf,
   RUN_COLUMNS,
   RUN_TABLES,
@@ -118,7 +119,7 @@ export function createPostgresScheduleStore(database: PostgresDatabase): Schedul
         const [schedule] = await query(
           `UPDATE schedules SET next_tick_at = $4, due_at = $5
            WHERE id = $1 AND revision = $2 AND next_tick_at = $3 AND due_at <= ${NOW} AND NOT is_paused
-           RETURNING account_id`,
+           RETURNING id, account_id, name`,
           [scheduleId, revision, nextTickAt, next?.tickAt ?? null, next?.dueAt ?? null],
         );
         if (schedule === undefined) return false;
@@ -127,11 +128,17 @@ export function createPostgresScheduleStore(database: PostgresDatabase): Schedul
             `INSERT INTO schedule_runs (id, schedule_id, account_id, started_by, tick_at, is_late, job_id, created_at,
                status, missed_last_at, missed_count, reason, settled_at)
              VALUES ($1, $2, $3, 'tick', $4, $5, $6, ${NOW}, $7, $8, $9, $10, CASE WHEN $7 = 'missed' THEN ${NOW} END)
-             ON CONFLICT DO NOTHING`,
+             ON CONFLICT DO NOTHING RETURNING seq`,
             [run.id, scheduleId, schedule.account_id, run.tickAt, run.isLate, run.jobId, ...rest],
           );
         if (missed !== null) {
-          await add(missed, 'missed', missed.lastAt, missed.count, 'no scheduler ran in time');
+          const added = await add(missed, 'missed', missed.lastAt, missed.count, 'no scheduler ran in time');
+          if (added.length > 0) {
+            await query(`SELECT write_event('schedule.missed', $1, NULL, ${NOW}, $2::jsonb)`, [
+              schedule.account_id,
+              jsonParameter(missedEventOf(schedule, missed)),
+            ]);
+          }
         }
         for (const run of runs) await add(run, 'pending', null, null, null);
         await query(

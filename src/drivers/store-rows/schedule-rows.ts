@@ -8,7 +8,7 @@ import type {
   ScheduleRules,
   ScheduleRun,
 } from '../../model/schedule.ts';
-import type { OpenRun } from '../../ports/schedule-store.ts';
+import type { MissedRun, OpenRun } from '../../ports/schedule-store.ts';
 import type { Row } from './rows.ts';
 
 const maybeNumber = (value: unknown) => (value === null ? null : Number(value));
@@ -46,6 +46,16 @@ export function runOf(row: Row): ScheduleRun {
     settledAt: maybeNumber(row.settled_at),
   };
 }
+
+/** The data of a `schedule.missed` event. */
+export const missedEventOf = ({ id, name }: Row, { id: runId, tickAt, lastAt, count }: MissedRun) => ({
+  scheduleId: id,
+  name,
+  runId,
+  firstAt: new Date(tickAt).toISOString(),
+  lastAt: new Date(lastAt).toISOString(),
+  count,
+});
 
 /** Columns of a run (r) and of its job (j), which may be gone. */
 export const RUN_COLUMNS = 'r.*, j.status AS job_status';

@@ -1,8 +1,9 @@
-import { hash } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { makePrivateFile } from '../../config/private-files.ts';
 import type { ErrorCode } from '../../errors/registry.ts';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { Incarnation } from '../../model/ids.ts';
 import { requireDatabase, requireSchema, requireSound } from './integrity-check.ts';
 import { SQLITE_MIGRATIONS } from './migrations.ts';
 import { requireIntactLog } from './wal-check.ts';
@@ -11,7 +12,11 @@ export type SqliteRow = Record<string, SQLInputValue>;
 
 /** One connection with its prepared statements. Synchronous: it lives in a thread of its own. */
 export interface SqliteDatabase {
+  /** One for each opening: a file can only be replaced by an older copy while no process has it open. */
+  readonly incarnation: Incarnation;
   run(sql: string, ...values: SQLInputValue[]): number;
+  /** Inserts one row and returns its rowid. */
+  insert(sql: string, ...values: SQLInputValue[]): number;
   get(sql: string, ...values: SQLInputValue[]): SqliteRow | undefined;
   all(sql: string, ...values: SQLInputValue[]): SqliteRow[];
   /** Statements without values that are not worth preparing: pragmas, BEGIN, schema. */
@@ -57,7 +62,9 @@ export function openSqliteDatabase(path: string, traces: readonly string[] = [])
     return statement;
   };
   return {
+    incarnation: randomUUID() as string as Incarnation,
     run: (sql, ...values) => translate(path, () => Number(prepared(sql).run(...values).changes)),
+    insert: (sql, ...values) => translate(path, () => Number(prepared(sql).run(...values).lastInsertRowid)),
     get: (sql, ...values) => translate(path, () => prepared(sql).get(...values) as SqliteRow | undefined),
     all: (sql, ...values) => translate(path, () => prepared(sql).all(...values) as SqliteRow[]),
     exec: (sql) => translate(path, () => connection.exec(sql)),

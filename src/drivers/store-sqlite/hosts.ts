@@ -13,6 +13,7 @@ import {
   taskOf,
 } from '../store-rows/rows.ts';
 import type { SqliteDatabase, SqliteRow } from './database.ts';
+import { writeJobEvent } from './event-log.ts';
 import { settleJob } from './job-life.ts';
 import { holds } from './ledger.ts';
 import { returnClaims } from './mailboxes.ts';
@@ -232,11 +233,12 @@ export function createSqliteHostStore(
       }
       tally.apply(database);
       for (const job of tally.jobs()) {
-        database.run(
+        const started = database.run(
           `UPDATE jobs SET status = 'running', started_at = coalesce(started_at, ?) WHERE seq = ? AND started_at IS NULL`,
           now(),
           job,
         );
+        if (started > 0) writeJobEvent(database, 'job.started', job, now());
       }
       return claimed;
     },

@@ -1,6 +1,7 @@
 import type { JobId, JobSeq } from '../../model/ids.ts';
-import type { JobOptions, JobStatus } from '../../model/job.ts';
+import type { JobOptions } from '../../model/job.ts';
 import type { SqliteDatabase, SqliteRow } from './database.ts';
+import { writeJobEvent } from './event-log.ts';
 import { createTally, type JobTally } from './tally.ts';
 
 export interface Settled {
@@ -50,6 +51,7 @@ export function stopJob(database: SqliteDatabase, seq: JobSeq, reason: string, n
     dropped,
     seq,
   );
+  writeJobEvent(database, 'job.stopping', seq, now);
 }
 
 export function dropOpen(
@@ -71,12 +73,14 @@ export function dropOpen(
 function endIfOver(database: SqliteDatabase, job: SqliteRow, now: number): boolean {
   if (Number(job.open) > 0 || job.finished_at !== null) return false;
   const status = job.status === 'cancelled' ? 'cancelled' : finalStatus(job);
-  database.run('UPDATE jobs SET status = ?, finished_at = ? WHERE seq = ?', status, now, Number(job.seq));
+  const seq = Number(job.seq) as JobSeq;
+  database.run('UPDATE jobs SET status = ?, finished_at = ? WHERE seq = ?', status, now, seq);
+  writeJobEvent(database, `job.${status}`, seq, now);
   return true;
 }
 
 /** Status is derived from outcomes: what was refused by a rule is no failure unless nothing else came of the job. */
-function finalStatus(job: SqliteRow): JobStatus {
+function finalStatus(job: SqliteRow): 'failed' | 'partially_completed' | 'completed' {
   const failures = Number(job.failed);
   if (Number(job.done) === 0 && failures + Number(job.denied) > 0) return 'failed';
   return failures > 0 ? 'partially_completed' : 'completed';

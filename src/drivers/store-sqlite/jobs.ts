@@ -16,6 +16,7 @@ import {
   WAITS,
 } from '../store-rows/rows.ts';
 import type { SqliteDatabase, SqliteRow } from './database.ts';
+import { writeJobEvent } from './event-log.ts';
 import { dropOpen, reopenJob, settleJob, stopJob } from './job-life.ts';
 import { createMailboxes } from './mailboxes.ts';
 import { startScheduleRun } from './schedules.ts';
@@ -52,6 +53,8 @@ export function createSqliteJobStore(
       budgets.maxDurationMs === null ? null : now + budgets.maxDurationMs,
       seq,
     );
+    const isResumed = job.finished_at !== null || job.stop_reason !== null || job.status === 'cancelled';
+    if (isResumed) writeJobEvent(database, 'job.resumed', seq, now);
     const mailboxes = createMailboxes(database, hostIds);
     for (const host of database.all(
       `SELECT host_id, min(rank) AS rank FROM tasks WHERE job_seq = ? AND state = 'ready' GROUP BY host_id`,
@@ -70,7 +73,7 @@ export function createSqliteJobStore(
     createJob(job, tasks) {
       const { budgets } = job.options;
       const now = clock();
-      database.run(
+      const seq = database.insert(
         `INSERT INTO jobs (id, account_id, kind, status, options, seeds, max_pages, max_bytes, deadline_at, created_at)
          VALUES (?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?)`,
         job.id,
@@ -82,8 +85,8 @@ export function createSqliteJobStore(
         budgets.maxBytes,
         budgets.maxDurationMs === null ? null : now + budgets.maxDurationMs,
         now,
-      );
-      const seq = Number(database.get('SELECT seq FROM jobs WHERE id = ?', job.id)?.seq) as JobSeq;
+      ) as JobSeq;
+      writeJobEvent(database, 'job.created', seq, now);
       if (job.run !== undefined) startScheduleRun(database, job.run, job.id, now);
       if (job.sources !== undefined) {
         database.run(
@@ -142,6 +145,7 @@ export function createSqliteJobStore(
         stopReason ?? null,
         seq,
       );
+      writeJobEvent(database, 'job.stopping', seq, now);
       settleJob(database, tally, now);
       return jobOf(rowOf(id) as SqliteRow);
     },
@@ -171,7 +175,7 @@ export function createSqliteJobStore(
       );
       const skipped = database.run(
         `UPDATE tasks SET state = 'ready', rule = NULL, finished_at = NULL, interruptions = 0, lone_interruptions = 0
-         WHERE job_seq = ? AND state = 'skipped' AND (rule LIKE 'budget.%' OR rule = ?)`,
+         WHERE job_seq = ? AND state = 'skipped' AND (rule LIKE 'budget.%' OR rule IN ('login-walls', ?))`,
         seq,
         row.stop_reason ?? '',
       );

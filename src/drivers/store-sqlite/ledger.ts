@@ -3,6 +3,7 @@ import type { JobKind } from '../../model/job.ts';
 import type { NewPage } from '../../model/page.ts';
 import type { Completion, LeaseRef, LedgerStore } from '../../ports/store.ts';
 import type { SqliteDatabase } from './database.ts';
+import { writePagesEvents } from './event-log.ts';
 import { settleJob } from './job-life.ts';
 import { createMailboxes, type JobRef, type Mailboxes, reopen } from './mailboxes.ts';
 import type { Synchronous } from './synchronous.ts';
@@ -27,6 +28,7 @@ export function createSqliteLedgerStore(
       const tally = createTally();
       const mailboxes = createMailboxes(database, hostIds);
       const rejected: TaskId[] = [];
+      const stored = new Map<JobSeq, number[]>();
       const duplicates: { taskId: TaskId; url: string }[] = [];
       for (const completion of completions) {
         const job = jobs.get(completion.jobSeq) ?? readJob(database, completion.jobSeq);
@@ -41,7 +43,10 @@ export function createSqliteLedgerStore(
         }
         if (completion.page !== null) {
           const page = withOriginal(database, completion, completion.page);
-          insertPage(database, completion, page);
+          const pageSeq = insertPage(database, completion, page);
+          const ofJob = stored.get(job.seq);
+          if (ofJob === undefined) stored.set(job.seq, [pageSeq]);
+          else ofJob.push(pageSeq);
           if (page !== completion.page) {
             duplicates.push({ taskId: completion.taskId, url: page.duplicateOf ?? '' });
           }
@@ -49,6 +54,7 @@ export function createSqliteLedgerStore(
         mailboxes.add(job, completion.discovered, tally, now);
       }
       const readyHosts = mailboxes.flush(now);
+      writePagesEvents(database, stored, now);
       const { changed, finished, stopped } = settleJob(database, tally, now);
       return {
         rejected,
@@ -210,8 +216,8 @@ function withOriginal(database: SqliteDatabase, { jobSeq, taskId }: Completion, 
   return first === undefined ? page : { ...page, duplicateOf: String(first.url) };
 }
 
-function insertPage(database: SqliteDatabase, completion: Completion, page: NewPage): void {
-  database.run(
+function insertPage(database: SqliteDatabase, completion: Completion, page: NewPage): number {
+  return database.insert(
     `INSERT OR REPLACE INTO pages (task_id, job_seq, url, final_url, status_code, content_type, charset, fetched_at,
        depth, content_hash, text_hash, bytes, title, etag, last_modified, duplicate_of, error_code, error_message, record)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,

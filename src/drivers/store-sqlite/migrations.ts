@@ -1,4 +1,5 @@
 import { SQLITE_AUDIT_TABLES } from './audit-tables.ts';
+import { SQLITE_EVENT_TABLES } from './event-tables.ts';
 import { SQLITE_SCHEDULE_TABLES } from './schedule-tables.ts';
 import { SQLITE_SOURCE_TABLES } from './source-tables.ts';
 import { SQLITE_SPENDING_TABLES } from './spending-tables.ts';
@@ -239,5 +240,6 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   SQLITE_AUDIT_TABLES,
   SQLITE_SOURCE_TABLES,
   SQLITE_SPENDING_TABLES,
+  SQLITE_EVENT_TABLES,
   SQLITE_SCHEDULE_TABLES,
 ];

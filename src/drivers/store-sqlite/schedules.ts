@@ -6,6 +6,7 @@ import { cursorOf, sliceOf } from '../store-rows/rows.ts';
 import {
   GOES_ON,
   MOST_GOING,
+  missedEventOf,
   openRunOf,
   RUN_COLUMNS,
   RUN_TABLES,
@@ -14,6 +15,7 @@ import {
   scheduleOf,
 } from '../store-rows/schedule-rows.ts';
 import type { SqliteDatabase, SqliteRow } from './database.ts';
+import { writeEvent } from './event-log.ts';
 import type { Synchronous } from './synchronous.ts';
 
 const OF_THE_SCHEDULE = `FROM jobs j WHERE j.schedule_id = r.schedule_id AND ${GOES_ON}`;
@@ -143,6 +145,9 @@ export function createSqliteScheduleStore(
           'no scheduler ran in time',
           missed.id,
         );
+        const accountId = String(schedule.account_id);
+        const data = missedEventOf(schedule, missed);
+        writeEvent(database, { type: 'schedule.missed', accountId, jobId: null, data }, now);
       }
       for (const run of runs) addTickRun(schedule, run, 'pending', now);
       database.run(

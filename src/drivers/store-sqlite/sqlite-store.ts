@@ -90,6 +90,11 @@ const METHODS: Readonly<Record<keyof Store, true>> = {
   listRuns: true,
   leaseWork: true,
   endWork: true,
+  listEvents: true,
+  eventHead: true,
+  appendEvents: true,
+  listEventPages: true,
+  deleteEvents: true,
 };
 
 /**

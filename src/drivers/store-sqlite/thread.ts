@@ -1,13 +1,13 @@
-import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { HostId, HostKey, Incarnation } from '../../model/ids.ts';
+import type { HostId, HostKey } from '../../model/ids.ts';
 import { releaseBytes } from '../../model/own-memory.ts';
 import type { Store } from '../../ports/store.ts';
 import { createSqliteAccountStore } from './accounts.ts';
 import { checkpointSqlite, migrateSqlite, openSqliteDatabase, type SqliteDatabase } from './database.ts';
 import { createDiskReserve } from './disk-reserve.ts';
+import { createSqliteEventStore } from './events.ts';
 import { createSqliteHostStore } from './hosts.ts';
 import { createSqliteJobStore } from './jobs.ts';
 import { createSqliteLedgerStore } from './ledger.ts';
@@ -54,6 +54,9 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
   'hasSealed',
   'listSecrets',
   'listReferences',
+  'listEvents',
+  'eventHead',
+  'listEventPages',
   'getSchedule',
   'listSchedules',
   'listDueSchedules',
@@ -74,19 +77,18 @@ const reserve = createDiskReserve(path.replace(/(?:\.db)?$/, '.reserve'), reserv
 let calledAt = 0;
 /** Ids of host rows. The map outlives transactions, so every rollback empties it: see `runTogether`. */
 const hostIds = new Map<HostKey, HostId>();
-/** One for each opening: a file can only be replaced by an older copy while no process has it open. */
-const incarnation = randomUUID() as string as Incarnation;
 const store = createStore(database, () => calledAt);
 
 function createStore(connection: SqliteDatabase, now: () => number): Synchronous<Store> {
   return {
     ...createSqliteJobStore(connection, hostIds, now),
-    ...createSqliteHostStore(connection, incarnation, now),
-    ...createSqliteLedgerStore(connection, hostIds, incarnation, now),
+    ...createSqliteHostStore(connection, connection.incarnation, now),
+    ...createSqliteLedgerStore(connection, hostIds, connection.incarnation, now),
     ...createSqliteAccountStore(connection),
     ...createSqliteSessionStore(connection),
     ...createSqliteSecretStore(connection),
     ...createSqliteReferenceStore(connection, now),
+    ...createSqliteEventStore(connection, now),
     ...createSqliteScheduleStore(connection, now),
     migrate() {
       const change = migrateSqlite(connection);

@@ -247,6 +247,28 @@ export function budgetsContract(holds: Claim<TimedStore>): void {
     expect(ended.options.budgets).toEqual(budgets);
   });
 
+  holds(
+    'resumes what a limit or log-in walls left out also after failed pages were tried again',
+    async (store) => {
+      for (const [host, reason] of [
+        ['a.test', 'budget.duration'],
+        ['b.test', 'login-walls'],
+      ] as const) {
+        const { id } = await createJob(store, urlsOn(host, 5));
+        const { lease, tasks } = await take(store, host, 1);
+        await store.stopJob(id, reason);
+        await store.commit([completion(lease, at(tasks, 0), FAILED)], T0);
+        await store.releaseHost(lease, lease.state, T0, T0);
+        await store.retryJob(id, T0 + 1);
+        expect(await drain(store, T0 + 2)).toEqual([at(tasks, 0).url]);
+        expect(await expectExact(store, id)).toMatchObject({ counters: { done: 1, skipped: 4 } });
+        const resumed = await store.resumeJob(id, T0 + 3);
+        expect(resumed).toMatchObject({ finishedAt: null, counters: { open: 4, skipped: 0 } });
+        expect(await drain(store, T0 + 4)).toHaveLength(4);
+      }
+    },
+  );
+
   holds('leaves a job ended that is resumed under a budget still spent', async (store) => {
     const { id } = await createJob(store, urlsOn('a.test', 6), { budgets: { maxPages: 2 } });
     await drain(store);

@@ -207,6 +207,20 @@ export function schedulesContract(holds: Claim<TimedStore>): void {
         settledAt: T0 + 5 * HOUR_MS,
       },
     ]);
+    expect(await store.plain.recordTicks(tickRecord(schedule, { runs: [late], missed }))).toBe(false);
+    const { items } = await store.plain.listEvents({ accountId: schedule.accountId, after: null, limit: 10 });
+    expect(items).toMatchObject([
+      {
+        type: 'schedule.missed',
+        data: {
+          scheduleId: schedule.id,
+          name: schedule.name,
+          firstAt: new Date(T0 + HOUR_MS).toISOString(),
+          lastAt: new Date(T0 + 4 * HOUR_MS).toISOString(),
+          count: 4,
+        },
+      },
+    ]);
   });
 
   holds('makes the job of a run once, and starts the run with it', async (store, opened) => {

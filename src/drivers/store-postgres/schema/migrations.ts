@@ -1,5 +1,6 @@
 import { POSTGRES_AUDIT_TABLES } from './audit-tables.ts';
 import { BLOB_TABLES } from './blob-tables.ts';
+import { EVENT_TABLES } from './event-tables.ts';
 import { FRONTIER_FUNCTIONS } from './frontier-functions.ts';
 import { HOST_FUNCTIONS } from './host-functions.ts';
 import { INCARNATION_FUNCTIONS } from './incarnation-functions.ts';
@@ -41,5 +42,6 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { minReader: 2, sql: POSTGRES_AUDIT_TABLES },
   { minReader: 2, sql: SOURCE_TABLES },
   { minReader: 5, sql: SPENDING_FUNCTIONS },
+  { minReader: 5, sql: EVENT_TABLES },
   { minReader: 5, sql: SCHEDULE_TABLES },
 ];

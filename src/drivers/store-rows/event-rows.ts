@@ -1,0 +1,90 @@
+import type { ErrorCode } from '../../errors/registry.ts';
+import {
+  comparePlaces,
+  type EventCursor,
+  type EventPlace,
+  eventCursorOf,
+  FIRST_CURSOR,
+} from '../../model/event-cursor.ts';
+import type { AccountId, JobId, TaskId } from '../../model/ids.ts';
+import type { JobKind, JobStatus } from '../../model/job.ts';
+import type {
+  EventData,
+  EventPage,
+  EventPageSummary,
+  EventType,
+  JobEventData,
+  StoredEvent,
+} from '../../ports/event-store.ts';
+import type { Row } from './rows.ts';
+
+/** Columns of pages without their contents. */
+export const EVENT_PAGE_COLUMNS = `seq, task_id, url, final_url, status_code, content_type, title, bytes, depth,
+  fetched_at, duplicate_of, error_code, error_message`;
+
+const text = (value: unknown) => value as string;
+const maybeText = (value: unknown) => value as string | null;
+
+export const eventPlaceFromRow = (row: Row, prefix = ''): EventPlace => ({
+  era: Number(row[`${prefix}era`]),
+  tx: Number(row[`${prefix}tx`]),
+  seq: Number(row[`${prefix}seq`]),
+});
+
+function eventOf(row: Row): StoredEvent {
+  const cursor = eventCursorOf(eventPlaceFromRow(row));
+  return {
+    id: `evt_${cursor}`,
+    cursor,
+    type: text(row.type) as EventType,
+    accountId: text(row.account_id) as AccountId,
+    jobId: maybeText(row.job_id) as JobId | null,
+    at: Number(row.at),
+    data: JSON.parse(text(row.data)) as EventData,
+  };
+}
+
+/** `log` is the row of event_log. */
+export function eventPageOf(rows: readonly Row[], after: EventPlace | null, log: Row): EventPage {
+  const items = rows.map(eventOf);
+  const asked: EventCursor = after === null ? FIRST_CURSOR : eventCursorOf(after);
+  return {
+    items,
+    next: items.at(-1)?.cursor ?? asked,
+    hasGap: after !== null && comparePlaces(after, eventPlaceFromRow(log, 'removed_')) < 0,
+  };
+}
+
+/** What an event tells of the job in this row, which has JOB_COLUMNS. */
+export const jobEventDataOf = (job: Row): JobEventData => ({
+  kind: text(job.kind) as JobKind,
+  status: text(job.status) as JobStatus,
+  stopReason: maybeText(job.stop_reason),
+  counters: {
+    known: Number(job.known),
+    open: Number(job.open),
+    pages: Number(job.pages),
+    done: Number(job.done),
+    failed: Number(job.failed),
+    skipped: Number(job.skipped) - Number(job.skipped_files),
+    denied: Number(job.denied),
+    cancelled: Number(job.cancelled),
+    bytes: Number(job.bytes),
+  },
+});
+
+export const eventPageSummaryOf = (row: Row): EventPageSummary => ({
+  seq: Number(row.seq),
+  taskId: Number(row.task_id) as TaskId,
+  url: text(row.url),
+  finalUrl: text(row.final_url),
+  statusCode: row.status_code as number | null,
+  contentType: maybeText(row.content_type),
+  title: maybeText(row.title),
+  bytes: Number(row.bytes),
+  depth: Number(row.depth),
+  fetchedAt: Number(row.fetched_at),
+  duplicateOf: maybeText(row.duplicate_of),
+  errorCode: maybeText(row.error_code) as ErrorCode | null,
+  errorMessage: maybeText(row.error_message),
+});

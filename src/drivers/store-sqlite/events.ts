@@ -1,0 +1,73 @@
+import { eventCursorOf, eventPlaceOf } from '../../model/event-cursor.ts';
+import type { EventStore } from '../../ports/event-store.ts';
+import {
+  EVENT_PAGE_COLUMNS,
+  eventPageOf,
+  eventPageSummaryOf,
+  eventPlaceFromRow,
+} from '../store-rows/event-rows.ts';
+import type { SqliteDatabase, SqliteRow } from './database.ts';
+import { writeEvent } from './event-log.ts';
+import type { Synchronous } from './synchronous.ts';
+
+export function createSqliteEventStore(
+  database: SqliteDatabase,
+  clock: () => number,
+): Synchronous<EventStore> {
+  const log = (): SqliteRow => database.get('SELECT * FROM event_log') ?? {};
+
+  return {
+    listEvents({ accountId, jobId, after, limit }) {
+      const place = after === null ? null : eventPlaceOf(after);
+      // The index of the job serves for a job, which has one account.
+      const conditions = [
+        ...(jobId === undefined ? [] : ['job_id = ?']),
+        ...(accountId === undefined ? [] : [jobId === undefined ? 'account_id = ?' : '+account_id = ?']),
+        '(era, tx, seq) > (?, ?, ?)',
+      ];
+      const rows = database.all(
+        `SELECT * FROM events WHERE ${conditions.join(' AND ')} ORDER BY era, tx, seq LIMIT ?`,
+        ...[jobId, accountId].filter((each) => each !== undefined),
+        ...[place?.era ?? 0, place?.tx ?? 0, place?.seq ?? 0, limit],
+      );
+      return eventPageOf(rows, place, log());
+    },
+
+    eventHead() {
+      const { era, last_seq: seq } = log();
+      return eventCursorOf({ era: Number(era), tx: 0, seq: Number(seq) });
+    },
+
+    appendEvents(events) {
+      for (const event of events) writeEvent(database, event, clock());
+    },
+
+    listEventPages(jobId, pageSeqs) {
+      const rows = database.all(
+        `SELECT ${EVENT_PAGE_COLUMNS} FROM pages WHERE seq IN (SELECT value FROM json_each(?))
+           AND job_seq = (SELECT seq FROM jobs WHERE id = ?) ORDER BY seq`,
+        JSON.stringify(pageSeqs),
+        jobId,
+      );
+      return rows.map(eventPageSummaryOf);
+    },
+
+    deleteEvents({ before, through, limit }) {
+      const last = through === undefined ? null : eventPlaceOf(through);
+      const bound = last === null ? '' : 'WHERE (era, tx, seq) <= (?, ?, ?)';
+      const removed = database.all(
+        `SELECT era, tx, seq FROM (
+           SELECT era, tx, seq, min(at < ?) OVER (ORDER BY era, tx, seq) AS is_old
+           FROM (SELECT era, tx, seq, at FROM events ${bound} ORDER BY era, tx, seq LIMIT ?)
+         ) WHERE is_old ORDER BY era, tx, seq`,
+        ...[before, ...(last === null ? [] : [last.era, last.tx, last.seq]), limit],
+      );
+      const newest = removed.at(-1);
+      if (newest === undefined) return 0;
+      const { era, tx, seq } = eventPlaceFromRow(newest);
+      database.run('DELETE FROM events WHERE (era, tx, seq) <= (?, ?, ?)', era, tx, seq);
+      database.run('UPDATE event_log SET removed_era = ?, removed_tx = ?, removed_seq = ?', era, tx, seq);
+      return removed.length;
+    },
+  };
+}

@@ -1,0 +1,145 @@
+import type { ErrorCode } from '../errors/registry.ts';
+import type { EventCursor } from '../model/event-cursor.ts';
+import type { AccountId, JobId, TaskId } from '../model/ids.ts';
+import type { JobKind, JobStatus } from '../model/job.ts';
+
+/**
+ * A part of the store: what happened, in one order. An event is written in the transaction that makes it true, so there
+ * is an event exactly where there is a change, whatever crashes. Readers (webhooks, live events, …) keep a cursor of their
+ * own and follow at their own pace; nothing in the way of a URL waits for a reader.
+ *
+ * The order: no event that is committed later ever sorts before one that `listEvents` has returned, however transactions
+ * overtake each other. Within a job the order is that of the commits, so the end of a job comes after its last pages.
+ * The events of a shared store become readable when every transaction that was under way before them has ended; so a
+ * transaction that is kept open, by any user of the database server, delays the readers. It delays nothing else.
+ *
+ * A cursor stays valid across restarts. In a store that went back in time (see `Store`) it leads to everything that is
+ * committed after that, also where numbers are given out again.
+ */
+export interface EventStore {
+  /** Events after the cursor, oldest first, at most `limit`. */
+  listEvents(query: EventQuery): Promise<EventPage>;
+  /** The cursor of now: after it come the events that cannot be read yet, and only those. */
+  eventHead(): Promise<EventCursor>;
+  /**
+   * Writes events that belong to no other transaction, in this order. Events of a job that the ledger writes at the same
+   * time may come before or after them.
+   */
+  appendEvents(events: readonly NewEvent[]): Promise<void>;
+  /** The pages that `pages.committed` events of the job name. Pages that were stored again or deleted since are missing. */
+  listEventPages(jobId: JobId, pageSeqs: readonly number[]): Promise<readonly EventPageSummary[]>;
+  /**
+   * Removes the oldest events, at most `limit`: those from before `before`, and of these only up to the first that is
+   * younger, or that comes after `through` where that is given (the reader that is furthest behind). Returns how many.
+   * Readers whose cursor lies before the last removed event are told by `hasGap`.
+   */
+  deleteEvents(query: EventDeletion): Promise<number>;
+}
+
+export interface EventQuery {
+  /** Left out: of all accounts. */
+  readonly accountId?: AccountId | undefined;
+  readonly jobId?: JobId | undefined;
+  /** Null: from the oldest event that is kept. Throws VALIDATION_FAILED when the text is no cursor. */
+  readonly after: EventCursor | null;
+  readonly limit: number;
+}
+
+export interface EventPage {
+  readonly items: readonly StoredEvent[];
+  /** Where to go on: that of the last item, or the cursor that was asked for when there is none. */
+  readonly next: EventCursor;
+  /** Events after the cursor that was asked for have been removed, maybe some that the query would have found. */
+  readonly hasGap: boolean;
+}
+
+export interface EventDeletion {
+  readonly before: number;
+  readonly through?: EventCursor | undefined;
+  readonly limit: number;
+}
+
+/** Events of jobs that the store writes by itself. */
+export const JOB_EVENT_TYPES = [
+  'job.created',
+  /** The first task was claimed. */
+  'job.started',
+  /** No further task begins: it was cancelled, or stopped for a reason. Its end follows when nothing is under way. */
+  'job.stopping',
+  /** It goes on after it had ended or was stopping. */
+  'job.resumed',
+  'job.completed',
+  'job.partially_completed',
+  'job.failed',
+  'job.cancelled',
+] as const;
+export type JobEventType = (typeof JOB_EVENT_TYPES)[number];
+
+export const OTHER_EVENT_TYPES = [
+  /** Pages of one job that one transaction has stored. */
+  'pages.committed',
+  'schedule.missed',
+  'export.ready',
+  'account.low_credits',
+] as const;
+export type EventType = JobEventType | (typeof OTHER_EVENT_TYPES)[number] | `monitor.${string}`;
+
+export interface NewEvent {
+  readonly type: EventType;
+  readonly accountId: AccountId;
+  readonly jobId: JobId | null;
+  readonly data: EventData;
+}
+
+export interface StoredEvent extends NewEvent {
+  /** Unique for good, also in a store that went back in time. */
+  readonly id: string;
+  readonly cursor: EventCursor;
+  /** By the store's clock. */
+  readonly at: number;
+}
+
+/** `JobEventData` for job.*, `PagesEventData` for pages.committed, and as their writers say for the others. */
+export type EventData = Readonly<Record<string, unknown>>;
+
+export interface JobEventData {
+  readonly kind: JobKind;
+  readonly status: JobStatus;
+  readonly stopReason: string | null;
+  readonly counters: JobEventCounters;
+}
+
+/** As `JobCounters` has them. Those of `job.created` are zeros. */
+export interface JobEventCounters {
+  readonly known: number;
+  readonly open: number;
+  readonly pages: number;
+  readonly done: number;
+  readonly failed: number;
+  readonly skipped: number;
+  readonly denied: number;
+  readonly cancelled: number;
+  readonly bytes: number;
+}
+
+export interface PagesEventData {
+  /** In the order in which they were stored. */
+  readonly pages: readonly number[];
+}
+
+/** A page without its contents. */
+export interface EventPageSummary {
+  readonly seq: number;
+  readonly taskId: TaskId;
+  readonly url: string;
+  readonly finalUrl: string;
+  readonly statusCode: number | null;
+  readonly contentType: string | null;
+  readonly title: string | null;
+  readonly bytes: number;
+  readonly depth: number;
+  readonly fetchedAt: number;
+  readonly duplicateOf: string | null;
+  readonly errorCode: ErrorCode | null;
+  readonly errorMessage: string | null;
+}
