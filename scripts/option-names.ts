@@ -13,10 +13,17 @@ export const COMMANDS: Readonly<
   map: { schema: mapRequestSchema, flagOf: MAP_FLAG_OF },
 };
 
+const KEPT_FOLDER = 'a folder is kept until it is deleted';
+
 /** Fields of requests that have no flag, and why. */
 export const WITHOUT_FLAG: Readonly<Record<string, string>> = {
   async: 'a command waits',
   'geolocation.accuracy': '`--geolocation` has the default',
+  'retention.bodies': KEPT_FOLDER,
+  'retention.artifacts': KEPT_FOLDER,
+  'retention.records': KEPT_FOLDER,
+  'retention.ledger': KEPT_FOLDER,
+  'retention.jobs': KEPT_FOLDER,
   inline: '`scrape` always has the bytes, `crawl` writes files',
 };
 

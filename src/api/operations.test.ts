@@ -180,6 +180,7 @@ describe('the documentation', () => {
       'obeyRobots',
       'onlyMainContent',
       'proxy',
+      'retention',
       'screenshot',
       'scroll',
       'session',

@@ -13,6 +13,8 @@ const addresses = z
   );
 const whole = (min: number, max: number) => z.coerce.number().int().min(min).max(max);
 
+const days = whole(0, 36_500).default(0);
+
 export const ROLES = ['all', 'api', 'http-worker', 'browser-worker', 'stealth-worker', 'scheduler'] as const;
 export type Role = (typeof ROLES)[number];
 
@@ -61,6 +63,27 @@ export const settingsSchema = z.object({
   cleanupGraceHours: whole(12, 8_760)
     .default(24)
     .describe('Hours that a stored body is kept at least, referred to or not.'),
+  retentionBodiesDays: days.describe(
+    'Days that bodies are kept as they were fetched; 0: as long as the records of their pages.',
+  ),
+  retentionArtifactsDays: days.describe(
+    'Days that pictures, PDFs and recorded answers are kept; 0: as long as the records of their pages.',
+  ),
+  retentionRecordsDays: days.describe(
+    'Days that is kept what was read out of pages; 0: as long as the pages of the job.',
+  ),
+  retentionLedgerDays: days.describe(
+    'Days that the URLs and pages of an ended job are kept; then its summary stays. 0: as long as the job.',
+  ),
+  retentionJobsDays: days.describe('Days that an ended job is kept at all; 0: until it is deleted.'),
+  retentionMaxJobs: whole(0, 1_000_000_000)
+    .default(0)
+    .describe('Ended jobs that are kept for each account, the newest; 0: all.'),
+  retentionMaxBytes: whole(0, Number.MAX_SAFE_INTEGER)
+    .default(0)
+    .describe(
+      'Bytes of fetched pages that are kept for each account; beyond that the oldest bodies go. 0: without limit.',
+    ),
   dataDir: z.string().min(1).default('./data').describe('Folder for the database and the stored bodies.'),
   apiKey: z
     .string()
@@ -225,6 +248,18 @@ export const settingsSchema = z.object({
     .min(3)
     .optional()
     .describe('URL or e-mail address where a site owner can reach you; it goes into the user agent.'),
+  publicUrl: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe(
+      'Address of this server for the outside world; its page `/bot` for site owners goes into the user agent.',
+    ),
+  botPurpose: z
+    .string()
+    .min(1)
+    .max(2_000)
+    .optional()
+    .describe('Why you crawl, in a sentence for site owners; it is shown at `/bot`.'),
   logLevel: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')

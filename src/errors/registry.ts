@@ -65,6 +65,7 @@ export const ERRORS = {
   CONSENT_REQUIRED: usage(403, "The operator's policy does not name this domain for what was asked."),
   NOT_FOUND: usage(404, 'No such resource for this account.'),
   SESSION_EXPIRED: usage(410, 'The session has ended; delete it, or use another name.'),
+  EXPIRED: usage(410, 'It was deleted because the time that it is kept was over; see docs/retention.md.'),
   METHOD_NOT_ALLOWED: usage(405, 'The path exists, but not with this method.'),
   CONFLICT: usage(409, 'The resource is in a state that does not allow this.'),
   IDEMPOTENCY_MISMATCH: usage(409, 'The Idempotency-Key was used before with another request.'),

@@ -6,6 +6,7 @@ import type { Page, PageRecord } from '../model/page.ts';
 import type { PageReader, PageReading, ReadOptions, ReadRequest } from '../pages/page-reading.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { JobStore } from '../ports/store.ts';
+import { expiredPart } from './expired.ts';
 import { CLOSED_SCOPE } from './job-draft.ts';
 import {
   type PageResult,
@@ -123,12 +124,18 @@ export function createExtraction({ reader, now }: ExtractionDeps): Extraction {
       ...rowFields(page),
       ...responseFields(page, stored),
       ...recordFields(record, formats),
+      ...(page.expired === undefined ? {} : { expired: page.expired }),
       ...pageErrorOf(page, rendered),
     });
-    const body = page.contentHash === null ? null : await blobs.get(page.contentHash);
+    const hasExpired = page.expired?.includes('bodies') ?? false;
+    const body = page.contentHash === null || hasExpired ? null : await blobs.get(page.contentHash);
     if (body === null) {
       const result = resultOf(nothing);
       if (page.contentHash === null) return result;
+      if (hasExpired) {
+        const { code, message } = expiredPart('The body', 'bodies');
+        return { ...result, error: { code, message } };
+      }
       return { ...result, error: { code: 'NOT_FOUND', message: 'The body is not kept any more.' } };
     }
     try {

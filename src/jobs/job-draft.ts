@@ -14,6 +14,7 @@ import type { NewTask, TaskKind } from '../model/task.ts';
 import { type FieldProblem, listed } from './invalid-request.ts';
 import type { BatchRequest, CrawlRequest, JobRequest, MapRequest, ScrapeRequest } from './job-request.ts';
 import { pageOptionsOf } from './page-fields.ts';
+import { retentionAgesOf } from './retention-fields.ts';
 import { routeFrom } from './route-fields.ts';
 
 /** A request turned into what will be stored; nothing has happened yet. */
@@ -70,7 +71,7 @@ export function draftScrape(
   return {
     kind: 'scrape',
     usedConsents,
-    options: optionsOf(page, CLOSED_SCOPE, NO_BUDGETS, null, operator),
+    options: optionsOf(request, page, CLOSED_SCOPE, NO_BUDGETS, null, operator),
     seeds: [request.url],
     tasks: [seedTask('page', seed)],
   };
@@ -91,7 +92,14 @@ export function draftBatch(
     kind: 'batch',
     usedConsents,
     ...sourcesOf(seeds),
-    options: optionsOf(page, scope, { ...budgetsOf(request), maxPages: null }, request.concurrency, operator),
+    options: optionsOf(
+      request,
+      page,
+      scope,
+      { ...budgetsOf(request), maxPages: null },
+      request.concurrency,
+      operator,
+    ),
     seeds: request.urls.slice(0, SHOWN_BATCH_URLS),
     tasks: seeds.map((seed) => seedTask('page', seed)),
   };
@@ -136,6 +144,7 @@ export function draftCrawl(
     ...sourcesOf(all),
     options: {
       ...optionsOf(
+        request,
         page,
         scope,
         { ...budgetsOf(request), maxPages: request.maxPages },
@@ -180,7 +189,7 @@ export function draftMap(request: MapRequest, consents: Consents, operator: Oper
     kind: 'map',
     usedConsents,
     ...sourcesOf(seeds),
-    options: optionsOf(page, scope, NO_BUDGETS, null, operator),
+    options: optionsOf(request, page, scope, NO_BUDGETS, null, operator),
     seeds: [request.url],
     tasks: [
       ...(scope.sitemap === 'only' ? [] : seeds.map((seed) => seedTask('page', seed))),
@@ -207,12 +216,14 @@ const budgetsOf = ({
 });
 
 function optionsOf(
+  { retention }: Pick<CrawlRequest, 'retention'>,
   page: PageOptions,
   scope: Scope,
   budgets: Budgets,
   concurrency: number | null,
   operator: OperatorOptions,
 ): JobOptions {
+  const ages = retentionAgesOf(retention);
   return {
     page,
     scope,
@@ -220,6 +231,7 @@ function optionsOf(
     concurrency,
     isOperated: operator.hasConsent ?? false,
     hostRatePerSecond: operator.hostRatePerSecond ?? null,
+    ...(ages === undefined ? {} : { retention: ages }),
   };
 }
 

@@ -9,6 +9,7 @@ import type { LedgerEntry, TaskState } from '../model/task.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { HostStore, JobStore, ListPage } from '../ports/store.ts';
 import { artifactsOf, type NamedArtifact } from './artifact.ts';
+import { expiredPart, requireLedger } from './expired.ts';
 import {
   type MapLink,
   type MapQuery,
@@ -54,6 +55,7 @@ export interface ScrapeResult extends PageResult {
   readonly trace: ScrapeTrace;
 }
 
+/** Every method but those of a scrape and a map throws EXPIRED for a job of which only the summary is kept. */
 export interface JobReader {
   /** Pages in the order they were stored. A slice may be shorter than its limit, to bound its size. */
   results(
@@ -79,7 +81,7 @@ export interface JobReader {
   scraped(id: JobId, wanted: Wanted, sourceUrl: string): Promise<ScrapeResult>;
   /** What a map that has ended found. Throws the error of its start page when it found nothing; else as `scraped`. */
   mapped(id: JobId, query: MapQuery): Promise<MapResult>;
-  /** What a page has under this name, as `artifactsOf` gives them. Throws NOT_FOUND. */
+  /** What a page has under this name, as `artifactsOf` gives them. Throws NOT_FOUND, and EXPIRED for one that was deleted. */
   artifact(job: Job, taskId: string, name: string): Promise<NamedArtifact>;
   /** Its bytes. Throws NOT_FOUND when they are gone, and why they cannot be read for now. */
   artifactBytes(artifact: NamedArtifact): Promise<Uint8Array>;
@@ -140,6 +142,7 @@ export function createJobReader(store: JobStore & Pick<HostStore, 'getRobots'>, 
     job: Job,
     { state, cursor, limit }: ListQuery & { readonly state?: 'failed' | 'denied' | undefined },
   ): Promise<ListPage<JobError>> {
+    requireLedger(job);
     // Without a state, the cursor says in which of the two lists the next page begins.
     const [, nextState, from = cursor] = /^(failed|denied):(.*)$/.exec(cursor ?? '') ?? [];
     const current = state ?? (nextState === 'denied' ? 'denied' : 'failed');
@@ -163,6 +166,7 @@ export function createJobReader(store: JobStore & Pick<HostStore, 'getRobots'>, 
     job: Job,
     query: ListQuery & { readonly state?: 'done' | 'failed' | undefined },
   ): Promise<ListPage<PageResult>> {
+    requireLedger(job);
     const step = stepForAll(job.options);
     const source = await sourceOf(job);
     const items: PageResult[] = [];
@@ -180,6 +184,7 @@ export function createJobReader(store: JobStore & Pick<HostStore, 'getRobots'>, 
   }
 
   async function* eachResult(job: Job, state?: 'done' | 'failed'): AsyncGenerator<PageResult> {
+    requireLedger(job);
     const limit = stepForAll(job.options);
     const source = await sourceOf(job);
     let cursor: string | undefined;
@@ -249,17 +254,28 @@ export function createJobReader(store: JobStore & Pick<HostStore, 'getRobots'>, 
     results,
     eachResult,
     errors,
-    urls: (job, { state, cursor, limit }) => store.listTasks({ jobId: job.id, state, cursor, limit }),
-    eachUrl: (job, state) => eachEntry(job.id, state),
+    async urls(job, { state, cursor, limit }) {
+      requireLedger(job);
+      return store.listTasks({ jobId: job.id, state, cursor, limit });
+    },
+    eachUrl(job, state) {
+      requireLedger(job);
+      return eachEntry(job.id, state);
+    },
 
     scraped: (id, wanted, sourceUrl) => namingJob(id, scraped(id, wanted, sourceUrl)),
     mapped: (id, query) => namingJob(id, mapped(id, query)),
 
     async artifact(job, taskId, name) {
+      requireLedger(job);
       const page = TASK_ID.test(taskId) ? await store.getPage(job.id, Number(taskId) as TaskId) : null;
       const { rendered } = page === null ? {} : readRecord(page.record);
       const found = rendered === undefined ? [] : artifactsOf(rendered);
       const artifact = found.find((each) => each.name === name);
+      const hasExpired = page?.expired?.includes('artifacts') ?? false;
+      if (hasExpired && (artifact !== undefined || page?.record === null)) {
+        throw expiredPart(`The artifact ${name.slice(0, 100)}`, 'artifacts');
+      }
       if (artifact === undefined) throw noArtifact(name);
       return artifact;
     },

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Format } from '../model/job.ts';
 import { cacheFields, checkPage, messageFields, pageFields } from './page-fields.ts';
+import { retentionField } from './retention-fields.ts';
 import { routesField } from './route-fields.ts';
 
 /**
@@ -62,6 +63,7 @@ const jobLimits = {
     .nullable()
     .default(null)
     .describe('Most fetches of this job at once, over all hosts; null: no limit of its own.'),
+  retention: retentionField,
 };
 
 const canonicalFields = {
@@ -95,6 +97,7 @@ export const scrapeRequestSchema = z
     ...pageFields(SCRAPE_FORMATS),
     ...messageFields,
     ...cacheFields,
+    retention: retentionField,
     async: asyncField,
   })
   .superRefine(checkPage)
@@ -233,6 +236,7 @@ export const mapRequestSchema = z
       .max(300_000)
       .default(60_000)
       .describe('Time to wait for the list; the job goes on afterwards.'),
+    retention: retentionField,
     async: asyncField,
     options: z
       .strictObject(pageFields(['links']))

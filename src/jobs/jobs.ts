@@ -12,6 +12,7 @@ import type { CreatedJob, HostOffer, ListPage, Store } from '../ports/store.ts';
 import { isLimited, requireCredentialAccess } from '../sessions/credential.ts';
 import { sealOptions } from '../sessions/job-secrets.ts';
 import type { Vault } from '../sessions/vault.ts';
+import { requireLedger } from './expired.ts';
 import { createIntakeLimit } from './intake-limit.ts';
 import {
   type Consents,
@@ -342,6 +343,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     },
     async resume(id, account, budgets = {}) {
       const job = await get(id, account);
+      requireLedger(job);
       // Pages that asked to log in have failed; the session may have logged in since.
       const retryWalls = () => store.retryJob(job.id, 'LOGIN_REQUIRED');
       const isEnded = job.finishedAt !== null;
@@ -360,6 +362,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     },
     async retry(id, account) {
       const job = await get(id, account);
+      requireLedger(job);
       if (job.counters.failed === 0) throw new ScrapifieError('CONFLICT', 'No URL of the job has failed.');
       return announce(await store.retryJob(job.id), id);
     },

@@ -8,6 +8,7 @@ import { extractField } from './extract-fields.ts';
 import { proxyOptionsOf, wayFields } from './fetch-fields.ts';
 import { partFields, partsOf } from './part-fields.ts';
 import { browserFields, checkPauses, renderFields, renderWishOf } from './render-fields.ts';
+import { ageMsOf, DAY_MS, timeField } from './retention-fields.ts';
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
 /** Visible ASCII, spaces and tabs: what every server reads the same way, and nothing that could end a header. */
@@ -168,23 +169,11 @@ export const messageFields = {
   body: z.string().max(1_048_576).nullable().default(null).describe('Request body; needs `method: "POST"`.'),
 };
 
-const TIMES = { ms: 1, s: 1e3, m: 60e3, h: 3_600e3, d: 86_400e3 } as const;
-const TIME = /^(\d{1,9})(ms|s|m|h|d)$/;
-const MOST_AGE_MS = 365 * TIMES.d;
-
-function ageMsOf(age: number | string): number {
-  if (typeof age === 'number') return age;
-  const [, number = '0', unit = 'ms'] = TIME.exec(age) ?? [];
-  return Number(number) * TIMES[unit as keyof typeof TIMES];
-}
+const MOST_AGE_MS = 365 * DAY_MS;
 
 /** Only for pages that are asked for by name; a crawl asks only for what changed by `ifModified`. */
 export const cacheFields = {
-  maxAge: z
-    .union([
-      z.number().int().min(0),
-      z.string().regex(TIME, 'Must be milliseconds, or a time such as `90s`, `15m`, `2h` or `7d`.'),
-    ])
+  maxAge: timeField
     .refine((age) => ageMsOf(age) <= MOST_AGE_MS, 'At most 365 days.')
     .default(0)
     .describe(

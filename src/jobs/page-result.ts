@@ -18,6 +18,7 @@ import type {
   XhrRecord,
 } from '../model/page.ts';
 import { unpackRecord } from '../model/page-record.ts';
+import type { PagePart } from '../model/retention.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import { type Artifact, artifactPath } from './artifact.ts';
 
@@ -64,6 +65,8 @@ export interface PageResult extends Partial<ResponseFields> {
   readonly actions?: readonly ActionView[];
   /** Only for pages rendered in a browser. */
   readonly consoleErrors?: readonly string[];
+  /** Parts that were deleted because their time was over; missing when all are there. */
+  readonly expired?: readonly PagePart[];
   readonly error?: {
     readonly code: ErrorCode;
     readonly message: string;
@@ -110,13 +113,13 @@ export function readRecord(packed: Uint8Array | null): PageRecord {
 
 const TEXTUAL = /^(?:text\/|application\/(?:[a-z0-9.+-]*\+)?(?:xml|json|javascript|ecmascript|x-ndjson)\b)/i;
 
-/** As the server sent it. Null for binary documents, when the blob is gone, and when only the rendered document was kept. */
+/** As the server sent it. Null for binary documents, when it has expired or the blob is gone, and when only the rendered document was kept. */
 async function readRawHtml(
   page: Page,
   rendered: RenderedRecord | undefined,
   blobs: Blobs,
 ): Promise<string | null> {
-  if (rendered?.raw === null) return null;
+  if (rendered?.raw === null || page.expired?.includes('bodies') === true) return null;
   const { contentHash, charset } = rendered?.raw ?? page;
   if (contentHash === null) return null;
   if (!isTextual(page.contentType)) return null;
@@ -201,7 +204,7 @@ export async function readPageResult(
     const { contentType, bytes, contentHash } = ref;
     const artifact = { url: artifactPath(jobId, page.taskId, name), contentType, bytes };
     if (!isInline) return artifact;
-    const body = await blobs.get(contentHash);
+    const body = page.expired?.includes('artifacts') === true ? null : await blobs.get(contentHash);
     return { ...artifact, base64: body === null ? null : Buffer.from(body).toString('base64') };
   };
   const shown = rendered ?? {};
@@ -219,6 +222,7 @@ export async function readPageResult(
     ...(has('xhr') ? { xhr: shown.xhr === undefined ? null : await xhrResults(shown.xhr, show) } : {}),
     ...(shown.actions === undefined ? {} : { actions: await actionResults(shown.actions, show) }),
     ...(rendered === undefined ? {} : { consoleErrors: rendered.consoleErrors ?? [] }),
+    ...(page.expired === undefined ? {} : { expired: page.expired }),
     ...(await shownErrorOf(page, rendered, show)),
   };
 }

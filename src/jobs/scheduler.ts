@@ -16,7 +16,9 @@ export interface SchedulerDeps {
   readonly now: () => number;
   /** Deletes sessions that ended long ago. */
   readonly sweepSessions: () => Promise<unknown>;
-  /** Removes blobs that nothing refers to, and how often; null: never. The signal ends when the scheduler stops. */
+  /** Deletes some of the rows that are marked as deleted. */
+  readonly purge: (signal: AbortSignal) => Promise<unknown>;
+  /** Deletes what need not be kept, then blobs that nothing refers to, and how often; null: never. The signal ends when the scheduler stops. */
   readonly cleanup: { readonly everyMs: number; readonly run: (signal: AbortSignal) => Promise<void> } | null;
 }
 
@@ -26,7 +28,7 @@ const SESSIONS_EVERY_MS = 60_000;
 const MOST_OFFERED = 500;
 
 export function createScheduler(deps: SchedulerDeps): Scheduler {
-  const { store, queue, bus, now, sweepSessions, cleanup } = deps;
+  const { store, queue, bus, now, sweepSessions, purge, cleanup } = deps;
   const stopping = new AbortController();
   let sessionsSweptAt = Number.NEGATIVE_INFINITY;
   const timers: Consumer[] = [];
@@ -57,6 +59,7 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
       const ticking = await queue.every('cleanup-jobs', TICK_MS, async () => {
         await expire();
         await sweep();
+        await purge(stopping.signal);
         if (now() - sessionsSweptAt < SESSIONS_EVERY_MS) return;
         sessionsSweptAt = now();
         await sweepSessions();

@@ -4,6 +4,7 @@ import type { IdentityKind, OtherBrowser } from './identity.ts';
 import type { AccountId, JobId, JobSeq, RunId, ScheduleId } from './ids.ts';
 import type { ProxyTier } from './proxy.ts';
 import type { RenderWish } from './render.ts';
+import type { RetainedKind, RetentionAges } from './retention.ts';
 
 export const JOB_KINDS = ['scrape', 'batch', 'crawl', 'map'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
@@ -152,6 +153,8 @@ export interface JobOptions {
    * Missing in jobs of earlier versions: `use`.
    */
   readonly credentials?: CredentialAccess | undefined;
+  /** How long what comes of the job is kept, at most. Missing: as the account and the installation say. */
+  readonly retention?: RetentionAges | undefined;
   /** Start URLs as they were submitted are stored beside the job: see `NewJob.sources`. */
   readonly hasSources?: true | undefined;
   /** Pages in a row that ask to log in before a crawl stops; 0: it never does. Missing or null: as `loginWallLimit` says. */
@@ -207,6 +210,10 @@ export interface Job extends Omit<NewJob, 'sources' | 'run'> {
   readonly counters: JobCounters;
   readonly startedAt: number | null;
   readonly finishedAt: number | null;
+  /** Kinds of its data of which some, or all, was deleted because its time was over; missing: none. */
+  readonly expired?: readonly ExpiredKind[];
   /** Missing when no schedule made it. */
   readonly scheduleId?: ScheduleId;
 }
+
+export type ExpiredKind = Exclude<RetainedKind, 'jobs'>;

@@ -36,9 +36,16 @@ function renderedOf(packed: Uint8Array): PageRecord['rendered'] {
   }
 }
 
-/** The blobs that a packed record refers to, wherever in what came of showing the page. */
-export function blobsOfRecord(packed: Uint8Array): ContentHash[] {
-  const rendered = renderedOf(packed);
+/**
+ * The blobs that a packed record refers to, wherever in what came of showing the page: of `bodies` the document as it was
+ * sent, of `artifacts` everything else.
+ */
+export function blobsOfRecord(
+  packed: Uint8Array,
+  parts: readonly ('bodies' | 'artifacts')[] = ['bodies', 'artifacts'],
+): ContentHash[] {
+  if (parts.length === 0) return [];
+  const { raw, ...artifacts } = renderedOf(packed) ?? {};
   const found: ContentHash[] = [];
   const look = (value: unknown): void => {
     if (typeof value !== 'object' || value === null) return;
@@ -48,8 +55,20 @@ export function blobsOfRecord(packed: Uint8Array): ContentHash[] {
       else look(each);
     }
   };
-  look(rendered);
+  if (parts.includes('artifacts')) look(artifacts);
+  if (parts.includes('bodies')) look(raw);
   return found;
+}
+
+/** What the artifacts of a packed record add up to. */
+export function bytesOfArtifacts(packed: Uint8Array): number {
+  const { raw: _raw, ...artifacts } = renderedOf(packed) ?? {};
+  const bytesIn = (value: unknown): number => {
+    if (typeof value !== 'object' || value === null) return 0;
+    if ('contentHash' in value && 'bytes' in value) return Number(value.bytes);
+    return Object.values(value).reduce<number>((sum, each) => sum + bytesIn(each), 0);
+  };
+  return bytesIn(artifacts);
 }
 
 /** Whether the page was rendered in a browser, from the JSON of its record and without parsing it. */

@@ -3,6 +3,7 @@ import type { OutcomeKind } from './attempt.ts';
 import type { DeepRecord } from './extraction.ts';
 import type { ContentHash, JobSeq, TaskId } from './ids.ts';
 import type { RenderAction } from './render.ts';
+import type { PagePart } from './retention.ts';
 
 export interface PageLink {
   readonly url: string;
@@ -168,6 +169,8 @@ export interface NewPage {
 }
 
 export interface Page extends NewPage {
+  /** Parts that were deleted because their time was over; missing when all are there. */
+  readonly expired?: readonly PagePart[];
   readonly taskId: TaskId;
   readonly jobSeq: JobSeq;
 }

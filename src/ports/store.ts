@@ -19,7 +19,10 @@ import type { LedgerEntry, NewTask, Task, TaskState } from '../model/task.ts';
 import type { ApiKey, NewKey } from './api-key.ts';
 import type { AuditStore } from './audit-store.ts';
 import type { EventStore } from './event-store.ts';
+import type { OptOutStore } from './opt-out-store.ts';
+import type { OwnerRequestStore } from './owner-request-store.ts';
 import type { ReferenceStore } from './reference-store.ts';
+import type { RetentionStore } from './retention-store.ts';
 import type { ScheduleStore } from './schedule-store.ts';
 import type { SecretStore } from './secret-store.ts';
 import type { SessionStore } from './session-store.ts';
@@ -57,6 +60,8 @@ export interface Store
     SecretStore,
     ReferenceStore,
     EventStore,
+    RetentionStore,
+    OwnerRequestStore,
     ScheduleStore {
   /** Brings the schema up to date; safe to call by many at once. Throws SCHEMA_TOO_NEW, DATABASE_CORRUPT. */
   migrate(): Promise<{ from: number; to: number }>;
@@ -105,16 +110,18 @@ export interface JobStore extends StoredPageStore {
    * Makes cancelled tasks, and tasks skipped by a spent budget, by log-in walls or by the reason the job was stopped for,
    * ready again, without interruptions; with new budgets where given. A `retryJob` in between changes nothing in that.
    * A job without such tasks that was not cancelled is returned as it is.
+   * Throws EXPIRED when its URLs were deleted by `expireLedger`.
    */
   resumeJob(id: JobId, budgets?: Budgets): Promise<Job | null>;
   /**
    * Makes failed tasks ready again with fresh attempts and no interruptions; their old pages are replaced when they end.
-   * `only`: those that failed with this code.
+   * `only`: those that failed with this code. Throws EXPIRED when its URLs were deleted by `expireLedger`.
    */
   retryJob(id: JobId, only?: ErrorCode): Promise<Job | null>;
   /**
-   * Removes the job and all that belongs to it but blobs, which the sweep removes once nothing refers to them. False when
-   * there is none. Only ended jobs: CONFLICT.
+   * Removes the job and all that belongs to it but blobs, which the sweep removes once nothing refers to them. No other
+   * call finds it or anything of it afterwards; of a large job, `purge` deletes the rows later. False when there is none.
+   * Only ended jobs: CONFLICT.
    */
   deleteJob(id: JobId): Promise<boolean>;
   /** Ends jobs whose duration budget is spent, as a spent budget does in commit. Returns their ids. */
@@ -139,7 +146,7 @@ export interface JobStore extends StoredPageStore {
 
 export type CreatedJob = Job & { readonly heldUntil?: number };
 
-export interface HostStore {
+export interface HostStore extends OptOutStore {
   /** Hosts that have work due and no living owner, best rank first. */
   offerHosts(limit: number): Promise<readonly HostOffer[]>;
   /**
@@ -188,11 +195,6 @@ export interface HostStore {
   listHosts(query: HostQuery): Promise<ListPage<HostView>>;
   getRobots(origin: string): Promise<RobotsEntry | null>;
   putRobots(entry: RobotsEntry): Promise<void>;
-  /** Hosts that must not be crawled, with the reason. A host also covers its subdomains. */
-  listOptOuts(): Promise<readonly OptOut[]>;
-  /** Records it and takes every open task of the host and its subdomains out of all jobs, as denied. */
-  addOptOut(optOut: OptOut): Promise<void>;
-  removeOptOut(host: string): Promise<boolean>;
 }
 
 export interface LedgerStore {
@@ -346,13 +348,6 @@ export interface RobotsEntry {
    * tasks were interrupted on the host record it.
    */
   readonly interruptions: number;
-}
-
-export interface OptOut {
-  readonly host: string;
-  readonly reason: string;
-  readonly contact: string | null;
-  readonly at: number;
 }
 
 /** How one claimed task ended, or goes on. */

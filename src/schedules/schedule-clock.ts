@@ -43,7 +43,11 @@ export async function runSchedules(deps: Omit<ScheduleClockDeps, 'queue'>): Prom
 }
 
 /** A schedule that this program cannot read must not keep the others from running. */
-function decided(schedule: TickSource, now: number, logger: ScheduleClockDeps['logger']): TickDecision | null {
+function decided(
+  schedule: TickSource,
+  now: number,
+  logger: ScheduleClockDeps['logger'],
+): TickDecision | null {
   try {
     return decideTicks(schedule, now);
   } catch (error) {

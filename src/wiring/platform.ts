@@ -28,6 +28,8 @@ import type { Bus } from '../ports/bus.ts';
 import type { Limits } from '../ports/limits.ts';
 import type { Queue } from '../ports/queue.ts';
 import type { Store } from '../ports/store.ts';
+import { applyRetention, purgeAll, type RetentionParts } from '../retention/apply-retention.ts';
+import { installationLimits } from '../retention/installation-limits.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { openVault } from '../sessions/vault.ts';
 import { createCrawler } from './crawler.ts';
@@ -97,16 +99,29 @@ export interface OpenPlatformOptions {
   readonly accountsIn?: StorePlace;
 }
 
-/** What the scheduler does about blobs that nothing refers to; null where the settings say never. */
+/** Rows that a tick of the scheduler deletes at most: a thousand times this. */
+const PURGES_PER_TICK = 10;
+
+/** What the scheduler does about data whose time is over, and blobs that nothing refers to; null where the settings say never. */
 function cleanupOf(
-  { cleanupMinutes, cleanupGraceHours }: Settings,
-  parts: BlobSweepParts,
+  settings: Settings,
+  parts: BlobSweepParts & RetentionParts,
   logger: Logger,
 ): SchedulerDeps['cleanup'] {
+  const { cleanupMinutes, cleanupGraceHours } = settings;
   if (cleanupMinutes === 0) return null;
   return {
     everyMs: cleanupMinutes * 60_000,
     async run(signal) {
+      try {
+        const expired = await applyRetention(parts, { signal });
+        if (Object.values(expired).some(({ items }) => items > 0)) {
+          logger.info({ ...expired }, 'retention: data whose time was over was deleted');
+        }
+      } catch (error) {
+        // The next one finds what this one has left.
+        logger.warn({ err: error }, 'retention: the deletion of old data was not finished');
+      }
       try {
         const report = await sweepBlobs(parts, { graceMs: cleanupGraceHours * 3_600_000, signal });
         if (report !== null) logger.info({ ...report }, 'blobs: unreferenced ones removed');
@@ -229,6 +244,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
               : logger.warn({ reason: reason.message }, 'store unavailable'),
         })
       : store;
+    const retentionLimits = installationLimits(settings);
     const scheduler = duties.schedule
       ? createScheduler({
           store,
@@ -236,7 +252,8 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
           bus,
           now,
           sweepSessions: accounts.sessions.sweep,
-          cleanup: cleanupOf(settings, { store, blobs, transit }, logger),
+          purge: (signal) => purgeAll(store, signal, PURGES_PER_TICK),
+          cleanup: cleanupOf(settings, { store, blobs, transit, limitsOf: () => retentionLimits }, logger),
         })
       : null;
     metrics.observe({

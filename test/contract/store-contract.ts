@@ -14,9 +14,11 @@ import { ledgerContract } from './store/ledger-contract.ts';
 import { lifeContract } from './store/life-contract.ts';
 import { modelContract } from './store/model-contract.ts';
 import { optOutContract } from './store/opt-out-contract.ts';
+import { ownerRequestsContract } from './store/owner-requests-contract.ts';
 import { pagingContract } from './store/paging-contract.ts';
 import { propertiesContract } from './store/properties-contract.ts';
 import { referencesContract } from './store/references-contract.ts';
+import { retentionContract } from './store/retention-contract.ts';
 import { schedulesContract } from './store/schedules-contract.ts';
 import { secretsContract } from './store/secrets-contract.ts';
 import { sessionsContract } from './store/sessions-contract.ts';
@@ -44,6 +46,7 @@ export function storeContract(
     budgetsContract(holds);
     storedPagesContract(holds);
     optOutContract(holds);
+    ownerRequestsContract(holds);
     accountsContract(holds);
     auditContract(holds);
     sessionsContract(holds);
@@ -52,6 +55,7 @@ export function storeContract(
     schedulesContract(holds);
     hostileContract(holds);
     referencesContract(holds);
+    retentionContract(holds);
     survivalContract(holds);
     incarnationContract(holds);
     interruptionsContract(holds);

@@ -296,9 +296,9 @@ describe('cleanup', () => {
     database.close();
     expect(await cleanup('--dry-run')).toEqual({ ...before, removed: before.found });
     const told = await runCommand(['cleanup', '--data-dir', out]);
-    expect(told.stdout).toContain(`removed, unreferenced  `);
+    expect(told.stdout).toContain(`removed, bodies without references  `);
     expect(told.stdout).toContain(`${count} objects`);
-    expect(await cleanup()).toEqual({ found: nothing, removed: nothing, expired: nothing });
+    expect(await cleanup()).toMatchObject({ found: nothing, removed: nothing, expired: nothing });
   });
 });
 

@@ -1,4 +1,5 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { requireLedger } from '../../jobs/expired.ts';
 import { readOptionsOf, reextractRequestSchema } from '../../jobs/extraction-request.ts';
 import { accountOf, apiKeyOf, requireReadable } from '../access/access.ts';
 import type { App } from '../http/app.ts';
@@ -44,6 +45,7 @@ export function addReextractRoutes(app: App, { jobs, store, blobs, extraction, n
     async handler(request, reply) {
       const job = await jobs.get(request.params.id, accountOf(request));
       requireReadable(apiKeyOf(request), job);
+      requireLedger(job);
       if (running >= MOST_AT_ONCE) {
         throw new ScrapifieError('QUEUE_FULL', `${MOST_AT_ONCE} jobs are being read again already.`);
       }

@@ -57,6 +57,10 @@ export const jobSchema = z
         'What open URLs wait for, at most 20 entries: a host that asked to wait, an open circuit breaker, allowed ' +
           'hours, a proxy, a retry. Empty while they are under way or due. Only where one job is asked for.',
       ),
+    expired: z
+      .array(z.enum(['bodies', 'artifacts', 'records', 'ledger']))
+      .optional()
+      .describe('Kinds of its data of which some, or all, was deleted because its time was over.'),
     seeds: z.array(z.string()).describe('The first of the URLs it started from.'),
     options: z.unknown().describe('All options with their defaults; secrets are hidden.'),
     links: jobLinksSchema,
@@ -94,6 +98,7 @@ export function jobView(job: Job, waiting?: readonly Waiting[]) {
     finishedAt: iso(job.finishedAt),
     progress: { known, open, pages, done, failed, skipped, denied, cancelled, bytes, browserMs, proxyBytes },
     ...(waiting === undefined ? {} : { waitingFor: waiting.map(waitingView) }),
+    ...(job.expired === undefined ? {} : { expired: job.expired }),
     seeds: job.seeds.slice(0, MAX_SHOWN_SEEDS),
     options: { ...options, page: hideSecrets(options.page) },
     links: jobLinks(job.id),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { OUTCOME_KINDS } from '../../model/attempt.ts';
+import { PAGE_PARTS } from '../../model/retention.ts';
 import { TASK_STATES } from '../../model/task.ts';
 import { jobLinksSchema } from './job-view.ts';
 
@@ -248,6 +249,12 @@ const pageFields = {
   xhr: z.array(xhr).nullable().optional().describe('What the page’s scripts asked for; null when none ran.'),
   actions: z.array(action).optional().describe('One entry per action that ran to its end.'),
   consoleErrors: z.array(z.string()).optional().describe('Only for pages rendered in a browser.'),
+  expired: z
+    .array(z.enum(PAGE_PARTS))
+    .optional()
+    .describe(
+      'Parts that were deleted because their time was over; formats made of them are null, and artifacts answer 410.',
+    ),
   error: z
     .object({
       code: z.string(),

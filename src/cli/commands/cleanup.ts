@@ -1,6 +1,8 @@
 import { Option } from 'commander';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { type BlobAmount, type BlobSweepReport, sweepBlobs } from '../../jobs/blob-sweep.ts';
+import { applyRetention, type RetentionReport } from '../../retention/apply-retention.ts';
+import { installationLimits } from '../../retention/installation-limits.ts';
 import { FLAGS, readSettings } from '../flags/flags.ts';
 import { openExisting } from '../folders/data-folder.ts';
 import { table } from '../output/table.ts';
@@ -15,7 +17,8 @@ interface CleanupFlags {
 }
 
 const EXAMPLES = `
-Bodies stay when their job is deleted, because other jobs may share them. Servers remove those that no page refers to
+Deletes jobs, pages, records, pictures and bodies whose time is over by SCRAPIFIE_RETENTION_… or by the job itself, then
+bodies that no page refers to: these stay when their job is deleted, because other jobs may share them. Servers do both
 every SCRAPIFIE_CLEANUP_MINUTES; this does it now. Beside running servers, bodies younger than
 SCRAPIFIE_CLEANUP_GRACE_HOURS are kept, because a page that refers to them may be on its way. While every server of the
 installation is stopped, or crawls nothing, --no-grace removes the young ones too.
@@ -39,9 +42,15 @@ export const define: DefineCommand = (command, shell) => {
     .action(async (flags: CleanupFlags) => {
       const storage = await openExisting(shell, flags.dataDir);
       try {
-        const report = await sweep(shell, storage, flags);
+        const isDryRun = flags.dryRun === true;
+        const limits = installationLimits(readSettings(shell, {}));
+        const parts = { store: storage.store, limitsOf: () => limits };
+        const retention = await applyRetention(parts, { isDryRun });
+        const blobs = await sweep(shell, storage, flags);
         shell.stdout.write(
-          flags.json ? `${JSON.stringify(report)}\n` : describe(report, flags.dryRun === true),
+          flags.json
+            ? `${JSON.stringify({ ...blobs, retention })}\n`
+            : table([...retentionRows(retention, isDryRun), ...blobRows(blobs, isDryRun)]),
         );
       } finally {
         await storage.close();
@@ -64,16 +73,33 @@ async function sweep(shell: Shell, storage: OpenPlace, flags: CleanupFlags): Pro
   }
 }
 
-function describe({ found, removed, expired }: BlobSweepReport, isDryRun: boolean): string {
+const KINDS: Readonly<Record<keyof RetentionReport, readonly [name: string, unit: string]>> = {
+  jobs: ['jobs', 'jobs'],
+  ledger: ['URLs and pages', 'jobs'],
+  records: ['records', 'pages'],
+  artifacts: ['pictures, PDFs and recorded answers', 'pages'],
+  bodies: ['bodies', 'pages'],
+  robots: ['robots.txt files', 'files'],
+};
+
+function retentionRows(report: RetentionReport, isDryRun: boolean): string[][] {
+  const said = isDryRun ? 'to be deleted' : 'deleted';
+  return Object.entries(KINDS).map(([kind, [name, unit]]) => {
+    const { items, bytes } = report[kind as keyof RetentionReport];
+    return [`${said}, ${name}`, `${items} ${unit}`, `${bytes} bytes`];
+  });
+}
+
+function blobRows({ found, removed, expired }: BlobSweepReport, isDryRun: boolean): string[][] {
   const said = isDryRun ? 'to be removed' : 'removed';
   const row = (what: string, { objects, bytes }: BlobAmount) => [
     what,
     `${objects} objects`,
     `${bytes} bytes`,
   ];
-  return table([
-    row('found', found),
-    row(`${said}, unreferenced`, removed),
+  return [
+    row('bodies found', found),
+    row(`${said}, bodies without references`, removed),
     row(`${said}, left on the way between processes`, expired),
-  ]);
+  ];
 }

@@ -3,6 +3,14 @@ import type { HostKey, JobId } from '../../model/ids.ts';
 import type { Budgets, Job, JobOptions, NewJob } from '../../model/job.ts';
 import type { JobStore } from '../../ports/store.ts';
 import {
+  DELETED_ACCOUNT,
+  DELETED_AT_ONCE,
+  DELETED_ID,
+  EXPIRED_COLUMNS,
+  expiredLedger,
+  HAS_BODY,
+} from '../store-rows/expiry.ts';
+import {
   cursorOf,
   foundTaskOf,
   JOB_COLUMNS,
@@ -126,6 +134,7 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
 
     resumeJob(id, budgets) {
       return change(id, async (row, query) => {
+        await requireLedger(query, row);
         const [reopened] = await query(
           `WITH reopened AS (
              UPDATE tasks t SET state = 'ready', finished_at = NULL, interruptions = 0, lone_interruptions = 0,
@@ -150,6 +159,7 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
 
     retryJob(id, only) {
       return change(id, async (row, query) => {
+        await requireLedger(query, row);
         const moved = await query(
           `SELECT id, url FROM tasks WHERE job_seq = $1 AND state = 'failed' AND at_url IS NOT NULL
              AND ($2::text IS NULL OR error_code = $2)`,
@@ -181,6 +191,13 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
       const isDeleted = await change(id, async (row, query) => {
         if (row.finished_at === null) {
           throw new ScrapifieError('CONFLICT', 'The job is still going on: cancel it first.');
+        }
+        if (Number(row.known) > DELETED_AT_ONCE) {
+          await query(`UPDATE jobs SET id = '${DELETED_ID}' || id, account_id = $2 WHERE seq = $1`, [
+            row.seq,
+            DELETED_ACCOUNT,
+          ]);
+          return true;
         }
         await query('DELETE FROM pages WHERE job_seq = $1', [row.seq]);
         await query('DELETE FROM tasks WHERE job_seq = $1', [row.seq]);
@@ -226,7 +243,8 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
 
     async listPages({ jobId, state, cursor, limit }) {
       const rows = await database.query(
-        `SELECT p.* FROM pages p WHERE p.job_seq = (SELECT seq FROM jobs WHERE id = $1) AND p.seq > $2
+        `SELECT p.*, ${EXPIRED_COLUMNS} FROM pages p LEFT JOIN job_expiry e ON e.job_seq = p.job_seq
+         WHERE p.job_seq = (SELECT seq FROM jobs WHERE id = $1) AND p.seq > $2
            AND ($3::boolean IS NULL OR (p.error_code IS NULL) = $3) ORDER BY p.seq LIMIT $4`,
         [jobId, cursorOf(cursor, 0), state === undefined ? null : state === 'done', limit + 1],
       );
@@ -235,7 +253,8 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
 
     async getPage(jobId, taskId) {
       const [row] = await database.query(
-        'SELECT p.* FROM pages p JOIN jobs j ON j.seq = p.job_seq WHERE j.id = $1 AND p.task_id = $2',
+        `SELECT p.*, ${EXPIRED_COLUMNS} FROM pages p JOIN jobs j ON j.seq = p.job_seq
+         LEFT JOIN job_expiry e ON e.job_seq = j.seq WHERE j.id = $1 AND p.task_id = $2`,
         [jobId, taskId],
       );
       return row === undefined ? null : pageFromRow(row);
@@ -245,7 +264,7 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
       const rows = await database.query(
         `SELECT ${STORED_PAGE_COLUMNS} FROM tasks t JOIN pages p ON p.task_id = t.id JOIN jobs j ON j.seq = t.job_seq
          WHERE t.job_seq = (SELECT seq FROM jobs WHERE id = $1) AND t.url_key = ANY ($2::text[])
-           AND p.error_code IS NULL`,
+           AND p.error_code IS NULL AND ${HAS_BODY}`,
         [jobId, urlKeys],
       );
       return rows.map(storedPageOf);
@@ -255,7 +274,7 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
       const rows = await database.query(
         `SELECT ${STORED_PAGE_COLUMNS} FROM tasks t JOIN pages p ON p.task_id = t.id JOIN jobs j ON j.seq = t.job_seq
          WHERE t.url_key = $1 AND t.found_by = 'seed' AND j.account_id = $2 AND j.kind IN ('scrape', 'batch')
-           AND p.fetched_at >= $3 AND p.error_code IS NULL ORDER BY t.id DESC LIMIT $4`,
+           AND p.fetched_at >= $3 AND p.error_code IS NULL AND ${HAS_BODY} ORDER BY t.id DESC LIMIT $4`,
         [urlKey, accountId, Math.floor(since), limit],
       );
       return rows.map(storedPageOf);
@@ -313,6 +332,11 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
 /** Until when the hosts of a new job are held; NULL when they are not. */
 const HELD_UNTIL = `(SELECT max(h.blocked_until) FROM hosts h
   WHERE h.key = ANY ($3) AND h.owner IS NULL AND h.blocked_until > c.now)`;
+
+async function requireLedger(query: Query, { seq }: Row): Promise<void> {
+  const rows = await query('SELECT ledger FROM job_expiry WHERE job_seq = $1 AND ledger > 0', [seq]);
+  if (rows.length > 0) throw expiredLedger();
+}
 
 /** Starts the run of the job; evaluated when the job is made. */
 const START_RUN = ', start_schedule_run($8, made.id, c.now) AS started_run';

@@ -7,7 +7,9 @@ import { createPostgresHostStore } from './hosts.ts';
 import { createPostgresJobStore } from './jobs.ts';
 import { createPostgresLedgerStore } from './ledger.ts';
 import { migratePostgres } from './migrate.ts';
+import { createPostgresOwnerRequestStore } from './owner-requests.ts';
 import { createPostgresReferenceStore } from './references.ts';
+import { createPostgresRetentionStore } from './retention.ts';
 import { createPostgresScheduleStore } from './schedules.ts';
 import { createPostgresSecretStore } from './secrets.ts';
 import { createPostgresSessionStore } from './sessions.ts';
@@ -38,6 +40,8 @@ export async function createPostgresStore(options: DatabaseOptions): Promise<Sto
     ...createPostgresSecretStore(database),
     ...createPostgresReferenceStore(database),
     ...createPostgresEventStore(database),
+    ...createPostgresRetentionStore(database),
+    ...createPostgresOwnerRequestStore(database),
     ...createPostgresScheduleStore(database),
     migrate: () => migratePostgres(database),
     async clock() {

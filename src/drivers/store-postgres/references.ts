@@ -1,26 +1,41 @@
 import type { ContentHash } from '../../model/ids.ts';
 import { blobsOfRecord } from '../../model/page-record.ts';
 import type { ReferenceStore } from '../../ports/reference-store.ts';
+import { EXPIRED_COLUMNS, keptPartsOf } from '../store-rows/expiry.ts';
 import { cursorOf } from '../store-rows/rows.ts';
 import { NOW, type PostgresDatabase } from './database.ts';
 
 /** Records that refer to blobs, or may: those of rendered pages, and compressed records, which must be read to find out. */
-const RECORD_BYTES = `CASE WHEN substring(record FROM 1 FOR 12) = '{"rendered":'::bytea
-    OR substring(record FROM 1 FOR 1) <> '{'::bytea THEN octet_length(record) ELSE 0 END`;
+export const MAY_BE_RENDERED = `(substring(record FROM 1 FOR 12) = '{"rendered":'::bytea
+    OR substring(record FROM 1 FOR 1) <> '{'::bytea)`;
+const RECORD_BYTES = `CASE WHEN least(e.bodies, e.artifacts) > p.seq THEN 0 WHEN ${MAY_BE_RENDERED}
+    THEN octet_length(record) ELSE 0 END`;
 const RECORD_BYTES_AT_ONCE = 8_388_608;
+
+interface PageRecordSize {
+  readonly seq: number;
+  readonly bytes: number;
+  readonly kept: ReturnType<typeof keptPartsOf>;
+}
 
 export function createPostgresReferenceStore(database: PostgresDatabase): ReferenceStore {
   /** What the records of these pages refer to; a page that was replaced meanwhile comes again later. */
-  async function ofRecords(pages: readonly { seq: number; bytes: number }[]): Promise<ContentHash[]> {
+  async function ofRecords(pages: readonly PageRecordSize[]): Promise<ContentHash[]> {
     const found: ContentHash[] = [];
+    const keptOf = new Map(pages.map(({ seq, kept }) => [seq, kept]));
     for (let at = 0; at < pages.length; ) {
       const seqs: number[] = [];
       for (let bytes = 0; at < pages.length && bytes < RECORD_BYTES_AT_ONCE; at += 1) {
         seqs.push(pages[at]?.seq ?? 0);
         bytes += pages[at]?.bytes ?? 0;
       }
-      const rows = await database.query('SELECT record FROM pages WHERE seq = ANY ($1::bigint[])', [seqs]);
-      for (const { record } of rows) if (record !== null) found.push(...blobsOfRecord(record as Uint8Array));
+      const rows = await database.query('SELECT seq, record FROM pages WHERE seq = ANY ($1::bigint[])', [
+        seqs,
+      ]);
+      for (const { seq, record } of rows) {
+        if (record !== null)
+          found.push(...blobsOfRecord(record as Uint8Array, keptOf.get(Number(seq)) ?? []));
+      }
     }
     return found;
   }
@@ -28,14 +43,17 @@ export function createPostgresReferenceStore(database: PostgresDatabase): Refere
   return {
     async listReferences({ cursor, limit }) {
       const rows = await database.query(
-        `SELECT seq, content_hash, ${RECORD_BYTES} AS record_bytes FROM pages WHERE seq > $1 ORDER BY seq LIMIT $2`,
+        `SELECT p.seq, content_hash, ${EXPIRED_COLUMNS}, ${RECORD_BYTES} AS record_bytes
+         FROM pages p LEFT JOIN job_expiry e ON e.job_seq = p.job_seq WHERE p.seq > $1 ORDER BY p.seq LIMIT $2`,
         [cursorOf(cursor, 0), limit],
       );
-      const bodies = rows.flatMap(({ content_hash: hash }) =>
-        hash === null ? [] : [String(hash) as ContentHash],
+      const bodies = rows.flatMap((row) =>
+        row.content_hash === null || !keptPartsOf(row).includes('bodies')
+          ? []
+          : [String(row.content_hash) as ContentHash],
       );
       const records = rows
-        .map((row) => ({ seq: Number(row.seq), bytes: Number(row.record_bytes) }))
+        .map((row) => ({ seq: Number(row.seq), bytes: Number(row.record_bytes), kept: keptPartsOf(row) }))
         .filter(({ bytes }) => bytes > 0);
       const items = [...bodies, ...(await ofRecords(records))];
       const last = rows.at(-1);

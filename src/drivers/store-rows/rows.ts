@@ -18,6 +18,8 @@ import type { Job, JobKind, JobOptions, JobStatus } from '../../model/job.ts';
 import type { Page } from '../../model/page.ts';
 import type { FoundBy, LedgerEntry, Task, TaskKind, TaskState } from '../../model/task.ts';
 import type { ApiKey, KeyScope } from '../../ports/api-key.ts';
+import type { OptOut } from '../../ports/opt-out-store.ts';
+import type { OwnerRequest, ProofMethod } from '../../ports/owner-request-store.ts';
 import type {
   CredentialEntry,
   SessionEntry,
@@ -25,16 +27,10 @@ import type {
   StoredCredential,
   StoredSession,
 } from '../../ports/session-store.ts';
-import type {
-  FoundTask,
-  HostState,
-  HostView,
-  IdempotentAnswer,
-  OptOut,
-  RobotsEntry,
-} from '../../ports/store.ts';
+import type { FoundTask, HostState, HostView, IdempotentAnswer, RobotsEntry } from '../../ports/store.ts';
 import type { StoredPage } from '../../ports/stored-page.ts';
 import type { TaskWait } from '../../ports/task-wait.ts';
+import { EXPIRED_KINDS, expiredKindsOf, expiredPartsOf } from './expiry.ts';
 
 /**
  * Rows of a store's own tables become what the port promises; the schema is what makes the casts true. The stores
@@ -76,6 +72,7 @@ export function jobOf(row: Row): Job {
     createdAt: Number(row.created_at),
     startedAt: maybeNumber(row.started_at),
     finishedAt: maybeNumber(row.finished_at),
+    ...expiredKindsOf(row.expired),
     ...(row.schedule_id == null ? {} : { scheduleId: text(row.schedule_id) as ScheduleId }),
   };
 }
@@ -140,11 +137,11 @@ export function foundTaskOf(row: Row): FoundTask {
 
 /**
  * The columns of a job's row with the number of its skipped robots.txt files and sitemaps, which the row counts among the
- * skipped tasks. `j` is the row.
+ * skipped tasks, and what it has lost to retention. `j` is the row.
  */
 export const JOB_COLUMNS = `j.*, (
   SELECT count(*) FROM tasks f WHERE f.job_seq = j.seq AND f.kind <> 'page' AND f.state = 'skipped'
-) AS skipped_files`;
+) AS skipped_files, ${EXPIRED_KINDS} AS expired`;
 
 export function pageFromRow(row: Row): Page {
   return {
@@ -167,6 +164,7 @@ export function pageFromRow(row: Row): Page {
     errorCode: maybeText(row.error_code) as ErrorCode | null,
     errorMessage: maybeText(row.error_message),
     record: row.record as Uint8Array | null,
+    ...expiredPartsOf(row),
   };
 }
 
@@ -270,6 +268,23 @@ export function optOutOf(row: Row): OptOut {
     reason: text(row.reason),
     contact: maybeText(row.contact),
     at: Number(row.at),
+    minDelayMs: maybeNumber(row.min_delay_ms),
+  };
+}
+
+export function ownerRequestOf(row: Row): OwnerRequest {
+  const secondsBetweenRequests = maybeNumber(row.seconds_between);
+  const provedAt = maybeNumber(row.proved_at);
+  return {
+    id: text(row.id),
+    host: text(row.host),
+    demand: secondsBetweenRequests === null ? { kind: 'stop' } : { kind: 'slower', secondsBetweenRequests },
+    token: text(row.token),
+    contact: maybeText(row.contact),
+    message: maybeText(row.message),
+    createdAt: Number(row.created_at),
+    expiresAt: Number(row.expires_at),
+    proved: provedAt === null ? null : { at: provedAt, by: text(row.proved_by) as ProofMethod },
   };
 }
 

@@ -3,6 +3,14 @@ import type { HostId, HostKey, JobId, JobSeq } from '../../model/ids.ts';
 import type { Budgets, Job, JobOptions } from '../../model/job.ts';
 import type { JobStore } from '../../ports/store.ts';
 import {
+  DELETED_ACCOUNT,
+  DELETED_AT_ONCE,
+  DELETED_ID,
+  EXPIRED_COLUMNS,
+  expiredLedger,
+  HAS_BODY,
+} from '../store-rows/expiry.ts';
+import {
   cursorOf,
   foundTaskOf,
   JOB_COLUMNS,
@@ -29,6 +37,11 @@ export function createSqliteJobStore(
   clock: () => number,
 ): Synchronous<JobStore> {
   const rowOf = (id: JobId) => database.get(`SELECT ${JOB_COLUMNS} FROM jobs j WHERE j.id = ?`, id);
+
+  function requireLedger(seq: JobSeq): void {
+    const row = database.get('SELECT ledger FROM job_expiry WHERE job_seq = ? AND ledger > 0', seq);
+    if (row !== undefined) throw expiredLedger();
+  }
 
   /** 0: the host has an owner, or is not held. */
   const heldUntilOf = (key: HostKey, now: number): number =>
@@ -168,6 +181,7 @@ export function createSqliteJobStore(
       const row = rowOf(id);
       if (row === undefined) return null;
       const seq = Number(row.seq) as JobSeq;
+      requireLedger(seq);
       const cancelled = database.run(
         `UPDATE tasks SET state = 'ready', finished_at = NULL, interruptions = 0, lone_interruptions = 0
          WHERE job_seq = ? AND state = 'cancelled'`,
@@ -189,6 +203,7 @@ export function createSqliteJobStore(
       const row = rowOf(id);
       if (row === undefined) return null;
       const seq = Number(row.seq) as JobSeq;
+      requireLedger(seq);
       const mailboxes = createMailboxes(database, hostIds);
       for (const moved of database.all(
         `SELECT id, url FROM tasks WHERE job_seq = ? AND state = 'failed' AND at_url IS NOT NULL AND (? IS NULL OR error_code = ?)`,
@@ -222,6 +237,14 @@ export function createSqliteJobStore(
         throw new ScrapifieError('CONFLICT', 'The job is still going on: cancel it first.');
       }
       const seq = Number(row.seq);
+      if (Number(row.known) > DELETED_AT_ONCE) {
+        database.run(
+          `UPDATE jobs SET id = '${DELETED_ID}' || id, account_id = ? WHERE seq = ?`,
+          DELETED_ACCOUNT,
+          seq,
+        );
+        return true;
+      }
       database.run('DELETE FROM pages WHERE job_seq = ?', seq);
       database.run('DELETE FROM tasks WHERE job_seq = ?', seq);
       database.run('DELETE FROM job_sources WHERE job_seq = ?', seq);
@@ -259,8 +282,8 @@ export function createSqliteJobStore(
             ? 'AND p.error_code IS NULL'
             : 'AND p.error_code IS NOT NULL';
       const rows = database.all(
-        `SELECT p.* FROM pages p JOIN jobs j ON j.seq = p.job_seq
-         WHERE j.id = ? AND p.seq > ? ${wanted} ORDER BY p.seq LIMIT ?`,
+        `SELECT p.*, ${EXPIRED_COLUMNS} FROM pages p JOIN jobs j ON j.seq = p.job_seq
+         LEFT JOIN job_expiry e ON e.job_seq = j.seq WHERE j.id = ? AND p.seq > ? ${wanted} ORDER BY p.seq LIMIT ?`,
         jobId,
         cursorOf(cursor, 0),
         limit + 1,
@@ -270,7 +293,8 @@ export function createSqliteJobStore(
 
     getPage(jobId, taskId) {
       const row = database.get(
-        'SELECT p.* FROM pages p JOIN jobs j ON j.seq = p.job_seq WHERE j.id = ? AND p.task_id = ?',
+        `SELECT p.*, ${EXPIRED_COLUMNS} FROM pages p JOIN jobs j ON j.seq = p.job_seq
+         LEFT JOIN job_expiry e ON e.job_seq = j.seq WHERE j.id = ? AND p.task_id = ?`,
         jobId,
         taskId,
       );
@@ -281,7 +305,7 @@ export function createSqliteJobStore(
       const rows = database.all(
         `SELECT ${STORED_PAGE_COLUMNS} FROM tasks t JOIN pages p ON p.task_id = t.id JOIN jobs j ON j.seq = t.job_seq
          WHERE t.job_seq = (SELECT seq FROM jobs WHERE id = ?) AND t.url_key IN (SELECT value FROM json_each(?))
-           AND p.error_code IS NULL`,
+           AND p.error_code IS NULL AND ${HAS_BODY}`,
         jobId,
         JSON.stringify(urlKeys),
       );
@@ -292,7 +316,7 @@ export function createSqliteJobStore(
       const rows = database.all(
         `SELECT ${STORED_PAGE_COLUMNS} FROM tasks t JOIN pages p ON p.task_id = t.id JOIN jobs j ON j.seq = t.job_seq
          WHERE t.url_key = ? AND t.found_by = 'seed' AND j.account_id = ? AND j.kind IN ('scrape', 'batch')
-           AND p.fetched_at >= ? AND p.error_code IS NULL ORDER BY t.id DESC LIMIT ?`,
+           AND p.fetched_at >= ? AND p.error_code IS NULL AND ${HAS_BODY} ORDER BY t.id DESC LIMIT ?`,
         urlKey,
         accountId,
         since,

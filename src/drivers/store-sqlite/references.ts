@@ -1,12 +1,13 @@
 import type { ContentHash } from '../../model/ids.ts';
 import { blobsOfRecord } from '../../model/page-record.ts';
 import type { ReferenceStore } from '../../ports/reference-store.ts';
+import { EXPIRED_COLUMNS, keptPartsOf } from '../store-rows/expiry.ts';
 import { cursorOf } from '../store-rows/rows.ts';
 import type { SqliteDatabase } from './database.ts';
 import type { Synchronous } from './synchronous.ts';
 
 /** Records of rendered pages, and compressed records, which must be read to find out. */
-const RECORD = `CASE WHEN substr(record, 1, 12) = CAST('{"rendered":' AS BLOB) OR substr(record, 1, 1) <> x'7b'
+export const RENDERED_RECORD = `CASE WHEN substr(record, 1, 12) = CAST('{"rendered":' AS BLOB) OR substr(record, 1, 1) <> x'7b'
   THEN record END`;
 
 export function createSqliteReferenceStore(
@@ -21,13 +22,18 @@ export function createSqliteReferenceStore(
       // One by one: records may be large, and only one is held at a time.
       for (; looked < limit; looked += 1) {
         const row = database.get(
-          `SELECT seq, content_hash, ${RECORD} AS record FROM pages WHERE seq > ? ORDER BY seq LIMIT 1`,
+          `SELECT p.seq, content_hash, ${EXPIRED_COLUMNS},
+             CASE WHEN min(e.bodies, e.artifacts) > p.seq THEN NULL ELSE ${RENDERED_RECORD} END AS record
+           FROM pages p LEFT JOIN job_expiry e ON e.job_seq = p.job_seq WHERE p.seq > ? ORDER BY p.seq LIMIT 1`,
           last,
         );
         if (row === undefined) return { items, nextCursor: null };
         last = Number(row.seq);
-        if (row.content_hash !== null) items.push(String(row.content_hash) as ContentHash);
-        if (row.record !== null) items.push(...blobsOfRecord(row.record as Uint8Array));
+        const kept = keptPartsOf(row);
+        if (row.content_hash !== null && kept.includes('bodies')) {
+          items.push(String(row.content_hash) as ContentHash);
+        }
+        if (row.record !== null) items.push(...blobsOfRecord(row.record as Uint8Array, kept));
       }
       return { items, nextCursor: String(last) };
     },

@@ -12,7 +12,9 @@ import { createSqliteHostStore } from './hosts.ts';
 import { createSqliteJobStore } from './jobs.ts';
 import { createSqliteLedgerStore } from './ledger.ts';
 import { type Call, failureOf, NO_CALL, type ThreadAnswer, type ThreadPlace } from './messages.ts';
+import { createSqliteOwnerRequestStore } from './owner-requests.ts';
 import { createSqliteReferenceStore } from './references.ts';
+import { createSqliteRetentionStore } from './retention.ts';
 import { createSqliteScheduleStore } from './schedules.ts';
 import { createSqliteSecretStore } from './secrets.ts';
 import { createSqliteSessionStore } from './sessions.ts';
@@ -57,6 +59,8 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
   'listEvents',
   'eventHead',
   'listEventPages',
+  'listAccountIds',
+  'listRetained',
   'getSchedule',
   'listSchedules',
   'listDueSchedules',
@@ -65,7 +69,14 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
   'listRuns',
 ]);
 /** They take work or rights away, and get the space that is reserved for them on a full disk. */
-const RESERVED_FOR: ReadonlySet<string> = new Set<keyof Store>(['cancelJob', 'deleteJob', 'revokeKey']);
+const RESERVED_FOR: ReadonlySet<string> = new Set<keyof Store>([
+  'cancelJob',
+  'deleteJob',
+  'expireLedger',
+  'expirePages',
+  'purge',
+  'revokeKey',
+]);
 if (parentPort === null) throw new Error('The store thread has no parent.');
 const port = parentPort;
 const { path, traces, checkpointMs, reserveBytes } = workerData as ThreadPlace;
@@ -89,6 +100,8 @@ function createStore(connection: SqliteDatabase, now: () => number): Synchronous
     ...createSqliteSecretStore(connection),
     ...createSqliteReferenceStore(connection, now),
     ...createSqliteEventStore(connection, now),
+    ...createSqliteRetentionStore(connection),
+    ...createSqliteOwnerRequestStore(connection, now),
     ...createSqliteScheduleStore(connection, now),
     migrate() {
       const change = migrateSqlite(connection);

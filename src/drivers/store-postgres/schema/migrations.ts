@@ -1,12 +1,14 @@
 import { POSTGRES_AUDIT_TABLES } from './audit-tables.ts';
 import { BLOB_TABLES } from './blob-tables.ts';
 import { EVENT_TABLES } from './event-tables.ts';
+import { EXPIRY_TABLES } from './expiry-tables.ts';
 import { FRONTIER_FUNCTIONS } from './frontier-functions.ts';
 import { HOST_FUNCTIONS } from './host-functions.ts';
 import { INCARNATION_FUNCTIONS } from './incarnation-functions.ts';
 import { INTERRUPTION_FUNCTIONS } from './interruption-functions.ts';
 import { JOB_FUNCTIONS } from './job-functions.ts';
 import { LEDGER_FUNCTIONS } from './ledger-functions.ts';
+import { OWNER_TABLES } from './owner-tables.ts';
 import { SCHEDULE_TABLES } from './schedule-tables.ts';
 import { SECRET_INDEX } from './secret-index.ts';
 import { SESSION_TABLES } from './session-tables.ts';
@@ -43,5 +45,7 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { minReader: 2, sql: SOURCE_TABLES },
   { minReader: 5, sql: SPENDING_FUNCTIONS },
   { minReader: 5, sql: EVENT_TABLES },
+  { minReader: 5, sql: EXPIRY_TABLES },
+  { minReader: 5, sql: OWNER_TABLES },
   { minReader: 5, sql: SCHEDULE_TABLES },
 ];

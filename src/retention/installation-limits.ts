@@ -1,0 +1,24 @@
+import type { Settings } from '../config/settings.ts';
+import type { RetentionLimits } from '../model/retention.ts';
+
+type RetentionSettings = Pick<Settings, Extract<keyof Settings, `retention${string}`>>;
+
+const DAY_MS = 86_400_000;
+/** 0 in the settings means without limit. */
+const limit = (value: number): number | null => (value === 0 ? null : value);
+const ageMs = (days: number): number | null => (days === 0 ? null : days * DAY_MS);
+
+/** What the operator keeps of the jobs of every account. */
+export function installationLimits(settings: RetentionSettings): RetentionLimits {
+  return {
+    ages: {
+      bodiesMs: ageMs(settings.retentionBodiesDays),
+      artifactsMs: ageMs(settings.retentionArtifactsDays),
+      recordsMs: ageMs(settings.retentionRecordsDays),
+      ledgerMs: ageMs(settings.retentionLedgerDays),
+      jobsMs: ageMs(settings.retentionJobsDays),
+    },
+    maxJobs: limit(settings.retentionMaxJobs),
+    maxBytes: limit(settings.retentionMaxBytes),
+  };
+}
