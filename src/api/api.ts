@@ -45,6 +45,7 @@ import { addProxyRoutes } from './routes/proxies.ts';
 import { addReextractRoutes } from './routes/reextract.ts';
 import type { ApiDeps, RouteDeps } from './routes/route-deps.ts';
 import { addSampleRoutes } from './routes/sample.ts';
+import { addScheduleRoutes } from './routes/schedules.ts';
 import { addScrapeRoutes } from './routes/scrape.ts';
 import { addSessionRoutes } from './routes/sessions.ts';
 
@@ -65,6 +66,7 @@ const ROUTES = [
   addJobPageRoutes,
   addReextractRoutes,
   addArtifactRoutes,
+  addScheduleRoutes,
   addSessionRoutes,
   addCredentialRoutes,
   addProxyRoutes,

@@ -53,6 +53,7 @@ export interface Schedules {
    */
   runNow(account: AccountId, id: string, runId?: RunId): Promise<ReportedRun>;
   runs(query: AccountQuery & { readonly id: string }): Promise<ListPage<ReportedRun>>;
+  run(account: AccountId, id: string, runId: string): Promise<ReportedRun>;
   /** The next ten ticks; of a paused schedule, those that it would have. */
   next(account: AccountId, id: string): Promise<NextTicks>;
   preview(request: PreviewRequest): Promise<NextTicks>;
@@ -178,6 +179,15 @@ export function createSchedules({ store, jobs, vault }: SchedulesDeps): Schedule
     async runs({ id, ...query }) {
       const { id: scheduleId } = await get(query.accountId, id);
       return store.listRuns({ ...query, scheduleId });
+    },
+
+    async run(account, id, runId) {
+      const { id: scheduleId } = await get(account, id);
+      const run = await store.getRun(account, runId as RunId);
+      if (run === null || run.scheduleId !== scheduleId) {
+        throw new ScrapifieError('NOT_FOUND', `There is no run ${runId.slice(0, 100)}.`);
+      }
+      return run;
     },
 
     async next(account, id) {

@@ -12,7 +12,11 @@ export type ListName =
   | 'owner-requests'
   | 'sessions'
   | 'credentials'
-  | 'audit';
+  | 'audit'
+  | 'schedules'
+  | 'runs'
+  | 'schedules'
+  | 'runs';
 
 /** Where a resource itself can be asked for. */
 export const selfSchema = z.object({ self: z.string() });

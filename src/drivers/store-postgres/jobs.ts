@@ -1,6 +1,6 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { HostKey, JobId } from '../../model/ids.ts';
-import type { Budgets, Job, JobOptions, NewJob } from '../../model/job.ts';
+import type { Budgets, Job, JobOptions } from '../../model/job.ts';
 import type { JobStore } from '../../ports/store.ts';
 import {
   DELETED_ACCOUNT,
@@ -26,6 +26,7 @@ import {
 } from '../store-rows/rows.ts';
 import { NOW, type PostgresDatabase, type Query } from './database.ts';
 import { createFoundTasks, jsonParameter, PROVISIONAL } from './parameters.ts';
+import { inRun, START_RUN } from './schedules.ts';
 
 /** What touches every task of a job takes its time when there are millions. */
 const WHOLE_JOB_LIMIT_MS = 600_000;
@@ -336,22 +337,6 @@ const HELD_UNTIL = `(SELECT max(h.blocked_until) FROM hosts h
 async function requireLedger(query: Query, { seq }: Row): Promise<void> {
   const rows = await query('SELECT ledger FROM job_expiry WHERE job_seq = $1 AND ledger > 0', [seq]);
   if (rows.length > 0) throw expiredLedger();
-}
-
-/** Starts the run of the job; evaluated when the job is made. */
-const START_RUN = ', start_schedule_run($8, made.id, c.now) AS started_run';
-
-/** What `start_schedule_run` raises when the job must not be. */
-const RUN_REFUSED = 'SC409';
-
-async function inRun<T>(run: NewJob['run'], create: () => Promise<T>): Promise<T> {
-  try {
-    return await create();
-  } catch (error) {
-    const { code, message } = error as { code?: unknown; message: string };
-    if (run === undefined || code !== RUN_REFUSED) throw error;
-    throw new ScrapifieError('CONFLICT', `The run cannot start: ${message}.`);
-  }
 }
 
 const optionsOf = (row: Row) => JSON.parse(String(row.options)) as JobOptions;

@@ -1,3 +1,5 @@
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { NewJob } from '../../model/job.ts';
 import { MOST_RUNS_KEPT, type ScheduleStore, type TickRun } from '../../ports/schedule-store.ts';
 import { cursorOf, type Row, sliceOf } from '../store-rows/rows.ts';
 import {
@@ -204,4 +206,21 @@ export function createPostgresScheduleStore(database: PostgresDatabase): Schedul
       return sliceOf(rows, limit, 'seq', reportedRunOf);
     },
   };
+}
+
+/** A column of the statement that makes a job, with the run as $8: starts the run. */
+export const START_RUN = ', start_schedule_run($8, made.id, c.now) AS started_run';
+
+/** What `start_schedule_run` raises when the job must not be. */
+const RUN_REFUSED = 'SC409';
+
+/** Throws CONFLICT when the run refuses the job that is made. */
+export async function inRun<T>(run: NewJob['run'], create: () => Promise<T>): Promise<T> {
+  try {
+    return await create();
+  } catch (error) {
+    const { code, message } = error as { code?: unknown; message: string };
+    if (run === undefined || code !== RUN_REFUSED) throw error;
+    throw new ScrapifieError('CONFLICT', `The run cannot start: ${message}.`);
+  }
 }
