@@ -48,6 +48,7 @@ import { addSampleRoutes } from './routes/sample.ts';
 import { addScheduleRoutes } from './routes/schedules.ts';
 import { addScrapeRoutes } from './routes/scrape.ts';
 import { addSessionRoutes } from './routes/sessions.ts';
+import { addWebhookRoutes } from './routes/webhooks.ts';
 
 /** A client that dribbles its request is cut here; one that waits for a page may wait as long as a scrape may take. */
 const HEADERS_TIMEOUT_MS = 20_000;
@@ -69,6 +70,7 @@ const ROUTES = [
   addScheduleRoutes,
   addSessionRoutes,
   addCredentialRoutes,
+  addWebhookRoutes,
   addProxyRoutes,
   addDomainRoutes,
   addBotRoutes,
@@ -291,7 +293,7 @@ async function secure(app: App, corsOrigins: string): Promise<void> {
   if (origins.length === 0) return;
   await app.register(cors, {
     origin: origins.includes('*') ? '*' : origins,
-    methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     allowedHeaders: [
       'Authorization',
       'Content-Type',

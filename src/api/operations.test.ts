@@ -122,6 +122,8 @@ describe('the documentation', () => {
       '/v1/crawl',
       '/v1/credentials',
       '/v1/credentials/{name}',
+      '/v1/deliveries/{id}',
+      '/v1/deliveries/{id}/redeliver',
       '/v1/domains',
       '/v1/domains/{host}',
       '/v1/domains/{host}/opt-out',
@@ -140,6 +142,9 @@ describe('the documentation', () => {
       '/v1/keys',
       '/v1/keys/{id}',
       '/v1/map',
+      '/v1/owner-requests',
+      '/v1/owner-requests/{id}',
+      '/v1/owner-requests/{id}/check',
       '/v1/proxies',
       '/v1/schedules',
       '/v1/schedules/preview',
@@ -154,6 +159,11 @@ describe('the documentation', () => {
       '/v1/sessions',
       '/v1/sessions/{name}',
       '/v1/sessions/{name}/login',
+      '/v1/webhooks',
+      '/v1/webhooks/{id}',
+      '/v1/webhooks/{id}/deliveries',
+      '/v1/webhooks/{id}/rotate',
+      '/v1/webhooks/{id}/test',
     ]);
     const { requestBody, responses } = paths['/v1/scrape'].post;
     const { schema, example } = requestBody.content['application/json'];

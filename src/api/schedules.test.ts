@@ -134,6 +134,17 @@ describe('a schedule', () => {
       cookies: { sid: 'also-secret' },
       proxy: { url: 'http://user:hidden-password@proxy.example:8080' },
     };
+    const webhook = {
+      url: 'https://hooks.example/',
+      secret: 'signing-secret',
+      headers: { 'x-key': 'key-secret' },
+    };
+    const hooked = await create({ job: { ...JOB, webhook } });
+    expect((await call('GET', `/v1/schedules/${hooked}`)).at('data.job.webhook')).toMatchObject({
+      url: webhook.url,
+      secret: '[hidden]',
+      headers: { 'x-key': '[hidden]' },
+    });
     const id = await create({ job });
     const shown = await call('GET', `/v1/schedules/${id}`);
     expect(shown.at('data.job')).toMatchObject({
@@ -143,11 +154,13 @@ describe('a schedule', () => {
     });
     const { items } = await platform.store.listSecrets({ kind: 'schedule', limit: 10 });
     const stored = items.map(({ data }) => Buffer.from(data).toString('utf8')).join();
-    expect(stored).not.toMatch(/very-secret|also-secret|hidden-password/);
+    expect(stored).not.toMatch(/very-secret|also-secret|hidden-password|signing-secret|key-secret/);
     const run = await call('POST', `/v1/schedules/${id}/run`);
     expect(run.statusCode).toBe(202);
     const made = await platform.store.getJob(run.at('data.jobId') as JobId);
+    expect(items).toHaveLength(2);
     expect(made?.options.page.headers).toEqual(job.headers);
+    await call('DELETE', `/v1/schedules/${hooked}`);
     await platform.jobs.cancel(String(made?.id), ACCOUNT);
     await call('DELETE', `/v1/schedules/${id}`);
   });

@@ -63,6 +63,12 @@ export const settingsSchema = z.object({
   cleanupGraceHours: whole(12, 8_760)
     .default(24)
     .describe('Hours that a stored body is kept at least, referred to or not.'),
+  backupS3Url: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe(
+      'Object store that backups named `s3://bucket/…` are in, written like `SCRAPIFIE_S3_URL`; without it, that one.',
+    ),
   retentionBodiesDays: days.describe(
     'Days that bodies are kept as they were fetched; 0: as long as the records of their pages.',
   ),
@@ -252,7 +258,7 @@ export const settingsSchema = z.object({
     .url({ protocol: /^https?$/ })
     .optional()
     .describe(
-      'Address of this server for the outside world; its page `/bot` for site owners goes into the user agent.',
+      'Address of this server for the outside world: links in webhooks begin with it, and its page `/bot` for site owners goes into the user agent.',
     ),
   botPurpose: z
     .string()
@@ -260,6 +266,17 @@ export const settingsSchema = z.object({
     .max(2_000)
     .optional()
     .describe('Why you crawl, in a sentence for site owners; it is shown at `/bot`.'),
+  smtpUrl: z
+    .url({ protocol: /^smtps?$/ })
+    .optional()
+    .describe('Server that sends e-mail of webhooks, `smtp://user:password@host:587`, or `smtps://`.'),
+  smtpFrom: z
+    .string()
+    .min(3)
+    .max(320)
+    .optional()
+    .describe('Sender of these e-mails, such as `Scrapifie <bot@example.com>`.'),
+  deliveryDays: whole(1, 3_650).default(30).describe('Days for which ended deliveries of webhooks are kept.'),
   logLevel: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')

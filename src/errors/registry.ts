@@ -121,6 +121,18 @@ export const ERRORS = {
     'never',
     'The database is damaged, or missing beside other files of its installation; nothing was changed. The message says what to do.',
   ),
+  BACKUP_DAMAGED: environment(
+    'never',
+    'The backup is damaged, cut off or no backup; nothing was restored. Take another one.',
+  ),
+  PLACE_NOT_EMPTY: environment(
+    'never',
+    'A backup is only restored, and an installation only moved, to a place where nothing is yet.',
+  ),
+  STORE_IN_USE: environment(
+    'later',
+    'Processes are connected to a database that must not change at the moment; stop them first.',
+  ),
   SCHEMA_TOO_NEW: environment('never', 'The database was written by a newer Scrapifie; upgrade the program.'),
   DISK_FULL: environment(
     'later',

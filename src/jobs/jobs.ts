@@ -1,8 +1,7 @@
 import { expectsLogin } from '../attempts/login-walls.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
-import type { Attempt } from '../model/attempt.ts';
 import { isRendering } from '../model/engine-traits.ts';
-import type { AccountId, HostKey, JobId } from '../model/ids.ts';
+import type { AccountId, HostKey, JobId, WebhookId } from '../model/ids.ts';
 import type { Budgets, CredentialAccess, Job, JobOptions, NewJob, PageOptions } from '../model/job.ts';
 import { rankOf } from '../model/rank.ts';
 import type { Blobs } from '../ports/blobs.ts';
@@ -33,7 +32,9 @@ import { lastCrawl } from './last-crawl.ts';
 import type { MapResult } from './map-result.ts';
 import { stopSentence } from './rule-words.ts';
 import { startEntries } from './start-entries.ts';
+import { notReady, stoppedWaiting } from './unended-wait.ts';
 import { hopelessError, hopelessWait, type Waiting, waitingFor } from './waiting.ts';
+import type { JobWebhook } from './webhook-fields.ts';
 
 export interface JobsDeps {
   readonly store: Store;
@@ -50,6 +51,8 @@ export interface JobsDeps {
   readonly refusalOf?: (page: PageOptions) => ScrapifieError | null;
   /** Why no page can be stored at the moment: new work is refused with it; null when pages can be stored. */
   readonly storageRefusal?: () => ScrapifieError | null;
+  /** Stores the webhook of a job and returns its id; left out: requests with a webhook are refused. */
+  readonly addWebhook?: (account: AccountId, job: JobId, webhook: JobWebhook) => Promise<WebhookId>;
   /** Called with each new job before its hosts are offered; saves the worker a read of the store. */
   readonly onAccepted?: (job: Job) => void;
 }
@@ -80,9 +83,7 @@ export interface Jobs {
   batch(request: BatchRequest, account: AccountId, given?: Given): Promise<Job>;
   crawl(request: CrawlRequest, account: AccountId, given?: Given): Promise<Job>;
   map(request: MapRequest, account: AccountId, given?: Given): Promise<Job>;
-  /** A job of the kind that the request has. */
-  start(job: JobRequest, account: AccountId, given?: Given): Promise<Job>;
-  /** Throws what `start` would refuse the request for by what it says; nothing is stored. */
+  /** Throws what a job of this request would be refused for by what it says; nothing is stored. */
   verify(job: JobRequest, account: AccountId, given?: Given): Promise<void>;
   /**
    * Scrapes and waits. Throws REQUEST_TIMEOUT with the job's id, or why there is no page. A job that cannot end in time,
@@ -115,6 +116,11 @@ export interface Jobs {
 
 /** Offers made at once; hosts beyond are offered by the sweep of the store. */
 const MAX_OFFERS = 1_000;
+
+/** A request, as it came, besides what is given with it. */
+interface Accepted extends Given {
+  readonly webhook?: JobWebhook | undefined;
+}
 
 export function createJobs(deps: JobsDeps): Jobs {
   const { store, bus, queue, now, consents } = deps;
@@ -166,25 +172,31 @@ export function createJobs(deps: JobsDeps): Jobs {
     if (stored !== null && stored.wish.credentials !== null) requireCredentialAccess(options);
   }
 
+  /** Before the job: one without events harms nothing, and a job must not begin without its webhook. */
+  function addWebhook(account: AccountId, id: JobId, webhook: JobWebhook): Promise<WebhookId> {
+    if (deps.addWebhook !== undefined) return deps.addWebhook(account, id, webhook);
+    throw new ScrapifieError('UNSUPPORTED_OPTION', 'Only a server sends webhooks.');
+  }
+
   async function accept(
     draft: JobDraft,
     accountId: AccountId,
-    { id = newId(), credentials = 'use', fillBodyFrom, startedBy, run }: Given,
+    { id = newId(), credentials = 'use', fillBodyFrom, startedBy, webhook, run }: Accepted,
     isUnsynced = false,
   ): Promise<CreatedJob> {
     const full = deps.storageRefusal?.() ?? null;
     if (full !== null) throw full;
-    const { sources } = draft;
+    const { kind, seeds, tasks, sources, usedConsents } = draft;
     const page = fillBodyFrom === undefined ? draft.options.page : { ...draft.options.page, fillBodyFrom };
     const options: JobOptions = {
       ...draft.options,
       page,
       credentials,
       ...(sources === undefined ? {} : { hasSources: true }),
+      ...(webhook === undefined ? {} : { webhookId: await addWebhook(accountId, id, webhook) }),
     };
     await requireAccess(options, accountId);
-    await limit.admit(draft.tasks.length);
-    const { kind, seeds, tasks, usedConsents } = draft;
+    await limit.admit(tasks.length);
     // Before the job: it must not run without an audit entry of its actor and of the consents it uses.
     const entries = startEntries(
       { id, kind, accountId, seeds, urls: tasks.length, usedConsents, startedBy },
@@ -215,7 +227,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     draft: JobDraft,
     account: AccountId,
     timeoutMs: number,
-    given: Given,
+    given: Accepted,
   ): Promise<JobId> {
     const id = given.id ?? newId();
     const wait = waits.begin(id, timeoutMs, given.signal);
@@ -276,21 +288,17 @@ export function createJobs(deps: JobsDeps): Jobs {
     read,
     get,
     scrape: async (request, account, given = {}) =>
-      accept(possible(draftScrape(request, consents, given.operator)), account, given),
+      accept(possible(draftScrape(request, consents, given.operator)), account, withWebhook(given, request)),
     batch: async (request, account, given = {}) =>
-      accept(possible(draftBatch(request, consents, given.operator)), account, given),
+      accept(possible(draftBatch(request, consents, given.operator)), account, withWebhook(given, request)),
     async crawl(request, account, given = {}) {
       const draft = possible(draftCrawl(request, consents, given.operator));
       const refreshes = request.ifModified ? await lastCrawl(store, account, draft.seeds) : null;
       const options = refreshes === null ? draft.options : { ...draft.options, refreshes };
-      return accept({ ...draft, options }, account, given);
+      return accept({ ...draft, options }, account, withWebhook(given, request));
     },
     map: async (request, account, given = {}) =>
       accept(possible(draftMap(request, consents, given.operator)), account, given),
-    start(job, account, given = {}) {
-      if (job.kind === 'crawl') return this.crawl(job.request, account, given);
-      return accept(possible(draftOf(job, consents, given.operator)), account, given);
-    },
     async verify(job, account, given = {}) {
       const { options } = possible(draftOf(job, consents, given.operator));
       await requireAccess({ ...options, credentials: given.credentials ?? 'use' }, account);
@@ -298,7 +306,8 @@ export function createJobs(deps: JobsDeps): Jobs {
 
     async scrapeNow(request, account, given = {}) {
       const draft = possible(draftScrape(request, consents, given.operator));
-      const id = await acceptAndWait(draft, account, patienceFor(draft.options.page), given);
+      const asked = withWebhook(given, request);
+      const id = await acceptAndWait(draft, account, patienceFor(draft.options.page), asked);
       return read.scraped(id, draft.options.page, request.url);
     },
     async mapNow(request, account, given = {}) {
@@ -376,6 +385,9 @@ export function createJobs(deps: JobsDeps): Jobs {
 
 const nothingToResume = (why: string) => new ScrapifieError('CONFLICT', `${why} There is nothing to resume.`);
 
+const withWebhook = (given: Given, { webhook }: Pick<Accepted, 'webhook'>): Accepted =>
+  webhook === undefined ? given : { ...given, webhook };
+
 const noSuchJob = (id: string) => new ScrapifieError('NOT_FOUND', `There is no job ${id.slice(0, 100)}.`);
 
 /** Reading what there is of a page whose time is up takes a moment more. */
@@ -385,25 +397,4 @@ const LAST_LOOK_MS = 5_000;
 export function patienceFor({ engine, render, timeoutMs }: PageOptions): number {
   const mayBeShown = render !== null || isRendering(engine);
   return mayBeShown ? timeoutMs + LAST_LOOK_MS : timeoutMs;
-}
-
-function stoppedWaiting(outcome: 'closed' | 'aborted', jobId: JobId): ScrapifieError {
-  const details = { jobId };
-  return outcome === 'closed'
-    ? new ScrapifieError('SHUTTING_DOWN', 'The server is stopping; the job goes on when it is back.', {
-        details,
-      })
-    : new ScrapifieError('CANCELLED', 'The client no longer waits for the answer.', { details });
-}
-
-/** With the reason why the last attempt failed, where one was made; one that took all its time is the reason itself. */
-function notReady(jobId: JobId, limitMs: number, attempts: readonly Attempt[] = []): ScrapifieError {
-  const last = attempts.at(-1);
-  const reason = last?.errorCode ?? last?.outcome;
-  const why =
-    reason === undefined ? '' : ` The last attempt ended with ${reason}: ${last?.evidence ?? 'no page'}`;
-  const code = reason === 'TASK_TIMEOUT' ? reason : 'REQUEST_TIMEOUT';
-  return new ScrapifieError(code, `Not ready within ${limitMs} ms; the job goes on.${why}`, {
-    details: attempts.length === 0 ? { jobId } : { jobId, attempts },
-  });
 }

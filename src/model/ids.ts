@@ -23,6 +23,8 @@ export type AccountId = Branded<string, 'AccountId'>;
 export const DEFAULT_ACCOUNT = 'default' as AccountId;
 export type KeyId = Branded<string, 'KeyId'>;
 export type SessionId = Branded<string, 'SessionId'>;
+export type WebhookId = Branded<string, 'WebhookId'>;
+export type DeliveryId = Branded<string, 'DeliveryId'>;
 /** UUID v7 shown to clients. */
 export type ScheduleId = Branded<string, 'ScheduleId'>;
 /** UUID v7 of one run of a schedule. */

@@ -28,6 +28,7 @@ import type { SecretStore } from './secret-store.ts';
 import type { SessionStore } from './session-store.ts';
 import type { StoredPageStore } from './stored-page.ts';
 import type { HostHold, TaskWait } from './task-wait.ts';
+import type { WebhookStore } from './webhook-store.ts';
 
 /**
  * The only truth. Every method is one transaction: it happened whole and survives a crash when the promise
@@ -62,6 +63,7 @@ export interface Store
     EventStore,
     RetentionStore,
     OwnerRequestStore,
+    WebhookStore,
     ScheduleStore {
   /** Brings the schema up to date; safe to call by many at once. Throws SCHEMA_TOO_NEW, DATABASE_CORRUPT. */
   migrate(): Promise<{ from: number; to: number }>;

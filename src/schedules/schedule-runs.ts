@@ -1,6 +1,8 @@
 import { isScrapifieError, type ScrapifieError } from '../errors/scrapifie-error.ts';
-import type { Jobs } from '../jobs/jobs.ts';
-import type { ScheduleId } from '../model/ids.ts';
+import type { JobRequest } from '../jobs/job-request.ts';
+import type { Given, Jobs } from '../jobs/jobs.ts';
+import type { AccountId, ScheduleId } from '../model/ids.ts';
+import type { Job } from '../model/job.ts';
 import type { OpenRun, ScheduleStore } from '../ports/schedule-store.ts';
 import { openScheduledJob } from '../sessions/schedule-secrets.ts';
 import type { Vault } from '../sessions/vault.ts';
@@ -8,7 +10,7 @@ import { readJobRequest } from './schedule-request.ts';
 
 export interface RunDeps {
   readonly store: Pick<ScheduleStore, 'listOpenRuns' | 'settleRun'>;
-  readonly jobs: Pick<Jobs, 'start' | 'cancel'>;
+  readonly jobs: Pick<Jobs, 'scrape' | 'batch' | 'crawl' | 'cancel'>;
   readonly vault: Vault | null;
 }
 
@@ -68,7 +70,7 @@ async function cancelled(jobs: RunDeps['jobs'], { schedule }: OpenRun, job: stri
 async function start({ store, jobs, vault }: RunDeps, { run, schedule }: OpenRun): Promise<boolean> {
   try {
     const { kind, request, credentials } = openScheduledJob(schedule.job, vault, schedule);
-    await jobs.start(readJobRequest(kind, request), schedule.accountId, {
+    await startJob(jobs, readJobRequest(kind, request), schedule.accountId, {
       id: run.jobId,
       credentials,
       run: { id: run.id, scheduleId: schedule.id },
@@ -86,6 +88,15 @@ async function start({ store, jobs, vault }: RunDeps, { run, schedule }: OpenRun
     if (!isScrapifieError(error)) throw error;
     return true;
   }
+}
+
+function startJob(
+  jobs: RunDeps['jobs'],
+  { kind, request }: JobRequest,
+  ...rest: [AccountId, Given]
+): Promise<Job> {
+  if (kind === 'scrape') return jobs.scrape(request, ...rest);
+  return kind === 'batch' ? jobs.batch(request, ...rest) : jobs.crawl(request, ...rest);
 }
 
 /** The store is away, or this process stops: the run stays open. All else would be the same again. */

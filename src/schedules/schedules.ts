@@ -24,7 +24,7 @@ import { nextTick, upcomingTicks } from './ticks.ts';
 
 export interface SchedulesDeps {
   readonly store: Store;
-  readonly jobs: Pick<Jobs, 'newId' | 'start' | 'verify' | 'cancel'>;
+  readonly jobs: RunDeps['jobs'] & Pick<Jobs, 'newId' | 'verify'>;
   /** Encrypts secrets of requests before they are stored; null: they are stored as they are. */
   readonly vault: Vault | null;
 }

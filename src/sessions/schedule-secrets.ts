@@ -3,7 +3,7 @@ import type { AccountId, ScheduleId } from '../model/ids.ts';
 import type { PageOptions, ProxyOptions } from '../model/job.ts';
 import type { RenderAction, RenderWish } from '../model/render.ts';
 import type { ScheduledJob } from '../model/schedule.ts';
-import { hideSecrets } from './job-secrets.ts';
+import { HIDDEN_VALUE, hideSecrets } from './job-secrets.ts';
 import { lockedBy, type Vault, type VaultPlace } from './vault.ts';
 
 /** What of a request may hold a log-in, as the API takes it: a scrape has it in the open, the others in `options`. */
@@ -13,6 +13,12 @@ interface SecretFields {
   readonly body?: string | null;
   readonly proxy?: Partial<ProxyOptions> | null | undefined;
   readonly actions?: readonly RenderAction[];
+}
+
+/** What a request says of its own webhook. */
+interface WebhookFields {
+  readonly secret?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 interface ScheduleRef {
@@ -69,7 +75,9 @@ export function hideScheduledJob(job: ScheduledJob): ScheduledJob {
   const fields = (job.kind === 'scrape' ? request : (request.options ?? {})) as SecretFields;
   const page = secretPageOf(fields);
   const shown = hideSecrets(page);
-  if (shown === page) return job;
+  const webhook = request.webhook as WebhookFields | undefined;
+  const shownWebhook = webhook === undefined ? undefined : hideWebhook(webhook);
+  if (shown === page && shownWebhook === webhook) return job;
   const hidden: SecretFields = {
     ...fields,
     headers: shown.headers,
@@ -78,7 +86,21 @@ export function hideScheduledJob(job: ScheduledJob): ScheduledJob {
     ...(page.proxy === null ? {} : { proxy: withFieldsOf(fields.proxy, shown.proxy) }),
     ...(fields.actions === undefined ? {} : { actions: shown.render?.actions ?? [] }),
   };
-  return { ...job, request: job.kind === 'scrape' ? hidden : { ...request, options: hidden } };
+  const changed = job.kind === 'scrape' ? hidden : { ...request, options: hidden };
+  return { ...job, request: webhook === undefined ? changed : { ...changed, webhook: shownWebhook } };
+}
+
+function hideWebhook(webhook: WebhookFields): WebhookFields {
+  const { secret, headers } = webhook;
+  if (secret === undefined && headers === undefined) return webhook;
+  const names = Object.keys(headers ?? {});
+  return {
+    ...webhook,
+    ...(secret === undefined ? {} : { secret: HIDDEN_VALUE }),
+    ...(headers === undefined
+      ? {}
+      : { headers: Object.fromEntries(names.map((name) => [name, HIDDEN_VALUE])) }),
+  };
 }
 
 const secretPageOf = ({

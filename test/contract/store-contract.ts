@@ -27,6 +27,7 @@ import { storedPagesContract } from './store/stored-pages-contract.ts';
 import { survivalContract } from './store/survival-contract.ts';
 import type { TimedStore } from './store/timed-store.ts';
 import { waitsContract } from './store/waits-contract.ts';
+import { webhooksContract } from './store/webhooks-contract.ts';
 
 /** What every store must hold. `open` gives a migrated, empty store. */
 export function storeContract(
@@ -52,6 +53,7 @@ export function storeContract(
     sessionsContract(holds);
     credentialsContract(holds);
     secretsContract(holds);
+    webhooksContract(holds);
     schedulesContract(holds);
     hostileContract(holds);
     referencesContract(holds);

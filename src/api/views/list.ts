@@ -13,8 +13,8 @@ export type ListName =
   | 'sessions'
   | 'credentials'
   | 'audit'
-  | 'schedules'
-  | 'runs'
+  | 'webhooks'
+  | 'deliveries'
   | 'schedules'
   | 'runs';
 

@@ -13,6 +13,7 @@ import { createPostgresRetentionStore } from './retention.ts';
 import { createPostgresScheduleStore } from './schedules.ts';
 import { createPostgresSecretStore } from './secrets.ts';
 import { createPostgresSessionStore } from './sessions.ts';
+import { createPostgresWebhookStore } from './webhooks.ts';
 
 const OLDEST_SERVER = 150_000;
 
@@ -42,6 +43,7 @@ export async function createPostgresStore(options: DatabaseOptions): Promise<Sto
     ...createPostgresEventStore(database),
     ...createPostgresRetentionStore(database),
     ...createPostgresOwnerRequestStore(database),
+    ...createPostgresWebhookStore(database),
     ...createPostgresScheduleStore(database),
     migrate: () => migratePostgres(database),
     async clock() {

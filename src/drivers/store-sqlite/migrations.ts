@@ -5,6 +5,7 @@ import { SQLITE_OWNER_TABLES } from './owner-tables.ts';
 import { SQLITE_SCHEDULE_TABLES } from './schedule-tables.ts';
 import { SQLITE_SOURCE_TABLES } from './source-tables.ts';
 import { SQLITE_SPENDING_TABLES } from './spending-tables.ts';
+import { SQLITE_WEBHOOK_TABLES } from './webhook-tables.ts';
 
 /** The host of a task's current URL, in SQL: canonical URLs have neither a user nor an empty path. */
 const HOST_OF_TASK = `substr(
@@ -245,5 +246,6 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   SQLITE_EVENT_TABLES,
   SQLITE_EXPIRY_TABLES,
   SQLITE_OWNER_TABLES,
+  SQLITE_WEBHOOK_TABLES,
   SQLITE_SCHEDULE_TABLES,
 ];

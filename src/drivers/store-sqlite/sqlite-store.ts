@@ -105,6 +105,23 @@ const METHODS: Readonly<Record<keyof Store, true>> = {
   appendEvents: true,
   listEventPages: true,
   deleteEvents: true,
+  createWebhook: true,
+  getWebhook: true,
+  listWebhooks: true,
+  updateWebhook: true,
+  deleteWebhook: true,
+  webhooksFor: true,
+  webhookCursor: true,
+  addDeliveries: true,
+  addDelivery: true,
+  claimLanes: true,
+  finishAttempt: true,
+  releaseLane: true,
+  abandonLane: true,
+  disableWebhook: true,
+  listDeliveries: true,
+  getDelivery: true,
+  sweepDeliveries: true,
 };
 
 /**
@@ -122,6 +139,8 @@ const UNSYNCED: ReadonlySet<string> = new Set<keyof Store>([
   'touchSessions',
   'leaseWork',
   'endWork',
+  'claimLanes',
+  'releaseLane',
   'check',
 ]);
 

@@ -19,6 +19,7 @@ import { createSqliteScheduleStore } from './schedules.ts';
 import { createSqliteSecretStore } from './secrets.ts';
 import { createSqliteSessionStore } from './sessions.ts';
 import { MOST_UNSYNCED_COMMITS, type Synchronous } from './synchronous.ts';
+import { createSqliteWebhookStore } from './webhooks.ts';
 
 /**
  * The thread that owns the connection. Calls that wait together are committed together: one sync to disk serves
@@ -61,6 +62,12 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
   'listEventPages',
   'listAccountIds',
   'listRetained',
+  'getWebhook',
+  'listWebhooks',
+  'webhooksFor',
+  'webhookCursor',
+  'listDeliveries',
+  'getDelivery',
   'getSchedule',
   'listSchedules',
   'listDueSchedules',
@@ -102,6 +109,7 @@ function createStore(connection: SqliteDatabase, now: () => number): Synchronous
     ...createSqliteEventStore(connection, now),
     ...createSqliteRetentionStore(connection),
     ...createSqliteOwnerRequestStore(connection, now),
+    ...createSqliteWebhookStore(connection, now),
     ...createSqliteScheduleStore(connection, now),
     migrate() {
       const change = migrateSqlite(connection);

@@ -59,7 +59,7 @@ function tickRecord(schedule: NewSchedule, changes: Partial<TickRecord> = {}): T
 async function withOpenRun(store: TimedStore, changes: Partial<NewSchedule> = {}) {
   const schedule = newSchedule(await store.defaultAccount(), changes);
   await store.plain.createSchedule(schedule);
-  store.setClock(T0 + 2 * HOUR_MS);
+  store.at(T0 + 2 * HOUR_MS);
   expect(await store.plain.recordTicks(tickRecord(schedule))).toBe(true);
   return { schedule, run: tickRun(schedule, T0 + HOUR_MS) };
 }
@@ -118,7 +118,7 @@ export function schedulesContract(holds: Claim<TimedStore>): void {
   holds('changes the revision of a schedule that was read, and no other', async (store) => {
     const schedule = newSchedule(await store.defaultAccount());
     await store.createSchedule(schedule);
-    store.setClock(T0 + 7);
+    store.at(T0 + 7);
     const change = {
       ...schedule,
       revision: 1,
@@ -145,9 +145,9 @@ export function schedulesContract(holds: Claim<TimedStore>): void {
     for (const each of [late, early, newSchedule(accountId, { nextTickAt: null, dueAt: null })]) {
       await store.createSchedule(each);
     }
-    store.setClock(T0 + 999);
+    store.at(T0 + 999);
     expect(await store.plain.listDueSchedules(10)).toEqual({ now: T0 + 999, items: [] });
-    store.setClock(T0 + 3_000);
+    store.at(T0 + 3_000);
     const due = await store.plain.listDueSchedules(10);
     expect(due.items.map(({ id }) => id)).toEqual([early.id, late.id]);
     expect((await store.plain.listDueSchedules(1)).items.map(({ id }) => id)).toEqual([early.id]);
@@ -156,7 +156,7 @@ export function schedulesContract(holds: Claim<TimedStore>): void {
   holds('decides a tick once, however many try', async (store) => {
     const schedule = newSchedule(await store.defaultAccount());
     await store.plain.createSchedule(schedule);
-    store.setClock(T0 + HOUR_MS + 5);
+    store.at(T0 + HOUR_MS + 5);
     const record = tickRecord(schedule);
     const tried = await Promise.all(Array.from({ length: 8 }, () => store.plain.recordTicks(record)));
     expect(tried.filter(Boolean)).toHaveLength(1);
@@ -170,9 +170,9 @@ export function schedulesContract(holds: Claim<TimedStore>): void {
   holds('decides no tick that is not due, changed, paused or gone', async (store) => {
     const schedule = newSchedule(await store.defaultAccount());
     await store.plain.createSchedule(schedule);
-    store.setClock(T0 + HOUR_MS + 4);
+    store.at(T0 + HOUR_MS + 4);
     expect(await store.plain.recordTicks(tickRecord(schedule))).toBe(false);
-    store.setClock(T0 + HOUR_MS + 5);
+    store.at(T0 + HOUR_MS + 5);
     expect(await store.plain.recordTicks(tickRecord(schedule, { revision: 2 }))).toBe(false);
     expect(await store.plain.recordTicks(tickRecord(schedule, { nextTickAt: T0 }))).toBe(false);
     await store.plain.updateSchedule({ ...schedule, revision: 1, isPaused: true });
@@ -193,7 +193,7 @@ export function schedulesContract(holds: Claim<TimedStore>): void {
   holds('records missed ticks as one entry', async (store) => {
     const schedule = newSchedule(await store.defaultAccount());
     await store.plain.createSchedule(schedule);
-    store.setClock(T0 + 5 * HOUR_MS);
+    store.at(T0 + 5 * HOUR_MS);
     const first = tickRun(schedule, T0 + HOUR_MS);
     const late = { ...tickRun(schedule, T0 + 5 * HOUR_MS), isLate: true };
     const missed = { ...first, lastAt: T0 + 4 * HOUR_MS, count: 4 };
@@ -272,7 +272,7 @@ export function schedulesContract(holds: Claim<TimedStore>): void {
     expect(await store.plain.settleRun(waiting, { status: 'waiting', reason: 'behind a job' })).toBe(true);
     expect(await store.plain.settleRun(waiting, { status: 'waiting', reason: 'twice' })).toBe(false);
     expect(await store.plain.listOpenRuns({ limit: 10 })).toEqual([]);
-    store.setClock(T0 + 3 * HOUR_MS);
+    store.at(T0 + 3 * HOUR_MS);
     const third = tickRecord(schedule, { nextTickAt: T0 + 3 * HOUR_MS });
     expect(await store.plain.recordTicks(third)).toBe(true);
     expect(await store.plain.listOpenRuns({ limit: 10 })).toMatchObject([
@@ -322,7 +322,7 @@ export function schedulesContract(holds: Claim<TimedStore>): void {
     const schedule = newSchedule(await store.defaultAccount());
     await store.plain.createSchedule(schedule);
     const ticks = Array.from({ length: MOST_RUNS_KEPT + 5 }, (_, index) => T0 + index);
-    store.setClock(T0 + 2 * HOUR_MS);
+    store.at(T0 + 2 * HOUR_MS);
     const runs = ticks.map((tickAt) => tickRun(schedule, tickAt));
     expect(await store.plain.recordTicks(tickRecord(schedule, { runs }))).toBe(true);
     for (const { id } of runs.slice(1, 5))

@@ -18,8 +18,8 @@ import type {
 export interface TimedStore extends TimelessStore {
   /** The same store as the program sees it; its time is that of the last call here. */
   readonly plain: Store;
-  /** Sets the clock for calls on `plain` that follow. */
-  setClock(now: number): void;
+  /** The plain store after its clock was set to this time. */
+  at(moment: number): Store;
   createJob(
     job: NewJob & { readonly createdAt: number },
     tasks: readonly NewTask[],
@@ -80,7 +80,7 @@ export async function openTimed(open: (now: () => number) => Promise<Store>): Pr
   return {
     ...plain,
     plain,
-    setClock: (now) => at(now, () => undefined),
+    at: (moment) => at(moment, () => plain),
     createJob: ({ createdAt, ...job }, tasks, how) => at(createdAt, () => plain.createJob(job, tasks, how)),
     cancelJob: (id, now) => at(now, () => plain.cancelJob(id)),
     resumeJob: (id, now, budgets) => at(now, () => plain.resumeJob(id, budgets)),
