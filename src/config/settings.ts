@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { readAddressList } from './address-list.ts';
+import { readPlans } from './plans.ts';
 
 const bool = z.union(
   [z.boolean(), z.stringbool({ truthy: ['true', '1', 'yes', 'on'], falsy: ['false', '0', 'no', 'off'] })],
@@ -285,6 +286,13 @@ export const settingsSchema = z.object({
     .default(10_485_760)
     .describe('Largest request body the API accepts.'),
   rateLimitPerMinute: whole(1, 100_000_000).default(120_000).describe('Requests per minute and API key.'),
+  plans: z
+    .string()
+    .refine((text) => readPlans(text) !== null, 'must be JSON as docs/accounts.md shows it')
+    .default('')
+    .describe(
+      'Plans of accounts and their limits, as JSON: `{"small": {"requestsPerMinute": 600, "openUrls": 10000}}`.',
+    ),
   corsOrigins: z
     .string()
     .default('')
@@ -300,6 +308,12 @@ export const settingsSchema = z.object({
   maxUnreadBytes: whole(1_048_576, 1_099_511_627_776)
     .default(268_435_456)
     .describe('Bytes of answers that clients have not read yet, before large answers are refused with 503.'),
+  maxEventStreams: whole(1, 1_000_000)
+    .default(8_192)
+    .describe('Streams of live events at once in a process; further ones are refused with 429.'),
+  maxEventStreamsPerAccount: whole(1, 1_000_000)
+    .default(2_048)
+    .describe('Streams of live events at once of one account in a process.'),
   trustedProxies: addresses
     .default('')
     .describe(

@@ -106,6 +106,8 @@ export interface OpenRun {
   readonly going: readonly JobId[];
   /** An older run of the schedule is open. */
   readonly isBehind: boolean;
+  /** The account is disabled. */
+  readonly isDisabled: boolean;
 }
 
 export type RunEnd = { readonly status: 'skipped' | 'refused' | 'waiting'; readonly reason: string };

@@ -40,9 +40,10 @@ export async function decideRuns(deps: RunDeps, scheduleId?: ScheduleId): Promis
 
 /** False when the run is as open as before. */
 async function decide(deps: RunDeps, open: OpenRun): Promise<boolean> {
-  const { run, schedule, going, isBehind } = open;
+  const { run, schedule, going, isBehind, isDisabled } = open;
   const { store, jobs } = deps;
   const [job] = going;
+  if (isDisabled) return store.settleRun(run.id, { status: 'skipped', reason: 'The account is disabled' });
   if (job !== undefined && schedule.overlap === 'skip') {
     return store.settleRun(run.id, { status: 'skipped', reason: `The job before goes on: ${job}` });
   }

@@ -15,6 +15,7 @@ export type ListName =
   | 'audit'
   | 'webhooks'
   | 'deliveries'
+  | 'accounts'
   | 'schedules'
   | 'runs';
 

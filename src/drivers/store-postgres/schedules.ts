@@ -1,5 +1,4 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { NewJob } from '../../model/job.ts';
 import { MOST_RUNS_KEPT, type ScheduleStore, type TickRun } from '../../ports/schedule-store.ts';
 import { cursorOf, type Row, sliceOf } from '../store-rows/rows.ts';
 import {
@@ -170,8 +169,8 @@ export function createPostgresScheduleStore(database: PostgresDatabase): Schedul
            EXISTS (
              SELECT FROM schedule_runs w
              WHERE w.schedule_id = r.schedule_id AND w.status IN ('pending', 'waiting') AND w.seq < r.seq
-           ) AS is_behind
-         FROM schedule_runs r JOIN schedules s ON s.id = r.schedule_id
+           ) AS is_behind, a.disabled_at IS NOT NULL AS is_disabled
+         FROM schedule_runs r JOIN schedules s ON s.id = r.schedule_id JOIN accounts a ON a.id = r.account_id
          WHERE (r.status = 'pending' OR (r.status = 'waiting' AND NOT EXISTS (SELECT ${OF_THE_SCHEDULE})))
            AND r.status IN ('pending', 'waiting') AND ($1::text IS NULL OR r.schedule_id = $1) ORDER BY r.seq LIMIT $2`,
         [scheduleId ?? null, limit],
@@ -214,13 +213,9 @@ export const START_RUN = ', start_schedule_run($8, made.id, c.now) AS started_ru
 /** What `start_schedule_run` raises when the job must not be. */
 const RUN_REFUSED = 'SC409';
 
-/** Throws CONFLICT when the run refuses the job that is made. */
-export async function inRun<T>(run: NewJob['run'], create: () => Promise<T>): Promise<T> {
-  try {
-    return await create();
-  } catch (error) {
-    const { code, message } = error as { code?: unknown; message: string };
-    if (run === undefined || code !== RUN_REFUSED) throw error;
-    throw new ScrapifieError('CONFLICT', `The run cannot start: ${message}.`);
-  }
+/** Throws the error of a statement that makes a job: CONFLICT when the run refuses the job. */
+export function refuseRun(error: unknown): never {
+  const { code, message } = error as { code?: unknown; message: string };
+  if (code !== RUN_REFUSED) throw error;
+  throw new ScrapifieError('CONFLICT', `The run cannot start: ${message}.`);
 }

@@ -77,4 +77,5 @@ export const openRunOf = (row: Row): OpenRun => ({
   schedule: scheduleOf(JSON.parse(String(row.schedule)) as Row),
   going: JSON.parse(String(row.going)) as JobId[],
   isBehind: Boolean(row.is_behind),
+  isDisabled: Boolean(row.is_disabled),
 });

@@ -1,4 +1,6 @@
+import { SQLITE_ACCOUNT_TABLES } from './account-tables.ts';
 import { SQLITE_AUDIT_TABLES } from './audit-tables.ts';
+import { SQLITE_CREDIT_TABLES } from './credit-tables.ts';
 import { SQLITE_EVENT_TABLES } from './event-tables.ts';
 import { SQLITE_EXPIRY_TABLES } from './expiry-tables.ts';
 import { SQLITE_OWNER_TABLES } from './owner-tables.ts';
@@ -247,5 +249,7 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   SQLITE_EXPIRY_TABLES,
   SQLITE_OWNER_TABLES,
   SQLITE_WEBHOOK_TABLES,
+  SQLITE_ACCOUNT_TABLES,
+  SQLITE_CREDIT_TABLES,
   SQLITE_SCHEDULE_TABLES,
 ];

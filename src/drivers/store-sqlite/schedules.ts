@@ -181,8 +181,8 @@ export function createSqliteScheduleStore(
            EXISTS (
              SELECT 1 FROM schedule_runs w
              WHERE w.schedule_id = r.schedule_id AND w.status IN ('pending', 'waiting') AND w.seq < r.seq
-           ) AS is_behind
-         FROM schedule_runs r JOIN schedules s ON s.id = r.schedule_id
+           ) AS is_behind, a.disabled_at IS NOT NULL AS is_disabled
+         FROM schedule_runs r JOIN schedules s ON s.id = r.schedule_id JOIN accounts a ON a.id = r.account_id
          WHERE (r.status = 'pending' OR (r.status = 'waiting' AND NOT EXISTS (SELECT 1 ${OF_THE_SCHEDULE})))
            AND r.status IN ('pending', 'waiting') AND (?1 IS NULL OR r.schedule_id = ?1) ORDER BY r.seq LIMIT ?2`,
         scheduleId ?? null,

@@ -5,6 +5,7 @@ import type { HostId, HostKey } from '../../model/ids.ts';
 import { releaseBytes } from '../../model/own-memory.ts';
 import type { Store } from '../../ports/store.ts';
 import { createSqliteAccountStore } from './accounts.ts';
+import { createSqliteCreditStore } from './credits.ts';
 import { checkpointSqlite, migrateSqlite, openSqliteDatabase, type SqliteDatabase } from './database.ts';
 import { createDiskReserve } from './disk-reserve.ts';
 import { createSqliteEventStore } from './events.ts';
@@ -48,6 +49,11 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
   'defaultAccount',
   'findKey',
   'listKeys',
+  'getAccount',
+  'listAccounts',
+  'accountUse',
+  'countOpenUrls',
+  'listFullAccounts',
   'listAudit',
   'auditHead',
   'getSession',
@@ -68,6 +74,8 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
   'webhookCursor',
   'listDeliveries',
   'getDelivery',
+  'listCreditEntries',
+  'listUsage',
   'getSchedule',
   'listSchedules',
   'listDueSchedules',
@@ -83,6 +91,7 @@ const RESERVED_FOR: ReadonlySet<string> = new Set<keyof Store>([
   'expirePages',
   'purge',
   'revokeKey',
+  'changeAccount',
 ]);
 if (parentPort === null) throw new Error('The store thread has no parent.');
 const port = parentPort;
@@ -102,7 +111,7 @@ function createStore(connection: SqliteDatabase, now: () => number): Synchronous
     ...createSqliteJobStore(connection, hostIds, now),
     ...createSqliteHostStore(connection, connection.incarnation, now),
     ...createSqliteLedgerStore(connection, hostIds, connection.incarnation, now),
-    ...createSqliteAccountStore(connection),
+    ...createSqliteAccountStore(connection, now),
     ...createSqliteSessionStore(connection),
     ...createSqliteSecretStore(connection),
     ...createSqliteReferenceStore(connection, now),
@@ -110,6 +119,7 @@ function createStore(connection: SqliteDatabase, now: () => number): Synchronous
     ...createSqliteRetentionStore(connection),
     ...createSqliteOwnerRequestStore(connection, now),
     ...createSqliteWebhookStore(connection, now),
+    ...createSqliteCreditStore(connection, now),
     ...createSqliteScheduleStore(connection, now),
     migrate() {
       const change = migrateSqlite(connection);
