@@ -7,6 +7,7 @@ import { addressTest, isLoopback } from '../config/address-list.ts';
 import { parsePlainly } from '../config/plain-problems.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { fieldProblems, invalidRequest } from '../jobs/invalid-request.ts';
+import type { AccountId, KeyId } from '../model/ids.ts';
 import { guardRoutes } from './access/access.ts';
 import { createFirstUses } from './access/first-uses.ts';
 import { createKeyDirectory } from './access/key-directory.ts';
@@ -26,6 +27,7 @@ import { streamLargeAnswers } from './http/large-answers.ts';
 import { keepStaleAnswers } from './http/stale-answers.ts';
 import { drainRequests } from './http/unread-request.ts';
 import { addAccountRoutes } from './routes/account.ts';
+import { addAccountsRoutes } from './routes/accounts.ts';
 import { addArtifactRoutes } from './routes/artifacts.ts';
 import { addAuditRoutes } from './routes/audit.ts';
 import { addBatchRoutes } from './routes/batch.ts';
@@ -74,6 +76,7 @@ const ROUTES = [
   addBotRoutes,
   addKeyRoutes,
   addAccountRoutes,
+  addAccountsRoutes,
   addAuditRoutes,
   addHealthRoutes,
   addSampleRoutes,
@@ -116,6 +119,11 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
     now,
     onError: (error) => deps.logger.warn({ err: error }, 'last uses of keys were not written'),
   });
+  const unsubscribe = deps.bus.subscribe('account.changed', (changed) => {
+    for (const id of changed.accounts) keys.forgetAccount(id as AccountId);
+    for (const id of changed.keys) keys.forget(id as KeyId);
+  });
+  app.addHook('onClose', async () => unsubscribe());
   app.server.on('checkExpectation', answerExpectation);
   parseWithZod(app);
   readJsonBodies(app, settings.bodyLimitBytes);

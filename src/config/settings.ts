@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { readAddressList } from './address-list.ts';
+import { readPlans } from './plans.ts';
 
 const bool = z.union(
   [z.boolean(), z.stringbool({ truthy: ['true', '1', 'yes', 'on'], falsy: ['false', '0', 'no', 'off'] })],
@@ -285,6 +286,13 @@ export const settingsSchema = z.object({
     .default(10_485_760)
     .describe('Largest request body the API accepts.'),
   rateLimitPerMinute: whole(1, 100_000_000).default(120_000).describe('Requests per minute and API key.'),
+  plans: z
+    .string()
+    .refine((text) => readPlans(text) !== null, 'must be JSON as docs/accounts.md shows it')
+    .default('')
+    .describe(
+      'Plans of accounts and their limits, as JSON: `{"small": {"requestsPerMinute": 600, "openUrls": 10000}}`.',
+    ),
   corsOrigins: z
     .string()
     .default('')

@@ -62,6 +62,7 @@ export const ERRORS = {
   INVALID_USAGE: usage(400, 'The command line has an unknown command, option or value.'),
   UNAUTHENTICATED: usage(401, 'No API key was sent, or it is unknown, expired or revoked.'),
   FORBIDDEN: usage(403, 'The API key lacks the scope that this call needs.'),
+  ACCOUNT_DISABLED: usage(403, 'The account of the key is disabled; ask the operator of the installation.'),
   CONSENT_REQUIRED: usage(403, "The operator's policy does not name this domain for what was asked."),
   NOT_FOUND: usage(404, 'No such resource for this account.'),
   SESSION_EXPIRED: usage(410, 'The session has ended; delete it, or use another name.'),

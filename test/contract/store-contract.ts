@@ -1,4 +1,5 @@
 import { contract, type Skip } from './contract.ts';
+import { accountRecordsContract } from './store/account-records-contract.ts';
 import { accountsContract } from './store/accounts-contract.ts';
 import { auditContract } from './store/audit-contract.ts';
 import { budgetsContract } from './store/budgets-contract.ts';
@@ -48,6 +49,7 @@ export function storeContract(
     optOutContract(holds);
     ownerRequestsContract(holds);
     accountsContract(holds);
+    accountRecordsContract(holds);
     auditContract(holds);
     sessionsContract(holds);
     credentialsContract(holds);

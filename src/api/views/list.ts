@@ -14,7 +14,8 @@ export type ListName =
   | 'credentials'
   | 'audit'
   | 'webhooks'
-  | 'deliveries';
+  | 'deliveries'
+  | 'accounts';
 
 /** Where a resource itself can be asked for. */
 export const selfSchema = z.object({ self: z.string() });

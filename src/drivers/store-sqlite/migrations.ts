@@ -1,3 +1,4 @@
+import { SQLITE_ACCOUNT_TABLES } from './account-tables.ts';
 import { SQLITE_AUDIT_TABLES } from './audit-tables.ts';
 import { SQLITE_EVENT_TABLES } from './event-tables.ts';
 import { SQLITE_EXPIRY_TABLES } from './expiry-tables.ts';
@@ -246,4 +247,5 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   SQLITE_EXPIRY_TABLES,
   SQLITE_OWNER_TABLES,
   SQLITE_WEBHOOK_TABLES,
+  SQLITE_ACCOUNT_TABLES,
 ];

@@ -52,6 +52,15 @@ const METHODS: Readonly<Record<keyof Store, true>> = {
   commit: true,
   reserveUrl: true,
   defaultAccount: true,
+  createAccount: true,
+  getAccount: true,
+  listAccounts: true,
+  changeAccount: true,
+  applyPlan: true,
+  accountUse: true,
+  countOpenUrls: true,
+  listFullAccounts: true,
+  rotateKey: true,
   createKey: true,
   findKey: true,
   listKeys: true,
@@ -153,7 +162,7 @@ export interface SqliteStoreOptions {
   readonly checkpointMs?: number;
   /** Told once when the file of the database is not where it was opened. */
   readonly onError?: (error: Error) => void;
-  /** Disk space that is kept for `cancelJob`, `deleteJob` and `revokeKey`, once these would be DISK_FULL; none by default. */
+  /** Disk space that is kept for `cancelJob`, `deleteJob`, `revokeKey` and `changeAccount`, once these would be DISK_FULL; none by default. */
   readonly reserveBytes?: number;
 }
 

@@ -47,6 +47,11 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
   'defaultAccount',
   'findKey',
   'listKeys',
+  'getAccount',
+  'listAccounts',
+  'accountUse',
+  'countOpenUrls',
+  'listFullAccounts',
   'listAudit',
   'auditHead',
   'getSession',
@@ -76,6 +81,7 @@ const RESERVED_FOR: ReadonlySet<string> = new Set<keyof Store>([
   'expirePages',
   'purge',
   'revokeKey',
+  'changeAccount',
 ]);
 if (parentPort === null) throw new Error('The store thread has no parent.');
 const port = parentPort;
@@ -95,7 +101,7 @@ function createStore(connection: SqliteDatabase, now: () => number): Synchronous
     ...createSqliteJobStore(connection, hostIds, now),
     ...createSqliteHostStore(connection, connection.incarnation, now),
     ...createSqliteLedgerStore(connection, hostIds, connection.incarnation, now),
-    ...createSqliteAccountStore(connection),
+    ...createSqliteAccountStore(connection, now),
     ...createSqliteSessionStore(connection),
     ...createSqliteSecretStore(connection),
     ...createSqliteReferenceStore(connection, now),

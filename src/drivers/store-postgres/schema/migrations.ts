@@ -1,3 +1,4 @@
+import { ACCOUNT_TABLES } from './account-tables.ts';
 import { POSTGRES_AUDIT_TABLES } from './audit-tables.ts';
 import { BLOB_TABLES } from './blob-tables.ts';
 import { EVENT_TABLES } from './event-tables.ts';
@@ -48,4 +49,5 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { minReader: 5, sql: EXPIRY_TABLES },
   { minReader: 5, sql: OWNER_TABLES },
   { minReader: 5, sql: WEBHOOK_TABLES },
+  { minReader: 5, sql: ACCOUNT_TABLES },
 ];
