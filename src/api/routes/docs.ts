@@ -1,7 +1,7 @@
 import swagger from '@fastify/swagger';
 import reference from '@scalar/fastify-api-reference';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
-import { accessNames } from '../access/scopes.ts';
+import { type Access, accessNames } from '../access/scopes.ts';
 import type { App } from '../http/app.ts';
 import { operationIdOf } from './operation-ids.ts';
 
@@ -13,6 +13,7 @@ export async function collectDocs(app: App, version: string): Promise<void> {
       info: {
         title: 'Scrapifie',
         version,
+        license: { name: 'MIT', identifier: 'MIT' },
         description:
           'Self-hosted web scraping. Every answer is `{ success, data }` or `{ success, error }` and carries ' +
           '`X-Request-ID`. Lists have `items` and `nextCursor`. Times are ISO 8601 in UTC. POSTs that create ' +
@@ -49,9 +50,31 @@ function withOperationId(input: Parameters<typeof jsonSchemaTransform>[0]) {
   const { schema, url } = jsonSchemaTransform(input);
   const [method = 'GET'] = [input.route.method].flat();
   const access = input.route.config?.access ?? 'open';
-  const names = [...accessNames(access)];
-  const security = access === 'open' ? [] : [{ bearer: names }, { apiKey: names }, { serviceKey: names }];
-  return { url, schema: { ...schema, operationId: operationIdOf(method, input.url), security } };
+  const security = access === 'open' ? [] : [{ bearer: [] }, { apiKey: [] }, { serviceKey: [] }];
+  const described = [schema.description ?? `${schema.summary}.`, needs(access)].filter((part) => part !== '');
+  return {
+    url,
+    schema: {
+      ...schema,
+      description: described.join(' '),
+      operationId: operationIdOf(method, input.url),
+      security,
+      'x-access': accessNames(access),
+    },
+  };
+}
+
+/** Which keys may call an operation: OpenAPI has a place for scopes with OAuth alone. */
+function needs(access: Access): string {
+  if (access === 'open' || access === 'key') return '';
+  if (access === 'operator')
+    return 'For the operator: a key with the scope `admin` of the account "default".';
+  if (access === 'installation' || access === 'metrics') {
+    return 'Needs a key with the scope `jobs:read` of the account "default".';
+  }
+  return `Needs a key with the scope ${accessNames(access)
+    .map((name) => `\`${name}\``)
+    .join(' or ')}.`;
 }
 
 /** Named schemas are of answers only; their second form, as input, would be noise. */
