@@ -25,14 +25,15 @@ export interface KeyOptions {
   readonly expiresAt: number | null;
 }
 
+/** What is shown of a secret. One that the operator chose may be short, so its prefix is shorter. */
+export const prefixOf = (secret: string) => secret.slice(0, secret.startsWith('sk_') ? 11 : 4);
+
 export function newKey(accountId: AccountId, secret: string, options: KeyOptions, now: number): NewKey {
-  // A key that the operator chose may be short, so its visible prefix is shorter.
-  const prefix = secret.slice(0, secret.startsWith('sk_') ? 11 : 4);
   return {
     id: randomUUID() as KeyId,
     accountId,
     hash: hashSecret(secret),
-    prefix,
+    prefix: prefixOf(secret),
     createdAt: now,
     ...options,
   };

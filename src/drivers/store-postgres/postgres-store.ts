@@ -12,6 +12,7 @@ import { createPostgresReferenceStore } from './references.ts';
 import { createPostgresRetentionStore } from './retention.ts';
 import { createPostgresSecretStore } from './secrets.ts';
 import { createPostgresSessionStore } from './sessions.ts';
+import { createPostgresWebhookStore } from './webhooks.ts';
 
 const OLDEST_SERVER = 150_000;
 
@@ -41,6 +42,7 @@ export async function createPostgresStore(options: DatabaseOptions): Promise<Sto
     ...createPostgresEventStore(database),
     ...createPostgresRetentionStore(database),
     ...createPostgresOwnerRequestStore(database),
+    ...createPostgresWebhookStore(database),
     migrate: () => migratePostgres(database),
     async clock() {
       const [row] = await database.query(`SELECT ${NOW} AS now`);
