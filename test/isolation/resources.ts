@@ -32,6 +32,8 @@ export const OPEN_OPERATIONS: ReadonlySet<string> = new Set([
 export const REQUESTS: Readonly<Record<string, { readonly query?: string; readonly body?: object }>> = {
   'GET /v1/jobs/{id}/why': { query: 'url=https://canary.example/' },
   'POST /v1/jobs/{id}/reextract': { body: { formats: ['text'] } },
+  // A valid one would make a credential of the same name for the other account.
+  'PUT /v1/credentials/{name}': { body: {} },
   'POST /v1/sessions/{name}/login': { body: { url: 'https://canary.example/login' } },
 };
 
@@ -119,3 +121,10 @@ export const MAKERS: Readonly<Record<string, Maker>> = {
     make: async (owner) => ({ own: { id: owner.account }, missing: { id: 'absent' } }),
   },
 };
+
+/** The longest beginning of the path that ends with a parameter and has a maker. */
+export function makerOf(path: string): string | null {
+  const names = Object.keys(MAKERS).filter((each) => path === each || path.startsWith(`${each}/`));
+  const best = names.sort((a, b) => b.length - a.length)[0];
+  return best !== undefined && !path.slice(best.length).includes('{') ? best : null;
+}

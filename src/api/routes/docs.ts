@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger';
 import reference from '@scalar/fastify-api-reference';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
+import { z } from 'zod';
 import { type Access, accessNames } from '../access/scopes.ts';
 import type { App } from '../http/app.ts';
 import { operationIdOf } from './operation-ids.ts';
@@ -28,7 +29,10 @@ export async function collectDocs(app: App, version: string): Promise<void> {
         { name: 'sessions', description: 'Come back as the same visitor, and log in' },
         { name: 'proxies', description: 'Which ways out there are, and how they do' },
         { name: 'domains', description: 'How hosts are treated' },
-        { name: 'account', description: 'Keys and limits' },
+        { name: 'account', description: 'Accounts, keys, limits and usage' },
+        { name: 'schedules', description: 'Jobs that run again and again' },
+        { name: 'webhooks', description: 'Who is told what happens, and how that went' },
+        { name: 'events', description: 'What happens, as it happens' },
         { name: 'operations', description: 'Health and metrics' },
       ],
       components: {
@@ -56,12 +60,20 @@ function withOperationId(input: Parameters<typeof jsonSchemaTransform>[0]) {
     url,
     schema: {
       ...schema,
+      ...withExamples(schema.body, input.schema?.body),
       description: described.join(' '),
       operationId: operationIdOf(method, input.url),
       security,
       'x-access': accessNames(access),
     },
   };
+}
+
+/** zod leaves the examples of a schema out where a part of the schema transforms its value. */
+function withExamples(body: unknown, source: unknown): { readonly body?: object } {
+  const examples = source instanceof z.ZodType ? source.meta()?.examples : undefined;
+  if (examples === undefined || typeof body !== 'object' || body === null) return {};
+  return { body: { ...body, examples } };
 }
 
 /** Which keys may call an operation: OpenAPI has a place for scopes with OAuth alone. */
