@@ -1,6 +1,7 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { Store } from '../../ports/store.ts';
 import { createPostgresAccountStore } from './accounts.ts';
+import { createPostgresCreditStore } from './credits.ts';
 import { type DatabaseOptions, NOW, openPostgresDatabase, type PostgresDatabase } from './database.ts';
 import { createPostgresEventStore } from './events.ts';
 import { createPostgresHostStore } from './hosts.ts';
@@ -10,6 +11,7 @@ import { migratePostgres } from './migrate.ts';
 import { createPostgresOwnerRequestStore } from './owner-requests.ts';
 import { createPostgresReferenceStore } from './references.ts';
 import { createPostgresRetentionStore } from './retention.ts';
+import { createPostgresScheduleStore } from './schedules.ts';
 import { createPostgresSecretStore } from './secrets.ts';
 import { createPostgresSessionStore } from './sessions.ts';
 import { createPostgresWebhookStore } from './webhooks.ts';
@@ -43,6 +45,8 @@ export async function createPostgresStore(options: DatabaseOptions): Promise<Sto
     ...createPostgresRetentionStore(database),
     ...createPostgresOwnerRequestStore(database),
     ...createPostgresWebhookStore(database),
+    ...createPostgresCreditStore(database),
+    ...createPostgresScheduleStore(database),
     migrate: () => migratePostgres(database),
     async clock() {
       const [row] = await database.query(`SELECT ${NOW} AS now`);

@@ -9,6 +9,7 @@ import type {
   JobId,
   JobSeq,
   KeyId,
+  ScheduleId,
   SessionId,
   TaskId,
   UrlKey,
@@ -19,6 +20,7 @@ import type { FoundBy, LedgerEntry, Task, TaskKind, TaskState } from '../../mode
 import type { ApiKey, KeyScope } from '../../ports/api-key.ts';
 import type { OptOut } from '../../ports/opt-out-store.ts';
 import type { OwnerRequest, ProofMethod } from '../../ports/owner-request-store.ts';
+import type { RobotsEntry } from '../../ports/robots-entry.ts';
 import type {
   CredentialEntry,
   SessionEntry,
@@ -26,7 +28,7 @@ import type {
   StoredCredential,
   StoredSession,
 } from '../../ports/session-store.ts';
-import type { FoundTask, HostState, HostView, IdempotentAnswer, RobotsEntry } from '../../ports/store.ts';
+import type { FoundTask, HostState, HostView, IdempotentAnswer } from '../../ports/store.ts';
 import type { StoredPage } from '../../ports/stored-page.ts';
 import type { TaskWait } from '../../ports/task-wait.ts';
 import { EXPIRED_KINDS, expiredKindsOf, expiredPartsOf } from './expiry.ts';
@@ -52,6 +54,9 @@ export function jobOf(row: Row): Job {
     kind: text(row.kind) as JobKind,
     status: text(row.status) as JobStatus,
     stopReason: maybeText(row.stop_reason),
+    keyId: maybeText(row.key_id) as KeyId | null,
+    microcredits: Number(row.microcredits),
+    reserveMicrocredits: Number(row.reserve_microcredits),
     options: JSON.parse(text(row.options)) as JobOptions,
     seeds: JSON.parse(text(row.seeds)) as string[],
     counters: {
@@ -72,6 +77,7 @@ export function jobOf(row: Row): Job {
     startedAt: maybeNumber(row.started_at),
     finishedAt: maybeNumber(row.finished_at),
     ...expiredKindsOf(row.expired),
+    ...(row.schedule_id == null ? {} : { scheduleId: text(row.schedule_id) as ScheduleId }),
   };
 }
 

@@ -1,8 +1,10 @@
 import { SQLITE_ACCOUNT_TABLES } from './account-tables.ts';
 import { SQLITE_AUDIT_TABLES } from './audit-tables.ts';
+import { SQLITE_CREDIT_TABLES } from './credit-tables.ts';
 import { SQLITE_EVENT_TABLES } from './event-tables.ts';
 import { SQLITE_EXPIRY_TABLES } from './expiry-tables.ts';
 import { SQLITE_OWNER_TABLES } from './owner-tables.ts';
+import { SQLITE_SCHEDULE_TABLES } from './schedule-tables.ts';
 import { SQLITE_SOURCE_TABLES } from './source-tables.ts';
 import { SQLITE_SPENDING_TABLES } from './spending-tables.ts';
 import { SQLITE_WEBHOOK_TABLES } from './webhook-tables.ts';
@@ -248,4 +250,6 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   SQLITE_OWNER_TABLES,
   SQLITE_WEBHOOK_TABLES,
   SQLITE_ACCOUNT_TABLES,
+  SQLITE_CREDIT_TABLES,
+  SQLITE_SCHEDULE_TABLES,
 ];

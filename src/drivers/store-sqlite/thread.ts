@@ -5,6 +5,7 @@ import type { HostId, HostKey } from '../../model/ids.ts';
 import { releaseBytes } from '../../model/own-memory.ts';
 import type { Store } from '../../ports/store.ts';
 import { createSqliteAccountStore } from './accounts.ts';
+import { createSqliteCreditStore } from './credits.ts';
 import { checkpointSqlite, migrateSqlite, openSqliteDatabase, type SqliteDatabase } from './database.ts';
 import { createDiskReserve } from './disk-reserve.ts';
 import { createSqliteEventStore } from './events.ts';
@@ -15,6 +16,7 @@ import { type Call, failureOf, NO_CALL, type ThreadAnswer, type ThreadPlace } fr
 import { createSqliteOwnerRequestStore } from './owner-requests.ts';
 import { createSqliteReferenceStore } from './references.ts';
 import { createSqliteRetentionStore } from './retention.ts';
+import { createSqliteScheduleStore } from './schedules.ts';
 import { createSqliteSecretStore } from './secrets.ts';
 import { createSqliteSessionStore } from './sessions.ts';
 import { MOST_UNSYNCED_COMMITS, type Synchronous } from './synchronous.ts';
@@ -72,6 +74,14 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
   'webhookCursor',
   'listDeliveries',
   'getDelivery',
+  'listCreditEntries',
+  'listUsage',
+  'getSchedule',
+  'listSchedules',
+  'listDueSchedules',
+  'listOpenRuns',
+  'getRun',
+  'listRuns',
 ]);
 /** They take work or rights away, and get the space that is reserved for them on a full disk. */
 const RESERVED_FOR: ReadonlySet<string> = new Set<keyof Store>([
@@ -109,6 +119,8 @@ function createStore(connection: SqliteDatabase, now: () => number): Synchronous
     ...createSqliteRetentionStore(connection),
     ...createSqliteOwnerRequestStore(connection, now),
     ...createSqliteWebhookStore(connection, now),
+    ...createSqliteCreditStore(connection, now),
+    ...createSqliteScheduleStore(connection, now),
     migrate() {
       const change = migrateSqlite(connection);
       // A schema that is only in the log would be lost with it, and the file then looks like a new one.
