@@ -65,6 +65,16 @@ async function createWebhook(owner: Tenant): Promise<string> {
   return String((await owner.post('/v1/webhooks', webhook)).at('data.id'));
 }
 
+/** Operations whose answer has no end: streams, which src/api/events.test.ts tries with several accounts. */
+export const ENDLESS: ReadonlySet<string> = new Set(['GET /v1/events']);
+
+async function createSchedule(owner: Tenant): Promise<string> {
+  const job = { kind: 'scrape', url: CANARY_PAGE };
+  return String(
+    (await owner.post('/v1/schedules', { name: 'canary schedule', every: '1d', job })).at('data.id'),
+  );
+}
+
 export const MAKERS: Readonly<Record<string, Maker>> = {
   '/v1/jobs/{id}': endedJob,
   '/v1/jobs/{id}/pages/{page}/artifacts/{name}': {
@@ -104,6 +114,19 @@ export const MAKERS: Readonly<Record<string, Maker>> = {
         missing: { id: '00000000-0000-4000-8000-000000000000' },
         canaries: ['canary key'],
       };
+    },
+  },
+  '/v1/schedules/{id}': {
+    async make(owner) {
+      const id = await createSchedule(owner);
+      return { own: { id }, missing: { id: MISSING_JOB }, canaries: ['canary schedule'] };
+    },
+  },
+  '/v1/schedules/{id}/runs/{run}': {
+    async make(owner) {
+      const id = await createSchedule(owner);
+      const run = String((await owner.post(`/v1/schedules/${id}/run`, {})).at('data.id'));
+      return { own: { id, run }, missing: { id: MISSING_JOB, run: MISSING_JOB } };
     },
   },
   '/v1/webhooks/{id}': {
