@@ -96,4 +96,4 @@ export type QueueName = 'scrape-http';
 /** Single renders, from the owner of a host to a worker with a browser. */
 export type CallName = 'scrape-browser' | 'scrape-stealth';
 /** `cleanup-jobs`: jobs whose time is over, and hosts with work that were not offered. `cleanup-blobs`: blobs that nothing refers to. */
-export type TimerName = 'cleanup-jobs' | 'cleanup-blobs';
+export type TimerName = 'cleanup-jobs' | 'cleanup-blobs' | 'backups';

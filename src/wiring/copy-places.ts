@@ -39,7 +39,9 @@ export function openSnapshot(place: CopyPlace, isExclusive: boolean): Promise<St
   return openSqliteSnapshot({ path, postgresSchema: POSTGRES_MIGRATIONS.length, isExclusive });
 }
 
-interface CopyTarget extends LoadTarget {
+export interface CopyTarget extends LoadTarget {
+  /** An earlier attempt was interrupted here. */
+  readonly isResumed: boolean;
   /** The place is whole from now on. */
   finish(): Promise<void>;
   close(): Promise<void>;
@@ -69,6 +71,7 @@ export async function openTarget(place: CopyPlace): Promise<CopyTarget> {
     if (!isResumed) await requireNoBodies(blobs);
     if (!isResumed) await marks.write(MARKER, mark());
     return {
+      isResumed,
       blobs,
       openDraft: (schema) =>
         databaseUrl === undefined
@@ -98,6 +101,8 @@ function requireEmptyFolder(dataDir: string, isResumed: boolean): void {
   const draft = `${DATABASE_FILE}${DRAFT_SUFFIX}`;
   const own = new Set([LOCK_FILE, `${LOCK_FILE}-journal`, KEY_FILE]);
   const left = new Set(['blobs', MARKER, `${MARKER}.partial`, draft, `${draft}-wal`, `${draft}-shm`]);
+  // Complete, and killed before the marker was removed: whether it is what should be there, the caller finds out.
+  left.add(DATABASE_FILE);
   const found = readdirSync(dataDir).find((name) => !own.has(name) && !(isResumed && left.has(name)));
   if (found === undefined || found === `${MARKER}.partial`) return;
   throw new ScrapifieError(
