@@ -76,6 +76,7 @@ it('removes unreferenced blobs by a timer of its own, and ends that when it stop
     sweepSessions: async () => 0,
     purge: async () => 0,
     cleanup,
+    backups: null,
   });
   await scheduler.start();
   await soon(() => expect(signals.length).toBeGreaterThan(2));

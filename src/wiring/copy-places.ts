@@ -98,13 +98,15 @@ function openBodies({ s3Url, dataDir }: CopyPlace): Promise<Blobs> {
 
 /** A vault key that the operator has put there first is welcome. */
 function requireEmptyFolder(dataDir: string, isResumed: boolean): void {
-  const draft = `${DATABASE_FILE}${DRAFT_SUFFIX}`;
-  const own = new Set([LOCK_FILE, `${LOCK_FILE}-journal`, KEY_FILE]);
-  const left = new Set(['blobs', MARKER, `${MARKER}.partial`, draft, `${draft}-wal`, `${draft}-shm`]);
-  // Complete, and killed before the marker was removed: whether it is what should be there, the caller finds out.
-  left.add(DATABASE_FILE);
-  const found = readdirSync(dataDir).find((name) => !own.has(name) && !(isResumed && left.has(name)));
-  if (found === undefined || found === `${MARKER}.partial`) return;
+  const own = new Set([LOCK_FILE, `${LOCK_FILE}-journal`, KEY_FILE, `${MARKER}.partial`]);
+  // With a database the last attempt was complete, and killed before its marker was removed: the caller compares it.
+  const isLeft = (name: string) =>
+    name === 'blobs' ||
+    name === MARKER ||
+    name === DATABASE_FILE ||
+    name.startsWith(DATABASE_FILE + DRAFT_SUFFIX);
+  const found = readdirSync(dataDir).find((name) => !own.has(name) && !(isResumed && isLeft(name)));
+  if (found === undefined) return;
   throw new ScrapifieError(
     'PLACE_NOT_EMPTY',
     `The folder ${dataDir} is not empty: it has ${found}. Name a folder that is empty or not there.`,

@@ -21,7 +21,10 @@ beforeAll(async () => {
   world = await openWorld({ site: { pages: PAGES } });
   await world.crawlNow({ urls: [`${world.site.hostUrl(1)}/big/`], sitemap: 'skip', maxDepth: 10 });
 }, LIMIT_MS);
-afterEach(() => rm(folder.path('target'), { recursive: true, force: true }));
+afterEach(async () => {
+  for (const name of readdirSync(folder.path('')))
+    await rm(folder.path(name), { recursive: true, force: true });
+});
 afterAll(async () => {
   await endCommands();
   await world.close();

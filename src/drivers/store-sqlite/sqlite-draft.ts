@@ -30,7 +30,8 @@ export async function openSqliteDraft(path: string, schema: SchemaVersions): Pro
   if (existsSync(path)) throw new ScrapifieError('PLACE_NOT_EMPTY', `There is a database ${path} already.`);
   const draft = `${path}${DRAFT_SUFFIX}`;
   const removeDraft = () => {
-    for (const file of [draft, `${draft}-wal`, `${draft}-shm`]) rmSync(file, { force: true });
+    for (const file of ['', '-journal', '-wal', '-shm'].map((end) => draft + end))
+      rmSync(file, { force: true });
   };
   removeDraft();
   const database = openSqliteDatabase(draft);
