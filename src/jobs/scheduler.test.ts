@@ -36,7 +36,8 @@ it('ends jobs whose time is over, and says so', async () => {
     now: Date.now,
     sweepSessions: async () => 0,
     purge: async () => 0,
-    cleanup: null, backups: null,
+    cleanup: null,
+    backups: null,
   });
   await scheduler.start();
   await soon(() => expect(told).toContainEqual({ jobs: [job.id], finished: [job.id] }));
@@ -55,7 +56,8 @@ it('offers hosts that have work and no owner, whoever forgot to', async () => {
     now: Date.now,
     sweepSessions: async () => 0,
     purge: async () => 0,
-    cleanup: null, backups: null,
+    cleanup: null,
+    backups: null,
   });
   await scheduler.start();
   await soon(() => expect(offered).toContain('site.test'));
