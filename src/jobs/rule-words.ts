@@ -39,6 +39,8 @@ export function stopSentence({
     return `The job stopped at its limit of ${budgets.maxBrowserMs} ms in browsers.`;
   if (stopReason === 'budget.proxy')
     return `The job stopped at its limit of ${budgets.maxProxyBytes} bytes through proxies.`;
+  if (stopReason === 'limit.stored-bytes')
+    return 'The job stopped because its account stores as much as it may; resume it when there is room.';
   if (stopReason === 'login-walls')
     return 'The job stopped because its pages ask to log in; resume it when its session is logged in.';
   if (stopReason.startsWith(WAIT))
@@ -127,6 +129,7 @@ const SENTENCES: readonly (readonly [string, Sentence])[] = [
     (_what, _entry, job) =>
       `The job had reached its limit${of(job?.options.budgets.maxProxyBytes, 'bytes')} through proxies (\`maxProxyBytes\`).`,
   ],
+  ['limit.stored-bytes', () => 'The job had stopped, because its account stores as much as it may.'],
   ['login-walls', () => 'The job had stopped, because its pages ask to log in (`maxLoginWalls`).'],
   [WAIT, (code) => `Its request was answered before it was fetched: ${meaningOf(code)}`],
   [

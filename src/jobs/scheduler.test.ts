@@ -35,6 +35,7 @@ it('ends jobs whose time is over, and says so', async () => {
     bus,
     now: Date.now,
     sweepSessions: async () => 0,
+    stopFullAccounts: async () => 0,
     purge: async () => 0,
     cleanup: null,
   });
@@ -54,6 +55,7 @@ it('offers hosts that have work and no owner, whoever forgot to', async () => {
     bus,
     now: Date.now,
     sweepSessions: async () => 0,
+    stopFullAccounts: async () => 0,
     purge: async () => 0,
     cleanup: null,
   });
@@ -74,6 +76,7 @@ it('removes unreferenced blobs by a timer of its own, and ends that when it stop
     bus,
     now: Date.now,
     sweepSessions: async () => 0,
+    stopFullAccounts: async () => 0,
     purge: async () => 0,
     cleanup,
   });

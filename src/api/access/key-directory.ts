@@ -4,6 +4,7 @@ import type { FoundKey } from '../../ports/api-key.ts';
 import type { AccountStore } from '../../ports/store.ts';
 import { isStoreAway } from '../health/store-watch.ts';
 import { hashSecret, isUsable } from './api-key.ts';
+import { type BearerTokens, isToken } from './bearer-tokens.ts';
 
 export interface KeyDirectory {
   /**
@@ -97,6 +98,23 @@ export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
     async close() {
       clearInterval(timer);
       await flush();
+    },
+  };
+}
+
+/** Keys of the store, and tokens of an issuer where there is one. */
+export function withTokens(keys: KeyDirectory, tokens: BearerTokens | null): KeyDirectory {
+  if (tokens === null) return keys;
+  return {
+    identify: (secret) => (isToken(secret) ? tokens.identify(secret) : keys.identify(secret)),
+    isRemembered: (secret) => (isToken(secret) ? tokens.isRemembered(secret) : keys.isRemembered(secret)),
+    forget: keys.forget,
+    forgetAccount(id) {
+      keys.forgetAccount(id);
+      tokens.forgetAccount(id);
+    },
+    async close() {
+      await Promise.all([keys.close(), tokens.close()]);
     },
   };
 }
