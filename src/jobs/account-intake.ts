@@ -82,6 +82,8 @@ export function createAccountIntake({ store, bus, maxQueuedUrls, now }: AccountI
       const found = await look(account);
       const most = found.limits?.storedBytes ?? null;
       if (most !== null) await requireRoom(account, found, most);
+      // Work that was accepted before goes on although more may have been found since.
+      if (added === 0) return;
       await found.openUrls?.admit(added);
       await ofAll.admit(added);
     },
