@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { readAddressList } from './address-list.ts';
+import { oidcFields } from './oidc-settings.ts';
 import { readPlans } from './plans.ts';
 
 const bool = z.union(
@@ -293,32 +294,7 @@ export const settingsSchema = z.object({
     .describe(
       'Plans of accounts and their limits, as JSON: `{"small": {"requestsPerMinute": 600, "openUrls": 10000}}`.',
     ),
-  oidcIssuer: z
-    .url({ protocol: /^https?$/ })
-    .optional()
-    .describe('OIDC issuer whose bearer tokens are accepted besides keys, exactly as its tokens name it.'),
-  oidcAudience: z.string().min(1).optional().describe('Audience that its tokens must be for.'),
-  oidcAccountClaim: z
-    .string()
-    .min(1)
-    .default('account')
-    .describe('Claim of its tokens that has the id of the account.'),
-  oidcScopesClaim: z
-    .string()
-    .min(1)
-    .default('scope')
-    .describe('Claim of its tokens that has the scopes: names apart by spaces, or a list.'),
-  oidcAlgorithms: z
-    .string()
-    .regex(
-      /^(?:RS|PS|ES)(?:256|384|512)$|^EdDSA$|^(?:(?:(?:RS|PS|ES)(?:256|384|512)|EdDSA),)+(?:(?:RS|PS|ES)(?:256|384|512)|EdDSA)$/,
-      'must be names such as RS256,ES256,EdDSA',
-    )
-    .default('RS256,PS256,ES256,EdDSA')
-    .describe('Signatures of its tokens that are accepted; only those of key pairs.'),
-  oidcClockToleranceSeconds: whole(0, 300)
-    .default(30)
-    .describe('Seconds by which the clocks of the issuer and of this machine may differ.'),
+  ...oidcFields,
   corsOrigins: z
     .string()
     .default('')

@@ -15,6 +15,8 @@ interface Operation {
   /** Scopes of which one is needed, or the kind of access. */
   readonly access: readonly string[];
   readonly example: unknown;
+  /** The answer does not end by itself. */
+  readonly isStream: boolean;
 }
 
 /** Written out here, so that a mistake in the table of the program shows. */
@@ -53,7 +55,7 @@ const made = new Map<string, Made>();
 
 async function readOperations(): Promise<readonly Operation[]> {
   const { paths } = (await platform.api.inject({ url: '/openapi.json' })).json() as {
-    paths: Record<string, Record<string, { security: Record<string, string[]>[]; requestBody?: object }>>;
+    paths: Record<string, Record<string, Described>>;
   };
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]): Operation => {
@@ -64,10 +66,17 @@ async function readOperations(): Promise<readonly Operation[]> {
         method: upper,
         path,
         access: operation.security[0]?.bearer ?? [],
+        isStream: operation.responses['200']?.content?.['text/event-stream'] !== undefined,
         example: body === undefined ? undefined : (body.content['application/json']?.example ?? {}),
       };
     }),
   );
+}
+
+interface Described {
+  readonly security: Record<string, string[]>[];
+  readonly requestBody?: object;
+  readonly responses: Record<string, { readonly content?: Record<string, unknown> }>;
 }
 
 /** The longest beginning of the path that ends with a parameter and has a maker. */
@@ -198,6 +207,7 @@ describe.each(operations.filter((each) => !isOpen(each)))('$name', (operation) =
   if (operation.method === 'GET')
     it('gives the owner what is the owner’s, and shows it to nobody else', async () => {
       const isOfOperator = operation.access.some((name) => OF_THE_OPERATOR.includes(name));
+      if (operation.isStream) return showsOwnOnly(operation, valuesOf('own'));
       const mine = await ask(operation, isOfOperator ? platform.secret : owner.secret, valuesOf('own'));
       expect([mine.statusCode, mine.statusCode === 200 ? '' : mine.payload]).toEqual([200, '']);
       if (isOfOperator || hasParameters(operation)) return;
@@ -209,6 +219,30 @@ describe.each(operations.filter((each) => !isOpen(each)))('$name', (operation) =
       }
     });
 });
+
+/** Reads a stream from its beginning until the last event of the account has come. */
+async function showsOwnOnly(operation: Operation, values: Readonly<Record<string, string>>): Promise<void> {
+  for (const tenant of hasParameters(operation) ? [owner] : [owner, stranger]) {
+    const last =
+      values.id ??
+      String((await tenant.post('/v1/batch', { urls: ['https://last.example/'] })).at('data.id'));
+    const { url, ...request } = requestOf(operation, values);
+    const answer = await platform.api.inject({
+      ...request,
+      url: `${url}?after=0-0-0`,
+      headers: { 'x-api-key': tenant.secret },
+      payloadAsStream: true,
+    });
+    expect(answer.statusCode).toBe(200);
+    let text = '';
+    for await (const chunk of answer.stream()) {
+      text += String(chunk);
+      if (text.includes(last)) break;
+    }
+    expect(text).toContain(last);
+    if (tenant === stranger) expect(text).not.toContain(made.get('/v1/jobs/{id}')?.own.id);
+  }
+}
 
 type Injected = Awaited<ReturnType<typeof ask>>;
 

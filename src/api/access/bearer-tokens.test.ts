@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { createTenant } from '../../../test/isolation/tenants.ts';
 import { openPlatform, type Platform } from '../../../test/property/api-platform.ts';
 import { type Settings, settingsSchema } from '../../config/settings.ts';
+import type { AccountId } from '../../model/ids.ts';
 import { type BearerTokens, createBearerTokens } from './bearer-tokens.ts';
 
 const AUDIENCE = 'scrapifie';
@@ -188,7 +189,11 @@ describe('tokens of an issuer', () => {
     expect(await tokens.identify(token)).toBeNull();
     clock.aheadMs = 0;
     await platform.call({ method: 'POST', url: '/v1/accounts/tenant/disable' });
-    tokens.forgetAccount('tenant' as never);
+    const before = await tokens.identify(await tokenOf());
+    if (before === null) throw new Error('The token is valid.');
+    expect(await tokens.isValid(before)).toBe(true);
+    tokens.forgetAccount('tenant' as AccountId);
+    expect(await tokens.isValid(before)).toBe(false);
     expect((await tokens.identify(await tokenOf()))?.account.disabledAt).toEqual(expect.any(Number));
     await platform.call({ method: 'POST', url: '/v1/accounts/tenant/enable' });
   });

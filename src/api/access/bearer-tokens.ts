@@ -21,6 +21,10 @@ export interface BearerTokens {
   identify(token: string): Promise<FoundKey | null>;
   /** Whether the token was valid lately, without asking anyone. */
   isRemembered(token: string): boolean;
+  /** Whether `identify` returned this key. */
+  isFrom(key: FoundKey): boolean;
+  /** Whether the token of the key has not expired, and its account is not disabled. */
+  isValid(key: FoundKey): Promise<boolean>;
   forgetAccount(id: AccountId): void;
   close(): Promise<void>;
 }
@@ -42,6 +46,7 @@ export interface BearerTokensOptions {
   readonly cooldownMs?: number;
 }
 
+const ID_PREFIX = 'oidc:';
 const FETCH_MS = 5_000;
 const COOLDOWN_MS = 30_000;
 /** Keys, and where they are, are fetched again after this time. */
@@ -156,7 +161,7 @@ export function createBearerTokens(options: BearerTokensOptions): BearerTokens |
     if (typeof account !== 'string' || account === '') return null;
     const expiresAt = Number(payload.exp) * 1_000;
     const principal = {
-      id: `oidc:${hash('sha256', `${payload.iss}\n${payload.sub}`, 'hex').slice(0, 32)}` as KeyId,
+      id: `${ID_PREFIX}${hash('sha256', `${payload.iss}\n${payload.sub}`, 'hex').slice(0, 32)}` as KeyId,
       accountId: account as AccountId,
       name: String(payload.sub).slice(0, 200),
       hash: hash('sha256', token, 'hex'),
@@ -196,6 +201,11 @@ export function createBearerTokens(options: BearerTokensOptions): BearerTokens |
       return { ...verified.principal, account: { disabledAt, requestsPerMinute: limits.requestsPerMinute } };
     },
     isRemembered: (token) => remembered(token) !== null,
+    isFrom: ({ id }) => id.startsWith(ID_PREFIX),
+    async isValid({ accountId, expiresAt }) {
+      const account = await accountOf(accountId);
+      return (expiresAt ?? 0) > now() && account !== null && account.disabledAt === null;
+    },
     forgetAccount: (id) => void accounts.delete(id),
     async close() {
       await Promise.all([own.close(), guarded.close()]);
