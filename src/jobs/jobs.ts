@@ -378,8 +378,7 @@ export function createJobs(deps: JobsDeps): Jobs {
       if (!(await store.deleteJob(job.id))) throw noSuchJob(id);
     },
     close() {
-      intake.close();
-      waits.close();
+      for (const part of [intake, waits]) part.close();
     },
   };
 }
