@@ -42,13 +42,9 @@ export function stopSentence({
   if (stopReason === 'budget.browser')
     return `The job stopped at its limit of ${describeMs(budgets.maxBrowserMs ?? 0)} in browsers.`;
   if (stopReason === 'budget.proxy')
-<<<<<<< HEAD
-    return `The job stopped at its limit of ${budgets.maxProxyBytes} bytes through proxies.`;
+    return `The job stopped at its limit of ${describeBytes(budgets.maxProxyBytes ?? 0)} through proxies.`;
   if (stopReason === 'limit.stored-bytes')
     return 'The job stopped because its account stores as much as it may; resume it when there is room.';
-=======
-    return `The job stopped at its limit of ${describeBytes(budgets.maxProxyBytes ?? 0)} through proxies.`;
->>>>>>> main
   if (stopReason === 'login-walls')
     return 'The job stopped because its pages ask to log in; resume it when its session is logged in.';
   if (stopReason.startsWith(WAIT))
