@@ -38,6 +38,7 @@ it('ends jobs whose time is over, and says so', async () => {
     stopFullAccounts: async () => 0,
     purge: async () => 0,
     cleanup: null,
+    backups: null,
   });
   await scheduler.start();
   await soon(() => expect(told).toContainEqual({ jobs: [job.id], finished: [job.id] }));
@@ -58,6 +59,7 @@ it('offers hosts that have work and no owner, whoever forgot to', async () => {
     stopFullAccounts: async () => 0,
     purge: async () => 0,
     cleanup: null,
+    backups: null,
   });
   await scheduler.start();
   await soon(() => expect(offered).toContain('site.test'));
@@ -79,6 +81,7 @@ it('removes unreferenced blobs by a timer of its own, and ends that when it stop
     stopFullAccounts: async () => 0,
     purge: async () => 0,
     cleanup,
+    backups: null,
   });
   await scheduler.start();
   await soon(() => expect(signals.length).toBeGreaterThan(2));
