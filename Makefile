@@ -37,10 +37,13 @@ fleet: setup servers browser ## Start a fleet on this machine: servers, APIs, wo
 	@$(NODE) node --disable-warning=ExperimentalWarning fleet/main.ts $(ARGS)
 
 test: servers browser lint typecheck signatures ## Check style and types, then run every test
+	@sh scripts/setup.sh test/openapi
 	@$(NODE) vitest run --reporter=default --reporter=./test/reporter.ts $(ARGS)
 
 fault: setup servers browser ## Kill a crawl, browsers at work, and every part of a fleet, again and again; feed on broken pages
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/kill-run.ts --pages 3000 --kills 30 $(ARGS)
+	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/webhook-kill-run.ts --kills 20
+	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/webhook-kill-run.ts --profile fleet --kills 20
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/extract-fuzz-run.ts --inputs 100000
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/main-thread-run.ts --calls 3000
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/api-fuzz-run.ts --requests 100000 --minutes 10
@@ -76,4 +79,4 @@ docker: ## Build the container image; IMAGE names it
 	@docker build --build-arg NODE_IMAGE=$(NODE_IMAGE) --tag $(IMAGE) .
 
 clean: ## Remove what can be installed or built again; data stays
-	@rm -rf node_modules bench/node_modules dist coverage .tools
+	@rm -rf node_modules bench/node_modules test/openapi/node_modules dist coverage .tools

@@ -29,7 +29,9 @@ export function placesContract(holds: Claim<TimedStore>): void {
       const [one, two] = first;
       if (one === undefined || two === undefined) throw new Error('Three tasks were claimed.');
       await store.commit([done(a, one), done(a, two)], T0 + 1);
-      expect(await claim(store, b, 10, T0 + 1)).toHaveLength(2);
+      // The other host has more tasks as well, so that there is one at a time.
+      for (let n = 0; n < 2; n += 1) expect(await claim(store, b, 10, T0 + 1)).toHaveLength(1);
+      expect(await claim(store, b, 10, T0 + 1)).toEqual([]);
       expect((await store.accountUse(ID)).claimedPages).toBe(3);
     },
   );
@@ -40,7 +42,7 @@ export function placesContract(holds: Claim<TimedStore>): void {
     await createJob(store, ['http://a.test/other'], { at: T0 + 60_000 });
     const lease = await own(store, 'a.test', T0 + 60_000);
     const tasks = await claim(store, lease, 5, T0 + 60_000);
-    expect(tasks.map(({ url }) => url).sort()).toEqual(['http://a.test/0', 'http://a.test/other'].sort());
+    expect(tasks.map(({ url }) => url).sort()).toEqual(['http://a.test/other', 'https://a.test/0']);
     expect(tasks.find(({ url }) => url.endsWith('other'))?.isBounded).toBeUndefined();
   });
 
