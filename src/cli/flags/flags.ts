@@ -18,6 +18,9 @@ export function wholeNumber(text: string): number {
   return Number(text);
 }
 
+/** A limit; null for `none`. */
+export const limitValue = (text: string): number | null => (text === 'none' ? null : wholeNumber(text));
+
 export function portNumber(text: string): number {
   if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) {
     throw new InvalidArgumentError('It must be a port number, 0 to 65535.');
