@@ -1,8 +1,9 @@
 import { Option } from 'commander';
 import type { LimitChanges } from '../../api/access/accounts.ts';
+import { accountChangeSchema, newAccountSchema } from '../../api/routes/accounts.ts';
 import { type AccountView, type UsedAccountView, withAccountBackend } from '../backend/account-backend.ts';
 import type { BackendFlags } from '../backend/open-backend.ts';
-import { given, limitValue, withPlaceFlags } from '../flags/flags.ts';
+import { given, limitValue, parseFlags, withPlaceFlags } from '../flags/flags.ts';
 import { table } from '../output/table.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
@@ -12,14 +13,24 @@ interface AccountFlags extends BackendFlags {
 interface TermFlags extends AccountFlags {
   readonly name?: string;
   readonly plan?: string;
-  readonly requestsPerMinute?: number | null;
-  readonly concurrentPages?: number | null;
-  readonly openUrls?: number | null;
-  readonly storedBytes?: number | null;
+  readonly requestsPerMinute?: number | 'none';
+  readonly concurrentPages?: number | 'none';
+  readonly openUrls?: number | 'none';
+  readonly storedBytes?: number | 'none';
 }
 interface CreateFlags extends TermFlags {
   readonly id?: string;
 }
+
+const FLAG_OF = {
+  id: '--id',
+  name: 'The name',
+  plan: '--plan',
+  'limits.requestsPerMinute': '--requests-per-minute',
+  'limits.concurrentPages': '--concurrent-pages',
+  'limits.openUrls': '--open-urls',
+  'limits.storedBytes': '--stored-bytes',
+};
 
 const EXAMPLES = `
 An installation has one account, "default", without limits. Others see nothing of each other, and each has keys of its own
@@ -54,7 +65,7 @@ export const define: DefineCommand = (command, shell) => {
     .action((name: string, flags: CreateFlags) =>
       withAccountBackend(shell, flags, async ({ accounts }) => {
         const request = given({ id: flags.id, name, plan: flags.plan, limits: limitsOf(flags) });
-        const made = await accounts.create({ ...request, name });
+        const made = await accounts.create(parseFlags(newAccountSchema, request, FLAG_OF));
         print(flags.json ? jsonLine(made) : `${made.key.secret}\n`);
         if (flags.json) return;
         const { account, key } = made;
@@ -74,7 +85,8 @@ export const define: DefineCommand = (command, shell) => {
     .action((id: string, flags: TermFlags) =>
       withAccountBackend(shell, flags, async ({ accounts }) => {
         const { name, plan } = flags;
-        await accounts.change(id, given({ name, plan, limits: limitsOf(flags) }));
+        const changes = given({ name, plan, limits: limitsOf(flags) });
+        await accounts.change(id, parseFlags(accountChangeSchema, changes, FLAG_OF));
         const view = await accounts.get(id);
         print(flags.json ? jsonLine(view) : describe(view));
       }),
@@ -99,8 +111,9 @@ const limitOption = (name: string, what: string) =>
 
 function limitsOf(flags: TermFlags): LimitChanges | undefined {
   const { requestsPerMinute, concurrentPages, openUrls, storedBytes } = flags;
-  const limits = given({ requestsPerMinute, concurrentPages, openUrls, storedBytes });
-  return Object.keys(limits).length === 0 ? undefined : limits;
+  const limits = Object.entries(given({ requestsPerMinute, concurrentPages, openUrls, storedBytes }));
+  if (limits.length === 0) return undefined;
+  return Object.fromEntries(limits.map(([name, limit]) => [name, limit === 'none' ? null : limit]));
 }
 
 const jsonLine = (value: unknown) => `${JSON.stringify(value)}\n`;

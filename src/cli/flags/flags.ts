@@ -18,8 +18,8 @@ export function wholeNumber(text: string): number {
   return Number(text);
 }
 
-/** A limit; null for `none`. */
-export const limitValue = (text: string): number | null => (text === 'none' ? null : wholeNumber(text));
+/** A limit, or `none`. */
+export const limitValue = (text: string): number | 'none' => (text === 'none' ? text : wholeNumber(text));
 
 export function portNumber(text: string): number {
   if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) {
