@@ -192,10 +192,7 @@ export interface HostStore extends OptOutStore {
    * Claims up to `limit` due tasks of the host, best rank first. Jobs that are over, at their page budget or in
    * `exceptJobs` are passed over, and so is what the account of a job cannot pay for: see `CreditStore`. A job that has
    * nothing claimed and cannot pay for one task is stopped with CREDITS_EXHAUSTED, as a spent budget does. Empty when nothing is due or the lease is lost.
-   *
-   * Jobs of accounts that are disabled, or have as many pages under way as they may, are passed over, too. Where several
-   * hosts wait for places of an account, they get them by turns; a host that waits for nothing else is offered again after
-   * a while, or when other tasks come.
+   * Jobs of accounts without a place are passed over as well: see `AccountRecordStore`.
    */
   claimTasks(lease: LeaseRef, limit: number, exceptJobs: readonly JobSeq[]): Promise<readonly Task[]>;
   /**
