@@ -1,7 +1,7 @@
 import { expectsLogin } from '../attempts/login-walls.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { isRendering } from '../model/engine-traits.ts';
-import type { AccountId, HostKey, JobId, WebhookId } from '../model/ids.ts';
+import type { AccountId, HostKey, JobId, KeyId, WebhookId } from '../model/ids.ts';
 import type { Budgets, CredentialAccess, Job, JobOptions, NewJob, PageOptions } from '../model/job.ts';
 import { rankOf } from '../model/rank.ts';
 import type { Blobs } from '../ports/blobs.ts';
@@ -52,6 +52,8 @@ export interface JobsDeps {
   readonly storageRefusal?: () => ScrapifieError | null;
   /** Stores the webhook of a job and returns its id; left out: requests with a webhook are refused. */
   readonly addWebhook?: (account: AccountId, job: JobId, webhook: JobWebhook) => Promise<WebhookId>;
+  /** The most microcredits that one attempt of the job may cost; left out: nothing is reserved. */
+  readonly reserveFor?: (options: JobOptions, hosts: readonly HostKey[]) => number;
   /** Called with each new job before its hosts are offered; saves the worker a read of the store. */
   readonly onAccepted?: (job: Job) => void;
 }
@@ -67,7 +69,7 @@ export interface Given {
   /** Ends the wait, never the job. */
   readonly signal?: AbortSignal;
   /** The actor for the audit log; defaults to the account. */
-  readonly startedBy?: { readonly actor: string; readonly address: string };
+  readonly startedBy?: { readonly actor: string; readonly address: string; readonly keyId?: KeyId };
 }
 
 /**
@@ -199,6 +201,8 @@ export function createJobs(deps: JobsDeps): Jobs {
       now(),
     );
     if (entries.length > 0) await store.audit(entries);
+    const hosts = new Set<HostKey>();
+    for (const task of tasks) hosts.add(task.hostKey);
     const stored = sealOptions(options, deps.vault ?? null, { id, accountId });
     const draftedJob: NewJob = {
       id,
@@ -206,13 +210,13 @@ export function createJobs(deps: JobsDeps): Jobs {
       kind,
       options: stored,
       seeds,
+      keyId: startedBy?.keyId ?? null,
+      reserveMicrocredits: deps.reserveFor?.(options, [...hosts]) ?? 0,
       ...(sources === undefined ? {} : { sources }),
     };
     const job = await store.createJob(draftedJob, tasks, { isUnsynced });
     if (job.finishedAt === null) deps.onAccepted?.({ ...job, options });
     const rank = rankOf({ kind, size: tasks.length }, job.createdAt);
-    const hosts = new Set<HostKey>();
-    for (const task of tasks) hosts.add(task.hostKey);
     offer([...hosts].map((key) => ({ key, rank })));
     return job;
   }

@@ -73,6 +73,15 @@ export function createApiBackend(client: ApiClient): Backend {
       delivery: (id) => client.call('GET', `/v1/deliveries/${encodeURIComponent(id)}`),
       redeliver: (id) => client.call('POST', `/v1/deliveries/${encodeURIComponent(id)}/redeliver`),
     },
+    usage: {
+      list({ by, from, to, limit }) {
+        const dates = [
+          ...(from === undefined ? [] : [`&from=${from}`]),
+          ...(to === undefined ? [] : [`&to=${to}`]),
+        ];
+        return listed(`/v1/usage?by=${by}${dates.join('')}`, limit);
+      },
+    },
     close: () => Promise.resolve(),
   };
 }

@@ -266,6 +266,7 @@ export function resumedBudgets(
     maxBrowserMs: flags.maxBrowserTime === undefined ? (budgets.maxBrowserMs ?? null) : request.maxBrowserMs,
     maxProxyBytes:
       flags.maxProxyBytes === undefined ? (budgets.maxProxyBytes ?? null) : request.maxProxyBytes,
+    maxMicrocredits: budgets.maxMicrocredits ?? null,
   };
 }
 
