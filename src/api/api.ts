@@ -37,6 +37,7 @@ import { addCredentialRoutes } from './routes/credentials.ts';
 import { addCreditRoutes } from './routes/credits.ts';
 import { addDocsRoutes, collectDocs } from './routes/docs.ts';
 import { addDomainRoutes } from './routes/domains.ts';
+import { addEventRoutes } from './routes/events.ts';
 import { addExtractRoutes } from './routes/extract.ts';
 import { addHealthRoutes } from './routes/health.ts';
 import { createIdempotency } from './routes/idempotency.ts';
@@ -48,6 +49,7 @@ import { addProxyRoutes } from './routes/proxies.ts';
 import { addReextractRoutes } from './routes/reextract.ts';
 import type { ApiDeps, RouteDeps } from './routes/route-deps.ts';
 import { addSampleRoutes } from './routes/sample.ts';
+import { addScheduleRoutes } from './routes/schedules.ts';
 import { addScrapeRoutes } from './routes/scrape.ts';
 import { addSessionRoutes } from './routes/sessions.ts';
 import { addUsageRoutes } from './routes/usage.ts';
@@ -69,7 +71,9 @@ const ROUTES = [
   addJobRoutes,
   addJobPageRoutes,
   addReextractRoutes,
+  addEventRoutes,
   addArtifactRoutes,
+  addScheduleRoutes,
   addSessionRoutes,
   addCredentialRoutes,
   addWebhookRoutes,

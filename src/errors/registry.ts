@@ -100,6 +100,12 @@ export const ERRORS = {
     exitCode: EXIT.failed,
     meaning: 'Too many URLs are waiting already; nothing was accepted.',
   },
+  TOO_MANY_STREAMS: {
+    httpStatus: 429,
+    retry: 'later',
+    exitCode: EXIT.failed,
+    meaning: 'As many streams of live events as allowed are open, of this account or of this server.',
+  },
   OVERLOADED: environment(
     'later',
     'Too much of what this server has answered is still unread by its clients.',

@@ -23,7 +23,7 @@ export interface Vault {
 }
 
 export interface VaultPlace {
-  readonly kind: 'session' | 'credential' | 'job' | 'webhook' | 'call';
+  readonly kind: 'session' | 'credential' | 'job' | 'webhook' | 'schedule' | 'call';
   readonly accountId: AccountId;
   readonly name: string;
 }

@@ -16,6 +16,14 @@ export interface Idempotency {
    * when the key came with another body. At most one job is created per key, despite races and crashes.
    */
   once(request: FastifyRequest, reply: FastifyReply, create: (id: JobId) => Promise<Job>): Promise<Job>;
+  /**
+   * The id for what a request makes: a new one, or the one that the same key and body were given before. Throws
+   * IDEMPOTENCY_MISMATCH when the key came with another body.
+   */
+  idOf(
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<{ readonly id: JobId; readonly isRepeated: boolean }>;
 }
 
 const REMEMBERED_MS = 24 * 60 * 60 * 1_000;
@@ -31,29 +39,36 @@ export function createIdempotency(store: Store, jobs: Pick<Jobs, 'newId'>, now: 
     ]);
   }
 
+  async function idOf(request: FastifyRequest, reply: FastifyReply) {
+    const id = jobs.newId();
+    const key = keyOf(request);
+    if (key === null) return { id, isRepeated: false };
+    const at = now();
+    const accountId = accountOf(request);
+    // The parsed body: its fields stand in the order of the schema, so that spacing and order make no difference.
+    const route = `${request.routeOptions.url}\n${JSON.stringify(request.params ?? {})}`;
+    const requestHash = hash('sha256', `${route}\n${JSON.stringify(request.body)}`, 'hex');
+    const earlier = await store.rememberAnswer(
+      { accountId, key, requestHash, jobId: id, at },
+      at - REMEMBERED_MS,
+    );
+    if (earlier === null) return { id, isRepeated: false };
+    if (earlier.requestHash !== requestHash) {
+      throw new ScrapifieError('IDEMPOTENCY_MISMATCH', 'This Idempotency-Key was used with another request.');
+    }
+    reply.header('idempotency-replayed', 'true');
+    return { id: earlier.jobId, isRepeated: true };
+  }
+
   async function once(
     request: FastifyRequest,
     reply: FastifyReply,
     create: (id: JobId) => Promise<Job>,
   ): Promise<Job> {
-    const id = jobs.newId();
-    const key = keyOf(request);
-    if (key === null) return create(id);
-    const at = now();
-    const accountId = accountOf(request);
-    // The parsed body: its fields stand in the order of the schema, so that spacing and order make no difference.
-    const requestHash = hash('sha256', `${request.routeOptions.url}\n${JSON.stringify(request.body)}`, 'hex');
-    const earlier = await store.rememberAnswer(
-      { accountId, key, requestHash, jobId: id, at },
-      at - REMEMBERED_MS,
-    );
-    if (earlier === null) return createOrFind(id, create);
-    if (earlier.requestHash !== requestHash) {
-      throw new ScrapifieError('IDEMPOTENCY_MISMATCH', 'This Idempotency-Key was used with another request.');
-    }
-    reply.header('idempotency-replayed', 'true');
+    const { id, isRepeated } = await idOf(request, reply);
+    if (keyOf(request) === null) return create(id);
     // The id is remembered before the job is stored: a crash in between leaves the id, and the job is made now.
-    return (await store.getJob(earlier.jobId)) ?? createOrFind(earlier.jobId, create);
+    return (isRepeated ? await store.getJob(id) : null) ?? createOrFind(id, create);
   }
 
   /** Two that race for one id: the store lets one create it, the other finds it. */
@@ -67,5 +82,5 @@ export function createIdempotency(store: Store, jobs: Pick<Jobs, 'newId'>, now: 
     }
   }
 
-  return { keyOf, once };
+  return { keyOf, once, idOf };
 }

@@ -16,6 +16,8 @@ export type ListName =
   | 'webhooks'
   | 'deliveries'
   | 'accounts'
+  | 'schedules'
+  | 'runs'
   | 'credit-entries'
   | 'usage';
 

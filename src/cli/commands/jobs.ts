@@ -7,6 +7,7 @@ import { type LedgerEntry, TASK_STATES, type TaskState } from '../../model/task.
 import { MOST_LISTED } from '../backend/backend.ts';
 import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
 import { FLAGS, given, type Limit, limitOf, wholeNumber, withPlaceFlags } from '../flags/flags.ts';
+import { eventLine } from '../output/event-line.ts';
 import { table } from '../output/table.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
@@ -46,6 +47,7 @@ it notices within a second or so. With --api it works on a running server.
 Examples:
   scrapifie jobs list
   scrapifie jobs show latest
+  scrapifie jobs watch latest
   scrapifie jobs resume 0197… --max-pages 2000
   scrapifie jobs urls 0197… --state denied
   scrapifie jobs list --data-dir ./crawl-example.com`;
@@ -87,6 +89,11 @@ export const define: DefineCommand = (command, shell) => {
         }
       }),
     );
+  add('watch <id>', 'what happens to the job, until it has ended').action((id: string, flags: JobsFlags) =>
+    withBackend(shell, flags, async ({ jobs }) => {
+      for await (const event of jobs.events(id)) print(flags.json ? jsonLine(event) : eventLine(event));
+    }),
+  );
   add('errors <id>', 'URLs that failed or were denied, with the reason').action(
     (id: string, flags: JobsFlags) =>
       withBackend(shell, flags, async ({ jobs }) => {
