@@ -1,6 +1,5 @@
 import { expectsLogin } from '../attempts/login-walls.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
-import { isRendering } from '../model/engine-traits.ts';
 import type { AccountId, HostKey, JobId, KeyId, WebhookId } from '../model/ids.ts';
 import type { Budgets, CredentialAccess, Job, JobOptions, NewJob, PageOptions } from '../model/job.ts';
 import { rankOf } from '../model/rank.ts';
@@ -30,6 +29,7 @@ import type { BatchRequest, CrawlRequest, JobRequest, MapRequest, ScrapeRequest 
 import { createJobWaits, type WaitOutcome } from './job-waits.ts';
 import { lastCrawl } from './last-crawl.ts';
 import type { MapResult } from './map-result.ts';
+import { patienceFor } from './patience.ts';
 import { stopSentence } from './rule-words.ts';
 import { startEntries } from './start-entries.ts';
 import { notReady, stoppedWaiting } from './unended-wait.ts';
@@ -393,12 +393,3 @@ const withWebhook = (given: Given, { webhook }: Pick<Accepted, 'webhook'>): Acce
   webhook === undefined ? given : { ...given, webhook };
 
 const noSuchJob = (id: string) => new ScrapifieError('NOT_FOUND', `There is no job ${id.slice(0, 100)}.`);
-
-/** Reading what there is of a page whose time is up takes a moment more. */
-const LAST_LOOK_MS = 5_000;
-
-/** How long to wait for a single page. */
-export function patienceFor({ engine, render, timeoutMs }: PageOptions): number {
-  const mayBeShown = render !== null || isRendering(engine);
-  return mayBeShown ? timeoutMs + LAST_LOOK_MS : timeoutMs;
-}

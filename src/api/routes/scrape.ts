@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import type { ScrapeResult } from '../../jobs/job-reader.ts';
 import { scrapeRequestSchema } from '../../jobs/job-request.ts';
-import { patienceFor } from '../../jobs/jobs.ts';
+import { patienceFor } from '../../jobs/patience.ts';
 import { BoundedMap } from '../../model/bounded-map.ts';
 import { creditsOf } from '../../model/credits.ts';
 import type { AccountId } from '../../model/ids.ts';
