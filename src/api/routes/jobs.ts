@@ -31,7 +31,8 @@ const resumeSchema = z
       .optional()
       .describe('New budget of credits of the whole job.'),
   })
-  .nullish();
+  .nullish()
+  .meta({ examples: [{ maxPages: 500 }] });
 
 export function addJobRoutes(app: App, { jobs, store, now }: RouteDeps): void {
   /** After the change: what was refused has not happened. */

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { z } from 'zod';
 import {
   rotationRequestSchema,
@@ -6,7 +5,7 @@ import {
   webhookRequestSchema,
 } from '../../deliver/webhook-request.ts';
 import { createWebhooks } from '../../deliver/webhooks.ts';
-import type { WebhookId } from '../../model/ids.ts';
+import type { DeliveryId, WebhookId } from '../../model/ids.ts';
 import { DELIVERY_STATES } from '../../ports/webhook-store.ts';
 import { openVault } from '../../sessions/vault.ts';
 import { accountOf, apiKeyOf } from '../access/access.ts';
@@ -52,12 +51,7 @@ export function addWebhookRoutes(app: App, { store, settings, idempotency, now }
     },
     async handler(request, reply) {
       const { accountId, id: actor } = apiKeyOf(request);
-      // A repeated key means the same webhook.
-      const repeatKey = idempotency.keyOf(request);
-      const id =
-        repeatKey === null
-          ? undefined
-          : (`wh_${hash('sha256', `${accountId}\n${repeatKey}`, 'hex').slice(0, 32)}` as WebhookId);
+      const id = `wh_${(await idempotency.idOf(request, reply)).id}` as WebhookId;
       const created = await webhooks.create(accountId, request.body, id);
       const { format, events, target } = created.webhook;
       await audit(actor, 'webhook.create', created.webhook.id, { format, events, url: target });
@@ -169,7 +163,8 @@ export function addWebhookRoutes(app: App, { store, settings, idempotency, now }
       response: answers({ 202: deliveryDetailSchema }),
     },
     async handler(request, reply) {
-      const delivery = await webhooks.test(accountOf(request), request.params.id);
+      const deliveryId = `dl_${(await idempotency.idOf(request, reply)).id}` as DeliveryId;
+      const delivery = await webhooks.test(accountOf(request), request.params.id, deliveryId);
       reply.code(202).header('location', `/v1/deliveries/${delivery.id}`);
       return success(deliveryDetailView(delivery));
     },
@@ -231,7 +226,8 @@ export function addWebhookRoutes(app: App, { store, settings, idempotency, now }
     },
     async handler(request, reply) {
       const { accountId, id: actor } = apiKeyOf(request);
-      const delivery = await webhooks.redeliver(accountId, request.params.id);
+      const deliveryId = `dl_${(await idempotency.idOf(request, reply)).id}` as DeliveryId;
+      const delivery = await webhooks.redeliver(accountId, request.params.id, deliveryId);
       await audit(actor, 'delivery.redeliver', request.params.id, { delivery: delivery.id });
       reply.code(202).header('location', `/v1/deliveries/${delivery.id}`);
       return success(deliveryDetailView(delivery));
