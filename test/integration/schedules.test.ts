@@ -17,7 +17,7 @@ describe('a schedule of a running server', () => {
     const path = `/v1/schedules/${made.body.data?.id}`;
     await vi.waitFor(async () => {
       const runs = await world.call({ url: `${path}/runs` });
-      const ended = (runs.body.data?.items as Record<string, unknown>[]).filter(
+      const ended = ((runs.body.data?.items ?? []) as Record<string, unknown>[]).filter(
         ({ trigger, status, jobStatus }) =>
           trigger === 'tick' && status === 'started' && jobStatus === 'completed',
       );
