@@ -45,6 +45,7 @@ import { llmRefusal, readerWithLlm } from './open-llm.ts';
 import { openStore, type StorePlace } from './open-store.ts';
 import { createRenderer } from './renderer.ts';
 import { DUTIES, type Duties, refuseIncompleteFleet } from './roles.ts';
+import { openScheduledBackups } from './scheduled-backups.ts';
 import { shareProxyFigures } from './share-proxy-figures.ts';
 
 /** One process of Scrapifie: the whole of it, or the part that its role names. */
@@ -248,6 +249,8 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
         })
       : store;
     const retentionLimits = installationLimits(settings);
+    const backups = duties.schedule ? await openScheduledBackups(settings, now, logger) : null;
+    closers.places.push(() => backups?.close());
     const scheduler = duties.schedule
       ? createScheduler({
           store,
@@ -255,6 +258,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
           bus,
           now,
           sweepSessions: accounts.sessions.sweep,
+          backups,
           purge: (signal) => purgeAll(store, signal, PURGES_PER_TICK),
           cleanup: cleanupOf(settings, { store, blobs, transit, limitsOf: () => retentionLimits }, logger),
         })
