@@ -9,8 +9,9 @@ import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { fieldProblems, invalidRequest } from '../jobs/invalid-request.ts';
 import type { AccountId, KeyId } from '../model/ids.ts';
 import { guardRoutes } from './access/access.ts';
+import { createBearerTokens } from './access/bearer-tokens.ts';
 import { createFirstUses } from './access/first-uses.ts';
-import { createKeyDirectory } from './access/key-directory.ts';
+import { createKeyDirectory, withTokens } from './access/key-directory.ts';
 import type { App } from './http/app.ts';
 import { watchConnections } from './http/closing-connections.ts';
 import { limitConnections } from './http/connections.ts';
@@ -34,6 +35,7 @@ import { addBatchRoutes } from './routes/batch.ts';
 import { addBotRoutes } from './routes/bot.ts';
 import { addCrawlRoutes } from './routes/crawl.ts';
 import { addCredentialRoutes } from './routes/credentials.ts';
+import { addCreditRoutes } from './routes/credits.ts';
 import { addDocsRoutes, collectDocs } from './routes/docs.ts';
 import { addDomainRoutes } from './routes/domains.ts';
 import { addEventRoutes } from './routes/events.ts';
@@ -51,6 +53,7 @@ import { addSampleRoutes } from './routes/sample.ts';
 import { addScheduleRoutes } from './routes/schedules.ts';
 import { addScrapeRoutes } from './routes/scrape.ts';
 import { addSessionRoutes } from './routes/sessions.ts';
+import { addUsageRoutes } from './routes/usage.ts';
 import { addWebhookRoutes } from './routes/webhooks.ts';
 
 /** A client that dribbles its request is cut here; one that waits for a page may wait as long as a scrape may take. */
@@ -81,6 +84,8 @@ const ROUTES = [
   addKeyRoutes,
   addAccountRoutes,
   addAccountsRoutes,
+  addCreditRoutes,
+  addUsageRoutes,
   addAuditRoutes,
   addHealthRoutes,
   addSampleRoutes,
@@ -118,11 +123,14 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
     routerOptions: { maxParamLength: 400 },
   }).withTypeProvider<ZodTypeProvider>();
 
-  const keys = createKeyDirectory({
-    store,
-    now,
-    onError: (error) => deps.logger.warn({ err: error }, 'last uses of keys were not written'),
-  });
+  const keys = withTokens(
+    createKeyDirectory({
+      store,
+      now,
+      onError: (error) => deps.logger.warn({ err: error }, 'last uses of keys were not written'),
+    }),
+    createBearerTokens({ settings, store, now }),
+  );
   const unsubscribe = deps.bus.subscribe('account.changed', (changed) => {
     for (const id of changed.accounts) keys.forgetAccount(id as AccountId);
     for (const id of changed.keys) keys.forget(id as KeyId);

@@ -12,6 +12,8 @@ export interface ErrorSpec {
   readonly httpStatus: number;
   readonly retry: RetryPolicy;
   readonly exitCode: number;
+  /** The failure is on this side: attempts and tasks that end with it cost no credits. */
+  readonly isOurs?: true;
   /** One sentence for docs/errors.md: what happened and what to do. */
   readonly meaning: string;
 }
@@ -37,6 +39,7 @@ const environment = (retry: RetryPolicy, meaning: string): ErrorSpec => ({
   httpStatus: 503,
   retry,
   exitCode: EXIT.environment,
+  isOurs: true,
   meaning,
 });
 const page = (httpStatus: number, retry: RetryPolicy, meaning: string): ErrorSpec => ({
@@ -44,6 +47,12 @@ const page = (httpStatus: number, retry: RetryPolicy, meaning: string): ErrorSpe
   retry,
   exitCode: EXIT.failed,
   meaning,
+});
+
+/** The same of a failure on this side. */
+const own = (httpStatus: number, retry: RetryPolicy, meaning: string): ErrorSpec => ({
+  ...page(httpStatus, retry, meaning),
+  isOurs: true,
 });
 
 export const ERRORS = {
@@ -63,6 +72,10 @@ export const ERRORS = {
   UNAUTHENTICATED: usage(401, 'No API key was sent, or it is unknown, expired or revoked.'),
   FORBIDDEN: usage(403, 'The API key lacks the scope that this call needs.'),
   ACCOUNT_DISABLED: usage(403, 'The account of the key is disabled; ask the operator of the installation.'),
+  STORAGE_LIMIT: usage(
+    403,
+    'The account stores as many bytes as it may; delete jobs, or ask the operator of the installation for more.',
+  ),
   CONSENT_REQUIRED: usage(403, "The operator's policy does not name this domain for what was asked."),
   CREDITS_EXHAUSTED: usage(
     402,
@@ -113,6 +126,7 @@ export const ERRORS = {
     httpStatus: 500,
     retry: 'later',
     exitCode: EXIT.unexpected,
+    isOurs: true,
     meaning: 'A fault in Scrapifie; the log has it under the request id.',
   },
 
@@ -176,8 +190,10 @@ export const ERRORS = {
     httpStatus: 503,
     retry: 'never',
     exitCode: EXIT.environment,
+    isOurs: true,
     meaning: 'No Chromium, Chrome or Edge was found here; `scrapifie doctor` says how to get one.',
   },
+  OIDC_UNAVAILABLE: environment('later', 'The issuer of the bearer tokens did not answer.'),
   CREDENTIALS_UNAVAILABLE: environment('later', 'The credential service did not answer.'),
   API_UNREACHABLE: environment(
     'later',
@@ -203,8 +219,8 @@ export const ERRORS = {
     'never',
     'Policy, the do-not-crawl list or the site owner’s opt-out excludes this host.',
   ),
-  NO_WORKER: page(503, 'later', 'No worker for this engine answers; what plain HTTP can do goes on.'),
-  BROWSER_UNAVAILABLE: page(
+  NO_WORKER: own(503, 'later', 'No worker for this engine answers; what plain HTTP can do goes on.'),
+  BROWSER_UNAVAILABLE: own(
     503,
     'later',
     'No browser can be had at the moment: it did not start, or answers no more.',
@@ -213,7 +229,7 @@ export const ERRORS = {
     'later',
     'No browser was free to render the page within `SCRAPIFIE_BROWSER_WAIT_MS`; the URL is not charged an attempt.',
   ),
-  NO_HEALTHY_PROXY: page(
+  NO_HEALTHY_PROXY: own(
     503,
     'later',
     'Every proxy that fits the request has failed, is banned by the host or is missing.',
@@ -265,9 +281,9 @@ export const ERRORS = {
     'never',
     'The page asks to log in although the crawl has a session: log in again (`scrapifie login`, or `POST /v1/sessions/NAME/login`), then resume.',
   ),
-  PROXY_FAILED: page(502, 'later', 'The proxy was not reached, kept silent or refused the login.'),
-  BROWSER_CRASHED: page(502, 'later', 'The process of the page ended while the page was rendered.'),
-  BROWSER_LOST: page(
+  PROXY_FAILED: own(502, 'later', 'The proxy was not reached, kept silent or refused the login.'),
+  BROWSER_CRASHED: own(502, 'later', 'The process of the page ended while the page was rendered.'),
+  BROWSER_LOST: own(
     503,
     'later',
     'The browser ended or stopped answering and is replaced; the URL is tried again, the first three times without being charged an attempt.',
@@ -277,14 +293,14 @@ export const ERRORS = {
     'never',
     'A wait, an action or a picture failed; `details.step` names it and what there was is kept.',
   ),
-  CAPTCHA_UNSOLVED: page(502, 'later', 'No solver service solved the challenge; the message says why.'),
-  EXTRACTION_FAILED: page(502, 'never', 'The page arrived, but reading it failed or took too long.'),
-  WORKER_DIED: page(
+  CAPTCHA_UNSOLVED: own(502, 'later', 'No solver service solved the challenge; the message says why.'),
+  EXTRACTION_FAILED: own(502, 'never', 'The page arrived, but reading it failed or took too long.'),
+  WORKER_DIED: own(
     502,
     'never',
     'Processes died while they worked on this URL, twice with nothing else under way. Retry the job when the cause is removed.',
   ),
-  UNSTORABLE: page(
+  UNSTORABLE: own(
     422,
     'never',
     'The store cannot keep what was sent, or what the page brought; the log says why.',

@@ -2,6 +2,7 @@ import { ERRORS, type ErrorCode, EXIT } from '../errors/registry.ts';
 import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 import { pageOptionsFor } from '../frontier/routes.ts';
 import type { Attempt } from '../model/attempt.ts';
+import { creditsOf } from '../model/credits.ts';
 import type { JobId, TaskId } from '../model/ids.ts';
 import type { Format, Job, JobOptions } from '../model/job.ts';
 import type { Page } from '../model/page.ts';
@@ -10,6 +11,7 @@ import type { Blobs } from '../ports/blobs.ts';
 import type { HostStore, JobStore, ListPage } from '../ports/store.ts';
 import { artifactsOf, type NamedArtifact } from './artifact.ts';
 import { expiredPart, requireLedger } from './expired.ts';
+import { knownTitles } from './known-titles.ts';
 import {
   type MapLink,
   type MapQuery,
@@ -47,6 +49,8 @@ export interface ScrapeTrace {
   readonly decision: LedgerEntry['decision'];
   readonly rule: string | null;
   readonly attempts: readonly Attempt[];
+  /** What the attempts cost together. */
+  readonly credits: number;
   readonly timings: { readonly totalMs: number; readonly fetchMs: number };
 }
 
@@ -247,7 +251,10 @@ export function createJobReader(store: JobStore & Pick<HostStore, 'getRobots'>, 
       if (found.length === most) break;
     }
     if (found.length === 0 && start !== undefined && start.state !== 'done') throw scrapeFailure(id, start);
-    const matching = searchLinks(found, search);
+    const untitled = new Set(found.flatMap(({ url, title }) => (title === null ? [url] : [])));
+    const known = await knownTitles(store, job, untitled);
+    const titled = found.map((link) => ({ ...link, title: link.title ?? known.get(link.url) ?? null }));
+    const matching = searchLinks(titled, search);
     const listed = matching.slice(0, limit);
     return { id, urls: listed.map(({ url }) => url), pages: listed, isTruncated: matching.length > limit };
   }
@@ -316,6 +323,7 @@ function traceOf(entry: LedgerEntry): ScrapeTrace {
     decision: entry.decision,
     rule: entry.rule,
     attempts: entry.attempts,
+    credits: creditsOf(entry.attempts.reduce((sum, { microcredits = 0 }) => sum + microcredits, 0)),
     timings: {
       totalMs: Date.parse(end) - Date.parse(entry.discoveredAt),
       fetchMs: entry.attempts.reduce((sum, attempt) => sum + attempt.ms, 0),

@@ -14,6 +14,7 @@ import type { BrowserHealth } from '../fetch/browser/pool/pool-health.ts';
 import { type BlobSweepParts, sweepBlobs } from '../jobs/blob-sweep.ts';
 import { createEngineRefusal } from '../jobs/engine-refusal.ts';
 import { createExtraction, type Extraction } from '../jobs/extraction.ts';
+import { stopFullAccounts } from '../jobs/full-accounts.ts';
 import { createJobs, type Jobs } from '../jobs/jobs.ts';
 import { createScheduler, type SchedulerDeps } from '../jobs/scheduler.ts';
 import type { Page } from '../model/page.ts';
@@ -43,6 +44,7 @@ import { openFetchResources } from './open-fetch-resources.ts';
 import { openLinks } from './open-links.ts';
 import { llmRefusal, readerWithLlm } from './open-llm.ts';
 import { openStore, type StorePlace } from './open-store.ts';
+import { reserveFor } from './prices.ts';
 import { createRenderer } from './renderer.ts';
 import { DUTIES, type Duties, refuseIncompleteFleet } from './roles.ts';
 import { openScheduledBackups } from './scheduled-backups.ts';
@@ -258,6 +260,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
           bus,
           now,
           sweepSessions: accounts.sessions.sweep,
+          stopFullAccounts: () => stopFullAccounts({ store, bus }),
           backups,
           purge: (signal) => purgeAll(store, signal, PURGES_PER_TICK),
           cleanup: cleanupOf(settings, { store, blobs, transit, limitsOf: () => retentionLimits }, logger),
@@ -300,6 +303,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
       onAccepted: (job) => crawler?.remember(job),
       addWebhook: webhooks.createForJob,
       ...(settings.s3Url === undefined ? {} : { storageRefusal: () => blobs.refusal() }),
+      reserveFor: reserveFor(settings, (host) => policies.current().policyFor(host).consent),
       refusalOf: (page) => engineRefusal(page) ?? llmRefusal(page, settings),
       consents: (host, what) => policies.current().policyFor(host).consent.includes(what),
     });

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { addressTest } from '../../config/address-list.ts';
 import type { Settings } from '../../config/settings.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { AccountId } from '../../model/ids.ts';
+import type { AccountId, KeyId } from '../../model/ids.ts';
 import type { Job } from '../../model/job.ts';
 import type { ApiKey, FoundKey } from '../../ports/api-key.ts';
 import type { Limits, Taken } from '../../ports/limits.ts';
@@ -113,12 +113,13 @@ async function authenticate(
   const key = await keys.identify(secret);
   if (key === null) {
     onFailedLogin(false, failedLogins.count(request.ip));
-    throw new ScrapifieError('UNAUTHENTICATED', 'The API key is unknown, expired or revoked.');
+    throw new ScrapifieError('UNAUTHENTICATED', 'The API key or token is unknown, expired or revoked.');
   }
   return key;
 }
 
-const MAX_SECRET_CHARS = 512;
+/** Tokens of an issuer are longer than keys. */
+const MAX_SECRET_CHARS = 8_192;
 
 function secretOf({ headers }: FastifyRequest): string | null {
   const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
@@ -152,7 +153,8 @@ export function apiKeyOf(request: FastifyRequest): FoundKey {
   return request.key;
 }
 
-/** The actor that starts a job, for the audit log. */
-export function starterOf(request: FastifyRequest): { actor: string; address: string } {
-  return { actor: apiKeyOf(request).id, address: request.ip };
+/** The actor that starts a job, for the audit log and the usage of the key. */
+export function starterOf(request: FastifyRequest): { actor: string; address: string; keyId: KeyId } {
+  const { id } = apiKeyOf(request);
+  return { actor: id, address: request.ip, keyId: id };
 }
