@@ -61,6 +61,7 @@ describe('requests', () => {
       method: 'GET',
       body: null,
       async: false,
+      retention: null,
     });
     expect(parseRequest(crawlRequestSchema, { urls: [url] })).toMatchObject({
       maxPages: 10_000,
