@@ -66,6 +66,8 @@ async function sweep(shell: Shell, storage: OpenPlace, flags: CleanupFlags): Pro
     const hasGrace = unlock === null && flags.grace;
     const graceMs = hasGrace ? cleanupGraceHours * 3_600_000 : 0;
     const report = await sweepBlobs(storage, { graceMs, isDryRun: flags.dryRun === true });
+    // The database of a folder is written anew only where no other process waits for it.
+    if (report !== null && unlock !== null && flags.dryRun !== true) await storage.store.compact();
     if (report !== null) return report;
     throw new ScrapifieError('CONFLICT', 'Another process is removing unreferenced bodies at the moment.');
   } finally {

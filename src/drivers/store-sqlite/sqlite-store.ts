@@ -81,6 +81,7 @@ const METHODS: Readonly<Record<keyof Store, true>> = {
   expirePages: true,
   expireLedger: true,
   purge: true,
+  compact: true,
   deleteOldRobots: true,
   leaseWork: true,
   endWork: true,

@@ -24,7 +24,7 @@ import { MOST_UNSYNCED_COMMITS, type Synchronous } from './synchronous.ts';
  */
 const MOST_CALLS_PER_COMMIT = 512;
 /** Left outside the shared transaction: they bring their own, or need none. */
-const ALONE: ReadonlySet<string> = new Set<keyof Store>(['migrate', 'close']);
+const ALONE: ReadonlySet<string> = new Set<keyof Store>(['migrate', 'compact', 'close']);
 /** Answered at once, from committed data: they need not wait for a sync. */
 const READS: ReadonlySet<string> = new Set<keyof Store>([
   'getJob',
