@@ -29,6 +29,7 @@ import { addAccountRoutes } from './routes/account.ts';
 import { addArtifactRoutes } from './routes/artifacts.ts';
 import { addAuditRoutes } from './routes/audit.ts';
 import { addBatchRoutes } from './routes/batch.ts';
+import { addBotRoutes } from './routes/bot.ts';
 import { addCrawlRoutes } from './routes/crawl.ts';
 import { addCredentialRoutes } from './routes/credentials.ts';
 import { addDocsRoutes, collectDocs } from './routes/docs.ts';
@@ -68,6 +69,7 @@ const ROUTES = [
   addCredentialRoutes,
   addProxyRoutes,
   addDomainRoutes,
+  addBotRoutes,
   addKeyRoutes,
   addAccountRoutes,
   addAuditRoutes,
@@ -247,6 +249,15 @@ const DOCS_POLICY = {
   baseUri: ["'none'"],
 };
 
+/** The pages for site owners have forms and a style, and no script. */
+const BOT_POLICY = {
+  defaultSrc: ["'none'"],
+  styleSrc: ["'self'"],
+  formAction: ["'self'"],
+  frameAncestors: ["'none'"],
+  baseUri: ["'none'"],
+};
+
 async function secure(app: App, corsOrigins: string): Promise<void> {
   // What keys may see is not for caches on the way; routes that want something else have said so by then.
   app.addHook('onSend', async (request, reply) => {
@@ -255,8 +266,13 @@ async function secure(app: App, corsOrigins: string): Promise<void> {
     }
   });
   app.addHook('onRoute', (route) => {
-    if (!route.url.startsWith('/docs')) return;
-    route.helmet = { contentSecurityPolicy: { useDefaults: false, directives: DOCS_POLICY } };
+    const directives = route.url.startsWith('/docs')
+      ? DOCS_POLICY
+      : /^\/bot\b/.test(route.url)
+        ? BOT_POLICY
+        : null;
+    if (directives === null) return;
+    route.helmet = { contentSecurityPolicy: { useDefaults: false, directives } };
   });
   await app.register(helmet, {
     contentSecurityPolicy: {

@@ -248,6 +248,18 @@ export const settingsSchema = z.object({
     .min(3)
     .optional()
     .describe('URL or e-mail address where a site owner can reach you; it goes into the user agent.'),
+  publicUrl: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe(
+      'Address of this server for the outside world; its page `/bot` for site owners goes into the user agent.',
+    ),
+  botPurpose: z
+    .string()
+    .min(1)
+    .max(2_000)
+    .optional()
+    .describe('Why you crawl, in a sentence for site owners; it is shown at `/bot`.'),
   logLevel: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')

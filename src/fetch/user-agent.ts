@@ -9,3 +9,13 @@ export function userAgentFor(version: string, contact: string | null): string {
   const reachable = contact?.replace(/[^\x21-\x7e]|[()\\]/g, '') ?? '';
   return reachable === '' ? `${PRODUCT_TOKEN}/${version}` : `${PRODUCT_TOKEN}/${version} (+${reachable})`;
 }
+
+/** Where a site owner learns more: the page of this installation for site owners, and the operator's contact address. */
+export function siteOwnerContact(settings: {
+  readonly contact?: string | undefined;
+  readonly publicUrl?: string | undefined;
+}): string | null {
+  const page = settings.publicUrl === undefined ? [] : [`${settings.publicUrl.replace(/\/+$/, '')}/bot`];
+  const places = [...page, ...(settings.contact === undefined ? [] : [settings.contact])];
+  return places.length === 0 ? null : places.join(';');
+}

@@ -12,7 +12,7 @@ const key = (text: string) => text as HostKey;
 const file = (changes: Partial<PolicyFile>): PolicyFile => ({ ...EMPTY_POLICY_FILE, ...changes });
 const domains = (entries: Record<string, object>) =>
   buildPolicies(file({ domains: new Map(Object.entries(entries)) }));
-const optOut = (host: string) => ({ host, reason: 'asked', contact: null, at: 0 });
+const optOut = (host: string) => ({ host, reason: 'asked', contact: null, at: 0, minDelayMs: null });
 
 describe('the policy of a host', () => {
   it('is polite when nothing is said', () => {
@@ -184,5 +184,36 @@ describe('a host pattern', () => {
     '[::1',
   ])('is not %j', (text) => {
     expect(hostPattern(text)).toBeNull();
+  });
+});
+
+describe('a site owner who asks for a slower rate', () => {
+  const slower = (host: string, minDelayMs: number) => ({ ...optOut(host), minDelayMs });
+  const policies = buildPolicies(
+    {
+      ...EMPTY_POLICY_FILE,
+      domains: new Map([['shop.test', { concurrency: 8, minDelayMs: 500, burst: 9 }]]),
+    },
+    [slower('shop.test', 5_000), slower('www.shop.test', 9_000), slower('gentle.test', 100)],
+  );
+  const delayOf = (host: string) => policies.policyFor(host as HostKey).minDelayMs;
+
+  it('gets it on the host and its subdomains, the slowest that was asked for', () => {
+    expect([delayOf('shop.test'), delayOf('a.shop.test'), delayOf('www.shop.test:8080')]).toEqual([
+      5_000, 5_000, 9_000,
+    ]);
+    expect(policies.policyFor('shop.test' as HostKey)).toMatchObject({
+      concurrency: 1,
+      burst: 1,
+      matched: ['default', 'shop.test', 'owner:shop.test'],
+    });
+    expect(policies.denied('shop.test' as HostKey)).toBeNull();
+  });
+
+  it('never makes the crawler faster than the operator wants', () => {
+    const slow = buildPolicies({ ...EMPTY_POLICY_FILE, default: { minDelayMs: 60_000 } }, [
+      slower('gentle.test', 100),
+    ]);
+    expect(slow.policyFor('gentle.test' as HostKey).minDelayMs).toBe(60_000);
   });
 });

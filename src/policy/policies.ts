@@ -5,7 +5,7 @@ import { ENGINE_TRAITS } from '../model/engine-traits.ts';
 import type { HostKey } from '../model/ids.ts';
 import type { AllowedHours, Consent, HostPolicy } from '../model/policy.ts';
 import type { ProxyTier } from '../model/proxy.ts';
-import type { OptOut } from '../ports/store.ts';
+import type { OptOut } from '../ports/opt-out-store.ts';
 
 /** One entry of a policy file: what it does not say, a less specific entry or the default says. */
 export interface PolicyEntry {
@@ -78,7 +78,9 @@ const MAX_KEPT_HOSTS = 10_000;
 export function buildPolicies(file: PolicyFile, optOuts: readonly OptOut[] = []): Policies {
   const denyList = new Set(file.denyList);
   const allowList = file.allowList === null ? null : new Set(file.allowList);
-  const optedOut = new Set(optOuts.map(({ host }) => hostPattern(host) ?? host.toLowerCase()));
+  const patternOf = ({ host }: OptOut) => hostPattern(host) ?? host.toLowerCase();
+  const optedOut = new Set(optOuts.filter(({ minDelayMs }) => minDelayMs === null).map(patternOf));
+  const slowed = new Map(optOuts.map((optOut) => [patternOf(optOut), optOut.minDelayMs ?? 0]));
   const merged = new BoundedMap<HostKey, { policy: HostPolicy; denied: { rule: string } | null }>(
     MAX_KEPT_HOSTS,
   );
@@ -86,7 +88,7 @@ export function buildPolicies(file: PolicyFile, optOuts: readonly OptOut[] = [])
   function mergedFor(host: HostKey) {
     return merged.getOrCreate(host, () => {
       const patterns = patternsOf(host);
-      const policy = merge(file, patterns);
+      const policy = slowDown(merge(file, patterns), slowed, patterns);
       return { policy, denied: deniedBy(policy, patterns) };
     });
   }
@@ -157,6 +159,24 @@ function merge(file: PolicyFile, patterns: readonly string[]): HostPolicy {
       ? merged.engines
       : merged.engines.filter((name) => ENGINE_TRAITS[name].consent !== 'stealth'),
     matched: ['default', ...matched],
+  };
+}
+
+/** What the owner of a site asked for stands above the operator's file: one request at a time, no faster than asked. */
+function slowDown(
+  policy: HostPolicy,
+  slowed: ReadonlyMap<string, number>,
+  patterns: readonly string[],
+): HostPolicy {
+  const asked = patterns.filter((pattern) => (slowed.get(pattern) ?? 0) > 0);
+  if (asked.length === 0) return policy;
+  const delays = asked.map((pattern) => slowed.get(pattern) ?? 0);
+  return {
+    ...policy,
+    minDelayMs: Math.max(policy.minDelayMs, ...delays),
+    burst: 1,
+    concurrency: 1,
+    matched: [...policy.matched, ...asked.map((pattern) => `owner:${pattern}`)],
   };
 }
 

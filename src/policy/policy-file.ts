@@ -14,7 +14,7 @@ import { ENGINE_NAMES } from '../model/attempt.ts';
 import type { AllowedHours } from '../model/policy.ts';
 import { PROXY_TIERS } from '../model/proxy.ts';
 import { hoursProblem } from '../politeness/hours.ts';
-import type { OptOut } from '../ports/store.ts';
+import type { OptOut } from '../ports/opt-out-store.ts';
 import { buildPolicies, hostPattern, type Policies, type PolicyEntry, type PolicyFile } from './policies.ts';
 
 const DAY_NAMES = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;

@@ -18,6 +18,8 @@ import type { LedgerEntry, NewTask, Task, TaskState } from '../model/task.ts';
 import type { ApiKey, NewKey } from './api-key.ts';
 import type { AuditStore } from './audit-store.ts';
 import type { EventStore } from './event-store.ts';
+import type { OptOutStore } from './opt-out-store.ts';
+import type { OwnerRequestStore } from './owner-request-store.ts';
 import type { ReferenceStore } from './reference-store.ts';
 import type { RetentionStore } from './retention-store.ts';
 import type { SecretStore } from './secret-store.ts';
@@ -56,7 +58,8 @@ export interface Store
     SecretStore,
     ReferenceStore,
     EventStore,
-    RetentionStore {
+    RetentionStore,
+    OwnerRequestStore {
   /** Brings the schema up to date; safe to call by many at once. Throws SCHEMA_TOO_NEW, DATABASE_CORRUPT. */
   migrate(): Promise<{ from: number; to: number }>;
   /** The store's own time: all processes that share it use this clock, because the clocks of their machines may differ. */
@@ -137,7 +140,7 @@ export interface JobStore extends StoredPageStore {
 
 export type CreatedJob = Job & { readonly heldUntil?: number };
 
-export interface HostStore {
+export interface HostStore extends OptOutStore {
   /** Hosts that have work due and no living owner, best rank first. */
   offerHosts(limit: number): Promise<readonly HostOffer[]>;
   /**
@@ -186,11 +189,6 @@ export interface HostStore {
   listHosts(query: HostQuery): Promise<ListPage<HostView>>;
   getRobots(origin: string): Promise<RobotsEntry | null>;
   putRobots(entry: RobotsEntry): Promise<void>;
-  /** Hosts that must not be crawled, with the reason. A host also covers its subdomains. */
-  listOptOuts(): Promise<readonly OptOut[]>;
-  /** Records it and takes every open task of the host and its subdomains out of all jobs, as denied. */
-  addOptOut(optOut: OptOut): Promise<void>;
-  removeOptOut(host: string): Promise<boolean>;
 }
 
 export interface LedgerStore {
@@ -342,13 +340,6 @@ export interface RobotsEntry {
    * tasks were interrupted on the host record it.
    */
   readonly interruptions: number;
-}
-
-export interface OptOut {
-  readonly host: string;
-  readonly reason: string;
-  readonly contact: string | null;
-  readonly at: number;
 }
 
 /** How one claimed task ended, or goes on. */

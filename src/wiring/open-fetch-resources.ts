@@ -7,7 +7,7 @@ import { createFlareSolverrEngine } from '../fetch/flaresolverr/flaresolverr-eng
 import { createWebEngine } from '../fetch/impersonate/impersonating-engine.ts';
 import { withOwnPages } from '../fetch/own-pages.ts';
 import { proxyEndpointFromUrl } from '../fetch/proxy/own-proxy.ts';
-import { userAgentFor } from '../fetch/user-agent.ts';
+import { siteOwnerContact, userAgentFor } from '../fetch/user-agent.ts';
 import { withholdSecrets } from '../fetch/withheld-secrets.ts';
 import { ENGINE_NAMES, type EngineName } from '../model/attempt.ts';
 import { isRendering } from '../model/engine-traits.ts';
@@ -77,8 +77,8 @@ const ASSUMED: Installation['engines'] = (['browser', 'stealth'] as const).map((
 
 export function openFetchResources(parts: FetchResourcesParts): OpenFetchResources {
   const { settings, queue, blobs, transit, logger, now, ownPages } = parts;
-  const { allowPrivate, contact, flaresolverrUrl, captchaKey, antiCaptchaKey } = settings;
-  const userAgent = userAgentFor(VERSION, contact ?? null);
+  const { allowPrivate, flaresolverrUrl, captchaKey, antiCaptchaKey } = settings;
+  const userAgent = userAgentFor(VERSION, siteOwnerContact(settings));
   const web = withOwnPages(withholdSecrets(createWebEngine({ userAgent, allowPrivate })), {
     urls: ownPages,
     open: () => createWebEngine({ userAgent, allowPrivate: true }),

@@ -14,6 +14,7 @@ import { type Confinement, confine, isRoot, makeHome } from '../fetch/render-pro
 import type { AskMessage, EventMessage } from '../fetch/render-process/process-messages.ts';
 import { RenderLane } from '../fetch/render-process/render-lane.ts';
 import type { ProcessLimits } from '../fetch/render-process/render-process.ts';
+import { siteOwnerContact } from '../fetch/user-agent.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { BrowserFigures } from '../observe/metrics.ts';
 
@@ -60,7 +61,8 @@ const EVENTS: Readonly<Record<Exclude<PoolEvent['kind'], 'launched'>, string>> =
 
 export function openRenderLanes(options: RenderLanesOptions): RenderLanes {
   const { settings, limits, logger } = options;
-  const { allowPrivate, contact, remoteBrowserUrl, browserIsolation, maxRenderBytes } = settings;
+  const { allowPrivate, remoteBrowserUrl, browserIsolation, maxRenderBytes } = settings;
+  const contact = siteOwnerContact(settings) ?? undefined;
   const solver = openSolver(settings);
 
   /** Looked for once. */

@@ -8,6 +8,7 @@ const LAYERS = [
   'api',
   'retention',
   'schedules',
+  'owners',
   'jobs',
   'ownership',
   'attempts',

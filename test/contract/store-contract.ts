@@ -14,6 +14,7 @@ import { ledgerContract } from './store/ledger-contract.ts';
 import { lifeContract } from './store/life-contract.ts';
 import { modelContract } from './store/model-contract.ts';
 import { optOutContract } from './store/opt-out-contract.ts';
+import { ownerRequestsContract } from './store/owner-requests-contract.ts';
 import { pagingContract } from './store/paging-contract.ts';
 import { propertiesContract } from './store/properties-contract.ts';
 import { referencesContract } from './store/references-contract.ts';
@@ -44,6 +45,7 @@ export function storeContract(
     budgetsContract(holds);
     storedPagesContract(holds);
     optOutContract(holds);
+    ownerRequestsContract(holds);
     accountsContract(holds);
     auditContract(holds);
     sessionsContract(holds);

@@ -53,7 +53,13 @@ test('an opt-out takes effect at once', async () => {
     WAIT,
   );
   const { store, bus } = world.platform;
-  await store.addOptOut({ host: hostOf(host), reason: 'asked by its owner', contact: null, at: Date.now() });
+  await store.addOptOut({
+    host: hostOf(host),
+    reason: 'asked by its owner',
+    contact: null,
+    at: Date.now(),
+    minDelayMs: null,
+  });
   bus.publish('policy.changed', {});
   const ended = await world.ended(job);
   expect(ended.counters.open).toBe(0);

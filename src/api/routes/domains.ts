@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { canBeHostName } from '../../frontier/canonical.ts';
+import { hostOf } from '../../frontier/host-name.ts';
 import type { HostKey } from '../../model/ids.ts';
-import { redactUrl } from '../../observe/redact.ts';
-import type { HostView, OptOut, RobotsEntry } from '../../ports/store.ts';
+import type { OptOut } from '../../ports/opt-out-store.ts';
+import type { HostView, RobotsEntry } from '../../ports/store.ts';
 import { apiKeyOf } from '../access/access.ts';
 import type { App } from '../http/app.ts';
 import { answers, success } from '../http/envelope.ts';
@@ -17,6 +17,11 @@ const optOutSchema = z.object({
   reason: z.string(),
   contact: z.string().nullable(),
   at: time,
+  minDelayMs: z
+    .number()
+    .int()
+    .nullable()
+    .describe('Least time between two requests; null: there are none at all.'),
 });
 const hostFields = {
   host: z.string().describe('Host name, with the port where it is not the default.'),
@@ -53,21 +58,6 @@ const hostParams = z.strictObject({ host: z.string().min(1).max(300) });
 
 const iso = (at: number) => new Date(at).toISOString();
 const isoOrNull = (at: number | null) => (at === null || at <= 0 ? null : iso(at));
-
-/** `Example.com:443` names the same host as `example.com`. Throws INVALID_URL for anything else. */
-function hostOf(text: string): HostKey {
-  const url = URL.canParse(`https://${text}`) ? new URL(`https://${text}`) : null;
-  const isBare =
-    url !== null && url.pathname === '/' && url.search === '' && url.hash === '' && url.username === '';
-  const isName =
-    url !== null && url.hostname !== '' && canBeHostName(url.hostname) && !/\*|\.\.|^\./.test(url.hostname);
-  if (url === null || !isBare || !isName || /[/?#@\\]/.test(text)) {
-    throw new ScrapifieError('INVALID_URL', `"${redactUrl(text).slice(0, 100)}" is not a host name.`, {
-      details: [{ field: 'host', message: 'not a host name' }],
-    });
-  }
-  return url.host.replace(/\.$/, '') as HostKey;
-}
 
 function hostView(host: HostKey, view: HostView | null) {
   const state = view?.state;
@@ -178,7 +168,13 @@ export function addDomainRoutes(app: App, { store, bus, policies, now }: RouteDe
     async handler(request) {
       const host = hostOf(request.params.host);
       const at = now();
-      const optOut: OptOut = { host, reason: request.body.reason, contact: request.body.contact, at };
+      const optOut: OptOut = {
+        host,
+        reason: request.body.reason,
+        contact: request.body.contact,
+        at,
+        minDelayMs: null,
+      };
       await store.addOptOut(optOut);
       await store.audit([
         {

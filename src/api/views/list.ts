@@ -9,6 +9,7 @@ export type ListName =
   | 'errors'
   | 'urls'
   | 'domains'
+  | 'owner-requests'
   | 'sessions'
   | 'credentials'
   | 'audit';

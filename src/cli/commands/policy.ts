@@ -5,7 +5,7 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { HostKey } from '../../model/ids.ts';
 import { hostPattern } from '../../policy/policies.ts';
 import { loadPolicyFile } from '../../policy/policy-file.ts';
-import type { OptOut } from '../../ports/store.ts';
+import type { OptOut } from '../../ports/opt-out-store.ts';
 import { FLAGS, readSettings } from '../flags/flags.ts';
 import { DATABASE_FILE } from '../folders/crawl-folder.ts';
 import { dataPlaceOf } from '../folders/data-folder.ts';

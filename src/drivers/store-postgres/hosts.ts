@@ -152,10 +152,12 @@ export function createPostgresHostStore(database: PostgresDatabase): HostStore {
     addOptOut(optOut) {
       return database.transaction(async (query) => {
         await query(
-          `INSERT INTO opt_outs (host, reason, contact, at) VALUES ($1, $2, $3, $4)
-           ON CONFLICT (host) DO UPDATE SET reason = excluded.reason, contact = excluded.contact, at = excluded.at`,
-          [optOut.host, optOut.reason, optOut.contact, optOut.at],
+          `INSERT INTO opt_outs (host, reason, contact, at, min_delay_ms) VALUES ($1, $2, $3, $4, $5)
+           ON CONFLICT (host) DO UPDATE SET reason = excluded.reason, contact = excluded.contact, at = excluded.at,
+             min_delay_ms = excluded.min_delay_ms`,
+          [optOut.host, optOut.reason, optOut.contact, optOut.at, optOut.minDelayMs],
         );
+        if (optOut.minDelayMs !== null) return;
         await query('SELECT deny_hosts($1, $2)', [optOut.host, optOut.at]);
       }, OPT_OUT_LIMIT_MS);
     },

@@ -7,6 +7,7 @@ import { createPostgresHostStore } from './hosts.ts';
 import { createPostgresJobStore } from './jobs.ts';
 import { createPostgresLedgerStore } from './ledger.ts';
 import { migratePostgres } from './migrate.ts';
+import { createPostgresOwnerRequestStore } from './owner-requests.ts';
 import { createPostgresReferenceStore } from './references.ts';
 import { createPostgresRetentionStore } from './retention.ts';
 import { createPostgresSecretStore } from './secrets.ts';
@@ -39,6 +40,7 @@ export async function createPostgresStore(options: DatabaseOptions): Promise<Sto
     ...createPostgresReferenceStore(database),
     ...createPostgresEventStore(database),
     ...createPostgresRetentionStore(database),
+    ...createPostgresOwnerRequestStore(database),
     migrate: () => migratePostgres(database),
     async clock() {
       const [row] = await database.query(`SELECT ${NOW} AS now`);

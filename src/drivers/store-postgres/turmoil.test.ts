@@ -60,7 +60,13 @@ async function act(
   for (const [turn, each] of moves.entries()) {
     const now = T0 + turn;
     if (each.do === 'deny') {
-      await store.addOptOut({ host: hostOf(each.host), reason: 'asked', contact: null, at: now });
+      await store.addOptOut({
+        host: hostOf(each.host),
+        reason: 'asked',
+        contact: null,
+        at: now,
+        minDelayMs: null,
+      });
     } else if (each.do !== 'slice') {
       const id = at(jobs, each.job);
       if (each.do === 'raise') await store.resumeJob(id, now, NO_LIMITS);

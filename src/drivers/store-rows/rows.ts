@@ -17,6 +17,8 @@ import type { Job, JobKind, JobOptions, JobStatus } from '../../model/job.ts';
 import type { Page } from '../../model/page.ts';
 import type { FoundBy, LedgerEntry, Task, TaskKind, TaskState } from '../../model/task.ts';
 import type { ApiKey, KeyScope } from '../../ports/api-key.ts';
+import type { OptOut } from '../../ports/opt-out-store.ts';
+import type { OwnerRequest, ProofMethod } from '../../ports/owner-request-store.ts';
 import type {
   CredentialEntry,
   SessionEntry,
@@ -24,14 +26,7 @@ import type {
   StoredCredential,
   StoredSession,
 } from '../../ports/session-store.ts';
-import type {
-  FoundTask,
-  HostState,
-  HostView,
-  IdempotentAnswer,
-  OptOut,
-  RobotsEntry,
-} from '../../ports/store.ts';
+import type { FoundTask, HostState, HostView, IdempotentAnswer, RobotsEntry } from '../../ports/store.ts';
 import type { StoredPage } from '../../ports/stored-page.ts';
 import type { TaskWait } from '../../ports/task-wait.ts';
 import { EXPIRED_KINDS, expiredKindsOf, expiredPartsOf } from './expiry.ts';
@@ -271,6 +266,23 @@ export function optOutOf(row: Row): OptOut {
     reason: text(row.reason),
     contact: maybeText(row.contact),
     at: Number(row.at),
+    minDelayMs: maybeNumber(row.min_delay_ms),
+  };
+}
+
+export function ownerRequestOf(row: Row): OwnerRequest {
+  const secondsBetweenRequests = maybeNumber(row.seconds_between);
+  const provedAt = maybeNumber(row.proved_at);
+  return {
+    id: text(row.id),
+    host: text(row.host),
+    demand: secondsBetweenRequests === null ? { kind: 'stop' } : { kind: 'slower', secondsBetweenRequests },
+    token: text(row.token),
+    contact: maybeText(row.contact),
+    message: maybeText(row.message),
+    createdAt: Number(row.created_at),
+    expiresAt: Number(row.expires_at),
+    proved: provedAt === null ? null : { at: provedAt, by: text(row.proved_by) as ProofMethod },
   };
 }
 

@@ -296,12 +296,14 @@ export function createSqliteHostStore(
 
     addOptOut(optOut) {
       database.run(
-        'INSERT OR REPLACE INTO opt_outs (host, reason, contact, at) VALUES (?, ?, ?, ?)',
+        'INSERT OR REPLACE INTO opt_outs (host, reason, contact, at, min_delay_ms) VALUES (?, ?, ?, ?, ?)',
         optOut.host,
         optOut.reason,
         optOut.contact,
         optOut.at,
+        optOut.minDelayMs,
       );
+      if (optOut.minDelayMs !== null) return;
       const tally = createTally();
       for (const row of database.all('SELECT id, key FROM hosts')) {
         if (!covers(optOut.host, hostKeyFromRow(row.key))) continue;

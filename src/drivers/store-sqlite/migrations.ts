@@ -1,6 +1,7 @@
 import { SQLITE_AUDIT_TABLES } from './audit-tables.ts';
 import { SQLITE_EVENT_TABLES } from './event-tables.ts';
 import { SQLITE_EXPIRY_TABLES } from './expiry-tables.ts';
+import { SQLITE_OWNER_TABLES } from './owner-tables.ts';
 import { SQLITE_SOURCE_TABLES } from './source-tables.ts';
 import { SQLITE_SPENDING_TABLES } from './spending-tables.ts';
 
@@ -242,4 +243,5 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   SQLITE_SPENDING_TABLES,
   SQLITE_EVENT_TABLES,
   SQLITE_EXPIRY_TABLES,
+  SQLITE_OWNER_TABLES,
 ];

@@ -12,6 +12,7 @@ import { createSqliteHostStore } from './hosts.ts';
 import { createSqliteJobStore } from './jobs.ts';
 import { createSqliteLedgerStore } from './ledger.ts';
 import { type Call, failureOf, NO_CALL, type ThreadAnswer, type ThreadPlace } from './messages.ts';
+import { createSqliteOwnerRequestStore } from './owner-requests.ts';
 import { createSqliteReferenceStore } from './references.ts';
 import { createSqliteRetentionStore } from './retention.ts';
 import { createSqliteSecretStore } from './secrets.ts';
@@ -93,6 +94,7 @@ function createStore(connection: SqliteDatabase, now: () => number): Synchronous
     ...createSqliteReferenceStore(connection, now),
     ...createSqliteEventStore(connection, now),
     ...createSqliteRetentionStore(connection),
+    ...createSqliteOwnerRequestStore(connection, now),
     migrate() {
       const change = migrateSqlite(connection);
       // A schema that is only in the log would be lost with it, and the file then looks like a new one.

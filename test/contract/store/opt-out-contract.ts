@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { OptOut } from '../../../src/ports/store.ts';
+import type { OptOut } from '../../../src/ports/opt-out-store.ts';
 import type { Claim } from '../contract.ts';
 import {
   at,
@@ -25,6 +25,7 @@ const optOut = (host: string, changes: Partial<OptOut> = {}): OptOut => ({
   reason: 'asked by mail',
   contact: 'owner@example.test',
   at: T0 + 5,
+  minDelayMs: null,
   ...changes,
 });
 
@@ -46,6 +47,16 @@ export function optOutContract(holds: Claim<TimedStore>): void {
     const newer = optOut('a.test', { reason: 'asked again', at: T0 + 9 });
     await store.addOptOut(newer);
     expect(await store.listOptOuts()).toEqual([newer]);
+  });
+
+  holds('leaves the tasks of a host alone that is to be crawled more slowly', async (store) => {
+    const { id } = await createJob(store, ['https://a.test/', 'https://www.a.test/']);
+    await store.addOptOut(optOut('a.test', { minDelayMs: 10_000 }));
+    expect(await store.listOptOuts()).toEqual([optOut('a.test', { minDelayMs: 10_000 })]);
+    expect(Object.values(await states(store, id))).toEqual(['ready', 'ready']);
+    await store.addOptOut(optOut('a.test'));
+    expect(await store.listOptOuts()).toEqual([optOut('a.test')]);
+    expect(Object.values(await states(store, id))).toEqual(['denied', 'denied']);
   });
 
   holds('takes open tasks of the host, its ports and its subdomains out of all jobs', async (store) => {

@@ -39,7 +39,7 @@ export function survivalContract(holds: Claim<TimedStore>): void {
     await store.cancelJob(cancelled.id, T0 + 2);
     const c = await take(store, 'c.test', 1, T0 + 2);
     await store.releaseHost(c.lease, HOST_STATE, T0 + 3, T0 + 3);
-    await store.addOptOut({ host: 'x.test', reason: 'asked', contact: null, at: T0 });
+    await store.addOptOut({ host: 'x.test', reason: 'asked', contact: null, at: T0, minDelayMs: null });
     const look = async (from: TimedStore) => ({
       jobs: [await job(from, id), await job(from, cancelled.id)],
       ledgers: [await ledger(from, id), await ledger(from, cancelled.id)],

@@ -8,6 +8,7 @@ import { INCARNATION_FUNCTIONS } from './incarnation-functions.ts';
 import { INTERRUPTION_FUNCTIONS } from './interruption-functions.ts';
 import { JOB_FUNCTIONS } from './job-functions.ts';
 import { LEDGER_FUNCTIONS } from './ledger-functions.ts';
+import { OWNER_TABLES } from './owner-tables.ts';
 import { SECRET_INDEX } from './secret-index.ts';
 import { SESSION_TABLES } from './session-tables.ts';
 import { SOURCE_TABLES } from './source-tables.ts';
@@ -44,4 +45,5 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { minReader: 5, sql: SPENDING_FUNCTIONS },
   { minReader: 5, sql: EVENT_TABLES },
   { minReader: 5, sql: EXPIRY_TABLES },
+  { minReader: 5, sql: OWNER_TABLES },
 ];

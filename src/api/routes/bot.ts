@@ -1,0 +1,281 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { PRODUCT_TOKEN, siteOwnerContact, userAgentFor } from '../../fetch/user-agent.ts';
+import { hostOf } from '../../frontier/host-name.ts';
+import { createDomainProof, PROOF_PATH, proofRecord, proofText } from '../../owners/domain-proof.ts';
+import { createOwnerRequests, type OwnerInput, type OwnerRequests } from '../../owners/owner-requests.ts';
+import type { OwnerRequest } from '../../ports/owner-request-store.ts';
+import type { App } from '../http/app.ts';
+import { answers, success } from '../http/envelope.ts';
+import { BOT_STYLE, botPage, refusalPage, requestPage } from '../views/bot-page.ts';
+import { listAnswer, listSchema, pagingFields, selfLinks, selfSchema, unwrapCursor } from '../views/list.ts';
+import type { RouteDeps } from './route-deps.ts';
+
+/** Requests and checks that one address may send in a minute: they need no key. */
+const CREATES_PER_MINUTE = 6;
+const CHECKS_PER_MINUTE = 12;
+const FORM_BYTES = 16_384;
+
+const fields = {
+  host: z
+    .string()
+    .trim()
+    .min(1)
+    .max(300)
+    .describe('Host name of the site, with the port where it has its own.'),
+  want: z
+    .enum(['stop', 'slower'])
+    .describe('stop: do not crawl it at all. slower: leave more time between requests.'),
+  secondsBetweenRequests: z.coerce
+    .number({ error: 'must be a number of seconds' })
+    .int()
+    .min(1)
+    .max(3_600)
+    .default(10)
+    .describe('With `slower`: the least time between two requests to the host.'),
+  contact: z.string().trim().max(320).nullable().default(null).describe('How the operator can reach you.'),
+  message: z.string().trim().max(2_000).nullable().default(null).describe('For the operator.'),
+};
+const bodySchema = z.strictObject(fields).meta({ examples: [{ host: 'www.example.com', want: 'stop' }] });
+
+const time = z.iso.datetime();
+const commonFields = {
+  host: z.string(),
+  want: z.enum(['stop', 'slower']),
+  secondsBetweenRequests: z.number().int().nullable(),
+  state: z.enum(['unproved', 'in-force']),
+  createdAt: time,
+  expiresAt: time.describe('A request that is not proved by then is forgotten.'),
+  provedAt: time.nullable(),
+  provedBy: z.enum(['file', 'dns']).nullable(),
+};
+const requestSchema = z
+  .object({
+    id: z.string().describe('Known to you only.'),
+    ...commonFields,
+    proof: z
+      .object({
+        file: z.object({ url: z.string(), line: z.string() }),
+        dns: z.object({ name: z.string(), type: z.literal('TXT'), text: z.string() }).nullable(),
+      })
+      .describe('Publish one of the two, then call `check`.'),
+    links: selfSchema,
+  })
+  .meta({ id: 'OwnerRequest' });
+const checkedSchema = z
+  .object({
+    ...requestSchema.shape,
+    seen: z.array(z.string()).describe('What was found in place of the proof.'),
+  })
+  .meta({ id: 'CheckedOwnerRequest' });
+const listedSchema = z
+  .object({ ...commonFields, contact: z.string().nullable(), message: z.string().nullable() })
+  .meta({ id: 'ListedOwnerRequest' });
+
+const iso = (at: number) => new Date(at).toISOString();
+
+function commonView({ host, demand, createdAt, expiresAt, proved }: OwnerRequest) {
+  return {
+    host,
+    want: demand.kind,
+    secondsBetweenRequests: demand.kind === 'slower' ? demand.secondsBetweenRequests : null,
+    state: proved === null ? ('unproved' as const) : ('in-force' as const),
+    createdAt: iso(createdAt),
+    expiresAt: iso(expiresAt),
+    provedAt: proved === null ? null : iso(proved.at),
+    provedBy: proved?.by ?? null,
+  };
+}
+
+function requestView(request: OwnerRequest) {
+  const line = proofText(request.token);
+  const record = proofRecord(request.host);
+  return {
+    id: request.id,
+    ...commonView(request),
+    proof: {
+      file: { url: `https://${request.host}${PROOF_PATH}`, line },
+      dns: record === null ? null : { name: record, type: 'TXT' as const, text: line },
+    },
+    links: selfLinks('owner-requests', request.id),
+  };
+}
+
+function inputOf(body: z.output<typeof bodySchema>): OwnerInput {
+  const { want, secondsBetweenRequests, contact, message } = body;
+  return {
+    host: hostOf(body.host),
+    demand: want === 'stop' ? { kind: 'stop' } : { kind: 'slower', secondsBetweenRequests },
+    contact: contact === '' ? null : contact,
+    message: message === '' ? null : message,
+  };
+}
+
+const idParams = z.strictObject({ id: z.string().max(64) });
+
+/** The public page for site owners, and the same for programs. None of it needs a key. */
+export function addBotRoutes(app: App, deps: RouteDeps): void {
+  const { store, bus, limits, settings, logger, version, now } = deps;
+  const userAgent = userAgentFor(version, siteOwnerContact(settings));
+  const proof = createDomainProof({ allowPrivate: settings.allowPrivate, userAgent });
+  app.addHook('onClose', () => proof.close());
+  const owners = createOwnerRequests({ store, bus, proof, logger });
+
+  async function countIn(request: FastifyRequest, kind: 'create' | 'check'): Promise<void> {
+    const perMinute = kind === 'create' ? CREATES_PER_MINUTE : CHECKS_PER_MINUTE;
+    const { isAllowed, resetMs } = await limits.take(`owner-${kind}:${request.ip}`, perMinute, now());
+    if (isAllowed) return;
+    throw new ScrapifieError('RATE_LIMITED', `An address may do this ${perMinute} times a minute.`, {
+      retryAfterMs: resetMs,
+    });
+  }
+
+  addPages(app, deps, owners, userAgent, countIn);
+
+  app.route({
+    method: 'POST',
+    url: '/v1/owner-requests',
+    config: { access: 'open' },
+    schema: {
+      tags: ['domains'],
+      summary: 'As the owner of a site, ask the crawler to stop or to slow down',
+      description:
+        'Needs no key. The answer says what to publish on the site to show that it is yours; call `check` then.',
+      body: bodySchema,
+      response: answers({ 201: requestSchema }),
+    },
+    async handler(request, reply) {
+      await countIn(request, 'create');
+      const created = await owners.create(inputOf(request.body));
+      reply.code(201);
+      return success(requestView(created));
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/v1/owner-requests/:id',
+    config: { access: 'open' },
+    schema: {
+      tags: ['domains'],
+      summary: 'A site owner’s request, by the id that its creation answered with',
+      params: idParams,
+      response: answers({ 200: requestSchema }),
+    },
+    handler: async (request) => success(requestView(await owners.get(request.params.id))),
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/v1/owner-requests/:id/check',
+    config: { access: 'open' },
+    schema: {
+      tags: ['domains'],
+      summary: 'Look for the proof; with it, the request takes effect at once for every account',
+      params: idParams,
+      response: answers({ 200: checkedSchema }),
+    },
+    async handler(request) {
+      await countIn(request, 'check');
+      const checked = await owners.check(request.params.id);
+      return success({ ...requestView(checked.request), seen: checked.seen });
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/v1/owner-requests',
+    config: { access: 'operator' },
+    schema: {
+      tags: ['domains'],
+      summary: 'Requests of site owners, newest first',
+      querystring: z.strictObject(pagingFields),
+      response: answers({ 200: listSchema(listedSchema) }),
+    },
+    async handler(request) {
+      const cursor = unwrapCursor('owner-requests', request.query.cursor);
+      const page = await store.listOwnerRequests({ cursor, limit: request.query.limit });
+      return success(
+        listAnswer('owner-requests', page, (each) => ({
+          ...commonView(each),
+          contact: each.contact,
+          message: each.message,
+        })),
+      );
+    },
+  });
+}
+
+type CountIn = (request: FastifyRequest, kind: 'create' | 'check') => Promise<void>;
+
+/** HTML without scripts: a form, the page of a request, and its check. */
+function addPages(
+  app: App,
+  { settings }: RouteDeps,
+  owners: OwnerRequests,
+  userAgent: string,
+  countIn: CountIn,
+): void {
+  const about = botPage({
+    contact: settings.contact ?? null,
+    purpose: settings.botPurpose ?? null,
+    userAgent,
+    productToken: PRODUCT_TOKEN,
+  });
+  const show = (reply: FastifyReply, html: string) =>
+    reply.type('text/html; charset=utf-8').header('cache-control', 'no-store').send(html);
+  /** People get the reason as a page, with the status that programs get. */
+  const refuse = (reply: FastifyReply, error: unknown) => {
+    if (!isScrapifieError(error)) throw error;
+    const [problem] = (error.details ?? []) as { field?: string; message?: string }[];
+    const message = problem?.message === undefined ? error.message : `${problem.field}: ${problem.message}`;
+    if (error.retryAfterMs !== undefined) reply.header('retry-after', Math.ceil(error.retryAfterMs / 1_000));
+    return show(reply.code(error.spec.httpStatus), refusalPage(message));
+  };
+  const route = { config: { access: 'open' as const }, schema: { hide: true } };
+
+  app.register(async (scope) => {
+    scope.addContentTypeParser(
+      'application/x-www-form-urlencoded',
+      { parseAs: 'string', bodyLimit: FORM_BYTES },
+      (_request, body, done) => done(null, Object.fromEntries(new URLSearchParams(String(body)))),
+    );
+    scope.get('/bot', route, async (_request, reply) =>
+      reply.type('text/html; charset=utf-8').header('cache-control', 'public, max-age=300').send(about),
+    );
+    scope.get('/bot/style.css', route, async (_request, reply) =>
+      reply.type('text/css; charset=utf-8').header('cache-control', 'public, max-age=3600').send(BOT_STYLE),
+    );
+    scope.post('/bot', route, async (request, reply) => {
+      try {
+        await countIn(request, 'create');
+        const body = bodySchema.safeParse(request.body ?? {});
+        if (!body.success) {
+          const [issue] = body.error.issues;
+          return show(reply.code(422), refusalPage(`${issue?.path.join('.')}: ${issue?.message}`));
+        }
+        const created = await owners.create(inputOf(body.data));
+        return reply.redirect(`/bot/requests/${created.id}`, 303);
+      } catch (error) {
+        return refuse(reply, error);
+      }
+    });
+    scope.get('/bot/requests/:id', route, async (request, reply) => {
+      try {
+        return show(reply, requestPage(await owners.get((request.params as { id: string }).id), null));
+      } catch (error) {
+        return refuse(reply, error);
+      }
+    });
+    scope.post('/bot/requests/:id/check', route, async (request, reply) => {
+      try {
+        await countIn(request, 'check');
+        const checked = await owners.check((request.params as { id: string }).id);
+        return show(reply, requestPage(checked.request, checked.seen));
+      } catch (error) {
+        return refuse(reply, error);
+      }
+    });
+  });
+}
