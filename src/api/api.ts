@@ -7,6 +7,7 @@ import { addressTest, isLoopback } from '../config/address-list.ts';
 import { parsePlainly } from '../config/plain-problems.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { fieldProblems, invalidRequest } from '../jobs/invalid-request.ts';
+import { openVault } from '../sessions/vault.ts';
 import { guardRoutes } from './access/access.ts';
 import { createFirstUses } from './access/first-uses.ts';
 import { createKeyDirectory } from './access/key-directory.ts';
@@ -22,6 +23,7 @@ import {
   sendFailure,
 } from './http/failures.ts';
 import { readJsonBodies } from './http/json-body.ts';
+import { keepAnswers } from './http/kept-answers.ts';
 import { streamLargeAnswers } from './http/large-answers.ts';
 import { keepStaleAnswers } from './http/stale-answers.ts';
 import { drainRequests } from './http/unread-request.ts';
@@ -118,6 +120,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   parseWithZod(app);
   readJsonBodies(app, settings.bodyLimitBytes);
   answerFailures(app, keepStaleAnswers(app, now));
+  keepAnswers(app, { store, vault: openVault(settings), newId: jobs.newId });
   streamLargeAnswers(app, settings.maxUnreadBytes);
   drainRequests(app);
   followLife(app, deps);
@@ -165,7 +168,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
     },
   });
 
-  const routeDeps: RouteDeps = { ...deps, keys, idempotency: createIdempotency(store, jobs, now) };
+  const routeDeps: RouteDeps = { ...deps, keys, idempotency: createIdempotency(store, jobs) };
   for (const add of deps.onlyOperations === true ? [addHealthRoutes] : ROUTES) add(app, routeDeps);
   if (deps.onlyOperations !== true) await addDocsRoutes(app);
   app.addHook('onClose', () => keys.close());

@@ -15,6 +15,7 @@ import type {
 import type { Budgets, Job, JobKind, JobStatus, NewJob } from '../model/job.ts';
 import type { NewPage, Page } from '../model/page.ts';
 import type { LedgerEntry, NewTask, Task, TaskState } from '../model/task.ts';
+import type { AnswerStore } from './answer-store.ts';
 import type { ApiKey, NewKey } from './api-key.ts';
 import type { AuditStore } from './audit-store.ts';
 import type { EventStore } from './event-store.ts';
@@ -58,6 +59,7 @@ export interface Store
     SecretStore,
     ReferenceStore,
     EventStore,
+    AnswerStore,
     RetentionStore,
     OwnerRequestStore {
   /** Brings the schema up to date; safe to call by many at once. Throws SCHEMA_TOO_NEW, DATABASE_CORRUPT. */
@@ -221,11 +223,6 @@ export interface AccountStore extends AuditStore {
   listKeys(account: AccountId): Promise<readonly ApiKey[]>;
   revokeKey(account: AccountId, id: KeyId, now: number): Promise<boolean>;
   touchKeys(used: readonly { id: KeyId; at: number }[]): Promise<void>;
-  /**
-   * Remembers which job answered an Idempotency-Key. Returns the earlier answer when there is one, else null and
-   * the new one is kept. Entries older than `expiresBefore` do not count.
-   */
-  rememberAnswer(answer: IdempotentAnswer, expiresBefore: number): Promise<IdempotentAnswer | null>;
 }
 
 /** One screenful and where the next begins; null at the end. */
@@ -380,12 +377,4 @@ export interface Receipt {
   readonly stoppedJobs: readonly JobId[];
   /** Pages that got a `duplicateOf` because an earlier page of their job has the same body. */
   readonly duplicates: readonly { readonly taskId: TaskId; readonly url: string }[];
-}
-
-export interface IdempotentAnswer {
-  readonly accountId: AccountId;
-  readonly key: string;
-  readonly requestHash: string;
-  readonly jobId: JobId;
-  readonly at: number;
 }

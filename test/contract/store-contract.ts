@@ -1,5 +1,6 @@
 import { contract, type Skip } from './contract.ts';
 import { accountsContract } from './store/accounts-contract.ts';
+import { answersContract } from './store/answers-contract.ts';
 import { auditContract } from './store/audit-contract.ts';
 import { budgetsContract } from './store/budgets-contract.ts';
 import { claimsContract } from './store/claims-contract.ts';
@@ -54,6 +55,7 @@ export function storeContract(
     hostileContract(holds);
     referencesContract(holds);
     retentionContract(holds);
+    answersContract(holds);
     survivalContract(holds);
     incarnationContract(holds);
     interruptionsContract(holds);

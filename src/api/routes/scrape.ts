@@ -14,7 +14,7 @@ export function addScrapeRoutes(app: App, { jobs, idempotency }: RouteDeps): voi
   app.route({
     method: 'POST',
     url: '/v1/scrape',
-    config: { access: 'scrape' },
+    config: { access: 'scrape', creates: true },
     schema: {
       tags: ['scrape'],
       summary: 'Fetch one page',
@@ -31,7 +31,7 @@ export function addScrapeRoutes(app: App, { jobs, idempotency }: RouteDeps): voi
       const credentials = credentialAccessOf(key);
       const { body } = request;
       // The usual case goes straight through: no look at the store but the job's creation and the page's reading.
-      if (!body.async && idempotency.keyOf(request) === null) {
+      if (!body.async && request.held === null) {
         const result = await jobs.scrapeNow(body, account, {
           credentials,
           signal: clientGone(reply),
@@ -39,7 +39,7 @@ export function addScrapeRoutes(app: App, { jobs, idempotency }: RouteDeps): voi
         });
         return success(withOrigin(result, originOf(request)));
       }
-      const job = await idempotency.once(request, reply, (id) =>
+      const job = await idempotency.once(request, (id) =>
         jobs.scrape(body, account, { credentials, id, startedBy: starterOf(request) }),
       );
       if (body.async) {

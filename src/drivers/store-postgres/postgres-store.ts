@@ -1,6 +1,7 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { Store } from '../../ports/store.ts';
 import { createPostgresAccountStore } from './accounts.ts';
+import { createPostgresAnswerStore } from './answers.ts';
 import { type DatabaseOptions, NOW, openPostgresDatabase, type PostgresDatabase } from './database.ts';
 import { createPostgresEventStore } from './events.ts';
 import { createPostgresHostStore } from './hosts.ts';
@@ -39,6 +40,7 @@ export async function createPostgresStore(options: DatabaseOptions): Promise<Sto
     ...createPostgresSecretStore(database),
     ...createPostgresReferenceStore(database),
     ...createPostgresEventStore(database),
+    ...createPostgresAnswerStore(database),
     ...createPostgresRetentionStore(database),
     ...createPostgresOwnerRequestStore(database),
     migrate: () => migratePostgres(database),

@@ -1,6 +1,6 @@
 import { DEFAULT_ACCOUNT } from '../../model/ids.ts';
 import type { AccountStore } from '../../ports/store.ts';
-import { answerOf, keyFromRow } from '../store-rows/rows.ts';
+import { keyFromRow } from '../store-rows/rows.ts';
 import { createSqliteAuditStore } from './audit.ts';
 import type { SqliteDatabase } from './database.ts';
 import type { Synchronous } from './synchronous.ts';
@@ -52,26 +52,6 @@ export function createSqliteAccountStore(database: SqliteDatabase): Synchronous<
       for (const { id, at } of used) {
         database.run('UPDATE keys SET last_used_at = max(coalesce(last_used_at, 0), ?) WHERE id = ?', at, id);
       }
-    },
-
-    rememberAnswer(answer, expiresBefore) {
-      const row = database.get(
-        'SELECT * FROM idempotency WHERE account_id = ? AND key = ? AND at >= ?',
-        answer.accountId,
-        answer.key,
-        expiresBefore,
-      );
-      if (row !== undefined) return answerOf(row);
-      database.run('DELETE FROM idempotency WHERE at < ?', expiresBefore);
-      database.run(
-        'INSERT INTO idempotency (account_id, key, request_hash, job_id, at) VALUES (?, ?, ?, ?, ?)',
-        answer.accountId,
-        answer.key,
-        answer.requestHash,
-        answer.jobId,
-        answer.at,
-      );
-      return null;
     },
   };
 }

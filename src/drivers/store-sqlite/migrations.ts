@@ -1,3 +1,4 @@
+import { SQLITE_ANSWER_TABLES } from './answer-tables.ts';
 import { SQLITE_AUDIT_TABLES } from './audit-tables.ts';
 import { SQLITE_EVENT_TABLES } from './event-tables.ts';
 import { SQLITE_EXPIRY_TABLES } from './expiry-tables.ts';
@@ -244,4 +245,5 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   SQLITE_EVENT_TABLES,
   SQLITE_EXPIRY_TABLES,
   SQLITE_OWNER_TABLES,
+  SQLITE_ANSWER_TABLES,
 ];

@@ -1,3 +1,4 @@
+import { ANSWER_TABLES } from './answer-tables.ts';
 import { POSTGRES_AUDIT_TABLES } from './audit-tables.ts';
 import { BLOB_TABLES } from './blob-tables.ts';
 import { EVENT_TABLES } from './event-tables.ts';
@@ -46,4 +47,5 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { minReader: 5, sql: EVENT_TABLES },
   { minReader: 5, sql: EXPIRY_TABLES },
   { minReader: 5, sql: OWNER_TABLES },
+  { minReader: 5, sql: ANSWER_TABLES },
 ];
