@@ -24,6 +24,10 @@ export const WITHOUT_FLAG: Readonly<Record<string, string>> = {
   'retention.records': KEPT_FOLDER,
   'retention.ledger': KEPT_FOLDER,
   'retention.jobs': KEPT_FOLDER,
+  'webhook.url': 'a command waits; see `scrapifie webhooks`',
+  'webhook.events': 'a command waits',
+  'webhook.secret': 'a command waits',
+  'webhook.headers': 'a command waits',
   inline: '`scrape` always has the bytes, `crawl` writes files',
 };
 

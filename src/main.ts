@@ -19,6 +19,7 @@ const shell: Shell = {
     (await import('./wiring/abandoned-folders.ts')).removeAbandonedFolders(tmpdir(), prefix, Date.now()),
   openExtractor: async (threads) => (await import('./wiring/open-extractor.ts')).openExtractor(threads),
   checkRedis: async (url) => (await import('./wiring/open-links.ts')).checkRedis(url),
+  backupTools: async () => (await import('./wiring/backups.ts')).BACKUP_TOOLS,
   confineBrowsers: async (path) => (await import('./wiring/render-lanes.ts')).confineBrowsers(path),
   shippedPolicy: async () => (await import('./wiring/platform.ts')).SHIPPED_POLICY,
 };

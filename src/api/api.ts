@@ -7,6 +7,7 @@ import { addressTest, isLoopback } from '../config/address-list.ts';
 import { parsePlainly } from '../config/plain-problems.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { fieldProblems, invalidRequest } from '../jobs/invalid-request.ts';
+import type { AccountId, KeyId } from '../model/ids.ts';
 import { openVault } from '../sessions/vault.ts';
 import { guardRoutes } from './access/access.ts';
 import { createFirstUses } from './access/first-uses.ts';
@@ -28,6 +29,7 @@ import { streamLargeAnswers } from './http/large-answers.ts';
 import { keepStaleAnswers } from './http/stale-answers.ts';
 import { drainRequests } from './http/unread-request.ts';
 import { addAccountRoutes } from './routes/account.ts';
+import { addAccountsRoutes } from './routes/accounts.ts';
 import { addArtifactRoutes } from './routes/artifacts.ts';
 import { addAuditRoutes } from './routes/audit.ts';
 import { addBatchRoutes } from './routes/batch.ts';
@@ -49,6 +51,7 @@ import type { ApiDeps, RouteDeps } from './routes/route-deps.ts';
 import { addSampleRoutes } from './routes/sample.ts';
 import { addScrapeRoutes } from './routes/scrape.ts';
 import { addSessionRoutes } from './routes/sessions.ts';
+import { addWebhookRoutes } from './routes/webhooks.ts';
 
 /** A client that dribbles its request is cut here; one that waits for a page may wait as long as a scrape may take. */
 const HEADERS_TIMEOUT_MS = 20_000;
@@ -69,11 +72,13 @@ const ROUTES = [
   addArtifactRoutes,
   addSessionRoutes,
   addCredentialRoutes,
+  addWebhookRoutes,
   addProxyRoutes,
   addDomainRoutes,
   addBotRoutes,
   addKeyRoutes,
   addAccountRoutes,
+  addAccountsRoutes,
   addAuditRoutes,
   addHealthRoutes,
   addSampleRoutes,
@@ -116,6 +121,11 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
     now,
     onError: (error) => deps.logger.warn({ err: error }, 'last uses of keys were not written'),
   });
+  const unsubscribe = deps.bus.subscribe('account.changed', (changed) => {
+    for (const id of changed.accounts) keys.forgetAccount(id as AccountId);
+    for (const id of changed.keys) keys.forget(id as KeyId);
+  });
+  app.addHook('onClose', async () => unsubscribe());
   app.server.on('checkExpectation', answerExpectation);
   parseWithZod(app);
   readJsonBodies(app, settings.bodyLimitBytes);
@@ -292,7 +302,7 @@ async function secure(app: App, corsOrigins: string): Promise<void> {
   if (origins.length === 0) return;
   await app.register(cors, {
     origin: origins.includes('*') ? '*' : origins,
-    methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     allowedHeaders: [
       'Authorization',
       'Content-Type',

@@ -50,6 +50,10 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'store what to log in with, encrypted',
     load: () => import('./commands/credentials.ts'),
   },
+  webhooks: {
+    summary: 'send events to URLs, chats and e-mail, and look at what was sent',
+    load: () => import('./commands/webhooks.ts'),
+  },
   vault: {
     summary: 'change the key that secrets are encrypted with',
     load: () => import('./commands/vault.ts'),
@@ -69,6 +73,22 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   cleanup: {
     summary: 'remove stored bodies that no page refers to any more',
     load: () => import('./commands/cleanup.ts'),
+  },
+  backup: {
+    summary: 'write everything into one file, also beside running servers',
+    load: () => import('./commands/backup.ts'),
+  },
+  restore: {
+    summary: 'make an installation of a backup, in an empty place',
+    load: () => import('./commands/restore.ts'),
+  },
+  verify: {
+    summary: 'read a backup and check everything in it',
+    load: () => import('./commands/verify.ts'),
+  },
+  move: {
+    summary: 'move an installation from a folder to servers, or back',
+    load: () => import('./commands/move.ts'),
   },
   migrate: {
     summary: 'bring the database of a data folder up to date',

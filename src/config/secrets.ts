@@ -2,11 +2,11 @@ import { type Settings, settingsSchema } from './settings.ts';
 
 /** Values of the settings that must never be written anywhere, in each form in which they could turn up. */
 export function settingsSecretsOf(settings: Settings): readonly string[] {
-  const { databaseUrl, redisUrl, s3Url, remoteBrowserUrl, flaresolverrUrl } = settings;
-  const { captchaUrl, antiCaptchaUrl, credentialServiceUrl, llmUrl } = settings;
+  const { databaseUrl, redisUrl, s3Url, backupS3Url, remoteBrowserUrl, flaresolverrUrl } = settings;
+  const { captchaUrl, antiCaptchaUrl, credentialServiceUrl, llmUrl, smtpUrl } = settings;
   const { apiKey, captchaKey, antiCaptchaKey, vaultKey, credentialServiceToken, llmKey } = settings;
-  const servers = [databaseUrl, redisUrl, s3Url, remoteBrowserUrl, flaresolverrUrl];
-  const urls = [...servers, captchaUrl, antiCaptchaUrl, credentialServiceUrl, llmUrl];
+  const servers = [databaseUrl, redisUrl, s3Url, backupS3Url, remoteBrowserUrl, flaresolverrUrl];
+  const urls = [...servers, captchaUrl, antiCaptchaUrl, credentialServiceUrl, llmUrl, smtpUrl];
   const inUrls = urls.flatMap((url) => {
     const password = URL.parse(url ?? '')?.password ?? '';
     return [password, decoded(password)];

@@ -18,14 +18,19 @@ export function settingConflicts(
   wrong: ReadonlySet<string>,
   { isServing = false } = {},
 ): SettingConflict[] {
-  const { databaseUrl, s3Url, llmUrl, llmModel } = settings;
+  const { databaseUrl, s3Url, backupS3Url, llmUrl, llmModel, smtpUrl, smtpFrom } = settings;
   const conflicts: SettingConflict[] = [];
   const wrongDatabase = postgresUrlProblem(databaseUrl ?? '');
   if (wrongDatabase !== null) conflicts.push({ name: 'databaseUrl', problem: wrongDatabase });
   const wrongStore = s3Url === undefined ? null : s3UrlProblem(s3Url);
   if (wrongStore !== null) conflicts.push({ name: 's3Url', problem: wrongStore });
+  const wrongBackups = backupS3Url === undefined ? null : s3UrlProblem(backupS3Url);
+  if (wrongBackups !== null) conflicts.push({ name: 'backupS3Url', problem: wrongBackups });
   if (llmUrl !== undefined && llmModel === undefined && !wrong.has('llmModel')) {
     conflicts.push({ name: 'llmModel', problem: 'is required with SCRAPIFIE_LLM_URL' });
+  }
+  if (smtpUrl !== undefined && smtpFrom === undefined && !wrong.has('smtpFrom')) {
+    conflicts.push({ name: 'smtpFrom', problem: 'is required with SCRAPIFIE_SMTP_URL' });
   }
   if (isServing) conflicts.push(...missingOfFleet(settings).filter(({ name }) => !wrong.has(name)));
   return conflicts;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { readAddressList } from './address-list.ts';
+import { readPlans } from './plans.ts';
 
 const bool = z.union(
   [z.boolean(), z.stringbool({ truthy: ['true', '1', 'yes', 'on'], falsy: ['false', '0', 'no', 'off'] })],
@@ -63,6 +64,12 @@ export const settingsSchema = z.object({
   cleanupGraceHours: whole(12, 8_760)
     .default(24)
     .describe('Hours that a stored body is kept at least, referred to or not.'),
+  backupS3Url: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe(
+      'Object store that backups named `s3://bucket/…` are in, written like `SCRAPIFIE_S3_URL`; without it, that one.',
+    ),
   retentionBodiesDays: days.describe(
     'Days that bodies are kept as they were fetched; 0: as long as the records of their pages.',
   ),
@@ -252,7 +259,7 @@ export const settingsSchema = z.object({
     .url({ protocol: /^https?$/ })
     .optional()
     .describe(
-      'Address of this server for the outside world; its page `/bot` for site owners goes into the user agent.',
+      'Address of this server for the outside world: links in webhooks begin with it, and its page `/bot` for site owners goes into the user agent.',
     ),
   botPurpose: z
     .string()
@@ -260,6 +267,17 @@ export const settingsSchema = z.object({
     .max(2_000)
     .optional()
     .describe('Why you crawl, in a sentence for site owners; it is shown at `/bot`.'),
+  smtpUrl: z
+    .url({ protocol: /^smtps?$/ })
+    .optional()
+    .describe('Server that sends e-mail of webhooks, `smtp://user:password@host:587`, or `smtps://`.'),
+  smtpFrom: z
+    .string()
+    .min(3)
+    .max(320)
+    .optional()
+    .describe('Sender of these e-mails, such as `Scrapifie <bot@example.com>`.'),
+  deliveryDays: whole(1, 3_650).default(30).describe('Days for which ended deliveries of webhooks are kept.'),
   logLevel: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')
@@ -268,6 +286,13 @@ export const settingsSchema = z.object({
     .default(10_485_760)
     .describe('Largest request body the API accepts.'),
   rateLimitPerMinute: whole(1, 100_000_000).default(120_000).describe('Requests per minute and API key.'),
+  plans: z
+    .string()
+    .refine((text) => readPlans(text) !== null, 'must be JSON as docs/accounts.md shows it')
+    .default('')
+    .describe(
+      'Plans of accounts and their limits, as JSON: `{"small": {"requestsPerMinute": 600, "openUrls": 10000}}`.',
+    ),
   corsOrigins: z
     .string()
     .default('')

@@ -62,6 +62,7 @@ export const ERRORS = {
   INVALID_USAGE: usage(400, 'The command line has an unknown command, option or value.'),
   UNAUTHENTICATED: usage(401, 'No API key was sent, or it is unknown, expired or revoked.'),
   FORBIDDEN: usage(403, 'The API key lacks the scope that this call needs.'),
+  ACCOUNT_DISABLED: usage(403, 'The account of the key is disabled; ask the operator of the installation.'),
   CONSENT_REQUIRED: usage(403, "The operator's policy does not name this domain for what was asked."),
   NOT_FOUND: usage(404, 'No such resource for this account.'),
   SESSION_EXPIRED: usage(410, 'The session has ended; delete it, or use another name.'),
@@ -120,6 +121,18 @@ export const ERRORS = {
   DATABASE_CORRUPT: environment(
     'never',
     'The database is damaged, or missing beside other files of its installation; nothing was changed. The message says what to do.',
+  ),
+  BACKUP_DAMAGED: environment(
+    'never',
+    'The backup is damaged, cut off or no backup; nothing was restored. Take another one.',
+  ),
+  PLACE_NOT_EMPTY: environment(
+    'never',
+    'A backup is only restored, and an installation only moved, to a place where nothing is yet.',
+  ),
+  STORE_IN_USE: environment(
+    'later',
+    'Processes are connected to a database that must not change at the moment; stop them first.',
   ),
   SCHEMA_TOO_NEW: environment('never', 'The database was written by a newer Scrapifie; upgrade the program.'),
   DISK_FULL: environment(

@@ -64,6 +64,8 @@ export interface JobReader {
   ): Promise<ListPage<PageResult>>;
   /** All of them, a few in memory at a time. */
   eachResult(job: Job, state?: 'done' | 'failed'): AsyncGenerator<PageResult>;
+  /** The result of one stored page of the job. */
+  resultOf(page: Page, job: Job): Promise<PageResult>;
   /** Without a state: those that failed, then those that were denied. */
   errors(
     job: Job,
@@ -253,6 +255,7 @@ export function createJobReader(store: JobStore & Pick<HostStore, 'getRobots'>, 
   return {
     results,
     eachResult,
+    resultOf: async (page, job) => resultOf(page, job, await sourceOf(job)),
     errors,
     async urls(job, { state, cursor, limit }) {
       requireLedger(job);

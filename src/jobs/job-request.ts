@@ -3,6 +3,7 @@ import type { Format } from '../model/job.ts';
 import { cacheFields, checkPage, messageFields, pageFields } from './page-fields.ts';
 import { retentionField } from './retention-fields.ts';
 import { routesField } from './route-fields.ts';
+import { jobWebhookField } from './webhook-fields.ts';
 
 /**
  * What a client may ask for, one schema per kind of job. API, command line and SDK parse with these; their
@@ -99,6 +100,7 @@ export const scrapeRequestSchema = z
     ...cacheFields,
     retention: retentionField,
     async: asyncField,
+    webhook: jobWebhookField,
   })
   .superRefine(checkPage)
   .meta({ examples: [{ url: 'https://example.com/', formats: ['metadata', 'links', 'text'] }] });
@@ -125,6 +127,7 @@ export const batchRequestSchema = z
     options: batchOptions,
     ...canonicalFields,
     ...jobLimits,
+    webhook: jobWebhookField,
   })
   .meta({ examples: [{ urls: ['https://example.com/a', 'https://example.com/b'] }] });
 
@@ -197,6 +200,7 @@ export const crawlRequestSchema = z
           'null: 5 with a session, 25 without.',
       ),
     options: crawlOptions,
+    webhook: jobWebhookField,
   })
   .superRefine((given, context) => {
     if (given.urls.length === 0 && given.sitemapUrls.length === 0) {

@@ -1,8 +1,7 @@
 import { expectsLogin } from '../attempts/login-walls.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
-import type { Attempt } from '../model/attempt.ts';
 import { isRendering } from '../model/engine-traits.ts';
-import type { AccountId, HostKey, JobId } from '../model/ids.ts';
+import type { AccountId, HostKey, JobId, WebhookId } from '../model/ids.ts';
 import type { Budgets, CredentialAccess, Job, JobOptions, NewJob, PageOptions } from '../model/job.ts';
 import { rankOf } from '../model/rank.ts';
 import type { Blobs } from '../ports/blobs.ts';
@@ -32,7 +31,9 @@ import { lastCrawl } from './last-crawl.ts';
 import type { MapResult } from './map-result.ts';
 import { stopSentence } from './rule-words.ts';
 import { startEntries } from './start-entries.ts';
+import { notReady, stoppedWaiting } from './unended-wait.ts';
 import { hopelessError, hopelessWait, type Waiting, waitingFor } from './waiting.ts';
+import type { JobWebhook } from './webhook-fields.ts';
 
 export interface JobsDeps {
   readonly store: Store;
@@ -49,6 +50,8 @@ export interface JobsDeps {
   readonly refusalOf?: (page: PageOptions) => ScrapifieError | null;
   /** Why no page can be stored at the moment: new work is refused with it; null when pages can be stored. */
   readonly storageRefusal?: () => ScrapifieError | null;
+  /** Stores the webhook of a job and returns its id; left out: requests with a webhook are refused. */
+  readonly addWebhook?: (account: AccountId, job: JobId, webhook: JobWebhook) => Promise<WebhookId>;
   /** Called with each new job before its hosts are offered; saves the worker a read of the store. */
   readonly onAccepted?: (job: Job) => void;
 }
@@ -109,6 +112,11 @@ export interface Jobs {
 /** Offers made at once; hosts beyond are offered by the sweep of the store. */
 const MAX_OFFERS = 1_000;
 
+/** A request, as it came, besides what is given with it. */
+interface Accepted extends Given {
+  readonly webhook?: JobWebhook | undefined;
+}
+
 export function createJobs(deps: JobsDeps): Jobs {
   const { store, bus, queue, now, consents } = deps;
   const newId = createJobIds(now, deps.random);
@@ -159,10 +167,16 @@ export function createJobs(deps: JobsDeps): Jobs {
     if (stored !== null && stored.wish.credentials !== null) requireCredentialAccess(options);
   }
 
+  /** Before the job: one without events harms nothing, and a job must not begin without its webhook. */
+  function addWebhook(account: AccountId, id: JobId, webhook: JobWebhook): Promise<WebhookId> {
+    if (deps.addWebhook !== undefined) return deps.addWebhook(account, id, webhook);
+    throw new ScrapifieError('UNSUPPORTED_OPTION', 'Only a server sends webhooks.');
+  }
+
   async function accept(
     draft: JobDraft,
     accountId: AccountId,
-    { id = newId(), credentials = 'use', fillBodyFrom, startedBy }: Given,
+    { id = newId(), credentials = 'use', fillBodyFrom, startedBy, webhook }: Accepted,
     isUnsynced = false,
   ): Promise<CreatedJob> {
     const full = deps.storageRefusal?.() ?? null;
@@ -174,6 +188,7 @@ export function createJobs(deps: JobsDeps): Jobs {
       page,
       credentials,
       ...(sources === undefined ? {} : { hasSources: true }),
+      ...(webhook === undefined ? {} : { webhookId: await addWebhook(accountId, id, webhook) }),
     };
     await requireAccess(options, accountId);
     await limit.admit(draft.tasks.length);
@@ -207,7 +222,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     draft: JobDraft,
     account: AccountId,
     timeoutMs: number,
-    given: Given,
+    given: Accepted,
   ): Promise<JobId> {
     const id = given.id ?? newId();
     const wait = waits.begin(id, timeoutMs, given.signal);
@@ -268,21 +283,22 @@ export function createJobs(deps: JobsDeps): Jobs {
     read,
     get,
     scrape: async (request, account, given = {}) =>
-      accept(possible(draftScrape(request, consents, given.operator)), account, given),
+      accept(possible(draftScrape(request, consents, given.operator)), account, withWebhook(given, request)),
     batch: async (request, account, given = {}) =>
-      accept(possible(draftBatch(request, consents, given.operator)), account, given),
+      accept(possible(draftBatch(request, consents, given.operator)), account, withWebhook(given, request)),
     async crawl(request, account, given = {}) {
       const draft = possible(draftCrawl(request, consents, given.operator));
       const refreshes = request.ifModified ? await lastCrawl(store, account, draft.seeds) : null;
       const options = refreshes === null ? draft.options : { ...draft.options, refreshes };
-      return accept({ ...draft, options }, account, given);
+      return accept({ ...draft, options }, account, withWebhook(given, request));
     },
     map: async (request, account, given = {}) =>
       accept(possible(draftMap(request, consents, given.operator)), account, given),
 
     async scrapeNow(request, account, given = {}) {
       const draft = possible(draftScrape(request, consents, given.operator));
-      const id = await acceptAndWait(draft, account, patienceFor(draft.options.page), given);
+      const asked = withWebhook(given, request);
+      const id = await acceptAndWait(draft, account, patienceFor(draft.options.page), asked);
       return read.scraped(id, draft.options.page, request.url);
     },
     async mapNow(request, account, given = {}) {
@@ -360,6 +376,9 @@ export function createJobs(deps: JobsDeps): Jobs {
 
 const nothingToResume = (why: string) => new ScrapifieError('CONFLICT', `${why} There is nothing to resume.`);
 
+const withWebhook = (given: Given, { webhook }: Pick<Accepted, 'webhook'>): Accepted =>
+  webhook === undefined ? given : { ...given, webhook };
+
 const noSuchJob = (id: string) => new ScrapifieError('NOT_FOUND', `There is no job ${id.slice(0, 100)}.`);
 
 /** Reading what there is of a page whose time is up takes a moment more. */
@@ -369,25 +388,4 @@ const LAST_LOOK_MS = 5_000;
 export function patienceFor({ engine, render, timeoutMs }: PageOptions): number {
   const mayBeShown = render !== null || isRendering(engine);
   return mayBeShown ? timeoutMs + LAST_LOOK_MS : timeoutMs;
-}
-
-function stoppedWaiting(outcome: 'closed' | 'aborted', jobId: JobId): ScrapifieError {
-  const details = { jobId };
-  return outcome === 'closed'
-    ? new ScrapifieError('SHUTTING_DOWN', 'The server is stopping; the job goes on when it is back.', {
-        details,
-      })
-    : new ScrapifieError('CANCELLED', 'The client no longer waits for the answer.', { details });
-}
-
-/** With the reason why the last attempt failed, where one was made; one that took all its time is the reason itself. */
-function notReady(jobId: JobId, limitMs: number, attempts: readonly Attempt[] = []): ScrapifieError {
-  const last = attempts.at(-1);
-  const reason = last?.errorCode ?? last?.outcome;
-  const why =
-    reason === undefined ? '' : ` The last attempt ended with ${reason}: ${last?.evidence ?? 'no page'}`;
-  const code = reason === 'TASK_TIMEOUT' ? reason : 'REQUEST_TIMEOUT';
-  return new ScrapifieError(code, `Not ready within ${limitMs} ms; the job goes on.${why}`, {
-    details: attempts.length === 0 ? { jobId } : { jobId, attempts },
-  });
 }

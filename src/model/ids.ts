@@ -23,3 +23,5 @@ export type AccountId = Branded<string, 'AccountId'>;
 export const DEFAULT_ACCOUNT = 'default' as AccountId;
 export type KeyId = Branded<string, 'KeyId'>;
 export type SessionId = Branded<string, 'SessionId'>;
+export type WebhookId = Branded<string, 'WebhookId'>;
+export type DeliveryId = Branded<string, 'DeliveryId'>;

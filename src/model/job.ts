@@ -1,7 +1,7 @@
 import type { EngineName } from './attempt.ts';
 import type { ExtractOptions, PartOptions } from './extraction.ts';
 import type { IdentityKind, OtherBrowser } from './identity.ts';
-import type { AccountId, JobId, JobSeq } from './ids.ts';
+import type { AccountId, JobId, JobSeq, WebhookId } from './ids.ts';
 import type { ProxyTier } from './proxy.ts';
 import type { RenderWish } from './render.ts';
 import type { RetainedKind, RetentionAges } from './retention.ts';
@@ -159,6 +159,8 @@ export interface JobOptions {
   readonly hasSources?: true | undefined;
   /** Pages in a row that ask to log in before a crawl stops; 0: it never does. Missing or null: as `loginWallLimit` says. */
   readonly maxLoginWalls?: number | null | undefined;
+  /** The webhook that the events of this job are sent to; missing: those of the account. */
+  readonly webhookId?: WebhookId | undefined;
   /** Only as stored: the secrets of `page`, sealed by the vault, in base64. The fields themselves are hidden then. */
   readonly sealed?: string | undefined;
 }

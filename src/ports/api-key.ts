@@ -32,3 +32,9 @@ export interface ApiKey extends NewKey {
   readonly revokedAt: number | null;
   readonly lastUsedAt: number | null;
 }
+
+/** A key that was found by a secret. Where that is a former one, `expiresAt` is the end of it at the latest. */
+export interface FoundKey extends ApiKey {
+  /** Of its account, what every request needs. */
+  readonly account: { readonly disabledAt: number | null; readonly requestsPerMinute: number | null };
+}

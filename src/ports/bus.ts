@@ -26,6 +26,8 @@ export interface Messages {
   };
   /** The do-not-crawl list or the opt-outs changed. */
   'policy.changed': Record<string, never>;
+  /** Accounts and keys that were changed: what is remembered of them is out of date. */
+  'account.changed': { readonly accounts: readonly string[]; readonly keys: readonly string[] };
   /** What the proxies of a process have done so far, as JSON. A later message of the same process takes its place. */
   'proxy.figures': { readonly process: string; readonly figures: string };
 }

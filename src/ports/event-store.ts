@@ -81,6 +81,7 @@ export const OTHER_EVENT_TYPES = [
   'schedule.missed',
   'export.ready',
   'account.low_credits',
+  'webhook.disabled',
 ] as const;
 export type EventType = JobEventType | (typeof OTHER_EVENT_TYPES)[number] | `monitor.${string}`;
 

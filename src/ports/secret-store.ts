@@ -6,7 +6,7 @@ import type { ListPage } from './store.ts';
  * not open what they hold.
  */
 export interface SecretStore {
-  /** Whether any credential is stored, any session whose first byte is not zero, or any job with sealed options. */
+  /** Whether any credential is stored, any session or webhook whose data is not in the open, or any job with sealed options. */
   hasSealed(): Promise<boolean>;
   /** All records of one kind over all accounts, in the order in which they came. */
   listSecrets(query: SecretQuery): Promise<ListPage<SecretRecord>>;
@@ -17,8 +17,8 @@ export interface SecretStore {
   replaceSecret(record: SecretRecord, data: Uint8Array): Promise<boolean>;
 }
 
-export type SecretKind = 'credential' | 'session' | 'job';
-export const SECRET_KINDS: readonly SecretKind[] = ['credential', 'session', 'job'];
+export type SecretKind = 'credential' | 'session' | 'job' | 'webhook';
+export const SECRET_KINDS: readonly SecretKind[] = ['credential', 'session', 'job', 'webhook'];
 
 export interface SecretQuery {
   readonly kind: SecretKind;
@@ -31,7 +31,7 @@ export interface SecretRecord {
   /** Of the row, in its table. */
   readonly seq: number;
   readonly accountId: AccountId;
-  /** Of a job: its id. */
+  /** Of a job or webhook: its id. */
   readonly name: string;
   /** Of a job: its options as JSON, in UTF-8. */
   readonly data: Uint8Array;

@@ -15,8 +15,9 @@ import type {
 import type { Budgets, Job, JobKind, JobStatus, NewJob } from '../model/job.ts';
 import type { NewPage, Page } from '../model/page.ts';
 import type { LedgerEntry, NewTask, Task, TaskState } from '../model/task.ts';
+import type { AccountRecordStore } from './account-store.ts';
 import type { AnswerStore } from './answer-store.ts';
-import type { ApiKey, NewKey } from './api-key.ts';
+import type { ApiKey, FoundKey, NewKey } from './api-key.ts';
 import type { AuditStore } from './audit-store.ts';
 import type { EventStore } from './event-store.ts';
 import type { OptOutStore } from './opt-out-store.ts';
@@ -27,6 +28,7 @@ import type { SecretStore } from './secret-store.ts';
 import type { SessionStore } from './session-store.ts';
 import type { StoredPageStore } from './stored-page.ts';
 import type { HostHold, TaskWait } from './task-wait.ts';
+import type { WebhookStore } from './webhook-store.ts';
 
 /**
  * The only truth. Every method is one transaction: it happened whole and survives a crash when the promise
@@ -61,7 +63,8 @@ export interface Store
     EventStore,
     AnswerStore,
     RetentionStore,
-    OwnerRequestStore {
+    OwnerRequestStore,
+    WebhookStore {
   /** Brings the schema up to date; safe to call by many at once. Throws SCHEMA_TOO_NEW, DATABASE_CORRUPT. */
   migrate(): Promise<{ from: number; to: number }>;
   /** The store's own time: all processes that share it use this clock, because the clocks of their machines may differ. */
@@ -213,13 +216,16 @@ export interface LedgerStore {
   reserveUrl(lease: LeaseRef, task: TaskId, target: NewTask): Promise<boolean>;
 }
 
-export interface AccountStore extends AuditStore {
+export interface AccountStore extends AuditStore, AccountRecordStore {
   /** The account that owns everything on an installation with one user; made by the first migration. */
   defaultAccount(): Promise<AccountId>;
   /** A key whose hash is known stays as it was: processes that start together register the same one. */
   createKey(key: NewKey): Promise<void>;
-  /** By the hash of the secret; null when unknown. Expired and revoked keys are returned: the caller says no. */
-  findKey(hash: string): Promise<ApiKey | null>;
+  /**
+   * By the hash of the secret, or of a former one; null when unknown. Expired and revoked keys, and keys of disabled
+   * accounts, are returned: the caller says no.
+   */
+  findKey(hash: string): Promise<FoundKey | null>;
   listKeys(account: AccountId): Promise<readonly ApiKey[]>;
   revokeKey(account: AccountId, id: KeyId, now: number): Promise<boolean>;
   touchKeys(used: readonly { id: KeyId; at: number }[]): Promise<void>;

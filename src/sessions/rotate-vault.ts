@@ -68,6 +68,7 @@ function resealed(record: SecretRecord, vault: Vault): Uint8Array | 'locked' | n
     }
     const place = { kind, accountId, name };
     if (kind === 'session' && !isSealed(data)) return packData(unpackData(data, null, place), vault, place);
+    if (kind === 'webhook' && !isSealed(data)) return vault.seal(data, place);
     return vault.rewrap(data, place);
   } catch (error) {
     if (isScrapifieError(error)) return 'locked';

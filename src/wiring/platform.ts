@@ -8,6 +8,7 @@ import { makeFolder } from '../config/make-folder.ts';
 import { tightenFolder } from '../config/private-files.ts';
 import type { Settings } from '../config/settings.ts';
 import { keyFileOf, readVaultKeys, withVaultKeys } from '../config/vault-keys.ts';
+import { createWebhooks } from '../deliver/webhooks.ts';
 import { lockFolder } from '../drivers/store-sqlite/folder-lock.ts';
 import type { BrowserHealth } from '../fetch/browser/pool/pool-health.ts';
 import { type BlobSweepParts, sweepBlobs } from '../jobs/blob-sweep.ts';
@@ -35,6 +36,7 @@ import { openVault } from '../sessions/vault.ts';
 import { createCrawler } from './crawler.ts';
 import { type Accounts, openAccounts } from './open-accounts.ts';
 import { type OpenBlobs, openBlobs, openTransit } from './open-blobs.ts';
+import { openDeliveries } from './open-deliveries.ts';
 import { openExtractor } from './open-extractor.ts';
 import { openFetchResources } from './open-fetch-resources.ts';
 import { openLinks } from './open-links.ts';
@@ -256,6 +258,11 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
           cleanup: cleanupOf(settings, { store, blobs, transit, limitsOf: () => retentionLimits }, logger),
         })
       : null;
+    const deliveries = duties.schedule
+      ? openDeliveries({ settings, store, blobs, bus, vault, now, logger })
+      : null;
+    closers.users.push(() => deliveries?.close());
+    const webhooks = createWebhooks({ store: front, vault, now, canMail: settings.smtpUrl !== undefined });
     metrics.observe({
       openTasks: () => front.countOpenTasks(),
       queueDepth: async () => (await queue.depth('scrape-http')).waiting,
@@ -286,6 +293,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
       random: Math.random,
       maxQueuedUrls: settings.maxQueuedUrls,
       onAccepted: (job) => crawler?.remember(job),
+      addWebhook: webhooks.createForJob,
       ...(settings.s3Url === undefined ? {} : { storageRefusal: () => blobs.refusal() }),
       refusalOf: (page) => engineRefusal(page) ?? llmRefusal(page, settings),
       consents: (host, what) => policies.current().policyFor(host).consent.includes(what),
@@ -299,7 +307,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
       const { drainMs } = settings;
       // A tick of the scheduler that hangs is harmless: another process, or the next start, makes up for it.
       const ticked = Promise.race([scheduler?.stop(), delay(drainMs, undefined, { ref: false })]);
-      await Promise.all([ticked, renderer?.stop(drainMs), crawler?.stop(drainMs)]);
+      await Promise.all([ticked, renderer?.stop(drainMs), crawler?.stop(drainMs), deliveries?.stop(drainMs)]);
       if (crawler !== null) jobs.close();
     }
     let drained: Promise<void> | null = null;
@@ -336,6 +344,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
         await crawler?.start();
         await scheduler?.start();
         await renderer?.start();
+        deliveries?.start();
       },
       drain,
       async close() {

@@ -41,6 +41,7 @@ describe('docs/security.md', () => {
       'src/api/routes/job-pages.ts',
       'src/api/routes/jobs.ts',
       'src/api/routes/keys.ts',
+      'src/api/access/accounts.ts',
       'src/api/routes/sessions.ts',
       'src/cli/crawl/crawl-start.ts',
       'src/cli/backend/fetcher.ts',
@@ -51,7 +52,9 @@ describe('docs/security.md', () => {
     ];
     const actions = new Set(
       sources.flatMap((file) =>
-        [...read(file).matchAll(/(?:action: |recorded\(request, )'(\w+\.[\w-]+)'/g)].map(([, each]) => each),
+        [...read(file).matchAll(/(?:action: |recorded\(request, |record\()'(\w+\.[\w-]+)'/g)].map(
+          ([, each]) => each,
+        ),
       ),
     );
     expect(actions.size).toBeGreaterThan(12);

@@ -1,4 +1,5 @@
 import { contract, type Skip } from './contract.ts';
+import { accountRecordsContract } from './store/account-records-contract.ts';
 import { accountsContract } from './store/accounts-contract.ts';
 import { answersContract } from './store/answers-contract.ts';
 import { auditContract } from './store/audit-contract.ts';
@@ -27,6 +28,7 @@ import { storedPagesContract } from './store/stored-pages-contract.ts';
 import { survivalContract } from './store/survival-contract.ts';
 import type { TimedStore } from './store/timed-store.ts';
 import { waitsContract } from './store/waits-contract.ts';
+import { webhooksContract } from './store/webhooks-contract.ts';
 
 /** What every store must hold. `open` gives a migrated, empty store. */
 export function storeContract(
@@ -48,10 +50,12 @@ export function storeContract(
     optOutContract(holds);
     ownerRequestsContract(holds);
     accountsContract(holds);
+    accountRecordsContract(holds);
     auditContract(holds);
     sessionsContract(holds);
     credentialsContract(holds);
     secretsContract(holds);
+    webhooksContract(holds);
     hostileContract(holds);
     referencesContract(holds);
     retentionContract(holds);

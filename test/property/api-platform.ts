@@ -9,6 +9,7 @@ import { createApi } from '../../src/api/api.ts';
 import { createReadiness } from '../../src/api/health/readiness.ts';
 import { watchStore } from '../../src/api/health/store-watch.ts';
 import { type Settings, settingsSchema } from '../../src/config/settings.ts';
+import { createWebhooks } from '../../src/deliver/webhooks.ts';
 import { createBlobsFs } from '../../src/drivers/blobs-fs/blobs-fs.ts';
 import { createBusLocal } from '../../src/drivers/bus-local/bus-local.ts';
 import { createLimitsLocal } from '../../src/drivers/limits-local/limits-local.ts';
@@ -27,6 +28,7 @@ import type { Blobs } from '../../src/ports/blobs.ts';
 import type { Bus } from '../../src/ports/bus.ts';
 import type { Consumer, Queue } from '../../src/ports/queue.ts';
 import type { Completion, HostState, Store, TaskEnd } from '../../src/ports/store.ts';
+import { createVault } from '../../src/sessions/vault.ts';
 import { openExtractor } from '../../src/wiring/open-extractor.ts';
 import type { Outage } from './outage.ts';
 
@@ -157,6 +159,8 @@ export async function openPlatform(
     now,
     random: Math.random,
     maxQueuedUrls: settings.maxQueuedUrls,
+    addWebhook: createWebhooks({ store, vault: createVault(settings.vaultKey), now, canMail: false })
+      .createForJob,
     consents: overrides.consents ?? (() => false),
     ...(overrides.refusalOf === undefined ? {} : { refusalOf: overrides.refusalOf }),
   });

@@ -4,8 +4,8 @@ import type { Settings } from '../../config/settings.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { AccountId } from '../../model/ids.ts';
 import type { Job } from '../../model/job.ts';
-import type { ApiKey } from '../../ports/api-key.ts';
-import type { Limits } from '../../ports/limits.ts';
+import type { ApiKey, FoundKey } from '../../ports/api-key.ts';
+import type { Limits, Taken } from '../../ports/limits.ts';
 import type { App } from '../http/app.ts';
 import { createFailedLogins, type FailedLogins, type FailureEntry } from './failed-logins.ts';
 import type { KeyDirectory } from './key-directory.ts';
@@ -17,7 +17,7 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     /** The key the request came with; null on open routes. */
-    key: ApiKey | null;
+    key: FoundKey | null;
   }
 }
 
@@ -32,7 +32,7 @@ export interface Guard {
   readonly onLogin: (key: ApiKey, address: string, operation: string) => void;
 }
 
-/** Puts a key check and a rate limit per key before every route added afterwards. */
+/** Puts a key check and the rate limits of key and account before every route added afterwards. */
 export function guardRoutes(app: App, guard: Guard): void {
   app.decorateRequest('key', null);
   const failedLogins = createFailedLogins({
@@ -50,6 +50,9 @@ export function guardRoutes(app: App, guard: Guard): void {
     if (request.is404 || access === 'open') return;
     if (access === 'metrics' && !isForwardedByStranger(request) && mayReadMetrics(request.ip)) return;
     request.key = await authenticate(request, guard, failedLogins);
+    if (request.key.account.disabledAt !== null) {
+      throw new ScrapifieError('ACCOUNT_DISABLED', 'The account of this API key is disabled.');
+    }
     const refusal = refusalOf(request.key, access);
     if (refusal !== null) throw new ScrapifieError('FORBIDDEN', refusal);
     await countIn(request.key, reply, guard);
@@ -57,17 +60,31 @@ export function guardRoutes(app: App, guard: Guard): void {
   });
 }
 
-/** Throws RATE_LIMITED when the key has sent too much; either way the answer says how much is left. */
-async function countIn(key: ApiKey, reply: FastifyReply, { limits, settings, now }: Guard): Promise<void> {
+/** Throws RATE_LIMITED when the key, or its account, has sent too much; either way the answer says how much is left. */
+async function countIn(key: FoundKey, reply: FastifyReply, { limits, settings, now }: Guard): Promise<void> {
   const perMinute = key.ratePerMinute ?? settings.rateLimitPerMinute;
-  const { isAllowed, remaining, resetMs } = await limits.take(key.id, perMinute, now());
-  reply.header('ratelimit-limit', perMinute);
+  const ofAccount = key.account.requestsPerMinute;
+  const [byKey, byAccount] = await Promise.all([
+    limits.take(key.id, perMinute, now()),
+    ofAccount === null ? null : limits.take(`account:${key.accountId}`, ofAccount, now()),
+  ]);
+  // The headers tell of the limit that is nearer.
+  const isAccount = byAccount !== null && isNearer(byAccount, byKey);
+  const { isAllowed, remaining, resetMs } = isAccount ? byAccount : byKey;
+  const limit = isAccount ? ofAccount : perMinute;
+  reply.header('ratelimit-limit', limit);
   reply.header('ratelimit-remaining', remaining);
   reply.header('ratelimit-reset', Math.ceil(resetMs / 1_000));
   if (isAllowed) return;
-  throw new ScrapifieError('RATE_LIMITED', `This key may send ${perMinute} requests per minute.`, {
+  const what = isAccount ? 'The keys of this account together' : 'This key';
+  throw new ScrapifieError('RATE_LIMITED', `${what} may send ${limit} requests per minute.`, {
     retryAfterMs: resetMs,
   });
+}
+
+function isNearer(one: Taken, other: Taken): boolean {
+  if (one.isAllowed !== other.isAllowed) return !one.isAllowed;
+  return one.isAllowed ? one.remaining < other.remaining : one.resetMs > other.resetMs;
 }
 
 /**
@@ -78,7 +95,7 @@ async function authenticate(
   request: FastifyRequest,
   { keys, onFailedLogin }: Guard,
   failedLogins: FailedLogins,
-): Promise<ApiKey> {
+): Promise<FoundKey> {
   const secret = secretOf(request);
   if (secret === null) {
     throw new ScrapifieError(
@@ -130,7 +147,7 @@ export function accountOf(request: FastifyRequest): AccountId {
   return apiKeyOf(request).accountId;
 }
 
-export function apiKeyOf(request: FastifyRequest): ApiKey {
+export function apiKeyOf(request: FastifyRequest): FoundKey {
   if (request.key === null) throw new ScrapifieError('UNAUTHENTICATED', 'This call needs an API key.');
   return request.key;
 }

@@ -10,8 +10,8 @@ const SECRET_BYTES = 32;
 export const ALL_SCOPES: readonly KeyScope[] = ['read', 'write', 'admin'];
 
 /** 256 bits of chance, so that a plain hash is enough to keep: there is nothing to guess. */
-export function newSecret(): string {
-  return `sk_${randomBytes(SECRET_BYTES).toString('base64url')}`;
+export function newSecret(chance: Buffer | null = null): string {
+  return `sk_${(chance ?? randomBytes(SECRET_BYTES)).toString('base64url')}`;
 }
 
 export function hashSecret(secret: string): string {
@@ -25,14 +25,15 @@ export interface KeyOptions {
   readonly expiresAt: number | null;
 }
 
+/** What is shown of a secret. One that the operator chose may be short, so its prefix is shorter. */
+export const prefixOf = (secret: string) => secret.slice(0, secret.startsWith('sk_') ? 11 : 4);
+
 export function newKey(accountId: AccountId, secret: string, options: KeyOptions, now: number): NewKey {
-  // A key that the operator chose may be short, so its visible prefix is shorter.
-  const prefix = secret.slice(0, secret.startsWith('sk_') ? 11 : 4);
   return {
     id: randomUUID() as KeyId,
     accountId,
     hash: hashSecret(secret),
-    prefix,
+    prefix: prefixOf(secret),
     createdAt: now,
     ...options,
   };

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { KeyId } from '../../model/ids.ts';
-import type { ApiKey } from '../../ports/api-key.ts';
+import type { AccountId, KeyId } from '../../model/ids.ts';
+import type { FoundKey } from '../../ports/api-key.ts';
 import type { AccountStore } from '../../ports/store.ts';
 import { isStoreAway } from '../health/store-watch.ts';
 import { hashSecret, isUsable } from './api-key.ts';
@@ -10,11 +10,13 @@ export interface KeyDirectory {
    * The usable key with this secret, or null. Counts as a use. While the store is away, a key that was seen valid a
    * short while ago still is; of any other the store's error is thrown.
    */
-  identify(secret: string): Promise<ApiKey | null>;
+  identify(secret: string): Promise<FoundKey | null>;
   /** Whether a key with this secret was seen valid lately, without asking the store. */
   isRemembered(secret: string): boolean;
-  /** A key was revoked: from now on it is unknown here. */
+  /** The key was changed or revoked: the store is asked about it again. */
   forget(id: KeyId): void;
+  /** The account was changed: the store is asked about its keys again. */
+  forgetAccount(id: AccountId): void;
   /** Writes the uses that still wait. */
   close(): Promise<void>;
 }
@@ -26,7 +28,7 @@ export interface KeyDirectoryOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** A key revoked in another process stops working here within this time. */
+/** A key revoked in another process, or whose account was disabled there, stops working here within this time. */
 const FRESH_MS = 5_000;
 /** How long a key lives on without the store: one revoked meanwhile stops working here within this time. */
 const TRUSTED_MS = 600_000;
@@ -37,7 +39,7 @@ const MAX_UNKNOWN = 1_000;
 
 export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
   const { store, now } = options;
-  const known = new Map<string, { readonly key: ApiKey; readonly seenAt: number }>();
+  const known = new Map<string, { readonly key: FoundKey; readonly seenAt: number }>();
   const unknown = new Map<string, number>();
   const used = new Map<KeyId, number>();
   const timer = setInterval(flush, TOUCH_MS).unref();
@@ -53,11 +55,11 @@ export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
     }
   }
 
-  async function find(hash: string, at: number): Promise<ApiKey | null> {
+  async function find(hash: string, at: number): Promise<FoundKey | null> {
     const cached = known.get(hash);
     if (cached !== undefined && isWithin(FRESH_MS, cached.seenAt, at)) return cached.key;
     if ((unknown.get(hash) ?? 0) > at) return null;
-    let key: ApiKey | null;
+    let key: FoundKey | null;
     try {
       key = await store.findKey(hash);
     } catch (error) {
@@ -88,6 +90,9 @@ export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
     isRemembered: (secret) => known.has(hashSecret(secret)),
     forget(id) {
       for (const [hash, { key }] of known) if (key.id === id) known.delete(hash);
+    },
+    forgetAccount(id) {
+      for (const [hash, { key }] of known) if (key.accountId === id) known.delete(hash);
     },
     async close() {
       clearInterval(timer);

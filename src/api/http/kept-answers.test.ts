@@ -2,7 +2,7 @@ import Fastify, { type LightMyRequestResponse } from 'fastify';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSqliteStore } from '../../drivers/store-sqlite/sqlite-store.ts';
 import type { AccountId } from '../../model/ids.ts';
-import type { ApiKey } from '../../ports/api-key.ts';
+import type { FoundKey } from '../../ports/api-key.ts';
 import type { Store } from '../../ports/store.ts';
 import { createVault } from '../../sessions/vault.ts';
 import { newIdFor, secretBytesFor } from '../routes/idempotency.ts';
@@ -35,7 +35,7 @@ async function open({ isDying = false, hold = Promise.resolve() } = {}): Promise
   const app = Fastify() as unknown as App;
   app.decorateRequest('key', null);
   app.addHook('onRequest', async (request) => {
-    request.key = { accountId: 'default' as AccountId } as ApiKey;
+    request.key = { accountId: 'default' as AccountId } as FoundKey;
   });
   const dead = new Error('The process is dead.');
   const dying = { keepAnswer: () => Promise.reject(dead), releaseAnswer: () => Promise.reject(dead) };

@@ -16,7 +16,7 @@ export async function collectDocs(app: App, version: string): Promise<void> {
         description:
           'Self-hosted web scraping. Every answer is `{ success, data }` or `{ success, error }` and carries ' +
           '`X-Request-ID`. Lists have `items` and `nextCursor`. Times are ISO 8601 in UTC. POSTs that create ' +
-          'a job take an `Idempotency-Key`. Answers 429 and 503 that may be different later carry `Retry-After`. While ' +
+          'something take an `Idempotency-Key`. Answers 429 and 503 that may be different later carry `Retry-After`. While ' +
           'the database is away, lists and jobs asked for before are answered as they were then, with `Age`, ' +
           '`Warning` and `X-Scrapifie-Stale: true`.',
       },
@@ -45,13 +45,32 @@ export async function collectDocs(app: App, version: string): Promise<void> {
   });
 }
 
+/** The header of operations that create something. */
+const WITH_KEY = {
+  headers: {
+    type: 'object',
+    properties: {
+      'Idempotency-Key': {
+        type: 'string',
+        minLength: 1,
+        maxLength: 255,
+        pattern: '^[!-~]+$',
+        description:
+          'Makes it safe to send the request again: for 24 hours the same key with the same request gets the same ' +
+          'answer, byte for byte, and `Idempotency-Replayed: true`; with another request, 409.',
+      },
+    },
+  },
+};
+
 function withOperationId(input: Parameters<typeof jsonSchemaTransform>[0]) {
   const { schema, url } = jsonSchemaTransform(input);
   const [method = 'GET'] = [input.route.method].flat();
   const access = input.route.config?.access ?? 'open';
   const names = [...accessNames(access)];
   const security = access === 'open' ? [] : [{ bearer: names }, { apiKey: names }, { serviceKey: names }];
-  return { url, schema: { ...schema, operationId: operationIdOf(method, input.url), security } };
+  const operation = { ...schema, operationId: operationIdOf(method, input.url), security };
+  return { url, schema: input.route.config?.creates === true ? { ...operation, ...WITH_KEY } : operation };
 }
 
 /** Named schemas are of answers only; their second form, as input, would be noise. */

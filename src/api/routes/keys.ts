@@ -1,14 +1,16 @@
 import { z } from 'zod';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { invalidRequest } from '../../jobs/invalid-request.ts';
-import type { KeyId } from '../../model/ids.ts';
+import type { AccountId, KeyId } from '../../model/ids.ts';
 import type { ApiKey } from '../../ports/api-key.ts';
 import { apiKeyOf } from '../access/access.ts';
-import { isUsable, LAST_EXPIRY, newKey, newSecret } from '../access/api-key.ts';
-import { allows, SCOPE_LIST, SCOPES } from '../access/scopes.ts';
+import { noSuchAccount } from '../access/accounts.ts';
+import { hashSecret, isUsable, LAST_EXPIRY, newKey, newSecret, prefixOf } from '../access/api-key.ts';
+import { allows, refusalOf, SCOPE_LIST, SCOPES } from '../access/scopes.ts';
 import type { App } from '../http/app.ts';
 import { answers, success } from '../http/envelope.ts';
 import { selfLinks, selfSchema } from '../views/list.ts';
+import { newIdFor, secretBytesFor } from './idempotency.ts';
 import type { RouteDeps } from './route-deps.ts';
 
 const time = z.iso.datetime();
@@ -26,7 +28,7 @@ const keyFields = {
   links: selfSchema,
 };
 export const keySchema = z.object(keyFields).meta({ id: 'Key' });
-const newKeySchema = z
+export const newKeySchema = z
   .object({ ...keyFields, secret: z.string().describe('Shown this one time.') })
   .meta({ id: 'NewKey' });
 
@@ -47,7 +49,28 @@ export function keyView(key: ApiKey) {
   };
 }
 
-export function addKeyRoutes(app: App, { store, keys, now }: RouteDeps): void {
+const accountField = z
+  .string()
+  .max(64)
+  .optional()
+  .describe('Another account, for the operator; left out: the account of the key.');
+
+/** The account whose keys are meant. FORBIDDEN where it is another one and the key is not the operator's. */
+function accountMeant(key: ApiKey, named: string | undefined): AccountId {
+  if (named === undefined || named === key.accountId) return key.accountId;
+  const refusal = refusalOf(key, 'operator');
+  if (refusal !== null) throw new ScrapifieError('FORBIDDEN', refusal);
+  return named as AccountId;
+}
+
+const idParams = z.strictObject({ id: z.string().max(64).describe('The key.') });
+
+export function addKeyRoutes(app: App, { store, bus, keys, now }: RouteDeps): void {
+  function forget(id: KeyId): void {
+    keys.forget(id);
+    bus.publish('account.changed', { accounts: [], keys: [id] });
+  }
+
   app.route({
     method: 'GET',
     url: '/v1/keys',
@@ -55,10 +78,11 @@ export function addKeyRoutes(app: App, { store, keys, now }: RouteDeps): void {
     schema: {
       tags: ['account'],
       summary: 'List API keys',
+      querystring: z.strictObject({ account: accountField }),
       response: answers({ 200: z.object({ items: z.array(keySchema), nextCursor: z.null() }) }),
     },
     async handler(request) {
-      const all = await store.listKeys(apiKeyOf(request).accountId);
+      const all = await store.listKeys(accountMeant(apiKeyOf(request), request.query.account));
       return success({ items: all.map(keyView), nextCursor: null });
     },
   });
@@ -66,7 +90,7 @@ export function addKeyRoutes(app: App, { store, keys, now }: RouteDeps): void {
   app.route({
     method: 'POST',
     url: '/v1/keys',
-    config: { access: 'admin' },
+    config: { access: 'admin', creates: true },
     schema: {
       tags: ['account'],
       summary: 'Create an API key',
@@ -74,6 +98,7 @@ export function addKeyRoutes(app: App, { store, keys, now }: RouteDeps): void {
         'The secret is in this answer and nowhere else: only its hash is kept. A key gives others only scopes that it has itself.',
       body: z
         .strictObject({
+          account: accountField,
           name: z.string().trim().min(1).max(200).describe('What the key is for.'),
           scopes: z.array(z.enum(SCOPES)).min(1).default(['read', 'write']).describe(SCOPE_LIST),
           ratePerMinute: z.number().int().min(1).max(100_000_000).nullable().default(null),
@@ -87,15 +112,9 @@ export function addKeyRoutes(app: App, { store, keys, now }: RouteDeps): void {
       response: answers({ 201: newKeySchema }),
     },
     async handler(request, reply) {
-      // The same answer cannot be given twice: the secret is not kept.
-      if (request.headers['idempotency-key'] !== undefined) {
-        throw new ScrapifieError(
-          'UNSUPPORTED_OPTION',
-          'The secret of a key is returned once, so Idempotency-Key is not supported here.',
-        );
-      }
       const { name, ratePerMinute } = request.body;
       const maker = apiKeyOf(request);
+      const accountId = accountMeant(maker, request.body.account);
       const at = now();
       const expiresAt = request.body.expiresAt === null ? null : Date.parse(request.body.expiresAt);
       if (expiresAt !== null && expiresAt <= at) {
@@ -112,8 +131,12 @@ export function addKeyRoutes(app: App, { store, keys, now }: RouteDeps): void {
           `This key does not have the scope ${foreign.join(', ')}, so it cannot give it to another key. On the machine of the server, \`scrapifie keys create\` can.`,
         );
       }
-      const secret = newSecret();
-      const key = newKey(maker.accountId, secret, { name, scopes, ratePerMinute, expiresAt }, at);
+      const secret = newSecret(secretBytesFor(request, 'key'));
+      if (accountId !== maker.accountId && (await store.getAccount(accountId)) === null) {
+        throw noSuchAccount(accountId);
+      }
+      const options = { name, scopes, ratePerMinute, expiresAt };
+      const key = { ...newKey(accountId, secret, options, at), id: newIdFor(request) as KeyId };
       await store.createKey(key);
       await store.audit([
         { at, actor: maker.id, action: 'key.create', target: key.id, details: { name, scopes } },
@@ -130,15 +153,18 @@ export function addKeyRoutes(app: App, { store, keys, now }: RouteDeps): void {
     schema: {
       tags: ['account'],
       summary: 'Revoke an API key',
-      params: z.strictObject({ id: z.string().max(64) }),
+      params: idParams,
+      querystring: z.strictObject({ account: accountField }),
       response: answers({ 200: z.object({ id: z.string(), revoked: z.literal(true) }) }),
     },
     async handler(request) {
       const id = request.params.id as KeyId;
-      const { accountId, id: actor } = apiKeyOf(request);
+      const own = apiKeyOf(request);
+      const accountId = accountMeant(own, request.query.account);
+      const actor = own.id;
       const at = now();
       const others = (await store.listKeys(accountId)).filter((key) => key.id !== id && isUsable(key, at));
-      if (!others.some((key) => key.scopes.includes('admin'))) {
+      if (accountId === own.accountId && !others.some((key) => key.scopes.includes('admin'))) {
         throw new ScrapifieError(
           'CONFLICT',
           'This is the last key with the scope "admin"; create another first.',
@@ -147,9 +173,55 @@ export function addKeyRoutes(app: App, { store, keys, now }: RouteDeps): void {
       if (!(await store.revokeKey(accountId, id, at))) {
         throw new ScrapifieError('NOT_FOUND', 'There is no such key, or it is revoked already.');
       }
-      keys.forget(id);
+      forget(id);
       await store.audit([{ at, actor, action: 'key.revoke', target: id, details: {} }]);
       return success({ id, revoked: true as const });
     },
   });
+
+  app.route({
+    method: 'POST',
+    url: '/v1/keys/:id/rotate',
+    config: { access: 'admin' },
+    schema: {
+      tags: ['account'],
+      summary: 'Give an API key another secret',
+      description:
+        'The secret that the key has now goes on for `overlapSeconds`, and so do earlier ones for as long as they were promised to: a rotation whose answer was lost can be repeated. 0 ends all of them at once.',
+      params: idParams,
+      body: z
+        .strictObject({
+          account: accountField,
+          overlapSeconds: z
+            .number()
+            .int()
+            .min(0)
+            .max(MOST_OVERLAP_SECONDS)
+            .default(3_600)
+            .describe('How long the secret of now goes on.'),
+        })
+        .nullish()
+        .meta({ examples: [{ overlapSeconds: 3_600 }] }),
+      response: answers({ 200: newKeySchema }),
+    },
+    async handler(request) {
+      const { account, overlapSeconds } = request.body ?? { account: undefined, overlapSeconds: 3_600 };
+      const own = apiKeyOf(request);
+      const id = request.params.id as KeyId;
+      const secret = newSecret();
+      const stored = { hash: hashSecret(secret), prefix: prefixOf(secret) };
+      const overlapMs = overlapSeconds * 1_000;
+      const key = await store.rotateKey(accountMeant(own, account), id, stored, overlapMs);
+      if (key === null) {
+        throw new ScrapifieError('NOT_FOUND', 'There is no such key, or it is revoked or has expired.');
+      }
+      forget(id);
+      const details = { overlapSeconds };
+      await store.audit([{ at: now(), actor: own.id, action: 'key.rotate', target: id, details }]);
+      return success({ ...keyView(key), secret });
+    },
+  });
 }
+
+/** Ninety days. */
+const MOST_OVERLAP_SECONDS = 7_776_000;

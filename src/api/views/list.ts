@@ -12,7 +12,10 @@ export type ListName =
   | 'owner-requests'
   | 'sessions'
   | 'credentials'
-  | 'audit';
+  | 'audit'
+  | 'webhooks'
+  | 'deliveries'
+  | 'accounts';
 
 /** Where a resource itself can be asked for. */
 export const selfSchema = z.object({ self: z.string() });

@@ -22,6 +22,7 @@ export function createApiBackend(client: ApiClient): Backend {
     client.call<JobView>('POST', `${await pathOf(id)}/${what}`, body);
   const named = (resource: 'sessions' | 'credentials', name: string) =>
     `/v1/${resource}/${encodeURIComponent(name)}`;
+  const webhook = (id: string) => `/v1/webhooks/${encodeURIComponent(id)}`;
 
   return {
     jobs: {
@@ -53,6 +54,24 @@ export function createApiBackend(client: ApiClient): Backend {
       put: async (name, credential) =>
         void (await client.call('PUT', named('credentials', name), credential)),
       delete: async (name) => void (await client.call('DELETE', named('credentials', name))),
+    },
+    webhooks: {
+      create: (request) => client.call('POST', '/v1/webhooks', request),
+      list: (limit) => listed('/v1/webhooks', limit),
+      get: (id) => client.call('GET', webhook(id)),
+      change: (id, patch) => client.call('PATCH', webhook(id), patch),
+      rotate: (id, request) => client.call('POST', `${webhook(id)}/rotate`, request),
+      delete: async (id) => void (await client.call('DELETE', webhook(id))),
+      test: (id) => client.call('POST', `${webhook(id)}/test`),
+      deliveries(id, { state, event, limit }) {
+        const filters = Object.entries({ state, event }).flatMap(([name, value]) =>
+          value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`],
+        );
+        const query = filters.length === 0 ? '' : `?${filters.join('&')}`;
+        return listed(`${webhook(id)}/deliveries${query}`, limit);
+      },
+      delivery: (id) => client.call('GET', `/v1/deliveries/${encodeURIComponent(id)}`),
+      redeliver: (id) => client.call('POST', `/v1/deliveries/${encodeURIComponent(id)}/redeliver`),
     },
     close: () => Promise.resolve(),
   };

@@ -6,7 +6,7 @@ export interface ApiClient {
   /** Of the server. */
   readonly origin: string;
   /** The `data` of the answer. Throws API_UNREACHABLE when no Scrapifie server answers there. */
-  call<T>(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<T>;
+  call<T>(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<T>;
   /** The objects of an answer that is streamed, one per line; of a POST where there is a body. */
   stream<T>(path: string, body?: unknown): AsyncGenerator<T>;
   /** The items of a list, over all its pages. */

@@ -1,20 +1,28 @@
 import type { JobView } from '../../api/views/job-view.ts';
 import type { CredentialView, SessionEntryView, SessionView } from '../../api/views/session-view.ts';
+import type {
+  DeliveryDetailView,
+  DeliveryView,
+  NewWebhookView,
+  WebhookView,
+} from '../../api/views/webhook-view.ts';
 import type { JobError } from '../../jobs/job-reader.ts';
 import type { PageResult } from '../../jobs/page-result.ts';
 import type { Budgets, Job } from '../../model/job.ts';
 import type { LedgerEntry, TaskState } from '../../model/task.ts';
+import type { DeliveryState } from '../../ports/webhook-store.ts';
 import type { Credential } from '../../sessions/credential.ts';
 import type { SessionRequest } from '../../sessions/session-request.ts';
 
 /**
- * The jobs, sessions and credentials of an installation, as commands read and change them: in its data folder or
+ * The jobs, sessions, credentials and webhooks of an installation, as commands read and change them: in its data folder or
  * database, or through the API of a running server. Both give the same views and throw the same errors.
  */
 export interface Backend {
   readonly jobs: BackendJobs;
   readonly sessions: BackendSessions;
   readonly credentials: BackendCredentials;
+  readonly webhooks: BackendWebhooks;
   close(): Promise<void>;
 }
 
@@ -37,6 +45,27 @@ export interface BackendSessions {
   list(limit: number): Promise<SessionEntryView[]>;
   get(name: string): Promise<SessionView>;
   delete(name: string): Promise<void>;
+}
+
+/** `id` is the id of a webhook or of a delivery. NOT_FOUND where there is none. Requests are those of the API. */
+export interface BackendWebhooks {
+  create(request: object): Promise<NewWebhookView>;
+  list(limit: number): Promise<WebhookView[]>;
+  get(id: string): Promise<WebhookView>;
+  change(id: string, patch: object): Promise<WebhookView>;
+  rotate(id: string, request: object): Promise<NewWebhookView>;
+  delete(id: string): Promise<void>;
+  test(id: string): Promise<DeliveryDetailView>;
+  deliveries(
+    id: string,
+    query: {
+      readonly state?: DeliveryState | undefined;
+      readonly event?: string | undefined;
+      readonly limit: number;
+    },
+  ): Promise<DeliveryView[]>;
+  delivery(id: string): Promise<DeliveryDetailView>;
+  redeliver(id: string): Promise<DeliveryDetailView>;
 }
 
 export interface BackendCredentials {

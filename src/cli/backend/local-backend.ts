@@ -13,6 +13,7 @@ import { readSettings } from '../flags/flags.ts';
 import { dataPlaceOf, jobNamed, jobsIn, openExisting } from '../folders/data-folder.ts';
 import type { Shell } from '../shell/shell.ts';
 import { type Backend, MOST_LISTED } from './backend.ts';
+import { createLocalWebhooks } from './local-webhooks.ts';
 
 const ACTOR = 'command line';
 
@@ -119,6 +120,14 @@ export async function openLocalBackend(
         await audit('credential.delete', name, {});
       },
     },
+    webhooks: createLocalWebhooks({
+      store,
+      account,
+      reading,
+      sealing,
+      canMail: settings.smtpUrl !== undefined,
+      audit,
+    }),
     async close() {
       jobs.close();
       await storage.close();

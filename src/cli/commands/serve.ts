@@ -1,10 +1,12 @@
 import type { AddressInfo } from 'node:net';
 import { Option } from 'commander';
 import type { FastifyInstance } from 'fastify';
+import { applyPlans } from '../../api/access/accounts.ts';
 import { ensureFirstKey } from '../../api/access/api-key.ts';
 import { createApi } from '../../api/api.ts';
 import { browserPart, createReadiness } from '../../api/health/readiness.ts';
 import { SAMPLE_PATH, SAMPLE_PATHS } from '../../api/routes/sample.ts';
+import { readPlans } from '../../config/plans.ts';
 import { settingsSecretsOf } from '../../config/secrets.ts';
 import { ROLES, type Role, type Settings } from '../../config/settings.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
@@ -118,6 +120,7 @@ async function serve(shell: Shell, settings: Settings): Promise<void> {
       now,
       onlyOperations: !duties.api,
     });
+    if (duties.api) await applyPlans(store, readPlans(settings.plans) ?? {});
     // A caller that knows the key of the settings may come with the first request.
     if (duties.api && settings.apiKey !== undefined) await ensureFirstKey(store, settings, now());
     const origin = await listen(api, settings);

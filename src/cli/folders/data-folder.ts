@@ -43,14 +43,17 @@ export function describePlace({ databaseUrl, dataDir }: StoragePlace): string {
 /** Opens a data folder that has a database; a command that only reads must not create one. */
 export async function openExisting(shell: Shell, option: string | undefined): Promise<OpenPlace> {
   const place = dataPlaceOf(shell, option);
-  const { dataDir, databaseUrl } = place;
-  if (databaseUrl === undefined && !existsSync(join(dataDir, DATABASE_FILE))) {
-    throw new ScrapifieError(
-      'DATA_DIR_UNUSABLE',
-      `${dataDir} has no database. Name a data folder or the folder of a crawl with --data-dir.`,
-    );
-  }
+  requireDatabase(place);
   return shell.openStorage(place);
+}
+
+/** Throws DATA_DIR_UNUSABLE for a folder without a database: it is rather a name that was mistyped. */
+export function requireDatabase({ dataDir, databaseUrl }: StoragePlace): void {
+  if (databaseUrl !== undefined || existsSync(join(dataDir, DATABASE_FILE))) return;
+  throw new ScrapifieError(
+    'DATA_DIR_UNUSABLE',
+    `${dataDir} has no database. Name a data folder or the folder of a crawl with --data-dir.`,
+  );
 }
 
 export interface LocalJobs extends OpenStorage {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { browserPart } from '../../api/health/readiness.ts';
+import type { BackupTools } from '../../backup/installation.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Confinement } from '../../fetch/render-process/confinement.ts';
 import type { Extraction } from '../../jobs/extraction.ts';
@@ -41,6 +42,8 @@ export interface Shell {
   openExtractor(threads: number): Promise<PageReader>;
   /** Throws what keeps Redis there from being used. */
   checkRedis(url: string): Promise<void>;
+  /** Copies of whole installations. */
+  backupTools(): Promise<BackupTools>;
   /** How browsers of this program are kept from the rest of the machine, as far as it allows that. */
   confineBrowsers(executablePath: string): Promise<Confinement>;
   /** The policy file that rules when the settings name none. */

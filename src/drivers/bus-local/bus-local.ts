@@ -14,6 +14,7 @@ export function createBusLocal(options: BusLocalOptions): Bus {
     'host.ready': new Set(),
     'job.changed': new Set(),
     'policy.changed': new Set(),
+    'account.changed': new Set(),
     'proxy.figures': new Set(),
   };
 

@@ -9,6 +9,7 @@ const batchSchema = z.object({
   'host.ready': z.object({ hosts: names }).optional(),
   'job.changed': z.object({ jobs: names, finished: names, cancelled: names.optional() }).optional(),
   'policy.changed': z.object({}).optional(),
+  'account.changed': z.object({ accounts: names, keys: names }).optional(),
   'proxy.figures': z
     .object({ process: z.string().max(1_000), figures: z.string().max(4_000_000) })
     .optional(),
@@ -40,6 +41,8 @@ export function createOutbox(): Outbox {
   const jobs = new Set<string>();
   const finished = new Set<string>();
   const cancelled = new Set<string>();
+  const accounts = new Set<string>();
+  const keys = new Set<string>();
   let hasPolicy = false;
   let figures: Messages['proxy.figures'] | null = null;
   const adders: { [T in Topic]: (message: Messages[T]) => void } = {
@@ -54,6 +57,10 @@ export function createOutbox(): Outbox {
     'policy.changed': () => {
       hasPolicy = true;
     },
+    'account.changed': (message) => {
+      for (const account of message.accounts) accounts.add(account);
+      for (const key of message.keys) keys.add(key);
+    },
     'proxy.figures': (message) => {
       figures = message;
     },
@@ -67,11 +74,15 @@ export function createOutbox(): Outbox {
     add: (topic, message) => adders[topic](message),
     take(from) {
       const texts: string[] = [];
-      while (hasPolicy || figures !== null || hosts.size + jobs.size + finished.size + cancelled.size > 0) {
+      const named = [hosts, jobs, finished, cancelled, accounts, keys];
+      while (hasPolicy || figures !== null || named.some(({ size }) => size > 0)) {
         const batch: Batch = {
           from,
           ...(hosts.size > 0 ? { 'host.ready': { hosts: takeNames(hosts) } } : {}),
           ...(jobs.size + finished.size + cancelled.size > 0 ? { 'job.changed': takeChanges() } : {}),
+          ...(accounts.size + keys.size > 0
+            ? { 'account.changed': { accounts: takeNames(accounts), keys: takeNames(keys) } }
+            : {}),
           ...(hasPolicy ? { 'policy.changed': {} } : {}),
           ...(figures === null ? {} : { 'proxy.figures': figures }),
         };

@@ -42,6 +42,7 @@ export async function createBusRedis(options: BusRedisOptions): Promise<BusRedis
     'host.ready': new Set(),
     'job.changed': new Set(),
     'policy.changed': new Set(),
+    'account.changed': new Set(),
     'proxy.figures': new Set(),
   };
   const outbox = createOutbox();
@@ -90,6 +91,7 @@ export async function createBusRedis(options: BusRedisOptions): Promise<BusRedis
     tell('host.ready', batch['host.ready']);
     tell('job.changed', batch['job.changed']);
     if (batch['policy.changed'] !== undefined) tell('policy.changed', {});
+    tell('account.changed', batch['account.changed']);
     tell('proxy.figures', batch['proxy.figures']);
   });
   try {

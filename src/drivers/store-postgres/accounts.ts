@@ -1,6 +1,8 @@
 import { DEFAULT_ACCOUNT } from '../../model/ids.ts';
 import type { AccountStore } from '../../ports/store.ts';
+import { FOUND_KEY, foundKeyOf } from '../store-rows/account-rows.ts';
 import { keyFromRow } from '../store-rows/rows.ts';
+import { createPostgresAccountRecordStore } from './account-records.ts';
 import { createPostgresAuditStore } from './audit.ts';
 import type { PostgresDatabase } from './database.ts';
 import { jsonParameter } from './parameters.ts';
@@ -8,6 +10,7 @@ import { jsonParameter } from './parameters.ts';
 export function createPostgresAccountStore(database: PostgresDatabase): AccountStore {
   return {
     ...createPostgresAuditStore(database),
+    ...createPostgresAccountRecordStore(database),
     defaultAccount: () => Promise.resolve(DEFAULT_ACCOUNT),
 
     async createKey(key) {
@@ -29,8 +32,16 @@ export function createPostgresAccountStore(database: PostgresDatabase): AccountS
     },
 
     async findKey(hash) {
-      const [row] = await database.query('SELECT * FROM keys WHERE hash = $1', [hash]);
-      return row === undefined ? null : keyFromRow(row);
+      const [row] = await database.query(
+        `SELECT ${FOUND_KEY}, NULL::bigint AS valid_until FROM keys k JOIN accounts a ON a.id = k.account_id
+         WHERE k.hash = $1
+         UNION ALL
+         SELECT ${FOUND_KEY}, f.valid_until FROM former_secrets f JOIN keys k ON k.id = f.key_id
+         JOIN accounts a ON a.id = k.account_id WHERE f.hash = $1`,
+        [hash],
+      );
+      if (row === undefined) return null;
+      return foundKeyOf(row, hash, row.valid_until === null ? null : Number(row.valid_until));
     },
 
     async listKeys(account) {

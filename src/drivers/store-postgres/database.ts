@@ -203,7 +203,7 @@ export function openPostgresDatabase(options: DatabaseOptions): PostgresDatabase
 
 const isHeard = (error: unknown) => isAnswer(error) || isScrapifieError(error);
 
-function addressOf(url: string): Address {
+export function addressOf(url: string): Address {
   try {
     const { hostname, port, pathname, username } = new URL(url);
     const user = decodeURIComponent(username);

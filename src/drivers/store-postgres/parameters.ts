@@ -17,6 +17,10 @@ export function jsonParameter(value: unknown): string {
   return SUSPECT.test(text) ? JSON.stringify(value, storable) : text;
 }
 
+/** The same for JSON that is text already. */
+export const storableJson = (text: string): string =>
+  SUSPECT.test(text) ? JSON.stringify(JSON.parse(text), storable) : storableText(text);
+
 function storable(_key: string, value: unknown): unknown {
   if (typeof value === 'string') return storableText(value.toWellFormed());
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;

@@ -13,6 +13,7 @@ import { createPostgresReferenceStore } from './references.ts';
 import { createPostgresRetentionStore } from './retention.ts';
 import { createPostgresSecretStore } from './secrets.ts';
 import { createPostgresSessionStore } from './sessions.ts';
+import { createPostgresWebhookStore } from './webhooks.ts';
 
 const OLDEST_SERVER = 150_000;
 
@@ -43,6 +44,7 @@ export async function createPostgresStore(options: DatabaseOptions): Promise<Sto
     ...createPostgresAnswerStore(database),
     ...createPostgresRetentionStore(database),
     ...createPostgresOwnerRequestStore(database),
+    ...createPostgresWebhookStore(database),
     migrate: () => migratePostgres(database),
     async clock() {
       const [row] = await database.query(`SELECT ${NOW} AS now`);

@@ -18,7 +18,7 @@ interface PageRecordSize {
   readonly kept: ReturnType<typeof keptPartsOf>;
 }
 
-export function createPostgresReferenceStore(database: PostgresDatabase): ReferenceStore {
+export function createPostgresReferenceStore(database: Pick<PostgresDatabase, 'query'>): ReferenceStore {
   /** What the records of these pages refer to; a page that was replaced meanwhile comes again later. */
   async function ofRecords(pages: readonly PageRecordSize[]): Promise<ContentHash[]> {
     const found: ContentHash[] = [];

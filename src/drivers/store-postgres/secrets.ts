@@ -8,10 +8,12 @@ const LISTS: Readonly<Record<SecretKind, string>> = {
   session: 'SELECT seq, account_id, name, data FROM sessions WHERE seq > $1 ORDER BY seq LIMIT $2',
   job: `SELECT seq, account_id, id AS name, convert_to(options::text, 'UTF8') AS data
     FROM jobs WHERE seq > $1 ORDER BY seq LIMIT $2`,
+  webhook: 'SELECT seq, account_id, id AS name, data FROM webhooks WHERE seq > $1 ORDER BY seq LIMIT $2',
 };
 const CHANGES: Readonly<Record<SecretKind, string>> = {
   credential: 'UPDATE credentials SET data = $1 WHERE seq = $2 AND data = $3 RETURNING seq',
   session: 'UPDATE sessions SET data = $1 WHERE seq = $2 AND data = $3 RETURNING seq',
+  webhook: 'UPDATE webhooks SET data = $1 WHERE seq = $2 AND data = $3 RETURNING seq',
   job: `UPDATE jobs SET options = convert_from($1, 'UTF8')::jsonb
     WHERE seq = $2 AND options = convert_from($3, 'UTF8')::jsonb RETURNING seq`,
 };
@@ -22,6 +24,7 @@ export function createPostgresSecretStore(database: PostgresDatabase): SecretSto
       const [row] = await database.query(
         `SELECT EXISTS (SELECT 1 FROM credentials)
            OR EXISTS (SELECT 1 FROM sessions WHERE substring(data from 1 for 1) <> '\\x00'::bytea)
+           OR EXISTS (SELECT 1 FROM webhooks WHERE substring(data from 1 for 1) <> '\\x7b'::bytea)
            OR EXISTS (SELECT 1 FROM jobs WHERE options ? 'sealed') AS found`,
         [],
       );

@@ -19,6 +19,8 @@ export interface SqliteDatabase {
   insert(sql: string, ...values: SQLInputValue[]): number;
   get(sql: string, ...values: SQLInputValue[]): SqliteRow | undefined;
   all(sql: string, ...values: SQLInputValue[]): SqliteRow[];
+  /** Row by row, whole numbers as bigint. For statements that are run once: it is not kept. */
+  each(sql: string): Iterable<SqliteRow>;
   /** Statements without values that are not worth preparing: pragmas, BEGIN, schema. */
   exec(sql: string): void;
   close(): void;
@@ -67,26 +69,39 @@ export function openSqliteDatabase(path: string, traces: readonly string[] = [])
     insert: (sql, ...values) => translate(path, () => Number(prepared(sql).run(...values).lastInsertRowid)),
     get: (sql, ...values) => translate(path, () => prepared(sql).get(...values) as SqliteRow | undefined),
     all: (sql, ...values) => translate(path, () => prepared(sql).all(...values) as SqliteRow[]),
+    *each(sql) {
+      const statement = translate(path, () => connection.prepare(sql));
+      statement.setReadBigInts(true);
+      const rows = statement.iterate();
+      for (;;) {
+        const next = translate(path, () => rows.next());
+        if (next.done === true) return;
+        yield next.value as SqliteRow;
+      }
+    },
     exec: (sql) => translate(path, () => connection.exec(sql)),
     close: () => connection.close(),
   };
 }
 
-/** Applies the missing migrations. The version is stored in the file, so that a copy has it too. */
-export function migrateSqlite(database: SqliteDatabase): { from: number; to: number } {
+/** Applies the missing migrations, up to `newest`. The version is stored in the file, so that a copy has it too. */
+export function migrateSqlite(
+  database: SqliteDatabase,
+  newest: number = SQLITE_MIGRATIONS.length,
+): { from: number; to: number } {
   database.exec('BEGIN IMMEDIATE');
   try {
     const from = Number(database.get('PRAGMA user_version')?.user_version ?? 0);
-    if (from > SQLITE_MIGRATIONS.length) {
+    if (from > newest) {
       throw new ScrapifieError(
         'SCHEMA_TOO_NEW',
-        `The database has schema ${from}, this program knows ${SQLITE_MIGRATIONS.length}. Upgrade Scrapifie.`,
+        `The database has schema ${from}, this program knows ${newest}. Upgrade Scrapifie.`,
       );
     }
-    for (const migration of SQLITE_MIGRATIONS.slice(from)) database.exec(migration);
-    database.exec(`PRAGMA user_version = ${SQLITE_MIGRATIONS.length}`);
+    for (const migration of SQLITE_MIGRATIONS.slice(from, newest)) database.exec(migration);
+    database.exec(`PRAGMA user_version = ${newest}`);
     database.exec('COMMIT');
-    return { from, to: SQLITE_MIGRATIONS.length };
+    return { from, to: newest };
   } catch (error) {
     try {
       database.exec('ROLLBACK');

@@ -1,3 +1,4 @@
+import { SQLITE_ACCOUNT_TABLES } from './account-tables.ts';
 import { SQLITE_ANSWER_TABLES } from './answer-tables.ts';
 import { SQLITE_AUDIT_TABLES } from './audit-tables.ts';
 import { SQLITE_EVENT_TABLES } from './event-tables.ts';
@@ -5,6 +6,7 @@ import { SQLITE_EXPIRY_TABLES } from './expiry-tables.ts';
 import { SQLITE_OWNER_TABLES } from './owner-tables.ts';
 import { SQLITE_SOURCE_TABLES } from './source-tables.ts';
 import { SQLITE_SPENDING_TABLES } from './spending-tables.ts';
+import { SQLITE_WEBHOOK_TABLES } from './webhook-tables.ts';
 
 /** The host of a task's current URL, in SQL: canonical URLs have neither a user nor an empty path. */
 const HOST_OF_TASK = `substr(
@@ -245,5 +247,7 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   SQLITE_EVENT_TABLES,
   SQLITE_EXPIRY_TABLES,
   SQLITE_OWNER_TABLES,
+  SQLITE_WEBHOOK_TABLES,
+  SQLITE_ACCOUNT_TABLES,
   SQLITE_ANSWER_TABLES,
 ];

@@ -52,6 +52,15 @@ const METHODS: Readonly<Record<keyof Store, true>> = {
   commit: true,
   reserveUrl: true,
   defaultAccount: true,
+  createAccount: true,
+  getAccount: true,
+  listAccounts: true,
+  changeAccount: true,
+  applyPlan: true,
+  accountUse: true,
+  countOpenUrls: true,
+  listFullAccounts: true,
+  rotateKey: true,
   createKey: true,
   findKey: true,
   listKeys: true,
@@ -97,6 +106,23 @@ const METHODS: Readonly<Record<keyof Store, true>> = {
   appendEvents: true,
   listEventPages: true,
   deleteEvents: true,
+  createWebhook: true,
+  getWebhook: true,
+  listWebhooks: true,
+  updateWebhook: true,
+  deleteWebhook: true,
+  webhooksFor: true,
+  webhookCursor: true,
+  addDeliveries: true,
+  addDelivery: true,
+  claimLanes: true,
+  finishAttempt: true,
+  releaseLane: true,
+  abandonLane: true,
+  disableWebhook: true,
+  listDeliveries: true,
+  getDelivery: true,
+  sweepDeliveries: true,
 };
 
 /**
@@ -114,6 +140,8 @@ const UNSYNCED: ReadonlySet<string> = new Set<keyof Store>([
   'touchSessions',
   'leaseWork',
   'endWork',
+  'claimLanes',
+  'releaseLane',
   'check',
 ]);
 
@@ -138,7 +166,7 @@ export interface SqliteStoreOptions {
   readonly checkpointMs?: number;
   /** Told once when the file of the database is not where it was opened. */
   readonly onError?: (error: Error) => void;
-  /** Disk space that is kept for `cancelJob`, `deleteJob` and `revokeKey`, once these would be DISK_FULL; none by default. */
+  /** Disk space that is kept for `cancelJob`, `deleteJob`, `revokeKey` and `changeAccount`, once these would be DISK_FULL; none by default. */
   readonly reserveBytes?: number;
 }
 

@@ -19,6 +19,7 @@ import { createSqliteRetentionStore } from './retention.ts';
 import { createSqliteSecretStore } from './secrets.ts';
 import { createSqliteSessionStore } from './sessions.ts';
 import { MOST_UNSYNCED_COMMITS, type Synchronous } from './synchronous.ts';
+import { createSqliteWebhookStore } from './webhooks.ts';
 
 /**
  * The thread that owns the connection. Calls that wait together are committed together: one sync to disk serves
@@ -47,6 +48,11 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
   'defaultAccount',
   'findKey',
   'listKeys',
+  'getAccount',
+  'listAccounts',
+  'accountUse',
+  'countOpenUrls',
+  'listFullAccounts',
   'listAudit',
   'auditHead',
   'getSession',
@@ -61,6 +67,12 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
   'listEventPages',
   'listAccountIds',
   'listRetained',
+  'getWebhook',
+  'listWebhooks',
+  'webhooksFor',
+  'webhookCursor',
+  'listDeliveries',
+  'getDelivery',
 ]);
 /** They take work or rights away, and get the space that is reserved for them on a full disk. */
 const RESERVED_FOR: ReadonlySet<string> = new Set<keyof Store>([
@@ -70,6 +82,7 @@ const RESERVED_FOR: ReadonlySet<string> = new Set<keyof Store>([
   'expirePages',
   'purge',
   'revokeKey',
+  'changeAccount',
 ]);
 if (parentPort === null) throw new Error('The store thread has no parent.');
 const port = parentPort;
@@ -89,7 +102,7 @@ function createStore(connection: SqliteDatabase, now: () => number): Synchronous
     ...createSqliteJobStore(connection, hostIds, now),
     ...createSqliteHostStore(connection, connection.incarnation, now),
     ...createSqliteLedgerStore(connection, hostIds, connection.incarnation, now),
-    ...createSqliteAccountStore(connection),
+    ...createSqliteAccountStore(connection, now),
     ...createSqliteSessionStore(connection),
     ...createSqliteSecretStore(connection),
     ...createSqliteReferenceStore(connection, now),
@@ -97,6 +110,7 @@ function createStore(connection: SqliteDatabase, now: () => number): Synchronous
     ...createSqliteAnswerStore(connection, now),
     ...createSqliteRetentionStore(connection),
     ...createSqliteOwnerRequestStore(connection, now),
+    ...createSqliteWebhookStore(connection, now),
     migrate() {
       const change = migrateSqlite(connection);
       // A schema that is only in the log would be lost with it, and the file then looks like a new one.

@@ -18,6 +18,8 @@ import type {
 export interface TimedStore extends TimelessStore {
   /** The same store as the program sees it; its time is that of the last call here. */
   readonly plain: Store;
+  /** The plain store after its clock was set to this time. */
+  at(moment: number): Store;
   createJob(
     job: NewJob & { readonly createdAt: number },
     tasks: readonly NewTask[],
@@ -78,6 +80,7 @@ export async function openTimed(open: (now: () => number) => Promise<Store>): Pr
   return {
     ...plain,
     plain,
+    at: (moment) => at(moment, () => plain),
     createJob: ({ createdAt, ...job }, tasks, how) => at(createdAt, () => plain.createJob(job, tasks, how)),
     cancelJob: (id, now) => at(now, () => plain.cancelJob(id)),
     resumeJob: (id, now, budgets) => at(now, () => plain.resumeJob(id, budgets)),

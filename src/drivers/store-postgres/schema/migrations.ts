@@ -1,3 +1,4 @@
+import { ACCOUNT_TABLES } from './account-tables.ts';
 import { ANSWER_TABLES } from './answer-tables.ts';
 import { POSTGRES_AUDIT_TABLES } from './audit-tables.ts';
 import { BLOB_TABLES } from './blob-tables.ts';
@@ -15,6 +16,7 @@ import { SESSION_TABLES } from './session-tables.ts';
 import { SOURCE_TABLES } from './source-tables.ts';
 import { SPENDING_FUNCTIONS } from './spending-functions.ts';
 import { TABLES } from './tables.ts';
+import { WEBHOOK_TABLES } from './webhook-tables.ts';
 
 export interface Migration {
   /**
@@ -47,5 +49,7 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { minReader: 5, sql: EVENT_TABLES },
   { minReader: 5, sql: EXPIRY_TABLES },
   { minReader: 5, sql: OWNER_TABLES },
+  { minReader: 5, sql: WEBHOOK_TABLES },
+  { minReader: 5, sql: ACCOUNT_TABLES },
   { minReader: 5, sql: ANSWER_TABLES },
 ];

@@ -18,6 +18,7 @@ import {
 import { chooseBlocks, repeatsOf } from './choose-blocks.ts';
 import { keepPageHeading } from './page-heading.ts';
 import { keepProductFacts } from './product-facts.ts';
+import { keepSmallBody } from './small-body.ts';
 import { findStructures } from './structures.ts';
 import { completeRows, completeStructures, fillStructures, groupTexts } from './whole-structures.ts';
 
@@ -61,6 +62,7 @@ function keepBlocks(evidence: ContentEvidence, types: Float64Array, sums: Float6
   const isKept = chooseBlocks(evidence.blocks, sums.map(logistic), repeats, texts.textOf);
   completeRows(evidence, texts, isKept);
   completeStructures(evidence, structures, repeats, isKept);
+  keepSmallBody(evidence, sums, repeats, isKept);
   keepProductFacts(evidence, types, structures, sums, isKept);
   keepSectionHeadings(evidence, sums, isKept);
   keepPageHeading(evidence, types, sums, isKept);

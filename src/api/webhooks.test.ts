@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Answer, openPlatform, type Platform } from '../../test/property/api-platform.ts';
+
+let platform: Platform;
+beforeAll(async () => {
+  platform = await openPlatform({ smtpUrl: 'smtp://127.0.0.1:1', smtpFrom: 'bot@example.com' });
+});
+afterAll(() => platform.close());
+
+const post = (url: string, payload: object = {}, headers: Record<string, string> = {}) =>
+  platform.call({ method: 'POST', url, payload, headers });
+const get = (url: string) => platform.call({ method: 'GET', url });
+const patch = (url: string, payload: object) => platform.call({ method: 'PATCH', url, payload });
+const fieldOf = (answer: Answer) => answer.at('error.details.0.field');
+const HOOK = { url: 'https://receiver.example/hook', events: ['job.*'] };
+
+describe('POST /v1/webhooks', () => {
+  it('answers with an id and a secret, which is shown this one time', async () => {
+    const made = await post('/v1/webhooks', HOOK);
+    expect(made.statusCode).toBe(201);
+    expect(made.at('data.secret')).toMatch(/^whsec_/);
+    expect(made.at('data.enabled')).toBe(true);
+    const url = `/v1/webhooks/${made.at('data.id')}`;
+    expect(made.headers.location).toBe(url);
+    const read = await get(url);
+    expect(read.at('data')).toMatchObject({ ...HOOK, format: 'json', failingSince: null });
+    expect(read.at('data.secret')).toBeUndefined();
+    expect((await get('/v1/webhooks')).at('data.items.0.id')).toBe(made.at('data.id'));
+  });
+
+  it('keeps a given secret, and hides the addresses of chats', async () => {
+    const secret = 'a secret of mine'.replaceAll(' ', '-');
+    const url = 'https://hooks.slack.com/services/T0/B0/very-secret';
+    const made = await post('/v1/webhooks', { url, events: ['*'], format: 'slack', secret });
+    expect(made.at('data.secret')).toBe(secret);
+    expect(made.at('data.url')).toBe('https://hooks.slack.com/[hidden]');
+    const mail = await post('/v1/webhooks', { url: 'mailto:me@example.com', events: ['job.failed'] });
+    expect(mail.at('data.format')).toBe('email');
+  });
+
+  it.each([
+    ['url', { ...HOOK, url: 'ftp://receiver.example/' }],
+    ['url', { ...HOOK, url: 'nonsense' }],
+    ['url', { ...HOOK, url: 'https://user:password@receiver.example/' }],
+    ['url', { ...HOOK, url: 'mailto:a@example.com,b@example.com' }],
+    ['url', { ...HOOK, url: 'mailto:a@example.com?bcc=b@example.com' }],
+    ['url', { ...HOOK, url: 'https://ntfy.sh/', format: 'ntfy' }],
+    ['format', { ...HOOK, format: 'email' }],
+    ['format', { ...HOOK, format: 'pigeon' }],
+    ['events', { ...HOOK, events: [] }],
+    ['events.0', { ...HOOK, events: ['job.complete'] }],
+    ['events.0', { ...HOOK, events: ['jobs.*'] }],
+    ['secret', { ...HOOK, secret: 'short' }],
+    ['secret', { ...HOOK, secret: 'whsec_tooshort' }],
+    ['headers.Content-Length', { ...HOOK, headers: { 'Content-Length': '1' } }],
+    ['headers.webhook-id', { ...HOOK, headers: { 'webhook-id': '1' } }],
+    ['headers.a', { ...HOOK, headers: { a: 'b\r\nc: d' } }],
+  ])('refuses a wrong %s: %j', async (field, request) => {
+    const answer = await post('/v1/webhooks', request);
+    expect(answer.statusCode).toBe(422);
+    expect(fieldOf(answer)).toBe(field);
+  });
+
+  it('creates one webhook for one Idempotency-Key, and answers with the same secret', async () => {
+    const headers = { 'idempotency-key': 'once' };
+    const [first, second] = [
+      await post('/v1/webhooks', HOOK, headers),
+      await post('/v1/webhooks', HOOK, headers),
+    ];
+    expect(second.at('data')).toEqual(first.at('data'));
+  });
+});
+
+describe('a webhook', () => {
+  it('is changed, disabled, enabled and deleted', async () => {
+    const id = String((await post('/v1/webhooks', HOOK)).at('data.id'));
+    const url = `/v1/webhooks/${id}`;
+    const changed = await patch(url, { events: ['page.*'], enabled: false });
+    expect(changed.at('data')).toMatchObject({ events: ['page.*'], enabled: false, disabledReason: 'user' });
+    expect((await post(`${url}/test`)).statusCode).toBe(409);
+    expect((await patch(url, { enabled: true, url: 'https://other.example/' })).at('data')).toMatchObject({
+      enabled: true,
+      url: 'https://other.example/',
+      format: 'json',
+    });
+    expect(fieldOf(await patch(url, { format: 'email' }))).toBe('format');
+    expect((await patch(url, { url: 'mailto:me@example.com' })).at('data.format')).toBe('email');
+    expect((await platform.call({ method: 'DELETE', url })).at('data')).toEqual({ id, deleted: true });
+    expect((await get(url)).statusCode).toBe(404);
+  });
+
+  it('gets a new secret', async () => {
+    const made = await post('/v1/webhooks', HOOK);
+    const rotated = await post(`/v1/webhooks/${made.at('data.id')}/rotate`);
+    expect(rotated.at('data.secret')).toMatch(/^whsec_/);
+    expect(rotated.at('data.secret')).not.toBe(made.at('data.secret'));
+    const wrong = await post(`/v1/webhooks/${made.at('data.id')}/rotate`, { overlapHours: -1 });
+    expect(fieldOf(wrong)).toBe('overlapHours');
+  });
+
+  it('has deliveries, which are listed by state and event and sent again', async () => {
+    const id = (await post('/v1/webhooks', HOOK)).at('data.id');
+    const test = await post(`/v1/webhooks/${id}/test`);
+    expect(test.statusCode).toBe(202);
+    expect(test.at('data')).toMatchObject({ event: 'webhook.test', state: 'pending', attempts: 0, log: [] });
+    const again = await post(`/v1/deliveries/${test.at('data.id')}/redeliver`);
+    expect(again.at('data')).toMatchObject({
+      redeliveryOf: test.at('data.id'),
+      eventId: test.at('data.eventId'),
+    });
+    const list = `/v1/webhooks/${id}/deliveries`;
+    expect((await get(list)).at('data.items.length')).toBe(2);
+    expect((await get(`${list}?state=delivered`)).at('data.items.length')).toBe(0);
+    expect((await get(`${list}?event=webhook.test&limit=1`)).at('data.items.0.id')).toBe(again.at('data.id'));
+    expect((await get(`${list}?state=nonsense`)).statusCode).toBe(422);
+    expect((await get(`/v1/deliveries/${test.at('data.id')}`)).at('data.id')).toBe(test.at('data.id'));
+  });
+});
+
+describe('the webhook of a request', () => {
+  it.each([
+    ['webhook.url', { url: 'mailto:me@example.com' }],
+    ['webhook.url', { url: 'nonsense' }],
+    ['webhook.secret', { url: 'https://receiver.example/', secret: 'short' }],
+    ['webhook.events.0', { url: 'https://receiver.example/', events: ['nonsense'] }],
+  ])('is refused with a wrong %s', async (field, webhook) => {
+    const answer = await post('/v1/crawl', { urls: ['https://example.com/'], webhook });
+    expect(answer.statusCode).toBe(422);
+    expect(fieldOf(answer)).toBe(field);
+  });
+});

@@ -1,0 +1,231 @@
+import { Option } from 'commander';
+import type { DeliveryDetailView, DeliveryView, WebhookView } from '../../api/views/webhook-view.ts';
+import { webhookRequestSchema } from '../../deliver/webhook-request.ts';
+import { DELIVERY_STATES, type DeliveryState, WEBHOOK_FORMATS } from '../../ports/webhook-store.ts';
+import { MOST_LISTED } from '../backend/backend.ts';
+import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
+import { given, parseFlags, wholeNumber, withPlaceFlags } from '../flags/flags.ts';
+import { readSecret } from '../flags/secret-input.ts';
+import { table } from '../output/table.ts';
+import type { DefineCommand } from '../shell/shell.ts';
+
+interface WebhooksFlags extends BackendFlags {
+  readonly json?: true;
+}
+interface ListFlags extends WebhooksFlags {
+  readonly limit: number;
+}
+interface CreateFlags extends WebhooksFlags {
+  readonly event: string[];
+  readonly format?: string;
+  readonly readSecret?: true;
+}
+interface ChangeFlags extends WebhooksFlags {
+  readonly url?: string;
+  readonly event?: string[];
+  readonly format?: string;
+  readonly enable?: true;
+  readonly disable?: true;
+}
+interface RotateFlags extends WebhooksFlags {
+  readonly overlapHours?: number;
+  readonly readSecret?: true;
+}
+interface DeliveriesFlags extends ListFlags {
+  readonly state?: DeliveryState;
+  readonly event?: string;
+}
+
+const FLAG_OF = { url: 'The URL', events: '--event', format: '--format', secret: 'The secret' };
+
+const EXAMPLES = `
+Events of jobs are sent to the URL of a webhook, signed, and again when that fails, for up to three days. A running
+server does that: what "test" and "redeliver" add to a data folder waits until one works on it. See docs/webhooks.md.
+
+Examples:
+  scrapifie webhooks create https://receiver.example/scrapifie --event 'job.*'
+  scrapifie webhooks create https://hooks.slack.com/services/… --event job.failed --format slack
+  scrapifie webhooks create mailto:me@example.com --event job.failed
+  scrapifie webhooks deliveries wh_… --state failed
+  scrapifie webhooks redeliver dl_…`;
+
+const eventOption = () =>
+  new Option(
+    '--event <type>',
+    'what is sent: a type such as job.completed, or a pattern such as job.*; repeatable',
+  ).argParser((event: string, sofar: string[] | undefined) => [...(sofar ?? []), event]);
+const formatOption = () => new Option('--format <format>', 'what is sent').choices(WEBHOOK_FORMATS);
+const secretOption = () =>
+  new Option('--read-secret', 'read the secret from standard input, or ask for it, instead of making one');
+const limitOption = (what: string) =>
+  new Option('--limit <n>', `${what} to show at most`).default(20).argParser(wholeNumber);
+const mostOf = ({ limit }: ListFlags) => Math.min(MOST_LISTED, Math.max(1, limit));
+
+export const define: DefineCommand = (command, shell) => {
+  const print = (text: string): void => void shell.stdout.write(text);
+  const add = (name: string, summary: string) => withPlaceFlags(command.command(name).description(summary));
+  const secretOf = (flags: { readonly readSecret?: true }) =>
+    flags.readSecret
+      ? readSecret('Secret: ', { input: process.stdin, output: shell.stderr }, false)
+      : undefined;
+  command.addHelpText('after', EXAMPLES);
+
+  add('list', 'newest first')
+    .addOption(limitOption('webhooks'))
+    .action((flags: ListFlags) =>
+      withBackend(shell, flags, async ({ webhooks }) => {
+        const views = await webhooks.list(mostOf(flags));
+        print(flags.json ? views.map(jsonLine).join('') : listing(views));
+      }),
+    );
+  add('create <url>', 'send events to a URL, or to mailto:address; prints the secret')
+    .addOption(eventOption().makeOptionMandatory())
+    .addOption(formatOption())
+    .addOption(secretOption())
+    .action(async (url: string, flags: CreateFlags) => {
+      const request = given({
+        url,
+        events: flags.event,
+        format: flags.format,
+        secret: await secretOf(flags),
+      });
+      const wanted = parseFlags(webhookRequestSchema, request, FLAG_OF);
+      const create = async ({ webhooks }: Parameters<Parameters<typeof withBackend>[2]>[0]) => {
+        const view = await webhooks.create(wanted);
+        print(
+          flags.json
+            ? jsonLine(view)
+            : `Webhook ${view.id} is made. Its secret, shown this one time:\n${view.secret}\n`,
+        );
+      };
+      await withBackend(shell, flags, create, true);
+    });
+  add('show <id>', 'one webhook').action((id: string, flags: WebhooksFlags) =>
+    withBackend(shell, flags, async ({ webhooks }) => {
+      const view = await webhooks.get(id);
+      print(flags.json ? jsonLine(view) : describe(view));
+    }),
+  );
+  add('change <id>', 'change where and what is sent; disable or enable')
+    .addOption(new Option('--url <url>', 'where events are sent'))
+    .addOption(eventOption())
+    .addOption(formatOption())
+    .addOption(new Option('--enable', 'send again').conflicts('disable'))
+    .addOption(new Option('--disable', 'send nothing more'))
+    .action((id: string, flags: ChangeFlags) =>
+      withBackend(shell, flags, async ({ webhooks }) => {
+        const enabled = flags.enable ?? (flags.disable ? false : undefined);
+        const { url, event: events, format } = flags;
+        const view = await webhooks.change(id, given({ url, events, format, enabled }));
+        print(flags.json ? jsonLine(view) : describe(view));
+      }),
+    );
+  add('rotate <id>', 'make a new secret; the former one stays valid for a time')
+    .addOption(
+      new Option('--overlap-hours <n>', 'hours for which both are valid (default: 24)').argParser(
+        wholeNumber,
+      ),
+    )
+    .addOption(secretOption())
+    .action(async (id: string, flags: RotateFlags) => {
+      const request = given({ overlapHours: flags.overlapHours, secret: await secretOf(flags) });
+      await withBackend(shell, flags, async ({ webhooks }) => {
+        const view = await webhooks.rotate(id, request);
+        print(
+          flags.json ? jsonLine(view) : `The new secret of ${id}, shown this one time:\n${view.secret}\n`,
+        );
+      });
+    });
+  add('delete <id>', 'delete a webhook with its deliveries').action((id: string, flags: WebhooksFlags) =>
+    withBackend(shell, flags, async ({ webhooks }) => {
+      await webhooks.delete(id);
+      print(flags.json ? jsonLine({ id, deleted: true }) : `Webhook ${id} is deleted.\n`);
+    }),
+  );
+  add('test <id>', 'send a test event').action((id: string, flags: WebhooksFlags) =>
+    withBackend(shell, flags, async ({ webhooks }) => {
+      const view = await webhooks.test(id);
+      print(flags.json ? jsonLine(view) : `The test is delivery ${view.id}.\n`);
+    }),
+  );
+  add('deliveries <id>', 'what was sent, newest first')
+    .addOption(new Option('--state <state>', 'only those in this state').choices(DELIVERY_STATES))
+    .addOption(new Option('--event <type>', 'only those of this type of event'))
+    .addOption(limitOption('deliveries'))
+    .action((id: string, flags: DeliveriesFlags) =>
+      withBackend(shell, flags, async ({ webhooks }) => {
+        const { state, event } = flags;
+        const views = await webhooks.deliveries(id, { state, event, limit: mostOf(flags) });
+        print(flags.json ? views.map(jsonLine).join('') : deliveryListing(views));
+      }),
+    );
+  add('delivery <id>', 'one delivery with its attempts').action((id: string, flags: WebhooksFlags) =>
+    withBackend(shell, flags, async ({ webhooks }) => {
+      const view = await webhooks.delivery(id);
+      print(flags.json ? jsonLine(view) : describeDelivery(view));
+    }),
+  );
+  add('redeliver <id>', 'send the event of a delivery once more').action((id: string, flags: WebhooksFlags) =>
+    withBackend(shell, flags, async ({ webhooks }) => {
+      const view = await webhooks.redeliver(id);
+      print(flags.json ? jsonLine(view) : `It is sent again as delivery ${view.id}.\n`);
+    }),
+  );
+};
+
+const jsonLine = (value: unknown) => `${JSON.stringify(value)}\n`;
+
+function listing(views: readonly WebhookView[]): string {
+  if (views.length === 0) return 'There are no webhooks.\n';
+  return table([
+    ['ID', 'STATE', 'FORMAT', 'EVENTS', 'URL'],
+    ...views.map((view) => [view.id, stateOf(view), view.format, view.events.join(' '), view.url]),
+  ]);
+}
+
+function stateOf({ enabled, disabledReason, failingSince }: WebhookView): string {
+  if (!enabled) return disabledReason === 'user' ? 'disabled' : `disabled (${disabledReason})`;
+  return failingSince === null ? 'enabled' : 'failing';
+}
+
+const describe = (view: WebhookView) =>
+  table([
+    ['id', view.id],
+    ['url', view.url],
+    ['events', view.events.join(' ')],
+    ['format', view.format],
+    ['state', stateOf(view)],
+    ['failing since', view.failingSince ?? '–'],
+    ['disabled', view.disabledAt ?? '–'],
+    ['created', view.createdAt],
+    ['changed', view.updatedAt],
+  ]);
+
+function deliveryListing(views: readonly DeliveryView[]): string {
+  if (views.length === 0) return 'There are no deliveries.\n';
+  return table([
+    ['ID', 'STATE', 'ATTEMPTS', 'EVENT', 'CREATED', 'JOB'],
+    ...views.map(({ id, state, attempts, event, createdAt, jobId }) => [
+      id,
+      state,
+      String(attempts),
+      event,
+      createdAt,
+      jobId ?? '–',
+    ]),
+  ]);
+}
+
+const describeDelivery = (view: DeliveryDetailView) =>
+  table([
+    ['id', view.id],
+    ['event', view.event],
+    ['job', view.jobId ?? '–'],
+    ['state', view.state],
+    ['reason', view.reason ?? '–'],
+    ['next attempt', view.nextAttemptAt ?? '–'],
+    ...view.log.map(({ at, ms, statusCode, error }) => [
+      'attempt',
+      `${at} ${statusCode ?? 'no answer'} ${ms} ms${error === null ? '' : ` ${error}`}`,
+    ]),
+  ]);

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+
+const limitOf = (min: number, max: number) => z.number().int().min(min).max(max).nullable();
+
+/** Limits of an account as requests and settings give them. */
+export const limitFields = {
+  requestsPerMinute: limitOf(1, 100_000_000).describe('Requests to the API per minute, over all keys.'),
+  concurrentPages: limitOf(1, 1_000_000).describe('Pages fetched at the same time, over all processes.'),
+  openUrls: limitOf(0, Number.MAX_SAFE_INTEGER).describe('URLs of its jobs that have not ended.'),
+  storedBytes: limitOf(0, Number.MAX_SAFE_INTEGER).describe(
+    'Bytes of the bodies that its jobs have stored, before compression.',
+  ),
+};
+
+export const PLAN_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
+
+const planSchema = z.strictObject(limitFields);
+const plansSchema = z.record(
+  z
+    .string()
+    .regex(PLAN_NAME)
+    .refine((name) => name !== 'custom'),
+  planSchema.partial(),
+);
+
+export type Plans = Readonly<Record<string, Required<z.infer<typeof planSchema>>>>;
+
+/** The plans of the settings; null when the text is not what the settings ask for. Limits left out are none. */
+export function readPlans(text: string): Plans | null {
+  if (text === '') return {};
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  const parsed = plansSchema.safeParse(json);
+  if (!parsed.success) return null;
+  return Object.fromEntries(
+    Object.entries(parsed.data).map(([name, limits]) => [
+      name,
+      {
+        requestsPerMinute: limits.requestsPerMinute ?? null,
+        concurrentPages: limits.concurrentPages ?? null,
+        openUrls: limits.openUrls ?? null,
+        storedBytes: limits.storedBytes ?? null,
+      },
+    ]),
+  );
+}

@@ -1,0 +1,144 @@
+import type { DeliveryId } from '../model/ids.ts';
+import type { Logger } from '../observe/logger.ts';
+import type { Store } from '../ports/store.ts';
+import type {
+  AttemptEnd,
+  ClaimedLane,
+  Delivery,
+  DisabledReason,
+  FinishedAttempt,
+  StoredWebhook,
+} from '../ports/webhook-store.ts';
+import type { Vault } from '../sessions/vault.ts';
+import { type ContentsParts, readContents } from './job-contents.ts';
+import { retryDelayMs } from './retry-schedule.ts';
+import { ATTEMPT_MS, type SenderParts, type SentAttempt, sendAttempt } from './send-attempt.ts';
+import { unpackWebhook } from './webhook-data.ts';
+
+export interface DeliveryWorkerDeps {
+  readonly store: Store;
+  readonly vault: Vault | null;
+  readonly sender: SenderParts;
+  readonly contents: ContentsParts;
+  /** By the store's clock. */
+  readonly now: () => number;
+  /** Monotonic milliseconds. */
+  readonly clock: () => number;
+  /** From 0 to below 1. */
+  readonly random: () => number;
+  readonly pause: (ms: number) => Promise<unknown>;
+  readonly logger: Logger;
+  /** The lane is given back before its next delivery. */
+  readonly isStopping: () => boolean;
+}
+
+/** Longer than reading the contents, sending them and storing the result should ever take together. */
+export const LEASE_MS = 60_000;
+/** Deliveries of one lane before others of the webhook get their turn. */
+const MOST_IN_A_ROW = 100;
+/** Open deliveries of a disabled webhook that one call ends. */
+const MOST_ABANDONED = 5_000;
+const STORE_PAUSE_MS = 500;
+
+/** Sends what is due in a leased lane, in order, until a delivery has to be tried again later or nothing is left. */
+export async function workLane(
+  claimed: ClaimedLane,
+  claimedAt: number,
+  deps: DeliveryWorkerDeps,
+): Promise<void> {
+  const { store, clock } = deps;
+  const { lease } = claimed;
+  let { webhook } = claimed;
+  let delivery: Delivery | null = claimed.delivery;
+  let leaseUntil = claimedAt + LEASE_MS;
+  for (let count = 0; delivery !== null; count += 1) {
+    if (count > 0) {
+      const current = await store.getWebhook(webhook.accountId, webhook.id);
+      if (current === null) return;
+      webhook = current;
+    }
+    if (webhook.disabledAt !== null)
+      return store.abandonLane(lease, 'The webhook is disabled.', MOST_ABANDONED);
+    if (deps.isStopping() || count >= MOST_IN_A_ROW) return store.releaseLane(lease);
+    const data = unpackWebhook(webhook, deps.vault);
+    const contents = await readContents(delivery.event, deps.contents);
+    const until = leaseUntil;
+    const mayStart = () => clock() < until - 2 * ATTEMPT_MS;
+    if (!mayStart()) return store.releaseLane(lease);
+    const sent = await sendAttempt({ webhook, data, event: delivery.event, contents, mayStart }, deps.sender);
+    const end = endOf(delivery, sent, deps);
+    const finishedAt = clock();
+    const { isKept, next } = await finish(claimed, end, until, deps);
+    if (!isKept) return;
+    leaseUntil = finishedAt + LEASE_MS;
+    const reason = await disablingReason(webhook, delivery, sent, end, deps);
+    if (reason !== null) await disable(webhook, reason, delivery.id, deps);
+    delivery = next;
+  }
+}
+
+function endOf(delivery: Delivery, sent: SentAttempt, { now, random }: DeliveryWorkerDeps): AttemptEnd {
+  const attempt = delivery.attempts + 1;
+  const { record, request, result, retryAfterMs } = sent;
+  const base = { deliveryId: delivery.id, attempt, record, request };
+  if (result === 'delivered') return { ...base, outcome: { state: 'delivered' } };
+  if (result === 'gone')
+    return { ...base, outcome: { state: 'failed', reason: 'The receiver answered 410.' } };
+  if (result === 'over')
+    return { ...base, outcome: { state: 'failed', reason: 'The server refused the message.' } };
+  const failed = { count: attempt, firstAt: delivery.firstAttemptAt ?? record.at, retryAfterMs };
+  const retryInMs = retryDelayMs(failed, now(), random());
+  return retryInMs === null
+    ? { ...base, outcome: { state: 'failed', reason: 'No attempt succeeded within three days.' } }
+    : { ...base, outcome: { state: 'pending', retryInMs } };
+}
+
+/** Stores how the attempt ended, as long as the lease may hold: a success that is not stored is sent again. */
+async function finish(
+  { lease }: ClaimedLane,
+  end: AttemptEnd,
+  leaseUntil: number,
+  { store, clock, pause, logger }: DeliveryWorkerDeps,
+): Promise<FinishedAttempt> {
+  for (;;) {
+    try {
+      return await store.finishAttempt(lease, end, LEASE_MS);
+    } catch (error) {
+      if (clock() + STORE_PAUSE_MS > leaseUntil) throw error;
+      logger.warn({ err: error }, 'webhooks: the end of an attempt is not stored yet');
+      await pause(STORE_PAUSE_MS);
+    }
+  }
+}
+
+/** A webhook is disabled by a 410, and when nothing was delivered from the first attempt at a delivery to its last. */
+async function disablingReason(
+  webhook: StoredWebhook,
+  delivery: Delivery,
+  { result, record }: SentAttempt,
+  { outcome }: AttemptEnd,
+  { store }: DeliveryWorkerDeps,
+): Promise<DisabledReason | null> {
+  if (result === 'gone') return 'gone';
+  if (outcome.state !== 'failed' || result === 'over') return null;
+  const current = await store.getWebhook(webhook.accountId, webhook.id);
+  const failingSince = current?.failingSince ?? null;
+  const firstAt = delivery.firstAttemptAt ?? record.at;
+  return failingSince !== null && failingSince <= firstAt ? 'failing' : null;
+}
+
+/** The notice: an event for the other webhooks of the account, an entry in the audit log, and a line for the operator. */
+async function disable(
+  { id, accountId, target, format }: StoredWebhook,
+  reason: DisabledReason,
+  deliveryId: DeliveryId,
+  { store, now, logger }: DeliveryWorkerDeps,
+): Promise<void> {
+  if (!(await store.disableWebhook(id, reason))) return;
+  const details = { reason, accountId, deliveryId };
+  logger.warn({ webhook: id, ...details }, 'webhooks: a webhook was disabled');
+  await store.audit([{ at: now(), actor: 'scrapifie', action: 'webhook.disable', target: id, details }]);
+  await store.appendEvents([
+    { type: 'webhook.disabled', accountId, jobId: null, data: { webhookId: id, target, format, reason } },
+  ]);
+}

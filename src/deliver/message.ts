@@ -1,0 +1,43 @@
+import type { DeliveryEvent } from '../ports/webhook-store.ts';
+import type { EventContents } from './job-contents.ts';
+
+/** Where the API is reached from outside; empty where that is not known: links are paths then. */
+export type PublicOrigin = string;
+
+/**
+ * The JSON that is sent for an event. What the event says of itself was stored with it and is the same in every attempt;
+ * results are those that are stored when it is sent.
+ */
+export function messageOf(event: DeliveryEvent, contents: EventContents, origin: PublicOrigin): string {
+  const { id, type, at, jobId } = event;
+  return JSON.stringify({
+    id,
+    type,
+    timestamp: new Date(at).toISOString(),
+    data: jobId === null ? event.data : jobData(event, contents, origin),
+  });
+}
+
+function jobData({ type, jobId, data }: DeliveryEvent, contents: EventContents, origin: PublicOrigin) {
+  const { job, results, omitted } = contents;
+  const links = jobLinks(String(jobId), origin);
+  if (type.startsWith('page.')) {
+    const [page] = results ?? [];
+    return {
+      jobId,
+      ...data,
+      page: page ?? null,
+      ...(omitted === null ? {} : { pageOmitted: omitted }),
+      links,
+    };
+  }
+  const { counters, ...rest } = data;
+  const told = { jobId, ...rest, ...(job === null ? {} : { seeds: job.seeds }), summary: counters ?? {} };
+  if (results === null && omitted === null) return { ...told, links };
+  return { ...told, results, ...(omitted === null ? {} : { resultsOmitted: omitted }), links };
+}
+
+export const jobLinks = (jobId: string, origin: PublicOrigin) => ({
+  self: `${origin}/v1/jobs/${jobId}`,
+  results: `${origin}/v1/jobs/${jobId}/results`,
+});

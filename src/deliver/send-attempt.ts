@@ -1,0 +1,147 @@
+import { asScrapifieError } from '../errors/scrapifie-error.ts';
+import type { Engine, FetchResponse } from '../fetch/engine.ts';
+import { parseRetryAfter } from '../politeness/retry-after.ts';
+import type { AttemptRecord, DeliveryEvent, SentRequest, StoredWebhook } from '../ports/webhook-store.ts';
+import { chatPost } from './chat-formats.ts';
+import type { EventContents } from './job-contents.ts';
+import type { Mailer } from './mailer.ts';
+import { messageOf, type PublicOrigin } from './message.ts';
+import { noticeOf } from './notice.ts';
+import { signatureHeaders } from './signature.ts';
+import { validSecrets, type WebhookData } from './webhook-data.ts';
+import { mailAddressOf } from './webhook-request.ts';
+
+/** From the beginning of the connection to the last byte of the answer. */
+export const ATTEMPT_MS = 10_000;
+const MOST_ANSWER_BYTES = 16_384;
+/** What is kept for showing. */
+const SHOWN_ANSWER_CHARS = 2_000;
+const SHOWN_BODY_CHARS = 16_000;
+const HIDDEN = '[hidden]';
+
+export interface SenderParts {
+  /** Behind the address guard. */
+  readonly web: Engine;
+  /** Null where there is no server for e-mail. */
+  readonly mailer: Mailer | null;
+  readonly origin: PublicOrigin;
+  readonly now: () => number;
+  /** For one attempt by HTTP; `ATTEMPT_MS` unless given. */
+  readonly attemptMs?: number;
+}
+
+export interface Outgoing {
+  readonly webhook: StoredWebhook;
+  readonly data: WebhookData;
+  readonly event: DeliveryEvent;
+  readonly contents: EventContents;
+  /** Asked right before the request leaves; false: it must not. */
+  readonly mayStart: () => boolean;
+}
+
+export interface SentAttempt {
+  readonly record: AttemptRecord;
+  readonly request: SentRequest;
+  /** again: as the schedule says. over: no attempt could do better. gone: the receiver wants nothing any more. */
+  readonly result: 'delivered' | 'again' | 'over' | 'gone';
+  readonly retryAfterMs: number | null;
+}
+
+/** Makes one attempt. Never throws for what the receiver does. */
+export async function sendAttempt(outgoing: Outgoing, parts: SenderParts): Promise<SentAttempt> {
+  return outgoing.webhook.format === 'email' ? sendMail(outgoing, parts) : post(outgoing, parts);
+}
+
+async function post(
+  outgoing: Outgoing,
+  { web, origin, now, attemptMs = ATTEMPT_MS }: SenderParts,
+): Promise<SentAttempt> {
+  const { webhook, data, event, contents, mayStart } = outgoing;
+  const at = now();
+  const { format } = webhook;
+  const isJson = format === 'json' || format === 'email';
+  const { url, body } = isJson
+    ? { url: data.url, body: messageOf(event, contents, origin) }
+    : chatPost(format, noticeOf(event, contents, origin), data.url);
+  const own = {
+    'content-type': 'application/json',
+    ...(isJson ? signatureHeaders({ id: event.id, at, body, secrets: validSecrets(data, at) }) : {}),
+  };
+  const hidden = Object.fromEntries(Object.keys(data.headers).map((name) => [name, HIDDEN]));
+  const request = sentRequest(webhook.target, { ...own, ...hidden }, body);
+  const started = performance.now();
+  const recordOf = (rest: Omit<AttemptRecord, 'at' | 'ms'>): AttemptRecord => ({
+    at,
+    ms: Math.round(performance.now() - started),
+    ...rest,
+  });
+  try {
+    const response = await web.fetch({
+      url,
+      method: 'POST',
+      headers: { ...data.headers, ...own },
+      cookies: {},
+      body,
+      timeoutMs: attemptMs,
+      maxBodyBytes: MOST_ANSWER_BYTES,
+      isCutAtLimit: true,
+      maxRedirects: 1,
+      conditional: null,
+      // An answer that leads elsewhere is an answer: events go where their owner said, and nowhere else.
+      onRedirect: async () => 'stop',
+      mayStart,
+    });
+    const { statusCode, headers, redirectedTo } = response;
+    const error = redirectedTo === null ? null : 'Redirects are not followed.';
+    return {
+      record: recordOf({ statusCode, error, answer: textOf(response) }),
+      request,
+      result: resultOf(statusCode),
+      retryAfterMs: parseRetryAfter([headers['retry-after']].flat()[0], now()),
+    };
+  } catch (failure) {
+    const { code, message } = asScrapifieError(failure);
+    const record = recordOf({
+      statusCode: null,
+      error: `${code}: ${message}`.slice(0, SHOWN_ANSWER_CHARS),
+      answer: '',
+    });
+    return { record, request, result: 'again', retryAfterMs: null };
+  }
+}
+
+function resultOf(statusCode: number): SentAttempt['result'] {
+  if (statusCode >= 200 && statusCode < 300) return 'delivered';
+  return statusCode === 410 ? 'gone' : 'again';
+}
+
+async function sendMail(outgoing: Outgoing, { mailer, origin, now }: SenderParts): Promise<SentAttempt> {
+  const { webhook, data, event, contents } = outgoing;
+  const at = now();
+  const notice = noticeOf(event, contents, origin);
+  const request = sentRequest(webhook.target, { subject: notice.title }, notice.text);
+  const started = performance.now();
+  const { code, answer, error } =
+    mailer === null
+      ? { code: null, answer: '', error: 'There is no server for e-mail: set SCRAPIFIE_SMTP_URL.' }
+      : await mailer.send({ to: mailAddressOf(data.url), notice, id: event.id });
+  const ms = Math.round(performance.now() - started);
+  const record = { at, ms, statusCode: code, error, answer: answer.slice(0, SHOWN_ANSWER_CHARS) };
+  // A server that refuses a message for good refuses it the next time as well.
+  const isOver = code !== null && code >= 500;
+  return {
+    record,
+    request,
+    result: error === null ? 'delivered' : isOver ? 'over' : 'again',
+    retryAfterMs: null,
+  };
+}
+
+const sentRequest = (target: string, headers: Record<string, string>, body: string): SentRequest => ({
+  target,
+  headers,
+  body: body.slice(0, SHOWN_BODY_CHARS),
+  bodyBytes: Buffer.byteLength(body),
+});
+
+const textOf = ({ body }: FetchResponse) => Buffer.from(body).toString('utf8').slice(0, SHOWN_ANSWER_CHARS);

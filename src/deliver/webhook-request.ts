@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import { invalidRequest } from '../jobs/invalid-request.ts';
+import {
+  eventsField,
+  webhookHeadersField,
+  webhookSecretField,
+  webhookUrlField,
+} from '../jobs/webhook-fields.ts';
+import { WEBHOOK_FORMATS, type WebhookFormat } from '../ports/webhook-store.ts';
+import { secretProblem } from './signature.ts';
+
+const fields = {
+  url: webhookUrlField.describe('Where events are sent: an http or https URL, or `mailto:address`.'),
+  events: eventsField.describe('Types of events, or patterns such as `job.*`, `monitor.*` and `*`.'),
+  format: z
+    .enum(WEBHOOK_FORMATS)
+    .optional()
+    .describe(
+      'What is sent: `json`, or a short message for people by an incoming webhook of Slack, Discord or Teams, by ntfy, or ' +
+        'by e-mail. `email` for `mailto:` and `json` for the rest unless given.',
+    ),
+  headers: webhookHeadersField.optional().describe('Sent along, such as `Authorization`. Never shown again.'),
+};
+
+export const webhookRequestSchema = z
+  .strictObject({
+    ...fields,
+    secret: webhookSecretField
+      .optional()
+      .describe(
+        'Signs what is sent: 16 characters or more, or `whsec_` and a key in base64. Made unless given.',
+      ),
+  })
+  .meta({ examples: [{ url: 'https://receiver.example/scrapifie', events: ['job.*'] }] });
+
+export const webhookChangeSchema = z
+  .strictObject({
+    url: fields.url.optional(),
+    events: fields.events.optional(),
+    format: fields.format,
+    headers: fields.headers,
+    enabled: z.boolean().optional().describe('False: nothing is sent, and open deliveries end as failed.'),
+  })
+  .meta({ examples: [{ events: ['job.completed', 'job.failed'] }] });
+
+export const rotationRequestSchema = z
+  .strictObject({
+    secret: webhookSecretField.optional().describe('The new secret; made unless given.'),
+    overlapHours: z
+      .number()
+      .int()
+      .min(0)
+      .max(720)
+      .default(24)
+      .describe('Hours for which messages are signed with the former secret as well.'),
+  })
+  .meta({ examples: [{ overlapHours: 24 }] });
+
+export type WebhookRequest = z.output<typeof webhookRequestSchema>;
+export type WebhookPatch = z.output<typeof webhookChangeSchema>;
+export type RotationRequest = z.output<typeof rotationRequestSchema>;
+
+const MAIL_ADDRESS = /^[^\s@,;:<>()"\\]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/;
+
+export interface WebhookTarget {
+  readonly url: string;
+  readonly format: WebhookFormat;
+  /** For showing: addresses of chats are secrets themselves. */
+  readonly shown: string;
+}
+
+/** Throws VALIDATION_FAILED where the address is none, or not one of the format. */
+export function readTarget(given: string, wanted: WebhookFormat | undefined): WebhookTarget {
+  const url = URL.parse(given);
+  const refuse = (message: string, field = 'url') => invalidRequest([{ field, message }]);
+  if (url === null) throw refuse('Must be an http or https URL, or `mailto:` and an address.');
+  if (url.protocol === 'mailto:') {
+    if (!MAIL_ADDRESS.test(decodePath(url.pathname)) || url.search !== '') {
+      throw refuse('Must be `mailto:` and one address, without anything else.');
+    }
+    if (wanted !== undefined && wanted !== 'email') throw refuse('Must be `email` for `mailto:`.', 'format');
+    return { url: given, format: 'email', shown: given };
+  }
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+    throw refuse('Must be an http or https URL, or `mailto:` and an address.');
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw refuse('Must have no user and password; send them by `headers`.');
+  }
+  const format = wanted ?? 'json';
+  if (format === 'email') throw refuse('Must not be `email` for a URL; use `mailto:`.', 'format');
+  if (format === 'ntfy' && !/^\/[\w-]{1,64}$/.test(url.pathname)) {
+    throw refuse('Must be the address of a topic, such as https://ntfy.sh/topic.');
+  }
+  url.hash = '';
+  return { url: url.href, format, shown: format === 'json' ? url.href : `${url.origin}/[hidden]` };
+}
+
+export const mailAddressOf = (url: string): string => decodePath(new URL(url).pathname);
+
+function decodePath(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return '';
+  }
+}
+
+/** Throws VALIDATION_FAILED where the address is not that of a web server. */
+export function readJobTarget(given: string): WebhookTarget {
+  if (/^https?:/i.test(given)) return readTarget(given, 'json');
+  throw invalidRequest([{ field: 'webhook.url', message: 'Must be an http or https URL.' }]);
+}
+
+export function requireSecret(secret: string | undefined, field = 'secret'): void {
+  const problem = secret === undefined ? null : secretProblem(secret);
+  if (problem !== null) throw invalidRequest([{ field, message: problem }]);
+}

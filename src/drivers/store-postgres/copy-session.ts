@@ -1,0 +1,68 @@
+import pg from 'pg';
+import type { Row } from '../store-rows/rows.ts';
+import { addressOf, type Query } from './database.ts';
+import { translate } from './faults.ts';
+
+/** One connection for a copy of the whole store: its one transaction may take hours. */
+export interface CopySession {
+  query: Query;
+  close(): Promise<void>;
+}
+
+/** Other than that of servers, so that these can be told from it. */
+const COPY_NAME = 'scrapifie-copy';
+const CONNECT_TIMEOUT_MS = 10_000;
+const KEEP_ALIVE_AFTER_MS = 10_000;
+
+/** Every value arrives as the text that PostgreSQL writes, or as bytes: see `portable` in copied-tables.ts. */
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+    oid === pg.types.builtins.BYTEA ? pg.types.getTypeParser(oid, format) : (value: string) => value,
+};
+
+export async function openCopySession(url: string): Promise<CopySession> {
+  const address = addressOf(url);
+  const client = new pg.Client({
+    connectionString: url,
+    types,
+    application_name: COPY_NAME,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
+    statement_timeout: 0,
+    idle_in_transaction_session_timeout: 0,
+  });
+  // A lost connection is told by the next statement; without a listener it would end the process.
+  client.on('error', () => undefined);
+  const guard = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw translate(error, address);
+    }
+  };
+  await guard(() => client.connect());
+  let isOpen = true;
+  return {
+    query: (sql, values = []) =>
+      guard(
+        async () => (await client.query<Row>(sql, values.length > 0 ? [...values] : undefined)).rows ?? [],
+      ),
+    async close() {
+      if (!isOpen) return;
+      isOpen = false;
+      await client.end().catch(() => undefined);
+    },
+  };
+}
+
+/** Names of the programs that are connected to this database, besides copies. */
+export async function connectedServers(query: Query): Promise<readonly string[]> {
+  const rows = await query(
+    `SELECT DISTINCT application_name AS name FROM pg_stat_activity
+     WHERE datname = current_database() AND pid <> pg_backend_pid()
+       AND application_name LIKE 'scrapifie%' AND application_name <> $1 ORDER BY 1`,
+    [COPY_NAME],
+  );
+  return rows.map(({ name }) => String(name));
+}

@@ -1,0 +1,57 @@
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { Account, AccountLimits } from '../../model/account.ts';
+import type { AccountId } from '../../model/ids.ts';
+import { MOST_FORMER_SECRETS } from '../../ports/account-store.ts';
+import type { FoundKey } from '../../ports/api-key.ts';
+import { keyFromRow, type Row } from './rows.ts';
+
+const maybe = (value: unknown): number | null => (value === null ? null : Number(value));
+
+export function accountOfRow(row: Row): Account {
+  return {
+    id: String(row.id) as AccountId,
+    name: String(row.name),
+    plan: String(row.plan),
+    limits: {
+      requestsPerMinute: maybe(row.requests_per_minute),
+      concurrentPages: maybe(row.concurrent_pages),
+      openUrls: maybe(row.open_urls),
+      storedBytes: maybe(row.stored_bytes),
+    },
+    disabledAt: maybe(row.disabled_at),
+    createdAt: Number(row.created_at),
+    updatedAt: Number(row.updated_at),
+  };
+}
+
+export const LIMIT_COLUMNS = 'requests_per_minute, concurrent_pages, open_urls, stored_bytes';
+
+/** In the order of LIMIT_COLUMNS. */
+export const limitValues = (limits: AccountLimits) => [
+  limits.requestsPerMinute,
+  limits.concurrentPages,
+  limits.openUrls,
+  limits.storedBytes,
+];
+
+/** A key, and of its account what every request needs. */
+export const FOUND_KEY = 'k.*, a.disabled_at AS account_disabled_at, a.requests_per_minute AS account_rate';
+
+/** `until`: the end of a former secret; null for the secret that the key has now. */
+export function foundKeyOf(row: Row, hash: string, until: number | null): FoundKey {
+  const key = keyFromRow(row);
+  const expiresAt =
+    until === null ? key.expiresAt : Math.min(until, key.expiresAt ?? Number.POSITIVE_INFINITY);
+  return {
+    ...key,
+    hash,
+    expiresAt,
+    account: { disabledAt: maybe(row.account_disabled_at), requestsPerMinute: maybe(row.account_rate) },
+  };
+}
+
+export const tooManySecrets = () =>
+  new ScrapifieError(
+    'CONFLICT',
+    `${MOST_FORMER_SECRETS} earlier secrets of the key are still valid. Wait until one has ended, or rotate with overlapSeconds 0, which ends all of them.`,
+  );

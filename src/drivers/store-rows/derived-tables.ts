@@ -1,0 +1,25 @@
+/**
+ * Tables that a copy of a store leaves out, and why. Every other table is copied, found by looking at the schema: a new
+ * table needs an entry here only when its rows mean nothing in another store.
+ */
+export const DERIVED_TABLES: Readonly<Record<string, string>> = {
+  work_leases: 'names processes of the former store; none of them works on the copy',
+  probe: 'written by the health check',
+  commits: 'answers to commits of processes that were connected to the former store',
+  incarnation: 'names one run of one server; a copy is another',
+  schema_versions: 'written by the migrations of the copy',
+  spilled_blobs: 'bodies, which are copied as such',
+  transit_blobs: 'bytes between two processes of the former store',
+  audit: 'every entry is in audit_log as well',
+};
+
+/** Columns that a copy leaves out, as `table.column`, and why. */
+export const DERIVED_COLUMNS: Readonly<Record<string, string>> = {};
+
+export const isCopied = (table: string): boolean => !Object.hasOwn(DERIVED_TABLES, table);
+
+export const isCopiedColumn = (table: string, column: string): boolean =>
+  !Object.hasOwn(DERIVED_COLUMNS, `${table}.${column}`);
+
+/** Rows that the migrations write: a store with these and no others is empty. */
+export const SEEDED_ROWS: Readonly<Record<string, number>> = { accounts: 1, audit_head: 1, event_log: 1 };

@@ -1,0 +1,209 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { BackupBegin, Figures } from '../backup/backup-parts.ts';
+import type {
+  BackupOptions,
+  BackupRef,
+  BackupReport,
+  BackupTools,
+  Installation,
+  VaultReport,
+} from '../backup/installation.ts';
+import { loadContent } from '../backup/load-content.ts';
+import { contentOfBackup, verifyBackup } from '../backup/read-backup.ts';
+import { contentOfStore } from '../backup/store-content.ts';
+import { writeBackup } from '../backup/write-backup.ts';
+import { keyFileOf, readVaultKeys, replaceKeyFile, type VaultSettings } from '../config/vault-keys.ts';
+import { bringUpToDate } from '../drivers/store-postgres/postgres-draft.ts';
+import { lockFolder } from '../drivers/store-sqlite/folder-lock.ts';
+import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import type { Store } from '../ports/store.ts';
+import { createVault } from '../sessions/vault.ts';
+import { VERSION } from '../version.ts';
+import { openFiles, openSnapshot, openTarget } from './copy-places.ts';
+import { openBlobs } from './open-blobs.ts';
+import { openStore } from './open-store.ts';
+import { openStorage } from './storage.ts';
+
+const SWEEP = 'blob-sweep';
+const LEASE_MS = 60_000;
+const RENEW_MS = 10_000;
+/** A sweep of stored bodies that is under way gets this long to end. */
+const SWEEP_WAIT_MS = 600_000;
+const nothing = () => undefined;
+
+export const BACKUP_TOOLS: BackupTools = { makeBackup, checkBackup, restoreBackup, moveInstallation };
+
+async function makeBackup(from: Installation, to: BackupRef, options: BackupOptions): Promise<BackupReport> {
+  const files = await openFiles(to.place);
+  try {
+    const storage = await openStorage(from);
+    try {
+      const keep = await keepBodies(storage.store, options.signal);
+      try {
+        const snapshot = await openSnapshot(from, false);
+        try {
+          const begin = headOf(from, options.hasVaultKey);
+          let end: Figures | null = null;
+          const source = { snapshot, blobs: storage.blobs, keepBodies: keep.renew };
+          const onEnd = (written: typeof end) => {
+            end = written;
+          };
+          await files.write(to.name, writeBackup(source, begin, onEnd));
+          if (options.isVerified) await verifyBackup(() => files.read(to.name));
+          if (end === null) throw new Error('The backup has no end.');
+          return reportOf(begin, end, { isKnown: true, writtenTo: null });
+        } finally {
+          await snapshot.close();
+        }
+      } finally {
+        await keep.end();
+      }
+    } finally {
+      await storage.close();
+    }
+  } finally {
+    await files.close();
+  }
+}
+
+/**
+ * Keeps the sweep of stored bodies from running: it would remove the bodies of pages that are deleted after the snapshot
+ * and before they are read.
+ */
+async function keepBodies(
+  store: Pick<Store, 'leaseWork' | 'endWork'>,
+  signal: AbortSignal | undefined,
+): Promise<{ renew: () => Promise<void>; end: () => Promise<void> }> {
+  const owner = randomUUID();
+  const startedAt = performance.now();
+  while (!(await store.leaseWork(SWEEP, owner, LEASE_MS))) {
+    if (performance.now() - startedAt > SWEEP_WAIT_MS) {
+      throw new ScrapifieError(
+        'CONFLICT',
+        'Another backup, or a removal of unreferenced bodies, is under way.',
+      );
+    }
+    await delay(1_000, undefined, signal === undefined ? {} : { signal });
+  }
+  let renewedAt = performance.now();
+  return {
+    async renew() {
+      signal?.throwIfAborted();
+      if (performance.now() - renewedAt < RENEW_MS) return;
+      renewedAt = performance.now();
+      if (await store.leaseWork(SWEEP, owner, LEASE_MS)) return;
+      throw new ScrapifieError(
+        'CANCELLED',
+        'This process was paused for too long: bodies may have been removed.',
+      );
+    },
+    end: () => store.endWork(SWEEP, owner).catch(nothing),
+  };
+}
+
+function headOf(from: Installation, hasVaultKey: boolean): Omit<BackupBegin, 'kind' | 'schema' | 'tables'> {
+  const { vaultKey, vaultOldKeys } = readVaultKeys(from);
+  const keys = [vaultKey, ...vaultOldKeys.split(',')].flatMap((key) => (key?.trim() ? [key.trim()] : []));
+  if (hasVaultKey && keys.length === 0) {
+    throw new ScrapifieError('INVALID_USAGE', 'There is no vault key that could be part of the backup.');
+  }
+  return {
+    id: randomUUID(),
+    createdAt: Date.now(),
+    program: VERSION,
+    profile: from.databaseUrl === undefined ? 'sqlite' : 'postgres',
+    vault: { keyId: createVault(vaultKey)?.keyId ?? null, keys: hasVaultKey ? keys : null },
+  };
+}
+
+async function checkBackup(backup: BackupRef): Promise<BackupReport> {
+  const files = await openFiles(backup.place);
+  try {
+    const { begin, end } = await verifyBackup(() => files.read(backup.name));
+    return reportOf(begin, end, { isKnown: begin.vault.keyId === null, writtenTo: null });
+  } finally {
+    await files.close();
+  }
+}
+
+async function restoreBackup(backup: BackupRef, to: Installation): Promise<BackupReport> {
+  const files = await openFiles(backup.place);
+  try {
+    const open = () => files.read(backup.name);
+    const verified = await verifyBackup(open);
+    const target = await openTarget(to);
+    try {
+      const end = await loadContent(contentOfBackup(open, verified), target);
+      const writtenTo = verified.begin.vault.keys === null ? null : writeKeys(to, verified.begin.vault.keys);
+      await target.finish();
+      return reportOf(verified.begin, end, { isKnown: hasKey(to, verified.begin.vault.keyId), writtenTo });
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await files.close();
+  }
+}
+
+async function moveInstallation(from: Installation, to: Installation): Promise<BackupReport> {
+  const unlock = from.databaseUrl === undefined ? lockFolder(from.dataDir) : nothing;
+  try {
+    if (from.databaseUrl !== undefined) await bringUpToDate(from.databaseUrl);
+    else await openStore(from, nothing, Date.now).then((store) => store.close());
+    const snapshot = await openSnapshot(from, true);
+    try {
+      const blobs = await openBlobs(from, { isFirst: false, onAway: nothing, onReturn: nothing });
+      try {
+        const begin = { ...headOf(from, false), kind: 'begin' as const };
+        const content = await contentOfStore(snapshot, blobs, begin);
+        const target = await openTarget(to);
+        try {
+          const end = await loadContent(content, target);
+          const { vaultKey, vaultOldKeys } = readVaultKeys(from);
+          const keys = [vaultKey, ...vaultOldKeys.split(',')].flatMap((key) =>
+            key?.trim() ? [key.trim()] : [],
+          );
+          const writtenTo = writeKeys(to, keys);
+          await target.finish();
+          return reportOf(begin, end, { isKnown: hasKey(to, begin.vault.keyId), writtenTo });
+        } finally {
+          await target.close();
+          content.close();
+        }
+      } finally {
+        await blobs.close();
+      }
+    } finally {
+      await snapshot.close();
+    }
+  } finally {
+    unlock();
+  }
+}
+
+/** Writes the keys to the key file of the place, unless it has one; returns its path when they were written. */
+function writeKeys(to: VaultSettings, keys: readonly string[]): string | null {
+  const path = keyFileOf(to);
+  if (path === null || keys.length === 0 || existsSync(path)) return null;
+  replaceKeyFile(path, keys);
+  return path;
+}
+
+function hasKey(place: VaultSettings, keyId: string | null): boolean {
+  if (keyId === null) return true;
+  const { vaultKey, vaultOldKeys } = readVaultKeys(place);
+  return [vaultKey, ...vaultOldKeys.split(',')].some(
+    (key) => key?.trim() && createVault(key.trim())?.keyId === keyId,
+  );
+}
+
+function reportOf(
+  { id, createdAt, profile, vault }: Omit<BackupBegin, 'kind' | 'schema' | 'tables'>,
+  { tables, bodies }: Figures,
+  key: Pick<VaultReport, 'isKnown' | 'writtenTo'>,
+): BackupReport {
+  const told = { keyId: vault.keyId, isIncluded: vault.keys !== null, ...key };
+  return { id, createdAt, profile, tables, bodies, vault: told };
+}

@@ -1,0 +1,119 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FilePlace } from '../backup/installation.ts';
+import type { LoadTarget } from '../backup/load-content.ts';
+import { makeFolder } from '../config/make-folder.ts';
+import { createBlobsFs } from '../drivers/blobs-fs/blobs-fs.ts';
+import { createBlobsS3 } from '../drivers/blobs-s3/blobs-s3.ts';
+import { createFilesS3 } from '../drivers/blobs-s3/files-s3.ts';
+import { createFilesFs } from '../drivers/files-fs/files-fs.ts';
+import { openPostgresDraft } from '../drivers/store-postgres/postgres-draft.ts';
+import { openPostgresSnapshot } from '../drivers/store-postgres/postgres-snapshot.ts';
+import { POSTGRES_MIGRATIONS } from '../drivers/store-postgres/schema/migrations.ts';
+import { LOCK_FILE, lockFolder } from '../drivers/store-sqlite/folder-lock.ts';
+import { SQLITE_MIGRATIONS } from '../drivers/store-sqlite/migrations.ts';
+import { DRAFT_SUFFIX, openSqliteDraft } from '../drivers/store-sqlite/sqlite-draft.ts';
+import { openSqliteSnapshot } from '../drivers/store-sqlite/sqlite-snapshot.ts';
+import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import type { BackupFiles } from '../ports/backup-files.ts';
+import type { Blobs } from '../ports/blobs.ts';
+import type { StoreSnapshot } from '../ports/store-copy.ts';
+import type { BlobsPlace } from './open-blobs.ts';
+import type { StorePlace } from './open-store.ts';
+
+/** Where an installation keeps everything. */
+type CopyPlace = StorePlace & BlobsPlace;
+
+const DATABASE_FILE = 'scrapifie.db';
+const KEY_FILE = 'vault.key';
+/** Beside the bodies while a place is being filled: what is there without it is an installation. */
+const MARKER = 'scrapifie-restoring';
+
+/** All rows of an installation as they are now, beside running servers; `isExclusive`: only where there are none. */
+export function openSnapshot(place: CopyPlace, isExclusive: boolean): Promise<StoreSnapshot> {
+  if (place.databaseUrl !== undefined) {
+    const sqliteSchema = SQLITE_MIGRATIONS.length;
+    return openPostgresSnapshot({ url: place.databaseUrl, sqliteSchema, isExclusive });
+  }
+  const path = join(place.dataDir, DATABASE_FILE);
+  return openSqliteSnapshot({ path, postgresSchema: POSTGRES_MIGRATIONS.length, isExclusive });
+}
+
+interface CopyTarget extends LoadTarget {
+  /** The place is whole from now on. */
+  finish(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * A place that has nothing yet, or what an attempt that was interrupted has left: bodies, which are kept. Throws
+ * PLACE_NOT_EMPTY. No process works in a folder meanwhile.
+ */
+export async function openTarget(place: CopyPlace): Promise<CopyTarget> {
+  const { databaseUrl, s3Url, dataDir } = place;
+  const closers: (() => unknown)[] = [];
+  const close = async () => {
+    for (const each of closers.splice(0).reverse()) await each();
+  };
+  try {
+    if (databaseUrl === undefined || s3Url === undefined) {
+      makeFolder(dataDir);
+      closers.push(lockFolder(dataDir));
+    }
+    const marks = s3Url === undefined ? createFilesFs(dataDir) : await createFilesS3(s3Url);
+    closers.push(() => marks.close());
+    const isResumed = await marks.has(MARKER);
+    if (databaseUrl === undefined || s3Url === undefined) requireEmptyFolder(dataDir, isResumed);
+    const blobs = await openBodies(place);
+    closers.push(() => blobs.close());
+    if (!isResumed) await requireNoBodies(blobs);
+    if (!isResumed) await marks.write(MARKER, mark());
+    return {
+      blobs,
+      openDraft: (schema) =>
+        databaseUrl === undefined
+          ? openSqliteDraft(join(dataDir, DATABASE_FILE), schema)
+          : openPostgresDraft(databaseUrl, schema),
+      finish: () => marks.remove(MARKER),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function* mark(): AsyncGenerator<Uint8Array> {
+  yield Buffer.from('Scrapifie was filling this place. Start "restore" or "move" again to go on.\n');
+}
+
+/** Bodies in the object store itself, or in the folder; synced, because the source may be removed after. */
+function openBodies({ s3Url, dataDir }: CopyPlace): Promise<Blobs> {
+  if (s3Url !== undefined) return createBlobsS3({ url: s3Url, now: Date.now, random: Math.random });
+  return createBlobsFs({ dir: join(dataDir, 'blobs'), sync: true });
+}
+
+/** A vault key that the operator has put there first is welcome. */
+function requireEmptyFolder(dataDir: string, isResumed: boolean): void {
+  const draft = `${DATABASE_FILE}${DRAFT_SUFFIX}`;
+  const own = new Set([LOCK_FILE, `${LOCK_FILE}-journal`, KEY_FILE]);
+  const left = new Set(['blobs', MARKER, `${MARKER}.partial`, draft, `${draft}-wal`, `${draft}-shm`]);
+  const found = readdirSync(dataDir).find((name) => !own.has(name) && !(isResumed && left.has(name)));
+  if (found === undefined || found === `${MARKER}.partial`) return;
+  throw new ScrapifieError(
+    'PLACE_NOT_EMPTY',
+    `The folder ${dataDir} is not empty: it has ${found}. Name a folder that is empty or not there.`,
+  );
+}
+
+async function requireNoBodies(blobs: Pick<Blobs, 'list'>): Promise<void> {
+  for await (const { hash } of blobs.list()) {
+    throw new ScrapifieError(
+      'PLACE_NOT_EMPTY',
+      `The place for bodies is not empty: it has ${hash}. Name a bucket, or a prefix in it, that no installation uses.`,
+    );
+  }
+}
+
+export const openFiles = async (place: FilePlace): Promise<BackupFiles> =>
+  'folder' in place ? createFilesFs(place.folder) : createFilesS3(place.s3Url);

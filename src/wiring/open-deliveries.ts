@@ -1,0 +1,60 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Settings } from '../config/settings.ts';
+import { createDeliveries, type Deliveries } from '../deliver/deliveries.ts';
+import { createMailer } from '../deliver/mailer.ts';
+import { ATTEMPT_MS } from '../deliver/send-attempt.ts';
+import { createHttpEngine } from '../fetch/http/http-engine.ts';
+import { siteOwnerContact, userAgentFor } from '../fetch/user-agent.ts';
+import { createJobReader } from '../jobs/job-reader.ts';
+import type { Logger } from '../observe/logger.ts';
+import type { Blobs } from '../ports/blobs.ts';
+import type { Bus } from '../ports/bus.ts';
+import type { Store } from '../ports/store.ts';
+import type { Vault } from '../sessions/vault.ts';
+import { VERSION } from '../version.ts';
+
+export interface DeliveryParts {
+  readonly settings: Settings;
+  readonly store: Store;
+  readonly blobs: Blobs;
+  readonly bus: Bus;
+  readonly vault: Vault | null;
+  readonly now: () => number;
+  readonly logger: Logger;
+}
+
+export interface OpenDeliveries extends Deliveries {
+  close(): Promise<void>;
+}
+
+const DAY_MS = 86_400_000;
+
+/** The sender of webhooks of a process that has the duty, with connections of its own: a crawl does not wait for them. */
+export function openDeliveries({ settings, ...parts }: DeliveryParts): OpenDeliveries {
+  const { allowPrivate, smtpUrl, smtpFrom, publicUrl } = settings;
+  const web = createHttpEngine({
+    userAgent: userAgentFor(VERSION, siteOwnerContact(settings)),
+    allowPrivate,
+  });
+  const mailer =
+    smtpUrl === undefined || smtpFrom === undefined
+      ? null
+      : createMailer({ url: smtpUrl, from: smtpFrom, timeoutMs: ATTEMPT_MS });
+  const { store, blobs, now } = parts;
+  const deliveries = createDeliveries({
+    ...parts,
+    sender: { web, mailer, origin: publicUrl?.replace(/\/+$/, '') ?? '', now },
+    contents: { store, reader: createJobReader(store, blobs) },
+    clock: () => performance.now(),
+    random: Math.random,
+    pause,
+    keepMs: settings.deliveryDays * DAY_MS,
+  });
+  return {
+    ...deliveries,
+    async close() {
+      mailer?.close();
+      await web.close();
+    },
+  };
+}

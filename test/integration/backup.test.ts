@@ -1,0 +1,96 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { BackupRef, Installation } from '../../src/backup/installation.ts';
+import type { ContentHash } from '../../src/model/ids.ts';
+import type { Job } from '../../src/model/job.ts';
+import { BACKUP_TOOLS } from '../../src/wiring/backups.ts';
+import { takeFleetPlace } from './fleet-place.ts';
+import { type HeldSite, startHeldSite } from './held-site.ts';
+import { byPath, openScraper, openWorld, QUICK_POLICY, type Scraper, type World } from './world.ts';
+
+const PAGES = 120;
+/** Of the fleet profile: hosts of a restored store wait for the leases of the former one. */
+const LIMIT_MS = 150_000;
+const { makeBackup, checkBackup, restoreBackup } = BACKUP_TOOLS;
+const PLAIN = { hasVaultKey: false, isVerified: true };
+
+let world: World;
+let folder: string;
+/** Has the last page of the crawl, so that it does not end before the backup. */
+let held: HeldSite;
+const opened: Scraper[] = [];
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'scrapifie-backup-'));
+  held = await startHeldSite();
+  world = await openWorld({ site: { pages: PAGES } });
+});
+afterEach(async () => {
+  for (const scraper of opened.splice(0)) await scraper.close();
+  await held.close();
+  await world.close();
+  await rm(folder, { recursive: true, force: true });
+}, LIMIT_MS);
+
+const WAIT = { timeout: 60_000, interval: 5 };
+const untilPages = (scraper: Scraper, job: Pick<Job, 'id'>, least: number) =>
+  vi.waitFor(async () => expect((await scraper.look(job)).counters.pages).toBeGreaterThan(least), WAIT);
+
+const file = (name: string): BackupRef => ({ place: { folder }, name });
+
+/** Another place of the same profile, and how to open a scraper there. */
+async function emptyPlace(): Promise<{ installation: Installation; open: () => Promise<Scraper> }> {
+  const place = await takeFleetPlace();
+  const dataDir = join(folder, 'restored');
+  const { databaseUrl, s3Url } = { databaseUrl: undefined, s3Url: undefined, ...place?.settings };
+  return {
+    installation: { ...world.platform.settings, dataDir, databaseUrl, s3Url },
+    async open() {
+      await mkdir(dataDir, { recursive: true });
+      const scraper = await openScraper({ dataDir, place, policy: QUICK_POLICY });
+      opened.push(scraper);
+      return scraper;
+    },
+  };
+}
+
+async function outcomeOf(scraper: Scraper, job: Pick<Job, 'id'>) {
+  const ledger = byPath(await scraper.ledger(job));
+  const pages = await scraper.pages(job);
+  for (const { contentHash } of pages) {
+    expect(await scraper.platform.blobs.get(contentHash as ContentHash)).not.toBeNull();
+  }
+  return {
+    states: Object.fromEntries([...ledger].map(([path, { state }]) => [path, state]).sort()),
+    bodies: Object.fromEntries(pages.map(({ url, contentHash }) => [url, contentHash]).sort()),
+    counters: (await scraper.look(job)).counters,
+  };
+}
+
+describe('a backup that is made during a crawl', { timeout: LIMIT_MS }, () => {
+  it('is restored elsewhere and goes on to the same result', async () => {
+    const job = await world.crawl({
+      urls: [`${world.site.hostUrl(1)}/big/`, `${held.origin}/held`],
+      sitemap: 'skip',
+      maxDepth: 10,
+    });
+    await untilPages(world, job, 20);
+    await vi.waitFor(() => expect(held.waiting()).toBe(1), WAIT);
+    const report = await makeBackup(world.platform.settings, file('crawl.backup'), PLAIN);
+    expect(await checkBackup(file('crawl.backup'))).toMatchObject({ id: report.id, tables: report.tables });
+    held.release();
+    await world.ended(job);
+    const undisturbed = await outcomeOf(world, job);
+    expect(undisturbed.counters.pages).toBe(PAGES + 1);
+
+    const { installation, open } = await emptyPlace();
+    await restoreBackup(file('crawl.backup'), installation);
+    const restored = await open();
+    expect((await restored.look(job)).finishedAt).toBeNull();
+    await vi.waitFor(() => expect(held.waiting()).toBe(1), WAIT);
+    held.release();
+    await restored.ended(job);
+    expect(await outcomeOf(restored, job)).toEqual(undisturbed);
+  });
+});
