@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { limitFields, PLAN_NAME, readPlans } from '../../config/plans.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { Account } from '../../model/account.ts';
 import type { AccountId } from '../../model/ids.ts';
 import { apiKeyOf } from '../access/access.ts';
