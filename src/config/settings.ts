@@ -83,6 +83,11 @@ export const settingsSchema = z.object({
     'Days that the URLs and pages of an ended job are kept; then its summary stays. 0: as long as the job.',
   ),
   retentionJobsDays: days.describe('Days that an ended job is kept at all; 0: until it is deleted.'),
+  retentionEventsDays: whole(1, 36_500)
+    .default(30)
+    .describe(
+      'Days that events are kept for clients that come back; never less than until webhooks have read them.',
+    ),
   retentionMaxJobs: whole(0, 1_000_000_000)
     .default(0)
     .describe('Ended jobs that are kept for each account, the newest; 0: all.'),

@@ -8,6 +8,9 @@ const DAY_MS = 86_400_000;
 const limit = (value: number): number | null => (value === 0 ? null : value);
 const ageMs = (days: number): number | null => (days === 0 ? null : days * DAY_MS);
 
+export const eventsMsOf = ({ retentionEventsDays }: Pick<Settings, 'retentionEventsDays'>): number =>
+  retentionEventsDays * DAY_MS;
+
 /** What the operator keeps of the jobs of every account. */
 export function installationLimits(settings: RetentionSettings): RetentionLimits {
   return {

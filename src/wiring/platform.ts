@@ -30,7 +30,7 @@ import type { Limits } from '../ports/limits.ts';
 import type { Queue } from '../ports/queue.ts';
 import type { Store } from '../ports/store.ts';
 import { applyRetention, purgeAll, type RetentionParts } from '../retention/apply-retention.ts';
-import { installationLimits } from '../retention/installation-limits.ts';
+import { eventsMsOf, installationLimits } from '../retention/installation-limits.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { openVault } from '../sessions/vault.ts';
 import { createCrawler } from './crawler.ts';
@@ -255,7 +255,11 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
           now,
           sweepSessions: accounts.sessions.sweep,
           purge: (signal) => purgeAll(store, signal, PURGES_PER_TICK),
-          cleanup: cleanupOf(settings, { store, blobs, transit, limitsOf: () => retentionLimits }, logger),
+          cleanup: cleanupOf(
+            settings,
+            { store, blobs, transit, limitsOf: () => retentionLimits, eventsMs: eventsMsOf(settings) },
+            logger,
+          ),
         })
       : null;
     const deliveries = duties.schedule

@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { invalidRequest } from '../../jobs/invalid-request.ts';
 import type { AccountId } from '../../model/ids.ts';
+import { ANSWERS_KEPT_MS } from '../../model/retention.ts';
 import type {
   AnswerRef,
   AnswerRequest,
@@ -43,7 +44,6 @@ export interface KeptAnswersDeps {
   readonly newId: () => string;
 }
 
-export const ANSWERS_KEPT_MS = 24 * 60 * 60 * 1_000;
 /** The process that answers renews it; after its death the next request with the key waits for this. */
 const LEASE_MS = 20_000;
 const RENEW_MS = 5_000;

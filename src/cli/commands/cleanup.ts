@@ -2,7 +2,7 @@ import { Option } from 'commander';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { type BlobAmount, type BlobSweepReport, sweepBlobs } from '../../jobs/blob-sweep.ts';
 import { applyRetention, type RetentionReport } from '../../retention/apply-retention.ts';
-import { installationLimits } from '../../retention/installation-limits.ts';
+import { eventsMsOf, installationLimits } from '../../retention/installation-limits.ts';
 import { FLAGS, readSettings } from '../flags/flags.ts';
 import { openExisting } from '../folders/data-folder.ts';
 import { table } from '../output/table.ts';
@@ -43,8 +43,10 @@ export const define: DefineCommand = (command, shell) => {
       const storage = await openExisting(shell, flags.dataDir);
       try {
         const isDryRun = flags.dryRun === true;
-        const limits = installationLimits(readSettings(shell, {}));
-        const parts = { store: storage.store, limitsOf: () => limits };
+        const settings = readSettings(shell, {});
+        const limits = installationLimits(settings);
+        const eventsMs = eventsMsOf(settings);
+        const parts = { store: storage.store, limitsOf: () => limits, eventsMs };
         const retention = await applyRetention(parts, { isDryRun });
         const blobs = await sweep(shell, storage, flags);
         shell.stdout.write(
@@ -81,6 +83,8 @@ const KINDS: Readonly<Record<keyof RetentionReport, readonly [name: string, unit
   records: ['records', 'pages'],
   artifacts: ['pictures, PDFs and recorded answers', 'pages'],
   bodies: ['bodies', 'pages'],
+  events: ['events', 'events'],
+  answers: ['answers under an Idempotency-Key', 'answers'],
   robots: ['robots.txt files', 'files'],
 };
 

@@ -46,7 +46,7 @@ async function deleteSome(): Promise<void> {
     if (job.finishedAt === null) await store.cancelJob(job.id);
     await store.deleteJob(job.id).catch(() => false);
   }
-  await applyRetention({ store, limitsOf: someLimits });
+  await applyRetention({ store, limitsOf: someLimits, eventsMs: 0 });
   await purgeAll(store, undefined, pick(20));
 }
 
