@@ -38,6 +38,7 @@ import { addCrawlRoutes } from './routes/crawl.ts';
 import { addCredentialRoutes } from './routes/credentials.ts';
 import { addDocsRoutes, collectDocs } from './routes/docs.ts';
 import { addDomainRoutes } from './routes/domains.ts';
+import { addEventRoutes } from './routes/events.ts';
 import { addExtractRoutes } from './routes/extract.ts';
 import { addHealthRoutes } from './routes/health.ts';
 import { createIdempotency } from './routes/idempotency.ts';
@@ -69,6 +70,7 @@ const ROUTES = [
   addJobRoutes,
   addJobPageRoutes,
   addReextractRoutes,
+  addEventRoutes,
   addArtifactRoutes,
   addSessionRoutes,
   addCredentialRoutes,

@@ -78,6 +78,7 @@ export function jobOf(changes: JobChanges = {}): Job {
     seq: 1 as JobSeq,
     status: 'running',
     stopReason: null,
+    microcredits: 0,
     counters: {
       known: 1,
       open: 1,

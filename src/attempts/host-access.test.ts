@@ -16,11 +16,11 @@ afterAll(() => store.close());
 const SECOND_MS = 1_000;
 
 /** Access to a host of its own that takes one request in a second, one at a time. */
-async function accessOf(host: string) {
+async function accessOf(host: string, ratePerSecond = 1) {
   const url = new URL(`http://${host}/`);
   const { lease, running } = await claimSeed(store, url.href);
   let time = Date.now();
-  const policies = buildPolicies({ ...EMPTY_POLICY_FILE, default: { ratePerSecond: 1, concurrency: 1 } });
+  const policies = buildPolicies({ ...EMPTY_POLICY_FILE, default: { ratePerSecond, concurrency: 1 } });
   const access = createHostAccess(lease, {
     robots: createRobotsCache({ store, engine: testEngine(), now: () => time }),
     policies: () => policies,
@@ -90,6 +90,17 @@ describe('the gate of a host', () => {
     expect(access.heldUntil).toBeGreaterThan(0);
     pass(61 * SECOND_MS);
     expect(admit().kind).toBe('go');
+  });
+
+  it('holds a host whose pause between two requests is long, so that callers are told', async () => {
+    const { access, admit, running, url, pass } = await accessOf('slow.test', 0.01);
+    expect(admit().kind).toBe('go');
+    access.settle(running, { outcome: 'ok', statusCode: 200, errorCode: null, retryAfterMs: null }, 0);
+    expect(access.check(running, url)).toMatchObject({ kind: 'wait', reason: 'rate.bucket' });
+    expect(access.hold).toMatchObject({ rule: 'rate.bucket' });
+    pass(120 * SECOND_MS);
+    expect(admit().kind).toBe('go');
+    expect(access.hold).toBeNull();
   });
 
   it('counts failures of the host, and neither failures of this installation nor released requests', async () => {

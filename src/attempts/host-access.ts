@@ -31,7 +31,7 @@ export interface HostAccess {
    * they ask for none. Infinity: until a request under way is answered.
    */
   ownPauseUntil(running: RunningJob): number;
-  /** Until when the gate holds the host, by its last decision; 0 when it does not. */
+  /** Until when the gate holds the host, by a hold or a long pause of its last decision; 0 when it does not. */
   heldUntil: number;
   /** Why the gate holds the host, by its last decision; null when it does not. */
   readonly hold: HostHold | null;
@@ -97,6 +97,8 @@ export interface HostAccessParts {
 const WHEN_ANSWERED = Number.POSITIVE_INFINITY;
 /** The operator may change allowed hours: a host that is closed is checked again this often. */
 const HOURS_CHECK_MS = 60_000;
+/** The owner keeps a host through shorter pauses between two requests; through longer ones it releases the host. */
+const LONG_PAUSE_MS = 5_000;
 /** Without the lease nothing is sent; a renewal may be on its way. */
 const LEASE_CHECK_MS = 50;
 /** Requests that wait outside the mailbox ask the gate at least this often. */
@@ -181,8 +183,18 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
     // The host worker renews the lease, or ends the slice.
     if (!isOurs()) return { kind: 'wait', until: now() + LEASE_CHECK_MS, reason: 'lease.over' };
     const decision = decide(running, url);
-    if (decision.kind === 'hold') hold(decision);
+    if (decision.kind === 'hold' || isLongPause(running, decision)) hold(decision);
     return decision;
+  }
+
+  /** The pause of a slow host is as long as one that it asks for: the host is released, and callers are told. */
+  function isLongPause(
+    running: RunningJob,
+    decision: GateDecision,
+  ): decision is Exclude<GateDecision, { kind: 'go' }> {
+    if (decision.kind !== 'wait' || hasOwnProxy(running)) return false;
+    const pauseMs = decision.until - now();
+    return Number.isFinite(pauseMs) && pauseMs > LONG_PAUSE_MS;
   }
 
   function admitByGate(running: RunningJob, url: URL): AccessDecision {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JobKind } from '../model/job.ts';
 import type { Task } from '../model/task.ts';
-import type { RobotsEntry } from '../ports/store.ts';
+import type { RobotsEntry } from '../ports/robots-entry.ts';
 import { createRobotsCache, type Robots } from '../robots/robots-cache.ts';
 import { jobOf, runningOf, T0, taskOf } from './claimed-task.fixture.ts';
 import { noRouteEnd, proxyRouteEnd, robotsEnd, siteEnd } from './robots-end.ts';

@@ -313,6 +313,12 @@ export const settingsSchema = z.object({
   maxUnreadBytes: whole(1_048_576, 1_099_511_627_776)
     .default(268_435_456)
     .describe('Bytes of answers that clients have not read yet, before large answers are refused with 503.'),
+  maxEventStreams: whole(1, 1_000_000)
+    .default(8_192)
+    .describe('Streams of live events at once in a process; further ones are refused with 429.'),
+  maxEventStreamsPerAccount: whole(1, 1_000_000)
+    .default(2_048)
+    .describe('Streams of live events at once of one account in a process.'),
   trustedProxies: addresses
     .default('')
     .describe(

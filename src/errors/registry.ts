@@ -64,6 +64,10 @@ export const ERRORS = {
   FORBIDDEN: usage(403, 'The API key lacks the scope that this call needs.'),
   ACCOUNT_DISABLED: usage(403, 'The account of the key is disabled; ask the operator of the installation.'),
   CONSENT_REQUIRED: usage(403, "The operator's policy does not name this domain for what was asked."),
+  CREDITS_EXHAUSTED: usage(
+    402,
+    'The account cannot pay for one page of the request; `details` has what it has and what a page may cost.',
+  ),
   NOT_FOUND: usage(404, 'No such resource for this account.'),
   SESSION_EXPIRED: usage(410, 'The session has ended; delete it, or use another name.'),
   EXPIRED: usage(410, 'It was deleted because the time that it is kept was over; see docs/retention.md.'),
@@ -86,6 +90,12 @@ export const ERRORS = {
     retry: 'later',
     exitCode: EXIT.failed,
     meaning: 'Too many URLs are waiting already; nothing was accepted.',
+  },
+  TOO_MANY_STREAMS: {
+    httpStatus: 429,
+    retry: 'later',
+    exitCode: EXIT.failed,
+    meaning: 'As many streams of live events as allowed are open, of this account or of this server.',
   },
   OVERLOADED: environment(
     'later',

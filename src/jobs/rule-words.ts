@@ -94,6 +94,11 @@ const SENTENCES: readonly (readonly [string, Sentence])[] = [
       `None of the include patterns matches it: ${list(job?.options.scope.include ?? [])}.`,
   ],
   ['scope.trap:', (trap) => `It looks like one of endlessly many URLs: ${TRAPS[trap] ?? trap}.`],
+  [
+    'scope.log-out',
+    () =>
+      'The link logs out, and the job is logged in (`session`, `cookies`, `headers`): it would end its own session.',
+  ],
   ['scope.pattern-cost', () => 'Matching the patterns of the job against its URL would take too long.'],
   ['duplicate.redirect:', (url) => `It redirects to ${url}, which the job has already.`],
   [

@@ -20,8 +20,8 @@ const MOST_SHOWN = 20;
 /** The code that a rule of a hold or of a waiting task stands for. */
 const RULE_CODES: readonly (readonly [prefix: string, ErrorCode])[] = [
   ['hours.closed', 'OUTSIDE_HOURS'],
-  ['rate.retry-after', 'HOST_RATE_LIMITED'],
   ['own-proxy.paused', 'HOST_RATE_LIMITED'],
+  ['rate.', 'HOST_RATE_LIMITED'],
   ['breaker.', 'CIRCUIT_OPEN'],
   ['proxy.resting', 'NO_HEALTHY_PROXY'],
   ['robots.unreachable', 'ROBOTS_UNREACHABLE'],
@@ -49,8 +49,18 @@ const SENTENCES: Readonly<Partial<Record<ErrorCode, (host: string, at: string) =
 const otherwise = (code: ErrorCode) => (host: string, at: string) =>
   `The last attempt on ${host} ended with ${code}; the next one is made at ${at}.`;
 
-const sentenceOf = (code: ErrorCode, host: HostKey, until: number): string =>
-  (SENTENCES[code] ?? otherwise(code))(host, new Date(until).toISOString());
+/** Rules whose code is also that of another cause. */
+const RULE_SENTENCES: Readonly<Record<string, (host: string, at: string) => string>> = {
+  'rate.crawl-delay': (host, at) =>
+    `The robots.txt of ${host} asks for a pause between requests (Crawl-delay); the next one is sent at ${at}.`,
+  'rate.min-delay': (host, at) =>
+    `The policy for ${host} asks for a pause between requests; the next one is sent at ${at}.`,
+  'rate.bucket': (host, at) =>
+    `The policy for ${host} sets a rate at which the next request is sent at ${at}.`,
+};
+
+const sentenceOf = (code: ErrorCode, rule: string | null, host: HostKey, until: number): string =>
+  (RULE_SENTENCES[rule ?? ''] ?? SENTENCES[code] ?? otherwise(code))(host, new Date(until).toISOString());
 
 /** What one entry of the store waits for; null when its URLs are under way or due. */
 function waitingOf(wait: TaskWait, now: number): Waiting | null {
@@ -62,7 +72,7 @@ function waitingOf(wait: TaskWait, now: number): Waiting | null {
   if (until <= now) return null;
   const rule = held >= (readyAt ?? 0) ? (hold?.rule ?? wait.rule) : wait.rule;
   const code = (rule === null ? null : codeOf(rule)) ?? 'HOST_RATE_LIMITED';
-  return { host, code, message: sentenceOf(code, host, until), until, tasks };
+  return { host, code, message: sentenceOf(code, rule, host, until), until, tasks };
 }
 
 /** What the open URLs of a job wait for, the entry with the most URLs first. */

@@ -56,7 +56,20 @@ export interface Attempt {
    */
   readonly pauseMs?: number;
   readonly bytes: number;
+  /** What was used beside the request itself; missing when nothing was. */
+  readonly extras?: AttemptExtras;
+  /** What the attempt costs; missing: nothing, or of an earlier version. */
+  readonly microcredits?: number;
   readonly at: string;
+}
+
+export interface AttemptExtras {
+  /** Of a language model, those of the question and of the answer together. */
+  readonly tokens?: number;
+  /** Puzzles that a solver service was paid for. */
+  readonly solverCalls?: number;
+  readonly screenshots?: number;
+  readonly pdfs?: number;
 }
 
 export interface PageYield {

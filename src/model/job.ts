@@ -1,7 +1,7 @@
 import type { EngineName } from './attempt.ts';
 import type { ExtractOptions, PartOptions } from './extraction.ts';
 import type { IdentityKind, OtherBrowser } from './identity.ts';
-import type { AccountId, JobId, JobSeq, WebhookId } from './ids.ts';
+import type { AccountId, JobId, JobSeq, KeyId, WebhookId } from './ids.ts';
 import type { ProxyTier } from './proxy.ts';
 import type { RenderWish } from './render.ts';
 import type { RetainedKind, RetentionAges } from './retention.ts';
@@ -129,9 +129,10 @@ export interface Budgets {
   readonly maxPages: number | null;
   readonly maxBytes: number | null;
   readonly maxDurationMs: number | null;
-  /** These two are missing in jobs of earlier versions: without limit. */
+  /** These are missing in jobs of earlier versions: without limit. */
   readonly maxBrowserMs?: number | null;
   readonly maxProxyBytes?: number | null;
+  readonly maxMicrocredits?: number | null;
 }
 
 export interface JobOptions {
@@ -175,6 +176,10 @@ export interface NewJob {
   readonly options: JobOptions;
   /** The seeds as the caller gave them, for showing. */
   readonly seeds: readonly string[];
+  /** The key that made the job; null or missing: none did. */
+  readonly keyId?: KeyId | null;
+  /** What is reserved for each of its tasks while it is claimed: the most that one attempt may cost. Missing: nothing. */
+  readonly reserveMicrocredits?: number;
   /** Task URL → the start URL exactly as it was submitted, where the two differ; missing when none do. */
   readonly sources?: Readonly<Record<string, string>>;
 }
@@ -207,6 +212,8 @@ export interface Job extends Omit<NewJob, 'sources'> {
   readonly status: JobStatus;
   /** Why it ended early, e.g. `budget.pages` or `login-walls`. */
   readonly stopReason: string | null;
+  /** What its attempts have cost. */
+  readonly microcredits: number;
   readonly counters: JobCounters;
   readonly startedAt: number | null;
   readonly finishedAt: number | null;

@@ -127,6 +127,15 @@ describe('the rule that keeps a URL out', () => {
     });
   });
 
+  it('is that the link logs out, where the job is logged in', () => {
+    const html = `${link('/orders')}${link('/logout')}${link('/u?do=signout')}<a href="/x">Sign out</a>`;
+    const out = { '/orders': null, '/logout': 'scope.log-out', '/u': 'scope.log-out', '/x': 'scope.log-out' };
+    expect(decisions(find(html, { page: { session: 'me' } }))).toEqual(out);
+    expect(decisions(find(html, { page: { cookies: { sid: '1' } } }))).toEqual(out);
+    expect(decisions(find(html, { page: { headers: { Authorization: 'Bearer x' } } }))).toEqual(out);
+    expect(decisions(find(html))).toEqual({ '/orders': null, '/logout': null, '/u': null, '/x': null });
+  });
+
   it('is not nofollow where the job does not heed it', () => {
     expect(decisions(find(link('/a', 'nofollow'), { scope: { obeyNofollow: false } }))).toEqual({
       '/a': null,

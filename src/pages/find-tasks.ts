@@ -1,5 +1,6 @@
 import type { Extracted } from '../extract/scan/extract-page.ts';
 import { type Canonicalizer, type CanonicalUrl, createCanonicalizer } from '../frontier/canonical.ts';
+import { isLoggedIn, LOG_OUT_RULE, logsOut } from '../frontier/log-out.ts';
 import { QueryTraps } from '../frontier/query-trap.ts';
 import { RecentKeys } from '../frontier/recent-keys.ts';
 import { routeOf } from '../frontier/routes.ts';
@@ -21,6 +22,8 @@ export interface JobRules {
   readonly reportedProvisionally: RecentKeys<UrlKey>;
   /** Null when the job does not look for them. */
   readonly traps: QueryTraps | null;
+  /** The job has a session or sends credentials: links that log out are not followed. */
+  readonly isLoggedIn: boolean;
 }
 
 /** `traps` are those of the job's rules before, which go on counting. */
@@ -28,6 +31,7 @@ export function compileRules(job: ReadRequest['job'], traps: QueryTraps | null =
   return {
     traps: job.options.scope.avoidQueryTraps === true ? (traps ?? new QueryTraps()) : null,
     generation: job.generation,
+    isLoggedIn: job.kind === 'crawl' && isLoggedIn(job.options.page),
     reported: new RecentKeys(),
     seenLinks: new RecentKeys(10_000),
     reportedProvisionally: new RecentKeys(),
@@ -80,7 +84,8 @@ export function findTasks(
         continue;
       }
       const isNofollow = extracted.robots.isNofollow || hasToken(link.rel, 'nofollow');
-      report(judged(found, { kind: 'page', depth, foundBy: 'link', isNofollow }, request, rules));
+      const how = { kind: 'page', depth, foundBy: 'link', isNofollow, linkText: link.text } as const;
+      report(judged(found, how, request, rules));
       if (reported.has(found.urlKey)) seenLinks.add(link.url);
     }
   }
@@ -94,10 +99,18 @@ function isFollowed({ job, task }: ReadRequest): boolean {
   return routeOf(job.options, task.url)?.follow ?? true;
 }
 
+interface FoundHow {
+  readonly kind: TaskKind;
+  readonly depth: number;
+  readonly foundBy: FoundBy;
+  readonly isNofollow: boolean;
+  readonly linkText?: string;
+}
+
 /** A found URL with the rule that decided about it. A map only lists pages; it does not fetch them. */
 export function judged(
   found: CanonicalUrl,
-  how: { kind: TaskKind; depth: number; foundBy: FoundBy; isNofollow: boolean },
+  { linkText, ...how }: FoundHow,
   { job, task, fetchedAt }: ReadRequest,
   rules: JobRules,
 ): NewTask {
@@ -106,7 +119,10 @@ export function judged(
   const isLink = decision.inScope && how.kind === 'page' && how.foundBy === 'link';
   // A sitemap names pages that its author wants found.
   const trap = isLink ? (rules.traps?.trapIn(found.url, fetchedAt) ?? null) : null;
-  const reason = trap === null ? null : `scope.trap:${trap}`;
+  // The next pages would be those of a visitor who is not logged in.
+  const isLogOut =
+    rules.isLoggedIn && decision.inScope && how.kind === 'page' && logsOut(found.url, linkText);
+  const reason = isLogOut ? LOG_OUT_RULE : trap === null ? null : `scope.trap:${trap}`;
   const rule = decision.inScope ? (reason ?? (isListed ? 'map.listed' : null)) : decision.rule;
   return {
     kind: how.kind,

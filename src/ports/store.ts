@@ -19,11 +19,13 @@ import type { AccountRecordStore } from './account-store.ts';
 import type { AnswerStore } from './answer-store.ts';
 import type { ApiKey, FoundKey, NewKey } from './api-key.ts';
 import type { AuditStore } from './audit-store.ts';
+import type { CreditStore } from './credit-store.ts';
 import type { EventStore } from './event-store.ts';
 import type { OptOutStore } from './opt-out-store.ts';
 import type { OwnerRequestStore } from './owner-request-store.ts';
 import type { ReferenceStore } from './reference-store.ts';
 import type { RetentionStore } from './retention-store.ts';
+import type { RobotsEntry } from './robots-entry.ts';
 import type { SecretStore } from './secret-store.ts';
 import type { SessionStore } from './session-store.ts';
 import type { StoredPageStore } from './stored-page.ts';
@@ -64,7 +66,8 @@ export interface Store
     AnswerStore,
     RetentionStore,
     OwnerRequestStore,
-    WebhookStore {
+    WebhookStore,
+    CreditStore {
   /** Brings the schema up to date; safe to call by many at once. Throws SCHEMA_TOO_NEW, DATABASE_CORRUPT. */
   migrate(): Promise<{ from: number; to: number }>;
   /** The store's own time: all processes that share it use this clock, because the clocks of their machines may differ. */
@@ -81,6 +84,8 @@ export interface JobStore extends StoredPageStore {
    *
    * `isUnsynced`: it survives the end of this process when the promise resolves, and a power failure only with the
    * next call that is not; for callers that make such a call next anyway.
+   *
+   * Throws CREDITS_EXHAUSTED when the account has limits and cannot pay for one task; nothing is stored then.
    *
    * Of a scrape or a map the answer also tells until when its host is held, where that is so: no owner will take the
    * job up before.
@@ -181,7 +186,8 @@ export interface HostStore extends OptOutStore {
   releaseAllHosts(): Promise<number>;
   /**
    * Claims up to `limit` due tasks of the host, best rank first. Jobs that are over, at their page budget or in
-   * `exceptJobs` are passed over. Empty when nothing is due or the lease is lost.
+   * `exceptJobs` are passed over, and so is what the account of a job cannot pay for: see `CreditStore`. A job that has
+   * nothing claimed and cannot pay for one task is stopped with CREDITS_EXHAUSTED, as a spent budget does. Empty when nothing is due or the lease is lost.
    */
   claimTasks(lease: LeaseRef, limit: number, exceptJobs: readonly JobSeq[]): Promise<readonly Task[]>;
   /**
@@ -330,21 +336,6 @@ export interface HostView {
   readonly nextAt: number | null;
 }
 
-export interface RobotsEntry {
-  readonly origin: string;
-  /** ok: `body` has the rules. absent: everything is allowed (4xx). unreachable: nothing is (5xx, network). */
-  readonly status: 'ok' | 'absent' | 'unreachable';
-  readonly body: string;
-  readonly fetchedAt: number;
-  readonly expiresAt: number;
-  readonly reason: string;
-  /**
-   * How often a process recorded that it asks for the file and died before it had stored the answer. Only processes whose
-   * tasks were interrupted on the host record it.
-   */
-  readonly interruptions: number;
-}
-
 /** How one claimed task ended, or goes on. */
 export interface Completion {
   readonly lease: LeaseRef;
@@ -357,6 +348,10 @@ export interface Completion {
   readonly bytes: number;
   /** Counted the same way, with budgets of their own. Missing: nothing of it. */
   readonly spent?: { readonly browserMs: number; readonly proxyBytes: number };
+  /** The attempt that was made since the task was claimed; missing: none was. It is counted as usage. */
+  readonly used?: Attempt;
+  /** What the task costs more than before; negative: a refund. Charged to the account and counted as usage. Missing: 0. */
+  readonly microcredits?: number;
   /** A page without an error whose body an earlier page of the job has gets that page's URL as `duplicateOf`. */
   readonly page: NewPage | null;
   readonly discovered: readonly NewTask[];

@@ -5,7 +5,7 @@ import { T0 } from '../attempts/claimed-task.fixture.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { serve, serveRaw, testEngine } from '../fetch/http/loopback.fixture.ts';
 import type { JobId } from '../model/ids.ts';
-import type { RobotsEntry } from '../ports/store.ts';
+import type { RobotsEntry } from '../ports/robots-entry.ts';
 import { createRobotsCache } from './robots-cache.ts';
 
 /** The two methods of the store that are needed here, over a map. */

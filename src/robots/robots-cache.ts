@@ -5,7 +5,8 @@ import { faultOf } from '../fetch/proxy/proxy-failure.ts';
 import { PRODUCT_TOKEN } from '../fetch/user-agent.ts';
 import { BoundedMap } from '../model/bounded-map.ts';
 import type { JobId } from '../model/ids.ts';
-import type { HostStore, RobotsEntry } from '../ports/store.ts';
+import type { RobotsEntry } from '../ports/robots-entry.ts';
+import type { HostStore } from '../ports/store.ts';
 import { askedEntry, givenUpEntry, type RobotsFetch, robotsEntryFrom } from './robots-entry.ts';
 import {
   crawlDelayMs,

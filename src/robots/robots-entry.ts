@@ -1,6 +1,6 @@
 import { MOST_LONE_INTERRUPTIONS } from '../model/interruptions.ts';
 import { parseRetryAfter } from '../politeness/retry-after.ts';
-import type { RobotsEntry } from '../ports/store.ts';
+import type { RobotsEntry } from '../ports/robots-entry.ts';
 import { cutToLimit } from './robots-rules.ts';
 
 /** How an attempt to read a robots.txt ended; at most five redirects followed. */

@@ -27,6 +27,7 @@ import { openStore } from './open-store.ts';
 import { openStorage } from './storage.ts';
 
 const SWEEP = 'blob-sweep';
+const ACTOR = 'backup';
 const LEASE_MS = 60_000;
 const RENEW_MS = 10_000;
 /** A sweep of stored bodies that is under way gets this long to end. */
@@ -53,6 +54,9 @@ async function makeBackup(from: Installation, to: BackupRef, options: BackupOpti
           await files.write(to.name, writeBackup(source, begin, onEnd));
           if (options.isVerified) await verifyBackup(() => files.read(to.name));
           if (end === null) throw new Error('The backup has no end.');
+          await storage.store.audit([
+            auditEntry('backup.create', begin.id, { hasVaultKey: options.hasVaultKey }),
+          ]);
           return reportOf(begin, end, { isKnown: true, writtenTo: null });
         } finally {
           await snapshot.close();
@@ -138,6 +142,7 @@ async function restoreBackup(backup: BackupRef, to: Installation): Promise<Backu
       const end = await loadContent(contentOfBackup(open, verified), target);
       const writtenTo = verified.begin.vault.keys === null ? null : writeKeys(to, verified.begin.vault.keys);
       await target.finish();
+      await note(to, 'backup.restore', verified.begin.id);
       return reportOf(verified.begin, end, { isKnown: hasKey(to, verified.begin.vault.keyId), writtenTo });
     } finally {
       await target.close();
@@ -167,6 +172,7 @@ async function moveInstallation(from: Installation, to: Installation): Promise<B
           );
           const writtenTo = writeKeys(to, keys);
           await target.finish();
+          await note(to, 'installation.move', begin.id);
           return reportOf(begin, end, { isKnown: hasKey(to, begin.vault.keyId), writtenTo });
         } finally {
           await target.close();
@@ -181,6 +187,20 @@ async function moveInstallation(from: Installation, to: Installation): Promise<B
   } finally {
     unlock();
   }
+}
+
+const auditEntry = (action: string, target: string, details: Record<string, unknown> = {}) => ({
+  at: Date.now(),
+  actor: ACTOR,
+  action,
+  target,
+  details,
+});
+
+/** An entry in the audit log of a place that was filled. */
+async function note(place: Installation, action: string, target: string): Promise<void> {
+  const store = await openStore(place, nothing, Date.now);
+  await store.audit([auditEntry(action, target)]).finally(() => store.close());
 }
 
 /** Writes the keys to the key file of the place, unless it has one; returns its path when they were written. */

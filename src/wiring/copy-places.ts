@@ -12,7 +12,7 @@ import { openPostgresSnapshot } from '../drivers/store-postgres/postgres-snapsho
 import { POSTGRES_MIGRATIONS } from '../drivers/store-postgres/schema/migrations.ts';
 import { LOCK_FILE, lockFolder } from '../drivers/store-sqlite/folder-lock.ts';
 import { SQLITE_MIGRATIONS } from '../drivers/store-sqlite/migrations.ts';
-import { DRAFT_SUFFIX, openSqliteDraft } from '../drivers/store-sqlite/sqlite-draft.ts';
+import { DRAFT_SUFFIX, openSqliteDraft, seededRows } from '../drivers/store-sqlite/sqlite-draft.ts';
 import { openSqliteSnapshot } from '../drivers/store-sqlite/sqlite-snapshot.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { BackupFiles } from '../ports/backup-files.ts';
@@ -73,7 +73,7 @@ export async function openTarget(place: CopyPlace): Promise<CopyTarget> {
       openDraft: (schema) =>
         databaseUrl === undefined
           ? openSqliteDraft(join(dataDir, DATABASE_FILE), schema)
-          : openPostgresDraft(databaseUrl, schema),
+          : openPostgresDraft(databaseUrl, schema, seededRows()),
       finish: () => marks.remove(MARKER),
       close,
     };

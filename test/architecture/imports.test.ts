@@ -9,6 +9,7 @@ const LAYERS = [
   'retention',
   'deliver',
   'schedules',
+  'events',
   'owners',
   'jobs',
   'backup',

@@ -6,6 +6,8 @@ import { auditContract } from './store/audit-contract.ts';
 import { budgetsContract } from './store/budgets-contract.ts';
 import { claimsContract } from './store/claims-contract.ts';
 import { credentialsContract } from './store/credentials-contract.ts';
+import { creditPropertiesContract } from './store/credit-properties-contract.ts';
+import { creditsContract } from './store/credits-contract.ts';
 import { eventsContract } from './store/events-contract.ts';
 import { hostileContract } from './store/hostile-contract.ts';
 import { hostsContract } from './store/hosts-contract.ts';
@@ -27,6 +29,7 @@ import { sourcesContract } from './store/sources-contract.ts';
 import { storedPagesContract } from './store/stored-pages-contract.ts';
 import { survivalContract } from './store/survival-contract.ts';
 import type { TimedStore } from './store/timed-store.ts';
+import { usageContract } from './store/usage-contract.ts';
 import { waitsContract } from './store/waits-contract.ts';
 import { webhooksContract } from './store/webhooks-contract.ts';
 
@@ -64,6 +67,9 @@ export function storeContract(
     incarnationContract(holds);
     interruptionsContract(holds);
     waitsContract(holds);
+    creditsContract(holds);
+    usageContract(holds);
+    creditPropertiesContract(holds);
     propertiesContract(holds);
     modelContract(holds);
   });

@@ -13,13 +13,14 @@ export interface WaitingHost {
   close(): void;
 }
 
-/** /limited asks to wait an hour, /failing fails, other paths are pages. */
-export async function startWaitingHost(): Promise<WaitingHost> {
+/** /limited asks to wait an hour, /failing fails, other paths are pages; robots.txt asks for the delay, in seconds. */
+export async function startWaitingHost(crawlDelay: number | null = null): Promise<WaitingHost> {
   const heard: string[] = [];
   const server = createServer((request, response) => {
     const path = request.url ?? '';
     if (path === '/robots.txt') {
-      response.writeHead(404).end();
+      response.writeHead(crawlDelay === null ? 404 : 200, { 'content-type': 'text/plain' });
+      response.end(crawlDelay === null ? '' : `User-agent: *\nCrawl-delay: ${crawlDelay}\n`);
       return;
     }
     heard.push(path);

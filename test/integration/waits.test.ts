@@ -8,11 +8,11 @@ const PATIENT_MS = 300_000;
 
 let world: ApiWorld;
 const hosts: WaitingHost[] = [];
-const names = ['limited', 'idempotent', 'batch', 'failing', 'closed', 'tier', 'policyTier'] as const;
+const names = ['limited', 'idempotent', 'batch', 'failing', 'closed', 'tier', 'policyTier', 'slow'] as const;
 let on: Record<(typeof names)[number], WaitingHost>;
 
 beforeAll(async () => {
-  for (const _ of names) hosts.push(await startWaitingHost());
+  for (const name of names) hosts.push(await startWaitingHost(name === 'slow' ? HOUR_SECONDS : null));
   on = Object.fromEntries(names.map((name, index) => [name, hosts[index]])) as typeof on;
   world = await openApiWorld({
     policy: waitingPolicy(on.closed.key, on.policyTier.key),
@@ -73,9 +73,22 @@ describe('a scrape that cannot end in time is answered at once', () => {
     expect(on.closed.heard).toEqual([]);
   });
 
+  test('by a host whose robots.txt asks for a long pause between requests', async () => {
+    // The time is less than the longest pause that the policy grants, a minute.
+    const answer = await scrape(`${on.slow.url}/page`, { timeoutMs: 20_000 });
+    expect(answer).toMatchObject({ status: 503, error: { code: 'HOST_RATE_LIMITED' } });
+    expect(answer.error?.message).toMatch(
+      /asks for a pause between requests \(Crawl-delay\); the next one is sent at \d{4}-/,
+    );
+    expect(answer.retryAfter).toBeGreaterThan(20);
+    expect(on.slow.heard).toEqual([]);
+  });
+
   test('by a proxy tier that is not set up, be it asked for or set by the policy', async () => {
     const asked = await scrape(`${on.tier.url}/page`, { proxy: { tier: 'mobile' } });
     expect(asked.error).toMatchObject({ code: 'NO_HEALTHY_PROXY', message: 'No mobile proxy is set up.' });
+    // Nothing is known about when there will be one.
+    expect(asked.retryAfter).toBeNaN();
     const set = await scrape(`${on.policyTier.url}/page`);
     expect(set.error).toMatchObject({ code: 'NO_HEALTHY_PROXY', message: 'No residential proxy is set up.' });
     const job = await world.batchNow({ urls: [1, 2, 3].map((page) => `${on.policyTier.url}/${page}`) });

@@ -13,6 +13,8 @@ export interface KeyDirectory {
   identify(secret: string): Promise<FoundKey | null>;
   /** Whether a key with this secret was seen valid lately, without asking the store. */
   isRemembered(secret: string): boolean;
+  /** Whether a key that was identified before is usable still, as fresh as `identify` knows it. */
+  isValid(key: Pick<FoundKey, 'hash'>): Promise<boolean>;
   /** The key was changed or revoked: the store is asked about it again. */
   forget(id: KeyId): void;
   /** The account was changed: the store is asked about its keys again. */
@@ -86,6 +88,11 @@ export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
       if (key === null || !isSame(key.hash, hash) || !isUsable(key, at)) return null;
       used.set(key.id, at);
       return key;
+    },
+    async isValid({ hash }) {
+      const at = now();
+      const key = await find(hash, at);
+      return key !== null && isUsable(key, at);
     },
     isRemembered: (secret) => known.has(hashSecret(secret)),
     forget(id) {

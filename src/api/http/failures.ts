@@ -64,10 +64,11 @@ function shownToClients(error: ScrapifieError): ScrapifieError {
 
 export const isOurs = (error: ScrapifieError): boolean => error.spec.exitCode === EXIT.environment;
 
-/** A response that asks the client to retry always says when. */
+/** A response that asks the client to retry says when; only a proxy that is not set up has no time to name. */
 function pauseFor(error: ScrapifieError): number | undefined {
   const { httpStatus, retry } = error.spec;
   if (error.retryAfterMs !== undefined || retry !== 'later') return error.retryAfterMs;
+  if (error.code === 'NO_HEALTHY_PROXY') return undefined;
   if (httpStatus === 429) return RETRY_AFTER_MS.ours;
   if (httpStatus !== 503) return undefined;
   return isOurs(error) ? RETRY_AFTER_MS.ours : RETRY_AFTER_MS.sites;

@@ -15,6 +15,8 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'GET /v1/jobs/:id/errors': 'listJobErrors',
   'GET /v1/jobs/:id/urls': 'listJobUrls',
   'GET /v1/jobs/:id/why': 'explainJobUrl',
+  'GET /v1/jobs/:id/events': 'streamJobEvents',
+  'GET /v1/events': 'streamEvents',
   'POST /v1/jobs/:id/reextract': 'reextractJob',
   'GET /v1/jobs/:id/pages/:page/artifacts/:name': 'getArtifact',
   'POST /v1/sessions': 'createSession',

@@ -1,4 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { Row } from '../store-rows/rows.ts';
 import { addressOf, type Query } from './database.ts';
 import { translate } from './faults.ts';
@@ -10,7 +12,7 @@ export interface CopySession {
 }
 
 /** Other than that of servers, so that these can be told from it. */
-const COPY_NAME = 'scrapifie-copy';
+export const COPY_NAME = 'scrapifie-copy';
 const CONNECT_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_AFTER_MS = 10_000;
 
@@ -56,13 +58,28 @@ export async function openCopySession(url: string): Promise<CopySession> {
   };
 }
 
-/** Names of the programs that are connected to this database, besides copies. */
-export async function connectedServers(query: Query): Promise<readonly string[]> {
-  const rows = await query(
-    `SELECT DISTINCT application_name AS name FROM pg_stat_activity
-     WHERE datname = current_database() AND pid <> pg_backend_pid()
-       AND application_name LIKE 'scrapifie%' AND application_name <> $1 ORDER BY 1`,
-    [COPY_NAME],
-  );
-  return rows.map(({ name }) => String(name));
+/** The server takes a moment to forget a connection that was closed. */
+const GONE_MS = 5_000;
+const LOOK_MS = 250;
+
+/** Throws STORE_IN_USE while programs of Scrapifie are connected to the database, besides copies. */
+export async function requireNoServers(query: Query): Promise<void> {
+  for (let waitedMs = 0; ; waitedMs += LOOK_MS) {
+    const rows = await query(
+      `SELECT DISTINCT application_name AS name FROM pg_stat_activity
+       WHERE datname = current_database() AND pid <> pg_backend_pid()
+         AND application_name LIKE 'scrapifie%' AND application_name <> $1 ORDER BY 1`,
+      [COPY_NAME],
+    );
+    if (rows.length === 0) return;
+    if (waitedMs >= GONE_MS) throw inUse(`${rows.map(({ name }) => name).join(', ')} is connected to it`);
+    await pause(LOOK_MS);
+  }
 }
+
+export const inUse = (why: string, cause?: unknown): ScrapifieError =>
+  new ScrapifieError(
+    'STORE_IN_USE',
+    `The database is in use: ${why}. Stop every server of the installation first.`,
+    { cause },
+  );

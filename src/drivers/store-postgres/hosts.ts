@@ -91,11 +91,13 @@ export function createPostgresHostStore(database: PostgresDatabase): HostStore {
     },
 
     async claimTasks(lease, limit, exceptJobs) {
-      const rows = await database.query(
-        `SELECT c.*, i.* FROM claim_tasks($1, lease_epoch($2, $5), $3, ${NOW}, $4) AS c,
-           LATERAL (SELECT t.interruptions, t.lone_interruptions FROM tasks t WHERE t.id = c.id LIMIT 1) AS i`,
-        [lease.hostId, lease.epoch, limit, exceptJobs, lease.incarnation],
-      );
+      const rows = await database.query(`SELECT * FROM claim_paid($1, lease_epoch($2, $5), $3, ${NOW}, $4)`, [
+        lease.hostId,
+        lease.epoch,
+        limit,
+        exceptJobs,
+        lease.incarnation,
+      ]);
       return rows.map((row) => taskOf(row, String(row.job_id) as JobId));
     },
 

@@ -2,6 +2,7 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { HostKey, JobId } from '../../model/ids.ts';
 import type { Budgets, Job, JobOptions } from '../../model/job.ts';
 import type { JobStore } from '../../ports/store.ts';
+import { creditsExhausted } from '../store-rows/credit-rows.ts';
 import {
   DELETED_ACCOUNT,
   DELETED_AT_ONCE,
@@ -56,12 +57,14 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
         seeds: job.seeds,
         max_pages: budgets.maxPages,
         max_bytes: budgets.maxBytes,
+        key_id: job.keyId ?? null,
+        reserve_microcredits: job.reserveMicrocredits ?? 0,
       };
       const isAwaited = job.kind === 'scrape' || job.kind === 'map';
-      const [row] = await database.query(
+      const rows = database.query(
         `WITH made AS MATERIALIZED (
            SELECT made.*, ${isAwaited ? HELD_UNTIL : 'NULL'} AS held_until FROM (SELECT ${NOW} AS now OFFSET 0) c,
-             create_job(
+             create_paid_job(
                ($1::jsonb || jsonb_build_object('created_at', c.now, 'deadline_at', c.now + $6::bigint))::json,
                $2, $3, $4, $5
              ) made
@@ -78,6 +81,7 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
           job.sources === undefined ? null : jsonParameter(job.sources),
         ],
       );
+      const [row] = await rows.catch(refuseUnpaid);
       const heldUntil = Number(row?.held_until ?? 0);
       const stored = jobOf(row as Row);
       return heldUntil > 0 ? { ...stored, heldUntil } : stored;
@@ -316,6 +320,14 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
   };
 }
 
+/** The error of an account that cannot pay for a new job: see `require_credits`. */
+function refuseUnpaid(error: unknown): never {
+  const { code, detail } = error as { code?: string; detail?: string };
+  if (code !== 'SC402') throw error;
+  const [free, reserve] = JSON.parse(String(detail)) as [number, number];
+  throw creditsExhausted(free, reserve);
+}
+
 /** Until when the hosts of a new job are held; NULL when they are not. */
 const HELD_UNTIL = `(SELECT max(h.blocked_until) FROM hosts h
   WHERE h.key = ANY ($3) AND h.owner IS NULL AND h.blocked_until > c.now)`;
@@ -330,6 +342,7 @@ const optionsOf = (row: Row) => JSON.parse(String(row.options)) as JobOptions;
 /** Stops and ends the job where that is due, and returns it as it is then. */
 async function settled(query: Query, row: Row): Promise<Job> {
   await query(`SELECT stop_spent(ARRAY[$1::bigint], ${NOW})`, [row.seq]);
+  await query(`SELECT stop_overspent(ARRAY[$1::bigint], ${NOW})`, [row.seq]);
   await query(`SELECT settle(ARRAY[$1::bigint], ${NOW})`, [row.seq]);
   const [after] = await query(`SELECT ${JOB_COLUMNS} FROM jobs j WHERE seq = $1`, [row.seq]);
   return jobOf(after as Row);

@@ -26,7 +26,7 @@ export function createPostgresLedgerStore(database: PostgresDatabase): LedgerSto
       const id = unanswered.get(completions) ?? randomUUID();
       unanswered.set(completions, id);
       const [row] = await database.query(
-        `SELECT commit_pages($1, ${NOW}, $2, $3, $4, lease_epochs($5, $12), $6, $7, $8, $9, $10, $11) AS receipt`,
+        `SELECT commit_paid($1, ${NOW}, $2, $3, $4, lease_epochs($5, $12), $6, $7, $8, $9, $10, $11) AS receipt`,
         [
           ...[id, ...parametersOf(completions), PROVISIONAL],
           completions.map(({ lease }) => lease.incarnation),
@@ -51,7 +51,7 @@ export function createPostgresLedgerStore(database: PostgresDatabase): LedgerSto
   };
 }
 
-/** The claims, ends, pages, records, found tasks and hosts of a batch, in the order `commit_batch` takes them. */
+/** The claims, ends, pages, records, found tasks and hosts of a batch, in the order `commit_paid` takes them. */
 function parametersOf(completions: readonly Completion[]): unknown[] {
   const found = createFoundTasks();
   const pages: unknown[] = [];
@@ -79,7 +79,8 @@ function parametersOf(completions: readonly Completion[]): unknown[] {
   ];
 }
 
-function endRow(ord: number, { end, trace, bytes, spent }: Completion): unknown {
+function endRow(ord: number, completion: Completion): unknown {
+  const { end, trace, bytes, spent, used, page, microcredits } = completion;
   return {
     ord,
     state: end.state,
@@ -95,6 +96,14 @@ function endRow(ord: number, { end, trace, bytes, spent }: Completion): unknown 
     ...(spent === undefined
       ? {}
       : { browser_ms: whole(spent.browserMs), proxy_bytes: whole(spent.proxyBytes) }),
+    ...(used === undefined
+      ? {}
+      : {
+          engine: used.engine,
+          pages: end.state === 'done' && page !== null ? 1 : 0,
+          tokens: used.extras?.tokens ?? 0,
+          microcredits: microcredits ?? 0,
+        }),
   };
 }
 

@@ -1,6 +1,5 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { SchemaVersions, StoreDraft } from '../../ports/store-copy.ts';
-import { SEEDED_ROWS } from '../store-rows/derived-tables.ts';
 import { quoted } from '../store-rows/quoted-name.ts';
 import {
   mappingOf,
@@ -10,16 +9,20 @@ import {
   postgresRows,
   postgresTables,
 } from './copied-tables.ts';
-import { connectedServers, openCopySession } from './copy-session.ts';
+import { COPY_NAME, openCopySession, requireNoServers } from './copy-session.ts';
 import { openPostgresDatabase, type Query } from './database.ts';
 import { migratePostgres } from './migrate.ts';
 import { POSTGRES_MIGRATIONS } from './schema/migrations.ts';
 
 /**
  * One transaction on a connection of its own, in a database that has the schema of the rows and nothing else: a process
- * that dies leaves nothing of it. References and triggers are away meanwhile, and back with the commit.
+ * that dies leaves nothing of it. `seeded` has the number of rows that migrations write into a table. References and triggers are away meanwhile, and back with the commit.
  */
-export async function openPostgresDraft(url: string, schema: SchemaVersions): Promise<StoreDraft> {
+export async function openPostgresDraft(
+  url: string,
+  schema: SchemaVersions,
+  seeded: ReadonlyMap<string, number>,
+): Promise<StoreDraft> {
   if (schema.postgres > POSTGRES_MIGRATIONS.length) {
     throw new ScrapifieError(
       'SCHEMA_TOO_NEW',
@@ -30,15 +33,11 @@ export async function openPostgresDraft(url: string, schema: SchemaVersions): Pr
   const session = await openCopySession(url);
   const { query } = session;
   try {
-    const servers = await connectedServers(query);
-    if (servers.length > 0) {
-      const told = `The database is in use: ${servers.join(', ')} is connected to it. Stop every server first.`;
-      throw new ScrapifieError('STORE_IN_USE', told);
-    }
+    await requireNoServers(query);
     await query('BEGIN');
     const tables = await postgresTables(query);
     await query(`LOCK TABLE ${tables.map(({ name }) => quoted(name)).join(', ')} IN ACCESS EXCLUSIVE MODE`);
-    for (const { name } of tables) await requireEmpty(query, name);
+    for (const { name } of tables) await requireEmpty(query, name, seeded.get(name) ?? 0);
     for (const { name } of tables) await query(`ALTER TABLE ${quoted(name)} DISABLE TRIGGER USER`);
     const references = await dropReferences(query);
     // What the migrations have written comes again with the rows.
@@ -70,7 +69,7 @@ export async function openPostgresDraft(url: string, schema: SchemaVersions): Pr
         const made = mappings.map(({ insert, type }, at) => insert(`c${at}`, type));
         try {
           await query(
-            `INSERT INTO ${quoted(name)} (${columns.map(quoted).join(', ')}) SELECT ${made.join(', ')}
+            `INSERT INTO ${quoted(name)} (${columns.map(quoted).join(', ')}) OVERRIDING SYSTEM VALUE SELECT ${made.join(', ')}
              FROM unnest(${lists.join(', ')}) AS v (${columns.map((_, at) => `c${at}`).join(', ')})`,
             values,
           );
@@ -131,7 +130,7 @@ async function makeSchema(url: string, version: number): Promise<void> {
 }
 
 async function migrate(url: string, version: number): Promise<void> {
-  const database = openPostgresDatabase({ url, poolSize: 1, applicationName: 'scrapifie-copy' });
+  const database = openPostgresDatabase({ url, poolSize: 1, applicationName: COPY_NAME });
   try {
     await migratePostgres(database, POSTGRES_MIGRATIONS.slice(0, version));
   } finally {
@@ -142,8 +141,7 @@ async function migrate(url: string, version: number): Promise<void> {
 /** For a copy of what is there: the same as a server does when it starts. */
 export const bringUpToDate = (url: string): Promise<void> => migrate(url, POSTGRES_MIGRATIONS.length);
 
-async function requireEmpty(query: Query, table: string): Promise<void> {
-  const most = SEEDED_ROWS[table] ?? 0;
+async function requireEmpty(query: Query, table: string, most: number): Promise<void> {
   const [row] = await query(
     `SELECT count(*) AS rows FROM (SELECT 1 FROM ${quoted(table)} LIMIT ${most + 1}) AS first_rows`,
   );

@@ -2,7 +2,7 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { StoreSnapshot } from '../../ports/store-copy.ts';
 import { quoted } from '../store-rows/quoted-name.ts';
 import { postgresReferences, postgresRows, postgresTables } from './copied-tables.ts';
-import { connectedServers, openCopySession } from './copy-session.ts';
+import { inUse, openCopySession, requireNoServers } from './copy-session.ts';
 import type { Query } from './database.ts';
 import { POSTGRES_MIGRATIONS } from './schema/migrations.ts';
 
@@ -56,8 +56,7 @@ export async function openPostgresSnapshot(options: PostgresSnapshotOptions): Pr
 
 /** The statement that keeps others from writing to any table of the copy. */
 async function locksOf(query: Query): Promise<string> {
-  const servers = await connectedServers(query);
-  if (servers.length > 0) throw inUse(`${servers.join(', ')} is connected to it`);
+  await requireNoServers(query);
   const tables = await postgresTables(query);
   return `LOCK TABLE ${tables.map(({ name }) => quoted(name)).join(', ')} IN SHARE MODE`;
 }
@@ -70,12 +69,3 @@ async function lock(query: Query, statement: string): Promise<void> {
     throw inUse('a transaction changes it', error);
   }
 }
-
-const inUse = (why: string, cause?: unknown): ScrapifieError =>
-  new ScrapifieError(
-    'STORE_IN_USE',
-    `The database is in use: ${why}. Stop every server of the installation first.`,
-    {
-      cause,
-    },
-  );

@@ -2,6 +2,7 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { Store } from '../../ports/store.ts';
 import { createPostgresAccountStore } from './accounts.ts';
 import { createPostgresAnswerStore } from './answers.ts';
+import { createPostgresCreditStore } from './credits.ts';
 import { type DatabaseOptions, NOW, openPostgresDatabase, type PostgresDatabase } from './database.ts';
 import { createPostgresEventStore } from './events.ts';
 import { createPostgresHostStore } from './hosts.ts';
@@ -45,6 +46,7 @@ export async function createPostgresStore(options: DatabaseOptions): Promise<Sto
     ...createPostgresRetentionStore(database),
     ...createPostgresOwnerRequestStore(database),
     ...createPostgresWebhookStore(database),
+    ...createPostgresCreditStore(database),
     migrate: () => migratePostgres(database),
     async clock() {
       const [row] = await database.query(`SELECT ${NOW} AS now`);

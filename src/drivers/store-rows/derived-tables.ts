@@ -21,5 +21,7 @@ export const isCopied = (table: string): boolean => !Object.hasOwn(DERIVED_TABLE
 export const isCopiedColumn = (table: string, column: string): boolean =>
   !Object.hasOwn(DERIVED_COLUMNS, `${table}.${column}`);
 
-/** Rows that the migrations write: a store with these and no others is empty. */
-export const SEEDED_ROWS: Readonly<Record<string, number>> = { accounts: 1, audit_head: 1, event_log: 1 };
+/** Sequences of PostgreSQL that belong to no column and begin anew in a copy, and why. */
+export const DERIVED_SEQUENCES: Readonly<Record<string, string>> = {
+  event_seq: 'a copy begins a new era of events, within which its numbers are compared',
+};

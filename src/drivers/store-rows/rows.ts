@@ -19,6 +19,7 @@ import type { FoundBy, LedgerEntry, Task, TaskKind, TaskState } from '../../mode
 import type { ApiKey, KeyScope } from '../../ports/api-key.ts';
 import type { OptOut } from '../../ports/opt-out-store.ts';
 import type { OwnerRequest, ProofMethod } from '../../ports/owner-request-store.ts';
+import type { RobotsEntry } from '../../ports/robots-entry.ts';
 import type {
   CredentialEntry,
   SessionEntry,
@@ -26,7 +27,7 @@ import type {
   StoredCredential,
   StoredSession,
 } from '../../ports/session-store.ts';
-import type { FoundTask, HostState, HostView, RobotsEntry } from '../../ports/store.ts';
+import type { FoundTask, HostState, HostView } from '../../ports/store.ts';
 import type { StoredPage } from '../../ports/stored-page.ts';
 import type { TaskWait } from '../../ports/task-wait.ts';
 import { EXPIRED_KINDS, expiredKindsOf, expiredPartsOf } from './expiry.ts';
@@ -52,6 +53,9 @@ export function jobOf(row: Row): Job {
     kind: text(row.kind) as JobKind,
     status: text(row.status) as JobStatus,
     stopReason: maybeText(row.stop_reason),
+    keyId: maybeText(row.key_id) as KeyId | null,
+    microcredits: Number(row.microcredits),
+    reserveMicrocredits: Number(row.reserve_microcredits),
     options: JSON.parse(text(row.options)) as JobOptions,
     seeds: JSON.parse(text(row.seeds)) as string[],
     counters: {

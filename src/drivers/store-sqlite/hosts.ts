@@ -1,5 +1,4 @@
-import type { HostId, HostKey, Incarnation, JobId, JobSeq } from '../../model/ids.ts';
-import type { Task } from '../../model/task.ts';
+import type { HostId, HostKey, Incarnation, JobSeq } from '../../model/ids.ts';
 import type { HostStore } from '../../ports/store.ts';
 import {
   cursorOf,
@@ -10,10 +9,9 @@ import {
   optOutOf,
   robotsOf,
   sliceOf,
-  taskOf,
 } from '../store-rows/rows.ts';
+import { claimTasks } from './claims.ts';
 import type { SqliteDatabase, SqliteRow } from './database.ts';
-import { writeJobEvent } from './event-log.ts';
 import { settleJob } from './job-life.ts';
 import { holds } from './ledger.ts';
 import { returnClaims } from './mailboxes.ts';
@@ -47,17 +45,6 @@ export function createSqliteHostStore(
       host,
     );
     return (row?.at ?? null) as number | null;
-  }
-
-  /** How many more pages of the job may be claimed. */
-  function budgetOf(seq: JobSeq): { id: JobId; pagesLeft: number } {
-    const row = database.get(
-      'SELECT id, max_pages, pages, failed, claimed_pages FROM jobs WHERE seq = ?',
-      seq,
-    );
-    const spoken = Number(row?.pages) + Number(row?.failed) + Number(row?.claimed_pages);
-    const most = (row?.max_pages ?? null) as number | null;
-    return { id: row?.id as JobId, pagesLeft: most === null ? Number.POSITIVE_INFINITY : most - spoken };
   }
 
   function settleReturned(host: HostId): void {
@@ -193,54 +180,7 @@ export function createSqliteHostStore(
     claimTasks(lease, limit, exceptJobs) {
       if (!holds(database, incarnation, lease)) return [];
       promote(lease.hostId);
-      const passedOver = [...exceptJobs];
-      const claimed: Task[] = [];
-      const jobs = new Map<JobSeq, { id: JobId; pagesLeft: number }>();
-      const tally = createTally();
-      // A job at its page budget is found out by its surplus; then the host is asked again without that job.
-      for (let isShort = true; isShort && claimed.length < limit; ) {
-        isShort = false;
-        const rows = database.all(
-          `SELECT id, job_seq, kind, url, at_url, hops, url_key, depth, attempts, trace, interruptions,
-             lone_interruptions
-           FROM tasks
-           WHERE host_id = ? AND state = 'ready' AND job_seq NOT IN (SELECT value FROM json_each(?))
-           ORDER BY rank, id LIMIT ?`,
-          lease.hostId,
-          JSON.stringify(passedOver),
-          limit - claimed.length,
-        );
-        for (const row of rows) {
-          const seq = Number(row.job_seq) as JobSeq;
-          const job = jobs.get(seq) ?? budgetOf(seq);
-          jobs.set(seq, job);
-          const delta = tally.of(seq);
-          const isPage = row.kind === 'page';
-          if (isPage && delta.claimedPages >= job.pagesLeft) {
-            if (!passedOver.includes(seq)) passedOver.push(seq);
-            isShort = true;
-            continue;
-          }
-          delta.claimed += 1;
-          if (isPage) delta.claimedPages += 1;
-          database.run(
-            `UPDATE tasks SET state = 'claimed', epoch = ? WHERE id = ?`,
-            lease.epoch,
-            Number(row.id),
-          );
-          claimed.push(taskOf(row, job.id));
-        }
-      }
-      tally.apply(database);
-      for (const job of tally.jobs()) {
-        const started = database.run(
-          `UPDATE jobs SET status = 'running', started_at = coalesce(started_at, ?) WHERE seq = ? AND started_at IS NULL`,
-          now(),
-          job,
-        );
-        if (started > 0) writeJobEvent(database, 'job.started', job, now());
-      }
-      return claimed;
+      return claimTasks(database, lease, limit, exceptJobs, now());
     },
 
     startTask(lease, task, isAlone) {

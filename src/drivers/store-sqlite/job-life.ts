@@ -1,5 +1,6 @@
 import type { JobId, JobSeq } from '../../model/ids.ts';
 import type { JobOptions } from '../../model/job.ts';
+import { returnHold } from './credit-holds.ts';
 import type { SqliteDatabase, SqliteRow } from './database.ts';
 import { writeJobEvent } from './event-log.ts';
 import { createTally, type JobTally } from './tally.ts';
@@ -35,10 +36,12 @@ function spentBudget(job: SqliteRow): string | null {
     return 'budget.pages';
   if (job.max_bytes !== null && Number(job.bytes) >= Number(job.max_bytes)) return 'budget.bytes';
   const [browserMs, proxyBytes] = [Number(job.browser_ms), Number(job.proxy_bytes)];
-  if (browserMs === 0 && proxyBytes === 0) return null;
+  const microcredits = Number(job.microcredits);
+  if (browserMs === 0 && proxyBytes === 0 && microcredits === 0) return null;
   const { budgets } = JSON.parse(String(job.options)) as JobOptions;
   if (browserMs >= (budgets.maxBrowserMs ?? Number.POSITIVE_INFINITY)) return 'budget.browser';
-  return proxyBytes >= (budgets.maxProxyBytes ?? Number.POSITIVE_INFINITY) ? 'budget.proxy' : null;
+  if (proxyBytes >= (budgets.maxProxyBytes ?? Number.POSITIVE_INFINITY)) return 'budget.proxy';
+  return microcredits >= (budgets.maxMicrocredits ?? Number.POSITIVE_INFINITY) ? 'budget.credits' : null;
 }
 
 /** Removes the tasks that are not under way from the job, with the reason as the deciding rule of each URL. */
@@ -76,6 +79,7 @@ function endIfOver(database: SqliteDatabase, job: SqliteRow, now: number): boole
   const seq = Number(job.seq) as JobSeq;
   database.run('UPDATE jobs SET status = ?, finished_at = ? WHERE seq = ?', status, now, seq);
   writeJobEvent(database, `job.${status}`, seq, now);
+  returnHold(database, seq, now);
   return true;
 }
 

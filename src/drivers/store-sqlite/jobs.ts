@@ -23,6 +23,7 @@ import {
   taskWaitOf,
   WAITS,
 } from '../store-rows/rows.ts';
+import { requireCredits } from './credit-holds.ts';
 import type { SqliteDatabase, SqliteRow } from './database.ts';
 import { writeJobEvent } from './event-log.ts';
 import { dropOpen, reopenJob, settleJob, stopJob } from './job-life.ts';
@@ -85,9 +86,11 @@ export function createSqliteJobStore(
     createJob(job, tasks) {
       const { budgets } = job.options;
       const now = clock();
+      requireCredits(database, job.accountId, job.reserveMicrocredits ?? 0, now);
       const seq = database.insert(
-        `INSERT INTO jobs (id, account_id, kind, status, options, seeds, max_pages, max_bytes, deadline_at, created_at)
-         VALUES (?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?)`,
+        `INSERT INTO jobs (id, account_id, kind, status, options, seeds, max_pages, max_bytes, deadline_at, created_at,
+           key_id, reserve_microcredits)
+         VALUES (?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?)`,
         job.id,
         job.accountId,
         job.kind,
@@ -97,6 +100,8 @@ export function createSqliteJobStore(
         budgets.maxBytes,
         budgets.maxDurationMs === null ? null : now + budgets.maxDurationMs,
         now,
+        job.keyId ?? null,
+        job.reserveMicrocredits ?? 0,
       ) as JobSeq;
       writeJobEvent(database, 'job.created', seq, now);
       if (job.sources !== undefined) {

@@ -2,16 +2,19 @@ import type { HostId, HostKey, Incarnation, JobSeq, TaskId } from '../../model/i
 import type { JobKind } from '../../model/job.ts';
 import type { NewPage } from '../../model/page.ts';
 import type { Completion, LeaseRef, LedgerStore } from '../../ports/store.ts';
+import { charge } from './credit-holds.ts';
 import type { SqliteDatabase } from './database.ts';
 import { writePagesEvents } from './event-log.ts';
 import { settleJob } from './job-life.ts';
 import { createMailboxes, type JobRef, type Mailboxes, reopen } from './mailboxes.ts';
 import type { Synchronous } from './synchronous.ts';
 import { createTally, type JobTally } from './tally.ts';
+import { createUsageTally } from './usage.ts';
 
 interface LedgerJob extends JobRef {
   readonly isCancelled: boolean;
   readonly stopReason: string | null;
+  readonly accountId: string;
 }
 
 export function createSqliteLedgerStore(
@@ -26,6 +29,7 @@ export function createSqliteLedgerStore(
       const jobs = new Map<JobSeq, LedgerJob | null>();
       const leases = new Map<HostId, number>();
       const tally = createTally();
+      const usage = createUsageTally();
       const mailboxes = createMailboxes(database, hostIds);
       const rejected: TaskId[] = [];
       const stored = new Map<JobSeq, number[]>();
@@ -41,6 +45,7 @@ export function createSqliteLedgerStore(
           rejected.push(completion.taskId);
           continue;
         }
+        usage.add(completion);
         if (completion.page !== null) {
           const page = withOriginal(database, completion, completion.page);
           const pageSeq = insertPage(database, completion, page);
@@ -55,6 +60,10 @@ export function createSqliteLedgerStore(
       }
       const readyHosts = mailboxes.flush(now);
       writePagesEvents(database, stored, now);
+      for (const [seq, microcredits] of usage.write(database, now)) {
+        tally.of(seq).microcredits += microcredits;
+        if (microcredits !== 0) charge(database, seq, jobs.get(seq)?.accountId ?? '', microcredits, now);
+      }
       const { changed, finished, stopped } = settleJob(database, tally, now);
       return {
         rejected,
@@ -97,12 +106,23 @@ export function createSqliteLedgerStore(
 }
 
 function readJob(database: SqliteDatabase, seq: JobSeq): LedgerJob | null {
-  const row = database.get('SELECT id, kind, status, stop_reason, known FROM jobs WHERE seq = ?', seq);
+  const row = database.get(
+    'SELECT id, account_id, kind, status, stop_reason, known FROM jobs WHERE seq = ?',
+    seq,
+  );
   if (row === undefined) return null;
   const isCancelled = row.status === 'cancelled';
   const stopReason = row.stop_reason as string | null;
   const intake = isCancelled ? 'cancelled' : stopReason === null ? 'open' : { stopReason };
-  return { seq, kind: row.kind as JobKind, size: Number(row.known), intake, isCancelled, stopReason };
+  return {
+    seq,
+    kind: row.kind as JobKind,
+    size: Number(row.known),
+    intake,
+    isCancelled,
+    stopReason,
+    accountId: String(row.account_id),
+  };
 }
 
 /** Whether the lease is still the host's newest. An expired lease that no other owner has taken over still counts. */

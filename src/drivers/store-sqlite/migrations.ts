@@ -1,6 +1,7 @@
 import { SQLITE_ACCOUNT_TABLES } from './account-tables.ts';
 import { SQLITE_ANSWER_TABLES } from './answer-tables.ts';
 import { SQLITE_AUDIT_TABLES } from './audit-tables.ts';
+import { SQLITE_CREDIT_TABLES } from './credit-tables.ts';
 import { SQLITE_EVENT_TABLES } from './event-tables.ts';
 import { SQLITE_EXPIRY_TABLES } from './expiry-tables.ts';
 import { SQLITE_OWNER_TABLES } from './owner-tables.ts';
@@ -249,5 +250,6 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   SQLITE_OWNER_TABLES,
   SQLITE_WEBHOOK_TABLES,
   SQLITE_ACCOUNT_TABLES,
+  SQLITE_CREDIT_TABLES,
   SQLITE_ANSWER_TABLES,
 ];

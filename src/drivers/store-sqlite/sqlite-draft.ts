@@ -89,6 +89,22 @@ export async function openSqliteDraft(path: string, schema: SchemaVersions): Pro
   }
 }
 
+/** How many rows each table has in a new store: those that the migrations write. */
+export function seededRows(): ReadonlyMap<string, number> {
+  const database = openSqliteDatabase(':memory:');
+  try {
+    migrateSqlite(database);
+    return new Map(
+      sqliteTables(database).map(({ name }) => [
+        name,
+        Number(database.get(`SELECT count(*) AS rows FROM ${quoted(name)}`)?.rows),
+      ]),
+    );
+  } finally {
+    database.close();
+  }
+}
+
 /** Triggers are for what happens in a store; these rows have happened in another one. Returns how to make them again. */
 function dropTriggers(database: SqliteDatabase): readonly string[] {
   const triggers = database.all(`SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY rowid`);

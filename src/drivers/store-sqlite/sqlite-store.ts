@@ -123,6 +123,12 @@ const METHODS: Readonly<Record<keyof Store, true>> = {
   listDeliveries: true,
   getDelivery: true,
   sweepDeliveries: true,
+  getCredits: true,
+  setCreditPlan: true,
+  grantCredits: true,
+  listCreditEntries: true,
+  foldUsage: true,
+  listUsage: true,
 };
 
 /**

@@ -16,6 +16,7 @@ export interface Delta {
   bytes: number;
   browserMs: number;
   proxyBytes: number;
+  microcredits: number;
 }
 
 /**
@@ -48,6 +49,7 @@ export function createTally(): JobTally {
           bytes: 0,
           browserMs: 0,
           proxyBytes: 0,
+          microcredits: 0,
         };
         deltas.set(job, delta);
       }
@@ -59,7 +61,8 @@ export function createTally(): JobTally {
         database.run(
           `UPDATE jobs SET known = known + ?, open = open + ?, claimed = claimed + ?, claimed_pages = claimed_pages + ?,
              pages = pages + ?, done = done + ?, failed = failed + ?, skipped = skipped + ?, denied = denied + ?,
-             cancelled = cancelled + ?, bytes = bytes + ?, browser_ms = browser_ms + ?, proxy_bytes = proxy_bytes + ?
+             cancelled = cancelled + ?, bytes = bytes + ?, browser_ms = browser_ms + ?, proxy_bytes = proxy_bytes + ?,
+             microcredits = microcredits + ?
            WHERE seq = ?`,
           d.known,
           d.open,
@@ -74,6 +77,7 @@ export function createTally(): JobTally {
           d.bytes,
           d.browserMs,
           d.proxyBytes,
+          d.microcredits,
           job,
         );
       }

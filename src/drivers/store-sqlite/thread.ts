@@ -6,6 +6,7 @@ import { releaseBytes } from '../../model/own-memory.ts';
 import type { Store } from '../../ports/store.ts';
 import { createSqliteAccountStore } from './accounts.ts';
 import { createSqliteAnswerStore } from './answers.ts';
+import { createSqliteCreditStore } from './credits.ts';
 import { checkpointSqlite, migrateSqlite, openSqliteDatabase, type SqliteDatabase } from './database.ts';
 import { createDiskReserve } from './disk-reserve.ts';
 import { createSqliteEventStore } from './events.ts';
@@ -73,6 +74,8 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
   'webhookCursor',
   'listDeliveries',
   'getDelivery',
+  'listCreditEntries',
+  'listUsage',
 ]);
 /** They take work or rights away, and get the space that is reserved for them on a full disk. */
 const RESERVED_FOR: ReadonlySet<string> = new Set<keyof Store>([
@@ -111,6 +114,7 @@ function createStore(connection: SqliteDatabase, now: () => number): Synchronous
     ...createSqliteRetentionStore(connection),
     ...createSqliteOwnerRequestStore(connection, now),
     ...createSqliteWebhookStore(connection, now),
+    ...createSqliteCreditStore(connection, now),
     migrate() {
       const change = migrateSqlite(connection);
       // A schema that is only in the log would be lost with it, and the file then looks like a new one.

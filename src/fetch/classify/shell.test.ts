@@ -29,6 +29,30 @@ describe('pages that scripts will fill need JavaScript', () => {
       'React with a notice',
       '<noscript>You need to enable JavaScript to run this app.</noscript><div id=root></div><script src=/a.js></script>',
     ],
+    [
+      'a spinner without an id',
+      '<body><div class="page"><div role="status">Loading…</div></div><script src="/x.js"></script></body>',
+    ],
+    [
+      'a spinner in main',
+      '<body><a href="/">Brand</a><main><p>Loading, please wait...</p></main><script src="/x.js"></script></body>',
+    ],
+    [
+      'a sentence of waiting',
+      '<body><svg><circle r="1"/></svg><p>Please wait while we load the page.</p><script src="/x.js"></script></body>',
+    ],
+    [
+      'boxes in the shape of cards',
+      `<body><a href="/">Brand</a><section>${'<div class="card"><div class="skeleton skeleton-title"></div></div>'.repeat(4)}</section><script src="/x.js"></script></body>`,
+    ],
+    [
+      'a busy part',
+      '<body><nav><a href="/">Home</a></nav><div id="feed" aria-busy="true"></div><footer>© 2026</footer><script src="/x.js"></script></body>',
+    ],
+    [
+      'data without text',
+      `<body><div class="wrap"></div><script type="application/json">{"items":[${'{"name":"An item"},'.repeat(200)}]}</script><script src="/x.js"></script></body>`,
+    ],
     ['Vite', '<div id="app"></div><script type="module" src="/assets/index-B2x.js"></script>'],
     [
       'Vue with a spinner',

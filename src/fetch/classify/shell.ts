@@ -47,8 +47,28 @@ function signOf(html: string, facts: PageFacts, markup: Readonly<MarkupFacts>): 
     const root = hasEmptyRoot(html);
     if (root !== null) return `nothing in ${root}`;
   }
+  if (isBare && BUSY.test(html)) return 'a part says that it is busy';
+  const placeholders = countPlaceholders(html);
+  if (placeholders >= (isBare ? 1 : MANY_PLACEHOLDERS)) return `${placeholders} empty placeholders`;
   if (textLength > 0 || linkCount > 0 || SHOWN.test(html)) return null;
   return 'nothing but scripts';
+}
+
+/** An element whose content is still being loaded, by the standard attribute for that. */
+const BUSY = /<[a-z][^>]{0,300}\saria-busy\s*=\s*["']?true\b/i;
+/** Grey boxes in the shape of the content to come; they are empty. */
+const PLACEHOLDER =
+  /<(?:div|span|li|p|section)\s[^>]{0,200}?\bclass\s*=\s*["'][^"'<>]{0,200}?\b(?:skeleton|shimmer|placeholder|spinner|loader)\b[^<>]{0,300}>\s{0,100}<\//gi;
+const MANY_PLACEHOLDERS = 3;
+const MOST_PLACEHOLDERS = 20;
+
+function countPlaceholders(html: string): number {
+  let count = 0;
+  for (const _each of html.matchAll(PLACEHOLDER)) {
+    count += 1;
+    if (count >= MOST_PLACEHOLDERS) break;
+  }
+  return count;
 }
 
 /** Elements that frameworks fill. */
@@ -60,8 +80,12 @@ const CONTENT: ReadonlySet<string> = new Set(
 );
 const SKIPPED: ReadonlySet<string> = new Set(['script', 'style', 'template', 'noscript', 'svg']);
 const VOID: ReadonlySet<string> = new Set(['img', 'br', 'hr', 'link', 'meta', 'source', 'wbr']);
+/** Around all of a page an image is the page; in a framework's element it is a logo to look at meanwhile. */
+const WITHOUT_IMAGES: ReadonlySet<string> = new Set([...VOID].filter((name) => name !== 'img'));
+/** Elements around all of a page. */
+const WHOLE = /<(body|main)(?=[\s>])[^>]{0,300}>/gi;
 const WAITING =
-  /^(?:loading|please wait|wait|one moment|laden|wird geladen|chargement|cargando|carregando|caricamento|ładowanie|загрузка|yükleniyor|加载中|読み込み中)[\s\w]{0,20}[.…]*$/i;
+  /^(?:loading|please wait|wait|one moment|laden|wird geladen|chargement|cargando|carregando|caricamento|ładowanie|загрузка|yükleniyor|加载中|読み込み中)[\s\w,]{0,40}[.…]*$/i;
 const MOST_TEXT = 60;
 const MOST_TAGS = 400;
 const MOST_ROOTS = 5;
@@ -70,15 +94,23 @@ const MOST_ROOTS = 5;
 export function hasEmptyRoot(html: string): string | null {
   let looked = 0;
   for (const { 0: tag, 1: id, 2: name, index } of html.matchAll(ROOT)) {
-    if (isEmptyFrom(html, index + tag.length)) return id === undefined ? `<${name}>` : `#${id}`;
+    if (isEmptyFrom(html, index + tag.length, VOID)) return id === undefined ? `<${name}>` : `#${id}`;
+    looked += 1;
+    if (looked >= MOST_ROOTS) break;
+  }
+  for (const { 0: tag, 1: name, index } of html.matchAll(WHOLE)) {
+    if (isEmptyFrom(html, index + tag.length, WITHOUT_IMAGES)) return `<${name}>`;
     looked += 1;
     if (looked >= MOST_ROOTS) break;
   }
   return null;
 }
 
-/** Whether the element that starts before `start` ends without having shown anything but a sign of waiting. */
-function isEmptyFrom(html: string, start: number): boolean {
+/**
+ * Whether the element that starts before `start` ends without having shown anything but a sign of waiting. Elements of
+ * `passed` have no end and are passed over; an image that is not among them is something to see.
+ */
+function isEmptyFrom(html: string, start: number, passed: ReadonlySet<string>): boolean {
   let at = start;
   let depth = 1;
   let text = '';
@@ -98,9 +130,9 @@ function isEmptyFrom(html: string, start: number): boolean {
     at = pastOf(html, '>', open);
     if (name === undefined) continue;
     if (isClosing) depth -= 1;
-    else if (CONTENT.has(name)) return false;
+    else if (CONTENT.has(name) || (name === 'img' && !passed.has(name))) return false;
     else if (SKIPPED.has(name)) at = pastOf(html, '>', pastOf(html, `</${name}`, at));
-    else if (!VOID.has(name) && html[at - 2] !== '/') depth += 1;
+    else if (!passed.has(name) && html[at - 2] !== '/') depth += 1;
   }
   return depth === 0 && (text === '' || WAITING.test(text));
 }

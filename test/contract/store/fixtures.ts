@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import type { Attempt } from '../../../src/model/attempt.ts';
-import type { ContentHash, HostKey, JobId, UrlKey } from '../../../src/model/ids.ts';
+import type { ContentHash, HostKey, JobId, KeyId, UrlKey } from '../../../src/model/ids.ts';
 import type { Budgets, Job, JobCounters, JobKind, JobOptions } from '../../../src/model/job.ts';
 import type { NewPage } from '../../../src/model/page.ts';
 import type { LedgerEntry, NewTask, Task, TaskState } from '../../../src/model/task.ts';
@@ -107,12 +107,15 @@ export interface JobSetup {
   readonly budgets?: Partial<Budgets>;
   readonly at?: number;
   readonly sources?: Readonly<Record<string, string>>;
+  /** Microcredits that are reserved for each claimed task. */
+  readonly reserve?: number;
+  readonly keyId?: string;
 }
 
 export async function createJob(
   store: TimedStore,
   tasks: readonly (string | NewTask)[],
-  { kind = 'crawl', budgets = {}, at = T0, sources }: JobSetup = {},
+  { kind = 'crawl', budgets = {}, at = T0, sources, reserve, keyId }: JobSetup = {},
 ): Promise<Job> {
   const all = tasks.map((task) => (typeof task === 'string' ? newTask(task) : task));
   return store.createJob(
@@ -124,6 +127,8 @@ export async function createJob(
       seeds: all.slice(0, 10).map((task) => task.url),
       createdAt: at,
       ...(sources === undefined ? {} : { sources }),
+      ...(reserve === undefined ? {} : { reserveMicrocredits: reserve }),
+      ...(keyId === undefined ? {} : { keyId: keyId as KeyId }),
     },
     all,
   );

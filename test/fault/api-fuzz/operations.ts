@@ -49,7 +49,12 @@ interface RawOperation {
     readonly schema?: Schema;
   }[];
   readonly requestBody?: { readonly content?: Readonly<Record<string, { readonly schema?: Schema }>> };
+  readonly responses?: Readonly<Record<string, { readonly content?: Readonly<Record<string, unknown>> }>>;
 }
+
+/** Live events: their answer goes on for as long as the client listens. */
+const isStream = ({ responses }: RawOperation): boolean =>
+  responses?.['200']?.content?.['text/event-stream'] !== undefined;
 
 const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete'];
 
@@ -64,7 +69,7 @@ export function readOpenApi(document: unknown): ApiDescription {
   const schemas = components?.schemas ?? {};
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods)
-      .filter(([method]) => METHODS.includes(method))
+      .filter(([method, raw]) => METHODS.includes(method) && !isStream(raw))
       .map(([method, raw]): Operation => {
         const content = raw.requestBody?.content;
         return {

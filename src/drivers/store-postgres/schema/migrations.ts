@@ -2,6 +2,8 @@ import { ACCOUNT_TABLES } from './account-tables.ts';
 import { ANSWER_TABLES } from './answer-tables.ts';
 import { POSTGRES_AUDIT_TABLES } from './audit-tables.ts';
 import { BLOB_TABLES } from './blob-tables.ts';
+import { CREDIT_FUNCTIONS } from './credit-functions.ts';
+import { CREDIT_TABLES } from './credit-tables.ts';
 import { EVENT_TABLES } from './event-tables.ts';
 import { EXPIRY_TABLES } from './expiry-tables.ts';
 import { FRONTIER_FUNCTIONS } from './frontier-functions.ts';
@@ -16,6 +18,7 @@ import { SESSION_TABLES } from './session-tables.ts';
 import { SOURCE_TABLES } from './source-tables.ts';
 import { SPENDING_FUNCTIONS } from './spending-functions.ts';
 import { TABLES } from './tables.ts';
+import { USAGE_FUNCTIONS } from './usage-functions.ts';
 import { WEBHOOK_TABLES } from './webhook-tables.ts';
 
 export interface Migration {
@@ -51,5 +54,6 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { minReader: 5, sql: OWNER_TABLES },
   { minReader: 5, sql: WEBHOOK_TABLES },
   { minReader: 5, sql: ACCOUNT_TABLES },
+  { minReader: 5, sql: [CREDIT_TABLES, CREDIT_FUNCTIONS, USAGE_FUNCTIONS].join('\n') },
   { minReader: 5, sql: ANSWER_TABLES },
 ];

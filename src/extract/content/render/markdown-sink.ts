@@ -1,6 +1,7 @@
 import type { InlineToken } from './inline-run.ts';
 import { codeFence, markdownInline } from './markdown-inline.ts';
-import type { Cell, ContentSink } from './outline-content.ts';
+import type { ContentSink } from './outline-content.ts';
+import type { Cell } from './table-grid.ts';
 
 const MOST_CHARS = 16_000_000;
 

@@ -6,13 +6,8 @@ import { isApart } from '../features/blocks.ts';
 import { altOf, codeLanguage, imageOf, linkOf } from './content-attributes.ts';
 import { isBlockKind, KIND, type NodeKind } from './content-kinds.ts';
 import { InlineRun, type InlineToken } from './inline-run.ts';
+import { type Cell, tableGrid } from './table-grid.ts';
 import { type ContentVisitor, dataTables, walkContent } from './walk-content.ts';
-
-export interface Cell {
-  readonly isHeader: boolean;
-  readonly columns: number;
-  readonly run: readonly InlineToken[];
-}
 
 /** Receives content as blocks in order. Lists, items and quotes nest; all other blocks are complete. */
 export interface ContentSink {
@@ -36,7 +31,10 @@ const TYPE = hashName('type');
 const CHECKED = hashName('checked');
 const START = hashName('start');
 const COLSPAN = hashName('colspan');
+const ROWSPAN = hashName('rowspan');
 const MOST_COLUMNS = 100;
+/** As browsers have it. */
+const MOST_ROWS = 65_534;
 const MOST_CELLS = 50_000;
 /** Deeper lists and quotes continue at this depth, because every line repeats all indents. */
 const MOST_NESTING = 12;
@@ -263,16 +261,27 @@ class Outline implements ContentVisitor {
     const run = this.#run.take();
     if (this.#cells++ >= MOST_CELLS) return;
     const node = this.#cellNode;
-    const span = Number.parseInt(this.#tree.attribute(node, COLSPAN) ?? '1', 10);
-    const columns = span >= 1 && span <= MOST_COLUMNS ? span : 1;
     const row = this.#rows?.at(-1);
     if (row === undefined || row.length >= MOST_COLUMNS) return;
-    row.push({ isHeader: this.#tree.tags[node] === TAG.th, columns, run });
+    const columns = this.#span(node, COLSPAN, MOST_COLUMNS);
+    row.push({
+      isHeader: this.#tree.tags[node] === TAG.th,
+      columns,
+      rows: this.#span(node, ROWSPAN, MOST_ROWS),
+      run,
+    });
+  }
+
+  /** A span out of the ordinary is taken for 1; 0 rows, "to the end", for all that there may be. */
+  #span(node: number, name: number, most: number): number {
+    const span = Number.parseInt(this.#tree.attribute(node, name) ?? '1', 10);
+    if (span === 0 && name === ROWSPAN) return most;
+    return span >= 1 && span <= most ? span : 1;
   }
 
   #endTable(): void {
     this.#endCell();
-    const rows = (this.#rows ?? []).filter((row) => row.some(({ run }) => run.length > 0));
+    const rows = tableGrid(this.#rows ?? []);
     this.#rows = null;
     if (rows.length > 0) this.#emit((sink) => sink.table(rows));
     this.#flush();

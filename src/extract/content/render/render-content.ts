@@ -4,7 +4,8 @@ import { baseOf } from './content-attributes.ts';
 import { KIND, type NodeKind } from './content-kinds.ts';
 import { type InlineToken, plainText } from './inline-run.ts';
 import { MarkdownSink } from './markdown-sink.ts';
-import { type Cell, type ContentSink, outlineContent } from './outline-content.ts';
+import { type ContentSink, outlineContent } from './outline-content.ts';
+import type { Cell } from './table-grid.ts';
 
 export interface RenderedContent {
   readonly html: string;
@@ -111,9 +112,12 @@ function isStrong(token: InlineToken): boolean {
   return (token.type === 'open' || token.type === 'close') && token.kind === KIND.strong;
 }
 
-function cellHtml({ isHeader, columns, run }: Cell): string {
+/** A place that a cell above covers has no element of its own. */
+function cellHtml({ isHeader, columns, rows, run }: Cell): string {
+  if (rows === 0) return '';
   const name = isHeader ? 'th' : 'td';
-  return `<${name}${columns > 1 ? ` colspan="${columns}"` : ''}>${inline(run)}</${name}>`;
+  const spans = `${columns > 1 ? ` colspan="${columns}"` : ''}${rows > 1 ? ` rowspan="${rows}"` : ''}`;
+  return `<${name}${spans}>${inline(run)}</${name}>`;
 }
 
 function inline(run: readonly InlineToken[]): string {
@@ -131,6 +135,13 @@ function inline(run: readonly InlineToken[]): string {
   }
   return out;
 }
+
+/** The cells of a row, each in its column; places that a cell covers are empty. */
+const lineOf = (row: readonly Cell[]): string =>
+  row
+    .map(({ run, columns }) => `${plainText(run, ' ')}${'\t'.repeat(columns - 1)}`)
+    .join('\t')
+    .trimEnd();
 
 /** Content as plain text: an empty line around blocks, a line per item, tabs between the cells of a row. */
 class TextSink implements ContentSink {
@@ -158,7 +169,7 @@ class TextSink implements ContentSink {
   }
 
   table(rows: readonly (readonly Cell[])[]): void {
-    this.#block(rows.map((row) => row.map(({ run }) => plainText(run, ' ')).join('\t')).join('\n'));
+    this.#block(rows.map(lineOf).join('\n'));
   }
 
   rule(): void {

@@ -1,0 +1,21 @@
+/** How many make a credit; stores and prices count in these, so that no sum is ever rounded. */
+const MICROCREDITS = 1_000_000;
+
+/** Credits as clients see them. */
+export const creditsOf = (microcredits: number): number => microcredits / MICROCREDITS;
+
+/** Months since year 0 in UTC: allowances are renewed when it changes. */
+export function monthOf(at: number): number {
+  const date = new Date(at);
+  return date.getUTCFullYear() * 12 + date.getUTCMonth();
+}
+
+/** When the month begins, as epoch milliseconds. */
+export const startOfMonth = (month: number): number => Date.UTC(Math.floor(month / 12), month % 12);
+
+const DAY_MS = 86_400_000;
+/** Days since 1970-01-01 in UTC: the day that usage is counted under. */
+export const dayOf = (at: number): number => Math.floor(at / DAY_MS);
+
+/** The reason of a job that was stopped because its account could not pay for another page. */
+export const CREDITS_EXHAUSTED = 'credits.exhausted';
