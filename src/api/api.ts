@@ -50,6 +50,7 @@ import { addProxyRoutes } from './routes/proxies.ts';
 import { addReextractRoutes } from './routes/reextract.ts';
 import type { ApiDeps, RouteDeps } from './routes/route-deps.ts';
 import { addSampleRoutes } from './routes/sample.ts';
+import { addScheduleRoutes } from './routes/schedules.ts';
 import { addScrapeRoutes } from './routes/scrape.ts';
 import { addSessionRoutes } from './routes/sessions.ts';
 import { addWebhookRoutes } from './routes/webhooks.ts';
@@ -72,6 +73,7 @@ const ROUTES = [
   addReextractRoutes,
   addEventRoutes,
   addArtifactRoutes,
+  addScheduleRoutes,
   addSessionRoutes,
   addCredentialRoutes,
   addWebhookRoutes,
