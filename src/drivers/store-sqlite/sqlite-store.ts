@@ -158,6 +158,8 @@ const UNSYNCED: ReadonlySet<string> = new Set<keyof Store>([
   'touchSessions',
   'leaseWork',
   'endWork',
+  // Deliveries that are lost with the cursor are made again from the same events.
+  'addDeliveries',
   'claimLanes',
   'releaseLane',
   'check',
