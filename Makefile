@@ -37,6 +37,7 @@ fleet: setup servers browser ## Start a fleet on this machine: servers, APIs, wo
 	@$(NODE) node --disable-warning=ExperimentalWarning fleet/main.ts $(ARGS)
 
 test: servers browser lint typecheck signatures ## Check style and types, then run every test
+	@sh scripts/setup.sh test/openapi
 	@$(NODE) vitest run --reporter=default --reporter=./test/reporter.ts $(ARGS)
 
 fault: setup servers browser ## Kill a crawl, browsers at work, and every part of a fleet, again and again; feed on broken pages
@@ -79,4 +80,4 @@ docker: ## Build the container image; IMAGE names it
 	@docker build --build-arg NODE_IMAGE=$(NODE_IMAGE) --tag $(IMAGE) .
 
 clean: ## Remove what can be installed or built again; data stays
-	@rm -rf node_modules bench/node_modules dist coverage .tools
+	@rm -rf node_modules bench/node_modules test/openapi/node_modules dist coverage .tools

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, openPlatform, type Platform } from '../../test/property/api-platform.ts';
+import { NO_LIMITS } from '../model/account.ts';
+import type { AccountId } from '../model/ids.ts';
+import { newKey, newSecret } from './access/api-key.ts';
 
 let platform: Platform;
 beforeAll(async () => {
@@ -67,7 +70,10 @@ describe('POST /v1/webhooks', () => {
       await post('/v1/webhooks', HOOK, headers),
       await post('/v1/webhooks', HOOK, headers),
     ];
-    expect(second.at('data')).toEqual(first.at('data'));
+    expect(second.payload).toBe(first.payload);
+    expect(second.headers['idempotency-replayed']).toBe('true');
+    const other = await post('/v1/webhooks', { ...HOOK, events: ['*'] }, headers);
+    expect(other.at('error.code')).toBe('IDEMPOTENCY_MISMATCH');
   });
 });
 
@@ -114,6 +120,61 @@ describe('a webhook', () => {
     expect((await get(`${list}?event=webhook.test&limit=1`)).at('data.items.0.id')).toBe(again.at('data.id'));
     expect((await get(`${list}?state=nonsense`)).statusCode).toBe(422);
     expect((await get(`/v1/deliveries/${test.at('data.id')}`)).at('data.id')).toBe(test.at('data.id'));
+  });
+
+  it('is tested and sent again once for one Idempotency-Key', async () => {
+    const id = (await post('/v1/webhooks', HOOK)).at('data.id');
+    const test = () => post(`/v1/webhooks/${id}/test`, {}, { 'idempotency-key': `test-${id}` });
+    const first = await test();
+    expect((await test()).at('data.id')).toBe(first.at('data.id'));
+    const url = `/v1/deliveries/${first.at('data.id')}/redeliver`;
+    const again = () => post(url, {}, { 'idempotency-key': `again-${id}` });
+    expect((await again()).at('data.id')).toBe((await again()).at('data.id'));
+    expect((await get(`/v1/webhooks/${id}/deliveries`)).at('data.items.length')).toBe(2);
+  });
+
+  it('of another account answers exactly like a missing one', async () => {
+    const id = (await post('/v1/webhooks', HOOK)).at('data.id');
+    const delivery = (await post(`/v1/webhooks/${id}/test`)).at('data.id');
+    const secret = newSecret();
+    const account = 'other-account' as AccountId;
+    const key = newKey(
+      account,
+      secret,
+      { name: 'other', scopes: ['admin'], ratePerMinute: null, expiresAt: null },
+      Date.now(),
+    );
+    await platform.store.createAccount(
+      { id: account, name: 'other', plan: 'custom', limits: NO_LIMITS },
+      key,
+    );
+    const headers = { 'x-api-key': secret };
+    const ask = (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', url: string) =>
+      platform.call({ method, url, headers, ...(method === 'PATCH' ? { payload: {} } : {}) });
+    const shape = ({ statusCode, payload }: Answer) => [
+      statusCode,
+      payload.replaceAll(/(?:wh|dl)_[^."]+/g, 'ID'),
+    ];
+    for (const [method, before, own, after] of [
+      ['GET', 'webhooks', id, ''],
+      ['PATCH', 'webhooks', id, ''],
+      ['POST', 'webhooks', id, '/rotate'],
+      ['POST', 'webhooks', id, '/test'],
+      ['GET', 'webhooks', id, '/deliveries'],
+      ['GET', 'deliveries', delivery, ''],
+      ['POST', 'deliveries', delivery, '/redeliver'],
+      ['DELETE', 'webhooks', id, ''],
+    ] as const) {
+      const theirs = await ask(method, `/v1/${before}/${own}${after}`);
+      const missing = await ask(
+        method,
+        `/v1/${before}/${before === 'webhooks' ? 'wh' : 'dl'}_missing${after}`,
+      );
+      expect(theirs.statusCode).toBe(404);
+      expect(shape(theirs)).toEqual(shape(missing));
+    }
+    expect((await ask('GET', '/v1/webhooks')).at('data.items')).toEqual([]);
+    expect((await get(`/v1/webhooks/${id}`)).statusCode).toBe(200);
   });
 });
 

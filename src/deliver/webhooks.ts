@@ -33,15 +33,21 @@ export interface Webhooks {
   get(account: AccountId, id: string): Promise<StoredWebhook>;
   list(query: WebhookQuery): Promise<ListPage<StoredWebhook>>;
   change(account: AccountId, id: string, patch: WebhookPatch): Promise<StoredWebhook>;
-  /** The former secret goes on being valid for a time; those before it end at once. */
+  /**
+   * The former secret goes on being valid for a time, and those before it for as long as they have been promised to, so
+   * that a rotation whose answer was lost can be repeated. `overlapHours` 0 ends all of them at once.
+   */
   rotate(account: AccountId, id: string, request: RotationRequest): Promise<WithSecret>;
   delete(account: AccountId, id: string): Promise<void>;
-  /** Sends an event of the type `webhook.test`. CONFLICT when the webhook is disabled. */
-  test(account: AccountId, id: string): Promise<DeliveryDetail>;
+  /**
+   * Sends an event of the type `webhook.test`. CONFLICT when the webhook is disabled. `deliveryId`: known before where
+   * the request may be repeated; a repeated one returns the first delivery.
+   */
+  test(account: AccountId, id: string, deliveryId?: DeliveryId): Promise<DeliveryDetail>;
   deliveries(query: DeliveryQuery): Promise<ListPage<Delivery>>;
   delivery(account: AccountId, id: string): Promise<DeliveryDetail>;
   /** Sends the event of a delivery once more, apart from the order of its job. CONFLICT when the webhook is disabled. */
-  redeliver(account: AccountId, id: string): Promise<DeliveryDetail>;
+  redeliver(account: AccountId, id: string, deliveryId?: DeliveryId): Promise<DeliveryDetail>;
 }
 
 export interface WithSecret {
@@ -58,6 +64,7 @@ export interface WebhooksDeps {
 }
 
 const MOST_TRIES = 10;
+const MOST_FORMER_SECRETS = 4;
 
 export const webhookIdOfJob = (jobId: JobId): WebhookId => `wh_${jobId}` as WebhookId;
 
@@ -97,6 +104,8 @@ export function createWebhooks({ store, vault, now, canMail }: WebhooksDeps): We
   }
 
   async function send(webhook: StoredWebhook, delivery: NewDelivery): Promise<DeliveryDetail> {
+    const first = await store.getDelivery(webhook.accountId, delivery.id);
+    if (first !== null) return first;
     if (webhook.disabledAt !== null || !(await store.addDelivery(delivery))) {
       throw new ScrapifieError('CONFLICT', 'The webhook is disabled; enable it first.');
     }
@@ -111,7 +120,7 @@ export function createWebhooks({ store, vault, now, canMail }: WebhooksDeps): We
 
   return {
     get,
-    async create(accountId, request, id = `wh_${randomUUID()}` as WebhookId) {
+    async create(accountId, request, id = newWebhookId()) {
       requireSecret(request.secret);
       const { url, format, shown } = targetOf(request);
       const { events, headers = {}, secret = newSecret() } = request;
@@ -156,7 +165,10 @@ export function createWebhooks({ store, vault, now, canMail }: WebhooksDeps): We
       requireSecret(secret);
       const webhook = await update(account, id, (current, data) => {
         const until = now() + overlapHours * 3_600_000;
-        const former = data.secrets.slice(0, 1).map((each) => ({ ...each, until }));
+        const former = data.secrets
+          .map((each) => ({ ...each, until: each.until ?? until }))
+          .filter((each) => each.until > now())
+          .slice(0, MOST_FORMER_SECRETS);
         const secrets = [{ secret, until: null }, ...(overlapHours === 0 ? [] : former)];
         return { webhook: current, data: { ...data, secrets }, isEnabled: current.disabledAt === null };
       });
@@ -166,12 +178,12 @@ export function createWebhooks({ store, vault, now, canMail }: WebhooksDeps): We
       await get(account, id);
       await store.deleteWebhook(account, id as WebhookId);
     },
-    async test(account, id) {
+    async test(account, id, deliveryId = newDeliveryId()) {
       const webhook = await get(account, id);
       const eventId = randomUUID();
       const data = { message: 'A test of this webhook.' };
       return send(webhook, {
-        id: newDeliveryId(),
+        id: deliveryId,
         webhookId: webhook.id,
         accountId: account,
         lane: eventId,
@@ -184,9 +196,8 @@ export function createWebhooks({ store, vault, now, canMail }: WebhooksDeps): We
       return store.listDeliveries(query);
     },
     delivery: getDelivery,
-    async redeliver(account, id) {
+    async redeliver(account, id, again = newDeliveryId()) {
       const first = await getDelivery(account, id);
-      const again = newDeliveryId();
       const { webhookId, event } = first;
       const webhook = await get(account, webhookId);
       return send(webhook, {
@@ -201,6 +212,7 @@ export function createWebhooks({ store, vault, now, canMail }: WebhooksDeps): We
   };
 }
 
+export const newWebhookId = (): WebhookId => `wh_${randomUUID()}` as WebhookId;
 export const newDeliveryId = (): DeliveryId => `dl_${randomUUID()}` as DeliveryId;
 
 /** The format of a webhook stays when its address changes, but for changes from and to e-mail. */

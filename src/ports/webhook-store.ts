@@ -37,7 +37,7 @@ export interface WebhookStore {
   /**
    * Leases lanes whose first open delivery is due, in turn over all webhooks: those behind `after` first, and `next`
    * says where the next call goes on. At most `perWebhook` lanes of one webhook and `perAccount` of one account are
-   * leased at any time, over all processes.
+   * leased at any time, over all processes; of a webhook whose last attempt failed, one.
    */
   claimLanes(
     how: LaneClaim,

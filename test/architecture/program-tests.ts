@@ -22,12 +22,13 @@ export interface ProgramTest {
   readonly chain: readonly string[];
 }
 
-/** Paths of all test files, relative to the root of the project. */
+/** Paths of all test files, relative to the root of the project, without those of installed packages. */
 export function testFiles(): readonly string[] {
   return ['src', 'test'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && entry.name.endsWith('.test.ts'))
       .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)).split(sep).join('/'))
+      .filter((path) => !path.includes('/node_modules/'))
       .sort(),
   );
 }

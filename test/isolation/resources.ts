@@ -32,6 +32,8 @@ export const OPEN_OPERATIONS: ReadonlySet<string> = new Set([
 export const REQUESTS: Readonly<Record<string, { readonly query?: string; readonly body?: object }>> = {
   'GET /v1/jobs/{id}/why': { query: 'url=https://canary.example/' },
   'POST /v1/jobs/{id}/reextract': { body: { formats: ['text'] } },
+  // A valid one would make a credential of the same name for the other account.
+  'PUT /v1/credentials/{name}': { body: {} },
   'POST /v1/sessions/{name}/login': { body: { url: 'https://canary.example/login' } },
 };
 
@@ -61,6 +63,16 @@ const MISSING_WEBHOOK = `wh_${'0'.repeat(32)}`;
 async function createWebhook(owner: Tenant): Promise<string> {
   const webhook = { url: 'https://canary.example/hook', events: ['job.completed'] };
   return String((await owner.post('/v1/webhooks', webhook)).at('data.id'));
+}
+
+/** Operations whose answer has no end: streams, which src/api/events.test.ts tries with several accounts. */
+export const ENDLESS: ReadonlySet<string> = new Set(['GET /v1/events']);
+
+async function createSchedule(owner: Tenant): Promise<string> {
+  const job = { kind: 'scrape', url: CANARY_PAGE };
+  return String(
+    (await owner.post('/v1/schedules', { name: 'canary schedule', every: '1d', job })).at('data.id'),
+  );
 }
 
 export const MAKERS: Readonly<Record<string, Maker>> = {
@@ -104,6 +116,19 @@ export const MAKERS: Readonly<Record<string, Maker>> = {
       };
     },
   },
+  '/v1/schedules/{id}': {
+    async make(owner) {
+      const id = await createSchedule(owner);
+      return { own: { id }, missing: { id: MISSING_JOB }, canaries: ['canary schedule'] };
+    },
+  },
+  '/v1/schedules/{id}/runs/{run}': {
+    async make(owner) {
+      const id = await createSchedule(owner);
+      const run = String((await owner.post(`/v1/schedules/${id}/run`, {})).at('data.id'));
+      return { own: { id, run }, missing: { id: MISSING_JOB, run: MISSING_JOB } };
+    },
+  },
   '/v1/webhooks/{id}': {
     async make(owner) {
       return { own: { id: await createWebhook(owner) }, missing: { id: MISSING_WEBHOOK } };
@@ -119,3 +144,10 @@ export const MAKERS: Readonly<Record<string, Maker>> = {
     make: async (owner) => ({ own: { id: owner.account }, missing: { id: 'absent' } }),
   },
 };
+
+/** The longest beginning of the path that ends with a parameter and has a maker. */
+export function makerOf(path: string): string | null {
+  const names = Object.keys(MAKERS).filter((each) => path === each || path.startsWith(`${each}/`));
+  const best = names.sort((a, b) => b.length - a.length)[0];
+  return best !== undefined && !path.slice(best.length).includes('{') ? best : null;
+}

@@ -1,7 +1,8 @@
 import swagger from '@fastify/swagger';
 import reference from '@scalar/fastify-api-reference';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
-import { accessNames } from '../access/scopes.ts';
+import { z } from 'zod';
+import { type Access, accessNames } from '../access/scopes.ts';
 import type { App } from '../http/app.ts';
 import { operationIdOf } from './operation-ids.ts';
 
@@ -13,6 +14,7 @@ export async function collectDocs(app: App, version: string): Promise<void> {
       info: {
         title: 'Scrapifie',
         version,
+        license: { name: 'MIT', identifier: 'MIT' },
         description:
           'Self-hosted web scraping. Every answer is `{ success, data }` or `{ success, error }` and carries ' +
           '`X-Request-ID`. Lists have `items` and `nextCursor`. Times are ISO 8601 in UTC. POSTs that create ' +
@@ -27,7 +29,10 @@ export async function collectDocs(app: App, version: string): Promise<void> {
         { name: 'sessions', description: 'Come back as the same visitor, and log in' },
         { name: 'proxies', description: 'Which ways out there are, and how they do' },
         { name: 'domains', description: 'How hosts are treated' },
-        { name: 'account', description: 'Keys and limits' },
+        { name: 'account', description: 'Accounts, keys, limits and usage' },
+        { name: 'schedules', description: 'Jobs that run again and again' },
+        { name: 'webhooks', description: 'Who is told what happens, and how that went' },
+        { name: 'events', description: 'What happens, as it happens' },
         { name: 'operations', description: 'Health and metrics' },
       ],
       components: {
@@ -67,10 +72,40 @@ function withOperationId(input: Parameters<typeof jsonSchemaTransform>[0]) {
   const { schema, url } = jsonSchemaTransform(input);
   const [method = 'GET'] = [input.route.method].flat();
   const access = input.route.config?.access ?? 'open';
-  const names = [...accessNames(access)];
-  const security = access === 'open' ? [] : [{ bearer: names }, { apiKey: names }, { serviceKey: names }];
-  const operation = { ...schema, operationId: operationIdOf(method, input.url), security };
-  return { url, schema: input.route.config?.creates === true ? { ...operation, ...WITH_KEY } : operation };
+  const security = access === 'open' ? [] : [{ bearer: [] }, { apiKey: [] }, { serviceKey: [] }];
+  const described = [schema.description ?? `${schema.summary}.`, needs(access)].filter((part) => part !== '');
+  return {
+    url,
+    schema: {
+      ...schema,
+      ...withExamples(schema.body, input.schema?.body),
+      description: described.join(' '),
+      operationId: operationIdOf(method, input.url),
+      security,
+      ...(input.route.config?.creates === true ? WITH_KEY : {}),
+      'x-access': accessNames(access),
+    },
+  };
+}
+
+/** zod leaves the examples of a schema out where a part of the schema transforms its value. */
+function withExamples(body: unknown, source: unknown): { readonly body?: object } {
+  const examples = source instanceof z.ZodType ? source.meta()?.examples : undefined;
+  if (examples === undefined || typeof body !== 'object' || body === null) return {};
+  return { body: { ...body, examples } };
+}
+
+/** Which keys may call an operation: OpenAPI has a place for scopes with OAuth alone. */
+function needs(access: Access): string {
+  if (access === 'open' || access === 'key') return '';
+  if (access === 'operator')
+    return 'For the operator: a key with the scope `admin` of the account "default".';
+  if (access === 'installation' || access === 'metrics') {
+    return 'Needs a key with the scope `jobs:read` of the account "default".';
+  }
+  return `Needs a key with the scope ${accessNames(access)
+    .map((name) => `\`${name}\``)
+    .join(' or ')}.`;
 }
 
 /** Named schemas are of answers only; their second form, as input, would be noise. */

@@ -163,7 +163,8 @@ export function addDomainRoutes(app: App, { store, bus, policies, now }: RouteDe
             .default(null)
             .describe('Contact of the person who asked for the opt-out.'),
         })
-        .prefault({}),
+        .prefault({})
+        .meta({ examples: [{ reason: 'asked by mail', contact: 'owner@example.com' }] }),
       response: answers({ 200: optOutSchema }),
     },
     async handler(request) {

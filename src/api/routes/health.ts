@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ERRORS, type ErrorCode } from '../../errors/registry.ts';
 import type { PartReport, Readiness } from '../health/readiness.ts';
 import type { App } from '../http/app.ts';
-import { answers, success } from '../http/envelope.ts';
+import { answers, failureSchema, success } from '../http/envelope.ts';
 import type { RouteDeps } from './route-deps.ts';
 
 const partSchema = z.object({
@@ -88,9 +88,14 @@ export function addHealthRoutes(app: App, { readiness, version, metrics, logger 
     schema: {
       tags: ['operations'],
       summary: 'Prometheus metrics',
-      description:
-        'Needs a key with the scope `read`, except from the addresses in `SCRAPIFIE_METRICS_FROM`.',
-      response: { 200: { description: 'Text', content: { 'text/plain': { schema: z.string() } } } },
+      description: 'Needs no key from the addresses in `SCRAPIFIE_METRICS_FROM`.',
+      response: {
+        200: { description: 'Text', content: { 'text/plain': { schema: z.string() } } },
+        '4xx': {
+          description: 'The key is missing or lacks the scope.',
+          content: { 'application/json': { schema: failureSchema } },
+        },
+      },
     },
     handler: async (_request, reply) => reply.type(metrics.contentType).send(await metrics.render()),
   });

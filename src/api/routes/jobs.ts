@@ -23,7 +23,8 @@ const resumeSchema = z
     maxBrowserMs: budget.describe('New budget of browser time of the whole job.'),
     maxProxyBytes: budget.describe('New budget of bytes through proxies of the whole job.'),
   })
-  .nullish();
+  .nullish()
+  .meta({ examples: [{ maxPages: 500 }] });
 
 export function addJobRoutes(app: App, { jobs, store, now }: RouteDeps): void {
   /** After the change: what was refused has not happened. */

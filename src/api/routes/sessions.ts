@@ -46,7 +46,7 @@ export function addSessionRoutes(app: App, deps: RouteDeps): void {
       summary: 'Create a session',
       description:
         'Keeps cookies, storage, proxy and identity from page to page. A request that names a session which is not there creates it, too.',
-      body: sessionRequestSchema.nullish(),
+      body: sessionRequestSchema.nullish().meta({ examples: [{ name: 'shop', identity: 'bot' }] }),
       response: answers({ 201: sessionSchema }),
     },
     async handler(request, reply) {

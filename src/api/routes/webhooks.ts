@@ -5,7 +5,7 @@ import {
   webhookRequestSchema,
 } from '../../deliver/webhook-request.ts';
 import { createWebhooks } from '../../deliver/webhooks.ts';
-import type { WebhookId } from '../../model/ids.ts';
+import type { DeliveryId, WebhookId } from '../../model/ids.ts';
 import { DELIVERY_STATES } from '../../ports/webhook-store.ts';
 import { openVault } from '../../sessions/vault.ts';
 import { accountOf, apiKeyOf } from '../access/access.ts';
@@ -164,7 +164,8 @@ export function addWebhookRoutes(app: App, { store, settings, now }: RouteDeps):
       response: answers({ 202: deliveryDetailSchema }),
     },
     async handler(request, reply) {
-      const delivery = await webhooks.test(accountOf(request), request.params.id);
+      const deliveryId = `dl_${(await idempotency.idOf(request, reply)).id}` as DeliveryId;
+      const delivery = await webhooks.test(accountOf(request), request.params.id, deliveryId);
       reply.code(202).header('location', `/v1/deliveries/${delivery.id}`);
       return success(deliveryDetailView(delivery));
     },
@@ -226,7 +227,8 @@ export function addWebhookRoutes(app: App, { store, settings, now }: RouteDeps):
     },
     async handler(request, reply) {
       const { accountId, id: actor } = apiKeyOf(request);
-      const delivery = await webhooks.redeliver(accountId, request.params.id);
+      const deliveryId = `dl_${(await idempotency.idOf(request, reply)).id}` as DeliveryId;
+      const delivery = await webhooks.redeliver(accountId, request.params.id, deliveryId);
       await audit(actor, 'delivery.redeliver', request.params.id, { delivery: delivery.id });
       reply.code(202).header('location', `/v1/deliveries/${delivery.id}`);
       return success(deliveryDetailView(delivery));

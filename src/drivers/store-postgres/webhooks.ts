@@ -230,7 +230,10 @@ function deliveryMethods(database: PostgresDatabase): Omit<WebhookStore, keyof W
              SELECT p.step, p.webhook_id, p.account_id, d.lane, d.next_at FROM place p CROSS JOIN LATERAL (
                SELECT lane, next_at FROM delivery_lanes l
                WHERE l.webhook_id = p.webhook_id AND l.next_at <= ${NOW} ORDER BY l.next_at
-               LIMIT greatest(0, $3 - (
+               LIMIT greatest(0, (
+                 SELECT CASE WHEN w.failing_since IS NULL THEN $3::int ELSE 1 END FROM webhooks w
+                 WHERE w.id = p.webhook_id
+               ) - (
                  SELECT count(*) FROM delivery_lanes b
                  WHERE b.webhook_id = p.webhook_id AND b.token IS NOT NULL AND b.next_at > ${NOW}
                ))

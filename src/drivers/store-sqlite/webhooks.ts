@@ -276,7 +276,8 @@ function deliveryMethods(
       let place: string = how.after ?? '';
       for (let looked = 0; looked < CLAIM_WEBHOOKS && claimed.length < how.limit; looked += 1) {
         const row = database.get(
-          'SELECT webhook_id, account_id FROM delivery_lanes WHERE webhook_id > ? ORDER BY webhook_id LIMIT 1',
+          `SELECT l.webhook_id, l.account_id, w.failing_since FROM delivery_lanes l
+           JOIN webhooks w ON w.id = l.webhook_id WHERE l.webhook_id > ? ORDER BY l.webhook_id LIMIT 1`,
           place,
         );
         if (row === undefined) return { lanes: claimed, next: null };
@@ -285,7 +286,7 @@ function deliveryMethods(
         const ofAccount = accounts.get(account) ?? countLeased('account_id', account);
         const most = Math.min(
           how.limit - claimed.length,
-          how.perWebhook - countLeased('webhook_id', place),
+          (row.failing_since === null ? how.perWebhook : 1) - countLeased('webhook_id', place),
           how.perAccount - ofAccount,
         );
         const before = claimed.length;

@@ -204,6 +204,8 @@ export function webhooksContract(holds: Claim<TimedStore>): void {
     expect(lanes.map(({ delivery }) => delivery.id).sort()).toEqual([first.id, other.id].sort());
     expect((await store.at(T0).claimLanes(CLAIM)).lanes).toEqual([]);
     const lane = lanes.find(({ delivery }) => delivery.id === first.id) as ClaimedLane;
+    const beside = lanes.find(({ delivery }) => delivery.id === other.id) as ClaimedLane;
+    await store.at(T0).finishAttempt(beside.lease, end(beside, { state: 'delivered' }), LEASE_MS);
     expect(lane.webhook).toMatchObject({ id: webhook.id });
     expect(lane.delivery.event).toEqual(first.event);
 
@@ -229,7 +231,7 @@ export function webhooksContract(holds: Claim<TimedStore>): void {
       isKept: true,
       next: null,
     });
-    expect(await statesOf(store, webhook)).toEqual(['delivered', 'failed', 'pending']);
+    expect(await statesOf(store, webhook)).toEqual(['delivered', 'failed', 'delivered']);
   });
 
   holds('keeps what was sent and answered', async (store, opened) => {
@@ -320,6 +322,22 @@ export function webhooksContract(holds: Claim<TimedStore>): void {
       after = step.next;
     }
     expect(seen.size).toBe(3);
+  });
+
+  holds('leases one lane of a webhook that fails, until an attempt succeeds', async (store) => {
+    const webhook = await newWebhook(store);
+    await add(
+      store.at(T0),
+      ['a', 'b', 'c'].map((lane) => newDelivery(webhook, lane)),
+    );
+    const lane = await claimOne(store.at(T0));
+    await store.at(T0).finishAttempt(lane.lease, end(lane, { state: 'pending', retryInMs: 9_000 }), LEASE_MS);
+    const [trial, ...more] = (await store.at(T0).claimLanes(CLAIM)).lanes;
+    expect(more).toEqual([]);
+    if (trial === undefined) throw new Error('no lane was due');
+    expect((await store.at(T0).claimLanes(CLAIM)).lanes).toEqual([]);
+    await store.at(T0).finishAttempt(trial.lease, end(trial, { state: 'delivered' }), LEASE_MS);
+    expect((await store.at(T0 + 9_000).claimLanes(CLAIM)).lanes).toHaveLength(2);
   });
 
   holds('ends what is open in a lane that is given up', async (store) => {
