@@ -51,6 +51,7 @@ import { addReextractRoutes } from './routes/reextract.ts';
 import { addRetentionRoutes } from './routes/retention.ts';
 import type { ApiDeps, RouteDeps } from './routes/route-deps.ts';
 import { addSampleRoutes } from './routes/sample.ts';
+import { addScheduleRoutes } from './routes/schedules.ts';
 import { addScrapeRoutes } from './routes/scrape.ts';
 import { addSessionRoutes } from './routes/sessions.ts';
 import { addWebhookRoutes } from './routes/webhooks.ts';
@@ -73,6 +74,7 @@ const ROUTES = [
   addReextractRoutes,
   addEventRoutes,
   addArtifactRoutes,
+  addScheduleRoutes,
   addSessionRoutes,
   addCredentialRoutes,
   addWebhookRoutes,

@@ -33,7 +33,7 @@ export interface DeliveryWorkerDeps {
 }
 
 /** Longer than reading the contents, sending them and storing the result should ever take together. */
-export const LEASE_MS = 60_000;
+export const LEASE_MS = 30_000;
 /** Deliveries of one lane before others of the webhook get their turn. */
 const MOST_IN_A_ROW = 100;
 /** Open deliveries of a disabled webhook that one call ends. */

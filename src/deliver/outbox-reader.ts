@@ -13,14 +13,23 @@ const BATCH = 500;
 /** A batch ends early behind the event that brings it to this many deliveries. */
 const MOST_DELIVERIES = 2_000;
 
+/** What one look at the outbox has found. */
+export interface OutboxStep {
+  readonly deliveries: number;
+  /** There may be further events already. */
+  readonly isMore: boolean;
+  /** Events were removed before they could be read. */
+  readonly hasGap: boolean;
+}
+
 /**
- * Turns the next events of the outbox into deliveries, and returns how many events that were. Any number of processes may
- * do so at the same time: the cursor moves on in the transaction that adds the deliveries, for one of them only.
+ * Turns the next events of the outbox into deliveries. Any number of processes may do so at the same time: the cursor
+ * moves on in the transaction that adds the deliveries, for one of them only.
  */
-export async function readOutbox(store: ReaderStore): Promise<number> {
+export async function readOutbox(store: ReaderStore): Promise<OutboxStep> {
   const after = (await store.webhookCursor()) as EventCursor | null;
-  const { items, next } = await store.listEvents({ after, limit: BATCH });
-  if (items.length === 0) return 0;
+  const { items, next, hasGap } = await store.listEvents({ after, limit: BATCH });
+  if (items.length === 0) return { deliveries: 0, isMore: false, hasGap };
   const webhooks = await store.webhooksFor(
     [...new Set<AccountId>(items.map(({ accountId }) => accountId))],
     [...new Set<JobId>(items.flatMap(({ jobId }) => jobId ?? []))],
@@ -36,8 +45,12 @@ export async function readOutbox(store: ReaderStore): Promise<number> {
   } else read = items.length;
   const last = items[read - 1]?.cursor ?? next;
   const isOurs = await store.addDeliveries({ after, next: read === items.length ? next : last, deliveries });
-  // Another reader was first; the next look begins where that one has ended.
-  return isOurs ? read : 1;
+  // Where another reader was first, the next look begins where that one has ended.
+  return {
+    deliveries: deliveries.length,
+    isMore: !isOurs || read < items.length || items.length === BATCH,
+    hasGap,
+  };
 }
 
 /**

@@ -12,7 +12,7 @@ import type { Budgets, JobKind, JobOptions, PageOptions, Scope } from '../model/
 import type { Consent } from '../model/policy.ts';
 import type { NewTask, TaskKind } from '../model/task.ts';
 import { type FieldProblem, listed } from './invalid-request.ts';
-import type { BatchRequest, CrawlRequest, MapRequest, ScrapeRequest } from './job-request.ts';
+import type { BatchRequest, CrawlRequest, JobRequest, MapRequest, ScrapeRequest } from './job-request.ts';
 import { pageOptionsOf } from './page-fields.ts';
 import { retentionAgesOf } from './retention-fields.ts';
 import { routeFrom } from './route-fields.ts';
@@ -196,6 +196,11 @@ export function draftMap(request: MapRequest, consents: Consents, operator: Oper
       ...(scope.sitemap === 'skip' ? [] : siteTasks(seeds, canonical)),
     ],
   };
+}
+
+export function draftOf({ kind, request }: JobRequest, ...how: [Consents, OperatorOptions?]): JobDraft {
+  if (kind === 'scrape') return draftScrape(request, ...how);
+  return kind === 'batch' ? draftBatch(request, ...how) : draftCrawl(request, ...how);
 }
 
 const budgetsOf = ({

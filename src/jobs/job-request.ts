@@ -256,3 +256,9 @@ export type ScrapeRequest = z.output<typeof scrapeRequestSchema>;
 export type BatchRequest = z.output<typeof batchRequestSchema>;
 export type CrawlRequest = z.output<typeof crawlRequestSchema>;
 export type MapRequest = z.output<typeof mapRequestSchema>;
+
+/** A request with its kind, where jobs of several kinds are taken. */
+export type JobRequest =
+  | { readonly kind: 'scrape'; readonly request: ScrapeRequest }
+  | { readonly kind: 'batch'; readonly request: BatchRequest }
+  | { readonly kind: 'crawl'; readonly request: CrawlRequest };

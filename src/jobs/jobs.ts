@@ -18,6 +18,7 @@ import {
   draftBatch,
   draftCrawl,
   draftMap,
+  draftOf,
   draftScrape,
   type JobDraft,
   type OperatorOptions,
@@ -25,7 +26,7 @@ import {
 import { createJobIds, isJobId } from './job-id.ts';
 import { type JobListQuery, listJobs } from './job-list.ts';
 import { createJobReader, type JobReader, type ScrapeResult } from './job-reader.ts';
-import type { BatchRequest, CrawlRequest, MapRequest, ScrapeRequest } from './job-request.ts';
+import type { BatchRequest, CrawlRequest, JobRequest, MapRequest, ScrapeRequest } from './job-request.ts';
 import { createJobWaits, type WaitOutcome } from './job-waits.ts';
 import { lastCrawl } from './last-crawl.ts';
 import type { MapResult } from './map-result.ts';
@@ -64,6 +65,8 @@ export interface Given {
   readonly credentials?: CredentialAccess;
   /** The page whose log-in form the body of the request was made from; see `PageOptions.fillBodyFrom`. */
   readonly fillBodyFrom?: string;
+  /** The run of a schedule that the job is for; `id` is the one that the run has. */
+  readonly run?: NonNullable<NewJob['run']>;
   /** Ends the wait, never the job. */
   readonly signal?: AbortSignal;
   /** The actor for the audit log; defaults to the account. */
@@ -80,6 +83,8 @@ export interface Jobs {
   batch(request: BatchRequest, account: AccountId, given?: Given): Promise<Job>;
   crawl(request: CrawlRequest, account: AccountId, given?: Given): Promise<Job>;
   map(request: MapRequest, account: AccountId, given?: Given): Promise<Job>;
+  /** Throws what a job of this request would be refused for by what it says; nothing is stored. */
+  verify(job: JobRequest, account: AccountId, given?: Given): Promise<void>;
   /**
    * Scrapes and waits. Throws REQUEST_TIMEOUT with the job's id, or why there is no page. A job that cannot end in time,
    * because its host is held for longer, is cancelled, and the error says until when.
@@ -176,12 +181,12 @@ export function createJobs(deps: JobsDeps): Jobs {
   async function accept(
     draft: JobDraft,
     accountId: AccountId,
-    { id = newId(), credentials = 'use', fillBodyFrom, startedBy, webhook }: Accepted,
+    { id = newId(), credentials = 'use', fillBodyFrom, startedBy, webhook, run }: Accepted,
     isUnsynced = false,
   ): Promise<CreatedJob> {
     const full = deps.storageRefusal?.() ?? null;
     if (full !== null) throw full;
-    const { sources } = draft;
+    const { kind, seeds, tasks, sources, usedConsents } = draft;
     const page = fillBodyFrom === undefined ? draft.options.page : { ...draft.options.page, fillBodyFrom };
     const options: JobOptions = {
       ...draft.options,
@@ -191,8 +196,7 @@ export function createJobs(deps: JobsDeps): Jobs {
       ...(webhook === undefined ? {} : { webhookId: await addWebhook(accountId, id, webhook) }),
     };
     await requireAccess(options, accountId);
-    await limit.admit(draft.tasks.length);
-    const { kind, seeds, tasks, usedConsents } = draft;
+    await limit.admit(tasks.length);
     // Before the job: it must not run without an audit entry of its actor and of the consents it uses.
     const entries = startEntries(
       { id, kind, accountId, seeds, urls: tasks.length, usedConsents, startedBy },
@@ -207,6 +211,7 @@ export function createJobs(deps: JobsDeps): Jobs {
       options: stored,
       seeds,
       ...(sources === undefined ? {} : { sources }),
+      ...(run === undefined ? {} : { run }),
     };
     const job = await store.createJob(draftedJob, tasks, { isUnsynced });
     if (job.finishedAt === null) deps.onAccepted?.({ ...job, options });
@@ -294,6 +299,10 @@ export function createJobs(deps: JobsDeps): Jobs {
     },
     map: async (request, account, given = {}) =>
       accept(possible(draftMap(request, consents, given.operator)), account, given),
+    async verify(job, account, given = {}) {
+      const { options } = possible(draftOf(job, consents, given.operator));
+      await requireAccess({ ...options, credentials: given.credentials ?? 'use' }, account);
+    },
 
     async scrapeNow(request, account, given = {}) {
       const draft = possible(draftScrape(request, consents, given.operator));

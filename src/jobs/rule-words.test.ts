@@ -5,7 +5,13 @@ import { ruleSentence, stopSentence } from './rule-words.ts';
 const options = {
   ...OPTIONS,
   scope: { ...OPTIONS.scope, maxDepth: 2, include: ['/blog/*', '/news/*'] },
-  budgets: { maxPages: 30, maxBytes: 1_000, maxDurationMs: 500, maxBrowserMs: 70, maxProxyBytes: 80 },
+  budgets: {
+    maxPages: 30,
+    maxBytes: 1_000,
+    maxDurationMs: 90_000,
+    maxBrowserMs: 7_000,
+    maxProxyBytes: 80_000,
+  },
 };
 const entry = { url: 'https://shop.test/x', depth: 3, foundOn: 'https://shop.test/' };
 
@@ -24,8 +30,8 @@ it.each([
     'It looks like one of endlessly many URLs: its query is one more combination of filters.',
   ],
   ['budget.pages', 'The job had reached its limit of 30 pages (`maxPages`).'],
-  ['budget.browser', 'The job had reached its limit of 70 ms in browsers (`maxBrowserMs`).'],
-  ['budget.proxy', 'The job had reached its limit of 80 bytes through proxies (`maxProxyBytes`).'],
+  ['budget.browser', 'The job had reached its limit of 7.0 s in browsers (`maxBrowserMs`).'],
+  ['budget.proxy', 'The job had reached its limit of 80.0 kB through proxies (`maxProxyBytes`).'],
   ['login-walls', 'The job had stopped, because its pages ask to log in (`maxLoginWalls`).'],
   [
     'route.not-kept:/list/*',
@@ -53,10 +59,10 @@ it('a limit that is not known is not named', () => {
 
 it.each([
   ['budget.pages', 'The job stopped at its limit of 30 pages.'],
-  ['budget.bytes', 'The job stopped at its limit of 1000 bytes.'],
-  ['budget.duration', 'The job stopped at its limit of 500 ms.'],
-  ['budget.browser', 'The job stopped at its limit of 70 ms in browsers.'],
-  ['budget.proxy', 'The job stopped at its limit of 80 bytes through proxies.'],
+  ['budget.bytes', 'The job stopped at its limit of 1.0 kB.'],
+  ['budget.duration', 'The job stopped at its limit of 1 min 30 s.'],
+  ['budget.browser', 'The job stopped at its limit of 7.0 s in browsers.'],
+  ['budget.proxy', 'The job stopped at its limit of 80.0 kB through proxies.'],
   [
     'login-walls',
     'The job stopped because its pages ask to log in; resume it when its session is logged in.',

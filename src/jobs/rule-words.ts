@@ -1,4 +1,5 @@
 import { ERRORS, type ErrorCode } from '../errors/registry.ts';
+import { describeBytes, describeCount, describeMs } from '../model/human-units.ts';
 import type { Job } from '../model/job.ts';
 import type { LedgerEntry } from '../model/task.ts';
 import { planSentence } from '../plan/ladder/plan-words.ts';
@@ -32,13 +33,16 @@ export function stopSentence({
   options: { budgets },
 }: Pick<Job, 'stopReason'> & { readonly options: Pick<Job['options'], 'budgets'> }): string | null {
   if (stopReason === null) return null;
-  if (stopReason === 'budget.pages') return `The job stopped at its limit of ${budgets.maxPages} pages.`;
-  if (stopReason === 'budget.bytes') return `The job stopped at its limit of ${budgets.maxBytes} bytes.`;
-  if (stopReason === 'budget.duration') return `The job stopped at its limit of ${budgets.maxDurationMs} ms.`;
+  if (stopReason === 'budget.pages')
+    return `The job stopped at its limit of ${describeCount(budgets.maxPages ?? 0, 'page')}.`;
+  if (stopReason === 'budget.bytes')
+    return `The job stopped at its limit of ${describeBytes(budgets.maxBytes ?? 0)}.`;
+  if (stopReason === 'budget.duration')
+    return `The job stopped at its limit of ${describeMs(budgets.maxDurationMs ?? 0)}.`;
   if (stopReason === 'budget.browser')
-    return `The job stopped at its limit of ${budgets.maxBrowserMs} ms in browsers.`;
+    return `The job stopped at its limit of ${describeMs(budgets.maxBrowserMs ?? 0)} in browsers.`;
   if (stopReason === 'budget.proxy')
-    return `The job stopped at its limit of ${budgets.maxProxyBytes} bytes through proxies.`;
+    return `The job stopped at its limit of ${describeBytes(budgets.maxProxyBytes ?? 0)} through proxies.`;
   if (stopReason === 'login-walls')
     return 'The job stopped because its pages ask to log in; resume it when its session is logged in.';
   if (stopReason.startsWith(WAIT))
@@ -58,8 +62,8 @@ const isCode = (text: string): text is ErrorCode => Object.hasOwn(ERRORS, text);
 const meaningOf = (text: string): string => (isCode(text) ? `${text}: ${ERRORS[text].meaning}` : `${text}.`);
 const list = (patterns: readonly string[]): string => patterns.map((each) => `\`${each}\``).join(', ');
 
-const of = (limit: number | null | undefined, unit: string): string =>
-  limit === null || limit === undefined ? '' : ` of ${limit} ${unit}`;
+const of = (limit: number | null | undefined, told: (limit: number) => string): string =>
+  limit === null || limit === undefined ? '' : ` of ${told(limit)}`;
 
 const TRAPS: Readonly<Record<string, string>> = {
   'url-length': 'its URL is longer than 2,048 characters',
@@ -110,27 +114,27 @@ const SENTENCES: readonly (readonly [string, Sentence])[] = [
   [
     'budget.pages',
     (_what, _entry, job) =>
-      `The job had reached its limit${of(job?.options.budgets.maxPages, 'pages')} (\`maxPages\`).`,
+      `The job had reached its limit${of(job?.options.budgets.maxPages, (pages) => describeCount(pages, 'page'))} (\`maxPages\`).`,
   ],
   [
     'budget.bytes',
     (_what, _entry, job) =>
-      `The job had reached its limit${of(job?.options.budgets.maxBytes, 'bytes')} (\`maxBytes\`).`,
+      `The job had reached its limit${of(job?.options.budgets.maxBytes, describeBytes)} (\`maxBytes\`).`,
   ],
   [
     'budget.duration',
     (_what, _entry, job) =>
-      `The job had reached its limit${of(job?.options.budgets.maxDurationMs, 'ms')} (\`maxDurationMs\`).`,
+      `The job had reached its limit${of(job?.options.budgets.maxDurationMs, describeMs)} (\`maxDurationMs\`).`,
   ],
   [
     'budget.browser',
     (_what, _entry, job) =>
-      `The job had reached its limit${of(job?.options.budgets.maxBrowserMs, 'ms')} in browsers (\`maxBrowserMs\`).`,
+      `The job had reached its limit${of(job?.options.budgets.maxBrowserMs, describeMs)} in browsers (\`maxBrowserMs\`).`,
   ],
   [
     'budget.proxy',
     (_what, _entry, job) =>
-      `The job had reached its limit${of(job?.options.budgets.maxProxyBytes, 'bytes')} through proxies (\`maxProxyBytes\`).`,
+      `The job had reached its limit${of(job?.options.budgets.maxProxyBytes, describeBytes)} through proxies (\`maxProxyBytes\`).`,
   ],
   ['login-walls', () => 'The job had stopped, because its pages ask to log in (`maxLoginWalls`).'],
   [WAIT, (code) => `Its request was answered before it was fetched: ${meaningOf(code)}`],
@@ -152,7 +156,8 @@ const SENTENCES: readonly (readonly [string, Sentence])[] = [
   ['site.no-sitemap-declared', () => 'robots.txt names no sitemap, so /sitemap.xml was looked for.'],
   ['sitemap.', (what) => `The sitemap was not read to its end: ${meaningOf(what)}`],
   ['outcome.', (outcome) => `The response was classified as ${outcome}.`],
-  ['attempt.', (outcome) => `The last attempt ended with ${outcome}.`],
+  ['attempt.error', () => 'No attempt brought the page.'],
+  ['attempt.', (outcome) => `The last attempt ended as ${outcome}.`],
   ['retry:', (cause) => `It is tried again, because the attempt before ended with ${cause}.`],
   ['own-fault:', (code) => `It is tried again, because of a fault on this side: ${meaningOf(code)}`],
   ['proxy.resting', () => 'It waits for a proxy: every proxy that fits rests at the moment.'],

@@ -71,7 +71,7 @@ it('tells of each attempt when it was claimed, how it was made and why, and how 
     'Attempt 1 (claimed at 2026-01-01T00:00:07.000Z, then 2.5 s for robots.txt, the gate of the host and a free place): ' +
       'engine `browser`, through a proxy of tier `residential`, identity `browser`. ' +
       'The options of the request need `screenshots`. [plan.needs:screenshots] ' +
-      `It ended at ${at}: status 403, 1 byte in 500 ms, blocked (akamai): the title says "Access denied".`,
+      `It ended at ${at}: status 403, 1 B in 500 ms, blocked (akamai): the title says "Access denied".`,
     `It was given up at ${at}. BLOCKED: The host shows a block page instead of the content. ` +
       "No other way is left (blocked). The operator's consent to `stealth` for shop.test would open another way. " +
       '[plan.nothing-left:blocked; consent-required:stealth]',

@@ -1,5 +1,6 @@
 import { ERRORS } from '../errors/registry.ts';
 import type { Attempt } from '../model/attempt.ts';
+import { describeBytes } from '../model/human-units.ts';
 import type { Job } from '../model/job.ts';
 import type { Page, PageRecord } from '../model/page.ts';
 import type { FoundBy } from '../model/task.ts';
@@ -66,7 +67,7 @@ function attemptWords(attempt: Attempt, host: string): string {
   const who =
     hasSolver === true ? `identity \`${identity}\`, with a solver service` : `identity \`${identity}\``;
   const came =
-    statusCode === null ? 'no response' : `status ${statusCode}, ${times(bytes, 'byte')} in ${seconds(ms)}`;
+    statusCode === null ? 'no response' : `status ${statusCode}, ${describeBytes(bytes)} in ${seconds(ms)}`;
   const whose = vendor === undefined ? '' : ` (${vendor})`;
   const result = errorCode === undefined ? `${outcome}${whose}` : `${errorCode}${whose}`;
   return [
@@ -123,7 +124,7 @@ function pageSentences(page: Page, record: PageRecord | null): string[] {
   sentences.push(
     contentHash === null
       ? 'No body is stored.'
-      : `Its body (status ${statusCode}, ${contentType ?? 'no content type'}, ${times(bytes, 'byte')}) is stored ` +
+      : `Its body (status ${statusCode}, ${contentType ?? 'no content type'}, ${describeBytes(bytes)}) is stored ` +
           `under the SHA-256 ${contentHash}.`,
   );
   return sentences;

@@ -25,3 +25,7 @@ export type KeyId = Branded<string, 'KeyId'>;
 export type SessionId = Branded<string, 'SessionId'>;
 export type WebhookId = Branded<string, 'WebhookId'>;
 export type DeliveryId = Branded<string, 'DeliveryId'>;
+/** UUID v7 shown to clients. */
+export type ScheduleId = Branded<string, 'ScheduleId'>;
+/** UUID v7 of one run of a schedule. */
+export type RunId = Branded<string, 'RunId'>;

@@ -1,7 +1,7 @@
 import type { EngineName } from './attempt.ts';
 import type { ExtractOptions, PartOptions } from './extraction.ts';
 import type { IdentityKind, OtherBrowser } from './identity.ts';
-import type { AccountId, JobId, JobSeq, KeyId, WebhookId } from './ids.ts';
+import type { AccountId, JobId, JobSeq, KeyId, RunId, ScheduleId, WebhookId } from './ids.ts';
 import type { ProxyTier } from './proxy.ts';
 import type { RenderWish } from './render.ts';
 import type { RetainedKind, RetentionAges } from './retention.ts';
@@ -182,6 +182,8 @@ export interface NewJob {
   readonly reserveMicrocredits?: number;
   /** Task URL → the start URL exactly as it was submitted, where the two differ; missing when none do. */
   readonly sources?: Readonly<Record<string, string>>;
+  /** The run of a schedule that the job is for; the id of the job is the one that the run has. */
+  readonly run?: { readonly id: RunId; readonly scheduleId: ScheduleId };
 }
 
 /** Counters change in the same transaction as the tasks they count. */
@@ -206,7 +208,7 @@ export interface JobCounters {
   readonly proxyBytes: number;
 }
 
-export interface Job extends Omit<NewJob, 'sources'> {
+export interface Job extends Omit<NewJob, 'sources' | 'run'> {
   readonly seq: JobSeq;
   readonly createdAt: number;
   readonly status: JobStatus;
@@ -219,6 +221,8 @@ export interface Job extends Omit<NewJob, 'sources'> {
   readonly finishedAt: number | null;
   /** Kinds of its data of which some, or all, was deleted because its time was over; missing: none. */
   readonly expired?: readonly ExpiredKind[];
+  /** Missing when no schedule made it. */
+  readonly scheduleId?: ScheduleId;
 }
 
 export type ExpiredKind = Exclude<RetainedKind, 'jobs'>;

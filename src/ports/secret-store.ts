@@ -6,7 +6,10 @@ import type { ListPage } from './store.ts';
  * not open what they hold.
  */
 export interface SecretStore {
-  /** Whether any credential is stored, any session or webhook whose data is not in the open, or any job with sealed options. */
+  /**
+   * Whether any credential is stored, any session or webhook whose data is not in the open, or any job or schedule with
+   * sealed options.
+   */
   hasSealed(): Promise<boolean>;
   /** All records of one kind over all accounts, in the order in which they came. */
   listSecrets(query: SecretQuery): Promise<ListPage<SecretRecord>>;
@@ -17,8 +20,8 @@ export interface SecretStore {
   replaceSecret(record: SecretRecord, data: Uint8Array): Promise<boolean>;
 }
 
-export type SecretKind = 'credential' | 'session' | 'job' | 'webhook';
-export const SECRET_KINDS: readonly SecretKind[] = ['credential', 'session', 'job', 'webhook'];
+export type SecretKind = 'credential' | 'session' | 'job' | 'webhook' | 'schedule';
+export const SECRET_KINDS: readonly SecretKind[] = ['credential', 'session', 'job', 'webhook', 'schedule'];
 
 export interface SecretQuery {
   readonly kind: SecretKind;
@@ -31,8 +34,8 @@ export interface SecretRecord {
   /** Of the row, in its table. */
   readonly seq: number;
   readonly accountId: AccountId;
-  /** Of a job or webhook: its id. */
+  /** Of a job, webhook or schedule: its id. */
   readonly name: string;
-  /** Of a job: its options as JSON, in UTF-8. */
+  /** Of a job: its options as JSON, in UTF-8. Of a schedule: its job, likewise. */
   readonly data: Uint8Array;
 }

@@ -9,6 +9,7 @@ import type {
   JobId,
   JobSeq,
   KeyId,
+  ScheduleId,
   TaskId,
   UrlKey,
 } from '../model/ids.ts';
@@ -27,6 +28,7 @@ import type { OwnerRequestStore } from './owner-request-store.ts';
 import type { ReferenceStore } from './reference-store.ts';
 import type { RetentionStore } from './retention-store.ts';
 import type { RobotsEntry } from './robots-entry.ts';
+import type { ScheduleStore } from './schedule-store.ts';
 import type { SecretStore } from './secret-store.ts';
 import type { SessionStore } from './session-store.ts';
 import type { StoredPageStore } from './stored-page.ts';
@@ -69,7 +71,8 @@ export interface Store
     RetentionStore,
     OwnerRequestStore,
     WebhookStore,
-    CreditStore {
+    CreditStore,
+    ScheduleStore {
   /** Brings the schema up to date; safe to call by many at once. Throws SCHEMA_TOO_NEW, DATABASE_CORRUPT. */
   migrate(): Promise<{ from: number; to: number }>;
   /** The store's own time: all processes that share it use this clock, because the clocks of their machines may differ. */
@@ -88,6 +91,9 @@ export interface JobStore extends StoredPageStore {
    * next call that is not; for callers that make such a call next anyway.
    *
    * Throws CREDITS_EXHAUSTED when the account has limits and cannot pay for one task; nothing is stored then.
+   *
+   * A job of a schedule's run is only made when the run is open and no other job of the schedule goes on: CONFLICT
+   * otherwise. The run is started with it.
    *
    * Of a scrape or a map the answer also tells until when its host is held, where that is so: no owner will take the
    * job up before.
@@ -249,6 +255,8 @@ export interface JobQuery {
   readonly accountId: AccountId;
   readonly status?: JobStatus | undefined;
   readonly kind?: JobKind | undefined;
+  /** Only jobs of this schedule. */
+  readonly scheduleId?: ScheduleId | undefined;
   readonly cursor?: string | undefined;
   readonly limit: number;
 }

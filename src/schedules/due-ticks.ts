@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
+import type { Timing } from '../model/schedule.ts';
 import { countTicks, lastTick, nextTick } from './ticks.ts';
-import type { Timing } from './timing.ts';
 
 /** What of a schedule decides about its ticks. */
 export interface TickSource {

@@ -1,9 +1,9 @@
 import { Cron } from 'croner';
 import { describe, expect, it } from 'vitest';
+import type { ActiveHours, Timing } from '../model/schedule.ts';
 import { readCronLine } from './cron-line.ts';
 import { INVALID_LINES, REFERENCE, UTC_LINES, ZONE_LINES } from './cron-lines.fixture.ts';
 import { countTicks, lastTick, nextTick, upcomingTicks } from './ticks.ts';
-import type { ActiveHours, Timing } from './timing.ts';
 
 const at = (iso: string) => Date.parse(iso);
 const iso = (instant: number | null) => (instant === null ? null : new Date(instant).toISOString());

@@ -1,6 +1,6 @@
+import type { Timing } from '../model/schedule.ts';
 import { isOpen, nextOpening } from '../politeness/hours.ts';
 import { readCronLine } from './cron-line.ts';
-import type { Timing } from './timing.ts';
 import { instantOf, latestLocalTimeAt } from './zone-time.ts';
 
 /**

@@ -21,6 +21,9 @@ type SecretParts = Pick<PageOptions, 'headers' | 'cookies' | 'body' | 'proxy'> &
   readonly actions: readonly RenderAction[] | null;
 };
 
+/** The part of page options that `hideSecrets` looks at. */
+type SecretHolder = Pick<PageOptions, 'headers' | 'cookies' | 'body' | 'proxy' | 'render'>;
+
 interface JobRef {
   readonly id: JobId;
   readonly accountId: AccountId;
@@ -68,7 +71,7 @@ export function resealOptions(options: JobOptions, vault: Vault, job: JobRef): J
 }
 
 /** Page options that may be shown; the same object when they hold no secret. */
-export function hideSecrets(page: PageOptions): PageOptions {
+export function hideSecrets<T extends SecretHolder>(page: T): T {
   const { headers, cookies, body, proxy, render } = page;
   const isSecret = (name: string) => !SHOWN_HEADERS.has(name.toLowerCase());
   const actions = render?.actions;

@@ -1,8 +1,10 @@
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
-import type { JobId } from '../model/ids.ts';
+import type { JobId, ScheduleId } from '../model/ids.ts';
 import type { JobOptions } from '../model/job.ts';
+import type { ScheduledJob } from '../model/schedule.ts';
 import { SECRET_KINDS, type SecretRecord, type SecretStore } from '../ports/secret-store.ts';
 import { resealOptions } from './job-secrets.ts';
+import { resealScheduledJob } from './schedule-secrets.ts';
 import { packData, unpackData } from './session-data.ts';
 import { isSealed, type Vault } from './vault.ts';
 
@@ -64,6 +66,11 @@ function resealed(record: SecretRecord, vault: Vault): Uint8Array | 'locked' | n
     if (kind === 'job') {
       const options = JSON.parse(Buffer.from(data).toString('utf8')) as JobOptions;
       const changed = resealOptions(options, vault, { id: name as JobId, accountId });
+      return changed === null ? null : Buffer.from(JSON.stringify(changed));
+    }
+    if (kind === 'schedule') {
+      const job = JSON.parse(Buffer.from(data).toString('utf8')) as ScheduledJob;
+      const changed = resealScheduledJob(job, vault, { id: name as ScheduleId, accountId });
       return changed === null ? null : Buffer.from(JSON.stringify(changed));
     }
     const place = { kind, accountId, name };

@@ -32,6 +32,7 @@ import type { Store } from '../ports/store.ts';
 import { applyRetention, purgeAll, type RetentionParts } from '../retention/apply-retention.ts';
 import { deleteAccounts } from '../retention/delete-accounts.ts';
 import { eventsMsOf, installationLimits, limitsOfAccount } from '../retention/installation-limits.ts';
+import { createScheduleClock } from '../schedules/schedule-clock.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { openVault } from '../sessions/vault.ts';
 import { createCrawler } from './crawler.ts';
@@ -313,6 +314,10 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
       consents: (host, what) => policies.current().policyFor(host).consent.includes(what),
     });
 
+    const scheduleClock = duties.schedule
+      ? createScheduleClock({ store: front, jobs, vault, queue, logger })
+      : null;
+
     // Apart from the crawl: a page that costs its thread must not cost the crawl's.
     const extractor = readerWithLlm(openExtractor(Math.max(1, settings.extractThreads)), settings);
     closers.users.push(() => extractor.close());
@@ -320,7 +325,10 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
     async function drainAll(): Promise<void> {
       const { drainMs } = settings;
       // A tick of the scheduler that hangs is harmless: another process, or the next start, makes up for it.
-      const ticked = Promise.race([scheduler?.stop(), delay(drainMs, undefined, { ref: false })]);
+      const ticked = Promise.race([
+        Promise.all([scheduler?.stop(), scheduleClock?.stop()]),
+        delay(drainMs, undefined, { ref: false }),
+      ]);
       await Promise.all([ticked, renderer?.stop(drainMs), crawler?.stop(drainMs), deliveries?.stop(drainMs)]);
       if (crawler !== null) jobs.close();
     }
@@ -357,6 +365,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
       async start() {
         await crawler?.start();
         await scheduler?.start();
+        await scheduleClock?.start();
         await renderer?.start();
         deliveries?.start();
       },

@@ -23,6 +23,7 @@ import { pagingContract } from './store/paging-contract.ts';
 import { propertiesContract } from './store/properties-contract.ts';
 import { referencesContract } from './store/references-contract.ts';
 import { retentionContract } from './store/retention-contract.ts';
+import { schedulesContract } from './store/schedules-contract.ts';
 import { secretsContract } from './store/secrets-contract.ts';
 import { sessionsContract } from './store/sessions-contract.ts';
 import { sourcesContract } from './store/sources-contract.ts';
@@ -59,6 +60,7 @@ export function storeContract(
     credentialsContract(holds);
     secretsContract(holds);
     webhooksContract(holds);
+    schedulesContract(holds);
     hostileContract(holds);
     referencesContract(holds);
     retentionContract(holds);

@@ -16,6 +16,8 @@ export interface ApiAnswer {
 /** A world with its HTTP API in front, called with the key that the first start made. */
 export interface ApiWorld extends World {
   readonly api: FastifyInstance;
+  /** Of the key. */
+  readonly secret: string;
   /** The answer as it came, for what is not the one envelope. */
   send(options: InjectOptions): Promise<LightMyRequestResponse>;
   call(options: InjectOptions): Promise<ApiAnswer>;
@@ -59,6 +61,7 @@ export async function openApiWorld(options: WorldOptions = {}): Promise<ApiWorld
   return {
     ...world,
     api,
+    secret: secret ?? '',
     send,
     call,
     post: (url, payload) => call({ method: 'POST', url, payload: payload as Record<string, unknown> }),

@@ -76,6 +76,11 @@ describe('the command line with a server', () => {
       const jobs = (await remote(['jobs', 'list', '--json'])).stdout.trim().split('\n');
       expect(JSON.parse(jobs[0] ?? '')).toMatchObject({ kind: 'crawl', progress: { pages: PRIVATE_PAGES } });
       expect((await remote(['jobs', 'show', 'latest'])).stdout).toMatch(/^status +completed$/m);
+      const watched = (await remote(['jobs', 'watch', 'latest'])).stdout;
+      expect(watched.match(/^200 /gm)).toHaveLength(PRIVATE_PAGES);
+      expect(watched.endsWith('The job has ended: completed.\n')).toBe(true);
+      const inFolder = await local(['jobs', 'watch', 'latest', '--data-dir', folder.path('server')]);
+      expect(inFolder).toMatchObject({ stdout: watched, exitCode: 0 });
       expect(
         (await remote(['jobs', 'urls', 'latest', '--state', 'done'])).stdout.trim().split('\n'),
       ).toHaveLength(PRIVATE_PAGES);

@@ -88,7 +88,7 @@ describe('crawl', () => {
     const { out, args, host } = crawlArgs('partly', '--max-depth', '0');
     const { exitCode, stdout } = await runCommand([...args, `${host}/nowhere`]);
     expect(exitCode).toBe(3);
-    expect(stdout).toContain('partially_completed: 1 pages, 1 failed');
+    expect(stdout).toContain('partially completed: 1 page, 1 failed');
     const failed = readPages(out).find(({ url }) => url === `${host}/nowhere`);
     expect(failed).toMatchObject({ statusCode: 404, error: { code: 'HTTP_ERROR' } });
   });
@@ -312,6 +312,11 @@ describe('jobs and export', () => {
     const urls = await runCommand(['jobs', 'urls', id, '--state', 'done', ...at]);
     expect(urls.stdout.trim().split('\n')).toHaveLength(30);
     expect((await runCommand(['jobs', 'errors', id, ...at])).stdout).toBe('');
+    const { stdout: shown } = await runCommand(['jobs', 'show', id, ...at]);
+    expect(shown).toMatch(/^pages +\d+ pages?, [\d.]+ (?:B|kB)$/m);
+    expect(shown).toMatch(/^URLs +\d+ known, \d+ done/m);
+    expect(shown).toMatch(/^finished +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC, after [\d.]+ s$/m);
+    expect(shown).not.toMatch(/browserMs|proxyBytes|_/);
     expect((await runCommand(['jobs', 'show', 'nope', ...at])).stderr).toMatch(/^error NOT_FOUND: /);
     const ndjson = await runCommand(['export', id, ...at]);
     expect(

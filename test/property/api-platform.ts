@@ -108,6 +108,8 @@ const RECORD: PageRecord = {
 export const PACKED_RECORD = zstdCompressSync(JSON.stringify(RECORD));
 
 export interface Overrides extends Partial<Pick<JobsDeps, 'consents' | 'now' | 'refusalOf'>> {
+  /** The clock of the store; that of the machine when left out. */
+  readonly storeNow?: () => number;
   /** What can be taken away from the API; the worker and the test itself keep it. */
   readonly outages?: Partial<Readonly<Record<'store' | 'queue' | 'blobs', Outage>>>;
 }
@@ -135,7 +137,10 @@ export async function openPlatform(
     level: settings.logLevel,
     destination: { write: (line) => void lines.push(line) },
   });
-  const store = await createSqliteStore({ path: join(folder, 'scrapifie.db') });
+  const store = await createSqliteStore({
+    path: join(folder, 'scrapifie.db'),
+    ...(overrides.storeNow === undefined ? {} : { now: overrides.storeNow }),
+  });
   await store.migrate();
   const blobs = await createBlobsFs({ dir: join(folder, 'blobs') });
   const bus = createBusLocal({ onListenerError: (error) => logger.error({ err: error }, 'listener') });

@@ -78,7 +78,7 @@ export async function openDeliveryWorld(options: DeliveryWorldOptions = {}): Pro
   };
 
   async function send(): Promise<number> {
-    while ((await readOutbox(store)) > 0);
+    while ((await readOutbox(store)).isMore);
     for (let count = 0; ; ) {
       const { lanes } = await store.claimLanes(CLAIM);
       if (lanes.length === 0) return count;

@@ -13,7 +13,14 @@ export interface Received {
 }
 
 /** A status; or what a receiver does instead of answering. */
-export type Behaviour = number | 'silence' | 'reset' | 'drip' | 'flood' | { readonly location: string };
+export type Behaviour =
+  | number
+  | 'silence'
+  | 'reset'
+  | 'drip'
+  | 'flood'
+  | { readonly location: string }
+  | { readonly delayMs: number };
 
 /** A web server that notes every message and treats each as it is told. */
 export interface Receiver {
@@ -40,7 +47,8 @@ export async function startReceiver(port = 0): Promise<Receiver> {
     const path = request.url ?? '';
     const earlier = received.filter((each) => each.message.id === message.id && each.path === path).length;
     const how = behaviour(message, earlier, path);
-    const status = typeof how === 'number' ? how : how === 'flood' ? 200 : null;
+    const isLate = typeof how === 'object' && 'delayMs' in how;
+    const status = typeof how === 'number' ? how : how === 'flood' || isLate ? 200 : null;
     const headers = request.headers as Record<string, string>;
     received.push({ at, path, headers, body, message, status });
     if (how === 'silence') return;
@@ -49,6 +57,7 @@ export async function startReceiver(port = 0): Promise<Receiver> {
     if (how === 'flood') return void response.end('x'.repeat(5_000_000));
     if (typeof how === 'number')
       return void response.writeHead(how, { 'x-answer': 'yes' }).end(`answer ${how}`);
+    if ('delayMs' in how) return void setTimeout(() => response.end('late'), how.delayMs);
     response.writeHead(301, how).end();
   }
 

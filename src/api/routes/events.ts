@@ -11,8 +11,7 @@ import { accountOf, apiKeyOf, requireReadable } from '../access/access.ts';
 import { allows } from '../access/scopes.ts';
 import type { App } from '../http/app.ts';
 import { answers } from '../http/envelope.ts';
-import { jobLinks } from '../views/job-view.ts';
-import { wrapCursor } from '../views/list.ts';
+import { EVENT_LINKS } from '../views/event-links.ts';
 import { jobParams } from './jobs.ts';
 import type { RouteDeps } from './route-deps.ts';
 
@@ -57,12 +56,7 @@ export function addEventRoutes(app: App, deps: RouteDeps): void {
     maxStreams: settings.maxEventStreams,
     maxPerAccount: settings.maxEventStreamsPerAccount,
     onDropped: () => metrics.connectionClosed('unread'),
-    links: {
-      job: (jobId) => jobLinks(jobId).self,
-      // The list of results after the page before it begins with the page itself.
-      page: (jobId, seq) =>
-        `${jobLinks(jobId).results}?limit=1&cursor=${wrapCursor('results', String(seq - 1))}`,
-    },
+    links: EVENT_LINKS,
   });
   app.addHook('preClose', async () => streams.close());
 

@@ -9,10 +9,16 @@ import type { Store } from '../../ports/store.ts';
 export interface Idempotency {
   /** Creates a job, or returns the one that an earlier request with the same key has created. */
   once(request: FastifyRequest, create: (id: JobId) => Promise<Job>): Promise<Job>;
+  /** The id for what a request makes. `isRepeated`: an earlier request with the same key may have made it already. */
+  idOf(request: FastifyRequest): { readonly id: JobId; readonly isRepeated: boolean };
 }
 
 export function createIdempotency(store: Pick<Store, 'getJob'>, jobs: Pick<Jobs, 'newId'>): Idempotency {
   return {
+    idOf: ({ held }) => ({
+      id: (held?.id as JobId | undefined) ?? jobs.newId(),
+      isRepeated: held?.isRepeated ?? false,
+    }),
     async once({ held }, create) {
       if (held === null) return create(jobs.newId());
       const id = held.id as JobId;

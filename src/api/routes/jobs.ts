@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { MAX_DURATION_MS } from '../../jobs/job-request.ts';
+import type { ScheduleId } from '../../model/ids.ts';
 import { type Budgets, JOB_KINDS, JOB_STATUSES, type Job } from '../../model/job.ts';
 import { accountOf, apiKeyOf } from '../access/access.ts';
 import type { App } from '../http/app.ts';
@@ -50,14 +51,17 @@ export function addJobRoutes(app: App, { jobs, store, now }: RouteDeps): void {
           .describe(
             'Only jobs that start on this domain or a subdomain of it (of a batch, the first 100 URLs count). A page of the list may then be shorter than `limit`, and empty, although `nextCursor` leads on.',
           ),
+        schedule: z.string().max(64).optional().describe('Only jobs of this schedule.'),
         ...pagingFields,
       }),
       response: answers({ 200: listSchema(jobSchema) }),
     },
     async handler(request) {
-      const { status, kind, domain, limit } = request.query;
+      const { status, kind, domain, schedule, limit } = request.query;
       const cursor = unwrapCursor('jobs', request.query.cursor);
-      const slice = await jobs.list({ accountId: accountOf(request), status, kind, domain, cursor, limit });
+      const scheduleId = schedule as ScheduleId | undefined;
+      const accountId = accountOf(request);
+      const slice = await jobs.list({ accountId, status, kind, domain, scheduleId, cursor, limit });
       return success(listAnswer('jobs', slice, (job) => jobView(job)));
     },
   });

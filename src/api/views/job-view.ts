@@ -63,6 +63,7 @@ export const jobSchema = z
       .describe('Kinds of its data of which some, or all, was deleted because its time was over.'),
     seeds: z.array(z.string()).describe('The first of the URLs it started from.'),
     options: z.unknown().describe('All options with their defaults; secrets are hidden.'),
+    scheduleId: z.string().optional().describe('The schedule that made it; missing when none did.'),
     links: jobLinksSchema,
   })
   .meta({ id: 'Job' });
@@ -101,6 +102,7 @@ export function jobView(job: Job, waiting?: readonly Waiting[]) {
     ...(job.expired === undefined ? {} : { expired: job.expired }),
     seeds: job.seeds.slice(0, MAX_SHOWN_SEEDS),
     options: { ...options, page: hideSecrets(options.page) },
+    ...(job.scheduleId === undefined ? {} : { scheduleId: job.scheduleId }),
     links: jobLinks(job.id),
   };
 }

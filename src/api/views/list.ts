@@ -15,7 +15,9 @@ export type ListName =
   | 'audit'
   | 'webhooks'
   | 'deliveries'
-  | 'accounts';
+  | 'accounts'
+  | 'schedules'
+  | 'runs';
 
 /** Where a resource itself can be asked for. */
 export const selfSchema = z.object({ self: z.string() });

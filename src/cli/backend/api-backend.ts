@@ -6,6 +6,7 @@ import type { PageResult } from '../../jobs/page-result.ts';
 import type { LedgerEntry } from '../../model/task.ts';
 import type { ApiClient } from './api-client.ts';
 import { type Backend, MOST_LISTED } from './backend.ts';
+import { followRemotely } from './remote-events.ts';
 
 /** The same through the API of a running server. */
 export function createApiBackend(client: ApiClient): Backend {
@@ -38,6 +39,9 @@ export function createApiBackend(client: ApiClient): Backend {
       },
       async *errors(id) {
         yield* client.list<JobError>(`${await pathOf(id)}/errors`);
+      },
+      async *events(id) {
+        yield* followRemotely(client, `${await pathOf(id)}/events`);
       },
       async *results(id) {
         yield* client.stream<PageResult>(`${await pathOf(id)}/results`);

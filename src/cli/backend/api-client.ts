@@ -9,6 +9,8 @@ export interface ApiClient {
   call<T>(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<T>;
   /** The objects of an answer that is streamed, one per line; of a POST where there is a body. */
   stream<T>(path: string, body?: unknown): AsyncGenerator<T>;
+  /** The text of a stream of events as it comes, after the event of that id; ends with the connection. */
+  listen(path: string, lastEventId: string | null): AsyncGenerator<string>;
   /** The items of a list, over all its pages. */
   list<T>(path: string, limit?: number): AsyncGenerator<T>;
 }
@@ -30,8 +32,15 @@ interface ListAnswer<T> {
 export function createApiClient({ url, key, signal }: ApiClientOptions): ApiClient {
   const base = url.endsWith('/') ? url : `${url}/`;
 
-  async function request(method: string, path: string, body: unknown, accept: string): Promise<Response> {
+  async function request(
+    method: string,
+    path: string,
+    body: unknown,
+    accept: string,
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<Response> {
     const headers = {
+      ...more,
       accept,
       ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -76,6 +85,23 @@ export function createApiClient({ url, key, signal }: ApiClientOptions): ApiClie
       } catch (error) {
         // Also what the line before the break holds: half a line is no object.
         throw unreachable(base, `the answer broke off: ${causeOf(error)}`, error);
+      }
+    },
+    async *listen(path, lastEventId) {
+      const more: Record<string, string> = lastEventId === null ? {} : { 'last-event-id': lastEventId };
+      const response = await request('GET', path, undefined, 'text/event-stream', more);
+      if (!response.ok || response.body === null) {
+        throw failureOf(
+          (await response.json().catch(() => null)) as Answer<unknown> | null,
+          response.status,
+          base,
+        );
+      }
+      try {
+        yield* response.body.pipeThrough(new TextDecoderStream());
+      } catch (error) {
+        if (signal?.aborted) throw new ScrapifieError('CANCELLED', 'The command was interrupted.');
+        throw unreachable(base, `the stream broke off: ${causeOf(error)}`, error);
       }
     },
     async *list<T>(path: string, limit = Number.POSITIVE_INFINITY): AsyncGenerator<T> {

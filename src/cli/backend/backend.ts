@@ -6,6 +6,7 @@ import type {
   NewWebhookView,
   WebhookView,
 } from '../../api/views/webhook-view.ts';
+import type { StreamEvent } from '../../events/parse-stream.ts';
 import type { JobError } from '../../jobs/job-reader.ts';
 import type { PageResult } from '../../jobs/page-result.ts';
 import type { Budgets, Job } from '../../model/job.ts';
@@ -35,6 +36,8 @@ export interface BackendJobs {
   retry(id: string): Promise<JobView>;
   urls(id: string, state?: TaskState): AsyncIterable<LedgerEntry>;
   errors(id: string): AsyncIterable<JobError>;
+  /** What happened and happens to the job, until it has ended: see docs/events.md. */
+  events(id: string): AsyncIterable<StreamEvent>;
   /** All pages in the order they were stored. The export is in the audit log. */
   results(id: string): AsyncIterable<PageResult>;
 }

@@ -13,6 +13,7 @@ import { readSettings } from '../flags/flags.ts';
 import { dataPlaceOf, jobNamed, jobsIn, openExisting } from '../folders/data-folder.ts';
 import type { Shell } from '../shell/shell.ts';
 import { type Backend, MOST_LISTED } from './backend.ts';
+import { followLocally } from './local-events.ts';
 import { createLocalWebhooks } from './local-webhooks.ts';
 
 const ACTOR = 'command line';
@@ -66,6 +67,9 @@ export async function openLocalBackend(
           yield* slice.items;
           cursor = slice.nextCursor ?? undefined;
         } while (cursor !== undefined);
+      },
+      async *events(id) {
+        yield* followLocally(store, await named(id));
       },
       async *results(id) {
         const job = await named(id);

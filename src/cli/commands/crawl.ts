@@ -2,12 +2,12 @@ import { openSync, writeSync } from 'node:fs';
 import { LOGIN_WALLS } from '../../attempts/login-walls.ts';
 import { EXIT } from '../../errors/registry.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { describeBytes, describeCount, describeMs, describeSpeed } from '../../model/human-units.ts';
 import { apiClientOf, type BackendFlags } from '../backend/open-backend.ts';
 import type { CrawlReport } from '../crawl/crawl-report.ts';
 import { type CrawlFlags, crawlCommandOf } from '../crawl/crawl-request.ts';
 import { followCrawl } from '../crawl/crawl-run.ts';
 import { beginCrawl, crawlAgain, type Opened, resumeCrawl } from '../crawl/crawl-start.ts';
-import { describeBytes, describeMs } from '../crawl/progress.ts';
 import { crawlRemotely, type RemoteCrawlEnd } from '../crawl/remote-crawl.ts';
 import { refuseRemoteFolder } from '../crawl/remote-folder.ts';
 import { EXTRACT_FLAGS, extractFieldOf, LLM_FLAGS } from '../flags/extract-flags.ts';
@@ -233,8 +233,8 @@ function exitCodeOf({ status, jobId }: CrawlReport): number {
 function summaryOf(report: CrawlReport, folder: CrawlFolder): string {
   const { pages, failed, skipped, denied, bytes, durationMs, pagesPerSecond, status } = report;
   return [
-    `${status}: ${pages} pages, ${failed} failed, ${skipped} skipped, ${denied} denied`,
-    `${describeBytes(bytes)} in ${describeMs(durationMs)}, ${pagesPerSecond} pages/s`,
+    `${status.replaceAll('_', ' ')}: ${describeCount(pages, 'page')}, ${failed} failed, ${skipped} skipped, ${denied} denied`,
+    `${describeBytes(bytes)} in ${describeMs(durationMs)}, ${describeSpeed(pagesPerSecond)} pages/s`,
     folder.pagesFile,
     folder.reportFile,
     '',

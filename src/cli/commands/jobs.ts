@@ -1,11 +1,14 @@
 import { Option } from 'commander';
 import type { JobView } from '../../api/views/job-view.ts';
+import { ERRORS } from '../../errors/registry.ts';
 import { ruleSentence } from '../../jobs/rule-words.ts';
+import { describeBytes, describeCount, describeMs, describeTime } from '../../model/human-units.ts';
 import { type Budgets, JOB_STATUSES, type Job } from '../../model/job.ts';
 import { type LedgerEntry, TASK_STATES, type TaskState } from '../../model/task.ts';
 import { MOST_LISTED } from '../backend/backend.ts';
 import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
 import { FLAGS, given, type Limit, limitOf, wholeNumber, withPlaceFlags } from '../flags/flags.ts';
+import { eventLine } from '../output/event-line.ts';
 import { table } from '../output/table.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
@@ -37,6 +40,7 @@ it notices within a second or so. With --api it works on a running server.
 Examples:
   scrapifie jobs list
   scrapifie jobs show latest
+  scrapifie jobs watch latest
   scrapifie jobs resume 0197… --max-pages 2000
   scrapifie jobs urls 0197… --state denied
   scrapifie jobs list --data-dir ./crawl-example.com`;
@@ -78,6 +82,11 @@ export const define: DefineCommand = (command, shell) => {
         }
       }),
     );
+  add('watch <id>', 'what happens to the job, until it has ended').action((id: string, flags: JobsFlags) =>
+    withBackend(shell, flags, async ({ jobs }) => {
+      for await (const event of jobs.events(id)) print(flags.json ? jsonLine(event) : eventLine(event));
+    }),
+  );
   add('errors <id>', 'URLs that failed or were denied, with the reason').action(
     (id: string, flags: JobsFlags) =>
       withBackend(shell, flags, async ({ jobs }) => {
@@ -106,30 +115,59 @@ function listing(jobs: readonly JobView[]): string {
     ...jobs.map(({ id, kind, status, progress, createdAt, seeds }) => [
       id,
       kind,
-      status,
+      statusWords(status),
       String(progress.pages),
       String(progress.failed),
       String(progress.open),
-      createdAt ?? '–',
+      timeOf(createdAt),
       seeds[0] ?? '',
     ]),
   ]);
 }
 
+const statusWords = (status: string): string => status.replaceAll('_', ' ');
+const timeOf = (at: string | null | undefined): string => (at ? describeTime(at) : '–');
+
+const SHOWN_SEEDS = 3;
+
+function startOf({ seeds }: JobView): string {
+  const more = seeds.length - SHOWN_SEEDS;
+  return [...seeds.slice(0, SHOWN_SEEDS), ...(more > 0 ? [`and ${more} more`] : [])].join(' ');
+}
+
+function finishOf({ startedAt, finishedAt }: JobView): string {
+  if (!finishedAt) return '–';
+  const took = startedAt ? `, after ${describeMs(Date.parse(finishedAt) - Date.parse(startedAt))}` : '';
+  return `${describeTime(finishedAt)}${took}`;
+}
+
+/** How many URLs the job knows, and what became of them; kinds that there are none of are left out. */
+function urlCounts({ known, open, done, failed, skipped, denied, cancelled }: JobView['progress']): string {
+  const parts = Object.entries({ done, failed, skipped, denied, cancelled, open }).filter(
+    ([, count]) => count > 0,
+  );
+  const told = parts.map(([name, count]) => `${count.toLocaleString('en')} ${name}`);
+  return [`${known.toLocaleString('en')} known`, ...told].join(', ');
+}
+
 function describe(job: JobView): string {
+  const { progress } = job;
   return table([
     ['id', job.id],
     ['kind', job.kind],
-    ['status', job.stopReason === null ? job.status : `${job.status} (${job.stopReason})`],
-    ...(job.stopMessage === null ? [] : [['stopped', job.stopMessage]]),
-    ['start', job.seeds.slice(0, 3).join(' ')],
-    ['created', job.createdAt ?? '–'],
-    ['started', job.startedAt ?? '–'],
-    ['finished', job.finishedAt ?? '–'],
-    ...Object.entries(job.progress).map(([name, value]) => [name, String(value)]),
+    ['status', statusWords(job.status)],
+    ...(job.stopMessage === null ? [] : [['stopped', `${job.stopMessage} [${job.stopReason}]`]]),
+    ['start', startOf(job)],
+    ['created', timeOf(job.createdAt)],
+    ['started', timeOf(job.startedAt)],
+    ['finished', finishOf(job)],
+    ['pages', `${describeCount(progress.pages, 'page')}, ${describeBytes(progress.bytes)}`],
+    ['URLs', urlCounts(progress)],
+    ...(progress.browserMs === 0 ? [] : [['browsers', describeMs(progress.browserMs)]]),
+    ...(progress.proxyBytes === 0 ? [] : [['proxies', describeBytes(progress.proxyBytes)]]),
     ...(job.waitingFor ?? []).map(({ code, message, tasks }) => [
       'waits',
-      `${message} (${code}, ${tasks} URLs)`,
+      `${message} (${describeCount(tasks, 'URL')}) [${code}]`,
     ]),
   ]);
 }
@@ -137,6 +175,9 @@ function describe(job: JobView): string {
 function urlLine(entry: LedgerEntry): string {
   const { state, depth, url, rule, errorCode } = entry;
   const codes = [errorCode, rule].filter((part) => part !== null).join(' ');
-  const why = codes === '' ? '' : `${codes}: ${ruleSentence(rule, entry, null) ?? ''}`;
-  return `${state.padEnd(9)}  ${String(depth).padStart(2)}  ${url}${why === '' ? '' : `  (${why})`}\n`;
+  const isGeneral = rule === null || rule.startsWith('attempt.');
+  const sentence =
+    errorCode !== null && isGeneral ? ERRORS[errorCode].meaning : ruleSentence(rule, entry, null);
+  const why = codes === '' ? '' : `  ${sentence ?? ''} [${codes}]`;
+  return `${state.padEnd(9)}  ${String(depth).padStart(2)}  ${url}${why}\n`;
 }

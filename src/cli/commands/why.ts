@@ -60,7 +60,10 @@ async function explain(
 }
 
 function told({ id, kind, status }: Job, { url, state, sentences }: WhyAnswer): string {
-  return [url, `${state} in the ${kind} ${id} (${status})`, ...sentences.map((each) => `- ${each}`), ''].join(
-    '\n',
-  );
+  return [
+    url,
+    `${state} in the ${kind} ${id} (${status.replaceAll('_', ' ')})`,
+    ...sentences.map((each) => `- ${each}`),
+    '',
+  ].join('\n');
 }

@@ -1,17 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Waiting } from '../../jobs/waiting.ts';
+import { describeBytes, describeMs } from '../../model/human-units.ts';
 import type { HostKey } from '../../model/ids.ts';
 import type { Job } from '../../model/job.ts';
-import {
-  barLine,
-  type CrawlRate,
-  createCrawlRate,
-  describeBytes,
-  describeMs,
-  describeRate,
-  describeWaiting,
-} from './progress.ts';
+import { barLine, type CrawlRate, createCrawlRate, describeRate, describeWaiting } from './progress.ts';
 
 const jobWith = (pages: number, failed: number, open: number, maxPages: number | null = null) =>
   ({ counters: { pages, failed, open }, options: { budgets: { maxPages } } }) as Job;

@@ -1,5 +1,6 @@
 import cliProgress from 'cli-progress';
 import type { Waiting } from '../../jobs/waiting.ts';
+import { describeMs, describeSpeed } from '../../model/human-units.ts';
 import type { JobCounters } from '../../model/job.ts';
 
 /** The fields of a job that progress is computed from. */
@@ -122,9 +123,8 @@ export function describeRate(
   // A speed of nothing and an unknown end say less than the reason.
   if (waiting !== null && pagesPerSecond === 0)
     return `${done} done · ${left} left · ${failed} failed · ${waiting}`;
-  const speed = pagesPerSecond >= 100 ? Math.round(pagesPerSecond) : pagesPerSecond.toFixed(1);
   const eta = etaMs === null ? '–' : describeMs(etaMs);
-  return `${done} done · ${left} left · ${speed} pages/s · ${failed} failed · ETA ${eta}`;
+  return `${done} done · ${left} left · ${describeSpeed(pagesPerSecond)} pages/s · ${failed} failed · ETA ${eta}`;
 }
 
 /** What a crawl waits for, for its progress line; null when nothing keeps it. */
@@ -133,24 +133,4 @@ export function describeWaiting(waiting: readonly Waiting[]): string | null {
   if (first === undefined) return null;
   const more = others.length === 0 ? '' : ` · ${others.length} more`;
   return `waits (${first.code}): ${first.message}${more}`;
-}
-
-/** `8 s`, `3 min 20 s`, `2 h 05 min`. */
-export function describeMs(ms: number): string {
-  const seconds = Math.round(ms / 1_000);
-  if (seconds < 60) return ms < 10_000 ? `${(ms / 1_000).toFixed(1)} s` : `${seconds} s`;
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes} min ${String(seconds % 60).padStart(2, '0')} s`;
-  return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} min`;
-}
-
-export function describeBytes(bytes: number): string {
-  const units = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
-  let value = bytes;
-  let unit = 0;
-  while (value >= 1_000 && unit < units.length - 1) {
-    value /= 1_000;
-    unit += 1;
-  }
-  return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`;
 }

@@ -27,6 +27,7 @@ import {
 } from '../store-rows/rows.ts';
 import { NOW, type PostgresDatabase, type Query } from './database.ts';
 import { createFoundTasks, jsonParameter, PROVISIONAL } from './parameters.ts';
+import { refuseRun, START_RUN } from './schedules.ts';
 
 /** What touches every task of a job takes its time when there are millions. */
 const WHOLE_JOB_LIMIT_MS = 600_000;
@@ -46,6 +47,7 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
 
   return {
     async createJob(job, tasks, how) {
+      const { run } = job;
       const { budgets } = job.options;
       const found = createFoundTasks();
       for (const task of tasks) found.add(1, task);
@@ -63,7 +65,8 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
       const isAwaited = job.kind === 'scrape' || job.kind === 'map';
       const rows = database.query(
         `WITH made AS MATERIALIZED (
-           SELECT made.*, ${isAwaited ? HELD_UNTIL : 'NULL'} AS held_until FROM (SELECT ${NOW} AS now OFFSET 0) c,
+           SELECT made.*, ${isAwaited ? HELD_UNTIL : 'NULL'} AS held_until${run === undefined ? '' : START_RUN}
+           FROM (SELECT ${NOW} AS now OFFSET 0) c,
              create_paid_job(
                ($1::jsonb || jsonb_build_object('created_at', c.now, 'deadline_at', c.now + $6::bigint))::json,
                $2, $3, $4, $5
@@ -79,11 +82,12 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
           how?.isUnsynced ?? false,
           budgets.maxDurationMs,
           job.sources === undefined ? null : jsonParameter(job.sources),
+          ...(run === undefined ? [] : [run.id]),
         ],
       );
-      const [row] = await rows.catch(refuseUnpaid);
+      const [row] = await rows.catch(refuseRun).catch(refuseUnpaid);
       const heldUntil = Number(row?.held_until ?? 0);
-      const stored = jobOf(row as Row);
+      const stored = { ...jobOf(row as Row), ...(run === undefined ? {} : { scheduleId: run.scheduleId }) };
       return heldUntil > 0 ? { ...stored, heldUntil } : stored;
     },
 
@@ -92,11 +96,20 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
       return row === undefined ? null : jobOf(row);
     },
 
-    async listJobs({ accountId, status, kind, cursor, limit }) {
+    async listJobs({ accountId, status, kind, scheduleId, cursor, limit }) {
+      // Apart from the others, so that its index can serve.
+      const ofSchedule = scheduleId === undefined ? '' : ' AND schedule_id = $6';
       const rows = await database.query(
         `SELECT ${JOB_COLUMNS} FROM jobs j WHERE account_id = $1 AND seq < $2 AND ($3::text IS NULL OR status = $3)
-           AND ($4::text IS NULL OR kind = $4) ORDER BY seq DESC LIMIT $5`,
-        [accountId, cursorOf(cursor, Number.MAX_SAFE_INTEGER), status ?? null, kind ?? null, limit + 1],
+           AND ($4::text IS NULL OR kind = $4)${ofSchedule} ORDER BY seq DESC LIMIT $5`,
+        [
+          accountId,
+          cursorOf(cursor, Number.MAX_SAFE_INTEGER),
+          status ?? null,
+          kind ?? null,
+          limit + 1,
+          ...(scheduleId === undefined ? [] : [scheduleId]),
+        ],
       );
       return sliceOf(rows, limit, 'seq', jobOf);
     },

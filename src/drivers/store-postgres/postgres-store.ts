@@ -13,6 +13,7 @@ import { migratePostgres } from './migrate.ts';
 import { createPostgresOwnerRequestStore } from './owner-requests.ts';
 import { createPostgresReferenceStore } from './references.ts';
 import { createPostgresRetentionStore } from './retention.ts';
+import { createPostgresScheduleStore } from './schedules.ts';
 import { createPostgresSecretStore } from './secrets.ts';
 import { createPostgresSessionStore } from './sessions.ts';
 import { createPostgresWebhookStore } from './webhooks.ts';
@@ -49,6 +50,7 @@ export async function createPostgresStore(options: DatabaseOptions): Promise<Sto
     ...createPostgresOwnerRequestStore(database),
     ...createPostgresWebhookStore(database),
     ...createPostgresCreditStore(database),
+    ...createPostgresScheduleStore(database),
     migrate: () => migratePostgres(database),
     async clock() {
       const [row] = await database.query(`SELECT ${NOW} AS now`);

@@ -9,6 +9,8 @@ const LISTS: Readonly<Record<SecretKind, string>> = {
   job: `SELECT seq, account_id, id AS name, convert_to(options::text, 'UTF8') AS data
     FROM jobs WHERE seq > $1 ORDER BY seq LIMIT $2`,
   webhook: 'SELECT seq, account_id, id AS name, data FROM webhooks WHERE seq > $1 ORDER BY seq LIMIT $2',
+  schedule: `SELECT seq, account_id, id AS name, convert_to(job, 'UTF8') AS data
+    FROM schedules WHERE seq > $1 ORDER BY seq LIMIT $2`,
 };
 const CHANGES: Readonly<Record<SecretKind, string>> = {
   credential: 'UPDATE credentials SET data = $1 WHERE seq = $2 AND data = $3 RETURNING seq',
@@ -16,6 +18,8 @@ const CHANGES: Readonly<Record<SecretKind, string>> = {
   webhook: 'UPDATE webhooks SET data = $1 WHERE seq = $2 AND data = $3 RETURNING seq',
   job: `UPDATE jobs SET options = convert_from($1, 'UTF8')::jsonb
     WHERE seq = $2 AND options = convert_from($3, 'UTF8')::jsonb RETURNING seq`,
+  schedule: `UPDATE schedules SET job = convert_from($1, 'UTF8')
+    WHERE seq = $2 AND job = convert_from($3, 'UTF8') RETURNING seq`,
 };
 
 export function createPostgresSecretStore(database: PostgresDatabase): SecretStore {
@@ -25,6 +29,7 @@ export function createPostgresSecretStore(database: PostgresDatabase): SecretSto
         `SELECT EXISTS (SELECT 1 FROM credentials)
            OR EXISTS (SELECT 1 FROM sessions WHERE substring(data from 1 for 1) <> '\\x00'::bytea)
            OR EXISTS (SELECT 1 FROM webhooks WHERE substring(data from 1 for 1) <> '\\x7b'::bytea)
+           OR EXISTS (SELECT 1 FROM schedules WHERE job::jsonb ? 'sealed')
            OR EXISTS (SELECT 1 FROM jobs WHERE options ? 'sealed') AS found`,
         [],
       );

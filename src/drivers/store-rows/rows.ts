@@ -9,6 +9,7 @@ import type {
   JobId,
   JobSeq,
   KeyId,
+  ScheduleId,
   SessionId,
   TaskId,
   UrlKey,
@@ -76,6 +77,7 @@ export function jobOf(row: Row): Job {
     startedAt: maybeNumber(row.started_at),
     finishedAt: maybeNumber(row.finished_at),
     ...expiredKindsOf(row.expired),
+    ...(row.schedule_id == null ? {} : { scheduleId: text(row.schedule_id) as ScheduleId }),
   };
 }
 

@@ -28,6 +28,7 @@ import type { SqliteDatabase, SqliteRow } from './database.ts';
 import { writeJobEvent } from './event-log.ts';
 import { dropOpen, reopenJob, settleJob, stopJob } from './job-life.ts';
 import { createMailboxes } from './mailboxes.ts';
+import { startScheduleRun } from './schedules.ts';
 import type { Synchronous } from './synchronous.ts';
 import { createTally } from './tally.ts';
 
@@ -104,6 +105,7 @@ export function createSqliteJobStore(
         job.reserveMicrocredits ?? 0,
       ) as JobSeq;
       writeJobEvent(database, 'job.created', seq, now);
+      if (job.run !== undefined) startScheduleRun(database, job.run, job.id, now);
       if (job.sources !== undefined) {
         database.run(
           'INSERT INTO job_sources (job_seq, sources) VALUES (?, ?)',
@@ -128,16 +130,19 @@ export function createSqliteJobStore(
       return row === undefined ? null : jobOf(row);
     },
 
-    listJobs({ accountId, status, kind, cursor, limit }) {
+    listJobs({ accountId, status, kind, scheduleId, cursor, limit }) {
+      // Apart from the others, so that its index can serve.
+      const ofSchedule = scheduleId === undefined ? '' : ' AND schedule_id = ?';
       const rows = database.all(
         `SELECT ${JOB_COLUMNS} FROM jobs j WHERE account_id = ? AND seq < ? AND (? IS NULL OR status = ?)
-         AND (? IS NULL OR kind = ?) ORDER BY seq DESC LIMIT ?`,
+         AND (? IS NULL OR kind = ?)${ofSchedule} ORDER BY seq DESC LIMIT ?`,
         accountId,
         cursorOf(cursor, Number.MAX_SAFE_INTEGER),
         status ?? null,
         status ?? null,
         kind ?? null,
         kind ?? null,
+        ...(scheduleId === undefined ? [] : [scheduleId]),
         limit + 1,
       );
       return sliceOf(rows, limit, 'seq', jobOf);

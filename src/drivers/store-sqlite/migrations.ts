@@ -6,6 +6,7 @@ import { SQLITE_DELETION_TABLES } from './deletion-tables.ts';
 import { SQLITE_EVENT_TABLES } from './event-tables.ts';
 import { SQLITE_EXPIRY_TABLES } from './expiry-tables.ts';
 import { SQLITE_OWNER_TABLES } from './owner-tables.ts';
+import { SQLITE_SCHEDULE_TABLES } from './schedule-tables.ts';
 import { SQLITE_SOURCE_TABLES } from './source-tables.ts';
 import { SQLITE_SPENDING_TABLES } from './spending-tables.ts';
 import { SQLITE_WEBHOOK_TABLES } from './webhook-tables.ts';
@@ -252,6 +253,7 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   SQLITE_WEBHOOK_TABLES,
   SQLITE_ACCOUNT_TABLES,
   SQLITE_CREDIT_TABLES,
+  SQLITE_SCHEDULE_TABLES,
   SQLITE_ANSWER_TABLES,
   SQLITE_DELETION_TABLES,
 ];

@@ -9,12 +9,15 @@ const LISTS: Readonly<Record<SecretKind, string>> = {
   session: 'SELECT seq, account_id, name, data FROM sessions WHERE seq > ? ORDER BY seq LIMIT ?',
   job: 'SELECT seq, account_id, id AS name, CAST(options AS BLOB) AS data FROM jobs WHERE seq > ? ORDER BY seq LIMIT ?',
   webhook: 'SELECT seq, account_id, id AS name, data FROM webhooks WHERE seq > ? ORDER BY seq LIMIT ?',
+  schedule:
+    'SELECT seq, account_id, id AS name, CAST(job AS BLOB) AS data FROM schedules WHERE seq > ? ORDER BY seq LIMIT ?',
 };
 const CHANGES: Readonly<Record<SecretKind, string>> = {
   credential: 'UPDATE credentials SET data = ? WHERE seq = ? AND data = ?',
   session: 'UPDATE sessions SET data = ? WHERE seq = ? AND data = ?',
   webhook: 'UPDATE webhooks SET data = ? WHERE seq = ? AND data = ?',
   job: 'UPDATE jobs SET options = CAST(? AS TEXT) WHERE seq = ? AND options = CAST(? AS TEXT)',
+  schedule: 'UPDATE schedules SET job = CAST(? AS TEXT) WHERE seq = ? AND job = CAST(? AS TEXT)',
 };
 
 export function createSqliteSecretStore(database: SqliteDatabase): Synchronous<SecretStore> {
@@ -24,6 +27,7 @@ export function createSqliteSecretStore(database: SqliteDatabase): Synchronous<S
         `SELECT EXISTS (SELECT 1 FROM credentials)
            OR EXISTS (SELECT 1 FROM sessions WHERE substr(data, 1, 1) <> x'00')
            OR EXISTS (SELECT 1 FROM webhooks WHERE substr(data, 1, 1) <> x'7b')
+           OR EXISTS (SELECT 1 FROM schedules WHERE json_extract(job, '$.sealed') IS NOT NULL)
            OR EXISTS (SELECT 1 FROM jobs WHERE json_extract(options, '$.sealed') IS NOT NULL) AS found`,
       );
       return Number(row?.found) === 1;

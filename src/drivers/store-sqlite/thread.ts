@@ -18,6 +18,7 @@ import { type Call, failureOf, NO_CALL, type ThreadAnswer, type ThreadPlace } fr
 import { createSqliteOwnerRequestStore } from './owner-requests.ts';
 import { createSqliteReferenceStore } from './references.ts';
 import { createSqliteRetentionStore } from './retention.ts';
+import { createSqliteScheduleStore } from './schedules.ts';
 import { createSqliteSecretStore } from './secrets.ts';
 import { createSqliteSessionStore } from './sessions.ts';
 import { MOST_UNSYNCED_COMMITS, type Synchronous } from './synchronous.ts';
@@ -79,6 +80,12 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
   'getDelivery',
   'listCreditEntries',
   'listUsage',
+  'getSchedule',
+  'listSchedules',
+  'listDueSchedules',
+  'listOpenRuns',
+  'getRun',
+  'listRuns',
 ]);
 /** They take work or rights away, and get the space that is reserved for them on a full disk. */
 const RESERVED_FOR: ReadonlySet<string> = new Set<keyof Store>([
@@ -119,6 +126,7 @@ function createStore(connection: SqliteDatabase, now: () => number): Synchronous
     ...createSqliteOwnerRequestStore(connection, now),
     ...createSqliteWebhookStore(connection, now),
     ...createSqliteCreditStore(connection, now),
+    ...createSqliteScheduleStore(connection, now),
     migrate() {
       const change = migrateSqlite(connection);
       // A schema that is only in the log would be lost with it, and the file then looks like a new one.

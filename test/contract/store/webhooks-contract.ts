@@ -374,6 +374,23 @@ export function webhooksContract(holds: Claim<TimedStore>): void {
     expect((await store.listDeliveries({ ...query, accountId: STRANGER })).items).toEqual([]);
   });
 
+  holds('gives the data of webhooks to a change of the vault key', async (store) => {
+    const open = await newWebhook(store, { data: Buffer.from('{}') });
+    expect(await store.hasSealed()).toBe(false);
+    const sealed = await newWebhook(store, { data: Uint8Array.of(2, 0, 254) });
+    expect(await store.hasSealed()).toBe(true);
+    const { items } = await store.listSecrets({ kind: 'webhook', limit: 10 });
+    expect(items.map(({ name, data }) => [name, ...data])).toEqual([
+      [open.id, 123, 125],
+      [sealed.id, 2, 0, 254],
+    ]);
+    const [record] = items;
+    if (record === undefined) throw new Error('There is one.');
+    expect(await store.replaceSecret(record, Uint8Array.of(2, 7))).toBe(true);
+    expect(await store.replaceSecret(record, Uint8Array.of(2, 8))).toBe(false);
+    expect([...((await store.getWebhook(open.accountId, open.id))?.data ?? [])]).toEqual([2, 7]);
+  });
+
   holds('deletes a webhook with its deliveries, and old deliveries alone', async (store) => {
     const jobId = randomUUID() as JobId;
     const [webhook, ofJob] = [await newWebhook(store), await newWebhook(store, { jobId })];

@@ -14,6 +14,7 @@ import { INTERRUPTION_FUNCTIONS } from './interruption-functions.ts';
 import { JOB_FUNCTIONS } from './job-functions.ts';
 import { LEDGER_FUNCTIONS } from './ledger-functions.ts';
 import { OWNER_TABLES } from './owner-tables.ts';
+import { SCHEDULE_TABLES } from './schedule-tables.ts';
 import { SECRET_INDEX } from './secret-index.ts';
 import { SESSION_TABLES } from './session-tables.ts';
 import { SOURCE_TABLES } from './source-tables.ts';
@@ -56,6 +57,7 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { minReader: 5, sql: WEBHOOK_TABLES },
   { minReader: 5, sql: ACCOUNT_TABLES },
   { minReader: 5, sql: [CREDIT_TABLES, CREDIT_FUNCTIONS, USAGE_FUNCTIONS].join('\n') },
+  { minReader: 5, sql: SCHEDULE_TABLES },
   { minReader: 5, sql: ANSWER_TABLES },
   { minReader: 5, sql: DELETION_TABLES },
 ];

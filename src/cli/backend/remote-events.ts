@@ -1,0 +1,35 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { ERRORS } from '../../errors/registry.ts';
+import { isScrapifieError } from '../../errors/scrapifie-error.ts';
+import { parseEventStream, type StreamEvent } from '../../events/parse-stream.ts';
+import type { ApiClient } from './api-client.ts';
+
+const RETRY_MS = 1_000;
+/** Tries in a row without an event before the server counts as gone. */
+const MOST_TRIES = 60;
+
+/** The events of a stream until its end. A connection that breaks is made again, after the last event that came. */
+export async function* followRemotely(
+  client: Pick<ApiClient, 'listen'>,
+  path: string,
+): AsyncGenerator<StreamEvent> {
+  let last: string | null = null;
+  let hasBegun = false;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      for await (const event of parseEventStream(client.listen(path, last))) {
+        if (event.id !== null) last = event.id;
+        hasBegun = true;
+        tries = 0;
+        yield event;
+        if (event.type === 'end') return;
+      }
+    } catch (error) {
+      const mayPass =
+        isScrapifieError(error) && (error.code === 'API_UNREACHABLE' || ERRORS[error.code].retry === 'later');
+      // A command that never reached the server says so at once.
+      if (!hasBegun || !mayPass || tries >= MOST_TRIES) throw error;
+    }
+    await delay(RETRY_MS);
+  }
+}

@@ -1,0 +1,104 @@
+import { isScrapifieError, type ScrapifieError } from '../errors/scrapifie-error.ts';
+import type { JobRequest } from '../jobs/job-request.ts';
+import type { Given, Jobs } from '../jobs/jobs.ts';
+import type { AccountId, ScheduleId } from '../model/ids.ts';
+import type { Job } from '../model/job.ts';
+import type { OpenRun, ScheduleStore } from '../ports/schedule-store.ts';
+import { openScheduledJob } from '../sessions/schedule-secrets.ts';
+import type { Vault } from '../sessions/vault.ts';
+import { readJobRequest } from './schedule-request.ts';
+
+export interface RunDeps {
+  readonly store: Pick<ScheduleStore, 'listOpenRuns' | 'settleRun'>;
+  readonly jobs: Pick<Jobs, 'scrape' | 'batch' | 'crawl' | 'cancel'>;
+  readonly vault: Vault | null;
+}
+
+const BATCH = 100;
+/** Runs of one schedule are decided one after the other; more than these wait for the next call. */
+const MAX_ROUNDS = 100;
+
+/**
+ * Decides runs that are open: each gets its job, waits, is skipped or refused, with the reason. Any number of processes may
+ * do so at once and stop at any point: the store makes the job of a run only while the run is open and no other job of
+ * the schedule goes on, so a decision that came too late changes nothing.
+ */
+export async function decideRuns(deps: RunDeps, scheduleId?: ScheduleId): Promise<void> {
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const open = await deps.store.listOpenRuns({ limit: BATCH, scheduleId });
+    const seen = new Set<ScheduleId>();
+    let decided = 0;
+    for (const each of open) {
+      // What is known of a schedule is out of date once one of its runs was decided.
+      if (seen.has(each.schedule.id)) continue;
+      seen.add(each.schedule.id);
+      if (await decide(deps, each)) decided += 1;
+    }
+    if (decided === 0) return;
+  }
+}
+
+/** False when the run is as open as before. */
+async function decide(deps: RunDeps, open: OpenRun): Promise<boolean> {
+  const { run, schedule, going, isBehind, isDisabled } = open;
+  const { store, jobs } = deps;
+  const [job] = going;
+  if (isDisabled) return store.settleRun(run.id, { status: 'skipped', reason: 'The account is disabled' });
+  if (job !== undefined && schedule.overlap === 'skip') {
+    return store.settleRun(run.id, { status: 'skipped', reason: `The job before goes on: ${job}` });
+  }
+  if (job !== undefined && schedule.overlap === 'queue') {
+    return store.settleRun(
+      run.id,
+      isBehind
+        ? { status: 'skipped', reason: 'Another run waits for the job before' }
+        : { status: 'waiting', reason: `The job before goes on: ${job}` },
+    );
+  }
+  for (const each of going) await cancelled(jobs, open, each);
+  return start(deps, open);
+}
+
+async function cancelled(jobs: RunDeps['jobs'], { schedule }: OpenRun, job: string): Promise<void> {
+  try {
+    await jobs.cancel(job, schedule.accountId);
+  } catch (error) {
+    // It has ended or was deleted meanwhile, which is just as well.
+    if (!isScrapifieError(error) || (error.code !== 'CONFLICT' && error.code !== 'NOT_FOUND')) throw error;
+  }
+}
+
+async function start({ store, jobs, vault }: RunDeps, { run, schedule }: OpenRun): Promise<boolean> {
+  try {
+    const { kind, request, credentials } = openScheduledJob(schedule.job, vault, schedule);
+    await startJob(jobs, readJobRequest(kind, request), schedule.accountId, {
+      id: run.jobId,
+      credentials,
+      run: { id: run.id, scheduleId: schedule.id },
+      startedBy: { actor: `schedule ${schedule.id}`, address: 'scheduler' },
+    });
+    return true;
+  } catch (error) {
+    // Another process has decided the run, or a job of the schedule has begun: the next look will tell.
+    if (isScrapifieError(error) && error.code === 'CONFLICT') return false;
+    if (isScrapifieError(error) && isTriedAgain(error)) throw error;
+    const [code, message] = isScrapifieError(error)
+      ? [error.code, error.message]
+      : ['INTERNAL', 'The program failed to make the job; its log has more'];
+    await store.settleRun(run.id, { status: 'refused', reason: `${code}: ${message}` });
+    if (!isScrapifieError(error)) throw error;
+    return true;
+  }
+}
+
+function startJob(
+  jobs: RunDeps['jobs'],
+  { kind, request }: JobRequest,
+  ...rest: [AccountId, Given]
+): Promise<Job> {
+  if (kind === 'scrape') return jobs.scrape(request, ...rest);
+  return kind === 'batch' ? jobs.batch(request, ...rest) : jobs.crawl(request, ...rest);
+}
+
+/** The store is away, or this process stops: the run stays open. All else would be the same again. */
+const isTriedAgain = ({ code }: ScrapifieError) => code === 'STORE_UNAVAILABLE' || code === 'SHUTTING_DOWN';
