@@ -48,6 +48,7 @@ import { addKeyRoutes } from './routes/keys.ts';
 import { addMapRoutes } from './routes/map.ts';
 import { addProxyRoutes } from './routes/proxies.ts';
 import { addReextractRoutes } from './routes/reextract.ts';
+import { addRetentionRoutes } from './routes/retention.ts';
 import type { ApiDeps, RouteDeps } from './routes/route-deps.ts';
 import { addSampleRoutes } from './routes/sample.ts';
 import { addScheduleRoutes } from './routes/schedules.ts';
@@ -83,6 +84,7 @@ const ROUTES = [
   addKeyRoutes,
   addAccountRoutes,
   addAccountsRoutes,
+  addRetentionRoutes,
   addAuditRoutes,
   addHealthRoutes,
   addSampleRoutes,

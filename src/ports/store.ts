@@ -16,6 +16,7 @@ import type {
 import type { Budgets, Job, JobKind, JobStatus, NewJob } from '../model/job.ts';
 import type { NewPage, Page } from '../model/page.ts';
 import type { LedgerEntry, NewTask, Task, TaskState } from '../model/task.ts';
+import type { AccountDeletionStore } from './account-deletion-store.ts';
 import type { AccountRecordStore } from './account-store.ts';
 import type { AnswerStore } from './answer-store.ts';
 import type { ApiKey, FoundKey, NewKey } from './api-key.ts';
@@ -66,6 +67,7 @@ export interface Store
     ReferenceStore,
     EventStore,
     AnswerStore,
+    AccountDeletionStore,
     RetentionStore,
     OwnerRequestStore,
     WebhookStore,

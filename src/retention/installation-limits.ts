@@ -1,5 +1,17 @@
 import type { Settings } from '../config/settings.ts';
-import type { RetentionLimits } from '../model/retention.ts';
+import type { AccountId } from '../model/ids.ts';
+import { combineLimits, type RetentionLimits } from '../model/retention.ts';
+import type { Store } from '../ports/store.ts';
+
+/** What is kept of the jobs of one account: the shortest time of the account's own and the installation's counts. */
+export async function limitsOfAccount(
+  store: Pick<Store, 'accountRetention'>,
+  id: AccountId,
+  installation: RetentionLimits,
+): Promise<RetentionLimits> {
+  const own = await store.accountRetention(id);
+  return own === null ? installation : combineLimits(own, installation);
+}
 
 type RetentionSettings = Pick<Settings, Extract<keyof Settings, `retention${string}`>>;
 

@@ -1,4 +1,5 @@
 import { contract, type Skip } from './contract.ts';
+import { accountDeletionContract } from './store/account-deletion-contract.ts';
 import { accountRecordsContract } from './store/account-records-contract.ts';
 import { accountsContract } from './store/accounts-contract.ts';
 import { answersContract } from './store/answers-contract.ts';
@@ -64,6 +65,7 @@ export function storeContract(
     hostileContract(holds);
     referencesContract(holds);
     retentionContract(holds);
+    accountDeletionContract(holds);
     answersContract(holds);
     survivalContract(holds);
     incarnationContract(holds);

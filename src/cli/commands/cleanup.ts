@@ -1,8 +1,10 @@
 import { Option } from 'commander';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { type BlobAmount, type BlobSweepReport, sweepBlobs } from '../../jobs/blob-sweep.ts';
+import type { AccountId } from '../../model/ids.ts';
 import { applyRetention, type RetentionReport } from '../../retention/apply-retention.ts';
-import { eventsMsOf, installationLimits } from '../../retention/installation-limits.ts';
+import { deleteAccounts } from '../../retention/delete-accounts.ts';
+import { eventsMsOf, installationLimits, limitsOfAccount } from '../../retention/installation-limits.ts';
 import { FLAGS, readSettings } from '../flags/flags.ts';
 import { openExisting } from '../folders/data-folder.ts';
 import { table } from '../output/table.ts';
@@ -46,7 +48,12 @@ export const define: DefineCommand = (command, shell) => {
         const settings = readSettings(shell, {});
         const limits = installationLimits(settings);
         const eventsMs = eventsMsOf(settings);
-        const parts = { store: storage.store, limitsOf: () => limits, eventsMs };
+        const parts = {
+          store: storage.store,
+          limitsOf: (id: AccountId) => limitsOfAccount(storage.store, id, limits),
+          eventsMs,
+        };
+        if (!isDryRun) await deleteAccounts(storage.store);
         const retention = await applyRetention(parts, { isDryRun });
         const blobs = await sweep(shell, storage, flags);
         shell.stdout.write(

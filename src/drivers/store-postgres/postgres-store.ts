@@ -1,5 +1,6 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { Store } from '../../ports/store.ts';
+import { createPostgresAccountDeletionStore } from './account-deletion.ts';
 import { createPostgresAccountStore } from './accounts.ts';
 import { createPostgresAnswerStore } from './answers.ts';
 import { createPostgresCreditStore } from './credits.ts';
@@ -45,6 +46,7 @@ export async function createPostgresStore(options: DatabaseOptions): Promise<Sto
     ...createPostgresEventStore(database),
     ...createPostgresAnswerStore(database),
     ...createPostgresRetentionStore(database),
+    ...createPostgresAccountDeletionStore(database),
     ...createPostgresOwnerRequestStore(database),
     ...createPostgresWebhookStore(database),
     ...createPostgresCreditStore(database),

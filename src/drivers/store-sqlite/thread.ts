@@ -4,6 +4,7 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { HostId, HostKey } from '../../model/ids.ts';
 import { releaseBytes } from '../../model/own-memory.ts';
 import type { Store } from '../../ports/store.ts';
+import { createSqliteAccountDeletionStore } from './account-deletion.ts';
 import { createSqliteAccountStore } from './accounts.ts';
 import { createSqliteAnswerStore } from './answers.ts';
 import { createSqliteCreditStore } from './credits.ts';
@@ -69,6 +70,8 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
   'listEventPages',
   'listAccountIds',
   'listRetained',
+  'listAccountDeletions',
+  'accountRetention',
   'getWebhook',
   'listWebhooks',
   'webhooksFor',
@@ -119,6 +122,7 @@ function createStore(connection: SqliteDatabase, now: () => number): Synchronous
     ...createSqliteEventStore(connection, now),
     ...createSqliteAnswerStore(connection, now),
     ...createSqliteRetentionStore(connection),
+    ...createSqliteAccountDeletionStore(connection, now),
     ...createSqliteOwnerRequestStore(connection, now),
     ...createSqliteWebhookStore(connection, now),
     ...createSqliteCreditStore(connection, now),
