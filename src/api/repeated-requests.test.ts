@@ -19,8 +19,6 @@ const NOT_CREATING: Readonly<Record<string, string>> = {
   '/v1/schedules/{id}/pause': 'there is one state',
   '/v1/schedules/{id}/resume': 'there is one state',
   '/v1/webhooks/{id}/rotate': 'the former secret stays valid for the overlap',
-  '/v1/webhooks/{id}/test': 'each is a message of its own',
-  '/v1/deliveries/{id}/redeliver': 'each is a message of its own',
 };
 
 interface Operation {

@@ -156,7 +156,7 @@ export function addWebhookRoutes(app: App, { store, settings, now }: RouteDeps):
   app.route({
     method: 'POST',
     url: '/v1/webhooks/:id/test',
-    config: { access: 'webhooks' },
+    config: { access: 'webhooks', creates: true },
     schema: {
       tags: ['webhooks'],
       summary: 'Send a test event to a webhook',
@@ -164,7 +164,7 @@ export function addWebhookRoutes(app: App, { store, settings, now }: RouteDeps):
       response: answers({ 202: deliveryDetailSchema }),
     },
     async handler(request, reply) {
-      const deliveryId = `dl_${(await idempotency.idOf(request, reply)).id}` as DeliveryId;
+      const deliveryId = `dl_${newIdFor(request)}` as DeliveryId;
       const delivery = await webhooks.test(accountOf(request), request.params.id, deliveryId);
       reply.code(202).header('location', `/v1/deliveries/${delivery.id}`);
       return success(deliveryDetailView(delivery));
@@ -217,7 +217,7 @@ export function addWebhookRoutes(app: App, { store, settings, now }: RouteDeps):
   app.route({
     method: 'POST',
     url: '/v1/deliveries/:id/redeliver',
-    config: { access: 'webhooks' },
+    config: { access: 'webhooks', creates: true },
     schema: {
       tags: ['webhooks'],
       summary: 'Send the event of a delivery once more',
@@ -227,7 +227,7 @@ export function addWebhookRoutes(app: App, { store, settings, now }: RouteDeps):
     },
     async handler(request, reply) {
       const { accountId, id: actor } = apiKeyOf(request);
-      const deliveryId = `dl_${(await idempotency.idOf(request, reply)).id}` as DeliveryId;
+      const deliveryId = `dl_${newIdFor(request)}` as DeliveryId;
       const delivery = await webhooks.redeliver(accountId, request.params.id, deliveryId);
       await audit(actor, 'delivery.redeliver', request.params.id, { delivery: delivery.id });
       reply.code(202).header('location', `/v1/deliveries/${delivery.id}`);
