@@ -16,6 +16,12 @@ export function backupRefOf(text: string, cwd: string, s3Url: string | undefined
   return { place: bucketPlace(bucket, key.slice(0, key.length - name.length), s3Url), name };
 }
 
+/** A folder, or `s3://bucket/path`. */
+export function filePlaceOf(text: string, cwd: string, s3Url: string | undefined): FilePlace {
+  const [, bucket, prefix = ''] = S3.exec(text) ?? [];
+  return bucket === undefined ? { folder: resolve(cwd, text) } : bucketPlace(bucket, prefix, s3Url);
+}
+
 function bucketPlace(bucket: string, prefix: string, s3Url: string | undefined): FilePlace {
   if (s3Url === undefined) {
     throw new ScrapifieError(

@@ -1,7 +1,7 @@
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { ContentHash } from '../model/ids.ts';
 import type { Blobs } from '../ports/blobs.ts';
-import type { SchemaVersions, StoreDraft } from '../ports/store-copy.ts';
+import type { SchemaVersions, StoreDraft, StoreSnapshot } from '../ports/store-copy.ts';
 import { damaged, type Figures } from './backup-parts.ts';
 import type { Content } from './content.ts';
 import { HashList } from './hash-list.ts';
@@ -50,6 +50,22 @@ export async function loadContent(content: Content, target: LoadTarget): Promise
     stored.close();
     known.close();
   }
+}
+
+/** Changed with the publication of rows: the era of events, which begins anew. */
+const REWRITTEN: ReadonlySet<string> = new Set(['event_log']);
+
+/** Whether a store has exactly the rows of the content. */
+export async function isSame(content: Content, store: StoreSnapshot): Promise<boolean> {
+  const digests = new Map(store.tables.map(({ name }) => [name, new TableDigest()]));
+  for (const { name } of store.tables) {
+    for await (const rows of store.rows(name)) digests.get(name)?.add(rows);
+  }
+  const wanted = new Map(content.begin.tables.map(({ name }) => [name, new TableDigest()]));
+  for await (const { table, rows } of content.rows()) wanted.get(table)?.add(rows);
+  return [...digests].every(
+    ([name, { figures }]) => REWRITTEN.has(name) || wanted.get(name)?.figures.digest === figures.digest,
+  );
 }
 
 /** Columns that the rows did not have are new in this program, and are not compared. */

@@ -50,6 +50,10 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'store what to log in with, encrypted',
     load: () => import('./commands/credentials.ts'),
   },
+  schedules: {
+    summary: 'run jobs again and again, by a cron line or at an interval',
+    load: () => import('./commands/schedules.ts'),
+  },
   webhooks: {
     summary: 'send events to URLs, chats and e-mail, and look at what was sent',
     load: () => import('./commands/webhooks.ts'),

@@ -25,6 +25,11 @@ export function settingConflicts(
   const wrongStore = s3Url === undefined ? null : s3UrlProblem(s3Url);
   if (wrongStore !== null) conflicts.push({ name: 's3Url', problem: wrongStore });
   const wrongBackups = backupS3Url === undefined ? null : s3UrlProblem(backupS3Url);
+  if (settings.backupTo?.startsWith('s3://') === true && (backupS3Url ?? s3Url) === undefined) {
+    const problem =
+      'names a bucket, and neither SCRAPIFIE_BACKUP_S3_URL nor SCRAPIFIE_S3_URL says where it is';
+    conflicts.push({ name: 'backupTo', problem });
+  }
   if (wrongBackups !== null) conflicts.push({ name: 'backupS3Url', problem: wrongBackups });
   if (llmUrl !== undefined && llmModel === undefined && !wrong.has('llmModel')) {
     conflicts.push({ name: 'llmModel', problem: 'is required with SCRAPIFIE_LLM_URL' });

@@ -64,6 +64,18 @@ export const settingsSchema = z.object({
   cleanupGraceHours: whole(12, 8_760)
     .default(24)
     .describe('Hours that a stored body is kept at least, referred to or not.'),
+  backupTo: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'Folder, or `s3://bucket/path`, that servers write backups to by themselves; without it, none.',
+    ),
+  backupHours: whole(1, 8_760).default(24).describe('Hours between two of these backups.'),
+  backupKeepDaily: whole(0, 3_650)
+    .default(7)
+    .describe('Days of which the newest of these backups is kept; those of the last 24 hours are all kept.'),
+  backupKeepWeekly: whole(0, 520).default(4).describe('Weeks of which the newest of these backups is kept.'),
   backupS3Url: z
     .url({ protocol: /^https?$/ })
     .optional()

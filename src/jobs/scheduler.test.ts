@@ -37,6 +37,7 @@ it('ends jobs whose time is over, and says so', async () => {
     sweepSessions: async () => 0,
     purge: async () => 0,
     cleanup: null,
+    backups: null,
   });
   await scheduler.start();
   await soon(() => expect(told).toContainEqual({ jobs: [job.id], finished: [job.id] }));
@@ -56,6 +57,7 @@ it('offers hosts that have work and no owner, whoever forgot to', async () => {
     sweepSessions: async () => 0,
     purge: async () => 0,
     cleanup: null,
+    backups: null,
   });
   await scheduler.start();
   await soon(() => expect(offered).toContain('site.test'));
@@ -76,6 +78,7 @@ it('removes unreferenced blobs by a timer of its own, and ends that when it stop
     sweepSessions: async () => 0,
     purge: async () => 0,
     cleanup,
+    backups: null,
   });
   await scheduler.start();
   await soon(() => expect(signals.length).toBeGreaterThan(2));

@@ -9,6 +9,11 @@ export interface Scheduler {
   stop(): Promise<void>;
 }
 
+interface Chore {
+  readonly everyMs: number;
+  readonly run: (signal: AbortSignal) => Promise<void>;
+}
+
 export interface SchedulerDeps {
   readonly store: Pick<Store, 'expireJobs' | 'getJob' | 'offerHosts'>;
   readonly queue: Pick<Queue, 'every' | 'offer'>;
@@ -19,7 +24,9 @@ export interface SchedulerDeps {
   /** Deletes some of the rows that are marked as deleted. */
   readonly purge: (signal: AbortSignal) => Promise<unknown>;
   /** Deletes what need not be kept, then blobs that nothing refers to, and how often; null: never. The signal ends when the scheduler stops. */
-  readonly cleanup: { readonly everyMs: number; readonly run: (signal: AbortSignal) => Promise<void> } | null;
+  readonly cleanup: Chore | null;
+  /** Makes a backup when one is due, and how often it looks; null: never. */
+  readonly backups: Chore | null;
 }
 
 const TICK_MS = 1_000;
@@ -28,7 +35,7 @@ const SESSIONS_EVERY_MS = 60_000;
 const MOST_OFFERED = 500;
 
 export function createScheduler(deps: SchedulerDeps): Scheduler {
-  const { store, queue, bus, now, sweepSessions, purge, cleanup } = deps;
+  const { store, queue, bus, now, sweepSessions, purge, cleanup, backups } = deps;
   const stopping = new AbortController();
   let sessionsSweptAt = Number.NEGATIVE_INFINITY;
   const timers: Consumer[] = [];
@@ -65,8 +72,11 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
         await sweepSessions();
       });
       timers.push(ticking);
-      if (cleanup === null) return;
-      timers.push(await queue.every('cleanup-blobs', cleanup.everyMs, () => cleanup.run(stopping.signal)));
+      if (cleanup !== null) {
+        timers.push(await queue.every('cleanup-blobs', cleanup.everyMs, () => cleanup.run(stopping.signal)));
+      }
+      if (backups === null) return;
+      timers.push(await queue.every('backups', backups.everyMs, () => backups.run(stopping.signal)));
     },
     async stop() {
       stopping.abort();

@@ -95,5 +95,8 @@ export interface Consumer {
 export type QueueName = 'scrape-http';
 /** Single renders, from the owner of a host to a worker with a browser. */
 export type CallName = 'scrape-browser' | 'scrape-stealth';
-/** `cleanup-jobs`: jobs whose time is over, and hosts with work that were not offered. `cleanup-blobs`: blobs that nothing refers to. `run-schedules`: schedules that are due. */
-export type TimerName = 'cleanup-jobs' | 'cleanup-blobs' | 'run-schedules';
+/**
+ * `cleanup-jobs`: jobs whose time is over, and hosts with work that were not offered. `cleanup-blobs`: blobs that nothing
+ * refers to. `run-schedules`: schedules that are due. `backups`: whether a backup is due.
+ */
+export type TimerName = 'cleanup-jobs' | 'cleanup-blobs' | 'run-schedules' | 'backups';

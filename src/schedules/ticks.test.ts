@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ActiveHours, Timing } from '../model/schedule.ts';
 import { readCronLine } from './cron-line.ts';
 import { INVALID_LINES, REFERENCE, UTC_LINES, ZONE_LINES } from './cron-lines.fixture.ts';
+import { ticksByDefinition } from './tick-definition.fixture.ts';
 import { countTicks, lastTick, nextTick, upcomingTicks } from './ticks.ts';
 
 const at = (iso: string) => Date.parse(iso);
@@ -49,31 +50,6 @@ describe('a cron line', () => {
 describe('the ticks of a whole year', () => {
   const year = [at('2026-01-01T00:00:00Z'), at('2027-01-01T00:00:00Z')] as const;
 
-  /** All lines and all changes of the clock fall on quarters of an hour. */
-  const STEP_MS = 900_000;
-
-  /** What the definition says, quarter by quarter of the local calendar, without the search under test. */
-  function byDefinition(zone: string, isNamed: (hour: number, minute: number) => boolean): number[] {
-    const ticks: number[] = [];
-    const shown = new Intl.DateTimeFormat('sv-SE', {
-      timeZone: zone,
-      dateStyle: 'short',
-      timeStyle: 'short',
-    });
-    const localOf = (instant: number) => at(`${shown.format(instant).replace(' ', 'T')}:00Z`);
-    let latest = localOf(year[0] - STEP_MS);
-    for (let instant = year[0]; instant < year[1]; instant += STEP_MS) {
-      const local = localOf(instant);
-      // All local times since the last step: several where the clock jumped, none that is new where it went back.
-      for (; latest < local; latest += STEP_MS) {
-        const named = new Date(latest + STEP_MS);
-        if (isNamed(named.getUTCHours(), named.getUTCMinutes()) && ticks.at(-1) !== instant)
-          ticks.push(instant);
-      }
-    }
-    return ticks;
-  }
-
   it.each(['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'America/Nuuk', 'UTC'])(
     'in %s are those of the definition',
     (zone) => {
@@ -88,7 +64,7 @@ describe('the ticks of a whole year', () => {
           ticks.push(tick);
           tick = nextTick(cron(line, zone), tick);
         }
-        expect(ticks.map(iso), line).toEqual(byDefinition(zone, isNamed).map(iso));
+        expect(ticks.map(iso), line).toEqual(ticksByDefinition(zone, year, isNamed).map(iso));
       }
     },
   );

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BackupBegin, Figures } from '../backup/backup-parts.ts';
+import type { Content } from '../backup/content.ts';
 import type {
   BackupOptions,
   BackupRef,
@@ -10,18 +11,18 @@ import type {
   Installation,
   VaultReport,
 } from '../backup/installation.ts';
-import { loadContent } from '../backup/load-content.ts';
+import { isSame, loadContent } from '../backup/load-content.ts';
 import { contentOfBackup, verifyBackup } from '../backup/read-backup.ts';
 import { contentOfStore } from '../backup/store-content.ts';
 import { writeBackup } from '../backup/write-backup.ts';
 import { keyFileOf, readVaultKeys, replaceKeyFile, type VaultSettings } from '../config/vault-keys.ts';
 import { bringUpToDate } from '../drivers/store-postgres/postgres-draft.ts';
 import { lockFolder } from '../drivers/store-sqlite/folder-lock.ts';
-import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { Store } from '../ports/store.ts';
 import { createVault } from '../sessions/vault.ts';
 import { VERSION } from '../version.ts';
-import { openFiles, openSnapshot, openTarget } from './copy-places.ts';
+import { type CopyTarget, openFiles, openSnapshot, openTarget } from './copy-places.ts';
 import { openBlobs } from './open-blobs.ts';
 import { openStore } from './open-store.ts';
 import { openStorage } from './storage.ts';
@@ -139,7 +140,7 @@ async function restoreBackup(backup: BackupRef, to: Installation): Promise<Backu
     const verified = await verifyBackup(open);
     const target = await openTarget(to);
     try {
-      const end = await loadContent(contentOfBackup(open, verified), target);
+      const end = await load(contentOfBackup(open, verified), target, to);
       const writtenTo = verified.begin.vault.keys === null ? null : writeKeys(to, verified.begin.vault.keys);
       await target.finish();
       await note(to, 'backup.restore', verified.begin.id);
@@ -165,7 +166,7 @@ async function moveInstallation(from: Installation, to: Installation): Promise<B
         const content = await contentOfStore(snapshot, blobs, begin);
         const target = await openTarget(to);
         try {
-          const end = await loadContent(content, target);
+          const end = await load(content, target, to);
           const { vaultKey, vaultOldKeys } = readVaultKeys(from);
           const keys = [vaultKey, ...vaultOldKeys.split(',')].flatMap((key) =>
             key?.trim() ? [key.trim()] : [],
@@ -186,6 +187,22 @@ async function moveInstallation(from: Installation, to: Installation): Promise<B
     }
   } finally {
     unlock();
+  }
+}
+
+/** Where the last attempt was killed between its last two steps, everything is there already. */
+async function load(content: Content, target: CopyTarget, to: Installation): Promise<Figures> {
+  try {
+    return await loadContent(content, target);
+  } catch (error) {
+    if (!target.isResumed || !isScrapifieError(error) || error.code !== 'PLACE_NOT_EMPTY') throw error;
+    const snapshot = await openSnapshot(to, false);
+    try {
+      if (await isSame(content, snapshot)) return await content.end();
+    } finally {
+      await snapshot.close();
+    }
+    throw error;
   }
 }
 

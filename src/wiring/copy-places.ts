@@ -39,7 +39,9 @@ export function openSnapshot(place: CopyPlace, isExclusive: boolean): Promise<St
   return openSqliteSnapshot({ path, postgresSchema: POSTGRES_MIGRATIONS.length, isExclusive });
 }
 
-interface CopyTarget extends LoadTarget {
+export interface CopyTarget extends LoadTarget {
+  /** An earlier attempt was interrupted here. */
+  readonly isResumed: boolean;
   /** The place is whole from now on. */
   finish(): Promise<void>;
   close(): Promise<void>;
@@ -69,6 +71,7 @@ export async function openTarget(place: CopyPlace): Promise<CopyTarget> {
     if (!isResumed) await requireNoBodies(blobs);
     if (!isResumed) await marks.write(MARKER, mark());
     return {
+      isResumed,
       blobs,
       openDraft: (schema) =>
         databaseUrl === undefined
@@ -95,11 +98,15 @@ function openBodies({ s3Url, dataDir }: CopyPlace): Promise<Blobs> {
 
 /** A vault key that the operator has put there first is welcome. */
 function requireEmptyFolder(dataDir: string, isResumed: boolean): void {
-  const draft = `${DATABASE_FILE}${DRAFT_SUFFIX}`;
-  const own = new Set([LOCK_FILE, `${LOCK_FILE}-journal`, KEY_FILE]);
-  const left = new Set(['blobs', MARKER, `${MARKER}.partial`, draft, `${draft}-wal`, `${draft}-shm`]);
-  const found = readdirSync(dataDir).find((name) => !own.has(name) && !(isResumed && left.has(name)));
-  if (found === undefined || found === `${MARKER}.partial`) return;
+  const own = new Set([LOCK_FILE, `${LOCK_FILE}-journal`, KEY_FILE, `${MARKER}.partial`]);
+  // With a database the last attempt was complete, and killed before its marker was removed: the caller compares it.
+  const isLeft = (name: string) =>
+    name === 'blobs' ||
+    name === MARKER ||
+    name === DATABASE_FILE ||
+    name.startsWith(DATABASE_FILE + DRAFT_SUFFIX);
+  const found = readdirSync(dataDir).find((name) => !own.has(name) && !(isResumed && isLeft(name)));
+  if (found === undefined) return;
   throw new ScrapifieError(
     'PLACE_NOT_EMPTY',
     `The folder ${dataDir} is not empty: it has ${found}. Name a folder that is empty or not there.`,

@@ -46,6 +46,7 @@ import { llmRefusal, readerWithLlm } from './open-llm.ts';
 import { openStore, type StorePlace } from './open-store.ts';
 import { createRenderer } from './renderer.ts';
 import { DUTIES, type Duties, refuseIncompleteFleet } from './roles.ts';
+import { openScheduledBackups } from './scheduled-backups.ts';
 import { shareProxyFigures } from './share-proxy-figures.ts';
 
 /** One process of Scrapifie: the whole of it, or the part that its role names. */
@@ -249,6 +250,8 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
         })
       : store;
     const retentionLimits = installationLimits(settings);
+    const backups = duties.schedule ? await openScheduledBackups(settings, now, logger) : null;
+    closers.places.push(() => backups?.close());
     const scheduler = duties.schedule
       ? createScheduler({
           store,
@@ -256,6 +259,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
           bus,
           now,
           sweepSessions: accounts.sessions.sweep,
+          backups,
           async purge(signal) {
             await deleteAccounts(store, { signal, mostSteps: PURGES_PER_TICK });
             await purgeAll(store, signal, PURGES_PER_TICK);

@@ -8,7 +8,7 @@ export interface Duties {
   readonly api: boolean;
   /** Owns hosts and fetches their pages. */
   readonly crawl: boolean;
-  /** Ends jobs whose time is over, and offers hosts that no message announced. */
+  /** Ends jobs whose time is over, offers hosts that no message announced, and runs schedules. */
   readonly schedule: boolean;
   /** Answers renders of this kind; null: none. */
   readonly render: 'browser' | 'stealth' | null;

@@ -2,11 +2,14 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { filePlaceOf } from '../../src/backup/backup-ref.ts';
 import type { BackupRef, Installation } from '../../src/backup/installation.ts';
 import type { ContentHash } from '../../src/model/ids.ts';
 import type { Job } from '../../src/model/job.ts';
 import { BACKUP_TOOLS } from '../../src/wiring/backups.ts';
-import { takeFleetPlace } from './fleet-place.ts';
+import { openFiles } from '../../src/wiring/copy-places.ts';
+import { openScheduledBackups } from '../../src/wiring/scheduled-backups.ts';
+import { isFleetProfile, takeFleetPlace } from './fleet-place.ts';
 import { type HeldSite, startHeldSite } from './held-site.ts';
 import { byPath, openScraper, openWorld, QUICK_POLICY, type Scraper, type World } from './world.ts';
 
@@ -92,5 +95,35 @@ describe('a backup that is made during a crawl', { timeout: LIMIT_MS }, () => {
     held.release();
     await restored.ended(job);
     expect(await outcomeOf(restored, job)).toEqual(undisturbed);
+  });
+});
+
+describe('backups by schedule', { timeout: LIMIT_MS }, () => {
+  it('are written and verified in a thread, in a folder or a bucket, when one is due', async () => {
+    await world.crawlNow({ urls: [`${world.site.hostUrl(1)}/big/`], sitemap: 'skip', maxDepth: 1 });
+    const bucket = new URL(world.platform.settings.s3Url ?? 'http://none/').pathname.slice(1);
+    const backupTo = isFleetProfile() ? `s3://${bucket}/backups` : join(folder, 'backups');
+    const settings = { ...world.platform.settings, backupTo };
+    let now = Date.UTC(2026, 0, 1);
+    const scheduled = await openScheduledBackups(settings, () => now, world.logger);
+    const tick = () => scheduled?.run(new AbortController().signal);
+    await tick();
+    now += 3_600_000;
+    await tick();
+    const place = filePlaceOf(backupTo, folder, settings.s3Url);
+    const files = await openFiles(place);
+    const names = async () => (await files.list()).map(({ name }) => name).sort();
+    expect(await names()).toEqual(['scrapifie-20260101T000000Z.backup']);
+    const report = await checkBackup({ place, name: 'scrapifie-20260101T000000Z.backup' });
+    expect(report.tables).toMatchObject({ jobs: { rows: 1 } });
+    expect(report.vault.isIncluded).toBe(false);
+    now += 24 * 3_600_000;
+    await tick();
+    expect(await names()).toHaveLength(2);
+    await files.remove('scrapifie-20260101T000000Z.backup');
+    expect(await names()).toEqual(['scrapifie-20260102T010000Z.backup']);
+    expect(world.warnings).toEqual([]);
+    await files.close();
+    await scheduled?.close();
   });
 });

@@ -135,3 +135,7 @@ export function nextView({ timeZone, ticks }: NextTicks) {
     })),
   };
 }
+
+export type ScheduleView = ReturnType<typeof scheduleView>;
+export type RunView = ReturnType<typeof runView>;
+export type NextView = ReturnType<typeof nextView>;

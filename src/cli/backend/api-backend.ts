@@ -7,6 +7,7 @@ import type { LedgerEntry } from '../../model/task.ts';
 import type { ApiClient } from './api-client.ts';
 import { type Backend, MOST_LISTED } from './backend.ts';
 import { followRemotely } from './remote-events.ts';
+import { remoteSchedules } from './schedule-backend.ts';
 
 /** The same through the API of a running server. */
 export function createApiBackend(client: ApiClient): Backend {
@@ -59,6 +60,7 @@ export function createApiBackend(client: ApiClient): Backend {
         void (await client.call('PUT', named('credentials', name), credential)),
       delete: async (name) => void (await client.call('DELETE', named('credentials', name))),
     },
+    schedules: remoteSchedules(client),
     webhooks: {
       create: (request) => client.call('POST', '/v1/webhooks', request),
       list: (limit) => listed('/v1/webhooks', limit),

@@ -14,9 +14,10 @@ import type { LedgerEntry, TaskState } from '../../model/task.ts';
 import type { DeliveryState } from '../../ports/webhook-store.ts';
 import type { Credential } from '../../sessions/credential.ts';
 import type { SessionRequest } from '../../sessions/session-request.ts';
+import type { BackendSchedules } from './schedule-backend.ts';
 
 /**
- * The jobs, sessions, credentials and webhooks of an installation, as commands read and change them: in its data folder or
+ * The jobs, sessions, credentials, webhooks and schedules of an installation, as commands read and change them: in its data folder or
  * database, or through the API of a running server. Both give the same views and throw the same errors.
  */
 export interface Backend {
@@ -24,6 +25,7 @@ export interface Backend {
   readonly sessions: BackendSessions;
   readonly credentials: BackendCredentials;
   readonly webhooks: BackendWebhooks;
+  readonly schedules: BackendSchedules;
   close(): Promise<void>;
 }
 

@@ -5,6 +5,7 @@ import { readVaultKeys, withVaultKeys } from '../../config/vault-keys.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { invalidRequest } from '../../jobs/invalid-request.ts';
 import type { JobError } from '../../jobs/job-reader.ts';
+import { createSchedules } from '../../schedules/schedules.ts';
 import { createCredentials } from '../../sessions/credentials.ts';
 import { sessionRequestSchema } from '../../sessions/session-request.ts';
 import { createSessions } from '../../sessions/sessions.ts';
@@ -15,6 +16,7 @@ import type { Shell } from '../shell/shell.ts';
 import { type Backend, MOST_LISTED } from './backend.ts';
 import { followLocally } from './local-events.ts';
 import { createLocalWebhooks } from './local-webhooks.ts';
+import { localSchedules } from './schedule-backend.ts';
 
 const ACTOR = 'command line';
 
@@ -79,6 +81,14 @@ export async function openLocalBackend(
         yield* jobs.read.eachResult(job);
       },
     },
+    schedules: localSchedules(
+      async (isWriting) => {
+        const vault = isWriting ? await sealing() : reading;
+        return createSchedules({ store, jobs: jobsIn(storage, vault), vault });
+      },
+      account,
+      (action, target) => audit(action, target, {}),
+    ),
     sessions: {
       async create(request) {
         const wish = sessionRequestSchema.parse(request);

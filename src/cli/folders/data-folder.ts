@@ -6,6 +6,7 @@ import type { AccountId } from '../../model/ids.ts';
 import type { Job } from '../../model/job.ts';
 import type { Bus } from '../../ports/bus.ts';
 import type { Queue } from '../../ports/queue.ts';
+import type { Vault } from '../../sessions/vault.ts';
 import { readSettings } from '../flags/flags.ts';
 import type { OpenPlace, OpenStorage, Shell, StoragePlace } from '../shell/shell.ts';
 import { DATABASE_FILE, STATE_DIR } from './crawl-folder.ts';
@@ -71,10 +72,14 @@ const SILENT_BUS: Bus = {
 const SILENT_QUEUE: Pick<Queue, 'offer'> = { offer: async () => undefined };
 
 /** The jobs of an open storage; nothing of this process works on them. */
-export function jobsIn({ store, blobs }: Pick<OpenStorage, 'store' | 'blobs'>): Jobs {
+export function jobsIn(
+  { store, blobs }: Pick<OpenStorage, 'store' | 'blobs'>,
+  vault: Vault | null = null,
+): Jobs {
   return createJobs({
     store,
     blobs,
+    vault,
     bus: SILENT_BUS,
     queue: SILENT_QUEUE,
     now: Date.now,

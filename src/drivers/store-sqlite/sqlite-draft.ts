@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { PortableRow, PortableValue, SchemaVersions, StoreDraft } from '../../ports/store-copy.ts';
@@ -27,9 +27,11 @@ export async function openSqliteDraft(path: string, schema: SchemaVersions): Pro
       `The rows have schema ${schema.sqlite}, this program knows ${SQLITE_MIGRATIONS.length}. Upgrade Scrapifie.`,
     );
   }
+  if (existsSync(path)) throw new ScrapifieError('PLACE_NOT_EMPTY', `There is a database ${path} already.`);
   const draft = `${path}${DRAFT_SUFFIX}`;
   const removeDraft = () => {
-    for (const file of [draft, `${draft}-wal`, `${draft}-shm`]) rmSync(file, { force: true });
+    for (const file of ['', '-journal', '-wal', '-shm'].map((end) => draft + end))
+      rmSync(file, { force: true });
   };
   removeDraft();
   const database = openSqliteDatabase(draft);

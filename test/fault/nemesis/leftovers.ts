@@ -39,7 +39,7 @@ const ENTRY_LISTS = [
   'failed',
   'completed',
 ];
-const QUEUES_OF_WORK = /^scrapifie:(?!cleanup-|run-schedules:)[a-z-]+:/;
+const QUEUES_OF_WORK = /^scrapifie:(?!cleanup-|run-schedules:|backups:)[a-z-]+:/;
 const CALL_KEYS = /^scrapifie:(?:call|reply|answers):/;
 
 /**

@@ -1,0 +1,79 @@
+import { Worker } from 'node:worker_threads';
+import { filePlaceOf } from '../backup/backup-ref.ts';
+import { createBackupSchedule } from '../backup/backup-schedule.ts';
+import type { BackupRef, BackupReport, Installation } from '../backup/installation.ts';
+import type { Settings } from '../config/settings.ts';
+import type { ErrorCode } from '../errors/registry.ts';
+import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import type { Logger } from '../observe/logger.ts';
+import { openFiles } from './copy-places.ts';
+
+export interface BackupThreadData {
+  readonly from: Installation;
+  readonly to: BackupRef;
+}
+
+export type BackupThreadAnswer =
+  | { readonly report: BackupReport }
+  | { readonly failure: { readonly code: ErrorCode; readonly message: string } };
+
+export interface ScheduledBackups {
+  readonly everyMs: number;
+  /** Makes a backup if one is due. Never rejects. */
+  run(signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** How often it is asked whether a backup is due. */
+const LOOK_MS = 60_000;
+const HOUR_MS = 3_600_000;
+
+/** The backups that the settings ask for; null where they ask for none. */
+export async function openScheduledBackups(
+  settings: Settings,
+  now: () => number,
+  logger: Logger,
+): Promise<ScheduledBackups | null> {
+  const { backupTo, backupS3Url, s3Url, backupHours, backupKeepDaily, backupKeepWeekly } = settings;
+  if (backupTo === undefined) return null;
+  const place = filePlaceOf(backupTo, process.cwd(), backupS3Url ?? s3Url);
+  const files = await openFiles(place);
+  const run = createBackupSchedule({
+    files,
+    make: (name, signal) => makeInThread({ from: placesOf(settings), to: { place, name } }, signal),
+    now,
+    everyMs: backupHours * HOUR_MS,
+    keep: { daily: backupKeepDaily, weekly: backupKeepWeekly },
+    logger,
+  });
+  return { everyMs: LOOK_MS, run, close: () => files.close() };
+}
+
+/** Plain data, and no more than a backup needs. */
+function placesOf(settings: Settings): Installation {
+  const { databaseUrl, databasePool, dataDir, s3Url, spillBytes } = settings;
+  const { vaultKey, vaultOldKeys, vaultKeyPath, allowPlainSecrets } = settings;
+  return {
+    ...{ databaseUrl, databasePool, dataDir, s3Url, spillBytes },
+    ...{ vaultKey, vaultOldKeys, vaultKeyPath, allowPlainSecrets },
+  };
+}
+
+function makeInThread(workerData: BackupThreadData, signal: AbortSignal): Promise<BackupReport> {
+  const entry = import.meta.url.endsWith('.ts') ? './backup-thread.ts' : './backup-thread.js';
+  const thread = new Worker(new URL(entry, import.meta.url), { workerData, name: 'backup' });
+  // What it has written by then has no name of a backup yet.
+  const stop = () => void thread.terminate();
+  signal.addEventListener('abort', stop, { once: true });
+  return new Promise<BackupReport>((resolve, reject) => {
+    thread.once('message', (answer: BackupThreadAnswer) => {
+      if ('report' in answer) resolve(answer.report);
+      else reject(new ScrapifieError(answer.failure.code, answer.failure.message));
+    });
+    thread.once('error', reject);
+    thread.once('exit', () => reject(new ScrapifieError('CANCELLED', 'The backup was stopped.')));
+  }).finally(() => {
+    signal.removeEventListener('abort', stop);
+    return thread.terminate();
+  });
+}
