@@ -43,7 +43,10 @@ async function open({ isDying = false, hold = Promise.resolve() } = {}): Promise
   keepAnswers(app, {
     store: isDying ? { ...store, ...dying } : store,
     vault: createVault('ab'.repeat(32)),
-    newId: () => `id ${(ids += 1)} of ${opened.length}`,
+    newId() {
+      ids += 1;
+      return `id ${ids} of ${opened.length}`;
+    },
   });
   app.post('/things', { config: { access: 'open', creates: true } }, async (request, reply) => {
     await hold;
