@@ -36,6 +36,7 @@ import { addBatchRoutes } from './routes/batch.ts';
 import { addBotRoutes } from './routes/bot.ts';
 import { addCrawlRoutes } from './routes/crawl.ts';
 import { addCredentialRoutes } from './routes/credentials.ts';
+import { addCreditRoutes } from './routes/credits.ts';
 import { addDocsRoutes, collectDocs } from './routes/docs.ts';
 import { addDomainRoutes } from './routes/domains.ts';
 import { addEventRoutes } from './routes/events.ts';
@@ -54,6 +55,7 @@ import { addSampleRoutes } from './routes/sample.ts';
 import { addScheduleRoutes } from './routes/schedules.ts';
 import { addScrapeRoutes } from './routes/scrape.ts';
 import { addSessionRoutes } from './routes/sessions.ts';
+import { addUsageRoutes } from './routes/usage.ts';
 import { addWebhookRoutes } from './routes/webhooks.ts';
 
 /** A client that dribbles its request is cut here; one that waits for a page may wait as long as a scrape may take. */
@@ -84,6 +86,8 @@ const ROUTES = [
   addKeyRoutes,
   addAccountRoutes,
   addAccountsRoutes,
+  addCreditRoutes,
+  addUsageRoutes,
   addRetentionRoutes,
   addAuditRoutes,
   addHealthRoutes,

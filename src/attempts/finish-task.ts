@@ -3,7 +3,7 @@ import { isScrapifieError, type ScrapifieError } from '../errors/scrapifie-error
 import type { FetchResponse } from '../fetch/engine.ts';
 import { faultOf } from '../fetch/proxy/proxy-failure.ts';
 import { routeOf } from '../frontier/routes.ts';
-import type { Attempt, OutcomeKind } from '../model/attempt.ts';
+import type { Attempt, AttemptExtras, OutcomeKind } from '../model/attempt.ts';
 import { runsScripts } from '../model/engine-traits.ts';
 import type { NewPage } from '../model/page.ts';
 import type { Task } from '../model/task.ts';
@@ -166,9 +166,10 @@ export function finishTask(
 }
 
 /** What the job's budgets count of an attempt. */
-function costOf({ engine, proxyTier, ms, bytes }: Attempt): Pick<Completion, 'bytes' | 'spent'> {
+function costOf(attempt: Attempt): Pick<Completion, 'bytes' | 'spent' | 'used'> {
+  const { engine, proxyTier, ms, bytes } = attempt;
   const spent = { browserMs: runsScripts(engine) ? ms : 0, proxyBytes: proxyTier === null ? 0 : bytes };
-  return { bytes, ...(spent.browserMs + spent.proxyBytes === 0 ? {} : { spent }) };
+  return { bytes, used: attempt, ...(spent.browserMs + spent.proxyBytes === 0 ? {} : { spent }) };
 }
 
 function isUnexpectedWall(
@@ -243,8 +244,22 @@ function attemptOf(
     ...(claimedAt === undefined ? {} : { waitedMs: Math.max(0, Math.round(now - ms - claimedAt)) }),
     ms,
     bytes: response?.wireBytes ?? 0,
+    ...extrasOf(response, reading),
     at: new Date(now).toISOString(),
   };
+}
+
+/** What is priced beside the request. */
+function extrasOf(response: FetchResponse | null, reading: PageReading | undefined): Pick<Attempt, 'extras'> {
+  const extra = response?.rendered?.extra;
+  const solver = extra?.captcha?.solver ?? null;
+  const extras: AttemptExtras = {
+    ...(reading?.tokens === undefined ? {} : { tokens: reading.tokens }),
+    ...(solver === null ? {} : { solverCalls: 1 }),
+    ...(extra === undefined || extra.screenshot === null ? {} : { screenshots: 1 }),
+    ...(extra === undefined || extra.pdf === null ? {} : { pdfs: 1 }),
+  };
+  return Object.keys(extras).length === 0 ? {} : { extras };
 }
 
 /** The redirects of this attempt are kept for the page, which another host will send. */

@@ -45,7 +45,7 @@ export function completionOf(
   lease: LeaseRef,
   task: Task,
   end: TaskEnd,
-  more: Partial<Pick<Completion, 'trace' | 'bytes' | 'spent' | 'page' | 'discovered'>> = {},
+  more: Partial<Pick<Completion, 'trace' | 'bytes' | 'spent' | 'used' | 'page' | 'discovered'>> = {},
 ): Completion {
   return {
     lease,
@@ -157,7 +157,8 @@ function withoutResponse(
   const { errorCode: code = 'INTERNAL', evidence: message = '' } = attempt;
   const hasPage = end.state === 'failed' && task.kind === 'page';
   const page = hasPage ? failedPage(task, { code, message }, now) : null;
-  return { completion: completionOf(lease, task, end, { trace: [...task.trace, attempt], page }), attempt };
+  const trace = [...task.trace, attempt];
+  return { completion: completionOf(lease, task, end, { trace, used: attempt, page }), attempt };
 }
 
 /** The page of a task for which no response arrived: it has the error in place of content. */

@@ -62,6 +62,10 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'change the key that secrets are encrypted with',
     load: () => import('./commands/vault.ts'),
   },
+  usage: {
+    summary: 'what was used, by day, key, job, engine or host, and what it cost',
+    load: () => import('./commands/usage.ts'),
+  },
   audit: {
     summary: 'read, export and verify the audit log',
     load: () => import('./commands/audit.ts'),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { readAddressList } from './address-list.ts';
 import { readPlans } from './plans.ts';
+import { readPrices } from './prices.ts';
 
 const bool = z.union(
   [z.boolean(), z.stringbool({ truthy: ['true', '1', 'yes', 'on'], falsy: ['false', '0', 'no', 'off'] })],
@@ -309,6 +310,13 @@ export const settingsSchema = z.object({
     .default('')
     .describe(
       'Plans of accounts and their limits, as JSON: `{"small": {"requestsPerMinute": 600, "openUrls": 10000}}`.',
+    ),
+  prices: z
+    .string()
+    .refine((text) => readPrices(text) !== null, 'must be JSON as docs/credits.md shows it')
+    .default('')
+    .describe(
+      'What attempts cost in credits, as JSON: `{"http": 1, "browser": 5}`; what is left out keeps its default.',
     ),
   corsOrigins: z
     .string()

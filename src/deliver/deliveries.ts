@@ -23,6 +23,8 @@ const IDLE_MS = 1_000;
 const READ_PAUSE_MS = 50;
 const UNUSED_PAUSE_MS = 500;
 const ERROR_MS = 5_000;
+/** For a look at the store that is under way when the process stops. */
+const LOOK_MS = 2_000;
 const SWEEP_MS = 3_600_000;
 const SWEEP_STEP = 1_000;
 /** Lanes that this process works on at once, over all webhooks. */
@@ -115,14 +117,20 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
       isStopping = true;
       unsubscribe();
       for (const bell of Object.values(bells)) bell.ring();
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, limitMs);
-      });
-      await Promise.race([Promise.all([loops, ...working]), late]);
-      clearTimeout(timer);
+      // A store that is away may hold a look at it for long; lanes that are leased meanwhile are due again later.
+      await within(Math.min(limitMs, LOOK_MS), loops);
+      await within(limitMs, Promise.all(working));
     },
   };
+}
+
+async function within(limitMs: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, limitMs);
+  });
+  await Promise.race([work, late]);
+  clearTimeout(timer);
 }
 
 interface Bell {

@@ -12,6 +12,8 @@ export interface ErrorSpec {
   readonly httpStatus: number;
   readonly retry: RetryPolicy;
   readonly exitCode: number;
+  /** The failure is on this side: attempts and tasks that end with it cost no credits. */
+  readonly isOurs?: true;
   /** One sentence for docs/errors.md: what happened and what to do. */
   readonly meaning: string;
 }
@@ -37,6 +39,7 @@ const environment = (retry: RetryPolicy, meaning: string): ErrorSpec => ({
   httpStatus: 503,
   retry,
   exitCode: EXIT.environment,
+  isOurs: true,
   meaning,
 });
 const page = (httpStatus: number, retry: RetryPolicy, meaning: string): ErrorSpec => ({
@@ -44,6 +47,12 @@ const page = (httpStatus: number, retry: RetryPolicy, meaning: string): ErrorSpe
   retry,
   exitCode: EXIT.failed,
   meaning,
+});
+
+/** The same of a failure on this side. */
+const own = (httpStatus: number, retry: RetryPolicy, meaning: string): ErrorSpec => ({
+  ...page(httpStatus, retry, meaning),
+  isOurs: true,
 });
 
 export const ERRORS = {
@@ -113,6 +122,7 @@ export const ERRORS = {
     httpStatus: 500,
     retry: 'later',
     exitCode: EXIT.unexpected,
+    isOurs: true,
     meaning: 'A fault in Scrapifie; the log has it under the request id.',
   },
 
@@ -176,6 +186,7 @@ export const ERRORS = {
     httpStatus: 503,
     retry: 'never',
     exitCode: EXIT.environment,
+    isOurs: true,
     meaning: 'No Chromium, Chrome or Edge was found here; `scrapifie doctor` says how to get one.',
   },
   CREDENTIALS_UNAVAILABLE: environment('later', 'The credential service did not answer.'),
@@ -203,8 +214,8 @@ export const ERRORS = {
     'never',
     'Policy, the do-not-crawl list or the site owner’s opt-out excludes this host.',
   ),
-  NO_WORKER: page(503, 'later', 'No worker for this engine answers; what plain HTTP can do goes on.'),
-  BROWSER_UNAVAILABLE: page(
+  NO_WORKER: own(503, 'later', 'No worker for this engine answers; what plain HTTP can do goes on.'),
+  BROWSER_UNAVAILABLE: own(
     503,
     'later',
     'No browser can be had at the moment: it did not start, or answers no more.',
@@ -213,7 +224,7 @@ export const ERRORS = {
     'later',
     'No browser was free to render the page within `SCRAPIFIE_BROWSER_WAIT_MS`; the URL is not charged an attempt.',
   ),
-  NO_HEALTHY_PROXY: page(
+  NO_HEALTHY_PROXY: own(
     503,
     'later',
     'Every proxy that fits the request has failed, is banned by the host or is missing.',
@@ -265,9 +276,9 @@ export const ERRORS = {
     'never',
     'The page asks to log in although the crawl has a session: log in again (`scrapifie login`, or `POST /v1/sessions/NAME/login`), then resume.',
   ),
-  PROXY_FAILED: page(502, 'later', 'The proxy was not reached, kept silent or refused the login.'),
-  BROWSER_CRASHED: page(502, 'later', 'The process of the page ended while the page was rendered.'),
-  BROWSER_LOST: page(
+  PROXY_FAILED: own(502, 'later', 'The proxy was not reached, kept silent or refused the login.'),
+  BROWSER_CRASHED: own(502, 'later', 'The process of the page ended while the page was rendered.'),
+  BROWSER_LOST: own(
     503,
     'later',
     'The browser ended or stopped answering and is replaced; the URL is tried again, the first three times without being charged an attempt.',
@@ -277,14 +288,14 @@ export const ERRORS = {
     'never',
     'A wait, an action or a picture failed; `details.step` names it and what there was is kept.',
   ),
-  CAPTCHA_UNSOLVED: page(502, 'later', 'No solver service solved the challenge; the message says why.'),
-  EXTRACTION_FAILED: page(502, 'never', 'The page arrived, but reading it failed or took too long.'),
-  WORKER_DIED: page(
+  CAPTCHA_UNSOLVED: own(502, 'later', 'No solver service solved the challenge; the message says why.'),
+  EXTRACTION_FAILED: own(502, 'never', 'The page arrived, but reading it failed or took too long.'),
+  WORKER_DIED: own(
     502,
     'never',
     'Processes died while they worked on this URL, twice with nothing else under way. Retry the job when the cause is removed.',
   ),
-  UNSTORABLE: page(
+  UNSTORABLE: own(
     422,
     'never',
     'The store cannot keep what was sent, or what the page brought; the log says why.',

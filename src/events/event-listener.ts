@@ -69,10 +69,13 @@ export class EventListener {
       if (slice === null) continue;
       if (slice.hasGap && !this.#hasToldGap) await this.#send(gapFrame());
       this.#hasToldGap ||= slice.hasGap;
-      if (slice.bytes.length > 0) await this.#send(slice.bytes);
       this.#position = slice.next;
+      // Together: the connection gets one write for both.
+      const tidings = slice.isFull ? null : this.#newTidings();
+      if (slice.bytes.length > 0 || tidings !== null) {
+        await this.#send(tidings === null ? slice.bytes : tail.joined(slice.bytes, tidings));
+      }
       if (slice.isFull) continue;
-      await this.#sendTidings();
       if (this.#hasEnded(slice)) {
         await this.#send(endFrame(tail.scope.jobId ?? '', tail.job ?? null));
         break;
@@ -111,12 +114,15 @@ export class EventListener {
     }
   }
 
-  async #sendTidings(): Promise<void> {
+  /** What is true now and was not told; null when there is nothing. */
+  #newTidings(): Buffer | null {
     const { progress, log } = this.#options.tail.tidings;
-    if (progress.version > this.#progressSeen && progress.bytes.length > 0) await this.#send(progress.bytes);
-    if (log.version > this.#logSeen && log.bytes.length > 0) await this.#send(log.bytes);
+    const isProgressNew = progress.version > this.#progressSeen && progress.bytes.length > 0;
+    const isLogNew = log.version > this.#logSeen && log.bytes.length > 0;
     this.#progressSeen = progress.version;
     this.#logSeen = log.version;
+    if (isProgressNew && isLogNew) return this.#options.tail.joined(progress.bytes, log.bytes);
+    return isProgressNew ? progress.bytes : isLogNew ? log.bytes : null;
   }
 
   async #send(bytes: Buffer | string): Promise<void> {

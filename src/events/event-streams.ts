@@ -58,7 +58,7 @@ interface Open {
 
 export function createEventStreams(options: EventStreamsOptions): EventStreams {
   const { store, pollMs = POLL_MS, heartbeatMs = HEARTBEAT_MS, drainMs = DRAIN_MS } = options;
-  const tails = new Map<string, { readonly tail: EventTail; listeners: number }>();
+  const tails = new Map<string, EventTail>();
   const open = new Set<Open>();
   const perAccount = new Map<AccountId, number>();
   let isClosed = false;
@@ -66,7 +66,7 @@ export function createEventStreams(options: EventStreamsOptions): EventStreams {
   const unsubscribe = options.bus.subscribe('job.changed', ({ jobs, finished }) => {
     if (tails.size === 0) return;
     const changed = new Set<string>([...jobs, ...finished]);
-    for (const { tail } of tails.values()) {
+    for (const tail of tails.values()) {
       if (tail.scope.jobId === null || changed.has(tail.scope.jobId)) tail.wake();
     }
   });
@@ -100,7 +100,7 @@ export function createEventStreams(options: EventStreamsOptions): EventStreams {
   function tailOf({ accountId, jobId, types, mayReadPrivate }: StreamRequest) {
     const key = JSON.stringify([accountId, jobId, types?.toSorted() ?? null, mayReadPrivate]);
     const known = tails.get(key);
-    if (known !== undefined) return { key, shared: known };
+    if (known !== undefined) return { key, tail: known };
     const tail = new EventTail(
       {
         store,
@@ -112,9 +112,8 @@ export function createEventStreams(options: EventStreamsOptions): EventStreams {
       },
       { accountId, jobId, types },
     );
-    const shared = { tail, listeners: 0 };
-    tails.set(key, shared);
-    return { key, shared };
+    tails.set(key, tail);
+    return { key, tail };
   }
 
   function admit(accountId: AccountId): void {
@@ -141,10 +140,10 @@ export function createEventStreams(options: EventStreamsOptions): EventStreams {
     async listen(request) {
       const { accountId, after, sink, isAllowed } = request;
       admit(accountId);
-      const { key, shared } = tailOf(request);
-      shared.listeners += 1;
+      const { key, tail } = tailOf(request);
+      tail.listeners += 1;
       const { onDropped = () => undefined } = options;
-      const listener = new EventListener({ tail: shared.tail, after, sink, drainMs, onDropped });
+      const listener = new EventListener({ tail, after, sink, drainMs, onDropped });
       const entry: Open = { listener, isAllowed };
       open.add(entry);
       try {
@@ -152,10 +151,10 @@ export function createEventStreams(options: EventStreamsOptions): EventStreams {
       } finally {
         open.delete(entry);
         leave(accountId);
-        shared.listeners -= 1;
-        if (shared.listeners === 0) {
+        tail.listeners -= 1;
+        if (tail.listeners === 0) {
           tails.delete(key);
-          shared.tail.close();
+          tail.close();
         }
       }
     },
@@ -166,7 +165,7 @@ export function createEventStreams(options: EventStreamsOptions): EventStreams {
       clearInterval(beats);
       clearInterval(checks);
       for (const { listener } of open) listener.end();
-      for (const { tail } of tails.values()) tail.close();
+      for (const tail of tails.values()) tail.close();
     },
   };
 }

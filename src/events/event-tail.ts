@@ -18,7 +18,7 @@ export const NO_TIDINGS: Tidings = { version: 0, bytes: Buffer.alloc(0) };
 export interface TailDeps extends SliceReaderDeps {
   readonly store: Pick<Store, 'listEvents' | 'listEventPages' | 'getJob' | 'listWaits'>;
   readonly now: () => number;
-  /** Between two looks at the store at least, and at most. */
+  /** Between two looks at the store at least (a millisecond more for each listener), and at most. */
   readonly paceMs: number;
   readonly pollMs: number;
 }
@@ -27,6 +27,7 @@ export interface TailDeps extends SliceReaderDeps {
 const MOST_SLICES = 8;
 /** A change may be readable only when other transactions have ended. */
 const LOOK_AGAIN_MS = 300;
+const MOST_PACE_MS = 2_000;
 /** Jobs whose progress one look tells to the listeners of an account. */
 const MOST_JOBS = 20;
 
@@ -39,10 +40,13 @@ const CHANGING = /\d{4}-\d\d-\d\dT[\d:.]+Z|"tasks":\d+/g;
  */
 export class EventTail {
   readonly scope: StreamScope;
+  /** How many share it. */
+  listeners = 0;
   readonly #deps: TailDeps;
   readonly #slices = new Map<string, Promise<StreamSlice>>();
   /** Positions whose slice ended where the events of that moment did. */
   readonly #ending = new Set<string>();
+  readonly #joined: { readonly first: Buffer; readonly second: Buffer; readonly bytes: Buffer }[] = [];
   #waiting: (() => void)[] = [];
   #version = 1;
   #lookedAt = Number.NEGATIVE_INFINITY;
@@ -100,10 +104,25 @@ export class EventTail {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
+  /** Both after each other; the same bytes for all listeners that ask for them between two looks. */
+  joined(first: Buffer, second: Buffer): Buffer {
+    if (first.length === 0) return second;
+    const known = this.#joined.find((each) => each.first === first && each.second === second);
+    if (known !== undefined) return known.bytes;
+    const bytes = Buffer.concat([first, second]);
+    this.#joined.push({ first, second, bytes });
+    return bytes;
+  }
+
   /** Something may have happened. */
   wake(): void {
     this.#looksAgain = true;
-    this.#lookBy(this.#lookedAt + this.#deps.paceMs);
+    this.#lookBy(this.#lookedAt + this.#paceMs);
+  }
+
+  /** Each listener is a write to a connection: the more there are, the more events go into one. */
+  get #paceMs(): number {
+    return Math.min(MOST_PACE_MS, this.#deps.paceMs + this.listeners);
   }
 
   close(): void {
@@ -134,15 +153,16 @@ export class EventTail {
     this.#isLooking = false;
     for (const key of this.#ending) this.#slices.delete(key);
     this.#ending.clear();
+    this.#joined.length = 0;
     this.#version += 1;
     this.#release();
-    const { paceMs, pollMs } = this.#deps;
-    this.#lookBy(this.#lookedAt + (looksAgain ? Math.max(LOOK_AGAIN_MS, paceMs) : pollMs));
+    const nextMs = looksAgain ? Math.max(LOOK_AGAIN_MS, this.#paceMs) : this.#deps.pollMs;
+    this.#lookBy(this.#lookedAt + nextMs);
   }
 
   #later(): void {
     this.#dueAt = Number.POSITIVE_INFINITY;
-    this.#lookBy(performance.now() + this.#deps.paceMs);
+    this.#lookBy(performance.now() + this.#paceMs);
   }
 
   #release(): void {

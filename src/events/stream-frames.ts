@@ -72,17 +72,15 @@ export function pageFrames(
 export const pageSeqsOf = ({ type, data }: StoredEvent): readonly number[] =>
   type === 'pages.committed' ? (data as unknown as PagesEventData).pages : [];
 
+/** Short: it is sent to every listener. The rest of the page is behind the link. */
 function pageData(jobId: string, page: EventPageSummary, links: EventLinks) {
-  const { url, finalUrl, statusCode, title, bytes, depth, duplicateOf, errorCode, errorMessage } = page;
+  const { url, finalUrl, statusCode, title, duplicateOf, errorCode, errorMessage } = page;
   return {
     jobId,
     url,
     ...(finalUrl === url ? {} : { finalUrl }),
     statusCode,
     title,
-    bytes,
-    depth,
-    fetchedAt: iso(page.fetchedAt),
     ...(duplicateOf === null ? {} : { duplicateOf }),
     ...(errorCode === null ? {} : { errorCode, errorMessage }),
     links: { result: links.page(jobId, page.seq) },

@@ -6,6 +6,7 @@ import {
   parseSeed,
 } from '../frontier/canonical.ts';
 import { compileScope } from '../frontier/scope.ts';
+import { microcreditsOf } from '../model/credits.ts';
 import { isDisguised } from '../model/engine-traits.ts';
 import type { HostKey } from '../model/ids.ts';
 import type { Budgets, JobKind, JobOptions, PageOptions, Scope } from '../model/job.ts';
@@ -208,11 +209,13 @@ const budgetsOf = ({
   maxDurationMs,
   maxBrowserMs,
   maxProxyBytes,
-}: Pick<CrawlRequest, 'maxBytes' | 'maxDurationMs' | 'maxBrowserMs' | 'maxProxyBytes'>) => ({
+  maxCredits,
+}: Pick<CrawlRequest, 'maxBytes' | 'maxDurationMs' | 'maxBrowserMs' | 'maxProxyBytes' | 'maxCredits'>) => ({
   maxBytes,
   maxDurationMs,
   maxBrowserMs,
   maxProxyBytes,
+  ...(maxCredits === null ? {} : { maxMicrocredits: microcreditsOf(maxCredits) }),
 });
 
 function optionsOf(

@@ -2,6 +2,7 @@ import { ERRORS, type ErrorCode, EXIT } from '../errors/registry.ts';
 import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 import { pageOptionsFor } from '../frontier/routes.ts';
 import type { Attempt } from '../model/attempt.ts';
+import { creditsOf } from '../model/credits.ts';
 import type { JobId, TaskId } from '../model/ids.ts';
 import type { Format, Job, JobOptions } from '../model/job.ts';
 import type { Page } from '../model/page.ts';
@@ -47,6 +48,8 @@ export interface ScrapeTrace {
   readonly decision: LedgerEntry['decision'];
   readonly rule: string | null;
   readonly attempts: readonly Attempt[];
+  /** What the attempts cost together. */
+  readonly credits: number;
   readonly timings: { readonly totalMs: number; readonly fetchMs: number };
 }
 
@@ -316,6 +319,7 @@ function traceOf(entry: LedgerEntry): ScrapeTrace {
     decision: entry.decision,
     rule: entry.rule,
     attempts: entry.attempts,
+    credits: creditsOf(entry.attempts.reduce((sum, { microcredits = 0 }) => sum + microcredits, 0)),
     timings: {
       totalMs: Date.parse(end) - Date.parse(entry.discoveredAt),
       fetchMs: entry.attempts.reduce((sum, attempt) => sum + attempt.ms, 0),

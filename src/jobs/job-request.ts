@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MOST_CREDITS } from '../model/credits.ts';
 import type { Format } from '../model/job.ts';
 import { cacheFields, checkPage, messageFields, pageFields } from './page-fields.ts';
 import { retentionField } from './retention-fields.ts';
@@ -56,6 +57,13 @@ const jobLimits = {
     .nullable()
     .default(null)
     .describe('Bytes the job may download through proxies before it stops; null: no limit.'),
+  maxCredits: z
+    .number()
+    .positive()
+    .max(MOST_CREDITS)
+    .nullable()
+    .default(null)
+    .describe('Credits the job may cost before it stops; pages under way then are finished. Null: no limit.'),
   concurrency: z
     .number()
     .int()

@@ -1,7 +1,6 @@
 import { expectsLogin } from '../attempts/login-walls.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
-import { isRendering } from '../model/engine-traits.ts';
-import type { AccountId, HostKey, JobId, WebhookId } from '../model/ids.ts';
+import type { AccountId, HostKey, JobId, KeyId, WebhookId } from '../model/ids.ts';
 import type { Budgets, CredentialAccess, Job, JobOptions, NewJob, PageOptions } from '../model/job.ts';
 import { rankOf } from '../model/rank.ts';
 import type { Blobs } from '../ports/blobs.ts';
@@ -30,6 +29,7 @@ import type { BatchRequest, CrawlRequest, JobRequest, MapRequest, ScrapeRequest 
 import { createJobWaits, type WaitOutcome } from './job-waits.ts';
 import { lastCrawl } from './last-crawl.ts';
 import type { MapResult } from './map-result.ts';
+import { patienceFor } from './patience.ts';
 import { stopSentence } from './rule-words.ts';
 import { startEntries } from './start-entries.ts';
 import { notReady, stoppedWaiting } from './unended-wait.ts';
@@ -53,6 +53,8 @@ export interface JobsDeps {
   readonly storageRefusal?: () => ScrapifieError | null;
   /** Stores the webhook of a job and returns its id; left out: requests with a webhook are refused. */
   readonly addWebhook?: (account: AccountId, job: JobId, webhook: JobWebhook) => Promise<WebhookId>;
+  /** The most microcredits that one attempt of the job may cost; left out: nothing is reserved. */
+  readonly reserveFor?: (options: JobOptions, hosts: readonly HostKey[]) => number;
   /** Called with each new job before its hosts are offered; saves the worker a read of the store. */
   readonly onAccepted?: (job: Job) => void;
 }
@@ -70,7 +72,7 @@ export interface Given {
   /** Ends the wait, never the job. */
   readonly signal?: AbortSignal;
   /** The actor for the audit log; defaults to the account. */
-  readonly startedBy?: { readonly actor: string; readonly address: string };
+  readonly startedBy?: { readonly actor: string; readonly address: string; readonly keyId?: KeyId };
 }
 
 /**
@@ -203,6 +205,8 @@ export function createJobs(deps: JobsDeps): Jobs {
       now(),
     );
     if (entries.length > 0) await store.audit(entries);
+    const hosts = new Set<HostKey>();
+    for (const task of tasks) hosts.add(task.hostKey);
     const stored = sealOptions(options, deps.vault ?? null, { id, accountId });
     const draftedJob: NewJob = {
       id,
@@ -210,14 +214,14 @@ export function createJobs(deps: JobsDeps): Jobs {
       kind,
       options: stored,
       seeds,
+      keyId: startedBy?.keyId ?? null,
+      reserveMicrocredits: deps.reserveFor?.(options, [...hosts]) ?? 0,
       ...(sources === undefined ? {} : { sources }),
       ...(run === undefined ? {} : { run }),
     };
     const job = await store.createJob(draftedJob, tasks, { isUnsynced });
     if (job.finishedAt === null) deps.onAccepted?.({ ...job, options });
     const rank = rankOf({ kind, size: tasks.length }, job.createdAt);
-    const hosts = new Set<HostKey>();
-    for (const task of tasks) hosts.add(task.hostKey);
     offer([...hosts].map((key) => ({ key, rank })));
     return job;
   }
@@ -389,12 +393,3 @@ const withWebhook = (given: Given, { webhook }: Pick<Accepted, 'webhook'>): Acce
   webhook === undefined ? given : { ...given, webhook };
 
 const noSuchJob = (id: string) => new ScrapifieError('NOT_FOUND', `There is no job ${id.slice(0, 100)}.`);
-
-/** Reading what there is of a page whose time is up takes a moment more. */
-const LAST_LOOK_MS = 5_000;
-
-/** How long to wait for a single page. */
-export function patienceFor({ engine, render, timeoutMs }: PageOptions): number {
-  const mayBeShown = render !== null || isRendering(engine);
-  return mayBeShown ? timeoutMs + LAST_LOOK_MS : timeoutMs;
-}

@@ -1,4 +1,5 @@
 import { ERRORS, type ErrorCode } from '../errors/registry.ts';
+import { CREDITS_EXHAUSTED, creditsOf } from '../model/credits.ts';
 import { describeBytes, describeCount, describeMs } from '../model/human-units.ts';
 import type { Job } from '../model/job.ts';
 import type { LedgerEntry } from '../model/task.ts';
@@ -43,6 +44,10 @@ export function stopSentence({
     return `The job stopped at its limit of ${describeMs(budgets.maxBrowserMs ?? 0)} in browsers.`;
   if (stopReason === 'budget.proxy')
     return `The job stopped at its limit of ${describeBytes(budgets.maxProxyBytes ?? 0)} through proxies.`;
+  if (stopReason === 'budget.credits')
+    return `The job stopped at its limit of ${creditsOf(budgets.maxMicrocredits ?? 0)} credits.`;
+  if (stopReason === CREDITS_EXHAUSTED)
+    return 'The job stopped because its account could not pay for another page; resume it when the account has credits.';
   if (stopReason === 'login-walls')
     return 'The job stopped because its pages ask to log in; resume it when its session is logged in.';
   if (stopReason.startsWith(WAIT))
@@ -136,6 +141,12 @@ const SENTENCES: readonly (readonly [string, Sentence])[] = [
     (_what, _entry, job) =>
       `The job had reached its limit${of(job?.options.budgets.maxProxyBytes, describeBytes)} through proxies (\`maxProxyBytes\`).`,
   ],
+  [
+    'budget.credits',
+    (_what, _entry, job) =>
+      `The job had reached its limit${of(job?.options.budgets.maxMicrocredits, (limit) => `${creditsOf(limit)} credits`)} (\`maxCredits\`).`,
+  ],
+  [CREDITS_EXHAUSTED, () => 'The job had stopped, because its account could not pay for another page.'],
   ['login-walls', () => 'The job had stopped, because its pages ask to log in (`maxLoginWalls`).'],
   [WAIT, (code) => `Its request was answered before it was fetched: ${meaningOf(code)}`],
   [

@@ -15,7 +15,7 @@ interface Chore {
 }
 
 export interface SchedulerDeps {
-  readonly store: Pick<Store, 'expireJobs' | 'getJob' | 'offerHosts'>;
+  readonly store: Pick<Store, 'expireJobs' | 'getJob' | 'offerHosts' | 'foldUsage'>;
   readonly queue: Pick<Queue, 'every' | 'offer'>;
   readonly bus: Bus;
   readonly now: () => number;
@@ -33,6 +33,9 @@ const TICK_MS = 1_000;
 const SESSIONS_EVERY_MS = 60_000;
 /** Hosts offered per tick: the queue folds those it has already, so this bounds one message, not the work. */
 const MOST_OFFERED = 500;
+
+/** Rows of the usage log that are added up per tick: more than a fleet writes in one. */
+const MOST_FOLDED = 20_000;
 
 export function createScheduler(deps: SchedulerDeps): Scheduler {
   const { store, queue, bus, now, sweepSessions, purge, cleanup, backups } = deps;
@@ -66,6 +69,7 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
       const ticking = await queue.every('cleanup-jobs', TICK_MS, async () => {
         await expire();
         await sweep();
+        await store.foldUsage(MOST_FOLDED);
         await purge(stopping.signal);
         if (now() - sessionsSweptAt < SESSIONS_EVERY_MS) return;
         sessionsSweptAt = now();

@@ -1,11 +1,13 @@
 import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { KnownUrls } from '../frontier/known-urls.ts';
 import type { TaskId } from '../model/ids.ts';
+import type { PriceTable } from '../model/prices.ts';
 import { type NewTask, PROVISIONAL_RULES } from '../model/task.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { PUT_TO_COMMIT_MS } from '../ports/blobs.ts';
 import type { Completion, LedgerStore, Receipt } from '../ports/store.ts';
+import { pricedCompletion } from './pricing.ts';
 import { refusedCompletion } from './refused-completion.ts';
 
 /**
@@ -41,6 +43,8 @@ export interface LedgerOptions {
   readonly known: KnownUrls;
   /** Called with the committed completions, before their writers are notified. */
   readonly onCommit: (receipt: Receipt, kept: readonly Completion[]) => void;
+  /** What attempts cost; missing: nothing. */
+  readonly prices?: PriceTable;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly maxBatch?: number;
@@ -52,13 +56,9 @@ export interface LedgerOptions {
 /** The store's decision about the URL is final: it need not be sent again. */
 const isSettled = ({ rule }: NewTask) => rule === null || !PROVISIONAL_RULES.has(rule);
 
-const givenBack = (completion: Completion): Completion => ({
-  ...completion,
-  end: { state: 'ready' },
-  bytes: 0,
-  page: null,
-  discovered: [],
-});
+function givenBack({ used: _used, microcredits: _microcredits, ...completion }: Completion): Completion {
+  return { ...completion, end: { state: 'ready' }, bytes: 0, page: null, discovered: [] };
+}
 
 const RETRY_MS = 1_000;
 /** A statement is one message to the store, and the text of its bytes is twice as long. */
@@ -72,7 +72,9 @@ interface Pending {
 
 export function createLedger(options: LedgerOptions): Ledger {
   const { store, known, now, onCommit, logger, metrics, maxBatch = 256, batchDelayMs = 15 } = options;
-  const { maxBatchBytes = MOST_BATCH_BYTES } = options;
+  const { maxBatchBytes = MOST_BATCH_BYTES, prices } = options;
+  const priced = (completion: Completion) =>
+    prices === undefined ? completion : pricedCompletion(completion, prices);
   let pending: Pending[] = [];
   /** Completions in the transaction under way. */
   let committing = 0;
@@ -143,7 +145,7 @@ export function createLedger(options: LedgerOptions): Ledger {
   /** Ends the task of a completion that the store refuses by itself. False when the store refuses that as well. */
   async function endUnstorable({ completion, resolve, reject }: Pending, error: unknown): Promise<boolean> {
     try {
-      const lost = await commit([refusedCompletion(completion)]);
+      const lost = await commit([priced(refusedCompletion(completion))]);
       if (lost.length > 0) resolve(false);
       else
         reject(
@@ -207,7 +209,7 @@ export function createLedger(options: LedgerOptions): Ledger {
         ({ urlKey }) => !known.has(lease.incarnation, jobSeq, urlKey),
       );
       return new Promise((resolve, reject) => {
-        pending.push({ completion: { ...completion, discovered }, resolve, reject });
+        pending.push({ completion: { ...priced(completion), discovered }, resolve, reject });
         isUrgent ||= isAwaited;
         schedule();
       });

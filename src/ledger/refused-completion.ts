@@ -12,12 +12,14 @@ const REASON = 'The store cannot keep what this page brought; the log has its re
 export function refusedCompletion(completion: Completion): Completion {
   const { lease, taskId, jobSeq, trace, bytes, page } = completion;
   const last = trace.at(-1);
+  const attempt = last === undefined ? null : refusedAttempt(last);
   return {
     lease,
     taskId,
     jobSeq,
     end: { state: 'failed', rule: 'store.refused', errorCode: 'UNSTORABLE' },
-    trace: last === undefined ? [] : [...trace.slice(0, -1), refusedAttempt(last)],
+    trace: attempt === null ? [] : [...trace.slice(0, -1), attempt],
+    ...(attempt === null ? {} : { used: attempt }),
     bytes: count(bytes),
     page: page === null ? null : refusedPage(page),
     discovered: [],

@@ -1,8 +1,14 @@
 /** How many make a credit; stores and prices count in these, so that no sum is ever rounded. */
 const MICROCREDITS = 1_000_000;
 
+/** The largest amount of one entry or price, in credits. */
+export const MOST_CREDITS = 1_000_000_000;
+
 /** Credits as clients see them. */
 export const creditsOf = (microcredits: number): number => microcredits / MICROCREDITS;
+
+/** The nearest whole number of microcredits. */
+export const microcreditsOf = (credits: number): number => Math.round(credits * MICROCREDITS);
 
 /** Months since year 0 in UTC: allowances are renewed when it changes. */
 export function monthOf(at: number): number {

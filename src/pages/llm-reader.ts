@@ -66,5 +66,6 @@ async function fill(
     ...(left.length === 0 ? {} : { extractProblems: left }),
     llm: { model, ...usage, isCached },
   };
-  return { ...reading, page: { ...page, record: packRecord(filled) } };
+  const tokens = isCached ? {} : { tokens: Math.ceil(usage.promptTokens + usage.completionTokens) };
+  return { ...reading, ...tokens, page: { ...page, record: packRecord(filled) } };
 }

@@ -77,6 +77,8 @@ export interface PageReading {
   readonly yield: PageYield;
   /** Required fields that are still to be found; only where the request wants them from a language model. */
   readonly unanswered?: Unanswered;
+  /** Tokens that a language model was paid for; missing: none was asked, or its answer was known. */
+  readonly tokens?: number;
   /** A sitemap that could not be read to its end, and why. */
   readonly sitemapProblem: string | null;
   readonly ms: number;

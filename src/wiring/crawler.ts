@@ -22,6 +22,7 @@ import { PAGE_THREAD, threadsFor } from './open-extractor.ts';
 import type { OpenFetchResources } from './open-fetch-resources.ts';
 import { readerWithLlm } from './open-llm.ts';
 import type { PageThreadData } from './page-thread.ts';
+import { pricesOf } from './prices.ts';
 
 /** The part of the platform that owns hosts and fetches their pages. */
 export interface Crawler {
@@ -82,6 +83,7 @@ export function createCrawler(parts: CrawlerParts): Crawler {
     store,
     now,
     known: createKnownUrls(),
+    prices: pricesOf(settings),
     logger,
     metrics,
     ...(isShared ? SHARED_LEDGER : {}),

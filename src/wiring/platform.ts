@@ -44,6 +44,7 @@ import { openFetchResources } from './open-fetch-resources.ts';
 import { openLinks } from './open-links.ts';
 import { llmRefusal, readerWithLlm } from './open-llm.ts';
 import { openStore, type StorePlace } from './open-store.ts';
+import { reserveFor } from './prices.ts';
 import { createRenderer } from './renderer.ts';
 import { DUTIES, type Duties, refuseIncompleteFleet } from './roles.ts';
 import { openScheduledBackups } from './scheduled-backups.ts';
@@ -314,6 +315,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
       onAccepted: (job) => crawler?.remember(job),
       addWebhook: webhooks.createForJob,
       ...(settings.s3Url === undefined ? {} : { storageRefusal: () => blobs.refusal() }),
+      reserveFor: reserveFor(settings, (host) => policies.current().policyFor(host).consent),
       refusalOf: (page) => engineRefusal(page) ?? llmRefusal(page, settings),
       consents: (host, what) => policies.current().policyFor(host).consent.includes(what),
     });

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { BackupReport, Installation } from '../../src/backup/installation.ts';
 import { settingsSchema } from '../../src/config/settings.ts';
+import { createBlobsS3 } from '../../src/drivers/blobs-s3/blobs-s3.ts';
 import { postgresTables } from '../../src/drivers/store-postgres/copied-tables.ts';
 import { openCopySession } from '../../src/drivers/store-postgres/copy-session.ts';
 import { bringUpToDate } from '../../src/drivers/store-postgres/postgres-draft.ts';
@@ -17,11 +18,12 @@ import {
 } from '../../src/drivers/store-rows/derived-tables.ts';
 import { BACKUP_TOOLS } from '../../src/wiring/backups.ts';
 import { openStore } from '../../src/wiring/open-store.ts';
+import { endCommands, runCommand, startCommand } from '../integration/cli-command.ts';
 import { type FleetPlace, takeFleetPlace } from '../integration/fleet-place.ts';
 import { openWorld } from '../integration/world.ts';
 
 const { moveInstallation } = BACKUP_TOOLS;
-const LIMIT_MS = 120_000;
+const LIMIT_MS = 180_000;
 const defaults = settingsSchema.parse({});
 const nothing = () => undefined;
 
@@ -36,6 +38,8 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 }, LIMIT_MS);
 
+afterAll(endCommands);
+
 const inFolder = (name: string): Installation => ({ ...defaults, dataDir: join(folder, name) });
 const onServers = (): Installation => ({ ...defaults, ...place.settings, dataDir: join(folder, 'unused') });
 
@@ -43,6 +47,17 @@ const onServers = (): Installation => ({ ...defaults, ...place.settings, dataDir
 function lasting({ tables }: BackupReport) {
   const { audit_log: _, audit_head: __, event_log: ___, ...others } = tables;
   return others;
+}
+
+/** The first row of the answer of the database on the servers. */
+async function ask(sql: string): Promise<Record<string, unknown> | undefined> {
+  const client = new Client({ connectionString: String(place.settings.databaseUrl) });
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows[0];
+  } finally {
+    await client.end();
+  }
 }
 
 /** A database with the tables that a server makes. */
@@ -137,6 +152,58 @@ describe('moving an installation', { timeout: LIMIT_MS }, () => {
     );
     expect(rows[0].next).toBeGreaterThan(rows[0].last);
     await client.end();
+    await world.close();
+  });
+
+  it('that is killed while it copies goes on, and brings the same', async () => {
+    const world = await openWorld({ site: { pages: 40 }, settings: { vaultKey: undefined } });
+    await world.crawlNow({ urls: [`${world.site.hostUrl(1)}/big/`], sitemap: 'skip', maxDepth: 10 });
+    const source = { ...world.platform.settings };
+    await world.platform.close();
+    const first = await moveInstallation(source, inFolder('first'));
+    const { databaseUrl, s3Url } = onServers();
+    const args = [
+      'move',
+      '--data-dir',
+      join(folder, 'first'),
+      '--to',
+      String(databaseUrl),
+      '--s3',
+      String(s3Url),
+    ];
+    const bodies = await createBlobsS3({ url: String(s3Url), now: Date.now, random: Math.random });
+    const hasBodies = async () => !(await bodies.list()[Symbol.asyncIterator]().next()).done;
+    const isWriting = async () =>
+      (await ask(`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name =
+        'scrapifie-copy' AND state LIKE 'idle in transaction%'`)) !== undefined;
+    let kills = 0;
+    for (const isTime of [hasBodies, isWriting]) {
+      const command = startCommand(args);
+      let hasEnded = false;
+      void command.ended.then(() => {
+        hasEnded = true;
+      });
+      await vi.waitFor(async () => expect(hasEnded || (await isTime())).toBe(true), {
+        timeout: 60_000,
+        interval: 5,
+      });
+      if (!hasEnded) kills += 1;
+      command.child.kill('SIGKILL');
+      await command.ended;
+      // Nothing can be seen before everything can.
+      if (await ask(`SELECT 1 WHERE to_regclass('pages') IS NOT NULL`))
+        expect([0, first.tables.pages?.rows]).toContain(
+          Number((await ask('SELECT count(*) AS n FROM pages'))?.n),
+        );
+    }
+    expect(kills).toBeGreaterThan(0);
+    if (Number((await ask('SELECT count(*) AS n FROM pages'))?.n) === 0) {
+      expect((await runCommand(args)).stderr).toBe('');
+    }
+    const back = await moveInstallation(onServers(), inFolder('back'));
+    expect(lasting(back)).toEqual(lasting(first));
+    expect(back.bodies).toEqual(first.bodies);
+    await bodies.close();
     await world.close();
   });
 

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { addressTest } from '../../config/address-list.ts';
 import type { Settings } from '../../config/settings.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { AccountId } from '../../model/ids.ts';
+import type { AccountId, KeyId } from '../../model/ids.ts';
 import type { Job } from '../../model/job.ts';
 import type { ApiKey, FoundKey } from '../../ports/api-key.ts';
 import type { Limits, Taken } from '../../ports/limits.ts';
@@ -152,7 +152,8 @@ export function apiKeyOf(request: FastifyRequest): FoundKey {
   return request.key;
 }
 
-/** The actor that starts a job, for the audit log. */
-export function starterOf(request: FastifyRequest): { actor: string; address: string } {
-  return { actor: apiKeyOf(request).id, address: request.ip };
+/** The actor that starts a job, for the audit log and the usage of the key. */
+export function starterOf(request: FastifyRequest): { actor: string; address: string; keyId: KeyId } {
+  const { id } = apiKeyOf(request);
+  return { actor: id, address: request.ip, keyId: id };
 }

@@ -4,6 +4,7 @@ import { apiKeyOf } from '../access/access.ts';
 import { noSuchAccount } from '../access/accounts.ts';
 import type { App } from '../http/app.ts';
 import { answers, success } from '../http/envelope.ts';
+import { creditsSchema, creditsView } from '../views/credit-view.ts';
 import { usedBy, usedSchema } from './accounts.ts';
 import { keySchema, keyView } from './keys.ts';
 import type { RouteDeps } from './route-deps.ts';
@@ -34,15 +35,17 @@ export function addAccountRoutes(app: App, { store, settings, version }: RouteDe
             queuedUrls: z.number().int().describe('URLs of all accounts that may wait together.'),
           }),
           used: usedSchema,
+          credits: creditsSchema.nullable().describe('null: what it spends is not limited.'),
           version: z.string(),
         }),
       }),
     },
     async handler(request) {
       const key = apiKeyOf(request);
-      const [account, used] = await Promise.all([
+      const [account, used, credits] = await Promise.all([
         store.getAccount(key.accountId),
         usedBy(store, key.accountId),
+        store.getCredits(key.accountId),
       ]);
       if (account === null) throw noSuchAccount(key.accountId);
       const { requestsPerMinute, ...limits } = account.limits;
@@ -59,6 +62,7 @@ export function addAccountRoutes(app: App, { store, settings, version }: RouteDe
           queuedUrls: settings.maxQueuedUrls,
         },
         used,
+        credits: credits === null ? null : creditsView(credits),
         version,
       });
     },

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { MAX_DURATION_MS } from '../../jobs/job-request.ts';
+import { MOST_CREDITS, microcreditsOf } from '../../model/credits.ts';
 import type { ScheduleId } from '../../model/ids.ts';
 import { type Budgets, JOB_KINDS, JOB_STATUSES, type Job } from '../../model/job.ts';
 import { accountOf, apiKeyOf } from '../access/access.ts';
@@ -22,6 +23,13 @@ const resumeSchema = z
     maxDurationMs: duration.describe('Time the job gets from now on.'),
     maxBrowserMs: budget.describe('New budget of browser time of the whole job.'),
     maxProxyBytes: budget.describe('New budget of bytes through proxies of the whole job.'),
+    maxCredits: z
+      .number()
+      .positive()
+      .max(MOST_CREDITS)
+      .nullable()
+      .optional()
+      .describe('New budget of credits of the whole job.'),
   })
   .nullish()
   .meta({ examples: [{ maxPages: 500 }] });
@@ -114,8 +122,14 @@ export function addJobRoutes(app: App, { jobs, store, now }: RouteDeps): void {
       response: answers({ 200: jobSchema }),
     },
     async handler(request) {
-      const given = Object.entries(request.body ?? {}).filter(([, value]) => value !== undefined);
-      const budgets: Partial<Budgets> = Object.fromEntries(given);
+      const { maxCredits, ...others } = request.body ?? {};
+      const given = Object.entries(others).filter(([, value]) => value !== undefined);
+      const budgets: Partial<Budgets> = {
+        ...Object.fromEntries(given),
+        ...(maxCredits === undefined
+          ? {}
+          : { maxMicrocredits: maxCredits === null ? null : microcreditsOf(maxCredits) }),
+      };
       const job = await jobs.resume(request.params.id, accountOf(request), budgets);
       return success(jobView(await recorded(request, 'job.resume', job)));
     },

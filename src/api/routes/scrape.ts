@@ -1,5 +1,10 @@
+import type { FastifyReply } from 'fastify';
+import type { ScrapeResult } from '../../jobs/job-reader.ts';
 import { scrapeRequestSchema } from '../../jobs/job-request.ts';
-import { patienceFor } from '../../jobs/jobs.ts';
+import { patienceFor } from '../../jobs/patience.ts';
+import { BoundedMap } from '../../model/bounded-map.ts';
+import { creditsOf } from '../../model/credits.ts';
+import type { AccountId } from '../../model/ids.ts';
 import { apiKeyOf, requireReadable, starterOf } from '../access/access.ts';
 import { credentialAccessOf } from '../access/api-key.ts';
 import type { App } from '../http/app.ts';
@@ -10,7 +15,25 @@ import { acceptedSchema, acceptedView } from '../views/job-view.ts';
 import { scrapeSchema } from '../views/page-schemas.ts';
 import type { RouteDeps } from './route-deps.ts';
 
-export function addScrapeRoutes(app: App, { jobs, idempotency }: RouteDeps): void {
+/** Accounts that were found without limits are not looked up again for this long. */
+const UNLIMITED_MS = 10_000;
+const MOST_REMEMBERED = 10_000;
+
+export function addScrapeRoutes(app: App, { jobs, idempotency, store, now }: RouteDeps): void {
+  const unlimitedUntil = new BoundedMap<AccountId, number>(MOST_REMEMBERED);
+
+  /** Says what the page has cost, and what a limited account has left. */
+  async function tellCost(reply: FastifyReply, account: AccountId, { trace }: ScrapeResult): Promise<void> {
+    reply.header('x-scrapifie-credits-cost', trace.credits);
+    if ((unlimitedUntil.get(account) ?? 0) > now()) return;
+    const credits = await store.getCredits(account);
+    if (credits === null) unlimitedUntil.set(account, now() + UNLIMITED_MS);
+    else {
+      const { allowanceMicrocredits, balanceMicrocredits } = credits;
+      reply.header('x-scrapifie-credits-remaining', creditsOf(allowanceMicrocredits + balanceMicrocredits));
+    }
+  }
+
   app.route({
     method: 'POST',
     url: '/v1/scrape',
@@ -21,7 +44,8 @@ export function addScrapeRoutes(app: App, { jobs, idempotency }: RouteDeps): voi
       description:
         'Waits for the page and answers 200 with what `formats` asks for, or 202 with a job when `async` is true. A ' +
         'page that arrived but is an error, a block or a challenge, or on which a step failed, is answered 200 too, ' +
-        'with what there is and `error` beside it.',
+        'with what there is and `error` beside it. `X-Scrapifie-Credits-Cost` says what it has cost, and ' +
+        '`X-Scrapifie-Credits-Remaining` what the account has left, where it is limited.',
       body: scrapeRequestSchema,
       response: answers({ 200: scrapeSchema, 202: acceptedSchema }),
     },
@@ -37,6 +61,7 @@ export function addScrapeRoutes(app: App, { jobs, idempotency }: RouteDeps): voi
           signal: clientGone(reply),
           startedBy: starterOf(request),
         });
+        await tellCost(reply, account, result);
         return success(withOrigin(result, originOf(request)));
       }
       const job = await idempotency.once(request, (id) =>
@@ -49,6 +74,7 @@ export function addScrapeRoutes(app: App, { jobs, idempotency }: RouteDeps): voi
       requireReadable(key, job);
       await jobs.waitFor(job.id, patienceFor(job.options.page), clientGone(reply));
       const result = await jobs.read.scraped(job.id, job.options.page, body.url);
+      await tellCost(reply, account, result);
       return success(withOrigin(result, originOf(request)));
     },
   });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ERRORS, type ErrorCode } from '../../errors/registry.ts';
 import { stopSentence } from '../../jobs/rule-words.ts';
 import type { Waiting } from '../../jobs/waiting.ts';
+import { creditsOf } from '../../model/credits.ts';
 import { JOB_STATUSES, type Job } from '../../model/job.ts';
 import { hideSecrets } from '../../sessions/job-secrets.ts';
 
@@ -35,6 +36,8 @@ export const jobSchema = z
     createdAt: time,
     startedAt: time.nullable(),
     finishedAt: time.nullable(),
+    keyId: z.string().nullable().describe('The API key that made it.'),
+    credits: z.number().describe('What it has cost so far.'),
     progress: z.object({
       known: counter.describe('Every URL seen so far.'),
       open: counter.describe('URLs still to be done; the job is finished at zero.'),
@@ -97,6 +100,8 @@ export function jobView(job: Job, waiting?: readonly Waiting[]) {
     createdAt: iso(job.createdAt),
     startedAt: iso(job.startedAt),
     finishedAt: iso(job.finishedAt),
+    keyId: job.keyId ?? null,
+    credits: creditsOf(job.microcredits),
     progress: { known, open, pages, done, failed, skipped, denied, cancelled, bytes, browserMs, proxyBytes },
     ...(waiting === undefined ? {} : { waitingFor: waiting.map(waitingView) }),
     ...(job.expired === undefined ? {} : { expired: job.expired }),

@@ -17,7 +17,9 @@ export type ListName =
   | 'deliveries'
   | 'accounts'
   | 'schedules'
-  | 'runs';
+  | 'runs'
+  | 'credit-entries'
+  | 'usage';
 
 /** Where a resource itself can be asked for. */
 export const selfSchema = z.object({ self: z.string() });

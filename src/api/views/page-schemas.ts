@@ -48,6 +48,16 @@ const attempt = z
       ),
     ms: z.number(),
     bytes: count,
+    extras: z
+      .object({
+        tokens: count.optional(),
+        solverCalls: count.optional(),
+        screenshots: count.optional(),
+        pdfs: count.optional(),
+      })
+      .optional()
+      .describe('What was used beside the request, as far as it has a price.'),
+    microcredits: count.optional().describe('What it costs in millionths of a credit; left out: nothing.'),
     at: time,
   })
   .meta({ id: 'Attempt' });
@@ -283,6 +293,7 @@ export const scrapeSchema = z
       decision: z.string(),
       rule: z.string().nullable(),
       attempts: z.array(attempt),
+      credits: z.number().describe('What the attempts cost together.'),
       timings: z.object({ totalMs: z.number(), fetchMs: z.number() }),
     }),
   })

@@ -3,6 +3,7 @@ import type { CredentialView, SessionEntryView } from '../../api/views/session-v
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { JobError } from '../../jobs/job-reader.ts';
 import type { PageResult } from '../../jobs/page-result.ts';
+import { creditsOf } from '../../model/credits.ts';
 import type { LedgerEntry } from '../../model/task.ts';
 import type { ApiClient } from './api-client.ts';
 import { type Backend, MOST_LISTED } from './backend.ts';
@@ -32,7 +33,11 @@ export function createApiBackend(client: ApiClient): Backend {
         listed('/v1/jobs'.concat(status === undefined ? '' : `?status=${status}`), limit),
       get: async (id) => client.call('GET', await pathOf(id)),
       cancel: (id) => change(id, 'cancel'),
-      resume: (id, budgets = {}) => change(id, 'resume', budgets),
+      resume(id, { maxMicrocredits, ...budgets } = {}) {
+        if (maxMicrocredits === undefined) return change(id, 'resume', budgets);
+        const maxCredits = maxMicrocredits === null ? null : creditsOf(maxMicrocredits);
+        return change(id, 'resume', { ...budgets, maxCredits });
+      },
       retry: (id) => change(id, 'retry'),
       async *urls(id, state) {
         const filter = state === undefined ? '' : `?state=${state}`;
@@ -78,6 +83,15 @@ export function createApiBackend(client: ApiClient): Backend {
       },
       delivery: (id) => client.call('GET', `/v1/deliveries/${encodeURIComponent(id)}`),
       redeliver: (id) => client.call('POST', `/v1/deliveries/${encodeURIComponent(id)}/redeliver`),
+    },
+    usage: {
+      list({ by, from, to, limit }) {
+        const dates = [
+          ...(from === undefined ? [] : [`&from=${from}`]),
+          ...(to === undefined ? [] : [`&to=${to}`]),
+        ];
+        return listed(`/v1/usage?by=${by}${dates.join('')}`, limit);
+      },
     },
     close: () => Promise.resolve(),
   };

@@ -1,3 +1,4 @@
+import type { UsageView } from '../../api/views/credit-view.ts';
 import type { JobView } from '../../api/views/job-view.ts';
 import type { CredentialView, SessionEntryView, SessionView } from '../../api/views/session-view.ts';
 import type {
@@ -11,6 +12,7 @@ import type { JobError } from '../../jobs/job-reader.ts';
 import type { PageResult } from '../../jobs/page-result.ts';
 import type { Budgets, Job } from '../../model/job.ts';
 import type { LedgerEntry, TaskState } from '../../model/task.ts';
+import type { UsageGroup } from '../../ports/credit-store.ts';
 import type { DeliveryState } from '../../ports/webhook-store.ts';
 import type { Credential } from '../../sessions/credential.ts';
 import type { SessionRequest } from '../../sessions/session-request.ts';
@@ -26,6 +28,7 @@ export interface Backend {
   readonly credentials: BackendCredentials;
   readonly webhooks: BackendWebhooks;
   readonly schedules: BackendSchedules;
+  readonly usage: BackendUsage;
   close(): Promise<void>;
 }
 
@@ -71,6 +74,16 @@ export interface BackendWebhooks {
   ): Promise<DeliveryView[]>;
   delivery(id: string): Promise<DeliveryDetailView>;
   redeliver(id: string): Promise<DeliveryDetailView>;
+}
+
+/** The usage of the account over the days, which are dates. */
+export interface BackendUsage {
+  list(query: {
+    readonly by: UsageGroup;
+    readonly from?: string | undefined;
+    readonly to?: string | undefined;
+    readonly limit: number;
+  }): Promise<UsageView[]>;
 }
 
 export interface BackendCredentials {

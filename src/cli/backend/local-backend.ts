@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { daysOf } from '../../api/routes/usage.ts';
+import { usageView } from '../../api/views/credit-view.ts';
 import { jobView } from '../../api/views/job-view.ts';
 import { credentialView, sessionEntryView, sessionView } from '../../api/views/session-view.ts';
 import { readVaultKeys, withVaultKeys } from '../../config/vault-keys.ts';
@@ -132,6 +134,13 @@ export async function openLocalBackend(
           throw new ScrapifieError('NOT_FOUND', `There are no credentials "${name}".`);
         }
         await audit('credential.delete', name, {});
+      },
+    },
+    usage: {
+      async list({ by, from, to, limit }) {
+        const days = daysOf({ from, to }, Date.now());
+        const { items } = await store.listUsage({ accountId: account, by, ...days, limit });
+        return items.map(usageView);
       },
     },
     webhooks: createLocalWebhooks({

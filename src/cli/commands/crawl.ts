@@ -93,6 +93,7 @@ export const define: DefineCommand = (command, shell, endWith) => {
     'maxDuration',
     'maxBrowserTime',
     'maxProxyBytes',
+    'maxCredits',
     'maxLoginWalls',
     'format',
     ...EXTRACT_FLAGS,

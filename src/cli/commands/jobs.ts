@@ -2,6 +2,7 @@ import { Option } from 'commander';
 import type { JobView } from '../../api/views/job-view.ts';
 import { ERRORS } from '../../errors/registry.ts';
 import { ruleSentence } from '../../jobs/rule-words.ts';
+import { microcreditsOf } from '../../model/credits.ts';
 import { describeBytes, describeCount, describeMs, describeTime } from '../../model/human-units.ts';
 import { type Budgets, JOB_STATUSES, type Job } from '../../model/job.ts';
 import { type LedgerEntry, TASK_STATES, type TaskState } from '../../model/task.ts';
@@ -26,12 +27,20 @@ interface ResumeFlags extends JobsFlags {
   readonly maxDuration?: Limit;
   readonly maxBrowserTime?: Limit;
   readonly maxProxyBytes?: Limit;
+  readonly maxCredits?: Limit;
 }
 interface UrlsFlags extends JobsFlags {
   readonly state?: TaskState;
 }
 
-const LIMIT_FLAGS = ['maxPages', 'maxBytes', 'maxDuration', 'maxBrowserTime', 'maxProxyBytes'] as const;
+const LIMIT_FLAGS = [
+  'maxPages',
+  'maxBytes',
+  'maxDuration',
+  'maxBrowserTime',
+  'maxProxyBytes',
+  'maxCredits',
+] as const;
 
 const EXAMPLES = `
 ID is one that "jobs list" shows, or "latest". Works on the data folder itself, also while a server or a crawl runs on it:
@@ -97,14 +106,17 @@ export const define: DefineCommand = (command, shell) => {
   );
 };
 
-const budgetsOf = (flags: ResumeFlags): Partial<Budgets> =>
-  given({
+function budgetsOf(flags: ResumeFlags): Partial<Budgets> {
+  const maxCredits = limitOf(flags.maxCredits);
+  return given({
     maxPages: limitOf(flags.maxPages),
     maxBytes: limitOf(flags.maxBytes),
     maxDurationMs: limitOf(flags.maxDuration),
     maxBrowserMs: limitOf(flags.maxBrowserTime),
     maxProxyBytes: limitOf(flags.maxProxyBytes),
+    maxMicrocredits: typeof maxCredits === 'number' ? microcreditsOf(maxCredits) : maxCredits,
   }) as Partial<Budgets>;
+}
 
 const jsonLine = (value: unknown) => `${JSON.stringify(value)}\n`;
 

@@ -1,5 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { stopSentence } from '../../jobs/rule-words.ts';
+import { creditsOf } from '../../model/credits.ts';
 import type { Job } from '../../model/job.ts';
 import { cannotWrite } from '../output/cannot-write.ts';
 
@@ -98,7 +99,8 @@ export function reportOf({
 
 /** In the words of the command line: which flag set the limit, and how to go on. */
 function stopMessageOf(job: ReportedJob): string | null {
-  const { maxPages, maxBytes, maxDurationMs, maxBrowserMs, maxProxyBytes } = job.options.budgets;
+  const { maxPages, maxBytes, maxDurationMs, maxBrowserMs, maxProxyBytes, maxMicrocredits } =
+    job.options.budgets;
   switch (job.stopReason) {
     case 'budget.pages':
       return `Stopped at --max-pages ${maxPages}; continue with --resume --max-pages N.`;
@@ -110,6 +112,8 @@ function stopMessageOf(job: ReportedJob): string | null {
       return `Stopped at --max-browser-time ${maxBrowserMs}ms; continue with --resume --max-browser-time TIME.`;
     case 'budget.proxy':
       return `Stopped at --max-proxy-bytes ${maxProxyBytes}; continue with --resume --max-proxy-bytes N.`;
+    case 'budget.credits':
+      return `Stopped at --max-credits ${creditsOf(maxMicrocredits ?? 0)}; continue with --resume --max-credits N.`;
     default:
       return stopSentence(job);
   }

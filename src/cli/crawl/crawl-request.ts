@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { draftCrawl, type OperatorOptions } from '../../jobs/job-draft.ts';
 import { type CrawlRequest, crawlRequestSchema } from '../../jobs/job-request.ts';
+import { microcreditsOf } from '../../model/credits.ts';
 import type { Budgets, Format, Job, JobOptions } from '../../model/job.ts';
 import { EXTRACT_FLAG_OF, type ExtractFlags } from '../flags/extract-flags.ts';
 import { checkFlags, given, type Limit, limitOf, parseFlags } from '../flags/flags.ts';
@@ -24,6 +25,7 @@ export interface CrawlFlags extends PageFlags, PictureFlags, ExtractFlags, PartF
   readonly maxDuration?: Limit;
   readonly maxBrowserTime?: Limit;
   readonly maxProxyBytes?: Limit;
+  readonly maxCredits?: Limit;
   readonly maxLoginWalls?: number;
   readonly include?: string[];
   readonly exclude?: string[];
@@ -66,6 +68,7 @@ export const CRAWL_FLAG_OF = {
   maxDurationMs: '--max-duration',
   maxBrowserMs: '--max-browser-time',
   maxProxyBytes: '--max-proxy-bytes',
+  maxCredits: '--max-credits',
   maxLoginWalls: '--max-login-walls',
   include: '--include',
   exclude: '--exclude',
@@ -111,6 +114,7 @@ export function crawlInputOf(urls: readonly string[], flags: CrawlFlags): object
     maxDurationMs: limitOf(flags.maxDuration),
     maxBrowserMs: limitOf(flags.maxBrowserTime),
     maxProxyBytes: limitOf(flags.maxProxyBytes),
+    maxCredits: limitOf(flags.maxCredits),
     maxLoginWalls: flags.maxLoginWalls,
     include: flags.include,
     exclude: flags.exclude,
@@ -266,6 +270,12 @@ export function resumedBudgets(
     maxBrowserMs: flags.maxBrowserTime === undefined ? (budgets.maxBrowserMs ?? null) : request.maxBrowserMs,
     maxProxyBytes:
       flags.maxProxyBytes === undefined ? (budgets.maxProxyBytes ?? null) : request.maxProxyBytes,
+    maxMicrocredits:
+      flags.maxCredits === undefined
+        ? (budgets.maxMicrocredits ?? null)
+        : request.maxCredits === null
+          ? null
+          : microcreditsOf(request.maxCredits),
   };
 }
 

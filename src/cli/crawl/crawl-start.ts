@@ -119,10 +119,13 @@ async function goOn(
 }
 
 /** Why there is nothing left to do; null when there is. */
-function finishedNote({ finishedAt, status, stopReason, counters }: Job, budgets: Budgets): string | null {
+function finishedNote(
+  { finishedAt, status, stopReason, counters, microcredits }: Job,
+  budgets: Budgets,
+): string | null {
   if (finishedAt === null || status === 'cancelled') return null;
   if (stopReason === null) return 'The crawl has finished; its pages and report are written again.';
-  const { maxPages, maxBytes, maxBrowserMs = null, maxProxyBytes = null } = budgets;
+  const { maxPages, maxBytes, maxBrowserMs = null, maxProxyBytes = null, maxMicrocredits = null } = budgets;
   const isSpent = (limit: number | null, used: number) => limit !== null && used >= limit;
   if (isSpent(maxPages, counters.pages + counters.failed)) {
     return `The crawl has its ${maxPages} pages; a higher --max-pages goes on. Pages and report are written again.`;
@@ -135,6 +138,9 @@ function finishedNote({ finishedAt, status, stopReason, counters }: Job, budgets
   }
   if (isSpent(maxProxyBytes, counters.proxyBytes)) {
     return 'As much came through proxies as may; a higher --max-proxy-bytes goes on. Pages and report are written again.';
+  }
+  if (isSpent(maxMicrocredits, microcredits)) {
+    return 'The crawl has cost as much as it may; a higher --max-credits goes on. Pages and report are written again.';
   }
   return null;
 }

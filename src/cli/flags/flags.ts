@@ -18,6 +18,13 @@ export function wholeNumber(text: string): number {
   return Number(text);
 }
 
+function creditAmount(text: string): number {
+  if (!/^\d{1,9}(?:\.\d{1,6})?$/.test(text)) {
+    throw new InvalidArgumentError('It must be a number of credits, with at most six decimals.');
+  }
+  return Number(text);
+}
+
 export function portNumber(text: string): number {
   if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) {
     throw new InvalidArgumentError('It must be a port number, 0 to 65535.');
@@ -285,6 +292,8 @@ export const FLAGS = {
     new Option('--max-proxy-bytes <size>', 'bytes to download through proxies at most').argParser(
       orNone(byteCount),
     ),
+  maxCredits: () =>
+    new Option('--max-credits <n>', 'credits that it may cost at most').argParser(orNone(creditAmount)),
   maxLoginWalls: () =>
     new Option(
       '--max-login-walls <n>',

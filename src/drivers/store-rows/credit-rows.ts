@@ -32,13 +32,14 @@ export const COUNTERS = [
   'microcredits',
 ] as const;
 
-export const creditsFromRow = (row: Row, held: number): Credits => ({
+/** As it is in this month: the row itself is renewed when it is written next. */
+export const creditsFromRow = (row: Row, held: number, month: number): Credits => ({
   monthlyMicrocredits: Number(row.monthly),
   lowMicrocredits: Number(row.low),
-  allowanceMicrocredits: Number(row.allowance),
+  allowanceMicrocredits: Number(Number(row.month) < month ? row.monthly : row.allowance),
   balanceMicrocredits: Number(row.balance),
   heldMicrocredits: held,
-  renewsAt: startOfMonth(Number(row.month) + 1),
+  renewsAt: startOfMonth(Math.max(Number(row.month), month) + 1),
 });
 
 export const creditEntryOf = (row: Row): CreditEntry => ({

@@ -78,6 +78,7 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
   'webhookCursor',
   'listDeliveries',
   'getDelivery',
+  'getCredits',
   'listCreditEntries',
   'listUsage',
   'getSchedule',

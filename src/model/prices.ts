@@ -1,0 +1,94 @@
+import type { Prices } from '../config/prices.ts';
+import { ERRORS, type ErrorSpec } from '../errors/registry.ts';
+import { type Attempt, ENGINE_NAMES, type EngineName } from './attempt.ts';
+import { microcreditsOf } from './credits.ts';
+import type { PageOptions } from './job.ts';
+import { PROXY_TIERS, type ProxyTier } from './proxy.ts';
+
+/** What attempts cost, in whole microcredits. */
+export interface PriceTable {
+  readonly engines: Readonly<Record<EngineName, number>>;
+  /** On top of the engine, for a proxy of the operator's. */
+  readonly proxies: Readonly<Record<ProxyTier, number>>;
+  /** For a thousand tokens of a language model. */
+  readonly tokens: number;
+  /** For each puzzle that was sent to a solver service. */
+  readonly solver: number;
+  readonly screenshot: number;
+  readonly pdf: number;
+}
+
+export function priceTable(prices: Prices): PriceTable {
+  const of = (name: keyof Prices) => microcreditsOf(prices[name]);
+  return {
+    engines: {
+      http: of('http'),
+      browser: of('browser'),
+      flaresolverr: of('flaresolverr'),
+      stealth: of('stealth'),
+    },
+    proxies: { datacenter: of('datacenter'), residential: of('residential'), mobile: of('mobile') },
+    tokens: of('tokens'),
+    solver: of('solver'),
+    screenshot: of('screenshot'),
+    pdf: of('pdf'),
+  };
+}
+
+/** The tokens of one page that are reserved for: most pages need fewer, and none is given much more. */
+const MOST_TOKENS = 20_000;
+const TOKENS = 1_000;
+
+/**
+ * What the attempt costs. Nothing when it failed on this side, when a stored page answered, and for a proxy of the
+ * caller's own.
+ */
+export function priceOf(attempt: Attempt, prices: PriceTable): number {
+  const { engine, proxyTier, proxyId, errorCode, reason, extras = {} } = attempt;
+  if (isFree(reason) || (errorCode !== undefined && isOurs(errorCode))) return 0;
+  const tier = proxyTier === null || proxyId?.startsWith('own/') === true ? null : (proxyTier as ProxyTier);
+  return (
+    prices.engines[engine] +
+    (tier === null ? 0 : prices.proxies[tier]) +
+    Math.ceil(((extras.tokens ?? 0) * prices.tokens) / TOKENS) +
+    (extras.solverCalls ?? 0) * prices.solver +
+    (extras.screenshots ?? 0) * prices.screenshot +
+    (extras.pdfs ?? 0) * prices.pdf
+  );
+}
+
+/** What an installation can do for the hosts of a job at all. */
+export interface DearestMethod {
+  readonly engines: ReadonlySet<EngineName>;
+  readonly hasProxies: boolean;
+  readonly hasSolver: boolean;
+}
+
+/** The most that one attempt at a page of these options may cost: the dearest engine and proxy that may be used. */
+export function dearestPrice(
+  page: Pick<PageOptions, 'engine' | 'formats' | 'proxy' | 'maxProxyTier' | 'extract'>,
+  prices: PriceTable,
+  may: DearestMethod,
+): number {
+  const engines =
+    page.engine === 'auto' ? ENGINE_NAMES.filter((name) => may.engines.has(name)) : [page.engine];
+  const isOwnProxy = page.proxy !== null && page.proxy.url !== null;
+  const most =
+    page.maxProxyTier === undefined ? PROXY_TIERS.length : PROXY_TIERS.indexOf(page.maxProxyTier) + 1;
+  const tiers = isOwnProxy || !may.hasProxies ? [] : PROXY_TIERS.slice(0, most);
+  const dearest = (amounts: readonly number[]) => Math.max(0, ...amounts);
+  const canRender = engines.some((name) => name !== 'http');
+  return (
+    dearest(engines.map((name) => prices.engines[name])) +
+    dearest(tiers.map((tier) => prices.proxies[tier])) +
+    (page.extract === null || page.extract.llm === false ? 0 : (MOST_TOKENS / TOKENS) * prices.tokens) +
+    (may.hasSolver && canRender ? prices.solver : 0) +
+    (page.formats.includes('screenshot') ? prices.screenshot : 0) +
+    (page.formats.includes('pdf') ? prices.pdf : 0)
+  );
+}
+
+/** Whether the failure is on this side: then the whole task costs nothing. */
+export const isOurs = (code: keyof typeof ERRORS): boolean => (ERRORS[code] as ErrorSpec).isOurs === true;
+
+const isFree = (reason: string) => reason === 'cache.hit';
