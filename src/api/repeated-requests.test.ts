@@ -13,6 +13,7 @@ const NOT_CREATING: Readonly<Record<string, string>> = {
   '/v1/owner-requests': 'has no account: whoever owns the site proves it anew',
   '/v1/owner-requests/{id}/check': 'looks again',
   '/v1/keys/{id}/rotate': 'earlier secrets stay valid for the overlap',
+  '/v1/accounts/{id}/credits': 'the entry has the key itself, for good',
   '/v1/accounts/{id}/disable': 'there is one state',
   '/v1/accounts/{id}/enable': 'there is one state',
   '/v1/schedules/preview': 'stores nothing',
