@@ -78,7 +78,10 @@ async function sweep(shell: Shell, storage: OpenPlace, flags: CleanupFlags): Pro
     // The database of a folder is written anew only where no other process waits for it.
     if (report !== null && unlock !== null && flags.dryRun !== true) await storage.store.compact();
     if (report !== null) return report;
-    throw new ScrapifieError('CONFLICT', 'Another process is removing unreferenced bodies at the moment.');
+    throw new ScrapifieError(
+      'CONFLICT',
+      'Another process is removing unreferenced bodies, or makes a backup, at the moment.',
+    );
   } finally {
     unlock?.();
   }
