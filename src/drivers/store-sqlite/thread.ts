@@ -74,7 +74,6 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
   'webhookCursor',
   'listDeliveries',
   'getDelivery',
-  'getCredits',
   'listCreditEntries',
   'listUsage',
   'getSchedule',
