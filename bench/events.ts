@@ -12,13 +12,14 @@ import type { Listen, Listened } from './events/listeners.ts';
 
 /**
  * What listeners of live events cost a crawl: the same site is crawled with and without them in turns, through one
- * server. `node bench/events.ts --pages 10000 --listeners 1000 --rounds 3`
+ * server. `node bench/events.ts --pages 10000 --listeners 1000 --rounds 3 [--plain]`
  */
 const { values } = parseArgs({
   options: {
     pages: { type: 'string', default: '10000' },
     listeners: { type: 'string', default: '1000' },
     rounds: { type: 'string', default: '3' },
+    plain: { type: 'boolean', default: false },
   },
 });
 const [pages, listeners, rounds] = [values.pages, values.listeners, values.rounds].map(Number) as [
@@ -56,13 +57,19 @@ async function listenTo(id: string): Promise<Listened> {
   const child = fork(LISTENERS, { execArgv: ['--disable-warning=ExperimentalWarning'] });
   const path = `/v1/jobs/${id}/events`;
   const port = Number(new URL(server.origin).port);
-  child.send({ port, path, apiKey: server.apiKey, count: listeners } satisfies Listen);
+  child.send({ port, path, apiKey: server.apiKey, count: listeners, isPlain: values.plain } satisfies Listen);
   const [heard] = (await once(child, 'message')) as [Listened];
   return heard;
 }
 
+/** On a machine that is busy otherwise, this says more than the rate. */
+async function cpuSeconds(): Promise<number> {
+  return Number(/^process_cpu_seconds_total (\S+)/m.exec(await server.metrics())?.[1]);
+}
+
 /** Pages a second of one crawl, from its acceptance to its end. */
 async function crawl(isHeard: boolean): Promise<number> {
+  const cpuBefore = await cpuSeconds();
   const body = { urls: [`${site.url}/big/`], concurrency: 64, maxPages: null, sitemap: 'skip' };
   const { id } = await ask<JobView>('/v1/crawl', body);
   const heard = isHeard ? listenTo(id) : null;
@@ -74,10 +81,11 @@ async function crawl(isHeard: boolean): Promise<number> {
     }
     const rate = job.progress.pages / ((Date.parse(job.finishedAt) - Date.parse(job.createdAt)) / 1_000);
     const seen = await heard;
+    const cpu = (await cpuSeconds()) - cpuBefore;
     const told =
       seen === null ? '' : `, ${seen.ended} streams ended, ${seen.pages} page events, ${seen.bytes} bytes`;
     say(
-      `${isHeard ? 'with' : 'without'} listeners: ${job.progress.pages} pages, ${rate.toFixed(0)} pages/s${told}`,
+      `${isHeard ? 'with' : 'without'} listeners: ${job.progress.pages} pages, ${rate.toFixed(0)} pages/s, ${cpu.toFixed(1)} s of CPU${told}`,
     );
     const isWhole = seen === null || (seen.ended === listeners && seen.pages === job.progress.pages);
     if (!isWhole) process.exitCode = 1;

@@ -1,4 +1,5 @@
-import { connect } from 'node:net';
+import { get } from 'node:http';
+import { createGunzip } from 'node:zlib';
 
 /** What the listeners of a job are told to do, and what they saw. */
 export interface Listen {
@@ -6,6 +7,8 @@ export interface Listen {
   readonly path: string;
   readonly apiKey: string;
   readonly count: number;
+  /** Without compression. */
+  readonly isPlain: boolean;
 }
 export interface Listened {
   /** Streams that ended with the job. */
@@ -15,25 +18,32 @@ export interface Listened {
   readonly pages: number;
 }
 
-const END = Buffer.from('event: end\n');
-
 /** Listeners in a process of their own, as clients are: each is one connection that takes what comes. */
-process.once('message', ({ port, path, apiKey, count }: Listen) => {
+process.once('message', ({ port, path, apiKey, count, isPlain }: Listen) => {
   let [open, ended, bytes, pages] = [count, 0, 0, 0];
   for (let n = 0; n < count; n += 1) {
-    const socket = connect(port, '127.0.0.1');
-    let last: Buffer = Buffer.alloc(0);
-    socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-API-Key: ${apiKey}\r\n\r\n`);
-    socket.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (n === 0) pages += chunk.toString('latin1').split('event: page.').length - 1;
-      last = Buffer.concat([last.subarray(-END.length), chunk.subarray(-256)]);
+    // One of them reads what the others only take.
+    const isRead = n === 0;
+    const headers = { 'x-api-key': apiKey, ...(isPlain ? {} : { 'accept-encoding': 'gzip' }) };
+    const request = get({ port, path, headers, agent: false }, (response) => {
+      const leave = () => {
+        open -= 1;
+        if (open === 0)
+          process.send?.({ ended, bytes, pages } satisfies Listened, () => process.disconnect());
+      };
+      response.on('data', (chunk: Buffer) => (bytes += chunk.length));
+      response.on('end', () => (ended += 1));
+      response.on('close', leave);
+      response.on('error', () => undefined);
+      if (!isRead) return;
+      const text = response.headers['content-encoding'] === 'gzip' ? response.pipe(createGunzip()) : response;
+      let rest = '';
+      text.on('data', (chunk: Buffer) => {
+        const parts = (rest + chunk.toString('latin1')).split('event: page.');
+        pages += parts.length - 1;
+        rest = (parts.at(-1) ?? '').slice(-12);
+      });
     });
-    socket.on('error', () => undefined);
-    socket.on('close', () => {
-      if (last.includes(END)) ended += 1;
-      open -= 1;
-      if (open === 0) process.send?.({ ended, bytes, pages } satisfies Listened, () => process.disconnect());
-    });
+    request.on('error', () => (open -= 1));
   }
 });

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTenant, keyOf, type Tenant } from '../../test/isolation/tenants.ts';
-import { openPlatform, type Platform } from '../../test/property/api-platform.ts';
-import type { AccountId } from '../model/ids.ts';
+import { DONE, openPlatform, type Platform } from '../../test/property/api-platform.ts';
+import { stopFullAccounts } from '../jobs/full-accounts.ts';
+import type { AccountId, JobId } from '../model/ids.ts';
 import { applyPlans } from './access/accounts.ts';
 
 const clock = { aheadMs: 0 };
@@ -170,5 +171,73 @@ describe('keys', () => {
     expect((await platform.call({ method: 'DELETE', url })).statusCode).toBe(200);
     const payload = { name: 'x', account: 'nobody' };
     expect((await platform.call({ method: 'POST', url: '/v1/keys', payload })).statusCode).toBe(404);
+  });
+});
+
+describe('what an account may use', () => {
+  const urls = (count: number) => Array.from({ length: count }, (_, n) => `https://many.example/${n}`);
+  const batch = (secret: string, count: number) =>
+    platform.api.inject({
+      method: 'POST',
+      url: '/v1/batch',
+      headers: { 'x-api-key': secret },
+      payload: { urls: urls(count) },
+    });
+
+  it('are so many open URLs, and the error names the limit', async () => {
+    const { secret } = await createTenant(platform, 'few-urls');
+    await change('few-urls', { limits: { openUrls: 5 } });
+    expect((await batch(secret, 4)).statusCode).toBe(202);
+    const refused = await batch(secret, 2);
+    expect([refused.statusCode, refused.json().error.code]).toEqual([429, 'QUEUE_FULL']);
+    expect(refused.json().error).toMatchObject({
+      message: expect.stringContaining('the account, which is 5'),
+      details: { open: 4, added: 2, limit: 5 },
+    });
+    expect((await batch(secret, 1)).statusCode).toBe(202);
+    expect((await batch(platform.secret, 20)).statusCode).toBe(202);
+    await change('few-urls', { limits: { openUrls: null } });
+    await expect.poll(async () => (await batch(secret, 20)).statusCode).toBe(202);
+  });
+
+  it('are so many stored bytes: new jobs are refused while they are there', async () => {
+    const tenant = await createTenant(platform, 'small-store');
+    await platform.work(() => ({ ...DONE, body: 'x'.repeat(1_000) }));
+    const job = (await tenant.post('/v1/batch', { urls: urls(3) })).at('data.id') as string;
+    await tenant.waitFor(job);
+    await change('small-store', { limits: { storedBytes: 1_000 } });
+    const used = (await platform.call({ url: '/v1/accounts/small-store' })).at('data.used.storedBytes');
+    expect(used).toBeGreaterThanOrEqual(3_000);
+    await expect.poll(async () => (await batch(tenant.secret, 1)).json().error?.code).toBe('STORAGE_LIMIT');
+    await change('small-store', { limits: { storedBytes: null } });
+    await expect.poll(async () => (await batch(tenant.secret, 1)).statusCode).toBe(202);
+  });
+
+  it('ends with its jobs, which go on when there is room', async () => {
+    const idle = await openPlatform();
+    const tenant = await createTenant(idle, 'full');
+    const id = (await tenant.post('/v1/batch', { urls: urls(2) })).at('data.id') as JobId;
+    const limit = (storedBytes: number | null) =>
+      idle.call({ method: 'PATCH', url: '/v1/accounts/full', payload: { limits: { storedBytes } } });
+    await limit(0);
+    expect(await stopFullAccounts(idle)).toBe(1);
+    expect(await idle.store.getJob(id)).toMatchObject({
+      stopReason: 'limit.stored-bytes',
+      counters: { skipped: 2 },
+    });
+    expect(await stopFullAccounts(idle)).toBe(0);
+    const resume = async () =>
+      (
+        await idle.api.inject({
+          method: 'POST',
+          url: `/v1/jobs/${id}/resume`,
+          headers: { 'x-api-key': tenant.secret },
+        })
+      ).statusCode;
+    await expect.poll(resume).toBe(403);
+    await limit(null);
+    await expect.poll(resume).toBe(200);
+    expect(await idle.store.getJob(id)).toMatchObject({ stopReason: null, counters: { open: 2 } });
+    await idle.close();
   });
 });

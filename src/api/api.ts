@@ -9,8 +9,9 @@ import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { fieldProblems, invalidRequest } from '../jobs/invalid-request.ts';
 import type { AccountId, KeyId } from '../model/ids.ts';
 import { guardRoutes } from './access/access.ts';
+import { createBearerTokens } from './access/bearer-tokens.ts';
 import { createFirstUses } from './access/first-uses.ts';
-import { createKeyDirectory } from './access/key-directory.ts';
+import { createKeyDirectory, withTokens } from './access/key-directory.ts';
 import type { App } from './http/app.ts';
 import { watchConnections } from './http/closing-connections.ts';
 import { limitConnections } from './http/connections.ts';
@@ -122,11 +123,14 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
     routerOptions: { maxParamLength: 400 },
   }).withTypeProvider<ZodTypeProvider>();
 
-  const keys = createKeyDirectory({
-    store,
-    now,
-    onError: (error) => deps.logger.warn({ err: error }, 'last uses of keys were not written'),
-  });
+  const keys = withTokens(
+    createKeyDirectory({
+      store,
+      now,
+      onError: (error) => deps.logger.warn({ err: error }, 'last uses of keys were not written'),
+    }),
+    createBearerTokens({ settings, store, now }),
+  );
   const unsubscribe = deps.bus.subscribe('account.changed', (changed) => {
     for (const id of changed.accounts) keys.forgetAccount(id as AccountId);
     for (const id of changed.keys) keys.forget(id as KeyId);

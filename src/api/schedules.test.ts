@@ -313,6 +313,21 @@ describe('runs', () => {
     await call('DELETE', `/v1/schedules/${id}`);
   });
 
+  it('are none while the account is disabled', async () => {
+    const id = await atTick();
+    await platform.store.changeAccount(ACCOUNT, { isDisabled: true });
+    await nextTick();
+    await platform.store.changeAccount(ACCOUNT, { isDisabled: false });
+    expect(await history(id)).toMatchObject([
+      { status: 'skipped', reason: 'The account is disabled', jobId: null },
+    ]);
+    await nextTick();
+    const [run] = await history(id);
+    expect(run).toMatchObject({ status: 'started' });
+    await call('DELETE', `/v1/schedules/${id}`);
+    await platform.jobs.cancel(String(run?.jobId), ACCOUNT);
+  });
+
   it('begin at once when asked for, once for an Idempotency-Key, also while the schedule is paused', async () => {
     const id = await atTick();
     await call('POST', `/v1/schedules/${id}/pause`);

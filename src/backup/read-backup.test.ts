@@ -92,6 +92,27 @@ describe('a backup with right checksums that was put together by hand', () => {
   const rowsPart = (writer: PartWriter, rows = 1, table = 'pages') =>
     writer.write({ kind: 'rows', table, rows }, encodeRow(row));
 
+  it('and has a part of another backup in place of its own is damaged', async () => {
+    const absent = (writer: PartWriter, text: string) =>
+      writer.write({ kind: 'absent', hashes: [bodyOf(text).hash] });
+    const end = (writer: PartWriter) =>
+      writer.end({
+        tables: { pages: new TableDigest().figures },
+        bodies: { count: 0, bytes: 0, absent: 1 },
+        references: digestOf(bodyOf('two').hash),
+      });
+    const file = written((writer) => {
+      const other = new PartWriter();
+      other.write({ kind: 'absent', hashes: [] });
+      const replaced = absent(other, 'two');
+      absent(writer, 'one');
+      return [replaced, end(writer)];
+    });
+    await expect(verifyBackup(open(file))).rejects.toMatchObject({
+      message: expect.stringContaining('a part was replaced'),
+    });
+  });
+
   it('and has other rows, tables, counts or bodies than it says is damaged', async () => {
     const one = bodyOf('one');
     const bodies = { count: 1, bytes: 3, absent: 0 };

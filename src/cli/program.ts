@@ -41,7 +41,11 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'read the stored pages of a job once more, without fetching',
     load: () => import('./commands/reextract.ts'),
   },
-  keys: { summary: 'list, create and revoke API keys', load: () => import('./commands/keys.ts') },
+  accounts: {
+    summary: 'list, create, change and disable accounts',
+    load: () => import('./commands/accounts.ts'),
+  },
+  keys: { summary: 'list, create, rotate and revoke API keys', load: () => import('./commands/keys.ts') },
   sessions: {
     summary: 'make sessions, look at what they keep from page to page, and delete them',
     load: () => import('./commands/sessions.ts'),

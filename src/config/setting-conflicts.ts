@@ -18,7 +18,8 @@ export function settingConflicts(
   wrong: ReadonlySet<string>,
   { isServing = false } = {},
 ): SettingConflict[] {
-  const { databaseUrl, s3Url, backupS3Url, llmUrl, llmModel, smtpUrl, smtpFrom } = settings;
+  const { databaseUrl, s3Url, backupS3Url, llmUrl, llmModel, smtpUrl, smtpFrom, oidcIssuer, oidcAudience } =
+    settings;
   const conflicts: SettingConflict[] = [];
   const wrongDatabase = postgresUrlProblem(databaseUrl ?? '');
   if (wrongDatabase !== null) conflicts.push({ name: 'databaseUrl', problem: wrongDatabase });
@@ -31,6 +32,9 @@ export function settingConflicts(
     conflicts.push({ name: 'backupTo', problem });
   }
   if (wrongBackups !== null) conflicts.push({ name: 'backupS3Url', problem: wrongBackups });
+  if (oidcIssuer !== undefined && oidcAudience === undefined && !wrong.has('oidcAudience')) {
+    conflicts.push({ name: 'oidcAudience', problem: 'is required with SCRAPIFIE_OIDC_ISSUER' });
+  }
   if (llmUrl !== undefined && llmModel === undefined && !wrong.has('llmModel')) {
     conflicts.push({ name: 'llmModel', problem: 'is required with SCRAPIFIE_LLM_URL' });
   }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { readAddressList } from './address-list.ts';
+import { oidcFields } from './oidc-settings.ts';
 import { readPlans } from './plans.ts';
 import { readPrices } from './prices.ts';
 
@@ -313,6 +314,7 @@ export const settingsSchema = z.object({
     .describe(
       'What attempts cost in credits, as JSON: `{"http": 1, "browser": 5}`; what is left out keeps its default.',
     ),
+  ...oidcFields,
   corsOrigins: z
     .string()
     .default('')

@@ -72,6 +72,10 @@ export const ERRORS = {
   UNAUTHENTICATED: usage(401, 'No API key was sent, or it is unknown, expired or revoked.'),
   FORBIDDEN: usage(403, 'The API key lacks the scope that this call needs.'),
   ACCOUNT_DISABLED: usage(403, 'The account of the key is disabled; ask the operator of the installation.'),
+  STORAGE_LIMIT: usage(
+    403,
+    'The account stores as many bytes as it may; delete jobs, or ask the operator of the installation for more.',
+  ),
   CONSENT_REQUIRED: usage(403, "The operator's policy does not name this domain for what was asked."),
   CREDITS_EXHAUSTED: usage(
     402,
@@ -189,6 +193,7 @@ export const ERRORS = {
     isOurs: true,
     meaning: 'No Chromium, Chrome or Edge was found here; `scrapifie doctor` says how to get one.',
   },
+  OIDC_UNAVAILABLE: environment('later', 'The issuer of the bearer tokens did not answer.'),
   CREDENTIALS_UNAVAILABLE: environment('later', 'The credential service did not answer.'),
   API_UNREACHABLE: environment(
     'later',

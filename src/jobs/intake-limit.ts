@@ -10,6 +10,8 @@ export interface IntakeLimitOptions {
   readonly countOpen: () => Promise<number>;
   readonly now: () => number;
   readonly freshMs?: number;
+  /** Whose limit it is, for the error; left out: that of the installation. */
+  readonly owner?: string;
 }
 
 /**
@@ -38,9 +40,11 @@ export function createIntakeLimit(options: IntakeLimitOptions): IntakeLimit {
         await counting;
       }
       if (open + added > options.maxQueuedUrls) {
+        const { maxQueuedUrls: most, owner } = options;
+        const limitOf = owner === undefined ? most : `${owner}, which is ${most}`;
         throw new ScrapifieError(
           'QUEUE_FULL',
-          `${open} URLs are waiting, ${added} more would exceed the limit of ${options.maxQueuedUrls}.`,
+          `${open} URLs are waiting, ${added} more would exceed the limit of ${limitOf}.`,
           { retryAfterMs: 5_000, details: { open, added, limit: options.maxQueuedUrls } },
         );
       }

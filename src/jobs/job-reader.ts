@@ -11,6 +11,7 @@ import type { Blobs } from '../ports/blobs.ts';
 import type { HostStore, JobStore, ListPage } from '../ports/store.ts';
 import { artifactsOf, type NamedArtifact } from './artifact.ts';
 import { expiredPart, requireLedger } from './expired.ts';
+import { knownTitles } from './known-titles.ts';
 import {
   type MapLink,
   type MapQuery,
@@ -250,7 +251,10 @@ export function createJobReader(store: JobStore & Pick<HostStore, 'getRobots'>, 
       if (found.length === most) break;
     }
     if (found.length === 0 && start !== undefined && start.state !== 'done') throw scrapeFailure(id, start);
-    const matching = searchLinks(found, search);
+    const untitled = new Set(found.flatMap(({ url, title }) => (title === null ? [url] : [])));
+    const known = await knownTitles(store, job, untitled);
+    const titled = found.map((link) => ({ ...link, title: link.title ?? known.get(link.url) ?? null }));
+    const matching = searchLinks(titled, search);
     const listed = matching.slice(0, limit);
     return { id, urls: listed.map(({ url }) => url), pages: listed, isTruncated: matching.length > limit };
   }

@@ -10,8 +10,8 @@ import type { CreatedJob, HostOffer, ListPage, Store } from '../ports/store.ts';
 import { isLimited, requireCredentialAccess } from '../sessions/credential.ts';
 import { sealOptions } from '../sessions/job-secrets.ts';
 import type { Vault } from '../sessions/vault.ts';
+import { createAccountIntake } from './account-intake.ts';
 import { requireLedger } from './expired.ts';
-import { createIntakeLimit } from './intake-limit.ts';
 import {
   type Consents,
   draftBatch,
@@ -127,11 +127,7 @@ interface Accepted extends Given {
 export function createJobs(deps: JobsDeps): Jobs {
   const { store, bus, queue, now, consents } = deps;
   const newId = createJobIds(now, deps.random);
-  const limit = createIntakeLimit({
-    maxQueuedUrls: deps.maxQueuedUrls,
-    countOpen: () => store.countOpenTasks(),
-    now,
-  });
+  const intake = createAccountIntake(deps);
   /** Jobs with a waiting request that are being stored; each leaves with its request. */
   const accepting = new Set<JobId>();
   const waits = createJobWaits({
@@ -198,7 +194,7 @@ export function createJobs(deps: JobsDeps): Jobs {
       ...(webhook === undefined ? {} : { webhookId: await addWebhook(accountId, id, webhook) }),
     };
     await requireAccess(options, accountId);
-    await limit.admit(tasks.length);
+    await intake.admit(accountId, tasks.length);
     // Before the job: it must not run without an audit entry of its actor and of the consents it uses.
     const entries = startEntries(
       { id, kind, accountId, seeds, urls: tasks.length, usedConsents, startedBy },
@@ -362,6 +358,7 @@ export function createJobs(deps: JobsDeps): Jobs {
       const isEnded = job.finishedAt !== null;
       if (!isEnded && job.status !== 'cancelled' && job.stopReason === null)
         throw nothingToResume('The job is going on.');
+      await intake.admit(account, 0);
       // A job whose failed URLs were tried again has no stop reason any more, but its left URLs are those of the limit.
       const resumed = await store.resumeJob(job.id, { ...job.options.budgets, ...budgets });
       const changed = expectsLogin(job) ? await retryWalls() : resumed;
@@ -377,13 +374,16 @@ export function createJobs(deps: JobsDeps): Jobs {
       const job = await get(id, account);
       requireLedger(job);
       if (job.counters.failed === 0) throw new ScrapifieError('CONFLICT', 'No URL of the job has failed.');
+      await intake.admit(account, 0);
       return announce(await store.retryJob(job.id), id);
     },
     async delete(id, account) {
       const job = await get(id, account);
       if (!(await store.deleteJob(job.id))) throw noSuchJob(id);
     },
-    close: () => waits.close(),
+    close() {
+      for (const part of [intake, waits]) part.close();
+    },
   };
 }
 

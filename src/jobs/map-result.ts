@@ -7,7 +7,10 @@ import type { LedgerEntry } from '../model/task.ts';
 
 export interface MapLink {
   readonly url: string;
-  /** What the start page calls it: its own title, or the text of the link; null where only a sitemap has the URL. */
+  /**
+   * What the start page calls it (its own title, or the text of the link), else the title that an earlier crawl of the
+   * account has found there; null where both have none.
+   */
   readonly title: string | null;
 }
 

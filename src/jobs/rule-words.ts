@@ -48,6 +48,8 @@ export function stopSentence({
     return `The job stopped at its limit of ${creditsOf(budgets.maxMicrocredits ?? 0)} credits.`;
   if (stopReason === CREDITS_EXHAUSTED)
     return 'The job stopped because its account could not pay for another page; resume it when the account has credits.';
+  if (stopReason === 'limit.stored-bytes')
+    return 'The job stopped because its account stores as much as it may; resume it when there is room.';
   if (stopReason === 'login-walls')
     return 'The job stopped because its pages ask to log in; resume it when its session is logged in.';
   if (stopReason.startsWith(WAIT))
@@ -147,6 +149,7 @@ const SENTENCES: readonly (readonly [string, Sentence])[] = [
       `The job had reached its limit${of(job?.options.budgets.maxMicrocredits, (limit) => `${creditsOf(limit)} credits`)} (\`maxCredits\`).`,
   ],
   [CREDITS_EXHAUSTED, () => 'The job had stopped, because its account could not pay for another page.'],
+  ['limit.stored-bytes', () => 'The job had stopped, because its account stores as much as it may.'],
   ['login-walls', () => 'The job had stopped, because its pages ask to log in (`maxLoginWalls`).'],
   [WAIT, (code) => `Its request was answered before it was fetched: ${meaningOf(code)}`],
   [

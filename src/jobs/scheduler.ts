@@ -19,6 +19,8 @@ export interface SchedulerDeps {
   readonly queue: Pick<Queue, 'every' | 'offer'>;
   readonly bus: Bus;
   readonly now: () => number;
+  /** Stops the jobs of accounts that store as much as they may. */
+  readonly stopFullAccounts: () => Promise<unknown>;
   /** Deletes sessions that ended long ago. */
   readonly sweepSessions: () => Promise<unknown>;
   /** Deletes some of the rows that are marked as deleted. */
@@ -31,6 +33,8 @@ export interface SchedulerDeps {
 
 const TICK_MS = 1_000;
 const SESSIONS_EVERY_MS = 60_000;
+/** How long an account that stores as much as it may goes on storing. */
+const ACCOUNTS_EVERY_MS = 10_000;
 /** Hosts offered per tick: the queue folds those it has already, so this bounds one message, not the work. */
 const MOST_OFFERED = 500;
 
@@ -38,9 +42,10 @@ const MOST_OFFERED = 500;
 const MOST_FOLDED = 20_000;
 
 export function createScheduler(deps: SchedulerDeps): Scheduler {
-  const { store, queue, bus, now, sweepSessions, purge, cleanup, backups } = deps;
+  const { store, queue, bus, now, sweepSessions, stopFullAccounts, purge, cleanup, backups } = deps;
   const stopping = new AbortController();
   let sessionsSweptAt = Number.NEGATIVE_INFINITY;
+  let accountsCheckedAt = Number.NEGATIVE_INFINITY;
   const timers: Consumer[] = [];
 
   /** Stops jobs whose time is over; one with pages under way has not ended yet, and its last commit will say so. */
@@ -71,6 +76,10 @@ export function createScheduler(deps: SchedulerDeps): Scheduler {
         await sweep();
         await store.foldUsage(MOST_FOLDED);
         await purge(stopping.signal);
+        if (now() - accountsCheckedAt >= ACCOUNTS_EVERY_MS) {
+          accountsCheckedAt = now();
+          await stopFullAccounts();
+        }
         if (now() - sessionsSweptAt < SESSIONS_EVERY_MS) return;
         sessionsSweptAt = now();
         await sweepSessions();

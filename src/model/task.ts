@@ -66,6 +66,8 @@ export interface Task {
   readonly depth: number;
   /** When this process claimed it; missing before it is in the mailbox. */
   readonly claimedAt?: number;
+  /** Its account may fetch so many pages at a time, and others may wait for the place that its end makes free. */
+  readonly isBounded?: boolean;
   /** Attempts that ended before this claim. */
   readonly attempts: number;
   /** Their trace, so that a later owner can go on where the last one stopped. */

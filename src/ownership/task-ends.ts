@@ -113,8 +113,13 @@ export function createTaskEnds(parts: TaskEndsParts): TaskEnds {
           running.generation += 1;
           parts.onLost();
         }
-        // The store may have new tasks for this host now: URLs of the page, or the task itself again.
-        else if (completion.discovered.length > 0 || GOES_ON.has(completion.end.state)) mailbox.onNewTasks();
+        // The store may have new tasks for this host now: URLs of the page, the task itself again, or one for its place.
+        else if (
+          completion.discovered.length > 0 ||
+          GOES_ON.has(completion.end.state) ||
+          task.isBounded === true
+        )
+          mailbox.onNewTasks();
       })
       .catch((error: unknown) => {
         running.generation += 1;

@@ -3,7 +3,13 @@ import type { AccountId, KeyId } from '../model/ids.ts';
 import type { ApiKey, NewKey } from './api-key.ts';
 import type { ListPage } from './store.ts';
 
-/** Accounts, their limits, and the secrets of their keys. */
+/**
+ * Accounts, their limits, and the secrets of their keys.
+ *
+ * `HostStore.claimTasks` passes over the jobs of accounts that are disabled, or have as many pages under way as they may.
+ * Where several hosts wait for places of an account, they get them by turns; a host that waits for nothing else is offered
+ * again after a while, or when other tasks come.
+ */
 export interface AccountRecordStore {
   /** Stores the account, with its first key where one is given. False when there is an account with this id. */
   createAccount(account: NewAccount, firstKey: NewKey | null): Promise<boolean>;

@@ -190,8 +190,8 @@ export interface HostStore extends OptOutStore {
   releaseAllHosts(): Promise<number>;
   /**
    * Claims up to `limit` due tasks of the host, best rank first. Jobs that are over, at their page budget or in
-   * `exceptJobs` are passed over, and so is what the account of a job cannot pay for: see `CreditStore`. A job that has
-   * nothing claimed and cannot pay for one task is stopped with CREDITS_EXHAUSTED, as a spent budget does. Empty when nothing is due or the lease is lost.
+   * `exceptJobs` are passed over, and what accounts cannot pay for (`CreditStore`) or have no place for (`AccountRecordStore`).
+   * A job with nothing claimed that cannot pay is stopped with CREDITS_EXHAUSTED. Empty when nothing is due or the lease is lost.
    */
   claimTasks(lease: LeaseRef, limit: number, exceptJobs: readonly JobSeq[]): Promise<readonly Task[]>;
   /**

@@ -14,6 +14,7 @@ import type { BrowserHealth } from '../fetch/browser/pool/pool-health.ts';
 import { type BlobSweepParts, sweepBlobs } from '../jobs/blob-sweep.ts';
 import { createEngineRefusal } from '../jobs/engine-refusal.ts';
 import { createExtraction, type Extraction } from '../jobs/extraction.ts';
+import { stopFullAccounts } from '../jobs/full-accounts.ts';
 import { createJobs, type Jobs } from '../jobs/jobs.ts';
 import { createScheduler, type SchedulerDeps } from '../jobs/scheduler.ts';
 import type { Page } from '../model/page.ts';
@@ -259,6 +260,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
           bus,
           now,
           sweepSessions: accounts.sessions.sweep,
+          stopFullAccounts: () => stopFullAccounts({ store, bus }),
           backups,
           purge: (signal) => purgeAll(store, signal, PURGES_PER_TICK),
           cleanup: cleanupOf(settings, { store, blobs, transit, limitsOf: () => retentionLimits }, logger),

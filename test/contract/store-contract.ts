@@ -19,6 +19,7 @@ import { modelContract } from './store/model-contract.ts';
 import { optOutContract } from './store/opt-out-contract.ts';
 import { ownerRequestsContract } from './store/owner-requests-contract.ts';
 import { pagingContract } from './store/paging-contract.ts';
+import { placesContract } from './store/places-contract.ts';
 import { propertiesContract } from './store/properties-contract.ts';
 import { referencesContract } from './store/references-contract.ts';
 import { retentionContract } from './store/retention-contract.ts';
@@ -46,6 +47,7 @@ export function storeContract(
     eventsContract(holds);
     hostsContract(holds);
     claimsContract(holds);
+    placesContract(holds);
     ledgerContract(holds);
     lifeContract(holds);
     budgetsContract(holds);

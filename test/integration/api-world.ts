@@ -48,7 +48,7 @@ export async function openApiWorld(options: WorldOptions = {}): Promise<ApiWorld
       freshMs: 0,
       now: Date.now,
     }),
-    policies: { policyFor: (host) => policies().policyFor(host) },
+    policies: { policyFor: (host) => policies().policyFor(host), denied: (host) => policies().denied(host) },
     version: '0.0.0-test',
     now: Date.now,
   });

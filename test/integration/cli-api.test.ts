@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   endCommands,
@@ -97,6 +97,32 @@ describe('the command line with a server', () => {
       const beside = await local([...scrape, '--data-dir', folder.path('server')]);
       expect(JSON.parse(beside.stdout)).toMatchObject({ title: 'Secret /private/2' });
       expect((await remote(['sessions', 'delete', 'me'])).stdout).toBe('Session me is deleted.\n');
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'reads the audit log, policies, files and why of the server',
+    async () => {
+      await remote(['scrape', `${site.origin}/`, '--format', 'markdown']);
+      const why = await remote(['why', `${site.origin}/`]);
+      expect(why.stdout).toMatch(/^done in the scrape \S+ \(completed\)$/m);
+      const audit = await remote(['audit', 'list', '--limit', '5', '--json']);
+      expect(audit).toMatchObject({ exitCode: 0, stderr: '' });
+      expect(JSON.parse(audit.stdout.split('\n')[0] ?? '')).toMatchObject({ seq: expect.any(Number) });
+      const verified = await remote(['audit', 'verify']);
+      expect(verified.stdout).toMatch(/^\d+ entries are right\. The last one: \d+:[0-9a-f]{64}$/m);
+      const policy = await remote(['policy', 'show', 'shop.example', '--json']);
+      expect(JSON.parse(policy.stdout)).toMatchObject({ host: 'shop.example', file: api, denied: null });
+      writeFileSync(
+        folder.path('hat.html'),
+        '<title>Hat</title><main><h1>Hat</h1><p>A hat of red wool for cold days.</p></main>',
+      );
+      const file = ['extract', 'hat.html', '--url', 'https://shop.example/', '--format', 'markdown'];
+      expect(await remote(file)).toMatchObject({
+        exitCode: 0,
+        stdout: '# Hat\n\nA hat of red wool for cold days.\n',
+      });
     },
     LIMIT_MS,
   );

@@ -99,6 +99,16 @@ describe('a map', () => {
     expect(world.paths(start).filter((path) => !path.endsWith('.xml'))).toEqual(['/shop/']);
   });
 
+  test('has the titles of an earlier crawl for URLs that only a sitemap names', async () => {
+    const start = world.site.urlOf('sitemaps', '/');
+    const before = await world.mapNow({ url: start, sitemap: 'only' });
+    expect(before.pages.length).toBeGreaterThan(0);
+    expect(before.pages.filter(({ title }) => title !== null)).toEqual([]);
+    await world.crawlNow({ urls: [start], sitemap: 'only' });
+    const after = await world.mapNow({ url: start, sitemap: 'only' });
+    expect(after.pages.filter(({ title }) => title !== null).length).toBeGreaterThan(0);
+  });
+
   test('lists no more than it is asked for and says so', async () => {
     const host = world.site.hostUrl(3);
     const { urls, isTruncated } = await world.mapNow({ url: `${host}/big/`, limit: 10, sitemap: 'skip' });

@@ -65,7 +65,7 @@ async function createWebhook(owner: Tenant): Promise<string> {
   return String((await owner.post('/v1/webhooks', webhook)).at('data.id'));
 }
 
-/** Operations whose answer has no end: streams, which src/api/events.test.ts tries with several accounts. */
+/** Operations whose answer has no end: streams of events. */
 export const ENDLESS: ReadonlySet<string> = new Set(['GET /v1/events']);
 
 async function createSchedule(owner: Tenant): Promise<string> {

@@ -192,7 +192,7 @@ export async function openPlatform(
       freshMs: 0,
       now,
     }),
-    policies: { policyFor: () => POLICY },
+    policies: { policyFor: () => POLICY, denied: () => null },
     version: '0.0.0-test',
     now,
   });

@@ -113,12 +113,13 @@ async function authenticate(
   const key = await keys.identify(secret);
   if (key === null) {
     onFailedLogin(false, failedLogins.count(request.ip));
-    throw new ScrapifieError('UNAUTHENTICATED', 'The API key is unknown, expired or revoked.');
+    throw new ScrapifieError('UNAUTHENTICATED', 'The API key or token is unknown, expired or revoked.');
   }
   return key;
 }
 
-const MAX_SECRET_CHARS = 512;
+/** Tokens of an issuer are longer than keys. */
+const MAX_SECRET_CHARS = 8_192;
 
 function secretOf({ headers }: FastifyRequest): string | null {
   const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];

@@ -4,6 +4,7 @@ import type { FoundKey } from '../../ports/api-key.ts';
 import type { AccountStore } from '../../ports/store.ts';
 import { isStoreAway } from '../health/store-watch.ts';
 import { hashSecret, isUsable } from './api-key.ts';
+import { type BearerTokens, isToken } from './bearer-tokens.ts';
 
 export interface KeyDirectory {
   /**
@@ -14,7 +15,7 @@ export interface KeyDirectory {
   /** Whether a key with this secret was seen valid lately, without asking the store. */
   isRemembered(secret: string): boolean;
   /** Whether a key that was identified before is usable still, as fresh as `identify` knows it. */
-  isValid(key: Pick<FoundKey, 'hash'>): Promise<boolean>;
+  isValid(key: FoundKey): Promise<boolean>;
   /** The key was changed or revoked: the store is asked about it again. */
   forget(id: KeyId): void;
   /** The account was changed: the store is asked about its keys again. */
@@ -92,7 +93,7 @@ export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
     async isValid({ hash }) {
       const at = now();
       const key = await find(hash, at);
-      return key !== null && isUsable(key, at);
+      return key !== null && isUsable(key, at) && key.account.disabledAt === null;
     },
     isRemembered: (secret) => known.has(hashSecret(secret)),
     forget(id) {
@@ -104,6 +105,24 @@ export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
     async close() {
       clearInterval(timer);
       await flush();
+    },
+  };
+}
+
+/** Keys of the store, and tokens of an issuer where there is one. */
+export function withTokens(keys: KeyDirectory, tokens: BearerTokens | null): KeyDirectory {
+  if (tokens === null) return keys;
+  return {
+    identify: (secret) => (isToken(secret) ? tokens.identify(secret) : keys.identify(secret)),
+    isRemembered: (secret) => (isToken(secret) ? tokens.isRemembered(secret) : keys.isRemembered(secret)),
+    isValid: (key) => (tokens.isFrom(key) ? tokens.isValid(key) : keys.isValid(key)),
+    forget: keys.forget,
+    forgetAccount(id) {
+      keys.forgetAccount(id);
+      tokens.forgetAccount(id);
+    },
+    async close() {
+      await Promise.all([keys.close(), tokens.close()]);
     },
   };
 }

@@ -49,6 +49,25 @@ export function accountView(account: Account) {
 
 const nameField = z.string().trim().min(1).max(200);
 const planField = z.string().regex(PLAN_NAME, 'is not the name of a plan');
+export const newAccountSchema = z
+  .strictObject({
+    id: z
+      .string()
+      .regex(ACCOUNT_ID, 'must be 1 to 63 lower-case letters, digits, dashes and underscores')
+      .optional()
+      .describe('Left out: one is made.'),
+    name: nameField,
+    plan: planField.optional(),
+    limits: limitsSchema.partial().optional().describe('Limits left out are none.'),
+  })
+  .meta({ examples: [{ id: 'tenant-1', name: 'Tenant 1', limits: { requestsPerMinute: 600 } }] });
+export const accountChangeSchema = z
+  .strictObject({
+    name: nameField.optional(),
+    plan: planField.optional(),
+    limits: limitsSchema.partial().optional(),
+  })
+  .meta({ examples: [{ limits: { concurrentPages: 8, storedBytes: null } }] });
 const params = z.strictObject({ id: z.string().max(64).describe('The account.') });
 
 export function addAccountsRoutes(app: App, { store, bus, settings, now }: RouteDeps): void {
@@ -81,18 +100,7 @@ export function addAccountsRoutes(app: App, { store, bus, settings, now }: Route
       summary: 'Create an account and its first key',
       description:
         'The first key has the scope `admin`. Its secret is in this answer and nowhere else: only its hash is kept.',
-      body: z
-        .strictObject({
-          id: z
-            .string()
-            .regex(ACCOUNT_ID, 'must be 1 to 63 lower-case letters, digits, dashes and underscores')
-            .optional()
-            .describe('Left out: one is made.'),
-          name: nameField,
-          plan: planField.optional(),
-          limits: limitsSchema.partial().optional().describe('Limits left out are none.'),
-        })
-        .meta({ examples: [{ id: 'tenant-1', name: 'Tenant 1', limits: { requestsPerMinute: 600 } }] }),
+      body: newAccountSchema,
       response: answers({ 201: z.object({ account: accountSchema, key: newKeySchema }) }),
     },
     async handler(request, reply) {
@@ -133,13 +141,7 @@ export function addAccountsRoutes(app: App, { store, bus, settings, now }: Route
       summary: 'Change name, plan or limits of an account',
       description: 'What is left out stays. Limits given make the plan `custom`; null lifts a limit.',
       params,
-      body: z
-        .strictObject({
-          name: nameField.optional(),
-          plan: planField.optional(),
-          limits: limitsSchema.partial().optional(),
-        })
-        .meta({ examples: [{ limits: { concurrentPages: 8, storedBytes: null } }] }),
+      body: accountChangeSchema,
       response: answers({ 200: accountSchema }),
     },
     async handler(request) {

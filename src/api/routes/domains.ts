@@ -43,6 +43,7 @@ const hostDetailSchema = z
     ...hostFields,
     strategy: strategySchema,
     policy: z.unknown().describe('How the host is treated, and which entries of the policy file say so.'),
+    denied: z.string().nullable().describe('The rule that denies the host; null when none does.'),
     robots: z.array(
       z.object({
         origin: z.string(),
@@ -136,6 +137,7 @@ export function addDomainRoutes(app: App, { store, bus, policies, now }: RouteDe
         ...hostView(host, view),
         strategy: strategyView(view?.state.memory, now()),
         policy: policies.policyFor(host),
+        denied: policies.denied(host)?.rule ?? null,
         robots: robots.filter((entry) => entry !== null).map(robotsView),
         optOut: optOut === null ? null : optOutView(optOut),
       });

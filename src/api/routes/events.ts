@@ -11,6 +11,7 @@ import { accountOf, apiKeyOf, requireReadable } from '../access/access.ts';
 import { allows } from '../access/scopes.ts';
 import type { App } from '../http/app.ts';
 import { answers } from '../http/envelope.ts';
+import { SharedGzip } from '../http/shared-gzip.ts';
 import { EVENT_LINKS } from '../views/event-links.ts';
 import { jobParams } from './jobs.ts';
 import type { RouteDeps } from './route-deps.ts';
@@ -68,7 +69,10 @@ export function addEventRoutes(app: App, deps: RouteDeps): void {
   ): Promise<FastifyReply> {
     const key = apiKeyOf(request);
     const [after, types] = [positionOf(request, query.after), typesOf(query.types)];
-    const sink = sinkOf(reply);
+    const sink = sinkOf(
+      reply,
+      /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|$))/.test(request.headers['accept-encoding'] ?? ''),
+    );
     const ended = streams.listen({
       accountId: key.accountId,
       jobId,
@@ -153,9 +157,15 @@ function typesOf(list: string | undefined): WantedTypes {
   throw invalidRequest([{ field: 'types', message: what }]);
 }
 
-/** Takes the connection over when it is opened. The body has no length and ends with the connection. */
-function sinkOf(reply: FastifyReply): { readonly sink: EventSink; readonly opened: Promise<void> } {
+/** Takes the connection over when it is opened. What all listeners get is compressed once. The body has no length and ends with the connection. */
+function sinkOf(
+  reply: FastifyReply,
+  isZipped: boolean,
+): { readonly sink: EventSink; readonly opened: Promise<void> } {
   const { raw } = reply;
+  const gzip = isZipped ? new SharedGzip() : null;
+  const coded = (bytes: Buffer | string) =>
+    gzip === null ? bytes : gzip.add(typeof bytes === 'string' ? Buffer.from(bytes) : bytes);
   const gone = new AbortController();
   const opened = Promise.withResolvers<void>();
   raw.once('close', () => gone.abort());
@@ -169,9 +179,11 @@ function sinkOf(reply: FastifyReply): { readonly sink: EventSink; readonly opene
       'cache-control': 'no-store',
       // Reverse proxies that collect answers before they pass them on are asked not to.
       'x-accel-buffering': 'no',
+      vary: 'accept-encoding',
+      ...(gzip === null ? {} : { 'content-encoding': 'gzip' }),
       connection: 'close',
     });
-    raw.write(`retry: ${RETRY_MS}\n\n`);
+    raw.write(coded(`retry: ${RETRY_MS}\n\n`));
     opened.resolve();
   };
   return {
@@ -179,7 +191,7 @@ function sinkOf(reply: FastifyReply): { readonly sink: EventSink; readonly opene
     sink: {
       gone: gone.signal,
       open,
-      write: (bytes) => raw.write(bytes),
+      write: (bytes) => raw.write(coded(bytes)),
       drained: () =>
         raw.destroyed || !raw.writableNeedDrain
           ? Promise.resolve()
@@ -187,7 +199,7 @@ function sinkOf(reply: FastifyReply): { readonly sink: EventSink; readonly opene
               raw.once('drain', resolve);
               raw.once('close', resolve);
             }),
-      end: () => void raw.end(),
+      end: () => void (gzip === null ? raw.end() : raw.end(gzip.end())),
       destroy: () => void raw.destroy(),
     },
   };

@@ -18,6 +18,8 @@ import type { Idempotency } from './idempotency.ts';
 /** How hosts are treated, for showing. */
 export interface PolicyView {
   policyFor(host: HostKey): HostPolicy;
+  /** The rule that denies the host; null when none does. */
+  denied(host: HostKey): { readonly rule: string } | null;
 }
 
 export interface ApiDeps {

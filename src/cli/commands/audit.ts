@@ -7,16 +7,15 @@ import { auditView } from '../../api/routes/audit.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { type AuditHead, type AuditRecord, type AuditVerdict, verifyAudit } from '../../model/audit-chain.ts';
 import { type AuditQuery, eachAudit } from '../../ports/audit-store.ts';
+import type { ApiClient } from '../backend/api-client.ts';
+import { apiClientOf, type BackendFlags } from '../backend/open-backend.ts';
 import { FLAGS, wholeNumber } from '../flags/flags.ts';
 import { openExisting } from '../folders/data-folder.ts';
 import { writeOut } from '../output/output-file.ts';
 import { table } from '../output/table.ts';
 import type { DefineCommand, OpenStorage, Shell } from '../shell/shell.ts';
 
-interface PlaceFlags {
-  readonly dataDir?: string;
-}
-interface SelectFlags extends PlaceFlags {
+interface SelectFlags extends BackendFlags {
   readonly action?: string;
   readonly actor?: string;
   readonly target?: string;
@@ -30,7 +29,7 @@ interface ListFlags extends SelectFlags {
 interface ExportFlags extends SelectFlags {
   readonly out?: string;
 }
-interface VerifyFlags extends PlaceFlags {
+interface VerifyFlags extends BackendFlags {
   readonly file?: string;
   readonly expect?: readonly AuditHead[];
   readonly json?: true;
@@ -53,7 +52,12 @@ Examples:
 export const define: DefineCommand = (command, shell) => {
   command.addHelpText('after', EXAMPLES);
   const add = (name: string, summary: string) =>
-    command.command(name).description(summary).addOption(FLAGS.dataDir());
+    command
+      .command(name)
+      .description(summary)
+      .addOption(FLAGS.dataDir())
+      .addOption(FLAGS.api())
+      .addOption(FLAGS.apiKey());
   const selecting = (name: string, summary: string) =>
     add(name, summary)
       .option('--action <name>', 'entries with this action, such as key.create')
@@ -66,9 +70,9 @@ export const define: DefineCommand = (command, shell) => {
     .addOption(new Option('--limit <n>', 'entries to show at most').default(50).argParser(wholeNumber))
     .addOption(FLAGS.json())
     .action((flags: ListFlags) =>
-      withStore(shell, flags, async ({ store }) => {
+      withLog(shell, flags, async (log) => {
         const limit = Math.min(MOST_SHOWN, Math.max(1, flags.limit));
-        const { items } = await store.listAudit({ ...selected(flags), limit });
+        const items = await log.list(selected(flags), limit);
         shell.stdout.write(flags.json ? items.map(jsonLine).join('') : listing(items));
       }),
     );
@@ -76,12 +80,9 @@ export const define: DefineCommand = (command, shell) => {
   selecting('export', 'write entries as NDJSON, oldest first')
     .option('--out <file>', 'file to write (default: standard output)')
     .action((flags: ExportFlags) =>
-      withStore(shell, flags, async ({ store }) => {
-        await store.audit([
-          { at: Date.now(), actor: ACTOR, action: 'audit.export', target: 'audit', details: {} },
-        ]);
-        await writeOut(shell, flags.out, lines(eachAudit(store, selected(flags))));
-      }),
+      withLog(shell, flags, async (log) =>
+        writeOut(shell, flags.out, lines(await log.export(selected(flags)))),
+      ),
     );
 
   add('verify', 'recompute the hashes of the whole log, or of an exported file')
@@ -132,13 +133,60 @@ const selected = ({ action, actor, target, since, until }: SelectFlags): Omit<Au
   until,
 });
 
-/** The head is read first: entries that are added meanwhile come after it. */
-function verifyStore(shell: Shell, flags: VerifyFlags): Promise<AuditVerdict> {
-  return withStore(shell, flags, async ({ store }) => {
-    const head = await store.auditHead();
-    return verifyAudit(eachAudit(store), [...(flags.expect ?? []), head]);
-  });
+/** The audit log of a data folder, or of a running server. */
+interface AuditLog {
+  /** Newest first. */
+  list(query: Selection, limit: number): Promise<readonly AuditRecord[]>;
+  /** Oldest first; the log has an entry about it. */
+  export(query: Selection): Promise<AsyncIterable<AuditRecord>>;
+  verify(expect: readonly AuditHead[]): Promise<AuditVerdict>;
 }
+
+type Selection = Omit<AuditQuery, 'limit'>;
+
+const logIn = ({ store }: OpenStorage): AuditLog => ({
+  list: async (query, limit) => (await store.listAudit({ ...query, limit })).items,
+  async export(query) {
+    await store.audit([
+      { at: Date.now(), actor: ACTOR, action: 'audit.export', target: 'audit', details: {} },
+    ]);
+    return eachAudit(store, query);
+  },
+  async verify(expect) {
+    // The head is read first: entries that are added meanwhile come after it.
+    const head = await store.auditHead();
+    return verifyAudit(eachAudit(store), [...expect, head]);
+  },
+});
+
+/** The server itself notes that its log was read. The hashes are recomputed here, not there. */
+function logAt(client: ApiClient): AuditLog {
+  const pathOf = ({ since, until, ...words }: Selection): string => {
+    const given = Object.entries({ ...words, since: timeOf(since), until: timeOf(until) });
+    const query = new URLSearchParams(
+      given.filter((pair): pair is [string, string] => pair[1] !== undefined),
+    );
+    return query.size === 0 ? '/v1/audit' : `/v1/audit?${query}`;
+  };
+  return {
+    async list(query, limit) {
+      const items: AuditRecord[] = [];
+      for await (const item of client.list(pathOf(query), limit)) items.push(recordSchema.parse(item));
+      return items;
+    },
+    export: async (query) => parsed(client.stream(pathOf(query))),
+    verify: (expect) => verifyAudit(parsed(client.stream('/v1/audit')), expect),
+  };
+}
+
+const timeOf = (at: number | undefined) => (at === undefined ? undefined : new Date(at).toISOString());
+
+async function* parsed(items: AsyncIterable<unknown>): AsyncGenerator<AuditRecord> {
+  for await (const item of items) yield recordSchema.parse(item);
+}
+
+const verifyStore = (shell: Shell, flags: VerifyFlags): Promise<AuditVerdict> =>
+  withLog(shell, flags, (log) => log.verify(flags.expect ?? []));
 
 const recordSchema = z.object({
   seq: z.number(),
@@ -172,14 +220,16 @@ function jsonOf(text: string): unknown {
   }
 }
 
-async function withStore<T>(
+async function withLog<T>(
   shell: Shell,
-  flags: PlaceFlags,
-  action: (storage: OpenStorage) => Promise<T>,
+  flags: BackendFlags,
+  action: (log: AuditLog) => Promise<T>,
 ): Promise<T> {
+  const client = apiClientOf(shell, flags);
+  if (client !== null) return action(logAt(client));
   const storage = await openExisting(shell, flags.dataDir);
   try {
-    return await action(storage);
+    return await action(logIn(storage));
   } finally {
     await storage.close();
   }

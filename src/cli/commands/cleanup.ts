@@ -67,7 +67,10 @@ async function sweep(shell: Shell, storage: OpenPlace, flags: CleanupFlags): Pro
     const graceMs = hasGrace ? cleanupGraceHours * 3_600_000 : 0;
     const report = await sweepBlobs(storage, { graceMs, isDryRun: flags.dryRun === true });
     if (report !== null) return report;
-    throw new ScrapifieError('CONFLICT', 'Another process is removing unreferenced bodies at the moment.');
+    throw new ScrapifieError(
+      'CONFLICT',
+      'Another process is removing unreferenced bodies, or makes a backup, at the moment.',
+    );
   } finally {
     unlock?.();
   }

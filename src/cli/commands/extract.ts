@@ -5,13 +5,15 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { createExtraction } from '../../jobs/extraction.ts';
 import { extractRequestSchema, readOptionsOf } from '../../jobs/extraction-request.ts';
 import { READ_FORMATS } from '../../jobs/page-fields.ts';
+import type { PageResult } from '../../jobs/page-result.ts';
+import { apiClientOf, type BackendFlags } from '../backend/open-backend.ts';
 import { EXTRACT_FLAG_OF, EXTRACT_FLAGS, type ExtractFlags, extractFieldOf } from '../flags/extract-flags.ts';
 import { FLAGS, formatFlag, given, parseFlags } from '../flags/flags.ts';
 import { PART_FLAG_OF, PART_FLAGS, type PartFlags, partFieldsOf } from '../flags/part-flags.ts';
 import { printed } from '../output/page-output.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
-interface Flags extends ExtractFlags, PartFlags {
+interface Flags extends ExtractFlags, PartFlags, Pick<BackendFlags, 'api' | 'apiKey'> {
   readonly url: string;
   readonly format?: string[];
   readonly contentType?: string;
@@ -58,7 +60,8 @@ export const define: DefineCommand = (command, shell) => {
     .argument('<file>', 'file with the page, or - for standard input')
     .requiredOption('--url <url>', 'where the page is from: what its links are relative to')
     .addOption(formatFlag(READ_FORMATS));
-  for (const flag of [...EXTRACT_FLAGS, ...PART_FLAGS, 'json'] as const) command.addOption(FLAGS[flag]());
+  for (const flag of [...EXTRACT_FLAGS, ...PART_FLAGS, 'json', 'api', 'apiKey'] as const)
+    command.addOption(FLAGS[flag]());
   command
     .option('--content-type <type>', 'media type of the file (default: from its name or content)')
     .addHelpText('after', EXAMPLES)
@@ -75,17 +78,40 @@ export const define: DefineCommand = (command, shell) => {
       const { url, formats, extract } = asked;
       const body = await readBody(shell.cwd, file);
       const contentType = flags.contentType ?? TYPES[extname(file).toLowerCase()] ?? null;
+      const output = { formats, isJson: flags.json === true, hasMore: extract !== null };
+      const client = apiClientOf(shell, flags);
+      if (client !== null) {
+        const sent = {
+          ...request,
+          ...given({ contentType: contentType ?? undefined }),
+          html: textOf(file, body),
+        };
+        shell.stdout.write(printed(await client.call<PageResult>('POST', '/v1/extract', sent), output));
+        return;
+      }
       const reader = await shell.openExtractor(1);
       try {
         const extraction = createExtraction({ reader, now: Date.now });
         const page = await extraction.read({ url, body, contentType }, readOptionsOf(asked));
-        const output = { formats, isJson: flags.json === true, hasMore: extract !== null };
         shell.stdout.write(printed(page, output));
       } finally {
         await reader.close();
       }
     });
 };
+
+/** Requests of the API are text. */
+function textOf(file: string, body: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body);
+  } catch (error) {
+    throw new ScrapifieError(
+      'INVALID_USAGE',
+      `${file} is not UTF-8 text, which is all that a server takes. Leave --api out to read it here.`,
+      { cause: error },
+    );
+  }
+}
 
 async function readBody(cwd: string, file: string): Promise<Uint8Array> {
   if (file === '-') return buffer(process.stdin);

@@ -3,9 +3,12 @@ import { join, resolve } from 'node:path';
 import type { FileProblem } from '../../config/yaml-file.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { HostKey } from '../../model/ids.ts';
+import type { HostPolicy } from '../../model/policy.ts';
 import { hostPattern } from '../../policy/policies.ts';
 import { loadPolicyFile } from '../../policy/policy-file.ts';
 import type { OptOut } from '../../ports/opt-out-store.ts';
+import type { ApiClient } from '../backend/api-client.ts';
+import { apiClientOf, type BackendFlags } from '../backend/open-backend.ts';
 import { FLAGS, readSettings } from '../flags/flags.ts';
 import { DATABASE_FILE } from '../folders/crawl-folder.ts';
 import { dataPlaceOf } from '../folders/data-folder.ts';
@@ -45,13 +48,14 @@ export const define: DefineCommand = (command, shell, endWith) => {
     .command('show <host>')
     .description('show what holds for a host, and which entries say so')
     .addOption(FLAGS.dataDir())
+    .addOption(FLAGS.api())
+    .addOption(FLAGS.apiKey())
     .addOption(FLAGS.json())
-    .action(async (host: string, flags: { readonly dataDir?: string; readonly json?: true }) => {
+    .action(async (host: string, flags: BackendFlags & { readonly json?: true }) => {
       const key = hostKeyOf(host);
-      const path = await fileInForce(shell);
-      const policies = loadPolicyFile(path, await optOutsOf(shell, flags.dataDir));
-      const policy = policies.policyFor(key);
-      const denied = policies.denied(key)?.rule ?? null;
+      const client = apiClientOf(shell, flags);
+      const { path, policy, denied } =
+        client === null ? await policyHere(shell, key, flags.dataDir) : await policyThere(client, key);
       if (flags.json) {
         shell.stdout.write(`${JSON.stringify({ host: key, file: path, denied, ...policy }, null, 2)}\n`);
         return;
@@ -68,6 +72,26 @@ const shown = (value: unknown): string => {
   if (Array.isArray(value)) return value.length === 0 ? 'none' : value.join(', ');
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 };
+
+interface PolicyInForce {
+  /** The policy file, or the server that has it. */
+  readonly path: string;
+  readonly policy: HostPolicy;
+  /** The rule that denies the host; null when none does. */
+  readonly denied: string | null;
+}
+
+async function policyHere(shell: Shell, key: HostKey, dataDir: string | undefined): Promise<PolicyInForce> {
+  const path = await fileInForce(shell);
+  const policies = loadPolicyFile(path, await optOutsOf(shell, dataDir));
+  return { path, policy: policies.policyFor(key), denied: policies.denied(key)?.rule ?? null };
+}
+
+async function policyThere(client: ApiClient, key: HostKey): Promise<PolicyInForce> {
+  const path = `/v1/domains/${encodeURIComponent(key)}`;
+  const { policy, denied } = await client.call<{ policy: HostPolicy; denied: string | null }>('GET', path);
+  return { path: client.origin, policy, denied };
+}
 
 async function fileInForce(shell: Shell): Promise<string> {
   return readSettings(shell).policyFile ?? (await shell.shippedPolicy());

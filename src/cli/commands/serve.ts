@@ -114,7 +114,10 @@ async function serve(shell: Shell, settings: Settings): Promise<void> {
         },
         now,
       }),
-      policies: { policyFor: (host) => policies().policyFor(host) },
+      policies: {
+        policyFor: (host) => policies().policyFor(host),
+        denied: (host) => policies().denied(host),
+      },
       proxyFigures: platform.proxyFigures,
       version: shell.version,
       now,

@@ -2,12 +2,14 @@ import { Option } from 'commander';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { type WhyAnswer, whyOf } from '../../jobs/why.ts';
 import type { Job } from '../../model/job.ts';
+import { createApiBackend } from '../backend/api-backend.ts';
+import type { ApiClient } from '../backend/api-client.ts';
+import { apiClientOf, type BackendFlags } from '../backend/open-backend.ts';
 import { FLAGS } from '../flags/flags.ts';
 import { jobNamed, type LocalJobs, withJobs } from '../folders/data-folder.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
-interface WhyFlags {
-  readonly dataDir?: string;
+interface WhyFlags extends BackendFlags {
   readonly job?: string;
   readonly json?: true;
 }
@@ -23,21 +25,48 @@ Examples:
 
 /** Jobs that are looked through for one that knows the URL. */
 const MOST_SEARCHED = 1_000;
+/** The same of a server, which is asked about one after the other. */
+const MOST_ASKED = 100;
 
 export const define: DefineCommand = (command, shell) => {
   command
     .argument('<url>', 'the page')
     .addOption(new Option('--job <id>', 'the job to look into; "latest" is the newest one'))
     .addOption(FLAGS.dataDir())
+    .addOption(FLAGS.api())
+    .addOption(FLAGS.apiKey())
     .addOption(FLAGS.json())
     .addHelpText('after', EXAMPLES)
-    .action((url: string, flags: WhyFlags) =>
-      withJobs(shell, flags.dataDir, async (local) => {
-        const { job, answer } = await explain(local, url, flags.job);
-        shell.stdout.write(flags.json ? `${JSON.stringify(answer)}\n` : told(job, answer));
-      }),
-    );
+    .action(async (url: string, flags: WhyFlags) => {
+      const client = apiClientOf(shell, flags);
+      const { job, answer } =
+        client === null
+          ? await withJobs(shell, flags.dataDir, (local) => explain(local, url, flags.job))
+          : await explainThere(client, url, flags.job);
+      shell.stdout.write(flags.json ? `${JSON.stringify(answer)}\n` : told(job, answer));
+    });
 };
+
+/** A job as the first line of the answer names it. */
+type NamedJob = Pick<Job, 'id' | 'kind' | 'status'>;
+
+async function explainThere(
+  client: ApiClient,
+  url: string,
+  id: string | undefined,
+): Promise<{ job: NamedJob; answer: WhyAnswer }> {
+  const { jobs } = createApiBackend(client);
+  const candidates = id === undefined ? await jobs.list({ limit: MOST_ASKED }) : [await jobs.get(id)];
+  let newest: { job: NamedJob; answer: WhyAnswer } | null = null;
+  for (const job of candidates) {
+    const path = `/v1/jobs/${job.id}/why?url=${encodeURIComponent(url)}`;
+    const answer = await client.call<WhyAnswer>('GET', path);
+    if (answer.state !== 'unseen') return { job, answer };
+    newest ??= { job, answer };
+  }
+  if (newest === null) throw new ScrapifieError('NOT_FOUND', 'There are no jobs.');
+  return newest;
+}
 
 async function explain(
   { store, jobs, account }: LocalJobs,
@@ -59,7 +88,7 @@ async function explain(
   return newest;
 }
 
-function told({ id, kind, status }: Job, { url, state, sentences }: WhyAnswer): string {
+function told({ id, kind, status }: NamedJob, { url, state, sentences }: WhyAnswer): string {
   return [
     url,
     `${state} in the ${kind} ${id} (${status.replaceAll('_', ' ')})`,

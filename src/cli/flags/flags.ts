@@ -25,6 +25,9 @@ function creditAmount(text: string): number {
   return Number(text);
 }
 
+/** A limit, or `none`. */
+export const limitValue = (text: string): number | 'none' => (text === 'none' ? text : wholeNumber(text));
+
 export function portNumber(text: string): number {
   if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) {
     throw new InvalidArgumentError('It must be a port number, 0 to 65535.');

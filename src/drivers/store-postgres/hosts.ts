@@ -1,4 +1,5 @@
-import type { HostId, Incarnation, JobId } from '../../model/ids.ts';
+import type { HostId, Incarnation, JobId, JobSeq } from '../../model/ids.ts';
+import type { Task } from '../../model/task.ts';
 import type { HostStore } from '../../ports/store.ts';
 import {
   cursorOf,
@@ -75,7 +76,7 @@ export function createPostgresHostStore(database: PostgresDatabase): HostStore {
     },
 
     async releaseHost(lease, state, notBefore) {
-      await database.query(`SELECT release_host($1, lease_epoch($2, $5), $3, $4, ${NOW})`, [
+      await database.query(`SELECT release_held($1, lease_epoch($2, $5), $3, $4, ${NOW})`, [
         lease.hostId,
         lease.epoch,
         jsonParameter(state),
@@ -91,14 +92,21 @@ export function createPostgresHostStore(database: PostgresDatabase): HostStore {
     },
 
     async claimTasks(lease, limit, exceptJobs) {
-      const rows = await database.query(`SELECT * FROM claim_paid($1, lease_epoch($2, $5), $3, ${NOW}, $4)`, [
-        lease.hostId,
-        lease.epoch,
-        limit,
-        exceptJobs,
-        lease.incarnation,
-      ]);
-      return rows.map((row) => taskOf(row, String(row.job_id) as JobId));
+      const claimed: Task[] = [];
+      const passedOver: JobSeq[] = [...exceptJobs];
+      for (;;) {
+        const rows = await database.query(
+          `SELECT * FROM claim_bounded($1, lease_epoch($2, $5), $3, ${NOW}, $4)`,
+          [lease.hostId, lease.epoch, limit - claimed.length, passedOver, lease.incarnation],
+        );
+        const [tasks, full] = [rows.filter(({ id }) => id !== null), rows.filter(({ id }) => id === null)];
+        for (const row of tasks) {
+          const task = taskOf(row, String(row.job_id) as JobId);
+          claimed.push(row.is_bounded === true ? { ...task, isBounded: true } : task);
+        }
+        if (full.length === 0 || claimed.length >= limit) return claimed;
+        for (const row of full) passedOver.push(Number(row.job_seq) as JobSeq);
+      }
     },
 
     async startTask(lease, task, isAlone) {

@@ -4,6 +4,7 @@ import type { Task } from '../../model/task.ts';
 import type { LeaseRef } from '../../ports/store.ts';
 import { spareFor } from '../store-rows/credit-rows.ts';
 import { taskOf } from '../store-rows/rows.ts';
+import { placesOf } from './account-places.ts';
 import { hold, type Purse, purseOf } from './credit-holds.ts';
 import type { SqliteDatabase } from './database.ts';
 import { writeJobEvent } from './event-log.ts';
@@ -33,6 +34,7 @@ export function claimTasks(
   const jobs = new Map<JobSeq, JobBudget>();
   /** What accounts have left for other claims. */
   const free = new Map<string, number>();
+  const places = placesOf(database, lease.hostId, now);
   const tally = createTally();
   // A job at its page budget is found out by its surplus; then the host is asked again without that job.
   for (let isShort = true; isShort && claimed.length < limit; ) {
@@ -54,17 +56,27 @@ export function claimTasks(
       const delta = tally.of(seq);
       const isPage = row.kind === 'page';
       const isOverBudget = isPage && delta.claimedPages >= job.pagesLeft;
+      if (!isOverBudget && !places.has(job.accountId)) {
+        // All jobs of the account have to wait, so that the others of the host do not.
+        const full = new Set([...passedOver, ...places.jobsOf(job.accountId)]);
+        passedOver.splice(0, passedOver.length, ...full);
+        isShort = true;
+        continue;
+      }
       if (isOverBudget || !canPay(job, delta.claimed + 1, free)) {
         if (!passedOver.includes(seq)) passedOver.push(seq);
         isShort = true;
         continue;
       }
+      places.take(job.accountId);
       delta.claimed += 1;
       if (isPage) delta.claimedPages += 1;
       database.run(`UPDATE tasks SET state = 'claimed', epoch = ? WHERE id = ?`, lease.epoch, Number(row.id));
-      claimed.push(taskOf(row, job.id));
+      const task = taskOf(row, job.id);
+      claimed.push(places.isBounded(job.accountId) ? { ...task, isBounded: true } : task);
     }
   }
+  places.note();
   tally.apply(database);
   for (const [seq, job] of jobs) {
     if (job.purse !== null) payFor(database, seq, job, tally.of(seq).claimed, free, now);

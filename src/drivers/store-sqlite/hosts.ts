@@ -153,11 +153,14 @@ export function createSqliteHostStore(
       promote(lease.hostId);
       const first = firstReady(lease.hostId);
       const due = first === undefined ? nextDue(lease.hostId) : now();
+      // Tasks that were held back for their account are offered later, unless others come.
       database.run(
-        'UPDATE hosts SET owner = NULL, state = ?, blocked_until = ?, next_at = ?, rank = ? WHERE id = ?',
+        `UPDATE hosts SET owner = NULL, state = ?, blocked_until = ?, next_at = max(?, iif(?, coalesce(held_until, 0), 0)),
+           rank = ? WHERE id = ?`,
         JSON.stringify(state),
         notBefore,
         due === null ? null : Math.max(due, notBefore),
+        first === undefined ? 0 : 1,
         first === undefined ? (due ?? IDLE_RANK) : Number(first.rank),
         lease.hostId,
       );

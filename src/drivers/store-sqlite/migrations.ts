@@ -1,3 +1,4 @@
+import { SQLITE_PLACE_TABLES } from './account-places.ts';
 import { SQLITE_ACCOUNT_TABLES } from './account-tables.ts';
 import { SQLITE_AUDIT_TABLES } from './audit-tables.ts';
 import { SQLITE_CREDIT_TABLES } from './credit-tables.ts';
@@ -252,4 +253,5 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   SQLITE_ACCOUNT_TABLES,
   SQLITE_CREDIT_TABLES,
   SQLITE_SCHEDULE_TABLES,
+  SQLITE_PLACE_TABLES,
 ];

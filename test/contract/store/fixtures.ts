@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import type { Attempt } from '../../../src/model/attempt.ts';
-import type { ContentHash, HostKey, JobId, KeyId, UrlKey } from '../../../src/model/ids.ts';
+import type { AccountId, ContentHash, HostKey, JobId, KeyId, UrlKey } from '../../../src/model/ids.ts';
 import type { Budgets, Job, JobCounters, JobKind, JobOptions } from '../../../src/model/job.ts';
 import type { NewPage } from '../../../src/model/page.ts';
 import type { LedgerEntry, NewTask, Task, TaskState } from '../../../src/model/task.ts';
@@ -103,6 +103,7 @@ export const foundOn = (task: Task, url: string, changes: Partial<NewTask> = {})
   newTask(url, { depth: task.depth + 1, foundBy: 'link', foundOn: task.id, ...changes });
 
 export interface JobSetup {
+  readonly accountId?: AccountId;
   readonly kind?: JobKind;
   readonly budgets?: Partial<Budgets>;
   readonly at?: number;
@@ -115,13 +116,13 @@ export interface JobSetup {
 export async function createJob(
   store: TimedStore,
   tasks: readonly (string | NewTask)[],
-  { kind = 'crawl', budgets = {}, at = T0, sources, reserve, keyId }: JobSetup = {},
+  { kind = 'crawl', budgets = {}, at = T0, accountId, sources, reserve, keyId }: JobSetup = {},
 ): Promise<Job> {
   const all = tasks.map((task) => (typeof task === 'string' ? newTask(task) : task));
   return store.createJob(
     {
       id: randomUUID() as string as JobId,
-      accountId: await store.defaultAccount(),
+      accountId: accountId ?? (await store.defaultAccount()),
       kind,
       options: { ...OPTIONS, budgets: { ...NO_LIMITS, ...budgets } },
       seeds: all.slice(0, 10).map((task) => task.url),

@@ -286,6 +286,13 @@ export function schedulesContract(holds: Claim<TimedStore>): void {
     expect(await store.plain.listOpenRuns({ limit: 10, scheduleId: 'other' as ScheduleId })).toEqual([]);
   });
 
+  holds('tells of open runs whose account is disabled', async (store) => {
+    const { schedule } = await withOpenRun(store);
+    expect(await store.plain.listOpenRuns({ limit: 10 })).toMatchObject([{ isDisabled: false }]);
+    await store.plain.changeAccount(schedule.accountId, { isDisabled: true });
+    expect(await store.plain.listOpenRuns({ limit: 10 })).toMatchObject([{ isDisabled: true }]);
+  });
+
   holds('skips the open runs of a schedule that is paused', async (store) => {
     const { schedule, run } = await withOpenRun(store);
     await store.plain.updateSchedule({ ...schedule, revision: 1, isPaused: true });

@@ -1,6 +1,7 @@
 import { ACCOUNT_TABLES } from './account-tables.ts';
 import { POSTGRES_AUDIT_TABLES } from './audit-tables.ts';
 import { BLOB_TABLES } from './blob-tables.ts';
+import { BOUNDED_CLAIMS } from './bounded-claims.ts';
 import { CREDIT_FUNCTIONS } from './credit-functions.ts';
 import { CREDIT_TABLES } from './credit-tables.ts';
 import { EVENT_TABLES } from './event-tables.ts';
@@ -56,4 +57,5 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { minReader: 5, sql: ACCOUNT_TABLES },
   { minReader: 5, sql: [CREDIT_TABLES, CREDIT_FUNCTIONS, USAGE_FUNCTIONS].join('\n') },
   { minReader: 5, sql: SCHEDULE_TABLES },
+  { minReader: 5, sql: BOUNDED_CLAIMS },
 ];

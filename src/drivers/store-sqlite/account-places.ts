@@ -1,0 +1,101 @@
+import type { HostId, JobSeq } from '../../model/ids.ts';
+import { HELD_HOSTS, heldMs, isResting } from '../store-rows/bounded-claims.ts';
+import type { SqliteDatabase } from './database.ts';
+
+/** The account whose tasks were last held back on a host, and until when the host need not be offered for them. */
+export const SQLITE_PLACE_TABLES = `
+  CREATE INDEX accounts_bounded ON accounts (id) WHERE concurrent_pages IS NOT NULL OR disabled_at IS NOT NULL;
+  ALTER TABLE hosts ADD COLUMN held_for TEXT;
+  ALTER TABLE hosts ADD COLUMN held_until INTEGER;
+  CREATE INDEX hosts_held ON hosts (held_for, held_until) WHERE held_for IS NOT NULL;
+`;
+
+/** Places of accounts within one claim: how many more pages each may have under way. */
+export interface AccountPlaces {
+  /** False when the account has none left for this host. */
+  has(account: string): boolean;
+  take(account: string): void;
+  /** Whether the number of places of the account is limited. */
+  isBounded(account: string): boolean;
+  /** The jobs of the account that have not ended. */
+  jobsOf(account: string): readonly JobSeq[];
+  /** Writes for which account tasks of the host were held back. */
+  note(): void;
+}
+
+const UNBOUNDED: AccountPlaces = {
+  has: () => true,
+  take: () => undefined,
+  isBounded: () => false,
+  jobsOf: () => [],
+  note: () => undefined,
+};
+
+/** See HostStore.claimTasks. Where no account has a limit, this is one look at an empty index. */
+export function placesOf(database: SqliteDatabase, host: HostId, now: number): AccountPlaces {
+  const bounded = database.get(
+    'SELECT 1 FROM accounts WHERE concurrent_pages IS NOT NULL OR disabled_at IS NOT NULL LIMIT 1',
+  );
+  if (bounded === undefined) return UNBOUNDED;
+  const left = new Map<string, number>();
+  let heldFor: string | null = null;
+
+  const waitingFor = (account: string): number =>
+    Number(
+      database.get(
+        `SELECT count(*) AS n FROM (
+           SELECT 1 FROM hosts WHERE held_for = ? AND held_until > ? AND id <> ? LIMIT ?
+         )`,
+        account,
+        now,
+        host,
+        HELD_HOSTS.mostCounted,
+      )?.n,
+    );
+
+  function placesLeft(account: string): number {
+    const row = database.get('SELECT concurrent_pages, disabled_at FROM accounts WHERE id = ?', account);
+    const most = row?.disabled_at == null ? row?.concurrent_pages : 0;
+    if (most === null || most === undefined) return Number.POSITIVE_INFINITY;
+    const claimed = database.get(
+      'SELECT coalesce(sum(claimed), 0) AS n FROM jobs WHERE account_id = ? AND finished_at IS NULL',
+      account,
+    );
+    const places = Number(most) - Number(claimed?.n);
+    if (waitingFor(account) === 0) return places;
+    // While other hosts wait for a place, none takes more than one at once, and each rests now and then.
+    return isResting(host, now) ? 0 : Math.min(places, 1);
+  }
+
+  function leftOf(account: string): number {
+    const known = left.get(account);
+    if (known !== undefined) return known;
+    const places = placesLeft(account);
+    left.set(account, places);
+    return places;
+  }
+
+  return {
+    has(account) {
+      if (leftOf(account) > 0) return true;
+      heldFor = account;
+      return false;
+    },
+    take: (account) => void left.set(account, leftOf(account) - 1),
+    isBounded: (account) => leftOf(account) !== Number.POSITIVE_INFINITY,
+    jobsOf: (account) =>
+      database
+        .all('SELECT seq FROM jobs WHERE account_id = ? AND finished_at IS NULL', account)
+        .map((row) => Number(row.seq) as JobSeq),
+    note() {
+      const until = heldFor === null ? null : now + heldMs(host, waitingFor(heldFor));
+      database.run(
+        'UPDATE hosts SET held_for = ?, held_until = ? WHERE id = ? AND (held_for IS NOT NULL OR ? IS NOT NULL)',
+        heldFor,
+        until,
+        host,
+        heldFor,
+      );
+    },
+  };
+}
