@@ -78,7 +78,6 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
   'webhookCursor',
   'listDeliveries',
   'getDelivery',
-  'getCredits',
   'listCreditEntries',
   'listUsage',
   'getSchedule',
