@@ -46,6 +46,7 @@ fault: setup servers browser ## Kill a crawl, browsers at work, and every part o
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/webhook-kill-run.ts --profile fleet --kills 20
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/events-run.ts --pages 3000 --kills 20
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/schedule-year-run.ts
+	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/retention-run.ts --pages 100000
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/extract-fuzz-run.ts --inputs 100000
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/main-thread-run.ts --calls 3000
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/api-fuzz-run.ts --requests 100000 --minutes 10

@@ -8,6 +8,7 @@ import { parsePlainly } from '../config/plain-problems.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { fieldProblems, invalidRequest } from '../jobs/invalid-request.ts';
 import type { AccountId, KeyId } from '../model/ids.ts';
+import { openVault } from '../sessions/vault.ts';
 import { guardRoutes } from './access/access.ts';
 import { createBearerTokens } from './access/bearer-tokens.ts';
 import { createFirstUses } from './access/first-uses.ts';
@@ -24,6 +25,7 @@ import {
   sendFailure,
 } from './http/failures.ts';
 import { readJsonBodies } from './http/json-body.ts';
+import { keepAnswers } from './http/kept-answers.ts';
 import { streamLargeAnswers } from './http/large-answers.ts';
 import { keepStaleAnswers } from './http/stale-answers.ts';
 import { drainRequests } from './http/unread-request.ts';
@@ -48,6 +50,7 @@ import { addKeyRoutes } from './routes/keys.ts';
 import { addMapRoutes } from './routes/map.ts';
 import { addProxyRoutes } from './routes/proxies.ts';
 import { addReextractRoutes } from './routes/reextract.ts';
+import { addRetentionRoutes } from './routes/retention.ts';
 import type { ApiDeps, RouteDeps } from './routes/route-deps.ts';
 import { addSampleRoutes } from './routes/sample.ts';
 import { addScheduleRoutes } from './routes/schedules.ts';
@@ -86,6 +89,7 @@ const ROUTES = [
   addAccountsRoutes,
   addCreditRoutes,
   addUsageRoutes,
+  addRetentionRoutes,
   addAuditRoutes,
   addHealthRoutes,
   addSampleRoutes,
@@ -140,6 +144,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   parseWithZod(app);
   readJsonBodies(app, settings.bodyLimitBytes);
   answerFailures(app, keepStaleAnswers(app, now));
+  keepAnswers(app, { store, vault: openVault(settings), newId: jobs.newId });
   streamLargeAnswers(app, settings.maxUnreadBytes);
   drainRequests(app);
   followLife(app, deps);
@@ -187,7 +192,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
     },
   });
 
-  const routeDeps: RouteDeps = { ...deps, keys, idempotency: createIdempotency(store, jobs, now) };
+  const routeDeps: RouteDeps = { ...deps, keys, idempotency: createIdempotency(store, jobs) };
   for (const add of deps.onlyOperations === true ? [addHealthRoutes] : ROUTES) add(app, routeDeps);
   if (deps.onlyOperations !== true) await addDocsRoutes(app);
   app.addHook('onClose', () => keys.close());

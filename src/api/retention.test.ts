@@ -32,7 +32,7 @@ afterAll(() => platform.close());
 const get = (url: string) => platform.call({ method: 'GET', url });
 const expire = (limits: Partial<RetentionLimits>, isDryRun = false) =>
   applyRetention(
-    { store: platform.store, limitsOf: () => ({ ...UNLIMITED_RETENTION, ...limits }) },
+    { store: platform.store, limitsOf: () => ({ ...UNLIMITED_RETENTION, ...limits }), eventsMs: 0 },
     { isDryRun },
   );
 
@@ -114,7 +114,7 @@ describe('the times of a request', () => {
     const ages = (await get(short.job)).at('data.options.retention');
     expect(ages).toEqual({ jobsMs: 60_000 });
     const hourLater = { ...platform.store, clock: async () => Date.now() + 3_600_000 };
-    await applyRetention({ store: hourLater, limitsOf: () => UNLIMITED_RETENTION });
+    await applyRetention({ store: hourLater, limitsOf: () => UNLIMITED_RETENTION, eventsMs: 0 });
     expect((await get(short.job)).statusCode).toBe(404);
     expect((await get(long.job)).statusCode).toBe(200);
   });

@@ -3,6 +3,7 @@ import { readAddressList } from './address-list.ts';
 import { oidcFields } from './oidc-settings.ts';
 import { readPlans } from './plans.ts';
 import { readPrices } from './prices.ts';
+import { retentionSettings } from './retention-settings.ts';
 
 const bool = z.union(
   [z.boolean(), z.stringbool({ truthy: ['true', '1', 'yes', 'on'], falsy: ['false', '0', 'no', 'off'] })],
@@ -15,8 +16,6 @@ const addresses = z
     'must be IP addresses or CIDR ranges, separated by commas',
   );
 const whole = (min: number, max: number) => z.coerce.number().int().min(min).max(max);
-
-const days = whole(0, 36_500).default(0);
 
 export const ROLES = ['all', 'api', 'http-worker', 'browser-worker', 'stealth-worker', 'scheduler'] as const;
 export type Role = (typeof ROLES)[number];
@@ -84,27 +83,7 @@ export const settingsSchema = z.object({
     .describe(
       'Object store that backups named `s3://bucket/…` are in, written like `SCRAPIFIE_S3_URL`; without it, that one.',
     ),
-  retentionBodiesDays: days.describe(
-    'Days that bodies are kept as they were fetched; 0: as long as the records of their pages.',
-  ),
-  retentionArtifactsDays: days.describe(
-    'Days that pictures, PDFs and recorded answers are kept; 0: as long as the records of their pages.',
-  ),
-  retentionRecordsDays: days.describe(
-    'Days that is kept what was read out of pages; 0: as long as the pages of the job.',
-  ),
-  retentionLedgerDays: days.describe(
-    'Days that the URLs and pages of an ended job are kept; then its summary stays. 0: as long as the job.',
-  ),
-  retentionJobsDays: days.describe('Days that an ended job is kept at all; 0: until it is deleted.'),
-  retentionMaxJobs: whole(0, 1_000_000_000)
-    .default(0)
-    .describe('Ended jobs that are kept for each account, the newest; 0: all.'),
-  retentionMaxBytes: whole(0, Number.MAX_SAFE_INTEGER)
-    .default(0)
-    .describe(
-      'Bytes of fetched pages that are kept for each account; beyond that the oldest bodies go. 0: without limit.',
-    ),
+  ...retentionSettings,
   dataDir: z.string().min(1).default('./data').describe('Folder for the database and the stored bodies.'),
   apiKey: z
     .string()

@@ -9,6 +9,9 @@ export type PagePart = (typeof PAGE_PARTS)[number];
 export const RETAINED_KINDS = [...PAGE_PARTS, 'ledger', 'jobs'] as const;
 export type RetainedKind = (typeof RETAINED_KINDS)[number];
 
+/** Answers under an Idempotency-Key, as the API promises. */
+export const ANSWERS_KEPT_MS = 86_400_000;
+
 /** How long each kind of data is kept. Null or missing: as long as what it belongs to. */
 export type RetentionAges = { readonly [K in RetainedKind as `${K}Ms`]?: number | null | undefined };
 

@@ -24,6 +24,11 @@ export interface RetentionStore {
   expireLedger(jobSeq: JobSeq): Promise<boolean>;
   /** Deletes up to `limit` rows of jobs and ledgers that are marked as deleted. Returns how many; 0: none is left. */
   purge(limit: number): Promise<number>;
+  /**
+   * Gives the space of deleted rows back to the disk, where the store does not do so by itself and deleted rows take a
+   * good part of it. Blocks all other calls meanwhile: only for a process that has the store for itself.
+   */
+  compact(): Promise<void>;
   /** Deletes up to `limit` robots.txt files that were valid until before this time. Returns how many. */
   deleteOldRobots(expiredBefore: number, limit: number): Promise<number>;
 }

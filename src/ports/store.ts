@@ -16,7 +16,9 @@ import type {
 import type { Budgets, Job, JobKind, JobStatus, NewJob } from '../model/job.ts';
 import type { NewPage, Page } from '../model/page.ts';
 import type { LedgerEntry, NewTask, Task, TaskState } from '../model/task.ts';
+import type { AccountDeletionStore } from './account-deletion-store.ts';
 import type { AccountRecordStore } from './account-store.ts';
+import type { AnswerStore } from './answer-store.ts';
 import type { ApiKey, FoundKey, NewKey } from './api-key.ts';
 import type { AuditStore } from './audit-store.ts';
 import type { CreditStore } from './credit-store.ts';
@@ -64,6 +66,8 @@ export interface Store
     SecretStore,
     ReferenceStore,
     EventStore,
+    AnswerStore,
+    AccountDeletionStore,
     RetentionStore,
     OwnerRequestStore,
     WebhookStore,
@@ -239,11 +243,6 @@ export interface AccountStore extends AuditStore, AccountRecordStore {
   listKeys(account: AccountId): Promise<readonly ApiKey[]>;
   revokeKey(account: AccountId, id: KeyId, now: number): Promise<boolean>;
   touchKeys(used: readonly { id: KeyId; at: number }[]): Promise<void>;
-  /**
-   * Remembers which job answered an Idempotency-Key. Returns the earlier answer when there is one, else null and
-   * the new one is kept. Entries older than `expiresBefore` do not count.
-   */
-  rememberAnswer(answer: IdempotentAnswer, expiresBefore: number): Promise<IdempotentAnswer | null>;
 }
 
 /** One screenful and where the next begins; null at the end. */
@@ -389,12 +388,4 @@ export interface Receipt {
   readonly stoppedJobs: readonly JobId[];
   /** Pages that got a `duplicateOf` because an earlier page of their job has the same body. */
   readonly duplicates: readonly { readonly taskId: TaskId; readonly url: string }[];
-}
-
-export interface IdempotentAnswer {
-  readonly accountId: AccountId;
-  readonly key: string;
-  readonly requestHash: string;
-  readonly jobId: JobId;
-  readonly at: number;
 }

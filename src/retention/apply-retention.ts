@@ -1,6 +1,12 @@
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
+import type { EventCursor } from '../model/event-cursor.ts';
 import type { AccountId } from '../model/ids.ts';
-import { RETAINED_KINDS, type RetainedKind, type RetentionLimits } from '../model/retention.ts';
+import {
+  ANSWERS_KEPT_MS,
+  RETAINED_KINDS,
+  type RetainedKind,
+  type RetentionLimits,
+} from '../model/retention.ts';
 import type { RetainedJob } from '../ports/retention-store.ts';
 import type { Store } from '../ports/store.ts';
 import { decideRetention, type NewerJobs, NO_NEWER_JOBS, type RetentionStep } from './decide.ts';
@@ -10,15 +16,20 @@ export interface RetentionParts {
     Store,
     | 'clock'
     | 'deleteJob'
+    | 'deleteEvents'
+    | 'deleteOldAnswers'
     | 'deleteOldRobots'
     | 'expireLedger'
     | 'expirePages'
     | 'listAccountIds'
     | 'listRetained'
     | 'purge'
+    | 'webhookCursor'
   >;
   /** What holds for the jobs of an account. */
   readonly limitsOf: (account: AccountId) => RetentionLimits | Promise<RetentionLimits>;
+  /** How long events are kept. */
+  readonly eventsMs: number;
 }
 
 export interface RetentionOptions {
@@ -29,13 +40,16 @@ export interface RetentionOptions {
 }
 
 export interface RetentionAmount {
-  /** Pages of bodies, artifacts and records; jobs of ledgers and jobs; files of robots. */
+  /** Pages of bodies, artifacts and records; jobs of ledgers and jobs; rows of the others. */
   readonly items: number;
   /** Before compression, and for each page that shares them. */
   readonly bytes: number;
 }
 
-export type RetentionReport = Readonly<Record<RetainedKind | 'robots', RetentionAmount>>;
+/** `answers`: those under an Idempotency-Key. */
+const OTHER_KINDS = ['events', 'answers', 'robots'] as const;
+
+export type RetentionReport = Readonly<Record<RetainedKind | (typeof OTHER_KINDS)[number], RetentionAmount>>;
 
 const ACCOUNTS_AT_ONCE = 100;
 const JOBS_AT_ONCE = 200;
@@ -50,12 +64,12 @@ const ROBOTS_KEPT_MS = 30 * 86_400_000;
  * changes nothing when it is repeated.
  */
 export async function applyRetention(
-  { store, limitsOf }: RetentionParts,
+  { store, limitsOf, eventsMs }: RetentionParts,
   { isDryRun = false, signal }: RetentionOptions = {},
 ): Promise<RetentionReport> {
   const now = await store.clock();
   const counts = Object.fromEntries(
-    [...RETAINED_KINDS, 'robots' as const].map((kind) => [kind, { items: 0, bytes: 0 }]),
+    [...RETAINED_KINDS, ...OTHER_KINDS].map((kind) => [kind, { items: 0, bytes: 0 }]),
   ) as Record<keyof RetentionReport, { items: number; bytes: number }>;
   const isStopped = () => signal?.aborted === true;
   const count = (kind: keyof RetentionReport, items: number, bytes: number) => {
@@ -97,6 +111,14 @@ export async function applyRetention(
     }
   }
 
+  async function deleteAll(deleteSome: (limit: number) => Promise<number>): Promise<number> {
+    let rows = 0;
+    for (let deleted = ROWS_AT_ONCE; deleted === ROWS_AT_ONCE && !isStopped(); rows += deleted) {
+      deleted = await deleteSome(ROWS_AT_ONCE);
+    }
+    return rows;
+  }
+
   async function goThroughAccount(accountId: AccountId): Promise<void> {
     const limits = await limitsOf(accountId);
     let newer: NewerJobs = NO_NEWER_JOBS;
@@ -120,7 +142,14 @@ export async function applyRetention(
   }
   if (!isDryRun) {
     await purgeAll(store, signal);
-    count('robots', await deleteRobots(store, now - ROBOTS_KEPT_MS, isStopped), 0);
+    count('robots', await deleteAll((limit) => store.deleteOldRobots(now - ROBOTS_KEPT_MS, limit)), 0);
+    count('answers', await deleteAll((limit) => store.deleteOldAnswers(ANSWERS_KEPT_MS, limit)), 0);
+    const through = (await store.webhookCursor()) as EventCursor | null;
+    // Without a cursor, webhooks have read none yet.
+    if (through !== null) {
+      const before = now - eventsMs;
+      count('events', await deleteAll((limit) => store.deleteEvents({ before, through, limit })), 0);
+    }
   }
   return counts;
 }
@@ -138,16 +167,4 @@ export async function purgeAll(
     if (deleted === 0) break;
   }
   return rows;
-}
-
-async function deleteRobots(
-  store: Pick<Store, 'deleteOldRobots'>,
-  before: number,
-  isStopped: () => boolean,
-): Promise<number> {
-  let files = 0;
-  for (let deleted = ROWS_AT_ONCE; deleted === ROWS_AT_ONCE && !isStopped(); files += deleted) {
-    deleted = await store.deleteOldRobots(before, ROWS_AT_ONCE);
-  }
-  return files;
 }

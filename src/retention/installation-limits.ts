@@ -1,5 +1,17 @@
 import type { Settings } from '../config/settings.ts';
-import type { RetentionLimits } from '../model/retention.ts';
+import type { AccountId } from '../model/ids.ts';
+import { combineLimits, type RetentionLimits } from '../model/retention.ts';
+import type { Store } from '../ports/store.ts';
+
+/** What is kept of the jobs of one account: the shortest time of the account's own and the installation's counts. */
+export async function limitsOfAccount(
+  store: Pick<Store, 'accountRetention'>,
+  id: AccountId,
+  installation: RetentionLimits,
+): Promise<RetentionLimits> {
+  const own = await store.accountRetention(id);
+  return own === null ? installation : combineLimits(own, installation);
+}
 
 type RetentionSettings = Pick<Settings, Extract<keyof Settings, `retention${string}`>>;
 
@@ -7,6 +19,9 @@ const DAY_MS = 86_400_000;
 /** 0 in the settings means without limit. */
 const limit = (value: number): number | null => (value === 0 ? null : value);
 const ageMs = (days: number): number | null => (days === 0 ? null : days * DAY_MS);
+
+export const eventsMsOf = ({ retentionEventsDays }: Pick<Settings, 'retentionEventsDays'>): number =>
+  retentionEventsDays * DAY_MS;
 
 /** What the operator keeps of the jobs of every account. */
 export function installationLimits(settings: RetentionSettings): RetentionLimits {

@@ -23,7 +23,7 @@ export interface Vault {
 }
 
 export interface VaultPlace {
-  readonly kind: 'session' | 'credential' | 'job' | 'webhook' | 'schedule' | 'call';
+  readonly kind: 'session' | 'credential' | 'job' | 'webhook' | 'schedule' | 'call' | 'answer';
   readonly accountId: AccountId;
   readonly name: string;
 }

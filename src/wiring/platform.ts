@@ -31,7 +31,8 @@ import type { Limits } from '../ports/limits.ts';
 import type { Queue } from '../ports/queue.ts';
 import type { Store } from '../ports/store.ts';
 import { applyRetention, purgeAll, type RetentionParts } from '../retention/apply-retention.ts';
-import { installationLimits } from '../retention/installation-limits.ts';
+import { deleteAccounts } from '../retention/delete-accounts.ts';
+import { eventsMsOf, installationLimits, limitsOfAccount } from '../retention/installation-limits.ts';
 import { createScheduleClock } from '../schedules/schedule-clock.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { openVault } from '../sessions/vault.ts';
@@ -262,8 +263,21 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
           sweepSessions: accounts.sessions.sweep,
           stopFullAccounts: () => stopFullAccounts({ store, bus }),
           backups,
-          purge: (signal) => purgeAll(store, signal, PURGES_PER_TICK),
-          cleanup: cleanupOf(settings, { store, blobs, transit, limitsOf: () => retentionLimits }, logger),
+          async purge(signal) {
+            await deleteAccounts(store, { signal, mostSteps: PURGES_PER_TICK });
+            await purgeAll(store, signal, PURGES_PER_TICK);
+          },
+          cleanup: cleanupOf(
+            settings,
+            {
+              store,
+              blobs,
+              transit,
+              limitsOf: (id) => limitsOfAccount(store, id, retentionLimits),
+              eventsMs: eventsMsOf(settings),
+            },
+            logger,
+          ),
         })
       : null;
     const deliveries = duties.schedule

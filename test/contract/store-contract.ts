@@ -1,6 +1,8 @@
 import { contract, type Skip } from './contract.ts';
+import { accountDeletionContract } from './store/account-deletion-contract.ts';
 import { accountRecordsContract } from './store/account-records-contract.ts';
 import { accountsContract } from './store/accounts-contract.ts';
+import { answersContract } from './store/answers-contract.ts';
 import { auditContract } from './store/audit-contract.ts';
 import { budgetsContract } from './store/budgets-contract.ts';
 import { claimsContract } from './store/claims-contract.ts';
@@ -65,6 +67,8 @@ export function storeContract(
     hostileContract(holds);
     referencesContract(holds);
     retentionContract(holds);
+    accountDeletionContract(holds);
+    answersContract(holds);
     survivalContract(holds);
     incarnationContract(holds);
     interruptionsContract(holds);

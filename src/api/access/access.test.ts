@@ -50,10 +50,18 @@ describe('keys', () => {
     expect(list.payload).not.toContain(hashSecret(secret));
   });
 
-  it('cannot be created under an Idempotency-Key, and say so', async () => {
-    const headers = { 'idempotency-key': 'k' };
-    const answer = await platform.call({ method: 'POST', url: '/v1/keys', payload: { name: 'x' }, headers });
-    expect([answer.statusCode, answer.at('error.code')]).toEqual([422, 'UNSUPPORTED_OPTION']);
+  it('are created once under an Idempotency-Key, with the same secret', async () => {
+    const create = () =>
+      platform.call({
+        method: 'POST',
+        url: '/v1/keys',
+        payload: { name: 'once' },
+        headers: { 'idempotency-key': 'k' },
+      });
+    const [first, again] = [await create(), await create()];
+    expect([again.statusCode, again.payload]).toEqual([201, first.payload]);
+    const { items } = (await platform.call({ url: '/v1/keys' })).at('data') as { items: { name: string }[] };
+    expect(items.filter(({ name }) => name === 'once')).toHaveLength(1);
   });
 
   it('may do what their scopes say', async () => {

@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Plans } from '../../config/plans.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { invalidRequest } from '../../jobs/invalid-request.ts';
 import { type Account, type AccountLimits, CUSTOM_PLAN, NO_LIMITS } from '../../model/account.ts';
-import { type AccountId, DEFAULT_ACCOUNT } from '../../model/ids.ts';
+import { type AccountId, DEFAULT_ACCOUNT, type KeyId } from '../../model/ids.ts';
 import type { ApiKey, NewKey } from '../../ports/api-key.ts';
 import type { Bus } from '../../ports/bus.ts';
 import type { AccountStore } from '../../ports/store.ts';
@@ -30,6 +30,16 @@ export interface Actor {
   readonly actor: string;
 }
 
+/** From what an account is made, where a repeat of the request makes the same. */
+export interface AccountMaking {
+  /** Of the first key, and of the account where the request names none. */
+  readonly id: string;
+  /** For the secret of the first key; null: any. */
+  readonly chance: Buffer | null;
+  /** An earlier request may have made it already. */
+  readonly isRepeated: boolean;
+}
+
 export interface CreatedAccount {
   readonly account: Account;
   readonly key: ApiKey;
@@ -39,7 +49,7 @@ export interface CreatedAccount {
 /** What the operator does with accounts. Every change is in the audit log and told to all processes. */
 export interface AccountAdmin {
   /** The first key has the scope `admin`; its secret is returned this one time. CONFLICT when the id is taken. */
-  create(request: AccountRequest, by: Actor): Promise<CreatedAccount>;
+  create(request: AccountRequest, by: Actor, made?: AccountMaking): Promise<CreatedAccount>;
   /** NOT_FOUND when there is no such account. */
   get(id: string): Promise<Account>;
   change(id: string, changes: AccountChanges, by: Actor): Promise<Account>;
@@ -81,13 +91,16 @@ export function createAccountAdmin({ store, bus, plans, now }: AccountAdminDeps)
 
   return {
     get,
-    async create({ id: given, name, plan, limits: asked }, by) {
-      const id = (given ?? `acc-${randomBytes(8).toString('hex')}`) as AccountId;
+    async create({ id: given, name, plan, limits: asked }, by, made) {
+      const id = (given ?? `acc-${made?.id ?? randomUUID()}`) as AccountId;
       const terms = termsOf(plans, { plan: CUSTOM_PLAN, limits: NO_LIMITS }, plan, asked);
-      const secret = newSecret();
+      const secret = newSecret(made?.chance);
       const options = { name: 'first key', scopes: ['admin'] as const, ratePerMinute: null, expiresAt: null };
-      const key: NewKey = newKey(id, secret, options, now());
-      if (!(await store.createAccount({ id, name, ...terms }, key))) {
+      const drafted = newKey(id, secret, options, now());
+      const key: NewKey = made === undefined ? drafted : { ...drafted, id: made.id as KeyId };
+      const isNew = await store.createAccount({ id, name, ...terms }, key);
+      const isOurs = !isNew && made?.isRepeated === true && (await store.findKey(key.hash)) !== null;
+      if (!isNew && !isOurs) {
         throw new ScrapifieError('CONFLICT', `There is an account ${id} already.`);
       }
       await record('account.create', id, { name, plan: terms.plan, key: key.id }, by);

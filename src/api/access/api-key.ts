@@ -10,8 +10,8 @@ const SECRET_BYTES = 32;
 export const ALL_SCOPES: readonly KeyScope[] = ['read', 'write', 'admin'];
 
 /** 256 bits of chance, so that a plain hash is enough to keep: there is nothing to guess. */
-export function newSecret(): string {
-  return `sk_${randomBytes(SECRET_BYTES).toString('base64url')}`;
+export function newSecret(chance: Buffer | null = null): string {
+  return `sk_${(chance ?? randomBytes(SECRET_BYTES)).toString('base64url')}`;
 }
 
 export function hashSecret(secret: string): string {

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { limitFields, PLAN_NAME, readPlans } from '../../config/plans.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { Account } from '../../model/account.ts';
 import type { AccountId } from '../../model/ids.ts';
 import { apiKeyOf } from '../access/access.ts';
@@ -8,6 +7,7 @@ import { ACCOUNT_ID, type AccountAdmin, createAccountAdmin } from '../access/acc
 import type { App } from '../http/app.ts';
 import { answers, success } from '../http/envelope.ts';
 import { listAnswer, listSchema, pagingFields, selfLinks, selfSchema, unwrapCursor } from '../views/list.ts';
+import { newIdFor, secretBytesFor } from './idempotency.ts';
 import { keyView, newKeySchema } from './keys.ts';
 import type { RouteDeps } from './route-deps.ts';
 
@@ -94,7 +94,7 @@ export function addAccountsRoutes(app: App, { store, bus, settings, now }: Route
   app.route({
     method: 'POST',
     url: '/v1/accounts',
-    config: { access: 'operator' },
+    config: { access: 'operator', creates: true },
     schema: {
       tags: ['account'],
       summary: 'Create an account and its first key',
@@ -104,13 +104,16 @@ export function addAccountsRoutes(app: App, { store, bus, settings, now }: Route
       response: answers({ 201: z.object({ account: accountSchema, key: newKeySchema }) }),
     },
     async handler(request, reply) {
-      if (request.headers['idempotency-key'] !== undefined) {
-        throw new ScrapifieError(
-          'UNSUPPORTED_OPTION',
-          'The secret of the first key is returned once, so Idempotency-Key is not supported here; an id given twice is refused.',
-        );
-      }
-      const { account, key, secret } = await admin.create(request.body, { actor: apiKeyOf(request).id });
+      const made = {
+        id: newIdFor(request),
+        chance: secretBytesFor(request, 'key'),
+        isRepeated: request.held?.isRepeated ?? false,
+      };
+      const { account, key, secret } = await admin.create(
+        request.body,
+        { actor: apiKeyOf(request).id },
+        made,
+      );
       reply.code(201);
       return success({ account: accountView(account), key: { ...keyView(key), secret } });
     },

@@ -11,7 +11,7 @@ export function addBatchRoutes(app: App, { jobs, idempotency }: RouteDeps): void
   app.route({
     method: 'POST',
     url: '/v1/batch',
-    config: { access: 'jobs:write' },
+    config: { access: 'jobs:write', creates: true },
     schema: {
       tags: ['scrape'],
       summary: 'Fetch up to 10,000 pages in one job',
@@ -25,7 +25,7 @@ export function addBatchRoutes(app: App, { jobs, idempotency }: RouteDeps): void
       const key = apiKeyOf(request);
       const { accountId: account } = key;
       const credentials = credentialAccessOf(key);
-      const job = await idempotency.once(request, reply, (id) =>
+      const job = await idempotency.once(request, (id) =>
         jobs.batch(request.body, account, { credentials, id, startedBy: starterOf(request) }),
       );
       reply.code(202).header('location', `/v1/jobs/${job.id}`);

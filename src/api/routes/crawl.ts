@@ -10,7 +10,7 @@ export function addCrawlRoutes(app: App, { jobs, idempotency }: RouteDeps): void
   app.route({
     method: 'POST',
     url: '/v1/crawl',
-    config: { access: 'jobs:write' },
+    config: { access: 'jobs:write', creates: true },
     schema: {
       tags: ['scrape'],
       summary: 'Crawl sites from seed URLs or sitemaps',
@@ -21,7 +21,7 @@ export function addCrawlRoutes(app: App, { jobs, idempotency }: RouteDeps): void
       const key = apiKeyOf(request);
       const { accountId: account } = key;
       const credentials = credentialAccessOf(key);
-      const job = await idempotency.once(request, reply, (id) =>
+      const job = await idempotency.once(request, (id) =>
         jobs.crawl(request.body, account, { credentials, id, startedBy: starterOf(request) }),
       );
       reply.code(202).header('location', `/v1/jobs/${job.id}`);

@@ -7,6 +7,7 @@ import { apiKeyOf } from '../access/access.ts';
 import { noSuchAccount } from '../access/accounts.ts';
 import type { App } from '../http/app.ts';
 import { answers, success } from '../http/envelope.ts';
+import { idempotencyKeyOf } from '../http/kept-answers.ts';
 import { creditEntrySchema, creditEntryView, creditsSchema, creditsView } from '../views/credit-view.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
 import type { RouteDeps } from './route-deps.ts';
@@ -16,7 +17,7 @@ const amount = z.number().min(0).max(MOST_CREDITS);
 const limitsSchema = z.object({ credits: creditsSchema.nullable().describe('null: not limited.') });
 
 /** Credits of an account, for the operator. */
-export function addCreditRoutes(app: App, { store, idempotency, now }: RouteDeps): void {
+export function addCreditRoutes(app: App, { store, now }: RouteDeps): void {
   async function found(id: string): Promise<AccountId> {
     const account = await store.getAccount(id as AccountId);
     if (account === null) throw noSuchAccount(id);
@@ -120,7 +121,7 @@ export function addCreditRoutes(app: App, { store, idempotency, now }: RouteDeps
       const id = await found(request.params.id);
       const { amount: credits, reason } = request.body;
       const microcredits = microcreditsOf(credits);
-      const key = idempotency.keyOf(request);
+      const key = idempotencyKeyOf(request);
       await audit(apiKeyOf(request).id, 'account.grant', id, { amount: credits, reason });
       const entry = await store.grantCredits(id, { id: randomUUID(), microcredits, reason, key });
       if (entry === null) throw noSuchAccount(id);

@@ -18,7 +18,7 @@ export async function collectDocs(app: App, version: string): Promise<void> {
         description:
           'Self-hosted web scraping. Every answer is `{ success, data }` or `{ success, error }` and carries ' +
           '`X-Request-ID`. Lists have `items` and `nextCursor`. Times are ISO 8601 in UTC. POSTs that create ' +
-          'a job take an `Idempotency-Key`. Answers 429 and 503 that may be different later carry `Retry-After`. While ' +
+          'something take an `Idempotency-Key`. Answers 429 and 503 that may be different later carry `Retry-After`. While ' +
           'the database is away, lists and jobs asked for before are answered as they were then, with `Age`, ' +
           '`Warning` and `X-Scrapifie-Stale: true`.',
       },
@@ -50,6 +50,24 @@ export async function collectDocs(app: App, version: string): Promise<void> {
   });
 }
 
+/** The header of operations that create something. */
+const WITH_KEY = {
+  headers: {
+    type: 'object',
+    properties: {
+      'Idempotency-Key': {
+        type: 'string',
+        minLength: 1,
+        maxLength: 255,
+        pattern: '^[!-~]+$',
+        description:
+          'Makes it safe to send the request again: for 24 hours the same key with the same request gets the same ' +
+          'answer, byte for byte, and `Idempotency-Replayed: true`; with another request, 409.',
+      },
+    },
+  },
+};
+
 function withOperationId(input: Parameters<typeof jsonSchemaTransform>[0]) {
   const { schema, url } = jsonSchemaTransform(input);
   const [method = 'GET'] = [input.route.method].flat();
@@ -64,6 +82,7 @@ function withOperationId(input: Parameters<typeof jsonSchemaTransform>[0]) {
       description: described.join(' '),
       operationId: operationIdOf(method, input.url),
       security,
+      ...(input.route.config?.creates === true ? WITH_KEY : {}),
       'x-access': accessNames(access),
     },
   };

@@ -10,6 +10,7 @@ import { allows, refusalOf, SCOPE_LIST, SCOPES } from '../access/scopes.ts';
 import type { App } from '../http/app.ts';
 import { answers, success } from '../http/envelope.ts';
 import { selfLinks, selfSchema } from '../views/list.ts';
+import { newIdFor, secretBytesFor } from './idempotency.ts';
 import type { RouteDeps } from './route-deps.ts';
 
 const time = z.iso.datetime();
@@ -89,7 +90,7 @@ export function addKeyRoutes(app: App, { store, bus, keys, now }: RouteDeps): vo
   app.route({
     method: 'POST',
     url: '/v1/keys',
-    config: { access: 'admin' },
+    config: { access: 'admin', creates: true },
     schema: {
       tags: ['account'],
       summary: 'Create an API key',
@@ -111,13 +112,6 @@ export function addKeyRoutes(app: App, { store, bus, keys, now }: RouteDeps): vo
       response: answers({ 201: newKeySchema }),
     },
     async handler(request, reply) {
-      // The same answer cannot be given twice: the secret is not kept.
-      if (request.headers['idempotency-key'] !== undefined) {
-        throw new ScrapifieError(
-          'UNSUPPORTED_OPTION',
-          'The secret of a key is returned once, so Idempotency-Key is not supported here.',
-        );
-      }
       const { name, ratePerMinute } = request.body;
       const maker = apiKeyOf(request);
       const accountId = accountMeant(maker, request.body.account);
@@ -137,11 +131,12 @@ export function addKeyRoutes(app: App, { store, bus, keys, now }: RouteDeps): vo
           `This key does not have the scope ${foreign.join(', ')}, so it cannot give it to another key. On the machine of the server, \`scrapifie keys create\` can.`,
         );
       }
-      const secret = newSecret();
+      const secret = newSecret(secretBytesFor(request, 'key'));
       if (accountId !== maker.accountId && (await store.getAccount(accountId)) === null) {
         throw noSuchAccount(accountId);
       }
-      const key = newKey(accountId, secret, { name, scopes, ratePerMinute, expiresAt }, at);
+      const options = { name, scopes, ratePerMinute, expiresAt };
+      const key = { ...newKey(accountId, secret, options, at), id: newIdFor(request) as KeyId };
       await store.createKey(key);
       await store.audit([
         { at, actor: maker.id, action: 'key.create', target: key.id, details: { name, scopes } },

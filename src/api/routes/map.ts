@@ -12,7 +12,7 @@ export function addMapRoutes(app: App, { jobs, idempotency }: RouteDeps): void {
   app.route({
     method: 'POST',
     url: '/v1/map',
-    config: { access: 'scrape' },
+    config: { access: 'scrape', creates: true },
     schema: {
       tags: ['scrape'],
       summary: 'List the URLs of a site',
@@ -25,7 +25,7 @@ export function addMapRoutes(app: App, { jobs, idempotency }: RouteDeps): void {
       const { accountId: account } = key;
       const credentials = credentialAccessOf(key);
       const { body } = request;
-      if (!body.async && idempotency.keyOf(request) === null) {
+      if (!body.async && request.held === null) {
         const mapped = await jobs.mapNow(body, account, {
           credentials,
           signal: clientGone(reply),
@@ -33,7 +33,7 @@ export function addMapRoutes(app: App, { jobs, idempotency }: RouteDeps): void {
         });
         return success({ ...mapped, links: jobLinks(mapped.id) });
       }
-      const job = await idempotency.once(request, reply, (id) =>
+      const job = await idempotency.once(request, (id) =>
         jobs.map(body, account, { credentials, id, startedBy: starterOf(request) }),
       );
       if (body.async) {

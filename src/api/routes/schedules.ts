@@ -42,7 +42,7 @@ export function addScheduleRoutes(app: App, { jobs, store, settings, idempotency
   app.route({
     method: 'POST',
     url: '/v1/schedules',
-    config: { access: 'schedules' },
+    config: { access: 'schedules', creates: true },
     schema: {
       tags: ['schedules'],
       summary: 'Run a job again and again',
@@ -53,7 +53,7 @@ export function addScheduleRoutes(app: App, { jobs, store, settings, idempotency
       response: answers({ 201: scheduleSchema }),
     },
     async handler(request, reply) {
-      const { id, isRepeated } = await idempotency.idOf(request, reply);
+      const { id, isRepeated } = idempotency.idOf(request);
       const schedule = await schedules.create(request.body, ownerOf(request), id as string as ScheduleId);
       if (!isRepeated) await record(request, 'schedule.create', schedule.id);
       reply.code(201).header('location', `/v1/schedules/${schedule.id}`);
@@ -153,7 +153,7 @@ export function addScheduleRoutes(app: App, { jobs, store, settings, idempotency
   app.route({
     method: 'POST',
     url: '/v1/schedules/:id/run',
-    config: { access: 'schedules' },
+    config: { access: 'schedules', creates: true },
     schema: {
       tags: ['schedules'],
       summary: 'Run a schedule now',
@@ -164,7 +164,7 @@ export function addScheduleRoutes(app: App, { jobs, store, settings, idempotency
       response: answers({ 202: runSchema }),
     },
     async handler(request, reply) {
-      const { id } = await idempotency.idOf(request, reply);
+      const { id } = idempotency.idOf(request);
       const run = await schedules.runNow(accountOf(request), request.params.id, id as string as RunId);
       await record(request, 'schedule.run', run.scheduleId);
       reply.code(202);

@@ -37,7 +37,7 @@ export function addScrapeRoutes(app: App, { jobs, idempotency, store, now }: Rou
   app.route({
     method: 'POST',
     url: '/v1/scrape',
-    config: { access: 'scrape' },
+    config: { access: 'scrape', creates: true },
     schema: {
       tags: ['scrape'],
       summary: 'Fetch one page',
@@ -55,7 +55,7 @@ export function addScrapeRoutes(app: App, { jobs, idempotency, store, now }: Rou
       const credentials = credentialAccessOf(key);
       const { body } = request;
       // The usual case goes straight through: no look at the store but the job's creation and the page's reading.
-      if (!body.async && idempotency.keyOf(request) === null) {
+      if (!body.async && request.held === null) {
         const result = await jobs.scrapeNow(body, account, {
           credentials,
           signal: clientGone(reply),
@@ -64,7 +64,7 @@ export function addScrapeRoutes(app: App, { jobs, idempotency, store, now }: Rou
         await tellCost(reply, account, result);
         return success(withOrigin(result, originOf(request)));
       }
-      const job = await idempotency.once(request, reply, (id) =>
+      const job = await idempotency.once(request, (id) =>
         jobs.scrape(body, account, { credentials, id, startedBy: starterOf(request) }),
       );
       if (body.async) {

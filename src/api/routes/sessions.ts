@@ -1,4 +1,3 @@
-import { hash, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { invalidRequest } from '../../jobs/invalid-request.ts';
@@ -23,13 +22,14 @@ import {
   sessionSchema,
   sessionView,
 } from '../views/session-view.ts';
+import { newIdFor } from './idempotency.ts';
 import type { RouteDeps } from './route-deps.ts';
 
 const name = z.string().regex(NAME, `Must be ${NAME_RULE}.`);
 const sessionParams = z.strictObject({ name: name.describe('The session.') });
 
 export function addSessionRoutes(app: App, deps: RouteDeps): void {
-  const { jobs, store, settings, idempotency, now } = deps;
+  const { jobs, store, settings, now } = deps;
   const sessions = createSessions({
     store,
     vault: openVault(settings),
@@ -40,7 +40,7 @@ export function addSessionRoutes(app: App, deps: RouteDeps): void {
   app.route({
     method: 'POST',
     url: '/v1/sessions',
-    config: { access: 'jobs:write' },
+    config: { access: 'jobs:write', creates: true },
     schema: {
       tags: ['sessions'],
       summary: 'Create a session',
@@ -70,17 +70,24 @@ export function addSessionRoutes(app: App, deps: RouteDeps): void {
           { field: 'credentials', message: `There are no credentials "${credentials}".` },
         ]);
       }
-      // A repeated key means the same session, so it decides the name where the request does not.
-      const repeatKey = idempotency.keyOf(request);
-      const own = repeatKey === null ? randomUUID() : hash('sha256', repeatKey, 'hex').slice(0, 32);
-      const options = { name: given ?? own, credentials, proxy, identity, hours: expiresInHours };
-      const { session, isNew } = await sessions.create(key.accountId, options, repeatKey !== null);
+      const options = {
+        name: given ?? newIdFor(request),
+        credentials,
+        proxy,
+        identity,
+        hours: expiresInHours,
+      };
+      const { session, isNew } = await sessions.create(
+        key.accountId,
+        options,
+        request.held?.isRepeated ?? false,
+      );
       if (isNew) {
         const details = { credentials, proxy, identity };
         await store.audit([
           { at: now(), actor: key.id, action: 'session.create', target: session.name, details },
         ]);
-      } else reply.header('idempotency-replayed', 'true');
+      }
       reply.code(201).header('location', `/v1/sessions/${session.name}`);
       return success(sessionView(session, now()));
     },

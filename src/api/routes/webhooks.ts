@@ -22,12 +22,13 @@ import {
   webhookSchema,
   webhookView,
 } from '../views/webhook-view.ts';
+import { newIdFor } from './idempotency.ts';
 import type { RouteDeps } from './route-deps.ts';
 
 const params = z.strictObject({ id: z.string().min(1).max(100).describe('The webhook.') });
 const deliveryParams = z.strictObject({ id: z.string().min(1).max(100).describe('The delivery.') });
 
-export function addWebhookRoutes(app: App, { store, settings, idempotency, now }: RouteDeps): void {
+export function addWebhookRoutes(app: App, { store, settings, now }: RouteDeps): void {
   const webhooks = createWebhooks({
     store,
     vault: openVault(settings),
@@ -40,7 +41,7 @@ export function addWebhookRoutes(app: App, { store, settings, idempotency, now }
   app.route({
     method: 'POST',
     url: '/v1/webhooks',
-    config: { access: 'webhooks' },
+    config: { access: 'webhooks', creates: true },
     schema: {
       tags: ['webhooks'],
       summary: 'Create a webhook',
@@ -51,7 +52,7 @@ export function addWebhookRoutes(app: App, { store, settings, idempotency, now }
     },
     async handler(request, reply) {
       const { accountId, id: actor } = apiKeyOf(request);
-      const id = `wh_${(await idempotency.idOf(request, reply)).id}` as WebhookId;
+      const id = `wh_${newIdFor(request)}` as WebhookId;
       const created = await webhooks.create(accountId, request.body, id);
       const { format, events, target } = created.webhook;
       await audit(actor, 'webhook.create', created.webhook.id, { format, events, url: target });
@@ -155,7 +156,7 @@ export function addWebhookRoutes(app: App, { store, settings, idempotency, now }
   app.route({
     method: 'POST',
     url: '/v1/webhooks/:id/test',
-    config: { access: 'webhooks' },
+    config: { access: 'webhooks', creates: true },
     schema: {
       tags: ['webhooks'],
       summary: 'Send a test event to a webhook',
@@ -163,7 +164,7 @@ export function addWebhookRoutes(app: App, { store, settings, idempotency, now }
       response: answers({ 202: deliveryDetailSchema }),
     },
     async handler(request, reply) {
-      const deliveryId = `dl_${(await idempotency.idOf(request, reply)).id}` as DeliveryId;
+      const deliveryId = `dl_${newIdFor(request)}` as DeliveryId;
       const delivery = await webhooks.test(accountOf(request), request.params.id, deliveryId);
       reply.code(202).header('location', `/v1/deliveries/${delivery.id}`);
       return success(deliveryDetailView(delivery));
@@ -216,7 +217,7 @@ export function addWebhookRoutes(app: App, { store, settings, idempotency, now }
   app.route({
     method: 'POST',
     url: '/v1/deliveries/:id/redeliver',
-    config: { access: 'webhooks' },
+    config: { access: 'webhooks', creates: true },
     schema: {
       tags: ['webhooks'],
       summary: 'Send the event of a delivery once more',
@@ -226,7 +227,7 @@ export function addWebhookRoutes(app: App, { store, settings, idempotency, now }
     },
     async handler(request, reply) {
       const { accountId, id: actor } = apiKeyOf(request);
-      const deliveryId = `dl_${(await idempotency.idOf(request, reply)).id}` as DeliveryId;
+      const deliveryId = `dl_${newIdFor(request)}` as DeliveryId;
       const delivery = await webhooks.redeliver(accountId, request.params.id, deliveryId);
       await audit(actor, 'delivery.redeliver', request.params.id, { delivery: delivery.id });
       reply.code(202).header('location', `/v1/deliveries/${delivery.id}`);

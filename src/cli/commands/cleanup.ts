@@ -1,8 +1,10 @@
 import { Option } from 'commander';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { type BlobAmount, type BlobSweepReport, sweepBlobs } from '../../jobs/blob-sweep.ts';
+import type { AccountId } from '../../model/ids.ts';
 import { applyRetention, type RetentionReport } from '../../retention/apply-retention.ts';
-import { installationLimits } from '../../retention/installation-limits.ts';
+import { deleteAccounts } from '../../retention/delete-accounts.ts';
+import { eventsMsOf, installationLimits, limitsOfAccount } from '../../retention/installation-limits.ts';
 import { FLAGS, readSettings } from '../flags/flags.ts';
 import { openExisting } from '../folders/data-folder.ts';
 import { table } from '../output/table.ts';
@@ -43,8 +45,15 @@ export const define: DefineCommand = (command, shell) => {
       const storage = await openExisting(shell, flags.dataDir);
       try {
         const isDryRun = flags.dryRun === true;
-        const limits = installationLimits(readSettings(shell, {}));
-        const parts = { store: storage.store, limitsOf: () => limits };
+        const settings = readSettings(shell, {});
+        const limits = installationLimits(settings);
+        const eventsMs = eventsMsOf(settings);
+        const parts = {
+          store: storage.store,
+          limitsOf: (id: AccountId) => limitsOfAccount(storage.store, id, limits),
+          eventsMs,
+        };
+        if (!isDryRun) await deleteAccounts(storage.store);
         const retention = await applyRetention(parts, { isDryRun });
         const blobs = await sweep(shell, storage, flags);
         shell.stdout.write(
@@ -66,6 +75,8 @@ async function sweep(shell: Shell, storage: OpenPlace, flags: CleanupFlags): Pro
     const hasGrace = unlock === null && flags.grace;
     const graceMs = hasGrace ? cleanupGraceHours * 3_600_000 : 0;
     const report = await sweepBlobs(storage, { graceMs, isDryRun: flags.dryRun === true });
+    // The database of a folder is written anew only where no other process waits for it.
+    if (report !== null && unlock !== null && flags.dryRun !== true) await storage.store.compact();
     if (report !== null) return report;
     throw new ScrapifieError(
       'CONFLICT',
@@ -82,6 +93,8 @@ const KINDS: Readonly<Record<keyof RetentionReport, readonly [name: string, unit
   records: ['records', 'pages'],
   artifacts: ['pictures, PDFs and recorded answers', 'pages'],
   bodies: ['bodies', 'pages'],
+  events: ['events', 'events'],
+  answers: ['answers under an Idempotency-Key', 'answers'],
   robots: ['robots.txt files', 'files'],
 };
 

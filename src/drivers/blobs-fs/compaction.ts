@@ -99,6 +99,7 @@ export function createCompaction({ packs, index, bodyAt, storeAll, guard }: Comp
         if (isLeftOver) guard(() => packs.remove(pack));
       }
       for (const pack of totals.keys()) if (!inIndex.has(pack)) totals.delete(pack);
+      guard(() => index.shrink());
     },
   };
 }

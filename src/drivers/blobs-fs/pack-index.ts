@@ -30,6 +30,8 @@ export interface PackIndex {
   packs(): string[];
   /** By hash. */
   stampedAfter(hash: Buffer, limit: number): { key: Buffer; size: number; stampedAt: number }[];
+  /** Gives the space of forgotten bodies back to the disk, when it is most of a file that is soon written anew. */
+  shrink(): void;
   /** Within one transaction; calls within calls join it. */
   inOneGo<T>(work: () => T): T;
   close(): void;
@@ -46,6 +48,9 @@ const SCHEMA = `
 /** Indexes of earlier versions do not have it, and programs of such a version leave it at 0. */
 const STAMP_COLUMN = 'ALTER TABLE blobs ADD COLUMN stamped_at INTEGER NOT NULL DEFAULT 0';
 const HAS_STAMP = `SELECT 1 FROM pragma_table_info('blobs') WHERE name = 'stamped_at'`;
+/** An index of this many pages is written anew in a moment; writers wait meanwhile. */
+const MOST_SHRUNK_PAGES = 25_000;
+const LEAST_FREE_PAGES = 64;
 /** SQLite's results for a file that is damaged, or no database at all. */
 const DAMAGED: ReadonlySet<number> = new Set([11, 26]);
 
@@ -168,6 +173,13 @@ function open(path: string, packs: Packs, isSynced: boolean, isNew: boolean, now
         if (database.isTransaction) database.exec('ROLLBACK');
         throw error;
       }
+    },
+    shrink() {
+      const count = (name: string) => Number(database.prepare(`PRAGMA ${name}`).get()?.[name] ?? 0);
+      const free = count('freelist_count');
+      const used = count('page_count') - free;
+      if (free < LEAST_FREE_PAGES || free < used || used > MOST_SHRUNK_PAGES) return;
+      database.exec('VACUUM');
     },
     close: () => database.close(),
   };

@@ -1,7 +1,7 @@
 import { DEFAULT_ACCOUNT } from '../../model/ids.ts';
 import type { AccountStore } from '../../ports/store.ts';
 import { FOUND_KEY, foundKeyOf } from '../store-rows/account-rows.ts';
-import { answerOf, keyFromRow } from '../store-rows/rows.ts';
+import { keyFromRow } from '../store-rows/rows.ts';
 import { createPostgresAccountRecordStore } from './account-records.ts';
 import { createPostgresAuditStore } from './audit.ts';
 import type { PostgresDatabase } from './database.ts';
@@ -71,35 +71,6 @@ export function createPostgresAccountStore(database: PostgresDatabase): AccountS
          FROM used u JOIN locked USING (id) WHERE k.id = u.id`,
         [used.map(({ id }) => id), used.map(({ at }) => at)],
       );
-    },
-
-    rememberAnswer(answer, expiresBefore) {
-      return database.transaction(async (query) => {
-        // The second writer waits here for the first.
-        const [kept] = await query(
-          `INSERT INTO idempotency AS i (account_id, key, request_hash, job_id, at) VALUES ($1, $2, $3, $4, $5)
-           ON CONFLICT (account_id, key) DO UPDATE
-             SET request_hash = excluded.request_hash, job_id = excluded.job_id, at = excluded.at
-             WHERE i.at < $6
-           RETURNING true AS is_kept`,
-          [answer.accountId, answer.key, answer.requestHash, answer.jobId, answer.at, expiresBefore],
-        );
-        if (kept === undefined) {
-          const [earlier] = await query('SELECT * FROM idempotency WHERE account_id = $1 AND key = $2', [
-            answer.accountId,
-            answer.key,
-          ]);
-          // The row is locked by the conflict, so it is there.
-          return earlier === undefined ? null : answerOf(earlier);
-        }
-        await query(
-          `DELETE FROM idempotency WHERE (account_id, key) IN (
-             SELECT account_id, key FROM idempotency WHERE at < $1 LIMIT 100 FOR UPDATE SKIP LOCKED
-           )`,
-          [expiresBefore],
-        );
-        return null;
-      });
     },
   };
 }

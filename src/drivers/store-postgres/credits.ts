@@ -42,11 +42,14 @@ export function createPostgresCreditStore(database: PostgresDatabase): CreditSto
       const [row] = await database.query(
         `SELECT c.*, (
            SELECT coalesce(sum(h.allowance + h.balance), 0)::bigint FROM credit_holds h WHERE h.account_id = $1
-         ) AS held, month_of(${NOW}) AS now_month
+         ) AS held, c.month < month_of(${NOW}) AS is_over
          FROM credits c WHERE c.account_id = $1 AND c.is_limited`,
         [account],
       );
-      return row === undefined ? null : creditsFromRow(row, Number(row.held), Number(row.now_month));
+      if (row === undefined) return null;
+      if (row.is_over !== true) return creditsFromRow(row, Number(row.held));
+      const [renewed] = await database.query(`SELECT * FROM lock_credits($1, ${NOW})`, [account]);
+      return renewed === undefined ? null : creditsFromRow(renewed, Number(row.held));
     },
 
     async setCreditPlan(account, plan) {

@@ -197,10 +197,10 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
           throw new ScrapifieError('CONFLICT', 'The job is still going on: cancel it first.');
         }
         if (Number(row.known) > DELETED_AT_ONCE) {
-          await query(`UPDATE jobs SET id = '${DELETED_ID}' || id, account_id = $2 WHERE seq = $1`, [
-            row.seq,
-            DELETED_ACCOUNT,
-          ]);
+          await query(
+            `UPDATE jobs SET id = '${DELETED_ID}' || id, account_id = $2, options = '{}', seeds = '[]' WHERE seq = $1`,
+            [row.seq, DELETED_ACCOUNT],
+          );
           return true;
         }
         await query('DELETE FROM pages WHERE job_seq = $1', [row.seq]);

@@ -1,6 +1,8 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { Store } from '../../ports/store.ts';
+import { createPostgresAccountDeletionStore } from './account-deletion.ts';
 import { createPostgresAccountStore } from './accounts.ts';
+import { createPostgresAnswerStore } from './answers.ts';
 import { createPostgresCreditStore } from './credits.ts';
 import { type DatabaseOptions, NOW, openPostgresDatabase, type PostgresDatabase } from './database.ts';
 import { createPostgresEventStore } from './events.ts';
@@ -42,7 +44,9 @@ export async function createPostgresStore(options: DatabaseOptions): Promise<Sto
     ...createPostgresSecretStore(database),
     ...createPostgresReferenceStore(database),
     ...createPostgresEventStore(database),
+    ...createPostgresAnswerStore(database),
     ...createPostgresRetentionStore(database),
+    ...createPostgresAccountDeletionStore(database),
     ...createPostgresOwnerRequestStore(database),
     ...createPostgresWebhookStore(database),
     ...createPostgresCreditStore(database),

@@ -32,14 +32,13 @@ export const COUNTERS = [
   'microcredits',
 ] as const;
 
-/** As it is in this month: the row itself is renewed when it is written next. */
-export const creditsFromRow = (row: Row, held: number, month: number): Credits => ({
+export const creditsFromRow = (row: Row, held: number): Credits => ({
   monthlyMicrocredits: Number(row.monthly),
   lowMicrocredits: Number(row.low),
-  allowanceMicrocredits: Number(Number(row.month) < month ? row.monthly : row.allowance),
+  allowanceMicrocredits: Number(row.allowance),
   balanceMicrocredits: Number(row.balance),
   heldMicrocredits: held,
-  renewsAt: startOfMonth(Math.max(Number(row.month), month) + 1),
+  renewsAt: startOfMonth(Number(row.month) + 1),
 });
 
 export const creditEntryOf = (row: Row): CreditEntry => ({

@@ -28,7 +28,7 @@ import type {
   StoredCredential,
   StoredSession,
 } from '../../ports/session-store.ts';
-import type { FoundTask, HostState, HostView, IdempotentAnswer } from '../../ports/store.ts';
+import type { FoundTask, HostState, HostView } from '../../ports/store.ts';
 import type { StoredPage } from '../../ports/stored-page.ts';
 import type { TaskWait } from '../../ports/task-wait.ts';
 import { EXPIRED_KINDS, expiredKindsOf, expiredPartsOf } from './expiry.ts';
@@ -289,16 +289,6 @@ export function ownerRequestOf(row: Row): OwnerRequest {
     createdAt: Number(row.created_at),
     expiresAt: Number(row.expires_at),
     proved: provedAt === null ? null : { at: provedAt, by: text(row.proved_by) as ProofMethod },
-  };
-}
-
-export function answerOf(row: Row): IdempotentAnswer {
-  return {
-    accountId: text(row.account_id) as AccountId,
-    key: text(row.key),
-    requestHash: text(row.request_hash),
-    jobId: text(row.job_id) as JobId,
-    at: Number(row.at),
   };
 }
 

@@ -2,7 +2,7 @@ import { DEFAULT_ACCOUNT } from '../../model/ids.ts';
 import type { NewKey } from '../../ports/api-key.ts';
 import type { AccountStore } from '../../ports/store.ts';
 import { FOUND_KEY, foundKeyOf } from '../store-rows/account-rows.ts';
-import { answerOf, keyFromRow } from '../store-rows/rows.ts';
+import { keyFromRow } from '../store-rows/rows.ts';
 import { createSqliteAccountRecordStore } from './account-records.ts';
 import { createSqliteAuditStore } from './audit.ts';
 import type { SqliteDatabase } from './database.ts';
@@ -69,26 +69,6 @@ export function createSqliteAccountStore(
       for (const { id, at } of used) {
         database.run('UPDATE keys SET last_used_at = max(coalesce(last_used_at, 0), ?) WHERE id = ?', at, id);
       }
-    },
-
-    rememberAnswer(answer, expiresBefore) {
-      const row = database.get(
-        'SELECT * FROM idempotency WHERE account_id = ? AND key = ? AND at >= ?',
-        answer.accountId,
-        answer.key,
-        expiresBefore,
-      );
-      if (row !== undefined) return answerOf(row);
-      database.run('DELETE FROM idempotency WHERE at < ?', expiresBefore);
-      database.run(
-        'INSERT INTO idempotency (account_id, key, request_hash, job_id, at) VALUES (?, ?, ?, ?, ?)',
-        answer.accountId,
-        answer.key,
-        answer.requestHash,
-        answer.jobId,
-        answer.at,
-      );
-      return null;
     },
   };
 }

@@ -25,13 +25,13 @@ export function createSqliteCreditStore(
 
   return {
     getCredits(account) {
-      const row = database.get('SELECT * FROM credits WHERE account_id = ? AND is_limited', account);
-      if (row === undefined) return null;
+      const found = creditAccount(database, account, clock());
+      if (found === null || !found.isLimited) return null;
       const held = database.get(
         'SELECT coalesce(sum(allowance + balance), 0) AS held FROM credit_holds WHERE account_id = ?',
         account,
       );
-      return creditsFromRow(row, Number(held?.held), monthOf(clock()));
+      return creditsFromRow({ ...found }, Number(held?.held));
     },
 
     setCreditPlan(account, plan) {

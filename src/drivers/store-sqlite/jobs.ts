@@ -244,7 +244,7 @@ export function createSqliteJobStore(
       const seq = Number(row.seq);
       if (Number(row.known) > DELETED_AT_ONCE) {
         database.run(
-          `UPDATE jobs SET id = '${DELETED_ID}' || id, account_id = ? WHERE seq = ?`,
+          `UPDATE jobs SET id = '${DELETED_ID}' || id, account_id = ?, options = '{}', seeds = '[]' WHERE seq = ?`,
           DELETED_ACCOUNT,
           seq,
         );

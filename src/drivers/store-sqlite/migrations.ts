@@ -1,7 +1,9 @@
 import { SQLITE_PLACE_TABLES } from './account-places.ts';
 import { SQLITE_ACCOUNT_TABLES } from './account-tables.ts';
+import { SQLITE_ANSWER_TABLES } from './answer-tables.ts';
 import { SQLITE_AUDIT_TABLES } from './audit-tables.ts';
 import { SQLITE_CREDIT_TABLES } from './credit-tables.ts';
+import { SQLITE_DELETION_TABLES } from './deletion-tables.ts';
 import { SQLITE_EVENT_TABLES } from './event-tables.ts';
 import { SQLITE_EXPIRY_TABLES } from './expiry-tables.ts';
 import { SQLITE_OWNER_TABLES } from './owner-tables.ts';
@@ -254,4 +256,6 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   SQLITE_CREDIT_TABLES,
   SQLITE_SCHEDULE_TABLES,
   SQLITE_PLACE_TABLES,
+  SQLITE_ANSWER_TABLES,
+  SQLITE_DELETION_TABLES,
 ];

@@ -19,6 +19,9 @@ const PART_COLUMNS = {
   records: 'seq, fetched_at, length(record) AS record_bytes',
 };
 
+/** VACUUM writes the whole file anew: that is worth it when an eighth of it is free. */
+const LEAST_FREE_SHARE = 8;
+
 export function createSqliteRetentionStore(database: SqliteDatabase): Synchronous<RetentionStore> {
   return {
     listAccountIds({ after, limit }) {
@@ -100,6 +103,13 @@ export function createSqliteRetentionStore(database: SqliteDatabase): Synchronou
         database.run(`UPDATE job_expiry SET ledger = ${LEDGER.gone} WHERE job_seq = ?`, seq);
       } else database.run('DELETE FROM jobs WHERE seq = ?', seq);
       return rows + 1;
+    },
+
+    compact() {
+      const pages = (name: string) => Number(database.get(`PRAGMA ${name}`)?.[name]);
+      if (pages('freelist_count') < pages('page_count') / LEAST_FREE_SHARE) return;
+      database.exec('VACUUM');
+      database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     },
 
     deleteOldRobots(expiredBefore, limit) {

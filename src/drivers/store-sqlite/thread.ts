@@ -4,7 +4,9 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { HostId, HostKey } from '../../model/ids.ts';
 import { releaseBytes } from '../../model/own-memory.ts';
 import type { Store } from '../../ports/store.ts';
+import { createSqliteAccountDeletionStore } from './account-deletion.ts';
 import { createSqliteAccountStore } from './accounts.ts';
+import { createSqliteAnswerStore } from './answers.ts';
 import { createSqliteCreditStore } from './credits.ts';
 import { checkpointSqlite, migrateSqlite, openSqliteDatabase, type SqliteDatabase } from './database.ts';
 import { createDiskReserve } from './disk-reserve.ts';
@@ -28,7 +30,7 @@ import { createSqliteWebhookStore } from './webhooks.ts';
  */
 const MOST_CALLS_PER_COMMIT = 512;
 /** Left outside the shared transaction: they bring their own, or need none. */
-const ALONE: ReadonlySet<string> = new Set<keyof Store>(['migrate', 'close']);
+const ALONE: ReadonlySet<string> = new Set<keyof Store>(['migrate', 'compact', 'close']);
 /** Answered at once, from committed data: they need not wait for a sync. */
 const READS: ReadonlySet<string> = new Set<keyof Store>([
   'getJob',
@@ -68,13 +70,14 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
   'listEventPages',
   'listAccountIds',
   'listRetained',
+  'listAccountDeletions',
+  'accountRetention',
   'getWebhook',
   'listWebhooks',
   'webhooksFor',
   'webhookCursor',
   'listDeliveries',
   'getDelivery',
-  'getCredits',
   'listCreditEntries',
   'listUsage',
   'getSchedule',
@@ -117,7 +120,9 @@ function createStore(connection: SqliteDatabase, now: () => number): Synchronous
     ...createSqliteSecretStore(connection),
     ...createSqliteReferenceStore(connection, now),
     ...createSqliteEventStore(connection, now),
+    ...createSqliteAnswerStore(connection, now),
     ...createSqliteRetentionStore(connection),
+    ...createSqliteAccountDeletionStore(connection, now),
     ...createSqliteOwnerRequestStore(connection, now),
     ...createSqliteWebhookStore(connection, now),
     ...createSqliteCreditStore(connection, now),

@@ -2,10 +2,8 @@ import { expect } from 'vitest';
 import type { AccountId, KeyId } from '../../../src/model/ids.ts';
 import type { NewKey } from '../../../src/ports/api-key.ts';
 import { afterKill, type Claim } from '../contract.ts';
-import { createJob, T0 } from './fixtures.ts';
+import { T0 } from './fixtures.ts';
 import type { TimedStore } from './timed-store.ts';
-
-const DAY_MS = 86_400_000;
 
 export function newKey(accountId: AccountId, id: string, changes: Partial<NewKey> = {}): NewKey {
   return {
@@ -84,42 +82,5 @@ export function accountsContract(holds: Claim<TimedStore>): void {
     await store.touchKeys([{ id: 'k1' as KeyId, at: T0 + 8 }]);
     const used = (await store.listKeys(accountId)).map((key) => [key.id, key.lastUsedAt]);
     expect(Object.fromEntries(used)).toEqual({ k1: T0 + 8, k2: T0 + 6, k3: null });
-  });
-
-  holds('answers a repeated idempotency key with the first job', async (store) => {
-    const accountId = await store.defaultAccount();
-    const [first, second] = [await createJob(store, []), await createJob(store, [])];
-    const answer = { accountId, key: 'same', requestHash: 'r1', jobId: first.id, at: T0 };
-    expect(await store.rememberAnswer(answer, T0 - DAY_MS)).toBeNull();
-    const repeated = { ...answer, requestHash: 'r2', jobId: second.id, at: T0 + 1 };
-    expect(await store.rememberAnswer(repeated, T0 + 1 - DAY_MS)).toEqual(answer);
-    expect(await store.rememberAnswer({ ...repeated, key: 'another' }, T0 + 1 - DAY_MS)).toBeNull();
-  });
-
-  holds('forgets an idempotency key after its time', async (store) => {
-    const accountId = await store.defaultAccount();
-    const [first, second] = [await createJob(store, []), await createJob(store, [])];
-    const old = { accountId, key: 'same', requestHash: 'r1', jobId: first.id, at: T0 };
-    await store.rememberAnswer(old, T0 - DAY_MS);
-    const later = T0 + 2 * DAY_MS;
-    const fresh = { ...old, jobId: second.id, at: later };
-    expect(await store.rememberAnswer(fresh, later - DAY_MS)).toBeNull();
-    expect(await store.rememberAnswer({ ...old, at: later + 1 }, later + 1 - DAY_MS)).toEqual(fresh);
-  });
-
-  holds('lets one of many simultaneous requests with one key win', async (store) => {
-    const accountId = await store.defaultAccount();
-    const jobs = await Promise.all(Array.from({ length: 8 }, () => createJob(store, [])));
-    const answers = await Promise.all(
-      jobs.map((each) =>
-        store.rememberAnswer(
-          { accountId, key: 'race', requestHash: 'r', jobId: each.id, at: T0 },
-          T0 - DAY_MS,
-        ),
-      ),
-    );
-    const winners = jobs.filter((_, index) => answers[index] === null);
-    expect(winners).toHaveLength(1);
-    for (const answer of answers) if (answer !== null) expect(answer.jobId).toBe(winners[0]?.id);
   });
 }

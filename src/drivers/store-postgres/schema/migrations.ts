@@ -1,9 +1,11 @@
 import { ACCOUNT_TABLES } from './account-tables.ts';
+import { ANSWER_TABLES } from './answer-tables.ts';
 import { POSTGRES_AUDIT_TABLES } from './audit-tables.ts';
 import { BLOB_TABLES } from './blob-tables.ts';
 import { BOUNDED_CLAIMS } from './bounded-claims.ts';
 import { CREDIT_FUNCTIONS } from './credit-functions.ts';
 import { CREDIT_TABLES } from './credit-tables.ts';
+import { DELETION_TABLES } from './deletion-tables.ts';
 import { EVENT_TABLES } from './event-tables.ts';
 import { EXPIRY_TABLES } from './expiry-tables.ts';
 import { FRONTIER_FUNCTIONS } from './frontier-functions.ts';
@@ -58,4 +60,6 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { minReader: 5, sql: [CREDIT_TABLES, CREDIT_FUNCTIONS, USAGE_FUNCTIONS].join('\n') },
   { minReader: 5, sql: SCHEDULE_TABLES },
   { minReader: 5, sql: BOUNDED_CLAIMS },
+  { minReader: 5, sql: ANSWER_TABLES },
+  { minReader: 5, sql: DELETION_TABLES },
 ];

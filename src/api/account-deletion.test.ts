@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DONE, openPlatform, type Platform } from '../../test/property/api-platform.ts';
+import { deleteAccounts } from '../retention/delete-accounts.ts';
+
+let platform: Platform;
+beforeAll(async () => {
+  platform = await openPlatform();
+  await platform.work(() => DONE);
+});
+afterAll(() => platform.close());
+
+async function tenant(id: string) {
+  const payload = { id, name: `Name of ${id}` };
+  const answer = await platform.call({ method: 'POST', url: '/v1/accounts', payload });
+  expect(answer.statusCode).toBe(201);
+  return { headers: { 'x-api-key': String(answer.at('data.key.secret')), authorization: '' } };
+}
+
+describe('deleting an account', () => {
+  it('needs its name, and refuses its keys at once', async () => {
+    const { headers } = await tenant('going');
+    const scraped = await platform.call({
+      method: 'POST',
+      url: '/v1/scrape',
+      payload: { url: 'https://example.com/' },
+      headers,
+    });
+    expect(scraped.statusCode).toBe(200);
+    const url = '/v1/accounts/going';
+    const unsure = await platform.call({ method: 'DELETE', url: `${url}?confirm=going` });
+    expect([unsure.statusCode, unsure.at('error.code')]).toEqual([409, 'CONFLICT']);
+    expect((await platform.call({ url: '/v1/jobs', headers })).statusCode).toBe(200);
+    const confirmed = `${url}?confirm=${encodeURIComponent('Name of going')}`;
+    const deleted = await platform.call({ method: 'DELETE', url: confirmed });
+    expect([deleted.statusCode, deleted.at('data.jobs')]).toEqual([202, 1]);
+    await expect.poll(async () => (await platform.call({ url: '/v1/jobs', headers })).statusCode).toBe(401);
+    expect(await deleteAccounts(platform.store)).toEqual(['going']);
+    expect((await platform.call({ method: 'DELETE', url: confirmed })).statusCode).toBe(404);
+    expect((await platform.call({ url })).statusCode).toBe(404);
+    const log = await platform.call({ url: '/v1/audit?limit=200' });
+    expect(log.payload).toContain('account.delete');
+  });
+
+  it('is not for the account of the operator, nor for one that is not there', async () => {
+    const own = await platform.call({ method: 'DELETE', url: '/v1/accounts/default?confirm=default' });
+    expect(own.statusCode).toBe(409);
+    for (const id of ['absent', encodeURIComponent('(deleted)')]) {
+      const none = await platform.call({ method: 'DELETE', url: `/v1/accounts/${id}?confirm=x` });
+      expect([id, none.statusCode]).toEqual([id, 404]);
+    }
+  });
+});
+
+describe('the retention of an account', () => {
+  it('is what it says, as far as the installation allows', async () => {
+    const { headers } = await tenant('keeping');
+    const url = '/v1/account/retention';
+    expect((await platform.call({ url, headers })).at('data.own')).toBeNull();
+    const set = await platform.call({ method: 'PUT', url, payload: { bodies: '24h', maxJobs: 5 }, headers });
+    expect([set.statusCode, set.at('data.own.bodiesMs')]).toEqual([200, 86_400_000]);
+    expect(set.at('data.effective')).toMatchObject({ bodiesMs: 86_400_000, jobsMs: null, maxJobs: 5 });
+    const byOperator = await platform.call({
+      method: 'PUT',
+      url: '/v1/accounts/keeping/retention',
+      payload: { jobs: '7d' },
+    });
+    expect(byOperator.at('data.own.jobsMs')).toBe(604_800_000);
+    const absent = await platform.call({
+      method: 'PUT',
+      url: '/v1/accounts/absent/retention',
+      payload: { jobs: '7d' },
+    });
+    expect(absent.statusCode).toBe(404);
+    const wrong = await platform.call({ method: 'PUT', url, payload: { jobs: '1s' }, headers });
+    expect([wrong.statusCode, wrong.at('error.details.0.field')]).toEqual([422, 'jobs']);
+  });
+});

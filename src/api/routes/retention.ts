@@ -1,0 +1,164 @@
+import { z } from 'zod';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { retentionAgeFields, retentionAgesOf } from '../../jobs/retention-fields.ts';
+import { type AccountId, DEFAULT_ACCOUNT } from '../../model/ids.ts';
+import { RETAINED_KINDS, type RetentionLimits, UNLIMITED_RETENTION } from '../../model/retention.ts';
+import { installationLimits, limitsOfAccount } from '../../retention/installation-limits.ts';
+import { accountOf, apiKeyOf } from '../access/access.ts';
+import { noSuchAccount } from '../access/accounts.ts';
+import type { App } from '../http/app.ts';
+import { answers, success } from '../http/envelope.ts';
+import type { RouteDeps } from './route-deps.ts';
+
+const ms = z.number().int().nullable();
+const limitsSchema = z.object({
+  bodiesMs: ms,
+  artifactsMs: ms,
+  recordsMs: ms,
+  ledgerMs: ms,
+  jobsMs: ms,
+  maxJobs: z.number().int().nullable(),
+  maxBytes: z.number().int().nullable(),
+});
+const retentionSchema = z
+  .object({
+    own: limitsSchema.nullable().describe('What the account asked for; null: nothing.'),
+    effective: limitsSchema.describe(
+      'What holds: the shortest time of account and installation; null: without limit.',
+    ),
+  })
+  .meta({ id: 'Retention' });
+const most = z.number().int().min(1).max(Number.MAX_SAFE_INTEGER).nullable().default(null);
+const retentionRequest = z
+  .strictObject({
+    ...retentionAgeFields,
+    maxJobs: most.describe('Ended jobs that are kept, the newest; null: all.'),
+    maxBytes: most.describe(
+      'Bytes of fetched pages that are kept; beyond that the oldest bodies go. null: all.',
+    ),
+  })
+  .meta({ examples: [{ bodies: '24h', jobs: '30d', maxJobs: 1_000 }] });
+
+function limitsView({ ages, maxJobs, maxBytes }: RetentionLimits) {
+  const times = RETAINED_KINDS.map((kind) => [`${kind}Ms`, ages[`${kind}Ms`] ?? null] as const);
+  return {
+    ...(Object.fromEntries(times) as Record<`${(typeof RETAINED_KINDS)[number]}Ms`, number | null>),
+    maxJobs,
+    maxBytes,
+  };
+}
+
+const params = z.strictObject({ id: z.string().max(64).describe('The account.') });
+
+/** How long data is kept, and deleting accounts. */
+export function addRetentionRoutes(app: App, { store, bus, settings, now }: RouteDeps): void {
+  const installation = installationLimits(settings);
+
+  async function view(id: AccountId) {
+    const own = await store.accountRetention(id);
+    return {
+      own: own === null ? null : limitsView(own),
+      effective: limitsView(await limitsOfAccount(store, id, installation)),
+    };
+  }
+
+  async function change(id: AccountId, given: z.output<typeof retentionRequest>, actor: string) {
+    const { maxJobs, maxBytes, ...ages } = given;
+    const limits: RetentionLimits = {
+      ...UNLIMITED_RETENTION,
+      ages: retentionAgesOf(ages) ?? {},
+      maxJobs,
+      maxBytes,
+    };
+    if (!(await store.setAccountRetention(id, limits))) throw noSuchAccount(id);
+    const details = limitsView(limits);
+    await store.audit([{ at: now(), actor, action: 'account.retention', target: id, details }]);
+    return view(id);
+  }
+
+  app.route({
+    method: 'GET',
+    url: '/v1/account/retention',
+    config: { access: 'jobs:read' },
+    schema: {
+      tags: ['account'],
+      summary: 'How long the data of the account is kept',
+      response: answers({ 200: retentionSchema }),
+    },
+    handler: async (request) => success(await view(accountOf(request))),
+  });
+
+  app.route({
+    method: 'PUT',
+    url: '/v1/account/retention',
+    config: { access: 'admin' },
+    schema: {
+      tags: ['account'],
+      summary: 'Say how long the data of the account is kept',
+      description: 'Fields left out are without limit. The installation may keep data for a shorter time.',
+      body: retentionRequest,
+      response: answers({ 200: retentionSchema }),
+    },
+    handler: async (request) => success(await change(accountOf(request), request.body, apiKeyOf(request).id)),
+  });
+
+  app.route({
+    method: 'PUT',
+    url: '/v1/accounts/:id/retention',
+    config: { access: 'operator' },
+    schema: {
+      tags: ['account'],
+      summary: 'Say how long the data of an account is kept',
+      description: 'As `PUT /v1/account/retention`, for another account.',
+      params,
+      body: retentionRequest,
+      response: answers({ 200: retentionSchema }),
+    },
+    handler: async (request) =>
+      success(await change(request.params.id as AccountId, request.body, apiKeyOf(request).id)),
+  });
+
+  app.route({
+    method: 'DELETE',
+    url: '/v1/accounts/:id',
+    config: { access: 'operator' },
+    schema: {
+      tags: ['account'],
+      summary: 'Delete an account with everything of it',
+      description:
+        'Its keys are refused at once, its jobs are cancelled, and everything of it is deleted in the background; repeat ' +
+        'the request to see how far that is, until it answers 404. The audit log keeps its entries.',
+      params,
+      querystring: z.strictObject({ confirm: z.string().max(200).describe('The name of the account.') }),
+      response: answers({
+        202: z.object({
+          id: z.string(),
+          deletingSince: z.iso.datetime(),
+          jobs: z.number().int().describe('Jobs that are still to be deleted.'),
+        }),
+      }),
+    },
+    async handler(request, reply) {
+      const id = request.params.id as AccountId;
+      const account = await store.getAccount(id);
+      if (account === null) throw noSuchAccount(id);
+      if (id === DEFAULT_ACCOUNT) {
+        throw new ScrapifieError('CONFLICT', 'The account of the operator cannot be deleted.');
+      }
+      if (request.query.confirm !== account.name) {
+        throw new ScrapifieError('CONFLICT', `\`confirm\` must be the name of the account ${id}.`);
+      }
+      const since = await store.beginAccountDeletion(id);
+      if (since === null) throw noSuchAccount(id);
+      bus.publish('account.changed', { accounts: [id], keys: [] });
+      const deletions = await store.listAccountDeletions(MOST_LISTED);
+      const { jobs = 0 } = deletions.find((each) => each.id === id) ?? {};
+      const entry = { actor: apiKeyOf(request).id, action: 'account.delete', target: id, details: { jobs } };
+      await store.audit([{ at: now(), ...entry }]);
+      reply.code(202);
+      return success({ id, deletingSince: new Date(since).toISOString(), jobs });
+    },
+  });
+}
+
+const MOST_LISTED = 1_000;

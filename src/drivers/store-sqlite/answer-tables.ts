@@ -1,0 +1,21 @@
+/**
+ * How requests with an Idempotency-Key were answered; `status` is NULL before. `seed` is needed until then and empty
+ * afterwards. The table `idempotency` of earlier versions is not used any more.
+ */
+export const SQLITE_ANSWER_TABLES = `
+  CREATE TABLE kept_answers (
+    account_id TEXT NOT NULL,
+    key TEXT NOT NULL,
+    request_hash TEXT NOT NULL,
+    resource_id TEXT NOT NULL,
+    seed BLOB NOT NULL,
+    owner TEXT NOT NULL,
+    held_until INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    status INTEGER,
+    headers TEXT,
+    body BLOB,
+    PRIMARY KEY (account_id, key)
+  );
+  CREATE INDEX kept_answers_at ON kept_answers (at);
+`;

@@ -1,0 +1,5 @@
+/** Since when an account is being deleted, and what it keeps of its jobs (`RetentionLimits` as JSON). */
+export const SQLITE_DELETION_TABLES = `
+  ALTER TABLE accounts ADD COLUMN deleting_at INTEGER;
+  ALTER TABLE accounts ADD COLUMN retention TEXT;
+`;

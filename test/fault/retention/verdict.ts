@@ -1,0 +1,13 @@
+import type { RetentionVerdict } from './kill-retention.ts';
+
+/** An empty installation has less. */
+const MOST_BYTES_AFTER = 1_048_576;
+
+export function retentionProblems({ dangling, leaked, blobsAfter, bytesAfter }: RetentionVerdict): string[] {
+  return [
+    ...(dangling === 0 ? [] : [`${dangling} references to blobs that are not there`]),
+    ...(leaked === 0 ? [] : [`${leaked} blobs without references after a sweep`]),
+    ...(blobsAfter === 0 ? [] : [`${blobsAfter} blobs although all jobs were deleted`]),
+    ...(bytesAfter <= MOST_BYTES_AFTER ? [] : [`${bytesAfter} bytes on disk although all jobs were deleted`]),
+  ];
+}
