@@ -6,7 +6,7 @@ export const SCOPE_MEANINGS: Readonly<Record<KeyScope, string>> = {
   scrape: 'scrape, map and extract one page',
   'jobs:read': 'read jobs and what they brought',
   'jobs:write': 'create and change jobs and sessions',
-  exports: 'create, read and delete exports',
+  exports: 'reserved for exports, which this version does not have',
   schedules: 'create, read and change schedules',
   webhooks: 'create, read and change webhooks',
   read: 'the same as jobs:read, and extract',
