@@ -3,6 +3,7 @@ import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { AccountId, HostKey, JobId, KeyId, WebhookId } from '../model/ids.ts';
 import type { Budgets, CredentialAccess, Job, JobOptions, NewJob, PageOptions } from '../model/job.ts';
 import { rankOf } from '../model/rank.ts';
+import { spentBudget } from '../model/spent-budget.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Queue } from '../ports/queue.ts';
@@ -360,10 +361,15 @@ export function createJobs(deps: JobsDeps): Jobs {
         throw nothingToResume('The job is going on.');
       await intake.admit(account, 0);
       // A job whose failed URLs were tried again has no stop reason any more, but its left URLs are those of the limit.
-      const resumed = await store.resumeJob(job.id, { ...job.options.budgets, ...budgets });
+      const limits = { ...job.options.budgets, ...budgets };
+      const resumed = await store.resumeJob(job.id, limits);
       const changed = expectsLogin(job) ? await retryWalls() : resumed;
-      if (changed !== null && isEnded && changed.finishedAt !== null && changed.status !== 'cancelled') {
-        const limit = stopSentence(changed);
+      // A cancelled job whose URLs had all ended is completed by it.
+      const isTaken = job.status === 'cancelled' && changed?.status !== 'cancelled';
+      if (changed !== null && isEnded && changed.finishedAt !== null && !isTaken) {
+        const hasLeft = changed.counters.skipped + changed.counters.cancelled > 0;
+        const stopReason = (hasLeft ? spentBudget(changed, limits) : null) ?? changed.stopReason;
+        const limit = stopSentence({ stopReason, options: { budgets: limits } });
         throw limit === null
           ? nothingToResume('Nothing of the job was left out.')
           : new ScrapifieError('CONFLICT', `${limit} Resume it with a higher limit.`);
