@@ -25,7 +25,9 @@ describe('credits of an account', () => {
     const first = await grant(20);
     expect(first.statusCode).toBe(201);
     expect(first.at('data')).toMatchObject({ kind: 'grant', amount: 20, reason: 'invoice' });
-    expect((await grant(20)).at('data')).toEqual(first.at('data'));
+    const again = await grant(20);
+    expect(again.at('data')).toEqual(first.at('data'));
+    expect([first, again].map(({ headers }) => headers['idempotency-replayed'])).toEqual([undefined, 'true']);
     expect((await grant(21)).at('error.code')).toBe('IDEMPOTENCY_MISMATCH');
     expect((await platform.call({ url: '/v1/account' })).at('data.credits')).toMatchObject({
       availableCredits: 120.5,
