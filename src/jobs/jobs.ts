@@ -3,7 +3,6 @@ import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { AccountId, HostKey, JobId, KeyId, WebhookId } from '../model/ids.ts';
 import type { Budgets, CredentialAccess, Job, JobOptions, NewJob, PageOptions } from '../model/job.ts';
 import { rankOf } from '../model/rank.ts';
-import { spentBudget } from '../model/spent-budget.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Queue } from '../ports/queue.ts';
@@ -31,7 +30,7 @@ import { createJobWaits, type WaitOutcome } from './job-waits.ts';
 import { lastCrawl } from './last-crawl.ts';
 import type { MapResult } from './map-result.ts';
 import { patienceFor } from './patience.ts';
-import { stopSentence } from './rule-words.ts';
+import { nothingToResume, resumeRefusal } from './resume-refusal.ts';
 import { startEntries } from './start-entries.ts';
 import { notReady, stoppedWaiting } from './unended-wait.ts';
 import { hopelessError, hopelessWait, type Waiting, waitingFor } from './waiting.ts';
@@ -366,14 +365,8 @@ export function createJobs(deps: JobsDeps): Jobs {
       const changed = expectsLogin(job) ? await retryWalls() : resumed;
       // A cancelled job whose URLs had all ended is completed by it.
       const isTaken = job.status === 'cancelled' && changed?.status !== 'cancelled';
-      if (changed !== null && isEnded && changed.finishedAt !== null && !isTaken) {
-        const hasLeft = changed.counters.skipped + changed.counters.cancelled > 0;
-        const stopReason = (hasLeft ? spentBudget(changed, limits) : null) ?? changed.stopReason;
-        const limit = stopSentence({ stopReason, options: { budgets: limits } });
-        throw limit === null
-          ? nothingToResume('Nothing of the job was left out.')
-          : new ScrapifieError('CONFLICT', `${limit} Resume it with a higher limit.`);
-      }
+      if (changed !== null && isEnded && changed.finishedAt !== null && !isTaken)
+        throw resumeRefusal(changed, limits);
       return announce(changed, id);
     },
     async retry(id, account) {
@@ -392,8 +385,6 @@ export function createJobs(deps: JobsDeps): Jobs {
     },
   };
 }
-
-const nothingToResume = (why: string) => new ScrapifieError('CONFLICT', `${why} There is nothing to resume.`);
 
 const withWebhook = (given: Given, { webhook }: Pick<Accepted, 'webhook'>): Accepted =>
   webhook === undefined ? given : { ...given, webhook };
