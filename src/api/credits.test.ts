@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openPlatform, type Platform } from '../../test/property/api-platform.ts';
+import { createTenant } from '../../test/isolation/tenants.ts';
+import { DONE, openPlatform, type Platform } from '../../test/property/api-platform.ts';
 
 let platform: Platform;
 beforeAll(async () => {
@@ -63,5 +64,18 @@ describe('usage', () => {
     ]) {
       expect((await platform.call({ url: `/v1/usage?${query}` })).at('error.code')).toBe('VALIDATION_FAILED');
     }
+  });
+
+  it('of another account is for the operator alone', async () => {
+    const tenant = await createTenant(platform, 'used');
+    await platform.work(() => DONE);
+    await tenant.post('/v1/scrape', { url: 'https://example.com/' });
+    const shown = await platform.call({ url: '/v1/usage?by=host&account=used' });
+    expect(shown.statusCode).toBe(200);
+    expect(shown.at('data.items.0')).toMatchObject({ value: 'example.com', pages: 1 });
+    expect((await tenant.get('/v1/usage?by=host&account=used')).at('data')).toEqual(shown.at('data'));
+    expect((await platform.call({ url: '/v1/usage?by=host' })).at('data.items')).toEqual([]);
+    expect((await tenant.get('/v1/usage?account=default')).statusCode).toBe(403);
+    expect((await platform.call({ url: '/v1/usage?account=nobody' })).statusCode).toBe(404);
   });
 });
