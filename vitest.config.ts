@@ -14,7 +14,7 @@ const NEEDS_SERVERS = [
 ];
 /** Concern the data folder, commands that work in one, or a server with one: they are the same in both profiles. */
 const ABOUT_FOLDERS = [
-  'test/integration/{cli,cli-api,cli-backup,cli-crawl,cli-options,cli-drain,cli-extract,cli-login,cli-serve,cli-shell,bad-folder,full-disk,page-killers}.test.ts',
+  'test/integration/{cli,cli-accounts,cli-api,cli-backup,cli-crawl,cli-options,cli-drain,cli-extract,cli-login,cli-serve,cli-shell,bad-folder,full-disk,page-killers}.test.ts',
 ];
 const EVERYTHING = ['src/**/*.test.ts', 'test/**/*.test.ts'];
 /** Test files that start browsers or other processes, found by their imports. */

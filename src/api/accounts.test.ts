@@ -151,6 +151,22 @@ describe('keys', () => {
     for (const secret of [first, second]) expect((await as(secret)).statusCode).toBe(401);
   });
 
+  it('are not given to a key that lacks a scope of theirs', async () => {
+    const holder = await tenant.post('/v1/keys', { name: 'holder', scopes: ['read', 'credentials:read'] });
+    const id = holder.at('data.id') as string;
+    const admin = await keyOf(platform, tenant.account, ['admin']);
+    for (const [secret, payload] of [
+      [admin, {}],
+      [platform.secret, { account: tenant.account }],
+    ] as const) {
+      const refused = await rotate(secret, id, payload);
+      expect([refused.statusCode, refused.json().error?.code]).toEqual([403, 'FORBIDDEN']);
+    }
+    // Nothing was rotated.
+    expect((await tenant.get('/v1/keys')).payload).toContain(holder.at('data.prefix'));
+    expect((await rotate(tenant.secret, id)).statusCode).toBe(200);
+  });
+
   it('of another account are for the operator alone', async () => {
     const made = await platform.call({
       method: 'POST',

@@ -226,7 +226,9 @@ export const settingsSchema = z.object({
   credentialServiceUrl: z
     .url({ protocol: /^https$/ })
     .optional()
-    .describe('HTTPS service to ask for credentials that the vault does not have: `GET <url>/<name>`.'),
+    .describe(
+      'HTTPS service to ask for credentials that the vault does not have: `GET <url>/<name>`, of other accounts than `default` `GET <url>/<account>/<name>`.',
+    ),
   credentialServiceToken: z.string().min(1).optional().describe('Sent to that service as a bearer token.'),
   credentialCacheSeconds: whole(0, 86_400)
     .default(300)

@@ -1,4 +1,3 @@
-import { createTransport } from 'nodemailer';
 import type { Notice } from './notice.ts';
 
 /** Sends notices by the SMTP server of the settings. */
@@ -31,8 +30,10 @@ export interface MailerOptions {
 
 export function createMailer({ url, from, timeoutMs }: MailerOptions): Mailer {
   const { hostname } = new URL(url);
-  const open = () =>
-    createTransport({
+  // Loaded with the first mail: most installations send none.
+  const open = async () => {
+    const { createTransport } = await import('nodemailer');
+    return createTransport({
       url,
       connectionTimeout: timeoutMs,
       greetingTimeout: timeoutMs,
@@ -40,11 +41,12 @@ export function createMailer({ url, from, timeoutMs }: MailerOptions): Mailer {
       disableFileAccess: true,
       disableUrlAccess: true,
     });
-  const transports = new Set<ReturnType<typeof open>>();
+  };
+  const transports = new Set<Awaited<ReturnType<typeof open>>>();
 
   return {
     async send({ to, notice: { title, text, link, at }, id }) {
-      const transport = open();
+      const transport = await open();
       transports.add(transport);
       // For the whole conversation: a server that answers a byte at a time must not hold it open.
       let timer: NodeJS.Timeout | undefined;

@@ -4,6 +4,7 @@ import { readPrices } from '../config/prices.ts';
 import type { Attempt } from '../model/attempt.ts';
 import { MOST_CREDITS } from '../model/credits.ts';
 import { dearestPrice, priceOf, priceTable } from '../model/prices.ts';
+import { PROXY_TIERS } from '../model/proxy.ts';
 import type { Completion, LeaseRef, TaskEnd } from '../ports/store.ts';
 import { pricedCompletion } from './pricing.ts';
 
@@ -51,12 +52,12 @@ describe('the price of an attempt', () => {
   });
 
   it('is at most what is reserved for it', () => {
-    const may = { engines: new Set(['http', 'browser'] as const), hasProxies: true, hasSolver: false };
+    const may = { engines: new Set(['http', 'browser'] as const), proxyTiers: PROXY_TIERS, hasSolver: false };
     const page = { engine: 'auto', formats: ['screenshot'], proxy: null, extract: null } as const;
     expect(dearestPrice(page, PRICES, may)).toBe(26 * CREDIT);
-    expect(
-      dearestPrice({ ...page, engine: 'http', formats: [] }, PRICES, { ...may, hasProxies: false }),
-    ).toBe(CREDIT);
+    expect(dearestPrice({ ...page, engine: 'http', formats: [] }, PRICES, { ...may, proxyTiers: [] })).toBe(
+      CREDIT,
+    );
     expect(dearestPrice({ ...page, maxProxyTier: 'datacenter' }, PRICES, may)).toBe(7 * CREDIT);
   });
 });

@@ -60,7 +60,8 @@ export function priceOf(attempt: Attempt, prices: PriceTable): number {
 /** What an installation can do for the hosts of a job at all. */
 export interface DearestMethod {
   readonly engines: ReadonlySet<EngineName>;
-  readonly hasProxies: boolean;
+  /** Of the operator's proxies. */
+  readonly proxyTiers: readonly ProxyTier[];
   readonly hasSolver: boolean;
 }
 
@@ -75,13 +76,13 @@ export function dearestPrice(
   const isOwnProxy = page.proxy !== null && page.proxy.url !== null;
   const most =
     page.maxProxyTier === undefined ? PROXY_TIERS.length : PROXY_TIERS.indexOf(page.maxProxyTier) + 1;
-  const tiers = isOwnProxy || !may.hasProxies ? [] : PROXY_TIERS.slice(0, most);
+  const tiers = isOwnProxy ? [] : PROXY_TIERS.slice(0, most).filter((tier) => may.proxyTiers.includes(tier));
   const dearest = (amounts: readonly number[]) => Math.max(0, ...amounts);
   const canRender = engines.some((name) => name !== 'http');
   return (
     dearest(engines.map((name) => prices.engines[name])) +
     dearest(tiers.map((tier) => prices.proxies[tier])) +
-    (page.extract === null || page.extract.llm === false ? 0 : (MOST_TOKENS / TOKENS) * prices.tokens) +
+    ((page.extract?.llm ?? false) === false ? 0 : (MOST_TOKENS / TOKENS) * prices.tokens) +
     (may.hasSolver && canRender ? prices.solver : 0) +
     (page.formats.includes('screenshot') ? prices.screenshot : 0) +
     (page.formats.includes('pdf') ? prices.pdf : 0)

@@ -74,8 +74,8 @@ describe('credentials', () => {
     const asked: string[] = [];
     const REMOTE: Credential = { kind: 'bearer', hosts: ['api.example'], token: 't' };
     const service = {
-      find: async (name: string) => {
-        asked.push(name);
+      find: async (account: AccountId, name: string) => {
+        asked.push(`${account}/${name}`);
         return name === 'api' ? REMOTE : null;
       },
     };
@@ -84,7 +84,7 @@ describe('credentials', () => {
     expect(await credentials.get(ACCOUNT, 'shop')).toEqual(LOGIN);
     expect(await credentials.get(ACCOUNT, 'api')).toEqual(REMOTE);
     await expect(credentials.get(ACCOUNT, 'none')).rejects.toMatchObject({ code: 'NOT_FOUND' });
-    expect(asked).toEqual(['api', 'none']);
+    expect(asked).toEqual([`${ACCOUNT}/api`, `${ACCOUNT}/none`]);
   });
 
   it('of a session are those it names', async () => {

@@ -40,7 +40,7 @@ export function createCredentials({ store, vault, service, now }: CredentialsDep
       if (vault === null) throw lockedBy(stored.data, place, null);
       return JSON.parse(Buffer.from(vault.open(stored.data, place)).toString('utf8')) as Credential;
     }
-    const found = (await service?.find(name)) ?? null;
+    const found = (await service?.find(account, name)) ?? null;
     if (found === null) throw new ScrapifieError('NOT_FOUND', `There are no credentials "${name}".`);
     return found;
   }

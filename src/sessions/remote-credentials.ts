@@ -2,12 +2,16 @@ import type { ConnectionOptions } from 'node:tls';
 import { Agent } from 'undici';
 import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 import { BoundedMap } from '../model/bounded-map.ts';
+import { type AccountId, DEFAULT_ACCOUNT } from '../model/ids.ts';
 import { type Credential, credentialInputSchema } from './credential.ts';
 
-/** Credentials that another program looks after: `GET <url>/<name>` with a bearer token. */
+/**
+ * Credentials that another program looks after: `GET <url>/<name>` with a bearer token for the account "default",
+ * `GET <url>/<account>/<name>` for every other account, so that no account is given what is another's.
+ */
 export interface RemoteCredentials {
   /** Null when it knows none of that name. What it said is good for `freshMs`. */
-  find(name: string): Promise<Credential | null>;
+  find(account: AccountId, name: string): Promise<Credential | null>;
   close(): Promise<void>;
 }
 
@@ -46,12 +50,12 @@ export function createRemoteCredentials(options: RemoteCredentialsOptions): Remo
     maxResponseSize: MAX_BYTES,
   } as Agent.Options);
   const known = new BoundedMap<string, { readonly credential: Credential; readonly at: number }>(MAX_CACHED);
-  /** One request at a time for each name. */
+  /** One request at a time for each account and name. */
   const asked = new Map<string, Promise<Credential | null>>();
 
-  async function ask(name: string): Promise<Credential | null> {
+  async function ask(name: string, path: string): Promise<Credential | null> {
     for (let tries = 0; ; tries += 1) {
-      const answer = await once(name);
+      const answer = await once(name, path);
       if (typeof answer !== 'string') return answer;
       const pauseMs = PAUSES_MS[tries];
       if (pauseMs === undefined) throw silent(answer, tries + 1);
@@ -60,11 +64,11 @@ export function createRemoteCredentials(options: RemoteCredentialsOptions): Remo
   }
 
   /** Why it has to be asked again, where it answered nothing that counts. */
-  async function once(name: string): Promise<Credential | null | string> {
+  async function once(name: string, path: string): Promise<Credential | null | string> {
     try {
       const { statusCode, body } = await agent.request({
         origin: place?.origin ?? '',
-        path: new URL(`${base}/${encodeURIComponent(name)}`).pathname,
+        path: new URL(`${base}/${path}`).pathname,
         method: 'GET',
         headers: {
           accept: 'application/json',
@@ -97,21 +101,28 @@ export function createRemoteCredentials(options: RemoteCredentialsOptions): Remo
     );
 
   return {
-    async find(name) {
-      const cached = known.get(name);
+    async find(account, name) {
+      const path = pathOf(account, name);
+      const cached = known.get(path);
       if (cached !== undefined && Math.abs(now() - cached.at) < freshMs) return cached.credential;
-      let asking = asked.get(name);
+      let asking = asked.get(path);
       if (asking === undefined) {
-        asking = ask(name).finally(() => asked.delete(name));
-        asked.set(name, asking);
+        asking = ask(name, path).finally(() => asked.delete(path));
+        asked.set(path, asking);
       }
       const credential = await asking;
-      if (credential === null) known.delete(name);
-      else known.set(name, { credential, at: now() });
+      if (credential === null) known.delete(path);
+      else known.set(path, { credential, at: now() });
       return credential;
     },
     close: () => agent.close(),
   };
+}
+
+/** Names of credentials have no slash, so the paths of two accounts never meet. */
+function pathOf(account: AccountId, name: string): string {
+  const parts = account === DEFAULT_ACCOUNT ? [name] : [account, name];
+  return parts.map(encodeURIComponent).join('/');
 }
 
 /** Says which fields are wrong, never what they hold. */

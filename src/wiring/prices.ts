@@ -5,6 +5,7 @@ import type { HostKey } from '../model/ids.ts';
 import type { JobOptions } from '../model/job.ts';
 import type { Consent } from '../model/policy.ts';
 import { dearestPrice, type PriceTable, priceTable } from '../model/prices.ts';
+import { PROXY_TIERS, type ProxyTier } from '../model/proxy.ts';
 
 export function pricesOf({ prices }: Pick<Settings, 'prices'>): PriceTable {
   const read = readPrices(prices);
@@ -21,17 +22,23 @@ export function reserveFor(
   consentsOf: (host: HostKey) => readonly Consent[],
 ): (options: JobOptions, hosts: readonly HostKey[]) => number {
   const prices = pricesOf(settings);
-  const hasProxies = settings.proxyFile !== undefined || settings.proxies !== undefined;
+  const proxyTiers = tiersOf(settings);
   const hasSolverKey = settings.captchaKey !== undefined || settings.antiCaptchaKey !== undefined;
   return ({ page, routes = [] }, hosts) => {
     const consents = new Set(hosts.slice(0, MOST_HOSTS).flatMap((host) => consentsOf(host)));
     const engines = new Set<EngineName>(['http', 'browser']);
     if (consents.has('stealth')) engines.add('stealth');
     if (consents.has('stealth') && settings.flaresolverrUrl !== undefined) engines.add('flaresolverr');
-    const may = { engines, hasProxies, hasSolver: hasSolverKey && consents.has('captcha') };
+    const may = { engines, proxyTiers, hasSolver: hasSolverKey && consents.has('captcha') };
     const pages = [page, ...routes.map((route) => ({ ...page, ...route.page }))];
     return Math.max(...pages.map((each) => dearestPrice(each, prices, may)));
   };
+}
+
+/** The file may name proxies of every tier; those of the setting are of one. */
+function tiersOf({ proxyFile, proxies }: Settings): readonly ProxyTier[] {
+  if (proxyFile !== undefined) return PROXY_TIERS;
+  return proxies === '' ? [] : ['datacenter'];
 }
 
 /** Hosts whose policy is looked at: a batch may have thousands. */

@@ -250,6 +250,17 @@ describe('keys', () => {
     expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
     expect(refused.stderr).toMatch(/^error INVALID_USAGE: .*9999/);
   });
+
+  it('that could never be used, or faster than the API allows, are refused alike', async () => {
+    const at = ['--data-dir', folder.path('no-rate')];
+    for (const rate of ['0', '100000001']) {
+      const refused = await runCommand(['keys', 'create', 'dead', '--rate', rate, ...at]);
+      expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
+      expect(refused.stderr).toMatch(/^error INVALID_USAGE: .*between 1 and 100000000/);
+    }
+    const made = await runCommand(['keys', 'create', 'slow', '--rate', '1', '--json', ...at]);
+    expect(JSON.parse(made.stdout)).toMatchObject({ ratePerMinute: 1 });
+  });
 });
 
 describe('doctor', () => {

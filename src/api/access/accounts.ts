@@ -6,7 +6,7 @@ import { type Account, type AccountLimits, CUSTOM_PLAN, NO_LIMITS } from '../../
 import { type AccountId, DEFAULT_ACCOUNT, type KeyId } from '../../model/ids.ts';
 import type { ApiKey, NewKey } from '../../ports/api-key.ts';
 import type { Bus } from '../../ports/bus.ts';
-import type { AccountStore } from '../../ports/store.ts';
+import type { AccountStore, Store } from '../../ports/store.ts';
 import { newKey, newSecret } from './api-key.ts';
 
 /** Limits left out stay; null lifts one. */
@@ -57,10 +57,23 @@ export interface AccountAdmin {
   /** Its keys are refused and its jobs stand still until it is enabled. CONFLICT for the account of the operator. */
   disable(id: string, by: Actor): Promise<Account>;
   enable(id: string, by: Actor): Promise<Account>;
+  /**
+   * Refuses its keys at once and marks it, so that the scheduler cancels its jobs and deletes everything of it. Repeating
+   * it tells how far that is, until NOT_FOUND. CONFLICT for the account of the operator, and when `confirm` is not the
+   * name of the account.
+   */
+  delete(id: string, confirm: string, by: Actor): Promise<AccountDeletion>;
+}
+
+export interface AccountDeletion {
+  readonly id: string;
+  readonly since: number;
+  /** Jobs that are still to be deleted. */
+  readonly jobs: number;
 }
 
 export interface AccountAdminDeps {
-  readonly store: AccountStore;
+  readonly store: AccountStore & Pick<Store, 'beginAccountDeletion' | 'listAccountDeletions'>;
   readonly bus: Pick<Bus, 'publish'>;
   readonly plans: Plans;
   readonly now: () => number;
@@ -117,8 +130,25 @@ export function createAccountAdmin({ store, bus, plans, now }: AccountAdminDeps)
     },
     disable: (id, by) => setDisabled(id, true, by),
     enable: (id, by) => setDisabled(id, false, by),
+    async delete(id, confirm, by) {
+      const account = await get(id);
+      if (account.id === DEFAULT_ACCOUNT) {
+        throw new ScrapifieError('CONFLICT', 'The account of the operator cannot be deleted.');
+      }
+      if (confirm !== account.name) {
+        throw new ScrapifieError('CONFLICT', `\`confirm\` must be the name of the account ${id}.`);
+      }
+      const since = await store.beginAccountDeletion(account.id);
+      if (since === null) throw noSuchAccount(id);
+      const deletions = await store.listAccountDeletions(MOST_DELETIONS);
+      const { jobs = 0 } = deletions.find((each) => each.id === account.id) ?? {};
+      await record('account.delete', id, { jobs }, by);
+      return { id, since, jobs };
+    },
   };
 }
+
+const MOST_DELETIONS = 1_000;
 
 export const noSuchAccount = (id: string) =>
   new ScrapifieError('NOT_FOUND', `There is no account ${id.slice(0, 100)}.`);

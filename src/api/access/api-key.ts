@@ -42,6 +42,8 @@ export function newKey(accountId: AccountId, secret: string, options: KeyOptions
 /** Times are shown with four digits for the year. */
 export const LAST_EXPIRY = Date.UTC(9999, 11, 31, 23, 59, 59);
 
+export const MOST_RATE_PER_MINUTE = 100_000_000;
+
 export const isUsable = (key: ApiKey, now: number) =>
   key.revokedAt === null && (key.expiresAt === null || key.expiresAt > now);
 

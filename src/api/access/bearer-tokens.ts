@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { createRemoteJWKSet, customFetch, errors, type JWTPayload, jwtVerify } from 'jose';
+import type { createRemoteJWKSet, JWTPayload } from 'jose';
 import { Agent, fetch } from 'undici';
 import { z } from 'zod';
 import type { Settings } from '../../config/settings.ts';
@@ -115,6 +115,7 @@ export function createBearerTokens(options: BearerTokensOptions): BearerTokens |
     if (response.status !== 200) throw new Error(`The issuer answered ${response.status}.`);
     const document = discoverySchema.parse(await response.json());
     if (document.issuer !== issuer) throw new Error('The issuer calls itself otherwise.');
+    const { createRemoteJWKSet, customFetch } = await loadJose();
     return createRemoteJWKSet(new URL(document.jwks_uri), {
       cooldownDuration: options.cooldownMs ?? COOLDOWN_MS,
       cacheMaxAge: KEYS_FRESH_MS,
@@ -136,6 +137,7 @@ export function createBearerTokens(options: BearerTokensOptions): BearerTokens |
   }
 
   async function verify(token: string): Promise<Verified | null> {
+    const { errors, jwtVerify } = await loadJose();
     try {
       const { payload } = await jwtVerify(token, await keySet(), {
         issuer: issuer as string,
@@ -147,7 +149,7 @@ export function createBearerTokens(options: BearerTokensOptions): BearerTokens |
       });
       return verifiedOf(payload, token);
     } catch (error) {
-      if (isRefusal(error)) return null;
+      if (isRefusal(error, errors)) return null;
       if (isScrapifieError(error)) throw error;
       throw new ScrapifieError('OIDC_UNAVAILABLE', 'The keys of the OIDC issuer cannot be fetched.', {
         cause: error,
@@ -213,8 +215,12 @@ export function createBearerTokens(options: BearerTokensOptions): BearerTokens |
   };
 }
 
+/** With the first token: most installations have no issuer. */
+const loadJose = () => import('jose');
+type Jose = Awaited<ReturnType<typeof loadJose>>;
+
 /** The token is at fault, not the way to the issuer. */
-const isRefusal = (error: unknown): boolean =>
+const isRefusal = (error: unknown, errors: Jose['errors']): boolean =>
   error instanceof errors.JOSEError &&
   !(error instanceof errors.JWKSTimeout) &&
   !(error instanceof errors.JWKSInvalid) &&

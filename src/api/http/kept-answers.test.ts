@@ -11,7 +11,7 @@ import { keepAnswers } from './kept-answers.ts';
 
 /** One process: several of them share the store. `isDying`: it dies after it has made the thing, before it answers. */
 interface Process {
-  send(body: string, key?: string): Promise<LightMyRequestResponse>;
+  send(body: string, by?: { readonly id: string; readonly scopes: string }): Promise<LightMyRequestResponse>;
   close(): Promise<void>;
 }
 
@@ -35,7 +35,9 @@ async function open({ isDying = false, hold = Promise.resolve() } = {}): Promise
   const app = Fastify() as unknown as App;
   app.decorateRequest('key', null);
   app.addHook('onRequest', async (request) => {
-    request.key = { accountId: 'default' as AccountId } as FoundKey;
+    const { 'key-id': id, 'key-scopes': scopes } = request.headers;
+    const key = { accountId: 'default' as AccountId, id, scopes: String(scopes).split(' ') };
+    request.key = key as unknown as FoundKey;
   });
   const dead = new Error('The process is dead.');
   const dying = { keepAnswer: () => Promise.reject(dead), releaseAnswer: () => Promise.reject(dead) };
@@ -59,12 +61,17 @@ async function open({ isDying = false, hold = Promise.resolve() } = {}): Promise
       .send(`{"id":  "${thing.id}", "secret": "${thing.secret}"}`);
   });
   const process: Process = {
-    send: (payload, key = 'key') =>
+    send: (payload, { id, scopes } = { id: 'one', scopes: 'write credentials:read' }) =>
       app.inject({
         method: 'POST',
         url: '/things',
         payload,
-        headers: { 'idempotency-key': key, 'content-type': 'text/plain' },
+        headers: {
+          'idempotency-key': 'key',
+          'content-type': 'text/plain',
+          'key-id': id,
+          'key-scopes': scopes,
+        },
       }),
     close: () => app.close(),
   };
@@ -106,6 +113,27 @@ describe('a request that creates something', () => {
     setTimeout(resolve, 50);
     const answers = await Promise.all(racing);
     expect(new Set(answers.map(({ statusCode, body }) => `${statusCode} ${body}`)).size).toBe(1);
+    expect(things).toHaveLength(1);
+  });
+
+  it('is not answered to another API key, whose equal key is independent', async () => {
+    const one = await open();
+    const first = await one.send('body');
+    const other = { id: 'two', scopes: 'write' };
+    const foreign = await one.send('body', other);
+    expect([foreign.statusCode, foreign.headers['idempotency-replayed']]).toEqual([201, undefined]);
+    expect(foreign.json().secret).not.toBe(first.json().secret);
+    expect((await one.send('body', other)).body).toBe(foreign.body);
+    expect((await one.send('body')).body).toBe(first.body);
+    expect((await one.send('more', other)).json()).toMatchObject({ code: 'IDEMPOTENCY_MISMATCH' });
+    expect(things).toHaveLength(2);
+  });
+
+  it('is not answered to a token of the same subject with other scopes', async () => {
+    const one = await open();
+    await one.send('body', { id: 'oidc:ann', scopes: 'write credentials:read' });
+    const fewer = await one.send('body', { id: 'oidc:ann', scopes: 'scrape' });
+    expect(fewer.json()).toMatchObject({ code: 'IDEMPOTENCY_MISMATCH' });
     expect(things).toHaveLength(1);
   });
 

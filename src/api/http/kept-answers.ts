@@ -13,6 +13,7 @@ import type {
   AnswerStore,
   KeptAnswer,
 } from '../../ports/answer-store.ts';
+import type { KeyScope } from '../../ports/api-key.ts';
 import type { Vault } from '../../sessions/vault.ts';
 import type { App } from './app.ts';
 
@@ -89,11 +90,12 @@ export function keepAnswers(app: App, { store, vault, newId }: KeptAnswersDeps):
     if (request.routeOptions.config.creates !== true || request.key === null) return;
     const key = idempotencyKeyOf(request);
     if (key === null) return;
-    const { accountId } = request.key;
-    const ref: AnswerRef = { accountId, key, owner: randomUUID() };
+    const { id: keyId, accountId, scopes } = request.key;
+    // An answer may show what other keys of the account must not see. The header has no spaces, so the two stay apart.
+    const ref: AnswerRef = { accountId, key: `${keyId} ${key}`, owner: randomUUID() };
     const asked: AnswerRequest = {
       ...ref,
-      requestHash: requestHashOf(request),
+      requestHash: requestHashOf(request, scopes),
       leaseMs: LEASE_MS,
       keptMs: ANSWERS_KEPT_MS,
       id: newId(),
@@ -163,8 +165,15 @@ export function keepAnswers(app: App, { store, vault, newId }: KeptAnswersDeps):
   }
 }
 
-/** The parsed body: its fields stand in the order of the schema, so that spacing and order make no difference. */
-function requestHashOf({ method, routeOptions, params, body }: FastifyRequest): string {
-  const what = [method, routeOptions.url, JSON.stringify(params), JSON.stringify(body ?? null)];
+/**
+ * The parsed body: its fields stand in the order of the schema, so that spacing and order make no difference. The scopes of
+ * a key never change, but tokens of one subject may differ in theirs: an answer is only for one that allows the same.
+ */
+function requestHashOf(
+  { method, routeOptions, params, body }: FastifyRequest,
+  scopes: readonly KeyScope[],
+): string {
+  const parts = [method, routeOptions.url, JSON.stringify(params), JSON.stringify(body ?? null)];
+  const what = [...parts, scopes.join(' ')];
   return hash('sha256', what.join('\n'), 'hex');
 }

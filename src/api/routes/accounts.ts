@@ -157,6 +157,34 @@ export function addAccountsRoutes(app: App, { store, bus, settings, now }: Route
     },
   });
 
+  app.route({
+    method: 'DELETE',
+    url: '/v1/accounts/:id',
+    config: { access: 'operator' },
+    schema: {
+      tags: ['account'],
+      summary: 'Delete an account with everything of it',
+      description:
+        'Its keys are refused at once, its jobs are cancelled, and everything of it is deleted in the background; repeat ' +
+        'the request to see how far that is, until it answers 404. The audit log keeps its entries.',
+      params,
+      querystring: z.strictObject({ confirm: z.string().max(200).describe('The name of the account.') }),
+      response: answers({
+        202: z.object({
+          id: z.string(),
+          deletingSince: z.iso.datetime(),
+          jobs: z.number().int().describe('Jobs that are still to be deleted.'),
+        }),
+      }),
+    },
+    async handler(request, reply) {
+      const by = { actor: apiKeyOf(request).id };
+      const { id, since, jobs } = await admin.delete(request.params.id, request.query.confirm, by);
+      reply.code(202);
+      return success({ id, deletingSince: new Date(since).toISOString(), jobs });
+    },
+  });
+
   for (const action of ['disable', 'enable'] as const) {
     app.route({
       method: 'POST',

@@ -123,7 +123,8 @@ export function addCreditRoutes(app: App, { store, now }: RouteDeps): void {
       const microcredits = microcreditsOf(credits);
       const key = idempotencyKeyOf(request);
       await audit(apiKeyOf(request).id, 'account.grant', id, { amount: credits, reason });
-      const entry = await store.grantCredits(id, { id: randomUUID(), microcredits, reason, key });
+      const entryId = randomUUID();
+      const entry = await store.grantCredits(id, { id: entryId, microcredits, reason, key });
       if (entry === null) throw noSuchAccount(id);
       if (entry.microcredits !== microcredits || entry.reason !== reason) {
         throw new ScrapifieError(
@@ -131,6 +132,7 @@ export function addCreditRoutes(app: App, { store, now }: RouteDeps): void {
           'This Idempotency-Key was used for another grant of the account.',
         );
       }
+      if (entry.id !== entryId) reply.header('idempotency-replayed', 'true');
       reply.code(201);
       return success(creditEntryView(entry));
     },

@@ -62,7 +62,8 @@ const WITH_KEY = {
         pattern: '^[!-~]+$',
         description:
           'Makes it safe to send the request again: for 24 hours the same key with the same request gets the same ' +
-          'answer, byte for byte, and `Idempotency-Replayed: true`; with another request, 409.',
+          'answer, byte for byte, and `Idempotency-Replayed: true`; with another request, 409. It counts for one API key: ' +
+          'that of another one is independent.',
       },
     },
   },

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { keyOf } from '../../../test/isolation/tenants.ts';
 import { DONE, openPlatform, type Platform } from '../../../test/property/api-platform.ts';
+import { hashSecret } from '../access/api-key.ts';
 
 let platform: Platform;
 const fetched: string[] = [];
@@ -54,6 +56,40 @@ describe('an Idempotency-Key', () => {
     expect([again.statusCode, again.payload]).toEqual([202, first.payload]);
     expect(again.headers.location).toBe(first.headers.location);
     expect((await platform.call({ url: `/v1/jobs/${id}` })).statusCode).toBe(404);
+  });
+
+  it('of another API key of the account is independent, and shows nothing of its answer', async () => {
+    const account = await platform.store.defaultAccount();
+    const as = async (secret: string) =>
+      platform.call({
+        method: 'POST',
+        url: '/v1/keys',
+        payload: { name: 'holder', scopes: ['read', 'credentials:read'] },
+        headers: { 'idempotency-key': 'five', 'x-api-key': secret },
+      });
+    const made = await as(await keyOf(platform, account, ['admin', 'credentials:read']));
+    expect(made.statusCode).toBe(201);
+    const refused = await as(await keyOf(platform, account, ['admin']));
+    expect([refused.statusCode, refused.at('error.code')]).toEqual([403, 'FORBIDDEN']);
+    expect(refused.payload).not.toContain(made.at('data.secret'));
+  });
+
+  it('goes on with a key that got another secret', async () => {
+    const secret = await keyOf(platform, await platform.store.defaultAccount(), ['admin']);
+    const call = (by: string, url: string, payload: object) =>
+      platform.call({
+        method: 'POST',
+        url,
+        payload,
+        headers: { 'idempotency-key': 'six', 'x-api-key': by },
+      });
+    const own = await platform.store.findKey(hashSecret(secret));
+    const first = await call(secret, '/v1/batch', { urls: ['https://example.com/6'] });
+    const rotated = await call(secret, `/v1/keys/${own?.id}/rotate`, { overlapSeconds: 0 });
+    const again = await call(rotated.at('data.secret') as string, '/v1/batch', {
+      urls: ['https://example.com/6'],
+    });
+    expect([again.payload, again.headers['idempotency-replayed']]).toEqual([first.payload, 'true']);
   });
 
   it('that cannot be used is refused', async () => {

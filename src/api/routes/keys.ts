@@ -2,10 +2,18 @@ import { z } from 'zod';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { invalidRequest } from '../../jobs/invalid-request.ts';
 import type { AccountId, KeyId } from '../../model/ids.ts';
-import type { ApiKey } from '../../ports/api-key.ts';
+import type { ApiKey, KeyScope } from '../../ports/api-key.ts';
 import { apiKeyOf } from '../access/access.ts';
 import { noSuchAccount } from '../access/accounts.ts';
-import { hashSecret, isUsable, LAST_EXPIRY, newKey, newSecret, prefixOf } from '../access/api-key.ts';
+import {
+  hashSecret,
+  isUsable,
+  LAST_EXPIRY,
+  MOST_RATE_PER_MINUTE,
+  newKey,
+  newSecret,
+  prefixOf,
+} from '../access/api-key.ts';
 import { allows, refusalOf, SCOPE_LIST, SCOPES } from '../access/scopes.ts';
 import type { App } from '../http/app.ts';
 import { answers, success } from '../http/envelope.ts';
@@ -63,6 +71,16 @@ export function accountMeant(key: ApiKey, named: string | undefined): AccountId 
   return named as AccountId;
 }
 
+/** Whoever has a secret has its scopes. FORBIDDEN where the key would get one that it does not have itself. */
+function requireGrantable(key: ApiKey, scopes: readonly KeyScope[], command: 'create' | 'rotate'): void {
+  const foreign = scopes.filter((scope) => !allows(key.scopes, scope));
+  if (foreign.length === 0) return;
+  throw new ScrapifieError(
+    'FORBIDDEN',
+    `This key does not have the scope ${foreign.join(', ')}, so it cannot get the secret of a key that has it. On the machine of the server, \`scrapifie keys ${command}\` can.`,
+  );
+}
+
 const idParams = z.strictObject({ id: z.string().max(64).describe('The key.') });
 
 export function addKeyRoutes(app: App, { store, bus, keys, now }: RouteDeps): void {
@@ -101,7 +119,7 @@ export function addKeyRoutes(app: App, { store, bus, keys, now }: RouteDeps): vo
           account: accountField,
           name: z.string().trim().min(1).max(200).describe('What the key is for.'),
           scopes: z.array(z.enum(SCOPES)).min(1).default(['read', 'write']).describe(SCOPE_LIST),
-          ratePerMinute: z.number().int().min(1).max(100_000_000).nullable().default(null),
+          ratePerMinute: z.number().int().min(1).max(MOST_RATE_PER_MINUTE).nullable().default(null),
           expiresAt: z.iso
             .datetime({ offset: true })
             .nullable()
@@ -124,13 +142,7 @@ export function addKeyRoutes(app: App, { store, bus, keys, now }: RouteDeps): vo
         throw invalidRequest([{ field: 'expiresAt', message: 'A key can last until the year 9999.' }]);
       }
       const scopes = [...new Set(request.body.scopes)];
-      const foreign = scopes.filter((scope) => !allows(maker.scopes, scope));
-      if (foreign.length > 0) {
-        throw new ScrapifieError(
-          'FORBIDDEN',
-          `This key does not have the scope ${foreign.join(', ')}, so it cannot give it to another key. On the machine of the server, \`scrapifie keys create\` can.`,
-        );
-      }
+      requireGrantable(maker, scopes, 'create');
       const secret = newSecret(secretBytesFor(request, 'key'));
       if (accountId !== maker.accountId && (await store.getAccount(accountId)) === null) {
         throw noSuchAccount(accountId);
@@ -206,7 +218,7 @@ export function addKeyRoutes(app: App, { store, bus, keys, now }: RouteDeps): vo
       tags: ['account'],
       summary: 'Give an API key another secret',
       description:
-        'The secret that the key has now goes on for `overlapSeconds`, and so do earlier ones for as long as they were promised to: a rotation whose answer was lost can be repeated. 0 ends all of them at once.',
+        'The secret that the key has now goes on for `overlapSeconds`, and so do earlier ones for as long as they were promised to: a rotation whose answer was lost can be repeated. 0 ends all of them at once. A key rotates only keys whose scopes it has itself.',
       params: idParams,
       body: z
         .strictObject({
@@ -227,10 +239,13 @@ export function addKeyRoutes(app: App, { store, bus, keys, now }: RouteDeps): vo
       const { account, overlapSeconds } = request.body ?? { account: undefined, overlapSeconds: 3_600 };
       const own = apiKeyOf(request);
       const id = request.params.id as KeyId;
+      const accountId = accountMeant(own, account);
+      const rotated = (await store.listKeys(accountId)).find((each) => each.id === id);
+      requireGrantable(own, rotated?.scopes ?? [], 'rotate');
       const secret = newSecret();
       const stored = { hash: hashSecret(secret), prefix: prefixOf(secret) };
       const overlapMs = overlapSeconds * 1_000;
-      const key = await store.rotateKey(accountMeant(own, account), id, stored, overlapMs);
+      const key = await store.rotateKey(accountId, id, stored, overlapMs);
       if (key === null) {
         throw new ScrapifieError('NOT_FOUND', 'There is no such key, or it is revoked or has expired.');
       }

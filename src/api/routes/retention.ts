@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { retentionAgeFields, retentionAgesOf } from '../../jobs/retention-fields.ts';
-import { type AccountId, DEFAULT_ACCOUNT } from '../../model/ids.ts';
+import type { AccountId } from '../../model/ids.ts';
 import { RETAINED_KINDS, type RetentionLimits, UNLIMITED_RETENTION } from '../../model/retention.ts';
 import type { AccountRetention } from '../../ports/account-deletion-store.ts';
 import { installationLimits, limitsOfAccount } from '../../retention/installation-limits.ts';
@@ -53,7 +52,7 @@ function limitsView({ ages, maxJobs, maxBytes }: RetentionLimits) {
 const params = z.strictObject({ id: z.string().max(64).describe('The account.') });
 
 /** How long data is kept, and deleting accounts. */
-export function addRetentionRoutes(app: App, { store, bus, settings, now }: RouteDeps): void {
+export function addRetentionRoutes(app: App, { store, settings, now }: RouteDeps): void {
   const installation = installationLimits(settings);
 
   async function view(id: AccountId) {
@@ -146,48 +145,4 @@ export function addRetentionRoutes(app: App, { store, bus, settings, now }: Rout
     handler: async (request) =>
       success(await change(request.params.id as AccountId, 'operator', request.body, apiKeyOf(request).id)),
   });
-
-  app.route({
-    method: 'DELETE',
-    url: '/v1/accounts/:id',
-    config: { access: 'operator' },
-    schema: {
-      tags: ['account'],
-      summary: 'Delete an account with everything of it',
-      description:
-        'Its keys are refused at once, its jobs are cancelled, and everything of it is deleted in the background; repeat ' +
-        'the request to see how far that is, until it answers 404. The audit log keeps its entries.',
-      params,
-      querystring: z.strictObject({ confirm: z.string().max(200).describe('The name of the account.') }),
-      response: answers({
-        202: z.object({
-          id: z.string(),
-          deletingSince: z.iso.datetime(),
-          jobs: z.number().int().describe('Jobs that are still to be deleted.'),
-        }),
-      }),
-    },
-    async handler(request, reply) {
-      const id = request.params.id as AccountId;
-      const account = await store.getAccount(id);
-      if (account === null) throw noSuchAccount(id);
-      if (id === DEFAULT_ACCOUNT) {
-        throw new ScrapifieError('CONFLICT', 'The account of the operator cannot be deleted.');
-      }
-      if (request.query.confirm !== account.name) {
-        throw new ScrapifieError('CONFLICT', `\`confirm\` must be the name of the account ${id}.`);
-      }
-      const since = await store.beginAccountDeletion(id);
-      if (since === null) throw noSuchAccount(id);
-      bus.publish('account.changed', { accounts: [id], keys: [] });
-      const deletions = await store.listAccountDeletions(MOST_LISTED);
-      const { jobs = 0 } = deletions.find((each) => each.id === id) ?? {};
-      const entry = { actor: apiKeyOf(request).id, action: 'account.delete', target: id, details: { jobs } };
-      await store.audit([{ at: now(), ...entry }]);
-      reply.code(202);
-      return success({ id, deletingSince: new Date(since).toISOString(), jobs });
-    },
-  });
 }
-
-const MOST_LISTED = 1_000;

@@ -12,6 +12,7 @@ import { keyView } from '../../api/routes/keys.ts';
 import { readPlans } from '../../config/plans.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { AccountId, KeyId } from '../../model/ids.ts';
+import { deleteAccounts } from '../../retention/delete-accounts.ts';
 import { readSettings } from '../flags/flags.ts';
 import { dataPlaceOf } from '../folders/data-folder.ts';
 import type { OpenStorage, Shell } from '../shell/shell.ts';
@@ -36,6 +37,8 @@ export interface AccountBackend {
     change(id: string, changes: AccountChanges): Promise<AccountView>;
     disable(id: string): Promise<AccountView>;
     enable(id: string): Promise<AccountView>;
+    /** Returns how many jobs are still to be deleted. */
+    delete(id: string, confirm: string): Promise<number>;
   };
   readonly keys: {
     list(account?: string): Promise<readonly KeyView[]>;
@@ -91,6 +94,12 @@ function createLocalAccountBackend(shell: Shell, { store }: OpenStorage): Accoun
       change: async (id, changes) => accountView(await admin.change(id, changes, BY)),
       disable: async (id) => accountView(await admin.disable(id, BY)),
       enable: async (id) => accountView(await admin.enable(id, BY)),
+      async delete(id, confirm) {
+        await admin.delete(id, confirm, BY);
+        await deleteAccounts(store);
+        const left = await store.listAccountDeletions(MOST_LISTED);
+        return left.find((each) => each.id === id)?.jobs ?? 0;
+      },
     },
     keys: {
       list: async (named) => (await store.listKeys(await accountOf(named))).map(keyView),
@@ -140,6 +149,13 @@ function createApiAccountBackend(client: ApiClient): AccountBackend {
       change: (id, changes) => client.call('PATCH', path(id), changes),
       disable: (id) => client.call('POST', path(id, '/disable')),
       enable: (id) => client.call('POST', path(id, '/enable')),
+      async delete(id, confirm) {
+        const answer = await client.call<{ jobs: number }>(
+          'DELETE',
+          path(id, `?confirm=${encodeURIComponent(confirm)}`),
+        );
+        return answer.jobs;
+      },
     },
     keys: {
       async list(account) {

@@ -18,6 +18,9 @@ interface TermFlags extends AccountFlags {
   readonly openUrls?: number | 'none';
   readonly storedBytes?: number | 'none';
 }
+interface DeleteFlags extends AccountFlags {
+  readonly confirm: string;
+}
 interface CreateFlags extends TermFlags {
   readonly id?: string;
 }
@@ -39,7 +42,8 @@ An installation has one account, "default", without limits. Others see nothing o
 Examples:
   scrapifie accounts create 'Tenant 1' --id tenant-1 --requests-per-minute 600 --concurrent-pages 8
   scrapifie accounts set tenant-1 --open-urls 10000 --stored-bytes none
-  scrapifie accounts disable tenant-1`;
+  scrapifie accounts disable tenant-1
+  scrapifie accounts delete tenant-1 --confirm 'Tenant 1'`;
 
 export const define: DefineCommand = (command, shell) => {
   command.addHelpText('after', EXAMPLES);
@@ -104,6 +108,19 @@ export const define: DefineCommand = (command, shell) => {
       }),
     );
   }
+
+  add('delete <id>', 'delete an account with everything of it; this cannot be undone')
+    .requiredOption('--confirm <name>', 'the name of the account')
+    .action((id: string, flags: DeleteFlags) =>
+      withAccountBackend(shell, flags, async ({ accounts }) => {
+        const jobs = await accounts.delete(id, flags.confirm);
+        const rest =
+          jobs === 0
+            ? 'Stored bodies go with the next cleanup.'
+            : `${jobs} jobs are being deleted in the background.`;
+        print(flags.json ? jsonLine({ id, jobs }) : `Account ${id} is deleted. ${rest}\n`);
+      }),
+    );
 };
 
 const limitOption = (name: string, what: string) =>

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { LAST_EXPIRY } from '../../api/access/api-key.ts';
+import { LAST_EXPIRY, MOST_RATE_PER_MINUTE } from '../../api/access/api-key.ts';
 import { SCOPES } from '../../api/access/scopes.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { KeyScope } from '../../ports/api-key.ts';
@@ -37,6 +37,13 @@ function lifetime(text: string): number {
   return ms;
 }
 
+/** With 0 every request of the key would be refused. */
+function requestRate(text: string): number {
+  const perMinute = wholeNumber(text);
+  if (perMinute >= 1 && perMinute <= MOST_RATE_PER_MINUTE) return perMinute;
+  throw new InvalidArgumentError(`It must be between 1 and ${MOST_RATE_PER_MINUTE}.`);
+}
+
 const EXAMPLES = `
 A secret is printed once, when its key is made or rotated; only its hash is kept. A running server knows a new key at once
 and forgets a revoked one within seconds.
@@ -69,7 +76,7 @@ export const define: DefineCommand = (command, shell) => {
       ),
     )
     .addOption(new Option('--expires <time>', 'when it stops working, e.g. 90d').argParser(lifetime))
-    .addOption(new Option('--rate <n>', 'requests per minute').argParser(wholeNumber))
+    .addOption(new Option('--rate <n>', 'requests per minute').argParser(requestRate))
     .action((name: string, flags: CreateFlags) =>
       withAccountBackend(shell, flags, async (backend) => {
         const scopes = [...new Set(flags.scope ?? DEFAULT_SCOPES)];

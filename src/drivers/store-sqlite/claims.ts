@@ -36,6 +36,8 @@ export function claimTasks(
   const free = new Map<string, number>();
   const places = placesOf(database, lease.hostId, now);
   const tally = createTally();
+  /** Jobs of which a task was left for want of credits; others were left for other reasons, and wait. */
+  const unpaid = new Set<JobSeq>();
   // A job at its page budget is found out by its surplus; then the host is asked again without that job.
   for (let isShort = true; isShort && claimed.length < limit; ) {
     isShort = false;
@@ -63,7 +65,9 @@ export function claimTasks(
         isShort = true;
         continue;
       }
-      if (isOverBudget || !canPay(job, delta.claimed + 1, free)) {
+      const isUnpaid = !isOverBudget && !canPay(job, delta.claimed + 1, free);
+      if (isUnpaid) unpaid.add(seq);
+      if (isOverBudget || isUnpaid) {
         if (!passedOver.includes(seq)) passedOver.push(seq);
         isShort = true;
         continue;
@@ -79,7 +83,10 @@ export function claimTasks(
   places.note();
   tally.apply(database);
   for (const [seq, job] of jobs) {
-    if (job.purse !== null) payFor(database, seq, job, tally.of(seq).claimed, free, now);
+    if (job.purse === null) continue;
+    const { claimed: more } = tally.of(seq);
+    payFor(database, seq, job, more, free, now);
+    if (unpaid.has(seq) && job.claimed + more === 0) stopUnpaid(database, seq, now);
   }
   for (const job of tally.jobs()) {
     if (tally.of(job).claimed === 0) continue;
@@ -117,7 +124,7 @@ function budgetOf(database: SqliteDatabase, seq: JobSeq, now: number): JobBudget
   };
 }
 
-/** Holds credits for the claimed tasks of a job. One that has none under way and cannot pay for any is stopped. */
+/** Holds credits for the claimed tasks of a job. */
 function payFor(
   database: SqliteDatabase,
   seq: JobSeq,
@@ -126,13 +133,15 @@ function payFor(
   free: Map<string, number>,
   now: number,
 ): void {
-  if (more > 0) {
-    const left = free.get(accountId) ?? 0;
-    const spare = spareFor(left, reserve);
-    free.set(accountId, left - spare);
-    hold(database, seq, accountId, (claimed + more) * reserve, spare, now);
-  }
-  if (claimed + more > 0) return;
+  if (more === 0) return;
+  const left = free.get(accountId) ?? 0;
+  const spare = spareFor(left, reserve);
+  free.set(accountId, left - spare);
+  hold(database, seq, accountId, (claimed + more) * reserve, spare, now);
+}
+
+/** A job that has nothing under way and cannot pay for a task. */
+function stopUnpaid(database: SqliteDatabase, seq: JobSeq, now: number): void {
   stopJob(database, seq, CREDITS_EXHAUSTED, now);
   const tally = createTally();
   tally.of(seq);

@@ -36,6 +36,22 @@ export function placesContract(holds: Claim<TimedStore>): void {
     },
   );
 
+  holds('does not take a job that waits for a place for one that cannot pay', async (store) => {
+    await createTenant(store, 1);
+    await store.setCreditPlan(ID, { monthlyMicrocredits: 1_000, lowMicrocredits: 0 });
+    const first = await createJob(store, urlsOn('a.test', 2), { accountId: ID, reserve: 10 });
+    const second = await createJob(store, urlsOn('b.test', 2), { accountId: ID, reserve: 10 });
+    const [a, b] = [await own(store, 'a.test'), await own(store, 'b.test')];
+    expect(await claim(store, a)).toHaveLength(1);
+    expect(await claim(store, b)).toEqual([]);
+    await store.changeAccount(ID, { isDisabled: true });
+    expect(await claim(store, a)).toEqual([]);
+    expect(await claim(store, b)).toEqual([]);
+    for (const { id } of [first, second]) {
+      expect(await store.getJob(id)).toMatchObject({ stopReason: null, finishedAt: null });
+    }
+  });
+
   holds('claims for other accounts what comes behind the tasks of a full one', async (store) => {
     await createTenant(store, 1);
     await createJob(store, urlsOn('a.test', 50), { accountId: ID, kind: 'scrape' });
