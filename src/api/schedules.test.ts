@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openPlatform, type Platform } from '../../test/property/api-platform.ts';
 import type { AccountId, JobId } from '../model/ids.ts';
+import type { KeyScope } from '../ports/api-key.ts';
 import { runSchedules } from '../schedules/schedule-clock.ts';
 import { createVault } from '../sessions/vault.ts';
+
+import { newKey, newSecret } from './access/api-key.ts';
 
 const VAULT_KEY = '5a'.repeat(32);
 const ACCOUNT = 'default' as AccountId;
@@ -93,6 +96,7 @@ describe('a schedule', () => {
     [{ timeZone: '+02:00' }, 'timeZone', /IANA/],
     [{ activeHours: { from: '25:00', to: '26:00' } }, 'activeHours', /from/],
     [{ cron: '0 3 * * *', activeHours: { from: '08:00', to: '18:00' } }, 'activeHours', /never runs/],
+    [{ cron: '0 5 29 2 *', activeHours: { from: '06:00', to: '07:00' } }, 'activeHours', /never runs/],
     [{ overlap: 'maybe' }, 'overlap', /./],
     [{ jitterMs: -1 }, 'jitterMs', /./],
     [{ job: { kind: 'crawl', urls: [] } }, 'job.urls', /urls/],
@@ -162,6 +166,61 @@ describe('a schedule', () => {
     expect(made?.options.page.headers).toEqual(job.headers);
     await call('DELETE', `/v1/schedules/${hooked}`);
     await platform.jobs.cancel(String(made?.id), ACCOUNT);
+    await call('DELETE', `/v1/schedules/${id}`);
+  });
+});
+
+it('without a time in its active hours for decades is refused, also as a preview and as a change', async () => {
+  const never = { cron: '0 5 29 2 *', activeHours: { from: '06:00', to: '07:00' } };
+  const id = await create();
+  for (const refused of [
+    await call('POST', '/v1/schedules/preview', never),
+    await call('PATCH', `/v1/schedules/${id}`, never),
+  ]) {
+    expect([refused.statusCode, refused.at('error.details.0.field')]).toEqual([422, 'activeHours']);
+  }
+  const rare = { cron: '0 5 29 2 *', activeHours: { from: '05:00', to: '06:00', days: [1] } };
+  const preview = await call('POST', '/v1/schedules/preview', rare);
+  expect(preview.at('data.items.0.local')).toBe('2044-02-29T05:00:00');
+  await call('DELETE', `/v1/schedules/${id}`);
+});
+
+describe('the key of a schedule', () => {
+  const keyWith = async (scopes: readonly KeyScope[]) => {
+    const secret = newSecret();
+    const wish = { name: 'maker', scopes, ratePerMinute: null, expiresAt: null };
+    const key = newKey(ACCOUNT, secret, wish, clock.now);
+    await platform.store.createKey(key);
+    return { id: key.id, headers: { 'x-api-key': secret } };
+  };
+  const run = (id: string) => call('POST', `/v1/schedules/${id}/run`);
+
+  it('is the key of its jobs, and once it is revoked no run gets a job until another key saves it', async () => {
+    const [maker, lesser] = [await keyWith(['schedules', 'credentials:read']), await keyWith(['schedules'])];
+    const made = await call('POST', '/v1/schedules', HOURLY, maker.headers);
+    const id = String(made.at('data.id'));
+    const first = await run(id);
+    const job = await platform.store.getJob(first.at('data.jobId') as JobId);
+    expect(job?.keyId).toBe(maker.id);
+    await platform.jobs.cancel(String(job?.id), ACCOUNT);
+
+    await call('DELETE', `/v1/keys/${maker.id}`);
+    const refused = await run(id);
+    expect([refused.statusCode, refused.at('error.code')]).toEqual([403, 'FORBIDDEN']);
+    expect((await history(id))[0]).toMatchObject({
+      status: 'refused',
+      reason: expect.stringContaining('was revoked; save the schedule again with another key'),
+    });
+
+    // A key that may do less with credentials does not take over what the job may do with them.
+    await call('PATCH', `/v1/schedules/${id}`, { name: 'renamed' }, lesser.headers);
+    expect((await run(id)).statusCode).toBe(403);
+    await call('PATCH', `/v1/schedules/${id}`, { job: JOB }, lesser.headers);
+    const again = await run(id);
+    expect(again.statusCode).toBe(202);
+    const later = await platform.store.getJob(again.at('data.jobId') as JobId);
+    expect([later?.keyId, later?.options.credentials]).toEqual([lesser.id, 'none']);
+    await platform.jobs.cancel(String(later?.id), ACCOUNT);
     await call('DELETE', `/v1/schedules/${id}`);
   });
 });

@@ -1,12 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, openPlatform, type Platform } from '../../test/property/api-platform.ts';
+import { unpackWebhook } from '../deliver/webhook-data.ts';
 import { NO_LIMITS } from '../model/account.ts';
-import type { AccountId } from '../model/ids.ts';
+import type { AccountId, WebhookId } from '../model/ids.ts';
+import { createVault } from '../sessions/vault.ts';
 import { newKey, newSecret } from './access/api-key.ts';
 
+const VAULT_KEY = '5a'.repeat(32);
 let platform: Platform;
 beforeAll(async () => {
-  platform = await openPlatform({ smtpUrl: 'smtp://127.0.0.1:1', smtpFrom: 'bot@example.com' });
+  platform = await openPlatform({
+    smtpUrl: 'smtp://127.0.0.1:1',
+    smtpFrom: 'bot@example.com',
+    vaultKey: VAULT_KEY,
+  });
 });
 afterAll(() => platform.close());
 
@@ -93,6 +100,46 @@ describe('a webhook', () => {
     expect((await patch(url, { url: 'mailto:me@example.com' })).at('data.format')).toBe('email');
     expect((await platform.call({ method: 'DELETE', url })).at('data')).toEqual({ id, deleted: true });
     expect((await get(url)).statusCode).toBe(404);
+  });
+
+  it('takes neither headers nor its secret along to another receiver', async () => {
+    const headers = { authorization: 'Bearer for-the-first' };
+    const made = await post('/v1/webhooks', { ...HOOK, headers });
+    const id = made.at('data.id') as WebhookId;
+    const stored = async () => {
+      const webhook = await platform.store.getWebhook('default' as AccountId, id);
+      return webhook === null ? null : unpackWebhook(webhook, createVault(VAULT_KEY));
+    };
+    const url = `/v1/webhooks/${id}`;
+    expect((await patch(url, { url: 'https://receiver.example/other' })).at('data.secret')).toBeUndefined();
+    expect(await stored()).toMatchObject({ headers, secrets: [{ secret: made.at('data.secret') }] });
+    expect(fieldOf(await patch(url, { secret: 'a-secret-of-my-own' }))).toBe('secret');
+
+    const moved = await patch(url, { url: 'https://elsewhere.example/' });
+    expect(moved.at('data.secret')).toMatch(/^whsec_/);
+    expect(moved.at('data.secret')).not.toBe(made.at('data.secret'));
+    expect(await stored()).toEqual({
+      url: 'https://elsewhere.example/',
+      headers: {},
+      secrets: [{ secret: moved.at('data.secret'), until: null }],
+    });
+    const given = { headers: { 'x-a': '1' }, secret: 'a-secret-of-my-own' };
+    const again = await patch(url, { url: 'https://third.example/', ...given });
+    expect(again.at('data.secret')).toBe(given.secret);
+    expect((await stored())?.headers).toEqual(given.headers);
+    expect((await patch(url, { format: 'slack' })).at('data.secret')).toMatch(/^whsec_/);
+    expect((await stored())?.headers).toEqual({});
+  });
+
+  it('does not show the address of a chat as another format', async () => {
+    const chat = { url: 'https://hooks.slack.com/services/very-secret', events: ['*'], format: 'slack' };
+    const url = `/v1/webhooks/${(await post('/v1/webhooks', chat)).at('data.id')}`;
+    const refused = await patch(url, { format: 'json' });
+    expect([refused.statusCode, fieldOf(refused)]).toEqual([422, 'url']);
+    expect((await patch(url, { format: 'discord' })).payload).not.toContain('very-secret');
+    expect((await get(url)).payload).not.toContain('very-secret');
+    const changed = await patch(url, { format: 'json', url: 'https://hooks.slack.com/mine' });
+    expect(changed.at('data.url')).toBe('https://hooks.slack.com/mine');
   });
 
   it('gets a new secret', async () => {

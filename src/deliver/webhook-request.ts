@@ -35,10 +35,24 @@ export const webhookRequestSchema = z
 
 export const webhookChangeSchema = z
   .strictObject({
-    url: fields.url.optional(),
+    url: fields.url
+      .optional()
+      .describe(
+        'Where events are sent. With another origin the webhook loses its headers and gets a new secret.',
+      ),
     events: fields.events.optional(),
-    format: fields.format,
-    headers: fields.headers,
+    format: fields.format.describe(
+      'What is sent. With another format the webhook loses its headers and gets a new secret; from a chat to `json`, ' +
+        '`url` must be given as well.',
+    ),
+    headers: fields.headers.describe(
+      'In place of all that it has. Left out, they stay, unless the origin of `url` or the format changes.',
+    ),
+    secret: webhookSecretField
+      .optional()
+      .describe(
+        'Only with another origin or format: the new secret, in place of one that is made. Otherwise use `rotate`.',
+      ),
     enabled: z.boolean().optional().describe('False: nothing is sent, and open deliveries end as failed.'),
   })
   .meta({ examples: [{ events: ['job.completed', 'job.failed'] }] });

@@ -32,7 +32,11 @@ export interface Webhooks {
   createForJob(account: AccountId, jobId: JobId, webhook: JobWebhook): Promise<WebhookId>;
   get(account: AccountId, id: string): Promise<StoredWebhook>;
   list(query: WebhookQuery): Promise<ListPage<StoredWebhook>>;
-  change(account: AccountId, id: string, patch: WebhookPatch): Promise<StoredWebhook>;
+  /**
+   * With another receiver, by the origin of its URL or by its format, nothing that the former receiver was trusted with
+   * stays: headers are dropped unless given, and there is a new secret, which is told.
+   */
+  change(account: AccountId, id: string, patch: WebhookPatch): Promise<ChangedWebhook>;
   /**
    * The former secret goes on being valid for a time, and those before it for as long as they have been promised to, so
    * that a rotation whose answer was lost can be repeated. `overlapHours` 0 ends all of them at once.
@@ -53,6 +57,12 @@ export interface Webhooks {
 export interface WithSecret {
   readonly webhook: StoredWebhook;
   readonly secret: string;
+}
+
+export interface ChangedWebhook {
+  readonly webhook: StoredWebhook;
+  /** Null: it has stayed as it was. */
+  readonly secret: string | null;
 }
 
 export interface WebhooksDeps {
@@ -149,18 +159,39 @@ export function createWebhooks({ store, vault, now, canMail }: WebhooksDeps): We
       return id;
     },
     list: (query) => store.listWebhooks(query),
-    change: (account, id, patch) =>
-      update(account, id, (webhook, data) => {
+    async change(account, id, patch) {
+      requireSecret(patch.secret);
+      const fresh = patch.secret ?? newSecret();
+      let secret: string | null = null;
+      const changed = await update(account, id, (webhook, data) => {
         const isMoved = patch.url !== undefined || patch.format !== undefined;
         const { url, format, shown } = isMoved
           ? targetOf({ url: patch.url ?? data.url, format: patch.format ?? formatFor(patch.url, webhook) })
           : { url: data.url, format: webhook.format, shown: webhook.target };
+        if (patch.url === undefined && format !== webhook.format && format === 'json') {
+          const message = 'Must be given: the address of a chat is not shown, and that of `json` is.';
+          throw invalidRequest([{ field: 'url', message }]);
+        }
+        const isElsewhere = format !== webhook.format || receiverOf(url) !== receiverOf(data.url);
+        if (patch.secret !== undefined && !isElsewhere) {
+          const message = 'Only with another origin of the URL or another format; use `rotate`.';
+          throw invalidRequest([{ field: 'secret', message }]);
+        }
+        // The webhook of a job may have been made without one, and is not signed then.
+        const isSigned = data.secrets.length > 0 || patch.secret !== undefined;
+        secret = isElsewhere && isSigned ? fresh : null;
         return {
           webhook: { ...webhook, events: patch.events ?? webhook.events, format, target: shown },
-          data: { ...data, url, headers: patch.headers ?? data.headers },
+          data: {
+            url,
+            headers: patch.headers ?? (isElsewhere ? {} : data.headers),
+            secrets: secret === null ? data.secrets : [{ secret, until: null }],
+          },
           isEnabled: patch.enabled ?? webhook.disabledAt === null,
         };
-      }),
+      });
+      return { webhook: changed, secret };
+    },
     async rotate(account, id, { secret = newSecret(), overlapHours }) {
       requireSecret(secret);
       const webhook = await update(account, id, (current, data) => {
@@ -214,6 +245,12 @@ export function createWebhooks({ store, vault, now, canMail }: WebhooksDeps): We
 
 export const newWebhookId = (): WebhookId => `wh_${randomUUID()}` as WebhookId;
 export const newDeliveryId = (): DeliveryId => `dl_${randomUUID()}` as DeliveryId;
+
+/** Who gets what is sent: the server behind a URL, or the one address of e-mail. */
+function receiverOf(url: string): string {
+  const { protocol, origin, href } = new URL(url);
+  return protocol === 'mailto:' ? href : origin;
+}
 
 /** The format of a webhook stays when its address changes, but for changes from and to e-mail. */
 function formatFor(url: string | undefined, webhook: StoredWebhook) {

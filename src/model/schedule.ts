@@ -1,4 +1,4 @@
-import type { AccountId, JobId, RunId, ScheduleId } from './ids.ts';
+import type { AccountId, JobId, KeyId, RunId, ScheduleId } from './ids.ts';
 import type { CredentialAccess, JobStatus } from './job.ts';
 
 /** When a schedule runs: by a cron line or at an interval, never both. */
@@ -39,6 +39,8 @@ export interface ScheduledJob {
   readonly sealed?: string;
   /** What the jobs may do with stored credentials: what the key that made the schedule may. */
   readonly credentials: CredentialAccess;
+  /** The key that made or last changed the schedule. Missing when that was a command on the data folder. */
+  readonly keyId?: KeyId;
 }
 
 export interface ScheduleRules {

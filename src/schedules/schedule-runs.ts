@@ -3,17 +3,20 @@ import type { JobRequest } from '../jobs/job-request.ts';
 import type { Given, Jobs } from '../jobs/jobs.ts';
 import type { AccountId, ScheduleId } from '../model/ids.ts';
 import type { Job } from '../model/job.ts';
-import type { OpenRun, ScheduleStore } from '../ports/schedule-store.ts';
+import type { Schedule } from '../model/schedule.ts';
+import type { OpenRun } from '../ports/schedule-store.ts';
+import type { Store } from '../ports/store.ts';
 import { openScheduledJob } from '../sessions/schedule-secrets.ts';
 import type { Vault } from '../sessions/vault.ts';
 import { readJobRequest } from './schedule-request.ts';
 
 export interface RunDeps {
-  readonly store: Pick<ScheduleStore, 'listOpenRuns' | 'settleRun'>;
+  readonly store: Pick<Store, 'listOpenRuns' | 'settleRun' | 'listKeys'>;
   readonly jobs: Pick<Jobs, 'scrape' | 'batch' | 'crawl' | 'cancel'>;
   readonly vault: Vault | null;
 }
 
+const KEY_REVOKED = 'The key that made it was revoked; save the schedule again with another key.';
 const BATCH = 100;
 /** Runs of one schedule are decided one after the other; more than these wait for the next call. */
 const MAX_ROUNDS = 100;
@@ -44,6 +47,9 @@ async function decide(deps: RunDeps, open: OpenRun): Promise<boolean> {
   const { store, jobs } = deps;
   const [job] = going;
   if (isDisabled) return store.settleRun(run.id, { status: 'skipped', reason: 'The account is disabled' });
+  if (await isKeyRevoked(store, schedule)) {
+    return store.settleRun(run.id, { status: 'refused', reason: `FORBIDDEN: ${KEY_REVOKED}` });
+  }
   if (job !== undefined && schedule.overlap === 'skip') {
     return store.settleRun(run.id, { status: 'skipped', reason: `The job before goes on: ${job}` });
   }
@@ -59,6 +65,13 @@ async function decide(deps: RunDeps, open: OpenRun): Promise<boolean> {
   return start(deps, open);
 }
 
+/** A key that has expired or got another secret was in order, and so is what it was used for. */
+async function isKeyRevoked(store: RunDeps['store'], { accountId, job }: Schedule): Promise<boolean> {
+  if (job.keyId === undefined) return false;
+  const keys = await store.listKeys(accountId);
+  return keys.some(({ id, revokedAt }) => id === job.keyId && revokedAt !== null);
+}
+
 async function cancelled(jobs: RunDeps['jobs'], { schedule }: OpenRun, job: string): Promise<void> {
   try {
     await jobs.cancel(job, schedule.accountId);
@@ -70,12 +83,16 @@ async function cancelled(jobs: RunDeps['jobs'], { schedule }: OpenRun, job: stri
 
 async function start({ store, jobs, vault }: RunDeps, { run, schedule }: OpenRun): Promise<boolean> {
   try {
-    const { kind, request, credentials } = openScheduledJob(schedule.job, vault, schedule);
+    const { kind, request, credentials, keyId } = openScheduledJob(schedule.job, vault, schedule);
     await startJob(jobs, readJobRequest(kind, request), schedule.accountId, {
       id: run.jobId,
       credentials,
       run: { id: run.id, scheduleId: schedule.id },
-      startedBy: { actor: `schedule ${schedule.id}`, address: 'scheduler' },
+      startedBy: {
+        actor: `schedule ${schedule.id}`,
+        address: 'scheduler',
+        ...(keyId === undefined ? {} : { keyId }),
+      },
     });
     return true;
   } catch (error) {

@@ -4,9 +4,9 @@ import { type FieldProblem, invalidRequest } from '../jobs/invalid-request.ts';
 import { isJobId } from '../jobs/job-id.ts';
 import type { JobRequest } from '../jobs/job-request.ts';
 import type { Jobs } from '../jobs/jobs.ts';
-import type { AccountId, RunId, ScheduleId } from '../model/ids.ts';
+import type { AccountId, KeyId, RunId, ScheduleId } from '../model/ids.ts';
 import type { CredentialAccess } from '../model/job.ts';
-import type { ReportedRun, Schedule, ScheduleRules, Timing } from '../model/schedule.ts';
+import type { ReportedRun, Schedule, ScheduledJob, ScheduleRules, Timing } from '../model/schedule.ts';
 import type { AccountQuery } from '../ports/session-store.ts';
 import type { ListPage, Store } from '../ports/store.ts';
 import { sealScheduledJob } from '../sessions/schedule-secrets.ts';
@@ -33,6 +33,8 @@ export interface SchedulesDeps {
 export interface ScheduleOwner {
   readonly accountId: AccountId;
   readonly credentials: CredentialAccess;
+  /** The key of the client; none for commands on the data folder. */
+  readonly keyId?: KeyId;
 }
 
 /** The schedules of accounts. Every method that takes an id throws NOT_FOUND for schedules of other accounts. */
@@ -65,6 +67,8 @@ export interface NextTicks {
 }
 
 const SHOWN_TICKS = 10;
+/** From least to most. */
+const ACCESS_ORDER: readonly CredentialAccess[] = ['none', 'use', 'read'];
 /** Changes of one schedule that race for it. */
 const MAX_TRIES = 10;
 
@@ -116,7 +120,7 @@ export function createSchedules({ store, jobs, vault }: SchedulesDeps): Schedule
         accountId,
         name,
         ...rules,
-        job: sealScheduledJob({ ...job, credentials }, vault, { id, accountId }),
+        job: sealScheduledJob(ownedBy(owner, { ...job, credentials }), vault, { id, accountId }),
         isPaused: false,
         nextTickAt: next.tickAt,
         dueAt: next.dueAt,
@@ -143,7 +147,10 @@ export function createSchedules({ store, jobs, vault }: SchedulesDeps): Schedule
           ...schedule,
           ...rules,
           name: asked.name ?? schedule.name,
-          ...(job === null ? {} : { job: sealScheduledJob({ ...job, credentials }, vault, schedule) }),
+          job:
+            job === null
+              ? takenOver(schedule.job, owner)
+              : sealScheduledJob(ownedBy(owner, { ...job, credentials }), vault, schedule),
           ...(next === null || schedule.isPaused ? {} : { nextTickAt: next.tickAt, dueAt: next.dueAt }),
         };
       });
@@ -211,6 +218,16 @@ export function createSchedules({ store, jobs, vault }: SchedulesDeps): Schedule
       return { timeZone: timing.timeZone, ticks: ticks.map((tickAt) => ({ tickAt, dueAt: tickAt })) };
     },
   };
+}
+
+function ownedBy({ keyId }: ScheduleOwner, { keyId: _former, ...job }: ScheduledJob): ScheduledJob {
+  return keyId === undefined ? job : { ...job, keyId };
+}
+
+/** A key that may do less with credentials than the job does answers for the rest of the schedule only. */
+function takenOver(job: ScheduledJob, owner: ScheduleOwner): ScheduledJob {
+  const mayAsMuch = ACCESS_ORDER.indexOf(owner.credentials) >= ACCESS_ORDER.indexOf(job.credentials);
+  return mayAsMuch ? ownedBy(owner, job) : job;
 }
 
 const noSuchSchedule = (id: string) =>

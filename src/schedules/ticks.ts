@@ -11,8 +11,10 @@ import { instantOf, latestLocalTimeAt } from './zone-time.ts';
 const SECOND_MS = 1_000;
 /** More than a year of days: a timing that has no tick in its active hours until then is said to have none. */
 const MAX_CLOSED_TICKS = 400;
+/** 29 February falls on each day of the week within these years, also across a year such as 2100 that has none. */
+const MAX_CLOSED_MS = 41 * 366 * 86_400_000;
 
-/** The first tick after the instant; null when no tick falls into the active hours. */
+/** The first tick after the instant; null when no tick falls into the active hours for a long time. */
 export function nextTick(timing: Timing, after: number): number | null {
   const { activeHours, timeZone } = timing;
   if (activeHours === null) return nextOf(timing, after);
@@ -21,6 +23,7 @@ export function nextTick(timing: Timing, after: number): number | null {
   for (let step = 0; step < MAX_CLOSED_TICKS; step++) {
     const tick = nextOf(timing, from);
     if (isOpen(hours, tick)) return tick;
+    if (tick - after > MAX_CLOSED_MS) return null;
     from = nextOpening(hours, tick) - 1;
   }
   return null;

@@ -30,7 +30,7 @@ export function addScheduleRoutes(app: App, { jobs, store, settings, idempotency
 
   function ownerOf(request: FastifyRequest): ScheduleOwner {
     const key = apiKeyOf(request);
-    return { accountId: key.accountId, credentials: credentialAccessOf(key) };
+    return { accountId: key.accountId, credentials: credentialAccessOf(key), keyId: key.id };
   }
 
   /** After the change: what was refused has not happened. */

@@ -13,6 +13,8 @@ import type { App } from '../http/app.ts';
 import { answers, success } from '../http/envelope.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
 import {
+  changedWebhookSchema,
+  changedWebhookView,
   deliveryDetailSchema,
   deliveryDetailView,
   deliverySchema,
@@ -100,16 +102,18 @@ export function addWebhookRoutes(app: App, { store, settings, now }: RouteDeps):
     schema: {
       tags: ['webhooks'],
       summary: 'Change, disable or enable a webhook',
-      description: 'Fields that are left out stay as they are.',
+      description:
+        'Fields that are left out stay as they are. With another origin of the URL or another format, headers that are ' +
+        'left out are dropped, and the webhook gets a new secret, which is in the answer.',
       params,
       body: webhookChangeSchema,
-      response: answers({ 200: webhookSchema }),
+      response: answers({ 200: changedWebhookSchema }),
     },
     async handler(request) {
       const { accountId, id: actor } = apiKeyOf(request);
-      const webhook = await webhooks.change(accountId, request.params.id, request.body);
-      await audit(actor, 'webhook.change', webhook.id, { fields: Object.keys(request.body) });
-      return success(webhookView(webhook));
+      const changed = await webhooks.change(accountId, request.params.id, request.body);
+      await audit(actor, 'webhook.change', changed.webhook.id, { fields: Object.keys(request.body) });
+      return success(changedWebhookView(changed));
     },
   });
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { WithSecret } from '../../deliver/webhooks.ts';
+import type { ChangedWebhook, WithSecret } from '../../deliver/webhooks.ts';
 import {
   DELIVERY_STATES,
   type Delivery,
@@ -33,6 +33,16 @@ export const webhookSchema = z.object(webhookFields).meta({ id: 'Webhook' });
 export const newWebhookSchema = z
   .object({ ...webhookFields, secret: z.string().describe('Signs what is sent. Shown this one time.') })
   .meta({ id: 'NewWebhook' });
+
+export const changedWebhookSchema = z
+  .object({
+    ...webhookFields,
+    secret: z
+      .string()
+      .optional()
+      .describe('Only when it has changed, with another origin or format. Shown this one time.'),
+  })
+  .meta({ id: 'ChangedWebhook' });
 
 const deliveryFields = {
   id: z.string(),
@@ -100,6 +110,11 @@ export function webhookView(webhook: StoredWebhook) {
 
 export const newWebhookView = ({ webhook, secret }: WithSecret) => ({ ...webhookView(webhook), secret });
 
+export const changedWebhookView = ({ webhook, secret }: ChangedWebhook) => ({
+  ...webhookView(webhook),
+  ...(secret === null ? {} : { secret }),
+});
+
 export function deliveryView(delivery: Delivery) {
   const { id, webhookId, event, state, attempts, reason, redeliveryOf, createdAt, endedAt } = delivery;
   return {
@@ -132,6 +147,7 @@ export function deliveryDetailView(delivery: DeliveryDetail) {
 }
 
 export type WebhookView = ReturnType<typeof webhookView>;
+export type ChangedWebhookView = ReturnType<typeof changedWebhookView>;
 export type NewWebhookView = ReturnType<typeof newWebhookView>;
 export type DeliveryView = ReturnType<typeof deliveryView>;
 export type DeliveryDetailView = ReturnType<typeof deliveryDetailView>;

@@ -2,6 +2,7 @@ import type { UsageView } from '../../api/views/credit-view.ts';
 import type { JobView } from '../../api/views/job-view.ts';
 import type { CredentialView, SessionEntryView, SessionView } from '../../api/views/session-view.ts';
 import type {
+  ChangedWebhookView,
   DeliveryDetailView,
   DeliveryView,
   NewWebhookView,
@@ -60,7 +61,7 @@ export interface BackendWebhooks {
   create(request: object): Promise<NewWebhookView>;
   list(limit: number): Promise<WebhookView[]>;
   get(id: string): Promise<WebhookView>;
-  change(id: string, patch: object): Promise<WebhookView>;
+  change(id: string, patch: object): Promise<ChangedWebhookView>;
   rotate(id: string, request: object): Promise<NewWebhookView>;
   delete(id: string): Promise<void>;
   test(id: string): Promise<DeliveryDetailView>;

@@ -1,4 +1,5 @@
 import {
+  changedWebhookView,
   deliveryDetailView,
   deliveryView,
   newWebhookView,
@@ -44,9 +45,9 @@ export function createLocalWebhooks(parts: LocalWebhookParts): BackendWebhooks {
     get: async (id) => webhookView(await known.get(account, id)),
     async change(id, patch) {
       const wanted = parseRequest(webhookChangeSchema, patch);
-      const webhook = await webhooksWith(await sealing()).change(account, id, wanted);
+      const changed = await webhooksWith(await sealing()).change(account, id, wanted);
       await audit('webhook.change', id, { fields: Object.keys(wanted) });
-      return webhookView(webhook);
+      return changedWebhookView(changed);
     },
     async rotate(id, request) {
       const wanted = parseRequest(rotationRequestSchema, request);

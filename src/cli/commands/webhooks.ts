@@ -117,7 +117,11 @@ export const define: DefineCommand = (command, shell) => {
         const enabled = flags.enable ?? (flags.disable ? false : undefined);
         const { url, event: events, format } = flags;
         const view = await webhooks.change(id, given({ url, events, format, enabled }));
-        print(flags.json ? jsonLine(view) : describe(view));
+        const told =
+          view.secret === undefined
+            ? ''
+            : `It has another receiver: its headers are dropped. Its new secret, shown this one time:\n${view.secret}\n`;
+        print(flags.json ? jsonLine(view) : describe(view) + told);
       }),
     );
   add('rotate <id>', 'make a new secret; the former one stays valid for a time')
