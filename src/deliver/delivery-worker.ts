@@ -10,7 +10,7 @@ import type {
   StoredWebhook,
 } from '../ports/webhook-store.ts';
 import type { Vault } from '../sessions/vault.ts';
-import { type ContentsParts, readContents } from './job-contents.ts';
+import { type ContentsParts, readContents, toldData } from './job-contents.ts';
 import { retryDelayMs } from './retry-schedule.ts';
 import { ATTEMPT_MS, type SenderParts, type SentAttempt, sendAttempt } from './send-attempt.ts';
 import { unpackWebhook } from './webhook-data.ts';
@@ -65,7 +65,8 @@ export async function workLane(
     const until = leaseUntil;
     const mayStart = () => clock() < until - 2 * ATTEMPT_MS;
     if (!mayStart()) return store.releaseLane(lease);
-    const sent = await sendAttempt({ webhook, data, event: delivery.event, contents, mayStart }, deps.sender);
+    const event = { ...delivery.event, data: toldData(delivery.event, contents) };
+    const sent = await sendAttempt({ webhook, data, event, contents, mayStart }, deps.sender);
     const end = endOf(delivery, sent, deps);
     const finishedAt = clock();
     const { isKept, next } = await finish(claimed, end, until, deps);

@@ -25,6 +25,20 @@ export interface ContentsParts {
   readonly reader: Pick<JobReader, 'eachResult' | 'resultOf'>;
 }
 
+/**
+ * What is told of an event beside its contents. Of a page that only keys with access to credentials may read, or whose job is
+ * gone so that nobody knows, it is where the page is and how its fetch ended: no title, nor anything else that the site sent.
+ */
+export function toldData(
+  { type, data }: DeliveryEvent,
+  { omitted, job }: EventContents,
+): DeliveryEvent['data'] {
+  if (!type.startsWith('page.') || (omitted !== 'credentials' && job !== null)) return data;
+  return Object.fromEntries(TOLD_OF_PRIVATE.flatMap((name) => (name in data ? [[name, data[name]]] : [])));
+}
+
+const TOLD_OF_PRIVATE = ['taskId', 'url', 'statusCode', 'fetchedAt', 'errorCode'] as const;
+
 const NOTHING: EventContents = { job: null, results: null, omitted: null };
 
 /** The number of URLs a job was about. A crawl also knows URLs that its own rules have left out, and those are not counted. */

@@ -244,6 +244,14 @@ describe('a job', () => {
     const { id } = await platform.jobs.crawl(request, account);
     const stopped = await platform.jobs.waitFor(id, 20_000);
     expect(stopped).toMatchObject({ stopReason: 'budget.pages', counters: { pages: 2 } });
+    const eventsOf = () => platform.store.listEvents({ accountId: account, after: null, limit: 100 });
+    const before = await eventsOf();
+    await expect(platform.jobs.resume(id, account, { maxPages: 1 })).rejects.toMatchObject({
+      code: 'CONFLICT',
+      message: 'The job stopped at its limit of 1 page. Resume it with a higher limit.',
+    });
+    expect(await platform.jobs.get(id, account)).toEqual(stopped);
+    expect(await eventsOf()).toEqual(before);
     await platform.jobs.resume(id, account, { maxPages: null });
     expect(await platform.jobs.waitFor(id, 20_000)).toMatchObject({
       stopReason: null,

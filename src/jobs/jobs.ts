@@ -30,7 +30,7 @@ import { createJobWaits, type WaitOutcome } from './job-waits.ts';
 import { lastCrawl } from './last-crawl.ts';
 import type { MapResult } from './map-result.ts';
 import { patienceFor } from './patience.ts';
-import { stopSentence } from './rule-words.ts';
+import { nothingToResume, resumeRefusal } from './resume-refusal.ts';
 import { startEntries } from './start-entries.ts';
 import { notReady, stoppedWaiting } from './unended-wait.ts';
 import { hopelessError, hopelessWait, type Waiting, waitingFor } from './waiting.ts';
@@ -360,14 +360,13 @@ export function createJobs(deps: JobsDeps): Jobs {
         throw nothingToResume('The job is going on.');
       await intake.admit(account, 0);
       // A job whose failed URLs were tried again has no stop reason any more, but its left URLs are those of the limit.
-      const resumed = await store.resumeJob(job.id, { ...job.options.budgets, ...budgets });
+      const limits = { ...job.options.budgets, ...budgets };
+      const resumed = await store.resumeJob(job.id, limits);
       const changed = expectsLogin(job) ? await retryWalls() : resumed;
-      if (changed !== null && isEnded && changed.finishedAt !== null && changed.status !== 'cancelled') {
-        const limit = stopSentence(changed);
-        throw limit === null
-          ? nothingToResume('Nothing of the job was left out.')
-          : new ScrapifieError('CONFLICT', `${limit} Resume it with a higher limit.`);
-      }
+      // A cancelled job whose URLs had all ended is completed by it.
+      const isTaken = job.status === 'cancelled' && changed?.status !== 'cancelled';
+      if (changed !== null && isEnded && changed.finishedAt !== null && !isTaken)
+        throw resumeRefusal(changed, limits);
       return announce(changed, id);
     },
     async retry(id, account) {
@@ -386,8 +385,6 @@ export function createJobs(deps: JobsDeps): Jobs {
     },
   };
 }
-
-const nothingToResume = (why: string) => new ScrapifieError('CONFLICT', `${why} There is nothing to resume.`);
 
 const withWebhook = (given: Given, { webhook }: Pick<Accepted, 'webhook'>): Accepted =>
   webhook === undefined ? given : { ...given, webhook };

@@ -40,7 +40,26 @@ describe('a file on the host', () => {
     expect(asked).toEqual([`${PROOF_PATH} test`]);
   });
 
+  it.each(['text/plain', 'Text/Plain; charset=utf-8'])('may have the content type %s', async (type) => {
+    const host = await site((_request, response) =>
+      response.writeHead(200, { 'content-type': type }).end(proofText(TOKEN)),
+    );
+    expect(await (await proofWith()).find(host, TOKEN)).toEqual({ by: 'file' });
+  });
+
   it.each<[string, RequestListener]>([
+    [
+      'that is a page',
+      (_request, response) =>
+        response
+          .writeHead(200, { 'content-type': 'text/html' })
+          .end(`<!doctype html>\n<p>\n${proofText(TOKEN)}\n</p>`),
+    ],
+    [
+      'of a type that only begins like text',
+      (_request, response) =>
+        response.writeHead(200, { 'content-type': 'text/plainer' }).end(proofText(TOKEN)),
+    ],
     ['that is not there', (_request, response) => response.writeHead(404).end(proofText(TOKEN))],
     ['with another token', (_request, response) => response.end(proofText('another'))],
     ['with the token within a line', (_request, response) => response.end(`x ${proofText(TOKEN)} y`)],

@@ -61,7 +61,7 @@ export function createDomainProof(options: DomainProofOptions): DomainProof {
 
   async function inFile(origin: string, text: string): Promise<string | null> {
     try {
-      const { statusCode, body } = await agent.request({
+      const { statusCode, headers, body } = await agent.request({
         origin,
         path: PROOF_PATH,
         method: 'GET',
@@ -70,6 +70,7 @@ export function createDomainProof(options: DomainProofOptions): DomainProof {
       });
       const content = await body.text();
       if (statusCode !== 200) return `${origin}${PROOF_PATH} answers with status ${statusCode}.`;
+      if (!isPlainText(headers['content-type'])) return `${origin}${PROOF_PATH} is not sent as text/plain.`;
       return hasLine(content, text) ? null : `${origin}${PROOF_PATH} does not have the line.`;
     } catch (error) {
       return `${origin}${PROOF_PATH} cannot be fetched: ${codeOf(error)}.`;
@@ -104,6 +105,12 @@ export function createDomainProof(options: DomainProofOptions): DomainProof {
       await agent.destroy();
     },
   };
+}
+
+/** A page of the site could show the line where visitors may write; a file without a type counts as text. */
+function isPlainText(contentType: string | string[] | undefined): boolean {
+  const types = [contentType ?? []].flat();
+  return types.every((type) => /^\s*text\/plain\s*(?:;|$)/i.test(type));
 }
 
 function hasLine(content: string, text: string): boolean {

@@ -121,7 +121,8 @@ export interface JobStore extends StoredPageStore {
   /**
    * Makes cancelled tasks, and tasks skipped by a spent budget, by log-in walls or by the reason the job was stopped for,
    * ready again, without interruptions; with new budgets where given. A `retryJob` in between changes nothing in that.
-   * A job without such tasks that was not cancelled is returned as it is.
+   * A job without such tasks that was not cancelled is returned as it is, and so is one that has ended and has spent one of
+   * the budgets already: nothing of it changes, and no event is written.
    * Throws EXPIRED when its URLs were deleted by `expireLedger`.
    */
   resumeJob(id: JobId, budgets?: Budgets): Promise<Job | null>;

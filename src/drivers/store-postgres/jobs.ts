@@ -1,6 +1,7 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { HostKey, JobId } from '../../model/ids.ts';
 import type { Budgets, Job, JobOptions } from '../../model/job.ts';
+import { spentBudget } from '../../model/spent-budget.ts';
 import type { JobStore } from '../../ports/store.ts';
 import { creditsExhausted } from '../store-rows/credit-rows.ts';
 import {
@@ -139,6 +140,9 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
     resumeJob(id, budgets) {
       return change(id, async (row, query) => {
         await requireLedger(query, row);
+        const limits = budgets ?? optionsOf(row).budgets;
+        const job = jobOf(row);
+        if (job.finishedAt !== null && spentBudget(job, limits) !== null) return job;
         const [reopened] = await query(
           `WITH reopened AS (
              UPDATE tasks t SET state = 'ready', finished_at = NULL, interruptions = 0, lone_interruptions = 0,
@@ -156,8 +160,8 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
            ) SELECT cancelled + skipped AS n FROM counted`,
           [row.seq, row.stop_reason ?? ''],
         );
-        if (reopened?.n === 0 && row.status !== 'cancelled') return jobOf(row);
-        return putBackToWork(query, row, budgets ?? optionsOf(row).budgets);
+        if (reopened?.n === 0 && row.status !== 'cancelled') return job;
+        return putBackToWork(query, row, limits);
       });
     },
 

@@ -1,6 +1,7 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { HostId, HostKey, JobId, JobSeq } from '../../model/ids.ts';
 import type { Budgets, Job, JobOptions } from '../../model/job.ts';
+import { spentBudget } from '../../model/spent-budget.ts';
 import type { JobStore } from '../../ports/store.ts';
 import {
   DELETED_ACCOUNT,
@@ -187,6 +188,9 @@ export function createSqliteJobStore(
       if (row === undefined) return null;
       const seq = Number(row.seq) as JobSeq;
       requireLedger(seq);
+      const limits = budgets ?? (JSON.parse(String(row.options)) as JobOptions).budgets;
+      const job = jobOf(row);
+      if (job.finishedAt !== null && spentBudget(job, limits) !== null) return job;
       const cancelled = database.run(
         `UPDATE tasks SET state = 'ready', finished_at = NULL, interruptions = 0, lone_interruptions = 0
          WHERE job_seq = ? AND state = 'cancelled'`,
@@ -198,10 +202,10 @@ export function createSqliteJobStore(
         seq,
         row.stop_reason ?? '',
       );
-      if (cancelled + skipped === 0 && row.status !== 'cancelled') return jobOf(row);
+      if (cancelled + skipped === 0 && row.status !== 'cancelled') return job;
       reopenJob(database, seq, cancelled, 'cancelled');
       reopenJob(database, seq, skipped, 'skipped');
-      return putBackToWork(row, clock(), budgets ?? (JSON.parse(String(row.options)) as JobOptions).budgets);
+      return putBackToWork(row, clock(), limits);
     },
 
     retryJob(id, only) {

@@ -269,16 +269,24 @@ export function budgetsContract(holds: Claim<TimedStore>): void {
     },
   );
 
-  holds('leaves a job ended that is resumed under a budget still spent', async (store) => {
-    const { id } = await createJob(store, urlsOn('a.test', 6), { budgets: { maxPages: 2 } });
-    await drain(store);
-    await store.resumeJob(id, T0 + 10);
-    const ended = await expectExact(store, id);
-    expect(ended).toMatchObject({ status: 'completed', stopReason: 'budget.pages' });
-    expect(ended.counters).toMatchObject({ open: 0, done: 2, skipped: 4 });
-    expect(ended.finishedAt).not.toBeNull();
-    expect(await drain(store, T0 + 20)).toEqual([]);
-  });
+  holds(
+    'changes nothing of a job that has ended and is resumed under a budget still spent',
+    async (store) => {
+      const { id } = await createJob(store, urlsOn('a.test', 6), { budgets: { maxPages: 2 } });
+      await drain(store);
+      const before = await job(store, id);
+      expect(await store.resumeJob(id, T0 + 10)).toEqual(before);
+      expect(await store.resumeJob(id, T0 + 10, { ...NO_LIMITS, maxPages: 1 })).toEqual(before);
+      const ended = await expectExact(store, id);
+      expect(ended).toEqual(before);
+      const { items: events } = await store.listEvents({ jobId: id, after: null, limit: 100 });
+      expect(events.map(({ type }) => type)).not.toContain('job.resumed');
+      expect(ended).toMatchObject({ status: 'completed', stopReason: 'budget.pages' });
+      expect(ended.counters).toMatchObject({ open: 0, done: 2, skipped: 4 });
+      expect(ended.finishedAt).not.toBeNull();
+      expect(await drain(store, T0 + 20)).toEqual([]);
+    },
+  );
 
   holds('frees the budget of failed pages for their retry', async (store) => {
     const { id } = await createJob(store, urlsOn('a.test', 4), { budgets: { maxPages: 2 } });

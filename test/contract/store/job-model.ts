@@ -84,6 +84,8 @@ export class ModelJob {
   }
 
   resume(): void {
+    const fetched = this.count('done') + this.count('failed');
+    if (this.isFinished && this.maxPages !== null && fetched >= this.maxPages) return;
     const dropped = [...this.tasks.values()].filter(
       (task) => task.state === 'cancelled' || (task.state === 'skipped' && task.rule?.startsWith('budget.')),
     );
