@@ -41,6 +41,26 @@ describe('deleting an account', () => {
     expect(log.payload).toContain('account.delete');
   });
 
+  it('cannot be undone: the account is neither enabled nor changed, and gets no key', async () => {
+    await tenant('doomed');
+    const url = '/v1/accounts/doomed';
+    expect((await platform.call({ url })).at('data.deletingSince')).toBeNull();
+    const confirmed = `${url}?confirm=${encodeURIComponent('Name of doomed')}`;
+    const { at } = await platform.call({ method: 'DELETE', url: confirmed });
+    for (const [method, path, payload] of [
+      ['POST', `${url}/enable`, undefined],
+      ['PATCH', url, { name: 'another' }],
+      ['PUT', `${url}/retention`, {}],
+      ['POST', '/v1/keys', { account: 'doomed', name: 'late' }],
+    ] as const) {
+      const refused = await platform.call({ method, url: path, ...(payload && { payload }) });
+      expect([path, refused.statusCode, refused.at('error.code')]).toEqual([path, 409, 'CONFLICT']);
+    }
+    const shown = await platform.call({ url });
+    expect(shown.at('data.deletingSince')).toBe(at('data.deletingSince'));
+    expect(shown.at('data.disabledAt')).not.toBeNull();
+  });
+
   it('is not for the account of the operator, nor for one that is not there', async () => {
     const own = await platform.call({ method: 'DELETE', url: '/v1/accounts/default?confirm=default' });
     expect(own.statusCode).toBe(409);
@@ -64,14 +84,34 @@ describe('the retention of an account', () => {
       url: '/v1/accounts/keeping/retention',
       payload: { jobs: '7d' },
     });
-    expect(byOperator.at('data.own.jobsMs')).toBe(604_800_000);
+    expect(byOperator.at('data.operator.jobsMs')).toBe(604_800_000);
+    expect(byOperator.at('data.own.maxJobs')).toBe(5);
+    expect(byOperator.at('data.effective')).toMatchObject({ bodiesMs: 86_400_000, jobsMs: 604_800_000 });
     const absent = await platform.call({
       method: 'PUT',
       url: '/v1/accounts/absent/retention',
       payload: { jobs: '7d' },
     });
     expect(absent.statusCode).toBe(404);
+    const shownAbsent = await platform.call({ url: '/v1/accounts/absent/retention' });
+    expect(shownAbsent.statusCode).toBe(404);
     const wrong = await platform.call({ method: 'PUT', url, payload: { jobs: '1s' }, headers });
     expect([wrong.statusCode, wrong.at('error.details.0.field')]).toEqual([422, 'jobs']);
+  });
+
+  it('is never longer than the operator says, whatever the account says', async () => {
+    const { headers } = await tenant('bounded');
+    const url = '/v1/accounts/bounded/retention';
+    await platform.call({ method: 'PUT', url, payload: { jobs: '1d' } });
+    for (const payload of [{}, { jobs: '300d' }]) {
+      const set = await platform.call({ method: 'PUT', url: '/v1/account/retention', payload, headers });
+      expect([set.statusCode, set.at('data.effective.jobsMs')]).toEqual([200, 86_400_000]);
+    }
+    const shown = await platform.call({ url });
+    expect(shown.at('data.operator.jobsMs')).toBe(86_400_000);
+    expect(shown.at('data.own.jobsMs')).toBe(300 * 86_400_000);
+    expect((await platform.call({ url, headers })).statusCode).toBe(403);
+    const lifted = await platform.call({ method: 'PUT', url, payload: {} });
+    expect(lifted.at('data.effective.jobsMs')).toBe(300 * 86_400_000);
   });
 });

@@ -184,6 +184,12 @@ describe('keys', () => {
     expect((await rotate(platform.secret, id)).statusCode).toBe(404);
     expect((await rotate(platform.secret, id, { account: 'with-keys' })).statusCode).toBe(200);
     const url = `/v1/keys/${id}?account=with-keys`;
+    const shown = await platform.call({ url });
+    expect([shown.statusCode, shown.at('data.name')]).toEqual([200, 'by the operator']);
+    expect(shown.payload).not.toContain('secret');
+    expect((await tenant.get(String(made.at('data.links.self')))).at('data')).toEqual(shown.at('data'));
+    expect((await platform.call({ url: `/v1/keys/${id}` })).statusCode).toBe(404);
+    expect((await tenant.get(`/v1/keys/${id}?account=default`)).statusCode).toBe(403);
     expect((await platform.call({ method: 'DELETE', url })).statusCode).toBe(200);
     const payload = { name: 'x', account: 'nobody' };
     expect((await platform.call({ method: 'POST', url: '/v1/keys', payload })).statusCode).toBe(404);

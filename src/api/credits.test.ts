@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTenant } from '../../test/isolation/tenants.ts';
 import { openPlatform, type Platform } from '../../test/property/api-platform.ts';
 
 let platform: Platform;
@@ -65,5 +66,13 @@ describe('usage', () => {
     ]) {
       expect((await platform.call({ url: `/v1/usage?${query}` })).at('error.code')).toBe('VALIDATION_FAILED');
     }
+  });
+
+  it('of another account is for the operator alone', async () => {
+    const tenant = await createTenant(platform, 'used');
+    expect((await platform.call({ url: '/v1/usage?account=used' })).statusCode).toBe(200);
+    expect((await tenant.get('/v1/usage?account=used')).statusCode).toBe(200);
+    expect((await tenant.get('/v1/usage?account=default')).statusCode).toBe(403);
+    expect((await platform.call({ url: '/v1/usage?account=nobody' })).statusCode).toBe(404);
   });
 });

@@ -33,6 +33,8 @@ export interface NewAccount {
 export interface Account extends NewAccount {
   /** Since when its keys are refused and its jobs stand still; null: it is in use. */
   readonly disabledAt: number | null;
+  /** Since when it is being deleted, which nothing undoes; null: it is not. */
+  readonly deletingSince: number | null;
   readonly createdAt: number;
   readonly updatedAt: number;
 }

@@ -15,10 +15,25 @@ export interface AccountDeletionStore {
    * account itself. Jobs are left to `deleteJob`, and the account stays while it has one. The audit log stays.
    */
   purgeAccount(id: AccountId, limit: number): Promise<PurgedAccount>;
-  /** What the account keeps of its jobs; null when it has not said. */
-  accountRetention(id: AccountId): Promise<RetentionLimits | null>;
-  /** Null: as the installation says. False when there is no such account. */
-  setAccountRetention(id: AccountId, limits: RetentionLimits | null): Promise<boolean>;
+  /** What is kept of the jobs of the account. Nothing is said about an account that there is not. */
+  accountRetention(id: AccountId): Promise<AccountRetention>;
+  /**
+   * Says what the account, or the operator for it, wants to keep; null: nothing is said. Neither changes what the other
+   * says. False when there is no such account; CONFLICT when it is being deleted.
+   */
+  setAccountRetention(
+    id: AccountId,
+    by: keyof AccountRetention,
+    limits: RetentionLimits | null,
+  ): Promise<boolean>;
+}
+
+/** What is said about retention for one account; null: nothing. */
+export interface AccountRetention {
+  /** By the account itself. */
+  readonly own: RetentionLimits | null;
+  /** By the operator. */
+  readonly operator: RetentionLimits | null;
 }
 
 export interface AccountDeletion {

@@ -20,7 +20,7 @@ export interface AccountRecordStore {
     readonly cursor?: string | undefined;
     readonly limit: number;
   }): Promise<ListPage<Account>>;
-  /** Changes what is given; `limits` are replaced as a whole. Null when there is no such account. */
+  /** Changes what is given; `limits` are replaced as a whole. Null when there is no such account; CONFLICT when it is being deleted. */
   changeAccount(id: AccountId, change: AccountChange): Promise<Account | null>;
   /** Gives all accounts of a plan the limits of that plan. Returns how many it changed. */
   applyPlan(plan: string, limits: AccountLimits): Promise<number>;

@@ -234,7 +234,10 @@ export interface LedgerStore {
 export interface AccountStore extends AuditStore, AccountRecordStore {
   /** The account that owns everything on an installation with one user; made by the first migration. */
   defaultAccount(): Promise<AccountId>;
-  /** A key whose hash is known stays as it was: processes that start together register the same one. */
+  /**
+   * A key whose hash is known stays as it was: processes that start together register the same one. CONFLICT when the
+   * account is being deleted.
+   */
   createKey(key: NewKey): Promise<void>;
   /**
    * By the hash of the secret, or of a former one; null when unknown. Expired and revoked keys, and keys of disabled

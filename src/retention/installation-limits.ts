@@ -3,14 +3,17 @@ import type { AccountId } from '../model/ids.ts';
 import { combineLimits, type RetentionLimits } from '../model/retention.ts';
 import type { Store } from '../ports/store.ts';
 
-/** What is kept of the jobs of one account: the shortest time of the account's own and the installation's counts. */
+/** What is kept of the jobs of one account: the shortest time of account, operator and installation counts. */
 export async function limitsOfAccount(
   store: Pick<Store, 'accountRetention'>,
   id: AccountId,
   installation: RetentionLimits,
 ): Promise<RetentionLimits> {
-  const own = await store.accountRetention(id);
-  return own === null ? installation : combineLimits(own, installation);
+  const { own, operator } = await store.accountRetention(id);
+  return [own, operator].reduce<RetentionLimits>(
+    (limits, said) => (said === null ? limits : combineLimits(said, limits)),
+    installation,
+  );
 }
 
 type RetentionSettings = Pick<Settings, Extract<keyof Settings, `retention${string}`>>;

@@ -52,6 +52,7 @@ export interface AccountAdmin {
   create(request: AccountRequest, by: Actor, made?: AccountMaking): Promise<CreatedAccount>;
   /** NOT_FOUND when there is no such account. */
   get(id: string): Promise<Account>;
+  /** CONFLICT while the account is being deleted; the same holds for disabling and enabling. */
   change(id: string, changes: AccountChanges, by: Actor): Promise<Account>;
   /** Its keys are refused and its jobs stand still until it is enabled. CONFLICT for the account of the operator. */
   disable(id: string, by: Actor): Promise<Account>;

@@ -25,6 +25,9 @@ const accountFields = {
   plan: z.string().describe('A plan of the settings, or `custom`.'),
   limits: limitsSchema.describe('null: none.'),
   disabledAt: time.nullable().describe('Since when its keys are refused; null: it is in use.'),
+  deletingSince: time
+    .nullable()
+    .describe('Since when it is being deleted, which cannot be undone; null: it is not.'),
   createdAt: time,
   updatedAt: time,
   links: selfSchema,
@@ -41,6 +44,7 @@ export function accountView(account: Account) {
     plan: account.plan,
     limits: account.limits,
     disabledAt: account.disabledAt === null ? null : iso(account.disabledAt),
+    deletingSince: account.deletingSince === null ? null : iso(account.deletingSince),
     createdAt: iso(account.createdAt),
     updatedAt: iso(account.updatedAt),
     links: selfLinks('accounts', account.id),

@@ -57,14 +57,14 @@ export function keyView(key: ApiKey) {
   };
 }
 
-const accountField = z
+export const accountField = z
   .string()
   .max(64)
   .optional()
   .describe('Another account, for the operator; left out: the account of the key.');
 
-/** The account whose keys are meant. FORBIDDEN where it is another one and the key is not the operator's. */
-function accountMeant(key: ApiKey, named: string | undefined): AccountId {
+/** The account that a request is about. FORBIDDEN where it is another one and the key is not the operator's. */
+export function accountMeant(key: ApiKey, named: string | undefined): AccountId {
   if (named === undefined || named === key.accountId) return key.accountId;
   const refusal = refusalOf(key, 'operator');
   if (refusal !== null) throw new ScrapifieError('FORBIDDEN', refusal);
@@ -155,6 +155,25 @@ export function addKeyRoutes(app: App, { store, bus, keys, now }: RouteDeps): vo
       ]);
       reply.code(201);
       return success({ ...keyView({ ...key, revokedAt: null, lastUsedAt: null }), secret });
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/v1/keys/:id',
+    config: { access: 'admin' },
+    schema: {
+      tags: ['account'],
+      summary: 'One API key',
+      params: idParams,
+      querystring: z.strictObject({ account: accountField }),
+      response: answers({ 200: keySchema }),
+    },
+    async handler(request) {
+      const all = await store.listKeys(accountMeant(apiKeyOf(request), request.query.account));
+      const key = all.find(({ id }) => id === request.params.id);
+      if (key === undefined) throw new ScrapifieError('NOT_FOUND', 'There is no such key.');
+      return success(keyView(key));
     },
   });
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { retentionAgeFields, retentionAgesOf } from '../../jobs/retention-fields.ts';
 import type { AccountId } from '../../model/ids.ts';
 import { RETAINED_KINDS, type RetentionLimits, UNLIMITED_RETENTION } from '../../model/retention.ts';
+import type { AccountRetention } from '../../ports/account-deletion-store.ts';
 import { installationLimits, limitsOfAccount } from '../../retention/installation-limits.ts';
 import { accountOf, apiKeyOf } from '../access/access.ts';
 import { noSuchAccount } from '../access/accounts.ts';
@@ -22,8 +23,9 @@ const limitsSchema = z.object({
 const retentionSchema = z
   .object({
     own: limitsSchema.nullable().describe('What the account asked for; null: nothing.'),
+    operator: limitsSchema.nullable().describe('What the operator set for the account; null: nothing.'),
     effective: limitsSchema.describe(
-      'What holds: the shortest time of account and installation; null: without limit.',
+      'What holds: the shortest time of account, operator and installation; null: without limit.',
     ),
   })
   .meta({ id: 'Retention' });
@@ -54,14 +56,20 @@ export function addRetentionRoutes(app: App, { store, settings, now }: RouteDeps
   const installation = installationLimits(settings);
 
   async function view(id: AccountId) {
-    const own = await store.accountRetention(id);
+    const { own, operator } = await store.accountRetention(id);
     return {
       own: own === null ? null : limitsView(own),
+      operator: operator === null ? null : limitsView(operator),
       effective: limitsView(await limitsOfAccount(store, id, installation)),
     };
   }
 
-  async function change(id: AccountId, given: z.output<typeof retentionRequest>, actor: string) {
+  async function change(
+    id: AccountId,
+    by: keyof AccountRetention,
+    given: z.output<typeof retentionRequest>,
+    actor: string,
+  ) {
     const { maxJobs, maxBytes, ...ages } = given;
     const limits: RetentionLimits = {
       ...UNLIMITED_RETENTION,
@@ -69,8 +77,8 @@ export function addRetentionRoutes(app: App, { store, settings, now }: RouteDeps
       maxJobs,
       maxBytes,
     };
-    if (!(await store.setAccountRetention(id, limits))) throw noSuchAccount(id);
-    const details = limitsView(limits);
+    if (!(await store.setAccountRetention(id, by, limits))) throw noSuchAccount(id);
+    const details = { by, ...limitsView(limits) };
     await store.audit([{ at: now(), actor, action: 'account.retention', target: id, details }]);
     return view(id);
   }
@@ -94,11 +102,30 @@ export function addRetentionRoutes(app: App, { store, settings, now }: RouteDeps
     schema: {
       tags: ['account'],
       summary: 'Say how long the data of the account is kept',
-      description: 'Fields left out are without limit. The installation may keep data for a shorter time.',
+      description:
+        'Fields left out are without limit. The operator and the installation may keep data for a shorter time.',
       body: retentionRequest,
       response: answers({ 200: retentionSchema }),
     },
-    handler: async (request) => success(await change(accountOf(request), request.body, apiKeyOf(request).id)),
+    handler: async (request) =>
+      success(await change(accountOf(request), 'own', request.body, apiKeyOf(request).id)),
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/v1/accounts/:id/retention',
+    config: { access: 'operator' },
+    schema: {
+      tags: ['account'],
+      summary: 'How long the data of an account is kept',
+      params,
+      response: answers({ 200: retentionSchema }),
+    },
+    async handler(request) {
+      const account = await store.getAccount(request.params.id as AccountId);
+      if (account === null) throw noSuchAccount(request.params.id);
+      return success(await view(account.id));
+    },
   });
 
   app.route({
@@ -108,12 +135,14 @@ export function addRetentionRoutes(app: App, { store, settings, now }: RouteDeps
     schema: {
       tags: ['account'],
       summary: 'Say how long the data of an account is kept',
-      description: 'As `PUT /v1/account/retention`, for another account.',
+      description:
+        'As `PUT /v1/account/retention`, for another account. It is kept apart from what the account says, and the ' +
+        'shortest time counts: the account cannot keep data for longer. Fields left out are without limit.',
       params,
       body: retentionRequest,
       response: answers({ 200: retentionSchema }),
     },
     handler: async (request) =>
-      success(await change(request.params.id as AccountId, request.body, apiKeyOf(request).id)),
+      success(await change(request.params.id as AccountId, 'operator', request.body, apiKeyOf(request).id)),
   });
 }

@@ -2,11 +2,13 @@ import { z } from 'zod';
 import { invalidRequest } from '../../jobs/invalid-request.ts';
 import { dayOf } from '../../model/credits.ts';
 import { USAGE_GROUPS } from '../../ports/credit-store.ts';
-import { accountOf } from '../access/access.ts';
+import { apiKeyOf } from '../access/access.ts';
+import { noSuchAccount } from '../access/accounts.ts';
 import type { App } from '../http/app.ts';
 import { answers, success } from '../http/envelope.ts';
 import { usageSchema, usageView } from '../views/credit-view.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
+import { accountField, accountMeant } from './keys.ts';
 import type { RouteDeps } from './route-deps.ts';
 
 /** The longest span of one question: each day of it costs a look at the store. */
@@ -30,6 +32,7 @@ export function addUsageRoutes(app: App, { store, now }: RouteDeps): void {
         by: z.enum(USAGE_GROUPS).default('day'),
         from: date.describe(`A date; left out: ${DEFAULT_DAYS - 1} days before \`to\`.`),
         to: date.describe('A date; left out: today.'),
+        account: accountField,
         ...pagingFields,
       }),
       response: answers({ 200: listSchema(usageSchema) }),
@@ -38,7 +41,12 @@ export function addUsageRoutes(app: App, { store, now }: RouteDeps): void {
       const { by, limit } = request.query;
       const { from, to } = daysOf(request.query, now());
       const cursor = unwrapCursor('usage', request.query.cursor);
-      const slice = await store.listUsage({ accountId: accountOf(request), by, from, to, cursor, limit });
+      const own = apiKeyOf(request);
+      const accountId = accountMeant(own, request.query.account);
+      if (accountId !== own.accountId && (await store.getAccount(accountId)) === null) {
+        throw noSuchAccount(accountId);
+      }
+      const slice = await store.listUsage({ accountId, by, from, to, cursor, limit });
       return success(listAnswer('usage', slice, usageView));
     },
   });

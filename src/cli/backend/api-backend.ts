@@ -85,12 +85,13 @@ export function createApiBackend(client: ApiClient): Backend {
       redeliver: (id) => client.call('POST', `/v1/deliveries/${encodeURIComponent(id)}/redeliver`),
     },
     usage: {
-      list({ by, from, to, limit }) {
-        const dates = [
+      list({ account, by, from, to, limit }) {
+        const more = [
+          ...(account === undefined ? [] : [`&account=${encodeURIComponent(account)}`]),
           ...(from === undefined ? [] : [`&from=${from}`]),
           ...(to === undefined ? [] : [`&to=${to}`]),
         ];
-        return listed(`/v1/usage?by=${by}${dates.join('')}`, limit);
+        return listed(`/v1/usage?by=${by}${more.join('')}`, limit);
       },
     },
     close: () => Promise.resolve(),

@@ -77,9 +77,10 @@ export interface BackendWebhooks {
   redeliver(id: string): Promise<DeliveryDetailView>;
 }
 
-/** The usage of the account over the days, which are dates. */
+/** The usage of the account over the days, which are dates. `account`: another one, on a server only for the operator. */
 export interface BackendUsage {
   list(query: {
+    readonly account?: string | undefined;
     readonly by: UsageGroup;
     readonly from?: string | undefined;
     readonly to?: string | undefined;

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { noSuchAccount } from '../../api/access/accounts.ts';
 import { daysOf } from '../../api/routes/usage.ts';
 import { usageView } from '../../api/views/credit-view.ts';
 import { jobView } from '../../api/views/job-view.ts';
@@ -7,6 +8,7 @@ import { readVaultKeys, withVaultKeys } from '../../config/vault-keys.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { invalidRequest } from '../../jobs/invalid-request.ts';
 import type { JobError } from '../../jobs/job-reader.ts';
+import type { AccountId } from '../../model/ids.ts';
 import { createSchedules } from '../../schedules/schedules.ts';
 import { createCredentials } from '../../sessions/credentials.ts';
 import { sessionRequestSchema } from '../../sessions/session-request.ts';
@@ -22,10 +24,16 @@ import { localSchedules } from './schedule-backend.ts';
 
 const ACTOR = 'command line';
 
+interface LocalPlace {
+  readonly dataDir?: string | undefined;
+  /** Whose jobs and other things; missing: those of the operator's account. */
+  readonly account?: string | undefined;
+}
+
 /** Works on the store itself, also while servers run on it. `mayMake`: a data folder that is not there is made. */
 export async function openLocalBackend(
   shell: Shell,
-  dataDir: string | undefined,
+  { dataDir, account: accountId }: LocalPlace,
   mayMake = false,
 ): Promise<Backend> {
   const settings = readSettings(shell);
@@ -33,7 +41,15 @@ export async function openLocalBackend(
   const storage = mayMake ? await shell.openStorage(place) : await openExisting(shell, dataDir);
   const { store } = storage;
   const given = { ...settings, ...place };
-  const account = await store.defaultAccount();
+  const accountNamed = async (id: string | undefined): Promise<AccountId> => {
+    const found = id === undefined ? null : await store.getAccount(id as AccountId);
+    if (id !== undefined && found === null) throw noSuchAccount(id);
+    return found?.id ?? store.defaultAccount();
+  };
+  const account = await accountNamed(accountId).catch(async (error: unknown) => {
+    await storage.close();
+    throw error;
+  });
   const jobs = jobsIn(storage);
   const parts = { store, now: Date.now };
   // Lists and deletes need no key, and must not make one.
@@ -137,9 +153,9 @@ export async function openLocalBackend(
       },
     },
     usage: {
-      async list({ by, from, to, limit }) {
+      async list({ account: named, by, from, to, limit }) {
         const days = daysOf({ from, to }, Date.now());
-        const { items } = await store.listUsage({ accountId: account, by, ...days, limit });
+        const { items } = await store.listUsage({ accountId: await accountNamed(named), by, ...days, limit });
         return items.map(usageView);
       },
     },

@@ -11,6 +11,8 @@ export interface BackendFlags {
   readonly api?: string;
   readonly apiKey?: string;
   readonly dataDir?: string;
+  /** Whose jobs and other things are meant in a data folder; on a server, the key decides that. */
+  readonly account?: string | undefined;
 }
 
 /** A client of the server that the flags or the settings name; null when the command works by itself. */
@@ -36,8 +38,13 @@ export async function withBackend<T>(
   mayMake = false,
 ): Promise<T> {
   const client = apiClientOf(shell, flags);
-  const backend =
-    client === null ? await openLocalBackend(shell, flags.dataDir, mayMake) : createApiBackend(client);
+  if (client !== null && flags.account !== undefined) {
+    throw new ScrapifieError(
+      'INVALID_USAGE',
+      '--account is for a data folder. On a server the API key decides whose account it is: give a key of that account.',
+    );
+  }
+  const backend = client === null ? await openLocalBackend(shell, flags, mayMake) : createApiBackend(client);
   try {
     return await action(backend);
   } finally {

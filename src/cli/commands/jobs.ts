@@ -8,7 +8,7 @@ import { type Budgets, JOB_STATUSES, type Job } from '../../model/job.ts';
 import { type LedgerEntry, TASK_STATES, type TaskState } from '../../model/task.ts';
 import { MOST_LISTED } from '../backend/backend.ts';
 import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
-import { FLAGS, given, type Limit, limitOf, wholeNumber, withPlaceFlags } from '../flags/flags.ts';
+import { FLAGS, given, type Limit, limitOf, wholeNumber, withAccountFlags } from '../flags/flags.ts';
 import { eventLine } from '../output/event-line.ts';
 import { table } from '../output/table.ts';
 import type { DefineCommand } from '../shell/shell.ts';
@@ -56,7 +56,7 @@ Examples:
 
 export const define: DefineCommand = (command, shell) => {
   const print = (text: string): void => void shell.stdout.write(text);
-  const add = (name: string, summary: string) => withPlaceFlags(command.command(name).description(summary));
+  const add = (name: string, summary: string) => withAccountFlags(command.command(name).description(summary));
   const show = (job: JobView, { json }: JobsFlags): void => print(json ? jsonLine(job) : describe(job));
   const addChange = (name: 'get' | 'cancel' | 'retry', title: string, summary: string) =>
     add(`${title} <id>`, summary).action((id: string, flags: JobsFlags) =>

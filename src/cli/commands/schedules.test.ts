@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSqliteStore } from '../../drivers/store-sqlite/sqlite-store.ts';
+import { NO_LIMITS } from '../../model/account.ts';
+import type { AccountId } from '../../model/ids.ts';
 
 const MAIN = fileURLToPath(new URL('../../main.ts', import.meta.url));
 
@@ -13,6 +15,10 @@ beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'scrapifie-schedules-'));
   const store = await createSqliteStore({ path: join(dir, 'scrapifie.db') });
   await store.migrate();
+  await store.createAccount(
+    { id: 'tenant' as AccountId, name: 'Tenant', plan: 'custom', limits: NO_LIMITS },
+    null,
+  );
   await store.close();
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
@@ -34,6 +40,19 @@ const newName = () => {
 };
 
 describe('schedules on the command line', () => {
+  it('are those of the account that is named, in a data folder', async () => {
+    const name = newName();
+    const times = ['--every', '1d', '--account', 'tenant'];
+    expect((await run('create', name, 'https://example.com/', ...times)).stderr).toBe('');
+    expect((await run('list', '--account', 'tenant')).stdout).toContain(name);
+    expect((await run('list')).stdout).not.toContain(name);
+    const absent = await run('list', '--account', 'absent');
+    expect([absent.exitCode === 0, absent.stderr]).toEqual([
+      false,
+      expect.stringContaining('no account absent'),
+    ]);
+  });
+
   it('are made from options, listed and run', async () => {
     const name = newName();
     const times = ['--cron', '30 2 * * *', '--time-zone', 'Europe/Berlin'];

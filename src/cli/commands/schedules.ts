@@ -10,7 +10,7 @@ import {
 import { MOST_LISTED } from '../backend/backend.ts';
 import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
 import type { BackendSchedules } from '../backend/schedule-backend.ts';
-import { duration, given, parseFlags, wholeNumber, withPlaceFlags } from '../flags/flags.ts';
+import { duration, given, parseFlags, wholeNumber, withAccountFlags } from '../flags/flags.ts';
 import { readYamlFile } from '../flags/yaml-file.ts';
 import { table } from '../output/table.ts';
 import type { DefineCommand, Shell } from '../shell/shell.ts';
@@ -68,7 +68,7 @@ Examples:
 
 export const define: DefineCommand = (command, shell) => {
   const print = (text: string): void => void shell.stdout.write(text);
-  const add = (name: string, summary: string) => withPlaceFlags(command.command(name).description(summary));
+  const add = (name: string, summary: string) => withAccountFlags(command.command(name).description(summary));
   command.addHelpText('after', EXAMPLES);
   /** A subcommand on one schedule. */
   const addOn = <T>(
@@ -158,7 +158,7 @@ export const define: DefineCommand = (command, shell) => {
   );
 };
 
-const withTimes = (command: ReturnType<typeof withPlaceFlags>) =>
+const withTimes = (command: ReturnType<typeof withAccountFlags>) =>
   command
     .option('--cron <line>', 'five fields, or six with seconds in front')
     .option('--every <time>', 'the time between two runs, e.g. 15m or 1h30m')

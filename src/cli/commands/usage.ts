@@ -31,11 +31,12 @@ export const define: DefineCommand = (command, shell) => {
     .option('--to <date>', 'last day', date)
     .addOption(new Option('--limit <n>', 'lines to show at most').default(MOST_LISTED).argParser(wholeNumber))
     .addHelpText('after', EXAMPLES)
-    .action((flags: UsageFlags) =>
+    .option('--account <id>', 'of another account; with --api, only for the operator')
+    .action(({ account, ...flags }: UsageFlags) =>
       withBackend(shell, flags, async ({ usage }) => {
         const { by, from, to } = flags;
         const limit = Math.min(MOST_LISTED, Math.max(1, flags.limit));
-        const sums = await usage.list({ by, from, to, limit });
+        const sums = await usage.list({ account, by, from, to, limit });
         const lines = flags.json ? sums.map((sum) => `${JSON.stringify(sum)}\n`).join('') : listing(by, sums);
         shell.stdout.write(lines);
       }),

@@ -4,7 +4,7 @@ import { webhookRequestSchema } from '../../deliver/webhook-request.ts';
 import { DELIVERY_STATES, type DeliveryState, WEBHOOK_FORMATS } from '../../ports/webhook-store.ts';
 import { MOST_LISTED } from '../backend/backend.ts';
 import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
-import { given, parseFlags, wholeNumber, withPlaceFlags } from '../flags/flags.ts';
+import { given, parseFlags, wholeNumber, withAccountFlags } from '../flags/flags.ts';
 import { readSecret } from '../flags/secret-input.ts';
 import { table } from '../output/table.ts';
 import type { DefineCommand } from '../shell/shell.ts';
@@ -63,7 +63,7 @@ const mostOf = ({ limit }: ListFlags) => Math.min(MOST_LISTED, Math.max(1, limit
 
 export const define: DefineCommand = (command, shell) => {
   const print = (text: string): void => void shell.stdout.write(text);
-  const add = (name: string, summary: string) => withPlaceFlags(command.command(name).description(summary));
+  const add = (name: string, summary: string) => withAccountFlags(command.command(name).description(summary));
   const secretOf = (flags: { readonly readSecret?: true }) =>
     flags.readSecret
       ? readSecret('Secret: ', { input: process.stdin, output: shell.stderr }, false)

@@ -339,6 +339,12 @@ export const FLAGS = {
 export const withPlaceFlags = (command: Command): Command =>
   command.addOption(FLAGS.dataDir()).addOption(FLAGS.api()).addOption(FLAGS.apiKey()).addOption(FLAGS.json());
 
+/** The same, for commands about what belongs to an account. */
+export const withAccountFlags = (command: Command): Command =>
+  withPlaceFlags(command).addOption(
+    new Option('--account <id>', 'of another account of the data folder; with --api, the key decides'),
+  );
+
 /** Parses what the flags came to; a problem is told under the name of the flag it came from. */
 export function parseFlags<T extends z.ZodType>(
   schema: T,

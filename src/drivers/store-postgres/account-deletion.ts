@@ -1,6 +1,6 @@
 import type { AccountId } from '../../model/ids.ts';
-import type { RetentionLimits } from '../../model/retention.ts';
 import type { AccountDeletionStore } from '../../ports/account-deletion-store.ts';
+import { accountRetentionOf, RETENTION_COLUMNS, refuseWhileDeleted } from '../store-rows/account-rows.ts';
 import { type AccountTable, inDeletionOrder } from '../store-rows/account-tables.ts';
 import { NOW, type PostgresDatabase, type Query } from './database.ts';
 import { jsonParameter } from './parameters.ts';
@@ -29,16 +29,17 @@ async function accountTables(query: Query): Promise<readonly AccountTable[]> {
 
 export function createPostgresAccountDeletionStore(database: PostgresDatabase): AccountDeletionStore {
   return {
-    async beginAccountDeletion(id) {
-      const [row] = await database.query(
-        `WITH revoked AS (
-           UPDATE keys SET revoked_at = ${NOW} WHERE account_id = $1 AND revoked_at IS NULL
-         )
-         UPDATE accounts SET deleting_at = coalesce(deleting_at, ${NOW}), disabled_at = coalesce(disabled_at, ${NOW})
-         WHERE id = $1 RETURNING deleting_at`,
-        [id],
-      );
-      return row === undefined ? null : Number(row.deleting_at);
+    beginAccountDeletion(id) {
+      return database.transaction(async (query) => {
+        const [row] = await query(
+          `UPDATE accounts SET deleting_at = coalesce(deleting_at, ${NOW}), disabled_at = coalesce(disabled_at, ${NOW})
+           WHERE id = $1 RETURNING deleting_at`,
+          [id],
+        );
+        // A statement of its own: it finds keys that were made while the one before waited for the account.
+        await query(`UPDATE keys SET revoked_at = ${NOW} WHERE account_id = $1 AND revoked_at IS NULL`, [id]);
+        return row === undefined ? null : Number(row.deleting_at);
+      });
     },
 
     async listAccountDeletions(limit) {
@@ -84,17 +85,24 @@ export function createPostgresAccountDeletionStore(database: PostgresDatabase): 
     },
 
     async accountRetention(id) {
-      const [row] = await database.query('SELECT retention FROM accounts WHERE id = $1', [id]);
-      const text = row?.retention ?? null;
-      return text === null ? null : (JSON.parse(String(text)) as RetentionLimits);
+      const [row] = await database.query('SELECT retention, operator_retention FROM accounts WHERE id = $1', [
+        id,
+      ]);
+      return accountRetentionOf(row);
     },
 
-    async setAccountRetention(id, limits) {
-      const rows = await database.query('UPDATE accounts SET retention = $2 WHERE id = $1 RETURNING id', [
-        id,
-        limits === null ? null : jsonParameter(limits),
-      ]);
-      return rows.length > 0;
+    setAccountRetention(id, by, limits) {
+      return database.transaction(async (query) => {
+        const [account] = await query('SELECT deleting_at FROM accounts WHERE id = $1 FOR NO KEY UPDATE', [
+          id,
+        ]);
+        refuseWhileDeleted(id, account);
+        await query(`UPDATE accounts SET ${RETENTION_COLUMNS[by]} = $2 WHERE id = $1`, [
+          id,
+          limits === null ? null : jsonParameter(limits),
+        ]);
+        return account !== undefined;
+      });
     },
   };
 }

@@ -1,6 +1,12 @@
 import type { AccountId } from '../../model/ids.ts';
 import { type AccountRecordStore, MOST_FORMER_SECRETS } from '../../ports/account-store.ts';
-import { accountOfRow, LIMIT_COLUMNS, limitValues, tooManySecrets } from '../store-rows/account-rows.ts';
+import {
+  accountOfRow,
+  LIMIT_COLUMNS,
+  limitValues,
+  refuseWhileDeleted,
+  tooManySecrets,
+} from '../store-rows/account-rows.ts';
 import { DELETED_ACCOUNT } from '../store-rows/expiry.ts';
 import { keyFromRow, sliceOf } from '../store-rows/rows.ts';
 import { NOW, type PostgresDatabase } from './database.ts';
@@ -52,9 +58,14 @@ export function createPostgresAccountRecordStore(database: PostgresDatabase): Ac
       return sliceOf(rows, limit, 'id', accountOfRow);
     },
 
-    async changeAccount(id, { name, plan, limits, isDisabled }) {
-      const [row] = await database.query(
-        `UPDATE accounts SET name = coalesce($2, name), plan = coalesce($3, plan), updated_at = ${NOW},
+    changeAccount(id, { name, plan, limits, isDisabled }) {
+      return database.transaction(async (query) => {
+        const [before] = await query('SELECT deleting_at FROM accounts WHERE id = $1 FOR NO KEY UPDATE', [
+          id,
+        ]);
+        refuseWhileDeleted(id, before);
+        const [row] = await query(
+          `UPDATE accounts SET name = coalesce($2, name), plan = coalesce($3, plan), updated_at = ${NOW},
            disabled_at = CASE $4::boolean WHEN true THEN coalesce(disabled_at, ${NOW}) WHEN false THEN NULL
              ELSE disabled_at END,
            requests_per_minute = CASE WHEN $5 THEN $6 ELSE requests_per_minute END,
@@ -62,17 +73,18 @@ export function createPostgresAccountRecordStore(database: PostgresDatabase): Ac
            open_urls = CASE WHEN $5 THEN $8 ELSE open_urls END,
            stored_bytes = CASE WHEN $5 THEN $9 ELSE stored_bytes END
          WHERE id = $1 AND id <> $10 RETURNING *`,
-        [
-          id,
-          name ?? null,
-          plan ?? null,
-          isDisabled ?? null,
-          limits !== undefined,
-          ...(limits === undefined ? [null, null, null, null] : limitValues(limits)),
-          DELETED_ACCOUNT,
-        ],
-      );
-      return row === undefined ? null : accountOfRow(row);
+          [
+            id,
+            name ?? null,
+            plan ?? null,
+            isDisabled ?? null,
+            limits !== undefined,
+            ...(limits === undefined ? [null, null, null, null] : limitValues(limits)),
+            DELETED_ACCOUNT,
+          ],
+        );
+        return row === undefined ? null : accountOfRow(row);
+      });
     },
 
     async applyPlan(plan, limits) {

@@ -1,6 +1,6 @@
 import { DEFAULT_ACCOUNT } from '../../model/ids.ts';
 import type { AccountStore } from '../../ports/store.ts';
-import { FOUND_KEY, foundKeyOf } from '../store-rows/account-rows.ts';
+import { FOUND_KEY, foundKeyOf, refuseWhileDeleted } from '../store-rows/account-rows.ts';
 import { keyFromRow } from '../store-rows/rows.ts';
 import { createPostgresAccountRecordStore } from './account-records.ts';
 import { createPostgresAuditStore } from './audit.ts';
@@ -13,22 +13,29 @@ export function createPostgresAccountStore(database: PostgresDatabase): AccountS
     ...createPostgresAccountRecordStore(database),
     defaultAccount: () => Promise.resolve(DEFAULT_ACCOUNT),
 
-    async createKey(key) {
-      await database.query(
-        `INSERT INTO keys (id, account_id, name, hash, prefix, scopes, rate_per_minute, created_at, expires_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (hash) DO NOTHING`,
-        [
-          key.id,
+    createKey(key) {
+      return database.transaction(async (query) => {
+        // The lock holds off a deletion until its look at the keys finds this one.
+        const [account] = await query('SELECT deleting_at FROM accounts WHERE id = $1 FOR SHARE', [
           key.accountId,
-          key.name,
-          key.hash,
-          key.prefix,
-          jsonParameter(key.scopes),
-          key.ratePerMinute,
-          key.createdAt,
-          key.expiresAt,
-        ],
-      );
+        ]);
+        refuseWhileDeleted(key.accountId, account);
+        await query(
+          `INSERT INTO keys (id, account_id, name, hash, prefix, scopes, rate_per_minute, created_at, expires_at)
+           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (hash) DO NOTHING`,
+          [
+            key.id,
+            key.accountId,
+            key.name,
+            key.hash,
+            key.prefix,
+            jsonParameter(key.scopes),
+            key.ratePerMinute,
+            key.createdAt,
+            key.expiresAt,
+          ],
+        );
+      });
     },
 
     async findKey(hash) {

@@ -1,6 +1,8 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { Account, AccountLimits } from '../../model/account.ts';
 import type { AccountId } from '../../model/ids.ts';
+import type { RetentionLimits } from '../../model/retention.ts';
+import type { AccountRetention } from '../../ports/account-deletion-store.ts';
 import { MOST_FORMER_SECRETS } from '../../ports/account-store.ts';
 import type { FoundKey } from '../../ports/api-key.ts';
 import { keyFromRow, type Row } from './rows.ts';
@@ -19,6 +21,7 @@ export function accountOfRow(row: Row): Account {
       storedBytes: maybe(row.stored_bytes),
     },
     disabledAt: maybe(row.disabled_at),
+    deletingSince: maybe(row.deleting_at),
     createdAt: Number(row.created_at),
     updatedAt: Number(row.updated_at),
   };
@@ -48,6 +51,20 @@ export function foundKeyOf(row: Row, hash: string, until: number | null): FoundK
     expiresAt,
     account: { disabledAt: maybe(row.account_disabled_at), requestsPerMinute: maybe(row.account_rate) },
   };
+}
+
+/** `row`: the `deleting_at` of the account; undefined where there is no such account. */
+export function refuseWhileDeleted(id: AccountId, row: Row | undefined): void {
+  if (row === undefined || row.deleting_at === null) return;
+  throw new ScrapifieError('CONFLICT', `The account ${id} is being deleted.`);
+}
+
+/** The column for what each of them says about retention. */
+export const RETENTION_COLUMNS = { own: 'retention', operator: 'operator_retention' } as const;
+
+export function accountRetentionOf(row: Row | undefined): AccountRetention {
+  const limits = (text: unknown) => (text === null ? null : (JSON.parse(String(text)) as RetentionLimits));
+  return { own: limits(row?.retention ?? null), operator: limits(row?.operator_retention ?? null) };
 }
 
 export const tooManySecrets = () =>

@@ -1,6 +1,6 @@
 import type { AccountId } from '../../model/ids.ts';
-import type { RetentionLimits } from '../../model/retention.ts';
 import type { AccountDeletionStore } from '../../ports/account-deletion-store.ts';
+import { accountRetentionOf, RETENTION_COLUMNS, refuseWhileDeleted } from '../store-rows/account-rows.ts';
 import { type AccountTable, inDeletionOrder } from '../store-rows/account-tables.ts';
 import type { SqliteDatabase } from './database.ts';
 import type { Synchronous } from './synchronous.ts';
@@ -80,15 +80,16 @@ export function createSqliteAccountDeletionStore(
     },
 
     accountRetention(id) {
-      const row = database.get('SELECT retention FROM accounts WHERE id = ?', id);
-      const text = row?.retention ?? null;
-      return text === null ? null : (JSON.parse(String(text)) as RetentionLimits);
+      return accountRetentionOf(
+        database.get('SELECT retention, operator_retention FROM accounts WHERE id = ?', id),
+      );
     },
 
-    setAccountRetention(id, limits) {
+    setAccountRetention(id, by, limits) {
+      refuseWhileDeleted(id, database.get('SELECT deleting_at FROM accounts WHERE id = ?', id));
       return (
         database.run(
-          'UPDATE accounts SET retention = ? WHERE id = ?',
+          `UPDATE accounts SET ${RETENTION_COLUMNS[by]} = ? WHERE id = ?`,
           limits === null ? null : JSON.stringify(limits),
           id,
         ) > 0

@@ -1,7 +1,13 @@
 import type { AccountId } from '../../model/ids.ts';
 import { type AccountRecordStore, MOST_FORMER_SECRETS } from '../../ports/account-store.ts';
 import type { NewKey } from '../../ports/api-key.ts';
-import { accountOfRow, LIMIT_COLUMNS, limitValues, tooManySecrets } from '../store-rows/account-rows.ts';
+import {
+  accountOfRow,
+  LIMIT_COLUMNS,
+  limitValues,
+  refuseWhileDeleted,
+  tooManySecrets,
+} from '../store-rows/account-rows.ts';
 import { DELETED_ACCOUNT } from '../store-rows/expiry.ts';
 import { keyFromRow, sliceOf } from '../store-rows/rows.ts';
 import type { SqliteDatabase } from './database.ts';
@@ -49,6 +55,7 @@ export function createSqliteAccountRecordStore(
     changeAccount(id, { name, plan, limits, isDisabled }) {
       const before = getAccount(id);
       if (before === null) return null;
+      refuseWhileDeleted(id, { deleting_at: before.deletingSince });
       const disabledAt =
         isDisabled === undefined ? before.disabledAt : isDisabled ? (before.disabledAt ?? now()) : null;
       database.run(

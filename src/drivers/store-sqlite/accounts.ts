@@ -1,7 +1,7 @@
 import { DEFAULT_ACCOUNT } from '../../model/ids.ts';
 import type { NewKey } from '../../ports/api-key.ts';
 import type { AccountStore } from '../../ports/store.ts';
-import { FOUND_KEY, foundKeyOf } from '../store-rows/account-rows.ts';
+import { FOUND_KEY, foundKeyOf, refuseWhileDeleted } from '../store-rows/account-rows.ts';
 import { keyFromRow } from '../store-rows/rows.ts';
 import { createSqliteAccountRecordStore } from './account-records.ts';
 import { createSqliteAuditStore } from './audit.ts';
@@ -13,6 +13,8 @@ export function createSqliteAccountStore(
   now: () => number,
 ): Synchronous<AccountStore> {
   function createKey(key: NewKey): void {
+    const account = database.get('SELECT deleting_at FROM accounts WHERE id = ?', key.accountId);
+    refuseWhileDeleted(key.accountId, account);
     database.run(
       `INSERT INTO keys (id, account_id, name, hash, prefix, scopes, rate_per_minute, created_at, expires_at)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (hash) DO NOTHING`,

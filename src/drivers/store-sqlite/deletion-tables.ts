@@ -3,3 +3,6 @@ export const SQLITE_DELETION_TABLES = `
   ALTER TABLE accounts ADD COLUMN deleting_at INTEGER;
   ALTER TABLE accounts ADD COLUMN retention TEXT;
 `;
+
+/** What the operator keeps of the jobs of an account, whatever the account says. */
+export const SQLITE_OPERATOR_RETENTION = 'ALTER TABLE accounts ADD COLUMN operator_retention TEXT;';

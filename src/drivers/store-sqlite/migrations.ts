@@ -3,7 +3,7 @@ import { SQLITE_ACCOUNT_TABLES } from './account-tables.ts';
 import { SQLITE_ANSWER_TABLES } from './answer-tables.ts';
 import { SQLITE_AUDIT_TABLES } from './audit-tables.ts';
 import { SQLITE_CREDIT_TABLES } from './credit-tables.ts';
-import { SQLITE_DELETION_TABLES } from './deletion-tables.ts';
+import { SQLITE_DELETION_TABLES, SQLITE_OPERATOR_RETENTION } from './deletion-tables.ts';
 import { SQLITE_EVENT_TABLES } from './event-tables.ts';
 import { SQLITE_EXPIRY_TABLES } from './expiry-tables.ts';
 import { SQLITE_OWNER_TABLES } from './owner-tables.ts';
@@ -258,4 +258,5 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   SQLITE_PLACE_TABLES,
   SQLITE_ANSWER_TABLES,
   SQLITE_DELETION_TABLES,
+  SQLITE_OPERATOR_RETENTION,
 ];

@@ -134,15 +134,32 @@ export function accountDeletionContract(holds: Claim<TimedStore>): void {
     expect(await found(store, TENANT)).toEqual(NOTHING);
   });
 
-  holds('keeps what an account says about retention', async (store) => {
+  holds('neither changes an account that is being deleted nor gives it keys', async (store) => {
     await fill(store, TENANT, 0);
-    expect(await store.accountRetention(TENANT)).toBeNull();
-    const limits = { ...UNLIMITED_RETENTION, ages: { bodiesMs: 60_000 }, maxJobs: 3 };
-    expect(await store.setAccountRetention(TENANT, limits)).toBe(true);
-    expect(await store.accountRetention(TENANT)).toEqual(limits);
-    expect(await store.setAccountRetention(TENANT, null)).toBe(true);
-    expect(await store.accountRetention(TENANT)).toBeNull();
-    expect(await store.setAccountRetention('none' as AccountId, limits)).toBe(false);
+    expect(await store.getAccount(TENANT)).toMatchObject({ deletingSince: null });
+    const since = await store.beginAccountDeletion(TENANT);
+    const marked = await store.getAccount(TENANT);
+    expect(marked).toMatchObject({ deletingSince: since });
+    const refused = { code: 'CONFLICT' };
+    await expect(store.changeAccount(TENANT, { isDisabled: false })).rejects.toMatchObject(refused);
+    await expect(store.changeAccount(TENANT, { name: 'another' })).rejects.toMatchObject(refused);
+    await expect(store.createKey(newKey(TENANT, 'late'))).rejects.toMatchObject(refused);
+    await expect(store.setAccountRetention(TENANT, 'operator', null)).rejects.toMatchObject(refused);
+    expect(await store.getAccount(TENANT)).toEqual(marked);
+    expect(await store.listKeys(TENANT)).toHaveLength(1);
+  });
+
+  holds('keeps what an account and its operator say about retention apart', async (store) => {
+    await fill(store, TENANT, 0);
+    expect(await store.accountRetention(TENANT)).toEqual({ own: null, operator: null });
+    const own = { ...UNLIMITED_RETENTION, ages: { bodiesMs: 60_000 }, maxJobs: 3 };
+    const operator = { ...UNLIMITED_RETENTION, ages: { jobsMs: 86_400_000 } };
+    expect(await store.setAccountRetention(TENANT, 'own', own)).toBe(true);
+    expect(await store.setAccountRetention(TENANT, 'operator', operator)).toBe(true);
+    expect(await store.accountRetention(TENANT)).toEqual({ own, operator });
+    expect(await store.setAccountRetention(TENANT, 'own', null)).toBe(true);
+    expect(await store.accountRetention(TENANT)).toEqual({ own: null, operator });
+    expect(await store.setAccountRetention('none' as AccountId, 'own', own)).toBe(false);
     expect(await store.beginAccountDeletion('none' as AccountId)).toBeNull();
   });
 }

@@ -38,7 +38,7 @@ export function accountRecordsContract(holds: Claim<TimedStore>): void {
     const account = newAccount(ID, { plan: 'small', limits: LIMITS });
     const key = newKey(ID, 'k1');
     expect(await store.createAccount(account, key)).toBe(true);
-    const made: Account = { ...account, disabledAt: null, createdAt: T0, updatedAt: T0 };
+    const made: Account = { ...account, disabledAt: null, deletingSince: null, createdAt: T0, updatedAt: T0 };
     expect(await store.getAccount(ID)).toEqual(made);
     expect(await store.findKey(key.hash)).toMatchObject({
       accountId: ID,

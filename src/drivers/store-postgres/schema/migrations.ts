@@ -5,7 +5,7 @@ import { BLOB_TABLES } from './blob-tables.ts';
 import { BOUNDED_CLAIMS } from './bounded-claims.ts';
 import { CREDIT_FUNCTIONS } from './credit-functions.ts';
 import { CREDIT_TABLES } from './credit-tables.ts';
-import { DELETION_TABLES } from './deletion-tables.ts';
+import { DELETION_TABLES, OPERATOR_RETENTION } from './deletion-tables.ts';
 import { EVENT_TABLES } from './event-tables.ts';
 import { EXPIRY_TABLES } from './expiry-tables.ts';
 import { FRONTIER_FUNCTIONS } from './frontier-functions.ts';
@@ -62,4 +62,5 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { minReader: 5, sql: BOUNDED_CLAIMS },
   { minReader: 5, sql: ANSWER_TABLES },
   { minReader: 5, sql: DELETION_TABLES },
+  { minReader: 5, sql: OPERATOR_RETENTION },
 ];
