@@ -13,7 +13,7 @@ async function openAsRole() {
   const role = `role_${randomBytes(6).toString('hex')}`;
   const { rows } = await schema.query('SELECT current_schema() AS name');
   const name = String(rows[0].name);
-  const grant = `GRANT USAGE ON SCHEMA ${name} TO ${role}; GRANT ALL ON ALL TABLES IN SCHEMA ${name} TO ${role}`;
+  const grant = `GRANT USAGE ON SCHEMA ${name} TO ${role}; GRANT ALL ON ALL TABLES IN SCHEMA ${name} TO ${role}; GRANT USAGE ON ALL SEQUENCES IN SCHEMA ${name} TO ${role}`;
   await schema.query(`CREATE ROLE ${role} LOGIN PASSWORD 'first'; ${grant}`);
   onTestFinished(async () => void (await schema.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`)));
   const url = Object.assign(new URL(schema.url), { username: role, password: 'first' }).href;

@@ -245,6 +245,7 @@ export function webhooksContract(holds: Claim<TimedStore>): void {
     await store.at(T0).finishAttempt(lane.lease, retried, LEASE_MS);
     const again = await claimOne(store.at(T0 + 4_000));
     await store.at(T0 + 4_000).finishAttempt(again.lease, end(again, { state: 'delivered' }), LEASE_MS);
+    expect(await store.getDelivery(STRANGER, delivery.id)).toBeNull();
     await afterKill(opened, async (next) => {
       const read = await next.getDelivery(webhook.accountId, delivery.id);
       expect(read).toMatchObject({
@@ -257,7 +258,6 @@ export function webhooksContract(holds: Claim<TimedStore>): void {
       expect(read?.log[0]).toMatchObject({ at: T0 + 5, ms: 12, statusCode: 500 });
       expect(read?.request).toEqual(retried.request);
     });
-    expect(await store.getDelivery(STRANGER, delivery.id)).toBeNull();
   });
 
   holds('stores nothing under a lease that was lost, so that a stored success is final', async (store) => {
