@@ -64,8 +64,9 @@ async function attack(
       headers: { authorization: `Bearer ${server.apiKey}`, 'content-type': 'application/json' },
     });
   const description = readOpenApi(await (await call('/openapi.json')).json());
-  const account = (await (await call('/v1/account')).json()) as { data: { key: { id: string } } };
-  const ownKey = account.data.key.id;
+  const account = (await (await call('/v1/account')).json()) as { data: { id: string; key: { id: string } } };
+  /** Limits that the fuzzer sets for its own account, or its own key revoked, would end it. */
+  const own: ReadonlySet<string> = new Set([account.data.key.id, account.data.id]);
   const credential = { kind: 'login', hosts: ['127.0.0.1'], username: 'ann', password: PASSWORD };
   await call('/v1/credentials/fuzz', { method: 'PUT', body: JSON.stringify(credential) });
   const secrets = [...server.secrets, PASSWORD];
@@ -124,12 +125,12 @@ async function attack(
     }
   }
 
-  /** Ids, names and cursors are used in later requests; the key that the fuzzer itself needs is not among them. */
+  /** Ids, names and cursors are used in later requests; the key and the account of the fuzzer itself are not among them. */
   function learn(json: unknown, depth = 0): void {
     if (typeof json !== 'object' || json === null || depth > 4) return;
     for (const [name, value] of Object.entries(json)) {
       if (typeof value === 'object') learn(value, depth + 1);
-      else if (!/^(?:id|name|nextCursor|host)$/.test(name) || typeof value !== 'string' || value === ownKey)
+      else if (!/^(?:id|name|nextCursor|host)$/.test(name) || typeof value !== 'string' || own.has(value))
         continue;
       else if (known.length < MAX_KNOWN) known.push(value);
       else known[Math.floor(random() * MAX_KNOWN)] = value;
