@@ -18,6 +18,8 @@ import { defaultHeaders, type HeaderList } from './request-headers.ts';
 
 export interface HttpEngineOptions {
   readonly userAgent: string;
+  /** Names in lower case and values, sent beside the user agent; those of a client that wants web pages unless told. */
+  readonly headers?: HeaderList;
   /** Connect to loopback, private and link-local addresses too. */
   readonly allowPrivate: PrivateAddresses;
   /** For name resolution, TCP and TLS together; with a proxy, for each step on the way. */
@@ -67,7 +69,9 @@ class PooledHttpEngine implements HttpEngine {
     const timeoutMs = options.connectTimeoutMs ?? 10_000;
     this.#maxHeaderBytes = maxHeaderBytes;
     this.now = options.now ?? (() => performance.now());
-    this.#defaults = defaultHeaders(options.userAgent);
+    const { userAgent, headers } = options;
+    this.#defaults =
+      headers === undefined ? defaultHeaders(userAgent) : ['user-agent', userAgent, ...headers];
     const direct = this.#watch.wrap(
       createGuardedConnector({ allowPrivate, timeoutMs, allowH2, maxCachedSessions: maxPools, tls, resolve }),
     );
