@@ -1,0 +1,3 @@
+module github.com/scrapifie/scrapifie-go
+
+go 1.19

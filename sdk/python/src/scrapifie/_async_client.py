@@ -1,0 +1,421 @@
+"""The asynchronous client. The synchronous one is made from this file by ``make_sync.py``."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any, AsyncIterator, Generic, Mapping, TypeVar
+from urllib.parse import quote
+
+import httpx
+
+from ._async_transport import AsyncTransport
+from .errors import ConnectionError, JobFailedError, ScrapifieError, TimeoutError
+from .retries import RetryOptions
+from .streams import EventParser, StreamedEvent
+
+Item = TypeVar("Item")
+Json = dict[str, Any]
+
+_FIRST_POLL = 0.25
+#: How often a stream that breaks off at once is opened again.
+_MOST_EMPTY_STREAMS = 5
+
+
+def _at(path: str, name: str, rest: str = "") -> str:
+    return f"{path}/{quote(name, safe='')}{rest}"
+
+
+class AsyncList(Generic[Item]):
+    """A list of the server. Iterating gives every entry, page after page, each asked for when it is needed."""
+
+    def __init__(self, transport: AsyncTransport, path: str, query: Mapping[str, Any]) -> None:
+        self._transport = transport
+        self._path = path
+        self._query = query
+
+    async def page(self, cursor: str | None = None) -> Json:
+        """One page: ``items``, and ``nextCursor``, which is None at the end."""
+        answer: Json = await self._transport.json("GET", self._path, query={**self._query, "cursor": cursor})
+        return answer
+
+    async def __aiter__(self) -> AsyncIterator[Item]:
+        cursor: str | None = None
+        while True:
+            answer = await self.page(cursor)
+            for item in answer["items"]:
+                yield item
+            cursor = answer["nextCursor"]
+            if cursor is None:
+                return
+
+    async def all(self) -> list[Item]:
+        """Every entry; for lists that are known to be short."""
+        return [item async for item in self]
+
+
+class AsyncJobs:
+    def __init__(self, transport: AsyncTransport) -> None:
+        self._transport = transport
+
+    def list(self, **query: Any) -> AsyncList[Json]:
+        return AsyncList(self._transport, "/v1/jobs", query)
+
+    async def get(self, job_id: str) -> Json:
+        answer: Json = await self._transport.json("GET", _at("/v1/jobs", job_id))
+        return answer
+
+    async def cancel(self, job_id: str) -> Json:
+        answer: Json = await self._transport.json("POST", _at("/v1/jobs", job_id, "/cancel"))
+        return answer
+
+    async def resume(self, job_id: str) -> Json:
+        answer: Json = await self._transport.json("POST", _at("/v1/jobs", job_id, "/resume"))
+        return answer
+
+    async def retry(self, job_id: str) -> Json:
+        answer: Json = await self._transport.json("POST", _at("/v1/jobs", job_id, "/retry"))
+        return answer
+
+    async def delete(self, job_id: str) -> None:
+        await self._transport.json("DELETE", _at("/v1/jobs", job_id))
+
+    def results(self, job_id: str, **query: Any) -> AsyncList[Json]:
+        """Pages of the job, in the order they were stored, also while it goes on."""
+        return AsyncList(self._transport, _at("/v1/jobs", job_id, "/results"), query)
+
+    async def stream(self, job_id: str, **query: Any) -> AsyncIterator[Json]:
+        """Pages as one stream: the quickest way to read a large job."""
+        path = _at("/v1/jobs", job_id, "/results")
+        headers = {"accept": "application/x-ndjson"}
+        async with self._transport.open("GET", path, query=query, headers=headers) as lines:
+            async for line in lines:
+                if line:
+                    yield json.loads(line)
+
+    def errors(self, job_id: str, **query: Any) -> AsyncList[Json]:
+        return AsyncList(self._transport, _at("/v1/jobs", job_id, "/errors"), query)
+
+    def urls(self, job_id: str, **query: Any) -> AsyncList[Json]:
+        """Every URL that the job has seen, and what became of it by which rule."""
+        return AsyncList(self._transport, _at("/v1/jobs", job_id, "/urls"), query)
+
+    async def why(self, job_id: str, url: str) -> Json:
+        """Why a URL of the job was fetched, skipped, denied or failed."""
+        path = _at("/v1/jobs", job_id, "/why")
+        answer: Json = await self._transport.json("GET", path, query={"url": url})
+        return answer
+
+    def diff(self, job_id: str, against: str, **query: Any) -> AsyncList[Json]:
+        """What changed on the site since an earlier job."""
+        return AsyncList(self._transport, _at("/v1/jobs", job_id, "/diff"), {"against": against, **query})
+
+    def exports(self, job_id: str, **query: Any) -> AsyncList[Json]:
+        """Files that were written of the job."""
+        return AsyncList(self._transport, _at("/v1/jobs", job_id, "/exports"), query)
+
+    async def reextract(self, job_id: str, **request: Any) -> AsyncIterator[Json]:
+        """Reads stored pages once more by other rules, without fetching them again."""
+        path = _at("/v1/jobs", job_id, "/reextract")
+        headers = {"accept": "application/x-ndjson"}
+        async with self._transport.open("POST", path, body=request, headers=headers) as lines:
+            async for line in lines:
+                if line:
+                    yield json.loads(line)
+
+    async def events(
+        self, job_id: str, *, after: str | None = None, types: list[str] | None = None
+    ) -> AsyncIterator[StreamedEvent]:
+        """Events of the job until it has ended.
+
+        A stream that breaks off is opened again behind the last event, so nothing is missed and nothing comes twice.
+        """
+        last, empty = after, 0
+        path = _at("/v1/jobs", job_id, "/events")
+        query = {"types": ",".join(types) if types else None}
+        while empty < _MOST_EMPTY_STREAMS:
+            headers = {"accept": "text/event-stream", **({"last-event-id": last} if last else {})}
+            empty += 1
+            parser = EventParser()
+            try:
+                async with self._transport.open("GET", path, query=query, headers=headers) as lines:
+                    async for line in lines:
+                        event = parser.take(line)
+                        if event is None:
+                            continue
+                        empty = 0
+                        if event.type == "end":
+                            return
+                        last = event.id or last
+                        yield event
+            except ConnectionError:
+                pass
+            await asyncio.sleep(_FIRST_POLL)
+        raise ConnectionError("The stream of events breaks off each time it is opened.")
+
+    async def wait(
+        self, job_id: str, *, poll: float = 2.0, timeout: float | None = None, returns_failed: bool = False
+    ) -> Json:
+        """Waits until the job has ended. Cancelling the waiting does not cancel the job."""
+        delay, waited = min(_FIRST_POLL, poll), 0.0
+        while True:
+            job = await self.get(job_id)
+            if job["finishedAt"] is not None:
+                if not returns_failed and job["status"] in ("failed", "cancelled"):
+                    raise JobFailedError(job)
+                return job
+            if timeout is not None and waited >= timeout:
+                raise TimeoutError(f"The job {job_id} has not ended within {timeout} s.")
+            await asyncio.sleep(delay)
+            waited += delay
+            delay = min(poll, delay * 1.5)
+
+
+class AsyncSchedules:
+    def __init__(self, transport: AsyncTransport) -> None:
+        self._transport = transport
+
+    async def create(self, **request: Any) -> Json:
+        answer: Json = await self._transport.json("POST", "/v1/schedules", body=request)
+        return answer
+
+    def list(self, **query: Any) -> AsyncList[Json]:
+        return AsyncList(self._transport, "/v1/schedules", query)
+
+    async def get(self, schedule_id: str) -> Json:
+        answer: Json = await self._transport.json("GET", _at("/v1/schedules", schedule_id))
+        return answer
+
+    async def update(self, schedule_id: str, **change: Any) -> Json:
+        answer: Json = await self._transport.json("PATCH", _at("/v1/schedules", schedule_id), body=change)
+        return answer
+
+    async def delete(self, schedule_id: str) -> None:
+        await self._transport.json("DELETE", _at("/v1/schedules", schedule_id))
+
+    async def run(self, schedule_id: str) -> Json:
+        answer: Json = await self._transport.json("POST", _at("/v1/schedules", schedule_id, "/run"))
+        return answer
+
+    async def pause(self, schedule_id: str) -> Json:
+        answer: Json = await self._transport.json("POST", _at("/v1/schedules", schedule_id, "/pause"))
+        return answer
+
+    async def resume(self, schedule_id: str) -> Json:
+        answer: Json = await self._transport.json("POST", _at("/v1/schedules", schedule_id, "/resume"))
+        return answer
+
+    def runs(self, schedule_id: str, **query: Any) -> AsyncList[Json]:
+        return AsyncList(self._transport, _at("/v1/schedules", schedule_id, "/runs"), query)
+
+
+class AsyncMonitors:
+    def __init__(self, transport: AsyncTransport) -> None:
+        self._transport = transport
+
+    async def create(self, **request: Any) -> Json:
+        answer: Json = await self._transport.json("POST", "/v1/monitors", body=request)
+        return answer
+
+    def list(self, **query: Any) -> AsyncList[Json]:
+        return AsyncList(self._transport, "/v1/monitors", query)
+
+    async def get(self, monitor_id: str) -> Json:
+        answer: Json = await self._transport.json("GET", _at("/v1/monitors", monitor_id))
+        return answer
+
+    async def update(self, monitor_id: str, **change: Any) -> Json:
+        answer: Json = await self._transport.json("PATCH", _at("/v1/monitors", monitor_id), body=change)
+        return answer
+
+    async def delete(self, monitor_id: str) -> None:
+        await self._transport.json("DELETE", _at("/v1/monitors", monitor_id))
+
+    async def run(self, monitor_id: str) -> Json:
+        answer: Json = await self._transport.json("POST", _at("/v1/monitors", monitor_id, "/run"))
+        return answer
+
+    async def pause(self, monitor_id: str) -> Json:
+        answer: Json = await self._transport.json("POST", _at("/v1/monitors", monitor_id, "/pause"))
+        return answer
+
+    async def resume(self, monitor_id: str) -> Json:
+        answer: Json = await self._transport.json("POST", _at("/v1/monitors", monitor_id, "/resume"))
+        return answer
+
+    def changes(self, monitor_id: str, **query: Any) -> AsyncList[Json]:
+        return AsyncList(self._transport, _at("/v1/monitors", monitor_id, "/changes"), query)
+
+
+class AsyncSnapshots:
+    def __init__(self, transport: AsyncTransport) -> None:
+        self._transport = transport
+
+    def list(self, url: str, **query: Any) -> AsyncList[Json]:
+        """The contents that a URL has had, newest first."""
+        return AsyncList(self._transport, "/v1/pages", {"url": url, **query})
+
+    async def get(self, snapshot_id: str, **query: Any) -> Json:
+        answer: Json = await self._transport.json("GET", _at("/v1/snapshots", snapshot_id), query=query)
+        return answer
+
+    async def diff(self, snapshot_id: str, other: str, **query: Any) -> Json:
+        """What changed from one snapshot to another."""
+        path = _at(_at("/v1/snapshots", snapshot_id, "/diff"), other)
+        answer: Json = await self._transport.json("GET", path, query=query)
+        return answer
+
+
+class AsyncExports:
+    def __init__(self, transport: AsyncTransport) -> None:
+        self._transport = transport
+
+    async def create(self, job_id: str, **request: Any) -> Json:
+        """Starts to write a file of a job; ``wait`` waits for it."""
+        answer: Json = await self._transport.json("POST", _at("/v1/jobs", job_id, "/exports"), body=request)
+        return answer
+
+    def list(self, **query: Any) -> AsyncList[Json]:
+        return AsyncList(self._transport, "/v1/exports", query)
+
+    async def get(self, export_id: str) -> Json:
+        answer: Json = await self._transport.json("GET", _at("/v1/exports", export_id))
+        return answer
+
+    async def delete(self, export_id: str) -> None:
+        await self._transport.json("DELETE", _at("/v1/exports", export_id))
+
+    async def wait(self, export_id: str) -> Json:
+        """Waits until the file is written; raises when that has failed."""
+        while True:
+            found = await self.get(export_id)
+            if found["status"] == "ready":
+                return found
+            if found["status"] == "failed":
+                raise ScrapifieError("EXPORT_FAILED", f"The export {export_id} has failed.")
+            await asyncio.sleep(0.5)
+
+    async def download(self, export_id: str) -> AsyncIterator[bytes]:
+        """The bytes of a file that is ready, as they come."""
+        path = _at("/v1/exports", export_id, "/download")
+        async with self._transport.open_bytes("GET", path, headers={"accept": "*/*"}) as chunks:
+            async for chunk in chunks:
+                yield chunk
+
+
+class AsyncWebhooks:
+    def __init__(self, transport: AsyncTransport) -> None:
+        self._transport = transport
+
+    async def create(self, **request: Any) -> Json:
+        answer: Json = await self._transport.json("POST", "/v1/webhooks", body=request)
+        return answer
+
+    def list(self, **query: Any) -> AsyncList[Json]:
+        return AsyncList(self._transport, "/v1/webhooks", query)
+
+    async def get(self, webhook_id: str) -> Json:
+        answer: Json = await self._transport.json("GET", _at("/v1/webhooks", webhook_id))
+        return answer
+
+    async def update(self, webhook_id: str, **change: Any) -> Json:
+        answer: Json = await self._transport.json("PATCH", _at("/v1/webhooks", webhook_id), body=change)
+        return answer
+
+    async def delete(self, webhook_id: str) -> None:
+        await self._transport.json("DELETE", _at("/v1/webhooks", webhook_id))
+
+    async def rotate(self, webhook_id: str, **request: Any) -> Json:
+        answer: Json = await self._transport.json("POST", _at("/v1/webhooks", webhook_id, "/rotate"), body=request)
+        return answer
+
+    def deliveries(self, webhook_id: str, **query: Any) -> AsyncList[Json]:
+        return AsyncList(self._transport, _at("/v1/webhooks", webhook_id, "/deliveries"), query)
+
+    async def redeliver(self, delivery_id: str) -> Json:
+        answer: Json = await self._transport.json("POST", _at("/v1/deliveries", delivery_id, "/redeliver"))
+        return answer
+
+
+class AsyncScrapifie:
+    """A client of one Scrapifie server.
+
+    Requests are repeated when the connection fails and for the statuses 408, 425, 429, 500 and 503 (502 and 504
+    from a proxy in between), after the pause that the server asks for. Requests that create something carry an Idempotency-Key, so that repeating them creates
+    nothing twice. Names of fields in requests and answers are those of the API.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        api_key: str,
+        *,
+        timeout: float = 120.0,
+        retries: RetryOptions | None = None,
+        headers: Mapping[str, str] | None = None,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        self._transport = AsyncTransport(
+            base_url,
+            api_key,
+            timeout=timeout,
+            retries=retries or RetryOptions(),
+            headers=headers,
+            transport=transport,
+        )
+        self.jobs = AsyncJobs(self._transport)
+        self.exports = AsyncExports(self._transport)
+        self.snapshots = AsyncSnapshots(self._transport)
+        self.monitors = AsyncMonitors(self._transport)
+        self.schedules = AsyncSchedules(self._transport)
+        self.webhooks = AsyncWebhooks(self._transport)
+
+    async def close(self) -> None:
+        await self._transport.close()
+
+    async def __aenter__(self) -> "AsyncScrapifie":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def scrape(self, url: str, *, idempotency_key: str | None = None, **options: Any) -> Json:
+        """Fetches one page and waits for it."""
+        return await self._create("/v1/scrape", {"url": url, **options}, idempotency_key)
+
+    async def batch(self, urls: list[str], *, idempotency_key: str | None = None, **options: Any) -> Json:
+        """Starts a job over a list of URLs."""
+        return await self._create("/v1/batch", {"urls": urls, **options}, idempotency_key)
+
+    async def crawl(self, urls: list[str] | None = None, *, idempotency_key: str | None = None, **options: Any) -> Json:
+        """Starts a crawl. ``jobs.wait`` waits for its end, ``jobs.events`` tells what happens meanwhile."""
+        request = {**({} if urls is None else {"urls": urls}), **options}
+        return await self._create("/v1/crawl", request, idempotency_key)
+
+    async def map(self, url: str, *, idempotency_key: str | None = None, **options: Any) -> Json:
+        """URLs of a site, without reading its pages."""
+        return await self._create("/v1/map", {"url": url, **options}, idempotency_key)
+
+    async def extract(self, *, idempotency_key: str | None = None, **request: Any) -> Json:
+        """Structured data of a page, by rules, a type or a schema."""
+        return await self._create("/v1/extract", request, idempotency_key)
+
+    def search(self, q: str, **query: Any) -> AsyncList[Json]:
+        """Full-text search over stored pages, best first."""
+        return AsyncList(self._transport, "/v1/search", {"q": q, **query})
+
+    async def query(self, **request: Any) -> Json:
+        """A typed question over what is stored, or SQL over the lake (``sql=``)."""
+        answer: Json = await self._transport.json("POST", "/v1/query", body=request)
+        return answer
+
+    async def account(self) -> Json:
+        answer: Json = await self._transport.json("GET", "/v1/account")
+        return answer
+
+    def usage(self, **query: Any) -> AsyncList[Json]:
+        return AsyncList(self._transport, "/v1/usage", query)
+
+    async def _create(self, path: str, body: Json, idempotency_key: str | None) -> Json:
+        answer: Json = await self._transport.json("POST", path, body=body, idempotency_key=idempotency_key)
+        return answer

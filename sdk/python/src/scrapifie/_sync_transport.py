@@ -1,0 +1,203 @@
+"""Sends requests and repeats those that failed for a reason that passes."""
+
+from __future__ import annotations
+
+import time
+import json
+import uuid
+from contextlib import contextmanager
+from typing import Any, Iterator, Mapping
+
+import httpx
+
+from .errors import ApiError, ConnectionError, ScrapifieError, TimeoutError, api_error_of
+from .retries import RetryOptions, delay_before, is_retried_answer, proxy_code, retry_after_of
+
+
+class Transport:
+    def __init__(
+        self,
+        base_url: str,
+        api_key: str,
+        *,
+        timeout: float,
+        retries: RetryOptions,
+        headers: Mapping[str, str] | None,
+        transport: httpx.BaseTransport | None,
+    ) -> None:
+        self._retries = retries
+        self._timeout = timeout
+        self._http = httpx.Client(
+            base_url=base_url.rstrip("/"),
+            headers={"accept": "application/json", **(headers or {}), "authorization": f"Bearer {api_key}"},
+            timeout=timeout,
+            transport=transport,
+        )
+
+    def close(self) -> None:
+        self._http.close()
+
+    def json(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: Any = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> Any:
+        """``data`` of the answer."""
+        headers = _headers_of(method, idempotency_key)
+        attempt = 0
+        while True:
+            try:
+                response = self._send(method, path, query, body, headers, timeout)
+                try:
+                    raw = response.read()
+                finally:
+                    response.close()
+                if response.status_code == 204:
+                    return None
+                return json.loads(raw)["data"]
+            except httpx.TransportError as error:
+                failure: ScrapifieError = _failure_of(method, path, error)
+            except ApiError as error:
+                failure = error
+            self._pause_or_raise(failure, attempt)
+            attempt += 1
+
+    @contextmanager
+    def open(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: Any = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | None = None,
+    ) -> Iterator[Iterator[str]]:
+        """Lines of the answer's body as they come. A body that breaks off raises ConnectionError."""
+        response = self._opened(method, path, query, body, {**_headers_of(method, None), **(headers or {})}, timeout)
+        try:
+            yield _lines_of(response, method, path)
+        finally:
+            response.close()
+
+    @contextmanager
+    def open_bytes(
+        self, method: str, path: str, *, headers: Mapping[str, str] | None = None
+    ) -> Iterator[Iterator[bytes]]:
+        """Bytes of the answer's body as they come. A body that breaks off raises ConnectionError."""
+        response = self._opened(method, path, None, None, {**_headers_of(method, None), **(headers or {})}, None)
+        try:
+            yield _chunks_of(response, method, path)
+        finally:
+            response.close()
+
+    def _opened(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, Any] | None,
+        body: Any,
+        headers: Mapping[str, str],
+        timeout: float | None,
+    ) -> httpx.Response:
+        attempt = 0
+        while True:
+            try:
+                return self._send(method, path, query, body, headers, timeout)
+            except httpx.TransportError as error:
+                failure: ScrapifieError = _failure_of(method, path, error)
+            except ApiError as error:
+                failure = error
+            self._pause_or_raise(failure, attempt)
+            attempt += 1
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, Any] | None,
+        body: Any,
+        headers: Mapping[str, str],
+        timeout: float | None,
+    ) -> httpx.Response:
+        request = self._http.build_request(
+            method,
+            path,
+            params=_parameters_of(query),
+            json=body,
+            headers=dict(headers),
+            timeout=self._timeout if timeout is None else timeout,
+        )
+        response = self._http.send(request, stream=True)
+        if response.status_code < 400:
+            return response
+        try:
+            raw = response.read()
+        finally:
+            response.close()
+        asked = retry_after_of(response.headers.get("retry-after"))
+        request_id = response.headers.get("x-request-id")
+        raise api_error_of(response.status_code, _error_of(raw, response.status_code), request_id, asked)
+
+    def _pause_or_raise(self, failure: ScrapifieError, attempt: int) -> None:
+        asked = None
+        if isinstance(failure, ApiError):
+            asked = failure.retry_after
+            if not is_retried_answer(failure.status, failure.code):
+                raise failure
+        if attempt >= self._retries.max_retries or (asked or 0) > self._retries.max_retry_after:
+            raise failure
+        time.sleep(delay_before(attempt, asked, self._retries))
+
+
+def _chunks_of(response: httpx.Response, method: str, path: str) -> Iterator[bytes]:
+    try:
+        for chunk in response.iter_bytes():
+            yield chunk
+    except httpx.TransportError as error:
+        raise _failure_of(method, path, error) from error
+
+
+def _lines_of(response: httpx.Response, method: str, path: str) -> Iterator[str]:
+    """Lines without their ends. Only line feeds end them: other separators of Unicode may stand within JSON."""
+    rest = b""
+    for chunk in _chunks_of(response, method, path):
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            yield line.decode().rstrip("\r")
+    if rest:
+        yield rest.decode()
+
+
+def _headers_of(method: str, idempotency_key: str | None) -> dict[str, str]:
+    """The key stays the same over all tries, so that a request whose answer was lost creates nothing twice."""
+    return {"idempotency-key": idempotency_key or str(uuid.uuid4())} if method == "POST" else {}
+
+
+def _parameters_of(query: Mapping[str, Any] | None) -> dict[str, str]:
+    given = {name: value for name, value in (query or {}).items() if value is not None}
+    return {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in given.items()}
+
+
+def _failure_of(method: str, path: str, error: Exception) -> ScrapifieError:
+    if isinstance(error, httpx.TimeoutException):
+        return TimeoutError(f"{method} {path}: no answer in time.")
+    return ConnectionError(f"{method} {path}: {error or type(error).__name__}")
+
+
+def _error_of(raw: bytes, status: int) -> Mapping[str, Any]:
+    """A proxy in between answers with bodies of its own."""
+    try:
+        error = json.loads(raw)["error"]
+        if isinstance(error["code"], str):
+            return dict(error)
+    except (ValueError, KeyError, TypeError):
+        pass
+    code = proxy_code(status)
+    message = f"The answer has the status {status}."
+    return {"code": code, "message": message, "retryable": is_retried_answer(status, code)}
