@@ -1,0 +1,43 @@
+import type { Export } from '../model/export.ts';
+import type { ExportId } from '../model/ids.ts';
+import type { ExportStore } from '../ports/export-store.ts';
+import type { Files } from '../ports/files.ts';
+import { formatOf } from './formats.ts';
+
+/** The name of the file that the last attempt at the export writes. */
+export const fileOf = ({ id, attempts, spec }: Pick<Export, 'id' | 'attempts' | 'spec'>): string =>
+  `${id}.${attempts}${formatOf(spec.format).ending}`;
+
+/** The name under which the file is saved: it tells what it holds, and is no other export's. */
+export const nameForPeople = ({ id, jobId, spec }: Pick<Export, 'id' | 'jobId' | 'spec'>): string =>
+  `${spec.type}-${jobId}-${id.slice(-12)}${formatOf(spec.format).ending}`;
+
+const FILE = /^(exp_[0-9a-f-]{1,64})\.\d{1,9}\./;
+const IDS_AT_ONCE = 500;
+
+/**
+ * Removes files whose export is not stored any more, because it, its job or its account was deleted. An export is stored
+ * before its file is begun, so none that is being written is removed. Returns how many.
+ */
+export async function sweepExportFiles(
+  store: Pick<ExportStore, 'knownExports'>,
+  files: Files,
+  signal?: AbortSignal,
+): Promise<number> {
+  const found = (await files.list()).flatMap(({ name }) => {
+    const id = FILE.exec(name)?.[1] as ExportId | undefined;
+    return id === undefined ? [] : [{ name, id }];
+  });
+  let removed = 0;
+  for (let at = 0; at < found.length && signal?.aborted !== true; at += IDS_AT_ONCE) {
+    const some = found.slice(at, at + IDS_AT_ONCE);
+    const known = new Set(await store.knownExports([...new Set(some.map(({ id }) => id))]));
+    for (const { name, id } of some) {
+      if (known.has(id)) continue;
+      await files.remove(name);
+      removed += 1;
+    }
+  }
+  await files.removeRemains();
+  return removed;
+}

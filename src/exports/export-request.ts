@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { diffRulesSchema } from '../diff/diff-rules.ts';
+import { EXPORT_FORMATS, EXPORT_TYPES, type ExportSpec } from '../model/export.ts';
+import type { JobId } from '../model/ids.ts';
+
+const targetSchema = z
+  .union([
+    z.strictObject({ folder: z.string().min(1).max(1_000) }),
+    z.strictObject({
+      s3: z
+        .string()
+        .regex(/^s3:\/\/[^/]+/, 's3://bucket/path')
+        .max(1_000),
+    }),
+  ])
+  .describe(
+    'A place of the operator that gets a copy as well: one that `SCRAPIFIE_EXPORT_PLACES` names, or a folder in it.',
+  );
+
+/** What a client asks for. Which types and formats go together is looked at after. */
+export const exportRequestSchema = z
+  .strictObject({
+    type: z
+      .enum(EXPORT_TYPES)
+      .describe(
+        '`full`: a row per page with the columns of a catalogue. `seo`: a row per page with what search engines read. ' +
+          '`diff`: a row per URL with what has changed since another job. `raw`: every stored page, body included. ' +
+          '`links`: a row per link. `records`: a row per extracted record. `results`: pages as `/results` gives them.',
+      ),
+    format: z
+      .enum(EXPORT_FORMATS)
+      .describe(
+        '`csv` `xlsx` `json` `ndjson` `parquet`: tables. `warc` `wacz` `markdown` (a ZIP for language models) ' +
+          '`chunks` (pieces of texts, one per line): of `raw` only.',
+      ),
+    against: z.string().max(64).optional().describe('`diff`: the earlier job to compare with.'),
+    rules: diffRulesSchema.optional().describe('`diff`: what counts as a change.'),
+    excel: z.boolean().optional().describe('`csv`: begin with a byte order mark, so that Excel reads UTF-8.'),
+    text: z.boolean().optional().describe('`results` in a table: a column with the text of each page.'),
+    to: targetSchema.optional(),
+  })
+  .meta({ examples: [{ type: 'full', format: 'csv' }] });
+
+export type ExportRequest = z.infer<typeof exportRequestSchema>;
+
+export const specOf = ({ against, rules, excel, text, to, type, format }: ExportRequest): ExportSpec => ({
+  type,
+  format,
+  ...(against === undefined ? {} : { against: against as JobId }),
+  ...(rules === undefined ? {} : { rules }),
+  ...(excel === undefined ? {} : { excel }),
+  ...(text === undefined ? {} : { text }),
+  ...(to === undefined ? {} : { to }),
+});

@@ -1,0 +1,57 @@
+import type { ExportPage, PageSource } from '../table/export-page.ts';
+import { column, isoOf, pageTable, textOf } from './page-table.ts';
+import { type ProductFacts, productFacts } from './product-facts.ts';
+
+interface FullPage extends ExportPage {
+  readonly product: ProductFacts;
+}
+
+/** Between the values of one cell. */
+const CRUMB = ' > ';
+const PIPE = '|';
+
+export const h1Of = ({ record }: ExportPage): string | null =>
+  record.metadata?.headings.find(({ level }) => level === 1)?.text ?? null;
+
+const joined = (values: readonly string[], by: string): string | null =>
+  values.length === 0 ? null : values.join(by);
+
+/**
+ * The columns of `full`. The first sixteen are promised, in this order; columns are only ever added behind the last. Every
+ * value depends on the page alone, and not on the way that led the crawl there.
+ */
+const FULL_COLUMNS = [
+  column<FullPage>('url', 'string', ({ page }) => page.url),
+  column<FullPage>('final_url', 'string', ({ page }) => page.finalUrl),
+  column<FullPage>('http_status', 'integer', ({ page }) => page.statusCode),
+  column<FullPage>('fetched_at', 'timestamp', ({ page }) => isoOf(page.fetchedAt)),
+  column<FullPage>('title', 'string', ({ page }) => page.title),
+  column<FullPage>('h1', 'string', h1Of),
+  column<FullPage>('price', 'number', ({ product }) => product.price),
+  column<FullPage>('currency', 'string', ({ product }) => product.currency),
+  column<FullPage>('availability', 'string', ({ product }) => product.availability),
+  column<FullPage>('sku', 'string', ({ product }) => product.sku),
+  column<FullPage>('brand', 'string', ({ product }) => product.brand),
+  column<FullPage>('category', 'string', ({ product }) => product.category),
+  column<FullPage>('breadcrumbs', 'string', ({ product }) => joined(product.breadcrumbs, CRUMB)),
+  column<FullPage>('images', 'string', (page) => joined(imageUrls(page), PIPE)),
+  column<FullPage>('attrs_json', 'string', ({ product }) =>
+    product.attributes === null ? null : JSON.stringify(product.attributes),
+  ),
+  column<FullPage>('text_hash', 'string', ({ page }) => page.textHash),
+  column<FullPage>('content_type', 'string', ({ page }) => page.contentType),
+  column<FullPage>('language', 'string', ({ record }) => textOf(record.metadata?.language)),
+  column<FullPage>('content_hash', 'string', ({ page }) => page.contentHash),
+  column<FullPage>('bytes', 'integer', ({ page }) => page.bytes),
+  column<FullPage>('extracted_type', 'string', ({ record }) => record.extractedType),
+  column<FullPage>('error_code', 'string', ({ page }) => page.errorCode),
+];
+
+/** Pictures of the product, or for previews; of a page that names none, all pictures. */
+function imageUrls({ product, record }: FullPage): readonly string[] {
+  if (product.images.length > 0) return product.images;
+  return [...new Set(record.metadata?.images.map(({ url }) => url) ?? [])];
+}
+
+export const fullTable = (pages: PageSource) =>
+  pageTable(FULL_COLUMNS, pages, (page) => [{ ...page, product: productFacts(page.record, page.page) }]);

@@ -1,0 +1,38 @@
+import { type Exchange, exchangeOfPage } from '../../archive/exchange.ts';
+import { createKnownPayloads } from '../../archive/known-payloads.ts';
+import { type WaczEntry, waczEntries } from '../../archive/write-wacz.ts';
+import { infoRecord, written, writtenRecords } from '../../archive/write-warc.ts';
+import { VERSION } from '../../version.ts';
+import type { PageSource, PageWriterOptions } from '../table/export-page.ts';
+import { writeZip, type ZipEntry } from './zip.ts';
+
+/** One WARC file, compressed record by record, of all pages. */
+export async function* writeWarc(pages: PageSource, options: PageWriterOptions): AsyncGenerator<Uint8Array> {
+  const { job, createdAt } = options;
+  const fileName = `${job.id}.warc.gz`;
+  yield* written(infoRecord({ job, version: VERSION, fileName, at: createdAt })).chunks;
+  for await (const { chunks } of writtenRecords(exchanges(pages, options), createKnownPayloads())) {
+    yield* chunks;
+  }
+}
+
+/** A WACZ file: a ZIP of WARC files with an index and a list of pages. */
+export function writeWacz(pages: PageSource, options: PageWriterOptions): AsyncIterable<Uint8Array> {
+  const { job, createdAt } = options;
+  const title = job.seeds[0] ?? job.id;
+  return writeZip(
+    storedEntries(waczEntries(exchanges(pages, options), { job, version: VERSION, title, at: createdAt })),
+  );
+}
+
+/** Readers of WACZ files look into them at any place, which they cannot where files are compressed. */
+async function* storedEntries(entries: AsyncIterable<WaczEntry>): AsyncGenerator<ZipEntry> {
+  for await (const entry of entries) yield { ...entry, isStored: true };
+}
+
+async function* exchanges(pages: PageSource, { job, onRows }: PageWriterOptions): AsyncGenerator<Exchange> {
+  for await (const { page, blob } of pages()) {
+    yield await exchangeOfPage(page, job, { get: blob });
+    onRows(1);
+  }
+}

@@ -1,0 +1,57 @@
+import { unzipSync } from 'fflate';
+import { describe, expect, it } from 'vitest';
+import { writeZip, type ZipEntry } from './zip.ts';
+
+const archive = async (entries: readonly ZipEntry[]) =>
+  Buffer.concat(await Array.fromAsync(writeZip(entries)));
+const texts = (bytes: Buffer) =>
+  Object.fromEntries(
+    Object.entries(unzipSync(bytes)).map(([name, data]) => [name, Buffer.from(data).toString()]),
+  );
+
+async function* pieces(...parts: readonly string[]): AsyncGenerator<Uint8Array> {
+  for (const part of parts) yield Buffer.from(part);
+}
+
+describe('a ZIP archive', () => {
+  it('holds entries of known and of unknown size, compressed or not', async () => {
+    const bytes = await archive([
+      { name: 'a.txt', data: Buffer.from('hello hello hello') },
+      { name: 'folder/ü.txt', data: pieces('one ', 'two') },
+      { name: 'stored.bin', data: Buffer.from('as it is'), isStored: true },
+      { name: 'streamed.bin', data: pieces('as ', 'it is'), isStored: true },
+      { name: 'empty', data: pieces() },
+    ]);
+    expect(texts(bytes)).toEqual({
+      'a.txt': 'hello hello hello',
+      'folder/ü.txt': 'one two',
+      'stored.bin': 'as it is',
+      'streamed.bin': 'as it is',
+      empty: '',
+    });
+  });
+
+  it('has more entries than 16 bits can count', async () => {
+    const count = 70_000;
+    async function* many(): AsyncGenerator<ZipEntry> {
+      for (let at = 0; at < count; at += 1) yield { name: `${at}`, data: Buffer.alloc(0), isStored: true };
+    }
+    const bytes = Buffer.concat(await Array.fromAsync(writeZip(many())));
+    // The end of the directory says so with 64 bits.
+    const end64 = bytes.lastIndexOf(Buffer.from([0x50, 0x4b, 0x06, 0x06]));
+    expect(bytes.readBigUInt64LE(end64 + 32)).toBe(BigInt(count));
+  });
+
+  it('the same entries give the same bytes', async () => {
+    const entries = () => [{ name: 'a', data: Buffer.from('x'.repeat(1_000)) }];
+    expect(await archive(entries())).toEqual(await archive(entries()));
+  });
+
+  it('tells when an entry cannot be read', async () => {
+    async function* broken(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from('begin');
+      throw new Error('gone');
+    }
+    await expect(archive([{ name: 'a', data: broken() }])).rejects.toThrow('gone');
+  });
+});
