@@ -1,6 +1,6 @@
 import { parseS3Url } from '../../config/s3-place.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { BackupFile, BackupFiles } from '../../ports/backup-files.ts';
+import type { Files, StoredFile } from '../../ports/files.ts';
 import { isRefused, openS3Bucket, type S3Bucket } from './s3-bucket.ts';
 import { strangeAnswerError } from './s3-error.ts';
 import { createS3Objects } from './s3-objects.ts';
@@ -13,7 +13,7 @@ const PARTS_OF_A_SIZE = 1_000;
 const DAY_MS = 86_400_000;
 
 /** Objects below a prefix of a bucket. An object is sent in parts, and there once the last one has been confirmed. */
-export async function createFilesS3(url: string): Promise<BackupFiles> {
+export async function createFilesS3(url: string): Promise<Files> {
   const bucket = await openS3Bucket({
     place: parseS3Url(url),
     maxConnections: 4,
@@ -26,12 +26,12 @@ export async function createFilesS3(url: string): Promise<BackupFiles> {
   const keyOf = (name: string) => `${place.prefix}${name}`;
   const has = (name: string) => objects.has(keyOf(name));
 
-  async function range(key: string, from: number): Promise<Uint8Array | null> {
-    const Range = `bytes=${from}-${from + READ_BYTES - 1}`;
+  async function bytesOf(key: string, from: number, bytes: number): Promise<Uint8Array | null> {
+    const Range = `bytes=${from}-${from + bytes - 1}`;
     const found = await bucket.ask(
       (client, options) =>
         client.send(new commands.GetObjectCommand({ Bucket: place.bucket, Key: key, Range }), options),
-      { bytes: READ_BYTES, expects: [404, 416] },
+      { bytes, expects: [404, 416] },
     );
     // 416: the object ends before.
     if (isRefused(found)) return found.refusedWith === 404 ? null : new Uint8Array();
@@ -45,18 +45,19 @@ export async function createFilesS3(url: string): Promise<BackupFiles> {
       }
       await uploadStream(bucket, keyOf(name), chunks);
     },
-    async *read(name) {
-      for (let from = 0; ; ) {
-        const bytes = await range(keyOf(name), from);
+    async *read(name, { start, end } = { start: 0, end: Number.MAX_SAFE_INTEGER }) {
+      for (let from = start; from < end; ) {
+        const wanted = Math.min(READ_BYTES, end - from);
+        const bytes = await bytesOf(keyOf(name), from, wanted);
         if (bytes === null) throw new ScrapifieError('NOT_FOUND', `There is no ${name} in the bucket.`);
         if (bytes.length > 0) yield bytes;
         from += bytes.length;
-        if (bytes.length < READ_BYTES) return;
+        if (bytes.length < wanted) return;
       }
     },
     has,
     async list() {
-      const files: BackupFile[] = [];
+      const files: StoredFile[] = [];
       let token: string | null = null;
       do {
         const page = await objects.list(place.prefix, token);

@@ -1,0 +1,16 @@
+import type { Logger } from '../observe/logger.ts';
+import type { LakeFiles } from '../ports/lake-files.ts';
+import type { Store } from '../ports/store.ts';
+import type { LakeEncoder } from './lake-encoder.ts';
+
+/** What the lake is made of. */
+export interface LakeParts {
+  readonly store: Store;
+  readonly files: LakeFiles;
+  readonly encoder: LakeEncoder;
+  /** The store's clock. */
+  readonly now: () => number;
+  /** Random hexadecimal digits, at least 16. */
+  readonly randomHex: () => string;
+  readonly logger: Logger;
+}
