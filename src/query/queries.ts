@@ -1,0 +1,135 @@
+import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import type { AccountId } from '../model/ids.ts';
+import type { QueryFieldType } from '../model/query-fields.ts';
+import { isOfColumns, type PlanColumn, type QueryPlan, type RowPlace } from '../model/query-plan.ts';
+import type { QueryScope, QueryStore } from '../ports/query-store.ts';
+import { type EvaluatedRow, positionOf } from './evaluate.ts';
+import { parseQuery, type QueryRequest, withDefaults } from './parse-query.ts';
+import { writeCursor } from './query-cursor.ts';
+import { type ScanLimits, scanPages } from './scan-pages.ts';
+import { createScanThreads } from './scan-threads.ts';
+
+/** Typed queries over what an account has stored. */
+export interface Queries {
+  /** Throws VALIDATION_FAILED, QUERY_TIMEOUT, QUERY_TOO_LARGE, and TOO_MANY_QUERIES. */
+  run(scope: QueryScope, request: QueryRequest): Promise<QueryResult>;
+}
+
+export interface QueryResult {
+  readonly columns: readonly { readonly name: string; readonly type: QueryFieldType }[];
+  /** Each with the names of `columns`; times in ISO 8601. */
+  readonly items: readonly Readonly<Record<string, unknown>>[];
+  /** Where the next rows begin; null at the end, and of groups. */
+  readonly nextCursor: string | null;
+  /** There are more groups than `limit`. */
+  readonly isTruncated: boolean;
+}
+
+export interface QueriesOptions {
+  readonly limits?: ScanLimits;
+  /** Queries that run at the same time in this process; others wait, `mostWaiting` at most. */
+  readonly mostRunning?: number;
+  readonly mostWaiting?: number;
+}
+
+const DEFAULT_LIMITS: ScanLimits = { pages: 20_000, limitMs: 10_000 };
+const MOST_RUNNING = 2;
+const MOST_WAITING = 20;
+
+export function createQueries(store: QueryStore, options: QueriesOptions = {}): Queries {
+  const { limits = DEFAULT_LIMITS, mostRunning = MOST_RUNNING, mostWaiting = MOST_WAITING } = options;
+  const turns = createTurns(mostRunning, mostWaiting);
+  const threads = createScanThreads();
+
+  /** One row more than the query wants, which tells whether there are more. */
+  async function rowsOf(scope: QueryScope, plan: QueryPlan) {
+    const wider = { ...plan, limit: plan.limit + 1 };
+    if (!isOfColumns(plan)) return scanPages({ store, threads, limits }, scope, wider);
+    const rows: readonly EvaluatedRow[] = await store.queryRows({
+      scope,
+      plan: wider,
+      limitMs: limits.limitMs,
+    });
+    return { rows, next: null };
+  }
+
+  return {
+    async run(scope, request) {
+      const plan = parseQuery(withDefaults(request));
+      const { rows, next } = await turns.take(scope.accountId, () => rowsOf(scope, plan));
+      const shown = rows.slice(0, plan.limit);
+      const isMore = rows.length > plan.limit;
+      return {
+        columns: plan.columns.map((column) => ({ name: column.as, type: typeOf(column) })),
+        items: shown.map(({ values }) => itemOf(values, plan)),
+        nextCursor: cursorAfter(plan, isMore ? shown.at(-1) : undefined, next),
+        isTruncated: plan.isGrouped && isMore,
+      };
+    },
+  };
+}
+
+function cursorAfter(plan: QueryPlan, last: EvaluatedRow | undefined, next: RowPlace | null): string | null {
+  if (plan.isGrouped) return null;
+  if (last !== undefined) return writeCursor(plan, positionOf(last));
+  return next === null ? null : writeCursor(plan, { values: [], row: next });
+}
+
+function typeOf({ kind, field }: PlanColumn): QueryFieldType {
+  return kind === 'field' || kind === 'min' || kind === 'max' ? (field?.type ?? 'number') : 'number';
+}
+
+function itemOf(values: readonly unknown[], { columns }: QueryPlan): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    columns.map((column, index) => {
+      const value = values[index] ?? null;
+      const isTime = typeOf(column) === 'time' && typeof value === 'number';
+      return [column.as, isTime ? new Date(value).toISOString() : value];
+    }),
+  );
+}
+
+/** Lets a few queries run at a time, and of each account one: a dear query must not keep those of others waiting. */
+function createTurns(mostRunning: number, mostWaiting: number) {
+  const running = new Set<AccountId>();
+  const waiting: { readonly account: AccountId; readonly begin: () => void }[] = [];
+  const mayRun = (account: AccountId) => running.size < mostRunning && !running.has(account);
+
+  async function enter(account: AccountId): Promise<void> {
+    if (mayRun(account)) {
+      running.add(account);
+      return;
+    }
+    const own = waiting.filter((each) => each.account === account).length;
+    if (waiting.length >= mostWaiting || own >= mostWaiting / 2) {
+      throw new ScrapifieError(
+        'TOO_MANY_QUERIES',
+        'Too many queries are running. Try again in some seconds.',
+        {
+          retryAfterMs: 2_000,
+        },
+      );
+    }
+    await new Promise<void>((begin) => void waiting.push({ account, begin }));
+  }
+
+  function leave(account: AccountId): void {
+    running.delete(account);
+    const index = waiting.findIndex((each) => mayRun(each.account));
+    const [next] = index === -1 ? [] : waiting.splice(index, 1);
+    if (next === undefined) return;
+    running.add(next.account);
+    next.begin();
+  }
+
+  return {
+    async take<T>(account: AccountId, work: () => Promise<T>): Promise<T> {
+      await enter(account);
+      try {
+        return await work();
+      } finally {
+        leave(account);
+      }
+    },
+  };
+}

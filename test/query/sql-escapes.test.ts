@@ -1,0 +1,37 @@
+import { existsSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isScrapifieError } from '../../src/errors/scrapifie-error.ts';
+import { escapesOf } from './escapes.ts';
+import { openSqlWorld, type SqlWorld } from './sql-world.ts';
+
+let world: SqlWorld;
+beforeAll(async () => {
+  world = await openSqlWorld();
+});
+afterAll(() => world.close());
+
+/** Of the paths only their places in the SQL matter for the names of the tests. */
+const NAMES = escapesOf({
+  ...{ otherFile: '/1', otherFolder: '/2', csvFile: '/3', ownFile: '/4', newFile: '/5', otherAccount: '6' },
+}).map(({ name }) => name);
+
+/** Long enough for the slowest machine to reach a limit of memory, short enough for a test. */
+const TIMEOUT_MS = 1_500;
+
+describe('no query gets out of the lake of its account', { timeout: 60_000 }, () => {
+  it('in more than fifty ways', () => expect(NAMES.length).toBeGreaterThan(100));
+
+  it.for(NAMES)('%s', async (name) => {
+    const attempt = escapesOf(world.forbidden).find((each) => each.name === name);
+    const outcome = await world
+      .ask(attempt?.sql ?? '', { timeoutMs: TIMEOUT_MS, limit: 10 })
+      .then((answer) => ({ code: 'ANSWERED', message: JSON.stringify(answer) }))
+      .catch((error: unknown) => {
+        if (!isScrapifieError(error)) throw error;
+        return { code: error.code as string, message: error.message };
+      });
+    expect(attempt?.codes, outcome.message).toContain(outcome.code);
+    expect(outcome.message).not.toContain('root:');
+    expect(existsSync(world.forbidden.newFile)).toBe(false);
+  });
+});
