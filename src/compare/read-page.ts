@@ -1,0 +1,39 @@
+import { NO_OFFER, offerOfPage } from '../extract/types/product/offer-of-page.ts';
+import { readRecord } from '../jobs/page-result.ts';
+import type { OutcomeKind } from '../model/attempt.ts';
+import type { Page } from '../model/page.ts';
+import type { PageVersion } from './page-version.ts';
+
+/** A stored page with its record, read once. */
+export interface ReadPage {
+  readonly page: Page;
+  readonly outcome: OutcomeKind | undefined;
+  readonly version: PageVersion;
+}
+
+export function readPage(page: Page): ReadPage {
+  const { metadata, extracted, rendered, outcome } = readRecord(page.record);
+  const has = (part: 'bodies' | 'artifacts'): boolean => page.expired?.includes(part) !== true;
+  const offer =
+    page.errorCode === null
+      ? offerOfPage({ url: page.finalUrl, fetchedAt: page.fetchedAt, metadata, extracted: extracted ?? null })
+      : NO_OFFER;
+  const picture = rendered?.screenshot;
+  return {
+    page,
+    outcome,
+    version: {
+      url: page.finalUrl,
+      contentType: page.contentType,
+      charset: page.charset,
+      contentHash: has('bodies') ? page.contentHash : null,
+      textHash: page.textHash,
+      fields: { ...extracted, ...offer, title: page.title ?? extracted?.title ?? null },
+      screenshot: picture?.contentType === 'image/png' && has('artifacts') ? picture.contentHash : null,
+    },
+  };
+}
+
+/** Only such pages are compared: errors, blocks, challenges, log-in walls, soft 404s and empty pages are none. */
+export const isRealPage = ({ page, outcome }: ReadPage): boolean =>
+  page.errorCode === null && (outcome === undefined || outcome === 'ok');

@@ -1,0 +1,62 @@
+import { isScrapifieError } from '../errors/scrapifie-error.ts';
+import { batchRequestSchema } from '../jobs/job-request.ts';
+import type { Jobs } from '../jobs/jobs.ts';
+import type { Schedule } from '../model/schedule.ts';
+import type { Logger } from '../observe/logger.ts';
+import type { DueRecheck } from '../ports/monitor-store.ts';
+import type { Store } from '../ports/store.ts';
+import { isKeyRevoked } from '../schedules/schedule-runs.ts';
+import { openScheduledJob } from '../sessions/schedule-secrets.ts';
+import type { Vault } from '../sessions/vault.ts';
+
+export interface RecheckDeps {
+  readonly store: Pick<Store, 'listDueRechecks' | 'takeRecheck' | 'getSchedule' | 'getAccount' | 'listKeys'>;
+  readonly jobs: Pick<Jobs, 'batch'>;
+  readonly vault: Vault | null;
+  readonly logger: Pick<Logger, 'warn'>;
+}
+
+const BATCH = 50;
+
+/**
+ * Starts the jobs that look again at pages that a check was not sure of. A second look is a help: one that is lost or
+ * refused is made up for by the next check.
+ */
+export async function runRechecks(deps: RecheckDeps): Promise<void> {
+  for (const due of await deps.store.listDueRechecks(BATCH)) {
+    const { monitor, recheck } = due;
+    if (!(await deps.store.takeRecheck(monitor.id, recheck.dueAt))) continue;
+    try {
+      await startRecheck(due, deps);
+    } catch (error) {
+      const details = { monitor: monitor.id, err: isScrapifieError(error) ? error.message : error };
+      deps.logger.warn(details, 'monitor: pages could not be looked at again');
+    }
+  }
+}
+
+async function startRecheck({ monitor, recheck }: DueRecheck, deps: RecheckDeps): Promise<void> {
+  const { store, jobs, vault } = deps;
+  const { accountId, id } = monitor;
+  const schedule = await store.getSchedule(accountId, monitor.scheduleId);
+  if (schedule === null || schedule.isPaused || (await isKeyRevoked(store, schedule))) return;
+  const account = await store.getAccount(accountId);
+  if (account === null || account.disabledAt !== null) return;
+  const { credentials, keyId } = schedule.job;
+  await jobs.batch(recheckRequest(schedule, vault, recheck.urls), accountId, {
+    credentials,
+    monitor: { id, round: recheck.round },
+    startedBy: {
+      actor: `monitor ${id}`,
+      address: 'scheduler',
+      ...(keyId === undefined ? {} : { keyId }),
+    },
+  });
+}
+
+/** The pages are fetched as the check fetches them. */
+export function recheckRequest(schedule: Schedule, vault: Vault | null, urls: readonly string[]) {
+  const { request } = openScheduledJob(schedule.job, vault, schedule);
+  const { options, retention } = request as { options: unknown; retention: unknown };
+  return batchRequestSchema.parse({ urls, options, retention, snapshots: true });
+}
