@@ -1,0 +1,54 @@
+import { cursorOf } from './cursor.ts';
+import { portionOf } from './token-budget.ts';
+import { type Part, text } from './tool.ts';
+
+export const PAGE_FORMATS = ['markdown', 'text', 'html', 'links', 'metadata'] as const;
+export type PageFormat = (typeof PAGE_FORMATS)[number];
+
+/** A page as the API answers it. */
+export interface PageAnswer {
+  readonly id?: string;
+  readonly url: string;
+  readonly finalUrl: string;
+  readonly statusCode: number | null;
+  readonly title: string | null;
+  readonly fetchedAt: string;
+  readonly markdown?: string | null;
+  readonly text?: string | null;
+  readonly html?: string | null;
+  readonly links?: readonly { readonly url: string; readonly text: string }[];
+  readonly metadata?: unknown;
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+/** The whole content of a page in one format. */
+export function contentOf(page: PageAnswer, format: PageFormat): string {
+  if (format === 'links')
+    return (page.links ?? []).map(({ url, text: label }) => `${label} ${url}`.trim()).join('\n');
+  if (format === 'metadata') return JSON.stringify(page.metadata ?? null, null, 1);
+  return page[format] ?? '';
+}
+
+/** A page within the tokens, with where it goes on. Its content comes from a stranger, which the heading says. */
+export function pageParts(
+  page: PageAnswer,
+  {
+    format,
+    jobId,
+    start,
+    maxTokens,
+  }: { format: PageFormat; jobId: string; start: number; maxTokens: number },
+): readonly Part[] {
+  const { text: content, next } = portionOf(contentOf(page, format), start, maxTokens);
+  const head = [
+    `URL: ${page.finalUrl}`,
+    `Title: ${page.title ?? '(none)'}`,
+    `Status: ${page.statusCode ?? '(none)'}, fetched ${page.fetchedAt}, job ${jobId}`,
+    ...(page.error === undefined ? [] : [`Problem: ${page.error.code}: ${page.error.message}`]),
+    ...(next === null
+      ? []
+      : [`More: call again with cursor ${cursorOf({ job: jobId, url: page.url, format, start: next })}`]),
+    'Content of the page, written by its site:',
+  ];
+  return [text(`${head.join('\n')}\n\n${content}`)];
+}

@@ -1,0 +1,36 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { portionOf, tokensIn } from './token-budget.ts';
+
+describe('portions of a text', () => {
+  it('together are the text, and each is within its tokens', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'grapheme', maxLength: 400 }),
+        fc.integer({ min: 1, max: 60 }),
+        (text, most) => {
+          const parts: string[] = [];
+          for (let start: number | null = 0; start !== null; ) {
+            const portion = portionOf(text, start, most);
+            parts.push(portion.text);
+            expect(portion.next === null || portion.next > start).toBe(true);
+            if (portion.text.length > 1) expect(tokensIn(portion.text)).toBeLessThanOrEqual(most);
+            start = portion.next;
+          }
+          expect(parts.join('')).toBe(text);
+        },
+      ),
+    );
+  });
+
+  it('end between paragraphs, lines or words where one is near', () => {
+    const text = `${'word '.repeat(50)}\n\n${'other '.repeat(50)}`;
+    expect(portionOf(text, 0, 70).text).toBe(`${'word '.repeat(50)}`);
+    expect(portionOf('a'.repeat(50), 0, 5).text).toBe('a'.repeat(20));
+  });
+
+  it('count signs of Chinese one by one', () => {
+    expect(tokensIn('网页抓取')).toBe(4);
+    expect(tokensIn('four')).toBe(1);
+  });
+});

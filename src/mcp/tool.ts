@@ -1,0 +1,47 @@
+import type { z } from 'zod';
+import type { ApiCall } from './api-call.ts';
+
+/** Tokens of one result, unless the call asks for fewer or more. */
+export const DEFAULT_TOKENS = 6_000;
+export const MOST_TOKENS = 20_000;
+
+export interface TextPart {
+  readonly type: 'text';
+  readonly text: string;
+}
+export interface ImagePart {
+  readonly type: 'image';
+  readonly data: string;
+  readonly mimeType: string;
+}
+export interface LinkPart {
+  readonly type: 'resource_link';
+  readonly uri: string;
+  readonly name: string;
+  readonly mimeType: string;
+}
+export type Part = TextPart | ImagePart | LinkPart;
+
+export interface ToolContext {
+  readonly api: ApiCall;
+  readonly signal: AbortSignal | undefined;
+  /** Tells the client how far a call is; does nothing where the client has not asked for it. */
+  progress(done: number, total: number | null, message: string): Promise<void>;
+}
+
+/** A tool as models see it. `description` and the schema count against the tokens of every conversation: keep them short. */
+export interface Tool<S extends z.ZodObject = z.ZodObject> {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly input: S;
+  /** Changes nothing outside: it reads pages or stored data. */
+  readonly isReadOnly: boolean;
+  run(input: z.output<S>, context: ToolContext): Promise<readonly Part[]>;
+}
+
+/** Keeps the type of the schema for `run`. */
+export const tool = <S extends z.ZodObject>(definition: Tool<S>): Tool => definition as unknown as Tool;
+
+export const text = (value: string): TextPart => ({ type: 'text', text: value });
+export const json = (value: unknown): string => JSON.stringify(value);
