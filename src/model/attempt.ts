@@ -1,8 +1,13 @@
 import type { ErrorCode } from '../errors/registry.ts';
 import type { IdentityKind } from './identity.ts';
 
-export const ENGINE_NAMES = ['http', 'browser', 'flaresolverr', 'stealth'] as const;
-/** From cheap to dear. `flaresolverr` is a service of that name, which the operator runs. */
+/** Those that ask hosts. */
+export const WEB_ENGINES = ['http', 'browser', 'flaresolverr', 'stealth'] as const;
+export const ENGINE_NAMES = [...WEB_ENGINES, 'replay'] as const;
+/**
+ * From cheap to dear. `flaresolverr` is a service of that name, which the operator runs. `replay` answers from an archive,
+ * in place of all others.
+ */
 export type EngineName = (typeof ENGINE_NAMES)[number];
 
 export const OUTCOME_KINDS = [

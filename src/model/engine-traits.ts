@@ -19,6 +19,7 @@ export const ENGINE_TRAITS: Readonly<Record<EngineName, EngineTraits>> = {
   browser: { cost: 10, runsScripts: true, isRendering: true, isDisguised: false, consent: null },
   flaresolverr: { cost: 15, runsScripts: true, isRendering: false, isDisguised: true, consent: 'stealth' },
   stealth: { cost: 20, runsScripts: true, isRendering: true, isDisguised: true, consent: 'stealth' },
+  replay: { cost: 1, runsScripts: false, isRendering: false, isDisguised: false, consent: null },
 };
 
 /** `auto` is no engine yet: it has none of the traits. */

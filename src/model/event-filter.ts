@@ -1,4 +1,4 @@
-/** What can be told to webhooks. Types that begin with `monitor.` are named by the monitors themselves. */
+/** What can be told to webhooks, besides `monitor.changed`, `monitor.failed` and `monitor.recovered`. */
 export const WEBHOOK_EVENTS = [
   'job.started',
   'job.completed',

@@ -9,6 +9,11 @@ export function describeMs(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} min`;
 }
 
+/** `12.3 %`, `<0.1 %`, of a share from 0 up. */
+export function describeShare(share: number): string {
+  return share > 0 && share < 0.001 ? '<0.1 %' : `${(share * 100).toFixed(1)} %`;
+}
+
 /** `593 B`, `60.3 kB`, `1.2 GB`. */
 export function describeBytes(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB'] as const;

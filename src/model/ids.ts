@@ -27,5 +27,13 @@ export type WebhookId = Branded<string, 'WebhookId'>;
 export type DeliveryId = Branded<string, 'DeliveryId'>;
 /** UUID v7 shown to clients. */
 export type ScheduleId = Branded<string, 'ScheduleId'>;
+/** `snap_` and 32 hex digits of a hash of account, URL and content. */
+export type SnapshotId = Branded<string, 'SnapshotId'>;
 /** UUID v7 of one run of a schedule. */
 export type RunId = Branded<string, 'RunId'>;
+/** `exp_` and a UUID, shown to clients. */
+export type ExportId = Branded<string, 'ExportId'>;
+/** UUID v7 shown to clients. */
+export type MonitorId = Branded<string, 'MonitorId'>;
+/** `chg_…`, of one change that a monitor has told. */
+export type ChangeId = Branded<string, 'ChangeId'>;

@@ -1,4 +1,5 @@
 import type { EngineName } from './attempt.ts';
+import type { DerivedOptions } from './derived.ts';
 import type { ExtractOptions, PartOptions } from './extraction.ts';
 import type { IdentityKind, OtherBrowser } from './identity.ts';
 import type { AccountId, JobId, JobSeq, KeyId, RunId, ScheduleId, WebhookId } from './ids.ts';
@@ -135,7 +136,7 @@ export interface Budgets {
   readonly maxMicrocredits?: number | null;
 }
 
-export interface JobOptions {
+export interface JobOptions extends DerivedOptions {
   readonly page: PageOptions;
   readonly scope: Scope;
   /** The crawl before, whose pages are asked for only if they changed. Missing: all pages are asked for. */
@@ -162,6 +163,11 @@ export interface JobOptions {
   readonly maxLoginWalls?: number | null | undefined;
   /** The webhook that the events of this job are sent to; missing: those of the account. */
   readonly webhookId?: WebhookId | undefined;
+  /**
+   * Of the job of a monitor: 0 or missing is a check by the schedule; higher ones look again at pages that the check before
+   * was not sure of.
+   */
+  readonly monitorRound?: number | undefined;
   /** Only as stored: the secrets of `page`, sealed by the vault, in base64. The fields themselves are hidden then. */
   readonly sealed?: string | undefined;
 }

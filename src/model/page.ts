@@ -143,6 +143,8 @@ export interface PageRecord extends DeepRecord, Partial<ResponseRecord> {
   readonly links: readonly PageLink[];
   /** Only when the job asked for the format. */
   readonly html?: string;
+  /** The visible text, of a long one the beginning; only of jobs with `search` that keep no other text of the page. */
+  readonly searchText?: string;
 }
 
 /** One stored page, at most one per task. A failed task may have one too: what the host answered. */

@@ -26,6 +26,7 @@ export function priceTable(prices: Prices): PriceTable {
       browser: of('browser'),
       flaresolverr: of('flaresolverr'),
       stealth: of('stealth'),
+      replay: 0,
     },
     proxies: { datacenter: of('datacenter'), residential: of('residential'), mobile: of('mobile') },
     tokens: of('tokens'),

@@ -5,8 +5,11 @@
 export const PAGE_PARTS = ['bodies', 'artifacts', 'records'] as const;
 export type PagePart = (typeof PAGE_PARTS)[number];
 
-/** Kinds of data with a time of their own. `ledger`: the URLs of a job and its pages; `jobs`: everything of a job. */
-export const RETAINED_KINDS = [...PAGE_PARTS, 'ledger', 'jobs'] as const;
+/**
+ * Kinds of data with a time of their own. `ledger`: the URLs of a job and its pages; `jobs`: everything of a job;
+ * `exports`: files made of jobs; `snapshots`: the history of pages, which belongs to no job.
+ */
+export const RETAINED_KINDS = [...PAGE_PARTS, 'ledger', 'jobs', 'exports', 'snapshots'] as const;
 export type RetainedKind = (typeof RETAINED_KINDS)[number];
 
 /** Answers under an Idempotency-Key, as the API promises. */
@@ -40,6 +43,9 @@ export function shortestAges(...given: readonly RetentionAges[]): Readonly<Recor
     records,
     artifacts: Math.min(records, shortest('artifacts')),
     bodies: Math.min(records, shortest('bodies')),
+    // An export holds what was read out of pages.
+    exports: Math.min(records, shortest('ledger'), shortest('exports')),
+    snapshots: shortest('snapshots'),
   };
 }
 

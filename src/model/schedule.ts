@@ -1,4 +1,4 @@
-import type { AccountId, JobId, KeyId, RunId, ScheduleId } from './ids.ts';
+import type { AccountId, JobId, KeyId, MonitorId, RunId, ScheduleId } from './ids.ts';
 import type { CredentialAccess, JobStatus } from './job.ts';
 
 /** When a schedule runs: by a cron line or at an interval, never both. */
@@ -39,6 +39,8 @@ export interface ScheduledJob {
   readonly sealed?: string;
   /** What the jobs may do with stored credentials: what the key that made the schedule may. */
   readonly credentials: CredentialAccess;
+  /** The monitor that owns the schedule. Missing when none does. */
+  readonly monitorId?: MonitorId;
   /** The key that made or last changed the schedule. Missing when that was a command on the data folder. */
   readonly keyId?: KeyId;
 }
@@ -76,7 +78,7 @@ export interface ScheduleRun {
   readonly id: RunId;
   readonly scheduleId: ScheduleId;
   readonly accountId: AccountId;
-  /** By a tick of the schedule, or by a client who asked for it. */
+  /** By a tick of the schedule, or by the request of a client. */
   readonly trigger: 'tick' | 'manual';
   /** The tick; of a manual run, when it was asked for; of missed ticks, the first. */
   readonly tickAt: number;

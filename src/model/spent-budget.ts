@@ -1,9 +1,15 @@
 import type { Budgets, Job } from './job.ts';
 
+/** What budgets are compared with. */
+export interface Spending {
+  readonly counters: Pick<Job['counters'], 'pages' | 'failed' | 'bytes' | 'browserMs' | 'proxyBytes'>;
+  readonly microcredits: number;
+}
+
 /** Which of the budgets the job has spent already, as a stop reason; null when it could go on under them. */
 export function spentBudget(
-  { counters, microcredits }: Pick<Job, 'counters' | 'microcredits'>,
-  budgets: Budgets,
+  { counters, microcredits }: Spending,
+  budgets: Omit<Budgets, 'maxDurationMs'>,
 ): string | null {
   const { pages, failed, bytes, browserMs, proxyBytes } = counters;
   const reaches = (spent: number, most: number | null | undefined) => most != null && spent >= most;

@@ -1,9 +1,9 @@
 import type { AccountId } from '../model/ids.ts';
 
 /**
- * A part of the store: how requests with an Idempotency-Key were answered. A key belongs to an account, and
- * names whoever sent it besides what was sent. It is held by the one request that is to be answered; the answer is kept
- * with it and given to every repeat.
+ * A part of the store: how requests with an Idempotency-Key were answered. A key belongs to an account, and is made of the
+ * sender (an API key, or the subject of a token) and its Idempotency-Key. It is held by the one request that is to be
+ * answered; the answer is kept with it and given to every repeat.
  *
  * A request that dies before its answer is kept leaves the key with its id and its seed. The next request with the key
  * gets both, makes the same thing from them, and finds what the first one had made.

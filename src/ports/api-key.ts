@@ -38,3 +38,20 @@ export interface FoundKey extends ApiKey {
   /** Of its account, what every request needs. */
   readonly account: { readonly disabledAt: number | null; readonly requestsPerMinute: number | null };
 }
+
+/** The keys of accounts. */
+export interface KeyStore {
+  /**
+   * A key whose hash is known stays as it was: processes that start together register the same one. CONFLICT when the
+   * account is being deleted.
+   */
+  createKey(key: NewKey): Promise<void>;
+  /**
+   * By the hash of the secret, or of a former one; null when unknown. Expired and revoked keys, and keys of disabled
+   * accounts, are returned: the caller says no.
+   */
+  findKey(hash: string): Promise<FoundKey | null>;
+  listKeys(account: AccountId): Promise<readonly ApiKey[]>;
+  revokeKey(account: AccountId, id: KeyId, now: number): Promise<boolean>;
+  touchKeys(used: readonly { id: KeyId; at: number }[]): Promise<void>;
+}

@@ -1,7 +1,7 @@
 /**
  * Wake-ups and live events between parts and processes. A message may be lost or doubled: listeners must
  * be able to find out the same from the store. Nothing waits for a listener, and a listener that throws harms
- * nobody else.
+ * no other.
  */
 export interface Bus {
   publish<T extends Topic>(topic: T, message: Messages[T]): void;
@@ -17,7 +17,7 @@ export interface Messages {
   'host.ready': { readonly hosts: readonly string[] };
   /**
    * Jobs whose counters or status changed, or whose tasks went back because their host is held; `finished` ones have
-   * ended, and of `cancelled` ones no further task is to begin.
+   * ended, and of `cancelled` ones, which may also have been stopped by a spent budget, no further task is to begin.
    */
   'job.changed': {
     readonly jobs: readonly string[];
@@ -28,6 +28,8 @@ export interface Messages {
   'policy.changed': Record<string, never>;
   /** Accounts and keys that were changed: what is remembered of them is out of date. */
   'account.changed': { readonly accounts: readonly string[]; readonly keys: readonly string[] };
+  /** An export waits to be written. */
+  'export.created': Record<string, never>;
   /** What the proxies of a process have done so far, as JSON. A later message of the same process takes its place. */
   'proxy.figures': { readonly process: string; readonly figures: string };
 }

@@ -6,7 +6,7 @@ import type { ListPage } from './store.ts';
  *
  * An account without a plan is not limited: nothing is reserved for it, and its usage is only counted. An account with a
  * plan has an allowance, renewed at the beginning of each calendar month in UTC by the store's clock, and a balance of
- * granted credits that do not expire. The allowance is spent first; what is left of it lapses with its month.
+ * granted credits that do not expire. The allowance is spent first; its rest lapses with its month.
  *
  * For every claimed task `NewJob.reserveMicrocredits` are held for its job, and `claimTasks` claims no more tasks than
  * can be held for. A commit takes what completions cost from what is held. What is held for tasks that go back, however
@@ -26,7 +26,8 @@ export interface CreditStore {
   setCreditPlan(account: AccountId, plan: CreditPlan | null): Promise<boolean>;
   /**
    * Adds to the balance of the account, or takes from it, and records that. A grant with the `key` of an earlier one
-   * of the account changes nothing and returns the earlier entry. Null when there is no such account.
+   * of the account changes nothing and returns the earlier entry. Null when there is no such account. CONFLICT when it
+   * would take more than the balance, and then nothing has changed.
    */
   grantCredits(account: AccountId, grant: CreditGrant): Promise<CreditEntry | null>;
   /** Newest first. */
@@ -67,7 +68,7 @@ export interface CreditGrant {
 /**
  * grant      added or taken by the operator
  * allowance  of a month, or the difference when the plan is changed
- * lapse      what was left of an allowance when its month was over
+ * lapse      the rest of an allowance when its month was over
  */
 export type CreditEntryKind = 'grant' | 'allowance' | 'lapse';
 

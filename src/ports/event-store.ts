@@ -30,7 +30,8 @@ export interface EventStore {
   listEventPages(jobId: JobId, pageSeqs: readonly number[]): Promise<readonly EventPageSummary[]>;
   /**
    * Removes the oldest events, at most `limit`: those from before `before`, and of these only up to the first that is
-   * younger, or that comes after `through` where that is given (the reader that is furthest behind). Returns how many.
+   * younger, that a reader has not read yet (see `ReaderStore`), or that comes after `through` where that is given
+   * (where webhooks are). Returns how many.
    * Readers whose cursor lies before the last removed event are told by `hasGap`.
    */
   deleteEvents(query: EventDeletion): Promise<number>;
@@ -78,8 +79,11 @@ export type JobEventType = (typeof JOB_EVENT_TYPES)[number];
 export const OTHER_EVENT_TYPES = [
   /** Pages of one job that one transaction has stored. */
   'pages.committed',
+  /** A page of a monitor has changed; `monitor.changed` tells of all pages of a check. */
+  'page.changed',
   'schedule.missed',
   'export.ready',
+  'export.failed',
   'account.low_credits',
   'webhook.disabled',
 ] as const;

@@ -6,7 +6,7 @@ export type OwnerDemand =
   | { readonly kind: 'slower'; readonly secondsBetweenRequests: number };
 
 export interface NewOwnerRequest {
-  /** Known to the person who asked only. */
+  /** Known only to the site owner that made the request. */
   readonly id: string;
   /** Host name, with a port where one was given. */
   readonly host: string;

@@ -97,6 +97,7 @@ export type QueueName = 'scrape-http';
 export type CallName = 'scrape-browser' | 'scrape-stealth';
 /**
  * `cleanup-jobs`: jobs whose time is over, and hosts with work that were not offered. `cleanup-blobs`: blobs that nothing
- * refers to. `run-schedules`: schedules that are due. `backups`: whether a backup is due.
+ * refers to. `run-schedules`: schedules that are due. `backups`: whether a backup is due. `lake`: compaction
+ * and manifests of the lake.
  */
-export type TimerName = 'cleanup-jobs' | 'cleanup-blobs' | 'run-schedules' | 'backups';
+export type TimerName = 'cleanup-jobs' | 'cleanup-blobs' | 'run-schedules' | 'backups' | 'lake';

@@ -1,12 +1,14 @@
+import type { ReaderName } from '../model/derived.ts';
 import type { ContentHash } from '../model/ids.ts';
 import type { ListPage } from './store.ts';
 
 /** A part of the store: which blobs are in use, for the one process at a time that removes the others. */
 export interface ReferenceStore {
   /**
-   * Content hashes that stored pages refer to: their bodies, documents as sent, pictures, PDFs and captured answers.
-   * `limit` pages at a time, in the order in which they were stored; a hash comes as often as pages refer to it. Whoever
-   * goes through all of it has seen every reference that was committed before the first call and is still there.
+   * Content hashes that stored pages refer to: their bodies, documents as sent, pictures, PDFs and captured answers; then
+   * those of snapshots. `limit` pages or snapshots at a time, in the order in which they were stored; a hash comes as often
+   * as pages refer to it. A caller that reads all of it has seen every reference that was committed before the first call
+   * and is still there.
    */
   listReferences(query: ReferenceQuery): Promise<ListPage<ContentHash>>;
   /**
@@ -23,5 +25,5 @@ export interface ReferenceQuery {
   readonly limit: number;
 }
 
-/** `blob-sweep`: removing blobs that nothing refers to. */
-export type WorkName = 'blob-sweep';
+/** `blob-sweep`: removing blobs that nothing refers to. `reader:…`: reading events. */
+export type WorkName = 'blob-sweep' | `reader:${ReaderName}`;

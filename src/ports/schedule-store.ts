@@ -19,6 +19,7 @@ export interface ScheduleStore {
   getSchedule(account: AccountId, id: ScheduleId): Promise<Schedule | null>;
   /** Newest first. */
   listSchedules(query: AccountQuery): Promise<ListPage<Schedule>>;
+  countSchedules(account: AccountId): Promise<number>;
   /**
    * Replaces what clients may change of the schedule. Pausing skips its open runs. Null when the schedule is gone or has
    * another revision; nothing has changed then.

@@ -8,7 +8,6 @@ import type {
   Incarnation,
   JobId,
   JobSeq,
-  KeyId,
   ScheduleId,
   TaskId,
   UrlKey,
@@ -19,9 +18,10 @@ import type { LedgerEntry, NewTask, Task, TaskState } from '../model/task.ts';
 import type { AccountDeletionStore } from './account-deletion-store.ts';
 import type { AccountRecordStore } from './account-store.ts';
 import type { AnswerStore } from './answer-store.ts';
-import type { ApiKey, FoundKey, NewKey } from './api-key.ts';
+import type { KeyStore } from './api-key.ts';
 import type { AuditStore } from './audit-store.ts';
 import type { CreditStore } from './credit-store.ts';
+import type { DerivedStore } from './derived-store.ts';
 import type { EventStore } from './event-store.ts';
 import type { OptOutStore } from './opt-out-store.ts';
 import type { OwnerRequestStore } from './owner-request-store.ts';
@@ -31,6 +31,7 @@ import type { RobotsEntry } from './robots-entry.ts';
 import type { ScheduleStore } from './schedule-store.ts';
 import type { SecretStore } from './secret-store.ts';
 import type { SessionStore } from './session-store.ts';
+import type { SiteStore } from './site-store.ts';
 import type { StoredPageStore } from './stored-page.ts';
 import type { HostHold, TaskWait } from './task-wait.ts';
 import type { WebhookStore } from './webhook-store.ts';
@@ -59,6 +60,7 @@ import type { WebhookStore } from './webhook-store.ts';
  */
 export interface Store
   extends JobStore,
+    SiteStore,
     HostStore,
     LedgerStore,
     AccountStore,
@@ -66,6 +68,7 @@ export interface Store
     SecretStore,
     ReferenceStore,
     EventStore,
+    DerivedStore,
     AnswerStore,
     AccountDeletionStore,
     RetentionStore,
@@ -123,12 +126,13 @@ export interface JobStore extends StoredPageStore {
    * ready again, without interruptions; with new budgets where given. A `retryJob` in between changes nothing in that.
    * A job without such tasks that was not cancelled is returned as it is, and so is one that has ended and has spent one of
    * the budgets already: nothing of it changes, and no event is written.
-   * Throws EXPIRED when its URLs were deleted by `expireLedger`.
+   * Throws EXPIRED when its URLs were deleted by `expireLedger`, and CREDITS_EXHAUSTED when the job has ended and its
+   * account cannot pay for one task; nothing has changed then.
    */
   resumeJob(id: JobId, budgets?: Budgets): Promise<Job | null>;
   /**
    * Makes failed tasks ready again with fresh attempts and no interruptions; their old pages are replaced when they end.
-   * `only`: those that failed with this code. Throws EXPIRED when its URLs were deleted by `expireLedger`.
+   * `only`: those that failed with this code. Throws EXPIRED and CREDITS_EXHAUSTED as `resumeJob` does.
    */
   retryJob(id: JobId, only?: ErrorCode): Promise<Job | null>;
   /**
@@ -231,22 +235,9 @@ export interface LedgerStore {
   reserveUrl(lease: LeaseRef, task: TaskId, target: NewTask): Promise<boolean>;
 }
 
-export interface AccountStore extends AuditStore, AccountRecordStore {
+export interface AccountStore extends AuditStore, AccountRecordStore, KeyStore {
   /** The account that owns everything on an installation with one user; made by the first migration. */
   defaultAccount(): Promise<AccountId>;
-  /**
-   * A key whose hash is known stays as it was: processes that start together register the same one. CONFLICT when the
-   * account is being deleted.
-   */
-  createKey(key: NewKey): Promise<void>;
-  /**
-   * By the hash of the secret, or of a former one; null when unknown. Expired and revoked keys, and keys of disabled
-   * accounts, are returned: the caller says no.
-   */
-  findKey(hash: string): Promise<FoundKey | null>;
-  listKeys(account: AccountId): Promise<readonly ApiKey[]>;
-  revokeKey(account: AccountId, id: KeyId, now: number): Promise<boolean>;
-  touchKeys(used: readonly { id: KeyId; at: number }[]): Promise<void>;
 }
 
 /** One screenful and where the next begins; null at the end. */
@@ -336,8 +327,14 @@ export interface HostState {
 
 export interface BreakerState {
   readonly phase: 'closed' | 'open' | 'half-open';
-  /** The last outcomes, true = failure, oldest first, at most the window. */
+  /** The last outcome of each of the last URLs, true = failure, oldest first, at most the window. */
   readonly window: readonly boolean[];
+  /** The URLs of the window as short hashes; missing in a state that an earlier version has written. */
+  readonly urls?: readonly string[];
+  /** Failures since the last success, whichever URLs they were of. */
+  readonly failuresInARow?: number;
+  /** When the host last answered as a working host does. */
+  readonly answeredAt?: number;
   readonly openedAt: number;
   readonly isProbing: boolean;
 }

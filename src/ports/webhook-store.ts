@@ -1,4 +1,4 @@
-import type { AccountId, DeliveryId, JobId, WebhookId } from '../model/ids.ts';
+import type { AccountId, DeliveryId, JobId, MonitorId, WebhookId } from '../model/ids.ts';
 import type { ListPage } from './store.ts';
 
 /**
@@ -14,14 +14,18 @@ export interface WebhookStore {
   createWebhook(webhook: NewWebhook): Promise<StoredWebhook>;
   /** Null when there is none, or it belongs to another account. */
   getWebhook(account: AccountId, id: WebhookId): Promise<StoredWebhook | null>;
-  /** Newest first. Webhooks of single jobs are not listed. */
+  /** Newest first. Webhooks of single jobs and monitors are not listed. */
   listWebhooks(query: WebhookQuery): Promise<ListPage<StoredWebhook>>;
   /** Replaces what may change of the webhook with this id and version; false when another writer was first or it is gone. */
   updateWebhook(account: AccountId, change: WebhookChange): Promise<boolean>;
   /** With all its deliveries. False when there is none. */
   deleteWebhook(account: AccountId, id: WebhookId): Promise<boolean>;
-  /** The enabled webhooks of these accounts, and those of these jobs, disabled ones too. */
-  webhooksFor(accounts: readonly AccountId[], jobs: readonly JobId[]): Promise<readonly StoredWebhook[]>;
+  /** The enabled webhooks of these accounts and of these monitors, and those of these jobs, disabled ones too. */
+  webhooksFor(
+    accounts: readonly AccountId[],
+    jobs: readonly JobId[],
+    monitors?: readonly MonitorId[],
+  ): Promise<readonly StoredWebhook[]>;
 
   /** Up to where events have become deliveries; null: none has. */
   webhookCursor(): Promise<string | null>;
@@ -31,7 +35,10 @@ export interface WebhookStore {
    * are gone or disabled are left out, and so is a second one of the same event and webhook.
    */
   addDeliveries(batch: DeliveryBatch): Promise<boolean>;
-  /** Adds one that no event of the outbox brought: a test, or one that is sent again. False when the webhook is gone. */
+  /**
+   * Adds one that no event of the outbox brought: a test, one that is sent again, or the link of a confirmation. False
+   * when the webhook is gone, or is disabled for another reason than `unconfirmed`.
+   */
   addDelivery(delivery: NewDelivery): Promise<boolean>;
 
   /**
@@ -60,21 +67,40 @@ export interface WebhookStore {
   listDeliveries(query: DeliveryQuery): Promise<ListPage<Delivery>>;
   /** Null when there is none, or it belongs to another account. */
   getDelivery(account: AccountId, id: DeliveryId): Promise<DeliveryDetail | null>;
-  /** Deletes deliveries that ended before this time, and webhooks of jobs that were made before and have none left. */
+  /** What waits to be sent, over all accounts. Counts 100,000 deliveries at most. */
+  deliveryBacklog(): Promise<DeliveryBacklog>;
+  /**
+   * Deletes deliveries that ended before this time, and webhooks that were made before: those of jobs that have none left,
+   * and those of monitors that are not there.
+   */
   sweepDeliveries(endedBefore: number, limit: number): Promise<number>;
+}
+
+export interface DeliveryBacklog {
+  readonly pending: number;
+  /** How long the oldest of them has waited, by the store's clock; 0 when there is none. */
+  readonly oldestMs: number;
 }
 
 export const WEBHOOK_FORMATS = ['json', 'slack', 'discord', 'teams', 'ntfy', 'email'] as const;
 export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
 
-/** user: as its owner asked. gone: the receiver answered 410. failing: nothing was delivered until the retries ended. */
-export type DisabledReason = 'user' | 'gone' | 'failing';
+/**
+ * user         as its owner asked
+ * gone         the receiver answered 410
+ * failing      nothing was delivered until the retries ended
+ * unconfirmed  the owner of the e-mail address has not confirmed it
+ */
+export const DISABLED_REASONS = ['user', 'gone', 'failing', 'unconfirmed'] as const;
+export type DisabledReason = (typeof DISABLED_REASONS)[number];
 
 export interface NewWebhook {
   readonly id: WebhookId;
   readonly accountId: AccountId;
   /** It is for this job alone, and stands in place of the account's webhooks there. */
   readonly jobId: JobId | null;
+  /** It is for the events of this monitor alone, besides the account's webhooks. Missing: it is not. */
+  readonly monitorId?: MonitorId;
   readonly format: WebhookFormat;
   /** Patterns of event types. */
   readonly events: readonly string[];

@@ -1,7 +1,9 @@
 import { hash as digest, randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { decodeFrame, encodeFrame, isBody, isContentHash } from '../../model/blob-frame.ts';
+import { BoundedMap } from '../../model/bounded-map.ts';
 import type { ContentHash } from '../../model/ids.ts';
 import { type Blob, type BlobCopy, type Blobs, RELIED_ON_MS } from '../../ports/blobs.ts';
 import { createCompaction } from './compaction.ts';
@@ -30,6 +32,13 @@ export interface BlobsFs extends Blobs {
 /** Bodies put together are compressed together up to this size: to read one, its whole frame is decoded. */
 const MOST_FRAME_BYTES = 524_288;
 const LISTED_AT_ONCE = 1_000;
+/** Frames that one put keeps decoded: pages that are stored again come in about the order in which they were stored. */
+const MOST_DECODED_FRAMES = 8;
+/** Bodies of which is remembered that they are whole: 200 bytes each. */
+const MOST_SEALS = 10_000;
+
+/** Frames by their place in a pack; `bytes` is null where a frame is damaged. */
+type DecodedFrames = BoundedMap<string, { readonly bytes: Buffer | null }>;
 
 /**
  * Blobs in a folder: packs of compressed bodies and an index of where each lies. Its calls are synchronous, because
@@ -49,6 +58,8 @@ export async function createBlobsFs(options: BlobsFsOptions): Promise<BlobsFs> {
   const { now = Date.now, reliedOnMs = RELIED_ON_MS } = options;
   const packs = guard(() => new Packs(dir));
   const index = guard(() => openPackIndex(packs, isSynced, now));
+  /** By the hash of a body: where it was found whole, with the checksum of the bytes that were decoded. */
+  const sealsOfWhole = new BoundedMap<ContentHash, string>(MOST_SEALS);
   const compaction = createCompaction({ packs, index, bodyAt, storeAll, guard });
 
   /** Writes bodies as one frame and points at them; all or none. */
@@ -75,20 +86,30 @@ export async function createBlobsFs(options: BlobsFsOptions): Promise<BlobsFs> {
    * Whether the body is there whole; an old one is made young. A damaged one must be written again, so being there is
    * not enough.
    */
-  function isKept({ hash, bytes }: Blob, key: Buffer): boolean {
+  function isKept({ hash, bytes }: Blob, key: Buffer, frames: DecodedFrames): boolean {
     const place = index.find(key);
     if (place === null) return false;
     const isOld = now() - (index.stampOf(key) ?? 0) >= reliedOnMs;
-    const isWhole = place.size === bytes.length && bodyAt(place, hash) !== null;
+    const isWhole = place.size === bytes.length && isWholeAt(place, hash, frames);
     if (isOld || !isWhole) index.stamp(key, now());
+    return isWhole;
+  }
+
+  /** Decodes a frame once to prove that the body is in it; later the checksum of the stored bytes is enough. */
+  function isWholeAt(place: PackPosition, hash: ContentHash, frames: DecodedFrames): boolean {
+    const stored = packs.read(place.pack, place.offset, place.length);
+    if (stored === null) return false;
+    const seal = `${place.pack} ${place.offset} ${place.start} ${crc32(stored)}`;
+    if (sealsOfWhole.get(hash) === seal) return true;
+    const frame = frames.getOrCreate(`${place.pack} ${place.offset}`, () => ({ bytes: decodeFrame(stored) }));
+    const isWhole = bodyOf(frame.bytes, place, hash) !== null;
+    if (isWhole) sealsOfWhole.set(hash, seal);
     return isWhole;
   }
 
   function bodyAt(place: PackPosition, hash: ContentHash): Buffer | null {
     const stored = packs.read(place.pack, place.offset, place.length);
-    const frame = stored === null ? null : decodeFrame(stored);
-    const bytes = frame?.subarray(place.start, place.start + place.size) ?? null;
-    return bytes !== null && isBody(bytes, hash) ? bytes : null;
+    return stored === null ? null : bodyOf(decodeFrame(stored), place, hash);
   }
 
   /** In as few frames as their size allows. */
@@ -112,9 +133,11 @@ export async function createBlobsFs(options: BlobsFsOptions): Promise<BlobsFs> {
       if (!isContentHash(hash)) throw new TypeError(`Not a content hash: ${hash}`);
     index.inOneGo(() => {
       const absent = new Map<string, Body>();
+      const frames: DecodedFrames = new BoundedMap(MOST_DECODED_FRAMES);
       for (const blob of blobs) {
         const key = keyOf(blob.hash);
-        if (!absent.has(blob.hash) && !isKept(blob, key)) absent.set(blob.hash, { key, bytes: blob.bytes });
+        if (!absent.has(blob.hash) && !isKept(blob, key, frames))
+          absent.set(blob.hash, { key, bytes: blob.bytes });
       }
       storeAll([...absent.values()]);
     });
@@ -206,3 +229,8 @@ interface Body {
 }
 
 const keyOf = (contentHash: string) => Buffer.from(contentHash, 'hex');
+
+function bodyOf(frame: Buffer | null, place: PackPosition, hash: ContentHash): Buffer | null {
+  const bytes = frame?.subarray(place.start, place.start + place.size) ?? null;
+  return bytes !== null && isBody(bytes, hash) ? bytes : null;
+}

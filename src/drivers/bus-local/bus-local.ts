@@ -15,6 +15,7 @@ export function createBusLocal(options: BusLocalOptions): Bus {
     'job.changed': new Set(),
     'policy.changed': new Set(),
     'account.changed': new Set(),
+    'export.created': new Set(),
     'proxy.figures': new Set(),
   };
 

@@ -9,6 +9,7 @@ const batchSchema = z.object({
   'host.ready': z.object({ hosts: names }).optional(),
   'job.changed': z.object({ jobs: names, finished: names, cancelled: names.optional() }).optional(),
   'policy.changed': z.object({}).optional(),
+  'export.created': z.object({}).optional(),
   'account.changed': z.object({ accounts: names, keys: names }).optional(),
   'proxy.figures': z
     .object({ process: z.string().max(1_000), figures: z.string().max(4_000_000) })
@@ -44,6 +45,7 @@ export function createOutbox(): Outbox {
   const accounts = new Set<string>();
   const keys = new Set<string>();
   let hasPolicy = false;
+  let hasExport = false;
   let figures: Messages['proxy.figures'] | null = null;
   const adders: { [T in Topic]: (message: Messages[T]) => void } = {
     'host.ready': (message) => {
@@ -56,6 +58,9 @@ export function createOutbox(): Outbox {
     },
     'policy.changed': () => {
       hasPolicy = true;
+    },
+    'export.created': () => {
+      hasExport = true;
     },
     'account.changed': (message) => {
       for (const account of message.accounts) accounts.add(account);
@@ -75,7 +80,7 @@ export function createOutbox(): Outbox {
     take(from) {
       const texts: string[] = [];
       const named = [hosts, jobs, finished, cancelled, accounts, keys];
-      while (hasPolicy || figures !== null || named.some(({ size }) => size > 0)) {
+      while (hasPolicy || hasExport || figures !== null || named.some(({ size }) => size > 0)) {
         const batch: Batch = {
           from,
           ...(hosts.size > 0 ? { 'host.ready': { hosts: takeNames(hosts) } } : {}),
@@ -84,9 +89,11 @@ export function createOutbox(): Outbox {
             ? { 'account.changed': { accounts: takeNames(accounts), keys: takeNames(keys) } }
             : {}),
           ...(hasPolicy ? { 'policy.changed': {} } : {}),
+          ...(hasExport ? { 'export.created': {} } : {}),
           ...(figures === null ? {} : { 'proxy.figures': figures }),
         };
         hasPolicy = false;
+        hasExport = false;
         figures = null;
         texts.push(JSON.stringify(batch));
       }

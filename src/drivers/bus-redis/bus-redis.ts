@@ -43,6 +43,7 @@ export async function createBusRedis(options: BusRedisOptions): Promise<BusRedis
     'job.changed': new Set(),
     'policy.changed': new Set(),
     'account.changed': new Set(),
+    'export.created': new Set(),
     'proxy.figures': new Set(),
   };
   const outbox = createOutbox();

@@ -5,14 +5,14 @@ import { makeFolder } from '../../config/make-folder.ts';
 import { PRIVATE_FILE } from '../../config/private-files.ts';
 import type { ErrorCode } from '../../errors/registry.ts';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { BackupFiles } from '../../ports/backup-files.ts';
+import type { Files } from '../../ports/files.ts';
 
 const PARTIAL = '.partial';
 const DAY_MS = 86_400_000;
 const CODES: Readonly<Record<string, ErrorCode>> = { ENOSPC: 'DISK_FULL', EDQUOT: 'DISK_FULL' };
 
 /** Files in a folder, which is made with the first of them. A file has another name until it is complete and on the disk. */
-export function createFilesFs(dir: string): BackupFiles {
+export function createFilesFs(dir: string): Files {
   const pathOf = (name: string) => {
     if (name !== basename(name) || name === '' || name === '..')
       throw new Error(`${name} is no name of a file.`);
@@ -50,10 +50,12 @@ export function createFilesFs(dir: string): BackupFiles {
         await syncFolder(dir);
       });
     },
-    async *read(name) {
+    async *read(name, range) {
       const path = pathOf(name);
+      if (range !== undefined && range.end <= range.start) return;
+      const part = range === undefined ? {} : { start: range.start, end: range.end - 1 };
       try {
-        yield* createReadStream(path, { highWaterMark: 1_048_576 }) as AsyncIterable<Uint8Array>;
+        yield* createReadStream(path, { highWaterMark: 1_048_576, ...part }) as AsyncIterable<Uint8Array>;
       } catch (error) {
         throw fileError(error, path);
       }

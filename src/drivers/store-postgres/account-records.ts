@@ -8,7 +8,9 @@ import {
   tooManySecrets,
 } from '../store-rows/account-rows.ts';
 import { DELETED_ACCOUNT } from '../store-rows/expiry.ts';
+import { EXPORTED_BYTES } from '../store-rows/export-rows.ts';
 import { keyFromRow, sliceOf } from '../store-rows/rows.ts';
+import { SNAPSHOT_BYTES } from '../store-rows/snapshot-rows.ts';
 import { NOW, type PostgresDatabase } from './database.ts';
 import { jsonParameter } from './parameters.ts';
 
@@ -102,7 +104,7 @@ export function createPostgresAccountRecordStore(database: PostgresDatabase): Ac
       const [row] = await database.query(
         `SELECT coalesce(sum(open) FILTER (WHERE finished_at IS NULL), 0)::bigint AS open,
            coalesce(sum(claimed) FILTER (WHERE finished_at IS NULL), 0)::bigint AS claimed,
-           coalesce(sum(bytes), 0)::bigint AS bytes
+           (coalesce(sum(bytes), 0) + coalesce((SELECT ${EXPORTED_BYTES} + ${SNAPSHOT_BYTES} FROM accounts a WHERE a.id = $1), 0))::bigint AS bytes
          FROM jobs WHERE account_id = $1`,
         [id],
       );
@@ -124,7 +126,8 @@ export function createPostgresAccountRecordStore(database: PostgresDatabase): Ac
     async listFullAccounts() {
       const rows = await database.query(
         `SELECT id FROM accounts a WHERE stored_bytes IS NOT NULL
-           AND (SELECT sum(bytes) FROM jobs WHERE account_id = a.id) >= stored_bytes ORDER BY id`,
+           AND (SELECT coalesce(sum(bytes), 0) FROM jobs WHERE account_id = a.id) + ${EXPORTED_BYTES} + ${SNAPSHOT_BYTES} >= stored_bytes
+           AND EXISTS (SELECT FROM jobs WHERE account_id = a.id) ORDER BY id`,
       );
       return rows.map((row) => String(row.id) as AccountId);
     },

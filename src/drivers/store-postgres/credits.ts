@@ -3,6 +3,7 @@ import {
   COUNTERS,
   creditEntryOf,
   creditsFromRow,
+  requireBalance,
   usageCursorOf,
   usagePageOf,
 } from '../store-rows/credit-rows.ts';
@@ -55,7 +56,7 @@ export function createPostgresCreditStore(database: PostgresDatabase): CreditSto
     async setCreditPlan(account, plan) {
       const monthly = plan?.monthlyMicrocredits ?? 0;
       const isSet = await change(account, async (query) => {
-        // What was spent of the month's allowance stays spent; a smaller allowance takes no more than what is left.
+        // What was spent of the month's allowance stays spent; a smaller allowance takes no more than the rest of it.
         await query(
           `SELECT add_credit_entry(account_id, 'allowance', greatest($2 - monthly, -allowance),
              'The plan was changed.', ${NOW}) FROM credits WHERE account_id = $1`,
@@ -83,6 +84,8 @@ export function createPostgresCreditStore(database: PostgresDatabase): CreditSto
           key,
         ]);
         if (earlier !== undefined) return creditEntryOf(earlier);
+        const [current] = await query('SELECT balance FROM credits WHERE account_id = $1', [account]);
+        requireBalance(Number(current?.balance), microcredits);
         await query('UPDATE credits SET balance = balance + $2 WHERE account_id = $1', [
           account,
           microcredits,

@@ -77,13 +77,16 @@ export function createPostgresEventStore(database: PostgresDatabase): EventStore
 
     async deleteEvents({ before, through, limit }) {
       const last = through === undefined ? null : eventPlaceOf(through);
-      const [row] = await database.query('SELECT remove_events($1, $2, $3, $4, $5) AS removed', [
-        Math.floor(before),
-        last?.era ?? null,
-        last?.tx ?? null,
-        last?.seq ?? null,
-        limit,
-      ]);
+      const [row] = await database.query(
+        // A reader that rests has no place, and there may be no bound.
+        `SELECT remove_events($1, b.era, b.tx, b.seq, $5) AS removed
+         FROM (SELECT) here LEFT JOIN LATERAL (
+           SELECT era, tx, seq FROM (
+             SELECT era, tx, seq FROM readers UNION ALL VALUES ($2::bigint, $3::bigint, $4::bigint)
+           ) bounds WHERE era IS NOT NULL ORDER BY era, tx, seq LIMIT 1
+         ) b ON true`,
+        [Math.floor(before), last?.era ?? null, last?.tx ?? null, last?.seq ?? null, limit],
+      );
       return Number(row?.removed);
     },
   };

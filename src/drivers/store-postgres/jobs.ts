@@ -161,6 +161,7 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
           [row.seq, row.stop_reason ?? ''],
         );
         if (reopened?.n === 0 && row.status !== 'cancelled') return job;
+        if (reopened?.n !== 0) await requirePaid(query, job);
         return putBackToWork(query, row, limits);
       });
     },
@@ -191,6 +192,7 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
           [row.seq, only ?? null],
         );
         if (retried?.n === 0) return jobOf(row);
+        await requirePaid(query, jobOf(row));
         return putBackToWork(query, row, optionsOf(row).budgets);
       });
     },
@@ -200,6 +202,7 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
         if (row.finished_at === null) {
           throw new ScrapifieError('CONFLICT', 'The job is still going on: cancel it first.');
         }
+        await query('DELETE FROM exports WHERE job_id = $1', [row.id]);
         if (Number(row.known) > DELETED_AT_ONCE) {
           await query(
             `UPDATE jobs SET id = '${DELETED_ID}' || id, account_id = $2, options = '{}', seeds = '[]' WHERE seq = $1`,
@@ -337,7 +340,13 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
   };
 }
 
-/** The error of an account that cannot pay for a new job: see `require_credits`. */
+/** A job that goes on has credits held for it; one that has ended needs credits like a new one. */
+async function requirePaid(query: Query, { finishedAt, accountId, reserveMicrocredits = 0 }: Job) {
+  if (finishedAt === null) return;
+  await query(`SELECT require_credits($1, $2, ${NOW})`, [accountId, reserveMicrocredits]).catch(refuseUnpaid);
+}
+
+/** The error of an account that cannot pay for a task: see `require_credits`. */
 function refuseUnpaid(error: unknown): never {
   const { code, detail } = error as { code?: string; detail?: string };
   if (code !== 'SC402') throw error;

@@ -1,14 +1,17 @@
-import { inject, onTestFinished } from 'vitest';
+import { afterAll, inject, onTestFinished } from 'vitest';
 import { openTimed, type TimedStore } from '../../../test/contract/store/timed-store.ts';
 import { createPostgresStore } from './postgres-store.ts';
-import { createSchema, type Schema } from './schema.fixture.ts';
+import { createSchema, dropRecycled, type Schema, takeMigrated } from './schema.fixture.ts';
+
+afterAll(dropRecycled);
 
 /** A fresh, migrated schema and as many stores on it as processes would have. */
 export async function openStores(
   count: number,
   poolSize = 3,
 ): Promise<{ schema: Schema; stores: TimedStore[] }> {
-  const schema = await openSchema();
+  const schema = await takeMigrated(inject('postgresUrl'));
+  onTestFinished(() => schema.drop());
   const stores: TimedStore[] = [];
   for (let n = 0; n < count; n += 1) stores.push(await openStore(schema.url, poolSize));
   await Promise.all(stores.map((store) => store.migrate()));

@@ -138,7 +138,7 @@ async function migrate(url: string, version: number): Promise<void> {
   }
 }
 
-/** For a copy of what is there: the same as a server does when it starts. */
+/** Before an installation is copied: the same migrations that a server makes when it starts. */
 export const bringUpToDate = (url: string): Promise<void> => migrate(url, POSTGRES_MIGRATIONS.length);
 
 async function requireEmpty(query: Query, table: string, most: number): Promise<void> {

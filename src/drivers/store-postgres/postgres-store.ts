@@ -6,16 +6,24 @@ import { createPostgresAnswerStore } from './answers.ts';
 import { createPostgresCreditStore } from './credits.ts';
 import { type DatabaseOptions, NOW, openPostgresDatabase, type PostgresDatabase } from './database.ts';
 import { createPostgresEventStore } from './events.ts';
+import { createPostgresExportStore } from './exports.ts';
 import { createPostgresHostStore } from './hosts.ts';
 import { createPostgresJobStore } from './jobs.ts';
+import { createPostgresLakeStore } from './lake.ts';
 import { createPostgresLedgerStore } from './ledger.ts';
 import { migratePostgres } from './migrate.ts';
+import { createPostgresMonitorStore } from './monitors.ts';
 import { createPostgresOwnerRequestStore } from './owner-requests.ts';
+import { createPostgresQueryStore } from './queries.ts';
+import { createPostgresReaderStore } from './readers.ts';
 import { createPostgresReferenceStore } from './references.ts';
 import { createPostgresRetentionStore } from './retention.ts';
 import { createPostgresScheduleStore } from './schedules.ts';
+import { createPostgresSearchStore } from './search.ts';
 import { createPostgresSecretStore } from './secrets.ts';
 import { createPostgresSessionStore } from './sessions.ts';
+import { createPostgresSiteStore } from './sites.ts';
+import { createPostgresSnapshotStore } from './snapshots.ts';
 import { createPostgresWebhookStore } from './webhooks.ts';
 
 const OLDEST_SERVER = 150_000;
@@ -37,6 +45,7 @@ export async function createPostgresStore(options: DatabaseOptions): Promise<Sto
   }
   return {
     ...createPostgresJobStore(database),
+    ...createPostgresSiteStore(database),
     ...createPostgresHostStore(database),
     ...createPostgresLedgerStore(database),
     ...createPostgresAccountStore(database),
@@ -44,6 +53,9 @@ export async function createPostgresStore(options: DatabaseOptions): Promise<Sto
     ...createPostgresSecretStore(database),
     ...createPostgresReferenceStore(database),
     ...createPostgresEventStore(database),
+    ...createPostgresReaderStore(database),
+    ...createPostgresSnapshotStore(database),
+    ...createPostgresLakeStore(database),
     ...createPostgresAnswerStore(database),
     ...createPostgresRetentionStore(database),
     ...createPostgresAccountDeletionStore(database),
@@ -51,6 +63,10 @@ export async function createPostgresStore(options: DatabaseOptions): Promise<Sto
     ...createPostgresWebhookStore(database),
     ...createPostgresCreditStore(database),
     ...createPostgresScheduleStore(database),
+    ...createPostgresExportStore(database),
+    ...createPostgresQueryStore(database),
+    ...createPostgresSearchStore(database),
+    ...createPostgresMonitorStore(database),
     migrate: () => migratePostgres(database),
     async clock() {
       const [row] = await database.query(`SELECT ${NOW} AS now`);

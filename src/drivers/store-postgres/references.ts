@@ -3,6 +3,7 @@ import { blobsOfRecord } from '../../model/page-record.ts';
 import type { ReferenceStore } from '../../ports/reference-store.ts';
 import { EXPIRED_COLUMNS, keptPartsOf } from '../store-rows/expiry.ts';
 import { cursorOf } from '../store-rows/rows.ts';
+import { blobsOfSnapshot, SNAPSHOT_CURSOR } from '../store-rows/snapshot-rows.ts';
 import { NOW, type PostgresDatabase } from './database.ts';
 
 /** Records that refer to blobs, or may: those of rendered pages, and compressed records, which must be read to find out. */
@@ -40,8 +41,22 @@ export function createPostgresReferenceStore(database: Pick<PostgresDatabase, 'q
     return found;
   }
 
+  async function snapshotReferences(after: number, limit: number) {
+    const rows = await database.query(
+      'SELECT seq, content_hash, screenshot FROM snapshots WHERE seq > $1 ORDER BY seq LIMIT $2',
+      [after, limit],
+    );
+    const last = rows.at(-1);
+    return {
+      items: rows.flatMap(blobsOfSnapshot),
+      nextCursor: rows.length < limit || last === undefined ? null : `s${last.seq}`,
+    };
+  }
+
   return {
     async listReferences({ cursor, limit }) {
+      const [, ofSnapshots] = SNAPSHOT_CURSOR.exec(cursor ?? '') ?? [];
+      if (ofSnapshots !== undefined) return snapshotReferences(Number(ofSnapshots), limit);
       const rows = await database.query(
         `SELECT p.seq, content_hash, ${EXPIRED_COLUMNS}, ${RECORD_BYTES} AS record_bytes
          FROM pages p LEFT JOIN job_expiry e ON e.job_seq = p.job_seq WHERE p.seq > $1 ORDER BY p.seq LIMIT $2`,
@@ -57,7 +72,9 @@ export function createPostgresReferenceStore(database: Pick<PostgresDatabase, 'q
         .filter(({ bytes }) => bytes > 0);
       const items = [...bodies, ...(await ofRecords(records))];
       const last = rows.at(-1);
-      return { items, nextCursor: rows.length < limit || last === undefined ? null : String(last.seq) };
+      if (rows.length >= limit && last !== undefined) return { items, nextCursor: String(last.seq) };
+      const hasSnapshots = (await database.query('SELECT 1 FROM snapshots LIMIT 1')).length > 0;
+      return { items, nextCursor: hasSnapshots ? 's0' : null };
     },
 
     async leaseWork(name, owner, leaseMs) {

@@ -1,5 +1,11 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { MOST_RUNS_KEPT, type ScheduleStore, type TickRun } from '../../ports/schedule-store.ts';
+import type { Schedule } from '../../model/schedule.ts';
+import {
+  MOST_RUNS_KEPT,
+  type NewSchedule,
+  type ScheduleStore,
+  type TickRun,
+} from '../../ports/schedule-store.ts';
 import { cursorOf, type Row, sliceOf } from '../store-rows/rows.ts';
 import {
   GOES_ON,
@@ -12,34 +18,40 @@ import {
   runOf,
   scheduleOf,
 } from '../store-rows/schedule-rows.ts';
-import { NOW, type PostgresDatabase } from './database.ts';
+import { NOW, type PostgresDatabase, type Query } from './database.ts';
 import { jsonParameter, storableText } from './parameters.ts';
 
 const OF_THE_SCHEDULE = `FROM jobs j WHERE j.schedule_id = r.schedule_id AND ${GOES_ON}`;
 
+/** Stores the schedule unless there is one with its id, within the transaction under way; returns the stored one. */
+export async function insertSchedule(
+  query: Query,
+  { id, accountId, name, timing, jitterMs, overlap, catchUp, job, ...rest }: NewSchedule,
+): Promise<Schedule> {
+  // The second writer waits for the first and gets its row, which an update that changes nothing returns.
+  const [row] = await query(
+    `INSERT INTO schedules (id, account_id, name, rules, job, is_paused, next_tick_at, due_at, revision, created_at,
+       updated_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, $9, $9)
+     ON CONFLICT (id) DO UPDATE SET id = excluded.id RETURNING *`,
+    [
+      id,
+      accountId,
+      storableText(name),
+      jsonParameter({ timing, jitterMs, overlap, catchUp }),
+      jsonParameter(job),
+      rest.isPaused,
+      rest.nextTickAt,
+      rest.dueAt,
+      rest.createdAt,
+    ],
+  );
+  return scheduleOf(row as Row);
+}
+
 export function createPostgresScheduleStore(database: PostgresDatabase): ScheduleStore {
   return {
-    async createSchedule({ id, accountId, name, timing, jitterMs, overlap, catchUp, job, ...rest }) {
-      // The second writer waits for the first and gets its row, which an update that changes nothing returns.
-      const [row] = await database.query(
-        `INSERT INTO schedules (id, account_id, name, rules, job, is_paused, next_tick_at, due_at, revision, created_at,
-           updated_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, $9, $9)
-         ON CONFLICT (id) DO UPDATE SET id = excluded.id RETURNING *`,
-        [
-          id,
-          accountId,
-          storableText(name),
-          jsonParameter({ timing, jitterMs, overlap, catchUp }),
-          jsonParameter(job),
-          rest.isPaused,
-          rest.nextTickAt,
-          rest.dueAt,
-          rest.createdAt,
-        ],
-      );
-      return scheduleOf(row as Row);
-    },
+    createSchedule: (schedule) => insertSchedule(database.query, schedule),
 
     async getSchedule(account, id) {
       const [row] = await database.query('SELECT * FROM schedules WHERE account_id = $1 AND id = $2', [
@@ -55,6 +67,14 @@ export function createPostgresScheduleStore(database: PostgresDatabase): Schedul
         [accountId, cursorOf(cursor, Number.MAX_SAFE_INTEGER), limit + 1],
       );
       return sliceOf(rows, limit, 'seq', scheduleOf);
+    },
+
+    async countSchedules(account) {
+      const [row] = await database.query(
+        'SELECT count(*)::integer AS count FROM schedules WHERE account_id = $1',
+        [account],
+      );
+      return Number(row?.count);
     },
 
     async updateSchedule({

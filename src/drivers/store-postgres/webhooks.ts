@@ -40,13 +40,13 @@ type WebhookMethods = Pick<
 
 function webhookMethods(database: PostgresDatabase): WebhookMethods {
   return {
-    async createWebhook({ id, accountId, jobId, format, events, target, data }) {
+    async createWebhook({ id, accountId, jobId, monitorId = null, format, events, target, data }) {
       // The second writer waits for the first and gets its row, which an update that changes nothing returns.
       const [row] = await database.query(
-        `INSERT INTO webhooks (id, account_id, job_id, format, events, target, data, created_at, updated_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, ${NOW}, ${NOW})
+        `INSERT INTO webhooks (id, account_id, job_id, format, events, target, data, monitor_id, created_at, updated_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, ${NOW}, ${NOW})
          ON CONFLICT (id) DO UPDATE SET id = excluded.id RETURNING *`,
-        [id, accountId, jobId, format, jsonParameter(events), target, data],
+        [id, accountId, jobId, format, jsonParameter(events), target, data, monitorId],
       );
       return webhookOf(row as Row);
     },
@@ -61,7 +61,8 @@ function webhookMethods(database: PostgresDatabase): WebhookMethods {
 
     async listWebhooks({ accountId, cursor, limit }) {
       const rows = await database.query(
-        `SELECT * FROM webhooks WHERE account_id = $1 AND job_id IS NULL AND seq < $2 ORDER BY seq DESC LIMIT $3`,
+        `SELECT * FROM webhooks WHERE account_id = $1 AND job_id IS NULL AND monitor_id IS NULL AND seq < $2
+         ORDER BY seq DESC LIMIT $3`,
         [accountId, cursorOf(cursor, Number.MAX_SAFE_INTEGER), limit + 1],
       );
       return sliceOf(rows, limit, 'seq', webhookOf);
@@ -88,12 +89,13 @@ function webhookMethods(database: PostgresDatabase): WebhookMethods {
       return rows.length > 0;
     },
 
-    async webhooksFor(accounts, jobs) {
+    async webhooksFor(accounts, jobs, monitors = []) {
       const rows = await database.query(
-        `SELECT * FROM webhooks WHERE job_id IS NULL AND disabled_at IS NULL AND account_id = ANY ($1::text[])
-         UNION ALL
-         SELECT * FROM webhooks WHERE job_id = ANY ($2::text[])`,
-        [[...accounts], [...jobs]],
+        `SELECT * FROM webhooks WHERE job_id IS NULL AND monitor_id IS NULL AND disabled_at IS NULL
+           AND account_id = ANY ($1::text[])
+         UNION ALL SELECT * FROM webhooks WHERE job_id = ANY ($2::text[])
+         UNION ALL SELECT * FROM webhooks WHERE monitor_id = ANY ($3::text[]) AND disabled_at IS NULL`,
+        [[...accounts], [...jobs], [...monitors]],
       );
       return rows.map(webhookOf);
     },
@@ -125,7 +127,8 @@ async function insertDeliveries(query: Query, deliveries: readonly NewDelivery[]
     `WITH given AS MATERIALIZED (
        SELECT g.* FROM jsonb_to_recordset($1::jsonb) AS g (
          ord int, id text, webhook_id text, account_id text, lane text, event jsonb, redelivery_of text
-       ) JOIN webhooks w ON w.id = g.webhook_id AND w.disabled_at IS NULL
+       ) JOIN webhooks w ON w.id = g.webhook_id
+         AND (w.disabled_at IS NULL OR w.disabled_reason = 'unconfirmed')
        WHERE g.redelivery_of IS NOT NULL OR NOT EXISTS (
          SELECT 1 FROM deliveries d WHERE d.webhook_id = g.webhook_id AND d.event_id = g.event ->> 'id'
            AND d.redelivery_of IS NULL
@@ -317,6 +320,14 @@ function deliveryMethods(database: PostgresDatabase): Omit<WebhookStore, keyof W
         await endLease(query, lane, 0);
       }),
 
+    async deliveryBacklog() {
+      const [row] = await database.query(
+        `SELECT count(*)::integer AS pending, greatest(0, coalesce(${NOW} - min(created_at), 0))::bigint AS oldest_ms
+         FROM (SELECT created_at FROM deliveries WHERE state = 'pending' LIMIT 100000) open`,
+      );
+      return { pending: Number(row?.pending), oldestMs: Number(row?.oldest_ms) };
+    },
+
     async listDeliveries({ accountId, webhookId, state, type, cursor, limit }) {
       const rows = await database.query(
         `SELECT ${DELIVERY_COLUMNS} FROM deliveries WHERE webhook_id = $1 AND account_id = $2 AND seq < $3
@@ -350,12 +361,14 @@ function deliveryMethods(database: PostgresDatabase): Omit<WebhookStore, keyof W
          ) RETURNING seq`,
         [endedBefore, limit],
       );
+      // The webhook of a monitor is stored before the monitor, which may have been refused.
       const webhooks = await database.query(
         `DELETE FROM webhooks WHERE seq IN (
-           SELECT w.seq FROM webhooks w WHERE w.job_id IS NOT NULL AND w.created_at < $1
-             AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.webhook_id = w.id)
-             AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.id = w.job_id AND j.finished_at IS NULL)
-           ORDER BY w.created_at LIMIT $2 FOR UPDATE SKIP LOCKED
+           SELECT w.seq FROM webhooks w WHERE w.created_at < $1 AND (
+             (w.monitor_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM monitors m WHERE m.id = w.monitor_id))
+             OR (w.job_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.webhook_id = w.id)
+               AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.id = w.job_id AND j.finished_at IS NULL))
+           ) ORDER BY w.created_at LIMIT $2 FOR UPDATE SKIP LOCKED
          ) RETURNING seq`,
         [endedBefore, limit],
       );

@@ -12,6 +12,17 @@ export function creditsExhausted(free: number, reserve: number): ScrapifieError 
   );
 }
 
+/** Throws CONFLICT when the grant would take more than the balance has. What is held for jobs is not part of the balance. */
+export function requireBalance(balance: number, granted: number): void {
+  if (granted >= 0 || balance + granted >= 0) return;
+  const available = creditsOf(Math.max(0, balance));
+  throw new ScrapifieError(
+    'CONFLICT',
+    `The account has a balance of ${available} credits, and ${creditsOf(-granted)} were to be taken away. Take at most its balance.`,
+    { details: { balanceCredits: available } },
+  );
+}
+
 /** Claims that are paid for in advance at most, and the part of what is free that may be held in advance. */
 export const SPARE = { claims: 32, part: 64 };
 

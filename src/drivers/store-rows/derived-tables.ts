@@ -10,7 +10,14 @@ export const DERIVED_TABLES: Readonly<Record<string, string>> = {
   schema_versions: 'written by the migrations of the copy',
   spilled_blobs: 'bodies, which are copied as such',
   transit_blobs: 'bytes between two processes of the former store',
+  search_entries: 'the full-text index, which `scrapifie search rebuild` makes anew',
+  search_builds: 'counts rebuilds of the full-text index',
+  lake_files: 'the lake is built again from pages, by "scrapifie lake rebuild"',
+  lake_file_jobs: 'of lake_files',
+  lake_resumed_jobs: 'of lake_files',
+  lake_versions: 'of lake_files',
   audit: 'every entry is in audit_log as well',
+  exports: 'their files are not copied, and are written again from the pages on request',
 };
 
 /** Columns that a copy leaves out, as `table.column`, and why. */

@@ -31,7 +31,7 @@ export const eventPlaceFromRow = (row: Row, prefix = ''): EventPlace => ({
   seq: Number(row[`${prefix}seq`]),
 });
 
-function eventOf(row: Row): StoredEvent {
+export function eventOf(row: Row): StoredEvent {
   const cursor = eventCursorOf(eventPlaceFromRow(row));
   return {
     id: `evt_${cursor}`,

@@ -1,4 +1,4 @@
-import type { AccountId, DeliveryId, JobId, WebhookId } from '../../model/ids.ts';
+import type { AccountId, DeliveryId, JobId, MonitorId, WebhookId } from '../../model/ids.ts';
 import type {
   AttemptRecord,
   Delivery,
@@ -20,6 +20,7 @@ export const webhookOf = (row: Row): StoredWebhook => ({
   id: String(row.id) as WebhookId,
   accountId: String(row.account_id) as AccountId,
   jobId: maybe(row.job_id, (id) => String(id) as JobId),
+  ...(row.monitor_id == null ? {} : { monitorId: String(row.monitor_id) as MonitorId }),
   format: String(row.format) as WebhookFormat,
   events: parse<string[]>(row.events),
   target: String(row.target),

@@ -16,6 +16,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   opt_outs: 'of site owners',
   owner_requests: 'of site owners',
   pages: 'deleted with its job',
+  readers: 'of the installation',
   probe: 'one row of the installation',
   robots: 'belongs to hosts',
   sqlite_sequence: 'of SQLite',

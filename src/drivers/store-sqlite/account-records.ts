@@ -9,7 +9,9 @@ import {
   tooManySecrets,
 } from '../store-rows/account-rows.ts';
 import { DELETED_ACCOUNT } from '../store-rows/expiry.ts';
+import { EXPORTED_BYTES } from '../store-rows/export-rows.ts';
 import { keyFromRow, sliceOf } from '../store-rows/rows.ts';
+import { SNAPSHOT_BYTES } from '../store-rows/snapshot-rows.ts';
 import type { SqliteDatabase } from './database.ts';
 import type { Synchronous } from './synchronous.ts';
 
@@ -88,11 +90,15 @@ export function createSqliteAccountRecordStore(
          WHERE account_id = ? AND finished_at IS NULL`,
         id,
       );
-      const stored = database.get('SELECT coalesce(sum(bytes), 0) AS n FROM jobs WHERE account_id = ?', id);
+      const stored = database.get(
+        `SELECT (SELECT coalesce(sum(bytes), 0) FROM jobs WHERE account_id = a.id) + ${EXPORTED_BYTES} + ${SNAPSHOT_BYTES} AS n
+         FROM accounts a WHERE id = ?`,
+        id,
+      );
       return {
         openUrls: Number(open?.open),
         claimedPages: Number(open?.claimed),
-        storedBytes: Number(stored?.n),
+        storedBytes: Number(stored?.n ?? 0),
       };
     },
 
@@ -108,7 +114,8 @@ export function createSqliteAccountRecordStore(
       return database
         .all(
           `SELECT id FROM accounts a WHERE stored_bytes IS NOT NULL
-             AND (SELECT sum(bytes) FROM jobs WHERE account_id = a.id) >= stored_bytes ORDER BY id`,
+             AND (SELECT coalesce(sum(bytes), 0) FROM jobs WHERE account_id = a.id) + ${EXPORTED_BYTES} + ${SNAPSHOT_BYTES} >= stored_bytes
+             AND EXISTS (SELECT 1 FROM jobs WHERE account_id = a.id) ORDER BY id`,
         )
         .map((row) => String(row.id) as AccountId);
     },

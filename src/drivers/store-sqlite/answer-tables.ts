@@ -1,6 +1,6 @@
 /**
  * How requests with an Idempotency-Key were answered; `status` is NULL before. `seed` is needed until then and empty
- * afterwards. The table `idempotency` of earlier versions is not used any more.
+ * afterwards.
  */
 export const SQLITE_ANSWER_TABLES = `
   CREATE TABLE kept_answers (

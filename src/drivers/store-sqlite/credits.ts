@@ -1,6 +1,12 @@
 import { monthOf } from '../../model/credits.ts';
 import type { CreditStore } from '../../ports/credit-store.ts';
-import { creditEntryOf, creditsFromRow, usageCursorOf, usagePageOf } from '../store-rows/credit-rows.ts';
+import {
+  creditEntryOf,
+  creditsFromRow,
+  requireBalance,
+  usageCursorOf,
+  usagePageOf,
+} from '../store-rows/credit-rows.ts';
 import { cursorOf, sliceOf } from '../store-rows/rows.ts';
 import { addEntry, creditAccount, noteLow, write } from './credit-holds.ts';
 import type { SqliteDatabase } from './database.ts';
@@ -41,7 +47,7 @@ export function createSqliteCreditStore(
       const before = creditAccount(database, account, now);
       if (before === null) return false;
       const monthly = plan?.monthlyMicrocredits ?? 0;
-      // What was spent of the month's allowance stays spent; a smaller allowance takes no more than what is left.
+      // What was spent of the month's allowance stays spent; a smaller allowance takes no more than the rest of it.
       const change = Math.max(monthly - before.monthly, -before.allowance);
       addEntry(database, account, 'allowance', change, 'The plan was changed.', now);
       write(database, {
@@ -72,7 +78,7 @@ export function createSqliteCreditStore(
         if (earlier !== undefined) return creditEntryOf(earlier);
       }
       makeRow(account);
-      creditAccount(database, account, now);
+      requireBalance(creditAccount(database, account, now)?.balance ?? 0, microcredits);
       database.run('UPDATE credits SET balance = balance + ? WHERE account_id = ?', microcredits, account);
       const row = database.get(
         `INSERT INTO credit_entries (id, account_id, at, kind, microcredits, reason, key)

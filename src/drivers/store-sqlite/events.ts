@@ -1,4 +1,4 @@
-import { eventCursorOf, eventPlaceOf } from '../../model/event-cursor.ts';
+import { comparePlaces, eventCursorOf, eventPlaceOf } from '../../model/event-cursor.ts';
 import type { EventStore } from '../../ports/event-store.ts';
 import {
   EVENT_PAGE_COLUMNS,
@@ -53,7 +53,14 @@ export function createSqliteEventStore(
     },
 
     deleteEvents({ before, through, limit }) {
-      const last = through === undefined ? null : eventPlaceOf(through);
+      // A reader that rests has no place.
+      const furthestBehind = database.get(
+        'SELECT era, tx, seq FROM readers WHERE era IS NOT NULL ORDER BY era, tx, seq LIMIT 1',
+      );
+      const [last = null] = [
+        ...(through === undefined ? [] : [eventPlaceOf(through)]),
+        ...(furthestBehind === undefined ? [] : [eventPlaceFromRow(furthestBehind)]),
+      ].sort(comparePlaces);
       const bound = last === null ? '' : 'WHERE (era, tx, seq) <= (?, ?, ?)';
       const removed = database.all(
         `SELECT era, tx, seq FROM (

@@ -1,5 +1,6 @@
 import type { JobId, JobSeq } from '../../model/ids.ts';
 import type { JobOptions } from '../../model/job.ts';
+import { spentBudget } from '../../model/spent-budget.ts';
 import { returnHold } from './credit-holds.ts';
 import type { SqliteDatabase, SqliteRow } from './database.ts';
 import { writeJobEvent } from './event-log.ts';
@@ -19,7 +20,7 @@ export function settleJob(database: SqliteDatabase, tally: JobTally, now: number
     let job = database.get('SELECT * FROM jobs WHERE seq = ?', seq);
     if (job === undefined) continue;
     settled.changed.push(job.id as JobId);
-    const spent = spentBudget(job);
+    const spent = spentBudgetOf(job);
     if (spent !== null) {
       stopJob(database, seq, spent, now);
       settled.stopped.push(job.id as JobId);
@@ -30,18 +31,23 @@ export function settleJob(database: SqliteDatabase, tally: JobTally, now: number
   return settled;
 }
 
-function spentBudget(job: SqliteRow): string | null {
+/** The budget that the job has spent; null when there is none, or when the job is stopping or has nothing open. */
+function spentBudgetOf(job: SqliteRow): string | null {
   if (job.stop_reason !== null || job.status === 'cancelled' || Number(job.open) === 0) return null;
-  if (job.max_pages !== null && Number(job.pages) + Number(job.failed) >= Number(job.max_pages))
-    return 'budget.pages';
-  if (job.max_bytes !== null && Number(job.bytes) >= Number(job.max_bytes)) return 'budget.bytes';
-  const [browserMs, proxyBytes] = [Number(job.browser_ms), Number(job.proxy_bytes)];
-  const microcredits = Number(job.microcredits);
-  if (browserMs === 0 && proxyBytes === 0 && microcredits === 0) return null;
+  const counters = {
+    pages: Number(job.pages),
+    failed: Number(job.failed),
+    bytes: Number(job.bytes),
+    browserMs: Number(job.browser_ms),
+    proxyBytes: Number(job.proxy_bytes),
+  };
+  const spent = { counters, microcredits: Number(job.microcredits) };
+  const { browserMs, proxyBytes } = counters;
+  // These have columns; the options are only parsed where one of the other budgets could be spent.
+  const columns = { maxPages: job.max_pages as number | null, maxBytes: job.max_bytes as number | null };
+  if (browserMs === 0 && proxyBytes === 0 && spent.microcredits === 0) return spentBudget(spent, columns);
   const { budgets } = JSON.parse(String(job.options)) as JobOptions;
-  if (browserMs >= (budgets.maxBrowserMs ?? Number.POSITIVE_INFINITY)) return 'budget.browser';
-  if (proxyBytes >= (budgets.maxProxyBytes ?? Number.POSITIVE_INFINITY)) return 'budget.proxy';
-  return microcredits >= (budgets.maxMicrocredits ?? Number.POSITIVE_INFINITY) ? 'budget.credits' : null;
+  return spentBudget(spent, { ...budgets, ...columns });
 }
 
 /** Removes the tasks that are not under way from the job, with the reason as the deciding rule of each URL. */

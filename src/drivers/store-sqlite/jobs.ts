@@ -84,6 +84,11 @@ export function createSqliteJobStore(
     return jobOf(rowOf(job.id as JobId) as SqliteRow);
   }
 
+  /** A job that goes on has credits held for it; one that has ended needs credits like a new one. */
+  function requirePaid({ finishedAt, accountId, reserveMicrocredits = 0 }: Job): void {
+    if (finishedAt !== null) requireCredits(database, accountId, reserveMicrocredits, clock());
+  }
+
   return {
     createJob(job, tasks) {
       const { budgets } = job.options;
@@ -203,6 +208,7 @@ export function createSqliteJobStore(
         row.stop_reason ?? '',
       );
       if (cancelled + skipped === 0 && row.status !== 'cancelled') return job;
+      if (cancelled + skipped > 0) requirePaid(job);
       reopenJob(database, seq, cancelled, 'cancelled');
       reopenJob(database, seq, skipped, 'skipped');
       return putBackToWork(row, clock(), limits);
@@ -235,6 +241,7 @@ export function createSqliteJobStore(
         only ?? null,
       );
       if (failed === 0) return jobOf(row);
+      requirePaid(jobOf(row));
       reopenJob(database, seq, failed, 'failed');
       return putBackToWork(row, clock(), (JSON.parse(String(row.options)) as JobOptions).budgets);
     },
@@ -246,6 +253,7 @@ export function createSqliteJobStore(
         throw new ScrapifieError('CONFLICT', 'The job is still going on: cancel it first.');
       }
       const seq = Number(row.seq);
+      database.run('DELETE FROM exports WHERE job_id = ?', id);
       if (Number(row.known) > DELETED_AT_ONCE) {
         database.run(
           `UPDATE jobs SET id = '${DELETED_ID}' || id, account_id = ?, options = '{}', seeds = '[]' WHERE seq = ?`,

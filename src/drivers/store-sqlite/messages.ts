@@ -1,11 +1,15 @@
 import type { ErrorCode } from '../../errors/registry.ts';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { QueryStore } from '../../ports/query-store.ts';
 import type { Store } from '../../ports/store.ts';
+
+/** Methods that the thread of the store answers; queries have one of their own. */
+export type ThreadMethod = Exclude<keyof Store, keyof QueryStore>;
 
 /** What the store and its thread say to each other. */
 export interface Call {
   readonly id: number;
-  readonly method: keyof Store;
+  readonly method: ThreadMethod;
   /** By the clock that the store was opened with. */
   readonly at: number;
   /** The values; as JSON for methods of `JSON_METHODS`, whose answers are JSON as well. */
@@ -23,6 +27,9 @@ export const JSON_METHODS: ReadonlySet<string> = new Set<keyof Store>([
   'getJob',
   'claimTasks',
   'listTasks',
+  'listSightedPages',
+  'findContents',
+  'addSightings',
 ]);
 
 /** What the thread is started with; see `SqliteStoreOptions`. */

@@ -6,8 +6,14 @@ import { SQLITE_CREDIT_TABLES } from './credit-tables.ts';
 import { SQLITE_DELETION_TABLES, SQLITE_OPERATOR_RETENTION } from './deletion-tables.ts';
 import { SQLITE_EVENT_TABLES } from './event-tables.ts';
 import { SQLITE_EXPIRY_TABLES } from './expiry-tables.ts';
+import { SQLITE_EXPORT_TABLES } from './export-tables.ts';
+import { SQLITE_INSTALLATION_TABLES } from './installation-tables.ts';
+import { SQLITE_LAKE_TABLES } from './lake-tables.ts';
+import { SQLITE_MONITOR_TABLES } from './monitor-tables.ts';
 import { SQLITE_OWNER_TABLES } from './owner-tables.ts';
+import { SQLITE_READER_TABLES } from './reader-tables.ts';
 import { SQLITE_SCHEDULE_TABLES } from './schedule-tables.ts';
+import { SQLITE_SNAPSHOT_TABLES, SQLITE_SNAPSHOT_USAGE } from './snapshot-tables.ts';
 import { SQLITE_SOURCE_TABLES } from './source-tables.ts';
 import { SQLITE_SPENDING_TABLES } from './spending-tables.ts';
 import { SQLITE_WEBHOOK_TABLES } from './webhook-tables.ts';
@@ -259,4 +265,11 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   SQLITE_ANSWER_TABLES,
   SQLITE_DELETION_TABLES,
   SQLITE_OPERATOR_RETENTION,
+  SQLITE_READER_TABLES,
+  SQLITE_EXPORT_TABLES,
+  SQLITE_SNAPSHOT_TABLES,
+  SQLITE_INSTALLATION_TABLES,
+  SQLITE_LAKE_TABLES,
+  SQLITE_MONITOR_TABLES,
+  SQLITE_SNAPSHOT_USAGE,
 ];

@@ -3,6 +3,7 @@ import { blobsOfRecord } from '../../model/page-record.ts';
 import type { ReferenceStore } from '../../ports/reference-store.ts';
 import { EXPIRED_COLUMNS, keptPartsOf } from '../store-rows/expiry.ts';
 import { cursorOf } from '../store-rows/rows.ts';
+import { blobsOfSnapshot, SNAPSHOT_CURSOR } from '../store-rows/snapshot-rows.ts';
 import type { SqliteDatabase } from './database.ts';
 import type { Synchronous } from './synchronous.ts';
 
@@ -14,8 +15,23 @@ export function createSqliteReferenceStore(
   database: SqliteDatabase,
   now: () => number,
 ): Synchronous<ReferenceStore> {
+  function snapshotReferences(after: number, limit: number) {
+    const rows = database.all(
+      'SELECT seq, content_hash, screenshot FROM snapshots WHERE seq > ? ORDER BY seq LIMIT ?',
+      after,
+      limit,
+    );
+    const last = rows.at(-1);
+    return {
+      items: rows.flatMap(blobsOfSnapshot),
+      nextCursor: rows.length < limit || last === undefined ? null : `s${last.seq}`,
+    };
+  }
+
   return {
     listReferences({ cursor, limit }) {
+      const [, ofSnapshots] = SNAPSHOT_CURSOR.exec(cursor ?? '') ?? [];
+      if (ofSnapshots !== undefined) return snapshotReferences(Number(ofSnapshots), limit);
       const items: ContentHash[] = [];
       let last = cursorOf(cursor, 0);
       let looked = 0;
@@ -27,7 +43,10 @@ export function createSqliteReferenceStore(
            FROM pages p LEFT JOIN job_expiry e ON e.job_seq = p.job_seq WHERE p.seq > ? ORDER BY p.seq LIMIT 1`,
           last,
         );
-        if (row === undefined) return { items, nextCursor: null };
+        if (row === undefined) {
+          const hasSnapshots = database.get('SELECT 1 FROM snapshots LIMIT 1') !== undefined;
+          return { items, nextCursor: hasSnapshots ? 's0' : null };
+        }
         last = Number(row.seq);
         const kept = keptPartsOf(row);
         if (row.content_hash !== null && kept.includes('bodies')) {

@@ -81,6 +81,9 @@ export function createSqliteScheduleStore(
       return sliceOf(rows, limit, 'seq', scheduleOf);
     },
 
+    countSchedules: (account) =>
+      Number(database.get('SELECT count(*) AS count FROM schedules WHERE account_id = ?', account)?.count),
+
     updateSchedule({ accountId, id, revision, name, timing, jitterMs, overlap, catchUp, job, ...rest }) {
       const now = clock();
       const changed = database.run(

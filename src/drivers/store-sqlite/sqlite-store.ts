@@ -8,11 +8,13 @@ import {
   JSON_METHODS,
   NO_CALL,
   type ThreadAnswer,
+  type ThreadMethod,
   type ThreadPlace,
 } from './messages.ts';
+import { createSqliteQueryStore } from './queries.ts';
 
 /** A list that fails to compile when the port grows a method that this driver does not carry over. */
-const METHODS: Readonly<Record<keyof Store, true>> = {
+const METHODS: Readonly<Record<ThreadMethod, true>> = {
   migrate: true,
   clock: true,
   check: true,
@@ -32,6 +34,8 @@ const METHODS: Readonly<Record<keyof Store, true>> = {
   pagesOf: true,
   recentPages: true,
   listTasks: true,
+  listSitePages: true,
+  listSiteHashes: true,
   listWaits: true,
   findTask: true,
   getSources: true,
@@ -101,6 +105,7 @@ const METHODS: Readonly<Record<keyof Store, true>> = {
   compact: true,
   deleteOldRobots: true,
   createSchedule: true,
+  countSchedules: true,
   getSchedule: true,
   listSchedules: true,
   updateSchedule: true,
@@ -112,6 +117,17 @@ const METHODS: Readonly<Record<keyof Store, true>> = {
   settleRun: true,
   getRun: true,
   listRuns: true,
+  createMonitor: true,
+  getMonitor: true,
+  listMonitors: true,
+  updateMonitor: true,
+  deleteMonitor: true,
+  listMonitorPages: true,
+  recordCheck: true,
+  listDueRechecks: true,
+  takeRecheck: true,
+  listMonitorChanges: true,
+  getMonitorChange: true,
   leaseWork: true,
   addOwnerRequest: true,
   getOwnerRequest: true,
@@ -123,6 +139,28 @@ const METHODS: Readonly<Record<keyof Store, true>> = {
   appendEvents: true,
   listEventPages: true,
   deleteEvents: true,
+  lakePages: true,
+  lakePagesAfter: true,
+  addLakeFiles: true,
+  replaceLakeFiles: true,
+  viewLake: true,
+  listLakes: true,
+  noteManifest: true,
+  knownLakeFiles: true,
+  listRemovedLakeFiles: true,
+  forgetLakeFiles: true,
+  readEvents: true,
+  readerCursor: true,
+  advanceReader: true,
+  restReader: true,
+  listSightedPages: true,
+  listSnapshotRecords: true,
+  findContents: true,
+  addSightings: true,
+  getSnapshot: true,
+  listSnapshots: true,
+  listSightings: true,
+  expireSnapshots: true,
   createWebhook: true,
   getWebhook: true,
   listWebhooks: true,
@@ -139,6 +177,7 @@ const METHODS: Readonly<Record<keyof Store, true>> = {
   disableWebhook: true,
   listDeliveries: true,
   getDelivery: true,
+  deliveryBacklog: true,
   sweepDeliveries: true,
   getCredits: true,
   setCreditPlan: true,
@@ -146,6 +185,25 @@ const METHODS: Readonly<Record<keyof Store, true>> = {
   listCreditEntries: true,
   foldUsage: true,
   listUsage: true,
+  createExport: true,
+  getExport: true,
+  findExport: true,
+  listExports: true,
+  deleteExport: true,
+  claimExport: true,
+  renewExport: true,
+  finishExport: true,
+  failExport: true,
+  releaseExport: true,
+  endExportLeases: true,
+  knownExports: true,
+  deleteOldExports: true,
+  listPageKeys: true,
+  pagesOfTasks: true,
+  listSearchPages: true,
+  scanSearchPages: true,
+  readFoundPages: true,
+  searchJobs: true,
 };
 
 /**
@@ -165,12 +223,21 @@ const UNSYNCED: ReadonlySet<string> = new Set<keyof Store>([
   'endWork',
   // Deliveries that are lost with the cursor are made again from the same events.
   'addDeliveries',
+  // The same events are read again, and bring nothing twice.
+  'advanceReader',
+  'restReader',
+  'addSightings',
   'claimLanes',
   'releaseLane',
+  // The file of an export that was claimed is written anew.
+  'claimExport',
+  'renewExport',
+  'releaseExport',
+  'endExportLeases',
   'check',
 ]);
 
-function isUnsynced(method: keyof Store, values: readonly unknown[]): boolean {
+function isUnsynced(method: ThreadMethod, values: readonly unknown[]): boolean {
   const [, , how] = method === 'createJob' ? (values as Parameters<Store['createJob']>) : [];
   return how?.isUnsynced ?? UNSYNCED.has(method);
 }
@@ -233,7 +300,7 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<St
   thread.on('error', (error) => fail(reviveError(error)));
   thread.on('exit', () => fail(new ScrapifieError('STORE_UNAVAILABLE', 'The store is closed.')));
 
-  const send = (method: keyof Store, values: readonly unknown[]) =>
+  const send = (method: ThreadMethod, values: readonly unknown[]) =>
     new Promise<unknown>((resolve, reject) => {
       if (end !== null) return reject(end);
       lastId += 1;
@@ -251,14 +318,17 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<St
   const store = Object.fromEntries(
     Object.keys(METHODS).map((method) => [
       method,
-      (...values: unknown[]) => send(method as keyof Store, values),
+      (...values: unknown[]) => send(method as ThreadMethod, values),
     ]),
-  ) as unknown as Store;
+  ) as unknown as Pick<Store, ThreadMethod>;
+  const queries = createSqliteQueryStore(path);
   // Opening fails in the thread; the first call brings that here.
   await store.defaultAccount();
   return {
     ...store,
+    ...queries,
     async close() {
+      await queries.close();
       if (end === null) await store.close();
       await thread.terminate();
     },

@@ -11,16 +11,30 @@ import { createSqliteCreditStore } from './credits.ts';
 import { checkpointSqlite, migrateSqlite, openSqliteDatabase, type SqliteDatabase } from './database.ts';
 import { createDiskReserve } from './disk-reserve.ts';
 import { createSqliteEventStore } from './events.ts';
+import { createSqliteExportStore } from './exports.ts';
 import { createSqliteHostStore } from './hosts.ts';
 import { createSqliteJobStore } from './jobs.ts';
+import { createSqliteLakeStore } from './lake.ts';
 import { createSqliteLedgerStore } from './ledger.ts';
-import { type Call, failureOf, NO_CALL, type ThreadAnswer, type ThreadPlace } from './messages.ts';
+import {
+  type Call,
+  failureOf,
+  NO_CALL,
+  type ThreadAnswer,
+  type ThreadMethod,
+  type ThreadPlace,
+} from './messages.ts';
+import { createSqliteMonitorStore } from './monitors.ts';
 import { createSqliteOwnerRequestStore } from './owner-requests.ts';
+import { createSqliteReaderStore } from './readers.ts';
 import { createSqliteReferenceStore } from './references.ts';
 import { createSqliteRetentionStore } from './retention.ts';
 import { createSqliteScheduleStore } from './schedules.ts';
+import { createSqliteSearchStore } from './search.ts';
 import { createSqliteSecretStore } from './secrets.ts';
 import { createSqliteSessionStore } from './sessions.ts';
+import { createSqliteSiteStore } from './sites.ts';
+import { createSqliteSnapshotStore } from './snapshots.ts';
 import { MOST_UNSYNCED_COMMITS, type Synchronous } from './synchronous.ts';
 import { createSqliteWebhookStore } from './webhooks.ts';
 
@@ -41,6 +55,8 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
   'pagesOf',
   'recentPages',
   'listTasks',
+  'listSitePages',
+  'listSiteHashes',
   'listWaits',
   'offerHosts',
   'getHost',
@@ -68,6 +84,20 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
   'listEvents',
   'eventHead',
   'listEventPages',
+  'lakePages',
+  'lakePagesAfter',
+  'viewLake',
+  'listLakes',
+  'knownLakeFiles',
+  'listRemovedLakeFiles',
+  'readEvents',
+  'readerCursor',
+  'listSightedPages',
+  'listSnapshotRecords',
+  'findContents',
+  'getSnapshot',
+  'listSnapshots',
+  'listSightings',
   'listAccountIds',
   'listRetained',
   'listAccountDeletions',
@@ -77,15 +107,33 @@ const READS: ReadonlySet<string> = new Set<keyof Store>([
   'webhooksFor',
   'webhookCursor',
   'listDeliveries',
+  'deliveryBacklog',
   'getDelivery',
   'listCreditEntries',
   'listUsage',
   'getSchedule',
   'listSchedules',
+  'countSchedules',
   'listDueSchedules',
   'listOpenRuns',
   'getRun',
   'listRuns',
+  'getExport',
+  'findExport',
+  'listExports',
+  'knownExports',
+  'listPageKeys',
+  'pagesOfTasks',
+  'listSearchPages',
+  'scanSearchPages',
+  'readFoundPages',
+  'searchJobs',
+  'getMonitor',
+  'listMonitors',
+  'listMonitorPages',
+  'listDueRechecks',
+  'listMonitorChanges',
+  'getMonitorChange',
 ]);
 /** They take work or rights away, and get the space that is reserved for them on a full disk. */
 const RESERVED_FOR: ReadonlySet<string> = new Set<keyof Store>([
@@ -94,6 +142,8 @@ const RESERVED_FOR: ReadonlySet<string> = new Set<keyof Store>([
   'expireLedger',
   'expirePages',
   'purge',
+  'deleteExport',
+  'deleteOldExports',
   'revokeKey',
   'changeAccount',
 ]);
@@ -110,9 +160,10 @@ let calledAt = 0;
 const hostIds = new Map<HostKey, HostId>();
 const store = createStore(database, () => calledAt);
 
-function createStore(connection: SqliteDatabase, now: () => number): Synchronous<Store> {
+function createStore(connection: SqliteDatabase, now: () => number): Synchronous<Pick<Store, ThreadMethod>> {
   return {
     ...createSqliteJobStore(connection, hostIds, now),
+    ...createSqliteSiteStore(connection),
     ...createSqliteHostStore(connection, connection.incarnation, now),
     ...createSqliteLedgerStore(connection, hostIds, connection.incarnation, now),
     ...createSqliteAccountStore(connection, now),
@@ -120,6 +171,9 @@ function createStore(connection: SqliteDatabase, now: () => number): Synchronous
     ...createSqliteSecretStore(connection),
     ...createSqliteReferenceStore(connection, now),
     ...createSqliteEventStore(connection, now),
+    ...createSqliteReaderStore(connection),
+    ...createSqliteSnapshotStore(connection),
+    ...createSqliteLakeStore(connection, now),
     ...createSqliteAnswerStore(connection, now),
     ...createSqliteRetentionStore(connection),
     ...createSqliteAccountDeletionStore(connection, now),
@@ -127,6 +181,9 @@ function createStore(connection: SqliteDatabase, now: () => number): Synchronous
     ...createSqliteWebhookStore(connection, now),
     ...createSqliteCreditStore(connection, now),
     ...createSqliteScheduleStore(connection, now),
+    ...createSqliteExportStore(connection, now),
+    ...createSqliteSearchStore(connection),
+    ...createSqliteMonitorStore(connection, now),
     migrate() {
       const change = migrateSqlite(connection);
       // A schema that is only in the log would be lost with it, and the file then looks like a new one.

@@ -18,13 +18,15 @@ import {
   webhookOf,
 } from '../store-rows/webhook-rows.ts';
 import type { SqliteDatabase } from './database.ts';
+import { deliveryBacklog } from './delivery-backlog.ts';
 import type { Synchronous } from './synchronous.ts';
 
 export function createSqliteWebhookStore(
   database: SqliteDatabase,
   now: () => number,
 ): Synchronous<WebhookStore> {
-  return { ...webhookMethods(database, now), ...deliveryMethods(database, now) };
+  const backlog = { deliveryBacklog: () => deliveryBacklog(database, now()) };
+  return { ...webhookMethods(database, now), ...deliveryMethods(database, now), ...backlog };
 }
 
 type WebhookMethods = Pick<
@@ -40,14 +42,15 @@ type WebhookMethods = Pick<
 
 function webhookMethods(database: SqliteDatabase, now: () => number): WebhookMethods {
   return {
-    createWebhook({ id, accountId, jobId, format, events, target, data }) {
+    createWebhook({ id, accountId, jobId, monitorId = null, format, events, target, data }) {
       const at = now();
       database.run(
-        `INSERT INTO webhooks (id, account_id, job_id, format, events, target, data, created_at, updated_at)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+        `INSERT INTO webhooks (id, account_id, job_id, monitor_id, format, events, target, data, created_at, updated_at)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
         id,
         accountId,
         jobId,
+        monitorId,
         format,
         JSON.stringify(events),
         target,
@@ -65,7 +68,8 @@ function webhookMethods(database: SqliteDatabase, now: () => number): WebhookMet
 
     listWebhooks({ accountId, cursor, limit }) {
       const rows = database.all(
-        `SELECT * FROM webhooks WHERE account_id = ? AND job_id IS NULL AND seq < ? ORDER BY seq DESC LIMIT ?`,
+        `SELECT * FROM webhooks WHERE account_id = ? AND job_id IS NULL AND monitor_id IS NULL AND seq < ?
+         ORDER BY seq DESC LIMIT ?`,
         accountId,
         cursorOf(cursor, Number.MAX_SAFE_INTEGER),
         limit + 1,
@@ -101,14 +105,13 @@ function webhookMethods(database: SqliteDatabase, now: () => number): WebhookMet
       return database.run('DELETE FROM webhooks WHERE account_id = ? AND id = ?', account, id) > 0;
     },
 
-    webhooksFor(accounts, jobs) {
+    webhooksFor(accounts, jobs, monitors = []) {
       const rows = database.all(
-        `SELECT * FROM webhooks WHERE job_id IS NULL AND disabled_at IS NULL
+        `SELECT * FROM webhooks WHERE job_id IS NULL AND monitor_id IS NULL AND disabled_at IS NULL
            AND account_id IN (SELECT value FROM json_each(?))
-         UNION ALL
-         SELECT * FROM webhooks WHERE job_id IS NOT NULL AND job_id IN (SELECT value FROM json_each(?))`,
-        JSON.stringify(accounts),
-        JSON.stringify(jobs),
+         UNION ALL SELECT * FROM webhooks WHERE job_id IN (SELECT value FROM json_each(?))
+         UNION ALL SELECT * FROM webhooks WHERE monitor_id IN (SELECT value FROM json_each(?)) AND disabled_at IS NULL`,
+        ...[accounts, jobs, monitors].map((list) => JSON.stringify(list)),
       );
       return rows.map(webhookOf);
     },
@@ -129,18 +132,15 @@ function webhookMethods(database: SqliteDatabase, now: () => number): WebhookMet
 function deliveryMethods(
   database: SqliteDatabase,
   now: () => number,
-): Omit<Synchronous<WebhookStore>, keyof WebhookMethods> {
+): Omit<Synchronous<WebhookStore>, keyof WebhookMethods | 'deliveryBacklog'> {
   const insert = ({ id, webhookId, accountId, lane, event, redeliveryOf }: NewDelivery): boolean => {
     const isNew =
       database.run(
         `INSERT INTO deliveries (id, webhook_id, account_id, lane, event_id, type, event, redelivery_of, created_at)
-         SELECT ?, id, ?, ?, ?, ?, ?, ?, ? FROM webhooks WHERE id = ? AND disabled_at IS NULL
+         SELECT ?, id, ?, ?, ?, ?, ?, ?, ? FROM webhooks
+         WHERE id = ? AND (disabled_at IS NULL OR disabled_reason = 'unconfirmed')
          ON CONFLICT DO NOTHING`,
-        id,
-        accountId,
-        lane,
-        event.id,
-        event.type,
+        ...[id, accountId, lane, event.id, event.type],
         JSON.stringify(event),
         redeliveryOf,
         now(),
@@ -381,12 +381,14 @@ function deliveryMethods(
         endedBefore,
         limit,
       );
+      // The webhook of a monitor is stored before the monitor, which may have been refused.
       const webhooks = database.run(
         `DELETE FROM webhooks WHERE seq IN (
-           SELECT w.seq FROM webhooks w WHERE w.job_id IS NOT NULL AND w.created_at < ?
-             AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.webhook_id = w.id)
-             AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.id = w.job_id AND j.finished_at IS NULL)
-           ORDER BY w.created_at LIMIT ?
+           SELECT w.seq FROM webhooks w WHERE w.created_at < ? AND (
+             (w.monitor_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM monitors m WHERE m.id = w.monitor_id))
+             OR (w.job_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.webhook_id = w.id)
+               AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.id = w.job_id AND j.finished_at IS NULL))
+           ) ORDER BY w.created_at LIMIT ?
          )`,
         endedBefore,
         limit,

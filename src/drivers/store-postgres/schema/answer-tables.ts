@@ -1,6 +1,6 @@
 /**
  * How requests with an Idempotency-Key were answered; `status` is NULL before. `seed` is needed until then and empty
- * afterwards. The table `idempotency` is for programs of the last version.
+ * afterwards.
  */
 export const ANSWER_TABLES = `
   CREATE TABLE kept_answers (

@@ -1,6 +1,6 @@
 /**
- * `transit_blobs`: bytes on their way between processes while the object store would not take them. `work_leases`: who
- * does what only one process should do at a time.
+ * `transit_blobs`: bytes on their way between processes while the object store would not take them. `work_leases`: the
+ * owners of work that only one process should do at a time.
  */
 export const BLOB_TABLES = `
   CREATE TABLE transit_blobs (

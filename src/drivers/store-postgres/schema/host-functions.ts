@@ -5,8 +5,8 @@ import { BY_INDEX } from './frontier-functions.ts';
  * Owning hosts and claiming their tasks, one call each.
  *
  * A claimed task carries the epoch of its owner, and taking a host over or giving it up returns its claims in
- * the same transaction. So a task that is claimed under an epoch proves that this owner is the host's newest: whoever
- * ends tasks need not look at the host.
+ * the same transaction. So a task that is claimed under an epoch proves that this owner is the host's newest: a
+ * commit that ends tasks need not look at the host.
  *
  * Jobs come before hosts in the order of locks, but which jobs a host's tasks belong to is only certain once the host
  * is locked. These functions look first, lock what they saw and look again; when it has changed in between, they

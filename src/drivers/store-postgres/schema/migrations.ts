@@ -8,16 +8,23 @@ import { CREDIT_TABLES } from './credit-tables.ts';
 import { DELETION_TABLES, OPERATOR_RETENTION } from './deletion-tables.ts';
 import { EVENT_TABLES } from './event-tables.ts';
 import { EXPIRY_TABLES } from './expiry-tables.ts';
+import { EXPORT_TABLES } from './export-tables.ts';
 import { FRONTIER_FUNCTIONS } from './frontier-functions.ts';
 import { HOST_FUNCTIONS } from './host-functions.ts';
 import { INCARNATION_FUNCTIONS } from './incarnation-functions.ts';
+import { INSTALLATION_TABLES } from './installation-tables.ts';
 import { INTERRUPTION_FUNCTIONS } from './interruption-functions.ts';
 import { JOB_FUNCTIONS } from './job-functions.ts';
+import { LAKE_TABLES } from './lake-tables.ts';
 import { LEDGER_FUNCTIONS } from './ledger-functions.ts';
+import { MONITOR_TABLES } from './monitor-tables.ts';
 import { OWNER_TABLES } from './owner-tables.ts';
+import { READER_TABLES } from './reader-tables.ts';
 import { SCHEDULE_TABLES } from './schedule-tables.ts';
+import { SEARCH_TABLES } from './search-tables.ts';
 import { SECRET_INDEX } from './secret-index.ts';
 import { SESSION_TABLES } from './session-tables.ts';
+import { SNAPSHOT_TABLES, SNAPSHOT_USAGE } from './snapshot-tables.ts';
 import { SOURCE_TABLES } from './source-tables.ts';
 import { SPENDING_FUNCTIONS } from './spending-functions.ts';
 import { TABLES } from './tables.ts';
@@ -63,4 +70,13 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { minReader: 5, sql: ANSWER_TABLES },
   { minReader: 5, sql: DELETION_TABLES },
   { minReader: 5, sql: OPERATOR_RETENTION },
+  { minReader: 5, sql: READER_TABLES },
+  { minReader: 5, sql: EXPORT_TABLES },
+  { minReader: 5, sql: SNAPSHOT_TABLES },
+  { minReader: 5, sql: SEARCH_TABLES },
+  // Programs before the table `kept_answers` would look for the one that is dropped.
+  { minReader: 18, sql: INSTALLATION_TABLES },
+  { minReader: 5, sql: LAKE_TABLES },
+  { minReader: 18, sql: MONITOR_TABLES },
+  { minReader: 18, sql: SNAPSHOT_USAGE },
 ];

@@ -2,7 +2,7 @@
  * Schedules and their runs. The partial index makes a tick unique: however many schedulers decide it, it has one row. A
  * job refers to its schedule by id only, because it outlives the schedule.
  *
- * The row of a schedule is locked after those of jobs and hosts, and whoever holds it locks no job.
+ * The row of a schedule is locked after those of jobs and hosts, and a transaction that holds it locks no job.
  */
 export const SCHEDULE_TABLES = `
   CREATE TABLE schedules (

@@ -1,0 +1,66 @@
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { QueryStore } from '../../ports/query-store.ts';
+import {
+  queryRowOf,
+  rowStatement,
+  type Statement,
+  scannedPageOf,
+  scanStatement,
+} from '../store-rows/query-sql.ts';
+import type { Row } from '../store-rows/rows.ts';
+import type { PostgresDatabase } from './database.ts';
+import { POSTGRES_DIALECT } from './query-dialect.ts';
+
+const QUERY_CANCELED = '57014';
+
+export function createPostgresQueryStore(database: PostgresDatabase): QueryStore {
+  /** In a transaction that cannot write, whose statement the server ends when its time is over. */
+  async function run({ sql, values }: Statement, limitMs: number): Promise<Row[]> {
+    try {
+      return await database.transaction(async (query) => {
+        await query('SET TRANSACTION READ ONLY');
+        return query(sql, values);
+      }, limitMs);
+    } catch (error) {
+      if (!isCancelled(error)) throw error;
+      throw new ScrapifieError(
+        'QUERY_TIMEOUT',
+        'The query took too long. Narrow it, by `jobId` for example.',
+        {
+          cause: error,
+        },
+      );
+    }
+  }
+
+  return {
+    async queryRows(query) {
+      const rows = await run(rowStatement(query, POSTGRES_DIALECT), query.limitMs);
+      return rows.map((row) => queryRowOf(row, query.plan));
+    },
+
+    async scanRecords(scan) {
+      const { sql, values } = scanStatement(scan, POSTGRES_DIALECT);
+      // Records are kept apart from their rows, and those beyond the limit are not read for this.
+      const rows = await run(
+        {
+          sql: `SELECT * FROM (
+              SELECT found.*, sum(coalesce(octet_length(record), 0)) OVER w - coalesce(octet_length(record), 0) AS bytes_before
+              FROM (${sql}) found WINDOW w AS (ORDER BY place_job, place_page)
+            ) counted WHERE bytes_before < $${values.length + 1}::float8 ORDER BY place_job, place_page`,
+          values: [...values, scan.maxBytes],
+        },
+        scan.limitMs,
+      );
+      return rows.map((row) => scannedPageOf(row, scan.columns));
+    },
+  };
+}
+
+/** Whether the server ended a statement because of its time limit. */
+function isCancelled(error: unknown): boolean {
+  for (let each: unknown = error; each instanceof Error; each = each.cause) {
+    if ((each as { code?: unknown }).code === QUERY_CANCELED) return true;
+  }
+  return false;
+}

@@ -1,0 +1,68 @@
+import { hash } from 'node:crypto';
+import type { AccountId, JobId } from '../../model/ids.ts';
+import type { FoundPage, SearchablePage } from '../../ports/search-store.ts';
+import type { Row } from './rows.ts';
+
+/** What an index knows a URL by, and its host. */
+export function searchKeyOf(url: string): { readonly urlKey: string; readonly host: string } {
+  const start = url.indexOf('//') + 2;
+  const end = url.indexOf('/', start);
+  return {
+    urlKey: hash('sha256', url, 'base64url').slice(0, 22),
+    host: url.slice(start, end === -1 ? url.length : end),
+  };
+}
+
+/** A page (p) whose job (j) is there and that can be searched for. */
+export const IS_SEARCHABLE = `p.error_code IS NULL AND p.record IS NOT NULL AND NOT EXISTS (
+  SELECT 1 FROM job_expiry e WHERE e.job_seq = p.job_seq AND (e.bodies > p.seq OR e.records > p.seq OR e.ledger > 0)
+)`;
+
+export const SEARCHABLE_COLUMNS =
+  'j.account_id, j.id AS job_id, j.seq AS job_seq, p.seq, p.url, p.title, p.fetched_at, p.record';
+
+export const FOUND_COLUMNS = 'j.id AS job_id, p.seq, p.url, p.title, p.fetched_at, p.status_code, p.record';
+
+/** The first page of a job (j) that can be searched for, by its row in `job_expiry` (e); none are left of a deleted ledger. */
+export const FIRST_SEARCHABLE = `CASE WHEN e.job_seq IS NULL THEN 0 WHEN e.ledger > 0 THEN ${Number.MAX_SAFE_INTEGER}
+  WHEN e.bodies > e.records THEN e.bodies ELSE e.records END AS first_page`;
+
+const nullable = (value: unknown): string | null => (value === null ? null : String(value));
+
+/** Records are pieces of memory of their own, so that they can be handed to another thread. */
+const ownBytes = (value: unknown) => new Uint8Array(value as Uint8Array);
+
+export const searchablePageOf = (row: Row): SearchablePage => ({
+  accountId: String(row.account_id) as AccountId,
+  jobId: String(row.job_id) as JobId,
+  pageSeq: Number(row.seq),
+  url: String(row.url),
+  title: nullable(row.title),
+  fetchedAt: Number(row.fetched_at),
+  record: ownBytes(row.record),
+});
+
+/** A step of a scan; there may be more behind it when it has as many pages as it may. */
+export function searchScanOf(rows: readonly Row[], limit: number) {
+  const last = rows.at(-1);
+  const isFull = last !== undefined && rows.length >= limit;
+  return {
+    pages: rows.map(searchablePageOf),
+    next: isFull ? { job: Number(last.job_seq), page: Number(last.seq) } : null,
+  };
+}
+
+export const foundPageOf = (row: Row): FoundPage => ({
+  jobId: String(row.job_id) as JobId,
+  pageSeq: Number(row.seq),
+  url: String(row.url),
+  title: nullable(row.title),
+  fetchedAt: Number(row.fetched_at),
+  statusCode: row.status_code === null ? null : Number(row.status_code),
+  record: ownBytes(row.record),
+});
+
+export const searchJobOf = (row: Row) => ({
+  id: String(row.id) as JobId,
+  firstPage: Number(row.first_page),
+});

@@ -1,0 +1,98 @@
+import type { ErrorCode } from '../errors/registry.ts';
+import type { AccountId, ExportId, JobId } from './ids.ts';
+
+/**
+ * What an export holds of a job:
+ *
+ * full     one row for each page, with the columns of a shop's catalogue
+ * seo      one row for each page, with what search engines read
+ * diff     one row for each URL of the job and of an earlier one, with what has changed
+ * raw      every stored page as it came: response, record and body
+ * links    one row for each link of a page
+ * records  one row for each page that a record was extracted from, with a column for each field
+ * results  the pages as `GET /v1/jobs/:id/results` gives them
+ */
+export const EXPORT_TYPES = ['full', 'seo', 'diff', 'raw', 'links', 'records', 'results'] as const;
+export type ExportType = (typeof EXPORT_TYPES)[number];
+
+/** `markdown`: a ZIP of Markdown files for language models. `chunks`: pieces of the pages' texts, one per line. */
+export const EXPORT_FORMATS = [
+  'csv',
+  'xlsx',
+  'json',
+  'ndjson',
+  'parquet',
+  'warc',
+  'wacz',
+  'markdown',
+  'chunks',
+] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
+/** Formats of whole pages, and the type that they are made of. */
+export const PAGE_FORMATS: readonly ExportFormat[] = ['warc', 'wacz', 'markdown', 'chunks'];
+export const PAGE_TYPE: ExportType = 'raw';
+
+/** Why the type cannot be had in the format; null when it can. */
+export function formatProblem({ type, format }: Pick<ExportSpec, 'type' | 'format'>): string | null {
+  if (!PAGE_FORMATS.includes(format) || type === PAGE_TYPE) return null;
+  return `The format "${format}" holds whole pages: ask for it with type "${PAGE_TYPE}".`;
+}
+
+/** What is to be exported, and how. Plain JSON: stored with the export. */
+export interface ExportSpec {
+  readonly type: ExportType;
+  readonly format: ExportFormat;
+  /** `diff`: the earlier job that this one is compared with. */
+  readonly against?: JobId | undefined;
+  /** `diff`: what counts as a change; see the rules of diffs. */
+  readonly rules?: unknown;
+  /** `csv`: begins with a byte order mark, by which Excel knows that the file is UTF-8. */
+  readonly excel?: boolean | undefined;
+  /** `results` in a table: a column with the text of each page. */
+  readonly text?: boolean | undefined;
+  /** A place of the operator's that gets a copy. */
+  readonly to?: ExportTarget | undefined;
+}
+
+export type ExportTarget = { readonly folder: string } | { readonly s3: string };
+
+/**
+ * pending  waits for a process that writes it
+ * running  is being written; begins anew when the process dies
+ * ready    the file is there
+ * failed   given up; `error` says why
+ */
+export const EXPORT_STATUSES = ['pending', 'running', 'ready', 'failed'] as const;
+export type ExportStatus = (typeof EXPORT_STATUSES)[number];
+
+export interface NewExport {
+  readonly id: ExportId;
+  readonly accountId: AccountId;
+  readonly jobId: JobId;
+  readonly spec: ExportSpec;
+  /** Signs the links to the file. Deleting the export ends all of them. */
+  readonly secret: string;
+}
+
+export interface Export extends NewExport {
+  readonly status: ExportStatus;
+  /** How often it was begun; part of the name of the file. */
+  readonly attempts: number;
+  /** How many of them failed, or ended with their process. */
+  readonly failures: number;
+  /** Written so far; all of them once it is ready. */
+  readonly rows: number;
+  readonly sizeBytes: number;
+  /** Of the file, in hex; null until it is ready. */
+  readonly sha256: string | null;
+  readonly error: ExportError | null;
+  readonly createdAt: number;
+  readonly startedAt: number | null;
+  readonly finishedAt: number | null;
+}
+
+export interface ExportError {
+  readonly code: ErrorCode;
+  readonly message: string;
+}

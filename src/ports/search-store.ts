@@ -1,0 +1,50 @@
+import type { AccountId, JobId } from '../model/ids.ts';
+import type { QueryScope } from './query-store.ts';
+
+/**
+ * A part of the store: pages for the full-text index (`SearchIndex`), and what became of them. The index is derived from
+ * the store: whatever it finds is shown only as far as the store still has it.
+ */
+export interface SearchStore {
+  /**
+   * Of these pages of a job, those that can be searched for: fetched well, and neither their body nor their record has
+   * expired. Pages that were stored again or deleted since are missing.
+   */
+  listSearchPages(jobId: JobId, pageSeqs: readonly number[]): Promise<readonly SearchablePage[]>;
+  /** All such pages of jobs with `search`, job by job; `limit` of them at most. */
+  scanSearchPages(query: {
+    readonly after: SearchPlace | null;
+    readonly limit: number;
+  }): Promise<{ readonly pages: readonly SearchablePage[]; readonly next: SearchPlace | null }>;
+  /** Of these pages, those that the scope sees, with their records, in no order. */
+  readFoundPages(scope: QueryScope, pages: readonly PageRef[]): Promise<readonly FoundPage[]>;
+  /** Of these jobs, those that are still there, each with the first page that can still be searched for. */
+  searchJobs(ids: readonly JobId[]): Promise<readonly { readonly id: JobId; readonly firstPage: number }[]>;
+}
+
+export interface PageRef {
+  readonly jobId: JobId;
+  readonly pageSeq: number;
+}
+
+export interface SearchablePage extends PageRef {
+  readonly accountId: AccountId;
+  readonly url: string;
+  readonly title: string | null;
+  readonly fetchedAt: number;
+  readonly record: Uint8Array;
+}
+
+export interface FoundPage extends PageRef {
+  readonly url: string;
+  readonly title: string | null;
+  readonly fetchedAt: number;
+  readonly statusCode: number | null;
+  readonly record: Uint8Array;
+}
+
+/** Where a scan goes on: behind this page. */
+export interface SearchPlace {
+  readonly job: number;
+  readonly page: number;
+}
