@@ -2,7 +2,7 @@
 # packages, the servers of the fleet, and a browser where there is none. Arguments for the program go into ARGS:
 # make run ARGS="--port 4000"
 .DEFAULT_GOAL := help
-.PHONY: help setup servers browser run dev fleet test fault lint format typecheck signatures sbom bench docker clean
+.PHONY: help setup servers clients browser run dev fleet test fault lint format typecheck signatures sbom bench docker clean
 
 ARGS ?=
 IMAGE ?= scrapifie
@@ -36,16 +36,25 @@ dev: setup ## Start the server and restart it whenever a source changes
 fleet: setup servers browser ## Start a fleet on this machine: servers, APIs, workers, a proxy before them
 	@$(NODE) node --disable-warning=ExperimentalWarning fleet/main.ts $(ARGS)
 
-test: servers browser lint typecheck signatures ## Check style and types, then run every test
+clients: servers
+	@sh scripts/servers.sh clients
+
+test: servers clients browser lint typecheck signatures ## Check style and types, then run every test
 	@sh scripts/setup.sh test/openapi
 	@$(NODE) vitest run --reporter=default --reporter=./test/reporter.ts $(ARGS)
 
 fault: setup servers browser ## Kill a crawl, browsers at work, and every part of a fleet, again and again; feed on broken pages
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/kill-run.ts --pages 3000 --kills 30 $(ARGS)
+	@TEST_ALL_DEATHS=1 $(NODE) vitest run --project embedded-programs test/fault/deaths.test.ts
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/webhook-kill-run.ts --kills 20
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/webhook-kill-run.ts --profile fleet --kills 20
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/events-run.ts --pages 3000 --kills 20
+	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/warc-kill-run.ts --kills 20
+	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/snapshot-kill-run.ts --kills 20
+	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/large-diff-run.ts --pages 100000
+	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/lake-kill-run.ts --kills 20
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/schedule-year-run.ts
+	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/monitor-week-run.ts --pages 50
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/retention-run.ts --pages 100000
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/extract-fuzz-run.ts --inputs 100000
 	@$(NODE) node --disable-warning=ExperimentalWarning test/fault/main-thread-run.ts --calls 3000

@@ -1,21 +1,19 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { EMBEDDED_ONLY } from './test/architecture/profiles.ts';
 import { programTests } from './test/architecture/program-tests.ts';
 import LongestFirst from './test/sequencer.ts';
 
 /** Tests of what needs PostgreSQL, Redis or S3; no other profile has them. */
 const SERVER_DRIVERS =
-  '{store-postgres,queue-bullmq,bus-redis,limits-redis,blobs-s3,blobs-postgres,blobs-spill}';
+  '{store-postgres,search-postgres,queue-bullmq,bus-redis,limits-redis,blobs-s3,blobs-postgres,blobs-spill}';
 const NEEDS_SERVERS = [
   `test/contract/${SERVER_DRIVERS}*.test.ts`,
   `src/drivers/${SERVER_DRIVERS}/**/*.test.ts`,
   'test/fleet/**/*.test.ts',
 ];
-/** Concern the data folder, commands that work in one, or a server with one: they are the same in both profiles. */
-const ABOUT_FOLDERS = [
-  'test/integration/{cli,cli-accounts,cli-api,cli-backup,cli-crawl,cli-options,cli-drain,cli-extract,cli-login,cli-serve,cli-shell,bad-folder,full-disk,page-killers}.test.ts',
-];
+const ONE_PROFILE = Object.keys(EMBEDDED_ONLY).map((name) => `test/integration/${name}.test.ts`);
 const EVERYTHING = ['src/**/*.test.ts', 'test/**/*.test.ts'];
 /** Test files that start browsers or other processes, found by their imports. */
 const STARTS_PROGRAMS = programTests().map(({ path }) => path);
@@ -30,8 +28,11 @@ const shared = {
 const embedded = { ...shared, provide: { postgresUrl: '', redisUrl: '', s3Url: '' } };
 /** Browsers and servers on a busy machine may miss a time limit of their own once; the report names each such test. */
 const RETRIES_WITH_PROGRAMS = 1;
-/** Half of the time of the tests is spent waiting, so there may be more of them at once than cores. */
-const WORKERS = Math.ceil(availableParallelism() * 1.5);
+/**
+ * More tests at once than cores, because half of their time is spent waiting: with one and a half times as many, a fifth of
+ * two cores had nothing to do. Beyond four cores each worker has enough of its own.
+ */
+const WORKERS = Math.ceil(Math.max(availableParallelism() * 1.5, Math.min(availableParallelism(), 4) * 2));
 
 // Threads and processes that tests start load the sources anew each time; compiled sources halve that time.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/tests', import.meta.url));
@@ -67,7 +68,7 @@ export default defineConfig({
           name: 'fleet',
           retry: RETRIES_WITH_PROGRAMS,
           include: [...NEEDS_SERVERS, 'test/integration/**/*.test.ts'],
-          exclude: ['**/node_modules/**', ...ABOUT_FOLDERS],
+          exclude: ['**/node_modules/**', ...ONE_PROFILE],
           globalSetup: ['test/fleet/start-servers.ts'],
           env: { FLEET_TEST_PROFILE: 'fleet' },
         },

@@ -1,5 +1,6 @@
 import { environmentName, settingsSchema } from '../src/config/settings.ts';
 import { ERRORS, type ErrorSpec, EXIT } from '../src/errors/registry.ts';
+import { QUERY_CATALOGUE, QUERY_SOURCES } from '../src/model/query-fields.ts';
 import { optionRows, WITHOUT_FIELD } from './option-names.ts';
 
 /** What each exit code tells a script. A code without a sentence does not compile. */
@@ -10,6 +11,7 @@ const EXIT_MEANINGS: Record<keyof typeof EXIT, string> = {
   partial: 'Done, but some pages failed; the report says which.',
   failed: 'What was asked for could not be fetched, or was turned away for now.',
   environment: 'This installation cannot work as it is: settings, data folder, disk, port.',
+  changed: 'Done, and something has changed (`diff`).',
   interrupted: 'Stopped by Ctrl-C; the same command with `--resume` goes on.',
 };
 
@@ -65,6 +67,20 @@ export function optionsTable(): string {
     'Flags without a field in the API:\n',
     table(['Flag', 'Why'], flags),
   ].join('\n');
+}
+
+/** Every field that a typed query may name. */
+export function queryFieldsTable(): string {
+  const rows = QUERY_SOURCES.flatMap((source) =>
+    [...QUERY_CATALOGUE[source].values()].map(({ name, type, column, meaning }) => [
+      source,
+      `\`${name}\``,
+      type,
+      column === null ? 'record' : '',
+      meaning,
+    ]),
+  );
+  return table(['Source', 'Field', 'Type', '', 'Meaning'], rows);
 }
 
 export function envExample(): string {

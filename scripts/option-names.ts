@@ -13,6 +13,7 @@ export const COMMANDS: Readonly<
   map: { schema: mapRequestSchema, flagOf: MAP_FLAG_OF },
 };
 
+const NOTHING_LEFT = '`scrape` leaves nothing behind';
 const KEPT_FOLDER = 'a folder is kept until it is deleted';
 
 /** Fields of requests that have no flag, and why. */
@@ -24,10 +25,15 @@ export const WITHOUT_FLAG: Readonly<Record<string, string>> = {
   'retention.records': KEPT_FOLDER,
   'retention.ledger': KEPT_FOLDER,
   'retention.jobs': KEPT_FOLDER,
+  'retention.exports': KEPT_FOLDER,
   'webhook.url': 'a command waits; see `scrapifie webhooks`',
   'webhook.events': 'a command waits',
   'webhook.secret': 'a command waits',
   'webhook.headers': 'a command waits',
+  snapshots: NOTHING_LEFT,
+  search: NOTHING_LEFT,
+  lake: NOTHING_LEFT,
+  exports: NOTHING_LEFT,
   inline: '`scrape` always has the bytes, `crawl` writes files',
 };
 
@@ -44,6 +50,9 @@ export const WITHOUT_FIELD: Readonly<Record<string, string>> = {
   '--titles': 'the form of the output',
   '--rate': 'only the operator may set it; the API has policies',
   '--allow-private': 'only the operator may set it; the API has `SCRAPIFIE_ALLOW_PRIVATE`',
+  '--replay': 'only the operator may set it; the API has `SCRAPIFIE_REPLAY`',
+  '--warc': 'files to write; the API has exports',
+  '--warc-size': 'files to write; the API has exports',
   '--pdf': 'a file to write; the same as `--format pdf`',
   '--xhr': 'the same as `--format xhr`',
   '--screenshot': 'a file to write; the same as `--format screenshot`',
@@ -134,8 +143,9 @@ export function optionRows(): readonly (readonly string[])[] {
   for (const [command, { schema, flagOf }] of Object.entries(COMMANDS)) {
     for (const field of fieldsOf(schema)) {
       const isOfPage = command === 'scrape' || field.path.startsWith('options.');
-      // The time of a map is not that of one page.
-      const key = `${isOfPage ? 'page' : 'job'} ${field.name}`;
+      // The time of a map is not that of one page, and its words are no index.
+      const kind = command === 'map' && field.name === 'search' ? 'map' : 'job';
+      const key = `${isOfPage ? 'page' : kind} ${field.name}`;
       const row = rows.get(key) ?? { field, commands: new Map(), defaults: new Map() };
       row.commands.set(command, flagFor(flagOf, field.path) ?? WITHOUT_FLAG[field.name] ?? '');
       row.defaults.set(command, field.defaultValue ?? '');

@@ -10,6 +10,9 @@ root=$(cd "$(dirname "$0")/.." && pwd -P)
 log=$root/.tools/servers.log
 policy=/usr/sbin/policy-rc.d
 apt_wait_seconds=900
+# `servers.sh clients` installs what the tests of the clients in Python and Go need as well.
+with_clients=no
+[ "${1:-}" != clients ] || with_clients=yes
 
 # Debian keeps servers in folders that are not on everybody's PATH.
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
@@ -45,11 +48,15 @@ has_postgres() {
 
 has_s3() { has ceph-mon ceph-osd radosgw radosgw-admin ceph ceph-authtool monmaptool || has minio; }
 
+has_httpx() { /usr/bin/python3 -c 'import httpx' 2>/dev/null || python3 -c 'import httpx' 2>/dev/null; }
+
 missing_packages() {
   missing=
   has redis-server || missing="$missing redis-server"
   has_postgres || missing="$missing postgresql"
   has_s3 || missing="$missing ceph-mon ceph-osd radosgw ceph-common"
+  [ "$with_clients" = no ] || has go || missing="$missing golang-go"
+  [ "$with_clients" = no ] || has_httpx || missing="$missing python3-httpx"
   missing=${missing# }
 }
 

@@ -1,7 +1,15 @@
 // Brings .env.example and the tables in docs/ up to date with the settings schema, the error registry and the request
 // schemas. Run it after a change to one of them: node scripts/write-docs.ts
 import { readFileSync, writeFileSync } from 'node:fs';
-import { envExample, errorsTable, exitCodesTable, optionsTable, settingsTable, withSection } from './docs.ts';
+import {
+  envExample,
+  errorsTable,
+  exitCodesTable,
+  optionsTable,
+  queryFieldsTable,
+  settingsTable,
+  withSection,
+} from './docs.ts';
 
 const at = (file: string): URL => new URL(`../${file}`, import.meta.url);
 
@@ -15,3 +23,4 @@ writeFileSync(at('.env.example'), envExample());
 rewrite('docs/configuration.md', { settings: settingsTable() });
 rewrite('docs/errors.md', { errors: errorsTable(), 'exit-codes': exitCodesTable() });
 rewrite('docs/command-line.md', { options: optionsTable() });
+rewrite('docs/query.md', { fields: queryFieldsTable() });

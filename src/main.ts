@@ -1,28 +1,17 @@
-import { tmpdir } from 'node:os';
 import { describeFailure } from './cli/failure.ts';
 import { prepareOutput } from './cli/output/standard-output.ts';
 import { run } from './cli/program.ts';
-import type { Shell } from './cli/shell/shell.ts';
 import { EXIT } from './errors/registry.ts';
-import { VERSION } from './version.ts';
+import { createShell } from './wiring/shell.ts';
 
-/** The one place that reads the environment and the command line; the parts are loaded when a command needs them. */
-const shell: Shell = {
+/** The one place that reads the environment and the command line. */
+const shell = createShell({
   environment: process.env,
   cwd: process.cwd(),
-  version: VERSION,
+  stdin: process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,
-  openPlatform: async (options) => (await import('./wiring/platform.ts')).openPlatform(options),
-  openStorage: async (place) => (await import('./wiring/storage.ts')).openStorage(place),
-  removeAbandonedFolders: async (prefix) =>
-    (await import('./wiring/abandoned-folders.ts')).removeAbandonedFolders(tmpdir(), prefix, Date.now()),
-  openExtractor: async (threads) => (await import('./wiring/open-extractor.ts')).openExtractor(threads),
-  checkRedis: async (url) => (await import('./wiring/open-links.ts')).checkRedis(url),
-  backupTools: async () => (await import('./wiring/backups.ts')).BACKUP_TOOLS,
-  confineBrowsers: async (path) => (await import('./wiring/render-lanes.ts')).confineBrowsers(path),
-  shippedPolicy: async () => (await import('./wiring/platform.ts')).SHIPPED_POLICY,
-};
+});
 
 prepareOutput(process.stdout);
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -4,7 +4,11 @@ import { deleteAccounts } from '../retention/delete-accounts.ts';
 
 let platform: Platform;
 beforeAll(async () => {
-  platform = await openPlatform();
+  platform = await openPlatform({
+    smtpUrl: 'smtp://127.0.0.1:1',
+    smtpFrom: 'scrapifie@operator.example',
+    mailAllowed: 'people.example',
+  });
   await platform.work(() => DONE);
 });
 afterAll(() => platform.close());
@@ -39,6 +43,34 @@ describe('deleting an account', () => {
     expect((await platform.call({ url })).statusCode).toBe(404);
     const log = await platform.call({ url: '/v1/audit?limit=200' });
     expect(log.payload).toContain('account.delete');
+  });
+
+  it('leaves its id and network addresses in the audit log, and no name or e-mail address', async () => {
+    const { headers } = await tenant('named');
+    const call = (method: 'POST' | 'PATCH' | 'DELETE', url: string, payload?: object, own = true) =>
+      platform.call({ method, url, ...(own && { headers }), ...(payload && { payload }) });
+    const key = await call('POST', '/v1/keys', { name: 'the laptop of Ada', scopes: ['jobs:read'] });
+    const mail = await call('POST', '/v1/webhooks', { url: 'mailto:ada@people.example', events: ['job.*'] });
+    const hook = await call('POST', '/v1/webhooks', {
+      url: 'https://receiver.example/ada/s3cret',
+      events: ['*'],
+    });
+    expect([key, mail, hook].map(({ statusCode }) => statusCode)).toEqual([201, 201, 201]);
+    await call('PATCH', '/v1/accounts/named', { name: 'Ada Lovelace' }, false);
+    await call('DELETE', '/v1/accounts/named?confirm=Ada%20Lovelace', undefined, false);
+    await deleteAccounts(platform.store);
+    expect((await platform.call({ url: '/v1/accounts/named' })).statusCode).toBe(404);
+    const log = await platform.call({ url: '/v1/audit?limit=200' });
+    for (const left of [
+      '"named"',
+      '127.0.0.1',
+      'webhook.create',
+      'https://receiver.example',
+      'account.change',
+    ])
+      expect(log.payload).toContain(left);
+    for (const gone of ['people.example', 's3cret', 'Ada', 'Name of named'])
+      expect(log.payload).not.toContain(gone);
   });
 
   it('cannot be undone: the account is neither enabled nor changed, and gets no key', async () => {

@@ -3,6 +3,7 @@ import helmet from '@fastify/helmet';
 import Fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
+import { createComparisons } from '../compare/comparisons.ts';
 import { addressTest, isLoopback } from '../config/address-list.ts';
 import { parsePlainly } from '../config/plain-problems.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
@@ -35,27 +36,36 @@ import { addArtifactRoutes } from './routes/artifacts.ts';
 import { addAuditRoutes } from './routes/audit.ts';
 import { addBatchRoutes } from './routes/batch.ts';
 import { addBotRoutes } from './routes/bot.ts';
+import { addConfirmMailRoutes } from './routes/confirm-mail.ts';
 import { addCrawlRoutes } from './routes/crawl.ts';
 import { addCredentialRoutes } from './routes/credentials.ts';
 import { addCreditRoutes } from './routes/credits.ts';
 import { addDocsRoutes, collectDocs } from './routes/docs.ts';
 import { addDomainRoutes } from './routes/domains.ts';
 import { addEventRoutes } from './routes/events.ts';
+import { addExportRoutes } from './routes/exports.ts';
 import { addExtractRoutes } from './routes/extract.ts';
 import { addHealthRoutes } from './routes/health.ts';
 import { createIdempotency } from './routes/idempotency.ts';
+import { addJobDiffRoutes } from './routes/job-diff.ts';
 import { addJobPageRoutes } from './routes/job-pages.ts';
 import { addJobRoutes } from './routes/jobs.ts';
 import { addKeyRoutes } from './routes/keys.ts';
 import { addMapRoutes } from './routes/map.ts';
+import { addMcpRoutes } from './routes/mcp.ts';
+import { addMonitorRoutes } from './routes/monitors.ts';
 import { addProxyRoutes } from './routes/proxies.ts';
+import { addQueryRoutes } from './routes/query.ts';
 import { addReextractRoutes } from './routes/reextract.ts';
 import { addRetentionRoutes } from './routes/retention.ts';
 import type { ApiDeps, RouteDeps } from './routes/route-deps.ts';
 import { addSampleRoutes } from './routes/sample.ts';
 import { addScheduleRoutes } from './routes/schedules.ts';
 import { addScrapeRoutes } from './routes/scrape.ts';
+import { addSearchRoutes } from './routes/search.ts';
 import { addSessionRoutes } from './routes/sessions.ts';
+import { addSnapshotDiffRoutes } from './routes/snapshot-diff.ts';
+import { addSnapshotRoutes } from './routes/snapshots.ts';
 import { addUsageRoutes } from './routes/usage.ts';
 import { addWebhookRoutes } from './routes/webhooks.ts';
 
@@ -74,16 +84,24 @@ const ROUTES = [
   addExtractRoutes,
   addJobRoutes,
   addJobPageRoutes,
+  addJobDiffRoutes,
   addReextractRoutes,
+  addQueryRoutes,
+  addSearchRoutes,
   addEventRoutes,
   addArtifactRoutes,
+  addExportRoutes,
+  addSnapshotRoutes,
+  addSnapshotDiffRoutes,
   addScheduleRoutes,
+  addMonitorRoutes,
   addSessionRoutes,
   addCredentialRoutes,
   addWebhookRoutes,
   addProxyRoutes,
   addDomainRoutes,
   addBotRoutes,
+  addConfirmMailRoutes,
   addKeyRoutes,
   addAccountRoutes,
   addAccountsRoutes,
@@ -93,6 +111,7 @@ const ROUTES = [
   addAuditRoutes,
   addHealthRoutes,
   addSampleRoutes,
+  addMcpRoutes,
 ] as const;
 
 /** After the drain time: for the last answers, which say SHUTTING_DOWN, to reach their clients. */
@@ -192,7 +211,9 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
     },
   });
 
-  const routeDeps: RouteDeps = { ...deps, keys, idempotency: createIdempotency(store, jobs) };
+  const comparisons = createComparisons({ store, blobs: deps.blobs });
+  app.addHook('onClose', () => comparisons.close());
+  const routeDeps: RouteDeps = { ...deps, keys, idempotency: createIdempotency(store, jobs), comparisons };
   for (const add of deps.onlyOperations === true ? [addHealthRoutes] : ROUTES) add(app, routeDeps);
   if (deps.onlyOperations !== true) await addDocsRoutes(app);
   app.addHook('onClose', () => keys.close());

@@ -42,6 +42,21 @@ describe('credits of an account', () => {
     expect((await platform.call({ method: 'DELETE', url: CREDITS })).at('data.credits')).toBeNull();
   });
 
+  it('are taken away as far as the balance goes, and the refusal says how far', async () => {
+    const tenant = await createTenant(platform, 'poor');
+    const url = '/v1/accounts/poor/credits';
+    const take = (amount: number) =>
+      platform.call({ method: 'POST', url, payload: { amount, reason: 'refund' } });
+    expect((await take(5)).statusCode).toBe(201);
+    const refused = await take(-6);
+    expect([refused.statusCode, refused.at('error.code')]).toEqual([409, 'CONFLICT']);
+    expect(refused.at('error.message')).toContain('balance of 5 credits');
+    expect((await take(-5)).statusCode).toBe(201);
+    expect((await tenant.get('/v1/account')).at('data.credits')).toBeNull();
+    const entries = await platform.call({ url: `${url}/entries` });
+    expect((entries.at('data.items') as { amount: number }[]).map(({ amount }) => amount)).toEqual([-5, 5]);
+  });
+
   it('are not those of an account that there is not, and refuse amounts that cannot be', async () => {
     for (const method of ['GET', 'DELETE'] as const) {
       expect((await platform.call({ method, url: '/v1/accounts/nobody/credits' })).statusCode).toBe(404);

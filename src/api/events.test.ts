@@ -148,11 +148,13 @@ describe('the events of a job', () => {
       );
     expect(await chosen('job.*')).toEqual(['job.created', 'job.started', 'job.completed', 'end']);
     expect(await chosen('page.failed,job.completed')).toEqual(['job.completed', 'end']);
+    expect(await chosen('schedule.*,export.*,account.*,webhook.*,monitor.*')).toEqual(['end']);
     expect(await chosen('progress')).toEqual(['progress', 'end']);
     for (const query of [
       'types=page.gone',
       'types=,',
       'types=pages.committed',
+      'types=pages.*',
       'after=abc',
       'after=0-0-0.0',
       'other=1',

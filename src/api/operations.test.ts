@@ -280,3 +280,13 @@ describe('the documentation', () => {
     parse(failureSchema.strict(), (await platform.call({ url: '/v1/nothing' })).payload);
   });
 });
+
+it('every reference in the OpenAPI document leads to one of its schemas', async () => {
+  const { payload } = await platform.call({ url: '/openapi.json' });
+  const { components } = JSON.parse(payload) as { components: { schemas: Record<string, unknown> } };
+  const named = [...payload.matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map(
+    ([, name = '']) => name,
+  );
+  expect(named.length).toBeGreaterThan(0);
+  expect(named.filter((name) => !(name in components.schemas))).toEqual([]);
+});

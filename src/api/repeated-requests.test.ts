@@ -19,6 +19,10 @@ const NOT_CREATING: Readonly<Record<string, string>> = {
   '/v1/schedules/preview': 'stores nothing',
   '/v1/schedules/{id}/pause': 'there is one state',
   '/v1/schedules/{id}/resume': 'there is one state',
+  '/v1/query': 'it only reads',
+  '/v1/monitors/preview': 'it stores nothing',
+  '/v1/monitors/{id}/pause': 'there is one state',
+  '/v1/monitors/{id}/resume': 'there is one state',
   '/v1/webhooks/{id}/rotate': 'the former secret stays valid for the overlap',
 };
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openPlatform, type Platform } from '../../test/property/api-platform.ts';
-import type { AccountId, JobId } from '../model/ids.ts';
+import type { AccountId, JobId, ScheduleId } from '../model/ids.ts';
 import type { KeyScope } from '../ports/api-key.ts';
 import { runSchedules } from '../schedules/schedule-clock.ts';
 import { createVault } from '../sessions/vault.ts';
@@ -411,4 +411,23 @@ describe('runs', () => {
     await call('DELETE', `/v1/schedules/${id}`);
     await platform.jobs.cancel(String(late?.jobId), ACCOUNT);
   });
+});
+
+it('an account has at most 1,000 schedules: one more is refused, unless the request repeats an earlier one', async () => {
+  const repeated = { 'idempotency-key': 'the-first-of-many' };
+  const first = await call('POST', '/v1/schedules', HOURLY, repeated);
+  const model = await platform.store.getSchedule(ACCOUNT, first.at('data.id') as ScheduleId);
+  if (model === null) throw new Error('The schedule was not stored.');
+  const missing = 1_000 - (await platform.store.countSchedules(ACCOUNT));
+  await Promise.all(
+    Array.from({ length: missing }, (_, index) =>
+      platform.store.createSchedule({ ...model, id: `filler-${index}` as ScheduleId }),
+    ),
+  );
+  const refused = await call('POST', '/v1/schedules', HOURLY);
+  expect([refused.statusCode, refused.at('error.code')]).toEqual([409, 'CONFLICT']);
+  expect(refused.at('error.message')).toContain('1000 schedules');
+  expect((await call('POST', '/v1/schedules', HOURLY, repeated)).at('data.id')).toBe(model.id);
+  await platform.store.deleteSchedule(ACCOUNT, 'filler-0' as ScheduleId);
+  expect((await call('POST', '/v1/schedules', HOURLY)).statusCode).toBe(201);
 });

@@ -13,6 +13,8 @@ beforeAll(async () => {
     smtpUrl: 'smtp://127.0.0.1:1',
     smtpFrom: 'bot@example.com',
     vaultKey: VAULT_KEY,
+    mailAllowed: 'example.com, one@other.example',
+    publicUrl: 'https://scrapifie.example/',
   });
 });
 afterAll(() => platform.close());
@@ -225,6 +227,23 @@ describe('a webhook', () => {
   });
 });
 
+it('an account has at most 100 webhooks: one more is refused, unless the request repeats an earlier one', async () => {
+  const own = await openPlatform({});
+  try {
+    const create = (name: string) => {
+      const headers = { 'idempotency-key': name };
+      return own.call({ method: 'POST', url: '/v1/webhooks', payload: HOOK, headers });
+    };
+    for (let index = 0; index < 100; index++) expect((await create(`hook-${index}`)).statusCode).toBe(201);
+    const refused = await create('one-more');
+    expect([refused.statusCode, refused.at('error.code')]).toEqual([409, 'CONFLICT']);
+    expect(refused.at('error.message')).toContain('100 webhooks');
+    expect((await create('hook-99')).statusCode).toBe(201);
+  } finally {
+    await own.close();
+  }
+});
+
 describe('the webhook of a request', () => {
   it.each([
     ['webhook.url', { url: 'mailto:me@example.com' }],
@@ -235,5 +254,77 @@ describe('the webhook of a request', () => {
     const answer = await post('/v1/crawl', { urls: ['https://example.com/'], webhook });
     expect(answer.statusCode).toBe(422);
     expect(fieldOf(answer)).toBe(field);
+  });
+});
+
+describe('an e-mail address that the operator does not name', () => {
+  const ada = { url: 'mailto:ada@people.example', events: ['job.*'] };
+  const stored = async (id: WebhookId) => {
+    const webhook = await platform.store.getWebhook('default' as AccountId, id);
+    if (webhook === null) throw new Error('no webhook');
+    return unpackWebhook(webhook, createVault(VAULT_KEY));
+  };
+
+  it('is used when its owner has opened the link, and not before', async () => {
+    const made = await post('/v1/webhooks', ada, { 'idempotency-key': 'ada' });
+    expect(made.at('data')).toMatchObject({ enabled: false, disabledReason: 'unconfirmed' });
+    expect((await post('/v1/webhooks', ada, { 'idempotency-key': 'ada' })).at('data')).toEqual(
+      made.at('data'),
+    );
+    const id = made.at('data.id') as WebhookId;
+    const url = `/v1/webhooks/${id}`;
+    const deliveries = await get(`${url}/deliveries`);
+    expect(deliveries.at('data.items')).toMatchObject([{ event: 'webhook.confirm', state: 'pending' }]);
+    const enabled = await patch(url, { enabled: true });
+    expect([enabled.statusCode, enabled.at('error.code')]).toEqual([409, 'CONFLICT']);
+    const { confirm } = await stored(id);
+    for (const shown of [made, deliveries]) expect(shown.payload).not.toContain(String(confirm));
+
+    const link = `/confirm-mail/default/${id}/${confirm}`;
+    const open = (method: 'GET' | 'POST', path: string) =>
+      platform.api.inject({
+        method,
+        url: path,
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      });
+    expect((await open('GET', link)).payload).toContain('<form method="post">');
+    expect((await get(url)).at('data.enabled')).toBe(false);
+    for (const wrong of [
+      `/confirm-mail/default/${id}/${'x'.repeat(32)}`,
+      `/confirm-mail/other/${id}/${confirm}`,
+      `/confirm-mail/default/wh_absent/${confirm}`,
+    ]) {
+      expect((await open('POST', wrong)).statusCode).toBe(404);
+    }
+    expect((await open('POST', link)).statusCode).toBe(200);
+    expect((await get(url)).at('data')).toMatchObject({ enabled: true, disabledReason: null });
+    expect((await open('POST', link)).statusCode).toBe(404);
+
+    const moved = await patch(url, { url: 'mailto:bob@people.example' });
+    expect(moved.at('data')).toMatchObject({ enabled: false, disabledReason: 'unconfirmed' });
+    expect((await patch(url, { url: 'mailto:One@Other.example' })).at('data.url')).toContain('One@');
+    expect((await stored(id)).confirm).toBeUndefined();
+  });
+
+  it('gets three links a day at most, whichever account asks', async () => {
+    const eve = { ...ada, url: 'mailto:eve@people.example' };
+    const made = await post('/v1/webhooks', eve);
+    const test = `/v1/webhooks/${made.at('data.id')}/test`;
+    expect((await post(test)).statusCode).toBe(202);
+    expect((await post('/v1/webhooks', { ...eve, url: 'mailto:EVE@people.example' })).statusCode).toBe(201);
+    const refused = await post(test);
+    expect([refused.statusCode, refused.at('error.code')]).toEqual([429, 'RATE_LIMITED']);
+    expect((await get('/v1/audit?action=webhook.confirm-mail')).payload).not.toContain('people.example');
+  });
+
+  it('is refused where no link can be made', async () => {
+    const own = await openPlatform({ smtpUrl: 'smtp://127.0.0.1:1', smtpFrom: 'bot@example.com' });
+    try {
+      const refused = await own.call({ method: 'POST', url: '/v1/webhooks', payload: ada });
+      expect([refused.statusCode, refused.at('error.details.0.field')]).toEqual([422, 'url']);
+      expect(refused.payload).toContain('SCRAPIFIE_MAIL_ALLOWED');
+    } finally {
+      await own.close();
+    }
   });
 });

@@ -12,6 +12,8 @@ import type { StoredPages } from './stored-pages.ts';
 
 /** Engines, proxies, sessions and identities available to this process. */
 export interface FetchResources {
+  /** Everything is answered from an archive: no host is asked, so there is nothing to be polite about. Missing: false. */
+  readonly isReplay?: boolean;
   /** Limits the bytes of responses that all attempts of this process hold together. */
   readonly budget: ByteBudget;
   /** The engines and proxy tiers that can be used at the moment; the same object as long as nothing changes. */

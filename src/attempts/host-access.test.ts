@@ -69,7 +69,7 @@ describe('the gate of a host', () => {
     const { access, admit, running, url, pass } = await accessOf('pace.test');
     expect(admit().kind).toBe('go');
     expect(admit()).toMatchObject({ kind: 'wait', reason: 'concurrency.host' });
-    access.settle(running, { outcome: 'ok', statusCode: 200, errorCode: null, retryAfterMs: null }, 0);
+    access.settle(running, url, { outcome: 'ok', statusCode: 200, errorCode: null, retryAfterMs: null }, 0);
     expect(access.check(running, url)).toMatchObject({ kind: 'wait', reason: 'rate.bucket' });
     pass(2 * SECOND_MS);
     expect(access.check(running, url).kind).toBe('go');
@@ -77,7 +77,7 @@ describe('the gate of a host', () => {
   });
 
   it('holds the host as long as an answer asks for', async () => {
-    const { access, admit, running, pass } = await accessOf('limited.test');
+    const { access, admit, running, url, pass } = await accessOf('limited.test');
     expect(admit().kind).toBe('go');
     const limited = {
       outcome: 'rate-limited',
@@ -85,7 +85,7 @@ describe('the gate of a host', () => {
       errorCode: null,
       retryAfterMs: 60_000,
     } as const;
-    access.settle(running, limited, 0);
+    access.settle(running, url, limited, 0);
     expect(admit()).toMatchObject({ kind: 'hold', reason: 'rate.retry-after' });
     expect(access.heldUntil).toBeGreaterThan(0);
     pass(61 * SECOND_MS);
@@ -95,7 +95,7 @@ describe('the gate of a host', () => {
   it('holds a host whose pause between two requests is long, so that callers are told', async () => {
     const { access, admit, running, url, pass } = await accessOf('slow.test', 0.01);
     expect(admit().kind).toBe('go');
-    access.settle(running, { outcome: 'ok', statusCode: 200, errorCode: null, retryAfterMs: null }, 0);
+    access.settle(running, url, { outcome: 'ok', statusCode: 200, errorCode: null, retryAfterMs: null }, 0);
     expect(access.check(running, url)).toMatchObject({ kind: 'wait', reason: 'rate.bucket' });
     expect(access.hold).toMatchObject({ rule: 'rate.bucket' });
     pass(120 * SECOND_MS);
@@ -104,10 +104,10 @@ describe('the gate of a host', () => {
   });
 
   it('counts failures of the host, and neither failures of this installation nor released requests', async () => {
-    const { access, admit, running, pass } = await accessOf('faults.test');
+    const { access, admit, running, url, pass } = await accessOf('faults.test');
     const settled = (errorCode: 'CONNECT_FAILED' | 'BROWSER_LOST') => {
       expect(admit().kind).toBe('go');
-      access.settle(running, { outcome: 'error', statusCode: null, errorCode, retryAfterMs: null }, 0);
+      access.settle(running, url, { outcome: 'error', statusCode: null, errorCode, retryAfterMs: null }, 0);
       pass(2 * SECOND_MS);
       return access.state.failures;
     };

@@ -9,6 +9,7 @@ import { noteAbandoned, noteSent, stateAtAcquisition } from '../politeness/host-
 import type { HostLease, HostState } from '../ports/store.ts';
 import type { HostHold } from '../ports/task-wait.ts';
 import type { Robots, RobotsCache } from '../robots/robots-cache.ts';
+import type { FetchResources } from './fetch-resources.ts';
 import { afterAnswer, hasOwnProxy, keepOwnState, ownStateOf, pauseUntil } from './own-answers.ts';
 import type { RunningJob } from './running-job.ts';
 import type { AttemptResult } from './task-end.ts';
@@ -58,8 +59,8 @@ export interface HostAccess {
   admissionMs(running: RunningJob, url: URL): number;
   /** The request ended without an outcome that says anything about the host. */
   release(running: RunningJob): void;
-  /** The request ended with this result, which goes into the state of the host. */
-  settle(running: RunningJob, result: AttemptResult, requestedAt: number): void;
+  /** The request for `url` ended with this result, which goes into the state of the host. */
+  settle(running: RunningJob, url: URL, result: AttemptResult, requestedAt: number): void;
   /** The host memory for this job; undefined while nothing was learned. */
   memoryFor(running: RunningJob): HostMemory | undefined;
   /** Replaces the host memory. */
@@ -90,6 +91,8 @@ export interface HostAccessParts {
   readonly now: () => number;
   readonly metrics: Metrics;
   readonly signal: AbortSignal;
+  /** Where requests are answered from an archive, each is admitted at once. */
+  readonly resources?: Pick<FetchResources, 'isReplay'>;
   /** False once the lease may have run out: another process may own the host by then. */
   readonly isOurs: () => boolean;
 }
@@ -136,6 +139,7 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
   }
 
   function decide(running: RunningJob, url: URL): GateDecision {
+    if (parts.resources?.isReplay === true) return { kind: 'go', state };
     const { hostRatePerSecond, concurrency } = running.job.options;
     operatorPlaces = hostRatePerSecond === null ? 0 : (concurrency ?? 0);
     const base = policy();
@@ -310,12 +314,12 @@ export function createHostAccess(lease: HostLease, parts: HostAccessParts): Host
       if (hasOwnProxy(running)) keepOwnState(running, key, noteAbandoned(ownState(running)));
       else state = noteAbandoned(state);
     },
-    settle(running, result, requestedAt) {
+    settle(running, url, result, requestedAt) {
       count(running, -1);
       warmUp();
       const { slowDownMs } = policy();
       const after = (before: HostState) =>
-        afterAnswer(before, result, requestedAt, signal.aborted, now(), slowDownMs);
+        afterAnswer(before, url, result, requestedAt, signal.aborted, now(), slowDownMs);
       if (hasOwnProxy(running)) {
         keepOwnState(running, key, after(ownState(running)));
         return;

@@ -12,6 +12,7 @@ import { hasGained, learn, NO_MEMORY } from '../plan/ladder/host-memory.ts';
 import type { LadderStep } from '../plan/ladder/ladder.ts';
 import { isRefusedByHost } from '../plan/outcome.ts';
 import type { LeaseRef, Store } from '../ports/store.ts';
+import { type ExchangeObserver, unkeptExchange } from './exchange-observer.ts';
 import type { FetchResources } from './fetch-resources.ts';
 import { type EarlierPage, type Fetched, fetchTask, judgeRedirect, MAX_REDIRECTS } from './fetch-task.ts';
 import { type Finished, finishTask, type ReadAttempt, readAttempt, resultOf } from './finish-task.ts';
@@ -43,6 +44,8 @@ export interface AttemptParts {
   readonly random: () => number;
   /** The time limit of tasks whose request sets none. */
   readonly taskTimeoutMs: number;
+  /** Null, or missing: nothing observes what becomes no page. */
+  readonly observer?: (() => ExchangeObserver | null) | undefined;
 }
 
 /**
@@ -176,7 +179,7 @@ export function createAttempts(parts: AttemptParts): Attempts {
         earlier,
       });
       progress.isAdmitted = false;
-      access.settle(running, resultOf(fetched, now()), requestedAt);
+      access.settle(running, url, resultOf(fetched, now()), requestedAt);
       return { planned, prepared, fetched, releaseBytes: () => held.close() };
     } catch (error) {
       held.close();
@@ -235,6 +238,10 @@ export function createAttempts(parts: AttemptParts): Attempts {
     proxyId: string | undefined,
   ): Promise<Finished> {
     const { task, running, step } = planned;
+    const observer = parts.observer?.() ?? null;
+    const isSitemap = task.kind === 'sitemap' && fetched.kind === 'response';
+    // A copy, because the body is given away to the thread that reads it.
+    const sitemap = observer !== null && isSitemap ? fetched.response.body.slice() : null;
     const read = await readAttempt(task, running, fetched, {
       reader: parts.reader,
       lease,
@@ -245,6 +252,9 @@ export function createAttempts(parts: AttemptParts): Attempts {
     const next = led.end === null ? await stepAfter(planned, led.attempt, resources, now, random) : null;
     const limitMs = taskLimitMs(running.job.options.page, parts.taskTimeoutMs);
     const finished = finishTask(task, running, led, next, lease, random, limitMs);
+    const unkept =
+      observer === null ? null : unkeptExchange(running.job, task, read.fetched, finished, sitemap, read.now);
+    if (unkept !== null) await observer?.exchanged(unkept);
     // A refusal before anything was sent says nothing about the host.
     if (finished.attempt.statusCode !== null) learnFrom(planned, finished);
     return finished;

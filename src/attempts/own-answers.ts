@@ -56,9 +56,10 @@ export function pausedEnd(until: number, now: number): TaskEnd | null {
   return isLong ? { state: 'waiting', readyAt: Math.ceil(until), rule: 'own-proxy.paused' } : null;
 }
 
-/** The state of a host after an answer. `isGivenUp`: the attempt was ended by us, so it says nothing about the host. */
+/** The state of a host after an answer to a request for `url`. `isGivenUp`: the attempt was ended by us, so it says nothing about the host. */
 export function afterAnswer(
   before: HostState,
+  url: URL,
   result: AttemptResult,
   requestedAt: number,
   isGivenUp: boolean,
@@ -72,5 +73,5 @@ export function afterAnswer(
   // A failure on this side says nothing about the host: it neither opens the breaker nor closes it.
   const isOurs = result.errorCode !== null && isOwnFault(result.errorCode);
   if (isGivenUp || isOurs) return noteAbandoned(state);
-  return isHostFault(result) ? noteFailure(state, now) : noteSuccess(state);
+  return isHostFault(result) ? noteFailure(state, url.href, now) : noteSuccess(state, url.href, now);
 }

@@ -32,13 +32,16 @@ export function planAttempt(
   running: RunningJob,
   session: SessionUse | null,
   access: Pick<HostAccess, 'policy' | 'memoryFor'>,
-  resources: Pick<FetchResources, 'installation'>,
+  resources: Pick<FetchResources, 'installation' | 'isReplay'>,
   now: number,
   random: () => number,
 ): PlannedAttempt {
+  const request = ladderRequest(task, running, session);
+  const policy = ladderPolicy(access.policy(), running);
+  const isReplay = resources.isReplay === true;
   const input: LadderInput = {
-    request: ladderRequest(task, running, session),
-    policy: ladderPolicy(access.policy(), running),
+    request: isReplay ? { ...request, ...REPLAYED } : request,
+    policy: isReplay ? { ...policy, ...REPLAY_POLICY } : policy,
     installation: resources.installation(),
     memory: access.memoryFor(running) ?? NO_MEMORY,
     trace: task.trace,
@@ -48,6 +51,10 @@ export function planAttempt(
   const refusal = running.refusal ?? refusalOf(next, task.atUrl);
   return { task, running, session, input, step: untried(next.reason, input), refusal };
 }
+
+/** Whatever was asked for: the archive is all there is. */
+const REPLAYED = { engine: 'replay', identity: null, proxy: null, maxTier: null } as const;
+const REPLAY_POLICY = { engines: ['replay'], proxyTier: null, maxProxyTier: null } as const;
 
 /**
  * The ladder's step after the attempt. Engines that were not needed so far are discovered only now, and only after an

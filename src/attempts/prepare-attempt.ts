@@ -3,7 +3,7 @@ import { pageOptionsFor } from '../frontier/routes.ts';
 import { runsScripts } from '../model/engine-traits.ts';
 import type { Identity } from '../model/identity.ts';
 import type { HostKey } from '../model/ids.ts';
-import type { PageOptions } from '../model/job.ts';
+import type { JobOptions, PageOptions } from '../model/job.ts';
 import type { HostPolicy } from '../model/policy.ts';
 import type { HumanManner, RenderScroll, RenderWish } from '../model/render.ts';
 import type { Task } from '../model/task.ts';
@@ -118,6 +118,7 @@ async function howToFetch(
   identity: Identity | null,
   { hostKey, resources, access }: PrepareParts,
 ): Promise<HowToFetch> {
+  if (step.engine === 'replay') return howToReplay(running.job.options, task, session);
   const isScripted = runsScripts(step.engine);
   if (proxy === null && identity === null && session === null && !step.hasSolver && !isScripted)
     return PLAINLY;
@@ -157,6 +158,13 @@ async function howToFetch(
             actions === undefined ? render : { ...render, actions: fillIn(actions, credential, task.atUrl) },
         }),
   };
+}
+
+/** An archive is told what a browser was to do, and says where it has nothing of it. Nothing is logged in to. */
+function howToReplay(options: JobOptions, { url }: Task, session: PlannedAttempt['session']): HowToFetch {
+  const { render } = pageOptionsFor(options, url);
+  if (render === null && session === null) return PLAINLY;
+  return { ...(render === null ? {} : { render }), ...(session === null ? {} : { jar: session.jar }) };
 }
 
 /** Screens that the pages of these types are scrolled by, because parts of them load on the way. */

@@ -87,6 +87,7 @@ export function chooseRobotsRoute(
   resources: FetchResources,
   now: () => number,
 ): ProxyRouteDecision {
+  if (resources.isReplay === true) return { kind: 'go', route: DIRECT };
   const wish = running.job.options.page.proxy;
   const cheapest = () => resources.installation().tiers[0] ?? null;
   const wished = wish?.url == null ? (wish?.tier ?? cheapest()) : OWN_PROXY;

@@ -98,6 +98,14 @@ describe('a robots.txt that cannot be read', () => {
     });
   });
 
+  it('fails the check of a monitor at once where nobody listens', async () => {
+    const job = jobOf({ kind: 'batch' });
+    const check = { ...job, options: { ...job.options, monitorId: 'a' } };
+    const endOfCheck = (robots: Robots) => robotsEnd(taskOf({}), check, robots, new URL(ORIGIN), T0);
+    expect(endOfCheck(await unreachable('CONNECT_FAILED'))).toMatchObject({ state: 'failed' });
+    expect(endOfCheck(await unreachable('HTTP 503'))).toMatchObject({ state: 'waiting' });
+  });
+
   it('fails at once what waiting cannot help', async () => {
     expect(endOf(await unreachable('ADDRESS_REFUSED'), 'crawl')).toMatchObject({
       state: 'failed',

@@ -24,7 +24,10 @@ export function robotsEnd(task: Task, job: Job, robots: Robots, url: URL, now: n
   }
   const errorCode = failureOf(entry.reason);
   // A client waits for a single scrape; other jobs come back when the host may have recovered.
-  const canWait = job.kind !== 'scrape' && task.hops === 0 && now - job.createdAt < PATIENCE_MS;
+  // A monitor checks again by its schedule, so a check reports a host that refuses the connection instead of waiting.
+  const isRefusedCheck = job.options.monitorId !== undefined && errorCode === 'CONNECT_FAILED';
+  const canWait =
+    job.kind !== 'scrape' && !isRefusedCheck && task.hops === 0 && now - job.createdAt < PATIENCE_MS;
   if (canWait && ERRORS[errorCode].retry === 'later') {
     return { state: 'waiting', readyAt: entry.expiresAt, rule: `robots.unreachable: ${entry.reason}` };
   }

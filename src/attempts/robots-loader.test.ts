@@ -87,7 +87,7 @@ describe('a redirect of robots.txt', () => {
     } as const;
     pass(2 * PAUSE_MS);
     expect(access.admit(running, url).kind).toBe('go');
-    access.settle(running, limited, 0);
+    access.settle(running, url, limited, 0);
     await soon(() => expect(loader.isLoading).toBe(false));
     expect(asked).toEqual(['/robots.txt']);
     expect(robots.recall(url.origin)?.entry).toMatchObject({

@@ -1,9 +1,9 @@
 import type { Logger } from '../observe/logger.ts';
-import type { BackupFiles } from '../ports/backup-files.ts';
+import type { Files } from '../ports/files.ts';
 import { type BackupKeeping, backupNameAt, backupsToRemove, datedBackupOf } from './retention.ts';
 
 export interface BackupScheduleParts {
-  readonly files: Pick<BackupFiles, 'list' | 'remove' | 'removeRemains'>;
+  readonly files: Pick<Files, 'list' | 'remove' | 'removeRemains'>;
   /** Writes a backup of this name and verifies it. */
   readonly make: (name: string, signal: AbortSignal) => Promise<unknown>;
   readonly now: () => number;

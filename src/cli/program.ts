@@ -28,6 +28,10 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   },
   shell: { summary: 'try selectors and rules on a page', load: () => import('./commands/shell.ts') },
   serve: { summary: 'start the API and work on jobs', load: () => import('./commands/serve.ts') },
+  mcp: {
+    summary: 'serve the Model Context Protocol on standard input and output',
+    load: () => import('./commands/mcp.ts'),
+  },
   jobs: {
     summary: 'look at the jobs of a data folder, and change them',
     load: () => import('./commands/jobs.ts'),
@@ -36,10 +40,23 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'tell what became of a URL, and why',
     load: () => import('./commands/why.ts'),
   },
+  diff: {
+    summary: 'tell what changed on a site between two jobs',
+    load: () => import('./commands/diff.ts'),
+  },
   export: { summary: 'write the pages of a job to a file', load: () => import('./commands/export.ts') },
+  query: {
+    summary: 'ask about stored pages, links and records',
+    load: () => import('./commands/query.ts'),
+  },
+  search: { summary: 'search the text of stored pages', load: () => import('./commands/search.ts') },
   reextract: {
     summary: 'read the stored pages of a job once more, without fetching',
     load: () => import('./commands/reextract.ts'),
+  },
+  lake: {
+    summary: 'show, compact and rebuild the lake of Parquet files',
+    load: () => import('./commands/lake.ts'),
   },
   accounts: {
     summary: 'list, create, change and disable accounts',
@@ -54,9 +71,21 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'store what to log in with, encrypted',
     load: () => import('./commands/credentials.ts'),
   },
+  history: {
+    summary: 'list what a page looked like over time, over all jobs with --snapshots',
+    load: () => import('./commands/history.ts'),
+  },
   schedules: {
     summary: 'run jobs again and again, by a cron line or at an interval',
     load: () => import('./commands/schedules.ts'),
+  },
+  monitor: {
+    summary: 'watch pages, a site or a sitemap for changes, without a server',
+    load: () => import('./commands/monitor.ts'),
+  },
+  monitors: {
+    summary: 'have a server watch pages, sites and sitemaps for changes',
+    load: () => import('./commands/monitors.ts'),
   },
   webhooks: {
     summary: 'send events to URLs, chats and e-mail, and look at what was sent',
@@ -65,6 +94,10 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   vault: {
     summary: 'change the key that secrets are encrypted with',
     load: () => import('./commands/vault.ts'),
+  },
+  credits: {
+    summary: 'what accounts may spend: grant, limit and show it',
+    load: () => import('./commands/credits.ts'),
   },
   usage: {
     summary: 'what was used, by day, key, job, engine or host, and what it cost',
@@ -85,6 +118,10 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   cleanup: {
     summary: 'remove stored bodies that no page refers to any more',
     load: () => import('./commands/cleanup.ts'),
+  },
+  retention: {
+    summary: 'how long the data of an account is kept',
+    load: () => import('./commands/retention.ts'),
   },
   backup: {
     summary: 'write everything into one file, also beside running servers',
@@ -116,7 +153,7 @@ Examples:
   scrapifie serve --port 3000
 
 Exit codes: 0 done · 2 wrong usage · 3 some pages failed · 4 nothing could be fetched · 5 settings, folder, disk or
-port · 130 interrupted. Settings come from SCRAPIFIE_* variables and .env; docs/configuration.md lists them.`;
+port · 10 changes found · 130 interrupted. Settings come from SCRAPIFIE_* variables and .env; docs/configuration.md lists them.`;
 
 /** Runs one command and says how it ended. Every failure is told on stderr with its code. */
 export async function run(argv: readonly string[], shell: Shell): Promise<number> {

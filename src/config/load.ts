@@ -84,6 +84,7 @@ export function loadSettings(environment: NodeJS.ProcessEnv, options: LoadOption
   return Object.freeze({
     ...settings,
     dataDir: resolve(options.cwd, settings.dataDir),
+    ...(settings.replay === undefined ? {} : { replay: resolve(options.cwd, settings.replay) }),
     ...(settings.policyFile === undefined ? {} : { policyFile: resolve(options.cwd, settings.policyFile) }),
     ...(settings.vaultKeyPath === undefined
       ? {}

@@ -18,6 +18,12 @@ export const retentionSettings = {
     'Days that the URLs and pages of an ended job are kept; then its summary stays. 0: as long as the job.',
   ),
   retentionJobsDays: days.describe('Days that an ended job is kept at all; 0: until it is deleted.'),
+  retentionExportsDays: days.describe(
+    'Days that exports are kept; 0: as long as the URLs and records of their job.',
+  ),
+  retentionSnapshotsDays: days.describe(
+    'Days that the content of a page is kept in its history after it was last seen; 0: for good.',
+  ),
   retentionEventsDays: whole(1, 36_500)
     .default(30)
     .describe(

@@ -31,6 +31,10 @@ export function settingConflicts(
       'names a bucket, and neither SCRAPIFIE_BACKUP_S3_URL nor SCRAPIFIE_S3_URL says where it is';
     conflicts.push({ name: 'backupTo', problem });
   }
+  if (settings.lake?.startsWith('s3://') === true && s3Url === undefined) {
+    const problem = 'names a bucket, and SCRAPIFIE_S3_URL does not say where it is';
+    conflicts.push({ name: 'lake', problem });
+  }
   if (wrongBackups !== null) conflicts.push({ name: 'backupS3Url', problem: wrongBackups });
   if (oidcIssuer !== undefined && oidcAudience === undefined && !wrong.has('oidcAudience')) {
     conflicts.push({ name: 'oidcAudience', problem: 'is required with SCRAPIFIE_OIDC_ISSUER' });

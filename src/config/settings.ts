@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { readAddressList } from './address-list.ts';
+import { deliverySettings } from './delivery-settings.ts';
+import { lakeSettings } from './lake-settings.ts';
 import { oidcFields } from './oidc-settings.ts';
 import { readPlans } from './plans.ts';
 import { readPrices } from './prices.ts';
@@ -83,6 +85,19 @@ export const settingsSchema = z.object({
     .describe(
       'Object store that backups named `s3://bucket/…` are in, written like `SCRAPIFIE_S3_URL`; without it, that one.',
     ),
+  exportPlaces: z
+    .string()
+    .default('')
+    .describe(
+      'Folders, and `s3://bucket/path`, that exports may be copied to, with commas between them; without it, none.',
+    ),
+  exportS3Url: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe(
+      'Object store of the places in buckets, written like `SCRAPIFIE_S3_URL`; without it, that one.',
+    ),
+  ...lakeSettings,
   ...retentionSettings,
   dataDir: z.string().min(1).default('./data').describe('Folder for the database and the stored bodies.'),
   apiKey: z
@@ -167,6 +182,13 @@ export const settingsSchema = z.object({
     .url({ protocol: /^https?$/ })
     .optional()
     .describe('FlareSolverr to use as one more engine, such as `http://127.0.0.1:8191/v1`.'),
+  replay: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'WARC or WACZ file, or a folder of them, that answers every request in place of the web; see docs/archives.md.',
+    ),
   proxyFile: z
     .string()
     .min(1)
@@ -262,17 +284,7 @@ export const settingsSchema = z.object({
     .max(2_000)
     .optional()
     .describe('Why you crawl, in a sentence for site owners; it is shown at `/bot`.'),
-  smtpUrl: z
-    .url({ protocol: /^smtps?$/ })
-    .optional()
-    .describe('Server that sends e-mail of webhooks, `smtp://user:password@host:587`, or `smtps://`.'),
-  smtpFrom: z
-    .string()
-    .min(3)
-    .max(320)
-    .optional()
-    .describe('Sender of these e-mails, such as `Scrapifie <bot@example.com>`.'),
-  deliveryDays: whole(1, 3_650).default(30).describe('Days for which ended deliveries of webhooks are kept.'),
+  ...deliverySettings,
   logLevel: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')
@@ -333,6 +345,7 @@ export const settingsSchema = z.object({
   maxQueuedUrls: whole(1, 1_000_000_000)
     .default(5_000_000)
     .describe('Open URLs over all jobs before new work is refused with QUEUE_FULL.'),
+  maxMonitors: whole(0, 1_000_000).default(1_000).describe('Monitors that one account may have.'),
   maxConcurrency: whole(1, 10_000).default(256).describe('Fetches under way at once in this process.'),
   maxHosts: whole(1, 10_000).default(256).describe('Hosts worked on at once in this process.'),
   maxBytesInFlight: whole(0, 1_099_511_627_776)

@@ -1,5 +1,6 @@
 import type { WebhookId } from '../model/ids.ts';
 import type { Bus } from '../ports/bus.ts';
+import { type Bell, createBell, within } from '../readers/bell.ts';
 import { type DeliveryWorkerDeps, LEASE_MS, workLane } from './delivery-worker.ts';
 import { readOutbox } from './outbox-reader.ts';
 
@@ -120,45 +121,6 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
       // A store that is away may hold a look at it for long; lanes that are leased meanwhile are due again later.
       await within(Math.min(limitMs, LOOK_MS), loops);
       await within(limitMs, Promise.all(working));
-    },
-  };
-}
-
-async function within(limitMs: number, work: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, limitMs);
-  });
-  await Promise.race([work, late]);
-  clearTimeout(timer);
-}
-
-interface Bell {
-  ring(): void;
-  /** Resolves when it rings, or rang since the last wait, or after that time. */
-  wait(ms: number): Promise<void>;
-}
-
-function createBell(): Bell {
-  let hasRung = false;
-  let onRing: () => void = () => undefined;
-  return {
-    ring() {
-      hasRung = true;
-      onRing();
-    },
-    async wait(ms) {
-      if (!hasRung) {
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, ms);
-          onRing = () => {
-            clearTimeout(timer);
-            resolve();
-          };
-        });
-      }
-      onRing = () => undefined;
-      hasRung = false;
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { DeliveryId } from '../model/ids.ts';
 import type { Logger } from '../observe/logger.ts';
+import type { DeliveryOutcome, Metrics } from '../observe/metrics.ts';
 import type { Store } from '../ports/store.ts';
 import type {
   AttemptEnd,
@@ -11,6 +12,7 @@ import type {
 } from '../ports/webhook-store.ts';
 import type { Vault } from '../sessions/vault.ts';
 import { type ContentsParts, readContents, toldData } from './job-contents.ts';
+import { CONFIRM_EVENT } from './mail-addresses.ts';
 import { retryDelayMs } from './retry-schedule.ts';
 import { ATTEMPT_MS, type SenderParts, type SentAttempt, sendAttempt } from './send-attempt.ts';
 import { unpackWebhook } from './webhook-data.ts';
@@ -28,6 +30,7 @@ export interface DeliveryWorkerDeps {
   readonly random: () => number;
   readonly pause: (ms: number) => Promise<unknown>;
   readonly logger: Logger;
+  readonly metrics: Pick<Metrics, 'deliveryAttempted'>;
   /** The lane is given back before its next delivery. */
   readonly isStopping: () => boolean;
 }
@@ -39,6 +42,13 @@ const MOST_IN_A_ROW = 100;
 /** Open deliveries of a disabled webhook that one call ends. */
 const MOST_ABANDONED = 5_000;
 const STORE_PAUSE_MS = 500;
+const OUTCOMES: Readonly<Record<SentAttempt['result'], DeliveryOutcome>> = {
+  delivered: 'delivered',
+  again: 'retried',
+  over: 'refused',
+  unconfirmed: 'refused',
+  gone: 'gone',
+};
 
 /** Sends what is due in a leased lane, in order, until a delivery has to be tried again later or nothing is left. */
 export async function workLane(
@@ -57,7 +67,8 @@ export async function workLane(
       if (current === null) return;
       webhook = current;
     }
-    if (webhook.disabledAt !== null)
+    const isConfirmation = webhook.disabledReason === 'unconfirmed' && delivery.event.type === CONFIRM_EVENT;
+    if (webhook.disabledAt !== null && !isConfirmation)
       return store.abandonLane(lease, 'The webhook is disabled.', MOST_ABANDONED);
     if (deps.isStopping() || count >= MOST_IN_A_ROW) return store.releaseLane(lease);
     const data = unpackWebhook(webhook, deps.vault);
@@ -71,6 +82,7 @@ export async function workLane(
     const finishedAt = clock();
     const { isKept, next } = await finish(claimed, end, until, deps);
     if (!isKept) return;
+    deps.metrics.deliveryAttempted(OUTCOMES[sent.result]);
     leaseUntil = finishedAt + LEASE_MS;
     const reason = await disablingReason(webhook, delivery, sent, end, deps);
     if (reason !== null) await disable(webhook, reason, delivery.id, deps);
@@ -85,6 +97,8 @@ function endOf(delivery: Delivery, sent: SentAttempt, { now, random }: DeliveryW
   if (result === 'delivered') return { ...base, outcome: { state: 'delivered' } };
   if (result === 'gone')
     return { ...base, outcome: { state: 'failed', reason: 'The receiver answered 410.' } };
+  if (result === 'unconfirmed')
+    return { ...base, outcome: { state: 'failed', reason: 'The address is not confirmed.' } };
   if (result === 'over')
     return { ...base, outcome: { state: 'failed', reason: 'The server refused the message.' } };
   const failed = { count: attempt, firstAt: delivery.firstAttemptAt ?? record.at, retryAfterMs };
@@ -121,7 +135,7 @@ async function disablingReason(
   { store }: DeliveryWorkerDeps,
 ): Promise<DisabledReason | null> {
   if (result === 'gone') return 'gone';
-  if (outcome.state !== 'failed' || result === 'over') return null;
+  if (outcome.state !== 'failed' || result === 'over' || result === 'unconfirmed') return null;
   const current = await store.getWebhook(webhook.accountId, webhook.id);
   const failingSince = current?.failingSince ?? null;
   const firstAt = delivery.firstAttemptAt ?? record.at;

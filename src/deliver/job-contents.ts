@@ -27,7 +27,7 @@ export interface ContentsParts {
 
 /**
  * What is told of an event beside its contents. Of a page that only keys with access to credentials may read, or whose job is
- * gone so that nobody knows, it is where the page is and how its fetch ended: no title, nor anything else that the site sent.
+ * gone, so that this is unknown, it is where the page is and how its fetch ended: no title, nor anything else that the site sent.
  */
 export function toldData(
   { type, data }: DeliveryEvent,
@@ -37,7 +37,17 @@ export function toldData(
   return Object.fromEntries(TOLD_OF_PRIVATE.flatMap((name) => (name in data ? [[name, data[name]]] : [])));
 }
 
-const TOLD_OF_PRIVATE = ['taskId', 'url', 'statusCode', 'fetchedAt', 'errorCode'] as const;
+const TOLD_OF_PRIVATE = [
+  'taskId',
+  'url',
+  'statusCode',
+  'fetchedAt',
+  'errorCode',
+  'monitorId',
+  'monitorName',
+  'changeId',
+  'kind',
+] as const;
 
 const NOTHING: EventContents = { job: null, results: null, omitted: null };
 

@@ -14,21 +14,39 @@ export function messageOf(event: DeliveryEvent, contents: EventContents, origin:
     id,
     type,
     timestamp: new Date(at).toISOString(),
-    data: jobId === null ? event.data : jobData(event, contents, origin),
+    data:
+      jobId === null
+        ? event.data
+        : isOfMonitor(type)
+          ? monitorData(event, origin)
+          : jobData(event, contents, origin),
   });
 }
+
+const isOfMonitor = (type: string): boolean => type.startsWith('monitor.');
+
+const monitorData = ({ jobId, data }: DeliveryEvent, origin: PublicOrigin) => ({
+  jobId,
+  ...data,
+  links: { ...monitorLinks(String(data.monitorId), origin), job: jobLinks(String(jobId), origin).self },
+});
 
 function jobData({ type, jobId, data }: DeliveryEvent, contents: EventContents, origin: PublicOrigin) {
   const { job, results, omitted } = contents;
   const links = jobLinks(String(jobId), origin);
   if (type.startsWith('page.')) {
     const [page] = results ?? [];
+    const { monitorId, changeId } = data;
+    const ofChange =
+      typeof monitorId === 'string' && typeof changeId === 'string'
+        ? { change: `${monitorLinks(monitorId, origin).changes}?change=${changeId}` }
+        : {};
     return {
       jobId,
       ...data,
       page: page ?? null,
       ...(omitted === null ? {} : { pageOmitted: omitted }),
-      links,
+      links: { ...links, ...ofChange },
     };
   }
   const { counters, ...rest } = data;
@@ -36,6 +54,11 @@ function jobData({ type, jobId, data }: DeliveryEvent, contents: EventContents, 
   if (results === null && omitted === null) return { ...told, links };
   return { ...told, results, ...(omitted === null ? {} : { resultsOmitted: omitted }), links };
 }
+
+export const monitorLinks = (monitorId: string, origin: PublicOrigin) => ({
+  self: `${origin}/v1/monitors/${monitorId}`,
+  changes: `${origin}/v1/monitors/${monitorId}/changes`,
+});
 
 export const jobLinks = (jobId: string, origin: PublicOrigin) => ({
   self: `${origin}/v1/jobs/${jobId}`,

@@ -1,6 +1,6 @@
 import type { DeliveryEvent } from '../ports/webhook-store.ts';
 import type { EventContents } from './job-contents.ts';
-import { jobLinks, type PublicOrigin } from './message.ts';
+import { jobLinks, monitorLinks, type PublicOrigin } from './message.ts';
 
 /** A short message for people. */
 export interface Notice {
@@ -22,6 +22,9 @@ const LEVELS: Readonly<Record<string, Notice['level']>> = {
   'export.ready': 'good',
   'account.low_credits': 'warning',
   'webhook.disabled': 'bad',
+  'monitor.changed': 'warning',
+  'monitor.failed': 'bad',
+  'monitor.recovered': 'good',
 };
 const ENDS: Readonly<Record<string, string>> = {
   'job.started': 'has started',
@@ -32,6 +35,7 @@ const ENDS: Readonly<Record<string, string>> = {
 };
 const MOST_TITLE = 150;
 const MOST_TEXT = 1_000;
+const MOST_LINE = 300;
 
 /** What happened, in one line and a few more. Everything that pages and callers have written is cut and on one line. */
 export function noticeOf(event: DeliveryEvent, { job }: EventContents, origin: PublicOrigin): Notice {
@@ -49,6 +53,17 @@ export function noticeOf(event: DeliveryEvent, { job }: EventContents, origin: P
       text: countersText(data),
     };
   }
+  if (type.startsWith('monitor.')) {
+    const monitor = origin === '' ? null : monitorLinks(String(data.monitorId), origin).changes;
+    return { ...base, link: monitor, ...monitorText(type, data) };
+  }
+  if (type === 'page.changed') {
+    return {
+      ...base,
+      title: cut(`${plain(data.monitorName)}: ${plain(data.url)}`, MOST_TITLE),
+      text: cut(plain(data.text ?? 'The page has changed.'), MOST_TEXT),
+    };
+  }
   if (type.startsWith('page.')) {
     const problem = data.errorCode == null ? '' : ` (${plain(data.errorCode)})`;
     return {
@@ -58,6 +73,38 @@ export function noticeOf(event: DeliveryEvent, { job }: EventContents, origin: P
     };
   }
   return { ...base, title: type, text: cut(fieldsText(data), MOST_TEXT) };
+}
+
+interface ToldPage {
+  readonly url?: unknown;
+  readonly text?: unknown;
+  readonly reason?: unknown;
+}
+
+/** Pages that a message names. */
+const MOST_NAMED = 5;
+
+/** What changed on which page, a sentence each. */
+function monitorText(type: string, data: DeliveryEvent['data']): Pick<Notice, 'title' | 'text'> {
+  const name = plain(data.monitorName);
+  const count = Number(data.count);
+  const list = (type === 'monitor.changed' ? data.changes : data.pages) as readonly ToldPage[] | undefined;
+  const pages = list ?? [];
+  const many = (what: string) => (count === 1 ? `1 page ${what}` : `${count} pages ${what}`);
+  const titles: Readonly<Record<string, string>> = {
+    'monitor.changed': many(count === 1 ? 'has changed' : 'have changed'),
+    'monitor.failed': many('cannot be checked'),
+    'monitor.recovered': many('can be checked again'),
+  };
+  const lines = pages.slice(0, MOST_NAMED).map(({ url, text, reason }) => {
+    const why = type === 'monitor.failed' ? reason : text;
+    return why == null ? plain(url) : `${cut(plain(why), MOST_LINE)} (${plain(url)})`;
+  });
+  const more = count > lines.length ? [`and ${count - lines.length} more`] : [];
+  return {
+    title: cut(`${name}: ${titles[type] ?? type}`, MOST_TITLE),
+    text: cut([...lines, ...more].join('; '), MOST_TEXT),
+  };
 }
 
 function countersText(data: DeliveryEvent['data']): string {

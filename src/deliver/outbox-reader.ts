@@ -1,6 +1,6 @@
 import type { EventCursor } from '../model/event-cursor.ts';
 import { isWebhookEvent, matchesAnyEvent } from '../model/event-filter.ts';
-import type { AccountId, JobId } from '../model/ids.ts';
+import type { AccountId, JobId, MonitorId } from '../model/ids.ts';
 import type { EventStore, PagesEventData, StoredEvent } from '../ports/event-store.ts';
 import type { DeliveryEvent, NewDelivery, StoredWebhook, WebhookStore } from '../ports/webhook-store.ts';
 import { newDeliveryId } from './webhooks.ts';
@@ -33,6 +33,7 @@ export async function readOutbox(store: ReaderStore): Promise<OutboxStep> {
   const webhooks = await store.webhooksFor(
     [...new Set<AccountId>(items.map(({ accountId }) => accountId))],
     [...new Set<JobId>(items.flatMap(({ jobId }) => jobId ?? []))],
+    [...new Set<MonitorId>(items.flatMap((item) => monitorOf(item) ?? []))],
   );
   const deliveries: NewDelivery[] = [];
   let read = 0;
@@ -53,18 +54,30 @@ export async function readOutbox(store: ReaderStore): Promise<OutboxStep> {
   };
 }
 
+/** The monitor that the event is about; null for other events. */
+function monitorOf({ type, data }: Pick<StoredEvent, 'type' | 'data'>): MonitorId | null {
+  const isAbout = type.startsWith('monitor.') || type === 'page.changed';
+  return isAbout && typeof data.monitorId === 'string' ? (data.monitorId as MonitorId) : null;
+}
+
 /**
  * The webhook of the event's job, else those of its account that were there when it happened. A job with a webhook of its
- * own is told to that one alone, also after that one was disabled.
+ * own is told to that one alone, also after that one was disabled. The webhooks of a monitor get its events as well.
  */
 export function receiversOf(
-  { accountId, jobId, at }: Pick<StoredEvent, 'accountId' | 'jobId' | 'at'>,
+  event: Pick<StoredEvent, 'accountId' | 'jobId' | 'at' | 'type' | 'data'>,
   webhooks: readonly StoredWebhook[],
 ): readonly StoredWebhook[] {
+  const { accountId, jobId, at } = event;
+  const monitor = monitorOf(event);
   const own = jobId === null ? [] : webhooks.filter((webhook) => webhook.jobId === jobId);
   if (own.length > 0) return own.filter(({ disabledAt }) => disabledAt === null);
   return webhooks.filter(
-    (webhook) => webhook.jobId === null && webhook.accountId === accountId && webhook.createdAt <= at,
+    (webhook) =>
+      webhook.jobId === null &&
+      webhook.accountId === accountId &&
+      webhook.createdAt <= at &&
+      (webhook.monitorId === undefined || webhook.monitorId === monitor),
   );
 }
 

@@ -4,15 +4,18 @@ import { parseRetryAfter } from '../politeness/retry-after.ts';
 import type { AttemptRecord, DeliveryEvent, SentRequest, StoredWebhook } from '../ports/webhook-store.ts';
 import { chatPost } from './chat-formats.ts';
 import type { EventContents } from './job-contents.ts';
+import { CONFIRM_EVENT, confirmLink } from './mail-addresses.ts';
 import type { Mailer } from './mailer.ts';
 import { messageOf, type PublicOrigin } from './message.ts';
-import { noticeOf } from './notice.ts';
+import { type Notice, noticeOf } from './notice.ts';
 import { signatureHeaders } from './signature.ts';
 import { validSecrets, type WebhookData } from './webhook-data.ts';
 import { mailAddressOf } from './webhook-request.ts';
 
 /** From the beginning of the connection to the last byte of the answer. */
 export const ATTEMPT_MS = 10_000;
+/** A receiver may answer in any format and in any language: only the status counts, and the text is shown. */
+export const SENDER_HEADERS: readonly string[] = ['accept', '*/*', 'accept-encoding', 'gzip, deflate'];
 const MOST_ANSWER_BYTES = 16_384;
 /** What is kept for showing. */
 const SHOWN_ANSWER_CHARS = 2_000;
@@ -42,8 +45,11 @@ export interface Outgoing {
 export interface SentAttempt {
   readonly record: AttemptRecord;
   readonly request: SentRequest;
-  /** again: as the schedule says. over: no attempt could do better. gone: the receiver wants nothing any more. */
-  readonly result: 'delivered' | 'again' | 'over' | 'gone';
+  /**
+   * again: as the schedule says. over: no attempt could do better. gone: the receiver wants nothing any more. unconfirmed:
+   * nothing was sent, because the owner of the e-mail address has not confirmed it.
+   */
+  readonly result: 'delivered' | 'again' | 'over' | 'gone' | 'unconfirmed';
   readonly retryAfterMs: number | null;
 }
 
@@ -118,8 +124,15 @@ function resultOf(statusCode: number): SentAttempt['result'] {
 async function sendMail(outgoing: Outgoing, { mailer, origin, now }: SenderParts): Promise<SentAttempt> {
   const { webhook, data, event, contents } = outgoing;
   const at = now();
-  const notice = noticeOf(event, contents, origin);
-  const request = sentRequest(webhook.target, { subject: notice.title }, notice.text);
+  const isConfirmation = event.type === CONFIRM_EVENT;
+  if (isConfirmation !== (data.confirm !== undefined)) return notSent(webhook, isConfirmation, at);
+  const notice =
+    data.confirm === undefined
+      ? noticeOf(event, contents, origin)
+      : confirmationNotice(confirmLink(origin, webhook.accountId, webhook.id, data.confirm), at);
+  // The link is for the owner of the address, and not for the account that reads its deliveries.
+  const shown = isConfirmation ? HIDDEN : notice.text;
+  const request = sentRequest(webhook.target, { subject: notice.title }, shown);
   const started = performance.now();
   const { code, answer, error } =
     mailer === null
@@ -135,6 +148,26 @@ async function sendMail(outgoing: Outgoing, { mailer, origin, now }: SenderParts
     result: error === null ? 'delivered' : isOver ? 'over' : 'again',
     retryAfterMs: null,
   };
+}
+
+/** No mail goes to an address that is not confirmed, and no link to one that is. */
+function notSent({ target }: StoredWebhook, isConfirmed: boolean, at: number): SentAttempt {
+  const error = isConfirmed ? 'The address is confirmed already.' : 'The address is not confirmed.';
+  return {
+    record: { at, ms: 0, statusCode: null, error, answer: '' },
+    request: sentRequest(target, {}, ''),
+    result: isConfirmed ? 'over' : 'unconfirmed',
+    retryAfterMs: null,
+  };
+}
+
+function confirmationNotice(link: string, at: number): Notice {
+  const title = 'Confirm that you want these notifications';
+  const text = [
+    'A user of Scrapifie, a web scraping service, wants to have notifications sent to this address.',
+    'Nothing more is sent unless you open this link and confirm it. If you do not want them, do nothing.',
+  ].join('\n');
+  return { title, text, link, level: 'neutral', at };
 }
 
 const sentRequest = (target: string, headers: Record<string, string>, body: string): SentRequest => ({

@@ -8,6 +8,8 @@ export interface WebhookData {
   /** The newest first; `until` is null for the one that stays. */
   readonly secrets: readonly { readonly secret: string; readonly until: number | null }[];
   readonly headers: Readonly<Record<string, string>>;
+  /** The secret of the link by which the owner of an e-mail address confirms it; missing: confirmed, or not needed. */
+  readonly confirm?: string;
 }
 
 type Place = Pick<StoredWebhook, 'id' | 'accountId'>;

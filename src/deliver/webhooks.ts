@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { invalidRequest } from '../jobs/invalid-request.ts';
 import type { JobWebhook } from '../jobs/webhook-fields.ts';
-import type { AccountId, DeliveryId, JobId, WebhookId } from '../model/ids.ts';
+import type { AccountId, DeliveryId, JobId, MonitorId, WebhookId } from '../model/ids.ts';
+import type { NotifyRequest } from '../monitors/monitor-request.ts';
 import type { ListPage, Store } from '../ports/store.ts';
 import type {
   Delivery,
@@ -13,23 +14,49 @@ import type {
   WebhookQuery,
 } from '../ports/webhook-store.ts';
 import type { Vault } from '../sessions/vault.ts';
+import {
+  CONFIRM_EVENT,
+  countConfirmation,
+  isConfirmToken,
+  type MailRules,
+  newConfirmToken,
+  requireConfirmable,
+} from './mail-addresses.ts';
+import { inField, notifyPlaces } from './notify-places.ts';
 import { newSecret } from './signature.ts';
 import { packWebhook, unpackWebhook, type WebhookData } from './webhook-data.ts';
 import {
+  mailAddressOf,
   type RotationRequest,
   readJobTarget,
   readTarget,
   requireSecret,
   type WebhookPatch,
   type WebhookRequest,
+  type WebhookTarget,
 } from './webhook-request.ts';
 
 /** Where events are sent, by account. Every method throws NOT_FOUND for webhooks and deliveries of others. */
 export interface Webhooks {
-  /** `id`: known before where the request may be repeated; a repeated one returns the first, with its secret. */
+  /**
+   * `id`: known before where the request may be repeated; a repeated one returns the first, with its secret. CONFLICT when
+   * the account has as many as it may.
+   */
   create(account: AccountId, request: WebhookRequest, id?: WebhookId): Promise<WithSecret>;
+  /** Opens the link of a confirmation: the address gets mail from now on. NOT_FOUND for a link that is not valid. */
+  confirm(account: string, id: string, token: string): Promise<StoredWebhook>;
   /** The webhook of a single job, stored before the job is. */
   createForJob(account: AccountId, jobId: JobId, webhook: JobWebhook): Promise<WebhookId>;
+  /**
+   * The webhooks of a single monitor, one for each place that `notify` names, stored before the monitor is. Their ids come
+   * from `name`; those that are there already stay.
+   */
+  createForMonitor(
+    account: AccountId,
+    monitorId: MonitorId,
+    notify: NotifyRequest,
+    name: string,
+  ): Promise<readonly WebhookId[]>;
   get(account: AccountId, id: string): Promise<StoredWebhook>;
   list(query: WebhookQuery): Promise<ListPage<StoredWebhook>>;
   /**
@@ -69,23 +96,54 @@ export interface WebhooksDeps {
   readonly store: Store;
   readonly vault: Vault | null;
   readonly now: () => number;
-  /** Whether there is a server for e-mail. */
-  readonly canMail: boolean;
+  /** Which e-mail addresses may be used; null where there is no server for e-mail. */
+  readonly mail: MailRules | null;
 }
 
 const MOST_TRIES = 10;
 const MOST_FORMER_SECRETS = 4;
+/** Of one account, without those of single jobs. Requests at the same moment may make a few more. */
+const MOST_WEBHOOKS = 100;
+
+/**
+ * What the audit log has of a new webhook. The log outlives accounts, so it has no e-mail address and no path, which may be
+ * a secret.
+ */
+export const auditedWebhook = ({ format, events, target }: StoredWebhook) => ({
+  format,
+  events,
+  ...(format === 'email' ? {} : { origin: new URL(target).origin }),
+});
 
 export const webhookIdOfJob = (jobId: JobId): WebhookId => `wh_${jobId}` as WebhookId;
 
-export function createWebhooks({ store, vault, now, canMail }: WebhooksDeps): Webhooks {
+export function createWebhooks({ store, vault, now, mail }: WebhooksDeps): Webhooks {
   function targetOf(request: Pick<WebhookRequest, 'url' | 'format'>) {
     const target = readTarget(request.url, request.format);
-    if (target.format === 'email' && !canMail) {
+    if (target.format === 'email' && mail === null) {
       const message = 'Needs a server for e-mail: SCRAPIFIE_SMTP_URL and SCRAPIFIE_SMTP_FROM.';
       throw invalidRequest([{ field: 'url', message }]);
     }
     return target;
+  }
+
+  /** The token of a new e-mail target that has to be confirmed; undefined for all others. */
+  function confirmationOf({ url, format }: Pick<WebhookTarget, 'url' | 'format'>): string | undefined {
+    if (mail === null || format !== 'email' || mail.isAllowed(mailAddressOf(url))) return undefined;
+    requireConfirmable(mail);
+    return newConfirmToken();
+  }
+
+  /** Sends the link. The webhook shows as disabled until it is opened. */
+  async function askToConfirm(webhook: StoredWebhook, data: WebhookData, id: DeliveryId): Promise<void> {
+    const { accountId: account } = webhook;
+    if ((await store.getDelivery(account, id)) !== null) return;
+    const address = mailAddressOf(data.url);
+    await countConfirmation(store, { account, webhook: webhook.id, address }, now());
+    const event = { id: randomUUID(), type: CONFIRM_EVENT, at: now(), jobId: null, data: {} };
+    const delivery = { id, webhookId: webhook.id, accountId: account, lane: event.id, event };
+    await store.disableWebhook(webhook.id, 'unconfirmed');
+    await store.addDelivery({ ...delivery, redeliveryOf: null });
   }
 
   async function get(account: AccountId, id: string): Promise<StoredWebhook> {
@@ -113,6 +171,13 @@ export function createWebhooks({ store, vault, now, canMail }: WebhooksDeps): We
     throw new ScrapifieError('CONFLICT', 'Other requests keep changing the webhook; try again.');
   }
 
+  async function requireRoom(accountId: AccountId, id: WebhookId): Promise<void> {
+    const { items } = await store.listWebhooks({ accountId, limit: MOST_WEBHOOKS });
+    if (items.length < MOST_WEBHOOKS || (await store.getWebhook(accountId, id)) !== null) return;
+    const message = `The account has ${MOST_WEBHOOKS} webhooks, which is the most; delete one first.`;
+    throw new ScrapifieError('CONFLICT', message);
+  }
+
   async function send(webhook: StoredWebhook, delivery: NewDelivery): Promise<DeliveryDetail> {
     const first = await store.getDelivery(webhook.accountId, delivery.id);
     if (first !== null) return first;
@@ -133,11 +198,11 @@ export function createWebhooks({ store, vault, now, canMail }: WebhooksDeps): We
     async create(accountId, request, id = newWebhookId()) {
       requireSecret(request.secret);
       const { url, format, shown } = targetOf(request);
+      await requireRoom(accountId, id);
       const { events, headers = {}, secret = newSecret() } = request;
-      const data = packWebhook({ url, headers, secrets: [{ secret, until: null }] }, vault, {
-        id,
-        accountId,
-      });
+      const confirm = confirmationOf({ url, format });
+      const fresh = { url, headers, secrets: [{ secret, until: null }], ...(confirm && { confirm }) };
+      const data = packWebhook(fresh, vault, { id, accountId });
       const webhook = await store.createWebhook({
         id,
         accountId,
@@ -147,7 +212,22 @@ export function createWebhooks({ store, vault, now, canMail }: WebhooksDeps): We
         target: shown,
         data,
       });
-      return { webhook, secret: unpackWebhook(webhook, vault).secrets[0]?.secret ?? secret };
+      const stored = unpackWebhook(webhook, vault);
+      if (stored.confirm !== undefined) await askToConfirm(webhook, stored, confirmationId(id));
+      return { webhook: await get(accountId, id), secret: stored.secrets[0]?.secret ?? secret };
+    },
+    async confirm(account, id, token) {
+      const webhook = await store.getWebhook(account as AccountId, id as WebhookId);
+      const expected = webhook === null ? undefined : unpackWebhook(webhook, vault).confirm;
+      if (webhook === null || expected === undefined || !isConfirmToken(token, expected)) {
+        throw new ScrapifieError('NOT_FOUND', 'The link is not valid any more. Ask for another one.');
+      }
+      return update(webhook.accountId, id, (current, { confirm, ...data }) => ({
+        webhook: current,
+        // Another address may have been given meanwhile: its link is another one.
+        data: confirm === expected ? data : { ...data, ...(confirm && { confirm }) },
+        isEnabled: confirm === expected,
+      }));
     },
     async createForJob(accountId, jobId, { url: given, events, secret, headers = {} }) {
       const { url, shown } = readJobTarget(given);
@@ -158,11 +238,41 @@ export function createWebhooks({ store, vault, now, canMail }: WebhooksDeps): We
       await store.createWebhook({ id, accountId, jobId, format: 'json', events, target: shown, data });
       return id;
     },
+    async createForMonitor(accountId, monitorId, notify, name) {
+      const places = notifyPlaces(notify).map(({ field, format, url: given, secret, headers = {} }) => {
+        requireSecret(secret, 'notify.webhook.secret');
+        const { url, format: read, shown } = inField(field, () => targetOf({ url: given, format }));
+        const confirm = confirmationOf({ url, format: read });
+        const secrets = secret === undefined ? [] : [{ secret, until: null }];
+        return { format: read, shown, fresh: { url, headers, secrets, ...(confirm && { confirm }) } };
+      });
+      const ids: WebhookId[] = [];
+      for (const { format, shown, fresh } of places) {
+        const id = `wh_${name}-${format}` as WebhookId;
+        const data = packWebhook(fresh, vault, { id, accountId });
+        const { events } = notify;
+        const webhook = await store.createWebhook({
+          id,
+          accountId,
+          jobId: null,
+          monitorId,
+          format,
+          events,
+          target: shown,
+          data,
+        });
+        const kept = unpackWebhook(webhook, vault);
+        if (kept.confirm !== undefined) await askToConfirm(webhook, kept, confirmationId(id));
+        ids.push(id);
+      }
+      return ids;
+    },
     list: (query) => store.listWebhooks(query),
     async change(account, id, patch) {
       requireSecret(patch.secret);
       const fresh = patch.secret ?? newSecret();
       let secret: string | null = null;
+      let unconfirmed: WebhookData | null = null;
       const changed = await update(account, id, (webhook, data) => {
         const isMoved = patch.url !== undefined || patch.format !== undefined;
         const { url, format, shown } = isMoved
@@ -177,20 +287,30 @@ export function createWebhooks({ store, vault, now, canMail }: WebhooksDeps): We
           const message = 'Only with another origin of the URL or another format; use `rotate`.';
           throw invalidRequest([{ field: 'secret', message }]);
         }
+        const confirm = isElsewhere ? confirmationOf({ url, format }) : data.confirm;
+        if (patch.enabled === true && confirm !== undefined && !isElsewhere) {
+          const message = 'The address is not confirmed: open the link in the mail; `test` sends it again.';
+          throw new ScrapifieError('CONFLICT', message);
+        }
         // The webhook of a job may have been made without one, and is not signed then.
         const isSigned = data.secrets.length > 0 || patch.secret !== undefined;
         secret = isElsewhere && isSigned ? fresh : null;
+        const next: WebhookData = {
+          url,
+          headers: patch.headers ?? (isElsewhere ? {} : data.headers),
+          secrets: secret === null ? data.secrets : [{ secret, until: null }],
+          ...(confirm && { confirm }),
+        };
+        unconfirmed = confirm !== undefined && isElsewhere ? next : null;
         return {
           webhook: { ...webhook, events: patch.events ?? webhook.events, format, target: shown },
-          data: {
-            url,
-            headers: patch.headers ?? (isElsewhere ? {} : data.headers),
-            secrets: secret === null ? data.secrets : [{ secret, until: null }],
-          },
-          isEnabled: patch.enabled ?? webhook.disabledAt === null,
+          data: next,
+          isEnabled: patch.enabled ?? (unconfirmed !== null || webhook.disabledAt === null),
         };
       });
-      return { webhook: changed, secret };
+      if (unconfirmed === null) return { webhook: changed, secret };
+      await askToConfirm(changed, unconfirmed, newDeliveryId());
+      return { webhook: await get(account, id), secret };
     },
     async rotate(account, id, { secret = newSecret(), overlapHours }) {
       requireSecret(secret);
@@ -211,6 +331,11 @@ export function createWebhooks({ store, vault, now, canMail }: WebhooksDeps): We
     },
     async test(account, id, deliveryId = newDeliveryId()) {
       const webhook = await get(account, id);
+      const stored = unpackWebhook(webhook, vault);
+      if (stored.confirm !== undefined) {
+        await askToConfirm(webhook, stored, deliveryId);
+        return getDelivery(account, deliveryId);
+      }
       const eventId = randomUUID();
       const data = { message: 'A test of this webhook.' };
       return send(webhook, {
@@ -243,10 +368,13 @@ export function createWebhooks({ store, vault, now, canMail }: WebhooksDeps): We
   };
 }
 
+/** One for the request that makes the webhook, however often it is repeated. */
+const confirmationId = (id: WebhookId): DeliveryId => `dl_confirm_${id}` as DeliveryId;
+
 export const newWebhookId = (): WebhookId => `wh_${randomUUID()}` as WebhookId;
 export const newDeliveryId = (): DeliveryId => `dl_${randomUUID()}` as DeliveryId;
 
-/** Who gets what is sent: the server behind a URL, or the one address of e-mail. */
+/** The receiver of the messages: the server behind a URL, or the one address of e-mail. */
 function receiverOf(url: string): string {
   const { protocol, origin, href } = new URL(url);
   return protocol === 'mailto:' ? href : origin;

@@ -26,6 +26,8 @@ export const EXIT = {
   partial: 3,
   failed: 4,
   environment: 5,
+  /** Nothing failed: `diff` found changes. */
+  changed: 10,
   interrupted: 130,
 } as const;
 
@@ -68,6 +70,19 @@ export const ERRORS = {
     422,
     'This installation or the chosen engine cannot honour the option; the message says why.',
   ),
+  QUERY_TOO_LARGE: usage(
+    422,
+    'A query would look at more than one query may; narrow it, by the job or the time for example.',
+  ),
+  QUERY_TIMEOUT: usage(
+    422,
+    'A query took longer than a query may; narrow it, by the job or the time for example.',
+  ),
+  QUERY_REFUSED: usage(
+    422,
+    'The SQL uses something that a query must not, such as a file, another table or a statement that is no SELECT.',
+  ),
+  QUERY_FAILED: usage(422, 'The SQL is wrong, or failed while it ran; the message is that of DuckDB.'),
   INVALID_USAGE: usage(400, 'The command line has an unknown command, option or value.'),
   UNAUTHENTICATED: usage(401, 'No API key was sent, or it is unknown, expired or revoked.'),
   FORBIDDEN: usage(403, 'The API key lacks the scope that this call needs.'),
@@ -87,6 +102,11 @@ export const ERRORS = {
   METHOD_NOT_ALLOWED: usage(405, 'The path exists, but not with this method.'),
   CONFLICT: usage(409, 'The resource is in a state that does not allow this.'),
   IDEMPOTENCY_MISMATCH: usage(409, 'The Idempotency-Key was used before with another request.'),
+  RANGE_NOT_SATISFIABLE: usage(416, 'The file has no bytes in the range that was asked for.'),
+  BAD_ARCHIVE: usage(
+    422,
+    'The file is no WARC or WACZ file, is damaged, or holds more than it may; the message says what and where.',
+  ),
   BODY_TOO_LARGE: usage(413, 'The request body is larger than this server accepts.'),
   UNSUPPORTED_MEDIA_TYPE: usage(415, 'The request body must be application/json.'),
 
@@ -109,6 +129,12 @@ export const ERRORS = {
     retry: 'later',
     exitCode: EXIT.failed,
     meaning: 'As many streams of live events as allowed are open, of this account or of this server.',
+  },
+  TOO_MANY_QUERIES: {
+    httpStatus: 429,
+    retry: 'later',
+    exitCode: EXIT.failed,
+    meaning: 'As many queries as may run and wait at once do so already, of this account or of this server.',
   },
   OVERLOADED: environment(
     'later',
@@ -135,6 +161,10 @@ export const ERRORS = {
   INVALID_POLICY: environment(
     'never',
     'The policy file cannot be read or has wrong entries; each is listed with its line.',
+  ),
+  QUERY_UNAVAILABLE: environment(
+    'never',
+    'SQL needs DuckDB, which is not installed beside Scrapifie: `npm install @duckdb/node-api`.',
   ),
   DATA_DIR_UNUSABLE: environment('never', 'The data folder cannot be created, read or written.'),
   DATA_DIR_LOCKED: environment('later', 'Another Scrapifie process works in this data folder.'),
@@ -236,6 +266,11 @@ export const ERRORS = {
   ),
   OUTSIDE_HOURS: page(503, 'later', 'Policy allows this host only in certain hours.'),
   CIRCUIT_OPEN: page(503, 'later', 'The host failed too often; it is left alone for a while.'),
+  NOT_IN_ARCHIVE: page(
+    404,
+    'never',
+    'The archive that is replayed does not have this URL, or not what was asked of it.',
+  ),
   BUDGET_SPENT: page(402, 'never', 'A budget of the job is spent.'),
   CANCELLED: page(409, 'never', 'The job was cancelled before this URL was fetched.'),
 
@@ -294,6 +329,7 @@ export const ERRORS = {
     'A wait, an action or a picture failed; `details.step` names it and what there was is kept.',
   ),
   CAPTCHA_UNSOLVED: own(502, 'later', 'No solver service solved the challenge; the message says why.'),
+  EXPORT_FAILED: own(500, 'later', 'The file of an export could not be written; the message says why.'),
   EXTRACTION_FAILED: own(502, 'never', 'The page arrived, but reading it failed or took too long.'),
   WORKER_DIED: own(
     502,

@@ -12,6 +12,7 @@ import type { HostKey } from '../model/ids.ts';
 import type { Budgets, JobKind, JobOptions, PageOptions, Scope } from '../model/job.ts';
 import type { Consent } from '../model/policy.ts';
 import type { NewTask, TaskKind } from '../model/task.ts';
+import { derivedOptionsOf } from './derived-fields.ts';
 import { type FieldProblem, listed } from './invalid-request.ts';
 import type { BatchRequest, CrawlRequest, JobRequest, MapRequest, ScrapeRequest } from './job-request.ts';
 import { pageOptionsOf } from './page-fields.ts';
@@ -190,7 +191,7 @@ export function draftMap(request: MapRequest, consents: Consents, operator: Oper
     kind: 'map',
     usedConsents,
     ...sourcesOf(seeds),
-    options: optionsOf(request, page, scope, NO_BUDGETS, null, operator),
+    options: optionsOf({ retention: request.retention }, page, scope, NO_BUDGETS, null, operator),
     seeds: [request.url],
     tasks: [
       ...(scope.sitemap === 'only' ? [] : seeds.map((seed) => seedTask('page', seed))),
@@ -219,14 +220,14 @@ const budgetsOf = ({
 });
 
 function optionsOf(
-  { retention }: Pick<CrawlRequest, 'retention'>,
+  request: Pick<CrawlRequest, 'retention'> & Parameters<typeof derivedOptionsOf>[0],
   page: PageOptions,
   scope: Scope,
   budgets: Budgets,
   concurrency: number | null,
   operator: OperatorOptions,
 ): JobOptions {
-  const ages = retentionAgesOf(retention);
+  const ages = retentionAgesOf(request.retention);
   return {
     page,
     scope,
@@ -235,6 +236,7 @@ function optionsOf(
     isOperated: operator.hasConsent ?? false,
     hostRatePerSecond: operator.hostRatePerSecond ?? null,
     ...(ages === undefined ? {} : { retention: ages }),
+    ...derivedOptionsOf(request),
   };
 }
 

@@ -1,5 +1,6 @@
 import { ERRORS, type ErrorCode, EXIT } from '../errors/registry.ts';
 import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
+import { createCanonicalizer, parseSeed } from '../frontier/canonical.ts';
 import { pageOptionsFor } from '../frontier/routes.ts';
 import type { Attempt } from '../model/attempt.ts';
 import { creditsOf } from '../model/credits.ts';
@@ -68,6 +69,8 @@ export interface JobReader {
   ): Promise<ListPage<PageResult>>;
   /** All of them, a few in memory at a time. */
   eachResult(job: Job, state?: 'done' | 'failed'): AsyncGenerator<PageResult>;
+  /** The page of one URL of the job; null when it has none. Throws INVALID_URL for a text that is no URL. */
+  resultAt(job: Job, url: string): Promise<PageResult | null>;
   /** The result of one stored page of the job. */
   resultOf(page: Page, job: Job): Promise<PageResult>;
   /** Without a state: those that failed, then those that were denied. */
@@ -262,6 +265,13 @@ export function createJobReader(store: JobStore & Pick<HostStore, 'getRobots'>, 
   return {
     results,
     eachResult,
+    async resultAt(job, url) {
+      requireLedger(job);
+      const found = createCanonicalizer(job.options.scope)(parseSeed(url));
+      const task = found === null ? null : await store.findTask(job.id, found.urlKey);
+      const page = task === null ? null : await store.getPage(job.id, task.taskId);
+      return page === null ? null : resultOf(page, job, await sourceOf(job));
+    },
     resultOf: async (page, job) => resultOf(page, job, await sourceOf(job)),
     errors,
     async urls(job, { state, cursor, limit }) {

@@ -62,6 +62,10 @@ describe('requests', () => {
       body: null,
       async: false,
       retention: null,
+      snapshots: false,
+      search: false,
+      lake: false,
+      exports: [],
     });
     expect(parseRequest(crawlRequestSchema, { urls: [url] })).toMatchObject({
       maxPages: 10_000,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { MOST_CREDITS } from '../model/credits.ts';
 import type { Format } from '../model/job.ts';
+import { derivedFields } from './derived-fields.ts';
 import { cacheFields, checkPage, messageFields, pageFields } from './page-fields.ts';
 import { retentionField } from './retention-fields.ts';
 import { routesField } from './route-fields.ts';
@@ -106,6 +107,7 @@ export const scrapeRequestSchema = z
     ...pageFields(SCRAPE_FORMATS),
     ...messageFields,
     ...cacheFields,
+    ...derivedFields,
     retention: retentionField,
     async: asyncField,
     webhook: jobWebhookField,
@@ -135,6 +137,7 @@ export const batchRequestSchema = z
     options: batchOptions,
     ...canonicalFields,
     ...jobLimits,
+    ...derivedFields,
     webhook: jobWebhookField,
   })
   .meta({ examples: [{ urls: ['https://example.com/a', 'https://example.com/b'] }] });
@@ -196,6 +199,7 @@ export const crawlRequestSchema = z
       ),
     routes: routesField,
     ...jobLimits,
+    ...derivedFields,
     maxLoginWalls: z
       .number()
       .int()

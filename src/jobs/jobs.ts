@@ -1,6 +1,6 @@
 import { expectsLogin } from '../attempts/login-walls.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
-import type { AccountId, HostKey, JobId, KeyId, WebhookId } from '../model/ids.ts';
+import type { AccountId, HostKey, JobId, KeyId, MonitorId, WebhookId } from '../model/ids.ts';
 import type { Budgets, CredentialAccess, Job, JobOptions, NewJob, PageOptions } from '../model/job.ts';
 import { rankOf } from '../model/rank.ts';
 import type { Blobs } from '../ports/blobs.ts';
@@ -69,6 +69,8 @@ export interface Given {
   readonly fillBodyFrom?: string;
   /** The run of a schedule that the job is for; `id` is the one that the run has. */
   readonly run?: NonNullable<NewJob['run']>;
+  /** The check of a monitor that the job is. */
+  readonly monitor?: { readonly id: MonitorId; readonly round: number };
   /** Ends the wait, never the job. */
   readonly signal?: AbortSignal;
   /** The actor for the audit log; defaults to the account. */
@@ -179,7 +181,7 @@ export function createJobs(deps: JobsDeps): Jobs {
   async function accept(
     draft: JobDraft,
     accountId: AccountId,
-    { id = newId(), credentials = 'use', fillBodyFrom, startedBy, webhook, run }: Accepted,
+    { id = newId(), credentials = 'use', fillBodyFrom, startedBy, webhook, run, monitor }: Accepted,
     isUnsynced = false,
   ): Promise<CreatedJob> {
     const full = deps.storageRefusal?.() ?? null;
@@ -191,6 +193,7 @@ export function createJobs(deps: JobsDeps): Jobs {
       page,
       credentials,
       ...(sources === undefined ? {} : { hasSources: true }),
+      ...(monitor === undefined ? {} : { monitorId: monitor.id, monitorRound: monitor.round }),
       ...(webhook === undefined ? {} : { webhookId: await addWebhook(accountId, id, webhook) }),
     };
     await requireAccess(options, accountId);

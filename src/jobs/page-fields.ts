@@ -109,7 +109,7 @@ export const pageFields = (formats: readonly Format[]) => ({
     .default('auto')
     .describe(
       'How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the ' +
-        'operator’s consent for the host.',
+        'operator’s consent for the host. `replay` answers from the archive that the operator has set up.',
     ),
   formats: z
     .array(z.enum(FORMATS))

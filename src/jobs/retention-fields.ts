@@ -29,12 +29,19 @@ const keptFor = (what: string) =>
     .default(null)
     .describe(`${what}; null: as the account and the installation say.`);
 
-export const retentionAgeFields = {
+const retentionAgeFields = {
   bodies: keptFor('How long bodies are kept as they were fetched'),
   artifacts: keptFor('How long pictures, PDFs and recorded answers are kept'),
   records: keptFor('How long is kept what was read out of pages'),
   ledger: keptFor('How long the URLs and pages of an ended job are kept, but for its summary'),
   jobs: keptFor('How long an ended job is kept at all'),
+  exports: keptFor('How long exports are kept after they were written'),
+};
+
+/** Of an account, where also the history of its pages has an age. */
+export const accountAgeFields = {
+  ...retentionAgeFields,
+  snapshots: keptFor('How long snapshots are kept after their content was last seen'),
 };
 
 /** Of a request that creates a job. */
@@ -50,7 +57,7 @@ export const retentionField = z
 
 /** Undefined when the request leaves everything to the account and the installation. */
 export function retentionAgesOf(
-  given: z.output<typeof retentionField> | Partial<NonNullable<z.output<typeof retentionField>>>,
+  given: Readonly<Partial<Record<keyof typeof accountAgeFields, number | string | null>>> | null,
 ): RetentionAges | undefined {
   const ages = Object.entries(given ?? {}).flatMap(([kind, age]) =>
     age === null || age === undefined ? [] : [[`${kind}Ms`, ageMsOf(age)] as const],

@@ -1,7 +1,7 @@
 import { ERRORS, type ErrorCode } from '../errors/registry.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { HostKey, JobId } from '../model/ids.ts';
-import type { TaskWait } from '../ports/task-wait.ts';
+import type { HostHold, TaskWait } from '../ports/task-wait.ts';
 
 /** What open URLs of a job wait for. */
 export interface Waiting {
@@ -61,6 +61,10 @@ const RULE_SENTENCES: Readonly<Record<string, (host: string, at: string) => stri
 
 const sentenceOf = (code: ErrorCode, rule: string | null, host: HostKey, until: number): string =>
   (RULE_SENTENCES[rule ?? ''] ?? SENTENCES[code] ?? otherwise(code))(host, new Date(until).toISOString());
+
+/** Why the host is held, and until when. */
+export const holdSentence = ({ rule, until }: HostHold, host: HostKey): string =>
+  sentenceOf(codeOf(rule) ?? 'HOST_RATE_LIMITED', rule, host, until);
 
 /** What one entry of the store waits for; null when its URLs are under way or due. */
 function waitingOf(wait: TaskWait, now: number): Waiting | null {

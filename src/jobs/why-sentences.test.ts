@@ -1,8 +1,10 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { OPTIONS } from '../../test/contract/store/fixtures.ts';
-import type { JobId, TaskId } from '../model/ids.ts';
+import type { HostKey, JobId, TaskId } from '../model/ids.ts';
 import type { Job } from '../model/job.ts';
 import type { LedgerEntry } from '../model/task.ts';
+import { newHostState } from '../politeness/host-state.ts';
+import type { HostState } from '../ports/store.ts';
 import { type WhyFacts, whySentences } from './why-sentences.ts';
 
 const url = 'https://shop.test/hat';
@@ -36,6 +38,8 @@ const told = (changes: Partial<LedgerEntry>, facts: Partial<WhyFacts> = {}) =>
     sourceUrl: url,
     page: null,
     record: null,
+    host: null,
+    now: Date.UTC(2026, 0, 1),
     ...facts,
   });
 
@@ -98,6 +102,50 @@ it('tells until when a URL waits, and for what', () => {
   expect(told({ state: 'waiting', rule: 'retry:CONNECTION_RESET' }, { readyAt })).toContain(
     'It waits until 2026-01-01T01:00:00.000Z. It is tried again, because the attempt before ended with CONNECTION_RESET. [retry:CONNECTION_RESET]',
   );
+});
+
+describe('a URL whose host is held', () => {
+  const readyAt = Date.UTC(2026, 0, 1, 1);
+  const now = readyAt + 60_000;
+  const hostWith = (changes: Partial<HostState>) => ({
+    key: 'shop.test' as HostKey,
+    state: { ...newHostState(readyAt), ...changes },
+  });
+  const open = { phase: 'open', window: [false, true], openedAt: now - 30_000, isProbing: false } as const;
+  const waits = (changes: Partial<HostState>, facts: Partial<WhyFacts> = {}) =>
+    told({ state: 'waiting', rule: null }, { readyAt, now, host: hostWith(changes), ...facts }).slice(1);
+  const DUE = 'It has been due since 2026-01-01T01:00:00.000Z, and waits for its turn at its host.';
+
+  it('is told of the open breaker: since when, why, and when the host is tried again', () => {
+    expect(waits({ breaker: { ...open, failuresInARow: 7 } })).toEqual([
+      DUE,
+      'The circuit breaker of shop.test is open since 2026-01-01T01:00:30.000Z, because the last 7 requests failed ' +
+        '(a 5xx, or no answer). The host is tried again, with one request, at 2026-01-01T01:02:30.000Z. [breaker.open]',
+    ]);
+    const window = [true, true, false, true, true, false, true];
+    expect(waits({ breaker: { ...open, window, failuresInARow: 1 } })[1]).toContain(
+      'because 5 of the last 7 URLs failed',
+    );
+    expect(waits({ breaker: { ...open, phase: 'half-open' } })[1]).toContain(
+      'One request tries the host now',
+    );
+  });
+
+  it('is told of another hold, once', () => {
+    const hold = { rule: 'rate.retry-after', until: now + 1_000 };
+    expect(waits({ hold })).toEqual([
+      DUE,
+      'shop.test asked to wait until 2026-01-01T01:01:01.000Z. [rate.retry-after]',
+    ]);
+    expect(waits({ hold: { ...hold, until: now } })).toEqual([DUE]);
+    expect(waits({ breaker: open, hold: { rule: 'breaker.open', until: now + 90_000 } })).toHaveLength(2);
+  });
+
+  it("is told of no breaker where it is fetched through the caller's proxy", () => {
+    const page = { ...job.options.page, proxy: { url: 'http://proxy.test:1' } };
+    const proxied = { ...job, options: { ...job.options, page } } as unknown as Job;
+    expect(waits({ breaker: open }, { job: proxied })).toEqual([DUE]);
+  });
 });
 
 it('tells at which limit the job had stopped', () => {

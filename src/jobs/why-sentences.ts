@@ -5,8 +5,10 @@ import type { Job } from '../model/job.ts';
 import type { Page, PageRecord } from '../model/page.ts';
 import type { FoundBy } from '../model/task.ts';
 import { planSentence } from '../plan/ladder/plan-words.ts';
-import type { FoundTask } from '../ports/store.ts';
+import { BREAKER, probeAt } from '../politeness/breaker.ts';
+import type { BreakerState, FoundTask, HostView } from '../ports/store.ts';
 import { ruleSentence, stopSentence } from './rule-words.ts';
+import { holdSentence } from './waiting.ts';
 
 /** Everything that is known about one URL of a job. */
 export interface WhyFacts extends FoundTask {
@@ -15,6 +17,9 @@ export interface WhyFacts extends FoundTask {
   readonly sourceUrl: string;
   readonly page: Page | null;
   readonly record: PageRecord | null;
+  /** Its host; null where the URL does not wait for it. */
+  readonly host: Pick<HostView, 'key' | 'state'> | null;
+  readonly now: number;
 }
 
 /** The ledger of one URL as sentences, in the order of events. */
@@ -24,6 +29,7 @@ export function whySentences(facts: WhyFacts): string[] {
     foundSentence(facts),
     ...attemptSentences(facts),
     ...stateSentences(facts),
+    ...hostSentences(facts),
     ...(page === null ? [] : pageSentences(page, record)),
     ...(entry.state === 'done' || entry.state === 'failed' ? [] : stoppedSentences(facts)),
   ];
@@ -80,7 +86,7 @@ function attemptWords(attempt: Attempt, host: string): string {
     .replace(/([^.!?…])$/, '$1.');
 }
 
-function stateSentences({ entry, job, readyAt }: WhyFacts): string[] {
+function stateSentences({ entry, job, readyAt, now }: WhyFacts): string[] {
   const { state, rule, errorCode, finishedAt } = entry;
   const why = ruleSentence(rule, entry, job);
   const because = why === null ? '' : ` ${why} [${rule}]`;
@@ -100,10 +106,39 @@ function stateSentences({ entry, job, readyAt }: WhyFacts): string[] {
     case 'claimed':
       return ['A worker has claimed it and works on it, or waits for the host to admit its request.'];
     case 'waiting':
+      if (readyAt !== null && readyAt <= now) {
+        return [`It has been due since ${iso(readyAt)}, and waits for its turn at its host.${because}`];
+      }
       return [`It waits until ${readyAt === null ? 'later' : iso(readyAt)}.${because}`];
     case 'ready':
       return ['It waits for its turn at its host.'];
   }
+}
+
+/** What the host itself waits for. The breaker does not hold back requests through a proxy of the caller's. */
+function hostSentences({ host, job, now }: WhyFacts): string[] {
+  if (host === null) return [];
+  const { breaker, hold } = host.state;
+  const isHeldByBreaker = breaker.phase !== 'closed' && job.options.page.proxy?.url == null;
+  const isHeld = hold !== undefined && hold.until > now && !hold.rule.startsWith('breaker.');
+  return [
+    ...(isHeld ? [`${holdSentence(hold, host.key)} [${hold.rule}]`] : []),
+    ...(isHeldByBreaker ? [breakerSentence(breaker, host.key, now)] : []),
+  ];
+}
+
+function breakerSentence(breaker: BreakerState, host: string, now: number): string {
+  const { window, failuresInARow = 0, openedAt, phase } = breaker;
+  const failed = window.filter((isFailure) => isFailure).length;
+  const why =
+    failuresInARow >= BREAKER.failuresToOpen
+      ? `the last ${failuresInARow} requests failed`
+      : `${failed} of the last ${times(window.length, 'URL')} failed`;
+  const next =
+    phase === 'half-open' || probeAt(breaker) <= now
+      ? 'One request tries the host now, and all others wait for its answer.'
+      : `The host is tried again, with one request, at ${iso(probeAt(breaker))}.`;
+  return `The circuit breaker of ${host} is open since ${iso(openedAt)}, because ${why} (a 5xx, or no answer). ${next} [breaker.open]`;
 }
 
 function pageSentences(page: Page, record: PageRecord | null): string[] {

@@ -27,18 +27,26 @@ export interface WhyAnswer {
   readonly entry: LedgerEntry | null;
 }
 
-type WhyStore = Pick<JobStore, 'findTask' | 'getPage' | 'getSources'> & Pick<HostStore, 'getRobots'>;
+type WhyStore = Pick<JobStore, 'findTask' | 'getPage' | 'getSources'> &
+  Pick<HostStore, 'getHost' | 'getRobots'>;
 
 /** Throws INVALID_URL for a text that is no URL. */
-export async function whyOf(store: WhyStore, job: Job, text: string): Promise<WhyAnswer> {
+export async function whyOf(
+  store: WhyStore,
+  job: Job,
+  text: string,
+  now: number = Date.now(),
+): Promise<WhyAnswer> {
   const found = createCanonicalizer(job.options.scope)(parseSeed(text));
   if (found === null) throw new ScrapifieError('INVALID_URL', `"${text.slice(0, 200)}" is not a URL.`);
   const task = await store.findTask(job.id, found.urlKey);
   if (task === null) return unseen(store, job, found);
   const { entry, taskId } = task;
-  const [page, sources] = await Promise.all([
+  const isOpen = entry.state === 'waiting' || entry.state === 'ready';
+  const [page, sources, host] = await Promise.all([
     store.getPage(job.id, taskId),
     job.options.hasSources === true ? store.getSources(job.id) : {},
+    isOpen ? store.getHost(found.hostKey) : null,
   ]);
   const sourceUrl =
     (job.kind === 'scrape' ? job.seeds[0] : (sources as Record<string, string>)[entry.url]) ?? entry.url;
@@ -50,7 +58,7 @@ export async function whyOf(store: WhyStore, job: Job, text: string): Promise<Wh
     state: entry.state,
     code: hasEnded ? failureCode(entry) : null,
     rule: entry.rule,
-    sentences: whySentences({ ...task, job, sourceUrl, page, record }),
+    sentences: whySentences({ ...task, job, sourceUrl, page, record, host, now }),
     entry,
   };
 }

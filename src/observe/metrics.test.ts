@@ -54,6 +54,16 @@ describe('metrics', () => {
     expect(await sample(metrics, 'scrapifie_breaker_openings_total')).toBe(1);
   });
 
+  it('count attempts at deliveries by how they ended, and show what waits', async () => {
+    const metrics = fresh();
+    for (const outcome of ['delivered', 'delivered', 'retried'] as const) metrics.deliveryAttempted(outcome);
+    metrics.observe({ ...sources({}), deliveries: async () => ({ pending: 3, oldestMs: 1_500 }) });
+    expect(await sample(metrics, 'scrapifie_delivery_attempts_total{outcome="delivered"}')).toBe(2);
+    expect(await sample(metrics, 'scrapifie_delivery_attempts_total{outcome="retried"}')).toBe(1);
+    expect(await sample(metrics, 'scrapifie_deliveries_pending')).toBe(3);
+    expect(await sample(metrics, 'scrapifie_deliveries_oldest_seconds')).toBe(1.5);
+  });
+
   it('ask their sources only when they are read', async () => {
     const metrics = fresh();
     let asked = 0;

@@ -25,6 +25,16 @@ export interface ProxyMetricFigures {
   readonly proxies: readonly { readonly tier: string; readonly isHealthy: boolean }[];
 }
 
+/** Deliveries of webhooks that wait to be sent, over all processes. */
+export interface DeliveryMetricFigures {
+  readonly pending: number;
+  /** How long the oldest of them has waited. */
+  readonly oldestMs: number;
+}
+
+/** How an attempt at a delivery ended: `retried` ones are made again, `refused` ones never, `gone` disables the webhook. */
+export type DeliveryOutcome = 'delivered' | 'retried' | 'refused' | 'gone';
+
 /** Values that are read when the metrics are scraped, and cost nothing in between. */
 export interface MetricSources {
   /** Tasks that are ready, waiting or claimed, over all jobs. */
@@ -40,6 +50,8 @@ export interface MetricSources {
   readonly browsers?: (() => BrowserFigures | null) | undefined;
   /** Null while this process has no proxies. */
   readonly proxies?: (() => ProxyMetricFigures | null) | undefined;
+  /** Missing where this process sends no webhooks. */
+  readonly deliveries?: (() => Promise<DeliveryMetricFigures>) | undefined;
 }
 
 /**
@@ -68,6 +80,7 @@ export interface Metrics {
   robotsDenied(): void;
   retried(): void;
   breakerOpened(): void;
+  deliveryAttempted(outcome: DeliveryOutcome): void;
 }
 
 export interface MetricsOptions {
@@ -159,6 +172,13 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const retries = counter('scrapifie_retries_total', 'Attempts that will be made again later.');
   const breakerOpenings = counter('scrapifie_breaker_openings_total', 'Times a host was left alone.');
 
+  const deliveryAttempts = new Counter({
+    name: 'scrapifie_delivery_attempts_total',
+    help: 'Attempts to send an event to a webhook, by how they ended.',
+    labelNames: ['outcome'],
+    registers,
+  });
+
   return {
     contentType: registry.contentType,
     render: () => registry.metrics(),
@@ -175,6 +195,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
       );
       if (sources.browsers !== undefined) addBrowserFigures(registry, sources.browsers);
       if (sources.proxies !== undefined) addProxyFigures(registry, sources.proxies);
+      if (sources.deliveries !== undefined) addDeliveryFigures(registry, sources.deliveries);
     },
     connectionClosed: (why) => closedConnections.inc({ why }),
     observeUnread(unreadBytes) {
@@ -205,6 +226,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     robotsDenied: () => robotsDenials.inc(),
     retried: () => retries.inc(),
     breakerOpened: () => breakerOpenings.inc(),
+    deliveryAttempted: (outcome) => deliveryAttempts.inc({ outcome }),
   };
 }
 
@@ -261,6 +283,17 @@ function addBrowserFigures(registry: Registry, source: () => BrowserFigures | nu
       for (const [reason, count] of Object.entries(source()?.replaced ?? {})) this.inc({ reason }, count);
     },
   });
+}
+
+function addDeliveryFigures(registry: Registry, source: () => Promise<DeliveryMetricFigures>): void {
+  const waiting = 'Events that wait to be sent to webhooks, over all processes.';
+  addGauge(registry, 'scrapifie_deliveries_pending', waiting, async () => (await source()).pending);
+  addGauge(
+    registry,
+    'scrapifie_deliveries_oldest_seconds',
+    'How long the oldest event that waits to be sent has waited.',
+    async () => (await source()).oldestMs / 1_000,
+  );
 }
 
 function addProxyFigures(registry: Registry, source: () => ProxyMetricFigures | null): void {

@@ -11,6 +11,7 @@ import { createQuarantine } from '../attempts/quarantine.ts';
 import { createRunningJobs } from '../attempts/running-job.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { JobSeq } from '../model/ids.ts';
+import { CLOSED_BREAKER, recordFailure } from '../politeness/breaker.ts';
 import type { HostStore, Store } from '../ports/store.ts';
 import { createMailbox, type Mailbox } from './mailbox.ts';
 
@@ -67,7 +68,7 @@ async function refilled(box: Mailbox, wanted: number): Promise<void> {
 
 /** Takes the next claimed task out, as one that starts. */
 function start(box: Mailbox): string | null {
-  const claimed = box.next(true);
+  const claimed = box.next(true, CLOSED_BREAKER);
   if (claimed === null) return null;
   claimed.running.inFlight += 1;
   box.remove(claimed);
@@ -96,10 +97,21 @@ describe('a mailbox', () => {
     expect(started[4]).toBeNull();
   });
 
+  it('hands out URLs that have not failed first while the breaker is open, and the others after them', async () => {
+    const { box, host } = await openBox([{ count: 5 }, { count: 1 }]);
+    await refilled(box, 10);
+    let breaker = CLOSED_BREAKER;
+    for (let n = 0; n < 5; n += 1) breaker = recordFailure(breaker, `http://${host}/0/${n}`, T0);
+    const first = box.next(true, breaker);
+    expect(first?.task.url).toBe(`http://${host}/1/0`);
+    if (first !== null) box.remove(first);
+    expect(box.next(true, breaker)?.task.url).toContain('/0/');
+  });
+
   it('keeps a claimed until it is removed', async () => {
     const { box } = await openBox([{ count: 1 }]);
     await refilled(box, 4);
-    expect(box.next(true)).toBe(box.next(true));
+    expect(box.next(true, CLOSED_BREAKER)).toBe(box.next(true, CLOSED_BREAKER));
     expect(box.size).toBe(1);
   });
 
@@ -163,14 +175,14 @@ describe('a job with as many fetches under way as it may have', () => {
       '/1/',
       '/1/',
     ]);
-    expect(box.next(true)).toBeNull();
+    expect(box.next(true, CLOSED_BREAKER)).toBeNull();
   });
 
   it('does not keep others in the store, however many of its claimedTasks are in the box', async () => {
     const { box, jobs, asked } = await openBox([{ count: 9, changes: ONE_AT_A_TIME }, { count: 9 }]);
     await refilled(box, 4);
     expect(start(box)?.slice(0, 3)).toBe('/0/');
-    expect(box.next(true)).toBeNull();
+    expect(box.next(true, CLOSED_BREAKER)).toBeNull();
     await refilled(box, 4);
     expect(asked.at(-1)?.except).toEqual([jobs[0]?.seq]);
     expect(start(box)?.slice(0, 3)).toBe('/1/');
@@ -204,7 +216,7 @@ describe('a job with as many fetches under way as it may have', () => {
     await refilled(box, 1);
     // Both are held back and nothing else is due. Now the first one may start what it has in the box …
     first().inFlight = 0;
-    while (box.next(true) !== null) {
+    while (box.next(true, CLOSED_BREAKER) !== null) {
       start(box);
       first().inFlight = 0;
     }
@@ -219,7 +231,7 @@ describe('a job with as many fetches under way as it may have', () => {
     const { box, told, running, jobs } = await openBox([{ count: 2, changes: ONE_AT_A_TIME }]);
     await refilled(box, 4);
     start(box);
-    expect(box.next(true)).toBeNull();
+    expect(box.next(true, CLOSED_BREAKER)).toBeNull();
     const before = told.length;
     for (const tell of jobs[0] === undefined ? [] : (running.peek(jobs[0].id)?.whenFree ?? [])) tell();
     expect(told.length).toBe(before + 1);
@@ -256,16 +268,16 @@ describe('a job that is held back', () => {
     const { box, jobs } = await openBox([{ count: 1 }, { count: 1 }]);
     box.refill(2);
     await vi.waitFor(() => expect(box.size).toBe(2), { interval: 5 });
-    const first = box.next(true);
+    const first = box.next(true, CLOSED_BREAKER);
     expect(first?.running.job.id).toBe(jobs[0]?.id);
     if (first === null) throw new Error('The mailbox is empty.');
     box.holdBack(first.running, T0 + 5_000);
-    const second = box.next(true);
+    const second = box.next(true, CLOSED_BREAKER);
     expect(second?.running.job.id).toBe(jobs[1]?.id);
     if (second === null) throw new Error('The mailbox has one task.');
     box.remove(second);
-    expect([box.next(true), box.heldBackUntil]).toEqual([null, T0 + 5_000]);
+    expect([box.next(true, CLOSED_BREAKER), box.heldBackUntil]).toEqual([null, T0 + 5_000]);
     box.releaseHeldBack();
-    expect(box.next(true)).toBe(first);
+    expect(box.next(true, CLOSED_BREAKER)).toBe(first);
   });
 });

@@ -5,7 +5,8 @@ import { hasDiedTooOften, mustRunAlone } from '../model/interruptions.ts';
 import type { HostPolicy } from '../model/policy.ts';
 import type { Task } from '../model/task.ts';
 import type { Logger } from '../observe/logger.ts';
-import type { HostLease, HostStore } from '../ports/store.ts';
+import { probeRank } from '../politeness/breaker.ts';
+import type { BreakerState, HostLease, HostStore } from '../ports/store.ts';
 
 /** A claimed task and its job. */
 export interface ClaimedTask {
@@ -21,9 +22,10 @@ export interface Mailbox {
   /**
    * The next task whose job may start one more and is not held back; it stays in the mailbox until `remove`. Tasks that
    * must run alone come last, those with the fewest deaths first, and only with `canRunAlone`. While the quarantine is
-   * closed there are no others.
+   * closed there are no others. Those with the best rank come first; while the breaker of the host is not closed, those
+   * that are the best probes.
    */
-  next(canRunAlone: boolean): ClaimedTask | null;
+  next(canRunAlone: boolean, breaker: BreakerState): ClaimedTask | null;
   remove(claimed: ClaimedTask): void;
   /** The task could not start after all. */
   putBack(claimed: ClaimedTask): void;
@@ -90,16 +92,23 @@ export function createMailbox(parts: MailboxParts): Mailbox {
   }
 
   return {
-    next(canRunAlone) {
+    next(canRunAlone, breaker) {
       const { isOpen } = quarantine;
       let lone: ClaimedTask | null = null;
+      let first: ClaimedTask | null = null;
+      let firstRank = Number.POSITIVE_INFINITY;
       for (const claimed of claimedTasks) {
         const { task, running } = claimed;
         if (heldBack.has(running)) continue;
-        if (hasDiedTooOften(task) || (isOpen && canRunBeside(task, running))) return claimed;
-        if (canRunAlone && mustRunAlone(task) && (lone === null || byDeaths(claimed, lone) < 0))
+        if (hasDiedTooOften(task)) return claimed;
+        if (isOpen && canRunBeside(task, running)) {
+          if (breaker.phase === 'closed') return claimed;
+          const rank = probeRank(breaker, task.atUrl, task.trace.length);
+          if (first === null || rank < firstRank) [first, firstRank] = [claimed, rank];
+        } else if (canRunAlone && mustRunAlone(task) && (lone === null || byDeaths(claimed, lone) < 0))
           lone = claimed;
       }
+      if (first !== null) return first;
       if (!isOpen) quarantine.whenOpen(onChange);
       if (lone !== null) return lone;
       // A fetch of theirs that ends makes room here, and it may end on another host.
@@ -175,13 +184,17 @@ const byDeaths = ({ task: a }: ClaimedTask, { task: b }: ClaimedTask) =>
   a.loneInterruptions - b.loneInterruptions || a.interruptions - b.interruptions;
 
 const MOST_CLAIMED = 256;
+/** Tasks among which the probe of a host that has failed is chosen. */
+const PROBE_CHOICE = 64;
 
 /** How many tasks an owner should have in hand that ends `perSecond` tasks. */
 export function mostInHand(
   perSecond: number,
   { concurrency, ratePerSecond }: Pick<HostPolicy, 'concurrency' | 'ratePerSecond'>,
   operatorPlaces: number,
+  { phase }: BreakerState,
 ): number {
+  if (phase !== 'closed') return PROBE_CHOICE;
   // A cancel leaves the claimed tasks to their owner: of a slow host these are no more than a second's work.
   const most = ratePerSecond === null || operatorPlaces > 0 ? MOST_CLAIMED : Math.ceil(ratePerSecond);
   return Math.min(most, MOST_CLAIMED, Math.max(concurrency, operatorPlaces, Math.ceil(perSecond / 5)));

@@ -19,6 +19,7 @@ import { compileRules } from '../pages/find-tasks.ts';
 import type { PageReader } from '../pages/page-reading.ts';
 import { readPageTask } from '../pages/read-page.ts';
 import { buildPolicies, EMPTY_POLICY_FILE } from '../policy/policies.ts';
+import { noteFailure } from '../politeness/host-state.ts';
 import type { HostState, Store } from '../ports/store.ts';
 import { createRobotsCache } from '../robots/robots-cache.ts';
 import { createSlice } from './slice.ts';
@@ -40,10 +41,19 @@ interface Changes {
   readonly deny?: boolean;
   readonly store?: (store: Store) => Partial<Store>;
   readonly state?: Partial<HostState>;
+  /** Paths that have failed and opened the breaker, which lets a probe pass now. */
+  readonly failed?: readonly string[];
 }
 
 /** A slice of a site that answers `held` paths only when it is closed. */
-async function sliceOf({ paths, job = {}, deny = false, store: changes = () => ({}), state = {} }: Changes) {
+async function sliceOf({
+  paths,
+  job = {},
+  deny = false,
+  store: changes = () => ({}),
+  state = {},
+  failed = [],
+}: Changes) {
   const inner = await openStore(Date.now);
   onTestFinished(() => inner.close());
   const store: Store = { ...inner, ...changes(inner) };
@@ -53,6 +63,7 @@ async function sliceOf({ paths, job = {}, deny = false, store: changes = () => (
     const { url: path = '' } = request;
     if (path === '/robots.txt') return void response.end('User-agent: *\nDisallow: /closed');
     asked.push(path);
+    if (path.startsWith('/broken')) response.statusCode = 500;
     if (path.startsWith('/held')) held.push(response);
     else response.end(`<title>${path}</title>`);
   });
@@ -65,7 +76,11 @@ async function sliceOf({ paths, job = {}, deny = false, store: changes = () => (
     { kind: 'batch', ...job },
   );
   const owned = await own(store, hostOf(origin));
-  const lease = { ...owned, state: { ...owned.state, ...state } };
+  const known = failed.reduce<HostState>(
+    (before, path) => noteFailure(before, origin + path, 0),
+    owned.state,
+  );
+  const lease = { ...owned, state: { ...known, ...state } };
   const { logger } = listeningLogger();
   const metrics = createMetrics({ withProcess: false });
   const engine = testEngine();
@@ -162,6 +177,14 @@ describe('a slice', () => {
     expect(await store.listWaits(created.id)).toMatchObject([
       { hostKey: lease.key, state: 'ready', tasks: 1, hold: released?.state.hold },
     ]);
+  });
+
+  it('tries a host that has failed with a URL that has not', async () => {
+    const failed = Array.from({ length: 5 }, (_, index) => `/broken-${index}`);
+    const { asked, slice } = await sliceOf({ paths: [...failed, '/well'], failed });
+    expect(slice.state.breaker.phase).toBe('open');
+    await slice.run();
+    expect(asked[0]).toBe('/well');
   });
 
   it('that loses its lease ends its requests, reports the loss once, and changes nothing', async () => {

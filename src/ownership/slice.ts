@@ -1,7 +1,7 @@
 import type { FetchResources } from '../attempts/fetch-resources.ts';
 import type { Finished } from '../attempts/finish-task.ts';
 import { createHostAccess } from '../attempts/host-access.ts';
-import { createAttempts, type Faulted } from '../attempts/make-attempt.ts';
+import { type AttemptParts, createAttempts, type Faulted } from '../attempts/make-attempt.ts';
 import { hasOwnProxy } from '../attempts/own-answers.ts';
 import type { Postponed } from '../attempts/prepare-attempt.ts';
 import type { Quarantine } from '../attempts/quarantine.ts';
@@ -41,6 +41,8 @@ export interface SliceParts {
   readonly random: () => number;
   /** The time limit of tasks whose request sets none. */
   readonly taskTimeoutMs: number;
+  /** See AttemptParts. */
+  readonly observer?: AttemptParts['observer'];
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
@@ -67,7 +69,7 @@ export interface Slice {
   run(): Promise<void>;
   /** There may be new tasks. */
   wake(): void;
-  /** These jobs were cancelled: their claimed tasks that have not begun go back to the store. */
+  /** These jobs were cancelled or stopped: their claimed tasks that have not begun go back to the store. */
   drop(jobs: ReadonlySet<string>): void;
   /** Starts nothing more; tasks under way go on, until `abort`. */
   stop(): void;
@@ -114,7 +116,7 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
   /** The host is left alone until then, because unexpected errors ended this slice; 0: none did. */
   let faultHoldUntil = 0;
   let heldJobs: readonly JobId[] = [];
-  /** Jobs that were cancelled, while tasks of theirs may be in hand. */
+  /** Jobs that were cancelled or stopped, while tasks of theirs may be in hand. */
   const dropped = new Set<string>();
 
   const mailbox = createMailbox({
@@ -243,7 +245,7 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
     }
   }
 
-  /** Gives back the tasks of cancelled jobs. A claim under way may bring more of them, so its answer is awaited. */
+  /** Gives back the tasks of cancelled and stopped jobs. A claim under way may bring more of them, so its answer is awaited. */
   function giveBackDropped(): void {
     for (const claimed of mailbox.takeOut(dropped)) void ends.refused(claimed, { end: { state: 'ready' } });
     if (!mailbox.isRefilling) dropped.clear();
@@ -263,14 +265,14 @@ export function createSlice(lease: HostLease, parts: SliceOptions): Slice {
 
   function wantedInHand(): number {
     const perSecond = (finishedCount * 1_000) / Math.max(500, now() - startedAt);
-    return mostInHand(perSecond, access.policy(), access.operatorPlaces);
+    return mostInHand(perSecond, access.policy(), access.operatorPlaces, access.state.breaker);
   }
 
   /** Starts the tasks that may start; returns how long to wait before trying again. */
   function startTasks(): number {
     access.heldUntil = 0;
     mailbox.releaseHeldBack();
-    const next = () => mailbox.next(loneTasks.isFree);
+    const next = () => mailbox.next(loneTasks.isFree, access.state.breaker);
     for (let claimed = next(); claimed !== null; claimed = next()) {
       if (isStopping()) break;
       if (reader.isHolding) return HOLDING_MS;

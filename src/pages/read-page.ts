@@ -41,6 +41,8 @@ export function readPageTask(
     linkHeader: joinedHeader(headers.link, ', '),
     xRobotsTag: joinedHeader(headers['x-robots-tag'], '\n'),
     formats: formatsFor(pageOptionsFor(job.options, task.url).formats),
+    // A text that is kept anyway serves for the search as well.
+    keepsText: job.options.search === true && deep?.content === undefined && deep?.text === undefined,
   });
   const links = unitedLinks(scanned.links, request);
   const extracted: Extracted = feed === null ? { ...scanned, links } : { ...scanned, ...feed };
@@ -154,7 +156,7 @@ function formatsFor(asked: readonly Format[]): Format[] {
 }
 
 function recordOf(
-  { metadata, links, html }: Extracted,
+  { metadata, links, html, text }: Extracted,
   rendered: RenderedRecord | null,
   deep: DeepRecord | null,
   stored: ReadRequest['response']['stored'],
@@ -168,6 +170,7 @@ function recordOf(
     metadata,
     links,
     ...(html === undefined ? {} : { html }),
+    ...(text === undefined || text === '' ? {} : { searchText: text }),
     ...deep,
   };
 }

@@ -171,7 +171,12 @@ export function createReaderPool(options: ReaderPoolOptions): PageReader {
     if (text === undefined) {
       text = JSON.stringify({
         kind,
-        options: { scope: options.scope, page: options.page, routes: options.routes },
+        options: {
+          scope: options.scope,
+          page: options.page,
+          routes: options.routes,
+          search: options.search,
+        },
         seeds,
       });
       texts.set(options, text);

@@ -1,5 +1,5 @@
 import { isIPv4 } from 'node:net';
-import { ENGINE_NAMES, type EngineName } from '../model/attempt.ts';
+import { type EngineName, WEB_ENGINES } from '../model/attempt.ts';
 import { BoundedMap } from '../model/bounded-map.ts';
 import { ENGINE_TRAITS } from '../model/engine-traits.ts';
 import type { HostKey } from '../model/ids.ts';
@@ -55,7 +55,7 @@ export const DEFAULT_POLICY: HostPolicy = {
   slowDownMs: 60_000,
   allowedHours: null,
   robots: 'obey',
-  engines: ENGINE_NAMES,
+  engines: WEB_ENGINES,
   actionPauseMs: null,
   proxyTier: null,
   maxProxyTier: null,

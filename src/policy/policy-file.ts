@@ -10,7 +10,7 @@ import {
   wholeFile,
 } from '../config/yaml-file.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
-import { ENGINE_NAMES } from '../model/attempt.ts';
+import { WEB_ENGINES } from '../model/attempt.ts';
 import type { AllowedHours } from '../model/policy.ts';
 import { PROXY_TIERS } from '../model/proxy.ts';
 import { hoursProblem } from '../politeness/hours.ts';
@@ -47,7 +47,7 @@ const fields = {
   slowDownMs: z.int().min(1_000).max(900_000),
   allowedHours: allowedHours.nullable(),
   robots: z.enum(['obey', 'ignore']),
-  engines: z.array(z.enum(ENGINE_NAMES)).min(1),
+  engines: z.array(z.enum(WEB_ENGINES)).min(1),
   actionPauseMs: z
     .strictObject({ min: z.int().min(0).max(60_000), max: z.int().min(0).max(60_000) })
     .refine(({ min, max }) => min <= max, '`min` must not be more than `max`')

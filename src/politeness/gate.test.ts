@@ -69,7 +69,7 @@ describe('the gate', () => {
 
   it('holds a failing host for two minutes, then lets one probe go and waits for its end', () => {
     let state = fresh;
-    for (let index = 0; index < 5; index++) state = noteFailure(state, T0);
+    for (let index = 0; index < 5; index++) state = noteFailure(state, `/${index}`, T0);
     expect(gate(state, policy(), ask())).toEqual({
       kind: 'hold',
       until: T0 + 120_000,
@@ -83,13 +83,17 @@ describe('the gate', () => {
       until: Number.POSITIVE_INFINITY,
       reason: 'breaker.probe',
     });
-    expect(gate(noteSuccess(probing), policy(), ask({ now: now + 60_000, inFlight: 1 })).kind).toBe('go');
-    expect(gate(noteFailure(probing, now), policy(), ask({ now: now + 1 }))).toMatchObject({ kind: 'hold' });
+    expect(gate(noteSuccess(probing, '/', now), policy(), ask({ now: now + 60_000, inFlight: 1 })).kind).toBe(
+      'go',
+    );
+    expect(gate(noteFailure(probing, '/', now), policy(), ask({ now: now + 1 }))).toMatchObject({
+      kind: 'hold',
+    });
   });
 
   it('sends another probe when the last one got lost', () => {
     let state = fresh;
-    for (let index = 0; index < 5; index++) state = noteFailure(state, T0);
+    for (let index = 0; index < 5; index++) state = noteFailure(state, `/${index}`, T0);
     const probing = go(state, policy(), ask({ now: T0 + 120_000 }));
     expect(gate(probing, policy(), ask({ now: T0 + 180_000, inFlight: 0 })).kind).toBe('go');
   });

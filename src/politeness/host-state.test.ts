@@ -93,7 +93,7 @@ describe('a host that answers 429 or 503', () => {
 
 describe('the account of a host', () => {
   it('counts requests and failures', () => {
-    const state = noteFailure(admitted(admitted(fresh, T0), T0 + 5), T0 + 9);
+    const state = noteFailure(admitted(admitted(fresh, T0), T0 + 5), '/', T0 + 9);
     expect(state).toMatchObject({
       requests: 2,
       failures: 1,
@@ -106,15 +106,15 @@ describe('the account of a host', () => {
 
   it('is not rewritten by a success that changes nothing', () => {
     let state = fresh;
-    for (let index = 0; index < 10; index++) state = noteSuccess(state);
-    expect(noteSuccess(state)).toBe(state);
+    for (let index = 0; index < 10; index++) state = noteSuccess(state, `/${index}`, T0);
+    expect(noteSuccess(state, '/', T0)).toBe(state);
     expect(noteAbandoned(state)).toBe(state);
   });
 
   it('is small, whatever happened', () => {
     let state = fresh;
     for (let index = 0; index < 200; index++) {
-      state = index % 3 ? noteSuccess(state) : noteFailure(state, T0 + index);
+      state = index % 3 ? noteSuccess(state, `/${index}`, T0) : noteFailure(state, `/${index}`, T0 + index);
       state = onRateLimited(admitted(state, T0 + index), index, T0 + index);
     }
     expect(JSON.stringify(state).length).toBeLessThan(500);

@@ -62,14 +62,14 @@ export function noteSent(state: HostState, now: number): HostState {
 }
 
 /** The host answered as a working host does; a 404 counts, a 5xx does not. */
-export function noteSuccess(state: HostState): HostState {
-  const breaker = recordSuccess(state.breaker);
+export function noteSuccess(state: HostState, url: string, now: number): HostState {
+  const breaker = recordSuccess(state.breaker, url, now);
   return breaker === state.breaker ? state : { ...state, breaker };
 }
 
 /** A 5xx, or no answer at all. */
-export function noteFailure(state: HostState, now: number): HostState {
-  return { ...state, breaker: recordFailure(state.breaker, now), failures: state.failures + 1 };
+export function noteFailure(state: HostState, url: string, now: number): HostState {
+  return { ...state, breaker: recordFailure(state.breaker, url, now), failures: state.failures + 1 };
 }
 
 /** An admitted request ended without an outcome, for example because its job was cancelled. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AllowedHours } from '../model/policy.ts';
-import { hoursProblem, isOpen, isTimeZone, nextOpening } from './hours.ts';
+import { isTimeZone } from '../model/zone-time.ts';
+import { hoursProblem, isOpen, nextOpening } from './hours.ts';
 
 const hours = (from: string, to: string, timeZone = 'UTC', days: readonly number[] = []): AllowedHours => ({
   from,

@@ -1,5 +1,5 @@
-import { BoundedMap } from '../model/bounded-map.ts';
 import type { AllowedHours } from '../model/policy.ts';
+import { isTimeZone, localTimeAt, offsetChangeBetween } from '../model/zone-time.ts';
 
 /**
  * Allowed hours are read off the clock on the wall of their time zone: a window from 02:15 to 02:45 does not open
@@ -8,7 +8,6 @@ import type { AllowedHours } from '../model/policy.ts';
  */
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 1_440;
-const MAX_ZONES = 128;
 /** A week of days, twice, and a few changes of the clock: more steps than any opening needs. */
 const MAX_STEPS = 24;
 
@@ -26,7 +25,7 @@ export function nextOpening(hours: AllowedHours, now: number): number {
     const minuteStart = at - modulo(at, MINUTE_MS);
     const candidate = minuteStart + minutesToOpening(hours, wall) * MINUTE_MS;
     // The distance holds only while the clock runs on evenly: go to its change first, where there is one.
-    at = changeBetween(hours.timeZone, minuteStart, candidate) ?? candidate;
+    at = offsetChangeBetween(hours.timeZone, minuteStart, candidate) ?? candidate;
   }
   return at;
 }
@@ -39,15 +38,6 @@ export function hoursProblem(hours: AllowedHours): string | null {
     return 'days must be numbers from 0 (Sunday) to 6';
   }
   return isTimeZone(hours.timeZone) ? null : `unknown time zone ${hours.timeZone}`;
-}
-
-export function isTimeZone(timeZone: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en-US', { timeZone });
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** `wall` counts minutes of the local calendar since 1970-01-01T00:00, a Thursday. */
@@ -90,70 +80,7 @@ function twoDigits(text: string, at: number): number {
   return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : -1;
 }
 
-interface Zone {
-  readonly format: Intl.DateTimeFormat;
-  /** The last minute asked for and its answer: a busy host asks a thousand times within it. */
-  minute: number;
-  offsetMinutes: number;
-}
-
-const zones = new BoundedMap<string, Zone>(MAX_ZONES);
-
-function wallMinutes(timeZone: string, at: number): number {
-  return Math.floor(at / MINUTE_MS) + offsetMinutesAt(timeZone, at);
-}
-
-/** How far the zone is ahead of UTC. Zones change at whole minutes, and differ from UTC by whole minutes since 1972. */
-function offsetMinutesAt(timeZone: string, at: number): number {
-  const minute = Math.floor(at / MINUTE_MS);
-  const zone = zoneNamed(timeZone);
-  if (zone.minute !== minute) {
-    zone.offsetMinutes = localMinutes(zone.format, minute * MINUTE_MS) - minute;
-    zone.minute = minute;
-  }
-  return zone.offsetMinutes;
-}
-
-function zoneNamed(timeZone: string): Zone {
-  return zones.getOrCreate(timeZone, () => openZone(timeZone));
-}
-
-function openZone(timeZone: string): Zone {
-  const format = new Intl.DateTimeFormat('en-US', {
-    timeZone,
-    calendar: 'gregory',
-    numberingSystem: 'latn',
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-    hour: '2-digit',
-    minute: '2-digit',
-  });
-  return { format, minute: Number.NaN, offsetMinutes: 0 };
-}
-
-function localMinutes(format: Intl.DateTimeFormat, at: number): number {
-  const fields = { year: 0, month: 0, day: 0, hour: 0, minute: 0 };
-  for (const { type, value } of format.formatToParts(at)) {
-    if (type in fields) fields[type as keyof typeof fields] = Number(value);
-  }
-  return Date.UTC(fields.year, fields.month - 1, fields.day, fields.hour, fields.minute) / MINUTE_MS;
-}
-
-/** The first minute after `from` and up to `to` at which the zone's offset has changed; null when it has not. */
-function changeBetween(timeZone: string, from: number, to: number): number | null {
-  const before = offsetMinutesAt(timeZone, from);
-  if (offsetMinutesAt(timeZone, to) === before) return null;
-  let low = Math.floor(from / MINUTE_MS);
-  let high = Math.floor(to / MINUTE_MS);
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2);
-    if (offsetMinutesAt(timeZone, middle * MINUTE_MS) === before) low = middle;
-    else high = middle;
-  }
-  return high * MINUTE_MS;
-}
+const wallMinutes = (timeZone: string, at: number) => Math.floor(localTimeAt(timeZone, at) / MINUTE_MS);
 
 function modulo(value: number, divisor: number): number {
   return ((value % divisor) + divisor) % divisor;

@@ -1,11 +1,13 @@
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
 import type { EventCursor } from '../model/event-cursor.ts';
-import type { AccountId } from '../model/ids.ts';
+import type { AccountId, JobId } from '../model/ids.ts';
 import {
   ANSWERS_KEPT_MS,
   RETAINED_KINDS,
   type RetainedKind,
+  type RetentionAges,
   type RetentionLimits,
+  shortestAges,
 } from '../model/retention.ts';
 import type { RetainedJob } from '../ports/retention-store.ts';
 import type { Store } from '../ports/store.ts';
@@ -18,9 +20,11 @@ export interface RetentionParts {
     | 'deleteJob'
     | 'deleteEvents'
     | 'deleteOldAnswers'
+    | 'deleteOldExports'
     | 'deleteOldRobots'
     | 'expireLedger'
     | 'expirePages'
+    | 'expireSnapshots'
     | 'listAccountIds'
     | 'listRetained'
     | 'purge'
@@ -40,7 +44,7 @@ export interface RetentionOptions {
 }
 
 export interface RetentionAmount {
-  /** Pages of bodies, artifacts and records; jobs of ledgers and jobs; rows of the others. */
+  /** Pages of bodies, artifacts and records; jobs of ledgers and jobs; files of exports; rows of the others. */
   readonly items: number;
   /** Before compression, and for each page that shares them. */
   readonly bytes: number;
@@ -119,8 +123,38 @@ export async function applyRetention(
     return rows;
   }
 
+  /** The age of an export counts from when it was written. */
+  async function deleteExports(
+    accountId: AccountId,
+    ages: readonly RetentionAges[],
+    jobId?: JobId,
+  ): Promise<void> {
+    const ageMs = shortestAges(...ages).exports;
+    if (!Number.isFinite(ageMs)) return;
+    const query = { accountId, jobId, endedBefore: now - ageMs, limit: ROWS_AT_ONCE, isDryRun };
+    for (let isMore = true; isMore && !isStopped(); ) {
+      const { exports, bytes } = await store.deleteOldExports(query);
+      count('exports', exports, bytes);
+      isMore = !isDryRun && exports === ROWS_AT_ONCE;
+    }
+  }
+
+  /** The age of a snapshot counts from when its content was last seen. */
+  async function deleteSnapshots(accountId: AccountId, ages: RetentionAges): Promise<void> {
+    const ageMs = ages.snapshotsMs ?? null;
+    if (ageMs === null) return;
+    const query = { accountId, lastSeenBefore: now - ageMs, limit: ROWS_AT_ONCE, isDryRun };
+    for (let isMore = true; isMore && !isStopped(); ) {
+      const expired = await store.expireSnapshots(query);
+      count('snapshots', expired.snapshots, expired.bytes);
+      isMore = expired.isMore;
+    }
+  }
+
   async function goThroughAccount(accountId: AccountId): Promise<void> {
     const limits = await limitsOf(accountId);
+    await deleteExports(accountId, [limits.ages]);
+    await deleteSnapshots(accountId, limits.ages);
     let newer: NewerJobs = NO_NEWER_JOBS;
     let cursor: string | undefined;
     do {
@@ -129,6 +163,10 @@ export async function applyRetention(
         const decision = decideRetention(job, limits, newer, now);
         newer = decision.newer;
         for (const step of decision.steps) if (!isStopped()) await take(step, job);
+        // Only a job with times of its own can ask for less than its account.
+        const hasOwnAges = Object.keys(job.ages).length > 0;
+        if (hasOwnAges && !isDryRun && !isStopped())
+          await deleteExports(accountId, [limits.ages, job.ages], job.id);
       }
       cursor = nextCursor ?? undefined;
     } while (cursor !== undefined && !isStopped());

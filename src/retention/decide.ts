@@ -1,11 +1,14 @@
 import type { JobSeq } from '../model/ids.ts';
-import { PAGE_PARTS, type RetainedKind, type RetentionLimits, shortestAges } from '../model/retention.ts';
+import { PAGE_PARTS, type PagePart, type RetentionLimits, shortestAges } from '../model/retention.ts';
 import type { RetainedJob } from '../ports/retention-store.ts';
+
+/** What is decided job by job. */
+type DecidedKind = PagePart | 'ledger' | 'jobs';
 
 /** One thing that may be deleted, and why. */
 export interface RetentionStep {
   readonly jobSeq: JobSeq;
-  readonly kind: RetainedKind;
+  readonly kind: DecidedKind;
   readonly reason: 'age' | 'count' | 'bytes';
   /** Of parts of pages: only those of pages that were fetched before this time. */
   readonly fetchedBefore: number;
@@ -42,11 +45,11 @@ export function decideRetention(
   const ages = shortestAges(limits.ages, job.ages);
   const { seq: jobSeq, finishedAt, createdAt, pagesEnd, expired } = job;
   const hasEnded = finishedAt !== null;
-  const isOver = (kind: RetainedKind) => hasEnded && finishedAt <= now - ages[kind];
+  const isOver = (kind: DecidedKind) => hasEnded && finishedAt <= now - ages[kind];
   const hasBodies = !job.isLedgerExpired && expired.bodies < pagesEnd;
   const jobs = newer.jobs + (hasEnded ? 1 : 0);
   const bytes = newer.bytes + (hasBodies ? job.bytes : 0);
-  const step = (kind: RetainedKind, reason: RetentionStep['reason'], fetchedBefore = ALL_PAGES) => ({
+  const step = (kind: DecidedKind, reason: RetentionStep['reason'], fetchedBefore = ALL_PAGES) => ({
     jobSeq,
     kind,
     reason,

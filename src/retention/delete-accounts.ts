@@ -38,7 +38,7 @@ export async function deleteAccounts(
   return gone;
 }
 
-/** Deletes some of the jobs; `going on` when what is left are jobs with pages under way. */
+/** Deletes some of the jobs; `going on` when the account has only jobs with pages under way. */
 async function deleteJobs(
   store: DeletionStore,
   accountId: AccountId,

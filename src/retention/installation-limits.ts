@@ -35,6 +35,8 @@ export function installationLimits(settings: RetentionSettings): RetentionLimits
       recordsMs: ageMs(settings.retentionRecordsDays),
       ledgerMs: ageMs(settings.retentionLedgerDays),
       jobsMs: ageMs(settings.retentionJobsDays),
+      exportsMs: ageMs(settings.retentionExportsDays),
+      snapshotsMs: ageMs(settings.retentionSnapshotsDays),
     },
     maxJobs: limit(settings.retentionMaxJobs),
     maxBytes: limit(settings.retentionMaxBytes),

@@ -15,6 +15,8 @@ export interface ScheduleClockDeps extends RunDeps {
   readonly store: RunDeps['store'] & Pick<ScheduleStore, 'listDueSchedules' | 'recordTicks'>;
   readonly queue: Pick<Queue, 'every'>;
   readonly logger: Pick<Logger, 'warn'>;
+  /** Done at the end of each turn. */
+  readonly alongside?: () => Promise<void>;
 }
 
 const TICK_MS = 1_000;
@@ -40,6 +42,7 @@ export async function runSchedules(deps: Omit<ScheduleClockDeps, 'queue'>): Prom
     if ((await recordDue(deps)) < BATCH) break;
   }
   await decideRuns(deps);
+  await deps.alongside?.();
 }
 
 /** A schedule that this program cannot read must not keep the others from running. */

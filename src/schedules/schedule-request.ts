@@ -6,7 +6,8 @@ import {
   scrapeRequestSchema,
 } from '../jobs/job-request.ts';
 import { CATCH_UPS, OVERLAPS } from '../model/schedule.ts';
-import { hoursProblem, isTimeZone } from '../politeness/hours.ts';
+import { isTimeZone } from '../model/zone-time.ts';
+import { hoursProblem } from '../politeness/hours.ts';
 import { readCronLine } from './cron-line.ts';
 
 const SECOND_MS = 1_000;

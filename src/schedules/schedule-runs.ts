@@ -66,7 +66,10 @@ async function decide(deps: RunDeps, open: OpenRun): Promise<boolean> {
 }
 
 /** A key that has expired or got another secret was in order, and so is what it was used for. */
-async function isKeyRevoked(store: RunDeps['store'], { accountId, job }: Schedule): Promise<boolean> {
+export async function isKeyRevoked(
+  store: Pick<RunDeps['store'], 'listKeys'>,
+  { accountId, job }: Schedule,
+): Promise<boolean> {
   if (job.keyId === undefined) return false;
   const keys = await store.listKeys(accountId);
   return keys.some(({ id, revokedAt }) => id === job.keyId && revokedAt !== null);
@@ -83,11 +86,12 @@ async function cancelled(jobs: RunDeps['jobs'], { schedule }: OpenRun, job: stri
 
 async function start({ store, jobs, vault }: RunDeps, { run, schedule }: OpenRun): Promise<boolean> {
   try {
-    const { kind, request, credentials, keyId } = openScheduledJob(schedule.job, vault, schedule);
+    const { kind, request, credentials, keyId, monitorId } = openScheduledJob(schedule.job, vault, schedule);
     await startJob(jobs, readJobRequest(kind, request), schedule.accountId, {
       id: run.jobId,
       credentials,
       run: { id: run.id, scheduleId: schedule.id },
+      ...(monitorId === undefined ? {} : { monitor: { id: monitorId, round: 0 } }),
       startedBy: {
         actor: `schedule ${schedule.id}`,
         address: 'scheduler',

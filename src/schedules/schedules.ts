@@ -4,9 +4,10 @@ import { type FieldProblem, invalidRequest } from '../jobs/invalid-request.ts';
 import { isJobId } from '../jobs/job-id.ts';
 import type { JobRequest } from '../jobs/job-request.ts';
 import type { Jobs } from '../jobs/jobs.ts';
-import type { AccountId, KeyId, RunId, ScheduleId } from '../model/ids.ts';
+import type { AccountId, KeyId, MonitorId, RunId, ScheduleId } from '../model/ids.ts';
 import type { CredentialAccess } from '../model/job.ts';
 import type { ReportedRun, Schedule, ScheduledJob, ScheduleRules, Timing } from '../model/schedule.ts';
+import type { NewSchedule } from '../ports/schedule-store.ts';
 import type { AccountQuery } from '../ports/session-store.ts';
 import type { ListPage, Store } from '../ports/store.ts';
 import { sealScheduledJob } from '../sessions/schedule-secrets.ts';
@@ -27,9 +28,11 @@ export interface SchedulesDeps {
   readonly jobs: RunDeps['jobs'] & Pick<Jobs, 'newId' | 'verify'>;
   /** Encrypts secrets of requests before they are stored; null: they are stored as they are. */
   readonly vault: Vault | null;
+  /** Only monitors may change the schedules that they own. */
+  readonly isForMonitors?: boolean;
 }
 
-/** Who makes a schedule, and what its jobs may do with stored credentials. */
+/** The account and the key that make a schedule, and what its jobs may do with stored credentials. */
 export interface ScheduleOwner {
   readonly accountId: AccountId;
   readonly credentials: CredentialAccess;
@@ -37,9 +40,22 @@ export interface ScheduleOwner {
   readonly keyId?: KeyId;
 }
 
-/** The schedules of accounts. Every method that takes an id throws NOT_FOUND for schedules of other accounts. */
+/**
+ * The schedules of accounts. Every method that takes an id throws NOT_FOUND for schedules of other accounts, and every one
+ * that changes or runs a schedule CONFLICT for one that a monitor owns.
+ */
 export interface Schedules {
-  /** The schedule with this id when there is one already. Throws VALIDATION_FAILED, and what its job is refused for. */
+  /** A schedule that is not stored yet. Throws VALIDATION_FAILED, and what its job is refused for. */
+  draft(
+    request: ScheduleRequest,
+    owner: ScheduleOwner,
+    id: ScheduleId,
+    monitorId?: MonitorId,
+  ): Promise<NewSchedule>;
+  /**
+   * The schedule with this id when there is one already. Throws VALIDATION_FAILED, what its job is refused for, and
+   * CONFLICT when the account has as many schedules as it may.
+   */
   create(request: ScheduleRequest, owner: ScheduleOwner, id?: ScheduleId): Promise<Schedule>;
   get(account: AccountId, id: string): Promise<Schedule>;
   list(query: AccountQuery): Promise<ListPage<Schedule>>;
@@ -67,18 +83,29 @@ export interface NextTicks {
 }
 
 const SHOWN_TICKS = 10;
+/** Of one account. Requests at the same moment may make a few more. */
+const MOST_SCHEDULES = 1_000;
 /** From least to most. */
 const ACCESS_ORDER: readonly CredentialAccess[] = ['none', 'use', 'read'];
 /** Changes of one schedule that race for it. */
 const MAX_TRIES = 10;
 
-export function createSchedules({ store, jobs, vault }: SchedulesDeps): Schedules {
+export function createSchedules({ store, jobs, vault, isForMonitors = false }: SchedulesDeps): Schedules {
   const runDeps: RunDeps = { store, jobs, vault };
 
   async function get(account: AccountId, id: string): Promise<Schedule> {
     const schedule = isJobId(id) ? await store.getSchedule(account, id as string as ScheduleId) : null;
     if (schedule === null) throw noSuchSchedule(id);
     return schedule;
+  }
+
+  /** The schedule, to be changed or run. */
+  async function getFree(account: AccountId, id: string): Promise<Schedule> {
+    const schedule = await get(account, id);
+    const { monitorId } = schedule.job;
+    if (monitorId === undefined || isForMonitors) return schedule;
+    const message = `The schedule belongs to the monitor ${monitorId}; use /v1/monitors/${monitorId}.`;
+    throw new ScrapifieError('CONFLICT', message, { details: { monitorId } });
   }
 
   /** Changes the schedule as it is at the moment of the change. */
@@ -88,7 +115,7 @@ export function createSchedules({ store, jobs, vault }: SchedulesDeps): Schedule
     to: (schedule: Schedule, now: number) => Schedule,
   ): Promise<Schedule> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      const schedule = await get(account, id);
+      const schedule = await getFree(account, id);
       const changed = to(schedule, await store.clock());
       if (changed === schedule) return schedule;
       const stored = await store.updateSchedule(changed);
@@ -100,32 +127,55 @@ export function createSchedules({ store, jobs, vault }: SchedulesDeps): Schedule
     );
   }
 
+  async function requireRoom(account: AccountId, id: ScheduleId): Promise<void> {
+    if ((await store.countSchedules(account)) < MOST_SCHEDULES) return;
+    if ((await store.getSchedule(account, id)) !== null) return;
+    const message = `The account has ${MOST_SCHEDULES} schedules, which is the most; delete one first.`;
+    throw new ScrapifieError('CONFLICT', message);
+  }
+
   const verified = (job: JobRequest, { accountId, credentials }: ScheduleOwner) =>
     inJob(() => jobs.verify(job, accountId, { credentials }));
+
+  async function draft(
+    request: ScheduleRequest,
+    owner: ScheduleOwner,
+    id: ScheduleId,
+    monitorId?: MonitorId,
+  ): Promise<NewSchedule> {
+    const job = jobRequestOf(request.job);
+    await verified(job, owner);
+    const now = await store.clock();
+    const { name, jitterMs, overlap, catchUp } = request;
+    const rules: ScheduleRules = { timing: timingOf(request, now), jitterMs, overlap, catchUp };
+    const next = firstDue(id, rules, now);
+    const { accountId, credentials } = owner;
+    return {
+      id,
+      accountId,
+      name,
+      ...rules,
+      job: sealScheduledJob(
+        ownedBy(owner, { ...job, credentials, ...(monitorId === undefined ? {} : { monitorId }) }),
+        vault,
+        { id, accountId },
+      ),
+      isPaused: false,
+      nextTickAt: next.tickAt,
+      dueAt: next.dueAt,
+      createdAt: now,
+    };
+  }
 
   return {
     get,
     list: (query) => store.listSchedules(query),
 
+    draft,
     async create(request, owner, id = jobs.newId() as string as ScheduleId) {
-      const job = jobRequestOf(request.job);
-      await verified(job, owner);
-      const now = await store.clock();
-      const { name, jitterMs, overlap, catchUp } = request;
-      const rules: ScheduleRules = { timing: timingOf(request, now), jitterMs, overlap, catchUp };
-      const next = firstDue(id, rules, now);
-      const { accountId, credentials } = owner;
-      return store.createSchedule({
-        id,
-        accountId,
-        name,
-        ...rules,
-        job: sealScheduledJob(ownedBy(owner, { ...job, credentials }), vault, { id, accountId }),
-        isPaused: false,
-        nextTickAt: next.tickAt,
-        dueAt: next.dueAt,
-        createdAt: now,
-      });
+      const schedule = await draft(request, owner, id);
+      await requireRoom(owner.accountId, id);
+      return store.createSchedule(schedule);
     },
 
     async update(id, asked, owner) {
@@ -150,7 +200,11 @@ export function createSchedules({ store, jobs, vault }: SchedulesDeps): Schedule
           job:
             job === null
               ? takenOver(schedule.job, owner)
-              : sealScheduledJob(ownedBy(owner, { ...job, credentials }), vault, schedule),
+              : sealScheduledJob(
+                  ownedBy(owner, { ...job, credentials, ...monitorOf(schedule.job) }),
+                  vault,
+                  schedule,
+                ),
           ...(next === null || schedule.isPaused ? {} : { nextTickAt: next.tickAt, dueAt: next.dueAt }),
         };
       });
@@ -169,12 +223,12 @@ export function createSchedules({ store, jobs, vault }: SchedulesDeps): Schedule
       }),
 
     async delete(account, id) {
-      const schedule = await get(account, id);
+      const schedule = await getFree(account, id);
       if (!(await store.deleteSchedule(account, schedule.id))) throw noSuchSchedule(id);
     },
 
     async runNow(account, id, runId = jobs.newId() as string as RunId) {
-      const { id: scheduleId } = await get(account, id);
+      const { id: scheduleId } = await getFree(account, id);
       await store.addRun({ id: runId, jobId: jobs.newId(), scheduleId, accountId: account });
       await decideRuns(runDeps, scheduleId);
       const run = await store.getRun(account, runId);
@@ -219,6 +273,8 @@ export function createSchedules({ store, jobs, vault }: SchedulesDeps): Schedule
     },
   };
 }
+
+const monitorOf = ({ monitorId }: ScheduledJob) => (monitorId === undefined ? {} : { monitorId });
 
 function ownedBy({ keyId }: ScheduleOwner, { keyId: _former, ...job }: ScheduledJob): ScheduledJob {
   return keyId === undefined ? job : { ...job, keyId };

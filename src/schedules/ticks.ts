@@ -1,7 +1,7 @@
 import type { Timing } from '../model/schedule.ts';
+import { instantOf, latestLocalTimeAt } from '../model/zone-time.ts';
 import { isOpen, nextOpening } from '../politeness/hours.ts';
 import { readCronLine } from './cron-line.ts';
-import { instantOf, latestLocalTimeAt } from './zone-time.ts';
 
 /**
  * The ticks of a timing: the instants, in ascending order, at which it is to run. A cron line names local times; a local

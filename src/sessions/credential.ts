@@ -130,7 +130,7 @@ export function credentialHeaders(credential: Credential | null, url: string): C
   }
 }
 
-/** What of it must not be seen by those who only use it. A user name is no secret: pages greet people by it. */
+/** The parts that keys which may only use the credential must not see. A user name is no secret: pages greet people by it. */
 export function credentialSecrets(credential: Credential): readonly string[] {
   switch (credential.kind) {
     case 'basic': {

@@ -101,11 +101,11 @@ const originBytes = ([origin, items]: readonly [string, LocalStorage[string]]) =
   Object.entries(items).reduce((sum, [name, value]) => sum + Buffer.byteLength(name + value), 0);
 
 /**
- * Two who use one session at the same time start from the same data and change it each for themselves. What one made
+ * Two attempts that use one session at the same time start from the same data, and each changes its own copy. What one made
  * of it, `before` → `after`, is done again to what the other left, so that nothing of either is lost but what both
  * changed; there the later writer's word holds.
  *
- * Proxy and identity belong to the session as a whole: of two who chose one at the same time the first has chosen.
+ * Proxy and identity belong to the session as a whole: of two attempts that choose one at the same time the first decides.
  */
 export function mergeData(before: SessionData, after: SessionData, theirs: SessionData): SessionData {
   return {

@@ -18,6 +18,7 @@ import { writeBackup } from '../backup/write-backup.ts';
 import { keyFileOf, readVaultKeys, replaceKeyFile, type VaultSettings } from '../config/vault-keys.ts';
 import { bringUpToDate } from '../drivers/store-postgres/postgres-draft.ts';
 import { lockFolder } from '../drivers/store-sqlite/folder-lock.ts';
+import type { ErrorCode } from '../errors/registry.ts';
 import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { Store } from '../ports/store.ts';
 import { createVault } from '../sessions/vault.ts';
@@ -34,6 +35,8 @@ const RENEW_MS = 10_000;
 /** A sweep of stored bodies that is under way gets this long to end. */
 const SWEEP_WAIT_MS = 600_000;
 const nothing = () => undefined;
+/** Another attempt at the same place would fail alike. */
+const REFUSALS: ReadonlySet<ErrorCode> = new Set(['PLACE_NOT_EMPTY', 'SCHEMA_TOO_NEW', 'BACKUP_DAMAGED']);
 
 export const BACKUP_TOOLS: BackupTools = { makeBackup, checkBackup, restoreBackup, moveInstallation };
 
@@ -138,16 +141,13 @@ async function restoreBackup(backup: BackupRef, to: Installation): Promise<Backu
   try {
     const open = () => files.read(backup.name);
     const verified = await verifyBackup(open);
-    const target = await openTarget(to);
-    try {
+    return await fill(await openTarget(to), async (target) => {
       const end = await load(contentOfBackup(open, verified), target, to);
       const writtenTo = verified.begin.vault.keys === null ? null : writeKeys(to, verified.begin.vault.keys);
       await target.finish();
       await note(to, 'backup.restore', verified.begin.id);
       return reportOf(verified.begin, end, { isKnown: hasKey(to, verified.begin.vault.keyId), writtenTo });
-    } finally {
-      await target.close();
-    }
+    });
   } finally {
     await files.close();
   }
@@ -164,8 +164,7 @@ async function moveInstallation(from: Installation, to: Installation): Promise<B
       try {
         const begin = { ...headOf(from, false), kind: 'begin' as const };
         const content = await contentOfStore(snapshot, blobs, begin);
-        const target = await openTarget(to);
-        try {
+        return await fill(await openTarget(to), async (target) => {
           const end = await load(content, target, to);
           const { vaultKey, vaultOldKeys } = readVaultKeys(from);
           const keys = [vaultKey, ...vaultOldKeys.split(',')].flatMap((key) =>
@@ -175,10 +174,7 @@ async function moveInstallation(from: Installation, to: Installation): Promise<B
           await target.finish();
           await note(to, 'installation.move', begin.id);
           return reportOf(begin, end, { isKnown: hasKey(to, begin.vault.keyId), writtenTo });
-        } finally {
-          await target.close();
-          content.close();
-        }
+        }).finally(() => content.close());
       } finally {
         await blobs.close();
       }
@@ -187,6 +183,21 @@ async function moveInstallation(from: Installation, to: Installation): Promise<B
     }
   } finally {
     unlock();
+  }
+}
+
+/** A place that is refused gets nothing; what any other error leaves is for the next attempt, which goes on with it. */
+async function fill(
+  target: CopyTarget,
+  work: (target: CopyTarget) => Promise<BackupReport>,
+): Promise<BackupReport> {
+  try {
+    return await work(target);
+  } catch (error) {
+    if (isScrapifieError(error) && REFUSALS.has(error.code)) await target.abandon();
+    throw error;
+  } finally {
+    await target.close();
   }
 }
 

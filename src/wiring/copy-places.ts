@@ -1,4 +1,5 @@
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FilePlace } from '../backup/installation.ts';
 import type { LoadTarget } from '../backup/load-content.ts';
@@ -15,8 +16,8 @@ import { SQLITE_MIGRATIONS } from '../drivers/store-sqlite/migrations.ts';
 import { DRAFT_SUFFIX, openSqliteDraft, seededRows } from '../drivers/store-sqlite/sqlite-draft.ts';
 import { openSqliteSnapshot } from '../drivers/store-sqlite/sqlite-snapshot.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
-import type { BackupFiles } from '../ports/backup-files.ts';
 import type { Blobs } from '../ports/blobs.ts';
+import type { Files } from '../ports/files.ts';
 import type { StoreSnapshot } from '../ports/store-copy.ts';
 import type { BlobsPlace } from './open-blobs.ts';
 import type { StorePlace } from './open-store.ts';
@@ -26,7 +27,7 @@ type CopyPlace = StorePlace & BlobsPlace;
 
 const DATABASE_FILE = 'scrapifie.db';
 const KEY_FILE = 'vault.key';
-/** Beside the bodies while a place is being filled: what is there without it is an installation. */
+/** Stands beside the bodies while a place is being filled. A place with files and without this marker is an installation. */
 const MARKER = 'scrapifie-restoring';
 
 /** All rows of an installation as they are now, beside running servers; `isExclusive`: only where there are none. */
@@ -44,6 +45,8 @@ export interface CopyTarget extends LoadTarget {
   readonly isResumed: boolean;
   /** The place is whole from now on. */
   finish(): Promise<void>;
+  /** The place was refused: it is closed, and a folder that was made for it is removed with its contents. */
+  abandon(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -57,15 +60,21 @@ export async function openTarget(place: CopyPlace): Promise<CopyTarget> {
   const close = async () => {
     for (const each of closers.splice(0).reverse()) await each();
   };
+  const needsFolder = databaseUrl === undefined || s3Url === undefined;
+  const isNewFolder = needsFolder && !existsSync(dataDir);
+  const abandon = async () => {
+    await close();
+    if (isNewFolder) await rm(dataDir, { recursive: true, force: true });
+  };
   try {
-    if (databaseUrl === undefined || s3Url === undefined) {
+    if (needsFolder) {
       makeFolder(dataDir);
       closers.push(lockFolder(dataDir));
     }
     const marks = s3Url === undefined ? createFilesFs(dataDir) : await createFilesS3(s3Url);
     closers.push(() => marks.close());
     const isResumed = await marks.has(MARKER);
-    if (databaseUrl === undefined || s3Url === undefined) requireEmptyFolder(dataDir, isResumed);
+    if (needsFolder) requireEmptyFolder(dataDir, isResumed);
     const blobs = await openBodies(place);
     closers.push(() => blobs.close());
     if (!isResumed) await requireNoBodies(blobs);
@@ -78,10 +87,11 @@ export async function openTarget(place: CopyPlace): Promise<CopyTarget> {
           ? openSqliteDraft(join(dataDir, DATABASE_FILE), schema)
           : openPostgresDraft(databaseUrl, schema, seededRows()),
       finish: () => marks.remove(MARKER),
+      abandon,
       close,
     };
   } catch (error) {
-    await close();
+    await abandon();
     throw error;
   }
 }
@@ -122,5 +132,5 @@ async function requireNoBodies(blobs: Pick<Blobs, 'list'>): Promise<void> {
   }
 }
 
-export const openFiles = async (place: FilePlace): Promise<BackupFiles> =>
+export const openFiles = async (place: FilePlace): Promise<Files> =>
   'folder' in place ? createFilesFs(place.folder) : createFilesS3(place.s3Url);

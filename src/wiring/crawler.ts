@@ -1,7 +1,9 @@
+import type { ExchangeObserver } from '../attempts/exchange-observer.ts';
 import { createQuarantine } from '../attempts/quarantine.ts';
 import { createRunningJobs } from '../attempts/running-job.ts';
 import type { Settings } from '../config/settings.ts';
 import { withBudget } from '../fetch/byte-budget.ts';
+import type { Engine } from '../fetch/engine.ts';
 import { createKnownUrls } from '../frontier/known-urls.ts';
 import { createLedger } from '../ledger/ledger.ts';
 import type { Job } from '../model/job.ts';
@@ -31,6 +33,8 @@ export interface Crawler {
   /** Takes in a job that was accepted here, which saves looking it up. */
   remember(job: Job): void;
   watchPages(listener: (pages: readonly Page[]) => void): void;
+  /** At most one observer; to be set before the start. */
+  observeExchanges(observer: ExchangeObserver): void;
   start(): Promise<void>;
   /** Finishes the tasks under way, up to the deadline, and gives the rest back. */
   stop(deadlineMs: number): Promise<void>;
@@ -78,6 +82,7 @@ export function createCrawler(parts: CrawlerParts): Crawler {
   const reader = readerWithLlm(threads, settings);
   const running = createRunningJobs(store, parts.vault);
   const pageListeners: ((pages: readonly Page[]) => void)[] = [];
+  let observer: ExchangeObserver | null = null;
   const slots = createSlots(settings.maxConcurrency, resources.budget);
   const ledger = createLedger({
     store,
@@ -103,7 +108,13 @@ export function createCrawler(parts: CrawlerParts): Crawler {
       const idle = hosts.filter(({ key }) => !worker.owns(key)).map(({ key, rank }) => ({ id: key, rank }));
       // Hosts that the queue does not take are found by the sweep.
       if (idle.length > 0) queue.offer('scrape-http', idle).catch(() => undefined);
-      bus.publish('job.changed', { jobs: receipt.changedJobs, finished: receipt.finishedJobs });
+      // A job whose budget is spent finishes what has begun; its claimed tasks that have not begun go back.
+      const cancelled = receipt.stoppedJobs;
+      bus.publish('job.changed', {
+        jobs: receipt.changedJobs,
+        finished: receipt.finishedJobs,
+        ...(cancelled.length === 0 ? {} : { cancelled }),
+      });
     },
   });
   let waitingSlices = 0;
@@ -123,7 +134,15 @@ export function createCrawler(parts: CrawlerParts): Crawler {
     ledger,
     resources,
     reader,
-    robots: createRobotsCache({ store, engine: withBudget(resources.web, resources.budget), now }),
+    robots: createRobotsCache({
+      store,
+      engine: withBudget(
+        observedRobots(resources.web, () => observer, now),
+        resources.budget,
+      ),
+      now,
+    }),
+    observer: () => observer,
     jobs: running,
     slots,
     quarantine: createQuarantine(now),
@@ -145,6 +164,9 @@ export function createCrawler(parts: CrawlerParts): Crawler {
     inFlight: () => slots.taken,
     remember: running.remember,
     watchPages: (listener) => void pageListeners.push(listener),
+    observeExchanges(one) {
+      observer = one;
+    },
     async start() {
       await reader.ready;
       await worker.start();
@@ -165,5 +187,18 @@ export function createCrawler(parts: CrawlerParts): Crawler {
       ledger.close();
       await Promise.all([resources.close(), reader.close()]);
     },
+  };
+}
+
+/** The engine that asks for robots.txt; the observer is told of each file. */
+function observedRobots(web: Engine, observerOf: () => ExchangeObserver | null, now: () => number): Engine {
+  return {
+    name: web.name,
+    async fetch(request) {
+      const response = await web.fetch(request);
+      await observerOf()?.exchanged({ kind: 'robots', response, fetchedAt: now() });
+      return response;
+    },
+    close: () => web.close(),
   };
 }

@@ -2,11 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Settings } from '../config/settings.ts';
 import { createDeliveries, type Deliveries } from '../deliver/deliveries.ts';
 import { createMailer } from '../deliver/mailer.ts';
-import { ATTEMPT_MS } from '../deliver/send-attempt.ts';
+import { ATTEMPT_MS, SENDER_HEADERS } from '../deliver/send-attempt.ts';
 import { createHttpEngine } from '../fetch/http/http-engine.ts';
 import { siteOwnerContact, userAgentFor } from '../fetch/user-agent.ts';
 import { createJobReader } from '../jobs/job-reader.ts';
 import type { Logger } from '../observe/logger.ts';
+import type { Metrics } from '../observe/metrics.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Store } from '../ports/store.ts';
@@ -21,6 +22,7 @@ export interface DeliveryParts {
   readonly vault: Vault | null;
   readonly now: () => number;
   readonly logger: Logger;
+  readonly metrics: Metrics;
 }
 
 export interface OpenDeliveries extends Deliveries {
@@ -34,6 +36,7 @@ export function openDeliveries({ settings, ...parts }: DeliveryParts): OpenDeliv
   const { allowPrivate, smtpUrl, smtpFrom, publicUrl } = settings;
   const web = createHttpEngine({
     userAgent: userAgentFor(VERSION, siteOwnerContact(settings)),
+    headers: SENDER_HEADERS,
     allowPrivate,
   });
   const mailer =

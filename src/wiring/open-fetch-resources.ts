@@ -103,6 +103,8 @@ export function openFetchResources(parts: FetchResourcesParts): OpenFetchResourc
         ? []
         : [{ name: 'flaresolverr', abilities: FLARESOLVERR_ABILITIES, isAnswering: true }],
     stealth: () => renderOffer('stealth'),
+    // Where an archive is replayed there is no other engine: see open-replay-resources.ts.
+    replay: () => [],
   };
   const renderOffer = (name: 'browser' | 'stealth'): Installation['engines'] => {
     const state = renderers.stateOf(name);

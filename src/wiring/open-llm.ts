@@ -7,12 +7,14 @@ import type { PageOptions } from '../model/job.ts';
 import { withLlm } from '../pages/llm-reader.ts';
 import type { PageReader } from '../pages/page-reading.ts';
 
-type LlmSettings = Pick<Settings, 'llmUrl' | 'llmKey' | 'llmModel' | 'llmMaxInputTokens'>;
+type LlmSettings = Pick<Settings, 'llmUrl' | 'llmKey' | 'llmModel' | 'llmMaxInputTokens'> &
+  Partial<Pick<Settings, 'replay'>>;
 
 /** Null: no language model is set up. Throws INVALID_SETTINGS. */
 export function openLlm(settings: LlmSettings): Llm | null {
-  const { llmUrl, llmKey, llmModel, llmMaxInputTokens } = settings;
-  if (llmUrl === undefined) return null;
+  const { llmUrl, llmKey, llmModel, llmMaxInputTokens, replay } = settings;
+  // A replay asks no service.
+  if (llmUrl === undefined || replay !== undefined) return null;
   if (llmModel === undefined) {
     throw new ScrapifieError('INVALID_SETTINGS', 'SCRAPIFIE_LLM_URL needs SCRAPIFIE_LLM_MODEL as well.');
   }
@@ -51,9 +53,12 @@ export function readerWithLlm(reader: PageReader, settings: LlmSettings): PageRe
 /** Says at once what cannot be done without one. */
 export function llmRefusal(
   { extract }: Pick<PageOptions, 'extract'>,
-  { llmUrl }: LlmSettings,
+  { llmUrl, replay }: LlmSettings,
 ): ScrapifieError | null {
-  if ((extract?.llm ?? false) === false || llmUrl !== undefined) return null;
-  const message = 'No language model is set up here (SCRAPIFIE_LLM_URL).';
+  if ((extract?.llm ?? false) === false || (llmUrl !== undefined && replay === undefined)) return null;
+  const message =
+    replay === undefined
+      ? 'No language model is set up here (SCRAPIFIE_LLM_URL).'
+      : 'A replay asks no language model.';
   return new ScrapifieError('UNSUPPORTED_OPTION', message, { details: [{ field: 'extract.llm', message }] });
 }

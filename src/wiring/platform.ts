@@ -4,47 +4,55 @@ import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { watchStore } from '../api/health/store-watch.ts';
+import type { ExchangeObserver } from '../attempts/exchange-observer.ts';
 import { makeFolder } from '../config/make-folder.ts';
 import { tightenFolder } from '../config/private-files.ts';
 import type { Settings } from '../config/settings.ts';
 import { keyFileOf, readVaultKeys, withVaultKeys } from '../config/vault-keys.ts';
+import { mailRulesOf } from '../deliver/mail-addresses.ts';
 import { createWebhooks } from '../deliver/webhooks.ts';
 import { lockFolder } from '../drivers/store-sqlite/folder-lock.ts';
 import type { BrowserHealth } from '../fetch/browser/pool/pool-health.ts';
-import { type BlobSweepParts, sweepBlobs } from '../jobs/blob-sweep.ts';
 import { createEngineRefusal } from '../jobs/engine-refusal.ts';
 import { createExtraction, type Extraction } from '../jobs/extraction.ts';
 import { stopFullAccounts } from '../jobs/full-accounts.ts';
 import { createJobs, type Jobs } from '../jobs/jobs.ts';
-import { createScheduler, type SchedulerDeps } from '../jobs/scheduler.ts';
+import { createScheduler } from '../jobs/scheduler.ts';
 import type { Page } from '../model/page.ts';
 import { createSteadyClock } from '../model/steady-clock.ts';
 import { openStoreClock } from '../model/store-clock.ts';
-import type { Logger } from '../observe/logger.ts';
-import type { Metrics } from '../observe/metrics.ts';
+import { runRechecks } from '../monitors/recheck-runner.ts';
 import type { PoolFigures } from '../plan/proxies/pool-figures.ts';
 import type { Policies } from '../policy/policies.ts';
 import { loadPolicyFile } from '../policy/policy-file.ts';
 import { openPolicies } from '../policy/policy-source.ts';
 import type { Bus } from '../ports/bus.ts';
+import type { Files } from '../ports/files.ts';
 import type { Limits } from '../ports/limits.ts';
 import type { Queue } from '../ports/queue.ts';
+import type { SearchIndex } from '../ports/search-index.ts';
 import type { Store } from '../ports/store.ts';
-import { applyRetention, purgeAll, type RetentionParts } from '../retention/apply-retention.ts';
+import { purgeAll } from '../retention/apply-retention.ts';
 import { deleteAccounts } from '../retention/delete-accounts.ts';
 import { eventsMsOf, installationLimits, limitsOfAccount } from '../retention/installation-limits.ts';
 import { createScheduleClock } from '../schedules/schedule-clock.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { openVault } from '../sessions/vault.ts';
+import { cleanupOf } from './cleanup.ts';
 import { createCrawler } from './crawler.ts';
 import { type Accounts, openAccounts } from './open-accounts.ts';
 import { type OpenBlobs, openBlobs, openTransit } from './open-blobs.ts';
 import { openDeliveries } from './open-deliveries.ts';
+import { openExportFiles, openExportWorker } from './open-exports.ts';
 import { openExtractor } from './open-extractor.ts';
-import { openFetchResources } from './open-fetch-resources.ts';
+import { type OpenLake, openLake } from './open-lake.ts';
 import { openLinks } from './open-links.ts';
 import { llmRefusal, readerWithLlm } from './open-llm.ts';
-import { openStore, type StorePlace } from './open-store.ts';
+import { openReaders } from './open-readers.ts';
+import { openResources } from './open-replay-resources.ts';
+import { openSearch } from './open-search.ts';
+import { openStore } from './open-store.ts';
+import type { OpenPlatformOptions } from './platform-options.ts';
 import { reserveFor } from './prices.ts';
 import { createRenderer } from './renderer.ts';
 import { DUTIES, type Duties, refuseIncompleteFleet } from './roles.ts';
@@ -57,6 +65,8 @@ export interface Platform {
   readonly duties: Duties;
   readonly store: Store;
   readonly blobs: OpenBlobs;
+  readonly exportFiles: Files;
+  readonly search: SearchIndex;
   readonly queue: Queue;
   readonly bus: Bus;
   readonly limits: Limits;
@@ -75,11 +85,17 @@ export interface Platform {
   load(): { readonly activeSlices: number; readonly inFlightFetches: number };
   /** Hears of every page that this process has stored, once it is. */
   watchPages(listener: (pages: readonly Page[]) => void): void;
+  /** Tells the observer of everything that this process fetches and that becomes no page; to be called before `start`. */
+  observeExchanges(observer: ExchangeObserver): void;
   /**
    * Finds out whether pages can be shown, before the first one needs it: until then every request for one is taken.
    * Asking a browser for its version costs as much as a hundred pages, so this is for long-running processes.
    */
   lookForBrowsers(): void;
+  /** Parquet files of pages, links and records, and SQL over them. */
+  readonly lake: OpenLake;
+  /** Resolves when all that was committed before has been read by the readers of this process. */
+  settleReaders(): Promise<void>;
   /** Begins to work on jobs, those left over from earlier included. */
   start(): Promise<void>;
   /**
@@ -92,53 +108,8 @@ export interface Platform {
   close(): Promise<void>;
 }
 
-export interface OpenPlatformOptions {
-  readonly settings: Settings;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-  /** URLs of this very server that may be fetched although its address is refused. */
-  readonly ownPages?: () => readonly string[];
-  /**
-   * Where sessions and credentials are, when not with the jobs: a command that works in a folder of its own uses those of
-   * the installation, beside servers that work there. A session is stored by its version, so that processes lose nothing
-   * of each other.
-   */
-  readonly accountsIn?: StorePlace;
-}
-
 /** Rows that a tick of the scheduler deletes at most: a thousand times this. */
 const PURGES_PER_TICK = 10;
-
-/** What the scheduler does about data whose time is over, and blobs that nothing refers to; null where the settings say never. */
-function cleanupOf(
-  settings: Settings,
-  parts: BlobSweepParts & RetentionParts,
-  logger: Logger,
-): SchedulerDeps['cleanup'] {
-  const { cleanupMinutes, cleanupGraceHours } = settings;
-  if (cleanupMinutes === 0) return null;
-  return {
-    everyMs: cleanupMinutes * 60_000,
-    async run(signal) {
-      try {
-        const expired = await applyRetention(parts, { signal });
-        if (Object.values(expired).some(({ items }) => items > 0)) {
-          logger.info({ ...expired }, 'retention: data whose time was over was deleted');
-        }
-      } catch (error) {
-        // The next one finds what this one has left.
-        logger.warn({ err: error }, 'retention: the deletion of old data was not finished');
-      }
-      try {
-        const report = await sweepBlobs(parts, { graceMs: cleanupGraceHours * 3_600_000, signal });
-        if (report !== null) logger.info({ ...report }, 'blobs: unreferenced ones removed');
-      } catch (error) {
-        // The next one lists what this one has left.
-        logger.warn({ err: error }, 'blobs: the removal of unreferenced ones was not finished');
-      }
-    },
-  };
-}
 
 export const SHIPPED_POLICY = fileURLToPath(new URL('../../policies/default.yaml', import.meta.url));
 
@@ -148,7 +119,7 @@ const DISK_RESERVE_BYTES = 4_194_304;
 const CLOSE_MS = 3_000;
 
 export async function openPlatform(options: OpenPlatformOptions): Promise<Platform> {
-  const { settings: given, logger, metrics, ownPages = () => [], accountsIn } = options;
+  const { settings: given, logger, metrics, ownPages = () => [], accountsIn, writesExports = true } = options;
   const steady = createSteadyClock();
   refuseIncompleteFleet(given);
   const filePolicies = loadPolicyFile(given.policyFile ?? SHIPPED_POLICY);
@@ -187,6 +158,8 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
       onReturn: () => logger.info('object store available'),
     });
     closers.places.push(() => blobs.close());
+    const search = openSearch(settings);
+    closers.places.push(() => search.close());
     if (existsSync(settings.dataDir)) {
       for (const problem of tightenFolder(settings.dataDir)) {
         logger.warn({ problem }, 'data folder: other users of this machine may read it');
@@ -204,7 +177,10 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
     closers.users.push(() => clock.close());
     const { now } = clock;
     // This process alone has the folder: former owners of hosts are dead.
-    if (!isShared) await store.releaseAllHosts();
+    if (!isShared) {
+      await store.releaseAllHosts();
+      await store.endExportLeases();
+    }
     const policies = await openPolicies(filePolicies, settings.policyFile, { store, bus, logger });
     closers.users.push(() => policies.close());
 
@@ -216,9 +192,8 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
     closers.users.push(() => accounts.close());
     // Jobs are sealed by the key of the place that has them.
     const vault = kept === store ? accounts.vault : openVault(settings);
-    const resources = duties.crawl
-      ? openFetchResources({ settings, store, queue, blobs, transit, ...accounts, ownPages, now, logger })
-      : null;
+    const fetchParts = { settings, store, queue, blobs, transit, ...accounts, ownPages, now, logger };
+    const resources = duties.crawl ? await openResources(fetchParts) : null;
     const crawler =
       resources !== null
         ? createCrawler({
@@ -251,6 +226,8 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
               : logger.warn({ reason: reason.message }, 'store unavailable'),
         })
       : store;
+    const exportFiles = await openExportFiles(settings);
+    closers.places.push(() => exportFiles.close());
     const retentionLimits = installationLimits(settings);
     const backups = duties.schedule ? await openScheduledBackups(settings, now, logger) : null;
     closers.places.push(() => backups?.close());
@@ -272,7 +249,9 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
             {
               store,
               blobs,
+              search,
               transit,
+              exportFiles,
               limitsOf: (id) => limitsOfAccount(store, id, retentionLimits),
               eventsMs: eventsMsOf(settings),
             },
@@ -281,10 +260,25 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
         })
       : null;
     const deliveries = duties.schedule
-      ? openDeliveries({ settings, store, blobs, bus, vault, now, logger })
+      ? openDeliveries({ settings, store, blobs, bus, vault, now, logger, metrics })
       : null;
     closers.users.push(() => deliveries?.close());
-    const webhooks = createWebhooks({ store: front, vault, now, canMail: settings.smtpUrl !== undefined });
+    const lake = openLake(settings, { store, front, now, logger });
+    closers.users.push(() => lake.close());
+    // What jobs leave besides their pages; each reader is at work only while a job asks for it.
+    const readers = duties.schedule
+      ? openReaders({
+          ...{ store, blobs, search, bus, logger, writesExports, owner: isShared ? owner : null },
+          lake: lake.reader,
+          isBusy: () => (crawler?.activeSlices() ?? 0) > 0,
+        })
+      : null;
+    const exportWorker =
+      duties.schedule && writesExports
+        ? openExportWorker({ settings, store, bus, files: exportFiles, logger })
+        : null;
+    const lakeKeeper = duties.schedule ? lake.openKeeper(queue) : null;
+    const webhooks = createWebhooks({ store: front, vault, now, mail: mailRulesOf(settings) });
     metrics.observe({
       openTasks: () => front.countOpenTasks(),
       queueDepth: async () => (await queue.depth('scrape-http')).waiting,
@@ -293,6 +287,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
       redisCommands: links.operations,
       browsers: browsers === null ? undefined : () => browsers.figures(),
       proxies: () => resources?.proxies?.figures(now()) ?? null,
+      ...(deliveries === null ? {} : { deliveries: () => front.deliveryBacklog() }),
     });
     const proxies = shareProxyFigures({
       bus,
@@ -303,7 +298,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
     closers.users.push(() => proxies.close());
     // The available renderers are only known where this process renders all pages.
     const engineRefusal = createEngineRefusal(() =>
-      settings.role === 'all' ? (resources?.offers() ?? null) : null,
+      settings.role === 'all' && settings.replay === undefined ? (resources?.offers() ?? null) : null,
     );
     const jobs = createJobs({
       store: front,
@@ -322,8 +317,9 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
       consents: (host, what) => policies.current().policyFor(host).consent.includes(what),
     });
 
+    const turn = { store: front, jobs, vault, logger };
     const scheduleClock = duties.schedule
-      ? createScheduleClock({ store: front, jobs, vault, queue, logger })
+      ? createScheduleClock({ ...turn, queue, alongside: () => runRechecks(turn) })
       : null;
 
     // Apart from the crawl: a page that costs its thread must not cost the crawl's.
@@ -334,10 +330,13 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
       const { drainMs } = settings;
       // A tick of the scheduler that hangs is harmless: another process, or the next start, makes up for it.
       const ticked = Promise.race([
-        Promise.all([scheduler?.stop(), scheduleClock?.stop()]),
+        Promise.all([scheduler?.stop(), scheduleClock?.stop(), lakeKeeper?.stop()]),
         delay(drainMs, undefined, { ref: false }),
       ]);
       await Promise.all([ticked, renderer?.stop(drainMs), crawler?.stop(drainMs), deliveries?.stop(drainMs)]);
+      // After the crawl, whose last commits may be read yet.
+      await readers?.stop(drainMs);
+      await exportWorker?.stop(drainMs);
       if (crawler !== null) jobs.close();
     }
     let drained: Promise<void> | null = null;
@@ -353,6 +352,8 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
       accounts: { sessions: accounts.sessions, store: kept === store ? front : kept },
       store: front,
       blobs,
+      exportFiles,
+      search,
       queue,
       bus,
       limits,
@@ -366,16 +367,22 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
         inFlightFetches: crawler?.inFlight() ?? 0,
       }),
       watchPages: (listener) => crawler?.watchPages(listener),
+      observeExchanges: (observer) => crawler?.observeExchanges(observer),
       lookForBrowsers() {
         if (settings.role === 'all') void resources?.discover();
         browsers?.warm().catch((error) => logger.warn({ err: error }, 'no browser was started in advance'));
       },
+      lake,
+      settleReaders: async () => readers?.settle(),
       async start() {
         await crawler?.start();
         await scheduler?.start();
         await scheduleClock?.start();
         await renderer?.start();
         deliveries?.start();
+        readers?.start();
+        exportWorker?.start();
+        await lakeKeeper?.start();
       },
       drain,
       async close() {

@@ -6,6 +6,7 @@ import {
   envExample,
   errorsTable,
   exitCodesTable,
+  queryFieldsTable,
   settingsTable,
   withSection,
 } from '../../scripts/docs.ts';
@@ -42,6 +43,11 @@ describe('docs/configuration.md', () => {
     expect(description).toBe(setting?.description);
     expect(shownDefault).toContain(setting?.defaultValue ?? 'not set');
   });
+});
+
+it('docs/query.md is up to date with the catalogue of fields', () => {
+  const page = read('docs/query.md');
+  expect(page, stale).toBe(withSection(page, 'fields', queryFieldsTable()));
 });
 
 describe('.env.example', () => {

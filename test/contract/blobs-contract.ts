@@ -152,6 +152,11 @@ export function blobsContract(name: string, open: () => Promise<OpenedBlobs>, sk
           await damage?.(blob.hash, spoil);
           await blobs.put([blob]);
           expect(await isKept(blobs, blob)).toBe(true);
+          // And when a put has found the body whole before.
+          await blobs.put([blob]);
+          await damage?.(blob.hash, spoil);
+          await blobs.put([blob]);
+          expect(await isKept(blobs, blob)).toBe(true);
         }
       });
     }

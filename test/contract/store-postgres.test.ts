@@ -1,9 +1,10 @@
-import { inject } from 'vitest';
+import { afterAll, inject } from 'vitest';
 import { createPostgresStore } from '../../src/drivers/store-postgres/postgres-store.ts';
 import {
-  createSchema,
+  dropRecycled,
   restoreIncarnation,
   type Schema,
+  takeMigrated,
 } from '../../src/drivers/store-postgres/schema.fixture.ts';
 import type { OpenedStore } from './store/incarnation-contract.ts';
 import { ownClockContract } from './store/own-clock-contract.ts';
@@ -27,8 +28,10 @@ async function openIn(schema: Schema): Promise<OpenedStore> {
   };
 }
 
+afterAll(dropRecycled);
+
 ownClockContract('PostgreSQL', async () => {
-  const schema = await createSchema(inject('postgresUrl'));
+  const schema = await takeMigrated(inject('postgresUrl'));
   const driver = await createPostgresStore({ url: schema.url, poolSize: 4 });
   await driver.migrate();
   return {
@@ -42,7 +45,7 @@ ownClockContract('PostgreSQL', async () => {
 
 const SHARED = 'a PostgreSQL store is shared: nobody can know that all owners are dead';
 
-storeContract('PostgreSQL', async () => openIn(await createSchema(inject('postgresUrl'))), [
+storeContract('PostgreSQL', async () => openIn(await takeMigrated(inject('postgresUrl'))), [
   { case: 'ends the leases of all owners that are known to be dead', reason: SHARED },
   { case: 'has work at once after its clock was set back when the store is its own', reason: SHARED },
   { case: 'goes on at once after a kill when the store is its own', reason: SHARED },

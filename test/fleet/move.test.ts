@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -220,6 +221,13 @@ describe('moving an installation', { timeout: LIMIT_MS }, () => {
     await expect(moveInstallation(inFolder('first'), onServers())).rejects.toMatchObject({
       code: 'PLACE_NOT_EMPTY',
     });
+    // The folder for the bodies of a database that is refused is not left behind.
+    const { databaseUrl } = place.settings;
+    const mixed = { ...inFolder('mixed'), databaseUrl };
+    await expect(moveInstallation(inFolder('first'), mixed)).rejects.toMatchObject({
+      code: 'PLACE_NOT_EMPTY',
+    });
+    expect(existsSync(mixed.dataDir)).toBe(false);
   });
 });
 

@@ -3,14 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { judgeBuild } from '../fault/nemesis/judged-build.ts';
 import { runProgram } from '../fault/nemesis/run-program.ts';
 
 const program = (name: string) => fileURLToPath(new URL(`../fault/nemesis/${name}.ts`, import.meta.url));
 const LIMIT_MS = 480_000;
-const SIZE = ['--pages', '500', '--hosts', '20', '--rate', '3', '--jobs', '3'];
-/** Of all kinds, those that come first in an order chosen by chance. */
-const FAULTS = ['--faults', '16', '--least-kinds', '12', '--every', '2', '--longest', '12', '--minutes', '2'];
+const SIZE = ['--pages', '300', '--hosts', '20', '--rate', '3', '--jobs', '2'];
+/**
+ * Of all kinds, those that come first in an order chosen by chance. `make fault` has all of them at full size, and builds
+ * without a safeguard that the checker has to find out; check.test.ts shows what the checker objects to.
+ */
+const FAULTS = ['--faults', '10', '--least-kinds', '8', '--every', '2', '--longest', '10', '--minutes', '2'];
 
 test('several jobs come out as if nothing had happened though parts of the fleet fail all the while', {
   // A violation is one, though the next seed may show none.
@@ -27,18 +29,8 @@ test('several jobs come out as if nothing had happened though parts of the fleet
     const verdict = await runProgram([program('check'), out], { limitMs });
     expect(verdict.exitCode, `seed ${seed}\n${run.report}\n${verdict.report}`).toBe(0);
     const actions = (await readFile(join(out, 'actions.ndjson'), 'utf8')).trimEnd().split('\n');
-    expect(actions.length).toBeGreaterThanOrEqual(16);
+    expect(actions.length).toBeGreaterThanOrEqual(10);
   } finally {
     await rm(out, { recursive: true, force: true });
   }
 });
-
-test(
-  'the checker finds out a build that takes results of an owner that has lost its host',
-  async () => {
-    const { isAsExpected, report } = await judgeBuild('unchecked-commit');
-    expect(isAsExpected, report).toBe(true);
-    expect(report).toContain('counter: ');
-  },
-  LIMIT_MS,
-);

@@ -26,14 +26,30 @@ export interface ApiWorld extends World {
 
 export async function openApiWorld(options: WorldOptions = {}): Promise<ApiWorld> {
   const world = await openWorld(options);
-  const { store, blobs, queue, bus, limits, jobs, extraction, policies, settings } = world.platform;
+  const {
+    store,
+    blobs,
+    exportFiles,
+    queue,
+    bus,
+    limits,
+    jobs,
+    extraction,
+    policies,
+    settings,
+    search,
+    lake,
+  } = world.platform;
   const { secret } = await ensureFirstKey(store, settings, Date.now());
   const api = await createApi({
     jobs,
     extraction,
     blobs,
+    exportFiles,
     store,
     bus,
+    search,
+    sql: lake.sql,
     limits,
     settings,
     logger: world.logger,

@@ -88,7 +88,9 @@ test('a database file that is removed under the running platform is noticed, and
   const job = { urls: [`${world.site.hostUrl(4)}/big/`], maxPages: 1 };
   await expect(scraper.platform.store.check()).rejects.toMatchObject(refusal);
   await expect(scraper.crawl(job)).rejects.toMatchObject(refusal);
-  expect(scraper.warnings.filter((line) => line.includes('removed or replaced'))).toHaveLength(1);
+  // Parts that work by themselves may tell that their own work could not be done.
+  const told = scraper.warnings.filter((line) => line.includes('removed or replaced'));
+  expect(told.filter((line) => line.includes('"store error"'))).toHaveLength(1);
   renameSync(`${file}.away`, file);
   await scraper.platform.store.check();
   expect(await scraper.crawlNow(job)).toMatchObject({ status: 'completed' });

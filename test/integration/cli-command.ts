@@ -2,8 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { vi } from 'vitest';
+import { run } from '../../src/cli/program.ts';
+import { createShell } from '../../src/wiring/shell.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
@@ -67,8 +70,38 @@ export function startCommand(
   return { child, ended, stdout: () => stdout };
 }
 
-export const runCommand = (args: readonly string[], options?: CommandOptions): Promise<Ended> =>
-  startCommand(args, options).ended;
+/**
+ * A command until it has ended, in this process: that spares the start of another one. `startCommand` is for what only a
+ * process shows: signals, kills, pipes that break and exit codes of the system.
+ */
+export async function runCommand(
+  args: readonly string[],
+  { cwd = tmpdir(), env = {}, input = '' }: CommandOptions = {},
+): Promise<Ended> {
+  const [stdout, stderr] = [collected(), collected()];
+  const shell = createShell({
+    environment: { PATH: process.env.PATH ?? '', ...env },
+    cwd,
+    // Without a terminal nothing else of these types is used.
+    stdin: Readable.from(input === '' ? [] : [Buffer.from(input)]) as NodeJS.ReadStream,
+    stdout: stdout.stream,
+    stderr: stderr.stream,
+  });
+  const exitCode = await run(args, shell);
+  return { exitCode, stdout: stdout.text(), stderr: stderr.text() };
+}
+
+/** A stream that keeps what is written to it, as a pipe that is read at once. */
+function collected(): { readonly stream: NodeJS.WriteStream; text(): string } {
+  const pieces: Buffer[] = [];
+  const stream = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      pieces.push(chunk);
+      done();
+    },
+  });
+  return { stream: stream as NodeJS.WriteStream, text: () => Buffer.concat(pieces).toString('utf8') };
+}
 
 /** A folder that is gone after the tests of a file. */
 export function temporaryFolder(): { path: (name: string) => string; remove: () => void } {

@@ -28,6 +28,8 @@ const startServer = (name: string): Promise<Member> =>
     apiKey: API_KEY,
     policyFile: join(dir, 'policy.yaml'),
     browserPages: 3,
+    // Pages of this site keep their renderer busy for as long as they may.
+    taskTimeoutMs: 30_000,
   });
 
 async function api<T>(server: Member, path: string, body?: unknown): Promise<T> {

@@ -60,7 +60,7 @@ function requestOf(operation: Operation, values: Readonly<Record<string, string>
   const hasBody = operation.method !== 'GET' && payload !== undefined && payload !== null;
   return {
     method: operation.method,
-    url: query === undefined ? path : `${path}?${query}`,
+    url: query === undefined ? path : `${path}?${pathWith(query, values)}`,
     ...(hasBody ? { payload: payload as object } : {}),
   };
 }

@@ -1,3 +1,4 @@
+import { vi } from 'vitest';
 import type { Tenant } from './tenants.ts';
 
 /**
@@ -28,9 +29,13 @@ export const OPEN_OPERATIONS: ReadonlySet<string> = new Set([
   'POST /v1/owner-requests/{id}/check',
 ]);
 
-/** What an operation needs besides its path: a query, or a body where the examples of its schema do not do. */
+/** What an operation needs besides its path: a query, in which parameters of the path may stand, or a body where the examples of its schema do not do. */
 export const REQUESTS: Readonly<Record<string, { readonly query?: string; readonly body?: object }>> = {
+  'GET /v1/pages': { query: 'url=https://canary.example/' },
+  'GET /v1/sightings': { query: 'url=https://canary.example/' },
+  'GET /v1/search': { query: 'q=canary' },
   'GET /v1/jobs/{id}/why': { query: 'url=https://canary.example/' },
+  'GET /v1/jobs/{id}/diff': { query: 'against={id}' },
   'POST /v1/jobs/{id}/reextract': { body: { formats: ['text'] } },
   // A valid one would make a credential of the same name for the other account.
   'PUT /v1/credentials/{name}': { body: {} },
@@ -75,6 +80,19 @@ async function createSchedule(owner: Tenant): Promise<string> {
   );
 }
 
+const MISSING_SNAPSHOT = `snap_${'0'.repeat(32)}`;
+
+async function makeSnapshot(owner: Tenant): Promise<string> {
+  const job = await owner.post('/v1/batch', { urls: [CANARY_PAGE], snapshots: true });
+  await owner.waitFor(String(job.at('data.id')));
+  await owner.readSnapshots();
+  const history = await owner.get(`/v1/pages?url=${encodeURIComponent(CANARY_PAGE)}`);
+  return String(history.at('data.items.0.id'));
+}
+
+/** An export is written by a thread of its own, which has to start first. */
+const EXPORT_WAIT = { timeout: 30_000 };
+
 export const MAKERS: Readonly<Record<string, Maker>> = {
   '/v1/jobs/{id}': endedJob,
   '/v1/jobs/{id}/pages/{page}/artifacts/{name}': {
@@ -85,6 +103,18 @@ export const MAKERS: Readonly<Record<string, Maker>> = {
       const [, page = ''] = /\/pages\/([^/]+)\/artifacts\//.exec(url) ?? [];
       const rest = { page, name: 'screenshot' };
       return { own: { ...own, ...rest }, missing: { ...missing, ...rest } };
+    },
+  },
+  '/v1/exports/{id}': {
+    async make(owner) {
+      const { own } = await endedJob.make(owner);
+      const made = await owner.post(`/v1/jobs/${own.id}/exports`, { type: 'full', format: 'csv' });
+      const id = String(made.at('data.id'));
+      await vi.waitFor(async () => {
+        const status = (await owner.get(`/v1/exports/${id}`)).at('data.status');
+        if (status !== 'ready') throw new Error(`The export is ${status}.`);
+      }, EXPORT_WAIT);
+      return { own: { id }, missing: { id: `exp_${MISSING_JOB}` }, canaries: [String(own.id)] };
     },
   },
   '/v1/sessions/{name}': {
@@ -122,6 +152,13 @@ export const MAKERS: Readonly<Record<string, Maker>> = {
       return { own: { id }, missing: { id: MISSING_JOB }, canaries: ['canary schedule'] };
     },
   },
+  '/v1/monitors/{id}': {
+    async make(owner) {
+      const request = { name: 'canary monitor', urls: [CANARY_PAGE], schedule: { every: '1d' } };
+      const id = String((await owner.post('/v1/monitors', request)).at('data.id'));
+      return { own: { id }, missing: { id: MISSING_JOB }, canaries: ['canary monitor'] };
+    },
+  },
   '/v1/schedules/{id}/runs/{run}': {
     async make(owner) {
       const id = await createSchedule(owner);
@@ -138,6 +175,19 @@ export const MAKERS: Readonly<Record<string, Maker>> = {
     async make(owner) {
       const delivery = await owner.post(`/v1/webhooks/${await createWebhook(owner)}/test`, {});
       return { own: { id: String(delivery.at('data.id')) }, missing: { id: `dl_${'0'.repeat(32)}` } };
+    },
+  },
+  '/v1/snapshots/{id}': {
+    async make(owner) {
+      const id = await makeSnapshot(owner);
+      return { own: { id }, missing: { id: MISSING_SNAPSHOT }, canaries: ['canary.example'] };
+    },
+  },
+  '/v1/snapshots/{id}/diff/{other}': {
+    async make(owner) {
+      const id = await makeSnapshot(owner);
+      const missing = { id: MISSING_SNAPSHOT, other: MISSING_SNAPSHOT };
+      return { own: { id, other: id }, missing, canaries: ['canary.example'] };
     },
   },
   '/v1/accounts/{id}': {

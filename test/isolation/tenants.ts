@@ -13,6 +13,8 @@ export interface Tenant {
   put(path: string, body: object): Promise<Answer>;
   /** Until the job has ended. */
   waitFor(job: string): Promise<void>;
+  /** Until the pages of all jobs are in the history of their URLs. */
+  readSnapshots(): Promise<void>;
 }
 
 export async function createTenant(platform: Platform, id: string): Promise<Tenant> {
@@ -50,6 +52,7 @@ export async function tenantOf(
     post: (path, body) => call('POST', path, body),
     put: (path, body) => call('PUT', path, body),
     waitFor: async (job) => void (await platform.jobs.waitFor(job as JobId, 20_000)),
+    readSnapshots: platform.readSnapshots,
   };
 }
 

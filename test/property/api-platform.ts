@@ -12,9 +12,14 @@ import { type Settings, settingsSchema } from '../../src/config/settings.ts';
 import { createWebhooks } from '../../src/deliver/webhooks.ts';
 import { createBlobsFs } from '../../src/drivers/blobs-fs/blobs-fs.ts';
 import { createBusLocal } from '../../src/drivers/bus-local/bus-local.ts';
+import { createFilesFs } from '../../src/drivers/files-fs/files-fs.ts';
 import { createLimitsLocal } from '../../src/drivers/limits-local/limits-local.ts';
 import { createQueueLocal } from '../../src/drivers/queue-local/queue-local.ts';
+import { openSqliteSearch } from '../../src/drivers/search-sqlite/search-sqlite.ts';
 import { createSqliteStore } from '../../src/drivers/store-sqlite/sqlite-store.ts';
+import { ScrapifieError } from '../../src/errors/scrapifie-error.ts';
+import { createExportWorker } from '../../src/exports/export-worker.ts';
+import { writeExport } from '../../src/exports/write-export.ts';
 import { createExtraction } from '../../src/jobs/extraction.ts';
 import { createJobs, type Jobs, type JobsDeps } from '../../src/jobs/jobs.ts';
 import type { ContentHash, HostKey } from '../../src/model/ids.ts';
@@ -28,11 +33,20 @@ import type { Blobs } from '../../src/ports/blobs.ts';
 import type { Bus } from '../../src/ports/bus.ts';
 import type { Consumer, Queue } from '../../src/ports/queue.ts';
 import type { Completion, HostState, Store, TaskEnd } from '../../src/ports/store.ts';
+import type { SqlQueries } from '../../src/query/sql/sql-queries.ts';
 import { createVault } from '../../src/sessions/vault.ts';
+import { createSnapshotReader } from '../../src/snapshots/snapshot-reader.ts';
 import { openExtractor } from '../../src/wiring/open-extractor.ts';
 import type { Outage } from './outage.ts';
 
 /** How a URL ends in a test, instead of being fetched. */
+/** A platform without a lake. */
+const NO_SQL: SqlQueries = {
+  run: async () => {
+    throw new ScrapifieError('QUERY_UNAVAILABLE', 'There is no lake here.');
+  },
+};
+
 export interface Ending {
   readonly end: TaskEnd;
   readonly statusCode?: number | null;
@@ -55,6 +69,8 @@ export interface Platform {
   readonly lines: string[];
   /** What the worker does with each task from now on; without one nothing is worked on. */
   work(ending: (task: Task) => Ending | Promise<Ending>): Promise<void>;
+  /** Has the reader of snapshots read what there is. */
+  readSnapshots(): Promise<void>;
   /** A request with the first key. */
   call(options: InjectOptions & { readonly url: string }): Promise<Answer>;
   close(): Promise<void>;
@@ -164,20 +180,33 @@ export async function openPlatform(
     now,
     random: Math.random,
     maxQueuedUrls: settings.maxQueuedUrls,
-    addWebhook: createWebhooks({ store, vault: createVault(settings.vaultKey), now, canMail: false })
+    addWebhook: createWebhooks({ store, vault: createVault(settings.vaultKey), now, mail: null })
       .createForJob,
     consents: overrides.consents ?? (() => false),
     ...(overrides.refusalOf === undefined ? {} : { refusalOf: overrides.refusalOf }),
   });
   const { secret } = await ensureFirstKey(store, settings, now());
   const limits = createLimitsLocal();
+  const exportFiles = createFilesFs(join(folder, 'exports'));
+  const exporter = createExportWorker({
+    store,
+    files: exportFiles,
+    logger,
+    make: (claimed, onProgress) =>
+      writeExport(claimed, { store, blobs, files: exportFiles, target: null, onProgress }),
+  });
+  bus.subscribe('export.created', () => exporter.wake());
+  const search = openSqliteSearch(':memory:');
   const reader = openExtractor(1);
   const api = await createApi({
     jobs,
     extraction: createExtraction({ reader, now }),
     blobs: front.blobs,
+    exportFiles,
     store: front.store,
     bus,
+    search,
+    sql: NO_SQL,
     limits,
     settings,
     logger,
@@ -209,9 +238,17 @@ export async function openPlatform(
     secret: key,
     lines,
     async work(ending) {
+      exporter.start();
       consumer = await queue.consume('scrape-http', 8, (entry) =>
         workOn(entry.id as HostKey, store, bus, queue, blobs, ending),
       );
+    },
+    async readSnapshots() {
+      const snapshots = createSnapshotReader({ store, blobs, logger });
+      for (let batch = await store.readEvents('snapshots', 500); batch !== null && batch.looked > 0; ) {
+        await snapshots.apply(batch.events, batch);
+        batch = await store.readEvents('snapshots', 500);
+      }
     },
     async call(options) {
       const answer = await api.inject({ ...options, headers: { 'x-api-key': key, ...options.headers } });
@@ -226,7 +263,8 @@ export async function openPlatform(
       await api.close();
       jobs.close();
       await consumer?.stop();
-      await Promise.all([queue.close(), bus.close(), limits.close(), reader.close()]);
+      await exporter.stop(1_000);
+      await Promise.all([queue.close(), bus.close(), limits.close(), reader.close(), search.close()]);
       await blobs.close();
       await front.store.close();
       await rm(folder, { recursive: true, force: true });

@@ -247,12 +247,14 @@ describe('property 26: a host that limits us', () => {
 describe('properties 27 to 29: the breaker', () => {
   const outcomes = fc.array(fc.boolean(), { maxLength: 60 });
 
-  it('27: opens at the fifth failure within the last ten outcomes, and not before', () => {
+  it('27: opens at the fifth failure within the last ten URLs, and not before', () => {
     fc.assert(
       fc.property(outcomes, (failures) => {
         let breaker = CLOSED_BREAKER;
         for (let index = 0; index < failures.length; index++) {
-          breaker = failures[index] ? recordFailure(breaker, T0 + index) : recordSuccess(breaker);
+          breaker = failures[index]
+            ? recordFailure(breaker, `/${index}`, T0 + index)
+            : recordSuccess(breaker, `/${index}`, T0 + index);
           const recent = failures.slice(Math.max(0, index + 1 - BREAKER.window), index + 1);
           const isOpening = recent.filter(Boolean).length >= BREAKER.failuresToOpen;
           expect(breaker.phase).toBe(isOpening ? 'open' : 'closed');
@@ -262,9 +264,43 @@ describe('properties 27 to 29: the breaker', () => {
     );
   });
 
+  it('27: stays closed when up to four URLs fail, however often, on a host that answers on others', () => {
+    const few = fc.array(fc.oneof(fc.nat(3), fc.constant('good' as const)), { maxLength: 100 });
+    fc.assert(
+      fc.property(few, (requests) => {
+        let breaker = recordSuccess(CLOSED_BREAKER, '/', T0);
+        for (const [index, url] of requests.entries()) {
+          const now = T0 + index * 1_000;
+          breaker =
+            url === 'good'
+              ? recordSuccess(breaker, `/good/${index}`, now)
+              : recordFailure(breaker, `/bad/${url}`, now);
+          expect(breaker.phase).toBe('closed');
+        }
+      }),
+    );
+  });
+
+  it('27: opens at the fifth failure in a row of all URLs that a host has, be it one or more', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 4 }), fc.nat(40), (urls, answers) => {
+        let breaker = CLOSED_BREAKER;
+        for (let index = 0; index < answers; index++) {
+          breaker = recordSuccess(breaker, `/${index % urls}`, T0 + index);
+        }
+        for (let index = 1; index <= BREAKER.failuresToOpen; index++) {
+          expect(breaker.phase).toBe('closed');
+          breaker = recordFailure(breaker, `/${index % urls}`, T0 + answers + index);
+        }
+        expect(breaker.phase).toBe('open');
+      }),
+    );
+  });
+
   const opened = fc.integer({ min: T0, max: T0 + 1e9 }).map((at) => {
     let breaker = CLOSED_BREAKER;
-    for (let index = 0; index < BREAKER.failuresToOpen; index++) breaker = recordFailure(breaker, at);
+    for (let index = 0; index < BREAKER.failuresToOpen; index++)
+      breaker = recordFailure(breaker, `/${index}`, at);
     return breaker;
   });
 
@@ -273,7 +309,7 @@ describe('properties 27 to 29: the breaker', () => {
       fc.property(opened, fc.nat(BREAKER.openMs - 1), outcomes, (breaker, passedMs, late) => {
         const now = breaker.openedAt + passedMs;
         const after = late.reduce(
-          (state, isFailure) => (isFailure ? recordFailure(state, now) : recordSuccess(state)),
+          (state, isFailure) => (isFailure ? recordFailure(state, '/', now) : recordSuccess(state, '/', now)),
           breaker,
         );
         expect(passesGate(after, now)).toBe(false);
@@ -297,7 +333,7 @@ describe('properties 27 to 29: the breaker', () => {
         const probe = ask({ ...newHostState(now), breaker }, now, 0);
         if (probe.kind !== 'go') throw new Error('The probe was refused.');
         expect(ask(probe.state, now, 1)).toMatchObject({ kind: 'wait', reason: 'breaker.probe' });
-        const after = isFailure ? noteFailure(probe.state, now) : noteSuccess(probe.state);
+        const after = isFailure ? noteFailure(probe.state, '/', now) : noteSuccess(probe.state, '/', now);
         expect(after.breaker.phase).toBe(isFailure ? 'open' : 'closed');
         expect(ask(after, now, 0)).toMatchObject(
           isFailure ? { kind: 'hold', reason: 'breaker.open', until: now + BREAKER.openMs } : { kind: 'go' },

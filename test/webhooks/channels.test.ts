@@ -183,3 +183,34 @@ describe('e-mail', () => {
     await without.close();
   });
 });
+
+describe('an e-mail address that has to be confirmed', () => {
+  it('gets the link and nothing else until it is opened', async () => {
+    const smtpUrl = `smtp://user:pass%20word@127.0.0.1:${smtp.port}`;
+    const own = await openDeliveryWorld({ publicUrl: ORIGIN, smtpUrl, isMailAllowed: () => false });
+    try {
+      const { webhook } = await own.webhooks.create(own.account, {
+        url: 'mailto:ada@people.example',
+        events: ['*'],
+      });
+      await own.tell('job.completed', JOB, { kind: 'crawl', counters: { pages: 1 } });
+      await own.send();
+      expect(smtp.mails).toHaveLength(1);
+      const text = smtp.mails[0]?.data ?? '';
+      const link = new RegExp(`${ORIGIN}/confirm-mail/default/${webhook.id}/([\\w-]+)`).exec(
+        text.replace(/=\r?\n/g, ''),
+      );
+      expect(link).not.toBeNull();
+      const [delivery] = await own.deliveries(webhook.id);
+      expect(delivery).toMatchObject({ state: 'delivered' });
+      const shown = await own.webhooks.delivery(own.account, String(delivery?.id));
+      expect(shown.request?.body).toBe('[hidden]');
+      await own.webhooks.confirm('default', webhook.id, link?.[1] ?? '');
+      await own.tell('job.completed', 'job-2', { kind: 'crawl', counters: { pages: 1 } });
+      await own.send();
+      expect(smtp.mails).toHaveLength(2);
+    } finally {
+      await own.close();
+    }
+  });
+});

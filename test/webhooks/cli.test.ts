@@ -1,12 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { run } from '../../src/cli/program.ts';
-import type { Shell } from '../../src/cli/shell/shell.ts';
-import { openStorage } from '../../src/wiring/storage.ts';
 import { type ApiWorld, openApiWorld } from '../integration/api-world.ts';
+import { runCommand } from '../integration/cli-command.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
 const LIMIT_MS = 60_000;
@@ -27,19 +24,8 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 }, LIMIT_MS);
 
-/** A command in this process. */
-async function command(args: readonly string[], environment: Record<string, string>) {
-  const streams = { stdout: new PassThrough(), stderr: new PassThrough() };
-  const texts = { stdout: '', stderr: '' };
-  for (const name of ['stdout', 'stderr'] as const) {
-    streams[name].on('data', (chunk: Buffer) => {
-      texts[name] += chunk.toString('utf8');
-    });
-  }
-  const shell = { environment, cwd: dir, version: '0', ...streams, openStorage } as unknown as Shell;
-  const exitCode = await run(['webhooks', ...args], shell);
-  return { exitCode, ...texts };
-}
+const command = (args: readonly string[], env: Record<string, string>) =>
+  runCommand(['webhooks', ...args], { cwd: dir, env });
 const onServer = (...args: string[]) => command([...args, '--api', api], { SCRAPIFIE_API_KEY: world.secret });
 const inFolder = (...args: string[]) => command([...args, '--data-dir', dir], {});
 

@@ -23,6 +23,8 @@ export interface DeliveryWorld {
   readonly webhooks: Webhooks;
   readonly account: AccountId;
   readonly lines: readonly string[];
+  /** How the attempts ended, as the metrics count them. */
+  readonly outcomes: readonly string[];
   now(): number;
   advance(ms: number): void;
   /** Says that a job of this id has ended, or anything else. */
@@ -41,13 +43,21 @@ export interface DeliveryWorldOptions {
   readonly smtpUrl?: string;
   readonly publicUrl?: string;
   readonly attemptMs?: number;
+  /** Whether an e-mail address needs no confirmation; none does unless told. */
+  readonly isMailAllowed?: (address: string) => boolean;
 }
 
 const CLAIM = { limit: 8, leaseMs: LEASE_MS, perWebhook: 4, perAccount: 8, after: null };
 const ATTEMPT_MS = 400;
 
 export async function openDeliveryWorld(options: DeliveryWorldOptions = {}): Promise<DeliveryWorld> {
-  const { allowPrivate = true, smtpUrl, publicUrl = '', attemptMs = ATTEMPT_MS } = options;
+  const {
+    allowPrivate = true,
+    smtpUrl,
+    publicUrl = '',
+    attemptMs = ATTEMPT_MS,
+    isMailAllowed = () => true,
+  } = options;
   const dir = await mkdtemp(join(tmpdir(), 'scrapifie-deliver-'));
   let time = Date.now();
   const now = () => time;
@@ -62,8 +72,14 @@ export async function openDeliveryWorld(options: DeliveryWorldOptions = {}): Pro
       ? null
       : createMailer({ url: smtpUrl, from: 'Scrapifie <bot@example.com>', timeoutMs: attemptMs });
   const lines: string[] = [];
+  const outcomes: string[] = [];
   const logger = createLogger({ level: 'trace', destination: { write: (line) => void lines.push(line) } });
-  const webhooks = createWebhooks({ store, vault, now, canMail: mailer !== null });
+  const webhooks = createWebhooks({
+    store,
+    vault,
+    now,
+    mail: mailer === null ? null : { isAllowed: isMailAllowed, origin: publicUrl },
+  });
   const deps: DeliveryWorkerDeps = {
     store,
     vault,
@@ -74,6 +90,7 @@ export async function openDeliveryWorld(options: DeliveryWorldOptions = {}): Pro
     random: () => 0.5,
     pause: () => Promise.resolve(),
     logger,
+    metrics: { deliveryAttempted: (outcome) => void outcomes.push(outcome) },
     isStopping: () => false,
   };
 
@@ -93,6 +110,7 @@ export async function openDeliveryWorld(options: DeliveryWorldOptions = {}): Pro
     webhooks,
     account,
     lines,
+    outcomes,
     now,
     advance(ms) {
       time += ms;

@@ -132,6 +132,7 @@ describe('a receiver that fails', () => {
     const { webhook, delivery } = await sendOne();
     expect(delivery).toMatchObject({ state: 'failed', attempts: 1, reason: 'The receiver answered 410.' });
     expect(await world.webhooks.get(world.account, webhook.id)).toMatchObject({ disabledReason: 'gone' });
+    expect(world.outcomes).toEqual(['gone']);
     await world.tell('job.failed', 'job-1');
     await world.send();
     expect(receiver.received).toHaveLength(1);

@@ -63,7 +63,11 @@ describe('webhooks of the account', () => {
       const stored = (await world.pages({ id: jobId as never })).map(({ url }) => url);
       expect(told).toEqual(stored);
       expect(new Set(got.map(({ message }) => message.id)).size).toBe(got.length);
-      for (const { body, headers } of got) new Webhook(secret).verify(body, headers);
+      for (const { body, headers } of got) {
+        new Webhook(secret).verify(body, headers);
+        expect(headers).toMatchObject({ accept: '*/*', 'content-type': 'application/json' });
+        expect(headers).not.toHaveProperty('accept-language');
+      }
       expect(end.message.data).toMatchObject({
         status: 'completed',
         summary: { pages: 25 },

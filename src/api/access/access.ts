@@ -14,6 +14,8 @@ import { type Access, allows, refusalOf } from './scopes.ts';
 declare module 'fastify' {
   interface FastifyContextConfig {
     access?: Access;
+    /** A request with a `signature` in its query needs no key: the route checks the signature. */
+    isSigned?: boolean;
   }
   interface FastifyRequest {
     /** The key the request came with; null on open routes. */
@@ -48,6 +50,8 @@ export function guardRoutes(app: App, guard: Guard): void {
   app.addHook('onRequest', async (request, reply) => {
     const access = request.routeOptions.config.access ?? 'open';
     if (request.is404 || access === 'open') return;
+    const { isSigned = false } = request.routeOptions.config;
+    if (isSigned && (request.query as { signature?: unknown }).signature !== undefined) return;
     if (access === 'metrics' && !isForwardedByStranger(request) && mayReadMetrics(request.ip)) return;
     request.key = await authenticate(request, guard, failedLogins);
     if (request.key.account.disabledAt !== null) {
@@ -134,13 +138,18 @@ function isForwardedByStranger({ ip, socket, headers }: FastifyRequest): boolean
 }
 
 /** Pages of a job that could read stored credentials are for keys that may read them, too. */
-export function requireReadable(key: ApiKey, { options }: Pick<Job, 'options'>): void {
-  const isPrivate = options.credentials === 'read' && options.page.session !== null;
-  if (!isPrivate || allows(key.scopes, 'credentials:read')) return;
+export function requireReadable(key: ApiKey, job: Pick<Job, 'options'>): void {
+  if (isReadable(key, job)) return;
   throw new ScrapifieError(
     'FORBIDDEN',
     'The job may show what stored credentials give access to: this API key lacks the scope "credentials:read".',
   );
+}
+
+/** Whether the key may see the pages of the job. */
+export function isReadable(key: ApiKey, { options }: Pick<Job, 'options'>): boolean {
+  const isPrivate = options.credentials === 'read' && options.page.session !== null;
+  return !isPrivate || allows(key.scopes, 'credentials:read');
 }
 
 /** On routes that need a key there always is one. */

@@ -25,7 +25,7 @@ export interface AccountChanges {
   readonly limits?: LimitChanges | undefined;
 }
 
-/** Who does it, for the audit log. */
+/** The key, or the command line, that makes a change, for the audit log. */
 export interface Actor {
   readonly actor: string;
 }
@@ -46,7 +46,10 @@ export interface CreatedAccount {
   readonly secret: string;
 }
 
-/** What the operator does with accounts. Every change is in the audit log and told to all processes. */
+/**
+ * What the operator does with accounts. Every change is in the audit log, without names: the log outlives the accounts.
+ * Every change is told to all processes.
+ */
 export interface AccountAdmin {
   /** The first key has the scope `admin`; its secret is returned this one time. CONFLICT when the id is taken. */
   create(request: AccountRequest, by: Actor, made?: AccountMaking): Promise<CreatedAccount>;
@@ -117,7 +120,7 @@ export function createAccountAdmin({ store, bus, plans, now }: AccountAdminDeps)
       if (!isNew && !isOurs) {
         throw new ScrapifieError('CONFLICT', `There is an account ${id} already.`);
       }
-      await record('account.create', id, { name, plan: terms.plan, key: key.id }, by);
+      await record('account.create', id, { plan: terms.plan, key: key.id }, by);
       return { account: await get(id), key: { ...key, revokedAt: null, lastUsedAt: null }, secret };
     },
     async change(id, { name, plan, limits }, by) {
@@ -125,7 +128,12 @@ export function createAccountAdmin({ store, bus, plans, now }: AccountAdminDeps)
       const terms = plan === undefined && limits === undefined ? {} : termsOf(plans, before, plan, limits);
       const account = await store.changeAccount(before.id, { name, ...terms });
       if (account === null) throw noSuchAccount(id);
-      await record('account.change', id, { name, plan, limits }, by);
+      await record(
+        'account.change',
+        id,
+        { plan, limits, ...(name !== undefined && { isRenamed: true }) },
+        by,
+      );
       return account;
     },
     disable: (id, by) => setDisabled(id, true, by),

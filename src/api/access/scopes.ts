@@ -6,7 +6,7 @@ export const SCOPE_MEANINGS: Readonly<Record<KeyScope, string>> = {
   scrape: 'scrape, map and extract one page',
   'jobs:read': 'read jobs and what they brought',
   'jobs:write': 'create and change jobs and sessions',
-  exports: 'reserved for exports, which this version does not have',
+  exports: 'export jobs, and read and delete exports',
   schedules: 'create, read and change schedules',
   webhooks: 'create, read and change webhooks',
   read: 'the same as jobs:read, and extract',
@@ -36,7 +36,7 @@ export function allows(scopes: readonly KeyScope[], needed: KeyScope): boolean {
 }
 
 /**
- * Who may call a route: any one of some scopes, or
+ * The keys that may call a route: those with any one of some scopes, or
  *
  * `open`         everyone
  * `key`          every valid key

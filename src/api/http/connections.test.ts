@@ -112,7 +112,7 @@ describe('requests that are sent without waiting for answers', () => {
       text += chunk;
     });
     few.write(request.repeat(20));
-    await expect.poll(() => text.split('HTTP/1.1 200 OK').length - 1).toBe(20);
+    await expect.poll(() => text.split('HTTP/1.1 200 OK').length - 1, SOON).toBe(20);
     handled = 0;
     const many = connect({ port, host: '127.0.0.1' });
     many.on('error', () => undefined);

@@ -10,8 +10,8 @@ export interface DrainLimits {
 const LIMITS: DrainLimits = { bytes: 64 * 1024 * 1024, ms: 2_000 };
 
 /**
- * Reads the rest of each request before its answer is sent, and drops it: the body of a GET, or what is left of a body
- * above the limit. A connection that is closed while bytes of its client are unread is reset, and the client then loses
+ * Reads the rest of each request before its answer is sent, and drops it: the body of a GET, or the unread rest of a
+ * body above the limit. A connection that is closed while bytes of its client are unread is reset, and the client then loses
  * the answer as well. Past the limits the answer is sent all the same.
  */
 export function drainRequests(app: App, limits: DrainLimits = LIMITS): void {

@@ -146,7 +146,7 @@ export function addAccountsRoutes(app: App, { store, bus, settings, now }: Route
     schema: {
       tags: ['account'],
       summary: 'Change name, plan or limits of an account',
-      description: 'What is left out stays. Limits given make the plan `custom`; null lifts a limit.',
+      description: 'Fields that are left out stay. Limits given make the plan `custom`; null lifts a limit.',
       params,
       body: accountChangeSchema,
       response: answers({ 200: accountSchema }),

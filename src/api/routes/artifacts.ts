@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { endingFor } from '../../jobs/artifact.ts';
 import { accountOf, apiKeyOf, requireReadable } from '../access/access.ts';
 import type { App } from '../http/app.ts';
+import { namesTag } from '../http/byte-ranges.ts';
 import { answers } from '../http/envelope.ts';
 import type { RouteDeps } from './route-deps.ts';
 
@@ -48,7 +49,7 @@ export function addArtifactRoutes(app: App, { jobs }: RouteDeps): void {
       const etag = `"${artifact.contentHash}"`;
       // A retry may store other bytes under this URL, so caches must revalidate.
       reply.header('etag', etag).header('cache-control', 'private, no-cache');
-      if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send('');
+      if (namesTag(request.headers['if-none-match'], etag)) return reply.code(304).send('');
       const bytes = await jobs.read.artifactBytes(artifact);
       const type = MEDIA_TYPE.test(artifact.contentType) ? artifact.contentType : UNKNOWN_TYPE;
       const how = isOurs(name) ? 'inline' : 'attachment';
@@ -59,9 +60,4 @@ export function addArtifactRoutes(app: App, { jobs }: RouteDeps): void {
         .send(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
     },
   });
-}
-
-function isKnown(header: string | undefined, etag: string): boolean {
-  if (header === undefined) return false;
-  return header === '*' || header.split(',').some((each) => each.trim().replace(/^W\//, '') === etag);
 }

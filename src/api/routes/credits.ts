@@ -1,10 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { MOST_CREDITS, microcreditsOf } from '../../model/credits.ts';
-import type { AccountId } from '../../model/ids.ts';
+import type { Credits } from '../../ports/credit-store.ts';
 import { apiKeyOf } from '../access/access.ts';
-import { noSuchAccount } from '../access/accounts.ts';
+import { createCreditAdmin, creditPlanSchema, grantSchema } from '../access/credit-admin.ts';
 import type { App } from '../http/app.ts';
 import { answers, success } from '../http/envelope.ts';
 import { idempotencyKeyOf } from '../http/kept-answers.ts';
@@ -13,24 +10,14 @@ import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/lis
 import type { RouteDeps } from './route-deps.ts';
 
 const params = z.strictObject({ id: z.string().max(64).describe('The account.') });
-const amount = z.number().min(0).max(MOST_CREDITS);
 const limitsSchema = z.object({ credits: creditsSchema.nullable().describe('null: not limited.') });
+
+const view = (credits: Credits | null) =>
+  success({ credits: credits === null ? null : creditsView(credits) });
 
 /** Credits of an account, for the operator. */
 export function addCreditRoutes(app: App, { store, now }: RouteDeps): void {
-  async function found(id: string): Promise<AccountId> {
-    const account = await store.getAccount(id as AccountId);
-    if (account === null) throw noSuchAccount(id);
-    return account.id;
-  }
-
-  async function view(id: AccountId) {
-    const credits = await store.getCredits(id);
-    return success({ credits: credits === null ? null : creditsView(credits) });
-  }
-
-  const audit = (actor: string, action: string, target: string, details: Record<string, unknown>) =>
-    store.audit([{ at: now(), actor, action, target, details }]);
+  const credits = createCreditAdmin({ store, now });
 
   app.route({
     method: 'GET',
@@ -42,7 +29,7 @@ export function addCreditRoutes(app: App, { store, now }: RouteDeps): void {
       params,
       response: answers({ 200: limitsSchema }),
     },
-    handler: async (request) => view(await found(request.params.id)),
+    handler: async (request) => view(await credits.get(request.params.id)),
   });
 
   app.route({
@@ -55,23 +42,12 @@ export function addCreditRoutes(app: App, { store, now }: RouteDeps): void {
       description:
         'From now on pages of its jobs are paid for with its credits. A changed allowance counts for this month.',
       params,
-      body: z
-        .strictObject({
-          monthlyCredits: amount.describe('Credited at the beginning of each calendar month, in UTC.'),
-          lowCredits: amount.default(0).describe('Below this, `account.low_credits` is sent.'),
-        })
-        .meta({ examples: [{ monthlyCredits: 10_000, lowCredits: 500 }] }),
+      body: creditPlanSchema,
       response: answers({ 200: limitsSchema }),
     },
     async handler(request) {
-      const id = await found(request.params.id);
-      const { monthlyCredits, lowCredits } = request.body;
-      await audit(apiKeyOf(request).id, 'account.credits', id, { monthlyCredits, lowCredits });
-      await store.setCreditPlan(id, {
-        monthlyMicrocredits: microcreditsOf(monthlyCredits),
-        lowMicrocredits: microcreditsOf(lowCredits),
-      });
-      return view(id);
+      const by = { actor: apiKeyOf(request).id };
+      return view(await credits.setPlan(request.params.id, request.body, by));
     },
   });
 
@@ -87,10 +63,8 @@ export function addCreditRoutes(app: App, { store, now }: RouteDeps): void {
       response: answers({ 200: limitsSchema }),
     },
     async handler(request) {
-      const id = await found(request.params.id);
-      await audit(apiKeyOf(request).id, 'account.credits', id, { limits: null });
-      await store.setCreditPlan(id, null);
-      return view(id);
+      await credits.lift(request.params.id, { actor: apiKeyOf(request).id });
+      return view(null);
     },
   });
 
@@ -102,37 +76,17 @@ export function addCreditRoutes(app: App, { store, now }: RouteDeps): void {
       tags: ['account'],
       summary: 'Grant credits to an account, or take some away',
       description:
-        'They do not expire. With an `Idempotency-Key` the same grant is made once, and the same entry is answered.',
+        'They do not expire. No more can be taken away than the balance has: 409. With an `Idempotency-Key` the same ' +
+        'grant is made once, and the same entry is answered.',
       params,
-      body: z
-        .strictObject({
-          amount: z
-            .number()
-            .min(-MOST_CREDITS)
-            .max(MOST_CREDITS)
-            .refine((credits) => microcreditsOf(credits) !== 0, 'must not be zero')
-            .describe('Credits; negative: taken away.'),
-          reason: z.string().trim().min(1).max(500),
-        })
-        .meta({ examples: [{ amount: 1_000, reason: 'invoice 4711' }] }),
+      body: grantSchema,
       response: answers({ 201: creditEntrySchema }),
     },
     async handler(request, reply) {
-      const id = await found(request.params.id);
-      const { amount: credits, reason } = request.body;
-      const microcredits = microcreditsOf(credits);
+      const by = { actor: apiKeyOf(request).id };
       const key = idempotencyKeyOf(request);
-      await audit(apiKeyOf(request).id, 'account.grant', id, { amount: credits, reason });
-      const entryId = randomUUID();
-      const entry = await store.grantCredits(id, { id: entryId, microcredits, reason, key });
-      if (entry === null) throw noSuchAccount(id);
-      if (entry.microcredits !== microcredits || entry.reason !== reason) {
-        throw new ScrapifieError(
-          'IDEMPOTENCY_MISMATCH',
-          'This Idempotency-Key was used for another grant of the account.',
-        );
-      }
-      if (entry.id !== entryId) reply.header('idempotency-replayed', 'true');
+      const { entry, isRepeated } = await credits.grant(request.params.id, request.body, key, by);
+      if (isRepeated) reply.header('idempotency-replayed', 'true');
       reply.code(201);
       return success(creditEntryView(entry));
     },
@@ -150,9 +104,8 @@ export function addCreditRoutes(app: App, { store, now }: RouteDeps): void {
       response: answers({ 200: listSchema(creditEntrySchema) }),
     },
     async handler(request) {
-      const accountId = await found(request.params.id);
       const cursor = unwrapCursor('credit-entries', request.query.cursor);
-      const slice = await store.listCreditEntries({ accountId, cursor, limit: request.query.limit });
+      const slice = await credits.entries(request.params.id, { cursor, limit: request.query.limit });
       return success(listAnswer('credit-entries', slice, creditEntryView));
     },
   });

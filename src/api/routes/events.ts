@@ -23,7 +23,11 @@ const KNOWN_TYPES: readonly string[] = [
   ...JOB_EVENT_TYPES,
   ...OTHER_EVENT_TYPES.filter((type) => type !== 'pages.committed'),
 ];
-const TYPE_GROUPS = ['job.*', 'page.*', 'monitor.*'];
+/** `job.*` and so on: one for each family that a known type belongs to, and monitors. */
+const TYPE_GROUPS: readonly string[] = [
+  ...new Set(KNOWN_TYPES.flatMap((type) => (type.includes('.') ? [`${type.split('.')[0]}.*`] : []))),
+  'monitor.*',
+];
 
 const eventsQuery = z.strictObject({
   after: z

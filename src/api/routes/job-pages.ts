@@ -37,15 +37,25 @@ export function addJobPageRoutes(app: App, { jobs, store, now }: RouteDeps): voi
       params: jobParams,
       querystring: z.strictObject({
         state: z.enum(['done', 'failed']).optional().describe('done: fetched well. failed: with an error.'),
+        url: z
+          .string()
+          .min(1)
+          .max(8_192)
+          .optional()
+          .describe('Only the page of this URL; the list has one item or none.'),
         ...pagingFields,
       }),
       response: answers({ 200: listSchema(pageSchema) }),
     },
     async handler(request, reply) {
-      const { state, limit, cursor } = request.query;
+      const { state, limit, cursor, url } = request.query;
       const job = await jobs.get(request.params.id, accountOf(request));
       requireReadable(apiKeyOf(request), job);
       const origin = originOf(request);
+      if (url !== undefined) {
+        const page = await jobs.read.resultAt(job, url);
+        return success({ items: page === null ? [] : [withOrigin(page, origin)], nextCursor: null });
+      }
       if (wantsNdjson(request)) {
         refuseCursor(cursor);
         await recordExport(request, job.id, 'results');

@@ -71,7 +71,7 @@ export function accountMeant(key: ApiKey, named: string | undefined): AccountId 
   return named as AccountId;
 }
 
-/** Whoever has a secret has its scopes. FORBIDDEN where the key would get one that it does not have itself. */
+/** The holder of a secret has its scopes. FORBIDDEN where the key would get one that it does not have itself. */
 function requireGrantable(key: ApiKey, scopes: readonly KeyScope[], command: 'create' | 'rotate'): void {
   const foreign = scopes.filter((scope) => !allows(key.scopes, scope));
   if (foreign.length === 0) return;
@@ -150,9 +150,7 @@ export function addKeyRoutes(app: App, { store, bus, keys, now }: RouteDeps): vo
       const options = { name, scopes, ratePerMinute, expiresAt };
       const key = { ...newKey(accountId, secret, options, at), id: newIdFor(request) as KeyId };
       await store.createKey(key);
-      await store.audit([
-        { at, actor: maker.id, action: 'key.create', target: key.id, details: { name, scopes } },
-      ]);
+      await store.audit([{ at, actor: maker.id, action: 'key.create', target: key.id, details: { scopes } }]);
       reply.code(201);
       return success({ ...keyView({ ...key, revokedAt: null, lastUsedAt: null }), secret });
     },

@@ -1,11 +1,7 @@
 import { z } from 'zod';
-import { retentionAgeFields, retentionAgesOf } from '../../jobs/retention-fields.ts';
-import type { AccountId } from '../../model/ids.ts';
-import { RETAINED_KINDS, type RetentionLimits, UNLIMITED_RETENTION } from '../../model/retention.ts';
-import type { AccountRetention } from '../../ports/account-deletion-store.ts';
-import { installationLimits, limitsOfAccount } from '../../retention/installation-limits.ts';
+import { installationLimits } from '../../retention/installation-limits.ts';
 import { accountOf, apiKeyOf } from '../access/access.ts';
-import { noSuchAccount } from '../access/accounts.ts';
+import { createRetentionAdmin, retentionRequest } from '../access/retention-admin.ts';
 import type { App } from '../http/app.ts';
 import { answers, success } from '../http/envelope.ts';
 import type { RouteDeps } from './route-deps.ts';
@@ -17,6 +13,8 @@ const limitsSchema = z.object({
   recordsMs: ms,
   ledgerMs: ms,
   jobsMs: ms,
+  exportsMs: ms,
+  snapshotsMs: ms,
   maxJobs: z.number().int().nullable(),
   maxBytes: z.number().int().nullable(),
 });
@@ -29,59 +27,11 @@ const retentionSchema = z
     ),
   })
   .meta({ id: 'Retention' });
-const most = z.number().int().min(1).max(Number.MAX_SAFE_INTEGER).nullable().default(null);
-const retentionRequest = z
-  .strictObject({
-    ...retentionAgeFields,
-    maxJobs: most.describe('Ended jobs that are kept, the newest; null: all.'),
-    maxBytes: most.describe(
-      'Bytes of fetched pages that are kept; beyond that the oldest bodies go. null: all.',
-    ),
-  })
-  .meta({ examples: [{ bodies: '24h', jobs: '30d', maxJobs: 1_000 }] });
-
-function limitsView({ ages, maxJobs, maxBytes }: RetentionLimits) {
-  const times = RETAINED_KINDS.map((kind) => [`${kind}Ms`, ages[`${kind}Ms`] ?? null] as const);
-  return {
-    ...(Object.fromEntries(times) as Record<`${(typeof RETAINED_KINDS)[number]}Ms`, number | null>),
-    maxJobs,
-    maxBytes,
-  };
-}
-
 const params = z.strictObject({ id: z.string().max(64).describe('The account.') });
 
 /** How long data is kept, and deleting accounts. */
 export function addRetentionRoutes(app: App, { store, settings, now }: RouteDeps): void {
-  const installation = installationLimits(settings);
-
-  async function view(id: AccountId) {
-    const { own, operator } = await store.accountRetention(id);
-    return {
-      own: own === null ? null : limitsView(own),
-      operator: operator === null ? null : limitsView(operator),
-      effective: limitsView(await limitsOfAccount(store, id, installation)),
-    };
-  }
-
-  async function change(
-    id: AccountId,
-    by: keyof AccountRetention,
-    given: z.output<typeof retentionRequest>,
-    actor: string,
-  ) {
-    const { maxJobs, maxBytes, ...ages } = given;
-    const limits: RetentionLimits = {
-      ...UNLIMITED_RETENTION,
-      ages: retentionAgesOf(ages) ?? {},
-      maxJobs,
-      maxBytes,
-    };
-    if (!(await store.setAccountRetention(id, by, limits))) throw noSuchAccount(id);
-    const details = { by, ...limitsView(limits) };
-    await store.audit([{ at: now(), actor, action: 'account.retention', target: id, details }]);
-    return view(id);
-  }
+  const retention = createRetentionAdmin({ store, installation: installationLimits(settings), now });
 
   app.route({
     method: 'GET',
@@ -92,7 +42,7 @@ export function addRetentionRoutes(app: App, { store, settings, now }: RouteDeps
       summary: 'How long the data of the account is kept',
       response: answers({ 200: retentionSchema }),
     },
-    handler: async (request) => success(await view(accountOf(request))),
+    handler: async (request) => success(await retention.get(accountOf(request))),
   });
 
   app.route({
@@ -107,8 +57,10 @@ export function addRetentionRoutes(app: App, { store, settings, now }: RouteDeps
       body: retentionRequest,
       response: answers({ 200: retentionSchema }),
     },
-    handler: async (request) =>
-      success(await change(accountOf(request), 'own', request.body, apiKeyOf(request).id)),
+    async handler(request) {
+      const by = { actor: apiKeyOf(request).id };
+      return success(await retention.set(accountOf(request), 'own', request.body, by));
+    },
   });
 
   app.route({
@@ -121,11 +73,7 @@ export function addRetentionRoutes(app: App, { store, settings, now }: RouteDeps
       params,
       response: answers({ 200: retentionSchema }),
     },
-    async handler(request) {
-      const account = await store.getAccount(request.params.id as AccountId);
-      if (account === null) throw noSuchAccount(request.params.id);
-      return success(await view(account.id));
-    },
+    handler: async (request) => success(await retention.get(request.params.id)),
   });
 
   app.route({
@@ -142,7 +90,9 @@ export function addRetentionRoutes(app: App, { store, settings, now }: RouteDeps
       body: retentionRequest,
       response: answers({ 200: retentionSchema }),
     },
-    handler: async (request) =>
-      success(await change(request.params.id as AccountId, 'operator', request.body, apiKeyOf(request).id)),
+    async handler(request) {
+      const by = { actor: apiKeyOf(request).id };
+      return success(await retention.set(request.params.id, 'operator', request.body, by));
+    },
   });
 }

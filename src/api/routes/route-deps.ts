@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
+import type { Comparisons } from '../../compare/comparisons.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Extraction } from '../../jobs/extraction.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
@@ -9,8 +10,11 @@ import type { Metrics } from '../../observe/metrics.ts';
 import type { PoolFigures } from '../../plan/proxies/pool-figures.ts';
 import type { Blobs } from '../../ports/blobs.ts';
 import type { Bus } from '../../ports/bus.ts';
+import type { Files } from '../../ports/files.ts';
 import type { Limits } from '../../ports/limits.ts';
+import type { SearchIndex } from '../../ports/search-index.ts';
 import type { Store } from '../../ports/store.ts';
+import type { SqlQueries } from '../../query/sql/sql-queries.ts';
 import type { KeyDirectory } from '../access/key-directory.ts';
 import type { Readiness } from '../health/readiness.ts';
 import type { Idempotency } from './idempotency.ts';
@@ -27,9 +31,14 @@ export interface ApiDeps {
   readonly extraction: Extraction;
   /** The bodies of pages. */
   readonly blobs: Blobs;
+  /** The files of exports. */
+  readonly exportFiles: Files;
   /** Where it is a server, see `watchStore`: `jobs` and this then share the watched one. */
   readonly store: Store;
   readonly bus: Bus;
+  readonly search: SearchIndex;
+  /** SQL over the lake. */
+  readonly sql: SqlQueries;
   /** Counts the requests of each key. */
   readonly limits: Limits;
   readonly settings: Settings;
@@ -54,4 +63,6 @@ export interface ApiDeps {
 export interface RouteDeps extends ApiDeps {
   readonly keys: KeyDirectory;
   readonly idempotency: Idempotency;
+  /** Compares what is stored; its thread starts with the first comparison. */
+  readonly comparisons: Comparisons;
 }

@@ -1,10 +1,11 @@
 import { z } from 'zod';
+import { mailRulesOf } from '../../deliver/mail-addresses.ts';
 import {
   rotationRequestSchema,
   webhookChangeSchema,
   webhookRequestSchema,
 } from '../../deliver/webhook-request.ts';
-import { createWebhooks } from '../../deliver/webhooks.ts';
+import { auditedWebhook, createWebhooks } from '../../deliver/webhooks.ts';
 import type { DeliveryId, WebhookId } from '../../model/ids.ts';
 import { DELIVERY_STATES } from '../../ports/webhook-store.ts';
 import { openVault } from '../../sessions/vault.ts';
@@ -35,7 +36,7 @@ export function addWebhookRoutes(app: App, { store, settings, now }: RouteDeps):
     store,
     vault: openVault(settings),
     now,
-    canMail: settings.smtpUrl !== undefined,
+    mail: mailRulesOf(settings),
   });
   const audit = (actor: string, action: string, target: string, details: Record<string, unknown> = {}) =>
     store.audit([{ at: now(), actor, action, target, details }]);
@@ -56,8 +57,7 @@ export function addWebhookRoutes(app: App, { store, settings, now }: RouteDeps):
       const { accountId, id: actor } = apiKeyOf(request);
       const id = `wh_${newIdFor(request)}` as WebhookId;
       const created = await webhooks.create(accountId, request.body, id);
-      const { format, events, target } = created.webhook;
-      await audit(actor, 'webhook.create', created.webhook.id, { format, events, url: target });
+      await audit(actor, 'webhook.create', created.webhook.id, auditedWebhook(created.webhook));
       reply.code(201).header('location', `/v1/webhooks/${created.webhook.id}`);
       return success(newWebhookView(created));
     },

@@ -143,3 +143,19 @@ export function refusalPage(message: string): string {
     `<h1>That did not work</h1><p class="note bad">${escapeHtml(message)}</p><p><a href="/bot">Back</a></p>`,
   );
 }
+
+/** Asks the owner of an e-mail address whether it may get notifications. */
+export const confirmMailPage = (): string =>
+  page(
+    'Confirm your address',
+    `<h1>Do you want these notifications?</h1>
+<p>A user of this installation wants to have notifications about its jobs sent to your address. If you do not, close this
+page: nothing more is sent.</p>
+<form method="post"><button type="submit">Send them to me</button></form>`,
+  );
+
+export const mailConfirmedPage = (): string =>
+  page(
+    'Address confirmed',
+    '<h1>Your address is confirmed</h1><p class="note good">You get notifications from now on.</p>',
+  );

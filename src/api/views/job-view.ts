@@ -37,7 +37,7 @@ export const jobSchema = z
     startedAt: time.nullable(),
     finishedAt: time.nullable(),
     keyId: z.string().nullable().describe('The API key that made it.'),
-    credits: z.number().describe('What it has cost so far.'),
+    credits: z.number().describe('What it has cost so far, sitemaps included; robots.txt files are free.'),
     progress: z.object({
       known: counter.describe('Every URL seen so far.'),
       open: counter.describe('URLs still to be done; the job is finished at zero.'),
@@ -49,7 +49,7 @@ export const jobSchema = z
       ),
       denied: counter.describe('Left out by robots.txt, policy or opt-out.'),
       cancelled: counter,
-      bytes: counter,
+      bytes: counter.describe('Bytes of bodies, sitemaps included; robots.txt files do not count.'),
       browserMs: counter.describe('Time that browsers worked on its pages.'),
       proxyBytes: counter.describe('Bytes that came through proxies.'),
     }),

@@ -17,9 +17,16 @@ export type ListName =
   | 'deliveries'
   | 'accounts'
   | 'schedules'
+  | 'monitors'
+  | 'monitor-changes'
   | 'runs'
   | 'credit-entries'
-  | 'usage';
+  | 'changes'
+  | 'usage'
+  | 'exports'
+  | 'snapshots'
+  | 'sightings'
+  | 'search';
 
 /** Where a resource itself can be asked for. */
 export const selfSchema = z.object({ self: z.string() });

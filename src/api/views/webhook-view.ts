@@ -4,6 +4,7 @@ import {
   DELIVERY_STATES,
   type Delivery,
   type DeliveryDetail,
+  DISABLED_REASONS,
   type StoredWebhook,
   WEBHOOK_FORMATS,
 } from '../../ports/webhook-store.ts';
@@ -20,9 +21,12 @@ const webhookFields = {
   format: z.enum(WEBHOOK_FORMATS),
   enabled: z.boolean(),
   disabledReason: z
-    .enum(['user', 'gone', 'failing'])
+    .enum(DISABLED_REASONS)
     .nullable()
-    .describe('`gone`: the receiver answered 410. `failing`: nothing could be delivered for three days.'),
+    .describe(
+      '`gone`: the receiver answered 410. `failing`: nothing could be delivered for three days. `unconfirmed`: the ' +
+        'owner of the e-mail address has not opened the link that was sent there; `test` sends it again.',
+    ),
   disabledAt: time.nullable(),
   failingSince: time.nullable().describe('When the attempts began to fail that have failed in a row.'),
   createdAt: time,

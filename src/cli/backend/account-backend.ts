@@ -19,6 +19,7 @@ import type { OpenStorage, Shell } from '../shell/shell.ts';
 import type { ApiClient } from './api-client.ts';
 import { MOST_LISTED } from './backend.ts';
 import { apiClientOf, type BackendFlags } from './open-backend.ts';
+import { type BackendCredits, type BackendRetention, localTerms, remoteTerms } from './terms-backend.ts';
 
 export type AccountView = ReturnType<typeof accountView>;
 export type UsedAccountView = AccountView & { readonly used: Awaited<ReturnType<typeof usedBy>> };
@@ -26,7 +27,7 @@ export type KeyView = ReturnType<typeof keyView>;
 export type NewKeyView = KeyView & { readonly secret: string };
 
 /**
- * Accounts and keys of an installation, as commands read and change them: in its data folder or database, or through the
+ * Accounts of an installation with their keys, credits and retention, as commands read and change them: in its data folder or database, or through the
  * API of a running server. `account` left out is the account of the key; on a data folder, that of the operator.
  */
 export interface AccountBackend {
@@ -48,6 +49,8 @@ export interface AccountBackend {
     /** Whether a usable key with the scope admin is left; of a server null: it refuses to revoke the last one. */
     hasAdmin(account?: string): Promise<boolean | null>;
   };
+  readonly credits: BackendCredits;
+  readonly retention: BackendRetention;
 }
 
 /** Runs an action on the server that the flags or settings name, else on the data folder, which is made when it is not there. */
@@ -70,7 +73,8 @@ const BY = { actor: 'command line' };
 
 function createLocalAccountBackend(shell: Shell, { store }: OpenStorage): AccountBackend {
   const now = Date.now;
-  const plans = readPlans(readSettings(shell).plans) ?? {};
+  const settings = readSettings(shell);
+  const plans = readPlans(settings.plans) ?? {};
   // Running servers look again within seconds.
   const admin = createAccountAdmin({ store, bus: { publish: () => undefined }, plans, now });
 
@@ -107,7 +111,7 @@ function createLocalAccountBackend(shell: Shell, { store }: OpenStorage): Accoun
         const secret = newSecret();
         const key = newKey(await accountOf(named), secret, options, at);
         await store.createKey(key);
-        await record('key.create', key.id, { name: options.name, scopes: options.scopes });
+        await record('key.create', key.id, { scopes: options.scopes });
         return { ...keyView({ ...key, revokedAt: null, lastUsedAt: null }), secret };
       },
       async rotate(id, overlapSeconds, named) {
@@ -130,6 +134,7 @@ function createLocalAccountBackend(shell: Shell, { store }: OpenStorage): Accoun
           (key) => isUsable(key, now()) && key.scopes.includes('admin'),
         ),
     },
+    ...localTerms(store, settings),
   };
 }
 
@@ -173,5 +178,6 @@ function createApiAccountBackend(client: ApiClient): AccountBackend {
       revoke: async (id, account) => void (await client.call('DELETE', keyPath(id) + query(account))),
       hasAdmin: async () => null,
     },
+    ...remoteTerms(client),
   };
 }

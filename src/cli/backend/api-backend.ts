@@ -1,3 +1,4 @@
+import type { ChangeView } from '../../api/views/diff-view.ts';
 import type { JobView } from '../../api/views/job-view.ts';
 import type { CredentialView, SessionEntryView } from '../../api/views/session-view.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
@@ -5,8 +6,12 @@ import type { JobError } from '../../jobs/job-reader.ts';
 import type { PageResult } from '../../jobs/page-result.ts';
 import { creditsOf } from '../../model/credits.ts';
 import type { LedgerEntry } from '../../model/task.ts';
+import type { SearchHit } from '../../query/search/searches.ts';
 import type { ApiClient } from './api-client.ts';
 import { type Backend, MOST_LISTED } from './backend.ts';
+import { remoteExports } from './export-backend.ts';
+import { remoteHistory } from './history-backend.ts';
+import { remoteMonitors } from './monitor-backend.ts';
 import { followRemotely } from './remote-events.ts';
 import { remoteSchedules } from './schedule-backend.ts';
 
@@ -39,6 +44,10 @@ export function createApiBackend(client: ApiClient): Backend {
         return change(id, 'resume', { ...budgets, maxCredits });
       },
       retry: (id) => change(id, 'retry'),
+      async delete(id) {
+        const deleted = await client.call<{ readonly id: string }>('DELETE', await pathOf(id));
+        return deleted.id;
+      },
       async *urls(id, state) {
         const filter = state === undefined ? '' : `?state=${state}`;
         yield* client.stream<LedgerEntry>(`${await pathOf(id)}/urls${filter}`);
@@ -51,6 +60,12 @@ export function createApiBackend(client: ApiClient): Backend {
       },
       async *results(id) {
         yield* client.stream<PageResult>(`${await pathOf(id)}/results`);
+      },
+      async *diff(earlier, later, rules, types) {
+        const against = decodeURIComponent((await pathOf(earlier)).split('/').at(-1) ?? earlier);
+        const query = new URLSearchParams({ against, rules: JSON.stringify(rules) });
+        if (types !== undefined) query.set('type', types.join(','));
+        yield* client.stream<ChangeView>(`${await pathOf(later)}/diff?${query}`);
       },
     },
     sessions: {
@@ -65,7 +80,10 @@ export function createApiBackend(client: ApiClient): Backend {
         void (await client.call('PUT', named('credentials', name), credential)),
       delete: async (name) => void (await client.call('DELETE', named('credentials', name))),
     },
+    exports: remoteExports(client, pathOf),
     schedules: remoteSchedules(client),
+    history: remoteHistory(client),
+    monitors: remoteMonitors(client),
     webhooks: {
       create: (request) => client.call('POST', '/v1/webhooks', request),
       list: (limit) => listed('/v1/webhooks', limit),
@@ -92,6 +110,16 @@ export function createApiBackend(client: ApiClient): Backend {
           ...(to === undefined ? [] : [`&to=${to}`]),
         ];
         return listed(`/v1/usage?by=${by}${more.join('')}`, limit);
+      },
+    },
+    query: { run: (request) => client.call('POST', '/v1/query', request) },
+    search: {
+      async run({ q, host, job, limit }) {
+        const named = job === 'latest' ? (await pathOf(job)).split('/').at(-1) : job;
+        const fields = Object.entries({ q, host, job: named }).flatMap(([name, value]) =>
+          value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`],
+        );
+        return listed<SearchHit>(`/v1/search?${fields.join('&')}`, limit);
       },
     },
     close: () => Promise.resolve(),

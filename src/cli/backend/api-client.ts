@@ -6,9 +6,23 @@ export interface ApiClient {
   /** Of the server. */
   readonly origin: string;
   /** The `data` of the answer. Throws API_UNREACHABLE when no Scrapifie server answers there. */
-  call<T>(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<T>;
+  call<T>(
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<T>;
+  /** The status and the body of an answer, errors of the server among them. */
+  answer(
+    method: 'GET' | 'POST',
+    path: string,
+    body?: unknown,
+    signal?: AbortSignal,
+  ): Promise<{ status: number; body: unknown }>;
   /** The objects of an answer that is streamed, one per line; of a POST where there is a body. */
   stream<T>(path: string, body?: unknown): AsyncGenerator<T>;
+  /** The bytes of an answer that is a file. Throws API_UNREACHABLE when it breaks off. */
+  download(path: string): AsyncGenerator<Uint8Array>;
   /** The text of a stream of events as it comes, after the event of that id; ends with the connection. */
   listen(path: string, lastEventId: string | null): AsyncGenerator<string>;
   /** The items of a list, over all its pages. */
@@ -38,6 +52,7 @@ export function createApiClient({ url, key, signal }: ApiClientOptions): ApiClie
     body: unknown,
     accept: string,
     more: Readonly<Record<string, string>> = {},
+    own: AbortSignal | undefined = signal,
   ): Promise<Response> {
     const headers = {
       ...more,
@@ -52,16 +67,21 @@ export function createApiClient({ url, key, signal }: ApiClientOptions): ApiClie
         // A server that leads elsewhere must not get the key and what is sent.
         redirect: 'error',
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        ...(signal === undefined ? {} : { signal }),
+        ...(own === undefined ? {} : { signal: own }),
       });
     } catch (error) {
-      if (signal?.aborted) throw new ScrapifieError('CANCELLED', 'The command was interrupted.');
+      if (own?.aborted) throw new ScrapifieError('CANCELLED', 'The command was interrupted.');
       throw unreachable(base, causeOf(error), error);
     }
   }
 
-  async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
-    const response = await request(method, path, body, 'application/json');
+  async function call<T>(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<T> {
+    const response = await request(method, path, body, 'application/json', headers);
     const answer = (await response.json().catch(() => null)) as Answer<T> | null;
     if (answer?.success === true) return answer.data;
     throw failureOf(answer, response.status, base);
@@ -70,6 +90,10 @@ export function createApiClient({ url, key, signal }: ApiClientOptions): ApiClie
   return {
     origin: new URL(base).origin,
     call,
+    async answer(method, path, body, own) {
+      const response = await request(method, path, body, 'application/json', {}, own);
+      return { status: response.status, body: await response.json().catch(() => null) };
+    },
     async *stream<T>(path: string, body?: unknown): AsyncGenerator<T> {
       const response = await request(body === undefined ? 'GET' : 'POST', path, body, 'application/x-ndjson');
       if (!response.ok || response.body === null) {
@@ -86,6 +110,28 @@ export function createApiClient({ url, key, signal }: ApiClientOptions): ApiClie
         // Also what the line before the break holds: half a line is no object.
         throw unreachable(base, `the answer broke off: ${causeOf(error)}`, error);
       }
+    },
+    async *download(path) {
+      const response = await request('GET', path, undefined, '*/*');
+      if (!response.ok || response.body === null) {
+        throw failureOf(
+          (await response.json().catch(() => null)) as Answer<unknown> | null,
+          response.status,
+          base,
+        );
+      }
+      let bytes = 0;
+      try {
+        for await (const chunk of response.body) {
+          bytes += chunk.length;
+          yield chunk;
+        }
+      } catch (error) {
+        if (signal?.aborted) throw new ScrapifieError('CANCELLED', 'The command was interrupted.');
+        throw unreachable(base, `the file broke off: ${causeOf(error)}`, error);
+      }
+      const promised = response.headers.get('content-length');
+      if (promised !== null && Number(promised) !== bytes) throw unreachable(base, 'the file broke off');
     },
     async *listen(path, lastEventId) {
       const more: Record<string, string> = lastEventId === null ? {} : { 'last-event-id': lastEventId };

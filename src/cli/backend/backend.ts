@@ -1,4 +1,5 @@
 import type { UsageView } from '../../api/views/credit-view.ts';
+import type { ChangeView } from '../../api/views/diff-view.ts';
 import type { JobView } from '../../api/views/job-view.ts';
 import type { CredentialView, SessionEntryView, SessionView } from '../../api/views/session-view.ts';
 import type {
@@ -8,19 +9,28 @@ import type {
   NewWebhookView,
   WebhookView,
 } from '../../api/views/webhook-view.ts';
+import type { ChangeType } from '../../compare/site-change.ts';
+import type { DiffRules } from '../../diff/diff-rules.ts';
 import type { StreamEvent } from '../../events/parse-stream.ts';
 import type { JobError } from '../../jobs/job-reader.ts';
 import type { PageResult } from '../../jobs/page-result.ts';
+import type { ExportSpec } from '../../model/export.ts';
 import type { Budgets, Job } from '../../model/job.ts';
 import type { LedgerEntry, TaskState } from '../../model/task.ts';
 import type { UsageGroup } from '../../ports/credit-store.ts';
+import type { ExportProgress } from '../../ports/export-store.ts';
 import type { DeliveryState } from '../../ports/webhook-store.ts';
+import type { QueryResult } from '../../query/queries.ts';
+import type { SearchHit } from '../../query/search/searches.ts';
+import type { SqlAnswer } from '../../query/sql/sql-request.ts';
 import type { Credential } from '../../sessions/credential.ts';
 import type { SessionRequest } from '../../sessions/session-request.ts';
+import type { BackendHistory } from './history-backend.ts';
+import type { BackendMonitors } from './monitor-backend.ts';
 import type { BackendSchedules } from './schedule-backend.ts';
 
 /**
- * The jobs, sessions, credentials, webhooks and schedules of an installation, as commands read and change them: in its data folder or
+ * The jobs, sessions, credentials, webhooks, schedules and monitors of an installation, as commands read and change them: in its data folder or
  * database, or through the API of a running server. Both give the same views and throw the same errors.
  */
 export interface Backend {
@@ -29,7 +39,12 @@ export interface Backend {
   readonly credentials: BackendCredentials;
   readonly webhooks: BackendWebhooks;
   readonly schedules: BackendSchedules;
+  readonly monitors: BackendMonitors;
   readonly usage: BackendUsage;
+  readonly history: BackendHistory;
+  readonly exports: BackendExports;
+  readonly query: BackendQuery;
+  readonly search: BackendSearch;
   close(): Promise<void>;
 }
 
@@ -40,12 +55,21 @@ export interface BackendJobs {
   cancel(id: string): Promise<JobView>;
   resume(id: string, budgets?: Partial<Budgets>): Promise<JobView>;
   retry(id: string): Promise<JobView>;
+  /** With its pages and ledger. CONFLICT when it has not ended. Returns its id. */
+  delete(id: string): Promise<string>;
   urls(id: string, state?: TaskState): AsyncIterable<LedgerEntry>;
   errors(id: string): AsyncIterable<JobError>;
   /** What happened and happens to the job, until it has ended: see docs/events.md. */
   events(id: string): AsyncIterable<StreamEvent>;
-  /** All pages in the order they were stored. The export is in the audit log. */
+  /** All pages in the order they were stored. */
   results(id: string): AsyncIterable<PageResult>;
+  /** What changed since the earlier job; of these types, or all but UNCHANGED. */
+  diff(
+    earlier: string,
+    later: string,
+    rules: DiffRules,
+    types?: readonly ChangeType[],
+  ): AsyncIterable<ChangeView>;
 }
 
 export interface BackendSessions {
@@ -86,6 +110,33 @@ export interface BackendUsage {
     readonly to?: string | undefined;
     readonly limit: number;
   }): Promise<UsageView[]>;
+}
+
+/** `id` is the id of a job, or `latest`. The export is in the audit log. */
+export interface BackendExports {
+  /**
+   * The bytes of an export of the job. A server writes it into a file first, which is deleted when it was taken; here the
+   * bytes come as they are made.
+   */
+  bytes(
+    id: string,
+    spec: ExportSpec,
+    onProgress: (progress: ExportProgress) => void,
+  ): AsyncIterable<Uint8Array>;
+}
+
+/** Queries as `POST /v1/query` takes them: typed ones, and SQL. */
+export interface BackendQuery {
+  run(request: object): Promise<QueryResult | SqlAnswer>;
+}
+
+export interface BackendSearch {
+  run(request: {
+    readonly q: string;
+    readonly host?: string | undefined;
+    readonly job?: string | undefined;
+    readonly limit: number;
+  }): Promise<readonly SearchHit[]>;
 }
 
 export interface BackendCredentials {

@@ -27,6 +27,8 @@ export interface Fetcher {
 export interface FetcherFlags extends BackendFlags {
   readonly allowPrivate?: true;
   readonly session?: string;
+  /** The archive that answers in place of the web. */
+  readonly replay?: string;
   /** Pages that the data folder has stored within this time are used. */
   readonly maxAge?: number;
 }
@@ -43,7 +45,7 @@ export async function withFetcher<T>(
   const interrupted = new AbortController();
   const client = apiClientOf(shell, flags, interrupted.signal);
   if (client === null) {
-    const overrides = { allowPrivate: flags.allowPrivate };
+    const overrides = { allowPrivate: flags.allowPrivate, replay: flags.replay };
     const fetched = (platform: OpenPlatform, signal: AbortSignal) =>
       unlessAborted(signal, work(localFetcher(platform, signal)));
     // Pages that are to be found again are kept.

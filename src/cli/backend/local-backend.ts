@@ -1,14 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { noSuchAccount } from '../../api/access/accounts.ts';
+import { queryRequestSchema } from '../../api/routes/query.ts';
 import { daysOf } from '../../api/routes/usage.ts';
 import { usageView } from '../../api/views/credit-view.ts';
+import { changeView, typesOf } from '../../api/views/diff-view.ts';
 import { jobView } from '../../api/views/job-view.ts';
 import { credentialView, sessionEntryView, sessionView } from '../../api/views/session-view.ts';
+import { createComparisons } from '../../compare/comparisons.ts';
 import { readVaultKeys, withVaultKeys } from '../../config/vault-keys.ts';
+import { createWebhooks } from '../../deliver/webhooks.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { invalidRequest } from '../../jobs/invalid-request.ts';
+import { hostOf } from '../../frontier/host-name.ts';
+import { invalidRequest, parseRequest } from '../../jobs/invalid-request.ts';
 import type { JobError } from '../../jobs/job-reader.ts';
 import type { AccountId } from '../../model/ids.ts';
+import { createMonitors } from '../../monitors/monitors.ts';
+import { createQueries } from '../../query/queries.ts';
+import { createSearches, type SearchHit } from '../../query/search/searches.ts';
+import { answerOf } from '../../query/sql/sql-answer.ts';
+import { sqlRequestSchema } from '../../query/sql/sql-request.ts';
 import { createSchedules } from '../../schedules/schedules.ts';
 import { createCredentials } from '../../sessions/credentials.ts';
 import { sessionRequestSchema } from '../../sessions/session-request.ts';
@@ -16,13 +26,18 @@ import { createSessions } from '../../sessions/sessions.ts';
 import { createVault, openVault, type Vault } from '../../sessions/vault.ts';
 import { readSettings } from '../flags/flags.ts';
 import { dataPlaceOf, jobNamed, jobsIn, openExisting } from '../folders/data-folder.ts';
+import { openLakeBeside } from '../folders/lake-folder.ts';
 import type { Shell } from '../shell/shell.ts';
 import { type Backend, MOST_LISTED } from './backend.ts';
+import { localExports } from './export-backend.ts';
+import { localHistory } from './history-backend.ts';
 import { followLocally } from './local-events.ts';
 import { createLocalWebhooks } from './local-webhooks.ts';
+import { localMonitors } from './monitor-backend.ts';
 import { localSchedules } from './schedule-backend.ts';
 
 const ACTOR = 'command line';
+const HITS_AT_ONCE = 100;
 
 interface LocalPlace {
   readonly dataDir?: string | undefined;
@@ -60,7 +75,6 @@ export async function openLocalBackend(
   const sealing = async () => openVault(await withVaultKeys(given, () => store.hasSealed()));
   const audit = (action: string, target: string, details: object) =>
     store.audit([{ at: Date.now(), actor: ACTOR, action, target, details: { ...details } }]);
-  const exported = new Set<string>();
   const named = (id: string) => jobNamed(id, jobs, account);
 
   return {
@@ -76,6 +90,12 @@ export async function openLocalBackend(
       cancel: async (id) => jobView(await jobs.cancel((await named(id)).id, account)),
       resume: async (id, budgets) => jobView(await jobs.resume((await named(id)).id, account, budgets)),
       retry: async (id) => jobView(await jobs.retry((await named(id)).id, account)),
+      async delete(id) {
+        const job = await named(id);
+        await jobs.delete(job.id, account);
+        await audit('job.delete', job.id, {});
+        return job.id;
+      },
       async *urls(id, state) {
         yield* jobs.read.eachUrl(await named(id), state);
       },
@@ -93,16 +113,51 @@ export async function openLocalBackend(
       },
       async *results(id) {
         const job = await named(id);
-        // A command may read the pages twice for one file.
-        if (!exported.has(job.id)) await audit('job.export', job.id, { what: 'results' });
-        exported.add(job.id);
+        await audit('job.export', job.id, { what: 'results' });
         yield* jobs.read.eachResult(job);
       },
+      async *diff(earlier, later, rules, types) {
+        const pair = { previous: await named(earlier), current: await named(later), rules };
+        const wanted = typesOf(types?.join(','));
+        await audit('job.export', pair.current.id, { what: 'diff', against: pair.previous.id });
+        const comparisons = createComparisons({ store, blobs: storage.blobs });
+        try {
+          for await (const change of comparisons.changes(pair)) {
+            if (wanted.includes(change.type)) yield changeView(change);
+          }
+        } finally {
+          await comparisons.close();
+        }
+      },
     },
+    exports: localExports({ store, blobs: storage.blobs, jobs, account, settings, named, audit }),
     schedules: localSchedules(
       async (isWriting) => {
         const vault = isWriting ? await sealing() : reading;
         return createSchedules({ store, jobs: jobsIn(storage, vault), vault });
+      },
+      account,
+      (action, target) => audit(action, target, {}),
+    ),
+    monitors: localMonitors(
+      async (isWriting) => {
+        const vault = isWriting ? await sealing() : reading;
+        const own = jobsIn(storage, vault);
+        const webhooks = createWebhooks({
+          store,
+          vault,
+          now: Date.now,
+          mail: settings.smtpUrl === undefined ? null : { isAllowed: () => true, origin: '' },
+        });
+        return createMonitors({
+          store,
+          jobs: own,
+          vault,
+          schedules: createSchedules({ store, jobs: own, vault, isForMonitors: true }),
+          watchPage: async () => null,
+          addWebhooks: webhooks.createForMonitor,
+          mostMonitors: settings.maxMonitors,
+        });
       },
       account,
       (action, target) => audit(action, target, {}),
@@ -152,11 +207,44 @@ export async function openLocalBackend(
         await audit('credential.delete', name, {});
       },
     },
+    history: localHistory(storage, account),
     usage: {
       async list({ account: named, by, from, to, limit }) {
         const days = daysOf({ from, to }, Date.now());
         const { items } = await store.listUsage({ accountId: await accountNamed(named), by, ...days, limit });
         return items.map(usageView);
+      },
+    },
+    query: {
+      async run(request) {
+        const reader = { accountId: account, hasPrivate: true };
+        if (!('sql' in request)) {
+          return createQueries(store).run(reader, parseRequest(queryRequestSchema, request));
+        }
+        const asked = parseRequest(sqlRequestSchema, request);
+        const lake = await openLakeBeside(shell, dataDir, storage);
+        try {
+          return await answerOf(await lake.sql.run(reader, asked));
+        } finally {
+          await lake.close();
+        }
+      },
+    },
+    search: {
+      async run({ q, host, job, limit }) {
+        const jobId = job === undefined ? undefined : (await named(job)).id;
+        const request = { q, host: host === undefined ? undefined : hostOf(host), jobId };
+        const searches = createSearches(store, storage.search);
+        const hits: SearchHit[] = [];
+        let cursor: string | undefined;
+        do {
+          const wanted = Math.min(HITS_AT_ONCE, limit - hits.length);
+          const scope = { accountId: account, hasPrivate: true };
+          const answer = await searches.run(scope, { ...request, limit: wanted, cursor });
+          hits.push(...answer.items);
+          cursor = answer.nextCursor ?? undefined;
+        } while (cursor !== undefined && hits.length < limit);
+        return hits;
       },
     },
     webhooks: createLocalWebhooks({

@@ -10,7 +10,9 @@ import type { AccountId } from '../../model/ids.ts';
 import {
   type PreviewRequest,
   previewRequestSchema,
+  type ScheduleChangeRequest,
   type ScheduleRequest,
+  scheduleChangeSchema,
   scheduleRequestSchema,
 } from '../../schedules/schedule-request.ts';
 import type { Schedules } from '../../schedules/schedules.ts';
@@ -19,6 +21,7 @@ import type { ApiClient } from './api-client.ts';
 /** The schedules of an installation, as commands read and change them. `id` is the id of a schedule. */
 export interface BackendSchedules {
   create(request: ScheduleRequest): Promise<ScheduleView>;
+  change(id: string, request: ScheduleChangeRequest): Promise<ScheduleView>;
   preview(request: PreviewRequest): Promise<NextView>;
   list(limit: number): Promise<ScheduleView[]>;
   get(id: string): Promise<ScheduleView>;
@@ -49,6 +52,12 @@ export function localSchedules(
       await audit('schedule.create', made.id);
       return scheduleView(made);
     },
+    async change(id, request) {
+      const owner = { accountId, credentials: 'read' } as const;
+      const changed = await (await schedules(true)).update(id, scheduleChangeSchema.parse(request), owner);
+      await audit('schedule.update', changed.id);
+      return scheduleView(changed);
+    },
     preview: async (request) =>
       nextView(await (await schedules(false)).preview(previewRequestSchema.parse(request))),
     list: async (limit) =>
@@ -76,6 +85,7 @@ export function remoteSchedules(client: ApiClient): BackendSchedules {
   const path = (id: string, what = '') => `/v1/schedules/${encodeURIComponent(id)}${what}`;
   return {
     create: (request) => client.call('POST', '/v1/schedules', request),
+    change: (id, request) => client.call('PATCH', path(id), request),
     preview: (request) => client.call('POST', '/v1/schedules/preview', request),
     list: (limit) => Array.fromAsync(client.list<ScheduleView>('/v1/schedules', limit)),
     get: (id) => client.call('GET', path(id)),

@@ -1,7 +1,12 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 
 /** Options of the command line that a server decides by its own settings and policy. */
-const OF_THE_OPERATOR = { allowPrivate: '--allow-private', rate: '--rate' } as const;
+const OF_THE_OPERATOR = {
+  allowPrivate: '--allow-private',
+  rate: '--rate',
+  replay: '--replay',
+  warc: '--warc',
+} as const;
 
 /** Throws INVALID_USAGE for options that a request to a server cannot carry: they are not silently left out. */
 export function refuseForServer(flags: object): void {

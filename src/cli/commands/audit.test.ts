@@ -1,13 +1,10 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runCommand } from '../../../test/integration/cli-command.ts';
 import { createSqliteStore } from '../../drivers/store-sqlite/sqlite-store.ts';
-
-const MAIN = fileURLToPath(new URL('../../main.ts', import.meta.url));
 
 let dir: string;
 beforeEach(async () => {
@@ -27,14 +24,7 @@ beforeEach(async () => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-function run(...args: readonly string[]): Promise<{ exitCode: number; stdout: string; stderr: string }> {
-  const argv = ['--disable-warning=ExperimentalWarning', MAIN, 'audit', ...args, '--data-dir', dir];
-  return new Promise((resolve) => {
-    execFile(process.execPath, argv, { cwd: dir, env: { PATH: process.env.PATH } }, (error, stdout, stderr) =>
-      resolve({ exitCode: error === null ? 0 : Number(error.code), stdout, stderr }),
-    );
-  });
-}
+const run = (...args: readonly string[]) => runCommand(['audit', ...args, '--data-dir', dir], { cwd: dir });
 
 /** As an intruder with the file would: the triggers are no obstacle to such a person. */
 function tamper(sql: string): void {

@@ -15,8 +15,8 @@ interface BackupFlags {
 
 const EXAMPLES = `
 Servers go on working meanwhile: the backup has everything as it was when it began. The file appears when it is complete.
-Secrets in it are sealed by the vault key, which is not in it; with --with-vault-key it is, and whoever has the file can
-read them.
+Secrets in it are sealed by the vault key, which is not in it; with --with-vault-key it is, and every reader of the
+file can read them.
 
 Examples:
   scrapifie backup ./scrapifie.backup

@@ -2,6 +2,7 @@ import { Option } from 'commander';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { type BlobAmount, type BlobSweepReport, sweepBlobs } from '../../jobs/blob-sweep.ts';
 import type { AccountId } from '../../model/ids.ts';
+import { sweepIndex } from '../../query/search/keep-index.ts';
 import { applyRetention, type RetentionReport } from '../../retention/apply-retention.ts';
 import { deleteAccounts } from '../../retention/delete-accounts.ts';
 import { eventsMsOf, installationLimits, limitsOfAccount } from '../../retention/installation-limits.ts';
@@ -55,11 +56,17 @@ export const define: DefineCommand = (command, shell) => {
         };
         if (!isDryRun) await deleteAccounts(storage.store);
         const retention = await applyRetention(parts, { isDryRun });
+        // Entries of what was deleted are shown by no search, and need no dry run.
+        const entries = isDryRun ? 0 : await sweepIndex({ store: storage.store, index: storage.search });
         const blobs = await sweep(shell, storage, flags);
         shell.stdout.write(
           flags.json
-            ? `${JSON.stringify({ ...blobs, retention })}\n`
-            : table([...retentionRows(retention, isDryRun), ...blobRows(blobs, isDryRun)]),
+            ? `${JSON.stringify({ ...blobs, retention, searchEntries: entries })}\n`
+            : table([
+                ...retentionRows(retention, isDryRun),
+                ...(entries === 0 ? [] : [['removed, entries of the search index', `${entries} entries`]]),
+                ...blobRows(blobs, isDryRun),
+              ]),
         );
       } finally {
         await storage.close();
@@ -93,6 +100,8 @@ const KINDS: Readonly<Record<keyof RetentionReport, readonly [name: string, unit
   records: ['records', 'pages'],
   artifacts: ['pictures, PDFs and recorded answers', 'pages'],
   bodies: ['bodies', 'pages'],
+  exports: ['exports', 'files'],
+  snapshots: ['snapshots', 'contents'],
   events: ['events', 'events'],
   answers: ['answers under an Idempotency-Key', 'answers'],
   robots: ['robots.txt files', 'files'],

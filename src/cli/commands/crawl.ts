@@ -4,12 +4,15 @@ import { EXIT } from '../../errors/registry.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { describeBytes, describeCount, describeMs, describeSpeed } from '../../model/human-units.ts';
 import { apiClientOf, type BackendFlags } from '../backend/open-backend.ts';
+import { type ArchiveFlags, archivesOf, recordingOf } from '../crawl/crawl-archive.ts';
 import type { CrawlReport } from '../crawl/crawl-report.ts';
 import { type CrawlFlags, crawlCommandOf } from '../crawl/crawl-request.ts';
 import { followCrawl } from '../crawl/crawl-run.ts';
 import { beginCrawl, crawlAgain, type Opened, resumeCrawl } from '../crawl/crawl-start.ts';
 import { crawlRemotely, type RemoteCrawlEnd } from '../crawl/remote-crawl.ts';
 import { refuseRemoteFolder } from '../crawl/remote-folder.ts';
+import { ARCHIVE_FLAGS } from '../flags/archive-flags.ts';
+import { derivedFlags } from '../flags/derived-flags.ts';
 import { EXTRACT_FLAGS, extractFieldOf, LLM_FLAGS } from '../flags/extract-flags.ts';
 import { FLAGS, given, limitOf, readSettings } from '../flags/flags.ts';
 import { PAGE_FLAGS, PICTURE_FLAGS, readActions, readRoutes } from '../flags/page-flags.ts';
@@ -18,15 +21,16 @@ import {
   type CrawlFolder,
   crawlFolder,
   findCrawl,
-  isPrivateAllowed,
-  rememberPermission,
+  type RememberedCommand,
+  rememberCommand,
+  rememberedCommand,
 } from '../folders/crawl-folder.ts';
 import { openOneOff } from '../folders/one-off.ts';
 import { sessionPlace } from '../folders/session-place.ts';
 import { tellAssumedSchemes } from '../output/assumed-scheme.ts';
 import type { DefineCommand, OpenPlatform, Shell } from '../shell/shell.ts';
 
-interface Flags extends CrawlFlags, BackendFlags {
+interface Flags extends CrawlFlags, BackendFlags, ArchiveFlags {
   readonly out?: string;
   readonly resume?: true;
   readonly json?: true;
@@ -55,6 +59,8 @@ Examples:
   scrapifie crawl https://example.com --include '/blog/*' --format metadata,text
   scrapifie crawl https://shop.example --include '/products/*' --extract product
   scrapifie crawl https://example.com --wait-for '#list' --format metadata,screenshot --full-page
+  scrapifie crawl https://example.com --warc example.warc.gz
+  scrapifie crawl https://example.com --replay example.warc.gz --out ./again
   scrapifie crawl http://localhost:8080 --allow-private --rate unlimited --json`;
 
 export const define: DefineCommand = (command, shell, endWith) => {
@@ -103,6 +109,8 @@ export const define: DefineCommand = (command, shell, endWith) => {
   ] as const) {
     command.addOption(FLAGS[flag]());
   }
+  for (const flag of derivedFlags()) command.addOption(flag);
+  for (const flag of ['warc', 'warcSize', 'replay'] as const) command.addOption(ARCHIVE_FLAGS[flag]());
   command
     .option('--out <dir>', 'folder for pages, report and state')
     .option('--resume', 'go on with the crawl in the folder')
@@ -133,12 +141,17 @@ async function crawl(shell: Shell, urls: readonly string[], flags: Flags): Promi
   };
   if (found === 'new' && flags.resume) tell(`There is no crawl in ${folder.dir} yet; this begins one.`);
 
-  const isPermitted = flags.allowPrivate === true || (!isNew && isPrivateAllowed(folder));
+  const begun = isNew ? null : rememberedCommand(folder);
+  const isPermitted = flags.allowPrivate === true || begun?.allowPrivate === true;
   const permitted: Flags = isPermitted ? { ...flags, allowPrivate: true } : flags;
-  const { platform, drainMs } = await open(shell, folder, permitted);
+  const remembered: RememberedCommand = { allowPrivate: isPermitted, ...archivesOf(shell.cwd, flags, begun) };
+  const { platform, drainMs } = await open(shell, folder, {
+    ...permitted,
+    ...given({ replay: remembered.replay }),
+  });
   let opened: Opened;
   try {
-    if (flags.allowPrivate) rememberPermission(folder, true);
+    rememberCommand(folder, remembered);
     opened =
       command === null
         ? await resumeCrawl(platform, folder, urls, flags)
@@ -160,9 +173,10 @@ async function crawl(shell: Shell, urls: readonly string[], flags: Flags): Promi
     opened,
     drainMs,
     isQuiet: flags.quiet === true,
+    recording: recordingOf(remembered),
   });
   const { session } = opened.job.options.page;
-  return ended(shell, { report, folder, isInterrupted, session }, flags);
+  return ended(shell, { report, folder, isInterrupted, session }, flags, remembered.warc);
 }
 
 async function isNewSession({ accounts }: OpenPlatform, name: string | undefined): Promise<boolean> {
@@ -175,11 +189,12 @@ function ended(
   shell: Shell,
   { report, folder, isInterrupted, session }: RemoteCrawlEnd,
   flags: Flags,
+  warc?: string,
 ): number {
   const tell = (line: string): void => {
     if (!flags.quiet) shell.stderr.write(`${line}\n`);
   };
-  shell.stdout.write(flags.json ? `${JSON.stringify(report)}\n` : summaryOf(report, folder));
+  shell.stdout.write(flags.json ? `${JSON.stringify(report)}\n` : summaryOf(report, folder, warc));
   if (isInterrupted) {
     tell(`Interrupted; nothing is lost. The same command with --resume goes on.`);
     return EXIT.interrupted;
@@ -214,7 +229,7 @@ async function open(
   flags: Flags,
 ): Promise<{ platform: OpenPlatform; drainMs: number }> {
   const accountsIn = await sessionPlace(shell, folder, flags);
-  const overrides = { dataDir: folder.stateDir, allowPrivate: flags.allowPrivate };
+  const overrides = { dataDir: folder.stateDir, allowPrivate: flags.allowPrivate, replay: flags.replay };
   const settings = readSettings(shell, overrides);
   const wanted = Math.max(settings.maxConcurrency, limitOf(flags.concurrency) ?? 0);
   // A file, because the terminal shows the progress bar. It has the warnings and errors that --json and the report leave out.
@@ -231,13 +246,14 @@ function exitCodeOf({ status, jobId }: CrawlReport): number {
   return EXIT.failed;
 }
 
-function summaryOf(report: CrawlReport, folder: CrawlFolder): string {
+function summaryOf(report: CrawlReport, folder: CrawlFolder, warc?: string): string {
   const { pages, failed, skipped, denied, bytes, durationMs, pagesPerSecond, status } = report;
   return [
     `${status.replaceAll('_', ' ')}: ${describeCount(pages, 'page')}, ${failed} failed, ${skipped} skipped, ${denied} denied`,
     `${describeBytes(bytes)} in ${describeMs(durationMs)}, ${describeSpeed(pagesPerSecond)} pages/s`,
     folder.pagesFile,
     folder.reportFile,
+    ...(warc === undefined ? [] : [warc]),
     '',
   ].join('\n');
 }

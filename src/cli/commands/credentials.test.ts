@@ -1,10 +1,8 @@
-import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCommand } from '../../../test/integration/cli-command.ts';
 import { createSqliteStore } from '../../drivers/store-sqlite/sqlite-store.ts';
 import type { AccountId } from '../../model/ids.ts';
 import type { Store } from '../../ports/store.ts';
@@ -12,7 +10,6 @@ import { createCredentials } from '../../sessions/credentials.ts';
 import { createSessions } from '../../sessions/sessions.ts';
 import { createVault } from '../../sessions/vault.ts';
 
-const MAIN = fileURLToPath(new URL('../../main.ts', import.meta.url));
 const VAULT_KEY = 'c3'.repeat(32);
 const ACCOUNT = 'default' as AccountId;
 const vault = createVault(VAULT_KEY);
@@ -30,23 +27,11 @@ afterAll(async () => {
 });
 
 /** Runs a command on the folder with this as its standard input. */
-async function run(
+const run = (
   args: readonly string[],
   input = '',
   env: Record<string, string> = { SCRAPIFIE_VAULT_KEY: VAULT_KEY },
-) {
-  const child = spawn(
-    process.execPath,
-    ['--disable-warning=ExperimentalWarning', MAIN, ...args, '--data-dir', dir],
-    { cwd: dir, env: { PATH: process.env.PATH ?? '', ...env }, stdio: ['pipe', 'pipe', 'pipe'] },
-  );
-  // A command that needs no input may be gone before it is written.
-  child.stdin.on('error', () => undefined);
-  child.stdin.end(input);
-  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
-  const [stdout, stderr, exitCode] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
-  return { exitCode, stdout, stderr };
-}
+) => runCommand([...args, '--data-dir', dir], { cwd: dir, env, input });
 
 describe('credentials on the command line', () => {
   const credentials = () => createCredentials({ store, vault, service: null, now: Date.now });

@@ -84,13 +84,16 @@ function requireName(name: string): void {
   if (!NAME.test(name)) throw new ScrapifieError('INVALID_USAGE', `The name must be ${NAME_RULE}.`);
 }
 
-async function askFor({ kind, host, username, allowHttp }: SetFlags, { stderr }: Shell): Promise<unknown> {
+async function askFor(
+  { kind, host, username, allowHttp }: SetFlags,
+  { stdin, stderr }: Shell,
+): Promise<unknown> {
   const isByUser = kind === 'login' || kind === 'basic';
   if (isByUser !== (username !== undefined)) {
     const told = isByUser ? 'needs --username' : 'has no user name: leave --username out';
     throw new ScrapifieError('INVALID_USAGE', `The kind ${kind} ${told}.`);
   }
-  const ends = { input: process.stdin, output: stderr };
+  const ends = { input: stdin, output: stderr };
   const base = { kind, hosts: host, ...(allowHttp === true ? { allowHttp } : {}) };
   if (isByUser) return { ...base, username, password: await readSecret('Password: ', ends, false) };
   if (kind === 'bearer') return { ...base, token: await readSecret('Token: ', ends, false) };

@@ -1,93 +1,105 @@
 import { Option } from 'commander';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import type { PageResult } from '../../jobs/page-result.ts';
+import { WRITABLE_FORMATS } from '../../exports/formats.ts';
+import { AVAILABLE_TYPES } from '../../exports/sources/open-table.ts';
+import {
+  type ExportFormat,
+  type ExportSpec,
+  type ExportType,
+  PAGE_FORMATS,
+  PAGE_TYPE,
+} from '../../model/export.ts';
+import type { JobId } from '../../model/ids.ts';
+import type { ExportProgress } from '../../ports/export-store.ts';
 import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
 import { FLAGS } from '../flags/flags.ts';
-import { csvHead, csvRow, extractedCells } from '../output/export-csv.ts';
 import { writeOut } from '../output/output-file.ts';
-import type { DefineCommand } from '../shell/shell.ts';
-
-const FORMATS = ['ndjson', 'csv', 'json'] as const;
+import type { DefineCommand, Shell } from '../shell/shell.ts';
 
 interface ExportFlags extends BackendFlags {
-  readonly format: (typeof FORMATS)[number];
+  readonly type?: ExportType;
+  readonly format: ExportFormat;
+  readonly against?: string;
+  readonly excel?: true;
   readonly out?: string;
   readonly text?: true;
 }
 
 const EXAMPLES = `
-JOB is an id from "scrapifie jobs list", or "latest". Pages are written as they are read, so size does not matter. In CSV
-each extracted field has a column, extracted.NAME; for these columns the pages are read twice.
+JOB is an id from "scrapifie jobs list", or "latest". Pages come in the order of their URLs and are written as they are read,
+so size does not matter. A file appears when it is complete.
+
+Types:
+  full     a row per page with title, price, availability, pictures …
+  seo      a row per page with title, description, canonical, hreflang …
+  diff     a row per URL with what has changed since the job that --against names
+  raw      every stored page with its record and body
+  links    a row per link
+  records  a row per extracted record, with a column for each field
+  results  the pages as the API shows them (the default)
 
 Examples:
-  scrapifie export latest --format csv --out pages.csv
-  scrapifie export latest --format csv --text --out texts.csv
+  scrapifie export latest --type full --format csv --out full.csv
+  scrapifie export latest --type seo --format xlsx --out seo.xlsx
+  scrapifie export latest --format markdown --out site.zip
   scrapifie export latest --data-dir ./crawl-example.com | jq .title
-  scrapifie export latest --api http://127.0.0.1:3000`;
+  scrapifie export latest --api http://127.0.0.1:3000 --type full --format parquet --out full.parquet`;
 
 export const define: DefineCommand = (command, shell) => {
   command
     .argument('<job>', 'id of the job, or "latest"')
-    .addOption(new Option('--format <name>', 'format of the file').choices(FORMATS).default('ndjson'))
-    .option('--text', 'csv: a column with the text of each page, where the job has kept it')
-    .option('--out <file>', 'file to write (default: standard output)')
+    .addOption(
+      new Option(
+        '--type <name>',
+        'what is exported (default: results; of formats of whole pages, raw)',
+      ).choices(AVAILABLE_TYPES),
+    )
+    .addOption(
+      new Option('--format <name>', 'format of the file').choices(WRITABLE_FORMATS).default('ndjson'),
+    )
+    .option('--against <job>', 'diff: the earlier job to compare with')
+    .option('--excel', 'csv: begin with a byte order mark, so that Excel reads UTF-8')
+    .option('--text', 'results in a table: a column with the text of each page, where the job has kept it')
+    .option('--out <file>', 'file to write; "-": standard output (the default)')
     .addOption(FLAGS.dataDir())
     .addOption(FLAGS.api())
     .addOption(FLAGS.apiKey())
     .addHelpText('after', EXAMPLES)
-    .action((id: string, flags: ExportFlags) => {
-      const hasText = flags.text === true;
-      if (hasText && flags.format !== 'csv') {
-        throw new ScrapifieError(
-          'INVALID_USAGE',
-          '--text is for --format csv; the others have all there is.',
-        );
-      }
-      return withBackend(shell, flags, async ({ jobs }) => {
-        // The newest job may be another one when the pages are read a second time.
-        const job = await jobs.get(id);
-        const { extract } = (job.options as { readonly page: { readonly extract?: unknown } }).page;
-        const extracts = flags.format === 'csv' && extract != null;
-        const extracted = extracts ? await namesOf(jobs.results(job.id)) : [];
-        await writeOut(shell, flags.out, WRITERS[flags.format](jobs.results(job.id), { extracted, hasText }));
-      });
-    });
+    .action((id: string, flags: ExportFlags) =>
+      withBackend(shell, flags, async ({ exports }) => {
+        const progress = showProgress(shell);
+        await writeOut(shell, flags.out, exports.bytes(id, specOf(flags), progress.show));
+        progress.end(flags.out);
+      }),
+    );
 };
 
-type Pages = AsyncIterable<PageResult>;
-type Writer = (pages: Pages, options: Parameters<typeof csvHead>[0]) => AsyncGenerator<string>;
-
-/** Pages of unlike kinds have unlike fields; a table cannot have any number of columns. */
-const MOST_COLUMNS = 1_000;
-
-async function namesOf(pages: Pages): Promise<readonly string[]> {
-  const names = new Set<string>();
-  for await (const page of pages) {
-    for (const name of extractedCells(page).keys()) names.add(name);
-    if (names.size > MOST_COLUMNS) {
-      throw new ScrapifieError(
-        'INVALID_USAGE',
-        `More than ${MOST_COLUMNS} fields were extracted, too many for columns. Take --format ndjson.`,
-      );
-    }
-  }
-  return [...names];
+function specOf({ type, format, against, excel, text }: ExportFlags): ExportSpec {
+  return {
+    type: type ?? (PAGE_FORMATS.includes(format) ? PAGE_TYPE : 'results'),
+    format,
+    ...(against === undefined ? {} : { against: against as JobId }),
+    ...(excel === undefined ? {} : { excel }),
+    ...(text === undefined ? {} : { text }),
+  };
 }
 
-const WRITERS: Readonly<Record<ExportFlags['format'], Writer>> = {
-  async *ndjson(pages) {
-    for await (const page of pages) yield `${JSON.stringify(page)}\n`;
-  },
-  async *json(pages) {
-    let before = '[\n';
-    for await (const page of pages) {
-      yield `${before}${JSON.stringify(page)}`;
-      before = ',\n';
-    }
-    yield before === ',\n' ? '\n]\n' : '[]\n';
-  },
-  async *csv(pages, options) {
-    yield csvHead(options);
-    for await (const page of pages) yield csvRow(page, options);
-  },
-};
+const SHOW_EVERY_MS = 500;
+
+/** The progress on a terminal is one line that is overwritten; elsewhere only the last one is printed. */
+function showProgress({ stderr }: Shell) {
+  let shownAt = performance.now();
+  let last: ExportProgress = { rows: 0, sizeBytes: 0 };
+  const text = () => `${last.rows} rows, ${last.sizeBytes} bytes`;
+  return {
+    show(progress: ExportProgress): void {
+      last = progress;
+      if (stderr.isTTY !== true || performance.now() - shownAt < SHOW_EVERY_MS) return;
+      shownAt = performance.now();
+      stderr.write(`\r${text()} … `);
+    },
+    end(out: string | undefined): void {
+      if (stderr.isTTY !== true) return;
+      stderr.write(`\r${out === undefined || out === '-' ? '' : `${out}: `}${text()}\n`);
+    },
+  };
+}

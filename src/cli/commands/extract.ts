@@ -11,7 +11,7 @@ import { EXTRACT_FLAG_OF, EXTRACT_FLAGS, type ExtractFlags, extractFieldOf } fro
 import { FLAGS, formatFlag, given, parseFlags } from '../flags/flags.ts';
 import { PART_FLAG_OF, PART_FLAGS, type PartFlags, partFieldsOf } from '../flags/part-flags.ts';
 import { printed } from '../output/page-output.ts';
-import type { DefineCommand } from '../shell/shell.ts';
+import type { DefineCommand, Shell } from '../shell/shell.ts';
 
 interface Flags extends ExtractFlags, PartFlags, Pick<BackendFlags, 'api' | 'apiKey'> {
   readonly url: string;
@@ -76,7 +76,7 @@ export const define: DefineCommand = (command, shell) => {
       });
       const asked = parseFlags(extractRequestSchema, request, FLAG_OF);
       const { url, formats, extract } = asked;
-      const body = await readBody(shell.cwd, file);
+      const body = await readBody(shell, file);
       const contentType = flags.contentType ?? TYPES[extname(file).toLowerCase()] ?? null;
       const output = { formats, isJson: flags.json === true, hasMore: extract !== null };
       const client = apiClientOf(shell, flags);
@@ -113,8 +113,8 @@ function textOf(file: string, body: Uint8Array): string {
   }
 }
 
-async function readBody(cwd: string, file: string): Promise<Uint8Array> {
-  if (file === '-') return buffer(process.stdin);
+async function readBody({ cwd, stdin }: Shell, file: string): Promise<Uint8Array> {
+  if (file === '-') return buffer(stdin);
   const path = resolve(cwd, file);
   return readFile(path).catch((error: Error) => {
     throw new ScrapifieError('INVALID_USAGE', `${path} cannot be read: ${error.message}`, { cause: error });

@@ -82,6 +82,13 @@ export const define: DefineCommand = (command, shell) => {
     withBackend(shell, flags, async ({ jobs }) => show(await jobs.resume(id, budgetsOf(flags)), flags)),
   );
   addChange('retry', 'retry', 'try failed URLs again');
+  add('delete <id>', 'remove a job that has ended, with its pages and URLs').action(
+    (id: string, flags: JobsFlags) =>
+      withBackend(shell, flags, async ({ jobs }) => {
+        const deleted = await jobs.delete(id);
+        print(flags.json ? jsonLine({ id: deleted, deleted: true }) : `Job ${deleted} is deleted.\n`);
+      }),
+  );
   add('urls <id>', 'every URL the job has seen, and the rule that decided')
     .addOption(new Option('--state <state>', 'only URLs in this state').choices(TASK_STATES))
     .action((id: string, flags: UrlsFlags) =>

@@ -3,6 +3,7 @@ import { draftMap } from '../../jobs/job-draft.ts';
 import { mapRequestSchema } from '../../jobs/job-request.ts';
 import type { MapLink } from '../../jobs/map-result.ts';
 import { type FetcherFlags, withFetcher } from '../backend/fetcher.ts';
+import { ARCHIVE_FLAGS } from '../flags/archive-flags.ts';
 import { checkFlags, FLAGS, given, parseFlags, wholeNumber } from '../flags/flags.ts';
 import { PAGE_FLAG_OF, PAGE_FLAGS, type PageFlags, pageFieldsOf, readActions } from '../flags/page-flags.ts';
 import { OPERATOR } from '../folders/one-off.ts';
@@ -72,6 +73,7 @@ export const define: DefineCommand = (command, shell, endWith) => {
     'apiKey',
   ] as const)
     command.addOption(FLAGS[flag]());
+  command.addOption(ARCHIVE_FLAGS.replay());
   command.addHelpText('after', EXAMPLES).action(async (url: string, flags: MapFlags) => {
     const input = given({
       url,

@@ -1,14 +1,11 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCommand } from '../../../test/integration/cli-command.ts';
 import { createSqliteStore } from '../../drivers/store-sqlite/sqlite-store.ts';
 import { NO_LIMITS } from '../../model/account.ts';
 import type { AccountId } from '../../model/ids.ts';
-
-const MAIN = fileURLToPath(new URL('../../main.ts', import.meta.url));
 
 let dir: string;
 beforeAll(async () => {
@@ -23,14 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-const run = (...args: string[]) =>
-  new Promise<{ exitCode: number; stdout: string; stderr: string }>((resolve) => {
-    const argv = ['--disable-warning=ExperimentalWarning', MAIN, 'schedules', ...args, '--data-dir', dir];
-    const env = { PATH: process.env.PATH ?? '' };
-    execFile(process.execPath, argv, { cwd: dir, env }, (error, stdout, stderr) =>
-      resolve({ exitCode: typeof error?.code === 'number' ? error.code : 0, stdout, stderr }),
-    );
-  });
+const run = (...args: string[]) => runCommand(['schedules', ...args, '--data-dir', dir], { cwd: dir });
 
 /** A repeated test must not find what the first one left. */
 let made = 0;
@@ -79,9 +69,52 @@ describe('schedules on the command line', () => {
     );
     const created = await run('create', name, '--file', 'prices.yaml', '--json');
     expect(JSON.parse(created.stdout)).toMatchObject({ name, everyMs: 900_000, overlap: 'queue' });
+    const other = await run('create', newName(), '--file', 'prices.yaml', '--cron', '0 3 * * *', '--json');
+    expect(JSON.parse(other.stdout)).toMatchObject({ cron: '0 3 * * *', everyMs: null, overlap: 'queue' });
     expect((await run('pause', name)).stdout).toMatch(/status\s+paused/);
     expect((await run('delete', name)).exitCode).toBe(0);
     expect((await run('show', name)).stderr).toMatch(/There is no schedule "news-\d+"/);
+  });
+
+  it('are changed by what is given, and by nothing else', async () => {
+    const name = newName();
+    const first = ['--cron', '0 3 * * *', '--time-zone', 'Europe/Berlin', '--overlap', 'queue'];
+    await run('create', name, 'https://example.com/', '--kind', 'crawl', ...first);
+    const changed = await run('change', name, '--every', '2h', '--json');
+    expect(JSON.parse(changed.stdout)).toMatchObject({
+      name,
+      cron: null,
+      everyMs: 7_200_000,
+      timeZone: 'Europe/Berlin',
+      overlap: 'queue',
+      job: { kind: 'crawl' },
+    });
+    const other = await run('change', name, 'https://example.org/', '--name', `${name}-b`, '--json');
+    expect(JSON.parse(other.stdout)).toMatchObject({
+      name: `${name}-b`,
+      everyMs: 7_200_000,
+      job: { kind: 'scrape', url: 'https://example.org/' },
+    });
+    expect((await run('change', `${name}-b`)).stderr).toMatch(/Nothing is to be changed: give an option/);
+    expect((await run('change', 'absent', '--every', '1h')).stderr).toContain('no schedule "absent"');
+  });
+
+  it.each([
+    [['https://example.com/'], /no time to run at: give --cron.*or --every/],
+    [
+      ['https://example.com/', '--cron', '0 3 * * *', '--every', '1h'],
+      /Give --cron or --every, and not both/,
+    ],
+    [['--every', '1h'], /nothing to run: give a URL, or --file/],
+    [['--every', '1h', '--kind', 'crawl'], /--kind crawl needs a URL/],
+    [['--every', '1h', '--max-pages', '5'], /--max-pages and --max-depth need URLs and --kind crawl/],
+    [['https://example.com/', '--every', '1h', '--max-pages', '5'], /are for crawls: add --kind crawl/],
+    [['https://a.example/', 'https://b.example/', '--kind', 'scrape', '--every', '1h'], /use --kind batch/],
+    [['--file', 'empty.yaml'], /give a URL, or `job` in empty\.yaml/],
+  ])('that are incomplete are refused with what to do: %j', async (args, told) => {
+    writeFileSync(join(dir, 'empty.yaml'), 'every: 15m\n');
+    const { exitCode, stderr } = await run('create', 'bad', ...args);
+    expect([exitCode, stderr]).toEqual([2, expect.stringMatching(told)]);
   });
 
   it('with a wrong line are refused under the name of the option', async () => {

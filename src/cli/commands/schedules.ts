@@ -1,19 +1,30 @@
 import { Option } from 'commander';
 import type { NextView, RunView, ScheduleView } from '../../api/views/schedule-view.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { CATCH_UPS, OVERLAPS, SCHEDULED_KINDS } from '../../model/schedule.ts';
 import {
   previewRequestSchema,
+  type ScheduleChangeRequest,
   type ScheduleRequest,
+  scheduleChangeSchema,
   scheduleRequestSchema,
 } from '../../schedules/schedule-request.ts';
 import { MOST_LISTED } from '../backend/backend.ts';
 import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
 import type { BackendSchedules } from '../backend/schedule-backend.ts';
-import { duration, given, parseFlags, wholeNumber, withAccountFlags } from '../flags/flags.ts';
-import { readYamlFile } from '../flags/yaml-file.ts';
+import { parseFlags, wholeNumber, withAccountFlags } from '../flags/flags.ts';
+import {
+  changeInput,
+  createInput,
+  type RuleFlags,
+  SCHEDULE_FLAG_OF,
+  type TimeFlags,
+  timeFields,
+  withRules,
+  withTimes,
+} from '../flags/schedule-flags.ts';
+import { intervalText } from '../output/interval.ts';
 import { table } from '../output/table.ts';
-import type { DefineCommand, Shell } from '../shell/shell.ts';
+import type { DefineCommand } from '../shell/shell.ts';
 
 interface SchedulesFlags extends BackendFlags {
   readonly json?: true;
@@ -21,39 +32,6 @@ interface SchedulesFlags extends BackendFlags {
 interface ListFlags extends SchedulesFlags {
   readonly limit: number;
 }
-interface TimeFlags extends SchedulesFlags {
-  readonly cron?: string;
-  readonly every?: string;
-  readonly timeZone?: string;
-  readonly activeHours?: string;
-  readonly activeDays?: number[];
-}
-interface CreateFlags extends TimeFlags {
-  readonly file?: string;
-  readonly kind?: string;
-  readonly maxPages?: number;
-  readonly maxDepth?: number;
-  readonly jitter?: number;
-  readonly overlap?: string;
-  readonly catchUp?: string;
-}
-
-const FLAG_OF = {
-  name: 'The name',
-  cron: '--cron',
-  every: '--every',
-  timeZone: '--time-zone',
-  activeHours: '--active-hours',
-  jitterMs: '--jitter',
-  overlap: '--overlap',
-  catchUp: '--catch-up',
-  'job.kind': '--kind',
-  'job.urls': 'URL',
-  'job.url': 'URL',
-  'job.maxPages': '--max-pages',
-  'job.maxDepth': '--max-depth',
-};
-
 const EXAMPLES = `
 SCHEDULE is an id that "list" shows, or a name that one schedule has. A running server runs them; see docs/schedules.md.
 A file holds what POST /v1/schedules takes, in YAML or JSON.
@@ -62,6 +40,7 @@ Examples:
   scrapifie schedules create news https://example.com/ --kind crawl --max-pages 200 --cron '30 2 * * *' --time-zone Europe/Berlin
   scrapifie schedules create prices --file prices.yaml
   scrapifie schedules preview --cron '0 9 * * MON#1' --time-zone America/New_York
+  scrapifie schedules change news --cron '0 4 * * *' --overlap queue
   scrapifie schedules next news
   scrapifie schedules history news
   scrapifie schedules run news`;
@@ -92,17 +71,11 @@ export const define: DefineCommand = (command, shell) => {
         print(flags.json ? views.map(jsonLine).join('') : listing(views));
       }),
     );
-  withTimes(add('create <name> [url...]', 'run a job again and again'))
+  withRules(add('create <name> [url...]', 'run a job again and again'))
     .option('--file <path>', 'a file with the whole schedule; other options go before what it says')
-    .addOption(new Option('--kind <kind>', 'what each run does with the URLs').choices(SCHEDULED_KINDS))
-    .option('--max-pages <n>', 'pages of a crawl at most', wholeNumber)
-    .option('--max-depth <n>', 'links that a crawl follows from a URL at most', wholeNumber)
-    .option('--jitter <time>', 'begin up to this much later, e.g. 5m', duration)
-    .addOption(new Option('--overlap <what>', 'while the job before goes on').choices(OVERLAPS))
-    .addOption(new Option('--catch-up <what>', 'after a time without schedulers').choices(CATCH_UPS))
-    .action((name: string, urls: string[], flags: CreateFlags) => {
+    .action((name: string, urls: string[], flags: SchedulesFlags & RuleFlags) => {
       const input = createInput(shell, name, urls, flags);
-      parseFlags(scheduleRequestSchema, input, FLAG_OF);
+      parseFlags(scheduleRequestSchema, input, SCHEDULE_FLAG_OF);
       return withBackend(
         shell,
         flags,
@@ -115,18 +88,31 @@ export const define: DefineCommand = (command, shell) => {
         true,
       );
     });
-  withTimes(add('preview', 'the next ten times of a cron line or an interval')).action((flags: TimeFlags) => {
-    const request = parseFlags(previewRequestSchema, timeFields(flags), FLAG_OF);
-    return withBackend(
-      shell,
-      flags,
-      async ({ schedules }) => {
-        const view = await schedules.preview(request);
-        print(flags.json ? jsonLine(view) : times(view));
-      },
-      true,
-    );
-  });
+  withRules(add('change <schedule> [url...]', 'change what is given; everything else stays'))
+    .option('--name <name>', 'another name')
+    .option('--file <path>', 'a file with what is to be changed; other options go before what it says')
+    .action((named: string, urls: string[], flags: SchedulesFlags & RuleFlags) => {
+      const input = changeInput(shell, urls, flags);
+      parseFlags(scheduleChangeSchema, input, SCHEDULE_FLAG_OF);
+      return withBackend(shell, flags, async ({ schedules }) => {
+        const view = await schedules.change(await idOf(schedules, named), input as ScheduleChangeRequest);
+        print(flags.json ? jsonLine(view) : describe(view));
+      });
+    });
+  withTimes(add('preview', 'the next ten times of a cron line or an interval')).action(
+    (flags: SchedulesFlags & TimeFlags) => {
+      const request = parseFlags(previewRequestSchema, timeFields(flags), SCHEDULE_FLAG_OF);
+      return withBackend(
+        shell,
+        flags,
+        async ({ schedules }) => {
+          const view = await schedules.preview(request);
+          print(flags.json ? jsonLine(view) : times(view));
+        },
+        true,
+      );
+    },
+  );
   addOn('show', 'one schedule in full', (schedules, id) => schedules.get(id), describe);
   addOn('next', 'its next ten times', (schedules, id) => schedules.next(id), times);
   addOn('pause', 'do not run it until "resume"', (schedules, id) => schedules.pause(id), describe);
@@ -158,37 +144,6 @@ export const define: DefineCommand = (command, shell) => {
   );
 };
 
-const withTimes = (command: ReturnType<typeof withAccountFlags>) =>
-  command
-    .option('--cron <line>', 'five fields, or six with seconds in front')
-    .option('--every <time>', 'the time between two runs, e.g. 15m or 1h30m')
-    .option('--time-zone <name>', 'IANA time zone (default: UTC)')
-    .option('--active-hours <from-to>', 'only times within these hours, e.g. 08:00-18:00')
-    .option('--active-days <days>', 'days of the active hours, 0 is Sunday, e.g. 1,2,3', (text: string) =>
-      text.split(',').map(wholeNumber),
-    );
-
-function timeFields({ cron, every, timeZone, activeHours, activeDays }: TimeFlags): object {
-  if (activeHours === undefined && activeDays !== undefined) {
-    throw new ScrapifieError('INVALID_USAGE', '--active-days needs --active-hours.');
-  }
-  const [from = '', to = ''] = activeHours?.split('-') ?? [];
-  const hours = activeHours === undefined ? undefined : given({ from, to, days: activeDays });
-  return given({ cron, every, timeZone, activeHours: hours });
-}
-
-function createInput(shell: Shell, name: string, urls: readonly string[], flags: CreateFlags): object {
-  const { file, kind, maxPages, maxDepth, jitter: jitterMs, overlap, catchUp } = flags;
-  const fromFile = (
-    file === undefined ? {} : readYamlFile(shell.cwd, file, '--file').value
-  ) as Partial<ScheduleRequest>;
-  const rest = given({ ...timeFields(flags), jitterMs, overlap, catchUp });
-  if (urls.length === 0 && kind === undefined) return { ...fromFile, name, ...rest };
-  const chosen = kind ?? (urls.length === 1 ? 'scrape' : 'batch');
-  const start = chosen === 'scrape' ? { url: urls[0], ...(urls.length > 1 ? { urls } : {}) } : { urls };
-  return { ...fromFile, name, ...rest, job: given({ kind: chosen, ...start, maxPages, maxDepth }) };
-}
-
 const ID = /^[0-9a-f]{8}-[0-9a-f-]{27}$/;
 
 /** The id of the schedule that is meant by its id or its name. */
@@ -207,7 +162,7 @@ async function idOf(schedules: BackendSchedules, named: string): Promise<string>
 }
 
 const jsonLine = (value: unknown) => `${JSON.stringify(value)}\n`;
-const timingOf = ({ cron, everyMs }: ScheduleView) => cron ?? `every ${(everyMs ?? 0) / 1_000} s`;
+const timingOf = ({ cron, everyMs }: ScheduleView) => cron ?? `every ${intervalText(everyMs ?? 0)}`;
 
 function listing(views: readonly ScheduleView[]): string {
   if (views.length === 0) return 'There are no schedules.\n';

@@ -4,6 +4,7 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { SCRAPE_FORMATS, scrapeRequestSchema } from '../../jobs/job-request.ts';
 import type { Format } from '../../model/job.ts';
 import { type FetcherFlags, withFetcher } from '../backend/fetcher.ts';
+import { ARCHIVE_FLAGS } from '../flags/archive-flags.ts';
 import {
   EXTRACT_FLAG_OF,
   EXTRACT_FLAGS,
@@ -109,6 +110,7 @@ export const define: DefineCommand = (command, shell, endWith) => {
   ] as const) {
     command.addOption(FLAGS[flag]());
   }
+  command.addOption(ARCHIVE_FLAGS.replay());
   command.addHelpText('after', EXAMPLES).action(async (url: string, flags: ScrapeFlags) => {
     const input = requestOf(url, flags, shell.cwd);
     const request = parseFlags(scrapeRequestSchema, input, SCRAPE_FLAG_OF);

@@ -80,14 +80,18 @@ async function serve(shell: Shell, settings: Settings): Promise<void> {
   });
   let api: FastifyInstance | null = null;
   try {
-    const { store, queue, blobs, bus, jobs, extraction, policies, limits, now, duties } = platform;
-    const { browserHealth } = platform;
+    const { store, queue, blobs, exportFiles, bus, jobs, extraction, policies, limits, now, duties } =
+      platform;
+    const { browserHealth, search, lake } = platform;
     api = await createApi({
       jobs,
       extraction,
       blobs,
+      exportFiles,
       store,
       bus,
+      search,
+      sql: lake.sql,
       limits,
       settings: platform.settings,
       logger,

@@ -66,9 +66,9 @@ async function tryOut(shell: Shell, fetcher: Fetcher, url: string, flags: ShellF
   };
   const page = await open(url);
   const reader = await shell.openExtractor(1);
-  const isTyped = process.stdin.isTTY === true;
+  const isTyped = shell.stdin.isTTY === true;
   const lines = createInterface({
-    input: process.stdin,
+    input: shell.stdin,
     ...(isTyped ? { output: shell.stdout, prompt: '> ', terminal: true } : {}),
   });
   // Without a listener the terminal would only be paused.

@@ -66,7 +66,7 @@ export const define: DefineCommand = (command, shell) => {
   const add = (name: string, summary: string) => withAccountFlags(command.command(name).description(summary));
   const secretOf = (flags: { readonly readSecret?: true }) =>
     flags.readSecret
-      ? readSecret('Secret: ', { input: process.stdin, output: shell.stderr }, false)
+      ? readSecret('Secret: ', { input: shell.stdin, output: shell.stderr }, false)
       : undefined;
   command.addHelpText('after', EXAMPLES);
 

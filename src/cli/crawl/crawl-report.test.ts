@@ -54,6 +54,13 @@ describe('the report of a crawl', () => {
     });
   });
 
+  it('never tells of more time than lies between the start of the crawl and its end', () => {
+    const finished = { ...job, finishedAt: 1_500 };
+    const late = { ...facts, job: finished, earlier: { durationMs: 0, runs: 0 }, runMs: 2_509 };
+    expect(reportOf(late)).toMatchObject({ durationMs: 500, pagesPerSecond: 8 });
+    expect(reportOf({ ...late, runMs: 400 })).toMatchObject({ durationMs: 400, pagesPerSecond: 10 });
+  });
+
   it('names the interruption unless a budget was the reason', () => {
     expect(reportOf({ ...facts, isInterrupted: true }).stopReason).toBe('interrupted');
     const stopped = { ...job, stopReason: 'budget.pages' };

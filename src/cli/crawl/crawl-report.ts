@@ -27,7 +27,7 @@ export interface CrawlReport {
   /** Time that browsers worked on pages. */
   readonly browserMs: number;
   readonly proxyBytes: number;
-  /** Time worked, over all runs: what lay between them does not count. */
+  /** Time crawled, over all runs: what lay between them does not count, nor what was written after the last page. */
   readonly durationMs: number;
   readonly pagesPerSecond: number;
   readonly runs: number;
@@ -53,7 +53,7 @@ export type ReportedJob = Pick<
 export interface ReportFacts {
   readonly job: ReportedJob;
   readonly earlier: Earlier;
-  /** Time worked in this run. */
+  /** Time crawled in this run. */
   readonly runMs: number;
   readonly isInterrupted: boolean;
   readonly loginWalls?: readonly string[];
@@ -71,7 +71,10 @@ export function reportOf({
   version,
 }: ReportFacts): CrawlReport {
   const { counters } = job;
-  const durationMs = Math.round(earlier.durationMs + runMs);
+  const startedAt = job.startedAt ?? job.createdAt;
+  // The end is seen a little later than it was: the crawl itself took no longer than this.
+  const longestMs = job.finishedAt === null ? Number.POSITIVE_INFINITY : job.finishedAt - startedAt;
+  const durationMs = Math.round(Math.min(earlier.durationMs + runMs, Math.max(0, longestMs)));
   return {
     jobId: job.id,
     status: job.status,
@@ -91,7 +94,7 @@ export function reportOf({
     durationMs,
     pagesPerSecond: durationMs === 0 ? 0 : Math.round((counters.pages * 100_000) / durationMs) / 100,
     runs: earlier.runs + 1,
-    startedAt: iso(job.startedAt ?? job.createdAt),
+    startedAt: iso(startedAt),
     finishedAt: job.finishedAt === null ? null : iso(job.finishedAt),
     version,
   };

@@ -4,6 +4,7 @@ import { draftCrawl, type OperatorOptions } from '../../jobs/job-draft.ts';
 import { type CrawlRequest, crawlRequestSchema } from '../../jobs/job-request.ts';
 import { microcreditsOf } from '../../model/credits.ts';
 import type { Budgets, Format, Job, JobOptions } from '../../model/job.ts';
+import { DERIVED_FLAG_OF, type DerivedFlags, derivedFieldsOf } from '../flags/derived-flags.ts';
 import { EXTRACT_FLAG_OF, type ExtractFlags } from '../flags/extract-flags.ts';
 import { checkFlags, given, type Limit, limitOf, parseFlags } from '../flags/flags.ts';
 import {
@@ -18,7 +19,7 @@ import { PART_FLAG_OF, type PartFlags, partFieldsOf } from '../flags/part-flags.
 import { OPERATOR } from '../folders/one-off.ts';
 
 /** The flags of `crawl`: start URLs, scope and options. */
-export interface CrawlFlags extends PageFlags, PictureFlags, ExtractFlags, PartFlags {
+export interface CrawlFlags extends PageFlags, PictureFlags, ExtractFlags, PartFlags, DerivedFlags {
   readonly maxPages?: Limit;
   readonly maxDepth?: Limit;
   readonly maxBytes?: Limit;
@@ -85,6 +86,7 @@ export const CRAWL_FLAG_OF = {
   routes: '--routes',
   ifModified: '--if-modified',
   concurrency: '--concurrency',
+  ...DERIVED_FLAG_OF,
   'options.formats': '--format',
   'options.timeoutMs': '--timeout',
   ...Object.fromEntries(
@@ -131,6 +133,7 @@ export function crawlInputOf(urls: readonly string[], flags: CrawlFlags): object
     routes: flags.routes,
     ifModified: flags.ifModified,
     concurrency: flags.concurrency === undefined ? concurrencyFor(flags.rate) : limitOf(flags.concurrency),
+    ...derivedFieldsOf(flags),
     options: given({
       ...pageFieldsOf(flags),
       ...partFieldsOf(flags),
@@ -178,6 +181,10 @@ const FIXED: Readonly<Record<string, (options: JobOptions) => unknown>> = {
   '--routes': ({ routes }) => routes,
   '--concurrency': ({ concurrency }) => concurrency,
   '--max-login-walls': ({ maxLoginWalls }) => maxLoginWalls,
+  '--snapshots': ({ snapshots }) => snapshots,
+  '--search': ({ search }) => search,
+  '--lake': ({ lake }) => lake,
+  '--export': ({ exports }) => exports,
   '--rate': ({ hostRatePerSecond }) => hostRatePerSecond,
   '--engine': ({ page }) => page.engine,
   '--wait-for': ({ page }) => page.render?.wait?.selector,

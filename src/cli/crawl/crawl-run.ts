@@ -1,12 +1,17 @@
+import type { CrawlRecorder } from '../../archive/crawl-recorder.ts';
 import { expectsLogin, LOGIN_WALLS } from '../../attempts/login-walls.ts';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { READER_OPTIONS } from '../../model/derived.ts';
 import type { JobId } from '../../model/ids.ts';
 import type { Job, JobOptions } from '../../model/job.ts';
+import { createBell } from '../../readers/bell.ts';
 import type { CrawlFolder } from '../folders/crawl-folder.ts';
 import { folderPlace } from '../folders/data-folder.ts';
 import { openPageFile, type PageFile } from '../output/page-file.ts';
 import { closeWithin, watchInterrupts } from '../shell/interrupt.ts';
 import type { OpenPlatform, OpenStorage, Shell } from '../shell/shell.ts';
+import { openRecording, type Recording } from './crawl-archive.ts';
+import { writeCrawlExports } from './crawl-exports.ts';
 import { type CrawlReport, reportOf, writeReport } from './crawl-report.ts';
 import type { Opened } from './crawl-start.ts';
 import { createProgress, describeWaiting, type Progress } from './progress.ts';
@@ -19,6 +24,8 @@ export interface CrawlRun {
   /** Time limit for the platform to finish the work under way. */
   readonly drainMs: number;
   readonly isQuiet: boolean;
+  /** Null: the crawl is not recorded. */
+  readonly recording: Recording | null;
 }
 
 export interface CrawlEnd {
@@ -38,12 +45,15 @@ export async function followCrawl(run: CrawlRun): Promise<CrawlEnd> {
   const progress = createProgress(shell.stderr, run.isQuiet);
   const interrupts = watchInterrupts(() => progress.stop());
   let startedAt = performance.now();
+  /** When the crawl was over; null before that. */
+  let endedAt: number | null = null;
   let storage: OpenStorage | null = platform;
   let pages: PageFile | null = null;
+  let recorder: CrawlRecorder | null = null;
 
   function report(job: Job, isInterrupted: boolean, loginWalls: readonly string[] = []): CrawlReport {
     // Writing the files of a finished crawl again is no work on it.
-    const runMs = opened.job.finishedAt === null ? performance.now() - startedAt : 0;
+    const runMs = opened.job.finishedAt === null ? (endedAt ?? performance.now()) - startedAt : 0;
     const { version } = shell;
     const made = reportOf({ job, earlier: opened.earlier, runMs, isInterrupted, loginWalls, version });
     writeReport(folder.reportFile, made);
@@ -61,25 +71,36 @@ export async function followCrawl(run: CrawlRun): Promise<CrawlEnd> {
     const file = await openPageFile(platform, { path, jobId: id, artifactsDir, withBodies });
     pages = file;
     platform.watchPages((stored) => file.append(stored));
-    if (opened.job.finishedAt === null) {
+    const { recording } = run;
+    recorder =
+      recording === null ? null : await openRecording(recording, platform, folder, opened.job, shell);
+    if (opened.job.finishedAt === null || hasReaders(opened.job)) {
       await platform.start();
       // From here on it crawls; starting the program is not counted.
       startedAt = performance.now();
-      const followers = { pages, progress, report: (job: Job) => void report(job, false) };
+      const followers = { files: [pages, recorder], progress, report: (job: Job) => void report(job, false) };
       await untilOver(platform, id, followers, interrupts.signal);
       progress.stop();
+      if (!interrupts.signal.aborted) {
+        endedAt = performance.now();
+        await untilRead(platform, interrupts.signal);
+      }
     }
     if (interrupts.signal.aborted) {
       if (!run.isQuiet)
         shell.stderr.write('Stopping: pages under way are finished. Ctrl-C again ends at once.\n');
       await close(platform);
+      endedAt ??= performance.now();
       // What the last pages brought is in the store, and belongs into the files.
       storage = await shell.openStorage(folderPlace(folder.stateDir));
     }
     const open: OpenStorage = storage;
     await pages.finish(open);
     pages = null;
+    await recorder?.finish(open);
+    recorder = null;
     const job = await jobOf(open, id);
+    await writeCrawlExports(shell, open, job, folder);
     const isInterrupted = interrupts.signal.aborted && job.finishedAt === null;
     const isAsked = job.stopReason === LOGIN_WALLS || (expectsLogin(job) && job.counters.failed > 0);
     const walls = isAsked ? await wallsOf(open, job) : [];
@@ -90,6 +111,7 @@ export async function followCrawl(run: CrawlRun): Promise<CrawlEnd> {
     progress.stop();
     // Nothing is gained by waiting for pages that cannot be kept, and a second failure would hide the first.
     await pages?.abandon().catch(() => undefined);
+    await recorder?.abandon().catch(() => undefined);
     if (storage !== null) await close(storage, CLOSE_MS).catch(() => undefined);
     throw error;
   } finally {
@@ -98,8 +120,20 @@ export async function followCrawl(run: CrawlRun): Promise<CrawlEnd> {
   }
 }
 
+/** What the job leaves besides its pages is there when the command ends, unless it is interrupted. */
+async function untilRead(platform: OpenPlatform, signal: AbortSignal): Promise<void> {
+  const { promise: aborted, resolve } = Promise.withResolvers<void>();
+  signal.addEventListener('abort', () => resolve(), { once: true });
+  await Promise.race([platform.settleReaders(), aborted]);
+}
+
+/** Readers make something of the job; after a kill they may not have read all of it. */
+const hasReaders = ({ options }: Job): boolean =>
+  Object.values(READER_OPTIONS).some((option) => options[option] !== undefined);
+
 interface Followers {
-  readonly pages: PageFile;
+  /** Files that the crawl is written into; null for one that is not wanted. */
+  readonly files: readonly ({ check(): void } | null)[];
   readonly progress: Progress;
   readonly report: (job: Job) => void;
 }
@@ -108,7 +142,7 @@ interface Followers {
 async function untilOver(
   platform: OpenPlatform,
   id: JobId,
-  { pages, progress, report }: Followers,
+  { files, progress, report }: Followers,
   signal: AbortSignal,
 ): Promise<void> {
   const bell = createBell();
@@ -132,37 +166,13 @@ async function untilOver(
         report(job);
         reportedAt = now;
       }
-      pages.check();
+      for (const file of files) file?.check();
       await bell.wait(LOOK_EVERY_MS);
     }
   } finally {
     unsubscribe();
     signal.removeEventListener('abort', bell.ring);
   }
-}
-
-/** Ends a wait early; rung before the wait begins, it ends that one at once. */
-function createBell(): { ring: () => void; wait: (ms: number) => Promise<void> } {
-  let isRung = false;
-  let wake: () => void = () => undefined;
-  return {
-    ring() {
-      isRung = true;
-      wake();
-    },
-    async wait(ms) {
-      if (!isRung) {
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, ms);
-          wake = () => {
-            clearTimeout(timer);
-            resolve();
-          };
-        });
-      }
-      isRung = false;
-    },
-  };
 }
 
 const SHOWN_WALLS = 5;

@@ -13,6 +13,7 @@ import { failureLine, hasPage } from '../output/page-line.ts';
 import { remotePageLine } from '../output/remote-page-line.ts';
 import { watchInterrupts } from '../shell/interrupt.ts';
 import type { Shell } from '../shell/shell.ts';
+import { takeCrawlExports } from './crawl-exports.ts';
 import { type CrawlReport, type ReportedJob, readEarlier, reportOf, writeReport } from './crawl-report.ts';
 import { type CrawlFlags, crawlCommandOf, crawlInputOf, resumedBudgets } from './crawl-request.ts';
 import { createProgress } from './progress.ts';
@@ -59,9 +60,11 @@ export async function crawlRemotely(
   const earlier = readEarlier(folder.reportFile, begun.id);
   const startedAt = performance.now();
   const isInterrupted = await follow(shell, backend, begun, flags.quiet === true);
+  // Writing the files is no work of the crawl.
+  const runMs = begun.finishedAt === null ? performance.now() - startedAt : 0;
   const job = await backend.jobs.get(begun.id);
   await writeOut(shell, folder.pagesFile, linesOf(backend, job, folder));
-  const runMs = begun.finishedAt === null ? performance.now() - startedAt : 0;
+  await takeCrawlExports(shell, client, job, folder);
   const loginWalls = await wallsOf(backend, job);
   const facts = { job: reported(job), earlier, runMs, isInterrupted, loginWalls, version: shell.version };
   const report = reportOf(facts);

@@ -101,7 +101,7 @@ function place(text: string): { latitude: number; longitude: number } {
 }
 
 /** Repeatable, and several at once with commas. */
-const list = (text: string, sofar: readonly string[] | undefined): string[] => [
+export const list = (text: string, sofar: readonly string[] | undefined): string[] => [
   ...(sofar ?? []),
   ...text
     .split(',')

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
@@ -70,23 +70,32 @@ export function findCrawl(
   return 'new';
 }
 
-const rememberedSchema = z.object({ allowPrivate: z.boolean() });
+const rememberedSchema = z.object({
+  allowPrivate: z.boolean().default(false),
+  replay: z.string().optional(),
+  warc: z.string().optional(),
+  warcBytes: z.number().optional(),
+});
+
+/** The part of the command that a crawl needs again when it goes on. */
+export type RememberedCommand = z.infer<typeof rememberedSchema>;
 
 /** A crawl of private addresses that went on without this permission would fail all its URLs. */
-export function rememberPermission({ commandFile }: CrawlFolder, allowPrivate: boolean): void {
+export function rememberCommand({ commandFile }: CrawlFolder, command: RememberedCommand): void {
   try {
-    writeFileSync(commandFile, `${JSON.stringify({ allowPrivate })}\n`);
+    writeFileSync(`${commandFile}.part`, `${JSON.stringify(command)}\n`);
+    renameSync(`${commandFile}.part`, commandFile);
   } catch (error) {
     throw cannotWrite(commandFile, error);
   }
 }
 
-/** Whether the crawl of the folder was begun, or resumed, with --allow-private. */
-export function isPrivateAllowed({ commandFile }: CrawlFolder): boolean {
+/** What the crawl of the folder was begun, or resumed, with. */
+export function rememberedCommand({ commandFile }: CrawlFolder): RememberedCommand {
   try {
-    return rememberedSchema.parse(JSON.parse(readFileSync(commandFile, 'utf8'))).allowPrivate;
+    return rememberedSchema.parse(JSON.parse(readFileSync(commandFile, 'utf8')));
   } catch {
     // The file is missing or damaged: private addresses stay refused.
-    return false;
+    return { allowPrivate: false };
   }
 }

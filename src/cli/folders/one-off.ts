@@ -40,6 +40,7 @@ export async function openOneOff(
     ...(destination === undefined ? {} : { destination }),
   });
   return shell.openPlatform({
+    writesExports: false,
     settings: { ...settings, ...ALONE },
     logger,
     metrics: createMetrics({ withProcess: false }),

@@ -12,13 +12,13 @@ import { outputWritten } from './standard-output.ts';
 const CHUNK_CHARS = 65_536;
 
 /**
- * Writes texts to a file, or to standard output when none is named. A file appears under its name when it is complete,
+ * Writes texts, or bytes, to a file, or to standard output when none is named. A file appears under its name when it is complete,
  * so that half of it is never taken for the whole. Throws DISK_FULL or DATA_DIR_UNUSABLE with the file's name.
  */
 export async function writeOut(
   shell: Shell,
   out: string | undefined,
-  texts: AsyncIterable<string>,
+  texts: AsyncIterable<string | Uint8Array>,
 ): Promise<void> {
   if (out === undefined || out === '-') {
     try {
@@ -41,9 +41,14 @@ export async function writeOut(
   }
 }
 
-async function* inChunks(texts: AsyncIterable<string>): AsyncGenerator<string> {
+/** Bytes come in chunks already. */
+async function* inChunks(texts: AsyncIterable<string | Uint8Array>): AsyncGenerator<string | Uint8Array> {
   let chunk = '';
   for await (const text of texts) {
+    if (typeof text !== 'string') {
+      yield text;
+      continue;
+    }
     chunk += text;
     if (chunk.length < CHUNK_CHARS) continue;
     yield chunk;

@@ -1,10 +1,12 @@
 import type { Command } from 'commander';
 import type { browserPart } from '../../api/health/readiness.ts';
+import type { ExchangeObserver } from '../../attempts/exchange-observer.ts';
 import type { BackupTools } from '../../backup/installation.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Confinement } from '../../fetch/render-process/confinement.ts';
 import type { Extraction } from '../../jobs/extraction.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
+import type { LakeParts } from '../../lake/lake-parts.ts';
 import type { Page } from '../../model/page.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { Metrics } from '../../observe/metrics.ts';
@@ -13,9 +15,12 @@ import type { PoolFigures } from '../../plan/proxies/pool-figures.ts';
 import type { Policies } from '../../policy/policies.ts';
 import type { Blobs } from '../../ports/blobs.ts';
 import type { Bus } from '../../ports/bus.ts';
+import type { Files } from '../../ports/files.ts';
 import type { Limits } from '../../ports/limits.ts';
 import type { Queue } from '../../ports/queue.ts';
+import type { SearchIndex } from '../../ports/search-index.ts';
 import type { Store } from '../../ports/store.ts';
+import type { SqlQueries } from '../../query/sql/sql-queries.ts';
 import type { Sessions } from '../../sessions/sessions.ts';
 
 /** The environment of a command: streams, folder, and functions that open storage and platform. Commands build no drivers. */
@@ -23,6 +28,7 @@ export interface Shell {
   readonly environment: NodeJS.ProcessEnv;
   readonly cwd: string;
   readonly version: string;
+  readonly stdin: NodeJS.ReadStream;
   /** Belongs to results; everything said about the work goes to `stderr`. */
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
@@ -46,8 +52,20 @@ export interface Shell {
   backupTools(): Promise<BackupTools>;
   /** How browsers of this program are kept from the rest of the machine, as far as it allows that. */
   confineBrowsers(executablePath: string): Promise<Confinement>;
+  /** The lake of an open storage. */
+  openLake(
+    settings: Settings,
+    beside: { readonly store: Store; readonly now: () => number; readonly logger: Logger },
+  ): Promise<OpenLakePlace>;
   /** The policy file that rules when the settings name none. */
   shippedPolicy(): Promise<string>;
+}
+
+/** A lake, and SQL over it. */
+export interface OpenLakePlace {
+  readonly parts: LakeParts;
+  readonly sql: SqlQueries;
+  close(): Promise<void>;
 }
 
 export interface PlatformSetup {
@@ -56,6 +74,8 @@ export interface PlatformSetup {
   readonly metrics: Metrics;
   /** URLs of this very server that may be fetched although its address is refused. */
   readonly ownPages?: () => readonly string[];
+  /** False: the caller writes the exports of its jobs. */
+  readonly writesExports?: boolean;
   /** Where sessions and credentials are, when not with the jobs; used beside servers that work there. */
   readonly accountsIn?: StoragePlace;
 }
@@ -77,6 +97,7 @@ export interface OpenPlace extends OpenStorage {
 export interface OpenStorage {
   readonly store: Store;
   readonly blobs: Blobs;
+  readonly search: SearchIndex;
   close(): Promise<void>;
 }
 
@@ -87,6 +108,8 @@ export interface OpenPlatform extends OpenStorage {
     /** Why bodies are not where they belong at the moment; null when they are. */
     degradation(): string | null;
   };
+  readonly exportFiles: Files;
+  readonly lake: OpenLakePlace;
   readonly jobs: Jobs;
   readonly extraction: Extraction;
   /** Sessions, and the store that has them. */
@@ -105,7 +128,10 @@ export interface OpenPlatform extends OpenStorage {
   /** What this process does; see the roles. `render` is the engine it renders with for others. */
   readonly duties: { readonly api: boolean; readonly render: string | null };
   watchPages(listener: (pages: readonly Page[]) => void): void;
+  observeExchanges(observer: ExchangeObserver): void;
   lookForBrowsers(): void;
+  /** Resolves when all that was committed before has been read by the readers of this process. */
+  settleReaders(): Promise<void>;
   start(): Promise<void>;
   /** Takes no more work and finishes the work under way; everything else still works. */
   drain(): Promise<void>;

@@ -102,7 +102,7 @@ const RAW_ELEMENTS: ReadonlySet<number> = new Set([
 ]);
 
 /** The selected nodes as HTML, in document order. */
-function markupOf(tree: PageTree, selected: Uint8Array): string {
+export function markupOf(tree: PageTree, selected: Uint8Array): string {
   const { tags, ends, starts, stops, parents } = tree;
   const open: number[] = [];
   const pieces: string[] = [];

@@ -23,6 +23,8 @@ export interface ExtractInput {
   /** Several headers are joined with newlines, because a comma could be part of one. */
   readonly xRobotsTag: string | null;
   readonly formats: readonly Format[];
+  /** The visible text is wanted as well. */
+  readonly keepsText?: boolean;
 }
 
 export interface Extracted {
@@ -38,6 +40,8 @@ export interface Extracted {
   /** In document order, repeats included; absolute, not yet canonical. */
   readonly links: readonly PageLink[];
   readonly html?: string;
+  /** The visible text with its white space collapsed, of a long one the beginning; only when it was asked for. */
+  readonly text?: string;
   readonly robots: RobotsDirectives;
   readonly canonical: string | null;
   readonly facts: MarkupFacts;
@@ -53,7 +57,7 @@ const NO_ITEMS: PageItems = { microdata: [], rdfa: [], isTruncated: false };
 /** Extracts a page in one pass: pure, synchronous, linear in its size; it never throws. */
 export function extractPage(input: ExtractInput): Extracted {
   const kind = contentKindOf(input.contentType, input.text);
-  digest.reset();
+  digest.reset(input.keepsText);
   return kind === 'html' ? extractHtml(input) : extractOther(input, kind);
 }
 
@@ -84,6 +88,7 @@ function extractHtml(input: ExtractInput): Extracted {
     metadata: hasMetadata ? metadataOf(input, reader, typed, items, robotsHeader) : null,
     links,
     ...(clean === null ? {} : { html: clean.html }),
+    ...(input.keepsText === true ? { text: digest.text() } : {}),
     robots: meta.directives(robotsHeader),
     canonical: typed.canonical,
     facts,
@@ -137,6 +142,7 @@ function extractOther(input: ExtractInput, kind: ContentKind): Extracted {
     textLength: length,
     metadata: null,
     links: [],
+    ...(input.keepsText === true ? { text: digest.text() } : {}),
     robots: readRobotsContent(ownRobotsHeader(input.xRobotsTag)),
     canonical: typed.canonical,
     facts: noMarkupFacts(),

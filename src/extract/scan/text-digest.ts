@@ -25,8 +25,14 @@ export class TextDigest {
   #surplus = 0;
   #flushed = 0;
   #stream: Hash | null = null;
+  #keepsText = false;
+  /** What was in the buffer when it was first full; null while all of the text is in it. */
+  #beginning: string | null = null;
 
-  reset(): void {
+  /** `keepsText`: `text` will be asked for. */
+  reset(keepsText = false): void {
+    this.#keepsText = keepsText;
+    this.#beginning = null;
     this.#used = 0;
     this.#afterSpace = 1;
     this.#surplus = 0;
@@ -60,6 +66,11 @@ export class TextDigest {
         at++;
       }
     }
+  }
+
+  /** The text itself, of a long one the beginning: as much as the buffer holds. */
+  text(): string {
+    return this.#beginning ?? Buffer.from(this.#bytes.buffer, 0, this.#used).toString('utf8').trimEnd();
   }
 
   /** The hash is null for an empty text, so that empty pages are not duplicates of each other. */
@@ -142,6 +153,7 @@ export class TextDigest {
   #flush(): void {
     const kept = this.#afterSpace === 1 && this.#used > 0 ? 1 : 0;
     const used = this.#used - kept;
+    if (this.#keepsText) this.#beginning ??= Buffer.from(this.#bytes.buffer, 0, used).toString('utf8');
     this.#stream ??= createHash('sha256');
     this.#stream.update(this.#bytes.subarray(0, used));
     this.#flushed += used;

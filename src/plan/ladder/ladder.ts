@@ -69,6 +69,9 @@ export function nextStep(input: LadderInput, now: number, random: () => number):
   if (last !== undefined && (evidence === 'worked' || evidence === 'final')) {
     return stop(errorCodeOf(last), `plan.over:${last.errorCode ?? last.outcome}`);
   }
+  // An archive answers the same each time.
+  if (last?.engine === 'replay')
+    return stop(errorCodeOf(last), `plan.over:${last.errorCode ?? last.outcome}`);
   const possible = possibleMethods(request, policy, installation);
   if ('code' in possible)
     return last === undefined || evidence === null

@@ -22,12 +22,21 @@ export function newKey(accountId: AccountId, id: string, changes: Partial<NewKey
 
 /** Keys and idempotent answers. */
 export function accountsContract(holds: Claim<TimedStore>): void {
-  holds('has one default account, the same ever after', async (store, opened) => {
-    const accountId = await store.defaultAccount();
-    expect(accountId).not.toBe('');
-    expect(await store.defaultAccount()).toBe(accountId);
-    await afterKill(opened, async (again) => expect(await again.defaultAccount()).toBe(accountId));
-  });
+  holds(
+    'has one default account, as old as the installation and the same ever after',
+    async (store, opened) => {
+      const accountId = await store.defaultAccount();
+      expect(accountId).not.toBe('');
+      expect(await store.defaultAccount()).toBe(accountId);
+      const { createdAt = 0 } = (await store.getAccount(accountId)) ?? {};
+      // The installation was made by this test.
+      expect(createdAt).toBeGreaterThan(Date.now() - 86_400_000);
+      await afterKill(opened, async (again) => {
+        expect(await again.defaultAccount()).toBe(accountId);
+        expect(await again.getAccount(accountId)).toMatchObject({ createdAt });
+      });
+    },
+  );
 
   holds('finds a key by the hash of its secret', async (store) => {
     const accountId = await store.defaultAccount();

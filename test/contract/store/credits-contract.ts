@@ -15,6 +15,7 @@ import {
   createJob,
   DONE,
   expectExact,
+  FAILED,
   HOST_STATE,
   job,
   LEASE_MS,
@@ -187,9 +188,27 @@ export function creditsContract(holds: Claim<TimedStore>): void {
       Array(4).fill(CREDITS_EXHAUSTED),
     );
     expect(await credits(store)).toMatchObject({ heldMicrocredits: 0, balanceMicrocredits: 90 });
+    await expect(store.resumeJob(id, T0)).rejects.toMatchObject({
+      code: 'CREDITS_EXHAUSTED',
+      details: { availableCredits: 0.00009, requiredCredits: 0.0001 },
+    });
+    expect(await job(store, id)).toEqual(stopped);
     await grant(store, 400);
     expect(await store.resumeJob(id, T0)).toMatchObject({ stopReason: null, counters: { open: 4 } });
     expect(await claim(store, lease)).toHaveLength(4);
+  });
+
+  holds('refuses to try failed URLs again when their account cannot pay for one', async (store) => {
+    await limit(store, 100);
+    const { id } = await createJob(store, urlsOn('a.test', 1), { reserve: 100 });
+    const { lease, tasks } = await take(store, 'a.test');
+    const used = { ...ATTEMPT, microcredits: 10 };
+    await store.commit([completion(lease, at(tasks, 0), FAILED, { used, microcredits: 10 })], T0);
+    const failed = await expectExact(store, id);
+    await expect(store.retryJob(id, T0)).rejects.toMatchObject({ code: 'CREDITS_EXHAUSTED' });
+    expect(await job(store, id)).toEqual(failed);
+    await grant(store, 10);
+    expect(await store.retryJob(id, T0)).toMatchObject({ counters: { open: 1, failed: 0 } });
   });
 
   holds('lets other jobs on the host go on when one cannot be paid for', async (store) => {
@@ -261,6 +280,18 @@ export function creditsContract(holds: Claim<TimedStore>): void {
     await grant(store, -20, 'other');
     expect((await entries(store)).map(({ microcredits }) => microcredits)).toEqual([-20, 70, 100]);
     expect(total(await credits(store))).toBe(150);
+  });
+
+  holds('takes no more away than the balance has', async (store) => {
+    await limit(store, 100, 500);
+    await expect(grant(store, -101, 'too much')).rejects.toMatchObject({
+      code: 'CONFLICT',
+      details: { balanceCredits: 0.0001 },
+    });
+    expect((await credits(store)).balanceMicrocredits).toBe(100);
+    expect((await entries(store)).map(({ microcredits }) => microcredits)).toEqual([100, 500]);
+    await grant(store, -100, 'too much');
+    expect(await credits(store)).toMatchObject({ balanceMicrocredits: 0, allowanceMicrocredits: 500 });
   });
 
   holds(

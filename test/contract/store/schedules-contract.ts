@@ -99,7 +99,7 @@ export function schedulesContract(holds: Claim<TimedStore>): void {
     });
   });
 
-  holds('lists schedules of one account, newest first, page by page', async (store) => {
+  holds('lists and counts schedules of one account, newest first, page by page', async (store) => {
     const accountId = await store.defaultAccount();
     const ids: ScheduleId[] = [];
     for (let index = 0; index < 5; index++) {
@@ -113,6 +113,8 @@ export function schedulesContract(holds: Claim<TimedStore>): void {
     expect(rest.items.map(({ id }) => id)).toEqual(ids.slice(3));
     expect(rest.nextCursor).toBeNull();
     expect((await store.listSchedules({ accountId: SOMEBODY_ELSE, limit: 3 })).items).toEqual([]);
+    expect(await store.countSchedules(accountId)).toBe(5);
+    expect(await store.countSchedules(SOMEBODY_ELSE)).toBe(0);
   });
 
   holds('changes the revision of a schedule that was read, and no other', async (store) => {

@@ -192,6 +192,15 @@ export function webhooksContract(holds: Claim<TimedStore>): void {
     expect(await store.addDelivery(newDelivery(gone, 'b'))).toBe(false);
   });
 
+  holds('takes the link of a confirmation for a webhook that is not confirmed', async (store) => {
+    const unconfirmed = await newWebhook(store);
+    await store.disableWebhook(unconfirmed.id, 'unconfirmed');
+    expect(await store.addDelivery(newDelivery(unconfirmed, 'a'))).toBe(true);
+    const unwanted = await newWebhook(store);
+    await store.disableWebhook(unwanted.id, 'user');
+    expect(await store.addDelivery(newDelivery(unwanted, 'a'))).toBe(false);
+  });
+
   holds('gives the deliveries of a lane in their order, one at a time', async (store) => {
     const webhook = await newWebhook(store);
     const [first, second, other] = [
@@ -368,6 +377,17 @@ export function webhooksContract(holds: Claim<TimedStore>): void {
     const lane = await claimOne(store.at(T0 + 20));
     await store.finishAttempt(lane.lease, end(lane, { state: 'delivered' }), LEASE_MS);
     expect(await failingSince()).toBeNull();
+  });
+
+  holds('knows how many deliveries wait, and how long the oldest has', async (store) => {
+    expect(await store.deliveryBacklog()).toEqual({ pending: 0, oldestMs: 0 });
+    const webhook = await newWebhook(store);
+    await add(store.at(T0), [newDelivery(webhook, 'a'), newDelivery(webhook, 'a')]);
+    await add(store.at(T0 + 5_000), [newDelivery(webhook, 'b')]);
+    expect(await store.at(T0 + 9_000).deliveryBacklog()).toEqual({ pending: 3, oldestMs: 9_000 });
+    const lane = await claimOne(store.at(T0 + 9_000));
+    await store.finishAttempt(lane.lease, end(lane, { state: 'delivered' }), LEASE_MS);
+    expect(await store.at(T0 + 9_000).deliveryBacklog()).toMatchObject({ pending: 2 });
   });
 
   holds('lists deliveries newest first, by state and type', async (store) => {

@@ -6,7 +6,16 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { checkRecovery, recoveriesOf } from './check-recovery.ts';
 import { goodHistory } from './history.fixture.ts';
-import type { ActionRecord, CallRecord, ExitRecord, History, JobView, RequestRecord } from './history.ts';
+import type {
+  ActionRecord,
+  CallRecord,
+  ExitRecord,
+  History,
+  JobView,
+  ReceivedRecord,
+  RequestRecord,
+  TenantRecord,
+} from './history.ts';
 import { saveHistory } from './history-files.ts';
 import { verdictOn } from './verdict.ts';
 
@@ -415,5 +424,99 @@ describe('the program', () => {
     } finally {
       await rm(dir, { recursive: true, force: true });
     }
+  });
+});
+
+describe('accounts', () => {
+  const tenant: TenantRecord = {
+    ...{ id: 'tenant-1', webhookId: 'wh_1', scheduleId: 's-1', everyMs: 3_000 },
+    credits: { allowanceCredits: 90, balanceCredits: 5, heldCredits: 0 },
+    ...{ granted: 100, used: 5 },
+    jobs: [{ id: 'job-1', status: 'completed', finishedAt: START + 500 }],
+    deliveries: [
+      { ...delivery('e-1', 'job.started'), endedAt: START + 300 },
+      { ...delivery('e-2', 'job.completed'), endedAt: START + 800 },
+    ],
+    runs: [tick(0), { ...tick(3_000), status: 'missed', missed: { lastAt: iso(6_000) } }, tick(9_000)],
+    foreign: [{ path: '/v1/jobs/other', status: 404 }],
+  };
+  const received = [
+    message('e-1', 'job.started', 200, 250),
+    message('e-2', 'job.completed', 500, 600),
+    message('e-2', 'job.completed', 200, 750),
+  ];
+  const [first, second] = tenant.deliveries;
+  const judged = (change: Partial<TenantRecord>, got = received) =>
+    objections({ tenants: [{ ...tenant, ...change }], received: got });
+
+  function delivery(eventId: string, event: string) {
+    return { id: `dl-${eventId}`, eventId, event, jobId: 'job-1', state: 'delivered' };
+  }
+  function iso(ms: number): string {
+    return new Date(START + ms).toISOString();
+  }
+  function tick(ms: number) {
+    return { at: iso(ms), trigger: 'tick', status: 'started', missed: null };
+  }
+  function message(eventId: string, event: string, status: number, ms: number): ReceivedRecord {
+    return { at: START + ms, account: 'tenant-1', eventId, event, jobId: 'job-1', status };
+  }
+
+  test('are as promised when credits add up, every event was taken once in order and every tick has its run', () => {
+    expect(judged({})).toEqual([]);
+  });
+
+  test.each<[string, Partial<TenantRecord>, ReceivedRecord[] | undefined, string[]]>([
+    ['credits are lost', { used: 4 }, undefined, ['credits']],
+    [
+      'credits stay held',
+      { credits: { allowanceCredits: 90, balanceCredits: 0, heldCredits: 5 } },
+      undefined,
+      ['credits'],
+    ],
+    [
+      'another account’s job is shown',
+      { foreign: [{ path: '/v1/jobs/x', status: 200 }] },
+      undefined,
+      ['isolation'],
+    ],
+    ['the end of a job is not told', { deliveries: first ? [first] : [] }, undefined, ['delivery']],
+    [
+      'the end of a job is told twice',
+      { deliveries: [...tenant.deliveries, ...(second ? [{ ...second, eventId: 'e-1' }] : [])] },
+      undefined,
+      ['delivery'],
+    ],
+    ['a receiver did not get what was stored as delivered', {}, received.slice(0, 2), ['delivery']],
+    [
+      'an event is sent again after its success was stored',
+      {},
+      [...received, message('e-2', 'job.completed', 200, 5_000)],
+      ['delivery'],
+    ],
+    ['the end is sent before the start', {}, received.toReversed().map(again), ['order']],
+    ['a tick is missing', { runs: [tick(0), tick(9_000)] }, undefined, ['tick']],
+    ['a tick has two runs', { runs: [...tenant.runs, tick(9_000)] }, undefined, ['tick']],
+    [
+      'a job has not ended',
+      { jobs: [{ id: 'job-1', status: 'running', finishedAt: null }] },
+      undefined,
+      ['open'],
+    ],
+  ])('%s', (_, change, got, expected) => {
+    expect(judged(change, got)).toEqual(expected);
+  });
+
+  function again(record: ReceivedRecord, index: number): ReceivedRecord {
+    return { ...record, at: START + 100 * index };
+  }
+
+  test('are not judged by what a store that went back has forgotten', () => {
+    const back: ActionRecord = {
+      ...{ kind: 'go back in time', target: 'postgres', from: START, until: START + 10, forgets: true },
+    };
+    expect(objections({ tenants: [{ ...tenant, deliveries: [] }], received: [], actions: [back] })).toEqual(
+      [],
+    );
   });
 });

@@ -10,6 +10,7 @@ import { createNemesis, type Nemesis } from './nemesis.ts';
 import { requestOf } from './records.ts';
 import { SCRIPTS, type Script } from './scripts.ts';
 import { type Stage, startStage } from './stage.ts';
+import { openTenants } from './tenants.ts';
 import { createWorkload, type Workload } from './workload.ts';
 
 export interface DisturbedRunOptions {
@@ -48,6 +49,9 @@ const LEAST_TO_END_MS = 120_000;
 const MAIN_CRAWLS = 4;
 const MAIN_SHARE = 2 / 3;
 const JOBS_TO_FILL = 24;
+const TENANTS = 2;
+/** For the jobs and deliveries of accounts to end after the last fault, and for the accounts to be deleted. */
+const SETTLE_MS = 90_000;
 
 /** Uses a fleet that is hurt all the while, and resolves with everything that can be said about it. */
 export async function disturbedRun(options: DisturbedRunOptions): Promise<History> {
@@ -56,6 +60,7 @@ export async function disturbedRun(options: DisturbedRunOptions): Promise<Histor
   const stage = await startStage({
     ...{ dir, workers: WORKERS, hasBrowser: options.hasBrowser, ...promise, logLimit: 20 * pages + 100_000 },
   });
+  const closers: (() => Promise<void>)[] = [];
   const memory: MemoryRecord[] = [];
   const measuring = setInterval(() => void measure(stage, memory), MEMORY_MS);
   try {
@@ -64,6 +69,11 @@ export async function disturbedRun(options: DisturbedRunOptions): Promise<Histor
       ...{ origin: fleet.origin, apiKey: fleet.apiKey, patienceMs: PATIENCE_MS },
     });
     const random = randomFrom(options.seed);
+    const tenants = await openTenants({
+      ...{ origin: fleet.origin, operator: client, patienceMs: PATIENCE_MS, port: site.port },
+      ...{ random: randomFrom(options.seed + 2), count: options.sideJobs === 0 ? 0 : TENANTS },
+    });
+    closers.push(() => tenants.close());
     let hasEnough = () => true;
     const mainShare = options.sideJobs === 0 ? 1 : MAIN_SHARE;
     const workload = createWorkload({
@@ -75,6 +85,7 @@ export async function disturbedRun(options: DisturbedRunOptions): Promise<Histor
       },
       sidePages: Math.max(40, Math.round((pages * (1 - MAIN_SHARE)) / JOBS_TO_FILL)),
       ...{ sideJobs: options.sideJobs, hasBrowser: options.hasBrowser, hasMore: () => !hasEnough() },
+      beside: tenants.run,
     });
     const beginsWith = (names: readonly string[], kind: string) =>
       names.some((name) => kind.startsWith(name));
@@ -96,11 +107,14 @@ export async function disturbedRun(options: DisturbedRunOptions): Promise<Histor
     const script = () =>
       SCRIPTS[options.script]({ nemesis, faults, site, longestFaultMs: options.longestFaultMs });
     const troubles = await untilEnded(workload, nemesis, script, options);
+    await tenants.settle(SETTLE_MS);
+    const accounts = await tenants.record();
     say('reading what the jobs left');
     const harvests = await workload.harvestAll();
     const requests = (await site.entries()).map(requestOf);
     await measure(stage, memory);
     const stored = await workload.deleteAll();
+    await tenants.remove(SETTLE_MS);
     say(`${stored.length} jobs deleted; looking for leftovers`);
     const leftovers = await leftBehind(stage);
     await stage.stopFleet();
@@ -119,11 +133,13 @@ export async function disturbedRun(options: DisturbedRunOptions): Promise<Histor
       calls: workload.calls,
       stored,
       ...{ requests, actions: nemesis.actions, memory, leftovers },
+      ...{ tenants: accounts, received: tenants.received },
       exits: stage.processes.flatMap(({ name, exits }) => exits.map((exit) => ({ process: name, ...exit }))),
     };
   } finally {
     clearInterval(measuring);
     await stage.stop();
+    for (const close of closers) await close();
   }
 }
 

@@ -25,7 +25,7 @@ export interface Question {
  * store is away, is asked again. Every other answer is the answer.
  */
 export interface FleetClient {
-  ask(method: 'GET' | 'POST' | 'DELETE', path: string, question?: Question): Promise<Answered>;
+  ask(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, question?: Question): Promise<Answered>;
   /** All lines, from the beginning again when the stream breaks off. Null when there is no such list. */
   lines<T>(path: string, pick: (line: string) => T): Promise<T[] | null>;
 }

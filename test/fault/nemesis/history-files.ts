@@ -18,6 +18,8 @@ const LISTS = [
   'exits',
   'memory',
   'leftovers',
+  'tenants',
+  'received',
 ] as const satisfies readonly (keyof History)[];
 
 export async function saveHistory(dir: string, history: History): Promise<void> {

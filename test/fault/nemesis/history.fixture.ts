@@ -74,5 +74,7 @@ export function goodHistory(): History {
     exits: [],
     memory: [],
     leftovers: [],
+    tenants: [],
+    received: [],
   };
 }

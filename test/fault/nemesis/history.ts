@@ -25,6 +25,10 @@ export interface History {
   readonly memory: readonly MemoryRecord[];
   /** `leftovers.ndjson`: what was still there when every job had been deleted; nothing when all is well. */
   readonly leftovers: readonly LeftoverRecord[];
+  /** `tenants.ndjson`: accounts beside the operator's, as the API showed them when everything had ended. */
+  readonly tenants: readonly TenantRecord[];
+  /** `received.ndjson`: what the receiver of their webhooks got, in order of arrival. */
+  readonly received: readonly ReceivedRecord[];
 }
 
 export interface Expected {
@@ -172,4 +176,55 @@ export interface ResultRecord {
   /** SHA-256 of the body that was read for it; null when there was none to read. */
   readonly bodyHash: string | null;
   readonly bytes: number;
+}
+
+export interface TenantRecord {
+  readonly id: string;
+  readonly webhookId: string;
+  readonly scheduleId: string;
+  /** Between two ticks of its schedule. */
+  readonly everyMs: number;
+  readonly credits: {
+    readonly allowanceCredits: number;
+    readonly balanceCredits: number;
+    readonly heldCredits: number;
+  } | null;
+  /** The sum of its entries, and of its usage, in credits. */
+  readonly granted: number;
+  readonly used: number;
+  readonly jobs: readonly {
+    readonly id: string;
+    readonly status: string;
+    readonly finishedAt: number | null;
+  }[];
+  readonly deliveries: readonly DeliveryRecord[];
+  /** The history of its schedule. */
+  readonly runs: readonly {
+    readonly at: string;
+    readonly trigger: string;
+    readonly status: string;
+    readonly missed: { readonly lastAt: string } | null;
+  }[];
+  /** How it was answered when it asked for what belongs to others. */
+  readonly foreign: readonly { readonly path: string; readonly status: number }[];
+}
+
+export interface DeliveryRecord {
+  readonly id: string;
+  readonly eventId: string;
+  readonly event: string;
+  readonly jobId: string | null;
+  readonly state: string;
+  readonly endedAt: number | null;
+}
+
+export interface ReceivedRecord {
+  readonly at: number;
+  /** The account whose webhook it was sent to. */
+  readonly account: string;
+  readonly eventId: string;
+  readonly event: string;
+  readonly jobId: string | null;
+  /** Null: the connection was cut off. */
+  readonly status: number | null;
 }

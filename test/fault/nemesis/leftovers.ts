@@ -19,15 +19,7 @@ const EXAMPLES = 3;
 const REQUEST_MS = 15_000;
 
 /** Remembered on purpose, for a time that the documentation states. */
-const KEPT_TABLES = new Set([
-  'idempotency',
-  'kept_answers',
-  'commits',
-  'audit',
-  'audit_log',
-  'audit_head',
-  'events',
-]);
+const KEPT_TABLES = new Set(['kept_answers', 'commits', 'audit', 'audit_log', 'audit_head', 'events']);
 /** Lists and sets of a queue that hold entries. */
 const ENTRY_LISTS = [
   'wait',
@@ -39,7 +31,7 @@ const ENTRY_LISTS = [
   'failed',
   'completed',
 ];
-const QUEUES_OF_WORK = /^scrapifie:(?!cleanup-|run-schedules:|backups:)[a-z-]+:/;
+const QUEUES_OF_WORK = /^scrapifie:(?!cleanup-|run-schedules:|backups:|lake:)[a-z-]+:/;
 const CALL_KEYS = /^scrapifie:(?:call|reply|answers):/;
 
 /**

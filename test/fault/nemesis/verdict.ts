@@ -1,4 +1,5 @@
 import { checkCalls } from './check-calls.ts';
+import { checkPlatform } from './check-platform.ts';
 import { checkPoliteness } from './check-politeness.ts';
 import { checkLeftovers, checkProcesses } from './check-processes.ts';
 import { checkRecovery, recoveriesOf } from './check-recovery.ts';
@@ -27,6 +28,7 @@ export function verdictOn(history: History): Verdict {
       ...checkTakeover(gaps, evidence),
       ...checkRecovery(recoveries, evidence),
       ...checkProcesses(history, evidence),
+      ...checkPlatform(history, evidence),
       ...checkLeftovers(history.leftovers),
       ...checkFaults(history),
     ],

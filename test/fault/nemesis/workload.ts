@@ -25,6 +25,8 @@ export interface WorkloadOptions {
   readonly pages: number;
   readonly hasMore: () => boolean;
   readonly hasBrowser: boolean;
+  /** What goes on beside the jobs for as long as there is more to do. */
+  readonly beside?: (isMoreWanted: () => boolean) => Promise<void>;
 }
 
 /** Clients that use the fleet all at once, each in its own way. */
@@ -174,6 +176,7 @@ export function createWorkload(options: WorkloadOptions): Workload {
           ? [repeat(() => live(renderPlan(`render-${++jobs}`, RENDERED_AT_ONCE, 37 * jobs, port)), 500)]
           : []),
         repeat(scrapeTwice, BETWEEN_SCRAPES_MS),
+        options.beside?.(isMoreWanted),
       ]);
     },
     acceptNoMore() {

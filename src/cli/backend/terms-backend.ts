@@ -1,0 +1,100 @@
+import type { z } from 'zod';
+import {
+  createCreditAdmin,
+  type creditPlanSchema,
+  type GrantRequest,
+} from '../../api/access/credit-admin.ts';
+import {
+  createRetentionAdmin,
+  type RetentionView,
+  type retentionRequest,
+} from '../../api/access/retention-admin.ts';
+import { creditEntryView, creditsView } from '../../api/views/credit-view.ts';
+import type { Settings } from '../../config/settings.ts';
+import type { Store } from '../../ports/store.ts';
+import { installationLimits } from '../../retention/installation-limits.ts';
+import type { ApiClient } from './api-client.ts';
+
+export type CreditsView = ReturnType<typeof creditsView>;
+export type CreditEntryView = ReturnType<typeof creditEntryView>;
+
+/** What accounts may spend, as the operator reads and changes it. */
+export interface BackendCredits {
+  /** Null when the account is not limited. */
+  get(account: string): Promise<CreditsView | null>;
+  limit(account: string, plan: z.output<typeof creditPlanSchema>): Promise<CreditsView | null>;
+  lift(account: string): Promise<void>;
+  /** The same `key` grants once. */
+  grant(account: string, request: GrantRequest, key: string | null): Promise<CreditEntryView>;
+  entries(account: string, limit: number): Promise<readonly CreditEntryView[]>;
+}
+
+/**
+ * How long data is kept. Without an account it is what the account of the key says itself, on a data folder that of the
+ * operator; with one it is what the operator says for that account.
+ */
+export interface BackendRetention {
+  get(account: string | undefined): Promise<RetentionView>;
+  set(account: string | undefined, request: z.output<typeof retentionRequest>): Promise<RetentionView>;
+}
+
+const BY = { actor: 'command line' };
+
+export function localTerms(
+  store: Store,
+  settings: Settings,
+): { readonly credits: BackendCredits; readonly retention: BackendRetention } {
+  const now = Date.now;
+  const credits = createCreditAdmin({ store, now });
+  const retention = createRetentionAdmin({ store, installation: installationLimits(settings), now });
+  const shown = (found: Awaited<ReturnType<typeof credits.get>>) =>
+    found === null ? null : creditsView(found);
+  return {
+    credits: {
+      get: async (account) => shown(await credits.get(account)),
+      limit: async (account, plan) => shown(await credits.setPlan(account, plan, BY)),
+      lift: (account) => credits.lift(account, BY),
+      grant: async (account, request, key) =>
+        creditEntryView((await credits.grant(account, request, key, BY)).entry),
+      entries: async (account, limit) =>
+        (await credits.entries(account, { limit })).items.map(creditEntryView),
+    },
+    retention: {
+      get: async (account) => retention.get(account ?? (await store.defaultAccount())),
+      set: async (account, request) =>
+        account === undefined
+          ? retention.set(await store.defaultAccount(), 'own', request, BY)
+          : retention.set(account, 'operator', request, BY),
+    },
+  };
+}
+
+export function remoteTerms(client: ApiClient): {
+  readonly credits: BackendCredits;
+  readonly retention: BackendRetention;
+} {
+  const path = (id: string, what: string) => `/v1/accounts/${encodeURIComponent(id)}/${what}`;
+  const limits = async (answer: Promise<{ readonly credits: CreditsView | null }>) => (await answer).credits;
+  const retentionPath = (account: string | undefined) =>
+    account === undefined ? '/v1/account/retention' : path(account, 'retention');
+  return {
+    credits: {
+      get: (account) => limits(client.call('GET', path(account, 'credits'))),
+      limit: (account, plan) => limits(client.call('PUT', path(account, 'credits'), plan)),
+      lift: async (account) => void (await client.call('DELETE', path(account, 'credits'))),
+      grant: (account, request, key) =>
+        client.call(
+          'POST',
+          path(account, 'credits'),
+          request,
+          key === null ? {} : { 'idempotency-key': key },
+        ),
+      entries: (account, limit) =>
+        Array.fromAsync(client.list<CreditEntryView>(path(account, 'credits/entries'), limit)),
+    },
+    retention: {
+      get: (account) => client.call('GET', retentionPath(account)),
+      set: (account, request) => client.call('PUT', retentionPath(account), request),
+    },
+  };
+}

@@ -1,0 +1,195 @@
+import { Option } from 'commander';
+import type { MonitorChangeView, MonitorView } from '../../api/views/monitor-view.ts';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { describeCount } from '../../model/human-units.ts';
+import { CHANGE_KINDS, type ChangeKind } from '../../model/monitor.ts';
+import { monitorRequestSchema } from '../../monitors/monitor-request.ts';
+import { MOST_LISTED } from '../backend/backend.ts';
+import type { BackendMonitors } from '../backend/monitor-backend.ts';
+import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
+import { given, parseFlags, wholeNumber, withAccountFlags } from '../flags/flags.ts';
+import {
+  MONITOR_FLAG_OF,
+  type MonitorFlags,
+  monitorInput,
+  withMonitorFlags,
+} from '../flags/monitor-flags.ts';
+import { intervalText } from '../output/interval.ts';
+import { table } from '../output/table.ts';
+import type { DefineCommand } from '../shell/shell.ts';
+
+interface MonitorsFlags extends BackendFlags {
+  readonly json?: true;
+}
+interface ListFlags extends MonitorsFlags {
+  readonly limit: number;
+}
+interface ChangesFlags extends ListFlags {
+  readonly kind?: ChangeKind;
+}
+interface CreateFlags extends MonitorsFlags, MonitorFlags {
+  readonly cron?: string;
+  readonly every?: string;
+  readonly timeZone?: string;
+}
+
+const EXAMPLES = `
+MONITOR is an id that "list" shows, or a name that one monitor has. A running server checks them; see docs/monitors.md.
+
+Examples:
+  scrapifie monitors create chair https://shop.example/chair --watch field:price --watch field:availability --every 1h
+  scrapifie monitors create blog https://example.com/ --site --include '/blog/*' --cron '0 6 * * *'
+  scrapifie monitors changes chair
+  scrapifie monitors run chair`;
+
+export const define: DefineCommand = (command, shell) => {
+  const print = (text: string): void => void shell.stdout.write(text);
+  const add = (name: string, summary: string) => withAccountFlags(command.command(name).description(summary));
+  command.addHelpText('after', EXAMPLES);
+  /** A subcommand on one monitor. */
+  const addOn = <T>(
+    name: string,
+    summary: string,
+    action: (monitors: BackendMonitors, id: string) => Promise<T>,
+    text: (result: T) => string,
+  ) =>
+    add(`${name} <monitor>`, summary).action((named: string, flags: MonitorsFlags) =>
+      withBackend(shell, flags, async ({ monitors }) => {
+        const result = await action(monitors, await idOf(monitors, named));
+        print(flags.json ? jsonLine(result) : text(result));
+      }),
+    );
+
+  add('list', 'newest first')
+    .addOption(new Option('--limit <n>', 'monitors to show at most').default(20).argParser(wholeNumber))
+    .action((flags: ListFlags) =>
+      withBackend(shell, flags, async ({ monitors }) => {
+        const views = await monitors.list(Math.min(MOST_LISTED, Math.max(1, flags.limit)));
+        print(flags.json ? views.map(jsonLine).join('') : listing(views));
+      }),
+    );
+  withMonitorFlags(add('create <name> [url...]', 'watch pages, a site or a sitemap'))
+    .option('--cron <line>', 'five fields, or six with seconds in front')
+    .option('--every <time>', 'the time between two checks, e.g. 15m or 1h30m')
+    .option('--time-zone <name>', 'IANA time zone of the cron line (default: UTC)')
+    .action((name: string, urls: string[], flags: CreateFlags) => {
+      const { cron, every, timeZone } = flags;
+      const input: Record<string, unknown> = { ...monitorInput(shell.cwd, urls, flags), name };
+      const schedule = given({ cron, every, timeZone });
+      const request = Object.keys(schedule).length === 0 ? input : { ...input, schedule };
+      parseFlags(monitorRequestSchema, request, MONITOR_FLAG_OF);
+      return withBackend(
+        shell,
+        flags,
+        async ({ monitors }) => {
+          const view = await monitors.create(request);
+          print(
+            flags.json
+              ? jsonLine(view)
+              : `Monitor ${view.id} is made; after the first check it checks next at ${view.nextCheckAt}.\n`,
+          );
+        },
+        true,
+      );
+    });
+  addOn('show', 'one monitor in full', (monitors, id) => monitors.get(id), describe);
+  addOn('pause', 'do not check until "resume"', (monitors, id) => monitors.pause(id), describe);
+  addOn('resume', 'go on with a paused one', (monitors, id) => monitors.resume(id), describe);
+  addOn(
+    'run',
+    'check now, as well as at its times',
+    (monitors, id) => monitors.run(id),
+    ({ status, jobId, reason }) =>
+      jobId === null ? `The check is ${status}: ${reason}.\n` : `Job ${jobId} has begun.\n`,
+  );
+  add('changes <monitor>', 'what it has told, newest first')
+    .addOption(new Option('--limit <n>', 'changes to show at most').default(20).argParser(wholeNumber))
+    .addOption(new Option('--kind <kind>', 'only changes of this kind').choices(CHANGE_KINDS))
+    .action((named: string, flags: ChangesFlags) =>
+      withBackend(shell, flags, async ({ monitors }) => {
+        const limit = Math.min(MOST_LISTED, Math.max(1, flags.limit));
+        const changes = await monitors.changes(await idOf(monitors, named), { kind: flags.kind, limit });
+        print(flags.json ? changes.map(jsonLine).join('') : changeList(changes));
+      }),
+    );
+  addOn(
+    'delete',
+    'with its changes; its jobs stay',
+    async (monitors, id) => {
+      await monitors.delete(id);
+      return { id, deleted: true };
+    },
+    ({ id }) => `Monitor ${id} is deleted.\n`,
+  );
+};
+
+const ID = /^[0-9a-f]{8}-[0-9a-f-]{27}$/;
+
+/** The id of the monitor that is meant by its id or its name. */
+async function idOf(monitors: BackendMonitors, named: string): Promise<string> {
+  if (ID.test(named)) return named;
+  const found = (await monitors.list(MOST_LISTED)).filter(({ name }) => name === named);
+  const [monitor, ...more] = found;
+  if (monitor === undefined) throw new ScrapifieError('NOT_FOUND', `There is no monitor "${named}".`);
+  if (more.length > 0) {
+    throw new ScrapifieError(
+      'INVALID_USAGE',
+      `${found.length} monitors have the name "${named}": give an id.`,
+    );
+  }
+  return monitor.id;
+}
+
+const jsonLine = (value: unknown) => `${JSON.stringify(value)}\n`;
+const timingOf = ({ schedule: { cron, everyMs } }: MonitorView) =>
+  cron ?? `every ${intervalText(everyMs ?? 0)}`;
+
+function listing(views: readonly MonitorView[]): string {
+  if (views.length === 0) return 'There are no monitors.\n';
+  return table([
+    ['ID', 'NAME', 'STATUS', 'WHEN', 'WATCHES', 'CHECKS', 'LAST CHANGE', 'NEXT CHECK'],
+    ...views.map((view) => [
+      view.id,
+      view.name,
+      view.status,
+      timingOf(view),
+      view.target === 'urls' ? `${view.urls.length} pages` : `${view.target} ${view.urls[0] ?? ''}`,
+      String(view.checks),
+      view.lastChangeAt ?? '–',
+      view.nextCheckAt ?? '–',
+    ]),
+  ]);
+}
+
+function describe(view: MonitorView): string {
+  const { lastCheck } = view;
+  return table([
+    ['id', view.id],
+    ['name', view.name],
+    ['status', view.status],
+    ['when', `${timingOf(view)} (${view.schedule.timeZone})`],
+    ['target', `${view.target}: ${view.urls.join(' ')}`],
+    ['watch', JSON.stringify(view.watch)],
+    ['ignore', JSON.stringify(view.ignore)],
+    ['threshold', JSON.stringify(view.threshold)],
+    ['confirm', String(view.confirm)],
+    ['settle', `${view.settleMs} ms`],
+    ['checks', String(view.checks)],
+    [
+      'last check',
+      lastCheck === null
+        ? '–'
+        : `${lastCheck.at}: ${describeCount(lastCheck.pages, 'page')}, ${describeCount(lastCheck.changes, 'change')}`,
+    ],
+    ['last change', view.lastChangeAt ?? '–'],
+    ['next check', view.nextCheckAt ?? '–'],
+  ]);
+}
+
+function changeList(changes: readonly MonitorChangeView[]): string {
+  if (changes.length === 0) return 'Nothing has changed yet.\n';
+  return table([
+    ['AT', 'KIND', 'URL', 'WHAT'],
+    ...changes.map(({ at, kind, url, text }) => [at, kind, url, text]),
+  ]);
+}

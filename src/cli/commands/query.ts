@@ -1,0 +1,156 @@
+import { Option } from 'commander';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { QUERY_SOURCES } from '../../model/query-fields.ts';
+import type { QueryResult } from '../../query/queries.ts';
+import type { BackendQuery } from '../backend/backend.ts';
+import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
+import { given, list, wholeNumber, withAccountFlags } from '../flags/flags.ts';
+import { columnOf, conditionOf, groupOf } from '../flags/where-flag.ts';
+import { harmlessText } from '../output/harmless-text.ts';
+import { table } from '../output/table.ts';
+import type { DefineCommand } from '../shell/shell.ts';
+
+interface QueryFlags extends BackendFlags {
+  readonly from?: string;
+  readonly sql?: string;
+  readonly timeout?: number;
+  readonly select?: readonly string[];
+  readonly where?: readonly object[];
+  readonly group?: readonly string[];
+  readonly order?: readonly string[];
+  readonly limit?: number;
+  readonly json?: true;
+  readonly csv?: true;
+}
+
+type Answer = Omit<QueryResult, 'columns'> & { readonly columns: readonly { readonly name: string }[] };
+
+const EXAMPLES = `
+--where is given once for each condition; all of them must hold. Signs: = != < <= > >= ~ (contains) ~= (contains, either
+case) ^= (starts with) $= (ends with); FIELD is null, FIELD is not null; a list with commas is one of them. A condition in
+JSON is taken as it is. docs/query.md lists the fields.
+
+Examples:
+  scrapifie query --from pages --where 'statusCode>=400' --select url,statusCode,errorCode
+  scrapifie query --from pages --group host --select count,sum:bytes=total --order=-total
+  scrapifie query --from pages --group fetchedAt:day --csv
+  scrapifie query --from links --where isInternal=false --group host --order=-count --limit 20
+  scrapifie query --from records --where 'data.price<20' --select url,data.price
+  scrapifie query --sql 'SELECT host, count(*) FROM pages GROUP BY host'   (over the lake: crawl --lake)`;
+
+export const define: DefineCommand = (command, shell) => {
+  withAccountFlags(command)
+    .addOption(new Option('--from <what>', `what to ask about: ${QUERY_SOURCES.join(', ')}`))
+    .addOption(
+      new Option('--select <columns>', 'columns, such as url,bytes or count,sum:bytes').argParser(list),
+    )
+    .addOption(
+      new Option('--where <condition>', 'such as statusCode>=400; repeatable').argParser(
+        (text: string, before: readonly object[] = []) => [...before, conditionOf(text)],
+      ),
+    )
+    .addOption(
+      new Option('--group <fields>', 'one row for each value, such as host or fetchedAt:day').argParser(list),
+    )
+    .addOption(
+      new Option('--order <columns>', 'such as url or -bytes (write --order=-bytes)').argParser(list),
+    )
+    .addOption(
+      new Option('--limit <n>', 'rows at most; more than 1000 are read in steps').argParser(wholeNumber),
+    )
+    .addOption(
+      new Option('--sql <select>', 'a SELECT over the lake in place of all this').conflicts([
+        ...['from', 'select', 'where', 'group', 'order'],
+      ]),
+    )
+    .addOption(
+      new Option('--timeout <ms>', 'with --sql: the query is stopped after this time').argParser(wholeNumber),
+    )
+    .addOption(new Option('--csv', 'print CSV').conflicts('json'))
+    .addHelpText('after', EXAMPLES)
+    .action((flags: QueryFlags) =>
+      withBackend(shell, flags, async ({ query }) => {
+        const { sql, limit, timeout: timeoutMs } = flags;
+        const result =
+          sql === undefined
+            ? await rowsOf(query, requestOf(flags), limit)
+            : await query.run(given({ sql, limit, timeoutMs }));
+        shell.stdout.write(written(result, flags));
+      }),
+    );
+};
+
+function requestOf({ from, select, where, group, order }: QueryFlags): Readonly<Record<string, unknown>> {
+  if (from === undefined) {
+    throw new ScrapifieError(
+      'INVALID_USAGE',
+      `Say what to ask about: --from ${QUERY_SOURCES.join('|')}, or --sql.`,
+    );
+  }
+  return given({
+    from,
+    select: select?.map(columnOf),
+    where: where === undefined || where.length === 1 ? where?.[0] : { and: where },
+    group: group?.map(groupOf),
+    order,
+  });
+}
+
+const MOST_AT_ONCE = 1_000;
+
+/** Follows the cursor until there are as many rows as wanted. */
+async function rowsOf(
+  query: BackendQuery,
+  request: Readonly<Record<string, unknown>>,
+  wanted: number | undefined,
+): Promise<Answer> {
+  const isGrouped = request.group !== undefined;
+  if (wanted === undefined || wanted <= MOST_AT_ONCE || isGrouped) {
+    return query.run(given({ ...request, limit: wanted }));
+  }
+  const first = await query.run({ ...request, limit: MOST_AT_ONCE });
+  const items: Record<string, unknown>[] = [...first.items];
+  let cursor: string | null = first.nextCursor;
+  while (cursor !== null && items.length < wanted) {
+    const limit = Math.min(MOST_AT_ONCE, wanted - items.length);
+    const next = await query.run({ ...request, limit, cursor });
+    items.push(...next.items);
+    cursor = next.nextCursor;
+  }
+  return { ...first, items, nextCursor: cursor };
+}
+
+function written({ columns, items, isTruncated, nextCursor }: Answer, { json, csv }: QueryFlags): string {
+  const names = columns.map(({ name }) => name);
+  if (json) return items.map((item) => `${JSON.stringify(item)}\n`).join('');
+  if (csv)
+    return [names, ...items.map((item) => names.map((name) => plain(item[name])))].map(csvLine).join('');
+  if (items.length === 0) return 'No rows.\n';
+  const rows = items.map((item) => names.map((name) => cellOf(item[name])));
+  const more = isTruncated || nextCursor !== null ? 'There are more rows: raise --limit.\n' : '';
+  return table([names, ...rows]) + more;
+}
+
+/** What a spreadsheet would take for a formula gets an apostrophe in front. */
+const FORMULA = /^[=+\-@\t\r]/;
+
+/** RFC 4180: quotes where they are needed, lines end in CRLF. */
+function csvLine(cells: readonly (string | number | boolean | null)[]): string {
+  const texts = cells.map((cell) => {
+    const text = typeof cell === 'string' && FORMULA.test(cell) ? `'${cell}` : String(cell ?? '');
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  });
+  return `${texts.join(',')}\r\n`;
+}
+
+const plain = (value: unknown): string | number | boolean | null =>
+  typeof value === 'object' && value !== null
+    ? JSON.stringify(value)
+    : (value as string | number | boolean | null);
+
+const MOST_CELL_CHARS = 100;
+
+function cellOf(value: unknown): string {
+  const text = harmlessText(String(plain(value) ?? ''));
+  return text.length > MOST_CELL_CHARS ? `${text.slice(0, MOST_CELL_CHARS - 1)}…` : text;
+}

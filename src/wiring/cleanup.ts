@@ -1,0 +1,65 @@
+import type { Settings } from '../config/settings.ts';
+import { sweepExportFiles } from '../exports/export-file.ts';
+import { type BlobSweepParts, sweepBlobs } from '../jobs/blob-sweep.ts';
+import type { SchedulerDeps } from '../jobs/scheduler.ts';
+import type { Logger } from '../observe/logger.ts';
+import type { ExportStore } from '../ports/export-store.ts';
+import type { Files } from '../ports/files.ts';
+import type { SearchIndex } from '../ports/search-index.ts';
+import type { SearchStore } from '../ports/search-store.ts';
+import { sweepIndex } from '../query/search/keep-index.ts';
+import { applyRetention, type RetentionParts } from '../retention/apply-retention.ts';
+
+interface ExportSweepParts {
+  readonly store: Pick<ExportStore, 'knownExports'>;
+  readonly exportFiles: Files;
+}
+
+interface SearchSweepParts {
+  readonly store: SearchStore;
+  readonly search: SearchIndex;
+}
+
+/** What the scheduler does about data whose time is over, and blobs that nothing refers to; null where the settings say never. */
+export function cleanupOf(
+  settings: Settings,
+  parts: BlobSweepParts & RetentionParts & ExportSweepParts & SearchSweepParts,
+  logger: Logger,
+): SchedulerDeps['cleanup'] {
+  const { cleanupMinutes, cleanupGraceHours } = settings;
+  if (cleanupMinutes === 0) return null;
+  return {
+    everyMs: cleanupMinutes * 60_000,
+    async run(signal) {
+      try {
+        const expired = await applyRetention(parts, { signal });
+        if (Object.values(expired).some(({ items }) => items > 0)) {
+          logger.info({ ...expired }, 'retention: data whose time was over was deleted');
+        }
+      } catch (error) {
+        // The next one finds what this one has left.
+        logger.warn({ err: error }, 'retention: the deletion of old data was not finished');
+      }
+      try {
+        await sweepExportFiles(parts.store, parts.exportFiles, signal);
+      } catch (error) {
+        // The next one lists what this one has left.
+        logger.warn({ err: error }, 'exports: the removal of files without an export was not finished');
+      }
+      try {
+        const removed = await sweepIndex({ store: parts.store, index: parts.search }, signal);
+        if (removed > 0) logger.info({ removed }, 'search: entries of deleted pages were removed');
+      } catch (error) {
+        // The next one finds what this one has left; nothing of it is shown meanwhile.
+        logger.warn({ err: error }, 'search: the removal of entries was not finished');
+      }
+      try {
+        const report = await sweepBlobs(parts, { graceMs: cleanupGraceHours * 3_600_000, signal });
+        if (report !== null) logger.info({ ...report }, 'blobs: unreferenced ones removed');
+      } catch (error) {
+        // The next one lists what this one has left.
+        logger.warn({ err: error }, 'blobs: the removal of unreferenced ones was not finished');
+      }
+    },
+  };
+}

@@ -1,0 +1,128 @@
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { FilePlace } from '../backup/installation.ts';
+import type { Settings } from '../config/settings.ts';
+import type { ErrorCode } from '../errors/registry.ts';
+import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import { targetPlace } from '../exports/export-places.ts';
+import {
+  createExportWorker,
+  EXPORT_THREAD,
+  type ExportWorker,
+  type MakeExport,
+} from '../exports/export-worker.ts';
+import type { Export } from '../model/export.ts';
+import type { Logger } from '../observe/logger.ts';
+import type { Bus } from '../ports/bus.ts';
+import type { ExportEnd, ExportProgress } from '../ports/export-store.ts';
+import type { Files } from '../ports/files.ts';
+import type { Store } from '../ports/store.ts';
+import { openFiles } from './copy-places.ts';
+import type { BlobsPlace } from './open-blobs.ts';
+import type { StorePlace } from './open-store.ts';
+
+/** Plain data, and no more than an export needs. */
+export interface ExportThreadData {
+  readonly claimed: Export;
+  readonly from: StorePlace & BlobsPlace;
+  readonly files: FilePlace;
+  readonly target: FilePlace | null;
+}
+
+export type ExportThreadMessage =
+  | { readonly progress: ExportProgress }
+  | { readonly end: ExportEnd }
+  | { readonly failure: { readonly code: ErrorCode; readonly message: string } };
+
+const FOLDER = 'exports';
+/** A page that keeps the thread busy for longer, or a disk that hangs, costs the attempt. */
+const STALLED_MS = 300_000;
+
+/** Where the files of exports are: beside the bodies. */
+export function exportFilePlace({ s3Url, dataDir }: Pick<Settings, 's3Url' | 'dataDir'>): FilePlace {
+  if (s3Url === undefined) return { folder: join(dataDir, FOLDER) };
+  const url = new URL(s3Url);
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}/${FOLDER}`;
+  return { s3Url: url.href };
+}
+
+export const openExportFiles = (settings: Pick<Settings, 's3Url' | 'dataDir'>): Promise<Files> =>
+  openFiles(exportFilePlace(settings));
+
+export interface ExportWorkerParts {
+  readonly settings: Settings;
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly files: Files;
+  readonly logger: Logger;
+}
+
+/** Writes exports of a process that has the duty, each in a thread of its own: the crawl does not wait for them. */
+export function openExportWorker({ settings, store, bus, files, logger }: ExportWorkerParts): ExportWorker {
+  const worker = createExportWorker({ store, files, logger, make: makerOf(settings) });
+  const unsubscribe = bus.subscribe('export.created', () => worker.wake());
+  return {
+    ...worker,
+    async stop(limitMs) {
+      unsubscribe();
+      await worker.stop(limitMs);
+    },
+  };
+}
+
+function makerOf(settings: Settings): MakeExport {
+  const { dataDir, databaseUrl, s3Url, spillBytes } = settings;
+  return async (claimed, onProgress, signal) => {
+    const { to } = claimed.spec;
+    const target = to === undefined ? null : targetPlace(to, settings);
+    if (to !== undefined && target === null) {
+      throw new ScrapifieError('UNSUPPORTED_OPTION', 'The operator no longer allows the place of the copy.');
+    }
+    const from = { dataDir, databaseUrl, databasePool: 1, s3Url, spillBytes };
+    return runThread({ claimed, from, files: exportFilePlace(settings), target }, onProgress, signal);
+  };
+}
+
+function runThread(
+  workerData: ExportThreadData,
+  onProgress: (progress: ExportProgress) => void,
+  signal: AbortSignal,
+): Promise<ExportEnd> {
+  const entry = import.meta.url.endsWith('.ts') ? './export-thread.ts' : './export-thread.js';
+  const thread = new Worker(new URL(entry, import.meta.url), {
+    workerData,
+    name: 'export',
+    resourceLimits: EXPORT_THREAD,
+  });
+  // What it has written by then has another name than the file.
+  const stop = () => void thread.terminate();
+  signal.addEventListener('abort', stop, { once: true });
+  let watch: NodeJS.Timeout | undefined;
+  return new Promise<ExportEnd>((resolve, reject) => {
+    const seen = () => {
+      clearTimeout(watch);
+      const stalled = new ScrapifieError('EXPORT_FAILED', 'The export made no progress for five minutes.');
+      watch = setTimeout(() => reject(stalled), STALLED_MS);
+    };
+    seen();
+    thread.on('message', (message: ExportThreadMessage) => {
+      seen();
+      if ('progress' in message) onProgress(message.progress);
+      else if ('end' in message) resolve(message.end);
+      else reject(new ScrapifieError(message.failure.code, message.failure.message));
+    });
+    thread.once('error', (error) =>
+      reject(
+        new ScrapifieError('EXPORT_FAILED', `The export ended by an error: ${error.message}`, {
+          cause: error,
+        }),
+      ),
+    );
+    thread.once('exit', () => reject(new ScrapifieError('CANCELLED', 'The export was stopped.')));
+    if (signal.aborted) stop();
+  }).finally(() => {
+    clearTimeout(watch);
+    signal.removeEventListener('abort', stop);
+    return thread.terminate();
+  });
+}

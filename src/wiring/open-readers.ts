@@ -1,0 +1,94 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { createDiffLane, type DiffLane } from '../compare/diff-lane.ts';
+import { createPageComparer } from '../compare/page-comparer.ts';
+import { exportsAtJobEnd } from '../exports/job-end-exports.ts';
+import type { LakeReader } from '../lake/lake-reader.ts';
+import type { ReaderName } from '../model/derived.ts';
+import { createDecideLane, type DecideLane } from '../monitors/decide-lane.ts';
+import { createMonitorReader } from '../monitors/monitor-reader.ts';
+import type { Logger } from '../observe/logger.ts';
+import type { Blobs } from '../ports/blobs.ts';
+import type { Bus } from '../ports/bus.ts';
+import type { SearchIndex } from '../ports/search-index.ts';
+import type { Store } from '../ports/store.ts';
+import { createSearchReader } from '../query/search/search-reader.ts';
+import { createEventReader, type EventReader, type EventReaderDeps } from '../readers/event-reader.ts';
+import { createSnapshotReader } from '../snapshots/snapshot-reader.ts';
+
+export interface ReaderParts {
+  readonly store: Store;
+  readonly blobs: Blobs;
+  readonly search: SearchIndex;
+  /** This process is fetching pages. */
+  readonly isBusy: () => boolean;
+  readonly bus: Bus;
+  readonly logger: Logger;
+  /** False: the caller writes the exports of its jobs. */
+  readonly writesExports: boolean;
+  /** Names this process among others that share the store; null: there are no others. */
+  readonly owner: string | null;
+  readonly lake: LakeReader;
+}
+
+/** The readers of events of a process that has the duty. */
+export interface Readers {
+  start(): void;
+  /** Reads nothing more and waits for what is under way, up to `limitMs`. */
+  stop(limitMs: number): Promise<void>;
+  /** Resolves when everything was read that could be read when this was called, or they were stopped. */
+  settle(): Promise<void>;
+}
+
+/** What one reader does with the events of the jobs that ask for it. */
+type ReaderPart = Pick<EventReaderDeps, 'follows' | 'apply'>;
+
+/** What the readers do, each by its name. */
+const partsOf = (
+  { store, blobs, search, isBusy, bus, logger, lake, writesExports }: ReaderParts,
+  lane: DiffLane,
+  decideLane: DecideLane,
+): Partial<Record<ReaderName, ReaderPart>> => ({
+  snapshots: createSnapshotReader({ store, blobs, logger }),
+  search: { apply: createSearchReader(store, search, () => waitWhile(isBusy)) },
+  lake,
+  ...(writesExports ? { exports: { apply: exportsAtJobEnd({ store, bus }) } } : {}),
+  monitors: createMonitorReader({ store, comparer: createPageComparer(blobs, lane), lane: decideLane }),
+});
+
+const WAIT_STEP_MS = 100;
+const MOST_WAIT_STEPS = 10;
+
+/** Waits while it is so, a second at most: what gives way to a crawl still gets on. */
+async function waitWhile(isBusy: () => boolean): Promise<void> {
+  for (let step = 0; step < MOST_WAIT_STEPS && isBusy(); step += 1) await delay(WAIT_STEP_MS);
+}
+
+export function openReaders(parts: ReaderParts): Readers {
+  const { store, bus, logger, owner } = parts;
+  // Pages are compared in threads of their own, which start with the first of them.
+  const lane = createDiffLane();
+  const decideLane = createDecideLane();
+  const readers: EventReader[] = Object.entries(partsOf(parts, lane, decideLane)).map(([name, part]) =>
+    createEventReader({
+      name: name as ReaderName,
+      store,
+      bus,
+      logger,
+      owner,
+      clock: () => performance.now(),
+      ...part,
+    }),
+  );
+  const all = async (work: (reader: EventReader) => Promise<void>) =>
+    void (await Promise.all(readers.map(work)));
+  return {
+    start() {
+      for (const reader of readers) reader.start();
+    },
+    async stop(limitMs) {
+      await all((reader) => reader.stop(limitMs));
+      await Promise.all([lane.close(), decideLane.close()]);
+    },
+    settle: () => all((reader) => reader.settle()),
+  };
+}

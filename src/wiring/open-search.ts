@@ -1,0 +1,131 @@
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { Settings } from '../config/settings.ts';
+import type { ErrorCode } from '../errors/registry.ts';
+import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import type { SearchIndex } from '../ports/search-index.ts';
+import type { SearchablePage } from '../ports/search-store.ts';
+
+export type SearchPlaceSettings = Pick<Settings, 'dataDir' | 'databaseUrl'>;
+
+export interface SearchThreadData {
+  readonly place: { readonly path: string } | { readonly url: string };
+  /** Its work can wait for the rest of the process. */
+  readonly isPatient: boolean;
+}
+
+export interface IndexCall {
+  readonly id: number;
+  readonly method: keyof SearchIndex;
+  readonly values: readonly unknown[];
+}
+
+export type IndexAnswer =
+  | { readonly id: number; readonly result: unknown }
+  | {
+      readonly id: number;
+      readonly failure: {
+        readonly code: ErrorCode | null;
+        readonly message: string;
+        readonly stack: string | undefined;
+      };
+    };
+
+/**
+ * The full-text index of an installation: a file of the data folder, or tables of its database. Two threads, each started
+ * by its first call: one that writes, with a low priority, and one that searches, which does not wait for the first.
+ */
+export function openSearch({ dataDir, databaseUrl }: SearchPlaceSettings): SearchIndex {
+  const place = databaseUrl === undefined ? { path: join(dataDir, 'search.db') } : { url: databaseUrl };
+  const writer = createThread({ place, isPatient: true });
+  const searcher = createThread({ place, isPatient: false });
+  return {
+    put: (pages) => writer.call('put', [pages], recordsOf(pages)),
+    remove: (query) => writer.call('remove', [query]),
+    beginRebuild: () => writer.call('beginRebuild', []),
+    endRebuild: () => writer.call('endRebuild', []),
+    find: (query) => searcher.call('find', [query]),
+    listJobs: (query) => searcher.call('listJobs', [query]),
+    async close() {
+      await Promise.all([writer.close(), searcher.close()]);
+    },
+  };
+}
+
+/** Records are handed over, not copied. */
+const recordsOf = (pages: readonly SearchablePage[]): ArrayBuffer[] =>
+  pages.map(({ record }) => record.buffer as ArrayBuffer);
+
+interface Waiting {
+  readonly resolve: (result: never) => void;
+  readonly reject: (error: Error) => void;
+}
+
+function createThread(data: SearchThreadData) {
+  const calls = new Map<number, Waiting>();
+  let worker: Worker | null = null;
+  let lastId = 0;
+  let isClosed = false;
+
+  function lost(cause: unknown): void {
+    worker = null;
+    const error = new ScrapifieError('STORE_UNAVAILABLE', 'The thread of the search index has ended.', {
+      cause,
+    });
+    for (const { reject } of calls.values()) reject(error);
+    calls.clear();
+  }
+
+  function start(): Worker {
+    const file = import.meta.url.endsWith('.ts') ? './search-thread.ts' : './search-thread.js';
+    const started = new Worker(new URL(file, import.meta.url), {
+      workerData: data,
+      name: data.isPatient ? 'search index' : 'search',
+      resourceLimits: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 384 },
+    });
+    started.on('message', (answer: IndexAnswer) => {
+      const call = calls.get(answer.id);
+      calls.delete(answer.id);
+      if (calls.size === 0) started.unref();
+      if ('failure' in answer) call?.reject(errorOf(answer.failure));
+      else call?.resolve(answer.result as never);
+    });
+    started.on('error', lost);
+    started.on('exit', () => {
+      if (worker === started) lost(undefined);
+    });
+    return started;
+  }
+
+  function call<T>(
+    method: keyof SearchIndex,
+    values: readonly unknown[],
+    buffers: readonly ArrayBuffer[] = [],
+  ): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      if (isClosed) return reject(new ScrapifieError('STORE_UNAVAILABLE', 'The search index is closed.'));
+      worker ??= start();
+      worker.ref();
+      lastId += 1;
+      calls.set(lastId, { resolve, reject });
+      worker.postMessage({ id: lastId, method, values } satisfies IndexCall, [...buffers]);
+    });
+  }
+
+  return {
+    call,
+    async close() {
+      if (isClosed) return;
+      const running = worker;
+      if (running !== null) await call('close', []).catch(() => undefined);
+      isClosed = true;
+      worker = null;
+      await running?.terminate();
+    },
+  };
+}
+
+function errorOf({ code, message, stack }: Extract<IndexAnswer, { failure: unknown }>['failure']): Error {
+  const cause = Object.assign(new Error(message), { stack });
+  return code === null ? cause : new ScrapifieError(code, message, { cause });
+}

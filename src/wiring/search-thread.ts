@@ -1,0 +1,53 @@
+import { readlinkSync } from 'node:fs';
+import { setPriority } from 'node:os';
+import { parentPort, workerData } from 'node:worker_threads';
+import { isScrapifieError } from '../errors/scrapifie-error.ts';
+import type { SearchIndex } from '../ports/search-index.ts';
+import type { IndexAnswer, IndexCall, SearchThreadData } from './open-search.ts';
+
+/** The entry of a thread that works on the full-text index: it opens the index by itself. */
+if (parentPort === null) throw new Error('The search thread has no parent.');
+const port = parentPort;
+const { place, isPatient } = workerData as SearchThreadData;
+/** Each loads what it needs: the client of PostgreSQL costs as much as indexing a hundred pages. */
+async function openIndex(): Promise<SearchIndex> {
+  if (!('url' in place)) {
+    return (await import('../drivers/search-sqlite/search-sqlite.ts')).openSqliteSearch(place.path);
+  }
+  const { openPostgresSearch } = await import('../drivers/search-postgres/search-postgres.ts');
+  return openPostgresSearch({ url: place.url, poolSize: 2 });
+}
+const index = await openIndex();
+
+const LOW_PRIORITY = 10;
+
+/** Indexing gives way to everything else on the machine, where the system knows priorities of threads. */
+function giveWay(): void {
+  try {
+    const thread = Number(readlinkSync('/proc/thread-self').split('/').at(-1));
+    if (Number.isInteger(thread)) setPriority(thread, LOW_PRIORITY);
+  } catch {
+    // Only Linux tells a thread its number; elsewhere indexing is as urgent as the rest.
+  }
+}
+
+if (isPatient) giveWay();
+
+async function answer({ id, method, values }: IndexCall): Promise<IndexAnswer> {
+  try {
+    const call = index[method] as (...given: unknown[]) => Promise<unknown>;
+    return { id, result: await call(...values) };
+  } catch (error) {
+    const { message, stack } = error instanceof Error ? error : new Error(String(error));
+    return { id, failure: { code: isScrapifieError(error) ? error.code : null, message, stack } };
+  }
+}
+
+/** One call after the other: what was put is there for those that come later. */
+let last: Promise<void> = Promise.resolve();
+port.on('message', (call: IndexCall) => {
+  last = last.then(async () => {
+    port.postMessage(await answer(call));
+    if (call.method === 'close') port.close();
+  });
+});

@@ -1,0 +1,22 @@
+import { tmpdir } from 'node:os';
+import type { Shell } from '../cli/shell/shell.ts';
+import { VERSION } from '../version.ts';
+
+/** What differs from one run of a command to the next. */
+export type Surroundings = Pick<Shell, 'environment' | 'cwd' | 'stdin' | 'stdout' | 'stderr'>;
+
+/** The shell of a command. Its parts are loaded when the command needs them. */
+export const createShell = (surroundings: Surroundings): Shell => ({
+  ...surroundings,
+  version: VERSION,
+  openPlatform: async (options) => (await import('./platform.ts')).openPlatform(options),
+  openStorage: async (place) => (await import('./storage.ts')).openStorage(place),
+  removeAbandonedFolders: async (prefix) =>
+    (await import('./abandoned-folders.ts')).removeAbandonedFolders(tmpdir(), prefix, Date.now()),
+  openExtractor: async (threads) => (await import('./open-extractor.ts')).openExtractor(threads),
+  checkRedis: async (url) => (await import('./open-links.ts')).checkRedis(url),
+  backupTools: async () => (await import('./backups.ts')).BACKUP_TOOLS,
+  confineBrowsers: async (path) => (await import('./render-lanes.ts')).confineBrowsers(path),
+  openLake: async (settings, beside) => (await import('./open-lake.ts')).openLake(settings, beside),
+  shippedPolicy: async () => (await import('./platform.ts')).SHIPPED_POLICY,
+});

@@ -1,0 +1,165 @@
+import type { AddressInfo } from 'node:net';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { tokensIn } from '../../src/mcp/token-budget.ts';
+import type { JobId } from '../../src/model/ids.ts';
+import { type ApiWorld, openApiWorld } from './api-world.ts';
+import { QUICK_POLICY } from './world.ts';
+
+const REVISIONS = { '2025-11-25': 'legacy', '2026-07-28': { pin: '2026-07-28' } } as const;
+const PAGES = 1_000;
+const LIMIT_MS = 120_000;
+
+let world: ApiWorld;
+let address: URL;
+beforeAll(async () => {
+  world = await openApiWorld({ policy: QUICK_POLICY, site: { pages: PAGES } });
+  await world.api.listen({ port: 0, host: '127.0.0.1' });
+  address = new URL(`http://127.0.0.1:${(world.api.server.address() as AddressInfo).port}/mcp`);
+});
+afterAll(async () => {
+  await world.close();
+});
+
+type Revision = keyof typeof REVISIONS;
+
+async function connected(revision: Revision, key = world.secret): Promise<Client> {
+  const client = new Client(
+    { name: 'test', version: '1.0.0' },
+    { versionNegotiation: { mode: REVISIONS[revision] } },
+  );
+  const headers = { authorization: `Bearer ${key}` };
+  await client.connect(new StreamableHTTPClientTransport(address, { requestInit: { headers } }));
+  return client;
+}
+
+interface Said {
+  readonly isError: boolean;
+  readonly text: string;
+  readonly links: readonly { readonly uri: string; readonly name: string }[];
+  readonly tokens: number;
+}
+
+async function called(client: Client, name: string, input: Record<string, unknown>): Promise<Said> {
+  const { content, isError } = await client.callTool({ name, arguments: input });
+  const parts = content as { type: string; text?: string; uri?: string; name?: string }[];
+  const text = parts.flatMap((part) => (part.type === 'text' ? [part.text ?? ''] : [])).join('\n');
+  const links = parts.flatMap(({ type, uri = '', name: label = '' }) =>
+    type === 'resource_link' ? [{ uri, name: label }] : [],
+  );
+  return { isError: isError === true, text, links, tokens: tokensIn(JSON.stringify(content)) };
+}
+
+const cursorIn = (text: string): string | undefined => /cursor (\S+)/.exec(text)?.[1];
+
+describe.each(Object.keys(REVISIONS) as Revision[])('MCP %s over HTTP', (revision) => {
+  let client: Client;
+  beforeAll(async () => {
+    client = await connected(revision);
+  });
+  afterAll(async () => {
+    await client.close();
+  });
+
+  it('lists eight tools at most, in 2,500 tokens at most', async () => {
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual([
+      'scrape',
+      'map',
+      'crawl',
+      'crawl_status',
+      'extract',
+      'search',
+      'diff',
+      'screenshot',
+    ]);
+    expect(tokensIn(JSON.stringify(tools))).toBeLessThanOrEqual(2_500);
+  });
+
+  it('reads a page, in portions that together are the page', async () => {
+    const whole = await called(client, 'scrape', { url: `${world.site.url}/big/1`, maxTokens: 20_000 });
+    expect(whole).toMatchObject({ isError: false, text: expect.stringContaining('written by its site') });
+    const contentOf = (text: string) => text.slice(text.indexOf('\n\n') + 2);
+    let said = await called(client, 'scrape', { url: `${world.site.url}/big/1`, maxTokens: 250 });
+    let read = contentOf(said.text);
+    expect(said.tokens).toBeLessThanOrEqual(300);
+    for (let cursor = cursorIn(said.text); cursor !== undefined; cursor = cursorIn(said.text)) {
+      said = await called(client, 'scrape', { url: `${world.site.url}/big/1`, maxTokens: 250, cursor });
+      read += contentOf(said.text);
+    }
+    expect(read).toBe(contentOf(whole.text));
+  });
+
+  it('maps a site, and extracts data', async () => {
+    expect((await called(client, 'map', { url: `${world.site.url}/big/`, limit: 5 })).text).toContain(
+      '/big/',
+    );
+    const extracted = await called(client, 'extract', {
+      url: `${world.site.url}/big/1`,
+      fields: { heading: 'h1' },
+    });
+    expect(JSON.parse(extracted.text)).toMatchObject({ data: { heading: expect.any(String) } });
+  });
+
+  it('says what to do about errors', async () => {
+    const refused = await called(client, 'scrape', { url: 'http://127.0.0.1:1/' });
+    expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('What to do:') });
+    const missing = await called(client, 'crawl_status', { id: '00000000-0000-7000-8000-000000000000' });
+    expect(missing).toMatchObject({ isError: true, text: expect.stringContaining('NOT_FOUND') });
+    const wrong = await called(client, 'scrape', { url: 'no url' });
+    expect(wrong).toMatchObject({ isError: true });
+  });
+});
+
+describe('a crawl', () => {
+  it('is followed, and its pages are read, searched and compared', async () => {
+    const client = await connected('2026-07-28');
+    const started = await called(client, 'crawl', { url: `${world.site.url}/big/`, maxPages: 10 });
+    const id = /Job (\S+)/.exec(started.text)?.[1] ?? '';
+    await world.platform.jobs.waitFor(id as JobId, LIMIT_MS);
+    await world.platform.settleReaders();
+    const { links, text } = await called(client, 'crawl_status', { id });
+    expect(text).toContain('completed');
+    expect(links).toHaveLength(10);
+    const { contents } = await client.readResource({ uri: links[0]?.uri ?? '' });
+    expect(contents[0]).toMatchObject({ mimeType: 'text/markdown', text: expect.stringContaining('#') });
+    const page = await called(client, 'crawl_status', { id, page: links[1]?.name });
+    expect(page.text).toContain(links[1]?.name);
+    const found = await called(client, 'search', { query: 'page' });
+    expect(found).toMatchObject({ isError: false, text: expect.stringContaining(world.site.url) });
+    const compared = await called(client, 'diff', { id, against: id });
+    expect(compared.text).toBe('No page has changed here.');
+    await client.close();
+  });
+
+  it(
+    'of a thousand pages never exceeds its tokens, and lists every page',
+    async () => {
+      const client = await connected('2026-07-28');
+      const { id } = await world.crawlNow({ urls: [`${world.site.url}/big/`], maxPages: PAGES });
+      const seen = new Set<string>();
+      for (let cursor: string | undefined | null = null; cursor !== undefined; ) {
+        const said: Said = await called(client, 'crawl_status', {
+          id,
+          ...(cursor === null ? {} : { cursor }),
+        });
+        expect(said.tokens).toBeLessThanOrEqual(6_300);
+        for (const { name } of said.links) seen.add(name);
+        cursor = cursorIn(said.text);
+      }
+      expect(seen.size).toBe(PAGES);
+      await client.close();
+    },
+    LIMIT_MS,
+  );
+});
+
+it('needs a key, and the scopes of the key hold', async () => {
+  await expect(connected('2025-11-25', 'sk_wrong')).rejects.toThrow();
+  const made = await world.post('/v1/keys', { name: 'reader', scopes: ['jobs:read'] });
+  const { key, secret } = made.body.data as { key?: string; secret?: string };
+  const client = await connected('2025-11-25', secret ?? key ?? '');
+  const refused = await called(client, 'scrape', { url: `${world.site.url}/big/1` });
+  expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('FORBIDDEN') });
+  await client.close();
+});
