@@ -74,7 +74,10 @@ async function typesOnServer(): Promise<ReadonlyMap<string, ReadonlyMap<string, 
   }
 }
 
-/** One row in each table. Values of a kind are equal everywhere, so every reference leads to a row. */
+/**
+ * One row in each table. Values of a kind are equal everywhere, so every reference leads to a row; the hash in JSON
+ * is that of a screenshot.
+ */
 const VALUES: Readonly<Record<string, string | number | Uint8Array>> = {
   text: 'default',
   bigint: 1,
@@ -83,7 +86,7 @@ const VALUES: Readonly<Record<string, string | number | Uint8Array>> = {
   boolean: 1,
   'double precision': 0.25,
   numeric: 0.25,
-  jsonb: '{"b":[1,2.5,"\\u0000é"],"a":{"zz":null,"y":true}}',
+  jsonb: `{"b":[1,2.5,"\\u0000é"],"a":{"zz":null,"y":true},"contentHash":"${'0d'.repeat(32)}"}`,
   json: '{"b":1}',
   bytea: Uint8Array.of(0, 1, 255),
   uuid: '0b0e7d5e-93b0-4bb6-a1cc-5ba4a7b8a1f5',
