@@ -46,6 +46,7 @@ import { addEventRoutes } from './routes/events.ts';
 import { addExportRoutes } from './routes/exports.ts';
 import { addExtractRoutes } from './routes/extract.ts';
 import { addHealthRoutes } from './routes/health.ts';
+import { addHelpRoutes } from './routes/help.ts';
 import { createIdempotency } from './routes/idempotency.ts';
 import { addJobDiffRoutes } from './routes/job-diff.ts';
 import { addJobPageRoutes } from './routes/job-pages.ts';
@@ -111,6 +112,7 @@ const ROUTES = [
   addAuditRoutes,
   addHealthRoutes,
   addSampleRoutes,
+  addHelpRoutes,
   addMcpRoutes,
 ] as const;
 
@@ -297,6 +299,18 @@ const DOCS_POLICY = {
   baseUri: ["'none'"],
 };
 
+/** The documentation has scripts, styles and a search of its own, as files; nothing inline and nothing from elsewhere. */
+const HELP_POLICY = {
+  defaultSrc: ["'none'"],
+  scriptSrc: ["'self'"],
+  styleSrc: ["'self'"],
+  imgSrc: ["'self'"],
+  connectSrc: ["'self'"],
+  formAction: ["'self'"],
+  frameAncestors: ["'none'"],
+  baseUri: ["'none'"],
+};
+
 /** The pages for site owners have forms and a style, and no script. */
 const BOT_POLICY = {
   defaultSrc: ["'none'"],
@@ -306,6 +320,13 @@ const BOT_POLICY = {
   baseUri: ["'none'"],
 };
 
+/** What pages for people may do in a browser, by their paths. */
+const POLICIES = [
+  [/^\/docs/, DOCS_POLICY],
+  [/^\/bot\b/, BOT_POLICY],
+  [/^\/help\b/, HELP_POLICY],
+] as const;
+
 async function secure(app: App, corsOrigins: string): Promise<void> {
   // What keys may see is not for caches on the way; routes that want something else have said so by then.
   app.addHook('onSend', async (request, reply) => {
@@ -314,12 +335,8 @@ async function secure(app: App, corsOrigins: string): Promise<void> {
     }
   });
   app.addHook('onRoute', (route) => {
-    const directives = route.url.startsWith('/docs')
-      ? DOCS_POLICY
-      : /^\/bot\b/.test(route.url)
-        ? BOT_POLICY
-        : null;
-    if (directives === null) return;
+    const [, directives] = POLICIES.find(([path]) => path.test(route.url)) ?? [];
+    if (directives === undefined) return;
     route.helmet = { contentSecurityPolicy: { useDefaults: false, directives } };
   });
   await app.register(helmet, {

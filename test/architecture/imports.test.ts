@@ -6,6 +6,7 @@ const LAYERS = [
   'wiring',
   'cli',
   'api',
+  'help',
   'mcp',
   'retention',
   'deliver',

@@ -18,7 +18,8 @@ const SAMPLE = `<!doctype html>
 read out what you see in the answer.</p>
 <h2>What next</h2>
 <ul>
-<li><a href="/docs">Read and try the API</a></li>
+<li><a href="/help">Read the documentation</a></li>
+<li><a href="/docs">Try the API</a></li>
 <li><a href="https://example.com/">Scrape a page of the web</a></li>
 </ul>
 </body>

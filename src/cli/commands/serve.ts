@@ -234,6 +234,7 @@ function welcome({ origin, settings, version, key, isInShell }: Welcome): string
     `Scrapifie ${version} is ready.`,
     '',
     `  API      ${origin}`,
+    `  Help     ${origin}/help`,
     `  Docs     ${origin}/docs`,
     `  Data     ${settings.dataDir}`,
     `  API key  ${keyLine(key)}`,
