@@ -29,8 +29,7 @@ beforeAll(async () => {
   host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   world = await openApiWorld({ policy: QUICK_POLICY });
   api = await world.api.listen({ host: '127.0.0.1', port: 0 });
-  await world.crawlNow({ urls: [`http://${host}/`], search: true });
-  await world.platform.settleReaders();
+  await world.settled(await world.crawlNow({ urls: [`http://${host}/`], search: true }));
 }, LIMIT_MS);
 afterAll(async () => {
   await world.close();

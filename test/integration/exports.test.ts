@@ -199,8 +199,11 @@ describe('exports of a crawl', () => {
         ['full', 'csv', 'ready', 1],
       ]);
     }, WAIT);
-    const { items } = await world.platform.store.listEvents({ after: null, jobId: id, limit: 100 });
-    expect(items.filter(({ type }) => type === 'export.ready')).toHaveLength(2);
+    // In PostgreSQL a transaction of another test delays readers of events for a moment.
+    await vi.waitFor(async () => {
+      const { items } = await world.platform.store.listEvents({ after: null, jobId: id, limit: 100 });
+      expect(items.filter(({ type }) => type === 'export.ready')).toHaveLength(2);
+    }, WAIT);
   });
 
   test('a crawl that was cancelled and resumed gives the same full.csv as one that was not', async () => {

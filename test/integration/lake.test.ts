@@ -32,8 +32,7 @@ async function crawled(host: number, count?: number): Promise<Job> {
 /** Waits until what the job has committed is in the lake. */
 async function settled(job: Job): Promise<Job> {
   await drainEvents([job], parts());
-  await world.platform.settleReaders();
-  return job;
+  return world.settled(job);
 }
 
 async function rowsOf(files: readonly LakeFile[], table: LakeTable): Promise<LakeRow[]> {

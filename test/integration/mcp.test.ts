@@ -116,8 +116,7 @@ describe('a crawl', () => {
     const client = await connected('2026-07-28');
     const started = await called(client, 'crawl', { url: `${world.site.url}/big/`, maxPages: 10 });
     const id = /Job (\S+)/.exec(started.text)?.[1] ?? '';
-    await world.platform.jobs.waitFor(id as JobId, LIMIT_MS);
-    await world.platform.settleReaders();
+    await world.settled(await world.platform.jobs.waitFor(id as JobId, LIMIT_MS));
     const { links, text } = await called(client, 'crawl_status', { id });
     expect(text).toContain('completed');
     expect(links).toHaveLength(10);

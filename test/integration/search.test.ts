@@ -41,10 +41,10 @@ beforeAll(async () => {
   await new Promise((resolve) => server.once('listening', resolve));
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   world = await openApiWorld({ policy: QUICK_POLICY });
+  await world.crawlNow({ urls: [`${origin}/pumps`], maxPages: 1 });
   const job = await world.crawlNow({ urls: [`${origin}/`], search: true });
   jobId = job.id;
-  await world.crawlNow({ urls: [`${origin}/pumps`], maxPages: 1 });
-  await world.platform.settleReaders();
+  await world.settled(job);
 });
 afterAll(async () => {
   await world.close();

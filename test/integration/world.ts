@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { vi } from 'vitest';
 import type { z } from 'zod';
 import { type Settings, settingsSchema } from '../../src/config/settings.ts';
 import type { ScrapeResult } from '../../src/jobs/job-reader.ts';
@@ -43,6 +44,8 @@ export interface Scraper {
   mapNow(input: MapInput): Promise<MapResult>;
   scrapeNow(input: ScrapeInput): Promise<ScrapeResult>;
   ended(job: Pick<Job, 'id'>): Promise<Job>;
+  /** Waits until all events of a job that has ended can be read, and readers of events have read them. */
+  settled(job: Job): Promise<Job>;
   /** The job as it is now. */
   look(job: Pick<Job, 'id'>): Promise<Job>;
   ledger(job: Pick<Job, 'id'>): Promise<LedgerEntry[]>;
@@ -107,6 +110,18 @@ export async function openScraper(options: ScraperOptions = {}): Promise<Scraper
     mapNow: (input) => jobs.mapNow(mapRequestSchema.parse(input), account),
     scrapeNow: (input) => jobs.scrapeNow(scrapeRequestSchema.parse(input), account),
     ended,
+    async settled(job) {
+      // In PostgreSQL a transaction of another test delays readers of events for a moment.
+      const readEnd = async () => {
+        const { items } = await platform.store.listEvents({ after: null, jobId: job.id, limit: 1_000 });
+        if (!items.some(({ type, at }) => type === `job.${job.status}` && at >= (job.finishedAt ?? 0))) {
+          throw new Error(`The end of job ${job.id} cannot be read yet.`);
+        }
+      };
+      await vi.waitFor(readEnd, { timeout: WAIT_MS });
+      await platform.settleReaders();
+      return job;
+    },
     look,
     ledger: async (job) => Array.fromAsync(jobs.read.eachUrl(await look(job))),
     pages: async (job) => Array.fromAsync(jobs.read.eachResult(await look(job))),

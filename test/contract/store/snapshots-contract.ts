@@ -3,9 +3,11 @@ import { expect } from 'vitest';
 import type { EventCursor } from '../../../src/model/event-cursor.ts';
 import type { AccountId, ContentHash, JobId, SnapshotId, TaskId, UrlKey } from '../../../src/model/ids.ts';
 import type { NewPage } from '../../../src/model/page.ts';
+import type { StoredEvent } from '../../../src/ports/event-store.ts';
 import type { ReaderRange } from '../../../src/ports/reader-store.ts';
 import type { NewSighting, NewSnapshot } from '../../../src/ports/snapshot-store.ts';
 import { afterKill, type Claim } from '../contract.ts';
+import { eventsUntil } from './events-contract.ts';
 import {
   ATTEMPT,
   all,
@@ -108,14 +110,19 @@ const history = (on: TimelessStore, accountId: AccountId, hasPrivate = true) =>
 const sightings = (on: TimelessStore, accountId: AccountId) =>
   all((cursor) => on.listSightings({ accountId, urlKey: KEY, hasPrivate: true, cursor, limit: 2 }));
 
+/** The numbers of so many pages that events tell of, when all of these events can be read. */
+async function pagesOfEvents(on: TimelessStore, count: number): Promise<number[]> {
+  const pagesIn = (events: readonly StoredEvent[]) =>
+    events.flatMap(({ data }) => (data.pages as number[] | undefined) ?? []);
+  return pagesIn(await eventsUntil(on, (events) => pagesIn(events).length === count));
+}
+
 /** What pages looked like over time. */
 export function snapshotsContract(holds: Claim<TimedStore>): void {
   holds('tells what snapshots need of the pages of a job', async (on) => {
     const record = new TextEncoder().encode('{"metadata":null,"links":[]}');
     const page = await store(on, { record, textHash: 't1' }, 'soft-404');
-    const events = await on.readEvents('snapshots', 100);
-    const event = events?.events.find(({ type }) => type === 'pages.committed');
-    const seqs = (event?.data.pages ?? []) as number[];
+    const seqs = await pagesOfEvents(on, 1);
     const [sighted] = await on.listSightedPages(page.jobId, seqs);
     expect(sighted).toMatchObject({
       outcome: 'soft-404',
@@ -136,8 +143,7 @@ export function snapshotsContract(holds: Claim<TimedStore>): void {
     ];
     const texts = [...told, '{"links":[]}', '(zstd)'];
     for (const text of texts) await store(on, { record: new TextEncoder().encode(text) });
-    const batch = await on.readEvents('snapshots', 1_000);
-    const seqs = batch?.events.flatMap(({ data }) => (data.pages as number[] | undefined) ?? []) ?? [];
+    const seqs = await pagesOfEvents(on, texts.length);
     const found = await on.listSnapshotRecords(seqs);
     expect(found.map(({ record }) => Buffer.from(record).toString())).toEqual([...told, '(zstd)']);
   });
