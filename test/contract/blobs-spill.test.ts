@@ -119,7 +119,7 @@ describe.each(Object.entries(SPILLS))('blobs that spill to %s', (_, newSpill) =>
       closing.push(() => blobs.close());
       return blobs;
     };
-    return { line, main, spill, told, open };
+    return { url, line, main, spill, told, open };
   }
 
   test('go to the other place while the object store is away, can be read, and are brought home', async () => {
@@ -258,16 +258,14 @@ describe.each(Object.entries(SPILLS))('blobs that spill to %s', (_, newSpill) =>
   });
 
   test('survive several movers at once', async () => {
-    const { main, spill, open } = await newWorld();
+    const { url, main, spill, open } = await newWorld();
     const all = Array.from({ length: 200 }, (_, n) => blobOf(`body ${n}`));
     await spill.put(all);
-    const movers = [await open(), await open(), await open()];
-    // A mover gives up when the object store is slower than its time limit, as on a busy machine, and goes on later.
-    const moveOnce = async () => {
-      await Promise.all(movers.map((blobs) => blobs.move()));
-      return listed(spill);
-    };
-    await expect.poll(moveOnce, PATIENT).toEqual([]);
+    // Nothing is away here, so the usual time limits hold: short ones are missed on a busy machine.
+    const openPatient = async () => open({ main: await createBlobsS3({ url, ...CHANCE }) });
+    const movers = [await openPatient(), await openPatient(), await openPatient()];
+    await Promise.all(movers.map((blobs) => blobs.move()));
+    expect(await listed(spill)).toEqual([]);
     expect(await listed(main)).toEqual(hashesOf(all));
   });
 
