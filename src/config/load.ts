@@ -10,7 +10,7 @@ import { environmentName, type Settings, settingNames, settingsSchema } from './
 
 type SettingName = keyof Settings;
 
-/** Settings given on the command line, as text or parsed; `undefined` is as good as left out. */
+/** Settings given on the command line or by code that uses the library, as text or parsed; `undefined` is as good as left out. */
 export type SettingOverrides = {
   readonly [Name in SettingName]?: z.input<typeof settingsSchema>[Name] | undefined;
 };
@@ -20,6 +20,8 @@ export interface LoadOptions {
   readonly cwd: string;
   /** Win over the environment, which wins over `.env`. */
   readonly overrides?: SettingOverrides;
+  /** `code`: of the library, which has no flags; problems name its options. */
+  readonly overridesFrom?: 'command line' | 'code';
   /** For a server: what its role needs is checked as well. */
   readonly isServing?: boolean;
 }
@@ -31,7 +33,7 @@ export interface SettingProblem {
   readonly source: Source;
   readonly problem: string;
 }
-type Source = 'command line' | 'environment' | '.env';
+type Source = 'command line' | 'code' | 'environment' | '.env';
 
 interface Given {
   readonly label: string;
@@ -54,9 +56,13 @@ export function loadSettings(environment: NodeJS.ProcessEnv, options: LoadOption
 
   collect(readDotEnv(options.cwd, problems), '.env');
   collect(environment, 'environment');
+  const { overridesFrom: source = 'command line' } = options;
   for (const name of settingNames) {
     const value = options.overrides?.[name];
-    if (value !== undefined) given.set(name, { label: optionName(name), source: 'command line', value });
+    if (value !== undefined) {
+      const label = source === 'code' ? `settings.${name}` : optionName(name);
+      given.set(name, { label, source, value });
+    }
   }
 
   const values = Object.fromEntries([...given].map(([name, { value }]) => [name, value]));

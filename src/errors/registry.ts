@@ -331,6 +331,11 @@ export const ERRORS = {
   CAPTCHA_UNSOLVED: own(502, 'later', 'No solver service solved the challenge; the message says why.'),
   EXPORT_FAILED: own(500, 'later', 'The file of an export could not be written; the message says why.'),
   EXTRACTION_FAILED: own(502, 'never', 'The page arrived, but reading it failed or took too long.'),
+  PLUGIN_FAILED: own(
+    502,
+    'otherWay',
+    'The code of a plug-in, or of a hook of the library, threw an error; the message has its words. Correct that code.',
+  ),
   WORKER_DIED: own(
     502,
     'never',

@@ -73,6 +73,8 @@ export interface JobReader {
   resultAt(job: Job, url: string): Promise<PageResult | null>;
   /** The result of one stored page of the job. */
   resultOf(page: Page, job: Job): Promise<PageResult>;
+  /** The results of stored pages of the job, in their order, a few bodies in memory at a time. */
+  resultsOf(pages: readonly Page[], job: Job): AsyncGenerator<PageResult>;
   /** Without a state: those that failed, then those that were denied. */
   errors(
     job: Job,
@@ -273,6 +275,9 @@ export function createJobReader(store: JobStore & Pick<HostStore, 'getRobots'>, 
       return page === null ? null : resultOf(page, job, await sourceOf(job));
     },
     resultOf: async (page, job) => resultOf(page, job, await sourceOf(job)),
+    async *resultsOf(pages, job) {
+      yield* resultsOf(pages, job, await sourceOf(job));
+    },
     errors,
     async urls(job, { state, cursor, limit }) {
       requireLedger(job);

@@ -5,10 +5,8 @@ import { VERSION } from '../version.ts';
 /** What differs from one run of a command to the next. */
 export type Surroundings = Pick<Shell, 'environment' | 'cwd' | 'stdin' | 'stdout' | 'stderr'>;
 
-/** The shell of a command. Its parts are loaded when the command needs them. */
-export const createShell = (surroundings: Surroundings): Shell => ({
-  ...surroundings,
-  version: VERSION,
+/** What opens storage and platform. The parts are loaded when they are first needed. */
+export const OPENERS: Omit<Shell, keyof Surroundings | 'version'> = {
   openPlatform: async (options) => (await import('./platform.ts')).openPlatform(options),
   openStorage: async (place) => (await import('./storage.ts')).openStorage(place),
   removeAbandonedFolders: async (prefix) =>
@@ -19,4 +17,11 @@ export const createShell = (surroundings: Surroundings): Shell => ({
   confineBrowsers: async (path) => (await import('./render-lanes.ts')).confineBrowsers(path),
   openLake: async (settings, beside) => (await import('./open-lake.ts')).openLake(settings, beside),
   shippedPolicy: async () => (await import('./platform.ts')).SHIPPED_POLICY,
+};
+
+/** The shell of a command. */
+export const createShell = (surroundings: Surroundings): Shell => ({
+  ...surroundings,
+  version: VERSION,
+  ...OPENERS,
 });

@@ -7,8 +7,8 @@ const LONG_FILES: Readonly<Record<string, string>> = {
   'extract/content/model/weights.ts': 'numbers that a program writes',
 };
 
-/** The one place that hands the environment over; everybody else gets settings. */
-const READS_ENVIRONMENT = ['main.ts'];
+/** Where the program and the library begin: they hand the environment over; everybody else gets settings. */
+const READS_ENVIRONMENT = ['main.ts', 'library/scrapifie.ts'];
 
 /** Names that say nothing about what is inside. */
 const EMPTY_NAME = /(?:^|[/.-])(?:utils?|helpers?|common|managers?|services?|misc)(?=[/.-])/;

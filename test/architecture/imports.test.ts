@@ -3,6 +3,7 @@ import { type Import, importsOf, readSources, type SourceFile } from './sources.
 
 /** From the top down. A file may import from its own folder and from folders below it. */
 const LAYERS = [
+  'library',
   'wiring',
   'cli',
   'api',

@@ -26,6 +26,7 @@ export const EMBEDDED_ONLY: Readonly<Record<string, string>> = {
   hostile: 'hostile servers on the network; requests end before anything is stored',
   'javascript-pages': 'pages that scripts fill; test/fleet/render-browser.test.ts has the workers of a fleet',
   login: 'forms that are filled in; the contract suite of sessions has both stores',
+  library: 'the library, which works in a data folder alone',
   'lost-browser': 'the browsers of one process; test/fleet/render-browser.test.ts has those of a fleet',
   'page-killers': 'the browsers of one process',
   'page-options': 'options of one request, which are decided before anything is stored',

@@ -156,7 +156,7 @@ export function crawlCommandOf(urls: readonly string[], flags: CrawlFlags): Craw
 }
 
 /** A rate that the policy's connections could not reach brings more of them along. */
-function concurrencyFor(rate: CrawlFlags['rate']): number | undefined {
+export function concurrencyFor(rate: CrawlFlags['rate']): number | undefined {
   if (rate === undefined || (rate !== 'unlimited' && rate <= SLOW_RATE)) return undefined;
   return rate === 'unlimited'
     ? UNLIMITED_CONCURRENCY

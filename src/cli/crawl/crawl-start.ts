@@ -102,7 +102,8 @@ async function reopen(
   });
 }
 
-async function goOn(
+/** A job that was not finished goes on with these budgets. Throws CONFLICT when there is nothing to go on with. */
+export async function goOn(
   jobs: OpenPlatform['jobs'],
   job: Job,
   budgets: Budgets,

@@ -29,7 +29,7 @@ export interface OneOffOptions {
  * `level` and worse are written, and any other level is taken as set.
  */
 export async function openOneOff(
-  shell: Shell,
+  shell: Pick<Shell, 'openPlatform'>,
   settings: Settings,
   level: Settings['logLevel'],
   { destination, accountsIn }: OneOffOptions = {},
@@ -51,6 +51,16 @@ export async function openOneOff(
 /** No data folder of a server has such a name by chance: folders that have it are removed. */
 const TEMPORARY_PREFIX = 'scrapifie-one-off-';
 
+/** A new data folder that its caller removes; a later command removes it if this process is killed. */
+export async function makeTemporaryFolder(shell: Pick<Shell, 'removeAbandonedFolders'>): Promise<string> {
+  await shell.removeAbandonedFolders(TEMPORARY_PREFIX);
+  return mkdtemp(join(tmpdir(), TEMPORARY_PREFIX)).catch((error: Error) => {
+    throw new ScrapifieError('DATA_DIR_UNUSABLE', `No temporary folder can be made: ${error.message}`, {
+      cause: error,
+    });
+  });
+}
+
 /**
  * Runs work in a temporary data folder, which is removed afterwards, and by a later command if this process is killed.
  * Ctrl-C ends it with CANCELLED through the signal.
@@ -61,12 +71,7 @@ export async function inTemporaryFolder<T>(
   work: (platform: OpenPlatform, signal: AbortSignal) => Promise<T>,
   accountsIn?: StoragePlace,
 ): Promise<T> {
-  await shell.removeAbandonedFolders(TEMPORARY_PREFIX);
-  const dataDir = await mkdtemp(join(tmpdir(), TEMPORARY_PREFIX)).catch((error: Error) => {
-    throw new ScrapifieError('DATA_DIR_UNUSABLE', `No temporary folder can be made: ${error.message}`, {
-      cause: error,
-    });
-  });
+  const dataDir = await makeTemporaryFolder(shell);
   const interrupts = watchInterrupts();
   try {
     // Once the page is there or the command was interrupted, remaining work need not be drained.
@@ -109,12 +114,12 @@ async function inPlace<T>(
 }
 
 /** REQUEST_TIMEOUT in words that fit a command: unlike in the API, no job goes on in the background. */
-export function explainWait(error: unknown, timeoutMs: number): unknown {
+export function explainWait(error: unknown, timeoutMs: number, option = '--timeout'): unknown {
   if (!(error instanceof ScrapifieError) || error.code !== 'REQUEST_TIMEOUT') return error;
   const { attempts } = (error.details ?? {}) as { readonly attempts?: unknown };
   return new ScrapifieError(
     'REQUEST_TIMEOUT',
-    `Not ready within ${timeoutMs} ms; --timeout gives it longer.`,
+    `Not ready within ${timeoutMs} ms; ${option} gives it longer.`,
     attempts === undefined ? {} : { details: { attempts } },
   );
 }

@@ -77,10 +77,14 @@ function rowOf(
 }
 
 /** A URL that failed before anything was asked of its host has no page; its line comes from the ledger. */
-export function failureLine(entry: LedgerEntry, sourceUrl = entry.url): string {
+export const failureLine = (entry: LedgerEntry, sourceUrl = entry.url): string =>
+  `${JSON.stringify(failedPageOf(entry, sourceUrl))}\n`;
+
+/** The same as an object. */
+export function failedPageOf(entry: LedgerEntry, sourceUrl = entry.url) {
   const code = entry.errorCode ?? 'INTERNAL';
   const message = failureMessage(code, entry);
-  return `${JSON.stringify({
+  return {
     url: entry.url,
     sourceUrl,
     finalUrl: entry.url,
@@ -97,7 +101,7 @@ export function failureLine(entry: LedgerEntry, sourceUrl = entry.url): string {
     error: { code, message, rule: entry.rule },
     metadata: null,
     links: [],
-  })}\n`;
+  };
 }
 
 /** Pages of failed tasks are stored when an attempt was made; the rule says that. */

@@ -1,0 +1,28 @@
+// Compiles the sources into dist, which the npm package has in place of them. Of the declarations only those stay that the
+// library's own lead to: the others describe parts that no import reaches. Usage: node scripts/build.ts
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const dist = join(root, 'dist');
+const ENTRY = join(dist, 'library/index.d.ts');
+
+rmSync(dist, { recursive: true, force: true });
+execFileSync(join(root, 'node_modules/.bin/tsc'), ['-p', join(root, 'tsconfig.build.json')], {
+  stdio: 'inherit',
+});
+
+const reached = new Set([ENTRY]);
+for (const file of reached) {
+  for (const [, path = ''] of readFileSync(file, 'utf8').matchAll(
+    /(?:from|import\()\s*["'](\.[^"']+)\.[jt]s["']/g,
+  )) {
+    reached.add(join(dirname(file), `${path}.d.ts`));
+  }
+}
+for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true })) {
+  const path = join(entry.parentPath, entry.name);
+  if (entry.isFile() && path.endsWith('.d.ts') && !reached.has(path)) rmSync(path);
+}

@@ -1,0 +1,139 @@
+import { execFile, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { QUICK_POLICY } from '../integration/world.ts';
+import { type Site, startSite } from '../site/site.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const INSTALL_MS = 300_000;
+const RUN_MS = 60_000;
+const MOST_BYTES = 2_500_000;
+/** What the package may have; a test, a fixture or a source map in it would be of no use to anyone. */
+const EXPECTED =
+  /^(?:scrapifie|scripts\/node\.sh|README\.md|LICENSE|package\.json|policies\/default\.yaml|dist\/(?!.*\.(?:test|fixture)\.).*\.(?:js|d\.ts))$/;
+
+const folder = mkdtempSync(join(tmpdir(), 'scrapifie-package-'));
+const app = join(folder, 'app');
+const run = promisify(execFile);
+/** Without what npm tells its own scripts. */
+const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('npm_')));
+const inApp = () => ({
+  cwd: app,
+  env: { ...env, SCRAPIFIE_ALLOW_PRIVATE: 'true', SCRAPIFIE_POLICY_FILE: join(folder, 'policy.yaml') },
+});
+
+interface Packed {
+  readonly filename: string;
+  readonly size: number;
+  readonly files: readonly { readonly path: string }[];
+}
+let packed: Packed;
+let site: Site;
+
+beforeAll(async () => {
+  site = await startSite({ pages: 30 });
+  mkdirSync(app);
+  writeFileSync(join(app, 'package.json'), '{"private": true, "type": "module"}');
+  writeFileSync(join(folder, 'policy.yaml'), QUICK_POLICY);
+  const pack = ['pack', '--ignore-scripts=false', '--json', '--pack-destination', folder];
+  const { stdout } = await run('npm', pack, { cwd: ROOT, env, maxBuffer: 64_000_000 });
+  // The build writes in front of it.
+  [packed] = Object.values(JSON.parse(stdout.slice(stdout.search(/^[[{]/m)))) as [Packed];
+  const install = ['install', '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund'];
+  // Without DuckDB, a third of the size: nothing but SQL over the lake may need it.
+  await run('npm', [...install, '--omit=optional', join(folder, packed.filename)], { cwd: app, env });
+}, INSTALL_MS);
+afterAll(async () => {
+  await site.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe('the npm package', () => {
+  it('has the compiled program and what it reads, and nothing else', () => {
+    const paths = packed.files.map(({ path }) => path);
+    expect(paths.filter((path) => !EXPECTED.test(path))).toEqual([]);
+    expect(paths).toContain('dist/main.js');
+    expect(packed.size).toBeLessThan(MOST_BYTES);
+  });
+
+  it('npx runs its command', { timeout: RUN_MS }, async () => {
+    const { stdout: help } = await run('npx', ['scrapifie', '--help'], inApp());
+    expect(help).toContain('Usage: scrapifie');
+    const args = ['scrapifie', 'scrape', `${site.url}/big/`, '--format', 'text'];
+    const { stdout } = await run('npx', args, inApp());
+    expect(stdout.length).toBeGreaterThan(500);
+  });
+
+  it('a link to the command runs it too, as a global installation makes one', async () => {
+    const link = join(folder, 'scrapifie');
+    symlinkSync(join(app, 'node_modules/.bin/scrapifie'), link);
+    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    expect((await run(link, ['--version'], { cwd: folder, env })).stdout).toBe(`${version}\n`);
+  });
+
+  it('serves', { timeout: RUN_MS }, async () => {
+    const args = ['scrapifie', 'serve', '--port', '0', '--data-dir', join(folder, 'data')];
+    const server = spawn('npx', args, { ...inApp(), stdio: ['ignore', 'pipe', 'inherit'], detached: true });
+    try {
+      let output = '';
+      for await (const chunk of server.stdout) {
+        output += String(chunk);
+        const [url] = /http:\/\/127\.0\.0\.1:\d+/.exec(output) ?? [];
+        if (url === undefined) continue;
+        expect((await fetch(`${url}/healthz`)).status).toBe(200);
+        break;
+      }
+      expect(output).toContain('http://127.0.0.1:');
+    } finally {
+      const ended = new Promise((resolve) => server.once('close', resolve));
+      // npx, the launcher and the server are one group.
+      process.kill(-(server.pid ?? 0), 'SIGTERM');
+      await ended;
+    }
+  });
+});
+
+const PROGRAMS = ['library'].flatMap((page) => {
+  const text = readFileSync(join(ROOT, 'docs', `${page}.md`), 'utf8');
+  const titles = text.split(/^(?=## )/m).map((part) => {
+    const [, title = page] = /^## (.*)$/m.exec(part) ?? [];
+    return [...part.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = ''], at) => ({
+      name: `docs/${page}.md, ${title}`,
+      file: `${page}-${title.toLowerCase().replaceAll(/[^a-z]+/g, '-')}-${at}.ts`,
+      code,
+    }));
+  });
+  return titles.flat();
+});
+
+describe('programs of the docs, with the installed package', () => {
+  const shown = (code: string) =>
+    code.replaceAll('https://example.com/', `${site.url}/big/`).replaceAll(/\b100\b/g, '10');
+
+  it('there are some', () => {
+    expect(PROGRAMS.length).toBeGreaterThan(4);
+  });
+
+  it('their types fit', { timeout: RUN_MS }, async () => {
+    for (const { file, code } of PROGRAMS) writeFileSync(join(app, file), shown(code));
+    const options = ['--noEmit', '--strict', '--skipLibCheck', 'false', '--module', 'nodenext'];
+    const types = ['--target', 'esnext', '--typeRoots', join(ROOT, 'node_modules/@types'), '--types', 'node'];
+    const files = PROGRAMS.map(({ file }) => file);
+    const tsc = join(ROOT, 'node_modules/.bin/tsc');
+    const { stdout } = await run(tsc, [...options, ...types, ...files], { cwd: app, env }).catch(
+      (error: { stdout: string }) => error,
+    );
+    expect(stdout).toBe('');
+  });
+
+  it.each(PROGRAMS)('$name runs', { timeout: RUN_MS }, async ({ file, code }) => {
+    writeFileSync(join(app, file), shown(code));
+    const { stdout, stderr } = await run(process.execPath, [file], inApp());
+    expect(stderr.replace(/^.*ExperimentalWarning.*\n.*trace-warnings.*\n/m, '')).toBe('');
+    expect(stdout).not.toBe('');
+  });
+});
