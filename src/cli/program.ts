@@ -2,6 +2,8 @@ import { Command, CommanderError } from 'commander';
 import { EXIT } from '../errors/registry.ts';
 import { asScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 import { describeFailure } from './failure.ts';
+import { HELP_STYLE } from './output/help.ts';
+import { hasColours, screenOf } from './output/screen.ts';
 import { outputWritten } from './output/standard-output.ts';
 import type { DefineCommand, Shell } from './shell/shell.ts';
 
@@ -143,7 +145,14 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'bring the database of a data folder up to date',
     load: () => import('./commands/migrate.ts'),
   },
+  completion: {
+    summary: 'print a script that completes commands in bash, zsh or fish',
+    load: () => import('./commands/completion.ts'),
+  },
 };
+
+/** Of help that goes to a file or a pipe. */
+const HELP_COLUMNS = 80;
 
 const EXAMPLES = `
 Examples:
@@ -178,7 +187,8 @@ export async function run(argv: readonly string[], shell: Shell): Promise<number
   }
 }
 
-async function buildProgram(
+/** The program with the command that is meant; with all of them for `completion`. */
+export async function buildProgram(
   argv: readonly string[],
   shell: Shell,
   endWith: (exitCode: number) => void,
@@ -191,7 +201,12 @@ async function buildProgram(
     .helpOption('-h, --help', 'show help')
     .addHelpText('after', EXAMPLES)
     .exitOverride()
+    .configureHelp(HELP_STYLE)
     .configureOutput({
+      getOutHelpWidth: () => screenOf(shell).columns ?? HELP_COLUMNS,
+      getErrHelpWidth: () => screenOf(shell, 'stderr').columns ?? HELP_COLUMNS,
+      getOutHasColors: () => hasColours(shell.stdout, shell.environment),
+      getErrHasColors: () => hasColours(shell.stderr, shell.environment),
       writeOut: (text) => void shell.stdout.write(text),
       writeErr: (text) => void shell.stderr.write(text),
       // Told once, by run, with its code.
@@ -200,7 +215,7 @@ async function buildProgram(
   const meant = argv.find((word) => !word.startsWith('-') && word !== 'help');
   for (const [name, { summary, load }] of Object.entries(COMMANDS)) {
     const command = program.command(name).description(summary);
-    if (name === meant) (await load()).define(command, shell, endWith);
+    if (name === meant || meant === 'completion') (await load()).define(command, shell, endWith);
   }
   return program;
 }

@@ -4,6 +4,8 @@ import { accountChangeSchema, newAccountSchema } from '../../api/routes/accounts
 import { type AccountView, type UsedAccountView, withAccountBackend } from '../backend/account-backend.ts';
 import type { BackendFlags } from '../backend/open-backend.ts';
 import { given, limitValue, parseFlags, withPlaceFlags } from '../flags/flags.ts';
+import { helpBelow } from '../output/help.ts';
+import { type Screen, screenOf } from '../output/screen.ts';
 import { table } from '../output/table.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
@@ -41,12 +43,15 @@ An installation has one account, "default", without limits. Others see nothing o
 
 Examples:
   scrapifie accounts create 'Tenant 1' --id tenant-1 --requests-per-minute 600 --concurrent-pages 8
+  scrapifie accounts list
+  scrapifie accounts show tenant-1
   scrapifie accounts set tenant-1 --open-urls 10000 --stored-bytes none
   scrapifie accounts disable tenant-1
+  scrapifie accounts enable tenant-1
   scrapifie accounts delete tenant-1 --confirm 'Tenant 1'`;
 
 export const define: DefineCommand = (command, shell) => {
-  command.addHelpText('after', EXAMPLES);
+  command.addHelpText('afterAll', helpBelow(EXAMPLES));
   const print = (text: string): void => void shell.stdout.write(text);
   const add = (name: string, summary: string) => withPlaceFlags(command.command(name).description(summary));
   const addTerms = (name: string, summary: string) =>
@@ -60,7 +65,7 @@ export const define: DefineCommand = (command, shell) => {
   add('list', 'all accounts').action((flags: AccountFlags) =>
     withAccountBackend(shell, flags, async ({ accounts }) => {
       const views = await accounts.list();
-      print(flags.json ? views.map(jsonLine).join('') : listing(views));
+      print(flags.json ? views.map(jsonLine).join('') : listing(screenOf(shell), views));
     }),
   );
 
@@ -80,7 +85,7 @@ export const define: DefineCommand = (command, shell) => {
   add('show <id>', 'one account, and what it uses of its limits').action((id: string, flags: AccountFlags) =>
     withAccountBackend(shell, flags, async ({ accounts }) => {
       const view = await accounts.get(id);
-      print(flags.json ? jsonLine(view) : describe(view));
+      print(flags.json ? jsonLine(view) : describe(screenOf(shell), view));
     }),
   );
 
@@ -92,7 +97,7 @@ export const define: DefineCommand = (command, shell) => {
         const changes = given({ name, plan, limits: limitsOf(flags) });
         await accounts.change(id, parseFlags(accountChangeSchema, changes, FLAG_OF));
         const view = await accounts.get(id);
-        print(flags.json ? jsonLine(view) : describe(view));
+        print(flags.json ? jsonLine(view) : describe(screenOf(shell), view));
       }),
     );
 
@@ -137,22 +142,22 @@ const jsonLine = (value: unknown) => `${JSON.stringify(value)}\n`;
 const stateOf = ({ disabledAt }: AccountView) =>
   disabledAt === null ? 'in use' : `disabled since ${disabledAt}`;
 
-function listing(views: readonly AccountView[]): string {
+function listing(screen: Screen, views: readonly AccountView[]): string {
   const header = ['ID', 'PLAN', 'STATE', 'CREATED', 'NAME'];
-  return table([
+  return table(screen, [
     header,
     ...views.map((view) => [view.id, view.plan, stateOf(view), view.createdAt, view.name]),
   ]);
 }
 
-function describe(view: UsedAccountView): string {
+function describe(screen: Screen, view: UsedAccountView): string {
   const { limits, used } = view;
   const shown = (limit: number | null) => (limit === null ? 'none' : String(limit));
   return [
     `${view.id}: ${view.name}`,
     `plan ${view.plan}, ${stateOf(view)}`,
     '',
-    table([
+    table(screen, [
       ['LIMIT', 'USED', 'AT MOST'],
       ['requests per minute', '', shown(limits.requestsPerMinute)],
       ['concurrent pages', String(used.concurrentPages), shown(limits.concurrentPages)],

@@ -11,7 +11,9 @@ import type { ApiClient } from '../backend/api-client.ts';
 import { apiClientOf, type BackendFlags } from '../backend/open-backend.ts';
 import { FLAGS, wholeNumber } from '../flags/flags.ts';
 import { openExisting } from '../folders/data-folder.ts';
+import { helpBelow } from '../output/help.ts';
 import { writeOut } from '../output/output-file.ts';
+import { type Screen, screenOf } from '../output/screen.ts';
 import { table } from '../output/table.ts';
 import type { DefineCommand, OpenStorage, Shell } from '../shell/shell.ts';
 
@@ -50,7 +52,7 @@ Examples:
   scrapifie audit verify --file audit.ndjson`;
 
 export const define: DefineCommand = (command, shell) => {
-  command.addHelpText('after', EXAMPLES);
+  command.addHelpText('afterAll', helpBelow(EXAMPLES));
   const add = (name: string, summary: string) =>
     command
       .command(name)
@@ -73,7 +75,7 @@ export const define: DefineCommand = (command, shell) => {
       withLog(shell, flags, async (log) => {
         const limit = Math.min(MOST_SHOWN, Math.max(1, flags.limit));
         const items = await log.list(selected(flags), limit);
-        shell.stdout.write(flags.json ? items.map(jsonLine).join('') : listing(items));
+        shell.stdout.write(flags.json ? items.map(jsonLine).join('') : listing(screenOf(shell), items));
       }),
     );
 
@@ -241,9 +243,9 @@ async function* lines(records: AsyncIterable<AuditRecord>): AsyncGenerator<strin
   for await (const record of records) yield jsonLine(record);
 }
 
-function listing(records: readonly AuditRecord[]): string {
+function listing(screen: Screen, records: readonly AuditRecord[]): string {
   if (records.length === 0) return 'The audit log has no such entries.\n';
-  return table([
+  return table(screen, [
     ['SEQ', 'TIME', 'ACTION', 'ACTOR', 'TARGET', 'DETAILS'],
     ...records.map(({ seq, at, action, actor, target, details }) => [
       String(seq),

@@ -3,6 +3,8 @@ import { backupRefOf } from '../../backup/backup-ref.ts';
 import { FLAGS, readSettings } from '../flags/flags.ts';
 import { dataPlaceOf, requireDatabase } from '../folders/data-folder.ts';
 import { backupSummary } from '../output/backup-summary.ts';
+import { helpBelow } from '../output/help.ts';
+import { screenOf } from '../output/screen.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
 interface BackupFlags {
@@ -30,7 +32,7 @@ export const define: DefineCommand = (command, shell) => {
     .addOption(new Option('--with-vault-key', 'put the key that secrets are encrypted with into the backup'))
     .addOption(new Option('--no-verify', 'do not read the backup once more when it is written'))
     .addOption(FLAGS.json())
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('afterAll', helpBelow(EXAMPLES))
     .action(async (file: string, flags: BackupFlags) => {
       const place = dataPlaceOf(shell, flags.dataDir);
       requireDatabase(place);
@@ -42,7 +44,9 @@ export const define: DefineCommand = (command, shell) => {
         isVerified: flags.verify,
       });
       shell.stdout.write(
-        flags.json ? `${JSON.stringify(report)}\n` : backupSummary(`${file} is complete.`, report),
+        flags.json
+          ? `${JSON.stringify(report)}\n`
+          : backupSummary(screenOf(shell), `${file} is complete.`, report),
       );
     });
 };

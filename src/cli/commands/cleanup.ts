@@ -8,7 +8,9 @@ import { deleteAccounts } from '../../retention/delete-accounts.ts';
 import { eventsMsOf, installationLimits, limitsOfAccount } from '../../retention/installation-limits.ts';
 import { FLAGS, readSettings } from '../flags/flags.ts';
 import { openExisting } from '../folders/data-folder.ts';
-import { table } from '../output/table.ts';
+import { helpBelow } from '../output/help.ts';
+import { screenOf } from '../output/screen.ts';
+import { details } from '../output/table.ts';
 import type { DefineCommand, OpenPlace, Shell } from '../shell/shell.ts';
 
 interface CleanupFlags {
@@ -41,7 +43,7 @@ export const define: DefineCommand = (command, shell) => {
       ),
     )
     .addOption(FLAGS.json())
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('afterAll', helpBelow(EXAMPLES))
     .action(async (flags: CleanupFlags) => {
       const storage = await openExisting(shell, flags.dataDir);
       try {
@@ -62,7 +64,7 @@ export const define: DefineCommand = (command, shell) => {
         shell.stdout.write(
           flags.json
             ? `${JSON.stringify({ ...blobs, retention, searchEntries: entries })}\n`
-            : table([
+            : details(screenOf(shell), [
                 ...retentionRows(retention, isDryRun),
                 ...(entries === 0 ? [] : [['removed, entries of the search index', `${entries} entries`]]),
                 ...blobRows(blobs, isDryRun),

@@ -28,6 +28,7 @@ import {
 import { openOneOff } from '../folders/one-off.ts';
 import { sessionPlace } from '../folders/session-place.ts';
 import { tellAssumedSchemes } from '../output/assumed-scheme.ts';
+import { helpBelow } from '../output/help.ts';
 import type { DefineCommand, OpenPlatform, Shell } from '../shell/shell.ts';
 
 interface Flags extends CrawlFlags, BackendFlags, ArchiveFlags {
@@ -116,7 +117,7 @@ export const define: DefineCommand = (command, shell, endWith) => {
     .option('--resume', 'go on with the crawl in the folder')
     .option('--json', 'print the report as the last line')
     .option('--quiet', 'show no progress')
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('afterAll', helpBelow(EXAMPLES))
     .action(async (urls: string[], { actions: file, routes: routesFile, ...flags }: Flags & FileFlags) => {
       const actions = readActions(shell.cwd, file);
       const routes = readRoutes(shell.cwd, routesFile);

@@ -10,6 +10,8 @@ import { apiClientOf, type BackendFlags, withBackend } from '../backend/open-bac
 import { parseFlags, readSettings, withPlaceFlags } from '../flags/flags.ts';
 import { readSecret } from '../flags/secret-input.ts';
 import { dataPlaceOf } from '../folders/data-folder.ts';
+import { helpBelow } from '../output/help.ts';
+import { type Screen, screenOf } from '../output/screen.ts';
 import { table } from '../output/table.ts';
 import type { DefineCommand, Shell } from '../shell/shell.ts';
 
@@ -43,12 +45,12 @@ Examples:
 export const define: DefineCommand = (command, shell) => {
   const print = (text: string): void => void shell.stdout.write(text);
   const add = (name: string, summary: string) => withPlaceFlags(command.command(name).description(summary));
-  command.addHelpText('after', EXAMPLES);
+  command.addHelpText('afterAll', helpBelow(EXAMPLES));
 
   add('list', 'names, kinds and hosts').action((flags: CredentialsFlags) =>
     withBackend(shell, flags, async ({ credentials }) => {
       const views = await credentials.list();
-      print(flags.json ? views.map(jsonLine).join('') : listing(views));
+      print(flags.json ? views.map(jsonLine).join('') : listing(screenOf(shell), views));
     }),
   );
   add('set <name>', 'store what to log in with; the secret comes from standard input')
@@ -122,9 +124,9 @@ function requireVaultKey(shell: Shell, dataDir: string | undefined): void {
 
 const jsonLine = (value: unknown) => `${JSON.stringify(value)}\n`;
 
-function listing(views: readonly CredentialView[]): string {
+function listing(screen: Screen, views: readonly CredentialView[]): string {
   if (views.length === 0) return 'There are no credentials.\n';
-  return table([
+  return table(screen, [
     ['NAME', 'KIND', 'CHANGED', 'HOSTS'],
     ...views.map(({ name, kind, updatedAt, hosts }) => [name, kind, updatedAt, hosts.join(' ')]),
   ]);

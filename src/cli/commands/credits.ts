@@ -5,7 +5,9 @@ import { MOST_LISTED } from '../backend/backend.ts';
 import type { BackendFlags } from '../backend/open-backend.ts';
 import type { CreditEntryView, CreditsView } from '../backend/terms-backend.ts';
 import { given, parseFlags, wholeNumber, withPlaceFlags } from '../flags/flags.ts';
-import { table } from '../output/table.ts';
+import { helpBelow } from '../output/help.ts';
+import { type Screen, screenOf } from '../output/screen.ts';
+import { details, table } from '../output/table.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
 interface CreditFlags extends BackendFlags {
@@ -38,15 +40,16 @@ Examples:
   scrapifie credits limit tenant-1 --monthly 10000 --low 500
   scrapifie credits grant tenant-1 2500 --reason 'invoice 4711' --key 4711
   scrapifie credits take tenant-1 100 --reason 'paid back'
+  scrapifie credits lift tenant-1
   scrapifie credits show tenant-1
   scrapifie credits entries tenant-1`;
 
 export const define: DefineCommand = (command, shell) => {
-  command.addHelpText('after', EXAMPLES);
+  command.addHelpText('afterAll', helpBelow(EXAMPLES));
   const print = (text: string): void => void shell.stdout.write(text);
   const add = (name: string, summary: string) => withPlaceFlags(command.command(name).description(summary));
   const show = (account: string, credits: CreditsView | null, { json }: CreditFlags) =>
-    print(json ? jsonLine({ credits }) : describe(account, credits));
+    print(json ? jsonLine({ credits }) : describe(screenOf(shell), account, credits));
 
   add('show <account>', 'what an account may spend').action((account: string, flags: CreditFlags) =>
     withAccountBackend(shell, flags, async ({ credits }) => show(account, await credits.get(account), flags)),
@@ -96,7 +99,7 @@ export const define: DefineCommand = (command, shell) => {
     .action((account: string, flags: EntriesFlags) =>
       withAccountBackend(shell, flags, async ({ credits }) => {
         const entries = await credits.entries(account, Math.min(MOST_LISTED, Math.max(1, flags.limit)));
-        print(flags.json ? entries.map(jsonLine).join('') : listing(entries));
+        print(flags.json ? entries.map(jsonLine).join('') : listing(screenOf(shell), entries));
       }),
     );
 };
@@ -109,9 +112,9 @@ function amountOf(text: string): number {
 
 const jsonLine = (value: unknown) => `${JSON.stringify(value)}\n`;
 
-function describe(account: string, credits: CreditsView | null): string {
+function describe(screen: Screen, account: string, credits: CreditsView | null): string {
   if (credits === null) return `Account ${account} is not limited.\n`;
-  return table([
+  return details(screen, [
     ['available', String(credits.availableCredits)],
     ['allowance', `${credits.allowanceCredits} of ${credits.monthlyCredits}, renewed ${credits.renewsAt}`],
     ['balance', String(credits.balanceCredits)],
@@ -120,9 +123,9 @@ function describe(account: string, credits: CreditsView | null): string {
   ]);
 }
 
-function listing(entries: readonly CreditEntryView[]): string {
+function listing(screen: Screen, entries: readonly CreditEntryView[]): string {
   if (entries.length === 0) return 'There are no entries.\n';
-  return table([
+  return table(screen, [
     ['AT', 'KIND', 'AMOUNT', 'REASON'],
     ...entries.map(({ at, kind, amount, reason }) => [at, kind, String(amount), reason]),
   ]);

@@ -10,7 +10,9 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { Backend } from '../backend/backend.ts';
 import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
 import { given, parseFlags, withAccountFlags } from '../flags/flags.ts';
-import { table } from '../output/table.ts';
+import { helpBelow } from '../output/help.ts';
+import { type Screen, screenOf } from '../output/screen.ts';
+import { details } from '../output/table.ts';
 import { describeVersionDiff, shownValue } from '../output/version-diff.ts';
 import type { DefineCommand, Shell } from '../shell/shell.ts';
 
@@ -109,7 +111,7 @@ export const define: DefineCommand = (command, shell, endWith) => {
       'least amount that changes: characters, difference of numbers, pixels',
       number,
     )
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('afterAll', helpBelow(EXAMPLES))
     .action((a: string, b: string | undefined, flags: DiffFlags) => {
       const rules = parseFlags(diffRulesSchema, rulesOf(flags), FLAG_OF);
       return withBackend(shell, flags, async (backend) => {
@@ -159,7 +161,7 @@ async function writeChanges(
     else rows.add(change.url, lineOf([change.type, urlOf(change), whatOf(change)]));
   }
   rows.flush();
-  shell.stderr.write(summaryOf(counts));
+  shell.stderr.write(summaryOf(screenOf(shell, 'stderr'), counts));
   return hasChanged(counts);
 }
 
@@ -225,9 +227,9 @@ function whatOf({ changed, reason, comparison }: ChangeView): string {
   return [...values, ...others].join(', ');
 }
 
-function summaryOf(counts: Readonly<Record<ChangeType, number>>): string {
+function summaryOf(screen: Screen, counts: Readonly<Record<ChangeType, number>>): string {
   const rows = CHANGE_TYPES.filter((type) => counts[type] > 0).map((type) => [type, String(counts[type])]);
-  return rows.length === 0 ? NOTHING : table(rows);
+  return rows.length === 0 ? NOTHING : details(screen, rows);
 }
 
 const hasChanged = ({

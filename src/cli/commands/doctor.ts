@@ -6,10 +6,20 @@ import { DOCTOR_CHECKS, type Finding } from '../doctor/doctor-checks.ts';
 import { installBrowser } from '../doctor/doctor-install.ts';
 import { FLAGS, portNumber, readSettings } from '../flags/flags.ts';
 import { dataPlaceOf } from '../folders/data-folder.ts';
-import { table } from '../output/table.ts';
+import { helpBelow } from '../output/help.ts';
+import { screenOf } from '../output/screen.ts';
+import { details } from '../output/table.ts';
 import type { DefineCommand, Shell } from '../shell/shell.ts';
 
 const SIGNS: Readonly<Record<Finding['state'], string>> = { ok: 'ok', warn: 'warn', fail: 'FAIL' };
+
+const EXAMPLES = `
+Ends with 5 when something will not work; warnings do not count.
+
+Examples:
+  scrapifie doctor
+  scrapifie doctor --install
+  scrapifie doctor --port 8080 --json`;
 
 export const define: DefineCommand = (command, shell, endWith) => {
   command
@@ -18,7 +28,7 @@ export const define: DefineCommand = (command, shell, endWith) => {
     .option('--host <address>', 'address the server will use')
     .option('--install', 'install a browser first when none is found: by apt-get, else as Playwright has it')
     .addOption(FLAGS.json())
-    .addHelpText('after', '\nEnds with 5 when something will not work; warnings do not count.')
+    .addHelpText('afterAll', helpBelow(EXAMPLES))
     .action(
       async (flags: {
         readonly dataDir?: string;
@@ -38,7 +48,8 @@ export const define: DefineCommand = (command, shell, endWith) => {
         shell.stdout.write(
           flags.json
             ? `${JSON.stringify(findings, null, 2)}\n`
-            : table(
+            : details(
+                screenOf(shell),
                 findings.flatMap(({ check, state, found, advice }) => [
                   [SIGNS[state], check, found],
                   ...(advice === undefined ? [] : [['', '', `→ ${advice}`]]),

@@ -12,6 +12,7 @@ import type { JobId } from '../../model/ids.ts';
 import type { ExportProgress } from '../../ports/export-store.ts';
 import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
 import { FLAGS } from '../flags/flags.ts';
+import { helpBelow } from '../output/help.ts';
 import { writeOut } from '../output/output-file.ts';
 import type { DefineCommand, Shell } from '../shell/shell.ts';
 
@@ -63,7 +64,7 @@ export const define: DefineCommand = (command, shell) => {
     .addOption(FLAGS.dataDir())
     .addOption(FLAGS.api())
     .addOption(FLAGS.apiKey())
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('afterAll', helpBelow(EXAMPLES))
     .action((id: string, flags: ExportFlags) =>
       withBackend(shell, flags, async ({ exports }) => {
         const progress = showProgress(shell);

@@ -10,6 +10,7 @@ import { apiClientOf, type BackendFlags } from '../backend/open-backend.ts';
 import { EXTRACT_FLAG_OF, EXTRACT_FLAGS, type ExtractFlags, extractFieldOf } from '../flags/extract-flags.ts';
 import { FLAGS, formatFlag, given, parseFlags } from '../flags/flags.ts';
 import { PART_FLAG_OF, PART_FLAGS, type PartFlags, partFieldsOf } from '../flags/part-flags.ts';
+import { helpBelow } from '../output/help.ts';
 import { printed } from '../output/page-output.ts';
 import type { DefineCommand, Shell } from '../shell/shell.ts';
 
@@ -64,7 +65,7 @@ export const define: DefineCommand = (command, shell) => {
     command.addOption(FLAGS[flag]());
   command
     .option('--content-type <type>', 'media type of the file (default: from its name or content)')
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('afterAll', helpBelow(EXAMPLES))
     .action(async (file: string, flags: Flags) => {
       const request = given({
         html: NO_TEXT,

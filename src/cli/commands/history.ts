@@ -3,6 +3,8 @@ import type { SightingView, SnapshotView } from '../../api/views/snapshot-view.t
 import { MOST_LISTED } from '../backend/backend.ts';
 import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
 import { wholeNumber, withPlaceFlags } from '../flags/flags.ts';
+import { helpBelow } from '../output/help.ts';
+import { type Screen, screenOf } from '../output/screen.ts';
 import { table } from '../output/table.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
@@ -29,7 +31,7 @@ export const define: DefineCommand = (command, shell) => {
     .addOption(
       new Option('--limit <n>', 'lines to show at most').default(DEFAULT_LIMIT).argParser(wholeNumber),
     )
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('afterAll', helpBelow(EXAMPLES))
     .action((url: string, flags: HistoryFlags) =>
       withBackend(shell, flags, async ({ history }) => {
         const limit = Math.min(MOST_LISTED, Math.max(1, flags.limit));
@@ -37,20 +39,20 @@ export const define: DefineCommand = (command, shell) => {
           items.map((item) => `${JSON.stringify(item)}\n`).join('');
         if (flags.sightings === true) {
           const seen = await history.sightings(url, limit);
-          shell.stdout.write(flags.json ? ndjson(seen) : sightingsTable(seen));
+          shell.stdout.write(flags.json ? ndjson(seen) : sightingsTable(screenOf(shell), seen));
           return;
         }
         const snapshots = await history.snapshots(url, limit);
-        shell.stdout.write(flags.json ? ndjson(snapshots) : snapshotsTable(snapshots));
+        shell.stdout.write(flags.json ? ndjson(snapshots) : snapshotsTable(screenOf(shell), snapshots));
       }),
     );
 };
 
 const NOTHING = 'There is no history of this page. Jobs with --snapshots write it.\n';
 
-function snapshotsTable(snapshots: readonly SnapshotView[]): string {
+function snapshotsTable(screen: Screen, snapshots: readonly SnapshotView[]): string {
   if (snapshots.length === 0) return NOTHING;
-  return table([
+  return table(screen, [
     ['SNAPSHOT', 'FIRST SEEN', 'LAST SEEN', 'TIMES', 'BYTES', 'PRICE', 'TITLE'],
     ...snapshots.map(({ id, firstSeenAt, lastSeenAt, timesSeen, bytes, price, currency, title }) => [
       id,
@@ -64,9 +66,9 @@ function snapshotsTable(snapshots: readonly SnapshotView[]): string {
   ]);
 }
 
-function sightingsTable(seen: readonly SightingView[]): string {
+function sightingsTable(screen: Screen, seen: readonly SightingView[]): string {
   if (seen.length === 0) return NOTHING;
-  return table([
+  return table(screen, [
     ['SEEN', 'SNAPSHOT', 'JOB'],
     ...seen.map(({ seenAt, snapshotId, jobId }) => [seenAt, snapshotId, jobId]),
   ]);

@@ -10,7 +10,9 @@ import { MOST_LISTED } from '../backend/backend.ts';
 import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
 import { FLAGS, given, type Limit, limitOf, wholeNumber, withAccountFlags } from '../flags/flags.ts';
 import { eventLine } from '../output/event-line.ts';
-import { table } from '../output/table.ts';
+import { helpBelow } from '../output/help.ts';
+import { type Screen, screenOf } from '../output/screen.ts';
+import { details, table } from '../output/table.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
 interface JobsFlags extends BackendFlags {
@@ -50,19 +52,24 @@ Examples:
   scrapifie jobs list
   scrapifie jobs show latest
   scrapifie jobs watch latest
+  scrapifie jobs cancel latest
   scrapifie jobs resume 0197… --max-pages 2000
+  scrapifie jobs retry 0197…
+  scrapifie jobs delete 0197…
+  scrapifie jobs errors latest
   scrapifie jobs urls 0197… --state denied
   scrapifie jobs list --data-dir ./crawl-example.com`;
 
 export const define: DefineCommand = (command, shell) => {
   const print = (text: string): void => void shell.stdout.write(text);
   const add = (name: string, summary: string) => withAccountFlags(command.command(name).description(summary));
-  const show = (job: JobView, { json }: JobsFlags): void => print(json ? jsonLine(job) : describe(job));
+  const show = (job: JobView, { json }: JobsFlags): void =>
+    print(json ? jsonLine(job) : describe(screenOf(shell), job));
   const addChange = (name: 'get' | 'cancel' | 'retry', title: string, summary: string) =>
     add(`${title} <id>`, summary).action((id: string, flags: JobsFlags) =>
       withBackend(shell, flags, async ({ jobs }) => show(await jobs[name](id), flags)),
     );
-  command.addHelpText('after', EXAMPLES);
+  command.addHelpText('afterAll', helpBelow(EXAMPLES));
 
   add('list', 'newest first')
     .addOption(new Option('--status <status>', 'only jobs of this status').choices(JOB_STATUSES))
@@ -71,7 +78,7 @@ export const define: DefineCommand = (command, shell) => {
       withBackend(shell, flags, async ({ jobs }) => {
         const limit = Math.min(MOST_LISTED, Math.max(1, flags.limit));
         const found = await jobs.list({ status: flags.status, limit });
-        print(flags.json ? found.map(jsonLine).join('') : listing(found));
+        print(flags.json ? found.map(jsonLine).join('') : listing(screenOf(shell), found));
       }),
     );
   addChange('get', 'show', 'one job in full');
@@ -127,9 +134,9 @@ function budgetsOf(flags: ResumeFlags): Partial<Budgets> {
 
 const jsonLine = (value: unknown) => `${JSON.stringify(value)}\n`;
 
-function listing(jobs: readonly JobView[]): string {
+function listing(screen: Screen, jobs: readonly JobView[]): string {
   if (jobs.length === 0) return 'There are no jobs.\n';
-  return table([
+  return table(screen, [
     ['ID', 'KIND', 'STATUS', 'PAGES', 'FAILED', 'OPEN', 'CREATED', 'START'],
     ...jobs.map(({ id, kind, status, progress, createdAt, seeds }) => [
       id,
@@ -169,9 +176,9 @@ function urlCounts({ known, open, done, failed, skipped, denied, cancelled }: Jo
   return [`${known.toLocaleString('en')} known`, ...told].join(', ');
 }
 
-function describe(job: JobView): string {
+function describe(screen: Screen, job: JobView): string {
   const { progress } = job;
-  return table([
+  return details(screen, [
     ['id', job.id],
     ['kind', job.kind],
     ['status', statusWords(job.status)],

@@ -11,6 +11,8 @@ import {
 } from '../backend/account-backend.ts';
 import type { BackendFlags } from '../backend/open-backend.ts';
 import { duration, listOf, wholeNumber, withPlaceFlags } from '../flags/flags.ts';
+import { helpBelow } from '../output/help.ts';
+import { type Screen, screenOf } from '../output/screen.ts';
 import { outputWritten } from '../output/standard-output.ts';
 import { table } from '../output/table.ts';
 import type { DefineCommand, Shell } from '../shell/shell.ts';
@@ -55,7 +57,7 @@ Examples:
   scrapifie keys revoke 3f0c…`;
 
 export const define: DefineCommand = (command, shell) => {
-  command.addHelpText('after', EXAMPLES);
+  command.addHelpText('afterAll', helpBelow(EXAMPLES));
   const print = (text: string): void => void shell.stdout.write(text);
   const add = (name: string, summary: string) =>
     withPlaceFlags(command.command(name).description(summary)).addOption(
@@ -65,7 +67,11 @@ export const define: DefineCommand = (command, shell) => {
   add('list', 'all keys, revoked ones too').action((flags: KeysFlags) =>
     withAccountBackend(shell, flags, async ({ keys }) => {
       const views = await keys.list(flags.account);
-      print(flags.json ? views.map((view) => `${JSON.stringify(view)}\n`).join('') : listing(views));
+      print(
+        flags.json
+          ? views.map((view) => `${JSON.stringify(view)}\n`).join('')
+          : listing(screenOf(shell), views),
+      );
     }),
   );
 
@@ -132,12 +138,12 @@ async function show(
   if (!flags.json) shell.stderr.write(`Key ${key.id}. The secret is not shown again.\n`);
 }
 
-function listing(keys: readonly KeyView[]): string {
+function listing(screen: Screen, keys: readonly KeyView[]): string {
   if (keys.length === 0) return 'There are no keys; the first start of the server makes one.\n';
   const now = Date.now();
   const stateOf = ({ revokedAt, expiresAt }: KeyView) =>
     revokedAt !== null ? 'revoked' : expiresAt === null || Date.parse(expiresAt) > now ? 'usable' : 'expired';
-  return table([
+  return table(screen, [
     ['ID', 'SECRET', 'SCOPES', 'STATE', 'CREATED', 'LAST USED', 'NAME'],
     ...keys.map((key) => [
       key.id,

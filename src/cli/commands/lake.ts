@@ -8,6 +8,8 @@ import type { AccountId } from '../../model/ids.ts';
 import type { LakeSummary } from '../../ports/lake-store.ts';
 import { FLAGS } from '../flags/flags.ts';
 import { openLakeOf } from '../folders/lake-folder.ts';
+import { helpBelow } from '../output/help.ts';
+import { type Screen, screenOf } from '../output/screen.ts';
 import { table } from '../output/table.ts';
 import type { DefineCommand, Shell } from '../shell/shell.ts';
 
@@ -29,7 +31,7 @@ Examples:
 const MOST_ACCOUNTS = 1_000;
 
 export const define: DefineCommand = (command, shell) => {
-  command.addHelpText('after', EXAMPLES);
+  command.addHelpText('afterAll', helpBelow(EXAMPLES));
   const withFlags = (name: string, description: string) =>
     command
       .command(name)
@@ -43,7 +45,7 @@ export const define: DefineCommand = (command, shell) => {
       shell.stdout.write(
         flags.json
           ? `${JSON.stringify({ place: parts.files.name, accounts: lakes })}\n`
-          : statusText(parts.files.name, lakes),
+          : statusText(screenOf(shell), parts.files.name, lakes),
       );
     }),
   );
@@ -57,7 +59,7 @@ export const define: DefineCommand = (command, shell) => {
         shell.stdout.write(
           flags.json
             ? `${JSON.stringify({ accounts: reports, deletedFiles })}\n`
-            : table([
+            : table(screenOf(shell), [
                 ['ACCOUNT', 'FILES BEFORE', 'FILES AFTER', 'ROWS REMOVED'],
                 ...reports.map((each) => [
                   ...[each.accountId, String(each.replacedFiles), String(each.newFiles)],
@@ -78,7 +80,7 @@ export const define: DefineCommand = (command, shell) => {
       shell.stdout.write(
         flags.json
           ? `${JSON.stringify({ accounts: reports })}\n`
-          : table([
+          : table(screenOf(shell), [
               ['ACCOUNT', 'JOBS', 'PAGES', 'FILES', 'ROWS'],
               ...reports.map(({ accountId, jobs, pages, files, rows }) => [
                 ...[accountId, String(jobs), String(pages), String(files), String(rows)],
@@ -142,12 +144,12 @@ async function accountsToRebuild(
   }
 }
 
-function statusText(place: string, lakes: readonly LakeSummary[]): string {
+function statusText(screen: Screen, place: string, lakes: readonly LakeSummary[]): string {
   const title = `Lake in ${place}\n`;
   if (lakes.length === 0) return `${title}It is empty: no job with "lake": true has stored a page yet.\n`;
   return (
     title +
-    table([
+    table(screen, [
       ['ACCOUNT', 'FILES', 'SIZE', 'PAGES', 'LINKS', 'RECORDS', 'CHANGED'],
       ...lakes.map(({ accountId, files, bytes, tables, changedAt }) => [
         ...[accountId, String(files), describeBytes(bytes)],

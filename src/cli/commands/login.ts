@@ -8,6 +8,7 @@ import { withBackend } from '../backend/open-backend.ts';
 import { FLAGS, given, parseFlags } from '../flags/flags.ts';
 import { PAGE_FLAG_OF, type PageFlags, pageFieldsOf, readActions } from '../flags/page-flags.ts';
 import { tellAssumedSchemes } from '../output/assumed-scheme.ts';
+import { helpBelow } from '../output/help.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
 interface LoginFlags extends PageFlags, FetcherFlags {
@@ -64,7 +65,7 @@ export const define: DefineCommand = (command, shell, endWith) => {
   ] as const) {
     command.addOption(FLAGS[flag]());
   }
-  command.addHelpText('after', EXAMPLES).action(async (url: string, flags: LoginFlags) => {
+  command.addHelpText('afterAll', helpBelow(EXAMPLES)).action(async (url: string, flags: LoginFlags) => {
     const { scroll: _scroll, session: _session, ...pageFields } = pageFieldsOf(flags);
     const request = given({
       url,

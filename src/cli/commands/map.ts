@@ -8,6 +8,7 @@ import { checkFlags, FLAGS, given, parseFlags, wholeNumber } from '../flags/flag
 import { PAGE_FLAG_OF, PAGE_FLAGS, type PageFlags, pageFieldsOf, readActions } from '../flags/page-flags.ts';
 import { OPERATOR } from '../folders/one-off.ts';
 import { tellAssumedSchemes } from '../output/assumed-scheme.ts';
+import { helpBelow } from '../output/help.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
 interface MapFlags extends PageFlags, Omit<FetcherFlags, 'session'> {
@@ -74,7 +75,7 @@ export const define: DefineCommand = (command, shell, endWith) => {
   ] as const)
     command.addOption(FLAGS[flag]());
   command.addOption(ARCHIVE_FLAGS.replay());
-  command.addHelpText('after', EXAMPLES).action(async (url: string, flags: MapFlags) => {
+  command.addHelpText('afterAll', helpBelow(EXAMPLES)).action(async (url: string, flags: MapFlags) => {
     const input = given({
       url,
       sitemap: flags.sitemap,

@@ -2,6 +2,7 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { type ApiCall, pathWithQuery } from '../../mcp/api-call.ts';
 import { apiClientOf, type BackendFlags } from '../backend/open-backend.ts';
 import { FLAGS } from '../flags/flags.ts';
+import { helpBelow } from '../output/help.ts';
 import { watchInterrupts } from '../shell/interrupt.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
@@ -17,7 +18,7 @@ export const define: DefineCommand = (command, shell) => {
   command
     .addOption(FLAGS.api())
     .addOption(FLAGS.apiKey())
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('afterAll', helpBelow(EXAMPLES))
     .action(async (flags: BackendFlags) => {
       const client = apiClientOf(shell, flags);
       if (client === null) {

@@ -22,6 +22,7 @@ import {
 } from '../flags/monitor-flags.ts';
 import { dataPlaceOf } from '../folders/data-folder.ts';
 import { inDataFolder } from '../folders/one-off.ts';
+import { helpBelow } from '../output/help.ts';
 import type { DefineCommand, OpenPlatform, Shell } from '../shell/shell.ts';
 
 interface Flags extends MonitorFlags {
@@ -57,7 +58,7 @@ export const define: DefineCommand = (command, shell, endWith) => {
     .addOption(FLAGS.dataDir())
     .addOption(FLAGS.allowPrivate())
     .option('--quiet', 'write nothing but changes')
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('afterAll', helpBelow(EXAMPLES))
     .action(async (urls: string[], flags: Flags) => endWith(await monitor(shell, urls, flags)));
 };
 

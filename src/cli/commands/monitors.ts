@@ -14,8 +14,10 @@ import {
   monitorInput,
   withMonitorFlags,
 } from '../flags/monitor-flags.ts';
+import { helpBelow } from '../output/help.ts';
 import { intervalText } from '../output/interval.ts';
-import { table } from '../output/table.ts';
+import { type Screen, screenOf } from '../output/screen.ts';
+import { details, table } from '../output/table.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
 interface MonitorsFlags extends BackendFlags {
@@ -40,23 +42,28 @@ Examples:
   scrapifie monitors create chair https://shop.example/chair --watch field:price --watch field:availability --every 1h
   scrapifie monitors create blog https://example.com/ --site --include '/blog/*' --cron '0 6 * * *'
   scrapifie monitors changes chair
-  scrapifie monitors run chair`;
+  scrapifie monitors run chair
+  scrapifie monitors list
+  scrapifie monitors show chair
+  scrapifie monitors pause chair
+  scrapifie monitors resume chair
+  scrapifie monitors delete chair`;
 
 export const define: DefineCommand = (command, shell) => {
   const print = (text: string): void => void shell.stdout.write(text);
   const add = (name: string, summary: string) => withAccountFlags(command.command(name).description(summary));
-  command.addHelpText('after', EXAMPLES);
+  command.addHelpText('afterAll', helpBelow(EXAMPLES));
   /** A subcommand on one monitor. */
   const addOn = <T>(
     name: string,
     summary: string,
     action: (monitors: BackendMonitors, id: string) => Promise<T>,
-    text: (result: T) => string,
+    text: (screen: Screen, result: T) => string,
   ) =>
     add(`${name} <monitor>`, summary).action((named: string, flags: MonitorsFlags) =>
       withBackend(shell, flags, async ({ monitors }) => {
         const result = await action(monitors, await idOf(monitors, named));
-        print(flags.json ? jsonLine(result) : text(result));
+        print(flags.json ? jsonLine(result) : text(screenOf(shell), result));
       }),
     );
 
@@ -65,7 +72,7 @@ export const define: DefineCommand = (command, shell) => {
     .action((flags: ListFlags) =>
       withBackend(shell, flags, async ({ monitors }) => {
         const views = await monitors.list(Math.min(MOST_LISTED, Math.max(1, flags.limit)));
-        print(flags.json ? views.map(jsonLine).join('') : listing(views));
+        print(flags.json ? views.map(jsonLine).join('') : listing(screenOf(shell), views));
       }),
     );
   withMonitorFlags(add('create <name> [url...]', 'watch pages, a site or a sitemap'))
@@ -99,7 +106,7 @@ export const define: DefineCommand = (command, shell) => {
     'run',
     'check now, as well as at its times',
     (monitors, id) => monitors.run(id),
-    ({ status, jobId, reason }) =>
+    (_screen, { status, jobId, reason }) =>
       jobId === null ? `The check is ${status}: ${reason}.\n` : `Job ${jobId} has begun.\n`,
   );
   add('changes <monitor>', 'what it has told, newest first')
@@ -109,7 +116,7 @@ export const define: DefineCommand = (command, shell) => {
       withBackend(shell, flags, async ({ monitors }) => {
         const limit = Math.min(MOST_LISTED, Math.max(1, flags.limit));
         const changes = await monitors.changes(await idOf(monitors, named), { kind: flags.kind, limit });
-        print(flags.json ? changes.map(jsonLine).join('') : changeList(changes));
+        print(flags.json ? changes.map(jsonLine).join('') : changeList(screenOf(shell), changes));
       }),
     );
   addOn(
@@ -119,7 +126,7 @@ export const define: DefineCommand = (command, shell) => {
       await monitors.delete(id);
       return { id, deleted: true };
     },
-    ({ id }) => `Monitor ${id} is deleted.\n`,
+    (_screen, { id }) => `Monitor ${id} is deleted.\n`,
   );
 };
 
@@ -144,9 +151,9 @@ const jsonLine = (value: unknown) => `${JSON.stringify(value)}\n`;
 const timingOf = ({ schedule: { cron, everyMs } }: MonitorView) =>
   cron ?? `every ${intervalText(everyMs ?? 0)}`;
 
-function listing(views: readonly MonitorView[]): string {
+function listing(screen: Screen, views: readonly MonitorView[]): string {
   if (views.length === 0) return 'There are no monitors.\n';
-  return table([
+  return table(screen, [
     ['ID', 'NAME', 'STATUS', 'WHEN', 'WATCHES', 'CHECKS', 'LAST CHANGE', 'NEXT CHECK'],
     ...views.map((view) => [
       view.id,
@@ -161,9 +168,9 @@ function listing(views: readonly MonitorView[]): string {
   ]);
 }
 
-function describe(view: MonitorView): string {
+function describe(screen: Screen, view: MonitorView): string {
   const { lastCheck } = view;
-  return table([
+  return details(screen, [
     ['id', view.id],
     ['name', view.name],
     ['status', view.status],
@@ -186,9 +193,9 @@ function describe(view: MonitorView): string {
   ]);
 }
 
-function changeList(changes: readonly MonitorChangeView[]): string {
+function changeList(screen: Screen, changes: readonly MonitorChangeView[]): string {
   if (changes.length === 0) return 'Nothing has changed yet.\n';
-  return table([
+  return table(screen, [
     ['AT', 'KIND', 'URL', 'WHAT'],
     ...changes.map(({ at, kind, url, text }) => [at, kind, url, text]),
   ]);

@@ -4,6 +4,8 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { FLAGS, readSettings } from '../flags/flags.ts';
 import { dataPlaceOf, describePlace, folderPlace, requireDatabase } from '../folders/data-folder.ts';
 import { backupSummary } from '../output/backup-summary.ts';
+import { helpBelow } from '../output/help.ts';
+import { screenOf } from '../output/screen.ts';
 import type { DefineCommand, Shell, StoragePlace } from '../shell/shell.ts';
 
 interface MoveFlags {
@@ -30,7 +32,7 @@ export const define: DefineCommand = (command, shell) => {
     .addOption(new Option('--s3 <url>', 'object store for the bodies, written like SCRAPIFIE_S3_URL'))
     .addOption(new Option('--data-dir <dir>', 'folder to move from (default: the place of the settings)'))
     .addOption(FLAGS.json())
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('afterAll', helpBelow(EXAMPLES))
     .action(async (flags: MoveFlags) => {
       const settings = readSettings(shell);
       const from = dataPlaceOf(shell, flags.dataDir);
@@ -39,7 +41,9 @@ export const define: DefineCommand = (command, shell) => {
       const { moveInstallation } = await shell.backupTools();
       const report = await moveInstallation({ ...settings, ...from }, { ...settings, ...to });
       const done = `Everything in ${describePlace(from)} is in ${describePlace(to)} now.`;
-      shell.stdout.write(flags.json ? `${JSON.stringify(report)}\n` : backupSummary(done, report));
+      shell.stdout.write(
+        flags.json ? `${JSON.stringify(report)}\n` : backupSummary(screenOf(shell), done, report),
+      );
     });
 };
 

@@ -12,7 +12,9 @@ import { apiClientOf, type BackendFlags } from '../backend/open-backend.ts';
 import { FLAGS, readSettings } from '../flags/flags.ts';
 import { DATABASE_FILE } from '../folders/crawl-folder.ts';
 import { dataPlaceOf } from '../folders/data-folder.ts';
-import { table } from '../output/table.ts';
+import { helpBelow } from '../output/help.ts';
+import { screenOf } from '../output/screen.ts';
+import { details } from '../output/table.ts';
 import type { DefineCommand, Shell } from '../shell/shell.ts';
 
 const EXAMPLES = `
@@ -23,7 +25,7 @@ Examples:
   scrapifie policy show www.example.com`;
 
 export const define: DefineCommand = (command, shell, endWith) => {
-  command.addHelpText('after', EXAMPLES);
+  command.addHelpText('afterAll', helpBelow(EXAMPLES));
   command
     .command('check [file]')
     .description('say whether a policy file is right, with the line of every problem')
@@ -63,7 +65,9 @@ export const define: DefineCommand = (command, shell, endWith) => {
       const rows = Object.entries({ ...policy, ratePerSecond: policy.ratePerSecond ?? 'unlimited' })
         .filter(([name]) => name !== 'deny')
         .map(([name, value]) => [name, shown(value)]);
-      shell.stdout.write(table([['host', key], ['file', path], ['denied', denied ?? 'no'], ...rows]));
+      shell.stdout.write(
+        details(screenOf(shell), [['host', key], ['file', path], ['denied', denied ?? 'no'], ...rows]),
+      );
     });
 };
 

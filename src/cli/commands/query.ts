@@ -7,6 +7,8 @@ import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
 import { given, list, wholeNumber, withAccountFlags } from '../flags/flags.ts';
 import { columnOf, conditionOf, groupOf } from '../flags/where-flag.ts';
 import { harmlessText } from '../output/harmless-text.ts';
+import { helpBelow } from '../output/help.ts';
+import { type Screen, screenOf } from '../output/screen.ts';
 import { table } from '../output/table.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
@@ -67,7 +69,7 @@ export const define: DefineCommand = (command, shell) => {
       new Option('--timeout <ms>', 'with --sql: the query is stopped after this time').argParser(wholeNumber),
     )
     .addOption(new Option('--csv', 'print CSV').conflicts('json'))
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('afterAll', helpBelow(EXAMPLES))
     .action((flags: QueryFlags) =>
       withBackend(shell, flags, async ({ query }) => {
         const { sql, limit, timeout: timeoutMs } = flags;
@@ -75,7 +77,7 @@ export const define: DefineCommand = (command, shell) => {
           sql === undefined
             ? await rowsOf(query, requestOf(flags), limit)
             : await query.run(given({ sql, limit, timeoutMs }));
-        shell.stdout.write(written(result, flags));
+        shell.stdout.write(written(screenOf(shell), result, flags));
       }),
     );
 };
@@ -120,7 +122,11 @@ async function rowsOf(
   return { ...first, items, nextCursor: cursor };
 }
 
-function written({ columns, items, isTruncated, nextCursor }: Answer, { json, csv }: QueryFlags): string {
+function written(
+  screen: Screen,
+  { columns, items, isTruncated, nextCursor }: Answer,
+  { json, csv }: QueryFlags,
+): string {
   const names = columns.map(({ name }) => name);
   if (json) return items.map((item) => `${JSON.stringify(item)}\n`).join('');
   if (csv)
@@ -128,7 +134,7 @@ function written({ columns, items, isTruncated, nextCursor }: Answer, { json, cs
   if (items.length === 0) return 'No rows.\n';
   const rows = items.map((item) => names.map((name) => cellOf(item[name])));
   const more = isTruncated || nextCursor !== null ? 'There are more rows: raise --limit.\n' : '';
-  return table([names, ...rows]) + more;
+  return table(screen, [names, ...rows]) + more;
 }
 
 /** What a spreadsheet would take for a formula gets an apostrophe in front. */

@@ -10,6 +10,7 @@ import { EXTRACT_FLAG_OF, EXTRACT_FLAGS, type ExtractFlags, extractFieldOf } fro
 import { FLAGS, formatFlag, given, parseFlags, readSettings } from '../flags/flags.ts';
 import { PART_FLAG_OF, PART_FLAGS, type PartFlags, partFieldsOf } from '../flags/part-flags.ts';
 import { jobNamed, withJobs } from '../folders/data-folder.ts';
+import { helpBelow } from '../output/help.ts';
 import { writeOut } from '../output/output-file.ts';
 import type { DefineCommand, Shell } from '../shell/shell.ts';
 
@@ -39,7 +40,7 @@ export const define: DefineCommand = (command, shell) => {
     .addOption(FLAGS.api())
     .addOption(FLAGS.apiKey())
     .option('--quiet', 'show no progress')
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('afterAll', helpBelow(EXAMPLES))
     .action(async (id: string, flags: Flags) => {
       const request = given({ formats: flags.format, extract: extractFieldOf(shell.cwd, flags) });
       if (Object.keys(request).length === 0) {

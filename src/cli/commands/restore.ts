@@ -5,6 +5,8 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { FLAGS, readSettings } from '../flags/flags.ts';
 import { describePlace, folderPlace } from '../folders/data-folder.ts';
 import { backupSummary } from '../output/backup-summary.ts';
+import { helpBelow } from '../output/help.ts';
+import { screenOf } from '../output/screen.ts';
 import type { DefineCommand, Shell, StoragePlace } from '../shell/shell.ts';
 
 interface RestoreFlags {
@@ -30,7 +32,7 @@ export const define: DefineCommand = (command, shell) => {
     .addOption(new Option('--database-url <url>', 'PostgreSQL to restore to'))
     .addOption(new Option('--s3 <url>', 'object store for the bodies, written like SCRAPIFIE_S3_URL'))
     .addOption(FLAGS.json())
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('afterAll', helpBelow(EXAMPLES))
     .action(async (file: string, flags: RestoreFlags) => {
       const settings = readSettings(shell, { databaseUrl: flags.databaseUrl, s3Url: flags.s3 });
       const backup = backupRefOf(file, shell.cwd, settings.backupS3Url ?? settings.s3Url);
@@ -38,7 +40,9 @@ export const define: DefineCommand = (command, shell) => {
       const { restoreBackup } = await shell.backupTools();
       const report = await restoreBackup(backup, { ...settings, ...to });
       const done = `${file} was restored to ${describePlace(to)}.`;
-      shell.stdout.write(flags.json ? `${JSON.stringify(report)}\n` : backupSummary(done, report));
+      shell.stdout.write(
+        flags.json ? `${JSON.stringify(report)}\n` : backupSummary(screenOf(shell), done, report),
+      );
     });
 };
 

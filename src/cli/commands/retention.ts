@@ -4,6 +4,8 @@ import { RETAINED_KINDS } from '../../model/retention.ts';
 import { withAccountBackend } from '../backend/account-backend.ts';
 import type { BackendFlags } from '../backend/open-backend.ts';
 import { given, parseFlags, wholeNumber, withPlaceFlags } from '../flags/flags.ts';
+import { helpBelow } from '../output/help.ts';
+import { type Screen, screenOf } from '../output/screen.ts';
 import { table } from '../output/table.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
@@ -43,14 +45,14 @@ Examples:
   scrapifie retention set --account tenant-1 --jobs 7d`;
 
 export const define: DefineCommand = (command, shell) => {
-  command.addHelpText('after', EXAMPLES);
+  command.addHelpText('afterAll', helpBelow(EXAMPLES));
   const add = (name: string, summary: string) =>
     withPlaceFlags(command.command(name).description(summary)).option(
       '--account <id>',
       'of another account, by the operator',
     );
   const show = (view: RetentionView, { json }: RetentionFlags): void =>
-    void shell.stdout.write(json ? `${JSON.stringify(view)}\n` : describe(view));
+    void shell.stdout.write(json ? `${JSON.stringify(view)}\n` : describe(screenOf(shell), view));
 
   add('show', 'how long the data of an account is kept').action((flags: RetentionFlags) =>
     withAccountBackend(shell, flags, async ({ retention }) =>
@@ -80,7 +82,7 @@ export const define: DefineCommand = (command, shell) => {
 const DAY_MS = 86_400_000;
 const ageWords = (ms: number) => (ms % DAY_MS === 0 ? `${ms / DAY_MS} d` : describeMs(ms));
 
-function describe({ own, operator, effective }: RetentionView): string {
+function describe(screen: Screen, { own, operator, effective }: RetentionView): string {
   const columns = [own, operator, effective];
   const cell = (value: number | null | undefined, words: (value: number) => string) =>
     value === null || value === undefined ? '–' : words(value);
@@ -89,7 +91,7 @@ function describe({ own, operator, effective }: RetentionView): string {
     of: (limits: NonNullable<typeof own>) => number | null,
     words: (value: number) => string,
   ) => [name, ...columns.map((limits) => cell(limits === null ? null : of(limits), words))];
-  return table([
+  return table(screen, [
     ['KEPT', 'ACCOUNT', 'OPERATOR', 'EFFECTIVE'],
     ...RETAINED_KINDS.map((kind) => row(kind, (limits) => limits[`${kind}Ms`], ageWords)),
     row('most jobs', ({ maxJobs }) => maxJobs, String),

@@ -22,8 +22,10 @@ import {
   withRules,
   withTimes,
 } from '../flags/schedule-flags.ts';
+import { helpBelow } from '../output/help.ts';
 import { intervalText } from '../output/interval.ts';
-import { table } from '../output/table.ts';
+import { type Screen, screenOf } from '../output/screen.ts';
+import { details, table } from '../output/table.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
 interface SchedulesFlags extends BackendFlags {
@@ -43,23 +45,28 @@ Examples:
   scrapifie schedules change news --cron '0 4 * * *' --overlap queue
   scrapifie schedules next news
   scrapifie schedules history news
-  scrapifie schedules run news`;
+  scrapifie schedules run news
+  scrapifie schedules list
+  scrapifie schedules show news
+  scrapifie schedules pause news
+  scrapifie schedules resume news
+  scrapifie schedules delete news`;
 
 export const define: DefineCommand = (command, shell) => {
   const print = (text: string): void => void shell.stdout.write(text);
   const add = (name: string, summary: string) => withAccountFlags(command.command(name).description(summary));
-  command.addHelpText('after', EXAMPLES);
+  command.addHelpText('afterAll', helpBelow(EXAMPLES));
   /** A subcommand on one schedule. */
   const addOn = <T>(
     name: string,
     summary: string,
     action: (schedules: BackendSchedules, id: string) => Promise<T>,
-    text: (result: T) => string,
+    text: (screen: Screen, result: T) => string,
   ) =>
     add(`${name} <schedule>`, summary).action((named: string, flags: SchedulesFlags) =>
       withBackend(shell, flags, async ({ schedules }) => {
         const result = await action(schedules, await idOf(schedules, named));
-        print(flags.json ? jsonLine(result) : text(result));
+        print(flags.json ? jsonLine(result) : text(screenOf(shell), result));
       }),
     );
 
@@ -68,7 +75,7 @@ export const define: DefineCommand = (command, shell) => {
     .action((flags: ListFlags) =>
       withBackend(shell, flags, async ({ schedules }) => {
         const views = await schedules.list(Math.min(MOST_LISTED, Math.max(1, flags.limit)));
-        print(flags.json ? views.map(jsonLine).join('') : listing(views));
+        print(flags.json ? views.map(jsonLine).join('') : listing(screenOf(shell), views));
       }),
     );
   withRules(add('create <name> [url...]', 'run a job again and again'))
@@ -96,7 +103,7 @@ export const define: DefineCommand = (command, shell) => {
       parseFlags(scheduleChangeSchema, input, SCHEDULE_FLAG_OF);
       return withBackend(shell, flags, async ({ schedules }) => {
         const view = await schedules.change(await idOf(schedules, named), input as ScheduleChangeRequest);
-        print(flags.json ? jsonLine(view) : describe(view));
+        print(flags.json ? jsonLine(view) : describe(screenOf(shell), view));
       });
     });
   withTimes(add('preview', 'the next ten times of a cron line or an interval')).action(
@@ -107,7 +114,7 @@ export const define: DefineCommand = (command, shell) => {
         flags,
         async ({ schedules }) => {
           const view = await schedules.preview(request);
-          print(flags.json ? jsonLine(view) : times(view));
+          print(flags.json ? jsonLine(view) : times(screenOf(shell), view));
         },
         true,
       );
@@ -121,7 +128,7 @@ export const define: DefineCommand = (command, shell) => {
     'run',
     'run it now, as well as at its times',
     (schedules, id) => schedules.run(id),
-    ({ status, jobId, reason }) =>
+    (_screen, { status, jobId, reason }) =>
       jobId === null ? `The run is ${status}: ${reason}.\n` : `Job ${jobId} has begun.\n`,
   );
   add('history <schedule>', 'its runs, newest first, with jobs and reasons')
@@ -130,7 +137,7 @@ export const define: DefineCommand = (command, shell) => {
       withBackend(shell, flags, async ({ schedules }) => {
         const limit = Math.min(MOST_LISTED, Math.max(1, flags.limit));
         const runs = await schedules.history(await idOf(schedules, named), limit);
-        print(flags.json ? runs.map(jsonLine).join('') : history(runs));
+        print(flags.json ? runs.map(jsonLine).join('') : history(screenOf(shell), runs));
       }),
     );
   addOn(
@@ -140,7 +147,7 @@ export const define: DefineCommand = (command, shell) => {
       await schedules.delete(id);
       return { id, deleted: true };
     },
-    ({ id }) => `Schedule ${id} is deleted.\n`,
+    (_screen, { id }) => `Schedule ${id} is deleted.\n`,
   );
 };
 
@@ -164,9 +171,9 @@ async function idOf(schedules: BackendSchedules, named: string): Promise<string>
 const jsonLine = (value: unknown) => `${JSON.stringify(value)}\n`;
 const timingOf = ({ cron, everyMs }: ScheduleView) => cron ?? `every ${intervalText(everyMs ?? 0)}`;
 
-function listing(views: readonly ScheduleView[]): string {
+function listing(screen: Screen, views: readonly ScheduleView[]): string {
   if (views.length === 0) return 'There are no schedules.\n';
-  return table([
+  return table(screen, [
     ['ID', 'NAME', 'STATUS', 'WHEN', 'ZONE', 'KIND', 'NEXT RUN'],
     ...views.map((view) => [
       view.id,
@@ -180,9 +187,9 @@ function listing(views: readonly ScheduleView[]): string {
   ]);
 }
 
-function describe(view: ScheduleView): string {
+function describe(screen: Screen, view: ScheduleView): string {
   const { activeHours: hours } = view;
-  return table([
+  return details(screen, [
     ['id', view.id],
     ['name', view.name],
     ['status', view.status],
@@ -197,12 +204,12 @@ function describe(view: ScheduleView): string {
   ]);
 }
 
-const times = ({ timeZone, items }: NextView) =>
-  table([['UTC', timeZone, 'RUNS AT'], ...items.map(({ at, local, runsAt }) => [at, local, runsAt])]);
+const times = (screen: Screen, { timeZone, items }: NextView) =>
+  table(screen, [['UTC', timeZone, 'RUNS AT'], ...items.map(({ at, local, runsAt }) => [at, local, runsAt])]);
 
-function history(runs: readonly RunView[]): string {
+function history(screen: Screen, runs: readonly RunView[]): string {
   if (runs.length === 0) return 'It has not run yet.\n';
-  return table([
+  return table(screen, [
     ['AT', 'BY', 'STATUS', 'JOB', 'JOB STATUS', 'REASON'],
     ...runs.map(({ at, trigger, status, isLate, jobId, jobStatus, reason, missed }) => [
       at,

@@ -26,6 +26,7 @@ import {
 } from '../flags/page-flags.ts';
 import { PART_FLAG_OF, PART_FLAGS, type PartFlags, partFieldsOf } from '../flags/part-flags.ts';
 import { tellAssumedSchemes } from '../output/assumed-scheme.ts';
+import { helpBelow } from '../output/help.ts';
 import { printed } from '../output/page-output.ts';
 import { putIntoFiles } from '../output/scrape-files.ts';
 import type { DefineCommand } from '../shell/shell.ts';
@@ -111,7 +112,7 @@ export const define: DefineCommand = (command, shell, endWith) => {
     command.addOption(FLAGS[flag]());
   }
   command.addOption(ARCHIVE_FLAGS.replay());
-  command.addHelpText('after', EXAMPLES).action(async (url: string, flags: ScrapeFlags) => {
+  command.addHelpText('afterAll', helpBelow(EXAMPLES)).action(async (url: string, flags: ScrapeFlags) => {
     const input = requestOf(url, flags, shell.cwd);
     const request = parseFlags(scrapeRequestSchema, input, SCRAPE_FLAG_OF);
     tellAssumedSchemes(shell, [url]);

@@ -7,6 +7,8 @@ import { apiClientOf, type BackendFlags, withBackend } from '../backend/open-bac
 import { FLAGS, wholeNumber, withAccountFlags } from '../flags/flags.ts';
 import { openExisting } from '../folders/data-folder.ts';
 import { harmlessText } from '../output/harmless-text.ts';
+import { helpBelow } from '../output/help.ts';
+import { type Screen, screenOf } from '../output/screen.ts';
 import type { DefineCommand, Shell } from '../shell/shell.ts';
 
 interface SearchFlags extends BackendFlags {
@@ -39,7 +41,7 @@ export const define: DefineCommand = (command, shell) => {
     .addOption(
       new Option('--limit <n>', 'pages to show at most').default(DEFAULT_HITS).argParser(wholeNumber),
     )
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('afterAll', helpBelow(EXAMPLES))
     .action((words: readonly string[], flags: SearchFlags) => {
       if (words.length === 0)
         throw new ScrapifieError('INVALID_USAGE', 'Say what to search for. See --help.');
@@ -59,7 +61,7 @@ async function search(words: readonly string[], flags: SearchFlags, shell: Shell
     const limit = Math.min(MOST_HITS, Math.max(1, flags.limit));
     const hits = await backend.search.run({ q: words.join(' '), host, job, limit });
     if (flags.json) shell.stdout.write(hits.map((hit) => `${JSON.stringify(hit)}\n`).join(''));
-    else shell.stdout.write(listing(hits, shell.stdout.isTTY === true));
+    else shell.stdout.write(listing(screenOf(shell), hits));
   });
 }
 
@@ -76,29 +78,27 @@ async function rebuild(flags: SearchFlags, shell: Shell): Promise<void> {
   }
 }
 
-function listing(hits: readonly SearchHit[], isTerminal: boolean): string {
+function listing(screen: Screen, hits: readonly SearchHit[]): string {
   if (hits.length === 0) return 'No page was found.\n';
   return hits
     .map(({ title, url, fetchedAt, snippet }) => {
       const lines = [
-        ...(title === null ? [] : [shown(title, isTerminal)]),
+        ...(title === null ? [] : [shown(screen, title)]),
         `${url}  ${fetchedAt.slice(0, 10)}`,
-        ...(snippet.text === '' ? [] : [`  ${shown(snippet, isTerminal)}`]),
+        ...(snippet.text === '' ? [] : [`  ${shown(screen, snippet)}`]),
       ];
       return `${lines.join('\n')}\n`;
     })
     .join('\n');
 }
 
-const [BOLD, PLAIN] = ['\u001b[1m', '\u001b[22m'];
-
 /** What was found stands out on a terminal. A page must not be able to control it. */
-function shown({ text, marks }: MarkedText, isTerminal: boolean): string {
+function shown(screen: Screen, { text, marks }: MarkedText): string {
   let at = 0;
   let line = '';
   for (const [start, end] of marks) {
     const found = harmlessText(text.slice(start, end));
-    line += harmlessText(text.slice(at, start)) + (isTerminal ? BOLD + found + PLAIN : found);
+    line += harmlessText(text.slice(at, start)) + screen.paint('bold', found);
     at = end;
   }
   return line + harmlessText(text.slice(at));

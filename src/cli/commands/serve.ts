@@ -14,6 +14,7 @@ import { createLogger } from '../../observe/logger.ts';
 import { createActivity, watchLoop } from '../../observe/loop-watch.ts';
 import { createMetrics } from '../../observe/metrics.ts';
 import { FLAGS, portNumber, readSettings } from '../flags/flags.ts';
+import { helpBelow } from '../output/help.ts';
 import { outputWritten } from '../output/standard-output.ts';
 import { closeWithin, watchInterrupts } from '../shell/interrupt.ts';
 import type { DefineCommand, OpenPlatform, Shell } from '../shell/shell.ts';
@@ -55,7 +56,7 @@ export const define: DefineCommand = (command, shell) => {
     .option('--data-dir <dir>', 'folder for the database and the stored bodies (default: ./data)')
     .option('--policy-file <file>', 'YAML file with domain policies')
     .addOption(FLAGS.allowPrivate())
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('afterAll', helpBelow(EXAMPLES))
     .action(async (flags: ServeFlags) => {
       const { role, port, host, dataDir, policyFile, allowPrivate } = flags;
       const overrides = { role, port, host, dataDir, policyFile, allowPrivate };

@@ -5,7 +5,9 @@ import { type SessionRequest, sessionRequestSchema } from '../../sessions/sessio
 import { MOST_LISTED } from '../backend/backend.ts';
 import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
 import { FLAGS, given, parseFlags, wholeNumber, withPlaceFlags } from '../flags/flags.ts';
-import { table } from '../output/table.ts';
+import { helpBelow } from '../output/help.ts';
+import { type Screen, screenOf } from '../output/screen.ts';
+import { details, table } from '../output/table.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
 interface SessionsFlags extends BackendFlags {
@@ -46,20 +48,20 @@ Examples:
 export const define: DefineCommand = (command, shell) => {
   const print = (text: string): void => void shell.stdout.write(text);
   const add = (name: string, summary: string) => withPlaceFlags(command.command(name).description(summary));
-  command.addHelpText('after', EXAMPLES);
+  command.addHelpText('afterAll', helpBelow(EXAMPLES));
 
   add('list', 'newest first, ended ones too')
     .addOption(new Option('--limit <n>', 'sessions to show at most').default(20).argParser(wholeNumber))
     .action((flags: ListFlags) =>
       withBackend(shell, flags, async ({ sessions }) => {
         const views = await sessions.list(Math.min(MOST_LISTED, Math.max(1, flags.limit)));
-        print(flags.json ? views.map(jsonLine).join('') : listing(views));
+        print(flags.json ? views.map(jsonLine).join('') : listing(screenOf(shell), views));
       }),
     );
   add('show <name>', 'one session in full').action((name: string, flags: SessionsFlags) =>
     withBackend(shell, flags, async ({ sessions }) => {
       const view = await sessions.get(name);
-      print(flags.json ? jsonLine(view) : describe(view));
+      print(flags.json ? jsonLine(view) : describe(screenOf(shell), view));
     }),
   );
   add('create <name>', 'make a session, for log-ins and crawls to come')
@@ -93,9 +95,9 @@ export const define: DefineCommand = (command, shell) => {
 
 const jsonLine = (value: unknown) => `${JSON.stringify(value)}\n`;
 
-function listing(views: readonly SessionEntryView[]): string {
+function listing(screen: Screen, views: readonly SessionEntryView[]): string {
   if (views.length === 0) return 'There are no sessions.\n';
-  return table([
+  return table(screen, [
     ['NAME', 'STATE', 'REQUESTS', 'CREATED', 'ENDS', 'LAST USED'],
     ...views.map(({ name, isExpired, requestCount, createdAt, expiresAt, lastUsedAt }) => [
       name,
@@ -108,9 +110,9 @@ function listing(views: readonly SessionEntryView[]): string {
   ]);
 }
 
-function describe(view: SessionView): string {
+function describe(screen: Screen, view: SessionView): string {
   const { usedProxy, proxy, dropped } = view;
-  return table([
+  return details(screen, [
     ['name', view.name],
     ['state', view.isExpired ? 'ended' : 'usable'],
     ['requests', String(view.requestCount)],

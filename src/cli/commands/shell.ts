@@ -9,6 +9,7 @@ import { type Fetcher, type FetcherFlags, withFetcher } from '../backend/fetcher
 import { FLAGS, given, parseFlags } from '../flags/flags.ts';
 import { PAGE_FLAG_OF, PAGE_FLAGS, type PageFlags, pageFieldsOf } from '../flags/page-flags.ts';
 import { tellAssumedSchemes } from '../output/assumed-scheme.ts';
+import { helpBelow } from '../output/help.ts';
 import type { DefineCommand, Shell } from '../shell/shell.ts';
 import { createPageTrial, describePage, type OpenPage, TRIAL_HELP } from '../trial/page-trial.ts';
 
@@ -43,7 +44,7 @@ export const define: DefineCommand = (command, shell, endWith) => {
   ] as const) {
     command.addOption(FLAGS[flag]());
   }
-  command.addHelpText('after', EXAMPLES).action(async (url: string, flags: ShellFlags) => {
+  command.addHelpText('afterAll', helpBelow(EXAMPLES)).action(async (url: string, flags: ShellFlags) => {
     tellAssumedSchemes(shell, [url]);
     const exitCode = await withFetcher(shell, flags, (fetcher) => tryOut(shell, fetcher, url, flags));
     endWith(exitCode ?? EXIT.interrupted);

@@ -5,6 +5,8 @@ import { USAGE_GROUPS, type UsageGroup } from '../../ports/credit-store.ts';
 import { MOST_LISTED } from '../backend/backend.ts';
 import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
 import { wholeNumber, withPlaceFlags } from '../flags/flags.ts';
+import { helpBelow } from '../output/help.ts';
+import { type Screen, screenOf } from '../output/screen.ts';
 import { table } from '../output/table.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
@@ -30,14 +32,16 @@ export const define: DefineCommand = (command, shell) => {
     .option('--from <date>', 'first day, such as 2026-01-01', date)
     .option('--to <date>', 'last day', date)
     .addOption(new Option('--limit <n>', 'lines to show at most').default(MOST_LISTED).argParser(wholeNumber))
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('afterAll', helpBelow(EXAMPLES))
     .option('--account <id>', 'of another account; with --api, only for the operator')
     .action(({ account, ...flags }: UsageFlags) =>
       withBackend(shell, flags, async ({ usage }) => {
         const { by, from, to } = flags;
         const limit = Math.min(MOST_LISTED, Math.max(1, flags.limit));
         const sums = await usage.list({ account, by, from, to, limit });
-        const lines = flags.json ? sums.map((sum) => `${JSON.stringify(sum)}\n`).join('') : listing(by, sums);
+        const lines = flags.json
+          ? sums.map((sum) => `${JSON.stringify(sum)}\n`).join('')
+          : listing(screenOf(shell), by, sums);
         shell.stdout.write(lines);
       }),
     );
@@ -48,9 +52,9 @@ function date(text: string): string {
   throw new InvalidArgumentError('A date such as 2026-01-31 is expected.');
 }
 
-function listing(by: UsageGroup, sums: readonly UsageView[]): string {
+function listing(screen: Screen, by: UsageGroup, sums: readonly UsageView[]): string {
   if (sums.length === 0) return 'Nothing was used on these days.\n';
-  return table([
+  return table(screen, [
     [by.toUpperCase(), 'PAGES', 'ATTEMPTS', 'BYTES', 'BROWSER MS', 'PROXY BYTES', 'TOKENS', 'CREDITS'],
     ...sums.map(({ value, pages, attempts, bytes, browserMs, proxyBytes, tokens, credits }) => [
       value === '' ? '(none)' : value,

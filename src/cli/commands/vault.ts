@@ -10,6 +10,7 @@ import { type RotationReport, rotateVault } from '../../sessions/rotate-vault.ts
 import { createVault, VAULT_HINT } from '../../sessions/vault.ts';
 import { FLAGS, readSettings } from '../flags/flags.ts';
 import { dataPlaceOf, openExisting } from '../folders/data-folder.ts';
+import { helpBelow } from '../output/help.ts';
 import type { DefineCommand, Shell } from '../shell/shell.ts';
 
 interface VaultFlags {
@@ -30,7 +31,7 @@ Examples:
   scrapifie vault rotate --data-dir ./data`;
 
 export const define: DefineCommand = (command, shell) => {
-  command.addHelpText('after', EXAMPLES);
+  command.addHelpText('afterAll', helpBelow(EXAMPLES));
   command
     .command('rotate')
     .description('bring everything that is encrypted under a new vault key')

@@ -1,6 +1,8 @@
 import { backupRefOf } from '../../backup/backup-ref.ts';
 import { FLAGS, readSettings } from '../flags/flags.ts';
 import { backupSummary } from '../output/backup-summary.ts';
+import { helpBelow } from '../output/help.ts';
+import { screenOf } from '../output/screen.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
 const EXAMPLES = `
@@ -15,12 +17,14 @@ export const define: DefineCommand = (command, shell) => {
   command
     .argument('<file>', 'a backup, or s3://bucket/path/name')
     .addOption(FLAGS.json())
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('afterAll', helpBelow(EXAMPLES))
     .action(async (file: string, flags: { readonly json?: true }) => {
       const settings = readSettings(shell);
       const backup = backupRefOf(file, shell.cwd, settings.backupS3Url ?? settings.s3Url);
       const report = await (await shell.backupTools()).checkBackup(backup);
       const done = `${file} is right: a backup of ${new Date(report.createdAt).toISOString()}.`;
-      shell.stdout.write(flags.json ? `${JSON.stringify(report)}\n` : backupSummary(done, report));
+      shell.stdout.write(
+        flags.json ? `${JSON.stringify(report)}\n` : backupSummary(screenOf(shell), done, report),
+      );
     });
 };

@@ -6,7 +6,9 @@ import { MOST_LISTED } from '../backend/backend.ts';
 import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
 import { given, parseFlags, wholeNumber, withAccountFlags } from '../flags/flags.ts';
 import { readSecret } from '../flags/secret-input.ts';
-import { table } from '../output/table.ts';
+import { helpBelow } from '../output/help.ts';
+import { type Screen, screenOf } from '../output/screen.ts';
+import { details, table } from '../output/table.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
 interface WebhooksFlags extends BackendFlags {
@@ -46,7 +48,14 @@ Examples:
   scrapifie webhooks create https://receiver.example/scrapifie --event 'job.*'
   scrapifie webhooks create https://hooks.slack.com/services/… --event job.failed --format slack
   scrapifie webhooks create mailto:me@example.com --event job.failed
+  scrapifie webhooks list
+  scrapifie webhooks show wh_…
+  scrapifie webhooks change wh_… --event 'job.*' --enable
+  scrapifie webhooks test wh_…
+  scrapifie webhooks rotate wh_…
+  scrapifie webhooks delete wh_…
   scrapifie webhooks deliveries wh_… --state failed
+  scrapifie webhooks delivery dl_…
   scrapifie webhooks redeliver dl_…`;
 
 const eventOption = () =>
@@ -68,14 +77,14 @@ export const define: DefineCommand = (command, shell) => {
     flags.readSecret
       ? readSecret('Secret: ', { input: shell.stdin, output: shell.stderr }, false)
       : undefined;
-  command.addHelpText('after', EXAMPLES);
+  command.addHelpText('afterAll', helpBelow(EXAMPLES));
 
   add('list', 'newest first')
     .addOption(limitOption('webhooks'))
     .action((flags: ListFlags) =>
       withBackend(shell, flags, async ({ webhooks }) => {
         const views = await webhooks.list(mostOf(flags));
-        print(flags.json ? views.map(jsonLine).join('') : listing(views));
+        print(flags.json ? views.map(jsonLine).join('') : listing(screenOf(shell), views));
       }),
     );
   add('create <url>', 'send events to a URL, or to mailto:address; prints the secret')
@@ -103,7 +112,7 @@ export const define: DefineCommand = (command, shell) => {
   add('show <id>', 'one webhook').action((id: string, flags: WebhooksFlags) =>
     withBackend(shell, flags, async ({ webhooks }) => {
       const view = await webhooks.get(id);
-      print(flags.json ? jsonLine(view) : describe(view));
+      print(flags.json ? jsonLine(view) : describe(screenOf(shell), view));
     }),
   );
   add('change <id>', 'change where and what is sent; disable or enable')
@@ -121,7 +130,7 @@ export const define: DefineCommand = (command, shell) => {
           view.secret === undefined
             ? ''
             : `It has another receiver: its headers are dropped. Its new secret, shown this one time:\n${view.secret}\n`;
-        print(flags.json ? jsonLine(view) : describe(view) + told);
+        print(flags.json ? jsonLine(view) : describe(screenOf(shell), view) + told);
       }),
     );
   add('rotate <id>', 'make a new secret; the former one stays valid for a time')
@@ -160,13 +169,13 @@ export const define: DefineCommand = (command, shell) => {
       withBackend(shell, flags, async ({ webhooks }) => {
         const { state, event } = flags;
         const views = await webhooks.deliveries(id, { state, event, limit: mostOf(flags) });
-        print(flags.json ? views.map(jsonLine).join('') : deliveryListing(views));
+        print(flags.json ? views.map(jsonLine).join('') : deliveryListing(screenOf(shell), views));
       }),
     );
   add('delivery <id>', 'one delivery with its attempts').action((id: string, flags: WebhooksFlags) =>
     withBackend(shell, flags, async ({ webhooks }) => {
       const view = await webhooks.delivery(id);
-      print(flags.json ? jsonLine(view) : describeDelivery(view));
+      print(flags.json ? jsonLine(view) : describeDelivery(screenOf(shell), view));
     }),
   );
   add('redeliver <id>', 'send the event of a delivery once more').action((id: string, flags: WebhooksFlags) =>
@@ -179,9 +188,9 @@ export const define: DefineCommand = (command, shell) => {
 
 const jsonLine = (value: unknown) => `${JSON.stringify(value)}\n`;
 
-function listing(views: readonly WebhookView[]): string {
+function listing(screen: Screen, views: readonly WebhookView[]): string {
   if (views.length === 0) return 'There are no webhooks.\n';
-  return table([
+  return table(screen, [
     ['ID', 'STATE', 'FORMAT', 'EVENTS', 'URL'],
     ...views.map((view) => [view.id, stateOf(view), view.format, view.events.join(' '), view.url]),
   ]);
@@ -192,8 +201,8 @@ function stateOf({ enabled, disabledReason, failingSince }: WebhookView): string
   return failingSince === null ? 'enabled' : 'failing';
 }
 
-const describe = (view: WebhookView) =>
-  table([
+const describe = (screen: Screen, view: WebhookView) =>
+  details(screen, [
     ['id', view.id],
     ['url', view.url],
     ['events', view.events.join(' ')],
@@ -205,9 +214,9 @@ const describe = (view: WebhookView) =>
     ['changed', view.updatedAt],
   ]);
 
-function deliveryListing(views: readonly DeliveryView[]): string {
+function deliveryListing(screen: Screen, views: readonly DeliveryView[]): string {
   if (views.length === 0) return 'There are no deliveries.\n';
-  return table([
+  return table(screen, [
     ['ID', 'STATE', 'ATTEMPTS', 'EVENT', 'CREATED', 'JOB'],
     ...views.map(({ id, state, attempts, event, createdAt, jobId }) => [
       id,
@@ -220,8 +229,8 @@ function deliveryListing(views: readonly DeliveryView[]): string {
   ]);
 }
 
-const describeDelivery = (view: DeliveryDetailView) =>
-  table([
+const describeDelivery = (screen: Screen, view: DeliveryDetailView) =>
+  details(screen, [
     ['id', view.id],
     ['event', view.event],
     ['job', view.jobId ?? '–'],

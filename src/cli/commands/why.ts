@@ -7,6 +7,7 @@ import type { ApiClient } from '../backend/api-client.ts';
 import { apiClientOf, type BackendFlags } from '../backend/open-backend.ts';
 import { FLAGS } from '../flags/flags.ts';
 import { jobNamed, type LocalJobs, withJobs } from '../folders/data-folder.ts';
+import { helpBelow } from '../output/help.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
 interface WhyFlags extends BackendFlags {
@@ -36,7 +37,7 @@ export const define: DefineCommand = (command, shell) => {
     .addOption(FLAGS.api())
     .addOption(FLAGS.apiKey())
     .addOption(FLAGS.json())
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('afterAll', helpBelow(EXAMPLES))
     .action(async (url: string, flags: WhyFlags) => {
       const client = apiClientOf(shell, flags);
       const { job, answer } =

@@ -133,10 +133,9 @@ function cookie(text: string, sofar: Readonly<Record<string, string>> | undefine
 }
 
 export const formatFlag = (formats: readonly string[]): Option =>
-  new Option(
-    '--format <name>',
-    `format to keep of each page: ${formats.join(', ')}; repeat it or use commas`,
-  ).argParser(listOf(formats));
+  new Option('--format <name>', 'format to keep of each page; repeat it or use commas')
+    .choices(formats)
+    .argParser(listOf(formats));
 
 export const FLAGS = {
   json: () => new Option('--json', 'print JSON'),

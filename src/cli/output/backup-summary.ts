@@ -1,14 +1,15 @@
 import type { BackupReport } from '../../backup/installation.ts';
-import { table } from './table.ts';
+import type { Screen } from './screen.ts';
+import { details } from './table.ts';
 
 /** What a backup holds, as the commands print it; `done` is their first line. */
-export function backupSummary(done: string, { tables, bodies, vault }: BackupReport): string {
+export function backupSummary(screen: Screen, done: string, { tables, bodies, vault }: BackupReport): string {
   const rows = Object.entries(tables)
     .filter(([, figures]) => figures.rows > 0)
     .map(([name, figures]) => [name, `${figures.rows} rows`, figures.digest.slice(0, 16)]);
   const absent = bodies.absent === 0 ? [] : [['bodies that were missing already', `${bodies.absent}`]];
   const figures = [...rows, ['bodies', `${bodies.count}`, `${bodies.bytes} bytes`], ...absent];
-  return `${done}\n${table(figures)}${keyLine(vault)}`;
+  return `${done}\n${details(screen, figures)}${keyLine(vault)}`;
 }
 
 function keyLine({ keyId, isIncluded, isKnown, writtenTo }: BackupReport['vault']): string {
