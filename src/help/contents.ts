@@ -82,6 +82,7 @@ const GROUPS: readonly (readonly [string, readonly (readonly [string, string?])[
       ['docs/monitors.md', 'Monitors'],
       ['docs/events.md', 'Events'],
       ['docs/webhooks.md', 'Webhooks, chats, e-mail'],
+      ['docs/library.md', 'The npm package'],
       ['docs/clients.md', 'Client libraries'],
       ['sdk/typescript/README.md', 'TypeScript client'],
       ['sdk/python/README.md', 'Python client'],

@@ -34,9 +34,8 @@ describe('the documentation', () => {
   });
 
   it('has no link to a file of the project that does not exist', () => {
-    const broken = [...pages.keys()].flatMap((slug) => {
-      const file = fileOf(slug);
-      if (file === null) return [];
+    const files = ['README.md', ...[...pages.keys()].map(fileOf)].filter((file) => file !== null);
+    const broken = files.flatMap((file) => {
       const text = readFileSync(new URL(file, PROJECT_ROOT), 'utf8').replace(/```[\s\S]*?```/g, '');
       return [...text.matchAll(/\]\(([^)\s]+)\)/g)]
         .map(([, href = '']) => href)
