@@ -64,9 +64,19 @@ export interface MailboxParts {
 /** Tasks that are held back by the limits of many jobs together need a limit of their own. */
 const MOST_IN_HAND = 1_024;
 
+/** How many tasks of one job are in hand. */
+interface JobInHand {
+  readonly jobSeq: JobSeq;
+  tasks: number;
+  /** Of these, the tasks that do not run beside others: see `Mailbox.next`. */
+  alone: number;
+}
+
 export function createMailbox(parts: MailboxParts): Mailbox {
   const { store, jobs, lease, quarantine, logger, now, onChange, onFailure } = parts;
   let claimedTasks: ClaimedTask[] = [];
+  /** The jobs of the claimed tasks: a crawl has hundreds of tasks in hand, and is looked at twice for each page. */
+  const jobsInHand = new Map<RunningJob, JobInHand>();
   /** Jobs that are held back, with the time until then. Bounded by the claimed tasks. */
   const heldBack = new Map<RunningJob, number>();
   let isRefilling = false;
@@ -87,40 +97,65 @@ export function createMailbox(parts: MailboxParts): Mailbox {
       return running === null ? [] : [{ task: { ...task, claimedAt }, running }];
     });
     claimedTasks = claimedTasks.length === 0 ? arrived : [...claimedTasks, ...arrived];
+    for (const claimed of arrived) count(claimed, 1);
     const hasNoMore = tasks.length < limit && announcements === announcementsBefore;
     dryBeside = hasNoMore ? capped : null;
   }
 
+  function count({ task, running }: ClaimedTask, by: 1 | -1): void {
+    const ofJob = jobsInHand.get(running) ?? { jobSeq: task.jobSeq, tasks: 0, alone: 0 };
+    ofJob.tasks += by;
+    if (!isOrdinary(task)) ofJob.alone += by;
+    if (ofJob.tasks === 0) jobsInHand.delete(running);
+    else jobsInHand.set(running, ofJob);
+  }
+
+  /** False: every task in hand is of a job that may not start one, so no task need be looked at. */
+  function hasJobToStart(): boolean {
+    for (const [running, { alone }] of jobsInHand) {
+      if (!heldBack.has(running) && (alone > 0 || !isCapped(running))) return true;
+    }
+    return false;
+  }
+
+  /** The next task by the promise of `Mailbox.next`, from a look at the claimed tasks one by one. */
+  function find(canRunAlone: boolean, breaker: BreakerState): ClaimedTask | null {
+    const { isOpen } = quarantine;
+    let lone: ClaimedTask | null = null;
+    let first: ClaimedTask | null = null;
+    let firstRank = Number.POSITIVE_INFINITY;
+    for (const claimed of claimedTasks) {
+      const { task, running } = claimed;
+      if (heldBack.has(running)) continue;
+      if (hasDiedTooOften(task)) return claimed;
+      if (isOpen && canRunBeside(task, running)) {
+        if (breaker.phase === 'closed') return claimed;
+        const rank = probeRank(breaker, task.atUrl, task.trace.length);
+        if (first === null || rank < firstRank) [first, firstRank] = [claimed, rank];
+      } else if (canRunAlone && mustRunAlone(task) && (lone === null || byDeaths(claimed, lone) < 0))
+        lone = claimed;
+    }
+    if (first === null && !isOpen) quarantine.whenOpen(onChange);
+    return first ?? lone;
+  }
+
   return {
     next(canRunAlone, breaker) {
-      const { isOpen } = quarantine;
-      let lone: ClaimedTask | null = null;
-      let first: ClaimedTask | null = null;
-      let firstRank = Number.POSITIVE_INFINITY;
-      for (const claimed of claimedTasks) {
-        const { task, running } = claimed;
-        if (heldBack.has(running)) continue;
-        if (hasDiedTooOften(task)) return claimed;
-        if (isOpen && canRunBeside(task, running)) {
-          if (breaker.phase === 'closed') return claimed;
-          const rank = probeRank(breaker, task.atUrl, task.trace.length);
-          if (first === null || rank < firstRank) [first, firstRank] = [claimed, rank];
-        } else if (canRunAlone && mustRunAlone(task) && (lone === null || byDeaths(claimed, lone) < 0))
-          lone = claimed;
-      }
-      if (first !== null) return first;
-      if (!isOpen) quarantine.whenOpen(onChange);
-      if (lone !== null) return lone;
+      const found = hasJobToStart() ? find(canRunAlone, breaker) : null;
+      if (found !== null) return found;
       // A fetch of theirs that ends makes room here, and it may end on another host.
-      for (const { running } of claimedTasks) running.whenFree.add(onChange);
+      for (const running of jobsInHand.keys()) running.whenFree.add(onChange);
       return null;
     },
     remove(claimed) {
       const at = claimedTasks.indexOf(claimed);
-      if (at >= 0) claimedTasks.splice(at, 1);
+      if (at < 0) return;
+      claimedTasks.splice(at, 1);
+      count(claimed, -1);
     },
     putBack(claimed) {
       claimedTasks.push(claimed);
+      count(claimed, 1);
       onChange();
     },
     holdBack: (running, until) => void heldBack.set(running, until),
@@ -133,9 +168,9 @@ export function createMailbox(parts: MailboxParts): Mailbox {
       // Tasks that cannot start must not keep out those that can.
       const capped = new Set<JobSeq>();
       let startable = 0;
-      for (const { task, running } of claimedTasks) {
-        if (isCapped(running) || heldBack.has(running)) capped.add(task.jobSeq);
-        else if (!mustRunAlone(task)) startable += 1;
+      for (const [running, { jobSeq, tasks, alone }] of jobsInHand) {
+        if (isCapped(running) || heldBack.has(running)) capped.add(jobSeq);
+        else startable += tasks - alone;
       }
       if (startable > wanted / 2 || dryBeside?.every((job) => capped.has(job))) return;
       isRefilling = true;
@@ -158,9 +193,10 @@ export function createMailbox(parts: MailboxParts): Mailbox {
       const [taken, kept] = [[], []] as [ClaimedTask[], ClaimedTask[]];
       for (const claimed of claimedTasks) (jobs.has(claimed.task.jobId) ? taken : kept).push(claimed);
       claimedTasks = kept;
+      for (const claimed of taken) count(claimed, -1);
       return taken;
     },
-    jobs: () => [...new Set(claimedTasks.map(({ task }) => task.jobId))],
+    jobs: () => [...new Set([...jobsInHand.keys()].map(({ job }) => job.id))],
     get size() {
       return claimedTasks.length;
     },
@@ -177,6 +213,8 @@ export function createMailbox(parts: MailboxParts): Mailbox {
 function isCapped({ job, inFlight }: RunningJob): boolean {
   return job.options.concurrency !== null && inFlight >= job.options.concurrency;
 }
+
+const isOrdinary = (task: Task) => !mustRunAlone(task) && !hasDiedTooOften(task);
 
 const canRunBeside = (task: Task, running: RunningJob) => !isCapped(running) && !mustRunAlone(task);
 
