@@ -41,3 +41,9 @@ export async function sweepExportFiles(
   await files.removeRemains();
   return removed;
 }
+
+/** Removes the files of all attempts at the export. */
+export async function removeFiles(of: Export, files: Pick<Files, 'remove'>): Promise<void> {
+  for (let attempts = 1; attempts <= of.attempts; attempts += 1)
+    await files.remove(fileOf({ ...of, attempts }));
+}

@@ -4,7 +4,7 @@ import type { Export } from '../model/export.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { ExportEnd, ExportLease, ExportProgress, ExportStore } from '../ports/export-store.ts';
 import type { Files } from '../ports/files.ts';
-import { removeFiles } from './write-export.ts';
+import { removeFiles } from './export-file.ts';
 
 /** Writes the exports that are due, in each process that has the duty; any number of them may. */
 export interface ExportWorker {

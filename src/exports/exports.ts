@@ -8,12 +8,11 @@ import type { Job } from '../model/job.ts';
 import type { ExportQuery, ExportStore } from '../ports/export-store.ts';
 import type { ByteRange, Files } from '../ports/files.ts';
 import type { ListPage } from '../ports/store.ts';
-import { fileOf } from './export-file.ts';
+import { fileOf, removeFiles } from './export-file.ts';
 import { checkLink, newSecret } from './export-link.ts';
 import { type ExportPlaces, targetPlace } from './export-places.ts';
 import { formatRefusal } from './formats.ts';
 import { AVAILABLE_TYPES } from './sources/open-table.ts';
-import { removeFiles } from './write-export.ts';
 
 /** Exports of an account. Every method that takes an account throws NOT_FOUND for exports and jobs of others. */
 export interface Exports {

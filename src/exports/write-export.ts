@@ -5,7 +5,7 @@ import type { ExportEnd, ExportProgress } from '../ports/export-store.ts';
 import type { Files } from '../ports/files.ts';
 import type { Store } from '../ports/store.ts';
 import { type ExportParts, exportBytes } from './export-bytes.ts';
-import { fileOf, nameForPeople } from './export-file.ts';
+import { fileOf, nameForPeople, removeFiles } from './export-file.ts';
 
 export interface WriteParts extends ExportParts {
   readonly store: ExportParts['store'] & Pick<Store, 'getJob'>;
@@ -57,10 +57,4 @@ export async function writeExport(claimed: Export, parts: WriteParts): Promise<E
     await target.write(copy, files.read(name));
   }
   return { rows, sizeBytes, sha256: digest.digest('hex') };
-}
-
-/** Removes the files of all attempts at the export. */
-export async function removeFiles(of: Export, files: Files): Promise<void> {
-  for (let attempts = 1; attempts <= of.attempts; attempts += 1)
-    await files.remove(fileOf({ ...of, attempts }));
 }

@@ -11,23 +11,16 @@ export interface MonitorReaderDeps {
 }
 
 /**
- * Evaluates the jobs of monitors that have ended, once their snapshots are there. A check is recorded once, so that events
+ * Evaluates the jobs of monitors that have ended; it has to follow the reader that makes their snapshots. A check is recorded once, so that events
  * that are read again after a crash change nothing.
  */
-export function createMonitorReader({
-  store,
-  comparer,
-  lane,
-}: MonitorReaderDeps): Pick<EventReaderDeps, 'follows' | 'apply'> {
+export function createMonitorReader({ store, comparer, lane }: MonitorReaderDeps): EventReaderDeps['apply'] {
   const watchPage: CheckDeps['watchPage'] = ({ version }, rules) => comparer.watched(version, rules);
-  return {
-    follows: 'snapshots',
-    async apply(events, range) {
-      for (const { type, jobId } of events) {
-        const job = jobId !== null && isJobEnd(type) ? await store.getJob(jobId) : null;
-        if (job !== null) await evaluateCheck(job, { store, watchPage, lane });
-      }
-      return store.advanceReader('monitors', range);
-    },
+  return async (events, range) => {
+    for (const { type, jobId } of events) {
+      const job = jobId !== null && isJobEnd(type) ? await store.getJob(jobId) : null;
+      if (job !== null) await evaluateCheck(job, { store, watchPage, lane });
+    }
+    return store.advanceReader('monitors', range);
   };
 }

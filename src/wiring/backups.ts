@@ -23,8 +23,9 @@ import { isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { Store } from '../ports/store.ts';
 import { createVault } from '../sessions/vault.ts';
 import { VERSION } from '../version.ts';
-import { type CopyTarget, openFiles, openSnapshot, openTarget } from './copy-places.ts';
+import { type CopyTarget, openSnapshot, openTarget } from './copy-places.ts';
 import { openBlobs } from './open-blobs.ts';
+import { openFiles } from './open-files.ts';
 import { openStore } from './open-store.ts';
 import { openStorage } from './storage.ts';
 

@@ -1,7 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FilePlace } from '../backup/installation.ts';
 import type { LoadTarget } from '../backup/load-content.ts';
 import { makeFolder } from '../config/make-folder.ts';
 import { createBlobsFs } from '../drivers/blobs-fs/blobs-fs.ts';
@@ -17,7 +16,6 @@ import { DRAFT_SUFFIX, openSqliteDraft, seededRows } from '../drivers/store-sqli
 import { openSqliteSnapshot } from '../drivers/store-sqlite/sqlite-snapshot.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { Blobs } from '../ports/blobs.ts';
-import type { Files } from '../ports/files.ts';
 import type { StoreSnapshot } from '../ports/store-copy.ts';
 import type { BlobsPlace } from './open-blobs.ts';
 import type { StorePlace } from './open-store.ts';
@@ -131,6 +129,3 @@ async function requireNoBodies(blobs: Pick<Blobs, 'list'>): Promise<void> {
     );
   }
 }
-
-export const openFiles = async (place: FilePlace): Promise<Files> =>
-  'folder' in place ? createFilesFs(place.folder) : createFilesS3(place.s3Url);

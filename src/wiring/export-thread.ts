@@ -2,8 +2,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { asScrapifieError } from '../errors/scrapifie-error.ts';
 import { writeExport } from '../exports/write-export.ts';
 import type { ExportProgress } from '../ports/export-store.ts';
-import { openFiles } from './copy-places.ts';
 import type { ExportThreadData, ExportThreadMessage } from './open-exports.ts';
+import { openFiles } from './open-files.ts';
 import { openStorage } from './storage.ts';
 
 /** The entry of a thread that writes one export: reading and formatting a million pages would hold up the event loop. */

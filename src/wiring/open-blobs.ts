@@ -2,9 +2,7 @@ import { join } from 'node:path';
 import { makeFolder } from '../config/make-folder.ts';
 import type { Settings } from '../config/settings.ts';
 import { createBlobsFs } from '../drivers/blobs-fs/blobs-fs.ts';
-import { createBlobsPostgres } from '../drivers/blobs-postgres/blobs-postgres.ts';
-import { type BlobsS3, createBlobsS3, TRANSIT_FOLDER } from '../drivers/blobs-s3/blobs-s3.ts';
-import { createSpillingBlobs } from '../drivers/blobs-spill/spilling-blobs.ts';
+import type { BlobsS3 } from '../drivers/blobs-s3/blobs-s3.ts';
 import { isScrapifieError, type ScrapifieError } from '../errors/scrapifie-error.ts';
 import { createSteadyClock } from '../model/steady-clock.ts';
 import type { Blobs } from '../ports/blobs.ts';
@@ -31,6 +29,13 @@ export interface OpenBlobsOptions {
   readonly onAway: (error: Error) => void;
   readonly onReturn: () => void;
 }
+
+/** Loaded where there is an object store: every page thread opens bodies, most of them a folder. */
+const objectStoreDrivers = async () => ({
+  ...(await import('../drivers/blobs-s3/blobs-s3.ts')),
+  ...(await import('../drivers/blobs-postgres/blobs-postgres.ts')),
+  ...(await import('../drivers/blobs-spill/spilling-blobs.ts')),
+});
 
 /** How long the result of a look at the places counts. */
 const LOOK_FRESH_MS = 2_000;
@@ -61,6 +66,7 @@ export async function openBlobs(place: BlobsPlace, options: OpenBlobsOptions): P
     return createBlobsFs({ dir: join(dataDir, name) });
   };
   if (s3Url === undefined) return withRefusal({ ...(await folder('blobs')), degradation: () => null });
+  const { createBlobsS3, createBlobsPostgres, createSpillingBlobs } = await objectStoreDrivers();
   const timeAndChance = { now: createSteadyClock().now, random: Math.random };
   const main = await createBlobsS3({ url: s3Url, ...timeAndChance });
   if (options.isFirst) await prepare(main, options.onAway);
@@ -91,6 +97,8 @@ export async function openTransit(place: BlobsPlace): Promise<Blobs> {
     return createBlobsFs({ dir: join(dataDir, name), reliedOnMs });
   };
   if (s3Url === undefined) return folder('transit');
+  const { createBlobsS3, createBlobsPostgres, createSpillingBlobs, TRANSIT_FOLDER } =
+    await objectStoreDrivers();
   const url = new URL(s3Url);
   url.pathname = `${url.pathname.replace(/\/$/, '')}/${TRANSIT_FOLDER}`;
   const timeAndChance = { now: Date.now, random: Math.random };

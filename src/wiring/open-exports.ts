@@ -17,8 +17,8 @@ import type { Bus } from '../ports/bus.ts';
 import type { ExportEnd, ExportProgress } from '../ports/export-store.ts';
 import type { Files } from '../ports/files.ts';
 import type { Store } from '../ports/store.ts';
-import { openFiles } from './copy-places.ts';
 import type { BlobsPlace } from './open-blobs.ts';
+import { openFiles } from './open-files.ts';
 import type { StorePlace } from './open-store.ts';
 
 /** Plain data, and no more than an export needs. */

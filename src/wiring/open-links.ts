@@ -1,14 +1,18 @@
 import type { Settings } from '../config/settings.ts';
 import { createBusLocal } from '../drivers/bus-local/bus-local.ts';
-import { createBusRedis } from '../drivers/bus-redis/bus-redis.ts';
 import { createLimitsLocal } from '../drivers/limits-local/limits-local.ts';
-import { createLimitsRedis } from '../drivers/limits-redis/limits-redis.ts';
-import { createQueueBullmq } from '../drivers/queue-bullmq/queue-bullmq.ts';
 import { createQueueLocal } from '../drivers/queue-local/queue-local.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Limits } from '../ports/limits.ts';
 import type { Queue } from '../ports/queue.ts';
+
+/** The clients of Redis are loaded where there is one: they are a fifth of all code that a process would load. */
+const redisDrivers = async () => ({
+  ...(await import('../drivers/queue-bullmq/queue-bullmq.ts')),
+  ...(await import('../drivers/bus-redis/bus-redis.ts')),
+  ...(await import('../drivers/limits-redis/limits-redis.ts')),
+});
 
 /** The connections of this process to others, or between its own parts where it is alone. */
 export interface Links {
@@ -39,6 +43,7 @@ export async function openLinks(
       close: async () => void (await Promise.all([queue.close(), bus.close()])),
     };
   }
+  const { createQueueBullmq, createBusRedis, createLimitsRedis } = await redisDrivers();
   const queue = await createQueueBullmq({
     url,
     prefix,
@@ -77,6 +82,7 @@ export async function openLinks(
 
 /** Throws what keeps Redis there from being used. */
 export async function checkRedis(url: string): Promise<void> {
+  const { createQueueBullmq } = await redisDrivers();
   const queue = await createQueueBullmq({ url, onHandlerError: () => undefined });
   try {
     await queue.check();

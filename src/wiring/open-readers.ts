@@ -1,11 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createDiffLane, type DiffLane } from '../compare/diff-lane.ts';
-import { createPageComparer } from '../compare/page-comparer.ts';
 import { exportsAtJobEnd } from '../exports/job-end-exports.ts';
 import type { LakeReader } from '../lake/lake-reader.ts';
 import type { ReaderName } from '../model/derived.ts';
 import { createDecideLane, type DecideLane } from '../monitors/decide-lane.ts';
-import { createMonitorReader } from '../monitors/monitor-reader.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Bus } from '../ports/bus.ts';
@@ -13,7 +11,6 @@ import type { SearchIndex } from '../ports/search-index.ts';
 import type { Store } from '../ports/store.ts';
 import { createSearchReader } from '../query/search/search-reader.ts';
 import { createEventReader, type EventReader, type EventReaderDeps } from '../readers/event-reader.ts';
-import { createSnapshotReader } from '../snapshots/snapshot-reader.ts';
 
 export interface ReaderParts {
   readonly store: Store;
@@ -48,12 +45,36 @@ const partsOf = (
   lane: DiffLane,
   decideLane: DecideLane,
 ): Partial<Record<ReaderName, ReaderPart>> => ({
-  snapshots: createSnapshotReader({ store, blobs, logger }),
+  snapshots: {
+    apply: lazily(async () => {
+      const { createSnapshotReader } = await import('../snapshots/snapshot-reader.ts');
+      return createSnapshotReader({ store, blobs, logger }).apply;
+    }),
+  },
   search: { apply: createSearchReader(store, search, () => waitWhile(isBusy)) },
   lake,
   ...(writesExports ? { exports: { apply: exportsAtJobEnd({ store, bus }) } } : {}),
-  monitors: createMonitorReader({ store, comparer: createPageComparer(blobs, lane), lane: decideLane }),
+  monitors: {
+    follows: 'snapshots',
+    apply: lazily(async () => {
+      const { createMonitorReader } = await import('../monitors/monitor-reader.ts');
+      const { createPageComparer } = await import('../compare/page-comparer.ts');
+      return createMonitorReader({ store, comparer: createPageComparer(blobs, lane), lane: decideLane });
+    }),
+  },
 });
+
+/**
+ * A reader that is loaded with its first events. What snapshots and monitors read pages by is a third of all code that a
+ * process would load, and most jobs ask for neither.
+ */
+function lazily(load: () => Promise<ReaderPart['apply']>): ReaderPart['apply'] {
+  let loading: ReturnType<typeof load> | undefined;
+  return async (events, range) => {
+    loading ??= load();
+    return (await loading)(events, range);
+  };
+}
 
 const WAIT_STEP_MS = 100;
 const MOST_WAIT_STEPS = 10;

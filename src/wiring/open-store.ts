@@ -2,9 +2,11 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from '../config/make-folder.ts';
 import type { Settings } from '../config/settings.ts';
-import { createPostgresStore } from '../drivers/store-postgres/postgres-store.ts';
 import { createSqliteStore } from '../drivers/store-sqlite/sqlite-store.ts';
 import type { Store } from '../ports/store.ts';
+
+/** Loaded where it is used: an installation without PostgreSQL need not load its client and every statement for it. */
+const postgresDriver = () => import('../drivers/store-postgres/postgres-store.ts');
 
 export type StorePlace = Pick<Settings, 'databaseUrl' | 'databasePool' | 'dataDir'>;
 
@@ -29,7 +31,11 @@ export async function openStore(
           onError,
           reserveBytes,
         })
-      : await createPostgresStore({ url: databaseUrl, poolSize: databasePool, onError });
+      : await (await postgresDriver()).createPostgresStore({
+          url: databaseUrl,
+          poolSize: databasePool,
+          onError,
+        });
   try {
     await store.migrate();
     return store;

@@ -6,7 +6,7 @@ import type { Settings } from '../config/settings.ts';
 import type { ErrorCode } from '../errors/registry.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { Logger } from '../observe/logger.ts';
-import { openFiles } from './copy-places.ts';
+import { openFiles } from './open-files.ts';
 
 export interface BackupThreadData {
   readonly from: Installation;

@@ -7,7 +7,7 @@ import type { BackupRef, Installation } from '../../src/backup/installation.ts';
 import type { ContentHash } from '../../src/model/ids.ts';
 import type { Job } from '../../src/model/job.ts';
 import { BACKUP_TOOLS } from '../../src/wiring/backups.ts';
-import { openFiles } from '../../src/wiring/copy-places.ts';
+import { openFiles } from '../../src/wiring/open-files.ts';
 import { openScheduledBackups } from '../../src/wiring/scheduled-backups.ts';
 import { isFleetProfile, takeFleetPlace } from './fleet-place.ts';
 import { type HeldSite, startHeldSite } from './held-site.ts';

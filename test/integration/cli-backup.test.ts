@@ -6,7 +6,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import type { BackupReport } from '../../src/backup/installation.ts';
 import { loadContent } from '../../src/backup/load-content.ts';
 import { contentOfBackup, verifyBackup } from '../../src/backup/read-backup.ts';
-import { openFiles, openTarget } from '../../src/wiring/copy-places.ts';
+import { openTarget } from '../../src/wiring/copy-places.ts';
+import { openFiles } from '../../src/wiring/open-files.ts';
 import { endCommands, runCommand, startCommand, temporaryFolder } from './cli-command.ts';
 import { openWorld, type World } from './world.ts';
 
