@@ -48,6 +48,8 @@ export default defineConfig({
           ...embedded,
           name: 'embedded',
           retry: 0,
+          // Its files share no state but modules, and loading these anew for each file costs as much as a third of the tests.
+          isolate: false,
           include: EVERYTHING,
           exclude: [...WITHOUT_SERVERS, ...STARTS_PROGRAMS],
         },

@@ -11,7 +11,7 @@ import { type KnownPage, knownPage } from './known-page.ts';
 import { createAbsences } from './missing-pages.ts';
 import { type MovedPages, orderOf } from './moved-pages.ts';
 import type { PageComparer } from './page-comparer.ts';
-import { isRealPage, readPage } from './read-page.ts';
+import { isComparable, readPage } from './read-page.ts';
 import type { MissingReason, SiteChange } from './site-change.ts';
 
 export type SiteCompareStore = SiteStore & Pick<JobStore, 'findTask'>;
@@ -214,7 +214,7 @@ async function* eachSitePage(
 function realPage(entry: SitePage | undefined): KnownPage | null {
   if (entry === undefined || entry.state !== 'done' || entry.page === null) return null;
   const read = readPage(entry.page);
-  return isRealPage(read) ? knownPage(read) : null;
+  return isComparable(read) ? knownPage(read) : null;
 }
 
 const endOf = ({ finishedAt, startedAt, createdAt }: Job): number => finishedAt ?? startedAt ?? createdAt;

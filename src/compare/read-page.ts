@@ -2,6 +2,7 @@ import { NO_OFFER, offerOfPage } from '../extract/types/product/offer-of-page.ts
 import { readRecord } from '../jobs/page-result.ts';
 import type { OutcomeKind } from '../model/attempt.ts';
 import type { Page } from '../model/page.ts';
+import { isRealPage } from '../snapshots/page-identity.ts';
 import type { PageVersion } from './page-version.ts';
 
 /** A stored page with its record, read once. */
@@ -34,6 +35,6 @@ export function readPage(page: Page): ReadPage {
   };
 }
 
-/** Only such pages are compared: errors, blocks, challenges, log-in walls, soft 404s and empty pages are none. */
-export const isRealPage = ({ page, outcome }: ReadPage): boolean =>
-  page.errorCode === null && (outcome === undefined || outcome === 'ok');
+/** Only pages that show what is at their URL are compared, by the rule of snapshots. */
+export const isComparable = ({ page, outcome }: ReadPage): boolean =>
+  isRealPage({ ...page, outcome: outcome ?? null });

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { isRealPage, type ReadPage, readPage } from '../compare/read-page.ts';
+import { isComparable, type ReadPage, readPage } from '../compare/read-page.ts';
 import type { DiffRules } from '../diff/diff-rules.ts';
 import type { PageComparison } from '../diff/page-comparison.ts';
 import type { WatchedPage } from '../diff/watched-page.ts';
@@ -205,7 +205,7 @@ async function observe(
   const { page, outcome } = read;
   const at = page.fetchedAt;
   if (GONE.has(page.statusCode) || outcome === 'soft-404') return { kind: 'gone', at };
-  if (!isRealPage(read)) return { kind: 'failed', at, reason: page.errorCode ?? outcome ?? 'error' };
+  if (!isComparable(read)) return { kind: 'failed', at, reason: page.errorCode ?? outcome ?? 'error' };
   try {
     const watched = await watch();
     if (watched === null) return null;

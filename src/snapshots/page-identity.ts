@@ -26,7 +26,12 @@ export function historyUrlOf(raw: string, keepFragment = false): HistoryUrl | nu
  * Whether the page shows what is at its URL: not an error, a block page, a CAPTCHA, a log-in wall, a page that says that
  * there is none, an empty one, or one that only scripts would fill.
  */
-export function isRealPage({ errorCode, outcome, statusCode, contentHash }: SightedPage): boolean {
+export function isRealPage({
+  errorCode,
+  outcome,
+  statusCode,
+  contentHash,
+}: Pick<SightedPage, 'errorCode' | 'outcome' | 'statusCode' | 'contentHash'>): boolean {
   if (errorCode !== null || contentHash === null) return false;
   if (outcome !== null && outcome !== 'ok') return false;
   return statusCode === null || statusCode < 300 || statusCode === 304;
