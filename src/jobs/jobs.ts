@@ -247,8 +247,9 @@ export function createJobs(deps: JobsDeps): Jobs {
       accepting.delete(id);
     }
     const outcome = await wait.outcome;
-    // The caller is told to come again, so nothing is fetched for this request later.
+    // The caller is told to come again, or has left without the id of the job: nothing is fetched for it later.
     if (typeof outcome === 'object') await announce(await store.cancelJob(id, `wait:${outcome.code}`), id);
+    if (outcome === 'aborted') await announce(await store.cancelJob(id), id);
     await requireEnd(outcome, { id, ...draft }, timeoutMs);
     return id;
   }

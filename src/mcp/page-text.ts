@@ -3,7 +3,9 @@ import { portionOf } from './token-budget.ts';
 import { type Part, text } from './tool.ts';
 
 export const PAGE_FORMATS = ['markdown', 'text', 'html', 'links', 'metadata'] as const;
-export type PageFormat = (typeof PAGE_FORMATS)[number];
+/** `extracted`: the data that a call of the tool extract has found. */
+export const STORED_FORMATS = [...PAGE_FORMATS, 'extracted'] as const;
+export type PageFormat = (typeof STORED_FORMATS)[number];
 
 /** A page as the API answers it. */
 export interface PageAnswer {
@@ -18,6 +20,9 @@ export interface PageAnswer {
   readonly html?: string | null;
   readonly links?: readonly { readonly url: string; readonly text: string }[];
   readonly metadata?: unknown;
+  readonly extracted?: unknown;
+  readonly extractedType?: string | null;
+  readonly extractProblems?: readonly unknown[];
   readonly error?: { readonly code: string; readonly message: string };
 }
 
@@ -26,6 +31,10 @@ export function contentOf(page: PageAnswer, format: PageFormat): string {
   if (format === 'links')
     return (page.links ?? []).map(({ url, text: label }) => `${label} ${url}`.trim()).join('\n');
   if (format === 'metadata') return JSON.stringify(page.metadata ?? null, null, 1);
+  if (format === 'extracted') {
+    const { extracted = null, extractedType = null, extractProblems = [] } = page;
+    return JSON.stringify({ type: extractedType, data: extracted, problems: extractProblems });
+  }
   return page[format] ?? '';
 }
 

@@ -22,8 +22,20 @@ export interface LinkPart {
 }
 export type Part = TextPart | ImagePart | LinkPart;
 
+/** An export as the API answers it. */
+export interface ExportAnswer {
+  readonly id: string;
+  readonly jobId: string;
+  readonly type: string;
+  readonly format: string;
+  readonly status: string;
+  readonly url: string | null;
+}
+
 export interface ToolContext {
   readonly api: ApiCall;
+  /** Where the file of an export that is ready can be read. */
+  readonly exportUri: (of: ExportAnswer) => Promise<string>;
   readonly signal: AbortSignal | undefined;
   /** Tells the client how far a call is; does nothing where the client has not asked for it. */
   progress(done: number, total: number | null, message: string): Promise<void>;

@@ -28,6 +28,7 @@ export const EMBEDDED_ONLY: Readonly<Record<string, string>> = {
   login: 'forms that are filled in; the contract suite of sessions has both stores',
   library: 'the library, which works in a data folder alone',
   'lost-browser': 'the browsers of one process; test/fleet/render-browser.test.ts has those of a fleet',
+  'mcp-alone': 'commands on a data folder',
   'page-killers': 'the browsers of one process',
   'page-options': 'options of one request, which are decided before anything is stored',
   proxies: 'the way of requests through proxies, before anything is stored',

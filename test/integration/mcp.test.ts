@@ -1,12 +1,19 @@
-import type { AddressInfo } from 'node:net';
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { Client } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { tokensIn } from '../../src/mcp/token-budget.ts';
 import type { JobId } from '../../src/model/ids.ts';
 import { type ApiWorld, openApiWorld } from './api-world.ts';
+import {
+  called,
+  connected,
+  cursorIn,
+  mcpAddress,
+  REVISIONS,
+  type Revision,
+  type Said,
+} from './mcp-client.ts';
 import { QUICK_POLICY } from './world.ts';
 
-const REVISIONS = { '2025-11-25': 'legacy', '2026-07-28': { pin: '2026-07-28' } } as const;
 const PAGES = 1_000;
 const LIMIT_MS = 120_000;
 
@@ -14,48 +21,16 @@ let world: ApiWorld;
 let address: URL;
 beforeAll(async () => {
   world = await openApiWorld({ policy: QUICK_POLICY, site: { pages: PAGES } });
-  await world.api.listen({ port: 0, host: '127.0.0.1' });
-  address = new URL(`http://127.0.0.1:${(world.api.server.address() as AddressInfo).port}/mcp`);
+  address = await mcpAddress(world.api);
 });
 afterAll(async () => {
   await world.close();
 });
 
-type Revision = keyof typeof REVISIONS;
-
-async function connected(revision: Revision, key = world.secret): Promise<Client> {
-  const client = new Client(
-    { name: 'test', version: '1.0.0' },
-    { versionNegotiation: { mode: REVISIONS[revision] } },
-  );
-  const headers = { authorization: `Bearer ${key}` };
-  await client.connect(new StreamableHTTPClientTransport(address, { requestInit: { headers } }));
-  return client;
-}
-
-interface Said {
-  readonly isError: boolean;
-  readonly text: string;
-  readonly links: readonly { readonly uri: string; readonly name: string }[];
-  readonly tokens: number;
-}
-
-async function called(client: Client, name: string, input: Record<string, unknown>): Promise<Said> {
-  const { content, isError } = await client.callTool({ name, arguments: input });
-  const parts = content as { type: string; text?: string; uri?: string; name?: string }[];
-  const text = parts.flatMap((part) => (part.type === 'text' ? [part.text ?? ''] : [])).join('\n');
-  const links = parts.flatMap(({ type, uri = '', name: label = '' }) =>
-    type === 'resource_link' ? [{ uri, name: label }] : [],
-  );
-  return { isError: isError === true, text, links, tokens: tokensIn(JSON.stringify(content)) };
-}
-
-const cursorIn = (text: string): string | undefined => /cursor (\S+)/.exec(text)?.[1];
-
 describe.each(Object.keys(REVISIONS) as Revision[])('MCP %s over HTTP', (revision) => {
   let client: Client;
   beforeAll(async () => {
-    client = await connected(revision);
+    client = await connected(address, revision, world.secret);
   });
   afterAll(async () => {
     await client.close();
@@ -113,7 +88,7 @@ describe.each(Object.keys(REVISIONS) as Revision[])('MCP %s over HTTP', (revisio
 
 describe('a crawl', () => {
   it('is followed, and its pages are read, searched and compared', async () => {
-    const client = await connected('2026-07-28');
+    const client = await connected(address, '2026-07-28', world.secret);
     const started = await called(client, 'crawl', { url: `${world.site.url}/big/`, maxPages: 10 });
     const id = /Job (\S+)/.exec(started.text)?.[1] ?? '';
     await world.settled(await world.platform.jobs.waitFor(id as JobId, LIMIT_MS));
@@ -134,7 +109,7 @@ describe('a crawl', () => {
   it(
     'of a thousand pages never exceeds its tokens, and lists every page',
     async () => {
-      const client = await connected('2026-07-28');
+      const client = await connected(address, '2026-07-28', world.secret);
       const { id } = await world.crawlNow({ urls: [`${world.site.url}/big/`], maxPages: PAGES });
       const seen = new Set<string>();
       for (let cursor: string | undefined | null = null; cursor !== undefined; ) {
@@ -154,10 +129,10 @@ describe('a crawl', () => {
 });
 
 it('needs a key, and the scopes of the key hold', async () => {
-  await expect(connected('2025-11-25', 'sk_wrong')).rejects.toThrow();
+  await expect(connected(address, '2025-11-25', 'sk_wrong')).rejects.toThrow();
   const made = await world.post('/v1/keys', { name: 'reader', scopes: ['jobs:read'] });
   const { key, secret } = made.body.data as { key?: string; secret?: string };
-  const client = await connected('2025-11-25', secret ?? key ?? '');
+  const client = await connected(address, '2025-11-25', secret ?? key ?? '');
   const refused = await called(client, 'scrape', { url: `${world.site.url}/big/1` });
   expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('FORBIDDEN') });
   await client.close();

@@ -1,3 +1,4 @@
+import type { McpServer } from '@modelcontextprotocol/server';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Comparisons } from '../../compare/comparisons.ts';
 import type { Settings } from '../../config/settings.ts';
@@ -55,6 +56,8 @@ export interface ApiDeps {
   readonly proxyFigures?: () => PoolFigures | null;
   readonly version: string;
   readonly now: () => number;
+  /** Adds to each MCP server what the conformance suite of the protocol asks for; only tests give it. */
+  readonly extendMcp?: (server: McpServer) => void;
   /** A part of a fleet that is no API tells only how it does: health, readiness and metrics. */
   readonly onlyOperations?: boolean;
 }

@@ -14,7 +14,7 @@ export interface ApiClient {
   ): Promise<T>;
   /** The status and the body of an answer, errors of the server among them. */
   answer(
-    method: 'GET' | 'POST',
+    method: 'GET' | 'POST' | 'DELETE',
     path: string,
     body?: unknown,
     signal?: AbortSignal,

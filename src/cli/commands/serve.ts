@@ -3,8 +3,6 @@ import { Option } from 'commander';
 import type { FastifyInstance } from 'fastify';
 import { applyPlans } from '../../api/access/accounts.ts';
 import { ensureFirstKey } from '../../api/access/api-key.ts';
-import { createApi } from '../../api/api.ts';
-import { browserPart, createReadiness } from '../../api/health/readiness.ts';
 import { SAMPLE_PATH, SAMPLE_PATHS } from '../../api/routes/sample.ts';
 import { readPlans } from '../../config/plans.ts';
 import { settingsSecretsOf } from '../../config/secrets.ts';
@@ -13,6 +11,7 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { createLogger } from '../../observe/logger.ts';
 import { createActivity, watchLoop } from '../../observe/loop-watch.ts';
 import { createMetrics } from '../../observe/metrics.ts';
+import { createPlatformApi } from '../backend/platform-api.ts';
 import { FLAGS, portNumber, readSettings } from '../flags/flags.ts';
 import { helpBelow } from '../output/help.ts';
 import { outputWritten } from '../output/standard-output.ts';
@@ -81,53 +80,8 @@ async function serve(shell: Shell, settings: Settings): Promise<void> {
   });
   let api: FastifyInstance | null = null;
   try {
-    const { store, queue, blobs, exportFiles, bus, jobs, extraction, policies, limits, now, duties } =
-      platform;
-    const { browserHealth, search, lake } = platform;
-    api = await createApi({
-      jobs,
-      extraction,
-      blobs,
-      exportFiles,
-      store,
-      bus,
-      search,
-      sql: lake.sql,
-      limits,
-      settings: platform.settings,
-      logger,
-      metrics,
-      activity,
-      readiness: createReadiness({
-        parts: {
-          store: { check: () => store.check(), isEssential: true },
-          // Without Redis an API still takes work in, which waits in the store; the others get none.
-          queue: {
-            check: () => queue.check(),
-            isEssential: !duties.api,
-            degradation: () => queue.degradation(),
-          },
-          blobs: {
-            check: () => blobs.check(),
-            isEssential: true,
-            degradation: () => blobs.degradation(),
-          },
-          bus: { check: () => bus.check(), isEssential: false },
-          ...(duties.api ? { limits: { check: () => limits.check(), isEssential: false } } : {}),
-          // A process that renders is of no use without a browser; one with every role goes on with plain HTTP.
-          ...(browserHealth === null ? {} : { browser: browserPart(browserHealth, duties.render !== null) }),
-        },
-        now,
-      }),
-      policies: {
-        policyFor: (host) => policies().policyFor(host),
-        denied: (host) => policies().denied(host),
-      },
-      proxyFigures: platform.proxyFigures,
-      version: shell.version,
-      now,
-      onlyOperations: !duties.api,
-    });
+    const { store, now, duties } = platform;
+    api = await createPlatformApi(platform, { version: shell.version, logger, metrics, activity });
     if (duties.api) await applyPlans(store, readPlans(settings.plans) ?? {});
     // A caller that knows the key of the settings may come with the first request.
     if (duties.api && settings.apiKey !== undefined) await ensureFirstKey(store, settings, now());

@@ -16,7 +16,7 @@ import type { OpenPlatform, Shell, StoragePlace } from '../shell/shell.ts';
 export const OPERATOR: OperatorOptions = { hasConsent: true };
 
 /** A command works in its own folder, whatever servers on this machine are told to use. */
-const ALONE = { role: 'all', databaseUrl: undefined, redisUrl: undefined, s3Url: undefined } as const;
+export const ALONE = { role: 'all', databaseUrl: undefined, redisUrl: undefined, s3Url: undefined } as const;
 
 export interface OneOffOptions {
   readonly destination?: LoggerOptions['destination'];

@@ -1,0 +1,67 @@
+import type { FastifyInstance } from 'fastify';
+import { createApi } from '../../api/api.ts';
+import { browserPart, createReadiness } from '../../api/health/readiness.ts';
+import type { Logger } from '../../observe/logger.ts';
+import type { Activity } from '../../observe/loop-watch.ts';
+import type { Metrics } from '../../observe/metrics.ts';
+import type { OpenPlatform } from '../shell/shell.ts';
+
+export interface PlatformApiOptions {
+  readonly version: string;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly activity?: Activity;
+}
+
+/** The API over an open platform: all of it, or only health and metrics where the role of the process is no API. */
+export function createPlatformApi(
+  platform: OpenPlatform,
+  { version, logger, metrics, activity }: PlatformApiOptions,
+): Promise<FastifyInstance> {
+  const { store, queue, blobs, exportFiles, bus, jobs, extraction, policies, limits, now, duties } = platform;
+  const { browserHealth, search, lake } = platform;
+  return createApi({
+    jobs,
+    extraction,
+    blobs,
+    exportFiles,
+    store,
+    bus,
+    search,
+    sql: lake.sql,
+    limits,
+    settings: platform.settings,
+    logger,
+    metrics,
+    ...(activity === undefined ? {} : { activity }),
+    readiness: createReadiness({
+      parts: {
+        store: { check: () => store.check(), isEssential: true },
+        // Without Redis an API still takes work in, which waits in the store; the others get none.
+        queue: {
+          check: () => queue.check(),
+          isEssential: !duties.api,
+          degradation: () => queue.degradation(),
+        },
+        blobs: {
+          check: () => blobs.check(),
+          isEssential: true,
+          degradation: () => blobs.degradation(),
+        },
+        bus: { check: () => bus.check(), isEssential: false },
+        ...(duties.api ? { limits: { check: () => limits.check(), isEssential: false } } : {}),
+        // A process that renders is of no use without a browser; one with every role goes on with plain HTTP.
+        ...(browserHealth === null ? {} : { browser: browserPart(browserHealth, duties.render !== null) }),
+      },
+      now,
+    }),
+    policies: {
+      policyFor: (host) => policies().policyFor(host),
+      denied: (host) => policies().denied(host),
+    },
+    proxyFigures: platform.proxyFigures,
+    version,
+    now,
+    onlyOperations: !duties.api,
+  });
+}
