@@ -1,5 +1,5 @@
-// Compiles the sources into dist, which the npm package has in place of them. Of the declarations only those stay that the
-// library's own lead to: the others describe parts that no import reaches. Usage: node scripts/build.ts
+// Compiles the sources into dist, which the npm package has in place of them. Of the declarations only those stay that
+// `exports` of package.json lead to: the others describe parts that no import reaches. Usage: node scripts/build.ts
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -7,14 +7,14 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
-const ENTRY = join(dist, 'library/index.d.ts');
+const ENTRIES = ['library/index.d.ts', 'plugins/index.d.ts'].map((path) => join(dist, path));
 
 rmSync(dist, { recursive: true, force: true });
 execFileSync(join(root, 'node_modules/.bin/tsc'), ['-p', join(root, 'tsconfig.build.json')], {
   stdio: 'inherit',
 });
 
-const reached = new Set([ENTRY]);
+const reached = new Set(ENTRIES);
 for (const file of reached) {
   for (const [, path = ''] of readFileSync(file, 'utf8').matchAll(
     /(?:from|import\()\s*["'](\.[^"']+)\.[jt]s["']/g,

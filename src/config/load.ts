@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { nearestName } from './nearest-name.ts';
 import { parsePlainly } from './plain-problems.ts';
+import { pluginPaths } from './plugin-part.ts';
 import { settingConflicts } from './setting-conflicts.ts';
 import { environmentName, type Settings, settingNames, settingsSchema } from './settings.ts';
 
@@ -90,6 +91,9 @@ export function loadSettings(environment: NodeJS.ProcessEnv, options: LoadOption
   return Object.freeze({
     ...settings,
     dataDir: resolve(options.cwd, settings.dataDir),
+    plugins: pluginPaths(settings.plugins)
+      .map((path) => resolve(options.cwd, path))
+      .join(','),
     ...(settings.replay === undefined ? {} : { replay: resolve(options.cwd, settings.replay) }),
     ...(settings.policyFile === undefined ? {} : { policyFile: resolve(options.cwd, settings.policyFile) }),
     ...(settings.vaultKeyPath === undefined

@@ -128,6 +128,10 @@ export const settingsSchema = z.object({
     .min(1)
     .optional()
     .describe('YAML file with domain policies; read again when it changes.'),
+  plugins: z
+    .string()
+    .default('')
+    .describe('Modules of plug-ins to load, as paths with commas between them; see docs/plugins.md.'),
   browserPath: z
     .string()
     .min(1)

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { pluginPart } from '../config/plugin-part.ts';
 import { compileExtractionRules } from '../extract/rules/compile-rules.ts';
 import { addRegexExcess, MAX_REGEX_EXCESS, type RegexExcess } from '../extract/rules/regex-size.ts';
 import { EXTRACT_TYPES } from './extract-types.ts';
@@ -9,10 +10,12 @@ const MOST_CHARS = 200_000;
 const extractSchema = z
   .strictObject({
     type: z
-      .enum(EXTRACT_TYPES)
+      .union([z.enum(EXTRACT_TYPES), pluginPart])
       .nullable()
       .default(null)
-      .describe('A type of thing to read the page as; `auto` decides by evidence.'),
+      .describe(
+        'A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.',
+      ),
     rules: z
       .record(z.string(), z.unknown())
       .nullable()

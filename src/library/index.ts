@@ -6,6 +6,7 @@ import { OPENERS } from '../wiring/shell.ts';
 import { type Crawl, type CrawlOptions, createCrawl } from './crawl.ts';
 import {
   type ExtractOptions,
+  librarySettings,
   type MapOptions,
   openScrapifie,
   openWithPlace,
@@ -62,17 +63,26 @@ export function crawl<Extracted = Readonly<Record<string, unknown>>>(
 }
 
 /** Reads a page that is there already. Nothing is fetched or stored. */
-export async function extract(page: PageInput, options: ExtractOptions = {}): Promise<PageResult> {
-  const reader = await OPENERS.openExtractor(1);
+export async function extract(
+  page: PageInput,
+  options: ExtractOptions & Pick<ScrapifieOptions, 'settings' | 'plugins'> = {},
+): Promise<PageResult> {
+  const [opening, rest] = split(options);
+  const reader = await OPENERS.openExtractor(1, librarySettings(opening).plugins);
   try {
-    return await readGiven(createExtraction({ reader, now: Date.now }), page, options);
+    return await readGiven(createExtraction({ reader, now: Date.now }), page, rest);
   } finally {
     await reader.close();
   }
 }
 
-function split<T extends ScrapifieOptions>({ dataDir, settings, ...rest }: T) {
-  return [{ ...(dataDir && { dataDir }), ...(settings && { settings }) }, rest] as const;
+function split<T extends ScrapifieOptions>({ dataDir, settings, plugins, ...rest }: T) {
+  const opening = {
+    ...(dataDir && { dataDir }),
+    ...(settings && { settings }),
+    ...(plugins && { plugins }),
+  };
+  return [opening, rest] as const;
 }
 
 async function once<T>(options: ScrapifieOptions, work: (scrapifie: Scrapifie) => Promise<T>): Promise<T> {

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { z } from 'zod';
 import { explainWait, makeTemporaryFolder, OPERATOR, openOneOff } from '../cli/folders/one-off.ts';
 import { loadSettings, type SettingOverrides } from '../config/load.ts';
+import type { Settings } from '../config/settings.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { Extraction } from '../jobs/extraction.ts';
 import { extractRequestSchema, readOptionsOf } from '../jobs/extraction-request.ts';
@@ -22,7 +23,24 @@ export interface ScrapifieOptions {
    */
   readonly dataDir?: string | URL;
   /** Settings of docs/configuration.md by their names without `SCRAPIFIE_`, as in `allowPrivate`. They win over the environment and `.env`. */
-  readonly settings?: Omit<SettingOverrides, 'dataDir' | 'role' | 'databaseUrl' | 'redisUrl' | 's3Url'>;
+  readonly settings?: Omit<
+    SettingOverrides,
+    'dataDir' | 'plugins' | 'role' | 'databaseUrl' | 'redisUrl' | 's3Url'
+  >;
+  /** Modules of plug-ins (docs/plugins.md), in place of those that the environment names. */
+  readonly plugins?: readonly (string | URL)[];
+}
+
+/** The settings of a library: `settings`, else the environment, else `.env`. Throws INVALID_SETTINGS. */
+export function librarySettings(
+  { plugins, settings = {} }: ScrapifieOptions,
+  overrides: SettingOverrides = {},
+): Settings {
+  return loadSettings(process.env, {
+    cwd: process.cwd(),
+    overrides: { ...settings, ...(plugins && { plugins: plugins.map(pathOf).join(',') }), ...overrides },
+    overridesFrom: 'code',
+  });
 }
 
 interface Cancellable {
@@ -127,7 +145,8 @@ export async function openWithPlace(
   return { scrapifie, place };
 }
 
-async function openPlace({ dataDir: named, settings: overrides = {} }: ScrapifieOptions) {
+async function openPlace(options: ScrapifieOptions) {
+  const { dataDir: named, settings: { drainMs = 0 } = {} } = options;
   const isTemporary = named === undefined;
   const dataDir = isTemporary ? await makeTemporaryFolder(OPENERS) : pathOf(named);
   const remove = async (): Promise<void> => {
@@ -135,11 +154,7 @@ async function openPlace({ dataDir: named, settings: overrides = {} }: Scrapifie
   };
   try {
     // What is under way in a temporary folder is lost with it, so nothing is gained by waiting for it.
-    const settings = loadSettings(process.env, {
-      cwd: process.cwd(),
-      overrides: { ...(isTemporary ? { drainMs: 0 } : {}), ...overrides, dataDir },
-      overridesFrom: 'code',
-    });
+    const settings = librarySettings(options, { dataDir, ...(isTemporary ? { drainMs } : {}) });
     const platform = await openOneOff(OPENERS, settings, 'fatal');
     try {
       await platform.start();

@@ -50,8 +50,11 @@ export interface ValueOrigin {
 }
 
 export interface ExtractProblem {
+  /** Empty: the whole record. */
   readonly path: string;
   readonly message: string;
+  /** The code of an error that was thrown; missing for a value that is missing or wrong. */
+  readonly code?: 'PLUGIN_FAILED';
 }
 
 /** Required fields that the rules left empty; a language model may find them in the text. */

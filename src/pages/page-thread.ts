@@ -1,11 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { MessagePort } from 'node:worker_threads';
 import { receiveMessageOnPort } from 'node:worker_threads';
+import { isPluginPart } from '../config/plugin-part.ts';
 import { EXIT } from '../errors/registry.ts';
 import { isScrapifieError, type ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { FullExtraction } from '../extract/full/extract-full.ts';
 import { wantsFull } from '../extract/full/wants-full.ts';
 import { contentKindOf } from '../extract/scan/content-kind.ts';
+import type { TypeSpecs } from '../extract/types/extract-typed.ts';
 import { routeOf } from '../frontier/routes.ts';
 import { BoundedMap } from '../model/bounded-map.ts';
 import type { JobSeq } from '../model/ids.ts';
@@ -33,6 +35,8 @@ export interface PageThreadParts {
   readonly reading: ThreadData<unknown>['reading'];
   /** The thread's own connection: bodies are compressed and written where they are read. Null: nothing is kept. */
   readonly blobs: Pick<Blobs, 'put'> | null;
+  /** Loads the types of plug-ins beside our own; null where there are no plug-ins. */
+  readonly loadTypes: (() => Promise<TypeSpecs>) | null;
 }
 
 interface KnownJob {
@@ -51,7 +55,7 @@ interface Read {
 }
 
 /** Reads pages in a thread: answers the calls that arrive at its port, in batches. */
-export function startPageThread({ port, reading: current, blobs }: PageThreadParts): void {
+export function startPageThread({ port, reading: current, blobs, loadTypes }: PageThreadParts): void {
   const jobs = new BoundedMap<JobSeq, KnownJob>(MAX_JOBS);
 
   async function jobOf({ seq, generation, incarnation, job: text }: ReadCall): Promise<KnownJob> {
@@ -63,7 +67,7 @@ export function startPageThread({ port, reading: current, blobs }: PageThreadPar
       ...{ seq, generation, incarnation },
     };
     const traps = known?.job.incarnation === incarnation ? known.rules.traps : null;
-    const read = { job, rules: compileRules(job, traps), full: await fullReadersFor(job.options) };
+    const read = { job, rules: compileRules(job, traps), full: await fullReadersFor(job.options, loadTypes) };
     jobs.set(seq, read);
     return read;
   }
@@ -172,19 +176,28 @@ export function startPageThread({ port, reading: current, blobs }: PageThreadPar
 
 async function fullReadersFor(
   options: ReadRequest['job']['options'],
+  loadTypes: PageThreadParts['loadTypes'],
 ): Promise<ReadonlyMap<Route | null, FullReader | null>> {
-  const readers = new Map<Route | null, FullReader | null>([[null, await fullReaderFor(options.page)]]);
+  const readers = new Map<Route | null, FullReader | null>([
+    [null, await fullReaderFor(options.page, loadTypes)],
+  ]);
   for (const route of options.routes ?? []) {
-    readers.set(route, await fullReaderFor({ ...options.page, ...route.page }));
+    readers.set(route, await fullReaderFor({ ...options.page, ...route.page }, loadTypes));
   }
   return readers;
 }
 
 /** The full extraction is loaded by the first job that wants it: a plain crawl starts without. */
-async function fullReaderFor(options: ReadOptions): Promise<FullReader | null> {
+async function fullReaderFor(
+  options: ReadOptions,
+  loadTypes: PageThreadParts['loadTypes'],
+): Promise<FullReader | null> {
   if (!wantsFull(options)) return null;
   const { fullOptionsOf, readFull } = await import('./read-full.ts');
-  const fullOptions = fullOptionsOf(options);
+  const type = options.extract?.type ?? null;
+  const mayBeOfPlugin = type !== null && (type === 'auto' || isPluginPart(type));
+  const types = mayBeOfPlugin ? await loadTypes?.() : undefined;
+  const fullOptions = fullOptionsOf(options, types);
   return (request, decoded) => readFull(request, decoded, fullOptions);
 }
 

@@ -2,27 +2,29 @@ import { extractFull, type FullExtraction, type FullOptions } from '../extract/f
 import { compileParts } from '../extract/full/page-parts.ts';
 import { compileExtractionRules } from '../extract/rules/compile-rules.ts';
 import { contentKindOf } from '../extract/scan/content-kind.ts';
-import { TYPE_NAMES, type TypeName } from '../extract/types/registry.ts';
+import type { TypeSpecs } from '../extract/types/extract-typed.ts';
+import { TYPES } from '../extract/types/registry.ts';
 import { decodeText } from '../fetch/charset.ts';
 import type { ReadOptions, ReadRequest } from './page-reading.ts';
 import { type DecodedBody, firstHeader, joinedHeader } from './read-page.ts';
 
-/** The options of a job for full extraction, compiled once for each thread. */
-export function fullOptionsOf({ formats, extract, parts }: ReadOptions): FullOptions {
+/** The options of a job for full extraction, compiled once for each thread. `types`: those of plug-ins included. */
+export function fullOptionsOf(
+  { formats, extract, parts }: ReadOptions,
+  types: TypeSpecs = TYPES,
+): FullOptions {
   const { rules, schema, type, llm } = extract ?? { rules: null, schema: null, type: null, llm: false };
   // The rules were compiled when the job was accepted, so compiling them cannot fail.
   const compiled = rules === null ? null : compileExtractionRules(rules, schema === null ? {} : { schema });
   return {
     formats,
-    type: typeOf(type),
+    type,
+    types,
     rules: compiled?.rules ?? null,
     parts: parts === undefined ? null : compileParts(parts),
     hasLlm: llm !== false,
   };
 }
-
-const typeOf = (name: string | null): TypeName | 'auto' | null =>
-  name === 'auto' ? 'auto' : (TYPE_NAMES.find((type) => type === name) ?? null);
 
 export function readFull(
   { response, fetchedAt }: ReadRequest,

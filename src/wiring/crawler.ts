@@ -73,7 +73,10 @@ export function createCrawler(parts: CrawlerParts): Crawler {
   const threads = createReaderPool({
     threads: threadsFor(settings.extractThreads),
     entry: PAGE_THREAD,
-    data: { blobs: { dataDir, databaseUrl, s3Url, spillBytes } } satisfies PageThreadData,
+    data: {
+      blobs: { dataDir, databaseUrl, s3Url, spillBytes },
+      plugins: settings.plugins,
+    } satisfies PageThreadData,
     onHold: (reason) =>
       reason === null
         ? logger.info('page bodies can be stored again: fetching goes on')

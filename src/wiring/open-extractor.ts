@@ -16,12 +16,12 @@ const HOLD_MS = 60_000;
 export const threadsFor = (setting: number): number =>
   setting || Math.min(4, Math.max(1, availableParallelism() - 1));
 
-/** A reader that keeps nothing of its pages. Its threads are started when the first page is to be read. */
-export function openExtractor(threads: number): PageReader {
+/** A reader that keeps nothing of its pages, with plug-ins as the setting names them. Its threads are started when the first page is to be read. */
+export function openExtractor(threads: number, plugins = ''): PageReader {
   let pool: PageReader | null = null;
   let isClosed = false;
   const open = (): PageReader => {
-    const data: PageThreadData = { blobs: null };
+    const data: PageThreadData = { blobs: null, plugins };
     pool ??= createReaderPool({ threads: threadsFor(threads), entry: PAGE_THREAD, data });
     return pool;
   };

@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { startPageThread } from '../pages/page-thread.ts';
 import type { ThreadData } from '../pages/thread-messages.ts';
 import { type BlobsPlace, openBlobs } from './open-blobs.ts';
@@ -7,6 +8,8 @@ import { type BlobsPlace, openBlobs } from './open-blobs.ts';
 export interface PageThreadData {
   /** Null: pages are only read, and nothing of them is kept. */
   readonly blobs: BlobsPlace | null;
+  /** As the setting names them. */
+  readonly plugins: string;
 }
 
 if (parentPort === null) throw new Error('The page thread has no parent.');
@@ -16,4 +19,19 @@ const blobs =
   given.blobs === null
     ? null
     : await openBlobs(given.blobs, { isFirst: false, onAway: ignore, onReturn: ignore });
-startPageThread({ port: parentPort, reading, blobs });
+
+/** Each thread loads the plug-ins for itself, with the first job that may need one. */
+const loadTypes = async () => {
+  try {
+    return (await (await import('../plugins/load-plugins.ts')).loadPlugins(given.plugins)).types;
+  } catch (error) {
+    // The process has loaded them before it started, so it is something about threads.
+    throw new ScrapifieError('PLUGIN_FAILED', `In a thread, ${(error as Error).message}`, { cause: error });
+  }
+};
+startPageThread({
+  port: parentPort,
+  reading,
+  blobs,
+  loadTypes: given.plugins === '' ? null : loadTypes,
+});

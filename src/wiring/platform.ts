@@ -13,7 +13,6 @@ import { mailRulesOf } from '../deliver/mail-addresses.ts';
 import { createWebhooks } from '../deliver/webhooks.ts';
 import { lockFolder } from '../drivers/store-sqlite/folder-lock.ts';
 import type { BrowserHealth } from '../fetch/browser/pool/pool-health.ts';
-import { createEngineRefusal } from '../jobs/engine-refusal.ts';
 import { createExtraction, type Extraction } from '../jobs/extraction.ts';
 import { stopFullAccounts } from '../jobs/full-accounts.ts';
 import { createJobs, type Jobs } from '../jobs/jobs.ts';
@@ -47,7 +46,8 @@ import { openExportFiles, openExportWorker } from './open-exports.ts';
 import { openExtractor } from './open-extractor.ts';
 import { type OpenLake, openLake } from './open-lake.ts';
 import { openLinks } from './open-links.ts';
-import { llmRefusal, readerWithLlm } from './open-llm.ts';
+import { readerWithLlm } from './open-llm.ts';
+import { openPlugins } from './open-plugins.ts';
 import { openReaders } from './open-readers.ts';
 import { openResources } from './open-replay-resources.ts';
 import { openSearch } from './open-search.ts';
@@ -55,6 +55,7 @@ import { openStore } from './open-store.ts';
 import type { OpenPlatformOptions } from './platform-options.ts';
 import { reserveFor } from './prices.ts';
 import { createRenderer } from './renderer.ts';
+import { requestRefusal } from './request-refusal.ts';
 import { DUTIES, type Duties, refuseIncompleteFleet } from './roles.ts';
 import { openScheduledBackups } from './scheduled-backups.ts';
 import { shareProxyFigures } from './share-proxy-figures.ts';
@@ -122,6 +123,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
   const { settings: given, logger, metrics, ownPages = () => [], accountsIn, writesExports = true } = options;
   const steady = createSteadyClock();
   refuseIncompleteFleet(given);
+  const plugins = await openPlugins(given);
   const filePolicies = loadPolicyFile(given.policyFile ?? SHIPPED_POLICY);
   const duties = DUTIES[given.role];
   const isShared = given.databaseUrl !== undefined;
@@ -296,10 +298,6 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
       now,
     });
     closers.users.push(() => proxies.close());
-    // The available renderers are only known where this process renders all pages.
-    const engineRefusal = createEngineRefusal(() =>
-      settings.role === 'all' && settings.replay === undefined ? (resources?.offers() ?? null) : null,
-    );
     const jobs = createJobs({
       store: front,
       vault,
@@ -313,7 +311,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
       addWebhook: webhooks.createForJob,
       ...(settings.s3Url === undefined ? {} : { storageRefusal: () => blobs.refusal() }),
       reserveFor: reserveFor(settings, (host) => policies.current().policyFor(host).consent),
-      refusalOf: (page) => engineRefusal(page) ?? llmRefusal(page, settings),
+      refusalOf: requestRefusal(settings, plugins, () => resources?.offers() ?? null),
       consents: (host, what) => policies.current().policyFor(host).consent.includes(what),
     });
 
@@ -323,7 +321,10 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
       : null;
 
     // Apart from the crawl: a page that costs its thread must not cost the crawl's.
-    const extractor = readerWithLlm(openExtractor(Math.max(1, settings.extractThreads)), settings);
+    const extractor = readerWithLlm(
+      openExtractor(Math.max(1, settings.extractThreads), settings.plugins),
+      settings,
+    );
     closers.users.push(() => extractor.close());
 
     async function drainAll(): Promise<void> {

@@ -11,7 +11,8 @@ export const OPENERS: Omit<Shell, keyof Surroundings | 'version'> = {
   openStorage: async (place) => (await import('./storage.ts')).openStorage(place),
   removeAbandonedFolders: async (prefix) =>
     (await import('./abandoned-folders.ts')).removeAbandonedFolders(tmpdir(), prefix, Date.now()),
-  openExtractor: async (threads) => (await import('./open-extractor.ts')).openExtractor(threads),
+  openExtractor: async (threads, plugins) =>
+    (await import('./open-extractor.ts')).openExtractor(threads, plugins),
   checkRedis: async (url) => (await import('./open-links.ts')).checkRedis(url),
   backupTools: async () => (await import('./backups.ts')).BACKUP_TOOLS,
   confineBrowsers: async (path) => (await import('./render-lanes.ts')).confineBrowsers(path),

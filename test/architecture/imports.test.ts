@@ -9,6 +9,7 @@ const LAYERS = [
   'api',
   'help',
   'mcp',
+  'plugins',
   'retention',
   'deliver',
   'monitors',

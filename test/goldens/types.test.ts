@@ -61,7 +61,7 @@ function expectSound(result: TypedResult): void {
     expect(value).toBeNull();
     return;
   }
-  const { fields } = TYPES[type];
+  const { fields } = TYPES[type as TypeName];
   expect(Object.keys(value ?? {})).toEqual(Object.keys(fields));
   for (const [name, field] of Object.entries(fields)) {
     const held = value?.[name];

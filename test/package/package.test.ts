@@ -14,7 +14,7 @@ const RUN_MS = 60_000;
 const MOST_BYTES = 2_500_000;
 /** What the package may have; a test, a fixture or a source map in it would be of no use to anyone. */
 const EXPECTED =
-  /^(?:scrapifie|scripts\/node\.sh|README\.md|LICENSE|package\.json|policies\/default\.yaml|dist\/(?!.*\.(?:test|fixture)\.).*\.(?:js|d\.ts))$/;
+  /^(?:scrapifie|scripts\/node\.sh|README\.md|LICENSE|package\.json|policies\/default\.yaml|CONTRIBUTING\.md|bench\/results\/latest\.md|docs\/.*\.(?:md|svg|css|js)|sdk\/\w+\/README\.md|dist\/(?!.*\.(?:test|fixture)\.).*\.(?:js|d\.ts))$/;
 
 const folder = mkdtempSync(join(tmpdir(), 'scrapifie-package-'));
 const app = join(folder, 'app');
@@ -97,13 +97,15 @@ describe('the npm package', () => {
   });
 });
 
-const PROGRAMS = ['library'].flatMap((page) => {
+const PROGRAMS = ['library', 'plugins'].flatMap((page) => {
   const text = readFileSync(join(ROOT, 'docs', `${page}.md`), 'utf8');
   const titles = text.split(/^(?=## )/m).map((part) => {
     const [, title = page] = /^## (.*)$/m.exec(part) ?? [];
-    return [...part.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = ''], at) => ({
+    return [...part.matchAll(/```ts(?: plugin (\S+))?\n([\s\S]*?)```/g)].map(([, module, code = ''], at) => ({
       name: `docs/${page}.md, ${title}`,
-      file: `${page}-${title.toLowerCase().replaceAll(/[^a-z]+/g, '-')}-${at}.ts`,
+      // A plug-in has the name under which a later program loads it.
+      file: module ?? `${page}-${title.toLowerCase().replaceAll(/[^a-z]+/g, '-')}-${at}.ts`,
+      isModule: module !== undefined,
       code,
     }));
   });
@@ -130,10 +132,14 @@ describe('programs of the docs, with the installed package', () => {
     expect(stdout).toBe('');
   });
 
-  it.each(PROGRAMS)('$name runs', { timeout: RUN_MS }, async ({ file, code }) => {
-    writeFileSync(join(app, file), shown(code));
-    const { stdout, stderr } = await run(process.execPath, [file], inApp());
-    expect(stderr.replace(/^.*ExperimentalWarning.*\n.*trace-warnings.*\n/m, '')).toBe('');
-    expect(stdout).not.toBe('');
-  });
+  it.each(PROGRAMS.filter(({ isModule }) => !isModule))(
+    '$name runs',
+    { timeout: RUN_MS },
+    async ({ file, code }) => {
+      writeFileSync(join(app, file), shown(code));
+      const { stdout, stderr } = await run(process.execPath, [file], inApp());
+      expect(stderr.replace(/^.*ExperimentalWarning.*\n.*trace-warnings.*\n/m, '')).toBe('');
+      expect(stdout).not.toBe('');
+    },
+  );
 });

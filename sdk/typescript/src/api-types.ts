@@ -2244,10 +2244,12 @@ export interface components {
             extractedBy?: {
                 [key: string]: components["schemas"]["ValueOrigin"];
             };
-            /** @description Fields that are missing, not what they should be, or not what the schema allows. */
+            /** @description Fields that are missing, not what they should be, or not what the schema allows; with a code, what a plug-in threw. */
             extractProblems?: {
                 path: string;
                 message: string;
+                /** @constant */
+                code?: "PLUGIN_FAILED";
             }[];
             /** @description The call of a language model for this page, and what it has cost. */
             llm?: {
@@ -2357,10 +2359,12 @@ export interface components {
             extractedBy?: {
                 [key: string]: components["schemas"]["ValueOrigin"];
             };
-            /** @description Fields that are missing, not what they should be, or not what the schema allows. */
+            /** @description Fields that are missing, not what they should be, or not what the schema allows; with a code, what a plug-in threw. */
             extractProblems?: {
                 path: string;
                 message: string;
+                /** @constant */
+                code?: "PLUGIN_FAILED";
             }[];
             /** @description The call of a language model for this page, and what it has cost. */
             llm?: {
@@ -3567,10 +3571,10 @@ export interface operations {
                      */
                     extract?: {
                         /**
-                         * @description A type of thing to read the page as; `auto` decides by evidence.
+                         * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
                          * @default null
                          */
-                        type?: ("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | null;
+                        type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
                         /**
                          * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
                          * @default null
@@ -4159,10 +4163,10 @@ export interface operations {
                          */
                         extract?: {
                             /**
-                             * @description A type of thing to read the page as; `auto` decides by evidence.
+                             * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
                              * @default null
                              */
-                            type?: ("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | null;
+                            type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
                             /**
                              * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
                              * @default null
@@ -4839,10 +4843,10 @@ export interface operations {
                             /** @description What to read out of these pages. */
                             extract?: {
                                 /**
-                                 * @description A type of thing to read the page as; `auto` decides by evidence.
+                                 * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
                                  * @default null
                                  */
-                                type?: ("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | null;
+                                type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
                                 /**
                                  * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
                                  * @default null
@@ -5063,10 +5067,10 @@ export interface operations {
                          */
                         extract?: {
                             /**
-                             * @description A type of thing to read the page as; `auto` decides by evidence.
+                             * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
                              * @default null
                              */
-                            type?: ("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | null;
+                            type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
                             /**
                              * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
                              * @default null
@@ -5963,10 +5967,10 @@ export interface operations {
                      */
                     extract?: {
                         /**
-                         * @description A type of thing to read the page as; `auto` decides by evidence.
+                         * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
                          * @default null
                          */
-                        type?: ("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | null;
+                        type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
                         /**
                          * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
                          * @default null
@@ -6699,10 +6703,10 @@ export interface operations {
                      */
                     extract?: {
                         /**
-                         * @description A type of thing to read the page as; `auto` decides by evidence.
+                         * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
                          * @default null
                          */
-                        type?: ("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | null;
+                        type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
                         /**
                          * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
                          * @default null
@@ -7939,10 +7943,10 @@ export interface operations {
                          */
                         extract?: {
                             /**
-                             * @description A type of thing to read the page as; `auto` decides by evidence.
+                             * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
                              * @default null
                              */
-                            type?: ("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | null;
+                            type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
                             /**
                              * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
                              * @default null
@@ -8463,10 +8467,10 @@ export interface operations {
                              */
                             extract?: {
                                 /**
-                                 * @description A type of thing to read the page as; `auto` decides by evidence.
+                                 * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
                                  * @default null
                                  */
-                                type?: ("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | null;
+                                type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
                                 /**
                                  * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
                                  * @default null
@@ -9087,10 +9091,10 @@ export interface operations {
                                 /** @description What to read out of these pages. */
                                 extract?: {
                                     /**
-                                     * @description A type of thing to read the page as; `auto` decides by evidence.
+                                     * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
                                      * @default null
                                      */
-                                    type?: ("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | null;
+                                    type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
                                     /**
                                      * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
                                      * @default null
@@ -9311,10 +9315,10 @@ export interface operations {
                              */
                             extract?: {
                                 /**
-                                 * @description A type of thing to read the page as; `auto` decides by evidence.
+                                 * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
                                  * @default null
                                  */
-                                type?: ("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | null;
+                                type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
                                 /**
                                  * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
                                  * @default null
@@ -10017,10 +10021,10 @@ export interface operations {
                          */
                         extract?: {
                             /**
-                             * @description A type of thing to read the page as; `auto` decides by evidence.
+                             * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
                              * @default null
                              */
-                            type?: ("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | null;
+                            type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
                             /**
                              * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
                              * @default null
@@ -10541,10 +10545,10 @@ export interface operations {
                              */
                             extract?: {
                                 /**
-                                 * @description A type of thing to read the page as; `auto` decides by evidence.
+                                 * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
                                  * @default null
                                  */
-                                type?: ("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | null;
+                                type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
                                 /**
                                  * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
                                  * @default null
@@ -11165,10 +11169,10 @@ export interface operations {
                                 /** @description What to read out of these pages. */
                                 extract?: {
                                     /**
-                                     * @description A type of thing to read the page as; `auto` decides by evidence.
+                                     * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
                                      * @default null
                                      */
-                                    type?: ("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | null;
+                                    type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
                                     /**
                                      * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
                                      * @default null
@@ -11389,10 +11393,10 @@ export interface operations {
                              */
                             extract?: {
                                 /**
-                                 * @description A type of thing to read the page as; `auto` decides by evidence.
+                                 * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
                                  * @default null
                                  */
-                                type?: ("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | null;
+                                type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
                                 /**
                                  * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
                                  * @default null
@@ -12446,10 +12450,10 @@ export interface operations {
                          */
                         extract?: {
                             /**
-                             * @description A type of thing to read the page as; `auto` decides by evidence.
+                             * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
                              * @default null
                              */
-                            type?: ("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | null;
+                            type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
                             /**
                              * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
                              * @default null
@@ -13021,10 +13025,10 @@ export interface operations {
                          */
                         extract?: {
                             /**
-                             * @description A type of thing to read the page as; `auto` decides by evidence.
+                             * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
                              * @default null
                              */
-                            type?: ("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | null;
+                            type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
                             /**
                              * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
                              * @default null
@@ -13668,10 +13672,10 @@ export interface operations {
                          */
                         extract?: {
                             /**
-                             * @description A type of thing to read the page as; `auto` decides by evidence.
+                             * @description A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
                              * @default null
                              */
-                            type?: ("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | null;
+                            type?: (("auto" | "product" | "job_posting" | "recipe" | "event" | "forum_thread" | "linkedin_profile" | "article" | "company_website" | "organization" | "breadcrumbs") | string) | null;
                             /**
                              * @description Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
                              * @default null

@@ -241,9 +241,11 @@ const pageFields = {
     .describe('How likely the page is of that type, from 0 to 1; `auto` chooses none below 0.3.'),
   extractedBy: z.record(z.string(), origin).optional().describe('Where each field is from.'),
   extractProblems: z
-    .array(z.object({ path: z.string(), message: z.string() }))
+    .array(z.object({ path: z.string(), message: z.string(), code: z.literal('PLUGIN_FAILED').optional() }))
     .optional()
-    .describe('Fields that are missing, not what they should be, or not what the schema allows.'),
+    .describe(
+      'Fields that are missing, not what they should be, or not what the schema allows; with a code, what a plug-in threw.',
+    ),
   llm: z
     .object({
       model: z.string(),

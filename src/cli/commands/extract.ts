@@ -8,7 +8,7 @@ import { READ_FORMATS } from '../../jobs/page-fields.ts';
 import type { PageResult } from '../../jobs/page-result.ts';
 import { apiClientOf, type BackendFlags } from '../backend/open-backend.ts';
 import { EXTRACT_FLAG_OF, EXTRACT_FLAGS, type ExtractFlags, extractFieldOf } from '../flags/extract-flags.ts';
-import { FLAGS, formatFlag, given, parseFlags } from '../flags/flags.ts';
+import { FLAGS, formatFlag, given, parseFlags, readSettings } from '../flags/flags.ts';
 import { PART_FLAG_OF, PART_FLAGS, type PartFlags, partFieldsOf } from '../flags/part-flags.ts';
 import { helpBelow } from '../output/help.ts';
 import { printed } from '../output/page-output.ts';
@@ -90,7 +90,7 @@ export const define: DefineCommand = (command, shell) => {
         shell.stdout.write(printed(await client.call<PageResult>('POST', '/v1/extract', sent), output));
         return;
       }
-      const reader = await shell.openExtractor(1);
+      const reader = await shell.openExtractor(1, readSettings(shell).plugins);
       try {
         const extraction = createExtraction({ reader, now: Date.now });
         const page = await extraction.read({ url, body, contentType }, readOptionsOf(asked));

@@ -57,7 +57,8 @@ export const define: DefineCommand = (command, shell) => {
       }
       await withJobs(shell, flags.dataDir, async ({ jobs, account, store, blobs }) => {
         const job = await jobNamed(id, jobs, account);
-        const reader = await shell.openExtractor(readSettings(shell).extractThreads);
+        const { extractThreads, plugins } = readSettings(shell);
+        const reader = await shell.openExtractor(extractThreads, plugins);
         try {
           const pages = createExtraction({ reader, now: Date.now }).readAgain(job, wanted, { store, blobs });
           await write(shell, flags, pages, job.counters);

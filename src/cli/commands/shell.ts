@@ -6,7 +6,7 @@ import type { ScrapeResult } from '../../jobs/job-reader.ts';
 import { scrapeRequestSchema } from '../../jobs/job-request.ts';
 import { runsScripts } from '../../model/engine-traits.ts';
 import { type Fetcher, type FetcherFlags, withFetcher } from '../backend/fetcher.ts';
-import { FLAGS, given, parseFlags } from '../flags/flags.ts';
+import { FLAGS, given, parseFlags, readSettings } from '../flags/flags.ts';
 import { PAGE_FLAG_OF, PAGE_FLAGS, type PageFlags, pageFieldsOf } from '../flags/page-flags.ts';
 import { tellAssumedSchemes } from '../output/assumed-scheme.ts';
 import { helpBelow } from '../output/help.ts';
@@ -66,7 +66,7 @@ async function tryOut(shell: Shell, fetcher: Fetcher, url: string, flags: ShellF
     return pageOf(await fetcher.scrape(request));
   };
   const page = await open(url);
-  const reader = await shell.openExtractor(1);
+  const reader = await shell.openExtractor(1, readSettings(shell).plugins);
   const isTyped = shell.stdin.isTTY === true;
   const lines = createInterface({
     input: shell.stdin,

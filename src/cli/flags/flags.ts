@@ -10,6 +10,7 @@ import { ENGINES, FORMATS } from '../../jobs/page-fields.ts';
 import { OTHER_BROWSERS } from '../../model/identity.ts';
 import { PROXY_TIERS } from '../../model/proxy.ts';
 import type { Shell } from '../shell/shell.ts';
+import { choiceOrPart } from './plugin-choice.ts';
 
 /** Options that several commands have, each defined once. */
 
@@ -148,9 +149,9 @@ export const FLAGS = {
     ),
   format: () => formatFlag(FORMATS),
   extract: () =>
-    new Option('--extract <type>', 'read the page as a thing of this type; auto decides').choices(
-      EXTRACT_TYPES,
-    ),
+    new Option('--extract <type>', 'read the page as a thing of this type; auto decides')
+      .choices(EXTRACT_TYPES)
+      .argParser(choiceOrPart(EXTRACT_TYPES)),
   rules: () => new Option('--rules <file>', 'YAML or JSON file with rules for what to read out of the page'),
   schema: () => new Option('--schema <file>', 'JSON Schema that the result of the rules is checked against'),
   llm: () =>

@@ -43,9 +43,9 @@ export interface Shell {
   removeAbandonedFolders(prefix: string): Promise<void>;
   /**
    * Reads pages in threads and keeps nothing of them; they start with the first page. 0: as many as this
-   * machine has room for.
+   * machine has room for. `plugins`: the setting of this name.
    */
-  openExtractor(threads: number): Promise<PageReader>;
+  openExtractor(threads: number, plugins: string): Promise<PageReader>;
   /** Throws what keeps Redis there from being used. */
   checkRedis(url: string): Promise<void>;
   /** Copies of whole installations. */

@@ -21,14 +21,16 @@ import { isNothing } from '../rules/transforms.ts';
 import { readStructured, type StructuredParts, viewOf } from '../structured/structured-view.ts';
 import type { PageTree } from '../tree/page-tree.ts';
 import { treeOf } from '../tree/tree-builder.ts';
-import { extractTyped } from '../types/extract-typed.ts';
-import type { TypeName } from '../types/registry.ts';
+import { extractTyped, type TypeSpecs } from '../types/extract-typed.ts';
 import { type CompiledParts, SelectedParts } from './page-parts.ts';
 
 /** What to extract from a page beyond the one pass; the rules are compiled already. */
 export interface FullOptions {
   readonly formats: readonly Format[];
-  readonly type: TypeName | 'auto' | null;
+  /** One of `types`, or `auto`. */
+  readonly type: string | null;
+  /** Left out: our own. */
+  readonly types?: TypeSpecs;
   readonly rules: CompiledRules | null;
   /** Null: the main content. */
   readonly parts: CompiledParts | null;
@@ -159,7 +161,7 @@ function extracted(
   page: FullInput,
   parts: PageParts | null,
   document: DocumentContent | undefined,
-  { type, rules }: FullOptions,
+  { type, types, rules }: FullOptions,
 ): Pick<
   DeepRecord,
   'extracted' | 'extractedType' | 'extractedProbability' | 'extractedBy' | 'extractProblems'
@@ -173,12 +175,22 @@ function extracted(
   let probability = 0;
   if (type !== null && parts !== null) {
     const { tree, contentText } = parts;
-    const typed = extractTyped({ tree, url, fetchedAt, structured: parts.structured(), contentText }, type);
+    const typed = extractTyped(
+      { tree, url, fetchedAt, structured: parts.structured(), contentText },
+      type,
+      types,
+    );
     found = typed.type;
     probability = typed.confidence;
     Object.assign(value, typed.value);
     Object.assign(by, typed.by);
-    problems.push(...typed.problems.map(({ field, message }) => ({ path: field, message })));
+    problems.push(
+      ...typed.problems.map(({ field, message, code }) => ({
+        path: field,
+        message,
+        ...(code === undefined ? {} : { code }),
+      })),
+    );
   }
   if (rules !== null) {
     const read = applyExtractionRules(rules, rulePage(page, parts?.tree ?? null, document), {

@@ -9,9 +9,11 @@ export interface FieldOrigin {
   readonly confidence: number;
 }
 
-/** A value that was found but could not be parsed; it is ignored. */
+/** A value that was found but could not be parsed, which is ignored; or an error of a plug-in. */
 export interface TypedFieldProblem {
+  /** Empty: the whole record. */
   readonly field: string;
+  readonly code?: 'PLUGIN_FAILED';
   readonly source: FieldSource;
   readonly message: string;
 }

@@ -1,6 +1,7 @@
 import { extractContent } from '../content/extract-content.ts';
 import { hashName } from '../html/name-table.ts';
 import { TAG } from '../html/tag.ts';
+import { PageDocument } from '../rules/page-document.ts';
 import { type EmbeddedState, findEmbeddedState } from '../structured/embedded/embedded-state.ts';
 import { type DataItem, itemsOfType } from '../structured/item.ts';
 import { readStructured, type StructuredParts } from '../structured/structured-view.ts';
@@ -36,6 +37,7 @@ export class TypedEvidence {
   #parts: StructuredParts | null = null;
   #states: readonly EmbeddedState[] | null = null;
   #markup: Markup | null = null;
+  #document: PageDocument | null = null;
   #contentText: string | null = null;
   #url: URL | null = null;
 
@@ -58,6 +60,13 @@ export class TypedEvidence {
   get markup(): Markup {
     this.#markup ??= new Markup(this.page.tree);
     return this.#markup;
+  }
+
+  /** The page by CSS selectors. */
+  get document(): PageDocument {
+    const { url, tree } = this.page;
+    this.#document ??= new PageDocument(url, tree, () => performance.now());
+    return this.#document;
   }
 
   /** The text of the main content. */

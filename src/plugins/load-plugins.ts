@@ -1,0 +1,89 @@
+import { pathToFileURL } from 'node:url';
+import { PART_NAME, PLUGIN_NAME, type PluginPart, pluginPaths } from '../config/plugin-part.ts';
+import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import type { TypeSpec } from '../extract/types/draft.ts';
+import type { TypeSpecs } from '../extract/types/extract-typed.ts';
+import { FIELD_READERS } from '../extract/types/read-kind.ts';
+import { TYPES } from '../extract/types/registry.ts';
+import type { Plugin } from './plugin.ts';
+
+/** What the plug-ins of a process offer, by full names. */
+export interface LoadedPlugins {
+  /** Those of Scrapifie first, then those of plug-ins. */
+  readonly types: TypeSpecs;
+}
+
+/** Loads the modules of the setting. Throws INVALID_SETTINGS for one that cannot be loaded or is no plug-in. */
+export async function loadPlugins(setting: string): Promise<LoadedPlugins> {
+  const types: Record<string, TypeSpec> = { ...TYPES };
+  const names = new Set<string>();
+  for (const path of pluginPaths(setting)) {
+    const plugin = await loadPlugin(path);
+    if (names.has(plugin.name)) throw wrong(path, `another plug-in is called ${plugin.name}`);
+    names.add(plugin.name);
+    for (const [part, type] of partsOf(path, plugin, 'extractors')) {
+      checkType(path, type);
+      types[part] = { ...type, weigh: type.weigh.bind(type), read: type.read.bind(type), name: part };
+    }
+  }
+  return { types };
+}
+
+async function loadPlugin(path: string): Promise<Plugin> {
+  const loaded: unknown = await import(pathToFileURL(path).href).catch((error: unknown) => {
+    throw wrong(path, `cannot be loaded: ${wordsOf(error)}`, error);
+  });
+  const plugin = (loaded as { readonly default?: unknown }).default;
+  if (!isObject(plugin)) throw wrong(path, 'has no default export; it should be definePlugin({ … })');
+  const { name, ...rest } = plugin;
+  if (typeof name !== 'string' || !PLUGIN_NAME.test(name)) {
+    throw wrong(path, '`name` must be lower-case letters, digits and dashes, beginning with a letter');
+  }
+  const unknown = Object.keys(rest).filter((key) => !PARTS.includes(key as PartKind));
+  if (unknown.length > 0) throw wrong(path, `offers ${unknown.join(', ')}, which nothing uses`);
+  return plugin as unknown as Plugin;
+}
+
+const PARTS = ['extractors'] as const;
+type PartKind = (typeof PARTS)[number];
+
+/** The parts of one kind, by full name. */
+function partsOf<K extends PartKind>(
+  path: string,
+  plugin: Plugin,
+  kind: K,
+): readonly (readonly [PluginPart, NonNullable<Plugin[K]>[number]])[] {
+  const parts: unknown = plugin[kind] ?? [];
+  if (!Array.isArray(parts)) throw wrong(path, `\`${kind}\` must be a list`);
+  const seen = new Set<string>();
+  return parts.map((part: unknown) => {
+    const name = isObject(part) ? part.name : undefined;
+    if (typeof name !== 'string' || !PART_NAME.test(name) || seen.has(name)) {
+      throw wrong(path, `each of \`${kind}\` needs a \`name\` of its own, in lower case`);
+    }
+    seen.add(name);
+    return [`${plugin.name}:${name}`, part as NonNullable<Plugin[K]>[number]] as const;
+  });
+}
+
+function checkType(path: string, { name, fields, weigh, read }: TypeSpec): void {
+  if (!isObject(fields)) throw wrong(path, `${name}: \`fields\` must be an object`);
+  for (const [field, spec] of Object.entries<unknown>(fields)) {
+    const kind = isObject(spec) ? String(spec.kind) : '';
+    if (!Object.hasOwn(FIELD_READERS, kind)) {
+      const known = Object.keys(FIELD_READERS).join(', ');
+      throw wrong(path, `${name}: the kind of \`${field}\` must be one of ${known}`);
+    }
+  }
+  if (typeof weigh !== 'function' || typeof read !== 'function') {
+    throw wrong(path, `${name}: \`weigh\` and \`read\` must be functions`);
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null;
+
+const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const wrong = (path: string, problem: string, cause?: unknown): ScrapifieError =>
+  new ScrapifieError('INVALID_SETTINGS', `The plug-in ${path}: ${problem}.`, { cause });

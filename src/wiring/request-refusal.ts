@@ -1,0 +1,30 @@
+import { isPluginPart } from '../config/plugin-part.ts';
+import type { Settings } from '../config/settings.ts';
+import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import { createEngineRefusal, type InstalledEngines } from '../jobs/engine-refusal.ts';
+import type { PageOptions } from '../model/job.ts';
+import type { LoadedPlugins } from '../plugins/load-plugins.ts';
+import { llmRefusal } from './open-llm.ts';
+
+/** Why this installation cannot do what a request asks for, as far as that is known before a page is fetched. */
+export function requestRefusal(
+  settings: Settings,
+  plugins: LoadedPlugins | null,
+  offers: InstalledEngines,
+): (page: PageOptions) => ScrapifieError | null {
+  // The available renderers are only known where this process renders all pages.
+  const isKnown = settings.role === 'all' && settings.replay === undefined;
+  const engineRefusal = createEngineRefusal(() => (isKnown ? offers() : null));
+  return (page) => engineRefusal(page) ?? llmRefusal(page, settings) ?? typeRefusal(page, plugins);
+}
+
+/** Says at once that no plug-in has the type. */
+function typeRefusal(
+  { extract }: Pick<PageOptions, 'extract'>,
+  plugins: LoadedPlugins | null,
+): ScrapifieError | null {
+  const type = extract?.type ?? null;
+  if (type === null || !isPluginPart(type) || Object.hasOwn(plugins?.types ?? {}, type)) return null;
+  const message = `No plug-in of this installation has the type ${type} (SCRAPIFIE_PLUGINS).`;
+  return new ScrapifieError('UNSUPPORTED_OPTION', message, { details: [{ field: 'extract.type', message }] });
+}

@@ -1,0 +1,147 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  type ErrorCode,
+  extract,
+  openScrapifie,
+  type Scrapifie,
+  ScrapifieError,
+} from '../../src/library/index.ts';
+import { type Site, startSite } from '../site/site.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'scrapifie-plugins-'));
+const SDK = fileURLToPath(new URL('../../src/plugins/index.ts', import.meta.url));
+
+/** A module of a plug-in, as an operator would write it. */
+function moduleOf(name: string, code: string): string {
+  const path = join(folder, `${name}.ts`);
+  writeFileSync(
+    path,
+    `import { defineExtractor, definePlugin, field } from ${JSON.stringify(SDK)};\n${code}`,
+  );
+  return path;
+}
+
+const WINE = moduleOf(
+  'wine',
+  `export default definePlugin({
+    name: 'wine',
+    extractors: [
+      defineExtractor({
+        name: 'bottle',
+        says: 'A bottle of wine.',
+        fields: { name: field('text', 'Its name.'), vintage: field('count', 'The year.'), price: field('price', 'The price.') },
+        weigh: ({ document }) => (document.text('.vintage') === null ? 0 : 0.99),
+        read({ document }, draft) {
+          draft.give('name', document.text('h1'), 'markup');
+          draft.give('vintage', document.text('.vintage'), 'markup');
+          draft.give('price', document.text('.price'), 'markup');
+        },
+      }),
+      defineExtractor({
+        name: 'corked',
+        says: 'Throws in the middle.',
+        fields: { name: field('text', 'Its name.'), price: field('price', 'The price.') },
+        weigh() { throw new Error('cannot weigh'); },
+        read({ document }, draft) {
+          draft.give('name', document.text('h1'), 'markup');
+          throw new Error('the cork broke');
+        },
+      }),
+    ],
+  });`,
+);
+
+const html = '<h1>Chablis</h1><p class="vintage">2019</p><b class="price">€ 24.50</b>';
+const url = 'https://shop.example/chablis';
+const settings = { allowPrivate: true, extractThreads: 1 };
+
+async function failure(work: Promise<unknown>): Promise<{ code: ErrorCode; message: string }> {
+  const error = await work.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof ScrapifieError)) throw new Error(`not a ScrapifieError: ${error}`);
+  return error;
+}
+
+let site: Site;
+let scrapifie: Scrapifie;
+beforeAll(async () => {
+  site = await startSite({ pages: 5 });
+  scrapifie = await openScrapifie({ settings, plugins: [WINE] });
+});
+afterAll(async () => {
+  await scrapifie.close();
+  await site.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe('an extractor of a plug-in', () => {
+  it('reads fields with their source in the threads that read pages', async () => {
+    const read = await scrapifie.extract({ html, url }, { extract: { type: 'wine:bottle' } });
+    expect(read).toMatchObject({
+      extracted: { name: 'Chablis', vintage: 2019, price: 24.5 },
+      extractedType: 'wine:bottle',
+      extractedProbability: 0.99,
+    });
+    expect(read.extractedBy?.name).toMatchObject({ source: 'markup' });
+  });
+
+  it('is weighed by auto beside the types of Scrapifie', async () => {
+    const read = await scrapifie.extract({ html, url }, { extract: { type: 'auto' } });
+    expect(read.extractedType).toBe('wine:bottle');
+  });
+
+  it('reads pages of crawls', async () => {
+    const crawled = scrapifie.crawl(`${site.url}/big/`, {
+      ratePerSecond: 'unlimited',
+      options: { extract: { type: 'wine:bottle' } },
+    });
+    const names = [];
+    for await (const { extracted } of crawled) names.push(extracted?.name);
+    expect(names).toHaveLength(5);
+    expect(names.every((name) => typeof name === 'string')).toBe(true);
+  });
+
+  it('that throws costs its field, with a code, and keeps what it had read', async () => {
+    const read = await scrapifie.extract({ html, url }, { extract: { type: 'wine:corked' } });
+    expect(read.extracted).toEqual({ name: 'Chablis', price: null });
+    expect(read.extractProblems).toEqual([
+      { path: '', code: 'PLUGIN_FAILED', message: 'wine:corked threw: the cork broke' },
+      { path: '', code: 'PLUGIN_FAILED', message: 'wine:corked threw: cannot weigh' },
+    ]);
+  });
+
+  it('that no plug-in has is refused before anything is fetched', async () => {
+    const missing = { extract: { type: 'wine:glass' } } as const;
+    expect((await failure(scrapifie.scrape(`${site.url}/big/`, missing))).code).toBe('UNSUPPORTED_OPTION');
+    expect((await failure(extract({ html, url }, missing))).code).toBe('UNSUPPORTED_OPTION');
+  });
+});
+
+describe('a module that is no plug-in', () => {
+  it.each([
+    ['cannot be loaded', 'throw new Error("boom");', 'cannot be loaded: boom'],
+    ['has no default export', 'export const plugin = 1;', 'has no default export'],
+    ['has a wrong name', 'export default { name: "Wine" };', '`name` must be lower-case'],
+    [
+      'offers what nothing uses',
+      'export default { name: "w", checks: [] };',
+      'offers checks, which nothing uses',
+    ],
+    [
+      'has a field of an unknown kind',
+      'export default { name: "w", extractors: [{ name: "a", fields: { x: { kind: "y" } } }] };',
+      'the kind of `x` must be one of text,',
+    ],
+  ])('%s: the start fails, and says why', async (name, code, message) => {
+    const plugins = [moduleOf(name.replaceAll(' ', '-'), code)];
+    const refused = await failure(openScrapifie({ settings, plugins }));
+    expect(refused.code).toBe('INVALID_SETTINGS');
+    expect(refused.message).toContain(message);
+  });
+});
