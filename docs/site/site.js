@@ -81,7 +81,10 @@ if (entries.size > 0) {
 const form = $('.search');
 const input = $('.search input');
 const hits = $('#hits');
+/** Pages that explain come first; the inside of the project is for those who build it. */
+const WEIGHTS = { 'Start here': 1.1, Guides: 1.1, Reference: 1.1, Inside: 0.5 };
 const MOST_HITS = 12;
+const MOST_HITS_OF_A_PAGE = 3;
 const SNIPPET_BEFORE = 40;
 const SNIPPET_LENGTH = 150;
 let index = null;
@@ -113,23 +116,29 @@ function scoreOf(section, words) {
   let score = 0;
   for (const word of words) {
     const here =
-      (section.heading === '' ? 9 : 4) * matchIn(section.lowTitle, word) +
+      (section.heading === '' ? 12 : 4) * matchIn(section.lowTitle, word) +
       8 * matchIn(section.lowHeading, word) +
       2 * matchIn(section.lowText, word);
     if (here === 0) return 0;
     score += here;
   }
-  // The inside of the project is for those who build it; guides come before long lists.
-  if (section.group === 'Inside') return score * 0.5;
-  return section.group === 'Guides' || section.group === 'Start here' ? score * 1.3 : score;
+  return score * (WEIGHTS[section.group] ?? 1) * (section.address.startsWith('/help/api/') ? 0.7 : 1);
 }
 
 /** 1 for a whole word, 0.8 for the beginning of one; the inside of a word counts little, as in "rate" of "strategy". */
 function matchIn(text, word) {
+  // The plural is the same word: proxy and proxies, page and pages.
+  if (word.endsWith('y')) return Math.max(placesOf(text, word), placesOf(text, `${word.slice(0, -1)}ies`));
+  if (word.endsWith('ies')) return Math.max(placesOf(text, word), placesOf(text, `${word.slice(0, -3)}y`));
+  if (word.endsWith('s')) return Math.max(placesOf(text, word), placesOf(text, word.slice(0, -1)));
+  return Math.max(placesOf(text, word), placesOf(text, `${word}s`));
+}
+
+function placesOf(text, word) {
   let best = 0;
   for (let at = text.indexOf(word); at !== -1 && best < 1; at = text.indexOf(word, at + 1)) {
-    const isStart = at === 0 || !/[a-z0-9]/.test(text[at - 1]);
-    const isEnd = !/[a-z0-9]/.test(text[at + word.length] ?? ' ');
+    const isStart = at === 0 || !/[a-z0-9_]/.test(text[at - 1]);
+    const isEnd = !/[a-z0-9_]/.test(text[at + word.length] ?? ' ');
     best = Math.max(best, isStart ? (isEnd ? 1 : 0.8) : 0.1);
   }
   return best;
@@ -161,10 +170,15 @@ async function search() {
   const found = sections
     .map((section) => ({ section, score: scoreOf(section, words) }))
     .filter(({ score }) => score > 0)
-    .sort((a, b) => b.score - a.score)
-    .slice(0, MOST_HITS);
+    .sort((a, b) => b.score - a.score);
+  const perPage = new Map();
+  const shown = found.filter(({ section }) => {
+    const before = perPage.get(section.title) ?? 0;
+    perPage.set(section.title, before + 1);
+    return before < MOST_HITS_OF_A_PAGE;
+  });
   showHits(
-    found.map(({ section }) => section),
+    shown.slice(0, MOST_HITS).map(({ section }) => section),
     words,
   );
 }

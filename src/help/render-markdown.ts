@@ -24,6 +24,8 @@ export interface RenderedPage {
   readonly sections: readonly Section[];
   /** Addresses of links as the HTML has them. */
   readonly links: readonly string[];
+  /** Ids that an address may end in: those of headings, and of table rows that begin with a code. */
+  readonly anchors: ReadonlySet<string>;
 }
 
 export interface RenderOptions {
@@ -41,6 +43,9 @@ export function renderMarkdown(markdown: string, options: RenderOptions): Render
   const headings: Heading[] = [];
   const links: string[] = [];
   const newId = uniqueIds();
+  const newRowId = uniqueRowIds();
+  /** The next code block shows what the block before it prints. */
+  let isOutput = false;
   const marked = new Marked({
     gfm: true,
     renderer: {
@@ -58,7 +63,9 @@ export function renderMarkdown(markdown: string, options: RenderOptions): Render
         if (language === 'http') return callOf(text);
         const copy = '<button class="copy" type="button" hidden>Copy</button>';
         const code = highlight(text, language);
-        return `<div class="code">${copy}<pre tabindex="0"><code>${code}</code></pre></div>\n`;
+        const kind = isOutput ? 'code output' : 'code';
+        isOutput = false;
+        return `<div class="${kind}">${copy}<pre tabindex="0"><code>${code}</code></pre></div>\n`;
       },
       codespan: ({ text }) => `<code>${escapeHtml(text)}</code>`,
       link({ href, tokens }) {
@@ -75,24 +82,32 @@ export function renderMarkdown(markdown: string, options: RenderOptions): Render
         return `<span class="picture" role="img" aria-label="${escapeHtml(text)}">${picture}</span>`;
       },
       table(token) {
-        const row = (cells: Tokens.TableCell[], tag: 'td' | 'th') =>
-          `<tr>${cells.map((cell) => `<${tag}${alignOf(cell)}>${this.parser.parseInline(cell.tokens)}</${tag}>`).join('')}</tr>`;
+        const row = (cells: Tokens.TableCell[], tag: 'td' | 'th') => {
+          const id = tag === 'td' ? newRowId(cells) : null;
+          return `<tr${id === null ? '' : ` id="${id}"`}>${cells.map((cell) => `<${tag}${alignOf(cell)}>${this.parser.parseInline(cell.tokens)}</${tag}>`).join('')}</tr>`;
+        };
         const body = token.rows.map((cells) => row(cells, 'td')).join('\n');
         return `<div class="table" tabindex="0"><table><thead>${row(token.header, 'th')}</thead><tbody>${body}</tbody></table></div>\n`;
       },
-      html: ({ text }) => (/^\s*<!--[\s\S]*-->\s*$/.test(text) ? '' : escapeHtml(text)),
+      html({ text }) {
+        if (!/^\s*<!--[\s\S]*-->\s*$/.test(text)) return escapeHtml(text);
+        isOutput = text.includes('<!-- output -->');
+        return '';
+      },
     },
   });
   const tokens = marked.lexer(markdown);
   const html = marked.parser(tokens);
+  const sections = sectionsOf(tokens, headings);
   const first = tokens.find(({ type }) => type === 'paragraph');
   return {
     title: headings.find(({ depth }) => depth === 1)?.text ?? '',
     summary: first === undefined ? '' : plainText([first]).replace(/\s+/g, ' ').trim(),
     html,
     headings,
-    sections: sectionsOf(tokens, headings),
+    sections,
     links,
+    anchors: new Set([...headings, ...sections].map(({ id }) => id)),
   };
 }
 
@@ -119,8 +134,21 @@ function uniqueIds(): (text: string) => string {
   };
 }
 
+/** Rows that begin with an error code or a setting get its name as id, so that a search leads to the very row. */
+function uniqueRowIds(): (cells: readonly Tokens.TableCell[]) => string | null {
+  const seen = new Set<string>();
+  return ([first]) => {
+    const name = plainText(first?.tokens ?? []);
+    if (!/^[A-Z][A-Z0-9_]{3,}$/.test(name) || seen.has(name)) return null;
+    seen.add(name);
+    return name;
+  };
+}
+
 function sectionsOf(tokens: readonly Token[], headings: readonly Heading[]): readonly Section[] {
   const sections: { id: string; heading: string; text: string }[] = [];
+  const rows = new Set<string>();
+  const newRowId = uniqueRowIds();
   let heading = 0;
   for (const token of tokens) {
     if (token.type === 'heading') {
@@ -130,12 +158,26 @@ function sectionsOf(tokens: readonly Token[], headings: readonly Heading[]): rea
       continue;
     }
     if (sections.length === 0) sections.push({ id: '', heading: '', text: '' });
-    const last = sections.at(-1);
-    const text = plainText([token]).replace(/\s+/g, ' ').trim();
-    if (last !== undefined && text !== '') last.text += last.text === '' ? text : ` ${text}`;
+    const last = sections.findLast(({ id }) => !rows.has(id));
+    if (last === undefined) continue;
+    if (token.type !== 'table') {
+      last.text = joined(last.text, plainText([token]));
+      continue;
+    }
+    for (const cells of [(token as Tokens.Table).header, ...(token as Tokens.Table).rows]) {
+      const id = newRowId(cells);
+      const texts = cells.map((cell) => plainText(cell.tokens)).join(' ');
+      if (id === null) last.text = joined(last.text, texts);
+      else {
+        rows.add(id);
+        sections.push({ id, heading: id, text: joined('', texts.slice(id.length)) });
+      }
+    }
   }
   return sections;
 }
+
+const joined = (before: string, text: string): string => `${before} ${text}`.replace(/\s+/g, ' ').trim();
 
 /** The words of tokens without their marks. */
 function plainText(tokens: readonly Token[]): string {
