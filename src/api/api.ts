@@ -116,6 +116,9 @@ const ROUTES = [
   addMcpRoutes,
 ] as const;
 
+/** Paths that need a key; the others serve people and operators. */
+const isOfApi = (path: string): boolean => /^(?:\/firecrawl)?\/v[12]\//.test(path);
+
 /** After the drain time: for the last answers, which say SHUTTING_DOWN, to reach their clients. */
 const LAST_ANSWERS_MS = 1_000;
 
@@ -140,6 +143,9 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
       connectionsCheckingInterval: 5_000,
       // A request without one is refused below, with an envelope.
       requireHostHeader: false,
+      // All others are requests like any, whatever they offer to become.
+      shouldUpgradeCallback: ({ url = '', headers }) =>
+        deps.upgrades?.(url) === true && headers.upgrade?.toLowerCase() === 'websocket',
     },
     // Ours says so in the envelope.
     return503OnClosing: false,
@@ -217,7 +223,10 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   app.addHook('onClose', () => comparisons.close());
   const routeDeps: RouteDeps = { ...deps, keys, idempotency: createIdempotency(store, jobs), comparisons };
   for (const add of deps.onlyOperations === true ? [addHealthRoutes] : ROUTES) add(app, routeDeps);
-  if (deps.onlyOperations !== true) await addDocsRoutes(app);
+  if (deps.onlyOperations !== true) {
+    deps.addOtherRoutes?.(app, routeDeps);
+    await addDocsRoutes(app);
+  }
   app.addHook('onClose', () => keys.close());
   await app.ready();
   return app as unknown as FastifyInstance;
@@ -265,7 +274,7 @@ function followLife(app: App, { logger, metrics, jobs, settings, activity }: Api
     const ms = Math.round(elapsedMs * 100) / 100;
     const line = { requestId: request.id, method: request.method, route, status, ms, ...whyOf(request) };
     if (status >= 500) logger.warn(line, 'request');
-    else if (route === null || route.startsWith('/v1/')) logger.info(line, 'request');
+    else if (route === null || isOfApi(route)) logger.info(line, 'request');
     else logger.debug(line, 'request');
   }
   app.addHook('preClose', async () => {
@@ -330,7 +339,7 @@ const POLICIES = [
 async function secure(app: App, corsOrigins: string): Promise<void> {
   // What keys may see is not for caches on the way; routes that want something else have said so by then.
   app.addHook('onSend', async (request, reply) => {
-    if (request.url.startsWith('/v1/') && !reply.hasHeader('cache-control')) {
+    if (isOfApi(request.url) && !reply.hasHeader('cache-control')) {
       reply.header('cache-control', 'no-store');
     }
   });

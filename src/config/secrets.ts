@@ -3,17 +3,24 @@ import { type Settings, settingsSchema } from './settings.ts';
 /** Values of the settings that must never be written anywhere, in each form in which they could turn up. */
 export function settingsSecretsOf(settings: Settings): readonly string[] {
   const { databaseUrl, redisUrl, s3Url, backupS3Url, remoteBrowserUrl, flaresolverrUrl } = settings;
-  const { captchaUrl, antiCaptchaUrl, credentialServiceUrl, llmUrl, smtpUrl } = settings;
+  const { captchaUrl, antiCaptchaUrl, credentialServiceUrl, llmUrl, smtpUrl, searxngUrl } = settings;
   const { apiKey, captchaKey, antiCaptchaKey, vaultKey, credentialServiceToken, llmKey } = settings;
+  const { firecrawlWebhookSecret } = settings;
   const servers = [databaseUrl, redisUrl, s3Url, backupS3Url, remoteBrowserUrl, flaresolverrUrl];
-  const urls = [...servers, captchaUrl, antiCaptchaUrl, credentialServiceUrl, llmUrl, smtpUrl];
+  const urls = [...servers, captchaUrl, antiCaptchaUrl, credentialServiceUrl, llmUrl, smtpUrl, searxngUrl];
   const inUrls = urls.flatMap((url) => {
     const password = URL.parse(url ?? '')?.password ?? '';
     return [password, decoded(password)];
   });
-  const keys = [apiKey, captchaKey, antiCaptchaKey, vaultKey, credentialServiceToken, llmKey].map(
-    (key) => key ?? '',
-  );
+  const keys = [
+    apiKey,
+    captchaKey,
+    antiCaptchaKey,
+    vaultKey,
+    credentialServiceToken,
+    llmKey,
+    firecrawlWebhookSecret,
+  ].map((key) => key ?? '');
   const oldKeys = settings.vaultOldKeys.split(',').map((key) => key.trim());
   const inProxies = settings.proxies.split(',').flatMap((text) => {
     const password = URL.parse(text.trim().replace(/^[^:]+:/, 'http:'))?.password ?? '';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { readAddressList } from './address-list.ts';
 import { deliverySettings } from './delivery-settings.ts';
+import { firecrawlSettings } from './firecrawl-settings.ts';
 import { lakeSettings } from './lake-settings.ts';
 import { oidcFields } from './oidc-settings.ts';
 import { readPlans } from './plans.ts';
@@ -289,6 +290,7 @@ export const settingsSchema = z.object({
     .optional()
     .describe('Why you crawl, in a sentence for site owners; it is shown at `/bot`.'),
   ...deliverySettings,
+  ...firecrawlSettings,
   logLevel: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')

@@ -4,6 +4,15 @@ import type { EventContents } from './job-contents.ts';
 /** Where the API is reached from outside; empty where that is not known: links are paths then. */
 export type PublicOrigin = string;
 
+/** Writes the events of webhooks as another API sends them. `secrets`: those that are valid now, the newest first. */
+export type MessageShape = (told: {
+  readonly event: DeliveryEvent;
+  readonly contents: EventContents;
+  readonly webhookId: string;
+  readonly note: Readonly<Record<string, unknown>>;
+  readonly secrets: readonly string[];
+}) => { readonly body: string; readonly headers: Readonly<Record<string, string>> };
+
 /**
  * The JSON that is sent for an event. What the event says of itself was stored with it and is the same in every attempt;
  * results are those that are stored when it is sent.

@@ -6,7 +6,7 @@ import { chatPost } from './chat-formats.ts';
 import type { EventContents } from './job-contents.ts';
 import { CONFIRM_EVENT, confirmLink } from './mail-addresses.ts';
 import type { Mailer } from './mailer.ts';
-import { messageOf, type PublicOrigin } from './message.ts';
+import { type MessageShape, messageOf, type PublicOrigin } from './message.ts';
 import { type Notice, noticeOf } from './notice.ts';
 import { signatureHeaders } from './signature.ts';
 import { validSecrets, type WebhookData } from './webhook-data.ts';
@@ -29,6 +29,8 @@ export interface SenderParts {
   readonly mailer: Mailer | null;
   readonly origin: PublicOrigin;
   readonly now: () => number;
+  /** By their names; a webhook names the one that its messages have. */
+  readonly shapes?: Readonly<Record<string, MessageShape>>;
   /** For one attempt by HTTP; `ATTEMPT_MS` unless given. */
   readonly attemptMs?: number;
 }
@@ -60,18 +62,24 @@ export async function sendAttempt(outgoing: Outgoing, parts: SenderParts): Promi
 
 async function post(
   outgoing: Outgoing,
-  { web, origin, now, attemptMs = ATTEMPT_MS }: SenderParts,
+  { web, origin, now, shapes = {}, attemptMs = ATTEMPT_MS }: SenderParts,
 ): Promise<SentAttempt> {
   const { webhook, data, event, contents, mayStart } = outgoing;
   const at = now();
   const { format } = webhook;
   const isJson = format === 'json' || format === 'email';
+  const secrets = validSecrets(data, at);
+  const { name = '', note = {} } = data.shape ?? {};
+  const shaped = isJson
+    ? shapes[name]?.({ event, contents, webhookId: webhook.id, note, secrets })
+    : undefined;
   const { url, body } = isJson
-    ? { url: data.url, body: messageOf(event, contents, origin) }
+    ? { url: data.url, body: shaped?.body ?? messageOf(event, contents, origin) }
     : chatPost(format, noticeOf(event, contents, origin), data.url);
   const own = {
     'content-type': 'application/json',
-    ...(isJson ? signatureHeaders({ id: event.id, at, body, secrets: validSecrets(data, at) }) : {}),
+    ...(isJson ? signatureHeaders({ id: event.id, at, body, secrets }) : {}),
+    ...shaped?.headers,
   };
   const hidden = Object.fromEntries(Object.keys(data.headers).map((name) => [name, HIDDEN]));
   const request = sentRequest(webhook.target, { ...own, ...hidden }, body);

@@ -1,4 +1,5 @@
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
+import type { WebhookShape } from '../jobs/webhook-fields.ts';
 import type { StoredWebhook } from '../ports/webhook-store.ts';
 import { isSealed, lockedBy, type Vault, type VaultPlace } from '../sessions/vault.ts';
 
@@ -10,6 +11,8 @@ export interface WebhookData {
   readonly headers: Readonly<Record<string, string>>;
   /** The secret of the link by which the owner of an e-mail address confirms it; missing: confirmed, or not needed. */
   readonly confirm?: string;
+  /** Messages are written by this one of the shapes that the sender knows; missing: as our own. */
+  readonly shape?: WebhookShape;
 }
 
 type Place = Pick<StoredWebhook, 'id' | 'accountId'>;

@@ -229,12 +229,13 @@ export function createWebhooks({ store, vault, now, mail }: WebhooksDeps): Webho
         isEnabled: confirm === expected,
       }));
     },
-    async createForJob(accountId, jobId, { url: given, events, secret, headers = {} }) {
+    async createForJob(accountId, jobId, { url: given, events, secret, headers = {}, shape }) {
       const { url, shown } = readJobTarget(given);
       requireSecret(secret, 'webhook.secret');
       const id = webhookIdOfJob(jobId);
       const secrets = secret === undefined ? [] : [{ secret, until: null }];
-      const data = packWebhook({ url, headers, secrets }, vault, { id, accountId });
+      const fresh = { url, headers, secrets, ...(shape && { shape }) };
+      const data = packWebhook(fresh, vault, { id, accountId });
       await store.createWebhook({ id, accountId, jobId, format: 'json', events, target: shown, data });
       return id;
     },

@@ -223,6 +223,10 @@ export const ERRORS = {
     isOurs: true,
     meaning: 'No Chromium, Chrome or Edge was found here; `scrapifie doctor` says how to get one.',
   },
+  SEARCH_UNAVAILABLE: environment(
+    'later',
+    'The search engine of SCRAPIFIE_SEARXNG_URL did not answer, or not with results.',
+  ),
   OIDC_UNAVAILABLE: environment('later', 'The issuer of the bearer tokens did not answer.'),
   CREDENTIALS_UNAVAILABLE: environment('later', 'The credential service did not answer.'),
   API_UNREACHABLE: environment(

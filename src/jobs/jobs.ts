@@ -71,6 +71,10 @@ export interface Given {
   readonly run?: NonNullable<NewJob['run']>;
   /** The check of a monitor that the job is. */
   readonly monitor?: { readonly id: MonitorId; readonly round: number };
+  /** Where its events are sent; a webhook of the request itself goes first. */
+  readonly webhook?: JobWebhook | undefined;
+  /** See `JobOptions.shownAs`. */
+  readonly shownAs?: JobOptions['shownAs'];
   /** Ends the wait, never the job. */
   readonly signal?: AbortSignal;
   /** The actor for the audit log; defaults to the account. */
@@ -120,11 +124,6 @@ export interface Jobs {
 
 /** Offers made at once; hosts beyond are offered by the sweep of the store. */
 const MAX_OFFERS = 1_000;
-
-/** A request, as it came, besides what is given with it. */
-interface Accepted extends Given {
-  readonly webhook?: JobWebhook | undefined;
-}
 
 export function createJobs(deps: JobsDeps): Jobs {
   const { store, bus, queue, now, consents } = deps;
@@ -181,7 +180,7 @@ export function createJobs(deps: JobsDeps): Jobs {
   async function accept(
     draft: JobDraft,
     accountId: AccountId,
-    { id = newId(), credentials = 'use', fillBodyFrom, startedBy, webhook, run, monitor }: Accepted,
+    { id = newId(), credentials = 'use', fillBodyFrom, startedBy, webhook, run, monitor, shownAs }: Given,
     isUnsynced = false,
   ): Promise<CreatedJob> {
     const full = deps.storageRefusal?.() ?? null;
@@ -193,6 +192,7 @@ export function createJobs(deps: JobsDeps): Jobs {
       page,
       credentials,
       ...(sources === undefined ? {} : { hasSources: true }),
+      ...(shownAs === undefined ? {} : { shownAs }),
       ...(monitor === undefined ? {} : { monitorId: monitor.id, monitorRound: monitor.round }),
       ...(webhook === undefined ? {} : { webhookId: await addWebhook(accountId, id, webhook) }),
     };
@@ -230,7 +230,7 @@ export function createJobs(deps: JobsDeps): Jobs {
     draft: JobDraft,
     account: AccountId,
     timeoutMs: number,
-    given: Accepted,
+    given: Given,
   ): Promise<JobId> {
     const id = given.id ?? newId();
     const wait = waits.begin(id, timeoutMs, given.signal);
@@ -390,7 +390,7 @@ export function createJobs(deps: JobsDeps): Jobs {
   };
 }
 
-const withWebhook = (given: Given, { webhook }: Pick<Accepted, 'webhook'>): Accepted =>
+const withWebhook = (given: Given, { webhook }: Pick<Given, 'webhook'>): Given =>
   webhook === undefined ? given : { ...given, webhook };
 
 const noSuchJob = (id: string) => new ScrapifieError('NOT_FOUND', `There is no job ${id.slice(0, 100)}.`);

@@ -56,4 +56,13 @@ export const jobWebhookField = z
     'Where the events of this job are sent, in place of the webhooks of the account; see /v1/webhooks.',
   );
 
-export type JobWebhook = NonNullable<z.output<typeof jobWebhookField>>;
+export interface JobWebhook extends NonNullable<z.output<typeof jobWebhookField>> {
+  /** Set by the program alone: how messages are written for clients of another API. See `MessageShape`. */
+  readonly shape?: WebhookShape;
+}
+
+export interface WebhookShape {
+  readonly name: string;
+  /** What the writer of the messages needs to know of the request. */
+  readonly note: Readonly<Record<string, unknown>>;
+}

@@ -168,6 +168,8 @@ export interface JobOptions extends DerivedOptions {
    * was not sure of.
    */
   readonly monitorRound?: number | undefined;
+  /** What an API of another shape needs to show the job as its clients expect; no other part reads it. */
+  readonly shownAs?: Readonly<Record<string, unknown>> | undefined;
   /** Only as stored: the secrets of `page`, sealed by the vault, in base64. The fields themselves are hidden then. */
   readonly sealed?: string | undefined;
 }

@@ -1,6 +1,6 @@
 import { pageOptionsFor } from '../frontier/routes.ts';
 import type { Llm } from '../llm/llm.ts';
-import type { ExtractProblem, ValueOrigin } from '../model/extraction.ts';
+import type { ExtractProblem, Unanswered, ValueOrigin } from '../model/extraction.ts';
 import type { PageRecord } from '../model/page.ts';
 import { packRecord, unpackRecord } from '../model/page-record.ts';
 import type { PageReader, PageReading, ReadRequest } from './page-reading.ts';
@@ -32,6 +32,20 @@ export function withLlm(reader: PageReader, llm: Llm): PageReader {
   };
 }
 
+type Fields = Parameters<Llm['fillMissing']>[0]['fields'];
+
+/** The missing fields: as the JSON Schema of the request describes them, else by the types of the rules. */
+function fieldsOf({ properties }: Unanswered, schema: unknown): Fields {
+  const given = (schema ?? {}) as Partial<Fields>;
+  const names = Object.keys(properties);
+  return {
+    properties: Object.fromEntries(
+      names.map((name) => [name, given.properties?.[name] ?? properties[name] ?? {}]),
+    ),
+    ...(given.$defs === undefined ? {} : { $defs: given.$defs }),
+  };
+}
+
 async function fill(
   reading: PageReading,
   { job, task }: ReadRequest,
@@ -40,11 +54,11 @@ async function fill(
 ): Promise<PageReading> {
   const { unanswered, page } = reading;
   if (unanswered === undefined || page.record === null) return reading;
-  const llmOptions = pageOptionsFor(job.options, task.url).extract?.llm;
+  const { llm: llmOptions, schema } = pageOptionsFor(job.options, task.url).extract ?? {};
   const derived = typeof llmOptions === 'object' ? llmOptions.derived : undefined;
-  const { properties, text } = unanswered;
+  const { text } = unanswered;
   const { values, evidence, problems, usage, isCached, model } = await llm.fillMissing(
-    { fields: { properties }, text, url: page.finalUrl, derived },
+    { fields: fieldsOf(unanswered, schema), text, url: page.finalUrl, derived },
     signal,
   );
   const record = JSON.parse(unpackRecord(page.record).toString('utf8')) as PageRecord;

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { FIRECRAWL_MESSAGES } from '../compat/firecrawl/webhook-message.ts';
 import type { Settings } from '../config/settings.ts';
 import { createDeliveries, type Deliveries } from '../deliver/deliveries.ts';
 import { createMailer } from '../deliver/mailer.ts';
@@ -46,7 +47,7 @@ export function openDeliveries({ settings, ...parts }: DeliveryParts): OpenDeliv
   const { store, blobs, now } = parts;
   const deliveries = createDeliveries({
     ...parts,
-    sender: { web, mailer, origin: publicUrl?.replace(/\/+$/, '') ?? '', now },
+    sender: { web, mailer, origin: publicUrl?.replace(/\/+$/, '') ?? '', now, shapes: FIRECRAWL_MESSAGES },
     contents: { store, reader: createJobReader(store, blobs) },
     clock: () => performance.now(),
     random: Math.random,

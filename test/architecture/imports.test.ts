@@ -6,6 +6,7 @@ const LAYERS = [
   'library',
   'wiring',
   'cli',
+  'compat',
   'api',
   'help',
   'mcp',

@@ -7,6 +7,7 @@ const EXEMPT_FROM_CYCLES: readonly string[] = [];
 const NESTED_FOLDERS = ['extract/content', 'fetch/browser'];
 /** Folders in which no name may be exported by two files. */
 const UNIQUE_NAMES = [
+  'compat',
   'api',
   'attempts',
   'cli',

@@ -2,6 +2,8 @@ import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fas
 import { ensureFirstKey } from '../../src/api/access/api-key.ts';
 import { createApi } from '../../src/api/api.ts';
 import { createReadiness } from '../../src/api/health/readiness.ts';
+import { addFirecrawlRoutes } from '../../src/compat/firecrawl/firecrawl-api.ts';
+import { isWatchPath } from '../../src/compat/firecrawl/watch-job.ts';
 import { openWorld, type World, type WorldOptions } from './world.ts';
 
 export interface ApiAnswer {
@@ -65,6 +67,8 @@ export async function openApiWorld(options: WorldOptions = {}): Promise<ApiWorld
       now: Date.now,
     }),
     policies: { policyFor: (host) => policies().policyFor(host), denied: (host) => policies().denied(host) },
+    addOtherRoutes: addFirecrawlRoutes,
+    upgrades: isWatchPath,
     version: '0.0.0-test',
     now: Date.now,
   });

@@ -18,6 +18,7 @@ import type { Store } from '../../ports/store.ts';
 import type { SqlQueries } from '../../query/sql/sql-queries.ts';
 import type { KeyDirectory } from '../access/key-directory.ts';
 import type { Readiness } from '../health/readiness.ts';
+import type { App } from '../http/app.ts';
 import type { Idempotency } from './idempotency.ts';
 
 /** How hosts are treated, for showing. */
@@ -58,6 +59,10 @@ export interface ApiDeps {
   readonly now: () => number;
   /** Adds to each MCP server what the conformance suite of the protocol asks for; only tests give it. */
   readonly extendMcp?: (server: McpServer) => void;
+  /** Adds the routes of APIs of other shapes. */
+  readonly addOtherRoutes?: (app: App, deps: RouteDeps) => void;
+  /** Whether a WebSocket may be opened at this path; those that `addOtherRoutes` handles. */
+  readonly upgrades?: (url: string) => boolean;
   /** A part of a fleet that is no API tells only how it does: health, readiness and metrics. */
   readonly onlyOperations?: boolean;
 }

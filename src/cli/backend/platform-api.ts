@@ -1,6 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { createApi } from '../../api/api.ts';
 import { browserPart, createReadiness } from '../../api/health/readiness.ts';
+import { addFirecrawlRoutes } from '../../compat/firecrawl/firecrawl-api.ts';
+import { isWatchPath } from '../../compat/firecrawl/watch-job.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { Activity } from '../../observe/loop-watch.ts';
 import type { Metrics } from '../../observe/metrics.ts';
@@ -63,5 +65,7 @@ export function createPlatformApi(
     version,
     now,
     onlyOperations: !duties.api,
+    addOtherRoutes: addFirecrawlRoutes,
+    upgrades: isWatchPath,
   });
 }

@@ -3,11 +3,13 @@ import { Option } from 'commander';
 import type { FastifyInstance } from 'fastify';
 import { applyPlans } from '../../api/access/accounts.ts';
 import { ensureFirstKey } from '../../api/access/api-key.ts';
+import { cannotListen } from '../../api/http/cannot-listen.ts';
+import type { SecondListener } from '../../api/http/second-listener.ts';
 import { SAMPLE_PATH, SAMPLE_PATHS } from '../../api/routes/sample.ts';
+import { listenFirecrawl } from '../../compat/firecrawl/firecrawl-port.ts';
 import { readPlans } from '../../config/plans.ts';
 import { settingsSecretsOf } from '../../config/secrets.ts';
 import { ROLES, type Role, type Settings } from '../../config/settings.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { createLogger } from '../../observe/logger.ts';
 import { createActivity, watchLoop } from '../../observe/loop-watch.ts';
 import { createMetrics } from '../../observe/metrics.ts';
@@ -79,6 +81,7 @@ async function serve(shell: Shell, settings: Settings): Promise<void> {
     },
   });
   let api: FastifyInstance | null = null;
+  let second: SecondListener | null = null;
   try {
     const { store, now, duties } = platform;
     api = await createPlatformApi(platform, { version: shell.version, logger, metrics, activity });
@@ -86,6 +89,7 @@ async function serve(shell: Shell, settings: Settings): Promise<void> {
     // A caller that knows the key of the settings may come with the first request.
     if (duties.api && settings.apiKey !== undefined) await ensureFirstKey(store, settings, now());
     const origin = await listen(api, settings);
+    if (duties.api) second = await listenFirecrawl(api, settings, metrics);
     // A server whose start cannot be recorded goes on: what it does is recorded on its own.
     await recordStart(store, settings, shell.version, now()).catch((error) =>
       logger.warn({ err: error }, 'the start was not recorded in the audit log'),
@@ -109,7 +113,7 @@ async function serve(shell: Shell, settings: Settings): Promise<void> {
     logger.info('stopping');
   } finally {
     loop.close();
-    await closeWithin(settings.drainMs + CLOSE_MS, closeAll(api, platform));
+    await closeWithin(settings.drainMs + CLOSE_MS, closeAll(api, second, platform, settings.drainMs));
     interrupts.close();
   }
   logger.info('stopped');
@@ -126,8 +130,13 @@ async function keyFor({ store, now }: OpenPlatform, settings: Settings): Promise
  * The API finishes its requests and the platform its pages at the same time, with one deadline. What both need (the
  * store, the queue) is closed after them.
  */
-async function closeAll(api: FastifyInstance | null, platform: OpenPlatform): Promise<void> {
-  const drained = await Promise.allSettled([api?.close(), platform.drain()]);
+async function closeAll(
+  api: FastifyInstance | null,
+  second: SecondListener | null,
+  platform: OpenPlatform,
+  drainMs: number,
+): Promise<void> {
+  const drained = await Promise.allSettled([second?.close(drainMs), api?.close(), platform.drain()]);
   await platform.close();
   for (const each of drained) if (each.status === 'rejected') throw each.reason;
 }
@@ -143,31 +152,11 @@ async function listen(api: FastifyInstance, { host, port }: Settings): Promise<s
   try {
     await api.listen({ host, port, backlog: LISTEN_BACKLOG });
   } catch (error) {
-    throw cannotListen(error, host, port);
+    throw cannotListen(error, { host, port, other: `--port ${port + 1} or SCRAPIFIE_PORT` });
   }
   const { address, port: actual } = api.server.address() as AddressInfo;
   if (address === '0.0.0.0' || address === '::') return `http://127.0.0.1:${actual}`;
   return `http://${address.includes(':') ? `[${address}]` : address}:${actual}`;
-}
-
-function cannotListen(error: unknown, host: string, port: number): ScrapifieError {
-  const { code, message } = error as NodeJS.ErrnoException;
-  if (code === 'EADDRINUSE') {
-    return new ScrapifieError(
-      'PORT_IN_USE',
-      `Port ${port} on ${host} is taken by another program. Stop that one, or take another port: --port ${port + 1} or SCRAPIFIE_PORT.`,
-      { cause: error },
-    );
-  }
-  const why =
-    code === 'EACCES'
-      ? 'this user may not use that port; take one above 1023'
-      : code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND'
-        ? 'this machine does not have that address'
-        : message;
-  return new ScrapifieError('LISTEN_FAILED', `Cannot listen on ${host}, port ${port}: ${why}.`, {
-    cause: error,
-  });
 }
 
 /** Which key to show: one just made, or where the one in use came from. */

@@ -1,0 +1,61 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import { apiKeyOf, requireReadable, starterOf } from '../../api/access/access.ts';
+import { credentialAccessOf } from '../../api/access/api-key.ts';
+import { mayReadPrivate } from '../../api/access/readable-snapshot.ts';
+import { clientGone } from '../../api/http/client-gone.ts';
+import type { RouteDeps } from '../../api/routes/route-deps.ts';
+import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { parseRequest } from '../../jobs/invalid-request.ts';
+import type { Given } from '../../jobs/jobs.ts';
+import type { Job, JobKind } from '../../model/job.ts';
+import { createPageContents, type PageContents } from '../../snapshots/page-contents.ts';
+import { Refusal } from './failure.ts';
+import type { StatusParts } from './view/job-status.ts';
+
+/** What every file in routes/ gets, once for each version of the API. */
+export interface FirecrawlDeps extends RouteDeps {
+  readonly isV1: boolean;
+  readonly contents: PageContents;
+}
+
+export const firecrawlDeps = (deps: RouteDeps, isV1: boolean): FirecrawlDeps => ({
+  ...deps,
+  isV1,
+  contents: createPageContents(deps),
+});
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** The job that the path names. Jobs of other accounts, and of other kinds, are answered like missing ones. */
+export async function jobOf(
+  request: FastifyRequest,
+  { jobs }: Pick<FirecrawlDeps, 'jobs'>,
+  kinds: readonly JobKind[],
+): Promise<Job> {
+  const { id = '' } = request.params as { id?: string };
+  if (!UUID.test(id)) throw new Refusal(400, 'Invalid job ID format. Job ID must be a valid UUID.');
+  const key = apiKeyOf(request);
+  const job = await jobs.get(id.toLowerCase(), key.accountId);
+  if (!kinds.includes(job.kind)) throw new ScrapifieError('NOT_FOUND', `There is no such job ${id}.`);
+  requireReadable(key, job);
+  return job;
+}
+
+/** What our jobs are told of the request besides what it asks for. */
+export function givenBy(request: FastifyRequest, reply?: FastifyReply): Given {
+  return {
+    credentials: credentialAccessOf(apiKeyOf(request)),
+    startedBy: starterOf(request),
+    ...(reply === undefined ? {} : { signal: clientGone(reply) }),
+  };
+}
+
+export const statusParts = (
+  request: FastifyRequest,
+  { jobs, isV1, store, contents }: FirecrawlDeps,
+): StatusParts => ({ jobs, isV1, store, contents, hasPrivate: mayReadPrivate(request) });
+
+/** The body by its schema. A body that is missing is an empty one. */
+export const bodyOf = <T extends z.ZodType>(schema: T, body: unknown): z.output<T> =>
+  parseRequest(schema, body ?? {});

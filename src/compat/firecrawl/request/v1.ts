@@ -1,0 +1,66 @@
+/** Bodies of v1 as those of v2, which has other names for some fields. What is no object is left as it is. */
+
+type Body = Readonly<Record<string, unknown>>;
+
+const isRecord = (value: unknown): value is Body =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** v1 gives a page half of the time that v2 does. */
+const TIMEOUT_MS = 30_000;
+/** Most parts of the path below the start of a crawl. */
+const MAX_DEPTH = 10;
+const SEARCH_LIMIT = 5;
+
+export function scrapeBodyOfV1(body: unknown): unknown {
+  if (!isRecord(body)) return body;
+  const { formats, extract, jsonOptions, changeTrackingOptions, parsePDF, agent, ...rest } = body;
+  const json = isRecord(jsonOptions) ? jsonOptions : isRecord(extract) ? extract : {};
+  const tracking = isRecord(changeTrackingOptions) ? changeTrackingOptions : {};
+  return {
+    timeout: TIMEOUT_MS,
+    ...rest,
+    ...(Array.isArray(formats) ? { formats: formats.map((each) => formatOfV1(each, json, tracking)) } : {}),
+    // One that is false asks for the bytes of the file, which v2 says by an empty list.
+    ...(parsePDF === false ? { parsers: [] } : {}),
+    ...(isRecord(agent) ? { agent } : {}),
+  };
+}
+
+function formatOfV1(format: unknown, json: Body, tracking: Body): unknown {
+  if (format === 'screenshot@fullPage') return { type: 'screenshot', fullPage: true };
+  if (format === 'json' || format === 'extract') {
+    const { mode: _mode, agent: _agent, ...wish } = json;
+    return { type: 'json', ...wish };
+  }
+  return format === 'changeTracking' ? { type: format, ...tracking } : format;
+}
+
+export function crawlBodyOfV1(body: unknown): unknown {
+  if (!isRecord(body)) return body;
+  const { ignoreSitemap, allowBackwardLinks, scrapeOptions, ...rest } = body;
+  return {
+    maxDepth: MAX_DEPTH,
+    ...rest,
+    ...(ignoreSitemap === true ? { sitemap: 'skip' } : {}),
+    ...(allowBackwardLinks === undefined ? {} : { crawlEntireDomain: allowBackwardLinks }),
+    scrapeOptions: scrapeBodyOfV1(scrapeOptions ?? {}),
+  };
+}
+
+export function mapBodyOfV1(body: unknown): unknown {
+  if (!isRecord(body)) return body;
+  const { ignoreSitemap, sitemapOnly, useIndex: _useIndex, filterByPath: _filter, ...rest } = body;
+  const sitemap = sitemapOnly === true ? 'only' : ignoreSitemap === true ? 'skip' : undefined;
+  return { ...rest, ...(sitemap === undefined ? {} : { sitemap }) };
+}
+
+/** Where v1 names a language v2 has none: it is told from the country. */
+export function searchBodyOfV1(body: unknown): unknown {
+  if (!isRecord(body)) return body;
+  const { scrapeOptions, filter: _filter, ...rest } = body;
+  return {
+    limit: SEARCH_LIMIT,
+    ...rest,
+    ...(scrapeOptions === undefined ? {} : { scrapeOptions: scrapeBodyOfV1(scrapeOptions) }),
+  };
+}

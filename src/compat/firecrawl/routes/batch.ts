@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import { apiKeyOf } from '../../../api/access/access.ts';
+import type { App } from '../../../api/http/app.ts';
+import { ScrapifieError } from '../../../errors/scrapifie-error.ts';
+import { parseRequest } from '../../../jobs/invalid-request.ts';
+import { invalidUrlsOf } from '../../../jobs/job-draft.ts';
+import { batchRequestSchema } from '../../../jobs/job-request.ts';
+import { bodyOf, type FirecrawlDeps, givenBy } from '../firecrawl-deps.ts';
+import {
+  bodyFields,
+  cacheRequestOf,
+  derivedRequestOf,
+  pageRequestOf,
+  scrapeFields,
+  viewOf,
+} from '../request/scrape-options.ts';
+import { scrapeBodyOfV1 } from '../request/v1.ts';
+import { webhookField } from '../request/webhook-field.ts';
+import { jobWebhookOf } from '../webhook-message.ts';
+import { addJobRoutes, addressOf } from './job-routes.ts';
+
+const batchBody = z.strictObject({
+  urls: z.array(z.string().max(8_192)).min(1).max(10_000),
+  ignoreInvalidURLs: z.boolean().optional(),
+  appendToId: z.string().optional(),
+  maxConcurrency: z.number().int().min(1).max(10_000).optional(),
+  webhook: webhookField,
+  ...scrapeFields,
+  ...bodyFields,
+});
+
+export function addBatchRoutes(app: App, deps: FirecrawlDeps): void {
+  const { jobs, idempotency, isV1, settings } = deps;
+
+  app.route({
+    method: 'POST',
+    url: '/batch/scrape',
+    config: { access: 'jobs:write', creates: true },
+    schema: { hide: true },
+    async handler(request) {
+      const body = bodyOf(batchBody, isV1 ? scrapeBodyOfV1(request.body) : request.body);
+      if (body.appendToId !== undefined) {
+        throw new ScrapifieError(
+          'UNSUPPORTED_OPTION',
+          '`appendToId` is not available on this server: start another batch.',
+        );
+      }
+      const { accountId } = apiKeyOf(request);
+      // v2 leaves out what is no URL; v1 refuses the request unless told.
+      const ignoresInvalid = body.ignoreInvalidURLs ?? !isV1;
+      const asked = parseRequest(batchRequestSchema, {
+        urls: body.urls,
+        ignoreInvalidUrls: ignoresInvalid,
+        options: { ...pageRequestOf(body), ...cacheRequestOf(body) },
+        concurrency: body.maxConcurrency ?? null,
+        ...derivedRequestOf(body, body.zeroDataRetention),
+      });
+      const given = {
+        ...givenBy(request),
+        shownAs: viewOf(body, body),
+        ...jobWebhookOf(body.webhook, 'batch_scrape', accountId, settings),
+      };
+      const job = await idempotency.once(request, (id) => jobs.batch(asked, accountId, { ...given, id }));
+      return {
+        success: true,
+        id: job.id,
+        url: `${addressOf(request)}/${job.id}`,
+        ...(ignoresInvalid ? { invalidURLs: invalidUrlsOf(asked).map(({ url }) => url) } : {}),
+      };
+    },
+  });
+
+  addJobRoutes(app, '/batch/scrape', deps);
+}

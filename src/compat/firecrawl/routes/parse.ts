@@ -1,0 +1,154 @@
+import type { IncomingMessage } from 'node:http';
+import { z } from 'zod';
+import type { App } from '../../../api/http/app.ts';
+import { ScrapifieError } from '../../../errors/scrapifie-error.ts';
+import { readOptionsOf, reextractRequestSchema } from '../../../jobs/extraction-request.ts';
+import { parseRequest } from '../../../jobs/invalid-request.ts';
+import { Refusal } from '../failure.ts';
+import { bodyOf, type FirecrawlDeps } from '../firecrawl-deps.ts';
+import {
+  bodyFields,
+  pageRequestOf,
+  type ScrapeOptions,
+  scrapeFields,
+  scrapeOptionsField,
+  viewOf,
+} from '../request/scrape-options.ts';
+import { documentOf } from '../view/document.ts';
+
+/** What makes sense for a file: nothing is fetched, so nothing says how. */
+const {
+  formats,
+  includeTags,
+  excludeTags,
+  onlyMainContent,
+  onlyCleanContent,
+  timeout,
+  parsers,
+  removeBase64Images,
+  skipTlsVerification,
+  redactPII,
+} = scrapeFields;
+const parseOptions = z.strictObject({
+  ...{ formats, includeTags, excludeTags, onlyMainContent, onlyCleanContent, timeout, parsers },
+  ...{ removeBase64Images, skipTlsVerification, redactPII },
+  proxy: z.enum(['basic', 'auto']).default('auto'),
+  ...bodyFields,
+});
+
+const NOTHING_FETCHED = scrapeOptionsField.parse({});
+
+/** Only what is read out of the bytes. */
+const READABLE: ReadonlySet<string> = new Set([
+  'markdown',
+  'html',
+  'rawHtml',
+  'links',
+  'images',
+  'json',
+  'attributes',
+]);
+/** The address of a file that has none; links in it stay as they are when they are absolute. */
+const NOWHERE = 'http://upload.invalid/';
+const UNKNOWN_TYPE = 'application/octet-stream';
+
+/** Types by the ending of the name, for clients that do not say. */
+const TYPES: Readonly<Record<string, string>> = {
+  html: 'text/html',
+  htm: 'text/html',
+  xhtml: 'application/xhtml+xml',
+  pdf: 'application/pdf',
+  docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  json: 'application/json',
+  xml: 'application/xml',
+  txt: 'text/plain',
+  md: 'text/markdown',
+  csv: 'text/csv',
+};
+
+/** Reads a file that the client uploads. */
+export function addParseRoutes(app: App, { extraction, settings, isV1, jobs }: FirecrawlDeps): void {
+  if (isV1) return;
+  app.addContentTypeParser('multipart/form-data', (_request, payload, done) => {
+    readForm(payload, settings.bodyLimitBytes).then((bytes) => done(null, bytes), done);
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/parse',
+    config: { access: ['scrape', 'read'] },
+    schema: { hide: true },
+    async handler(request) {
+      const { file, options } = await partsOf(request.body, request.headers['content-type'] ?? '');
+      const given = bodyOf(parseOptions, options);
+      const wrong = given.formats.find(({ type }) => !READABLE.has(type));
+      if (wrong !== undefined) {
+        throw new Refusal(
+          400,
+          `The format "${wrong.type}" needs a page that is fetched.`,
+          'PARSE_UNSUPPORTED_OPTIONS',
+        );
+      }
+      const { origin, integration: _integration, zeroDataRetention: _kept, ...rest } = given;
+      const scrape: ScrapeOptions = { ...NOTHING_FETCHED, ...rest };
+      const asked = pageRequestOf(scrape);
+      const wanted = parseRequest(reextractRequestSchema, {
+        formats: asked.formats,
+        ...('extract' in asked ? { extract: asked.extract } : {}),
+        includeTags: asked.includeTags,
+        excludeTags: asked.excludeTags,
+        onlyMainContent: asked.onlyMainContent,
+      });
+      const body = new Uint8Array(await file.arrayBuffer());
+      const contentType = typeOf(file);
+      const url = `${NOWHERE}${encodeURIComponent(file.name)}`;
+      const page = await extraction.read({ url, body, contentType }, readOptionsOf(wanted));
+      const view = viewOf(scrape, { origin });
+      const document = documentOf(page, { jobId: jobs.newId(), view });
+      const { url: _url, statusCode: _status, ...metadata } = document.metadata;
+      return {
+        success: true,
+        data: { ...document, metadata: { ...metadata, sourceURL: file.name, contentType } },
+      };
+    },
+  });
+}
+
+const typeOf = ({ name, type }: File): string => {
+  if (type !== '' && type !== UNKNOWN_TYPE) return type;
+  return TYPES[name.split('.').at(-1)?.toLowerCase() ?? ''] ?? UNKNOWN_TYPE;
+};
+
+async function readForm(payload: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of payload as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    // The rest is read and dropped: a client that still writes would see a reset instead of the answer.
+    if (bytes <= limitBytes) chunks.push(chunk);
+  }
+  if (bytes > limitBytes)
+    throw new ScrapifieError('BODY_TOO_LARGE', `The upload is larger than ${limitBytes} bytes.`);
+  return Buffer.concat(chunks);
+}
+
+async function partsOf(body: unknown, contentType: string): Promise<{ file: File; options: unknown }> {
+  if (!Buffer.isBuffer(body)) throw new Refusal(400, 'Send the file as multipart/form-data.', 'BAD_REQUEST');
+  const headers = { 'content-type': contentType };
+  const form = await new Response(new Uint8Array(body), { headers }).formData().catch(() => null);
+  const file = form?.get('file');
+  if (form === null || !(file instanceof File)) {
+    throw new Refusal(400, 'The form has no part "file".', 'BAD_REQUEST');
+  }
+  return { file, options: jsonOf(form.get('options')) };
+}
+
+function jsonOf(text: unknown): unknown {
+  if (text === null || text === '') return {};
+  try {
+    return JSON.parse(String(text));
+  } catch {
+    throw new ScrapifieError('MALFORMED_JSON', 'The part "options" is not valid JSON.');
+  }
+}
