@@ -1,4 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -66,10 +67,10 @@ it('says which scheme it assumed, and follows the links of a host that was named
   expect(readReport(out)).toMatchObject({ pages: 10 });
 });
 
-describe.skipIf(!existsSync(FULL))('output that cannot be written', () => {
+describe.skipIf(!existsSync(FULL))('output that cannot be written', { timeout: 90_000 }, () => {
   it('fails scrape, map and crawl, although everything was fetched', async () => {
     const page = `${site.url}/big/`;
-    const out = folder.path('crawled');
+    const out = folder.path(`crawled-${randomUUID()}`);
     for (const args of [
       ['scrape', page, '--allow-private'],
       ['map', page, '--allow-private'],
