@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { api } from './api.ts';
 import { content } from './content.ts';
 import { crawl } from './crawl.ts';
+import { exports } from './exports.ts';
 import { extract } from './extract.ts';
 import { fleet } from './fleet.ts';
 import { growth } from './growth.ts';
@@ -12,7 +13,7 @@ import { isMet, type Part } from './part.ts';
 import { render } from './render.ts';
 import { barsTable, circumstances, type Measured, pageOf, tableOf } from './report.ts';
 
-const PARTS: readonly Part[] = [crawl, render, growth, api, extract, content, fleet];
+const PARTS: readonly Part[] = [crawl, render, growth, api, extract, content, exports, fleet];
 const USAGE = `usage: node bench/main.ts [${PARTS.map(({ name }) => name).join('|')} …] [--quick] [--pages DIR]`;
 const RESULTS = fileURLToPath(new URL('./results/', import.meta.url));
 

@@ -1,8 +1,11 @@
 import { describeFailure } from './cli/failure.ts';
 import { prepareOutput } from './cli/output/standard-output.ts';
 import { run } from './cli/program.ts';
+import { keepThreadLimits } from './config/thread-memory.ts';
 import { EXIT } from './errors/registry.ts';
 import { createShell } from './wiring/shell.ts';
+
+keepThreadLimits();
 
 /** The one place that reads the environment and the command line. */
 const shell = createShell({

@@ -1,8 +1,9 @@
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { keepThreadLimits } from '../../src/config/thread-memory.ts';
 import { EXPORT_THREAD } from '../../src/exports/export-worker.ts';
 import { formatOf } from '../../src/exports/formats.ts';
-import type { ExportFormat } from '../../src/model/export.ts';
-import { BARE } from './bare.ts';
+import { type ExportFormat, PAGE_FORMATS } from '../../src/model/export.ts';
+import { CREATED_AT, JOB, pagesOf } from './pages.ts';
 import { tableOf } from './rows.ts';
 
 /**
@@ -15,23 +16,41 @@ interface Work {
   readonly rows: number;
 }
 
-const WARM_ROWS = 5_000;
+const WARM_ROWS = 2_000;
 const LOOK_MS = 50;
 
-async function ours(format: string, count: number): Promise<number> {
-  const spec = formatOf(format as ExportFormat);
-  if (spec.takes !== 'rows') throw new Error(`${format} is no format of tables.`);
-  const write = await spec.load();
+async function ours(format: ExportFormat, count: number): Promise<number> {
+  const spec = formatOf(format);
+  let [written, quarter] = [0, 1];
+  const onRows = (rows: number) => {
+    written += rows;
+    if (count <= WARM_ROWS || written < (count * quarter) / QUARTERS) return;
+    quarter += 1;
+    parentPort?.postMessage('quarter');
+  };
   let bytes = 0;
-  const options = { title: 'full', isLarge: false, excel: false, onRows: () => undefined };
-  for await (const chunk of write(tableOf(count), options)) bytes += chunk.length;
+  const chunks =
+    spec.takes === 'rows'
+      ? (await spec.load())(tableOf(count), { title: 'full', isLarge: count > 500_000, excel: false, onRows })
+      : (await spec.load())(pagesOf(count), { job: JOB, createdAt: CREATED_AT, onRows });
+  for await (const chunk of chunks) bytes += chunk.length;
   return bytes;
 }
 
-async function work({ format, side, rows }: Work): Promise<void> {
-  const bare = BARE[format];
+/** A side loads its own packages only. */
+async function writerOf(format: string, side: string): Promise<(count: number) => Promise<number>> {
+  if (side === 'ours') return (count) => ours(format as ExportFormat, count);
+  const isOfPages = (PAGE_FORMATS as readonly string[]).includes(format);
+  const all = isOfPages
+    ? (await import('./bare-pages.ts')).BARE_PAGES
+    : (await import('./bare-rows.ts')).BARE_ROWS;
+  const bare = all[format];
   if (bare === undefined) throw new Error(`There is nothing to compare ${format} with.`);
-  const write = side === 'ours' ? (count: number) => ours(format, count) : bare;
+  return bare;
+}
+
+async function work({ format, side, rows }: Work): Promise<void> {
+  const write = await writerOf(format, side);
   await write(WARM_ROWS);
   const [startedAt, used] = [performance.now(), process.cpuUsage()];
   const bytes = await write(rows);
@@ -40,19 +59,26 @@ async function work({ format, side, rows }: Work): Promise<void> {
   parentPort?.postMessage({ rowsPerSecond: rows / seconds, cpuSeconds: (user + system) / 1e6, bytes });
 }
 
+const QUARTERS = 4;
+
 async function measure(given: Work): Promise<void> {
+  keepThreadLimits();
   const before = process.memoryUsage.rss();
   let most = before;
   const watch = setInterval(() => {
     most = Math.max(most, process.memoryUsage.rss());
   }, LOOK_MS);
   const thread = new Worker(new URL(import.meta.url), { workerData: given, resourceLimits: EXPORT_THREAD });
+  const grownAtQuarters: number[] = [];
   const answer = await new Promise<object>((resolve, reject) => {
-    thread.once('message', resolve);
+    thread.on('message', (message: 'quarter' | object) => {
+      if (typeof message === 'object') resolve(message);
+      else grownAtQuarters.push(process.memoryUsage.rss() - before);
+    });
     thread.once('error', reject);
   });
   clearInterval(watch);
-  process.stdout.write(`${JSON.stringify({ ...answer, grownBytes: most - before })}\n`);
+  process.stdout.write(`${JSON.stringify({ ...answer, grownBytes: most - before, grownAtQuarters })}\n`);
 }
 
 const [format = 'csv', side = 'ours', rows = '1000'] = process.argv.slice(2);

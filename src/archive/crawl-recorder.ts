@@ -186,12 +186,14 @@ export async function openCrawlRecorder(
       await inTurn(publish);
       await work;
       isClosed = true;
+      known.close();
       await file.close();
       check();
     },
     async abandon() {
       isClosed = true;
       await work;
+      known.close();
       await file.close();
     },
   };

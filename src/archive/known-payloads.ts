@@ -1,4 +1,4 @@
-import { BoundedMap } from '../model/bounded-map.ts';
+import { DatabaseSync } from 'node:sqlite';
 
 /** Where a body was first written. */
 export interface PayloadPlace {
@@ -11,12 +11,33 @@ export interface PayloadPlace {
 export interface KnownPayloads {
   get(digest: string): PayloadPlace | undefined;
   add(digest: string, place: PayloadPlace): void;
+  /** May be called again. */
+  close(): void;
 }
 
 /** Beyond this the oldest are forgotten, and their bodies may be written again. */
-const MOST_PAYLOADS = 50_000;
+const MOST_PAYLOADS = 25_000;
 
-export function createKnownPayloads(): KnownPayloads {
-  const places = new BoundedMap<string, PayloadPlace>(MOST_PAYLOADS);
-  return { get: (digest) => places.get(digest), add: (digest, place) => void places.set(digest, place) };
+/** A database in memory: as objects, the places would take three times as much, and the heap as much again around them. */
+export function createKnownPayloads(mostPayloads = MOST_PAYLOADS): KnownPayloads {
+  const database = new DatabaseSync(':memory:');
+  database.exec(
+    `CREATE TABLE payloads (slot INTEGER PRIMARY KEY, digest TEXT UNIQUE, id TEXT, url TEXT, at INTEGER)`,
+  );
+  const find = database.prepare('SELECT id, url, at FROM payloads WHERE digest = ?');
+  const put = database.prepare('INSERT OR REPLACE INTO payloads VALUES (?, ?, ?, ?, ?)');
+  let added = 0;
+  return {
+    get(digest) {
+      const row = find.get(digest);
+      return row === undefined ? undefined : { id: String(row.id), url: String(row.url), at: Number(row.at) };
+    },
+    add(digest, { id, url, at }) {
+      put.run(added % mostPayloads, digest, id, url, at);
+      added += 1;
+    },
+    close() {
+      if (database.isOpen) database.close();
+    },
+  };
 }

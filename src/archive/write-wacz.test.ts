@@ -5,7 +5,6 @@ import { checkedRecords } from '../../test/archives/warc-check.ts';
 import type { Job } from '../model/job.ts';
 import { exchangeLike } from './exchange.fixture.ts';
 import type { Exchange } from './exchange.ts';
-import { createSortedLines } from './sorted-lines.ts';
 import { waczEntries } from './write-wacz.ts';
 
 const job = { id: 'job-1', options: { page: { obeyRobots: true } } } as unknown as Job;
@@ -105,11 +104,3 @@ describe('a WACZ file', () => {
 async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
-
-it('lines are sorted with little memory', async () => {
-  const lines = createSortedLines(100);
-  const given = Array.from({ length: 200 }, (_, n) => `${(n * 7919) % 200} line\n`);
-  for (const line of given) await lines.add(line);
-  expect(await Array.fromAsync(lines.read())).toEqual(given.toSorted());
-  await lines.close();
-});

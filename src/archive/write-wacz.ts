@@ -5,7 +5,7 @@ import { cdxLine } from './cdx.ts';
 import type { ArchivedJob, Exchange } from './exchange.ts';
 import { recordsOf } from './exchange-records.ts';
 import { createKnownPayloads } from './known-payloads.ts';
-import { createSortedLines, type SortedLines } from './sorted-lines.ts';
+import { createSorter, type Sorter } from './sorter.ts';
 import { infoRecord, type WrittenRecord, written } from './write-warc.ts';
 
 export interface WaczOptions {
@@ -28,6 +28,7 @@ interface Resource {
 const MAX_WARC_BYTES = 1_000_000_000;
 /** Lines of the index in one gzip member; the secondary index has one line for each. */
 const BLOCK_LINES = 3_000;
+const CHUNK_CHARS = 65_536;
 const PAGES_HEAD = '{"format":"json-pages-1.0","id":"pages","title":"All Pages"}\n';
 
 /** A file of the WACZ; its bytes are to be read before the next one is asked for, and stored as they are. */
@@ -42,8 +43,8 @@ export async function* waczEntries(
   options: WaczOptions,
 ): AsyncGenerator<WaczEntry> {
   const { at, maxWarcBytes = MAX_WARC_BYTES } = options;
-  const index = createSortedLines();
-  const pages = createSortedLines();
+  const index = createSorter();
+  const pages = createSorter();
   const resources: Resource[] = [];
   const source = new WarcPart(exchanges, options, index, pages);
 
@@ -85,7 +86,8 @@ export async function* waczEntries(
     const digest = { path: 'datapackage.json', hash };
     yield { name: 'datapackage-digest.json', data: Buffer.from(`${JSON.stringify(digest)}\n`) };
   } finally {
-    await Promise.all([index.close(), pages.close(), source.close()]);
+    await source.close();
+    for (const each of [index, pages]) each.close();
   }
 }
 
@@ -93,18 +95,12 @@ export async function* waczEntries(
 class WarcPart {
   readonly #exchanges: AsyncIterator<Exchange>;
   readonly #options: WaczOptions;
-  readonly #index: SortedLines;
-  readonly #pages: SortedLines;
+  readonly #index: Sorter;
+  readonly #pages: Sorter;
   readonly #known = createKnownPayloads();
   #next: IteratorResult<Exchange> | null = null;
-  #pageCount = 0;
 
-  constructor(
-    exchanges: AsyncIterable<Exchange>,
-    options: WaczOptions,
-    index: SortedLines,
-    pages: SortedLines,
-  ) {
+  constructor(exchanges: AsyncIterable<Exchange>, options: WaczOptions, index: Sorter, pages: Sorter) {
     this.#exchanges = exchanges[Symbol.asyncIterator]();
     this.#options = options;
     this.#index = index;
@@ -127,7 +123,7 @@ class WarcPart {
         yield chunk;
       }
       const line = cdxLine(record, { fileName, offset, length });
-      if (line !== null) await this.#index.add(line);
+      if (line !== null) this.#index.add(line, null);
       offset += length;
     }.bind(this);
     const { job, version, at } = this.#options;
@@ -136,12 +132,12 @@ class WarcPart {
     while (this.#next.done !== true && offset < maxBytes) {
       const exchange = this.#next.value;
       for (const record of recordsOf(exchange, this.#known)) yield* put(written(record));
-      await this.#addPage(exchange);
+      this.#addPage(exchange);
       this.#next = await this.#exchanges.next();
     }
   }
 
-  async #addPage({ key, finalUrl, fetchedAt, page, statusCode }: Exchange): Promise<void> {
+  #addPage({ key, finalUrl, fetchedAt, page, statusCode }: Exchange): void {
     if (page === null || statusCode === null) return;
     const entry = {
       id: recordId(...key, 'page').slice(10, -1),
@@ -151,17 +147,17 @@ class WarcPart {
       status: statusCode,
       depth: page.depth,
     };
-    // The number in front keeps the order of the pages.
-    this.#pageCount += 1;
-    await this.#pages.add(`${String(this.#pageCount).padStart(12, '0')} ${JSON.stringify(entry)}\n`);
+    // In the order in which they come.
+    this.#pages.add('', `${JSON.stringify(entry)}\n`);
   }
 
   async close(): Promise<void> {
+    this.#known.close();
     await this.#exchanges.return?.();
   }
 }
 
-async function* indexBlocks(index: SortedLines, secondary: string[]): AsyncGenerator<Uint8Array> {
+async function* indexBlocks(index: Sorter, secondary: string[]): AsyncGenerator<Uint8Array> {
   let lines: string[] = [];
   let offset = 0;
   const flush = async (): Promise<Uint8Array> => {
@@ -175,7 +171,7 @@ async function* indexBlocks(index: SortedLines, secondary: string[]): AsyncGener
     lines = [];
     return bytes;
   };
-  for await (const line of index.read()) {
+  for (const line of index.values()) {
     lines.push(line);
     if (lines.length === BLOCK_LINES) yield await flush();
   }
@@ -186,7 +182,13 @@ async function* textChunks(lines: readonly string[]): AsyncGenerator<Uint8Array>
   yield Buffer.from(lines.join(''));
 }
 
-async function* pageChunks(pages: SortedLines): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(PAGES_HEAD);
-  for await (const line of pages.read()) yield Buffer.from(line.slice(line.indexOf(' ') + 1));
+async function* pageChunks(pages: Sorter): AsyncGenerator<Uint8Array> {
+  let text = PAGES_HEAD;
+  for (const line of pages.values()) {
+    text += line;
+    if (text.length < CHUNK_CHARS) continue;
+    yield Buffer.from(text);
+    text = '';
+  }
+  if (text !== '') yield Buffer.from(text);
 }

@@ -1,10 +1,10 @@
+import { createSorter } from '../archive/sorter.ts';
 import { readRecord } from '../jobs/page-result.ts';
 import type { ContentHash, JobId, TaskId } from '../model/ids.ts';
 import type { Page } from '../model/page.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { ExportStore } from '../ports/export-store.ts';
 import type { ExportPage } from './table/export-page.ts';
-import { createSorter } from './table/sorter.ts';
 
 export interface PageParts {
   readonly store: Pick<ExportStore, 'listPageKeys' | 'pagesOfTasks'>;
@@ -51,7 +51,7 @@ async function* sortedKeys(
     let cursor: string | undefined;
     do {
       const { items, nextCursor } = await store.listPageKeys({ jobId, cursor, limit: KEYS_AT_ONCE });
-      sorter.add(items.map(({ url, taskId, bytes }) => [url, `${taskId} ${bytes}`] as const));
+      for (const { url, taskId, bytes } of items) sorter.add(url, `${taskId} ${bytes}`);
       cursor = nextCursor ?? undefined;
     } while (cursor !== undefined);
     let batch: TaskId[] = [];

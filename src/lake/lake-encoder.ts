@@ -74,7 +74,7 @@ export function createLakeEncoder(): LakeEncoder {
     const entry = import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js';
     const opened = new Worker(new URL(entry, import.meta.url), {
       name: 'lake',
-      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
+      resourceLimits: { maxYoungGenerationSizeMb: 24, maxOldGenerationSizeMb: MAX_HEAP_MB },
     });
     opened.unref();
     opened.on('message', (answer: EncoderAnswer) => {

@@ -82,7 +82,7 @@ export function createReaderPool(options: ReaderPoolOptions): PageReader {
       workerData: { given: data, reading: reader.reading } satisfies ThreadData<unknown>,
       name: 'pages',
       // Nearly everything dies with its page; without a limit each thread's nursery grows to 50 MB for nothing.
-      resourceLimits: { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeMb: 512 },
+      resourceLimits: { maxYoungGenerationSizeMb: 24, maxOldGenerationSizeMb: 512 },
     });
     // A thread that cannot load is no reason to wait.
     worker.once('exit', () => reader.onReady());

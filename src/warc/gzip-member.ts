@@ -1,4 +1,5 @@
 import { constants, createGzip, gzip, gzipSync } from 'node:zlib';
+import { smallWindow } from './small-window.ts';
 
 /** Up to this, a record is compressed at once: another thread would take longer to be asked. */
 const AT_ONCE_BYTES = 16_384;
@@ -11,7 +12,7 @@ const OPTIONS = { level: constants.Z_BEST_SPEED + 4, chunkSize: 65_536 };
 export async function* gzipMember(parts: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
   const bytes = parts.reduce((sum, part) => sum + part.byteLength, 0);
   if (bytes <= AT_ONCE_BYTES) {
-    yield gzipSync(Buffer.concat(parts), OPTIONS);
+    yield gzipSync(Buffer.concat(parts), { ...OPTIONS, ...smallWindow(bytes) });
     return;
   }
   if (bytes <= ONE_CALL_BYTES) {

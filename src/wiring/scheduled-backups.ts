@@ -61,7 +61,11 @@ function placesOf(settings: Settings): Installation {
 
 function makeInThread(workerData: BackupThreadData, signal: AbortSignal): Promise<BackupReport> {
   const entry = import.meta.url.endsWith('.ts') ? './backup-thread.ts' : './backup-thread.js';
-  const thread = new Worker(new URL(entry, import.meta.url), { workerData, name: 'backup' });
+  const thread = new Worker(new URL(entry, import.meta.url), {
+    workerData,
+    name: 'backup',
+    resourceLimits: { maxYoungGenerationSizeMb: 24, maxOldGenerationSizeMb: 1_024 },
+  });
   // What it has written by then has no name of a backup yet.
   const stop = () => void thread.terminate();
   signal.addEventListener('abort', stop, { once: true });

@@ -277,7 +277,7 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<St
       workerData: { path, traces, checkpointMs, reserveBytes } satisfies ThreadPlace,
       name: 'store',
       // What a call brings dies with it; a small nursery keeps the process small at no cost that could be measured.
-      resourceLimits: { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeMb: 512 },
+      resourceLimits: { maxYoungGenerationSizeMb: 24, maxOldGenerationSizeMb: 512 },
     },
   );
   const calls = new Map<number, Waiting>();

@@ -1,3 +1,4 @@
+import { createSorter } from '../../archive/sorter.ts';
 import { type ComparisonDeps, createComparisons } from '../../compare/comparisons.ts';
 import { DIFF_COLUMNS, diffRow } from '../../compare/site-change.ts';
 import { diffRulesSchema } from '../../diff/diff-rules.ts';
@@ -5,7 +6,6 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { ExportSpec } from '../../model/export.ts';
 import type { Job } from '../../model/job.ts';
 import type { JobStore } from '../../ports/store.ts';
-import { createSorter } from '../table/sorter.ts';
 import type { ColumnType, Row, Table } from '../table/table.ts';
 
 /** Columns that are no texts. */
@@ -41,7 +41,7 @@ export async function diffTable(
       try {
         for await (const change of comparisons.changes(pair)) {
           const row = diffRow(change);
-          sorter.add([[change.url, JSON.stringify(DIFF_COLUMNS.map((name) => row[name]))]]);
+          sorter.add(change.url, JSON.stringify(DIFF_COLUMNS.map((name) => row[name])));
         }
         let batch: Row[] = [];
         for (const text of sorter.values()) {

@@ -57,6 +57,23 @@ describe('Parquet', () => {
     expect(number?.meta_data?.statistics?.min_value).toBe(0n);
   });
 
+  it('each row group has its own statistics and values, whatever came behind it', async () => {
+    const filler = 'x'.repeat(1_000_000);
+    const rows = ['b', 'a', 'd', 'c', 'é', 'f'].map((text, at) => [text, at, null, null, null, filler]);
+    const file = await fileOf(await bytesOf(writeParquet, tableOf(COLUMNS, rows)));
+    const { row_groups: groups } = parquetMetadata(file);
+    const bounds = groups.map(({ columns: [text] }) => {
+      const { min_value: min, max_value: max } = text?.meta_data?.statistics ?? {};
+      return [min, max];
+    });
+    expect(bounds).toEqual([
+      ['a', 'd'],
+      ['c', 'é'],
+    ]);
+    const read = await parquetReadObjects({ file, columns: ['text'] });
+    expect(read.map(({ text }) => text)).toEqual(['b', 'a', 'd', 'c', 'é', 'f']);
+  });
+
   it('a table without rows is a file with its columns', async () => {
     const file = await fileOf(await bytesOf(writeParquet, tableOf(COLUMNS, [])));
     expect(

@@ -11,8 +11,11 @@ export async function* writeWarc(pages: PageSource, options: PageWriterOptions):
   const { job, createdAt } = options;
   const fileName = `${job.id}.warc.gz`;
   yield* written(infoRecord({ job, version: VERSION, fileName, at: createdAt })).chunks;
-  for await (const { chunks } of writtenRecords(exchanges(pages, options), createKnownPayloads())) {
-    yield* chunks;
+  const known = createKnownPayloads();
+  try {
+    for await (const { chunks } of writtenRecords(exchanges(pages, options), known)) yield* chunks;
+  } finally {
+    known.close();
   }
 }
 

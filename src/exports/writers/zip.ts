@@ -1,4 +1,5 @@
 import { crc32, createDeflateRaw, deflateRawSync, inflateRawSync } from 'node:zlib';
+import { smallWindow } from '../../warc/small-window.ts';
 
 /** A file of an archive. Its name has slashes between folders; what it holds is taken when its turn comes. */
 export interface ZipEntry {
@@ -53,7 +54,7 @@ export async function* writeZip(
     const start = offset;
     let written: Written;
     if (data instanceof Uint8Array) {
-      const packed = isStored ? data : deflateRawSync(data);
+      const packed = isStored ? data : deflateRawSync(data, smallWindow(data.length));
       const method = isStored ? 0 : DEFLATED;
       const sizes = { crc: crc32(data), packed: packed.length, size: data.length };
       written = { name, flags: UTF8_NAMES, method, ...sizes, offset: start };

@@ -5,7 +5,7 @@ import { ByteWriter, parquetWriteRows } from 'hyparquet-writer';
 import { batches, COLUMNS } from './rows.ts';
 
 /** What each format costs with its library alone, as its documentation shows it. Each counts the bytes. */
-export const BARE: Readonly<Record<string, (count: number) => Promise<number>>> = {
+export const BARE_ROWS: Readonly<Record<string, (count: number) => Promise<number>>> = {
   async csv(count) {
     async function* rows() {
       for await (const batch of batches(count)) yield* batch;
