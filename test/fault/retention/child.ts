@@ -1,14 +1,19 @@
+import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
+import { isScrapifieError } from '../../../src/errors/scrapifie-error.ts';
 import { sweepBlobs } from '../../../src/jobs/blob-sweep.ts';
+import { NO_LIMITS } from '../../../src/model/account.ts';
 import type { AccountId } from '../../../src/model/ids.ts';
 import { PAGE_PARTS, type RetentionLimits, UNLIMITED_RETENTION } from '../../../src/model/retention.ts';
 import { applyRetention, purgeAll } from '../../../src/retention/apply-retention.ts';
+import { deleteAccounts } from '../../../src/retention/delete-accounts.ts';
 import { openStorage } from '../../../src/wiring/storage.ts';
 import { randomFrom } from '../../site/random.ts';
 import { storagePlaceOf, storeJob } from './random-pages.ts';
 
 /**
- * Stores jobs while it deletes others, by hand and by retention, and in between removes blobs that nothing refers to.
+ * Stores jobs of several accounts while it deletes others, by hand, by retention and with their account, and in between
+ * removes blobs that nothing refers to.
  * Never ends by itself: it is killed. Each line it writes is a number of pages that are stored for good.
  */
 const { values } = parseArgs({
@@ -24,7 +29,9 @@ const storage = await openStorage(
   storagePlaceOf({ dataDir: values.dir, databaseUrl: values['database-url'], s3Url: values['s3-url'] }),
 );
 const { store } = storage;
-const accountId = 'default' as AccountId;
+const DEFAULT = 'default' as AccountId;
+/** Beside the default account, which is never deleted. */
+const MOST_TENANTS = 4;
 const pick = (most: number) => Math.floor(random() * most);
 
 /** Everything may go at any time: the youngest page is as old as it gets. */
@@ -40,8 +47,26 @@ function someLimits(): RetentionLimits {
   return { ...UNLIMITED_RETENTION, ...choices[pick(choices.length)] };
 }
 
+/** Of the accounts that are not being deleted, those of earlier lives included. */
+async function someAccount(): Promise<AccountId> {
+  if (random() < 0.4) return DEFAULT;
+  const tenants = (await store.listAccounts({ limit: 100 })).items.filter(
+    ({ id, deletingSince }) => id !== DEFAULT && deletingSince === null,
+  );
+  if (tenants.length >= MOST_TENANTS) return tenants[pick(tenants.length)]?.id ?? DEFAULT;
+  const id = `tenant-${randomUUID()}` as string as AccountId;
+  await store.createAccount({ id, name: 'Tenant', plan: 'custom', limits: NO_LIMITS }, null);
+  return id;
+}
+
 async function deleteSome(): Promise<void> {
-  const { items } = await store.listJobs({ accountId, limit: 50 });
+  if (random() < 0.25) {
+    const id = await someAccount();
+    if (id !== DEFAULT) await store.beginAccountDeletion(id);
+  }
+  // Often not to its end: the next round goes on, or the next process.
+  await deleteAccounts(store, { mostSteps: 1 + pick(8) });
+  const { items } = await store.listJobs({ accountId: await someAccount(), limit: 50 });
   for (const job of items.filter(() => random() < 0.1)) {
     if (job.finishedAt === null) await store.cancelJob(job.id);
     await store.deleteJob(job.id).catch(() => false);
@@ -52,7 +77,12 @@ async function deleteSome(): Promise<void> {
 
 for (;;) {
   const size = random() < 0.1 ? 1_500 : 20 + pick(400);
-  const stored = storeJob(storage, size, random, (count) => process.stdout.write(`${count}\n`));
+  const stored = storeJob(storage, await someAccount(), size, random, (count) =>
+    process.stdout.write(`${count}\n`),
+  ).catch((error) => {
+    // The account is being deleted meanwhile.
+    if (!isScrapifieError(error)) throw error;
+  });
   await Promise.all([stored, deleteSome()]);
   // No page is on its way now: what nothing refers to may go at any age.
   if (random() < 0.3) await sweepBlobs(storage, { graceMs: 0 });

@@ -6,8 +6,9 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { sweepBlobs } from '../../../src/jobs/blob-sweep.ts';
-import type { AccountId, ContentHash } from '../../../src/model/ids.ts';
+import type { AccountId, ContentHash, JobId } from '../../../src/model/ids.ts';
 import { purgeAll } from '../../../src/retention/apply-retention.ts';
+import { deleteAccounts } from '../../../src/retention/delete-accounts.ts';
 import { openStorage, type Storage } from '../../../src/wiring/storage.ts';
 import { randomFrom } from '../../site/random.ts';
 import { type RetentionPlace, storagePlaceOf } from './random-pages.ts';
@@ -35,6 +36,10 @@ export interface RetentionVerdict {
   /** On disk, when all jobs were deleted and the space was given back. */
   readonly bytesAfter: number;
   readonly blobsAfter: number;
+  /** Accounts whose deletion had begun when the last process was killed, and was ended after it. */
+  readonly deletionsLeft: number;
+  /** Accounts beside the default one, and jobs of theirs, when all were deleted. */
+  readonly accountsAfter: number;
 }
 
 const CHILD = fileURLToPath(new URL('child.ts', import.meta.url));
@@ -102,6 +107,7 @@ async function judge(storage: Storage, dataDir: string) {
   const { store, blobs } = storage;
   // Owners of hosts are dead; in a store that processes share their leases run out.
   await store.releaseAllHosts().catch(() => 0);
+  const deletionsLeft = await endDeletions(storage);
   await purgeAll(store);
   const referenced = await referencesOf(storage);
   const present = await hashesOf(storage);
@@ -112,12 +118,17 @@ async function judge(storage: Storage, dataDir: string) {
   const lost = [...referenced].filter((hash) => !left.has(hash)).length;
   let pagesKept = 0;
   const bytesBefore = await bytesOf(dataDir);
+  for (const { id } of await tenantsOf(storage)) {
+    const { items } = await store.listJobs({ accountId: id, limit: 1_000 });
+    for (const job of items) pagesKept += await pagesOf(storage, job.id);
+    await store.beginAccountDeletion(id);
+  }
+  await endDeletions(storage);
   for (;;) {
     const { items } = await store.listJobs({ accountId: DEFAULT, limit: 100 });
     if (items.length === 0) break;
     for (const job of items) {
-      const { items: some } = await store.listPages({ jobId: job.id, limit: 10_000 });
-      pagesKept += some.length;
+      pagesKept += await pagesOf(storage, job.id);
       if (job.finishedAt === null) await endJob(storage, job.id);
       await store.deleteJob(job.id);
     }
@@ -135,7 +146,28 @@ async function judge(storage: Storage, dataDir: string) {
     leaked,
     bytesBefore,
     blobsAfter: (await hashesOf(storage)).size,
+    deletionsLeft,
+    accountsAfter: (await tenantsOf(storage)).length,
   };
+}
+
+const pagesOf = async ({ store }: Storage, jobId: JobId): Promise<number> =>
+  (await store.listPages({ jobId, limit: 10_000 })).items.length;
+
+const tenantsOf = async ({ store }: Storage) =>
+  (await store.listAccounts({ limit: 1_000 })).items.filter(({ id }) => id !== DEFAULT);
+
+/** Deletes the accounts that are marked to their end. Returns how many there were. */
+async function endDeletions(storage: Storage): Promise<number> {
+  let deleted = 0;
+  for (;;) {
+    deleted += (await deleteAccounts(storage.store)).length;
+    const [first] = await storage.store.listAccountDeletions(1);
+    if (first === undefined) return deleted;
+    // It has jobs whose owner is dead.
+    const { items } = await storage.store.listJobs({ accountId: first.id, limit: 100 });
+    for (const job of items) if (job.finishedAt === null) await endJob(storage, job.id);
+  }
 }
 
 /** A process that was killed while it swept leaves its lease, which runs out. */
@@ -144,7 +176,7 @@ async function sweep(storage: Storage): Promise<void> {
 }
 
 /** The owner of its host is dead; its claimed tasks are free once another has the host. */
-async function endJob({ store }: Storage, id: Parameters<Storage['store']['cancelJob']>[0]): Promise<void> {
+async function endJob({ store }: Storage, id: JobId): Promise<void> {
   await store.cancelJob(id);
   for (;;) {
     const job = await store.getJob(id);

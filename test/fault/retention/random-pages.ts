@@ -82,6 +82,7 @@ function pageOf(task: Task, random: Random): { readonly page: NewPage; readonly 
 /** Creates a job and stores its pages as a crawl does: first bodies, then the commit. Tells how many at a time. */
 export async function storeJob(
   { store, blobs }: Pick<Storage, 'store' | 'blobs'>,
+  accountId: AccountId,
   size: number,
   random: Random,
   onPages: (count: number) => void,
@@ -90,7 +91,7 @@ export async function storeJob(
   const host = `${id}.example` as HostKey;
   const urls = Array.from({ length: size }, (_, n) => `https://${host}/${n}`);
   const draft = draftBatch(batchRequestSchema.parse({ urls }), () => false);
-  await store.createJob({ ...draft, id, accountId: 'default' as AccountId }, draft.tasks);
+  await store.createJob({ ...draft, id, accountId }, draft.tasks);
   const lease = await store.acquireHost(host, 'retention', LEASE_MS);
   if (lease === null) throw new Error(`The host ${host} could not be acquired.`);
   for (;;) {
