@@ -145,6 +145,10 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'bring the database of a data folder up to date',
     load: () => import('./commands/migrate.ts'),
   },
+  demo: {
+    summary: 'show all this on a small site of this machine, in less than a minute',
+    load: () => import('./commands/demo.ts'),
+  },
   completion: {
     summary: 'print a script that completes commands in bash, zsh or fish',
     load: () => import('./commands/completion.ts'),
@@ -215,7 +219,7 @@ export async function buildProgram(
   const meant = argv.find((word) => !word.startsWith('-') && word !== 'help');
   for (const [name, { summary, load }] of Object.entries(COMMANDS)) {
     const command = program.command(name).description(summary);
-    if (name === meant || meant === 'completion') (await load()).define(command, shell, endWith);
+    if (name === meant || meant === 'completion') (await load()).define(command, shell, endWith, run);
   }
   return program;
 }

@@ -1,5 +1,6 @@
 import { ERRORS } from '../errors/registry.ts';
 import type { Attempt } from '../model/attempt.ts';
+import { creditsOf } from '../model/credits.ts';
 import { describeBytes } from '../model/human-units.ts';
 import type { Job } from '../model/job.ts';
 import type { Page, PageRecord } from '../model/page.ts';
@@ -67,7 +68,7 @@ function claimWords({ at, ms, waitedMs }: Attempt): string {
 
 function attemptWords(attempt: Attempt, host: string): string {
   const { engine, proxyTier, proxyId, identity = 'bot', reason, statusCode, bytes, ms, at, ledOn } = attempt;
-  const { evidence, errorCode, outcome, vendor, hasSolver } = attempt;
+  const { evidence, errorCode, outcome, vendor, hasSolver, microcredits = 0 } = attempt;
   const id = proxyId === undefined ? '' : ` (${proxyId})`;
   const way = proxyTier === null ? 'without a proxy' : `through a proxy of tier \`${proxyTier}\`${id}`;
   const who =
@@ -79,11 +80,10 @@ function attemptWords(attempt: Attempt, host: string): string {
   return [
     `engine \`${engine}\`, ${way}, ${who}.`,
     `${planSentence(reason, host)} [${reason}]`,
-    `It ended at ${at}: ${came}, ${result}${evidence === undefined ? '' : `: ${withStop(evidence)}`}`,
+    withStop(`It ended at ${at}: ${came}, ${result}${evidence === undefined ? '' : `: ${evidence}`}`),
     ...(ledOn === true ? ['It led on to another host.'] : []),
-  ]
-    .join(' ')
-    .replace(/([^.!?…])$/, '$1.');
+    ...(microcredits === 0 ? [] : [`It cost ${times(creditsOf(microcredits), 'credit')}.`]),
+  ].join(' ');
 }
 
 function stateSentences({ entry, job, readyAt, now }: WhyFacts): string[] {

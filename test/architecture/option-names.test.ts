@@ -15,7 +15,12 @@ const DEFINE = { scrape: defineScrape, crawl: defineCrawl, map: defineMap };
 /** The flags of a command, in the form in which they are typed. */
 function flagsOf(name: keyof typeof DEFINE): string[] {
   const command = new Command(name);
-  DEFINE[name](command, {} as Shell, () => undefined);
+  DEFINE[name](
+    command,
+    {} as Shell,
+    () => undefined,
+    async () => 0,
+  );
   return command.options.map(({ long }) => long ?? '');
 }
 

@@ -7,7 +7,12 @@ import { type CrawlFlags, crawlCommandOf } from './crawl-request.ts';
 /** The request of a command as it is typed. */
 function requestOf(...argv: readonly string[]) {
   const command = new Command().exitOverride().configureOutput({ outputError: () => undefined });
-  define(command, {} as Shell, () => undefined);
+  define(
+    command,
+    {} as Shell,
+    () => undefined,
+    async () => 0,
+  );
   command.action(() => undefined).parse([...argv], { from: 'user' });
   return crawlCommandOf(['https://example.com/'], command.opts<CrawlFlags>()).request;
 }

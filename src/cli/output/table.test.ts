@@ -27,6 +27,15 @@ it('a terminal gets lines that fit, with the widest column cut and the first one
   expect(shown).toContain('0198-b  failed     https://example.com/\n');
 });
 
+it('where columns would be cut too much, each row takes two lines', () => {
+  expect(table(wide(34), JOBS).split('\n').slice(0, 4)).toEqual([
+    'ID      STATUS',
+    '  START',
+    '0197-a  completed',
+    '  https://example.com/a/rather/lo…',
+  ]);
+});
+
 it('a terminal that is too narrow for columns gets a block for each row, in which nothing is cut', () => {
   const shown = table(wide(20), JOBS);
   expect(Math.max(...widthsOf(shown))).toBeLessThanOrEqual(20);

@@ -6,7 +6,9 @@ type Row = readonly string[];
 
 const GAP = '  ';
 /** A column is not cut below this: less says nothing. */
-const LEAST_WIDTH = 8;
+const LEAST_WIDTH = 20;
+/** Values of details are wrapped where they have this room. */
+const LEAST_ROOM = 8;
 /** Cells that tell a state, by the colour that the state has. */
 const STATE_COLOURS = {
   green: ['completed', 'done', 'ok', 'active', 'enabled', 'usable', 'delivered', 'ready', 'started', 'ADDED'],
@@ -31,18 +33,27 @@ const COLOUR_OF: ReadonlyMap<string, keyof typeof STATE_COLOURS> = new Map(
 
 /**
  * A list with a line of headings, two spaces between columns. On a terminal that is too narrow the widest columns are
- * cut, never the first, which names the row; where even that is too wide, each row becomes a block of lines, uncut.
+ * cut a little, never the first, which names the row; else each row takes two lines. Where that is too narrow as well,
+ * each row becomes a block with a line for each cell, and nothing is cut.
  */
 export function table(screen: Screen, [head = [], ...rows]: readonly Row[]): string {
   const cells = rows.map((row) => row.map(harmlessText));
   const natural = head.map((title, column) =>
     Math.max(textWidth(title), ...cells.map((row) => textWidth(row[column] ?? ''))),
   );
-  const widths = screen.columns === null ? natural : fitted(natural, screen.columns);
+  const widths = screen.columns === null ? [natural] : arranged(natural, screen.columns);
   if (widths === null) return blocks(head, cells, screen);
+  const split = widths[0]?.length ?? 0;
+  const linesOf = (row: Row, paint: (text: string) => string): string =>
+    widths
+      .map((line, at) => {
+        const part = at === 0 ? row.slice(0, split) : row.slice(split);
+        return part.length === 0 ? '' : `${at === 0 ? '' : GAP}${lineOf(part, line, paint)}`;
+      })
+      .join('');
   return [
-    lineOf(head, widths, (text) => screen.paint('bold', text)),
-    ...cells.map((row) => lineOf(row, widths, (text) => painted(text, screen))),
+    linesOf(head, (text) => screen.paint('bold', text)),
+    ...cells.map((row) => linesOf(row, (text) => painted(text, screen))),
   ].join('');
 }
 
@@ -61,7 +72,7 @@ export function details(screen: Screen, rows: readonly Row[]): string {
         return `${painted(name, screen)}${padText('', width - textWidth(name))}${GAP}`;
       });
       const value = harmlessText(row[last] ?? '');
-      const [first = '', ...others] = room < LEAST_WIDTH ? [value] : wrapText(value, room);
+      const [first = '', ...others] = room < LEAST_ROOM ? [value] : wrapText(value, room);
       const lines = [
         names.join('') + painted(first, screen),
         ...others.map((line) => ' '.repeat(margin) + line),
@@ -71,19 +82,31 @@ export function details(screen: Screen, rows: readonly Row[]): string {
     .join('');
 }
 
-/** The widths of columns that fit together; null when there are none. */
-function fitted(natural: readonly number[], columns: number): readonly number[] | null {
+/** The widths of the columns of each line: one line, or two. Null when two are not enough. */
+function arranged(natural: readonly number[], columns: number): readonly (readonly number[])[] | null {
+  const one = fitted(natural, columns, 1);
+  if (one !== null) return [one];
+  let count = 0;
+  for (let used = 0; count < natural.length; count += 1) {
+    used += (natural[count] ?? 0) + (count === 0 ? 0 : GAP.length);
+    if (used > columns) break;
+  }
+  const second = count === 0 ? null : fitted(natural.slice(count), columns - GAP.length, 0);
+  return second === null ? null : [natural.slice(0, count), second];
+}
+
+/** The widths that fit together, with the first `whole` columns uncut; null when there are none. */
+function fitted(natural: readonly number[], columns: number, whole: number): readonly number[] | null {
   const widths = [...natural];
   let excess = widths.reduce((sum, width) => sum + width, GAP.length * (widths.length - 1)) - columns;
   while (excess > 0) {
-    const [, ...others] = widths;
+    const others = widths.slice(whole);
     const widest = Math.max(0, ...others);
     if (widest <= LEAST_WIDTH) return null;
     // The widest one gives as much as makes it equal to the next, so that no column is cut more than it must.
-    const at = others.lastIndexOf(widest) + 1;
     const next = Math.max(LEAST_WIDTH, ...others.filter((width) => width < widest));
-    const given = Math.min(excess, Math.max(1, widest - next));
-    widths[at] = widest - given;
+    const given = Math.min(excess, widest - next);
+    widths[others.lastIndexOf(widest) + whole] = widest - given;
     excess -= given;
   }
   return widths;

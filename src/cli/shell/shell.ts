@@ -141,4 +141,12 @@ export interface OpenPlatform extends OpenStorage {
  * Adds arguments, options and action to a command. An action that returns has done what was asked; `endWith` says
  * otherwise, and so does what it throws.
  */
-export type DefineCommand = (command: Command, shell: Shell, endWith: (exitCode: number) => void) => void;
+export type DefineCommand = (
+  command: Command,
+  shell: Shell,
+  endWith: (exitCode: number) => void,
+  run: RunCommand,
+) => void;
+
+/** Runs another command of the program, which tells its own failure, and returns its exit code. */
+export type RunCommand = (argv: readonly string[], shell: Shell) => Promise<number>;
