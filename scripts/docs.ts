@@ -1,4 +1,4 @@
-import { environmentName, settingsSchema } from '../src/config/settings.ts';
+import { documentedSettings } from '../src/config/env-example.ts';
 import { ERRORS, type ErrorSpec, EXIT } from '../src/errors/registry.ts';
 import { QUERY_CATALOGUE, QUERY_SOURCES } from '../src/model/query-fields.ts';
 import { optionRows, WITHOUT_FIELD } from './option-names.ts';
@@ -14,22 +14,6 @@ const EXIT_MEANINGS: Record<keyof typeof EXIT, string> = {
   changed: 'Done, and something has changed (`diff`).',
   interrupted: 'Stopped by Ctrl-C; the same command with `--resume` goes on.',
 };
-
-export interface DocumentedSetting {
-  readonly variable: string;
-  /** As it is written in a `.env` file; null when the setting is unset by default. */
-  readonly defaultValue: string | null;
-  readonly description: string;
-}
-
-export function documentedSettings(): readonly DocumentedSetting[] {
-  const defaults: Record<string, unknown> = settingsSchema.parse({});
-  return Object.entries(settingsSchema.shape).map(([name, schema]) => ({
-    variable: environmentName(name),
-    defaultValue: defaults[name] === undefined ? null : String(defaults[name]),
-    description: schema.description ?? '',
-  }));
-}
 
 export function settingsTable(): string {
   const rows = documentedSettings().map(({ variable, defaultValue, description }) => [
@@ -81,17 +65,6 @@ export function queryFieldsTable(): string {
     ]),
   );
   return table(['Source', 'Field', 'Type', '', 'Meaning'], rows);
-}
-
-export function envExample(): string {
-  const entries = documentedSettings().map(
-    ({ variable, defaultValue, description }) => `# ${description}\n#${variable}=${defaultValue ?? ''}\n`,
-  );
-  const head = [
-    '# Every setting with its default. Copy to .env and take the # away from what you change.',
-    '# The environment wins over .env. A secret may stand in a file: SCRAPIFIE_API_KEY_FILE=/run/secrets/key',
-  ];
-  return `${head.join('\n')}\n\n${entries.join('\n')}`;
 }
 
 /** The page with the part between `<!-- name -->` and `<!-- /name -->` replaced. */

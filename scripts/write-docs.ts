@@ -1,8 +1,8 @@
 // Brings .env.example and the tables in docs/ up to date with the settings schema, the error registry and the request
 // schemas. Run it after a change to one of them: node scripts/write-docs.ts
 import { readFileSync, writeFileSync } from 'node:fs';
+import { envExample } from '../src/config/env-example.ts';
 import {
-  envExample,
   errorsTable,
   exitCodesTable,
   optionsTable,

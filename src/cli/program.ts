@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { EXIT } from '../errors/registry.ts';
 import { asScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
+import { applyDefaults } from './defaults/option-defaults.ts';
 import { describeFailure } from './failure.ts';
 import { HELP_STYLE } from './output/help.ts';
 import { hasColours, screenOf } from './output/screen.ts';
@@ -145,6 +146,10 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'bring the database of a data folder up to date',
     load: () => import('./commands/migrate.ts'),
   },
+  init: {
+    summary: 'write settings, a policy file and defaults of options to begin with',
+    load: () => import('./commands/init.ts'),
+  },
   demo: {
     summary: 'show all this on a small site of this machine, in less than a minute',
     load: () => import('./commands/demo.ts'),
@@ -205,6 +210,10 @@ export async function buildProgram(
     .helpOption('-h, --help', 'show help')
     .addHelpText('after', EXAMPLES)
     .exitOverride()
+    .option('--config <file>', 'file with defaults of options (default: scrapifie.yaml in this folder)')
+    .hook('preAction', (root, action) =>
+      applyDefaults(action, shell, root.opts<{ config?: string }>().config, Object.keys(COMMANDS)),
+    )
     .configureHelp(HELP_STYLE)
     .configureOutput({
       getOutHelpWidth: () => screenOf(shell).columns ?? HELP_COLUMNS,
@@ -216,7 +225,9 @@ export async function buildProgram(
       // Told once, by run, with its code.
       outputError: () => undefined,
     });
-  const meant = argv.find((word) => !word.startsWith('-') && word !== 'help');
+  const meant = argv.find(
+    (word, at) => !word.startsWith('-') && word !== 'help' && argv[at - 1] !== '--config',
+  );
   for (const [name, { summary, load }] of Object.entries(COMMANDS)) {
     const command = program.command(name).description(summary);
     if (name === meant || meant === 'completion') (await load()).define(command, shell, endWith, run);

@@ -102,6 +102,14 @@ export function loadSettings(environment: NodeJS.ProcessEnv, options: LoadOption
   });
 }
 
+/** The settings that the environment or `.env` give, right or wrong. */
+export function givenSettings(environment: NodeJS.ProcessEnv, cwd: string): ReadonlySet<string> {
+  const given = new Map<SettingName, Given>();
+  collectVariables(readDotEnv(cwd, []), '.env', cwd, given, []);
+  collectVariables(environment, 'environment', cwd, given, []);
+  return new Set(given.keys());
+}
+
 /** `dataDir` → `--data-dir`. */
 function optionName(setting: string): string {
   return `--${setting.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;

@@ -1,4 +1,4 @@
-import { ERRORS } from '../errors/registry.ts';
+import { ERRORS, type ErrorCode, EXIT } from '../errors/registry.ts';
 import { asScrapifieError } from '../errors/scrapifie-error.ts';
 import type { Export } from '../model/export.ts';
 import type { Logger } from '../observe/logger.ts';
@@ -13,6 +13,12 @@ export interface ExportWorker {
   stop(limitMs: number): Promise<void>;
   /** There may be an export to write. */
   wake(): void;
+}
+
+/** The error as the export tells its clients: faults of this installation are described without paths and addresses. */
+export function toldError(error: unknown): { readonly code: ErrorCode; readonly message: string } {
+  const { code, message, spec } = asScrapifieError(error);
+  return { code, message: spec.exitCode === EXIT.environment ? spec.meaning : message };
 }
 
 /** Writes the file of one export. Rejects when the signal ends, and when it makes no progress for too long. */
@@ -115,10 +121,10 @@ export function createExportWorker(deps: ExportWorkerDeps): ExportWorker {
     } catch (error) {
       if (lost.signal.aborted) return;
       if (stopping.signal.aborted) return await store.releaseExport(lease);
-      const { code, message } = asScrapifieError(error);
-      const isOver = ERRORS[code].retry === 'never' || claimed.failures + 1 > MOST_FAILURES;
+      const shown = toldError(error);
+      const isOver = ERRORS[shown.code].retry === 'never' || claimed.failures + 1 > MOST_FAILURES;
       logger.warn({ err: error, ...details, isOver }, 'exports: an export was not written');
-      await store.failExport(lease, { code, message }, isOver ? null : retryMs(claimed.failures));
+      await store.failExport(lease, shown, isOver ? null : retryMs(claimed.failures));
     } finally {
       clearInterval(renewing);
     }

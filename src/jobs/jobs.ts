@@ -1,7 +1,7 @@
 import { expectsLogin } from '../attempts/login-walls.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { AccountId, HostKey, JobId, KeyId, MonitorId, WebhookId } from '../model/ids.ts';
-import type { Budgets, CredentialAccess, Job, JobOptions, NewJob, PageOptions } from '../model/job.ts';
+import type { Budgets, CredentialAccess, Job, JobOptions, NewJob, Pace, PageOptions } from '../model/job.ts';
 import { rankOf } from '../model/rank.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Bus } from '../ports/bus.ts';
@@ -110,9 +110,9 @@ export interface Jobs {
   cancel(id: string, account: AccountId): Promise<Job>;
   /**
    * Goes on with what a cancel, a spent budget or log-in walls dropped, and with pages that asked to log in; budgets left
-   * out stay. CONFLICT when there is nothing.
+   * out stay, and so does the pace. CONFLICT when there is nothing.
    */
-  resume(id: string, account: AccountId, budgets?: Partial<Budgets>): Promise<Job>;
+  resume(id: string, account: AccountId, budgets?: Partial<Budgets>, pace?: Pace): Promise<Job>;
   /** Tries failed URLs again. CONFLICT when none failed. */
   retry(id: string, account: AccountId): Promise<Job>;
   /** Only jobs that have ended: CONFLICT. */
@@ -354,7 +354,7 @@ export function createJobs(deps: JobsDeps): Jobs {
       }
       return announce(await store.cancelJob(job.id), id);
     },
-    async resume(id, account, budgets = {}) {
+    async resume(id, account, budgets = {}, pace = {}) {
       const job = await get(id, account);
       requireLedger(job);
       // Pages that asked to log in have failed; the session may have logged in since.
@@ -365,7 +365,7 @@ export function createJobs(deps: JobsDeps): Jobs {
       await intake.admit(account, 0);
       // A job whose failed URLs were tried again has no stop reason any more, but its left URLs are those of the limit.
       const limits = { ...job.options.budgets, ...budgets };
-      const resumed = await store.resumeJob(job.id, limits);
+      const resumed = await store.resumeJob(job.id, limits, pace);
       const changed = expectsLogin(job) ? await retryWalls() : resumed;
       // A cancelled job whose URLs had all ended is completed by it.
       const isTaken = job.status === 'cancelled' && changed?.status !== 'cancelled';

@@ -147,7 +147,7 @@ async function begin(
     throw new ScrapifieError('INVALID_USAGE', message);
   }
   const { budgets } = draftCrawl(request, () => true, operator).options;
-  const job = await goOn(jobs, former, budgets, account).catch((error: unknown) => {
+  const job = await goOn(jobs, former, { budgets, pace: {} }, account).catch((error: unknown) => {
     // It has ended, and no limit keeps it from more.
     if (isScrapifieError(error) && error.code === 'CONFLICT') return former;
     throw error;

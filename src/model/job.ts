@@ -136,6 +136,9 @@ export interface Budgets {
   readonly maxMicrocredits?: number | null;
 }
 
+/** How fast a job may go, where its operator says so. */
+export type Pace = Partial<Pick<JobOptions, 'hostRatePerSecond' | 'concurrency'>>;
+
 export interface JobOptions extends DerivedOptions {
   readonly page: PageOptions;
   readonly scope: Scope;

@@ -12,7 +12,7 @@ import type {
   TaskId,
   UrlKey,
 } from '../model/ids.ts';
-import type { Budgets, Job, JobKind, JobStatus, NewJob } from '../model/job.ts';
+import type { Budgets, Job, JobKind, JobStatus, NewJob, Pace } from '../model/job.ts';
 import type { NewPage, Page } from '../model/page.ts';
 import type { LedgerEntry, NewTask, Task, TaskState } from '../model/task.ts';
 import type { AccountDeletionStore } from './account-deletion-store.ts';
@@ -123,13 +123,13 @@ export interface JobStore extends StoredPageStore {
   stopJob(id: JobId, reason: string): Promise<Job | null>;
   /**
    * Makes cancelled tasks, and tasks skipped by a spent budget, by log-in walls or by the reason the job was stopped for,
-   * ready again, without interruptions; with new budgets where given. A `retryJob` in between changes nothing in that.
+   * ready again, without interruptions; with new budgets and pace where given. A `retryJob` in between changes nothing in that.
    * A job without such tasks that was not cancelled is returned as it is, and so is one that has ended and has spent one of
    * the budgets already: nothing of it changes, and no event is written.
    * Throws EXPIRED when its URLs were deleted by `expireLedger`, and CREDITS_EXHAUSTED when the job has ended and its
    * account cannot pay for one task; nothing has changed then.
    */
-  resumeJob(id: JobId, budgets?: Budgets): Promise<Job | null>;
+  resumeJob(id: JobId, budgets?: Budgets, pace?: Pace): Promise<Job | null>;
   /**
    * Makes failed tasks ready again with fresh attempts and no interruptions; their old pages are replaced when they end.
    * `only`: those that failed with this code. Throws EXPIRED and CREDITS_EXHAUSTED as `resumeJob` does.

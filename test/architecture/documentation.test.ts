@@ -2,14 +2,13 @@ import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import {
-  documentedSettings,
-  envExample,
   errorsTable,
   exitCodesTable,
   queryFieldsTable,
   settingsTable,
   withSection,
 } from '../../scripts/docs.ts';
+import { documentedSettings, envExample } from '../../src/config/env-example.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import { environmentName, settingNames } from '../../src/config/settings.ts';
 import { ERRORS, type ErrorSpec, EXIT } from '../../src/errors/registry.ts';

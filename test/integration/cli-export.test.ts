@@ -50,6 +50,9 @@ describe('exports on the command line', { timeout: 120_000 }, () => {
     });
     expect(read('again.csv')).toEqual(full);
     expect((await runCommand([...args, '--out', '-'], options)).stdout).toBe(full.toString());
+    const again = await runCommand([...crawl, '--if-modified', '--export', 'seo:xlsx'], options);
+    expect(again.stderr).toContain('Removed exports of the crawl before: full.csv, seo.xlsx.');
+    expect(readdirSync(folder.path('shop')).filter((name) => /csv|xlsx/.test(name))).toEqual(['seo.xlsx']);
     const refused = await runCommand(
       ['export', 'latest', '--type', 'seo', '--format', 'markdown', ...at],
       options,

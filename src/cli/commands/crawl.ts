@@ -157,7 +157,7 @@ async function crawl(shell: Shell, urls: readonly string[], flags: Flags): Promi
       command === null
         ? await resumeCrawl(platform, folder, urls, flags)
         : found === 'again'
-          ? await crawlAgain(platform, command)
+          ? await crawlAgain(platform, folder, command)
           : await beginCrawl(platform, command);
   } catch (error) {
     await platform.close();

@@ -48,7 +48,7 @@ function commandsBelow(command: Command, path: readonly string[]): CompletedComm
   const own = {
     path: path.join(' '),
     words: [...subcommands, ...choices],
-    options: options.filter(({ long }) => long !== '--version' || path.length === 0).flatMap(optionOf),
+    options: options.flatMap(optionOf),
   };
   const below = command.commands.flatMap((each) => commandsBelow(each, [...path, each.name()]));
   return [own, ...below];

@@ -1,4 +1,5 @@
-import { join } from 'node:path';
+import { existsSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ExportView } from '../../api/views/export-view.ts';
 import type { JobView } from '../../api/views/job-view.ts';
@@ -30,6 +31,16 @@ export async function writeCrawlExports(
     const bytes = exportBytes({ job, spec, createdAt: job.finishedAt }, { store, blobs });
     await writeOut(shell, pathOf(folder, spec), bytes);
   }
+}
+
+/**
+ * Removes the exports of the crawl before from its folder, since the new crawl may write others or none. Returns the names
+ * of those that were there.
+ */
+export function removeCrawlExports(folder: CrawlFolder, wishes: readonly ExportWish[]): readonly string[] {
+  const written = wishes.map((wish) => pathOf(folder, wish)).filter((path) => existsSync(path));
+  for (const path of written) rmSync(path, { force: true });
+  return written.map((path) => basename(path));
 }
 
 /** Takes the exports that a server has made at the end of the job. */

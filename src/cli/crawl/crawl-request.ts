@@ -3,7 +3,7 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { draftCrawl, type OperatorOptions } from '../../jobs/job-draft.ts';
 import { type CrawlRequest, crawlRequestSchema } from '../../jobs/job-request.ts';
 import { microcreditsOf } from '../../model/credits.ts';
-import type { Budgets, Format, Job, JobOptions } from '../../model/job.ts';
+import type { Budgets, Format, Job, JobOptions, Pace } from '../../model/job.ts';
 import { DERIVED_FLAG_OF, type DerivedFlags, derivedFieldsOf } from '../flags/derived-flags.ts';
 import { EXTRACT_FLAG_OF, type ExtractFlags } from '../flags/extract-flags.ts';
 import { checkFlags, given, type Limit, limitOf, parseFlags } from '../flags/flags.ts';
@@ -179,13 +179,11 @@ const FIXED: Readonly<Record<string, (options: JobOptions) => unknown>> = {
   '--no-follow-canonical': ({ scope }) => scope.followCanonical,
   '--no-avoid-query-traps': ({ scope }) => scope.avoidQueryTraps,
   '--routes': ({ routes }) => routes,
-  '--concurrency': ({ concurrency }) => concurrency,
   '--max-login-walls': ({ maxLoginWalls }) => maxLoginWalls,
   '--snapshots': ({ snapshots }) => snapshots,
   '--search': ({ search }) => search,
   '--lake': ({ lake }) => lake,
   '--export': ({ exports }) => exports,
-  '--rate': ({ hostRatePerSecond }) => hostRatePerSecond,
   '--engine': ({ page }) => page.engine,
   '--wait-for': ({ page }) => page.render?.wait?.selector,
   '--wait-ms': ({ page }) => page.render?.wait?.ms,
@@ -239,15 +237,28 @@ const UNSHOWN: ReadonlySet<string> = new Set([
   '--routes',
 ]);
 
+/** How fast a job is fetched: this decides nothing about its URLs, so the operator may change it. */
+const PACE: typeof FIXED = {
+  '--rate': ({ hostRatePerSecond }) => hostRatePerSecond,
+  '--concurrency': ({ concurrency }) => concurrency,
+};
+
+/** The budgets and the pace with which a job goes on. */
+export interface ResumedOptions {
+  readonly budgets: Budgets;
+  readonly pace: Pace;
+}
+
 /**
- * The budgets with which a job goes on. Everything else is as it was when the job began: a flag that says otherwise
+ * The budgets with which a job goes on, and its pace where the command may change that. Everything else is as it was when the job began: a flag that says otherwise
  * is refused rather than ignored, one that repeats it is fine, and so is leaving it out.
  */
-export function resumedBudgets(
+export function resumedOptions(
   job: Pick<Job, 'seeds' | 'options'>,
   urls: readonly string[],
   flags: CrawlFlags,
-): Budgets {
+  mayChangePace: boolean,
+): ResumedOptions {
   const seeds = [...urls, ...(flags.sitemapUrl ?? [])];
   if (seeds.length > 0 && !isDeepStrictEqual(seeds, [...job.seeds])) {
     throw differs('the start URLs', job.seeds.slice(0, 3).join(' '));
@@ -265,11 +276,22 @@ export function resumedBudgets(
   ] as const) {
     if (flags[name] === false) wasGiven.add(`--no-${dashed(name)}`);
   }
-  for (const [flag, partOf] of Object.entries(FIXED)) {
+  for (const [flag, partOf] of Object.entries(mayChangePace ? FIXED : { ...FIXED, ...PACE })) {
     if (!wasGiven.has(flag) || isDeepStrictEqual(partOf(wanted), partOf(job.options))) continue;
     throw differs(flag, UNSHOWN.has(flag) ? 'one that is not shown' : JSON.stringify(partOf(job.options)));
   }
   const { budgets } = job.options;
+  return { pace: paceOf(flags, wanted), budgets: raisedBudgets(flags, request, budgets) };
+}
+
+/** Only what the flags say: a rate brings a concurrency along. */
+function paceOf({ rate, concurrency }: CrawlFlags, wanted: JobOptions): Pace {
+  if (rate !== undefined)
+    return { hostRatePerSecond: wanted.hostRatePerSecond, concurrency: wanted.concurrency };
+  return concurrency === undefined ? {} : { concurrency: wanted.concurrency };
+}
+
+function raisedBudgets(flags: CrawlFlags, request: CrawlRequest, budgets: Budgets): Budgets {
   return {
     maxPages: flags.maxPages === undefined ? budgets.maxPages : request.maxPages,
     maxBytes: flags.maxBytes === undefined ? budgets.maxBytes : request.maxBytes,
@@ -292,6 +314,6 @@ const differs = (what: string, stored: string) =>
   new ScrapifieError(
     'INVALID_USAGE',
     `The crawl in this folder was begun with another value for ${what}: ${stored}. ` +
-      'Only limits (--max-pages, --max-bytes, --max-duration, --max-browser-time, --max-proxy-bytes) can change on ' +
-      '--resume; for the rest take another --out.',
+      'Only limits (--max-pages, --max-bytes, --max-duration, --max-browser-time, --max-proxy-bytes) and, without a ' +
+      'server, --rate and --concurrency can change on --resume; for the rest take another --out.',
   );

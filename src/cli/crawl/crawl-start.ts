@@ -1,11 +1,18 @@
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { parseStoredSeed } from '../../frontier/canonical.ts';
 import type { AccountId } from '../../model/ids.ts';
-import type { Budgets, Job } from '../../model/job.ts';
+import type { Budgets, Job, Pace } from '../../model/job.ts';
 import type { CrawlFolder } from '../folders/crawl-folder.ts';
 import type { OpenPlatform } from '../shell/shell.ts';
+import { removeCrawlExports } from './crawl-exports.ts';
 import { type Earlier, readEarlier } from './crawl-report.ts';
-import { type CrawlCommand, type CrawlFlags, crawlCommandOf, resumedBudgets } from './crawl-request.ts';
+import {
+  type CrawlCommand,
+  type CrawlFlags,
+  crawlCommandOf,
+  type ResumedOptions,
+  resumedOptions,
+} from './crawl-request.ts';
 
 /** A crawl that is in the store and may go on. */
 export interface Opened {
@@ -28,7 +35,11 @@ export async function beginCrawl(
 }
 
 /** Begins a crawl beside the finished one of the folder, whose pages it asks for only if they changed. */
-export async function crawlAgain(platform: OpenPlatform, command: CrawlCommand): Promise<Opened> {
+export async function crawlAgain(
+  platform: OpenPlatform,
+  folder: CrawlFolder,
+  command: CrawlCommand,
+): Promise<Opened> {
   const account = await platform.store.defaultAccount();
   const [last] = (await platform.store.listJobs({ accountId: account, kind: 'crawl', limit: 1 })).items;
   if (last !== undefined && last.finishedAt === null) {
@@ -39,7 +50,9 @@ export async function crawlAgain(platform: OpenPlatform, command: CrawlCommand):
     opened.job.options.refreshes === undefined
       ? 'No finished crawl of these start URLs is in the folder: all pages are asked for.'
       : `Pages are asked for only if they changed since ${new Date(last?.finishedAt ?? 0).toISOString()}.`;
-  return { ...opened, note };
+  const removed = removeCrawlExports(folder, last?.options.exports ?? []);
+  const told = removed.length === 0 ? '' : ` Removed exports of the crawl before: ${removed.join(', ')}.`;
+  return { ...opened, note: note + told };
 }
 
 /** What was consented to by a flag is in the audit log like what a policy allows. */
@@ -74,15 +87,15 @@ export async function resumeCrawl(
     // The last run was killed before it had stored the crawl.
     return beginCrawl(platform, crawlCommandOf(urls, flags));
   }
-  const budgets = resumedBudgets(job, urls, flags);
+  const { budgets, pace } = resumedOptions(job, urls, flags, true);
   const earlier = readEarlier(folder.reportFile, job.id);
   const finished = finishedNote(job, budgets);
   const note = `Going on in ${folder.dir}: ${job.counters.pages} pages are there.`;
-  const reopened = finished === null ? null : await reopen(jobs, job, budgets, account);
+  const reopened = finished === null ? null : await reopen(jobs, job, { budgets, pace }, account);
   if (reopened !== null) return { job: reopened, earlier, note };
   if (finished !== null)
     return { job, earlier: { ...earlier, runs: Math.max(0, earlier.runs - 1) }, note: finished };
-  return { job: await goOn(jobs, job, budgets, account), earlier, note };
+  return { job: await goOn(jobs, job, { budgets, pace }, account), earlier, note };
 }
 
 /**
@@ -92,11 +105,11 @@ export async function resumeCrawl(
 async function reopen(
   jobs: OpenPlatform['jobs'],
   job: Job,
-  budgets: Budgets,
+  { budgets, pace }: ResumedOptions,
   account: AccountId,
 ): Promise<Job | null> {
   if (job.stopReason !== null) return null;
-  return jobs.resume(job.id, account, budgets).catch((error: unknown) => {
+  return jobs.resume(job.id, account, budgets, pace).catch((error: unknown) => {
     if (isScrapifieError(error) && error.code === 'CONFLICT') return null;
     throw error;
   });
@@ -106,17 +119,18 @@ async function reopen(
 export async function goOn(
   jobs: OpenPlatform['jobs'],
   job: Job,
-  budgets: Budgets,
+  { budgets, pace }: ResumedOptions,
   account: AccountId,
 ): Promise<Job> {
-  const isSame = Object.entries(budgets).every(
-    ([name, value]) => value === (job.options.budgets[name as keyof Budgets] ?? null),
-  );
+  const isSame =
+    Object.entries(budgets).every(
+      ([name, value]) => value === (job.options.budgets[name as keyof Budgets] ?? null),
+    ) && Object.entries(pace).every(([name, value]) => value === job.options[name as keyof Pace]);
   const isWaiting = job.finishedAt === null && job.status !== 'cancelled' && job.stopReason === null;
   // A time limit counts from here, not from a start that may be days ago.
   if (isWaiting && isSame && budgets.maxDurationMs === null) return job;
   if (isWaiting) await jobs.cancel(job.id, account);
-  return jobs.resume(job.id, account, budgets);
+  return jobs.resume(job.id, account, budgets, pace);
 }
 
 /** Why there is nothing left to do; null when there is. */

@@ -15,7 +15,7 @@ import { watchInterrupts } from '../shell/interrupt.ts';
 import type { Shell } from '../shell/shell.ts';
 import { takeCrawlExports } from './crawl-exports.ts';
 import { type CrawlReport, type ReportedJob, readEarlier, reportOf, writeReport } from './crawl-report.ts';
-import { type CrawlFlags, crawlCommandOf, crawlInputOf, resumedBudgets } from './crawl-request.ts';
+import { type CrawlFlags, crawlCommandOf, crawlInputOf, resumedOptions } from './crawl-request.ts';
 import { createProgress } from './progress.ts';
 import { findRemoteCrawl, writeRemoteCrawl } from './remote-folder.ts';
 
@@ -89,7 +89,7 @@ async function goOn(
   flags: CrawlFlags,
 ): Promise<JobView> {
   const job = await jobs.get(id);
-  const budgets = resumedBudgets(job, urls, flags);
+  const { budgets } = resumedOptions(job, urls, flags, false);
   if (job.finishedAt === null && job.status !== 'cancelled' && job.stopReason === null) return job;
   return jobs.resume(id, budgets).catch((error: unknown) => {
     // Nothing was left out: the files are written again.

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import type { AddHelpTextContext, Command, HelpConfiguration } from 'commander';
+import type { AddHelpTextContext, Command, HelpConfiguration, Option } from 'commander';
 
 const HEADING = '\nExamples:\n';
 
@@ -37,11 +37,22 @@ export function wordsOf(command: Command): string[] {
 
 /** Colours of the help; where they are not wanted, the parser of commands takes them out again. */
 export const HELP_STYLE: HelpConfiguration = {
+  showGlobalOptions: true,
+  visibleGlobalOptions: (command) => optionsAbove(command.parent),
   styleTitle: (text) => styled('bold', text),
   styleCommandText: (text) => styled('cyan', text),
   styleSubcommandText: (text) => styled('cyan', text),
   styleOptionText: (text) => styled('green', text),
 };
+
+/** Options that the commands above a command take behind it as well. */
+const optionsAbove = (command: Command | null): Option[] =>
+  command === null
+    ? []
+    : [
+        ...command.options.filter(({ hidden, long }) => !hidden && long !== '--version'),
+        ...optionsAbove(command.parent),
+      ];
 
 const styled = (style: 'bold' | 'cyan' | 'green', text: string): string =>
   styleText(style, text, { validateStream: false });

@@ -1,6 +1,6 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { HostKey, JobId } from '../../model/ids.ts';
-import type { Budgets, Job, JobOptions } from '../../model/job.ts';
+import type { Budgets, Job, JobOptions, Pace } from '../../model/job.ts';
 import { spentBudget } from '../../model/spent-budget.ts';
 import type { JobStore } from '../../ports/store.ts';
 import { creditsExhausted } from '../store-rows/credit-rows.ts';
@@ -137,7 +137,7 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
       });
     },
 
-    resumeJob(id, budgets) {
+    resumeJob(id, budgets, pace) {
       return change(id, async (row, query) => {
         await requireLedger(query, row);
         const limits = budgets ?? optionsOf(row).budgets;
@@ -162,7 +162,7 @@ export function createPostgresJobStore(database: PostgresDatabase): JobStore {
         );
         if (reopened?.n === 0 && row.status !== 'cancelled') return job;
         if (reopened?.n !== 0) await requirePaid(query, job);
-        return putBackToWork(query, row, limits);
+        return putBackToWork(query, row, limits, pace);
       });
     },
 
@@ -375,13 +375,13 @@ async function settled(query: Query, row: Row): Promise<Job> {
 }
 
 /** Wakes the hosts of tasks that were made ready again and marks the job as going on. */
-async function putBackToWork(query: Query, row: Row, budgets: Budgets): Promise<Job> {
+async function putBackToWork(query: Query, row: Row, budgets: Budgets, pace: Pace = {}): Promise<Job> {
   await query(
     `UPDATE jobs SET status = 'running', stop_reason = NULL, finished_at = NULL, options = $2, max_pages = $3,
        max_bytes = $4, deadline_at = ${NOW} + $5::bigint WHERE seq = $1`,
     [
       row.seq,
-      jsonParameter({ ...optionsOf(row), budgets }),
+      jsonParameter({ ...optionsOf(row), ...pace, budgets }),
       budgets.maxPages,
       budgets.maxBytes,
       budgets.maxDurationMs,

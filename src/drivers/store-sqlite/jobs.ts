@@ -1,6 +1,6 @@
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import type { HostId, HostKey, JobId, JobSeq } from '../../model/ids.ts';
-import type { Budgets, Job, JobOptions } from '../../model/job.ts';
+import type { Budgets, Job, JobOptions, Pace } from '../../model/job.ts';
 import { spentBudget } from '../../model/spent-budget.ts';
 import type { JobStore } from '../../ports/store.ts';
 import {
@@ -56,9 +56,9 @@ export function createSqliteJobStore(
     );
 
   /** Wakes the hosts of tasks that were made ready again and marks the job as going on. */
-  function putBackToWork(job: SqliteRow, now: number, budgets: Budgets): Job {
+  function putBackToWork(job: SqliteRow, now: number, budgets: Budgets, pace: Pace = {}): Job {
     const seq = Number(job.seq) as JobSeq;
-    const options: JobOptions = { ...(JSON.parse(String(job.options)) as JobOptions), budgets };
+    const options: JobOptions = { ...(JSON.parse(String(job.options)) as JobOptions), ...pace, budgets };
     database.run(
       `UPDATE jobs SET status = 'running', stop_reason = NULL, finished_at = NULL, options = ?, max_pages = ?,
          max_bytes = ?, deadline_at = ? WHERE seq = ?`,
@@ -188,7 +188,7 @@ export function createSqliteJobStore(
       return jobOf(rowOf(id) as SqliteRow);
     },
 
-    resumeJob(id, budgets) {
+    resumeJob(id, budgets, pace) {
       const row = rowOf(id);
       if (row === undefined) return null;
       const seq = Number(row.seq) as JobSeq;
@@ -211,7 +211,7 @@ export function createSqliteJobStore(
       if (cancelled + skipped > 0) requirePaid(job);
       reopenJob(database, seq, cancelled, 'cancelled');
       reopenJob(database, seq, skipped, 'skipped');
-      return putBackToWork(row, clock(), limits);
+      return putBackToWork(row, clock(), limits, pace);
     },
 
     retryJob(id, only) {

@@ -236,8 +236,9 @@ export function budgetsContract(holds: Claim<TimedStore>): void {
     expect(await job(store, id)).toMatchObject({ stopReason: 'budget.pages', counters: { skipped: 5 } });
 
     const budgets = { ...NO_LIMITS, maxPages: 5 };
-    const resumed = await store.resumeJob(id, T0 + 10, budgets);
-    expect(resumed).toMatchObject({ stopReason: null, finishedAt: null, options: { budgets } });
+    const pace = { hostRatePerSecond: 5, concurrency: 3 };
+    const resumed = await store.resumeJob(id, T0 + 10, budgets, pace);
+    expect(resumed).toMatchObject({ stopReason: null, finishedAt: null, options: { budgets, ...pace } });
     expect(resumed?.counters).toMatchObject({ open: 4, done: 2, skipped: 1 });
     await expectExact(store, id);
     expect(await drain(store, T0 + 20)).toHaveLength(3);

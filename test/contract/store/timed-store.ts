@@ -1,5 +1,5 @@
 import type { HostId, HostKey, JobId, JobSeq, TaskId } from '../../../src/model/ids.ts';
-import type { Budgets, Job, NewJob } from '../../../src/model/job.ts';
+import type { Budgets, Job, NewJob, Pace } from '../../../src/model/job.ts';
 import type { NewTask, Task } from '../../../src/model/task.ts';
 import type {
   Completion,
@@ -26,7 +26,7 @@ export interface TimedStore extends TimelessStore {
     how?: { readonly isUnsynced: boolean },
   ): Promise<Job>;
   cancelJob(id: JobId, now: number): Promise<Job | null>;
-  resumeJob(id: JobId, now: number, budgets?: Budgets): Promise<Job | null>;
+  resumeJob(id: JobId, now: number, budgets?: Budgets, pace?: Pace): Promise<Job | null>;
   retryJob(id: JobId, now: number): Promise<Job | null>;
   expireJobs(now: number): Promise<readonly JobId[]>;
   offerHosts(now: number, limit: number): Promise<readonly HostOffer[]>;
@@ -83,7 +83,7 @@ export async function openTimed(open: (now: () => number) => Promise<Store>): Pr
     at: (moment) => at(moment, () => plain),
     createJob: ({ createdAt, ...job }, tasks, how) => at(createdAt, () => plain.createJob(job, tasks, how)),
     cancelJob: (id, now) => at(now, () => plain.cancelJob(id)),
-    resumeJob: (id, now, budgets) => at(now, () => plain.resumeJob(id, budgets)),
+    resumeJob: (id, now, budgets, pace) => at(now, () => plain.resumeJob(id, budgets, pace)),
     retryJob: (id, now) => at(now, () => plain.retryJob(id)),
     expireJobs: (now) => at(now, () => plain.expireJobs()),
     offerHosts: (now, limit) => at(now, () => plain.offerHosts(limit)),
