@@ -18,9 +18,13 @@ export interface FirecrawlWorld extends ApiWorld {
   readonly mainOrigin: string;
 }
 
-export async function openFirecrawlWorld(options: WorldOptions = {}): Promise<FirecrawlWorld> {
+/** `open`: with `openBrowserWorld` for pages that a browser shows. */
+export async function openFirecrawlWorld(
+  options: WorldOptions = {},
+  open = openApiWorld,
+): Promise<FirecrawlWorld> {
   const small = await startSmallSite();
-  const world = await openApiWorld({ site: { pages: 10 }, ...options });
+  const world = await open({ site: { pages: 10 }, ...options });
   await world.api.listen({ port: 0, host: '127.0.0.1' });
   const settings = { ...world.platform.settings, firecrawlPort: 0 };
   const listener = await listenFirecrawl(world.api, settings, world.metrics);

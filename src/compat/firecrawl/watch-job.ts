@@ -132,7 +132,7 @@ async function follow(socket: WatchSocket, entry: Admitted, deps: FirecrawlDeps,
       } else for (const document of slice.documents) await socket.send({ type: 'document', data: document });
       isFirst = false;
       from = slice.next;
-      if (isOver) return end(socket, job);
+      if (isOver) return end(socket, job, parts.isV1);
       if (slice.isMore) continue;
       await changes.next();
       if (!(await deps.keys.isValid(key)))
@@ -144,10 +144,11 @@ async function follow(socket: WatchSocket, entry: Admitted, deps: FirecrawlDeps,
   }
 }
 
-function end(socket: WatchSocket, job: Job): void {
-  const { status, total, completed, creditsUsed } = progressOf(job);
-  // Documents were sent one by one; v1 reads the end from the reason, v2 from the message.
-  void socket.send({ type: 'done', data: { status, total, completed, creditsUsed, data: [] } });
+/** v1 reads the end from the reason, v2 from a message; a message of another end than `completed` names its status. */
+function end(socket: WatchSocket, job: Job, isV1: boolean): void {
+  const { success: _success, ...progress } = progressOf(job);
+  const type = progress.status === 'completed' ? 'done' : 'catchup';
+  if (!isV1) void socket.send({ type, data: { ...progress, data: [] } });
   socket.close(DONE, { type: 'done' });
 }
 
