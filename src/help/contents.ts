@@ -88,6 +88,7 @@ const GROUPS: readonly (readonly [string, readonly (readonly [string, string?])[
       ['sdk/typescript/README.md', 'TypeScript client'],
       ['sdk/python/README.md', 'Python client'],
       ['sdk/go/README.md', 'Go client'],
+      ['docs/firecrawl.md', 'Clients of Firecrawl'],
       ['docs/mcp.md', 'MCP server'],
     ],
   ],

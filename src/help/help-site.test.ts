@@ -1,17 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openPlatform, type Platform } from '../../test/property/api-platform.ts';
-import { createHelpSite, type HelpSite, PROJECT_ROOT } from './help-site.ts';
-import type { RenderedPage } from './render-markdown.ts';
+import { type BuiltHelp, buildHelp, PROJECT_ROOT } from './help-site.ts';
 
-let site: HelpSite;
-let pages: ReadonlyMap<string, RenderedPage>;
+let pages: BuiltHelp['pages'];
+let files: BuiltHelp['files'];
 let platform: Platform;
 beforeAll(async () => {
   platform = await openPlatform();
   const document = JSON.parse((await platform.call({ url: '/openapi.json' })).payload);
-  site = createHelpSite({ root: PROJECT_ROOT, version: '1.2.3', document: () => document });
-  pages = await site.pages();
+  ({ pages, files } = await buildHelp({ root: PROJECT_ROOT, version: '1.2.3', document: () => document }));
   return () => platform.close();
 });
 
@@ -34,8 +32,8 @@ describe('the documentation', () => {
   });
 
   it('has no link to a file of the project that does not exist', () => {
-    const files = ['README.md', ...[...pages.keys()].map(fileOf)].filter((file) => file !== null);
-    const broken = files.flatMap((file) => {
+    const sources = ['README.md', ...[...pages.keys()].map(fileOf)].filter((file) => file !== null);
+    const broken = sources.flatMap((file) => {
       const text = readFileSync(new URL(file, PROJECT_ROOT), 'utf8').replace(/```[\s\S]*?```/g, '');
       return [...text.matchAll(/\]\(([^)\s]+)\)/g)]
         .map(([, href = '']) => href)
@@ -62,13 +60,13 @@ describe('the documentation', () => {
   });
 
   it('lists every page but the first in the sidebar', async () => {
-    const html = String(await (await site.file(''))?.plain());
+    const html = String(await files.get('')?.plain());
     const listed = new Set([...html.matchAll(/href="\/help\/([^"#?]+)"/g)].map(([, slug]) => slug));
     expect([...pages.keys()].filter((slug) => slug !== '' && !listed.has(slug))).toEqual([]);
   });
 
   it('has an index whose every entry leads to a heading or a row', async () => {
-    const index = JSON.parse(String(await (await site.file('search.json'))?.plain())) as {
+    const index = JSON.parse(String(await files.get('search.json')?.plain())) as {
       pages: [string, string, string][];
       sections: [number, string, string, string][];
     };
@@ -86,7 +84,7 @@ describe('the documentation', () => {
 describe('a page', () => {
   it('has nothing inline that its content security policy would forbid, and nothing from elsewhere', async () => {
     for (const slug of pages.keys()) {
-      const html = String(await (await site.file(slug))?.plain());
+      const html = String(await files.get(slug)?.plain());
       expect(html, slug).not.toMatch(
         /<script(?![^>]*\ssrc=)|<style|\sstyle=|\son\w+=|(?:src|href)="(?:data:|javascript:)/i,
       );

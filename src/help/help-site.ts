@@ -26,8 +26,6 @@ export interface HelpSite {
   file(path: string): Promise<HelpFile | null>;
   /** The page that says so. */
   notFound(): Promise<HelpFile>;
-  /** The rendered pages by their slugs. */
-  pages(): Promise<ReadonlyMap<string, RenderedPage>>;
 }
 
 export interface HelpDeps {
@@ -58,19 +56,20 @@ const [pack, unpack] = [promisify(gzip), promisify(gunzip)];
  * of the server nor the package pays for it. Between two pages other requests get their turn.
  */
 export function createHelpSite(deps: HelpDeps): HelpSite {
-  let built: ReturnType<typeof build> | null = null;
+  let built: Promise<Pick<BuiltHelp, 'files' | 'notFound'>> | null = null;
   const site = () => {
-    // A build that failed (a file could not be read) is tried again by the next request.
-    built ??= build(deps).catch((error: unknown) => {
-      built = null;
-      throw error;
-    });
+    // Only the packed files are kept. A build that failed (a file could not be read) is tried again by the next request.
+    built ??= buildHelp(deps)
+      .then(({ files, notFound }) => ({ files, notFound }))
+      .catch((error: unknown) => {
+        built = null;
+        throw error;
+      });
     return built;
   };
   return {
     file: async (path) => (await site()).files.get(path) ?? null,
     notFound: async () => (await site()).notFound,
-    pages: async () => (await site()).pages,
   };
 }
 
@@ -81,7 +80,15 @@ interface Source {
   readonly markdown: string;
 }
 
-async function build({ root, version, document }: HelpDeps) {
+export interface BuiltHelp {
+  /** By their paths below `/help`. */
+  readonly files: ReadonlyMap<string, HelpFile>;
+  /** The rendered pages by their slugs. */
+  readonly pages: ReadonlyMap<string, RenderedPage>;
+  readonly notFound: HelpFile;
+}
+
+export async function buildHelp({ root, version, document }: HelpDeps): Promise<BuiltHelp> {
   const names = await filesOf(root);
   const pictures = new Map<string, string>();
   for (const name of names.filter((each) => each.endsWith('.svg'))) {
