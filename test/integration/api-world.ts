@@ -2,6 +2,7 @@ import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fas
 import { ensureFirstKey } from '../../src/api/access/api-key.ts';
 import { createApi } from '../../src/api/api.ts';
 import { createReadiness } from '../../src/api/health/readiness.ts';
+import type { ApiDeps } from '../../src/api/routes/route-deps.ts';
 import { addFirecrawlRoutes } from '../../src/compat/firecrawl/firecrawl-api.ts';
 import { isWatchPath } from '../../src/compat/firecrawl/watch-job.ts';
 import { openWorld, type World, type WorldOptions } from './world.ts';
@@ -26,7 +27,10 @@ export interface ApiWorld extends World {
   post(url: string, payload: unknown): Promise<ApiAnswer>;
 }
 
-export async function openApiWorld(options: WorldOptions = {}): Promise<ApiWorld> {
+/** `extendMcp`: see ApiDeps. */
+export type ApiWorldOptions = WorldOptions & Pick<ApiDeps, 'extendMcp'>;
+
+export async function openApiWorld({ extendMcp, ...options }: ApiWorldOptions = {}): Promise<ApiWorld> {
   const world = await openWorld(options);
   const {
     store,
@@ -71,6 +75,7 @@ export async function openApiWorld(options: WorldOptions = {}): Promise<ApiWorld
     upgrades: isWatchPath,
     version: '0.0.0-test',
     now: Date.now,
+    ...(extendMcp === undefined ? {} : { extendMcp }),
   });
   const send = (request: InjectOptions) =>
     api.inject({ ...request, headers: { authorization: `Bearer ${secret}`, ...request.headers } });
