@@ -233,7 +233,7 @@ func errorOf(response *http.Response) *Error {
 	known := &Error{
 		Status:     status,
 		RequestID:  response.Header.Get("X-Request-Id"),
-		RetryAfter: retryAfterOf(response.Header.Get("Retry-After"), time.Now()),
+		RetryAfter: retryAfterOf(response.Header, time.Now()),
 	}
 	if json.Unmarshal(raw, &answer) == nil && answer.Error.Code != "" {
 		known.Code, known.Message = answer.Error.Code, answer.Error.Message

@@ -53,8 +53,13 @@ func isRetriedAnswer(status int, code string) bool {
 // proxyCode is the code of an answer that is not the server's own.
 func proxyCode(status int) string { return fmt.Sprintf("HTTP_%d", status) }
 
-// retryAfterOf reads Retry-After: seconds, or a date. Zero when there is none or it cannot be read.
-func retryAfterOf(header string, now time.Time) time.Duration {
+// retryAfterOf reads Retry-After: seconds, or a date, by the clock of the server, whose Date comes along. Zero when there is
+// none or it cannot be read.
+func retryAfterOf(headers http.Header, now time.Time) time.Duration {
+	header := headers.Get("Retry-After")
+	if sent, err := http.ParseTime(headers.Get("Date")); err == nil {
+		now = sent
+	}
 	if seconds, err := strconv.ParseFloat(header, 64); err == nil {
 		return max(0, time.Duration(seconds*float64(time.Second)))
 	}

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import sys
+import time
 import urllib.request
 from typing import Any
 
@@ -15,6 +16,8 @@ from scrapifie import AsyncScrapifie, RetryOptions, Scrapifie, ScrapifieError, v
 
 ENVIRONMENT = os.environ
 RETRIES = RetryOptions(base_delay=0.02, max_retry_after=3.0)
+EVENTUAL = 20.0
+LOOK = 0.2
 #: What calls take by position in this language.
 POSITIONAL = {"scrape": "url", "map": "url", "batch": "urls"}
 
@@ -121,13 +124,23 @@ async def check(client: Any, step: dict[str, Any], saved: dict[str, Any]) -> str
     return mismatch(answer, step.get("expect", {}))
 
 
+async def check_until(client: Any, step: dict[str, Any], saved: dict[str, Any]) -> str | None:
+    """Background work of the server is waited for."""
+    end_at = time.monotonic() + (EVENTUAL if step.get("isEventual") else 0)
+    while True:
+        problem = await check(client, step, saved)
+        if problem is None or time.monotonic() >= end_at:
+            return problem
+        await asyncio.sleep(LOOK)
+
+
 async def run(client: Any, scenario: dict[str, Any]) -> str | None:
     saved: dict[str, Any] = {}
     set_faults(scenario.get("faults", []))
     for index, step in enumerate(scenario["steps"]):
         if "faults" in step:
             set_faults(step["faults"])
-        problem = await check(client, filled(step, saved), saved)
+        problem = await check_until(client, filled(step, saved), saved)
         if problem:
             return f"step {index + 1} ({step['call']}): {problem}"
     set_faults([])

@@ -4,11 +4,15 @@ import type { AddressInfo } from 'node:net';
 
 /**
  * What the proxy does with one request:
- * `pass` hands it on; `status:503` or `status:429:2` answers by itself, with Retry-After; `reset` breaks the connection
+ * `pass` hands it on; `status:503` or `status:429:2` answers by itself, with Retry-After; `status:503:date:3600` with
+ * Retry-After as a date a second from now, by a clock that is an hour ahead; `reset` breaks the connection
  * before the server gets the request; `lost` after the server has answered, so that the answer is lost; `cut` in the
  * middle of the answer's body; `slow` hands the answer on in small pieces; `page` answers as proxies do, with HTML.
  */
 export type Fault = string;
+
+/** Hears of every answer that comes from the server, before a fault befalls it. */
+export type AnswerListener = (request: string, answer: IncomingMessage) => void;
 
 export interface FaultProxy {
   readonly url: string;
@@ -19,7 +23,10 @@ const PIECE_BYTES = 7;
 const SLOW_BYTES = 700;
 
 /** A proxy before the server. `PUT /__faults` with a JSON list says what becomes of the next requests, one each. */
-export async function startFaultProxy(target: string): Promise<FaultProxy> {
+export async function startFaultProxy(
+  target: string,
+  onAnswer: AnswerListener = () => undefined,
+): Promise<FaultProxy> {
   const to = new URL(target);
   let faults: Fault[] = [];
   const server = createServer(async (incoming, answer) => {
@@ -31,12 +38,13 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     }
     const [kind = 'pass', ...details] = (faults.shift() ?? 'pass').split(':');
     if (kind === 'reset') return void incoming.socket.resetAndDestroy();
-    if (kind === 'status') return answerBy(answer, Number(details[0]), details[1]);
+    if (kind === 'status') return answerBy(answer, Number(details[0]), details.slice(1));
     if (kind === 'page') {
       answer.writeHead(502, { 'content-type': 'text/html' });
       return void answer.end('<html><body>Bad gateway</body></html>');
     }
     forward(to, incoming, body, (response) => {
+      onAnswer(`${incoming.method} ${incoming.url}`, response);
       if (kind === 'lost') {
         response.resume();
         return void response.once('end', () => incoming.socket.resetAndDestroy());
@@ -74,17 +82,22 @@ async function bodyOf(incoming: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-function answerBy(answer: ServerResponse, status: number, retryAfter: string | undefined): void {
-  answer.writeHead(status, {
-    'content-type': 'application/json',
-    ...(retryAfter === undefined ? {} : { 'retry-after': retryAfter }),
-  });
+function answerBy(answer: ServerResponse, status: number, retryAfter: readonly string[]): void {
+  answer.writeHead(status, { 'content-type': 'application/json', ...pauseOf(retryAfter) });
   const error = {
     code: status === 429 ? 'RATE_LIMITED' : 'OVERLOADED',
     message: 'Not now.',
     retryable: true,
   };
   answer.end(JSON.stringify({ success: false, error }));
+}
+
+/** The headers that ask for a pause: seconds, or a date by a clock that is wrong by so many seconds. */
+function pauseOf([value, skew = '0']: readonly string[]): Readonly<Record<string, string>> {
+  if (value === undefined) return {};
+  if (value !== 'date') return { 'retry-after': value };
+  const now = Date.now() + Number(skew) * 1_000;
+  return { date: new Date(now).toUTCString(), 'retry-after': new Date(now + 1_000).toUTCString() };
 }
 
 function forward(

@@ -32,6 +32,8 @@ export interface Step {
   readonly save?: string;
   /** What the answer must have, see `match` in match.ts. Iterators are read to their end and count as lists. */
   readonly expect?: unknown;
+  /** The call is repeated until its answer is as expected: for what a server does in the background. */
+  readonly isEventual?: boolean;
   /** The error that the call must end with: `{code, status}`. */
   readonly error?: Readonly<Record<string, unknown>>;
 }

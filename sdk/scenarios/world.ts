@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { spawnSite } from '../../test/site/remote-site.ts';
-import { startFaultProxy } from './fault-proxy.ts';
+import { type AnswerListener, startFaultProxy } from './fault-proxy.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const KEY = 'key-of-the-scenarios-0123456789abcdef';
@@ -36,7 +36,13 @@ export interface World {
   close(): Promise<void>;
 }
 
-export async function openWorld(): Promise<World> {
+export interface WorldOptions {
+  /** Starts another proxy between the one that makes faults and the server. */
+  readonly between?: (server: string) => Promise<{ readonly url: string; close(): Promise<void> }>;
+  readonly onAnswer?: AnswerListener;
+}
+
+export async function openWorld({ between, onAnswer }: WorldOptions = {}): Promise<World> {
   const folder = await mkdtemp(join(tmpdir(), 'scrapifie-clients-'));
   const site = await spawnSite({ log: 'counts' });
   const policy = join(folder, 'policy.yaml');
@@ -60,7 +66,8 @@ export async function openWorld(): Promise<World> {
   const ended = once(server, 'exit');
   const target = `http://127.0.0.1:${port}`;
   await untilReady(target);
-  const proxy = await startFaultProxy(target);
+  const inner = await between?.(target);
+  const proxy = await startFaultProxy(inner?.url ?? target, onAnswer);
   return {
     serverUrl: target,
     apiKey: KEY,
@@ -87,6 +94,7 @@ export async function openWorld(): Promise<World> {
     },
     async close() {
       await proxy.close();
+      await inner?.close();
       server.kill('SIGTERM');
       await ended;
       await site.close();

@@ -10,6 +10,8 @@ const client = new Scrapifie({
   apiKey: SCRAPIFIE_KEY,
   retries: { baseDelayMs: 20, maxRetryAfterMs: 3_000 },
 });
+const EVENTUAL_MS = 20_000;
+const LOOK_MS = 200;
 type Saved = Record<string, unknown>;
 
 async function run({ faults, steps }: Scenario): Promise<string | null> {
@@ -17,11 +19,21 @@ async function run({ faults, steps }: Scenario): Promise<string | null> {
   await setFaults(faults ?? []);
   for (const [index, step] of steps.entries()) {
     if (step.faults !== undefined) await setFaults(step.faults);
-    const problem = await check(filled(step, saved), saved);
+    const problem = await checkUntil(filled(step, saved), saved);
     if (problem !== null) return `step ${index + 1} (${step.call}): ${problem}`;
   }
   await setFaults([]);
   return null;
+}
+
+/** Background work of the server is waited for. */
+async function checkUntil(step: Step, saved: Saved): Promise<string | null> {
+  const endAt = performance.now() + (step.isEventual === true ? EVENTUAL_MS : 0);
+  for (;;) {
+    const problem = await check(step, saved);
+    if (problem === null || performance.now() >= endAt) return problem;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
 }
 
 async function check(step: Step, saved: Saved): Promise<string | null> {

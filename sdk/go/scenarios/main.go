@@ -31,7 +31,13 @@ type step struct {
 	Save           string           `json:"save"`
 	Expect         any              `json:"expect"`
 	Error          scrapifie.Object `json:"error"`
+	IsEventual     bool             `json:"isEventual"`
 }
+
+const (
+	eventual = 20 * time.Second
+	look     = 200 * time.Millisecond
+)
 
 type scenario struct {
 	Name   string            `json:"name"`
@@ -83,11 +89,26 @@ func run(what scenario) error {
 				return err
 			}
 		}
-		if err := check(next, saved); err != nil {
+		if err := checkUntil(next, saved); err != nil {
 			return fmt.Errorf("step %d (%s): %w", index+1, next.Call, err)
 		}
 	}
 	return setFaults(nil)
+}
+
+// checkUntil waits for background work of the server.
+func checkUntil(what step, saved scrapifie.Object) error {
+	endAt := time.Now()
+	if what.IsEventual {
+		endAt = endAt.Add(eventual)
+	}
+	for {
+		err := check(what, saved)
+		if err == nil || !time.Now().Before(endAt) {
+			return err
+		}
+		time.Sleep(look)
+	}
 }
 
 func check(what step, saved scrapifie.Object) error {

@@ -6267,7 +6267,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 /**
                  * @example {
@@ -6287,7 +6287,7 @@ export interface operations {
                     maxProxyBytes?: number | null;
                     /** @description New budget of credits of the whole job. */
                     maxCredits?: number | null;
-                } | null;
+                };
             };
         };
         responses: {
@@ -6405,6 +6405,7 @@ export interface operations {
                             nextCursor: string | null;
                         };
                     };
+                    "application/x-ndjson": string;
                 };
             };
             /** @description The request cannot be done as it is. */
@@ -6515,6 +6516,7 @@ export interface operations {
                             nextCursor: string | null;
                         };
                     };
+                    "application/x-ndjson": string;
                 };
             };
             /** @description The request cannot be done as it is. */
@@ -6648,6 +6650,7 @@ export interface operations {
                             };
                         };
                     };
+                    "application/x-ndjson": string;
                 };
             };
             /** @description The request cannot be done as it is. */
@@ -6770,7 +6773,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/x-ndjson": components["schemas"]["Page"];
+                    "application/x-ndjson": string;
                 };
             };
             /** @description The request cannot be done as it is. */
@@ -6859,6 +6862,7 @@ export interface operations {
                         success: true;
                         data: components["schemas"]["QueryResult"];
                     };
+                    "application/x-ndjson": string;
                 };
             };
             /** @description The request cannot be done as it is. */
@@ -14340,7 +14344,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 /**
                  * @example {
@@ -14373,7 +14377,7 @@ export interface operations {
                      * @default null
                      */
                     expiresInHours?: number | null;
-                } | null;
+                };
             };
         };
         responses: {
@@ -15281,7 +15285,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": {
                     /** @description The new secret; made unless given. */
@@ -15291,7 +15295,7 @@ export interface operations {
                      * @default 24
                      */
                     overlapHours?: number;
-                } | null;
+                };
             };
         };
         responses: {
@@ -16232,7 +16236,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 /**
                  * @example {
@@ -16247,7 +16251,7 @@ export interface operations {
                      * @default 3600
                      */
                     overlapSeconds?: number;
-                } | null;
+                };
             };
         };
         responses: {
@@ -17398,6 +17402,7 @@ export interface operations {
                             nextCursor: string | null;
                         };
                     };
+                    "application/x-ndjson": string;
                 };
             };
             /** @description The request cannot be done as it is. */

@@ -32,9 +32,15 @@ export function isRetriedAnswer(status: number, code: string): boolean {
 /** The code of an answer that is not the server's own. */
 export const proxyCode = (status: number): string => `HTTP_${status}`;
 
-/** The pause that `Retry-After` asks for: seconds, or a date. Null when there is none or it cannot be read. */
-export function retryAfterMs(header: string | null, now: number): number | null {
+/**
+ * The pause that `Retry-After` asks for: seconds, or a date, by the clock of the server, whose `Date` comes along. Null when
+ * there is none or it cannot be read.
+ */
+export function retryAfterMs(headers: Headers, ownNow: number): number | null {
+  const header = headers.get('retry-after');
   if (header === null) return null;
+  const sent = Date.parse(headers.get('date') ?? '');
+  const now = Number.isNaN(sent) ? ownNow : sent;
   const seconds = Number(header);
   if (header.trim() !== '' && Number.isFinite(seconds)) return Math.max(0, seconds * 1_000);
   const at = Date.parse(header);

@@ -135,7 +135,7 @@ function brokenOff(call: Call, error: unknown): Error {
 }
 
 async function errorOf(response: Response): Promise<Error> {
-  const asked = retryAfterMs(response.headers.get('retry-after'), Date.now());
+  const asked = retryAfterMs(response.headers, Date.now());
   const text = await response.text().catch(() => '');
   return apiErrorOf(
     response.status,

@@ -45,7 +45,7 @@ export function answers(byStatus: Readonly<Record<number, z.ZodType>>): Record<s
 
 interface DocumentedAnswer {
   readonly description: string;
-  readonly content: { readonly 'application/json': { readonly schema: z.ZodType } };
+  readonly content: Readonly<Record<string, { readonly schema: z.ZodType }>>;
 }
 
 const documentedAnswer = (description: string, schema: z.ZodType): DocumentedAnswer => ({

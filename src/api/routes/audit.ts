@@ -4,7 +4,7 @@ import { eachAudit } from '../../ports/audit-store.ts';
 import { apiKeyOf } from '../access/access.ts';
 import type { App } from '../http/app.ts';
 import { answers, success } from '../http/envelope.ts';
-import { sendNdjson, wantsNdjson } from '../http/ndjson.ts';
+import { orLines, sendNdjson, wantsNdjson } from '../http/ndjson.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
 import { refuseCursor } from './job-pages.ts';
 import type { RouteDeps } from './route-deps.ts';
@@ -55,7 +55,7 @@ export function addAuditRoutes(app: App, { store, now }: RouteDeps): void {
         until: time.describe('Entries before this time.'),
         ...pagingFields,
       }),
-      response: answers({ 200: listSchema(recordSchema) }),
+      response: orLines(answers({ 200: listSchema(recordSchema) })),
     },
     async handler(request, reply) {
       const { cursor, limit, since, until, ...conditions } = request.query;

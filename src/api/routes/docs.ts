@@ -116,9 +116,37 @@ function needs(access: Access): string {
 /** Named schemas are of answers only; their second form, as input, would be noise. */
 function withoutInputs(document: Parameters<typeof jsonSchemaTransformObject>[0]) {
   const whole = jsonSchemaTransformObject(document);
-  const { components } = whole as { components?: { schemas?: Record<string, object> } };
+  const { components, paths = {} } = whole as DocumentParts;
+  for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods))) {
+    tellOptional(operation.requestBody);
+  }
   const named = Object.entries(components?.schemas ?? {}).filter(([name]) => !name.endsWith('Input'));
   return { ...whole, components: { ...components, schemas: Object.fromEntries(named) } };
+}
+
+interface DocumentParts {
+  readonly components?: { readonly schemas?: Record<string, object> };
+  readonly paths?: Readonly<Record<string, Readonly<Record<string, { requestBody?: RequestBody }>>>>;
+}
+
+interface BodySchema {
+  readonly type?: string;
+  readonly anyOf?: readonly BodySchema[];
+}
+
+interface RequestBody {
+  required?: boolean;
+  readonly content: Record<string, { schema: BodySchema }>;
+}
+
+/** A body that may be null may as well be missing; OpenAPI says that beside its schema. */
+function tellOptional(body: RequestBody | undefined): void {
+  const json = body?.content['application/json'];
+  const { anyOf, ...rest } = json?.schema ?? {};
+  if (body === undefined || json === undefined || !anyOf?.some(({ type }) => type === 'null')) return;
+  const [only, ...others] = anyOf.filter(({ type }) => type !== 'null');
+  body.required = false;
+  json.schema = others.length === 0 ? { ...only, ...rest } : { ...rest, anyOf };
 }
 
 /** The document and a page to read and try it; nothing on that page comes from elsewhere. */

@@ -5,7 +5,7 @@ import { accountOf, apiKeyOf, requireReadable } from '../access/access.ts';
 import type { App } from '../http/app.ts';
 import { clientGone } from '../http/client-gone.ts';
 import { answers, success } from '../http/envelope.ts';
-import { sendNdjson, wantsNdjson } from '../http/ndjson.ts';
+import { orLines, sendNdjson, wantsNdjson } from '../http/ndjson.ts';
 import {
   changeSchema,
   changeView,
@@ -48,15 +48,17 @@ export function addJobDiffRoutes(app: App, { jobs, store, now, comparisons }: Ro
           ),
         ...pagingFields,
       }),
-      response: answers({
-        200: listSchema(changeSchema).extend({
-          summary: z
-            .object({ counts: countsSchema, isWhole: z.boolean() })
-            .optional()
-            .describe('Only where it was asked for.'),
-          links: selfSchema,
+      response: orLines(
+        answers({
+          200: listSchema(changeSchema).extend({
+            summary: z
+              .object({ counts: countsSchema, isWhole: z.boolean() })
+              .optional()
+              .describe('Only where it was asked for.'),
+            links: selfSchema,
+          }),
         }),
-      }),
+      ),
     },
     async handler(request, reply) {
       const { against, cursor, limit } = request.query;

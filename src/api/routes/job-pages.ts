@@ -8,7 +8,7 @@ import { type LedgerEntry, TASK_STATES } from '../../model/task.ts';
 import { accountOf, apiKeyOf, requireReadable } from '../access/access.ts';
 import type { App } from '../http/app.ts';
 import { answers, success } from '../http/envelope.ts';
-import { sendNdjson, wantsNdjson } from '../http/ndjson.ts';
+import { orLines, sendNdjson, wantsNdjson } from '../http/ndjson.ts';
 import { eachWithOrigin, originOf, withOrigin } from '../views/artifact-urls.ts';
 import { jobLinks } from '../views/job-view.ts';
 import { listAnswer, listSchema, pagingFields, unwrapCursor } from '../views/list.ts';
@@ -45,7 +45,7 @@ export function addJobPageRoutes(app: App, { jobs, store, now }: RouteDeps): voi
           .describe('Only the page of this URL; the list has one item or none.'),
         ...pagingFields,
       }),
-      response: answers({ 200: listSchema(pageSchema) }),
+      response: orLines(answers({ 200: listSchema(pageSchema) })),
     },
     async handler(request, reply) {
       const { state, limit, cursor, url } = request.query;
@@ -97,7 +97,7 @@ export function addJobPageRoutes(app: App, { jobs, store, now }: RouteDeps): voi
       description: STREAMS,
       params: jobParams,
       querystring: z.strictObject({ state: z.enum(TASK_STATES).optional(), ...pagingFields }),
-      response: answers({ 200: listSchema(ledgerSchema) }),
+      response: orLines(answers({ 200: listSchema(ledgerSchema) })),
     },
     async handler(request, reply) {
       const { state, limit, cursor } = request.query;

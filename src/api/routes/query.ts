@@ -13,7 +13,7 @@ import { allows } from '../access/scopes.ts';
 import type { App } from '../http/app.ts';
 import { clientGone } from '../http/client-gone.ts';
 import { answers, success } from '../http/envelope.ts';
-import { sendNdjson, wantsNdjson } from '../http/ndjson.ts';
+import { orLines, sendNdjson, wantsNdjson } from '../http/ndjson.ts';
 import type { RouteDeps } from './route-deps.ts';
 
 const columnList = z
@@ -138,7 +138,7 @@ export function addQueryRoutes(app: App, { store, sql }: RouteDeps): void {
         '`Accept: application/x-ndjson`; see docs/query.md. ' +
         `A query may take ten seconds. Fields by source:\n\n${fieldList}`,
       body: eitherSchema,
-      response: answers({ 200: resultSchema }),
+      response: orLines(answers({ 200: resultSchema })),
     },
     async handler(request, reply) {
       const { accountId, scopes } = apiKeyOf(request);

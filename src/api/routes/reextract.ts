@@ -4,8 +4,7 @@ import { readOptionsOf, reextractRequestSchema } from '../../jobs/extraction-req
 import { accountOf, apiKeyOf, requireReadable } from '../access/access.ts';
 import type { App } from '../http/app.ts';
 import { answers } from '../http/envelope.ts';
-import { NDJSON, sendNdjson } from '../http/ndjson.ts';
-import { pageSchema } from '../views/page-schemas.ts';
+import { lines, NDJSON, sendNdjson } from '../http/ndjson.ts';
 import { jobParams } from './jobs.ts';
 import type { RouteDeps } from './route-deps.ts';
 
@@ -39,7 +38,10 @@ export function addReextractRoutes(app: App, { jobs, store, blobs, extraction, n
       body: reextractRequestSchema,
       response: {
         ...answers({}),
-        200: { description: 'One page per line.', content: { [NDJSON]: { schema: pageSchema } } },
+        200: {
+          description: 'One page per line.',
+          content: { [NDJSON]: lines('One page per line, each like those of `results`.') },
+        },
       },
     },
     async handler(request, reply) {

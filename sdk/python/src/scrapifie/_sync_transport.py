@@ -140,7 +140,7 @@ class Transport:
             raw = response.read()
         finally:
             response.close()
-        asked = retry_after_of(response.headers.get("retry-after"))
+        asked = retry_after_of(response.headers.get("retry-after"), response.headers.get("date"))
         request_id = response.headers.get("x-request-id")
         raise api_error_of(response.status_code, _error_of(raw, response.status_code), request_id, asked)
 

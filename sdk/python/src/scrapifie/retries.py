@@ -38,21 +38,30 @@ def is_retried_answer(status: int, code: str) -> bool:
     return status in _RETRIED_STATUSES
 
 
-def retry_after_of(header: str | None, now: datetime | None = None) -> float | None:
-    """The pause that ``Retry-After`` asks for: seconds, or a date. None when there is none or it cannot be read."""
+def retry_after_of(header: str | None, sent: str | None = None) -> float | None:
+    """The pause that ``Retry-After`` asks for: seconds, or a date. None when there is none or it cannot be read.
+
+    A date is by the clock of the server, whose ``Date`` comes along as ``sent``.
+    """
     if header is None:
         return None
     try:
         return max(0.0, float(header))
     except ValueError:
         pass
+    at = _time_of(header)
+    if at is None:
+        return None
+    now = (None if sent is None else _time_of(sent)) or datetime.now(timezone.utc)
+    return max(0.0, (at - now).total_seconds())
+
+
+def _time_of(header: str) -> datetime | None:
     try:
         at = parsedate_to_datetime(header)
     except (TypeError, ValueError):
         return None
-    if at.tzinfo is None:
-        at = at.replace(tzinfo=timezone.utc)
-    return max(0.0, (at - (now or datetime.now(timezone.utc))).total_seconds())
+    return at if at.tzinfo is not None else at.replace(tzinfo=timezone.utc)
 
 
 def delay_before(attempt: int, asked: float | None, options: RetryOptions) -> float:
