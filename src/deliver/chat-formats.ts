@@ -1,4 +1,4 @@
-import type { WebhookFormat } from '../ports/webhook-store.ts';
+import type { WEBHOOK_FORMATS } from '../ports/webhook-store.ts';
 import type { Notice } from './notice.ts';
 
 /** What is posted where, for formats that people read. */
@@ -7,7 +7,7 @@ export interface ChatPost {
   readonly body: string;
 }
 
-type ChatFormat = Exclude<WebhookFormat, 'json' | 'email'>;
+export type ChatFormat = Exclude<(typeof WEBHOOK_FORMATS)[number], 'json' | 'email'>;
 
 const COLORS: Readonly<Record<Notice['level'], number>> = {
   good: 0x2e_9e_4f,

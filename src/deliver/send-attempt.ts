@@ -1,8 +1,11 @@
-import { asScrapifieError } from '../errors/scrapifie-error.ts';
+import { isPluginPart, type PluginPart } from '../config/plugin-part.ts';
+import { asScrapifieError, isScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { Engine, FetchResponse } from '../fetch/engine.ts';
+import { within } from '../model/time-limit.ts';
 import { parseRetryAfter } from '../politeness/retry-after.ts';
 import type { AttemptRecord, DeliveryEvent, SentRequest, StoredWebhook } from '../ports/webhook-store.ts';
-import { chatPost } from './chat-formats.ts';
+import { type ChatFormat, chatPost } from './chat-formats.ts';
+import { type Deliverers, poster } from './deliverer.ts';
 import type { EventContents } from './job-contents.ts';
 import { CONFIRM_EVENT, confirmLink } from './mail-addresses.ts';
 import type { Mailer } from './mailer.ts';
@@ -27,6 +30,8 @@ export interface SenderParts {
   readonly web: Engine;
   /** Null where there is no server for e-mail. */
   readonly mailer: Mailer | null;
+  /** Channels of plug-ins, by full name. */
+  readonly deliverers?: Deliverers;
   readonly origin: PublicOrigin;
   readonly now: () => number;
   /** By their names; a webhook names the one that its messages have. */
@@ -57,17 +62,19 @@ export interface SentAttempt {
 
 /** Makes one attempt. Never throws for what the receiver does. */
 export async function sendAttempt(outgoing: Outgoing, parts: SenderParts): Promise<SentAttempt> {
-  return outgoing.webhook.format === 'email' ? sendMail(outgoing, parts) : post(outgoing, parts);
+  const { format } = outgoing.webhook;
+  if (format === 'email') return sendMail(outgoing, parts);
+  return isPluginPart(format) ? sendByPlugin(format, outgoing, parts) : post(format, outgoing, parts);
 }
 
 async function post(
+  format: 'json' | ChatFormat,
   outgoing: Outgoing,
   { web, origin, now, shapes = {}, attemptMs = ATTEMPT_MS }: SenderParts,
 ): Promise<SentAttempt> {
   const { webhook, data, event, contents, mayStart } = outgoing;
   const at = now();
-  const { format } = webhook;
-  const isJson = format === 'json' || format === 'email';
+  const isJson = format === 'json';
   const secrets = validSecrets(data, at);
   const { name = '', note = {} } = data.shape ?? {};
   const shaped = isJson
@@ -127,6 +134,58 @@ async function post(
 function resultOf(statusCode: number): SentAttempt['result'] {
   if (statusCode >= 200 && statusCode < 300) return 'delivered';
   return statusCode === 410 ? 'gone' : 'again';
+}
+
+/** By a channel of a plug-in. What it throws, or that it does not end in time, costs this attempt. */
+async function sendByPlugin(
+  format: PluginPart,
+  outgoing: Outgoing,
+  parts: SenderParts,
+): Promise<SentAttempt> {
+  const { web, origin, now, attemptMs = ATTEMPT_MS, deliverers } = parts;
+  const { webhook, data, event, contents } = outgoing;
+  const at = now();
+  const json = messageOf(event, contents, origin);
+  const hidden = Object.fromEntries(Object.keys(data.headers).map((name) => [name, HIDDEN]));
+  const request = sentRequest(webhook.target, hidden, json);
+  const started = performance.now();
+  const endOf = (result: SentAttempt['result'], error: string | null): SentAttempt => {
+    const ms = Math.round(performance.now() - started);
+    const record = {
+      at,
+      ms,
+      statusCode: null,
+      error: error?.slice(0, SHOWN_ANSWER_CHARS) ?? null,
+      answer: '',
+    };
+    return { record, request, result, retryAfterMs: null };
+  };
+  const deliverer = deliverers?.get(format);
+  if (deliverer === undefined) {
+    const error = `UNSUPPORTED_OPTION: No plug-in of this process has the channel ${format} (SCRAPIFIE_PLUGINS).`;
+    return endOf('again', error);
+  }
+  const late = new AbortController();
+  const message = {
+    ...{ id: event.id, type: event.type, url: data.url, headers: data.headers, json },
+    notice: noticeOf(event, contents, origin),
+    signal: late.signal,
+    post: poster(web, attemptMs, late.signal),
+  };
+  try {
+    const failure = () =>
+      new ScrapifieError('PLUGIN_FAILED', `The channel ${format} took longer than ${attemptMs} ms.`);
+    // In a function of its own, so that what it throws at once is caught as well.
+    await within(attemptMs, (async () => deliverer.send(message))(), failure);
+    return endOf('delivered', null);
+  } catch (error) {
+    late.abort();
+    if (isScrapifieError(error)) {
+      return endOf(error.spec.retry === 'never' ? 'over' : 'again', `${error.code}: ${error.message}`);
+    }
+    const words = error instanceof Error ? error.message : String(error);
+    return endOf('again', `PLUGIN_FAILED: The channel ${format} threw: ${words}`);
+  }
 }
 
 async function sendMail(outgoing: Outgoing, { mailer, origin, now }: SenderParts): Promise<SentAttempt> {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isPluginPart, type PluginPart, pluginPart } from '../config/plugin-part.ts';
 import { invalidRequest } from '../jobs/invalid-request.ts';
 import {
   eventsField,
@@ -7,17 +8,19 @@ import {
   webhookUrlField,
 } from '../jobs/webhook-fields.ts';
 import { WEBHOOK_FORMATS, type WebhookFormat } from '../ports/webhook-store.ts';
+import type { Deliverer, Deliverers } from './deliverer.ts';
 import { secretProblem } from './signature.ts';
 
 const fields = {
   url: webhookUrlField.describe('Where events are sent: an http or https URL, or `mailto:address`.'),
   events: eventsField.describe('Types of events, or patterns such as `job.*`, `monitor.*` and `*`.'),
   format: z
-    .enum(WEBHOOK_FORMATS)
+    .union([z.enum(WEBHOOK_FORMATS), pluginPart])
     .optional()
     .describe(
       'What is sent: `json`, or a short message for people by an incoming webhook of Slack, Discord or Teams, by ntfy, or ' +
-        'by e-mail. `email` for `mailto:` and `json` for the rest unless given.',
+        'by e-mail. `email` for `mailto:` and `json` for the rest unless given. The channel of a plug-in has the name of ' +
+        'the plug-in in front, such as `pager:sms`, and takes the addresses that the plug-in knows.',
     ),
   headers: webhookHeadersField.optional().describe('Sent along, such as `Authorization`. Never shown again.'),
 };
@@ -83,10 +86,18 @@ export interface WebhookTarget {
   readonly shown: string;
 }
 
-/** Throws VALIDATION_FAILED where the address is none, or not one of the format. */
-export function readTarget(given: string, wanted: WebhookFormat | undefined): WebhookTarget {
+/**
+ * Throws VALIDATION_FAILED where the address is none, or not one of the format. `deliverers`: channels of plug-ins; left out
+ * where they are not known, because another process sends.
+ */
+export function readTarget(
+  given: string,
+  wanted: WebhookFormat | undefined,
+  deliverers?: Deliverers,
+): WebhookTarget {
   const url = URL.parse(given);
   const refuse = (message: string, field = 'url') => invalidRequest([{ field, message }]);
+  if (wanted !== undefined && isPluginPart(wanted)) return pluginTarget(url, wanted, deliverers);
   if (url === null) throw refuse('Must be an http or https URL, or `mailto:` and an address.');
   if (url.protocol === 'mailto:') {
     if (!MAIL_ADDRESS.test(decodePath(url.pathname)) || url.search !== '') {
@@ -108,6 +119,31 @@ export function readTarget(given: string, wanted: WebhookFormat | undefined): We
   }
   url.hash = '';
   return { url: url.href, format, shown: format === 'json' ? url.href : `${url.origin}/[hidden]` };
+}
+
+function pluginTarget(
+  url: URL | null,
+  format: PluginPart,
+  deliverers: Deliverers | undefined,
+): WebhookTarget {
+  const refuse = (message: string, field = 'url') => invalidRequest([{ field, message }]);
+  if (url === null) throw refuse('Must be a URL, such as https://… or tel:….');
+  const deliverer = deliverers?.get(format);
+  if (deliverers !== undefined && deliverer === undefined) {
+    throw refuse('No plug-in of this installation has the channel (SCRAPIFIE_PLUGINS).', 'format');
+  }
+  const refusal = refusalOf(deliverer, url.href);
+  if (refusal !== null) throw refuse(refusal);
+  return { url: url.href, format, shown: `${url.protocol}[hidden]` };
+}
+
+/** A plug-in that throws over an address refuses it. */
+function refusalOf(deliverer: Deliverer | undefined, url: string): string | null {
+  try {
+    return deliverer?.refuse?.(url) ?? null;
+  } catch (error) {
+    return `The plug-in threw: ${error instanceof Error ? error.message : String(error)}`;
+  }
 }
 
 export const mailAddressOf = (url: string): string => decodePath(new URL(url).pathname);

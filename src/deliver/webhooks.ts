@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { isPluginPart } from '../config/plugin-part.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { invalidRequest } from '../jobs/invalid-request.ts';
 import type { JobWebhook } from '../jobs/webhook-fields.ts';
@@ -14,6 +15,7 @@ import type {
   WebhookQuery,
 } from '../ports/webhook-store.ts';
 import type { Vault } from '../sessions/vault.ts';
+import type { Deliverers } from './deliverer.ts';
 import {
   CONFIRM_EVENT,
   countConfirmation,
@@ -98,6 +100,8 @@ export interface WebhooksDeps {
   readonly now: () => number;
   /** Which e-mail addresses may be used; null where there is no server for e-mail. */
   readonly mail: MailRules | null;
+  /** Channels of plug-ins; left out where they are not known, because another process sends. */
+  readonly deliverers?: Deliverers | undefined;
 }
 
 const MOST_TRIES = 10;
@@ -112,14 +116,14 @@ const MOST_WEBHOOKS = 100;
 export const auditedWebhook = ({ format, events, target }: StoredWebhook) => ({
   format,
   events,
-  ...(format === 'email' ? {} : { origin: new URL(target).origin }),
+  ...(format === 'email' || isPluginPart(format) ? {} : { origin: new URL(target).origin }),
 });
 
 export const webhookIdOfJob = (jobId: JobId): WebhookId => `wh_${jobId}` as WebhookId;
 
-export function createWebhooks({ store, vault, now, mail }: WebhooksDeps): Webhooks {
+export function createWebhooks({ store, vault, now, mail, deliverers }: WebhooksDeps): Webhooks {
   function targetOf(request: Pick<WebhookRequest, 'url' | 'format'>) {
-    const target = readTarget(request.url, request.format);
+    const target = readTarget(request.url, request.format, deliverers);
     if (target.format === 'email' && mail === null) {
       const message = 'Needs a server for e-mail: SCRAPIFIE_SMTP_URL and SCRAPIFIE_SMTP_FROM.';
       throw invalidRequest([{ field: 'url', message }]);
@@ -378,7 +382,7 @@ export const newDeliveryId = (): DeliveryId => `dl_${randomUUID()}` as DeliveryI
 /** The receiver of the messages: the server behind a URL, or the one address of e-mail. */
 function receiverOf(url: string): string {
   const { protocol, origin, href } = new URL(url);
-  return protocol === 'mailto:' ? href : origin;
+  return protocol === 'https:' || protocol === 'http:' ? origin : href;
 }
 
 /** The format of a webhook stays when its address changes, but for changes from and to e-mail. */

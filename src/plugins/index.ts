@@ -1,4 +1,5 @@
 /** What `import … from 'scrapifie/plugin'` gives: enough to write a plug-in, and little to load in each thread. */
+export type { Deliverer, OutgoingMessage } from '../deliver/deliverer.ts';
 export { ScrapifieError } from '../errors/scrapifie-error.ts';
 export type { PageDocument } from '../extract/rules/page-document.ts';
 export { type Draft, defineType as defineExtractor, type TypeSpec } from '../extract/types/draft.ts';

@@ -1,5 +1,6 @@
 import { pathToFileURL } from 'node:url';
 import { PART_NAME, PLUGIN_NAME, type PluginPart, pluginPaths } from '../config/plugin-part.ts';
+import type { Deliverer, Deliverers } from '../deliver/deliverer.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { TypeSpec } from '../extract/types/draft.ts';
 import type { TypeSpecs } from '../extract/types/extract-typed.ts';
@@ -11,11 +12,13 @@ import type { Plugin } from './plugin.ts';
 export interface LoadedPlugins {
   /** Those of Scrapifie first, then those of plug-ins. */
   readonly types: TypeSpecs;
+  readonly deliverers: Deliverers;
 }
 
 /** Loads the modules of the setting. Throws INVALID_SETTINGS for one that cannot be loaded or is no plug-in. */
 export async function loadPlugins(setting: string): Promise<LoadedPlugins> {
   const types: Record<string, TypeSpec> = { ...TYPES };
+  const deliverers = new Map<string, Deliverer>();
   const names = new Set<string>();
   for (const path of pluginPaths(setting)) {
     const plugin = await loadPlugin(path);
@@ -25,8 +28,13 @@ export async function loadPlugins(setting: string): Promise<LoadedPlugins> {
       checkType(path, type);
       types[part] = { ...type, weigh: type.weigh.bind(type), read: type.read.bind(type), name: part };
     }
+    for (const [part, deliverer] of partsOf(path, plugin, 'deliverers')) {
+      if (typeof deliverer.send !== 'function')
+        throw wrong(path, `${deliverer.name}: \`send\` must be a function`);
+      deliverers.set(part, deliverer);
+    }
   }
-  return { types };
+  return { types, deliverers };
 }
 
 async function loadPlugin(path: string): Promise<Plugin> {
@@ -44,7 +52,7 @@ async function loadPlugin(path: string): Promise<Plugin> {
   return plugin as unknown as Plugin;
 }
 
-const PARTS = ['extractors'] as const;
+const PARTS = ['extractors', 'deliverers'] as const;
 type PartKind = (typeof PARTS)[number];
 
 /** The parts of one kind, by full name. */

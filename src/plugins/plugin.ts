@@ -1,3 +1,4 @@
+import type { Deliverer } from '../deliver/deliverer.ts';
 import type { TypeSpec } from '../extract/types/draft.ts';
 
 /**
@@ -14,6 +15,8 @@ export interface Plugin {
    * the module for itself, so that variables of the module are not shared. Reading is synchronous and fetches nothing.
    */
   readonly extractors?: readonly TypeSpec[];
+  /** Channels that webhooks may use, beside JSON, chats and e-mail. They run in the process that sends webhooks. */
+  readonly deliverers?: readonly Deliverer[];
 }
 
 /** Checks the types of a plug-in while it is written; the names are checked when it is loaded. */

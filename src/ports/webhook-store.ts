@@ -1,3 +1,4 @@
+import type { PluginPart } from '../config/plugin-part.ts';
 import type { AccountId, DeliveryId, JobId, MonitorId, WebhookId } from '../model/ids.ts';
 import type { ListPage } from './store.ts';
 
@@ -83,7 +84,8 @@ export interface DeliveryBacklog {
 }
 
 export const WEBHOOK_FORMATS = ['json', 'slack', 'discord', 'teams', 'ntfy', 'email'] as const;
-export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
+/** With a colon: a channel of a plug-in. */
+export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number] | PluginPart;
 
 /**
  * user         as its owner asked

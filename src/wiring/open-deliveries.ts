@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { FIRECRAWL_MESSAGES } from '../compat/firecrawl/webhook-message.ts';
 import type { Settings } from '../config/settings.ts';
+import type { Deliverers } from '../deliver/deliverer.ts';
 import { createDeliveries, type Deliveries } from '../deliver/deliveries.ts';
 import { createMailer } from '../deliver/mailer.ts';
 import { ATTEMPT_MS, SENDER_HEADERS } from '../deliver/send-attempt.ts';
@@ -17,6 +18,7 @@ import { VERSION } from '../version.ts';
 
 export interface DeliveryParts {
   readonly settings: Settings;
+  readonly deliverers: Deliverers;
   readonly store: Store;
   readonly blobs: Blobs;
   readonly bus: Bus;
@@ -33,7 +35,7 @@ export interface OpenDeliveries extends Deliveries {
 const DAY_MS = 86_400_000;
 
 /** The sender of webhooks of a process that has the duty, with connections of its own: a crawl does not wait for them. */
-export function openDeliveries({ settings, ...parts }: DeliveryParts): OpenDeliveries {
+export function openDeliveries({ settings, deliverers, ...parts }: DeliveryParts): OpenDeliveries {
   const { allowPrivate, smtpUrl, smtpFrom, publicUrl } = settings;
   const web = createHttpEngine({
     userAgent: userAgentFor(VERSION, siteOwnerContact(settings)),
@@ -47,7 +49,10 @@ export function openDeliveries({ settings, ...parts }: DeliveryParts): OpenDeliv
   const { store, blobs, now } = parts;
   const deliveries = createDeliveries({
     ...parts,
-    sender: { web, mailer, origin: publicUrl?.replace(/\/+$/, '') ?? '', now, shapes: FIRECRAWL_MESSAGES },
+    sender: {
+      ...{ web, mailer, deliverers, now, shapes: FIRECRAWL_MESSAGES },
+      origin: publicUrl?.replace(/\/+$/, '') ?? '',
+    },
     contents: { store, reader: createJobReader(store, blobs) },
     clock: () => performance.now(),
     random: Math.random,

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { watchStore } from '../api/health/store-watch.ts';
 import type { ExchangeObserver } from '../attempts/exchange-observer.ts';
 import { makeFolder } from '../config/make-folder.ts';
 import { tightenFolder } from '../config/private-files.ts';
 import type { Settings } from '../config/settings.ts';
 import { keyFileOf, readVaultKeys, withVaultKeys } from '../config/vault-keys.ts';
+import type { Deliverers } from '../deliver/deliverer.ts';
 import { mailRulesOf } from '../deliver/mail-addresses.ts';
 import { createWebhooks } from '../deliver/webhooks.ts';
 import { lockFolder } from '../drivers/store-sqlite/folder-lock.ts';
@@ -59,6 +59,7 @@ import { requestRefusal } from './request-refusal.ts';
 import { DUTIES, type Duties, refuseIncompleteFleet } from './roles.ts';
 import { openScheduledBackups } from './scheduled-backups.ts';
 import { shareProxyFigures } from './share-proxy-figures.ts';
+import { SHIPPED_POLICY } from './shipped-policy.ts';
 
 /** One process of Scrapifie: the whole of it, or the part that its role names. */
 export interface Platform {
@@ -69,6 +70,7 @@ export interface Platform {
   readonly exportFiles: Files;
   readonly search: SearchIndex;
   readonly queue: Queue;
+  readonly deliverers: Deliverers;
   readonly bus: Bus;
   readonly limits: Limits;
   readonly jobs: Jobs;
@@ -112,8 +114,6 @@ export interface Platform {
 /** Rows that a tick of the scheduler deletes at most: a thousand times this. */
 const PURGES_PER_TICK = 10;
 
-export const SHIPPED_POLICY = fileURLToPath(new URL('../../policies/default.yaml', import.meta.url));
-
 /** Enough to write down that jobs are cancelled or deleted. */
 const DISK_RESERVE_BYTES = 4_194_304;
 /** For all that is open on servers: one that hangs must not keep the process from ending. */
@@ -124,6 +124,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
   const steady = createSteadyClock();
   refuseIncompleteFleet(given);
   const plugins = await openPlugins(given);
+  const { deliverers } = plugins;
   const filePolicies = loadPolicyFile(given.policyFile ?? SHIPPED_POLICY);
   const duties = DUTIES[given.role];
   const isShared = given.databaseUrl !== undefined;
@@ -262,7 +263,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
         })
       : null;
     const deliveries = duties.schedule
-      ? openDeliveries({ settings, store, blobs, bus, vault, now, logger, metrics })
+      ? openDeliveries({ settings, deliverers, store, blobs, bus, vault, now, logger, metrics })
       : null;
     closers.users.push(() => deliveries?.close());
     const lake = openLake(settings, { store, front, now, logger });
@@ -280,7 +281,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
         ? openExportWorker({ settings, store, bus, files: exportFiles, logger })
         : null;
     const lakeKeeper = duties.schedule ? lake.openKeeper(queue) : null;
-    const webhooks = createWebhooks({ store: front, vault, now, mail: mailRulesOf(settings) });
+    const webhooks = createWebhooks({ store: front, vault, now, mail: mailRulesOf(settings), deliverers });
     metrics.observe({
       openTasks: () => front.countOpenTasks(),
       queueDepth: async () => (await queue.depth('scrape-http')).waiting,
@@ -355,6 +356,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
       blobs,
       exportFiles,
       search,
+      deliverers,
       queue,
       bus,
       limits,

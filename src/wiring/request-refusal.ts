@@ -9,7 +9,7 @@ import { llmRefusal } from './open-llm.ts';
 /** Why this installation cannot do what a request asks for, as far as that is known before a page is fetched. */
 export function requestRefusal(
   settings: Settings,
-  plugins: LoadedPlugins | null,
+  plugins: LoadedPlugins,
   offers: InstalledEngines,
 ): (page: PageOptions) => ScrapifieError | null {
   // The available renderers are only known where this process renders all pages.
@@ -21,10 +21,10 @@ export function requestRefusal(
 /** Says at once that no plug-in has the type. */
 function typeRefusal(
   { extract }: Pick<PageOptions, 'extract'>,
-  plugins: LoadedPlugins | null,
+  plugins: LoadedPlugins,
 ): ScrapifieError | null {
   const type = extract?.type ?? null;
-  if (type === null || !isPluginPart(type) || Object.hasOwn(plugins?.types ?? {}, type)) return null;
+  if (type === null || !isPluginPart(type) || Object.hasOwn(plugins.types, type)) return null;
   const message = `No plug-in of this installation has the type ${type} (SCRAPIFIE_PLUGINS).`;
   return new ScrapifieError('UNSUPPORTED_OPTION', message, { details: [{ field: 'extract.type', message }] });
 }

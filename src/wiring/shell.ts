@@ -17,7 +17,7 @@ export const OPENERS: Omit<Shell, keyof Surroundings | 'version'> = {
   backupTools: async () => (await import('./backups.ts')).BACKUP_TOOLS,
   confineBrowsers: async (path) => (await import('./render-lanes.ts')).confineBrowsers(path),
   openLake: async (settings, beside) => (await import('./open-lake.ts')).openLake(settings, beside),
-  shippedPolicy: async () => (await import('./platform.ts')).SHIPPED_POLICY,
+  shippedPolicy: async () => (await import('./shipped-policy.ts')).SHIPPED_POLICY,
 };
 
 /** The shell of a command. */

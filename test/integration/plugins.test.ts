@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createWebhooks, type Webhooks } from '../../src/deliver/webhooks.ts';
 import {
   type ErrorCode,
   extract,
@@ -10,7 +11,9 @@ import {
   type Scrapifie,
   ScrapifieError,
 } from '../../src/library/index.ts';
+import { openVault } from '../../src/sessions/vault.ts';
 import { type Site, startSite } from '../site/site.ts';
+import { openScraper, type Scraper } from './world.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'scrapifie-plugins-'));
 const SDK = fileURLToPath(new URL('../../src/plugins/index.ts', import.meta.url));
@@ -120,6 +123,79 @@ describe('an extractor of a plug-in', () => {
     const missing = { extract: { type: 'wine:glass' } } as const;
     expect((await failure(scrapifie.scrape(`${site.url}/big/`, missing))).code).toBe('UNSUPPORTED_OPTION');
     expect((await failure(extract({ html, url }, missing))).code).toBe('UNSUPPORTED_OPTION');
+  });
+});
+
+describe('a channel of a plug-in', () => {
+  const sent = join(folder, 'sent.ndjson');
+  const PAGER = moduleOf(
+    'pager',
+    `import { appendFileSync } from 'node:fs';
+     import { ScrapifieError } from ${JSON.stringify(SDK)};
+     export default definePlugin({
+       name: 'pager',
+       deliverers: [
+         {
+           name: 'sms',
+           says: 'A text message.',
+           refuse: (url) => (url.startsWith('tel:') ? null : 'Must be tel: and a number.'),
+           async send({ url, type, notice, json }) {
+             appendFileSync(${JSON.stringify(sent)}, JSON.stringify({ url, type, title: notice.title, event: JSON.parse(json).type }) + '\\n');
+           },
+         },
+         { name: 'broken', says: 'Throws.', send() { throw new Error('no signal'); } },
+         { name: 'never', says: 'Gives up.', async send() { throw new ScrapifieError('FORBIDDEN', 'no such number'); } },
+       ],
+     });`,
+  );
+  let scraper: Scraper;
+  let webhooks: Webhooks;
+  beforeAll(async () => {
+    scraper = await openScraper({ settings: { plugins: PAGER } });
+    const { store, deliverers, now, settings: opened } = scraper.platform;
+    webhooks = createWebhooks({ store, vault: openVault(opened), now, mail: null, deliverers });
+  });
+  afterAll(() => scraper.close());
+
+  /** The delivery of a test message once its first attempt was made. */
+  async function delivered(format: 'pager:sms' | 'pager:broken' | 'pager:never') {
+    const { account } = scraper;
+    const { webhook } = await webhooks.create(account, { url: 'tel:+4930123456', format, events: ['job.*'] });
+    const { id } = await webhooks.test(account, webhook.id);
+    const look = () => webhooks.delivery(account, id);
+    await expect.poll(async () => (await look()).attempts, { timeout: 20_000 }).toBeGreaterThan(0);
+    return { webhook, delivery: await look() };
+  }
+
+  it('gets the event for people and as JSON; its address is hidden', async () => {
+    const { webhook, delivery } = await delivered('pager:sms');
+    expect(delivery.state).toBe('delivered');
+    expect(webhook.target).toBe('tel:[hidden]');
+    const [line = ''] = readFileSync(sent, 'utf8').split('\n');
+    expect(JSON.parse(line)).toEqual({
+      url: 'tel:+4930123456',
+      type: 'webhook.test',
+      title: expect.any(String),
+      event: 'webhook.test',
+    });
+  });
+
+  it('that throws costs the attempt, which is made again; a final error ends the delivery', async () => {
+    const broken = await delivered('pager:broken');
+    expect(broken.delivery.state).toBe('pending');
+    expect(JSON.stringify(broken.delivery)).toContain(
+      'PLUGIN_FAILED: The channel pager:broken threw: no signal',
+    );
+    const never = await delivered('pager:never');
+    expect(never.delivery.state).toBe('failed');
+    expect(JSON.stringify(never.delivery)).toContain('FORBIDDEN: no such number');
+  });
+
+  it('refuses addresses that are none of its own, and channels that are not there', async () => {
+    const create = (url: string, format: 'pager:sms' | 'pager:fax') =>
+      failure(webhooks.create(scraper.account, { url, format, events: ['*'] }));
+    expect((await create('https://a.example/', 'pager:sms')).message).toContain('Must be tel: and a number.');
+    expect((await create('tel:+49', 'pager:fax')).message).toContain('No plug-in of this installation');
   });
 });
 

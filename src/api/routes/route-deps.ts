@@ -2,6 +2,7 @@ import type { McpServer } from '@modelcontextprotocol/server';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Comparisons } from '../../compare/comparisons.ts';
 import type { Settings } from '../../config/settings.ts';
+import type { Deliverers } from '../../deliver/deliverer.ts';
 import type { Extraction } from '../../jobs/extraction.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
 import type { HostKey } from '../../model/ids.ts';
@@ -55,6 +56,8 @@ export interface ApiDeps {
   readonly policies: PolicyView;
   /** What the proxies of this process have done so far; null when it has none. */
   readonly proxyFigures?: () => PoolFigures | null;
+  /** Channels of plug-ins that webhooks may use. */
+  readonly deliverers?: Deliverers;
   readonly version: string;
   readonly now: () => number;
   /** Adds to each MCP server what the conformance suite of the protocol asks for; only tests give it. */

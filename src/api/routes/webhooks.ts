@@ -31,12 +31,13 @@ import type { RouteDeps } from './route-deps.ts';
 const params = z.strictObject({ id: z.string().min(1).max(100).describe('The webhook.') });
 const deliveryParams = z.strictObject({ id: z.string().min(1).max(100).describe('The delivery.') });
 
-export function addWebhookRoutes(app: App, { store, settings, now }: RouteDeps): void {
+export function addWebhookRoutes(app: App, { store, settings, now, deliverers }: RouteDeps): void {
   const webhooks = createWebhooks({
     store,
     vault: openVault(settings),
     now,
     mail: mailRulesOf(settings),
+    deliverers: deliverers ?? new Map(),
   });
   const audit = (actor: string, action: string, target: string, details: Record<string, unknown> = {}) =>
     store.audit([{ at: now(), actor, action, target, details }]);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { pluginPart } from '../../config/plugin-part.ts';
 import type { ChangedWebhook, WithSecret } from '../../deliver/webhooks.ts';
 import {
   DELIVERY_STATES,
@@ -18,7 +19,7 @@ const webhookFields = {
   id: z.string(),
   url: z.string().describe('Where events are sent; the addresses of chats are hidden behind their host.'),
   events: z.array(z.string()),
-  format: z.enum(WEBHOOK_FORMATS),
+  format: z.union([z.enum(WEBHOOK_FORMATS), pluginPart]),
   enabled: z.boolean(),
   disabledReason: z
     .enum(DISABLED_REASONS)

@@ -21,7 +21,7 @@ export function createPlatformApi(
   { version, logger, metrics, activity }: PlatformApiOptions,
 ): Promise<FastifyInstance> {
   const { store, queue, blobs, exportFiles, bus, jobs, extraction, policies, limits, now, duties } = platform;
-  const { browserHealth, search, lake } = platform;
+  const { browserHealth, search, lake, deliverers } = platform;
   return createApi({
     jobs,
     extraction,
@@ -32,6 +32,7 @@ export function createPlatformApi(
     search,
     sql: lake.sql,
     limits,
+    deliverers,
     settings: platform.settings,
     logger,
     metrics,

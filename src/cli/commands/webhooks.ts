@@ -5,6 +5,7 @@ import { DELIVERY_STATES, type DeliveryState, WEBHOOK_FORMATS } from '../../port
 import { MOST_LISTED } from '../backend/backend.ts';
 import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
 import { given, parseFlags, wholeNumber, withAccountFlags } from '../flags/flags.ts';
+import { choiceOrPart } from '../flags/plugin-choice.ts';
 import { readSecret } from '../flags/secret-input.ts';
 import { helpBelow } from '../output/help.ts';
 import { type Screen, screenOf } from '../output/screen.ts';
@@ -63,7 +64,10 @@ const eventOption = () =>
     '--event <type>',
     'what is sent: a type such as job.completed, or a pattern such as job.*; repeatable',
   ).argParser((event: string, sofar: string[] | undefined) => [...(sofar ?? []), event]);
-const formatOption = () => new Option('--format <format>', 'what is sent').choices(WEBHOOK_FORMATS);
+const formatOption = () =>
+  new Option('--format <format>', 'what is sent')
+    .choices(WEBHOOK_FORMATS)
+    .argParser(choiceOrPart(WEBHOOK_FORMATS));
 const secretOption = () =>
   new Option('--read-secret', 'read the secret from standard input, or ask for it, instead of making one');
 const limitOption = (what: string) =>

@@ -3,6 +3,7 @@ import type { browserPart } from '../../api/health/readiness.ts';
 import type { ExchangeObserver } from '../../attempts/exchange-observer.ts';
 import type { BackupTools } from '../../backup/installation.ts';
 import type { Settings } from '../../config/settings.ts';
+import type { Deliverers } from '../../deliver/deliverer.ts';
 import type { Confinement } from '../../fetch/render-process/confinement.ts';
 import type { Extraction } from '../../jobs/extraction.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
@@ -114,6 +115,8 @@ export interface OpenPlatform extends OpenStorage {
   readonly extraction: Extraction;
   /** Sessions, and the store that has them. */
   readonly accounts: { readonly sessions: Sessions; readonly store: Store };
+  /** Channels of plug-ins that webhooks may use. */
+  readonly deliverers: Deliverers;
   readonly bus: Bus;
   readonly queue: Queue;
   readonly limits: Limits;
