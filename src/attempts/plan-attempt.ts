@@ -1,6 +1,7 @@
+import { isPluginPart } from '../config/plugin-part.ts';
 import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import { pageOptionsFor } from '../frontier/routes.ts';
-import { ENGINE_TRAITS } from '../model/engine-traits.ts';
+import { traitsOf } from '../model/engine-traits.ts';
 import type { PageOptions, ProxyOptions } from '../model/job.ts';
 import type { Consent, HostPolicy } from '../model/policy.ts';
 import type { Task } from '../model/task.ts';
@@ -125,14 +126,14 @@ function ladderPolicy(policy: HostPolicy, { job }: RunningJob): LadderPolicy {
   if (!isOperated) return policy;
   const ordered: Consent[] = [];
   const { engine } = page;
-  const consent = engine === 'auto' ? null : ENGINE_TRAITS[engine].consent;
+  const consent = engine === 'auto' ? null : traitsOf(engine).consent;
   if (consent !== null) ordered.push(consent);
   if (page.identity === 'browser') ordered.push('identity');
-  if (ordered.length === 0) return policy;
+  const isNamed = engine !== 'auto' && (consent !== null || isPluginPart(engine));
+  if (ordered.length === 0 && !isNamed) return policy;
   return {
     ...policy,
-    engines:
-      consent === null || engine === 'auto' ? policy.engines : [...new Set([...policy.engines, engine])],
+    engines: isNamed ? [...new Set([...policy.engines, engine])] : policy.engines,
     consent: [...new Set([...policy.consent, ...ordered])],
   };
 }

@@ -1,5 +1,5 @@
 import type { AuditEntry } from '../model/audit-chain.ts';
-import { ENGINE_TRAITS } from '../model/engine-traits.ts';
+import { traitsOf } from '../model/engine-traits.ts';
 import type { HostKey } from '../model/ids.ts';
 import type { Consent } from '../model/policy.ts';
 import type { AuditStore } from '../ports/audit-store.ts';
@@ -38,7 +38,7 @@ export function createUseAudit(
 
 function consentsOf({ engine, identity, hasSolver }: AttemptStep): Consent[] {
   const consents: Consent[] = [];
-  const { consent } = ENGINE_TRAITS[engine];
+  const { consent } = traitsOf(engine);
   if (consent !== null) consents.push(consent);
   else if (identity === 'browser') consents.push('identity');
   if (hasSolver) consents.push('captcha');

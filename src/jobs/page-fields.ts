@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { pluginPart } from '../config/plugin-part.ts';
 import { ENGINE_NAMES } from '../model/attempt.ts';
 import { isDisguised } from '../model/engine-traits.ts';
 import type { ExtractOptions } from '../model/extraction.ts';
@@ -105,11 +106,12 @@ const cookies = z
 /** The fields for fetching and formats, the same in every kind of request. */
 export const pageFields = (formats: readonly Format[]) => ({
   engine: z
-    .enum(ENGINES)
+    .union([z.enum(ENGINES), pluginPart])
     .default('auto')
     .describe(
       'How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the ' +
-        'operator’s consent for the host. `replay` answers from the archive that the operator has set up.',
+        'operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a ' +
+        'plug-in has the name of the plug-in in front, such as `lab:fetcher`.',
     ),
   formats: z
     .array(z.enum(FORMATS))

@@ -1,3 +1,4 @@
+import type { PluginPart } from '../config/plugin-part.ts';
 import type { ErrorCode } from '../errors/registry.ts';
 import type { IdentityKind } from './identity.ts';
 
@@ -8,7 +9,9 @@ export const ENGINE_NAMES = [...WEB_ENGINES, 'replay'] as const;
  * From cheap to dear. `flaresolverr` is a service of that name, which the operator runs. `replay` answers from an archive,
  * in place of all others.
  */
-export type EngineName = (typeof ENGINE_NAMES)[number];
+export type OwnEngineName = (typeof ENGINE_NAMES)[number];
+/** With a colon: an engine of a plug-in. */
+export type EngineName = OwnEngineName | PluginPart;
 
 export const OUTCOME_KINDS = [
   'ok',

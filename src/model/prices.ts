@@ -1,13 +1,14 @@
 import type { Prices } from '../config/prices.ts';
 import { ERRORS, type ErrorSpec } from '../errors/registry.ts';
-import { type Attempt, ENGINE_NAMES, type EngineName } from './attempt.ts';
+import type { Attempt, EngineName, OwnEngineName } from './attempt.ts';
 import { microcreditsOf } from './credits.ts';
+import { traitsOf } from './engine-traits.ts';
 import type { PageOptions } from './job.ts';
 import { PROXY_TIERS, type ProxyTier } from './proxy.ts';
 
 /** What attempts cost, in whole microcredits. */
 export interface PriceTable {
-  readonly engines: Readonly<Record<EngineName, number>>;
+  readonly engines: Readonly<Record<OwnEngineName, number>>;
   /** On top of the engine, for a proxy of the operator's. */
   readonly proxies: Readonly<Record<ProxyTier, number>>;
   /** For a thousand tokens of a language model. */
@@ -49,7 +50,7 @@ export function priceOf(attempt: Attempt, prices: PriceTable): number {
   if (isFree(reason) || (errorCode !== undefined && isOurs(errorCode))) return 0;
   const tier = proxyTier === null || proxyId?.startsWith('own/') === true ? null : (proxyTier as ProxyTier);
   return (
-    prices.engines[engine] +
+    enginePrice(engine, prices) +
     (tier === null ? 0 : prices.proxies[tier]) +
     Math.ceil(((extras.tokens ?? 0) * prices.tokens) / TOKENS) +
     (extras.solverCalls ?? 0) * prices.solver +
@@ -57,6 +58,10 @@ export function priceOf(attempt: Attempt, prices: PriceTable): number {
     (extras.pdfs ?? 0) * prices.pdf
   );
 }
+
+/** That of a plug-in costs as many fetches over plain HTTP as its traits say. */
+const enginePrice = (engine: EngineName, { engines }: PriceTable): number =>
+  engines[engine as OwnEngineName] ?? Math.round(traitsOf(engine).cost * engines.http);
 
 /** What an installation can do for the hosts of a job at all. */
 export interface DearestMethod {
@@ -72,8 +77,7 @@ export function dearestPrice(
   prices: PriceTable,
   may: DearestMethod,
 ): number {
-  const engines =
-    page.engine === 'auto' ? ENGINE_NAMES.filter((name) => may.engines.has(name)) : [page.engine];
+  const engines = page.engine === 'auto' ? [...may.engines] : [page.engine];
   const isOwnProxy = page.proxy !== null && page.proxy.url !== null;
   const most =
     page.maxProxyTier === undefined ? PROXY_TIERS.length : PROXY_TIERS.indexOf(page.maxProxyTier) + 1;
@@ -81,7 +85,7 @@ export function dearestPrice(
   const dearest = (amounts: readonly number[]) => Math.max(0, ...amounts);
   const canRender = engines.some((name) => name !== 'http');
   return (
-    dearest(engines.map((name) => prices.engines[name])) +
+    dearest(engines.map((name) => enginePrice(name, prices))) +
     dearest(tiers.map((tier) => prices.proxies[tier])) +
     ((page.extract?.llm ?? false) === false ? 0 : (MOST_TOKENS / TOKENS) * prices.tokens) +
     (may.hasSolver && canRender ? prices.solver : 0) +

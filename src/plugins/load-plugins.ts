@@ -6,6 +6,7 @@ import type { TypeSpec } from '../extract/types/draft.ts';
 import type { TypeSpecs } from '../extract/types/extract-typed.ts';
 import { FIELD_READERS } from '../extract/types/read-kind.ts';
 import { TYPES } from '../extract/types/registry.ts';
+import type { EnginePlugin } from '../fetch/plugin/plugin-engine.ts';
 import type { Plugin } from './plugin.ts';
 
 /** What the plug-ins of a process offer, by full names. */
@@ -13,12 +14,14 @@ export interface LoadedPlugins {
   /** Those of Scrapifie first, then those of plug-ins. */
   readonly types: TypeSpecs;
   readonly deliverers: Deliverers;
+  readonly engines: ReadonlyMap<PluginPart, EnginePlugin>;
 }
 
 /** Loads the modules of the setting. Throws INVALID_SETTINGS for one that cannot be loaded or is no plug-in. */
 export async function loadPlugins(setting: string): Promise<LoadedPlugins> {
   const types: Record<string, TypeSpec> = { ...TYPES };
   const deliverers = new Map<string, Deliverer>();
+  const engines = new Map<PluginPart, EnginePlugin>();
   const names = new Set<string>();
   for (const path of pluginPaths(setting)) {
     const plugin = await loadPlugin(path);
@@ -33,8 +36,12 @@ export async function loadPlugins(setting: string): Promise<LoadedPlugins> {
         throw wrong(path, `${deliverer.name}: \`send\` must be a function`);
       deliverers.set(part, deliverer);
     }
+    for (const [part, engine] of partsOf(path, plugin, 'engines')) {
+      checkEngine(path, engine);
+      engines.set(part, engine);
+    }
   }
-  return { types, deliverers };
+  return { types, deliverers, engines };
 }
 
 async function loadPlugin(path: string): Promise<Plugin> {
@@ -52,7 +59,8 @@ async function loadPlugin(path: string): Promise<Plugin> {
   return plugin as unknown as Plugin;
 }
 
-const PARTS = ['extractors', 'deliverers'] as const;
+const PARTS = ['extractors', 'deliverers', 'engines'] as const;
+const ABILITIES: readonly unknown[] = ['messages', 'proxies'];
 type PartKind = (typeof PARTS)[number];
 
 /** The parts of one kind, by full name. */
@@ -87,6 +95,23 @@ function checkType(path: string, { name, fields, weigh, read }: TypeSpec): void 
     throw wrong(path, `${name}: \`weigh\` and \`read\` must be functions`);
   }
 }
+
+function checkEngine(path: string, engine: EnginePlugin): void {
+  const { name, cost, runsScripts, isDisguised, abilities = [], open } = engine;
+  const problem =
+    typeof cost !== 'number' || !(cost >= 1 && cost <= MOST_COST)
+      ? `\`cost\` must be a number from 1 to ${MOST_COST}`
+      : typeof runsScripts !== 'boolean' || typeof isDisguised !== 'boolean'
+        ? '`runsScripts` and `isDisguised` must be true or false'
+        : !Array.isArray(abilities) || abilities.some((each) => !ABILITIES.includes(each))
+          ? `\`abilities\` must be a list of ${ABILITIES.join(', ')}`
+          : typeof open !== 'function'
+            ? '`open` must be a function'
+            : null;
+  if (problem !== null) throw wrong(path, `${name}: ${problem}`);
+}
+
+const MOST_COST = 1_000;
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null;

@@ -1,5 +1,6 @@
 import type { Deliverer } from '../deliver/deliverer.ts';
 import type { TypeSpec } from '../extract/types/draft.ts';
+import type { EnginePlugin } from '../fetch/plugin/plugin-engine.ts';
 
 /**
  * Code of the operator's that adds to Scrapifie without touching it. A module has one as its default export. The names of
@@ -17,6 +18,8 @@ export interface Plugin {
   readonly extractors?: readonly TypeSpec[];
   /** Channels that webhooks may use, beside JSON, chats and e-mail. They run in the process that sends webhooks. */
   readonly deliverers?: readonly Deliverer[];
+  /** Ways to fetch pages, beside those of docs/browsers.md. They run in the process that owns the host. */
+  readonly engines?: readonly EnginePlugin[];
 }
 
 /** Checks the types of a plug-in while it is written; the names are checked when it is loaded. */

@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net';
 import { type EngineName, WEB_ENGINES } from '../model/attempt.ts';
 import { BoundedMap } from '../model/bounded-map.ts';
-import { ENGINE_TRAITS } from '../model/engine-traits.ts';
+import { traitsOf } from '../model/engine-traits.ts';
 import type { HostKey } from '../model/ids.ts';
 import type { AllowedHours, Consent, HostPolicy } from '../model/policy.ts';
 import type { ProxyTier } from '../model/proxy.ts';
@@ -157,7 +157,7 @@ function merge(file: PolicyFile, patterns: readonly string[]): HostPolicy {
     robots: consent.includes('robots') ? merged.robots : 'obey',
     engines: consent.includes('stealth')
       ? merged.engines
-      : merged.engines.filter((name) => ENGINE_TRAITS[name].consent !== 'stealth'),
+      : merged.engines.filter((name) => traitsOf(name).consent !== 'stealth'),
     matched: ['default', ...matched],
   };
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type Document, LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { parsePlainly } from '../config/plain-problems.ts';
+import { pluginPart } from '../config/plugin-part.ts';
 import {
   describeProblems,
   type FileProblem,
@@ -47,7 +48,7 @@ const fields = {
   slowDownMs: z.int().min(1_000).max(900_000),
   allowedHours: allowedHours.nullable(),
   robots: z.enum(['obey', 'ignore']),
-  engines: z.array(z.enum(WEB_ENGINES)).min(1),
+  engines: z.array(z.union([z.enum(WEB_ENGINES), pluginPart])).min(1),
   actionPauseMs: z
     .strictObject({ min: z.int().min(0).max(60_000), max: z.int().min(0).max(60_000) })
     .refine(({ min, max }) => min <= max, '`min` must not be more than `max`')

@@ -7,8 +7,10 @@ import type { ExportStore } from '../ports/export-store.ts';
 import type { Files } from '../ports/files.ts';
 import type { SearchIndex } from '../ports/search-index.ts';
 import type { SearchStore } from '../ports/search-store.ts';
+import type { Store } from '../ports/store.ts';
 import { sweepIndex } from '../query/search/keep-index.ts';
-import { applyRetention, type RetentionParts } from '../retention/apply-retention.ts';
+import { applyRetention, purgeAll, type RetentionParts } from '../retention/apply-retention.ts';
+import { deleteAccounts } from '../retention/delete-accounts.ts';
 
 interface ExportSweepParts {
   readonly store: Pick<ExportStore, 'knownExports'>;
@@ -63,3 +65,14 @@ export function cleanupOf(
     },
   };
 }
+
+/** Rows that a tick of the scheduler deletes at most: a thousand times this. */
+const PURGES_PER_TICK = 10;
+
+/** Deletes a part of what accounts that are being deleted have, and of what has expired. */
+export const purgeOf =
+  (store: Store) =>
+  async (signal: AbortSignal): Promise<void> => {
+    await deleteAccounts(store, { signal, mostSteps: PURGES_PER_TICK });
+    await purgeAll(store, signal, PURGES_PER_TICK);
+  };

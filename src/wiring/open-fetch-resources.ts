@@ -9,7 +9,7 @@ import { withOwnPages } from '../fetch/own-pages.ts';
 import { proxyEndpointFromUrl } from '../fetch/proxy/own-proxy.ts';
 import { siteOwnerContact, userAgentFor } from '../fetch/user-agent.ts';
 import { withholdSecrets } from '../fetch/withheld-secrets.ts';
-import { ENGINE_NAMES, type EngineName } from '../model/attempt.ts';
+import { ENGINE_NAMES, type OwnEngineName } from '../model/attempt.ts';
 import { isRendering } from '../model/engine-traits.ts';
 import type { Logger } from '../observe/logger.ts';
 import { createIdentities } from '../plan/identity/identities.ts';
@@ -22,6 +22,7 @@ import type { Credentials } from '../sessions/credentials.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { VERSION } from '../version.ts';
 import type { Browsers } from './open-browsers.ts';
+import { openPluginEngines, type PluginEngines } from './open-plugin-engines.ts';
 import { openProxies } from './open-proxies.ts';
 import { openRenderers } from './open-renderers.ts';
 
@@ -45,6 +46,7 @@ export interface FetchResourcesParts {
   readonly transit: Blobs | null;
   readonly sessions: Sessions;
   readonly credentials: Credentials;
+  readonly pluginEngines: PluginEngines;
   readonly ownPages: () => readonly string[];
   readonly now: () => number;
   readonly logger: Logger;
@@ -90,12 +92,13 @@ export function openFetchResources(parts: FetchResourcesParts): OpenFetchResourc
   const proxies = openProxies(settings, userAgent, now);
   const renderers = openRenderers({ settings, queue, blobs, transit, logger });
   const identities = createIdentities(() => renderers.browserVersion);
+  const plugins = openPluginEngines(parts.pluginEngines, { web, userAgent, allowPrivate });
   const hasSolver = captchaKey !== undefined || antiCaptchaKey !== undefined;
 
   /** Made anew only when something has changed, because it is asked for with every page. */
   let known: Installation | null = null;
   let knownRevision = -1;
-  const offersOf: Readonly<Record<EngineName, () => Installation['engines']>> = {
+  const offersOf: Readonly<Record<OwnEngineName, () => Installation['engines']>> = {
     http: () => [{ name: 'http', abilities: HTTP_ABILITIES, isAnswering: true }],
     browser: () => renderOffer('browser'),
     flaresolverr: () =>
@@ -124,7 +127,7 @@ export function openFetchResources(parts: FetchResourcesParts): OpenFetchResourc
       if (known === null || knownRevision !== renderers.revision) {
         knownRevision = renderers.revision;
         known = {
-          engines: ENGINE_NAMES.flatMap((name) => offersOf[name]()),
+          engines: [...ENGINE_NAMES.flatMap((name) => offersOf[name]()), ...plugins.offers],
           tiers: proxies.tiers,
           hasSolver,
         };
@@ -141,6 +144,8 @@ export function openFetchResources(parts: FetchResourcesParts): OpenFetchResourc
     engine(name, identity) {
       if (name === 'http') return web;
       if (name === 'flaresolverr' && flaresolverr !== null) return flaresolverr;
+      const ofPlugin = plugins.engines.get(name);
+      if (ofPlugin !== undefined) return ofPlugin;
       // Only the disguised engine can have an identity; the trace records the requested engine.
       return renderers.engine(name === 'browser' && identity === 'bot' ? 'browser' : 'stealth');
     },
@@ -153,7 +158,13 @@ export function openFetchResources(parts: FetchResourcesParts): OpenFetchResourc
     },
     identity: identities.of,
     async close() {
-      await Promise.all([web.close(), flaresolverr?.close(), renderers.close(), proxies.close()]);
+      await Promise.all([
+        web.close(),
+        flaresolverr?.close(),
+        plugins.close(),
+        renderers.close(),
+        proxies.close(),
+      ]);
     },
   };
 }

@@ -31,13 +31,11 @@ import type { Limits } from '../ports/limits.ts';
 import type { Queue } from '../ports/queue.ts';
 import type { SearchIndex } from '../ports/search-index.ts';
 import type { Store } from '../ports/store.ts';
-import { purgeAll } from '../retention/apply-retention.ts';
-import { deleteAccounts } from '../retention/delete-accounts.ts';
 import { eventsMsOf, installationLimits, limitsOfAccount } from '../retention/installation-limits.ts';
 import { createScheduleClock } from '../schedules/schedule-clock.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { openVault } from '../sessions/vault.ts';
-import { cleanupOf } from './cleanup.ts';
+import { cleanupOf, purgeOf } from './cleanup.ts';
 import { createCrawler } from './crawler.ts';
 import { type Accounts, openAccounts } from './open-accounts.ts';
 import { type OpenBlobs, openBlobs, openTransit } from './open-blobs.ts';
@@ -110,9 +108,6 @@ export interface Platform {
   /** Drains and closes everything. */
   close(): Promise<void>;
 }
-
-/** Rows that a tick of the scheduler deletes at most: a thousand times this. */
-const PURGES_PER_TICK = 10;
 
 /** Enough to write down that jobs are cancelled or deleted. */
 const DISK_RESERVE_BYTES = 4_194_304;
@@ -196,7 +191,8 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
     // Jobs are sealed by the key of the place that has them.
     const vault = kept === store ? accounts.vault : openVault(settings);
     const fetchParts = { settings, store, queue, blobs, transit, ...accounts, ownPages, now, logger };
-    const resources = duties.crawl ? await openResources(fetchParts) : null;
+    const pluginEngines = plugins.engines;
+    const resources = duties.crawl ? await openResources({ ...fetchParts, pluginEngines }) : null;
     const crawler =
       resources !== null
         ? createCrawler({
@@ -243,10 +239,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
           sweepSessions: accounts.sessions.sweep,
           stopFullAccounts: () => stopFullAccounts({ store, bus }),
           backups,
-          async purge(signal) {
-            await deleteAccounts(store, { signal, mostSteps: PURGES_PER_TICK });
-            await purgeAll(store, signal, PURGES_PER_TICK);
-          },
+          purge: purgeOf(store),
           cleanup: cleanupOf(
             settings,
             {
@@ -311,7 +304,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
       onAccepted: (job) => crawler?.remember(job),
       addWebhook: webhooks.createForJob,
       ...(settings.s3Url === undefined ? {} : { storageRefusal: () => blobs.refusal() }),
-      reserveFor: reserveFor(settings, (host) => policies.current().policyFor(host).consent),
+      reserveFor: reserveFor(settings, policies.current, pluginEngines.keys()),
       refusalOf: requestRefusal(settings, plugins, () => resources?.offers() ?? null),
       consents: (host, what) => policies.current().policyFor(host).consent.includes(what),
     });

@@ -3,9 +3,9 @@ import type { Settings } from '../config/settings.ts';
 import type { EngineName } from '../model/attempt.ts';
 import type { HostKey } from '../model/ids.ts';
 import type { JobOptions } from '../model/job.ts';
-import type { Consent } from '../model/policy.ts';
 import { dearestPrice, type PriceTable, priceTable } from '../model/prices.ts';
 import { PROXY_TIERS, type ProxyTier } from '../model/proxy.ts';
+import type { Policies } from '../policy/policies.ts';
 
 export function pricesOf({ prices }: Pick<Settings, 'prices'>): PriceTable {
   const read = readPrices(prices);
@@ -19,14 +19,18 @@ export function pricesOf({ prices }: Pick<Settings, 'prices'>): PriceTable {
  */
 export function reserveFor(
   settings: Settings,
-  consentsOf: (host: HostKey) => readonly Consent[],
+  policies: () => Policies,
+  pluginEngines: Iterable<EngineName>,
 ): (options: JobOptions, hosts: readonly HostKey[]) => number {
   const prices = pricesOf(settings);
   const proxyTiers = tiersOf(settings);
+  const added = [...pluginEngines];
   const hasSolverKey = settings.captchaKey !== undefined || settings.antiCaptchaKey !== undefined;
   return ({ page, routes = [] }, hosts) => {
-    const consents = new Set(hosts.slice(0, MOST_HOSTS).flatMap((host) => consentsOf(host)));
-    const engines = new Set<EngineName>(['http', 'browser']);
+    const consents = new Set(
+      hosts.slice(0, MOST_HOSTS).flatMap((host) => policies().policyFor(host).consent),
+    );
+    const engines = new Set<EngineName>(['http', 'browser', ...added]);
     if (consents.has('stealth')) engines.add('stealth');
     if (consents.has('stealth') && settings.flaresolverrUrl !== undefined) engines.add('flaresolverr');
     const may = { engines, proxyTiers, hasSolver: hasSolverKey && consents.has('captcha') };

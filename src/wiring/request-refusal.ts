@@ -15,16 +15,20 @@ export function requestRefusal(
   // The available renderers are only known where this process renders all pages.
   const isKnown = settings.role === 'all' && settings.replay === undefined;
   const engineRefusal = createEngineRefusal(() => (isKnown ? offers() : null));
-  return (page) => engineRefusal(page) ?? llmRefusal(page, settings) ?? typeRefusal(page, plugins);
+  return (page) => pluginRefusal(page, plugins) ?? engineRefusal(page) ?? llmRefusal(page, settings);
 }
 
-/** Says at once that no plug-in has the type. */
-function typeRefusal(
-  { extract }: Pick<PageOptions, 'extract'>,
-  plugins: LoadedPlugins,
+/** Says at once that no plug-in has what the request names. */
+function pluginRefusal(
+  { engine, extract }: Pick<PageOptions, 'engine' | 'extract'>,
+  { engines, types }: LoadedPlugins,
 ): ScrapifieError | null {
+  const refuse = (field: string, what: string) => {
+    const message = `No plug-in of this installation has the ${what} (SCRAPIFIE_PLUGINS).`;
+    return new ScrapifieError('UNSUPPORTED_OPTION', message, { details: [{ field, message }] });
+  };
+  if (isPluginPart(engine) && !engines.has(engine)) return refuse('engine', `engine ${engine}`);
   const type = extract?.type ?? null;
-  if (type === null || !isPluginPart(type) || Object.hasOwn(plugins.types, type)) return null;
-  const message = `No plug-in of this installation has the type ${type} (SCRAPIFIE_PLUGINS).`;
-  return new ScrapifieError('UNSUPPORTED_OPTION', message, { details: [{ field: 'extract.type', message }] });
+  if (type === null || !isPluginPart(type) || Object.hasOwn(types, type)) return null;
+  return refuse('extract.type', `type ${type}`);
 }

@@ -199,6 +199,94 @@ describe('a channel of a plug-in', () => {
   });
 });
 
+describe('an engine of a plug-in', () => {
+  const LAB = moduleOf(
+    'lab',
+    `const traits = { says: 'For tests.', cost: 5, runsScripts: false, isDisguised: false };
+     const answering = (name, fetch, more = {}) => ({ ...traits, ...more, name, open: () => ({ fetch }) });
+     export default definePlugin({
+       name: 'lab',
+       engines: [
+         {
+           ...traits,
+           name: 'marked',
+           abilities: ['messages'],
+           open: ({ web }) => ({ fetch: (request) => web.fetch({ ...request, headers: { ...request.headers, 'x-lab': 'yes' } }) }),
+         },
+         answering('canned', async () => ({ statusCode: 200, body: '<title>Canned</title><h1>Canned</h1>' })),
+         answering('led', async () => ({ statusCode: 200, body: 'x', finalUrl: 'http://169.254.169.254/' })),
+         answering('broken', () => { throw new Error('no lamp'); }),
+         answering('wrong', async () => ({ statusCode: 'ok' })),
+         answering('huge', async () => ({ statusCode: 200, body: 'x'.repeat(2_000_000) })),
+         answering('endless', () => new Promise(() => undefined)),
+         answering('masked', async () => ({ statusCode: 200, body: '<h1>Masked</h1>' }), { isDisguised: true }),
+       ],
+     });`,
+  );
+  let lab: Scrapifie;
+  let scraper: Scraper;
+  beforeAll(async () => {
+    lab = await openScrapifie({ settings, plugins: [LAB] });
+    scraper = await openScraper({
+      settings: { plugins: LAB },
+      policy:
+        'default: { rate: unlimited }\ndomains:\n  127.0.0.1: { engines: ["lab:canned", "lab:masked"] }\n',
+    });
+  });
+  afterAll(async () => {
+    await lab.close();
+    await scraper.close();
+  });
+  const by = (engine: string, options: object = {}) =>
+    lab.scrape(`${site.url}/big/1`, { engine: `lab:${engine}`, maxAttempts: 1, ...options });
+
+  it('fetches by the HTTP of Scrapifie, and the trace names it', async () => {
+    const page = await by('marked', { headers: { 'x-mine': 'too' } });
+    expect(page).toMatchObject({ statusCode: 200, trace: { attempts: [{ engine: 'lab:marked' }] } });
+    const heard = site.log.find(({ headers }) => headers['x-lab'] === 'yes');
+    expect(heard?.headers['x-mine']).toBe('too');
+  });
+
+  it('answers by itself, with no more than status and body', async () => {
+    expect(await by('canned')).toMatchObject({ statusCode: 200, title: 'Canned' });
+  });
+
+  it('that throws, answers nonsense, too much or not at all costs the page, with a code', async () => {
+    expect(await failure(by('broken'))).toMatchObject({
+      code: 'PLUGIN_FAILED',
+      message: expect.stringContaining('The engine lab:broken threw: no lamp'),
+    });
+    expect((await failure(by('wrong'))).message).toContain('`statusCode` must be');
+    expect((await failure(by('huge', { maxBodyBytes: 1_000_000 }))).code).toBe('BODY_LIMIT_EXCEEDED');
+    const late = await failure(by('endless', { timeoutMs: 1_000, taskTimeoutMs: 1_000 }));
+    expect(['TASK_TIMEOUT', 'REQUEST_TIMEOUT']).toContain(late.code);
+  });
+
+  it('is kept from addresses that are refused, before and after', async () => {
+    const metadata = 'http://169.254.169.254/';
+    const options = { engine: 'lab:canned', obeyRobots: false } as const;
+    expect((await failure(lab.scrape(metadata, options))).code).toBe('ADDRESS_REFUSED');
+    expect((await failure(by('led'))).code).toBe('ADDRESS_REFUSED');
+  });
+
+  it('is used where the policy names it, by `auto` as well, and needs consent for a disguise', async () => {
+    const asked = { url: `${site.url}/big/2` };
+    const page = await scraper.scrapeNow(asked);
+    expect(page.trace.attempts).toMatchObject([{ engine: 'lab:canned' }]);
+    expect((await failure(scraper.scrapeNow({ ...asked, engine: 'lab:marked' }))).message).toContain(
+      'does not allow engine `lab:marked`',
+    );
+    expect((await failure(scraper.scrapeNow({ ...asked, engine: 'lab:masked' }))).code).toBe(
+      'CONSENT_REQUIRED',
+    );
+    expect((await failure(scraper.scrapeNow({ ...asked, engine: 'lab:none' }))).code).toBe(
+      'UNSUPPORTED_OPTION',
+    );
+    // A program that uses the library acts for the operator: naming an engine is the consent to it.
+    expect((await by('masked')).statusCode).toBe(200);
+  });
+});
+
 describe('a module that is no plug-in', () => {
   it.each([
     ['cannot be loaded', 'throw new Error("boom");', 'cannot be loaded: boom'],

@@ -3350,8 +3350,7 @@ export interface components {
             /** @description Where events are sent; the addresses of chats are hidden behind their host. */
             url: string;
             events: string[];
-            /** @enum {string} */
-            format: "json" | "slack" | "discord" | "teams" | "ntfy" | "email";
+            format: ("json" | "slack" | "discord" | "teams" | "ntfy" | "email") | string;
             enabled: boolean;
             /** @description `gone`: the receiver answered 410. `failing`: nothing could be delivered for three days. `unconfirmed`: the owner of the e-mail address has not opened the link that was sent there; `test` sends it again. */
             disabledReason: ("user" | "gone" | "failing" | "unconfirmed") | null;
@@ -3372,8 +3371,7 @@ export interface components {
             /** @description Where events are sent; the addresses of chats are hidden behind their host. */
             url: string;
             events: string[];
-            /** @enum {string} */
-            format: "json" | "slack" | "discord" | "teams" | "ntfy" | "email";
+            format: ("json" | "slack" | "discord" | "teams" | "ntfy" | "email") | string;
             enabled: boolean;
             /** @description `gone`: the receiver answered 410. `failing`: nothing could be delivered for three days. `unconfirmed`: the owner of the e-mail address has not opened the link that was sent there; `test` sends it again. */
             disabledReason: ("user" | "gone" | "failing" | "unconfirmed") | null;
@@ -3396,8 +3394,7 @@ export interface components {
             /** @description Where events are sent; the addresses of chats are hidden behind their host. */
             url: string;
             events: string[];
-            /** @enum {string} */
-            format: "json" | "slack" | "discord" | "teams" | "ntfy" | "email";
+            format: ("json" | "slack" | "discord" | "teams" | "ntfy" | "email") | string;
             enabled: boolean;
             /** @description `gone`: the receiver answered 410. `failing`: nothing could be delivered for three days. `unconfirmed`: the owner of the e-mail address has not opened the link that was sent there; `test` sends it again. */
             disabledReason: ("user" | "gone" | "failing" | "unconfirmed") | null;
@@ -3519,11 +3516,10 @@ export interface operations {
                      */
                     url: string;
                     /**
-                     * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up.
+                     * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
                      * @default auto
-                     * @enum {string}
                      */
-                    engine?: "auto" | "http" | "browser" | "flaresolverr" | "stealth" | "replay";
+                    engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "replay") | string;
                     /**
                      * @description Formats that are kept of each page and returned.
                      * @default [
@@ -4112,11 +4108,10 @@ export interface operations {
                      */
                     options?: {
                         /**
-                         * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up.
+                         * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
                          * @default auto
-                         * @enum {string}
                          */
-                        engine?: "auto" | "http" | "browser" | "flaresolverr" | "stealth" | "replay";
+                        engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "replay") | string;
                         /**
                          * @description Formats that are kept of each page and returned.
                          * @default [
@@ -5016,11 +5011,10 @@ export interface operations {
                      */
                     options?: {
                         /**
-                         * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up.
+                         * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
                          * @default auto
-                         * @enum {string}
                          */
-                        engine?: "auto" | "http" | "browser" | "flaresolverr" | "stealth" | "replay";
+                        engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "replay") | string;
                         /**
                          * @description Formats that are kept of each page and returned.
                          * @default [
@@ -5579,11 +5573,10 @@ export interface operations {
                      */
                     options?: {
                         /**
-                         * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up.
+                         * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
                          * @default auto
-                         * @enum {string}
                          */
-                        engine?: "auto" | "http" | "browser" | "flaresolverr" | "stealth" | "replay";
+                        engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "replay") | string;
                         /**
                          * @description Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
                          * @default {}
@@ -7895,11 +7888,10 @@ export interface operations {
                          */
                         url: string;
                         /**
-                         * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up.
+                         * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
                          * @default auto
-                         * @enum {string}
                          */
-                        engine?: "auto" | "http" | "browser" | "flaresolverr" | "stealth" | "replay";
+                        engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "replay") | string;
                         /**
                          * @description Formats that are kept of each page and returned.
                          * @default [
@@ -8420,11 +8412,10 @@ export interface operations {
                          */
                         options?: {
                             /**
-                             * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up.
+                             * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
                              * @default auto
-                             * @enum {string}
                              */
-                            engine?: "auto" | "http" | "browser" | "flaresolverr" | "stealth" | "replay";
+                            engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "replay") | string;
                             /**
                              * @description Formats that are kept of each page and returned.
                              * @default [
@@ -9268,11 +9259,10 @@ export interface operations {
                          */
                         options?: {
                             /**
-                             * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up.
+                             * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
                              * @default auto
-                             * @enum {string}
                              */
-                            engine?: "auto" | "http" | "browser" | "flaresolverr" | "stealth" | "replay";
+                            engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "replay") | string;
                             /**
                              * @description Formats that are kept of each page and returned.
                              * @default [
@@ -9973,11 +9963,10 @@ export interface operations {
                          */
                         url: string;
                         /**
-                         * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up.
+                         * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
                          * @default auto
-                         * @enum {string}
                          */
-                        engine?: "auto" | "http" | "browser" | "flaresolverr" | "stealth" | "replay";
+                        engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "replay") | string;
                         /**
                          * @description Formats that are kept of each page and returned.
                          * @default [
@@ -10498,11 +10487,10 @@ export interface operations {
                          */
                         options?: {
                             /**
-                             * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up.
+                             * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
                              * @default auto
-                             * @enum {string}
                              */
-                            engine?: "auto" | "http" | "browser" | "flaresolverr" | "stealth" | "replay";
+                            engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "replay") | string;
                             /**
                              * @description Formats that are kept of each page and returned.
                              * @default [
@@ -11346,11 +11334,10 @@ export interface operations {
                          */
                         options?: {
                             /**
-                             * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up.
+                             * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
                              * @default auto
-                             * @enum {string}
                              */
-                            engine?: "auto" | "http" | "browser" | "flaresolverr" | "stealth" | "replay";
+                            engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "replay") | string;
                             /**
                              * @description Formats that are kept of each page and returned.
                              * @default [
@@ -12403,11 +12390,10 @@ export interface operations {
                      */
                     options?: {
                         /**
-                         * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up.
+                         * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
                          * @default auto
-                         * @enum {string}
                          */
-                        engine?: "auto" | "http" | "browser" | "flaresolverr" | "stealth" | "replay";
+                        engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "replay") | string;
                         /**
                          * @description Formats that are kept of each page and returned.
                          * @default [
@@ -12978,11 +12964,10 @@ export interface operations {
                      */
                     options?: {
                         /**
-                         * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up.
+                         * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
                          * @default auto
-                         * @enum {string}
                          */
-                        engine?: "auto" | "http" | "browser" | "flaresolverr" | "stealth" | "replay";
+                        engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "replay") | string;
                         /**
                          * @description Formats that are kept of each page and returned.
                          * @default [
@@ -13625,11 +13610,10 @@ export interface operations {
                     /** @description How each page is fetched, in place of all that was said before. */
                     options?: {
                         /**
-                         * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up.
+                         * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
                          * @default auto
-                         * @enum {string}
                          */
-                        engine?: "auto" | "http" | "browser" | "flaresolverr" | "stealth" | "replay";
+                        engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "replay") | string;
                         /**
                          * @description Formats that are kept of each page and returned.
                          * @default [
@@ -14654,11 +14638,10 @@ export interface operations {
                         timeoutMs?: number;
                     })[];
                     /**
-                     * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up.
+                     * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
                      * @default auto
-                     * @enum {string}
                      */
-                    engine?: "auto" | "http" | "browser" | "flaresolverr" | "stealth" | "replay";
+                    engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "replay") | string;
                     /**
                      * @description What to wait for before the page is read. Needs a browser.
                      * @default null
@@ -15058,11 +15041,8 @@ export interface operations {
                     url: string;
                     /** @description Types of events, or patterns such as `job.*`, `monitor.*` and `*`. */
                     events: string[];
-                    /**
-                     * @description What is sent: `json`, or a short message for people by an incoming webhook of Slack, Discord or Teams, by ntfy, or by e-mail. `email` for `mailto:` and `json` for the rest unless given.
-                     * @enum {string}
-                     */
-                    format?: "json" | "slack" | "discord" | "teams" | "ntfy" | "email";
+                    /** @description What is sent: `json`, or a short message for people by an incoming webhook of Slack, Discord or Teams, by ntfy, or by e-mail. `email` for `mailto:` and `json` for the rest unless given. The channel of a plug-in has the name of the plug-in in front, such as `pager:sms`, and takes the addresses that the plug-in knows. */
+                    format?: ("json" | "slack" | "discord" | "teams" | "ntfy" | "email") | string;
                     /** @description Sent along, such as `Authorization`. Never shown again. */
                     headers?: {
                         [key: string]: string;
@@ -15225,11 +15205,8 @@ export interface operations {
                     url?: string;
                     /** @description Types of events, or patterns such as `job.*`, `monitor.*` and `*`. */
                     events?: string[];
-                    /**
-                     * @description What is sent. With another format the webhook loses its headers and gets a new secret; from a chat to `json`, `url` must be given as well.
-                     * @enum {string}
-                     */
-                    format?: "json" | "slack" | "discord" | "teams" | "ntfy" | "email";
+                    /** @description What is sent. With another format the webhook loses its headers and gets a new secret; from a chat to `json`, `url` must be given as well. */
+                    format?: ("json" | "slack" | "discord" | "teams" | "ntfy" | "email") | string;
                     /** @description In place of all that it has. Left out, they stay, unless the origin of `url` or the format changes. */
                     headers?: {
                         [key: string]: string;

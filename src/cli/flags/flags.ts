@@ -4,13 +4,12 @@ import { loadSettings, type SettingOverrides } from '../../config/load.ts';
 import { parsePlainly, sentenceOf } from '../../config/plain-problems.ts';
 import type { Settings } from '../../config/settings.ts';
 import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { EXTRACT_TYPES } from '../../jobs/extract-types.ts';
 import type { FieldProblem } from '../../jobs/invalid-request.ts';
-import { ENGINES, FORMATS } from '../../jobs/page-fields.ts';
+import { FORMATS } from '../../jobs/page-fields.ts';
 import { OTHER_BROWSERS } from '../../model/identity.ts';
 import { PROXY_TIERS } from '../../model/proxy.ts';
 import type { Shell } from '../shell/shell.ts';
-import { choiceOrPart } from './plugin-choice.ts';
+import { engineFlag, extractFlag } from './plugin-choice.ts';
 
 /** Options that several commands have, each defined once. */
 
@@ -148,10 +147,7 @@ export const FLAGS = {
       'API key for it; other users of the machine may see it (default: SCRAPIFIE_API_KEY)',
     ),
   format: () => formatFlag(FORMATS),
-  extract: () =>
-    new Option('--extract <type>', 'read the page as a thing of this type; auto decides')
-      .choices(EXTRACT_TYPES)
-      .argParser(choiceOrPart(EXTRACT_TYPES)),
+  extract: extractFlag,
   rules: () => new Option('--rules <file>', 'YAML or JSON file with rules for what to read out of the page'),
   schema: () => new Option('--schema <file>', 'JSON Schema that the result of the rules is checked against'),
   llm: () =>
@@ -176,7 +172,7 @@ export const FLAGS = {
       '--exclude-tags <selector>',
       'remove the elements that match before anything else; repeatable',
     ).argParser(collect),
-  engine: () => new Option('--engine <name>', 'how pages are fetched').choices(ENGINES),
+  engine: engineFlag,
   waitFor: () => new Option('--wait-for <selector>', 'read the page when an element matches'),
   waitMs: () => new Option('--wait-ms <time>', 'read the page after a pause, e.g. 2s').argParser(duration),
   waitUntil: () =>

@@ -1,5 +1,5 @@
 import type { EngineName } from '../../model/attempt.ts';
-import { ENGINE_TRAITS } from '../../model/engine-traits.ts';
+import { traitsOf } from '../../model/engine-traits.ts';
 import type { IdentityKind } from '../../model/identity.ts';
 
 /** How a page is requested: by which engine, through which tier of proxies, under which identity. */
@@ -20,7 +20,7 @@ const DISGUISE_COST = 0.5;
 export function costOf({ engine, proxyTier, identity }: FetchMethod, tiers: readonly string[]): number {
   const rank = tierRank(proxyTier, tiers);
   const tierCost = rank === 0 ? 0 : FIRST_TIER_COST * TIER_FACTOR ** (rank - 1);
-  return ENGINE_TRAITS[engine].cost + tierCost + (identity === 'browser' ? DISGUISE_COST : 0);
+  return traitsOf(engine).cost + tierCost + (identity === 'browser' ? DISGUISE_COST : 0);
 }
 
 /** 0 without a proxy. */
@@ -35,7 +35,7 @@ export function isSameMethod(one: FetchMethod, other: FetchMethod): boolean {
 /** How many of engine, tier and identity are higher than before; null when one of them is lower. */
 export function raisedBy(method: FetchMethod, before: FetchMethod, tiers: readonly string[]): number | null {
   const steps = [
-    ENGINE_TRAITS[method.engine].cost - ENGINE_TRAITS[before.engine].cost,
+    traitsOf(method.engine).cost - traitsOf(before.engine).cost,
     tierRank(method.proxyTier, tiers) - tierRank(before.proxyTier, tiers),
     Number(method.identity === 'browser') - Number(before.identity === 'browser'),
   ];

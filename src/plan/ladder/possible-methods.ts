@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../errors/registry.ts';
 import type { EngineName } from '../../model/attempt.ts';
-import { ENGINE_TRAITS } from '../../model/engine-traits.ts';
+import { traitsOf } from '../../model/engine-traits.ts';
 import type { IdentityKind } from '../../model/identity.ts';
 import type { Consent, HostPolicy } from '../../model/policy.ts';
 import { PROXY_TIERS, type ProxyTier } from '../../model/proxy.ts';
@@ -144,7 +144,7 @@ function findMethods(request: LadderRequest, policy: LadderPolicy, installation:
   const answering = reaching.filter(({ isAnswering }) => isAnswering);
 
   const [first, ...others] = answering
-    .toSorted((one, other) => ENGINE_TRAITS[one.name].cost - ENGINE_TRAITS[other.name].cost)
+    .toSorted((one, other) => traitsOf(one.name).cost - traitsOf(other.name).cost)
     .flatMap((offer) =>
       identitiesFor(offer, request, policy.consent).flatMap((identity) =>
         tiers
@@ -194,7 +194,7 @@ function identitiesFor(
   { identity, needs }: LadderRequest,
   consent: readonly Consent[],
 ): readonly IdentityKind[] {
-  const { isDisguised, consent: needed } = ENGINE_TRAITS[name];
+  const { isDisguised, consent: needed } = traitsOf(name);
   if (needed !== null && !consent.includes(needed)) return [];
   if (isDisguised) return identity === 'bot' ? [] : ['browser'];
   // The identity of a browser has a screen and a place of its own.

@@ -1,0 +1,40 @@
+import type { PluginPart } from '../config/plugin-part.ts';
+import type { Engine } from '../fetch/engine.ts';
+import {
+  createPluginEngine,
+  type EnginePlugin,
+  type PluginEngineOptions,
+} from '../fetch/plugin/plugin-engine.ts';
+import { withholdSecrets } from '../fetch/withheld-secrets.ts';
+import type { EngineOffer } from '../plan/ladder/possible-methods.ts';
+
+/** By full name. */
+export type PluginEngines = ReadonlyMap<PluginPart, EnginePlugin>;
+
+export interface OpenPluginEngines {
+  readonly engines: ReadonlyMap<string, Engine>;
+  readonly offers: readonly EngineOffer[];
+  close(): Promise<void>;
+}
+
+/** The engines of plug-ins, each opened with its first page. */
+export function openPluginEngines(plugins: PluginEngines, options: PluginEngineOptions): OpenPluginEngines {
+  const engines = new Map<string, Engine>();
+  const offers: EngineOffer[] = [];
+  for (const [part, plugin] of plugins) {
+    engines.set(part, withholdSecrets(createPluginEngine(part, plugin, options)));
+    const { runsScripts, abilities = [] } = plugin;
+    offers.push({
+      name: part,
+      abilities: [...abilities, ...(runsScripts ? (['javascript'] as const) : [])],
+      isAnswering: true,
+    });
+  }
+  return {
+    engines,
+    offers,
+    async close() {
+      await Promise.all([...engines.values()].map((engine) => engine.close()));
+    },
+  };
+}
