@@ -36,7 +36,16 @@ interface Operation {
     Record<string, { readonly description?: string; readonly content?: Content }>
   >;
 }
-type Content = Readonly<Record<string, { readonly schema?: Schema; readonly example?: unknown }>>;
+type Content = Readonly<
+  Record<
+    string,
+    {
+      readonly schema?: Schema;
+      readonly example?: unknown;
+      readonly examples?: Readonly<Record<string, { readonly value?: unknown }>>;
+    }
+  >
+>;
 
 export interface ReferencePage {
   readonly slug: string;
@@ -87,10 +96,12 @@ function operationPart(
   path: string,
   operation: Operation,
 ): string {
+  const body = operation.requestBody?.content?.['application/json'];
   const parts = [
     `## ${operation.summary ?? path}`,
     `\`\`\`http\n${method.toUpperCase()} ${path}\n\`\`\``,
     operation.description ?? '',
+    exampleCall(method, path, body?.example ?? Object.values(body?.examples ?? {})[0]?.value),
   ];
   const parameters = operation.parameters ?? [];
   if (parameters.length > 0) {
@@ -104,12 +115,10 @@ function operationPart(
     );
     parts.push('**Parameters**', table(['Name', 'In', 'Type', 'Meaning'], rows));
   }
-  const body = operation.requestBody?.content?.['application/json'];
   if (body?.schema !== undefined) {
     const rows = fieldRows(document, body.schema, '', 1);
     if (rows.length > 0) parts.push('**Body**', table(['Field', 'Type', 'Meaning'], rows));
   }
-  parts.push(exampleCall(method, path, body?.example));
   for (const [status, { description = '', content }] of Object.entries(operation.responses ?? {})) {
     if (!/^2\d\d$/.test(status)) continue;
     const schema = content?.['application/json']?.schema;

@@ -57,6 +57,8 @@ describe('the documentation', () => {
     expect(reference.length).toBeGreaterThan(10);
     expect(calls.length).toBeGreaterThan(100);
     expect(pages.get('api/scrape')?.html).toContain('/v1/crawl');
+    // A call with a body shows one: the first example, where there are several.
+    expect(pages.get('api/query')?.html).toContain('statusCode&quot;');
   });
 
   it('lists every page but the first in the sidebar', async () => {
