@@ -32,6 +32,7 @@ const GROUPS: readonly (readonly [string, readonly (readonly [string, string?])[
   [
     'Guides',
     [
+      ['docs/guides/extract-data.md', 'Extract data'],
       ['docs/guides/price-monitor.md', 'Watch prices'],
       ['docs/guides/change-alerts.md', 'Change alerts'],
       ['docs/guides/seo-audit.md', 'SEO audit in CI'],
@@ -57,7 +58,6 @@ const GROUPS: readonly (readonly [string, readonly (readonly [string, string?])[
   [
     'Extracting',
     [
-      ['docs/extraction.md', 'How extraction works'],
       ['docs/types.md', 'Types'],
       ['docs/rules.md', 'Rules'],
       ['docs/llm.md', 'Language models'],
@@ -117,6 +117,7 @@ const GROUPS: readonly (readonly [string, readonly (readonly [string, string?])[
     INSIDE,
     [
       ['docs/architecture.md', 'How it is built'],
+      ['docs/extraction.md', 'How content is found'],
       ['docs/performance.md', 'Performance'],
       ['bench/results/latest.md', 'Latest measurements'],
       ['docs/seed-map.md', 'Earlier endpoints'],
