@@ -41,6 +41,7 @@ export const WITHOUT_FLAG: Readonly<Record<string, string>> = {
 export const WITHOUT_FIELD: Readonly<Record<string, string>> = {
   '--json': 'the form of the output',
   '--quiet': 'the form of the output',
+  '--verbose': 'the form of the output; the API has `trace` and `GET /v1/jobs/:id/why`',
   '--no-scroll': 'the same as `scroll: false`',
   '--out': 'the folder of a crawl',
   '--resume': 'the API has `POST /v1/jobs/:id/resume`',

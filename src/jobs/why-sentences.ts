@@ -4,7 +4,7 @@ import { creditsOf } from '../model/credits.ts';
 import { describeBytes } from '../model/human-units.ts';
 import type { Job } from '../model/job.ts';
 import type { Page, PageRecord } from '../model/page.ts';
-import type { FoundBy } from '../model/task.ts';
+import type { FoundBy, LedgerEntry } from '../model/task.ts';
 import { planSentence } from '../plan/ladder/plan-words.ts';
 import { BREAKER, probeAt } from '../politeness/breaker.ts';
 import type { BreakerState, FoundTask, HostView } from '../ports/store.ts';
@@ -28,7 +28,7 @@ export function whySentences(facts: WhyFacts): string[] {
   const { entry, page, record } = facts;
   return [
     foundSentence(facts),
-    ...attemptSentences(facts),
+    ...attemptSentences(entry),
     ...stateSentences(facts),
     ...hostSentences(facts),
     ...(page === null ? [] : pageSentences(page, record)),
@@ -52,9 +52,10 @@ function foundSentence({ entry, sourceUrl }: WhyFacts): string {
   return `${how}${given}${depth}; the job has known it since ${entry.discoveredAt}.`;
 }
 
-function attemptSentences({ entry }: WhyFacts): string[] {
-  const host = URL.parse(entry.url)?.host ?? entry.url;
-  return entry.attempts.map(
+/** Each attempt with its engine, proxy, identity, reason, response, evidence and cost. */
+export function attemptSentences({ url, attempts }: Pick<LedgerEntry, 'url' | 'attempts'>): string[] {
+  const host = URL.parse(url)?.host ?? url;
+  return attempts.map(
     (attempt, index) => `Attempt ${index + 1}${claimWords(attempt)}: ${attemptWords(attempt, host)}`,
   );
 }

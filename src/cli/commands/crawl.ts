@@ -36,6 +36,7 @@ interface Flags extends CrawlFlags, BackendFlags, ArchiveFlags {
   readonly resume?: true;
   readonly json?: true;
   readonly quiet?: true;
+  readonly verbose?: true;
   readonly allowPrivate?: true;
 }
 
@@ -60,6 +61,7 @@ Examples:
   scrapifie crawl https://example.com --include '/blog/*' --format metadata,text
   scrapifie crawl https://shop.example --include '/products/*' --extract product
   scrapifie crawl https://example.com --wait-for '#list' --format metadata,screenshot --full-page
+  scrapifie crawl https://example.com --verbose 2> trace.txt
   scrapifie crawl https://example.com --warc example.warc.gz
   scrapifie crawl https://example.com --replay example.warc.gz --out ./again
   scrapifie crawl http://localhost:8080 --allow-private --rate unlimited --json`;
@@ -116,7 +118,8 @@ export const define: DefineCommand = (command, shell, endWith) => {
     .option('--out <dir>', 'folder for pages, report and state')
     .option('--resume', 'go on with the crawl in the folder')
     .option('--json', 'print the report as the last line')
-    .option('--quiet', 'show no progress')
+    .addOption(FLAGS.quiet())
+    .addOption(FLAGS.verbose())
     .addHelpText('afterAll', helpBelow(EXAMPLES))
     .action(async (urls: string[], { actions: file, routes: routesFile, ...flags }: Flags & FileFlags) => {
       const actions = readActions(shell.cwd, file);
@@ -129,6 +132,12 @@ export const define: DefineCommand = (command, shell, endWith) => {
 async function crawl(shell: Shell, urls: readonly string[], flags: Flags): Promise<number> {
   const client = apiClientOf(shell, flags);
   if (!flags.quiet) tellAssumedSchemes(shell, [...urls, ...(flags.sitemapUrl ?? [])]);
+  if (client !== null && flags.verbose) {
+    throw new ScrapifieError(
+      'INVALID_USAGE',
+      '--verbose needs the crawl on this machine. On a server, "scrapifie why URL" and "scrapifie jobs urls" tell the same.',
+    );
+  }
   if (client !== null) return ended(shell, await crawlRemotely(shell, client, urls, flags), flags);
 
   const folder = crawlFolder(shell.cwd, flags.out, [...urls, ...(flags.sitemapUrl ?? [])]);
@@ -174,6 +183,7 @@ async function crawl(shell: Shell, urls: readonly string[], flags: Flags): Promi
     opened,
     drainMs,
     isQuiet: flags.quiet === true,
+    isVerbose: flags.verbose === true,
     recording: recordingOf(remembered),
   });
   const { session } = opened.job.options.page;

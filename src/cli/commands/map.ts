@@ -13,6 +13,7 @@ import type { DefineCommand } from '../shell/shell.ts';
 
 interface MapFlags extends PageFlags, Omit<FetcherFlags, 'session'> {
   readonly json?: true;
+  readonly quiet?: true;
   readonly sitemap?: string;
   readonly include?: string[];
   readonly exclude?: string[];
@@ -62,7 +63,8 @@ export const define: DefineCommand = (command, shell, endWith) => {
     .option('--limit <n>', 'URLs to print at most (default: 5000)', wholeNumber)
     .option('--search <words>', 'only URLs whose address or title has all of these words, the best first')
     .option('--titles', 'print the title that is known for each URL behind it, after a tab')
-    .addOption(FLAGS.timeout());
+    .addOption(FLAGS.timeout())
+    .addOption(FLAGS.quiet());
   for (const flag of [
     ...PAGE_FLAGS,
     'pageTimeout',
@@ -95,7 +97,7 @@ export const define: DefineCommand = (command, shell, endWith) => {
     });
     const request = parseFlags(mapRequestSchema, input, MAP_FLAG_OF);
     checkFlags(() => draftMap(request, () => true, OPERATOR), MAP_FLAG_OF);
-    tellAssumedSchemes(shell, [url]);
+    if (!flags.quiet) tellAssumedSchemes(shell, [url]);
     const found = await withFetcher(shell, flags, (fetcher) => fetcher.map(input));
     if (found === null) {
       endWith(EXIT.interrupted);
@@ -107,6 +109,7 @@ export const define: DefineCommand = (command, shell, endWith) => {
     shell.stdout.write(
       flags.json ? `${JSON.stringify({ urls, pages, isTruncated }, null, 2)}\n` : pages.map(lineOf).join(''),
     );
-    if (isTruncated) shell.stderr.write(`Only the first ${request.limit} URLs; there are more: --limit.\n`);
+    if (isTruncated && !flags.quiet)
+      shell.stderr.write(`Only the first ${request.limit} URLs; there are more: --limit.\n`);
   });
 };

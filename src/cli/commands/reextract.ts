@@ -75,7 +75,7 @@ interface StoredCounts {
 }
 
 async function write(shell: Shell, flags: Flags, pages: AsyncIterable<PageResult>, stored: StoredCounts) {
-  const progress = createProgress(shell.stderr, flags.quiet === true);
+  const progress = createProgress(shell.stderr, { isQuiet: flags.quiet === true });
   try {
     await writeOut(shell, flags.out, lines(pages, stored, progress));
   } finally {

@@ -1,7 +1,12 @@
 import { extname, resolve } from 'node:path';
 import { ERRORS, EXIT } from '../../errors/registry.ts';
-import { ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
+import type { ScrapeResult } from '../../jobs/job-reader.ts';
 import { SCRAPE_FORMATS, scrapeRequestSchema } from '../../jobs/job-request.ts';
+import { ruleSentence } from '../../jobs/rule-words.ts';
+import { attemptSentences } from '../../jobs/why-sentences.ts';
+import type { Attempt } from '../../model/attempt.ts';
+import { describeCount, describeMs } from '../../model/human-units.ts';
 import type { Format } from '../../model/job.ts';
 import { type FetcherFlags, withFetcher } from '../backend/fetcher.ts';
 import { ARCHIVE_FLAGS } from '../flags/archive-flags.ts';
@@ -29,6 +34,8 @@ import { tellAssumedSchemes } from '../output/assumed-scheme.ts';
 import { helpBelow } from '../output/help.ts';
 import { printed } from '../output/page-output.ts';
 import { putIntoFiles } from '../output/scrape-files.ts';
+import { type Screen, screenOf } from '../output/screen.ts';
+import { storyOf } from '../output/story.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
 interface ScrapeFlags
@@ -39,6 +46,8 @@ interface ScrapeFlags
     Omit<FetcherFlags, 'session'> {
   readonly format?: Format[];
   readonly json?: true;
+  readonly quiet?: true;
+  readonly verbose?: true;
   readonly robots: boolean;
   readonly timeout?: number;
   readonly method?: string;
@@ -73,6 +82,7 @@ JSON as base64.
 Examples:
   scrapifie scrape https://example.com
   scrapifie scrape https://example.com --format markdown
+  scrapifie scrape https://example.com --verbose
   scrapifie scrape https://shop.example/hat --extract product
   scrapifie scrape https://shop.example/hat --rules rules.yaml --schema hat.json
   scrapifie scrape https://shop.example/hat --rules rules.yaml --llm
@@ -88,6 +98,8 @@ export const define: DefineCommand = (command, shell, endWith) => {
     ...EXTRACT_FLAGS,
     ...LLM_FLAGS,
     'json',
+    'quiet',
+    'verbose',
     ...PAGE_FLAGS,
     'actions',
   ] as const) {
@@ -115,8 +127,13 @@ export const define: DefineCommand = (command, shell, endWith) => {
   command.addHelpText('afterAll', helpBelow(EXAMPLES)).action(async (url: string, flags: ScrapeFlags) => {
     const input = requestOf(url, flags, shell.cwd);
     const request = parseFlags(scrapeRequestSchema, input, SCRAPE_FLAG_OF);
-    tellAssumedSchemes(shell, [url]);
-    const result = await withFetcher(shell, flags, (fetcher) => fetcher.scrape(input));
+    if (!flags.quiet) tellAssumedSchemes(shell, [url]);
+    const result = await withFetcher(shell, flags, (fetcher) => fetcher.scrape(input)).catch(
+      (error: unknown) => {
+        if (flags.verbose) shell.stderr.write(failedTraceOf(screenOf(shell, 'stderr'), error));
+        throw error;
+      },
+    );
     if (result === null) {
       endWith(EXIT.interrupted);
       return;
@@ -130,6 +147,7 @@ export const define: DefineCommand = (command, shell, endWith) => {
       isJson: flags.json === true,
       hasMore: request.extract !== null,
     };
+    if (flags.verbose) shell.stderr.write(traceOf(screenOf(shell, 'stderr'), result));
     shell.stdout.write(printed(files.page, output));
     for (const missing of files.missing) shell.stderr.write(`There is no ${missing} of the page.\n`);
     if (result.error === undefined) return;
@@ -137,6 +155,32 @@ export const define: DefineCommand = (command, shell, endWith) => {
     endWith(ERRORS[result.error.code].exitCode);
   });
 };
+
+/** How the page came about. */
+function traceOf(screen: Screen, { url, trace: { attempts, rule, credits, timings } }: ScrapeResult): string {
+  const why = ruleSentence(rule, { url, depth: 0, foundOn: null }, null);
+  const fetching = `${Math.round(timings.fetchMs)} ms of it for requests`;
+  return storyOf(
+    screen,
+    [url],
+    [
+      ...attemptSentences({ url, attempts }),
+      ...(why === null ? [] : [`${why} [${rule}]`]),
+      `It took ${describeMs(timings.totalMs)}, ${fetching}, and cost ${describeCount(credits, 'credit')}.`,
+    ],
+  );
+}
+
+/** The attempts at a page that was given up; empty where the error names none. */
+function failedTraceOf(screen: Screen, error: unknown): string {
+  const details = isScrapifieError(error) ? error.details : null;
+  const { url, attempts } = (details ?? {}) as {
+    readonly url?: string;
+    readonly attempts?: readonly Attempt[];
+  };
+  if (url == null || attempts === undefined || attempts.length === 0) return '';
+  return storyOf(screen, [url], attemptSentences({ url, attempts }));
+}
 
 function requestOf(url: string, flags: ScrapeFlags, cwd: string): object {
   const formats: Format[] = [...(flags.format ?? SCRAPE_FORMATS)];

@@ -8,6 +8,8 @@ import { apiClientOf, type BackendFlags } from '../backend/open-backend.ts';
 import { FLAGS } from '../flags/flags.ts';
 import { jobNamed, type LocalJobs, withJobs } from '../folders/data-folder.ts';
 import { helpBelow } from '../output/help.ts';
+import { type Screen, screenOf } from '../output/screen.ts';
+import { storyOf } from '../output/story.ts';
 import type { DefineCommand } from '../shell/shell.ts';
 
 interface WhyFlags extends BackendFlags {
@@ -44,7 +46,7 @@ export const define: DefineCommand = (command, shell) => {
         client === null
           ? await withJobs(shell, flags.dataDir, (local) => explain(local, url, flags.job))
           : await explainThere(client, url, flags.job);
-      shell.stdout.write(flags.json ? `${JSON.stringify(answer)}\n` : told(job, answer));
+      shell.stdout.write(flags.json ? `${JSON.stringify(answer)}\n` : told(screenOf(shell), job, answer));
     });
 };
 
@@ -89,11 +91,7 @@ async function explain(
   return newest;
 }
 
-function told({ id, kind, status }: NamedJob, { url, state, sentences }: WhyAnswer): string {
-  return [
-    url,
-    `${state} in the ${kind} ${id} (${status.replaceAll('_', ' ')})`,
-    ...sentences.map((each) => `- ${each}`),
-    '',
-  ].join('\n');
+function told(screen: Screen, { id, kind, status }: NamedJob, { url, state, sentences }: WhyAnswer): string {
+  const where = `${state} in the ${kind} ${id} (${status.replaceAll('_', ' ')})`;
+  return storyOf(screen, [url, where], sentences);
 }

@@ -14,6 +14,7 @@ import { openRecording, type Recording } from './crawl-archive.ts';
 import { writeCrawlExports } from './crawl-exports.ts';
 import { type CrawlReport, reportOf, writeReport } from './crawl-report.ts';
 import type { Opened } from './crawl-start.ts';
+import { createTrace } from './crawl-trace.ts';
 import { createProgress, describeWaiting, type Progress } from './progress.ts';
 
 export interface CrawlRun {
@@ -24,6 +25,8 @@ export interface CrawlRun {
   /** Time limit for the platform to finish the work under way. */
   readonly drainMs: number;
   readonly isQuiet: boolean;
+  /** Tells of every page how it came about. */
+  readonly isVerbose: boolean;
   /** Null: the crawl is not recorded. */
   readonly recording: Recording | null;
 }
@@ -42,7 +45,7 @@ const CLOSE_MS = 5_000;
 export async function followCrawl(run: CrawlRun): Promise<CrawlEnd> {
   const { shell, platform, folder, opened } = run;
   const { id } = opened.job;
-  const progress = createProgress(shell.stderr, run.isQuiet);
+  const progress = createProgress(shell.stderr, run);
   const interrupts = watchInterrupts(() => progress.stop());
   let startedAt = performance.now();
   /** When the crawl was over; null before that. */
@@ -71,6 +74,8 @@ export async function followCrawl(run: CrawlRun): Promise<CrawlEnd> {
     const file = await openPageFile(platform, { path, jobId: id, artifactsDir, withBodies });
     pages = file;
     platform.watchPages((stored) => file.append(stored));
+    const trace = run.isVerbose ? createTrace(shell, platform.store, opened.job) : null;
+    if (trace !== null) platform.watchPages(trace.add);
     const { recording } = run;
     recorder =
       recording === null ? null : await openRecording(recording, platform, folder, opened.job, shell);
@@ -81,6 +86,7 @@ export async function followCrawl(run: CrawlRun): Promise<CrawlEnd> {
       const followers = { files: [pages, recorder], progress, report: (job: Job) => void report(job, false) };
       await untilOver(platform, id, followers, interrupts.signal);
       progress.stop();
+      await trace?.settle();
       if (!interrupts.signal.aborted) {
         endedAt = performance.now();
         await untilRead(platform, interrupts.signal);
@@ -100,6 +106,7 @@ export async function followCrawl(run: CrawlRun): Promise<CrawlEnd> {
     await recorder?.finish(open);
     recorder = null;
     const job = await jobOf(open, id);
+    await trace?.finish(open.store, job);
     await writeCrawlExports(shell, open, job, folder);
     const isInterrupted = interrupts.signal.aborted && job.finishedAt === null;
     const isAsked = job.stopReason === LOGIN_WALLS || (expectsLogin(job) && job.counters.failed > 0);

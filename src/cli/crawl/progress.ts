@@ -58,9 +58,13 @@ export function createCrawlRate(): (job: Counted, now: number) => CrawlRate {
   };
 }
 
-export function createProgress(stream: NodeJS.WriteStream, isQuiet: boolean): Progress {
+/** Between the lines of a trace a bar would be drawn again and again: such a crawl has a line now and then. */
+export function createProgress(
+  stream: NodeJS.WriteStream,
+  { isQuiet, isVerbose = false }: { readonly isQuiet: boolean; readonly isVerbose?: boolean },
+): Progress {
   if (isQuiet) return { show: () => undefined, stop: () => undefined };
-  return stream.isTTY ? createBar(stream) : createLines(stream);
+  return stream.isTTY && !isVerbose ? createBar(stream) : createLines(stream);
 }
 
 function createLines(stream: NodeJS.WriteStream): Progress {

@@ -100,7 +100,7 @@ async function goOn(
 
 /** Until the job has ended. Returns true when Ctrl-C has cancelled it. */
 async function follow(shell: Shell, { jobs }: Backend, begun: JobView, isQuiet: boolean): Promise<boolean> {
-  const progress = createProgress(shell.stderr, isQuiet);
+  const progress = createProgress(shell.stderr, { isQuiet });
   const interrupts = watchInterrupts(() => progress.stop());
   let isCancelled = false;
   try {

@@ -139,6 +139,9 @@ export const formatFlag = (formats: readonly string[]): Option =>
 
 export const FLAGS = {
   json: () => new Option('--json', 'print JSON'),
+  quiet: () => new Option('--quiet', 'show no progress and no notes; errors are shown').conflicts('verbose'),
+  verbose: () =>
+    new Option('--verbose', 'tell of each page how it came about: attempts, reasons, evidence and cost'),
   dataDir: () => new Option('--data-dir <dir>', 'data folder of the server, or the folder of a crawl'),
   api: () => new Option('--api <url>', 'work on this running server instead (default: SCRAPIFIE_API_URL)'),
   apiKey: () =>
