@@ -9,7 +9,8 @@ import { type AuditHead, type AuditRecord, type AuditVerdict, verifyAudit } from
 import { type AuditQuery, eachAudit } from '../../ports/audit-store.ts';
 import type { ApiClient } from '../backend/api-client.ts';
 import { apiClientOf, type BackendFlags } from '../backend/open-backend.ts';
-import { FLAGS, wholeNumber } from '../flags/flags.ts';
+import { wholeNumber } from '../flags/flag-values.ts';
+import { FLAGS } from '../flags/flags.ts';
 import { openExisting } from '../folders/data-folder.ts';
 import { helpBelow } from '../output/help.ts';
 import { writeOut } from '../output/output-file.ts';

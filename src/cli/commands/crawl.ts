@@ -14,7 +14,8 @@ import { refuseRemoteFolder } from '../crawl/remote-folder.ts';
 import { ARCHIVE_FLAGS } from '../flags/archive-flags.ts';
 import { derivedFlags } from '../flags/derived-flags.ts';
 import { EXTRACT_FLAGS, extractFieldOf, LLM_FLAGS } from '../flags/extract-flags.ts';
-import { FLAGS, given, limitOf, readSettings } from '../flags/flags.ts';
+import { limitOf } from '../flags/flag-values.ts';
+import { FLAGS, given, readSettings } from '../flags/flags.ts';
 import { PAGE_FLAGS, PICTURE_FLAGS, readActions, readRoutes } from '../flags/page-flags.ts';
 import { PART_FLAGS } from '../flags/part-flags.ts';
 import {

@@ -10,7 +10,8 @@ import {
   withAccountBackend,
 } from '../backend/account-backend.ts';
 import type { BackendFlags } from '../backend/open-backend.ts';
-import { duration, listOf, wholeNumber, withPlaceFlags } from '../flags/flags.ts';
+import { duration, listOf, wholeNumber } from '../flags/flag-values.ts';
+import { withPlaceFlags } from '../flags/flags.ts';
 import { helpBelow } from '../output/help.ts';
 import { type Screen, screenOf } from '../output/screen.ts';
 import { outputWritten } from '../output/standard-output.ts';

@@ -7,7 +7,8 @@ import { monitorRequestSchema } from '../../monitors/monitor-request.ts';
 import { MOST_LISTED } from '../backend/backend.ts';
 import type { BackendMonitors } from '../backend/monitor-backend.ts';
 import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
-import { given, parseFlags, wholeNumber, withAccountFlags } from '../flags/flags.ts';
+import { wholeNumber } from '../flags/flag-values.ts';
+import { given, parseFlags, withAccountFlags } from '../flags/flags.ts';
 import {
   MONITOR_FLAG_OF,
   type MonitorFlags,

@@ -11,7 +11,8 @@ import {
 import { MOST_LISTED } from '../backend/backend.ts';
 import { type BackendFlags, withBackend } from '../backend/open-backend.ts';
 import type { BackendSchedules } from '../backend/schedule-backend.ts';
-import { parseFlags, wholeNumber, withAccountFlags } from '../flags/flags.ts';
+import { wholeNumber } from '../flags/flag-values.ts';
+import { parseFlags, withAccountFlags } from '../flags/flags.ts';
 import {
   changeInput,
   createInput,

@@ -6,7 +6,8 @@ import { microcreditsOf } from '../../model/credits.ts';
 import type { Budgets, Format, Job, JobOptions, Pace } from '../../model/job.ts';
 import { DERIVED_FLAG_OF, type DerivedFlags, derivedFieldsOf } from '../flags/derived-flags.ts';
 import { EXTRACT_FLAG_OF, type ExtractFlags } from '../flags/extract-flags.ts';
-import { checkFlags, given, type Limit, limitOf, parseFlags } from '../flags/flags.ts';
+import { type Limit, limitOf } from '../flags/flag-values.ts';
+import { checkFlags, given, parseFlags } from '../flags/flags.ts';
 import {
   PAGE_FLAG_OF,
   type PageFlags,

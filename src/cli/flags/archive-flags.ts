@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { wholeNumber } from './flags.ts';
+import { wholeNumber } from './flag-values.ts';
 
 /** The options about archives; see docs/archives.md. */
 export const ARCHIVE_FLAGS = {

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { EXPORT_FORMATS, EXPORT_TYPES, formatProblem } from '../../model/export.ts';
-import { given, list } from './flags.ts';
+import { list } from './flag-values.ts';
+import { given } from './flags.ts';
 
 /** The flags that say what a job leaves besides its pages. */
 export interface DerivedFlags {

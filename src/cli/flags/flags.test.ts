@@ -1,7 +1,8 @@
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { duration, FLAGS, parseFlags } from './flags.ts';
+import { duration } from './flag-values.ts';
+import { FLAGS, parseFlags } from './flags.ts';
 
 function parse(flag: keyof typeof FLAGS, ...argv: string[]): unknown {
   const command = new Command().exitOverride().configureOutput({ outputError: () => undefined });

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { ScrapifieError } from '../../errors/scrapifie-error.ts';
-import { given, wholeNumber } from './flags.ts';
+import { wholeNumber } from './flag-values.ts';
+import { given } from './flags.ts';
 import { readYamlFile } from './yaml-file.ts';
 
 /** Flags of the commands that make monitors. */

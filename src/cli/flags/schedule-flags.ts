@@ -3,7 +3,8 @@ import { ScrapifieError } from '../../errors/scrapifie-error.ts';
 import { CATCH_UPS, OVERLAPS, SCHEDULED_KINDS } from '../../model/schedule.ts';
 import type { ScheduleRequest } from '../../schedules/schedule-request.ts';
 import type { Shell } from '../shell/shell.ts';
-import { duration, given, wholeNumber } from './flags.ts';
+import { duration, wholeNumber } from './flag-values.ts';
+import { given } from './flags.ts';
 import { readYamlFile } from './yaml-file.ts';
 
 /** When a schedule runs. */
