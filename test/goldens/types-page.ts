@@ -5,9 +5,9 @@ import { TYPE_NAMES, TYPES } from '../../src/extract/types/registry.ts';
 
 const INTRODUCTION = `# Types
 
-\`extract: {type: "product"}\` reads a page as a thing of a type; \`"auto"\` decides by evidence which, and says nothing
-where too little speaks for any. The result is in \`data.extracted\`. **Every field is there, and null where the page does
-not say**: a missing field is never an error. Values are normalized: prices are numbers, dates ISO 8601 no more exact than
+\`extract: {type: "product"}\` reads a page as a thing of a type. \`"auto"\` chooses the type by evidence, and chooses none
+where there is too little. The result is in \`data.extracted\`. **Every field of the type is in it, and null where the page does
+not state it**: a missing value is never an error. Values are normalized: prices are numbers, dates ISO 8601 no more exact than
 the page, addresses absolute with https and without tracking parameters, texts without tags.
 
 \`data.extractedProbability\` (0 to 1) is how likely the page is of that type, by evidence: structured data of the type speaks

@@ -85,6 +85,9 @@ describe('the npm package', () => {
         const [url] = /http:\/\/127\.0\.0\.1:\d+/.exec(output) ?? [];
         if (url === undefined) continue;
         expect((await fetch(`${url}/healthz`)).status).toBe(200);
+        // The documentation is made of files of the package.
+        const page = await fetch(`${url}/help/quickstart`);
+        expect([page.status, (await page.text()).includes('Quickstart')]).toEqual([200, true]);
         break;
       }
       expect(output).toContain('http://127.0.0.1:');
