@@ -52,6 +52,9 @@ function inFolder(shell: Shell, cwd: string): Shell {
   return { ...shell, cwd, environment: Object.fromEntries(others) };
 }
 
+/** An argument as it is typed: quoted where a shell would take `*` for a pattern of file names. */
+const inShell = (argument: string): string => (argument.includes('*') ? `'${argument}'` : argument);
+
 /** Runs one command after the other, until the end or Ctrl-C. */
 async function play(shell: Shell, site: DemoSite, run: RunCommand, signal: AbortSignal): Promise<void> {
   const { paint } = screenOf(shell, 'stderr');
@@ -59,7 +62,7 @@ async function play(shell: Shell, site: DemoSite, run: RunCommand, signal: Abort
   const say = (text: string): void => void shell.stderr.write(`\n${text}\n`);
   const step = async (title: string, argv: readonly string[], expected: number = EXIT.ok): Promise<void> => {
     if (signal.aborted) return;
-    say(`${paint('bold', title)}\n${paint('cyan', `$ scrapifie ${argv.join(' ')}`)}`);
+    say(`${paint('bold', title)}\n${paint('cyan', `$ scrapifie ${argv.map(inShell).join(' ')}`)}`);
     const exitCode = await run(argv, shell);
     if (exitCode === expected || signal.aborted) return;
     throw new ScrapifieError(
@@ -86,7 +89,7 @@ async function play(shell: Shell, site: DemoSite, run: RunCommand, signal: Abort
     ...['export', 'latest', ...stored, '--type', 'full', '--format', 'csv', '--out', 'shop.csv'],
   ]);
   if (!signal.aborted) await showStart(shell, 'shop.csv');
-  await step('Full-text search over what was stored.', ['search', 'lighthouse', ...stored]);
+  await step('Full-text search over what was stored.', ['search', 'lighthouse*', ...stored]);
   await step('Why a page is not there.', ['why', `${origin}/staff/orders`, ...stored]);
   await step('Why a page is there: each attempt, with engine, reason and cost.', [
     'why',
