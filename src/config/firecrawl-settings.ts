@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The Firecrawl-compatible API; see docs/firecrawl.md. */
+/** The Firecrawl-compatible API, and one elsewhere as an engine; see docs/firecrawl.md. */
 export const firecrawlSettings = {
   firecrawlPort: z.coerce
     .number()
@@ -19,6 +19,13 @@ export const firecrawlSettings = {
     .describe(
       'Signs webhooks that the account `default` asks for by the Firecrawl-compatible API, unless a request gives a secret.',
     ),
+  firecrawlUrl: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe(
+      'Firecrawl-compatible API elsewhere to use as one more engine, such as `https://api.firecrawl.dev`.',
+    ),
+  firecrawlKey: z.string().min(1).optional().describe('Sent to it as a bearer token.'),
   searxngUrl: z
     .url({ protocol: /^https?$/ })
     .optional()

@@ -9,6 +9,7 @@ const pricesSchema = z.strictObject({
   browser: price.default(5),
   flaresolverr: price.default(10),
   stealth: price.default(10),
+  firecrawl: price.default(20),
   datacenter: price.default(1),
   residential: price.default(10),
   mobile: price.default(20),

@@ -5,7 +5,7 @@ export function settingsSecretsOf(settings: Settings): readonly string[] {
   const { databaseUrl, redisUrl, s3Url, backupS3Url, remoteBrowserUrl, flaresolverrUrl } = settings;
   const { captchaUrl, antiCaptchaUrl, credentialServiceUrl, llmUrl, smtpUrl, searxngUrl } = settings;
   const { apiKey, captchaKey, antiCaptchaKey, vaultKey, credentialServiceToken, llmKey } = settings;
-  const { firecrawlWebhookSecret } = settings;
+  const { firecrawlWebhookSecret, firecrawlKey } = settings;
   const servers = [databaseUrl, redisUrl, s3Url, backupS3Url, remoteBrowserUrl, flaresolverrUrl];
   const urls = [...servers, captchaUrl, antiCaptchaUrl, credentialServiceUrl, llmUrl, smtpUrl, searxngUrl];
   const inUrls = urls.flatMap((url) => {
@@ -20,6 +20,7 @@ export function settingsSecretsOf(settings: Settings): readonly string[] {
     credentialServiceToken,
     llmKey,
     firecrawlWebhookSecret,
+    firecrawlKey,
   ].map((key) => key ?? '');
   const oldKeys = settings.vaultOldKeys.split(',').map((key) => key.trim());
   const inProxies = settings.proxies.split(',').flatMap((text) => {

@@ -84,6 +84,8 @@ const hasBrowser = (engines: Installed): boolean => engines.some(({ name }) => i
 function missing({ engine }: PageOptions, engines: Installed): ScrapifieError {
   if (engine === 'flaresolverr')
     return unsupported('No FlareSolverr is set up here (SCRAPIFIE_FLARESOLVERR_URL).');
+  if (engine === 'firecrawl')
+    return unsupported('No Firecrawl-compatible API is set up here (SCRAPIFIE_FIRECRAWL_URL).');
   if (engine === 'replay') return unsupported('No archive is replayed here (SCRAPIFIE_REPLAY).');
   // One browser and not the other: then it is no browser that is missing.
   return hasBrowser(engines)

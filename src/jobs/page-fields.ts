@@ -109,7 +109,7 @@ export const pageFields = (formats: readonly Format[]) => ({
     .union([z.enum(ENGINES), pluginPart])
     .default('auto')
     .describe(
-      'How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the ' +
+      'How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the ' +
         'operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a ' +
         'plug-in has the name of the plug-in in front, such as `lab:fetcher`.',
     ),

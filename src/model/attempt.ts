@@ -3,10 +3,11 @@ import type { ErrorCode } from '../errors/registry.ts';
 import type { IdentityKind } from './identity.ts';
 
 /** Those that ask hosts. */
-export const WEB_ENGINES = ['http', 'browser', 'flaresolverr', 'stealth'] as const;
+export const WEB_ENGINES = ['http', 'browser', 'flaresolverr', 'stealth', 'firecrawl'] as const;
 export const ENGINE_NAMES = [...WEB_ENGINES, 'replay'] as const;
 /**
- * From cheap to dear. `flaresolverr` is a service of that name, which the operator runs. `replay` answers from an archive,
+ * From cheap to dear. `flaresolverr` is a service of that name, which the operator runs; `firecrawl` is a
+ * Firecrawl-compatible API elsewhere. `replay` answers from an archive,
  * in place of all others.
  */
 export type OwnEngineName = (typeof ENGINE_NAMES)[number];

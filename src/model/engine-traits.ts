@@ -22,6 +22,7 @@ const OWN_TRAITS: Readonly<Record<OwnEngineName, EngineTraits>> = {
   browser: { cost: 10, runsScripts: true, isRendering: true, isDisguised: false, consent: null },
   flaresolverr: { cost: 15, runsScripts: true, isRendering: false, isDisguised: true, consent: 'stealth' },
   stealth: { cost: 20, runsScripts: true, isRendering: true, isDisguised: true, consent: 'stealth' },
+  firecrawl: { cost: 30, runsScripts: true, isRendering: false, isDisguised: true, consent: 'stealth' },
   replay: { cost: 1, runsScripts: false, isRendering: false, isDisguised: false, consent: null },
 };
 

@@ -27,6 +27,7 @@ export function priceTable(prices: Prices): PriceTable {
       browser: of('browser'),
       flaresolverr: of('flaresolverr'),
       stealth: of('stealth'),
+      firecrawl: of('firecrawl'),
       replay: 0,
     },
     proxies: { datacenter: of('datacenter'), residential: of('residential'), mobile: of('mobile') },

@@ -77,7 +77,7 @@ describe('the policy of a host', () => {
     });
     expect(policies.policyFor(key('example.com'))).toMatchObject({
       robots: 'ignore',
-      engines: ['http', 'browser', 'flaresolverr', 'stealth'],
+      engines: ['http', 'browser', 'flaresolverr', 'stealth', 'firecrawl'],
     });
     expect(policies.policyFor(key('shop.example.com'))).toMatchObject({
       robots: 'obey',

@@ -3,6 +3,7 @@ import { createStoredPages } from '../attempts/stored-pages.ts';
 import type { Settings } from '../config/settings.ts';
 import { budgetBytesFor, createByteBudget } from '../fetch/byte-budget.ts';
 import type { Engine } from '../fetch/engine.ts';
+import { createFirecrawlEngine } from '../fetch/firecrawl/firecrawl-engine.ts';
 import { createFlareSolverrEngine } from '../fetch/flaresolverr/flaresolverr-engine.ts';
 import { createWebEngine } from '../fetch/impersonate/impersonating-engine.ts';
 import { withOwnPages } from '../fetch/own-pages.ts';
@@ -53,6 +54,7 @@ export interface FetchResourcesParts {
 }
 
 const HTTP_ABILITIES: readonly Ability[] = ['messages', 'proxies', 'impersonation'];
+const FIRECRAWL_ABILITIES: readonly Ability[] = ['javascript'];
 const FLARESOLVERR_ABILITIES: readonly Ability[] = ['javascript', 'proxies'];
 const RENDER_ABILITIES: readonly Ability[] = [
   'javascript',
@@ -79,7 +81,7 @@ const ASSUMED: Installation['engines'] = (['browser', 'stealth'] as const).map((
 
 export function openFetchResources(parts: FetchResourcesParts): OpenFetchResources {
   const { settings, queue, blobs, transit, logger, now, ownPages } = parts;
-  const { allowPrivate, flaresolverrUrl, captchaKey, antiCaptchaKey } = settings;
+  const { allowPrivate, flaresolverrUrl, firecrawlUrl, captchaKey, antiCaptchaKey } = settings;
   const userAgent = userAgentFor(VERSION, siteOwnerContact(settings));
   const web = withOwnPages(withholdSecrets(createWebEngine({ userAgent, allowPrivate })), {
     urls: ownPages,
@@ -89,6 +91,12 @@ export function openFetchResources(parts: FetchResourcesParts): OpenFetchResourc
     flaresolverrUrl === undefined
       ? null
       : withholdSecrets(createFlareSolverrEngine({ url: flaresolverrUrl, allowPrivate }));
+  const firecrawl =
+    firecrawlUrl === undefined
+      ? null
+      : withholdSecrets(
+          createFirecrawlEngine({ url: firecrawlUrl, key: settings.firecrawlKey, allowPrivate }),
+        );
   const proxies = openProxies(settings, userAgent, now);
   const renderers = openRenderers({ settings, queue, blobs, transit, logger });
   const identities = createIdentities(() => renderers.browserVersion);
@@ -106,6 +114,8 @@ export function openFetchResources(parts: FetchResourcesParts): OpenFetchResourc
         ? []
         : [{ name: 'flaresolverr', abilities: FLARESOLVERR_ABILITIES, isAnswering: true }],
     stealth: () => renderOffer('stealth'),
+    firecrawl: () =>
+      firecrawl === null ? [] : [{ name: 'firecrawl', abilities: FIRECRAWL_ABILITIES, isAnswering: true }],
     // Where an archive is replayed there is no other engine: see open-replay-resources.ts.
     replay: () => [],
   };
@@ -144,6 +154,7 @@ export function openFetchResources(parts: FetchResourcesParts): OpenFetchResourc
     engine(name, identity) {
       if (name === 'http') return web;
       if (name === 'flaresolverr' && flaresolverr !== null) return flaresolverr;
+      if (name === 'firecrawl' && firecrawl !== null) return firecrawl;
       const ofPlugin = plugins.engines.get(name);
       if (ofPlugin !== undefined) return ofPlugin;
       // Only the disguised engine can have an identity; the trace records the requested engine.
@@ -161,6 +172,7 @@ export function openFetchResources(parts: FetchResourcesParts): OpenFetchResourc
       await Promise.all([
         web.close(),
         flaresolverr?.close(),
+        firecrawl?.close(),
         plugins.close(),
         renderers.close(),
         proxies.close(),

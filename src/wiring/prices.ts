@@ -33,6 +33,7 @@ export function reserveFor(
     const engines = new Set<EngineName>(['http', 'browser', ...added]);
     if (consents.has('stealth')) engines.add('stealth');
     if (consents.has('stealth') && settings.flaresolverrUrl !== undefined) engines.add('flaresolverr');
+    if (consents.has('stealth') && settings.firecrawlUrl !== undefined) engines.add('firecrawl');
     const may = { engines, proxyTiers, hasSolver: hasSolverKey && consents.has('captcha') };
     const pages = [page, ...routes.map((route) => ({ ...page, ...route.page }))];
     return Math.max(...pages.map((each) => dearestPrice(each, prices, may)));

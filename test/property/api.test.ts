@@ -136,7 +136,7 @@ describe('property 5: a bad request names its bad fields', () => {
     url: fc.oneof(fc.integer(), fc.constant(null), fc.constant('')),
     engine: fc
       .string()
-      .filter((text) => !['auto', 'http', 'browser', 'stealth', 'flaresolverr'].includes(text)),
+      .filter((text) => !['auto', 'http', 'browser', 'stealth', 'flaresolverr', 'firecrawl'].includes(text)),
     formats: fc.oneof(fc.constant([]), fc.string(), fc.constant(['doc'])),
     timeoutMs: fc.oneof(fc.integer({ max: 999 }), fc.integer({ min: 300_001 }), fc.string()),
     maxAttempts: fc.oneof(fc.integer({ max: 0 }), fc.integer({ min: 11 }), fc.constant(1.5)),

@@ -3516,10 +3516,10 @@ export interface operations {
                      */
                     url: string;
                     /**
-                     * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+                     * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
                      * @default auto
                      */
-                    engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "replay") | string;
+                    engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
                     /**
                      * @description Formats that are kept of each page and returned.
                      * @default [
@@ -4108,10 +4108,10 @@ export interface operations {
                      */
                     options?: {
                         /**
-                         * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+                         * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
                          * @default auto
                          */
-                        engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "replay") | string;
+                        engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
                         /**
                          * @description Formats that are kept of each page and returned.
                          * @default [
@@ -5011,10 +5011,10 @@ export interface operations {
                      */
                     options?: {
                         /**
-                         * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+                         * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
                          * @default auto
                          */
-                        engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "replay") | string;
+                        engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
                         /**
                          * @description Formats that are kept of each page and returned.
                          * @default [
@@ -5573,10 +5573,10 @@ export interface operations {
                      */
                     options?: {
                         /**
-                         * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+                         * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
                          * @default auto
                          */
-                        engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "replay") | string;
+                        engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
                         /**
                          * @description Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
                          * @default {}
@@ -7888,10 +7888,10 @@ export interface operations {
                          */
                         url: string;
                         /**
-                         * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+                         * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
                          * @default auto
                          */
-                        engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "replay") | string;
+                        engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
                         /**
                          * @description Formats that are kept of each page and returned.
                          * @default [
@@ -8412,10 +8412,10 @@ export interface operations {
                          */
                         options?: {
                             /**
-                             * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+                             * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
                              * @default auto
                              */
-                            engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "replay") | string;
+                            engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
                             /**
                              * @description Formats that are kept of each page and returned.
                              * @default [
@@ -9259,10 +9259,10 @@ export interface operations {
                          */
                         options?: {
                             /**
-                             * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+                             * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
                              * @default auto
                              */
-                            engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "replay") | string;
+                            engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
                             /**
                              * @description Formats that are kept of each page and returned.
                              * @default [
@@ -9963,10 +9963,10 @@ export interface operations {
                          */
                         url: string;
                         /**
-                         * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+                         * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
                          * @default auto
                          */
-                        engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "replay") | string;
+                        engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
                         /**
                          * @description Formats that are kept of each page and returned.
                          * @default [
@@ -10487,10 +10487,10 @@ export interface operations {
                          */
                         options?: {
                             /**
-                             * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+                             * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
                              * @default auto
                              */
-                            engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "replay") | string;
+                            engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
                             /**
                              * @description Formats that are kept of each page and returned.
                              * @default [
@@ -11334,10 +11334,10 @@ export interface operations {
                          */
                         options?: {
                             /**
-                             * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+                             * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
                              * @default auto
                              */
-                            engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "replay") | string;
+                            engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
                             /**
                              * @description Formats that are kept of each page and returned.
                              * @default [
@@ -12390,10 +12390,10 @@ export interface operations {
                      */
                     options?: {
                         /**
-                         * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+                         * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
                          * @default auto
                          */
-                        engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "replay") | string;
+                        engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
                         /**
                          * @description Formats that are kept of each page and returned.
                          * @default [
@@ -12964,10 +12964,10 @@ export interface operations {
                      */
                     options?: {
                         /**
-                         * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+                         * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
                          * @default auto
                          */
-                        engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "replay") | string;
+                        engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
                         /**
                          * @description Formats that are kept of each page and returned.
                          * @default [
@@ -13610,10 +13610,10 @@ export interface operations {
                     /** @description How each page is fetched, in place of all that was said before. */
                     options?: {
                         /**
-                         * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+                         * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
                          * @default auto
                          */
-                        engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "replay") | string;
+                        engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
                         /**
                          * @description Formats that are kept of each page and returned.
                          * @default [
@@ -14638,10 +14638,10 @@ export interface operations {
                         timeoutMs?: number;
                     })[];
                     /**
-                     * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+                     * @description How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
                      * @default auto
                      */
-                    engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "replay") | string;
+                    engine?: ("auto" | "http" | "browser" | "flaresolverr" | "stealth" | "firecrawl" | "replay") | string;
                     /**
                      * @description What to wait for before the page is read. Needs a browser.
                      * @default null

@@ -1,0 +1,212 @@
+import { Pool } from 'undici';
+import { z } from 'zod';
+import { isScrapifieError, ScrapifieError } from '../../errors/scrapifie-error.ts';
+import { jsonWithin } from '../captcha/captcha-api-client.ts';
+import { Deadline, followSignal } from '../deadline.ts';
+import type { Engine, FetchRequest, FetchResponse } from '../engine.ts';
+import type { PrivateAddresses } from '../guard/address-guard.ts';
+import type { Resolve } from '../guard/guarded-lookup.ts';
+import { createTargetGuard, type TargetGuard } from '../guard/request-guard.ts';
+import { EMPTY_BODY } from '../http/body-buffer.ts';
+import { bodyLimit } from '../http/body-sink.ts';
+import { redirectTarget } from '../http/redirect.ts';
+import { codeOf } from '../network-errors.ts';
+import { shuttingDown } from '../render-errors.ts';
+import { firecrawlError, firecrawlUnavailable } from './firecrawl-errors.ts';
+import { bodyFor, urlOf } from './scrape-request.ts';
+
+export interface FirecrawlOptions {
+  /** Where `/v2` of the API is, such as `https://api.firecrawl.dev`. */
+  readonly url: string;
+  readonly key?: string | undefined;
+  /** Send it to loopback, private and link-local addresses too. */
+  readonly allowPrivate: PrivateAddresses;
+  readonly resolve?: Resolve | undefined;
+}
+
+const answerSchema = z.looseObject({
+  success: z.boolean().optional(),
+  error: z.string().catch('').optional(),
+  code: z.string().catch('').optional(),
+  data: z
+    .looseObject({
+      rawHtml: z.string().nullish(),
+      metadata: z
+        .looseObject({
+          url: z.string().optional().catch(undefined),
+          statusCode: z.number().int().min(100).max(999).optional().catch(undefined),
+          contentType: z.string().optional().catch(undefined),
+        })
+        .optional(),
+    })
+    .nullish(),
+});
+type Answer = z.output<typeof answerSchema>;
+
+const CONNECT_MS = 10_000;
+const BESIDES_BYTES = 1_048_576;
+/** JSON may write one byte as six. */
+const JSON_FACTOR = 6;
+/** Ahead of our own limit, so that the service can still say what went wrong. */
+const MARGIN_MS = 500;
+const LEAST_MS = 1_000;
+/** Redirects are seen by their end alone; this is what most are. */
+const SOME_REDIRECT = 302;
+const EXTRA = { screenshot: null, pdf: null, xhr: [], consoleErrors: [], actions: [], storage: null };
+
+/**
+ * Pages by a Firecrawl-compatible API elsewhere, a service that fetches them from addresses and with browsers of its own. It is
+ * told the URL and how long to wait, and nothing that belongs to a caller: no headers, cookies, sessions or proxies.
+ * Redirects are followed inside; `onRedirect` is asked afterwards, once, about where the page ended.
+ */
+export function createFirecrawlEngine(options: FirecrawlOptions): Engine {
+  return new FirecrawlEngine(options);
+}
+
+class FirecrawlEngine implements Engine {
+  readonly name = 'firecrawl';
+  readonly #host: string;
+  readonly #path: string;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #pool: Pool;
+  readonly #guard: TargetGuard;
+  readonly #closing = new AbortController();
+  /** Bounded by the callers. */
+  readonly #underWay = new Set<Promise<unknown>>();
+
+  constructor(options: FirecrawlOptions) {
+    const { origin, host, pathname } = new URL(options.url);
+    this.#host = host;
+    this.#path = `${pathname.replace(/\/+$/, '').replace(/\/v[12]$/, '')}/v2/scrape`;
+    this.#headers = {
+      accept: 'application/json',
+      'content-type': 'application/json',
+      ...(options.key === undefined ? {} : { authorization: `Bearer ${options.key}` }),
+    };
+    // It answers when the page is there, and says nothing until then.
+    this.#pool = new Pool(origin, {
+      connections: null,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connect: { timeout: CONNECT_MS },
+    });
+    this.#guard = createTargetGuard(options);
+  }
+
+  async fetch(request: FetchRequest): Promise<FetchResponse> {
+    const work = this.#attempt(request);
+    this.#underWay.add(work);
+    try {
+      return await work;
+    } finally {
+      this.#underWay.delete(work);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(shuttingDown());
+    await Promise.allSettled(this.#underWay);
+    await this.#pool.destroy();
+  }
+
+  async #attempt(request: FetchRequest): Promise<FetchResponse> {
+    const url = urlOf(request);
+    const wanted = bodyFor(request, url);
+    if (this.#closing.signal.aborted) throw shuttingDown();
+    const startedAt = performance.now();
+    const deadline = new Deadline(request.timeoutMs, url.host);
+    const caller = followSignal(request.signal);
+    const signal = AbortSignal.any([deadline.signal, caller.signal, this.#closing.signal]);
+    try {
+      await this.#guard(url, undefined, signal);
+      if (request.mayStart?.() === false) {
+        throw new ScrapifieError('CANCELLED', `The request to ${url.host} came too late`);
+      }
+      const timeout = Math.max(LEAST_MS, deadline.remainingMs - MARGIN_MS);
+      const answer = await this.#ask({ ...wanted, timeout }, signal, request.maxBodyBytes, url.host);
+      const finalUrl = redirectTarget(answer.data?.metadata?.url ?? url.href, url);
+      if (finalUrl.host !== url.host) await this.#guard(finalUrl, undefined, signal);
+      const isLed = finalUrl.href !== url.href;
+      if (isLed && request.maxRedirects < 1) {
+        throw new ScrapifieError('TOO_MANY_REDIRECTS', `${url.host} redirects more than 0 times`);
+      }
+      const isStopped = isLed && (await deadline.hold(() => request.onRedirect(finalUrl.href, 1))) === 'stop';
+      return {
+        url: request.url,
+        httpVersion: '1.1',
+        ...(isStopped ? redirectOf(url, finalUrl) : pageOf(answer, url, finalUrl, request)),
+        ms: performance.now() - startedAt,
+      };
+    } finally {
+      deadline.end();
+      caller.end();
+    }
+  }
+
+  async #ask(body: object, signal: AbortSignal, maxBodyBytes: number, host: string): Promise<Answer> {
+    signal.throwIfAborted();
+    try {
+      const response = await this.#pool.request({
+        path: this.#path,
+        method: 'POST',
+        headers: this.#headers,
+        body: JSON.stringify(body),
+        signal,
+      });
+      const { isTooLong, value } = await jsonWithin(
+        response.body,
+        maxBodyBytes * JSON_FACTOR + BESIDES_BYTES,
+      );
+      if (isTooLong) throw bodyLimit(maxBodyBytes);
+      const parsed = answerSchema.safeParse(value);
+      if (!parsed.success) {
+        throw firecrawlUnavailable(
+          `at ${this.#host} gives no answer that can be read (status ${response.statusCode})`,
+        );
+      }
+      const { success, error = '', code = '' } = parsed.data;
+      if (response.statusCode >= 400 || success !== true) {
+        throw firecrawlError({ status: response.statusCode, code, error }, host);
+      }
+      return parsed.data;
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      if (isScrapifieError(error)) throw error;
+      throw firecrawlUnavailable(`at ${this.#host} is not reached (${codeOf(error) || 'connection failed'})`);
+    }
+  }
+}
+
+type PageAnswer = Omit<FetchResponse, 'url' | 'ms' | 'httpVersion'>;
+
+function pageOf({ data }: Answer, url: URL, finalUrl: URL, { maxBodyBytes }: FetchRequest): PageAnswer {
+  const { rawHtml, metadata } = data ?? {};
+  if (typeof rawHtml !== 'string') throw firecrawlUnavailable('answers without a page');
+  const body = new TextEncoder().encode(rawHtml);
+  if (body.byteLength > maxBodyBytes) throw bodyLimit(maxBodyBytes);
+  const type = metadata?.contentType?.split(';', 1)[0]?.trim() || 'text/html';
+  return {
+    finalUrl: finalUrl.href,
+    statusCode: metadata?.statusCode ?? 200,
+    headers: {},
+    // It is text by now, whatever it was on the way.
+    contentType: `${type}; charset=utf-8`,
+    body,
+    wireBytes: body.byteLength,
+    redirects: finalUrl.href === url.href ? [] : [{ url: url.href, statusCode: SOME_REDIRECT }],
+    redirectedTo: null,
+    rendered: { rawBody: null, failure: null, extra: EXTRA },
+  };
+}
+
+const redirectOf = (url: URL, target: URL): PageAnswer => ({
+  finalUrl: url.href,
+  statusCode: SOME_REDIRECT,
+  headers: { location: target.href },
+  contentType: null,
+  body: EMPTY_BODY,
+  wireBytes: 0,
+  redirects: [],
+  redirectedTo: target.href,
+  rendered: { rawBody: null, failure: null, extra: EXTRA },
+});
