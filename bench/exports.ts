@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { EXPORT_FORMATS, type ExportFormat, PAGE_FORMATS } from '../src/model/export.ts';
 import { LAUNCH_ENVIRONMENT, LAUNCH_FLAGS } from './launch.ts';
 import type { Bar, BenchOptions, Part } from './part.ts';
-import { figure, megabytes } from './report.ts';
+import { figure, megabytes, spread } from './report.ts';
+import { ratios, rotated, type Sample, sampleOf } from './sample.ts';
 
 const RUN = fileURLToPath(new URL('./exports/run.ts', import.meta.url));
 const LIBRARIES: Readonly<Record<ExportFormat, string>> = {
@@ -19,8 +20,9 @@ const LIBRARIES: Readonly<Record<ExportFormat, string>> = {
   markdown: 'fflate',
   chunks: 'JSON.stringify',
 };
-const FULL = { rows: 1_000_000, barePages: 20_000 };
-const QUICK = { rows: 10_000, barePages: 1_000 };
+/** `rows` once for the memory; the others in turns with the library, for the ratio. */
+const FULL = { rows: 1_000_000, turnRows: 100_000, turnPages: 5_000, rounds: 3 };
+const QUICK = { rows: 10_000, turnRows: 5_000, turnPages: 500, rounds: 1 };
 const LEAST_SHARE = 0.7;
 const MOST_GROWN_MB = 100;
 
@@ -49,36 +51,65 @@ async function measure(format: ExportFormat, side: 'ours' | 'bare', rows: number
   return { rows, ...(JSON.parse(out) as Omit<Side, 'rows'>) };
 }
 
+interface Figures {
+  readonly format: ExportFormat;
+  /** All rows, written once. */
+  readonly whole: Side;
+  /** Rows a second of the library alone. */
+  readonly bare: number;
+  readonly share: Sample;
+  readonly cpuShare: Sample;
+}
+
+async function figuresOf(format: ExportFormat, sizes: typeof FULL): Promise<Figures> {
+  const turn = PAGE_FORMATS.includes(format) ? sizes.turnPages : sizes.turnRows;
+  const sides = { bare: [] as Side[], ours: [] as Side[] };
+  for (let round = 0; round < sizes.rounds; round += 1) {
+    for (const side of rotated(['bare', 'ours'] as const, round)) {
+      sides[side].push(await measure(format, side, turn));
+    }
+  }
+  const rates = (side: readonly Side[]) => side.map(({ rowsPerSecond }) => rowsPerSecond);
+  const costs = (side: readonly Side[]) => side.map(({ cpuSeconds }) => cpuSeconds);
+  return {
+    format,
+    whole: await measure(format, 'ours', sizes.rows),
+    bare: sampleOf(rates(sides.bare)).median,
+    share: sampleOf(ratios(rates(sides.ours), rates(sides.bare))),
+    cpuShare: sampleOf(ratios(costs(sides.bare), costs(sides.ours))),
+  };
+}
+
 /** What exports cost beside the library of their format alone: the same rows or pages, each side in a process of its own. */
 export const exports: Part = {
   name: 'exports',
   async run({ isQuick, say }: BenchOptions) {
-    const { rows, barePages } = isQuick ? QUICK : FULL;
-    const measured: { format: ExportFormat; ours: Side; bare: Side; share: number; cpuShare: number }[] = [];
+    const sizes = isQuick ? QUICK : FULL;
+    const measured: Figures[] = [];
     for (const format of EXPORT_FORMATS) {
-      const bare = await measure(format, 'bare', PAGE_FORMATS.includes(format) ? barePages : rows);
-      const ours = await measure(format, 'ours', rows);
-      const cpuPerRow = ({ cpuSeconds, rows: count }: Side) => cpuSeconds / count;
-      const share = ours.rowsPerSecond / bare.rowsPerSecond;
-      measured.push({ format, ours, bare, share, cpuShare: cpuPerRow(bare) / cpuPerRow(ours) });
+      const figures = await figuresOf(format, sizes);
+      measured.push(figures);
+      const { whole, bare, share } = figures;
       say(
-        `${format}: ${figure(ours.rowsPerSecond)} rows/s, ${LIBRARIES[format]} alone ${figure(bare.rowsPerSecond)} (${share.toFixed(2)} ×), memory +${figure(megabytes(ours.grownBytes))} MB`,
+        `${format}: ${figure(whole.rowsPerSecond)} rows/s, ${LIBRARIES[format]} alone ${figure(bare)} (${spread(share)} ×), memory +${figure(megabytes(whole.grownBytes))} MB`,
       );
     }
-    const bars = measured.flatMap(({ format, ours, share }): Bar[] => [
+    const { rows } = sizes;
+    const bars = measured.flatMap(({ format, whole, share }): Bar[] => [
       ...(format === 'chunks'
         ? []
         : [
             {
               claim: `${format}: rows per second, beside ${LIBRARIES[format]} alone`,
-              measured: share,
+              measured: share.median,
+              spread: share,
               atLeast: LEAST_SHARE,
               unit: '×',
             },
           ]),
       {
         claim: `${format}: growth of memory over ${figure(rows)} rows`,
-        measured: megabytes(ours.grownBytes),
+        measured: megabytes(whole.grownBytes),
         atMost: MOST_GROWN_MB,
         unit: 'MB',
       },
@@ -90,23 +121,23 @@ export const exports: Part = {
       tables: [
         {
           columns: [...names, 'memory + MB', 'at each quarter'],
-          rows: measured.map(({ format, ours, bare, share, cpuShare }) => [
+          rows: measured.map(({ format, whole, bare, share, cpuShare }) => [
             format,
-            figure(ours.rowsPerSecond),
+            figure(whole.rowsPerSecond),
             LIBRARIES[format],
-            figure(bare.rowsPerSecond),
-            `${share.toFixed(2)} ×`,
-            `${cpuShare.toFixed(2)} ×`,
-            figure(megabytes(ours.bytes)),
-            figure(megabytes(ours.grownBytes)),
-            ours.grownAtQuarters.map((bytes) => figure(Math.round(megabytes(bytes)))).join(' · '),
+            figure(bare),
+            `${spread(share)} ×`,
+            `${spread(cpuShare)} ×`,
+            figure(megabytes(whole.bytes)),
+            figure(megabytes(whole.grownBytes)),
+            whole.grownAtQuarters.map((bytes) => figure(Math.round(megabytes(bytes)))).join(' · '),
           ]),
         },
       ],
       bars,
       notes: [
         'Memory is the resident memory of the process beyond that before the thread was started, so the thread itself (50 MB) is part of it.',
-        `The libraries of whole pages (${PAGE_FORMATS.join(', ')}) write ${figure(barePages)} pages, because some of them are slow; their rate does not depend on it.`,
+        `The ratios are of ${sizes.rounds} rounds of ${figure(sizes.turnRows)} rows, or ${figure(sizes.turnPages)} pages, in turns; memory, rate and size of all ${figure(rows)}.`,
         'No library makes chunks. `JSON.stringify` of every paragraph stands beside them without a bar: it counts no tokens and gathers no headings.',
       ],
       data: measured,

@@ -1,7 +1,5 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import type { ContentHash, HostKey, JobId, UrlKey } from '../src/model/ids.ts';
 import { packRecord } from '../src/model/page-record.ts';
 import type { Store } from '../src/ports/store.ts';
@@ -10,34 +8,21 @@ import { createSearches } from '../src/query/search/searches.ts';
 import { openSearch } from '../src/wiring/open-search.ts';
 import { openStore } from '../src/wiring/open-store.ts';
 import { OPTIONS } from '../test/contract/store/fixtures.ts';
+import type { BenchOptions, Part } from './part.ts';
+import { type StoreUnderTest, withBothStores } from './postgres.ts';
+import { figure } from './report.ts';
+import { quantile } from './sample.ts';
 import { createRandom, KINDS, pageOf } from './search/corpus.ts';
 
-/**
- * How long full-text search takes, snippets included, over many pages, and what indexing costs:
- * `node bench/search.ts --pages 100000 --searches 400 [--database postgres://…]`. Without a database it is SQLite in a
- * folder that is removed at the end; the tables of a database stay, so give one that is empty.
- */
-const { values } = parseArgs({
-  options: {
-    pages: { type: 'string', default: '100000' },
-    searches: { type: 'string', default: '400' },
-    database: { type: 'string' },
-  },
-});
-const [pages, searches] = [Number(values.pages), Number(values.searches)];
-const BAR_MS = 100;
+const FULL = { pages: 100_000, searches: 400 };
+const QUICK = { pages: 2_000, searches: 40 };
+const MOST_MEDIAN_MS = 100;
 const PAGES_PER_JOB = 1_000;
 const HITS = 20;
 
-const say = (line: string) => void process.stdout.write(`${line}\n`);
-const folder = mkdtempSync(join(tmpdir(), 'scrapifie-search-bench-'));
-const place = { dataDir: folder, databaseUrl: values.database, databasePool: 4 };
-const store = await openStore(place, () => undefined, Date.now);
-const index = openSearch(place);
-const accountId = await store.defaultAccount();
-
 /** Stores a job with pages as a crawl does. */
 async function storeJob(on: Store, first: number, count: number): Promise<void> {
+  const accountId = await on.defaultAccount();
   const host = `h${first}.test`;
   const tasks = Array.from({ length: count }, (_, n) => ({
     kind: 'page' as const,
@@ -91,61 +76,85 @@ async function storeJob(on: Store, first: number, count: number): Promise<void> 
   for (let at = 0; at < completions.length; at += 100) await on.commit(completions.slice(at, at + 100));
 }
 
-const median = (times: readonly number[]) => quantile(times, 0.5);
-function quantile(times: readonly number[], share: number): number {
-  const sorted = [...times].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+interface KindFigures {
+  readonly kind: string;
+  readonly times: number[];
+  hits: number;
 }
-const ms = (time: number) => `${time.toFixed(1)} ms`;
 
-try {
-  say(`${values.database === undefined ? 'SQLite' : 'PostgreSQL'}, ${pages} pages of 600 words`);
-  for (let first = 0; first < pages; first += PAGES_PER_JOB) {
-    await storeJob(store, first, Math.min(PAGES_PER_JOB, pages - first));
-  }
-  const beganAt = performance.now();
-  const cpu = process.cpuUsage();
-  const indexed = await rebuildIndex({ store, index });
-  const { user, system } = process.cpuUsage(cpu);
-  const tookMs = performance.now() - beganAt;
-  say(
-    `indexed ${indexed}: ${ms(tookMs / indexed)} a page, ${ms((user + system) / 1_000 / indexed)} of this process's processor`,
-  );
-  if (values.database === undefined) {
-    const bytes = statSync(join(folder, 'search.db')).size;
-    say(`the index has ${(bytes / 1e6).toFixed(1)} MB, ${Math.round(bytes / indexed)} bytes a page`);
-  }
-  const service = createSearches(store, index);
-  const scope = { accountId, hasPrivate: false };
-  const random = createRandom(42);
-  const all: number[] = [];
-  const rows = Object.entries(KINDS).map(([kind, make]) => ({ kind, make, times: [] as number[], hits: 0 }));
-  await service.run(scope, { q: 'warm up', limit: HITS });
-  for (let n = 0; n < searches; n += 1) {
-    const row = rows[n % rows.length] as (typeof rows)[number];
-    const q = row.make(random);
-    const startedAt = performance.now();
-    const { items } = await service.run(scope, { q, limit: HITS });
-    const took = performance.now() - startedAt;
-    row.times.push(took);
-    row.hits += items.length;
-    all.push(took);
-  }
-  for (const { kind, times, hits } of rows) {
-    const figures = [
-      `median ${ms(median(times))}`,
-      `95 % ${ms(quantile(times, 0.95))}`,
-      `most ${ms(Math.max(...times))}`,
-    ];
-    say(`  ${kind.padEnd(34)} ${figures.join('  ')}  ${(hits / times.length).toFixed(1)} hits`);
-  }
-  const isMet = median(all) < BAR_MS;
-  say(
-    `all: median ${ms(median(all))}, 95 % ${ms(quantile(all, 0.95))}; bar: median < ${BAR_MS} ms, ${isMet ? 'met' : 'MISSED'}`,
-  );
-  process.exitCode = isMet ? 0 : 1;
-} finally {
-  await index.close();
-  await store.close();
-  rmSync(folder, { recursive: true, force: true });
+interface SearchFigures {
+  readonly name: string;
+  readonly indexMsPerPage: number;
+  /** Of the file of SQLite; null where it is tables of a database. */
+  readonly indexBytes: number | null;
+  readonly kinds: readonly KindFigures[];
 }
+
+async function measure({ name, place }: StoreUnderTest, sizes: typeof FULL): Promise<SearchFigures> {
+  const store = await openStore(place, () => undefined, Date.now);
+  const index = openSearch(place);
+  try {
+    for (let first = 0; first < sizes.pages; first += PAGES_PER_JOB) {
+      await storeJob(store, first, Math.min(PAGES_PER_JOB, sizes.pages - first));
+    }
+    const beganAt = performance.now();
+    const indexed = await rebuildIndex({ store, index });
+    const indexMsPerPage = (performance.now() - beganAt) / indexed;
+    const service = createSearches(store, index);
+    const scope = { accountId: await store.defaultAccount(), hasPrivate: false };
+    const random = createRandom(42);
+    const made = Object.entries(KINDS).map(([kind, make]) => ({
+      make,
+      figures: { kind, times: [], hits: 0 } as KindFigures,
+    }));
+    await service.run(scope, { q: 'warm up', limit: HITS });
+    for (let n = 0; n < sizes.searches; n += 1) {
+      const { make, figures } = made[n % made.length] as (typeof made)[number];
+      const q = make(random);
+      const startedAt = performance.now();
+      const { items } = await service.run(scope, { q, limit: HITS });
+      figures.times.push(performance.now() - startedAt);
+      figures.hits += items.length;
+    }
+    const isFile = place.databaseUrl === undefined;
+    const indexBytes = isFile ? statSync(join(place.dataDir, 'search.db')).size : null;
+    return { name, indexMsPerPage, indexBytes, kinds: made.map(({ figures }) => figures) };
+  } finally {
+    await index.close();
+    await store.close();
+  }
+}
+
+/** How long full-text search takes, snippets included, over many pages, and what indexing costs. */
+export const search: Part = {
+  name: 'search',
+  async run({ isQuick, scratch, say }: BenchOptions) {
+    const sizes = isQuick ? QUICK : FULL;
+    const all = await withBothStores(scratch, (under) => measure(under, sizes));
+    const timesOf = ({ kinds }: SearchFigures) => kinds.flatMap(({ times }) => times);
+    for (const each of all) say(`${each.name}: median ${figure(quantile(timesOf(each), 0.5))} ms`);
+    return {
+      title: 'Search',
+      about: `Full-text searches with ${HITS} snippets over ${figure(sizes.pages)} pages of 600 words, ${sizes.searches} of them in each store.`,
+      tables: all.map(({ name, kinds }) => ({
+        columns: [name, 'median ms', '95 % ms', 'most ms', 'hits'],
+        rows: kinds.map(({ kind, times, hits }) => [
+          kind,
+          ...[0.5, 0.95, 1].map((share) => figure(quantile(times, share))),
+          figure(hits / times.length),
+        ]),
+      })),
+      bars: all.map((each) => ({
+        claim: `median of a search over ${figure(sizes.pages)} pages, ${each.name}`,
+        measured: quantile(timesOf(each), 0.5),
+        atMost: MOST_MEDIAN_MS,
+        unit: 'ms',
+      })),
+      notes: all.map(
+        ({ name, indexMsPerPage, indexBytes }) =>
+          `${name}: indexing took ${figure(indexMsPerPage)} ms a page${indexBytes === null ? '' : `, and the index has ${figure(indexBytes / sizes.pages)} bytes a page`}.`,
+      ),
+      data: all,
+    };
+  },
+};

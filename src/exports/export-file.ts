@@ -1,5 +1,5 @@
 import type { Export } from '../model/export.ts';
-import type { ExportId } from '../model/ids.ts';
+import type { AccountId, ExportId, JobId } from '../model/ids.ts';
 import type { ExportStore } from '../ports/export-store.ts';
 import type { Files } from '../ports/files.ts';
 import { formatOf } from './formats.ts';
@@ -40,6 +40,22 @@ export async function sweepExportFiles(
   }
   await files.removeRemains();
   return removed;
+}
+
+/** All exports of a job; to be asked for before it is deleted, so that their files can be removed after it. */
+export async function exportsOfJob(
+  store: Pick<ExportStore, 'listExports'>,
+  accountId: AccountId,
+  jobId: JobId,
+): Promise<Export[]> {
+  const found: Export[] = [];
+  let cursor: string | undefined;
+  do {
+    const { items, nextCursor } = await store.listExports({ accountId, jobId, cursor, limit: IDS_AT_ONCE });
+    found.push(...items);
+    cursor = nextCursor ?? undefined;
+  } while (cursor !== undefined);
+  return found;
 }
 
 /** Removes the files of all attempts at the export. */

@@ -58,24 +58,26 @@ const FIELDS: readonly Field[] = [
   },
 ];
 
-const NICKNAMES: Readonly<Record<string, string>> = {
-  '@yearly': '0 0 1 1 *',
-  '@annually': '0 0 1 1 *',
-  '@monthly': '0 0 1 * *',
-  '@weekly': '0 0 * * 0',
-  '@daily': '0 0 * * *',
-  '@midnight': '0 0 * * *',
-  '@hourly': '0 * * * *',
-};
+const NICKNAMES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    '@yearly': '0 0 1 1 *',
+    '@annually': '0 0 1 1 *',
+    '@monthly': '0 0 1 * *',
+    '@weekly': '0 0 * * 0',
+    '@daily': '0 0 * * *',
+    '@midnight': '0 0 * * *',
+    '@hourly': '0 * * * *',
+  }),
+);
 
 /** 29 February is a day of February. */
 const DAYS_OF_MONTH = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 function read(text: string): ReadCronLine {
   const given = text.trim().toUpperCase();
-  const nickname = NICKNAMES[given.toLowerCase()];
+  const nickname = NICKNAMES.get(given.toLowerCase());
   if (nickname === undefined && given.startsWith('@')) {
-    return { problem: `has no name ${text.trim()}; the names are ${Object.keys(NICKNAMES).join(', ')}` };
+    return { problem: `has no name ${text.trim()}; the names are ${[...NICKNAMES.keys()].join(', ')}` };
   }
   const parts = (nickname ?? given).split(/\s+/).filter((part) => part !== '');
   if (parts.length !== 5 && parts.length !== 6) {

@@ -186,6 +186,8 @@ export const ZONE_LINES: readonly (readonly [string, string, string, string, str
 ];
 
 export const INVALID_LINES: readonly string[] = [
+  'constructor',
+  '__proto__',
   '',
   '   ',
   '*',

@@ -169,6 +169,17 @@ describe('exports of a crawl', () => {
     }
   });
 
+  test('a job that is deleted takes the files of its exports with it', async () => {
+    const [url] = (await world.pages({ id: jobId as never })).map((page) => page.url);
+    const job = await world.batchNow({ urls: [url ?? ''] });
+    const { id } = await exported(job.id, { type: 'full', format: 'csv' });
+    const names = async () =>
+      (await world.platform.exportFiles.list()).map(({ name }) => name).filter((name) => name.startsWith(id));
+    expect(await names()).toHaveLength(1);
+    expect((await world.call({ method: 'DELETE', url: `/v1/jobs/${job.id}` })).status).toBe(200);
+    expect(await names()).toEqual([]);
+  });
+
   test('refuses what cannot be, with the field', async () => {
     const refusal = async (spec: object) => {
       const { status, body } = await world.post(`/v1/jobs/${jobId}/exports`, spec);

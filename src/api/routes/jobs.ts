@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { exportsOfJob, removeFiles } from '../../exports/export-file.ts';
 import { MAX_DURATION_MS } from '../../jobs/job-request.ts';
 import { MOST_CREDITS, microcreditsOf } from '../../model/credits.ts';
 import type { ScheduleId } from '../../model/ids.ts';
@@ -34,7 +35,7 @@ const resumeSchema = z
   .nullish()
   .meta({ examples: [{ maxPages: 500 }] });
 
-export function addJobRoutes(app: App, { jobs, store, now }: RouteDeps): void {
+export function addJobRoutes(app: App, { jobs, store, exportFiles, now }: RouteDeps): void {
   /** After the change: what was refused has not happened. */
   async function recorded(request: FastifyRequest, action: string, job: Job): Promise<Job> {
     const { id: actor } = apiKeyOf(request);
@@ -164,7 +165,11 @@ export function addJobRoutes(app: App, { jobs, store, now }: RouteDeps): void {
     async handler(request) {
       const { id } = request.params;
       const key = apiKeyOf(request);
+      const job = await jobs.get(id, key.accountId);
+      const exports = await exportsOfJob(store, key.accountId, job.id);
       await jobs.delete(id, key.accountId);
+      // A file that cannot be removed now is removed by the cleanup, because nothing refers to it any more.
+      for (const each of exports) await removeFiles(each, exportFiles).catch(() => undefined);
       await store.audit([{ at: now(), actor: key.id, action: 'job.delete', target: id, details: {} }]);
       return success({ id, deleted: true as const });
     },

@@ -1,4 +1,3 @@
-import { extractFull } from '../../extract/full/extract-full.ts';
 import { contentKindOf } from '../../extract/scan/content-kind.ts';
 import { decodeAs, decodeText } from '../../fetch/charset.ts';
 import type { ExportPage } from '../table/export-page.ts';
@@ -18,6 +17,8 @@ export async function markdownOf(from: ExportPage): Promise<string | null> {
   if (body === null) return null;
   const html = decodeAs(body, page.charset);
   try {
+    // Large, and not needed where the job has kept what is asked for.
+    const { extractFull } = await import('../../extract/full/extract-full.ts');
     const { record: read } = await extractFull(
       {
         bytes: body,

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { unzipSync } from 'fflate';
 import { describe, expect, it } from 'vitest';
 import { writeZip, type ZipEntry } from './zip.ts';
@@ -29,6 +30,14 @@ describe('a ZIP archive', () => {
       'streamed.bin': 'as it is',
       empty: '',
     });
+  });
+
+  it('compresses an entry that comes in pieces, each with the one before as its dictionary', async () => {
+    const noise = createHash('sha512').update('a').digest('hex');
+    const bytes = await archive([{ name: 'a', data: pieces(...Array.from({ length: 100 }, () => noise)) }]);
+    expect(texts(bytes)).toEqual({ a: noise.repeat(100) });
+    // By itself a piece would take 64 bytes: half of its characters.
+    expect(bytes.length).toBeLessThan(100 * 40);
   });
 
   it('has more entries than 16 bits can count', async () => {

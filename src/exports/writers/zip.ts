@@ -1,4 +1,5 @@
-import { crc32, createDeflateRaw, deflateRawSync, inflateRawSync } from 'node:zlib';
+import { DatabaseSync } from 'node:sqlite';
+import { constants, crc32, deflateRawSync } from 'node:zlib';
 import { smallWindow } from '../../warc/small-window.ts';
 
 /** A file of an archive. Its name has slashes between folders; what it holds is taken when its turn comes. */
@@ -25,8 +26,13 @@ const VERSION = 45;
 const EXTRA64 = 0x0001;
 const MAX_16 = 0xffff;
 const MAX_32 = 0xffffffff;
-/** Ends of the directory that are held compressed: it is written after the last entry, and has one for each. */
+/** The directory has a part for each entry and is written after the last one: this much of it is held in memory. */
 const DIRECTORY_BYTES = 262_144;
+const FIRST_DIRECTORY_BYTES = 4_096;
+/** How far back compressed data may refer. */
+const WINDOW_BYTES = 32_768;
+/** Empty, and marked as the last one of a stream. */
+const LAST_BLOCK = Buffer.from([3, 0]);
 /** The first day of the calendar of ZIP: archives of the same content are the same. */
 const DOS_DATE = 0x0021;
 
@@ -42,50 +48,54 @@ interface Written {
 
 /**
  * A ZIP archive as a stream. Sizes of 64 bits are used where they are needed. Memory does not grow with what the entries
- * hold; the directory is kept compressed until the end.
+ * hold; the directory is kept outside of memory until the end.
  */
 export async function* writeZip(
   entries: AsyncIterable<ZipEntry> | Iterable<ZipEntry>,
 ): AsyncGenerator<Uint8Array> {
   const directory = createDirectory();
-  let offset = 0;
-  for await (const { name: text, data, isStored = false } of entries) {
-    const name = Buffer.from(text);
-    const start = offset;
-    let written: Written;
-    if (data instanceof Uint8Array) {
-      const packed = isStored ? data : deflateRawSync(data, smallWindow(data.length));
-      const method = isStored ? 0 : DEFLATED;
-      const sizes = { crc: crc32(data), packed: packed.length, size: data.length };
-      written = { name, flags: UTF8_NAMES, method, ...sizes, offset: start };
-      const head = localHeader(written);
-      yield head;
-      if (packed.length > 0) yield packed;
-      offset += head.length + packed.length;
-    } else {
-      const method = isStored ? 0 : DEFLATED;
-      const flags = UTF8_NAMES | SIZES_FOLLOW;
-      const head = localHeader({ name, flags, method, crc: 0, packed: 0, size: 0, offset: start });
-      yield head;
-      const sizes = { crc: 0, packed: 0, size: 0 };
-      const counted = counting(data, sizes);
-      for await (const chunk of isStored ? counted : deflated(counted)) {
-        sizes.packed += chunk.length;
-        yield chunk;
+  try {
+    let offset = 0;
+    for await (const { name: text, data, isStored = false } of entries) {
+      const name = Buffer.from(text);
+      const start = offset;
+      let written: Written;
+      if (data instanceof Uint8Array) {
+        const packed = isStored ? data : deflateRawSync(data, smallWindow(data.length));
+        const method = isStored ? 0 : DEFLATED;
+        const sizes = { crc: crc32(data), packed: packed.length, size: data.length };
+        written = { name, flags: UTF8_NAMES, method, ...sizes, offset: start };
+        const head = localHeader(written);
+        yield head;
+        if (packed.length > 0) yield packed;
+        offset += head.length + packed.length;
+      } else {
+        const method = isStored ? 0 : DEFLATED;
+        const flags = UTF8_NAMES | SIZES_FOLLOW;
+        const head = localHeader({ name, flags, method, crc: 0, packed: 0, size: 0, offset: start });
+        yield head;
+        const sizes = { crc: 0, packed: 0, size: 0 };
+        const counted = counting(data, sizes);
+        for await (const chunk of isStored ? counted : deflated(counted)) {
+          sizes.packed += chunk.length;
+          yield chunk;
+        }
+        const tail = descriptor(sizes);
+        yield tail;
+        written = { name, flags, method, ...sizes, offset: start };
+        offset += head.length + sizes.packed + tail.length;
       }
-      const tail = descriptor(sizes);
-      yield tail;
-      written = { name, flags, method, ...sizes, offset: start };
-      offset += head.length + sizes.packed + tail.length;
+      directory.add(written);
     }
-    directory.add(written);
+    let directoryBytes = 0;
+    for (const chunk of directory.chunks()) {
+      directoryBytes += chunk.length;
+      yield chunk;
+    }
+    yield endRecords(directory.entries, directoryBytes, offset);
+  } finally {
+    directory.close();
   }
-  let directoryBytes = 0;
-  for (const chunk of directory.chunks()) {
-    directoryBytes += chunk.length;
-    yield chunk;
-  }
-  yield endRecords(directory.entries, directoryBytes, offset);
 }
 
 async function* counting(
@@ -99,22 +109,22 @@ async function* counting(
   }
 }
 
-/** Compresses with back-pressure: the next chunk is taken when the compressor has room for it. */
+/**
+ * Compresses each chunk by itself, with the end of the one before as its dictionary, so that the pieces are one stream. What
+ * a chunk takes is free again with it; a stream of Node.js would hold buffers until the heap is collected as a whole.
+ */
 async function* deflated(data: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const stream = createDeflateRaw();
-  const fed = (async () => {
-    for await (const chunk of data) {
-      if (!stream.write(chunk)) await new Promise<void>((resolve) => stream.once('drain', resolve));
-    }
-    stream.end();
-  })();
-  fed.catch((error) => stream.destroy(error as Error));
-  try {
-    yield* stream as AsyncIterable<Uint8Array>;
-  } finally {
-    stream.destroy();
+  let before: Uint8Array | null = null;
+  for await (const chunk of data) {
+    if (chunk.length === 0) continue;
+    yield deflateRawSync(chunk, {
+      ...smallWindow(chunk.length),
+      ...(before === null ? {} : { dictionary: before }),
+      finishFlush: constants.Z_SYNC_FLUSH,
+    });
+    before = chunk.subarray(-WINDOW_BYTES);
   }
-  await fed;
+  yield LAST_BLOCK;
 }
 
 /** An entry whose sizes follow says in its header that they have 64 bits. */
@@ -172,26 +182,40 @@ function centralHeader({ name, flags, method, crc, packed, size, offset }: Writt
   return Buffer.concat([head, name, extra]);
 }
 
+/** Beyond what is held in memory: in a temporary database without a name, which is gone with the process. */
 function createDirectory() {
-  const packed: Buffer[] = [];
-  let open: Buffer[] = [];
-  let bytes = 0;
+  let database: DatabaseSync | null = null;
+  let block = Buffer.allocUnsafeSlow(FIRST_DIRECTORY_BYTES);
+  let used = 0;
+  function putAside(): void {
+    if (database === null) {
+      database = new DatabaseSync('');
+      database.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -1024;
+        CREATE TABLE parts (bytes BLOB)`);
+    }
+    database.prepare('INSERT INTO parts VALUES (?)').run(block.subarray(0, used));
+    used = 0;
+  }
   return {
     entries: 0,
     add(entry: Written): void {
       const head = centralHeader(entry);
-      open.push(head);
-      bytes += head.length;
+      if (used + head.length > DIRECTORY_BYTES && used > 0) putAside();
+      if (used + head.length > block.length) {
+        const larger = Buffer.allocUnsafeSlow(Math.max(used + head.length, block.length * 4));
+        block.copy(larger, 0, 0, used);
+        block = larger;
+      }
+      // A copy, because each head would keep the memory around it, which others have had a part of.
+      used += head.copy(block, used);
       this.entries += 1;
-      if (bytes < DIRECTORY_BYTES) return;
-      packed.push(deflateRawSync(Buffer.concat(open)));
-      open = [];
-      bytes = 0;
     },
-    *chunks(): Generator<Buffer> {
-      for (const each of packed) yield inflateRawSync(each);
-      if (open.length > 0) yield Buffer.concat(open);
+    *chunks(): Generator<Uint8Array> {
+      const parts = database?.prepare('SELECT bytes FROM parts ORDER BY rowid').iterate() ?? [];
+      for (const part of parts) yield part.bytes as Uint8Array;
+      if (used > 0) yield block.subarray(0, used);
     },
+    close: () => database?.close(),
   };
 }
 
