@@ -13,7 +13,7 @@ interface CommandEntry {
   readonly load: () => Promise<{ readonly define: DefineCommand }>;
 }
 
-/** In the order of the help. A command's file is loaded when that command is meant, so that the others cost nothing. */
+/** A command's file is loaded when that command is meant, so that the others cost nothing. */
 const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   scrape: { summary: 'fetch one page and print it', load: () => import('./commands/scrape.ts') },
   crawl: {
@@ -160,18 +160,33 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   },
 };
 
+/** The headings of the help, and the commands below them. */
+const GROUPS: Readonly<Record<string, readonly string[]>> = {
+  'First steps:': ['demo', 'init', 'doctor', 'completion'],
+  'Fetch pages:': ['scrape', 'crawl', 'map', 'login', 'extract', 'shell'],
+  'Look at what is stored:': [
+    ...['jobs', 'why', 'diff', 'history', 'export', 'query', 'search', 'reextract', 'lake'],
+  ],
+  'Watch and repeat:': ['monitor', 'monitors', 'schedules', 'webhooks'],
+  'Run a server:': ['serve', 'mcp', 'policy', 'accounts', 'keys', 'credits', 'usage', 'audit'],
+  'Sessions and secrets:': ['sessions', 'credentials', 'vault'],
+  'Keep and move data:': ['retention', 'cleanup', 'backup', 'verify', 'restore', 'move', 'migrate'],
+};
+
 /** Of help that goes to a file or a pipe. */
 const HELP_COLUMNS = 80;
 
 const EXAMPLES = `
 Examples:
+  scrapifie demo
   scrapifie scrape https://example.com --format text
   scrapifie crawl https://example.com --max-pages 500 --out ./example
   scrapifie crawl https://example.com --out ./example --resume
   scrapifie serve --port 3000
 
 Exit codes: 0 done · 2 wrong usage · 3 some pages failed · 4 nothing could be fetched · 5 settings, folder, disk or
-port · 10 changes found · 130 interrupted. Settings come from SCRAPIFIE_* variables and .env; docs/configuration.md lists them.`;
+port · 10 changes found · 130 interrupted. Settings come from SCRAPIFIE_* variables and .env; docs/configuration.md lists them.
+Defaults of options come from scrapifie.yaml; "scrapifie init" writes one.`;
 
 /** Runs one command and says how it ended. Every failure is told on stderr with its code. */
 export async function run(argv: readonly string[], shell: Shell): Promise<number> {
@@ -208,6 +223,7 @@ export async function buildProgram(
     )
     .version(shell.version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show help')
+    .helpCommand('help [command]', 'show the help of a command')
     .addHelpText('after', EXAMPLES)
     .exitOverride()
     .option('--config <file>', 'file with defaults of options (default: scrapifie.yaml in this folder)')
@@ -228,8 +244,13 @@ export async function buildProgram(
   const meant = argv.find(
     (word, at) => !word.startsWith('-') && word !== 'help' && argv[at - 1] !== '--config',
   );
-  for (const [name, { summary, load }] of Object.entries(COMMANDS)) {
-    const command = program.command(name).description(summary);
+  const groups = Object.entries(GROUPS);
+  // Headings stand in the order in which the help meets their commands.
+  const order = groups.flatMap(([, names]) => names);
+  const entries = Object.entries(COMMANDS).sort(([a], [b]) => order.indexOf(a) - order.indexOf(b));
+  for (const [name, { summary, load }] of entries) {
+    const heading = groups.find(([, names]) => names.includes(name))?.[0] ?? 'Commands:';
+    const command = program.command(name).description(summary).helpGroup(heading);
     if (name === meant || meant === 'completion') (await load()).define(command, shell, endWith, run);
   }
   return program;

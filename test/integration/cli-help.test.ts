@@ -26,6 +26,12 @@ it('the help of every command has an example of it', async () => {
   expect(without).toEqual([]);
 });
 
+it('the help of the program has every command below a heading that says what it is for', async () => {
+  const { stdout: help } = await runCommand(['--help']);
+  const [, rest = ''] = help.split('\nCommands:\n');
+  expect(rest.split('\n\n', 1)[0]?.trim().split('\n')).toEqual([expect.stringMatching(/^help /)]);
+});
+
 it('help goes without colours into a pipe, and with them where they are forced', async () => {
   expect((await runCommand(['jobs', '--help'])).stdout).not.toContain('\u001b');
   expect((await runCommand(['jobs', '--help'], { env: { FORCE_COLOR: '1' } })).stdout).toContain('\u001b[1m');

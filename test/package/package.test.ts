@@ -68,6 +68,12 @@ describe('the npm package', () => {
     expect(stdout.length).toBeGreaterThan(500);
   });
 
+  it('shows its demo, with a site that comes along', { timeout: RUN_MS }, async () => {
+    const { stdout } = await run('npx', ['scrapifie', 'demo'], { ...inApp(), timeout: RUN_MS });
+    expect(stdout).toContain('# Lighthouses of the North');
+    expect(stdout).toMatch(/price: 24 → 19/);
+  });
+
   it('a link to the command runs it too, as a global installation makes one', async () => {
     const link = join(folder, 'scrapifie');
     symlinkSync(join(app, 'node_modules/.bin/scrapifie'), link);

@@ -206,7 +206,11 @@ function ended(
   const tell = (line: string): void => {
     if (!flags.quiet) shell.stderr.write(`${line}\n`);
   };
-  shell.stdout.write(flags.json ? `${JSON.stringify(report)}\n` : summaryOf(report, folder, warc));
+  shell.stdout.write(
+    flags.json
+      ? `${JSON.stringify(report)}\n`
+      : summaryOf(isInterrupted ? { ...report, status: 'interrupted' } : report, folder, warc),
+  );
   if (isInterrupted) {
     tell(`Interrupted; nothing is lost. The same command with --resume goes on.`);
     return EXIT.interrupted;
@@ -258,7 +262,10 @@ function exitCodeOf({ status, jobId }: CrawlReport): number {
   return EXIT.failed;
 }
 
-function summaryOf(report: CrawlReport, folder: CrawlFolder, warc?: string): string {
+/** The report, with a word for a crawl that goes on another time. */
+type Summarized = Omit<CrawlReport, 'status'> & { readonly status: CrawlReport['status'] | 'interrupted' };
+
+function summaryOf(report: Summarized, folder: CrawlFolder, warc?: string): string {
   const { pages, failed, skipped, denied, bytes, durationMs, pagesPerSecond, status } = report;
   return [
     `${status.replaceAll('_', ' ')}: ${describeCount(pages, 'page')}, ${failed} failed, ${skipped} skipped, ${denied} denied`,
