@@ -49,8 +49,9 @@ beforeAll(async () => {
 }, INSTALL_MS);
 afterAll(async () => {
   await site.close();
+  // Thousands of files.
   rmSync(folder, { recursive: true, force: true });
-});
+}, INSTALL_MS);
 
 describe('the npm package', () => {
   it('has the compiled program and what it reads, and nothing else', () => {
@@ -139,6 +140,16 @@ describe('programs of the docs, with the installed package', () => {
       (error: { stdout: string }) => error,
     );
     expect(stdout).toBe('');
+  });
+
+  it('a plug-in of the docs is loaded by the command', { timeout: RUN_MS }, async () => {
+    for (const { file, code, isModule } of PROGRAMS) if (isModule) writeFileSync(join(app, file), code);
+    writeFileSync(join(app, 'chablis.html'), '<h1>Chablis</h1><p class="vintage">2019</p>');
+    const args = ['extract', 'chablis.html', '--url', 'https://shop.example/', '--extract', 'wine:bottle'];
+    const { cwd, env: settings } = inApp();
+    const options = { cwd, env: { ...settings, SCRAPIFIE_PLUGINS: './wine.ts,./lab.ts,./pager.ts' } };
+    const { stdout } = await run('npx', ['scrapifie', ...args], options);
+    expect(JSON.parse(stdout)).toMatchObject({ extracted: { name: 'Chablis', vintage: 2019 } });
   });
 
   it.each(PROGRAMS.filter(({ isModule }) => !isModule))(
