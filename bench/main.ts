@@ -10,12 +10,25 @@ import { extract } from './extract.ts';
 import { fleet } from './fleet.ts';
 import { growth } from './growth.ts';
 import { isMet, type Part } from './part.ts';
+import { readers } from './readers.ts';
 import { render } from './render.ts';
 import { barsTable, circumstances, type Measured, pageOf, tableOf } from './report.ts';
 import { search } from './search.ts';
 import { usage } from './usage.ts';
 
-const PARTS: readonly Part[] = [crawl, render, growth, api, extract, content, exports, search, usage, fleet];
+const PARTS: readonly Part[] = [
+  crawl,
+  render,
+  growth,
+  api,
+  readers,
+  extract,
+  content,
+  exports,
+  search,
+  usage,
+  fleet,
+];
 const USAGE = `usage: node bench/main.ts [${PARTS.map(({ name }) => name).join('|')} …] [--quick] [--pages DIR]`;
 const RESULTS = fileURLToPath(new URL('./results/', import.meta.url));
 

@@ -1,4 +1,5 @@
 import { parentPort } from 'node:worker_threads';
+import { lowerThreadPriority } from '../observe/thread-priority.ts';
 import type { EncoderAnswer, EncoderCall } from './lake-encoder.ts';
 import { mergeFiles, pagesInFiles } from './merge-files.ts';
 import { createRowBatch, type EncodedFile, type RowBatch } from './row-batch.ts';
@@ -6,6 +7,7 @@ import { createRowBatch, type EncodedFile, type RowBatch } from './row-batch.ts'
 /** The thread that turns pages into Parquet files: parsing and compressing would hold up the event loop. */
 if (parentPort === null) throw new Error('The thread of the lake has no parent.');
 const port = parentPort;
+lowerThreadPriority();
 const batches = new Map<number, { readonly rows: RowBatch; addedPages: number }>();
 /** Calls are answered one after the other. */
 let last: Promise<void> = Promise.resolve();

@@ -32,6 +32,27 @@ export function createActivity(): Activity {
   };
 }
 
+/**
+ * The share of its time that the event loop has spent on work in the last second, from 0 to 1, for a caller that looks
+ * again and again. One that did not look for long gets 1 for a second: what the loop did then says nothing about now.
+ */
+export function createLoopShare(clock: () => number = () => performance.now()): () => number {
+  let before = performance.eventLoopUtilization();
+  let lookedAt = clock();
+  let share = 1;
+  return () => {
+    const sinceMs = clock() - lookedAt;
+    if (sinceMs < SHARE_EVERY_MS) return share;
+    const now = performance.eventLoopUtilization();
+    const isStale = sinceMs >= 2 * SHARE_EVERY_MS;
+    share = isStale ? 1 : performance.eventLoopUtilization(now, before).utilization;
+    [before, lookedAt] = [now, clock()];
+    return share;
+  };
+}
+
+const SHARE_EVERY_MS = 1_000;
+
 export interface LoopWatchOptions {
   /** Told of every look: how much later than due it came. */
   readonly onDelay: (delayMs: number) => void;

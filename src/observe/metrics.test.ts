@@ -64,6 +64,12 @@ describe('metrics', () => {
     expect(await sample(metrics, 'scrapifie_deliveries_oldest_seconds')).toBe(1.5);
   });
 
+  it('tell how far each reader of events is behind', async () => {
+    const metrics = fresh();
+    metrics.observe({ ...sources({}), readerLags: () => [{ reader: 'search', lagMs: 2_500 }] });
+    expect(await sample(metrics, 'scrapifie_reader_lag_seconds{reader="search"}')).toBe(2.5);
+  });
+
   it('ask their sources only when they are read', async () => {
     const metrics = fresh();
     let asked = 0;

@@ -52,6 +52,8 @@ export interface MetricSources {
   readonly proxies?: (() => ProxyMetricFigures | null) | undefined;
   /** Missing where this process sends no webhooks. */
   readonly deliveries?: (() => Promise<DeliveryMetricFigures>) | undefined;
+  /** Missing where this process has no readers of events. */
+  readonly readerLags?: (() => readonly { readonly reader: string; readonly lagMs: number }[]) | undefined;
 }
 
 /**
@@ -196,6 +198,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
       if (sources.browsers !== undefined) addBrowserFigures(registry, sources.browsers);
       if (sources.proxies !== undefined) addProxyFigures(registry, sources.proxies);
       if (sources.deliveries !== undefined) addDeliveryFigures(registry, sources.deliveries);
+      if (sources.readerLags !== undefined) addReaderLags(registry, sources.readerLags);
     },
     connectionClosed: (why) => closedConnections.inc({ why }),
     observeUnread(unreadBytes) {
@@ -294,6 +297,18 @@ function addDeliveryFigures(registry: Registry, source: () => Promise<DeliveryMe
     'How long the oldest event that waits to be sent has waited.',
     async () => (await source()).oldestMs / 1_000,
   );
+}
+
+function addReaderLags(registry: Registry, source: NonNullable<MetricSources['readerLags']>): void {
+  new Gauge({
+    name: 'scrapifie_reader_lag_seconds',
+    help: 'How long the first committed event has waited that a reader of this process has not read; 0: none waits.',
+    labelNames: ['reader'],
+    registers: [registry],
+    collect() {
+      for (const { reader, lagMs } of source()) this.set({ reader }, lagMs / 1_000);
+    },
+  });
 }
 
 function addProxyFigures(registry: Registry, source: () => ProxyMetricFigures | null): void {

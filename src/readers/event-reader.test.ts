@@ -9,7 +9,7 @@ import { ScrapifieError } from '../errors/scrapifie-error.ts';
 import type { EventCursor } from '../model/event-cursor.ts';
 import type { JobId } from '../model/ids.ts';
 import type { StoredEvent } from '../ports/event-store.ts';
-import { createEventReader, type EventReaderDeps } from './event-reader.ts';
+import { createEventReader, type EventReaderDeps, LONGEST_WAIT_MS } from './event-reader.ts';
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {
@@ -124,6 +124,45 @@ describe('a reader of events', () => {
     await store.plain.advanceReader('snapshots', { after: first, next: batch?.next as EventCursor });
     await settled;
     expect(seen.map(({ type }) => type)).toEqual(['job.created', 'job.completed']);
+  });
+
+  it('waits for more urgent work, no longer than is promised, and tells how far it is behind', async () => {
+    const store = await openStore();
+    let [time, asked] = [0, 0];
+    const bus = createBusLocal({ onListenerError: () => undefined });
+    // A job that goes on keeps the reader from resting.
+    const id = randomUUID() as string as JobId;
+    const accountId = await store.defaultAccount();
+    const options = { ...OPTIONS, lake: true } as const;
+    await store.createJob({ id, accountId, kind: 'crawl', seeds: [], createdAt: T0, options }, [
+      newTask('https://a.test/'),
+    ]);
+    const { reader, seen } = read(store, {
+      bus,
+      clock: () => time,
+      isBusy: () => {
+        asked += 1;
+        return true;
+      },
+    });
+    await reader.settle();
+    await crawl(store, 'b.test');
+    bus.publish('job.changed', { jobs: [id], finished: [] });
+    const before = asked;
+    await expect.poll(() => asked, { timeout: 20_000 }).toBeGreaterThan(before + 2);
+    time = LONGEST_WAIT_MS - 1;
+    expect([seen.length, reader.lagMs()]).toEqual([1, LONGEST_WAIT_MS - 1]);
+    time = LONGEST_WAIT_MS;
+    await expect.poll(() => seen.length, { timeout: 20_000 }).toBe(1 + ENDS.length);
+    await expect.poll(() => reader.lagMs(), { timeout: 20_000 }).toBe(0);
+  });
+
+  it('does not wait for other work once a command waits for the end', async () => {
+    const store = await openStore();
+    await crawl(store, 'a.test');
+    const { reader, seen } = read(store, { isBusy: () => true });
+    await reader.settle();
+    expect(seen).toHaveLength(ENDS.length);
   });
 
   it('is one process at a time where several share the store', async () => {

@@ -17,6 +17,8 @@ export interface EventReader {
   stop(limitMs: number): Promise<void>;
   /** Resolves when everything was read that could be read when this was called, or it was stopped. */
   settle(): Promise<void>;
+  /** How long ago this process heard of the first event that it has not read, or longer; 0: it has read all. */
+  lagMs(): number;
 }
 
 export interface EventReaderDeps {
@@ -33,6 +35,8 @@ export interface EventReaderDeps {
   readonly owner: string | null;
   /** The reader whose effects this one needs: an event is handed over when that one has read it. */
   readonly follows?: ReaderName;
+  /** This process has more urgent work: events wait then, LONGEST_WAIT_MS at most. Missing: events never wait. */
+  readonly isBusy?: () => boolean;
   /**
    * Does what the events ask for and moves the cursor from `after` to `next`: in the same transaction where it can,
    * otherwise by `advanceReader` afterwards, and then all of it must be harmless when it is repeated. Returns whether the
@@ -48,6 +52,9 @@ const IDLE_MS = 1_000;
 /** A crawl tells of every commit: some of them are read together. */
 const READ_PAUSE_MS = 500;
 const ERROR_MS = 5_000;
+/** How long events may wait for more urgent work. After that they are read beside it, all that there are by then. */
+export const LONGEST_WAIT_MS = 30_000;
+const WAIT_STEP_MS = 100;
 /** In place of longer pauses while a command waits for the end. */
 const SETTLE_PAUSE_MS = 50;
 const LEASE_MS = 30_000;
@@ -62,7 +69,7 @@ const MOST_TRIES = 3;
  * one that fails three times is logged and passed over: it must not stop those behind it for good.
  */
 export function createEventReader(deps: EventReaderDeps): EventReader {
-  const { name, store, bus, logger, clock, owner, follows, apply } = deps;
+  const { name, store, bus, logger, clock, owner, follows, isBusy = () => false, apply } = deps;
   const bell = createBell();
   let isStopping = false;
   let loop: Promise<void> = Promise.resolve();
@@ -72,6 +79,8 @@ export function createEventReader(deps: EventReaderDeps): EventReader {
   /** The event that failed last. */
   let tried = { id: '', times: 0 };
   let isResting = true;
+  /** When the first event was heard of that is not read yet, and when the last one was; null: all is read. */
+  let heard: { readonly first: number; readonly last: number } | null = null;
   let settling: (() => void)[] = [];
 
   /** Whether this process is the one that reads. */
@@ -125,8 +134,12 @@ export function createEventReader(deps: EventReaderDeps): EventReader {
   async function step(): Promise<boolean> {
     if (!(await isOurs())) return false;
     const waiting = [...settling];
+    const askedAt = clock();
     const batch = await store.readEvents(name, BATCH);
     isResting = batch === null;
+    if ((batch?.looked ?? 0) === 0 && heard !== null) {
+      heard = heard.last < askedAt ? null : { first: askedAt, last: heard.last };
+    }
     if (batch !== null && batch.looked > 0) {
       const some = await readable(batch);
       if (some.next !== some.after) await handOver(some);
@@ -144,6 +157,8 @@ export function createEventReader(deps: EventReaderDeps): EventReader {
   async function run(): Promise<void> {
     while (!isStopping) {
       try {
+        // A reader that rests has no events that could wait: the step finds out whether a job wants it.
+        if (!isResting) await giveWay();
         if (await step()) continue;
         await bell.wait(IDLE_MS);
         await pauseUnlessStopping(READ_PAUSE_MS);
@@ -152,6 +167,15 @@ export function createEventReader(deps: EventReaderDeps): EventReader {
         logger.warn({ err: error, reader: name }, 'reader: events were not read');
         await pauseUnlessStopping(ERROR_MS);
       }
+    }
+  }
+
+  /** Waits for more urgent work, unless a command waits for the end. */
+  async function giveWay(): Promise<void> {
+    const since = clock();
+    while (!isStopping && settling.length === 0 && isBusy()) {
+      if (clock() - (heard?.first ?? since) >= LONGEST_WAIT_MS) return;
+      await pauseUnlessStopping(WAIT_STEP_MS);
     }
   }
 
@@ -164,6 +188,7 @@ export function createEventReader(deps: EventReaderDeps): EventReader {
     name,
     start() {
       unsubscribe = bus.subscribe('job.changed', () => {
+        heard = { first: heard?.first ?? clock(), last: clock() };
         if (!isResting) bell.ring();
       });
       loop = run();
@@ -176,6 +201,7 @@ export function createEventReader(deps: EventReaderDeps): EventReader {
       stopped.ring();
       return promise;
     },
+    lagMs: () => (isResting || heard === null ? 0 : clock() - heard.first),
     async stop(limitMs) {
       isStopping = true;
       unsubscribe();

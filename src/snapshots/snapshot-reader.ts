@@ -16,6 +16,7 @@ import type {
   SightingBatch,
 } from '../ports/snapshot-store.ts';
 import type { Store } from '../ports/store.ts';
+import { firstEvents } from '../readers/first-events.ts';
 import { hiddenFactsOf } from './hidden-facts.ts';
 import { contentHashOf, type HistoryUrl, historyUrlOf, isRealPage, snapshotIdOf } from './page-identity.ts';
 
@@ -189,6 +190,7 @@ export function createSnapshotReader({ store, blobs, logger }: SnapshotReaderDep
 
   return {
     async apply(events: readonly StoredEvent[], range: ReaderRange): Promise<boolean> {
+      const some = firstEvents(events);
       const draft: Draft = {
         snapshots: [],
         sightings: [],
@@ -197,7 +199,7 @@ export function createSnapshotReader({ store, blobs, logger }: SnapshotReaderDep
         fresh: new Map(),
       };
       const seqs = new Map<JobId, number[]>();
-      for (const { type, jobId, data } of events) {
+      for (const { type, jobId, data } of some) {
         if (type !== 'pages.committed' || jobId === null) continue;
         const { pages } = data as unknown as PagesEventData;
         seqs.set(jobId, [...(seqs.get(jobId) ?? []), ...pages]);
@@ -211,7 +213,8 @@ export function createSnapshotReader({ store, blobs, logger }: SnapshotReaderDep
       await complete(draft);
       const { snapshots, sightings, facts } = draft;
       const batch: SightingBatch = {
-        ...range,
+        after: range.after,
+        next: some.length === events.length ? range.next : (some.at(-1)?.cursor ?? range.next),
         snapshots,
         sightings,
         facts: [...facts].map(([id, factsHash]) => ({ id, factsHash })),

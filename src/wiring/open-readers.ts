@@ -1,10 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { createDiffLane, type DiffLane } from '../compare/diff-lane.ts';
 import { exportsAtJobEnd } from '../exports/job-end-exports.ts';
 import type { LakeReader } from '../lake/lake-reader.ts';
 import type { ReaderName } from '../model/derived.ts';
 import { createDecideLane, type DecideLane } from '../monitors/decide-lane.ts';
 import type { Logger } from '../observe/logger.ts';
+import { createLoopShare } from '../observe/loop-watch.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { SearchIndex } from '../ports/search-index.ts';
@@ -16,8 +16,8 @@ export interface ReaderParts {
   readonly store: Store;
   readonly blobs: Blobs;
   readonly search: SearchIndex;
-  /** This process is fetching pages. */
-  readonly isBusy: () => boolean;
+  /** Host slices that this process works on. */
+  readonly activeSlices: () => number;
   readonly bus: Bus;
   readonly logger: Logger;
   /** False: the caller writes the exports of its jobs. */
@@ -34,35 +34,46 @@ export interface Readers {
   stop(limitMs: number): Promise<void>;
   /** Resolves when everything was read that could be read when this was called, or they were stopped. */
   settle(): Promise<void>;
+  /** How far each reader is behind, see `EventReader.lagMs`. */
+  lags(): readonly { readonly reader: ReaderName; readonly lagMs: number }[];
 }
 
 /** What one reader does with the events of the jobs that ask for it. */
-type ReaderPart = Pick<EventReaderDeps, 'follows' | 'apply'>;
+type ReaderPart = Pick<EventReaderDeps, 'follows' | 'isBusy' | 'apply'>;
 
 /** What the readers do, each by its name. */
 const partsOf = (
-  { store, blobs, search, isBusy, bus, logger, lake, writesExports }: ReaderParts,
+  { store, blobs, search, activeSlices, bus, logger, lake, writesExports }: ReaderParts,
   lane: DiffLane,
   decideLane: DecideLane,
-): Partial<Record<ReaderName, ReaderPart>> => ({
-  snapshots: {
-    apply: lazily(async () => {
-      const { createSnapshotReader } = await import('../snapshots/snapshot-reader.ts');
-      return createSnapshotReader({ store, blobs, logger }).apply;
-    }),
-  },
-  search: { apply: createSearchReader(store, search, () => waitWhile(isBusy)) },
-  lake,
-  ...(writesExports ? { exports: { apply: exportsAtJobEnd({ store, bus }) } } : {}),
-  monitors: {
-    follows: 'snapshots',
-    apply: lazily(async () => {
-      const { createMonitorReader } = await import('../monitors/monitor-reader.ts');
-      const { createPageComparer } = await import('../compare/page-comparer.ts');
-      return createMonitorReader({ store, comparer: createPageComparer(blobs, lane), lane: decideLane });
-    }),
-  },
-});
+): Partial<Record<ReaderName, ReaderPart>> => {
+  const loopShare = createLoopShare();
+  // A crawl at the pace of its hosts leaves time for readers; one that keeps the machine busy comes first.
+  const isBusy = () => activeSlices() > 0 && loopShare() >= BUSY_SHARE;
+  return {
+    snapshots: {
+      isBusy,
+      apply: lazily(async () => {
+        const { createSnapshotReader } = await import('../snapshots/snapshot-reader.ts');
+        return createSnapshotReader({ store, blobs, logger }).apply;
+      }),
+    },
+    search: { isBusy, apply: createSearchReader(store, search) },
+    lake: { isBusy, apply: lake.apply },
+    ...(writesExports ? { exports: { apply: exportsAtJobEnd({ store, bus }) } } : {}),
+    monitors: {
+      follows: 'snapshots',
+      apply: lazily(async () => {
+        const { createMonitorReader } = await import('../monitors/monitor-reader.ts');
+        const { createPageComparer } = await import('../compare/page-comparer.ts');
+        return createMonitorReader({ store, comparer: createPageComparer(blobs, lane), lane: decideLane });
+      }),
+    },
+  };
+};
+
+/** From this share of its time on, an event loop that crawls has none to spare. */
+const BUSY_SHARE = 0.1;
 
 /**
  * A reader that is loaded with its first events. What snapshots and monitors read pages by is a third of all code that a
@@ -74,14 +85,6 @@ function lazily(load: () => Promise<ReaderPart['apply']>): ReaderPart['apply'] {
     loading ??= load();
     return (await loading)(events, range);
   };
-}
-
-const WAIT_STEP_MS = 100;
-const MOST_WAIT_STEPS = 10;
-
-/** Waits while it is so, a second at most: what gives way to a crawl still gets on. */
-async function waitWhile(isBusy: () => boolean): Promise<void> {
-  for (let step = 0; step < MOST_WAIT_STEPS && isBusy(); step += 1) await delay(WAIT_STEP_MS);
 }
 
 export function openReaders(parts: ReaderParts): Readers {
@@ -111,5 +114,6 @@ export function openReaders(parts: ReaderParts): Readers {
       await Promise.all([lane.close(), decideLane.close()]);
     },
     settle: () => all((reader) => reader.settle()),
+    lags: () => readers.map(({ name, lagMs }) => ({ reader: name, lagMs: lagMs() })),
   };
 }

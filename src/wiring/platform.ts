@@ -266,7 +266,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
       ? openReaders({
           ...{ store, blobs, search, bus, logger, writesExports, owner: isShared ? owner : null },
           lake: lake.reader,
-          isBusy: () => (crawler?.activeSlices() ?? 0) > 0,
+          activeSlices: () => crawler?.activeSlices() ?? 0,
         })
       : null;
     const exportWorker =
@@ -276,6 +276,7 @@ export async function openPlatform(options: OpenPlatformOptions): Promise<Platfo
     const lakeKeeper = duties.schedule ? lake.openKeeper(queue) : null;
     const webhooks = createWebhooks({ store: front, vault, now, mail: mailRulesOf(settings), deliverers });
     metrics.observe({
+      readerLags: readers?.lags,
       openTasks: () => front.countOpenTasks(),
       queueDepth: async () => (await queue.depth('scrape-http')).waiting,
       activeSlices: () => crawler?.activeSlices() ?? 0,

@@ -1,7 +1,6 @@
-import { readlinkSync } from 'node:fs';
-import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { isScrapifieError } from '../errors/scrapifie-error.ts';
+import { lowerThreadPriority } from '../observe/thread-priority.ts';
 import type { SearchIndex } from '../ports/search-index.ts';
 import type { IndexAnswer, IndexCall, SearchThreadData } from './open-search.ts';
 
@@ -19,19 +18,7 @@ async function openIndex(): Promise<SearchIndex> {
 }
 const index = await openIndex();
 
-const LOW_PRIORITY = 10;
-
-/** Indexing gives way to everything else on the machine, where the system knows priorities of threads. */
-function giveWay(): void {
-  try {
-    const thread = Number(readlinkSync('/proc/thread-self').split('/').at(-1));
-    if (Number.isInteger(thread)) setPriority(thread, LOW_PRIORITY);
-  } catch {
-    // Only Linux tells a thread its number; elsewhere indexing is as urgent as the rest.
-  }
-}
-
-if (isPatient) giveWay();
+if (isPatient) lowerThreadPriority();
 
 async function answer({ id, method, values }: IndexCall): Promise<IndexAnswer> {
   try {

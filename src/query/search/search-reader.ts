@@ -3,22 +3,18 @@ import type { PagesEventData, StoredEvent } from '../../ports/event-store.ts';
 import type { ReaderRange } from '../../ports/reader-store.ts';
 import type { SearchIndex } from '../../ports/search-index.ts';
 import type { Store } from '../../ports/store.ts';
+import { firstEvents } from '../../readers/first-events.ts';
 
 /** Pages whose records are in memory at once. */
 export const PAGES_AT_ONCE = 100;
 
-/** Pages of one step of the reader: after them the cursor is moved, also where more events were read. */
-const MOST_PAGES = 1_000;
-
 /**
  * Indexes the pages that events tell of, then moves the cursor of the reader `search`. A crash in between indexes them
- * again, which changes nothing. `giveWay` is waited for before each hundred pages: indexing a page costs more than
- * fetching it, and can wait.
+ * again, which changes nothing.
  */
 export function createSearchReader(
   store: Pick<Store, 'listSearchPages' | 'advanceReader'>,
   index: Pick<SearchIndex, 'put'>,
-  giveWay: () => Promise<void> = async () => undefined,
 ) {
   return async function apply(
     events: readonly StoredEvent[],
@@ -27,7 +23,6 @@ export function createSearchReader(
     const some = firstEvents(events);
     for (const [jobId, pages] of pagesByJob(some)) {
       for (let at = 0; at < pages.length; at += PAGES_AT_ONCE) {
-        await giveWay();
         const found = await store.listSearchPages(jobId, pages.slice(at, at + PAGES_AT_ONCE));
         if (found.length > 0) await index.put(found);
       }
@@ -35,16 +30,6 @@ export function createSearchReader(
     const last = some.length === events.length ? next : (some.at(-1)?.cursor ?? next);
     return store.advanceReader('search', { after, next: last });
   };
-}
-
-/** The first events, one at least, as far as they tell of so many pages. */
-function firstEvents(events: readonly StoredEvent[]): readonly StoredEvent[] {
-  let pages = 0;
-  const end = events.findIndex(({ type, data }) => {
-    if (type === 'pages.committed') pages += (data as unknown as PagesEventData).pages.length;
-    return pages > MOST_PAGES;
-  });
-  return end === -1 ? events : events.slice(0, Math.max(1, end));
 }
 
 function pagesByJob(events: readonly StoredEvent[]): ReadonlyMap<JobId, readonly number[]> {
