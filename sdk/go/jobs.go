@@ -24,35 +24,27 @@ func (j *Jobs) List(query url.Values) *List[Job] { return newList[Job](j.client,
 
 // Get gives one job.
 func (j *Jobs) Get(ctx context.Context, id string) (*Job, error) {
-	return j.ask(ctx, http.MethodGet, at("/v1/jobs", id))
+	return get[Job](ctx, j.client, at("/v1/jobs", id))
 }
 
 // Cancel drops what waits; what is under way is finished.
 func (j *Jobs) Cancel(ctx context.Context, id string) (*Job, error) {
-	return j.ask(ctx, http.MethodPost, at("/v1/jobs", id, "cancel"))
+	return post[Job](ctx, j.client, at("/v1/jobs", id, "cancel"), nil)
 }
 
 // Resume goes on with a job that was cancelled or stopped.
 func (j *Jobs) Resume(ctx context.Context, id string) (*Job, error) {
-	return j.ask(ctx, http.MethodPost, at("/v1/jobs", id, "resume"))
+	return post[Job](ctx, j.client, at("/v1/jobs", id, "resume"), nil)
 }
 
 // Retry tries the failed URLs of a job again.
 func (j *Jobs) Retry(ctx context.Context, id string) (*Job, error) {
-	return j.ask(ctx, http.MethodPost, at("/v1/jobs", id, "retry"))
+	return post[Job](ctx, j.client, at("/v1/jobs", id, "retry"), nil)
 }
 
 // Delete removes the job with everything it has brought.
 func (j *Jobs) Delete(ctx context.Context, id string) error {
 	return j.client.json(ctx, call{method: http.MethodDelete, path: at("/v1/jobs", id)}, nil)
-}
-
-func (j *Jobs) ask(ctx context.Context, method, path string) (*Job, error) {
-	var job Job
-	if err := j.client.json(ctx, call{method: method, path: path}, &job); err != nil {
-		return nil, err
-	}
-	return &job, nil
 }
 
 // Results gives pages of the job, in the order they were stored, also while it goes on.
@@ -61,31 +53,29 @@ func (j *Jobs) Results(id string, query url.Values) *List[Page] {
 }
 
 // Errors gives the URLs that failed and those that were denied, with the reason.
-func (j *Jobs) Errors(id string, query url.Values) *List[Object] {
-	return newList[Object](j.client, at("/v1/jobs", id, "errors"), query)
+func (j *Jobs) Errors(id string, query url.Values) *List[JobError] {
+	return newList[JobError](j.client, at("/v1/jobs", id, "errors"), query)
 }
 
 // URLs gives every URL that the job has seen, and what became of it by which rule.
-func (j *Jobs) URLs(id string, query url.Values) *List[Object] {
-	return newList[Object](j.client, at("/v1/jobs", id, "urls"), query)
+func (j *Jobs) URLs(id string, query url.Values) *List[LedgerEntry] {
+	return newList[LedgerEntry](j.client, at("/v1/jobs", id, "urls"), query)
 }
 
 // Diff gives what changed on the site since an earlier job.
-func (j *Jobs) Diff(id, against string, query url.Values) *List[Object] {
-	return newList[Object](j.client, at("/v1/jobs", id, "diff"), with(query, "against", against))
+func (j *Jobs) Diff(id, against string, query url.Values) *List[SiteChange] {
+	return newList[SiteChange](j.client, at("/v1/jobs", id, "diff"), with(query, "against", against))
 }
 
 // Exports gives the files that were written of the job.
-func (j *Jobs) Exports(id string, query url.Values) *List[Object] {
-	return newList[Object](j.client, at("/v1/jobs", id, "exports"), query)
+func (j *Jobs) Exports(id string, query url.Values) *List[Export] {
+	return newList[Export](j.client, at("/v1/jobs", id, "exports"), query)
 }
 
 // Why says why a URL of the job was fetched, skipped, denied or failed.
-func (j *Jobs) Why(ctx context.Context, id, address string) (Object, error) {
-	var why Object
+func (j *Jobs) Why(ctx context.Context, id, address string) (*Why, error) {
 	query := url.Values{"url": {address}}
-	err := j.client.json(ctx, call{method: http.MethodGet, path: at("/v1/jobs", id, "why"), query: query}, &why)
-	return why, err
+	return ask[Why](ctx, j.client, call{method: http.MethodGet, path: at("/v1/jobs", id, "why"), query: query})
 }
 
 // Stream hands every page to the function: the quickest way to read a large job. An error of the function ends it.
@@ -95,7 +85,7 @@ func (j *Jobs) Stream(ctx context.Context, id string, query url.Values, each fun
 }
 
 // Reextract reads stored pages once more by other rules, without fetching them again.
-func (j *Jobs) Reextract(ctx context.Context, id string, request Object, each func(*Page) error) error {
+func (j *Jobs) Reextract(ctx context.Context, id string, request Request, each func(*Page) error) error {
 	what := call{method: http.MethodPost, path: at("/v1/jobs", id, "reextract"), body: request, accept: "application/x-ndjson"}
 	return j.streamed(ctx, what, each)
 }

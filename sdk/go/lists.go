@@ -81,7 +81,7 @@ func (l *List[T]) All(ctx context.Context) ([]T, error) {
 }
 
 // Object is what the API takes or answers where this client has no type of its own.
-type Object = map[string]any
+type Object map[string]any
 
 // at joins a path with the name of one of its entries.
 func at(path, name string, rest ...string) string {

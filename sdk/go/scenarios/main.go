@@ -151,26 +151,8 @@ func errorObject(err error) map[string]any {
 	return map[string]any{"code": err.Error()}
 }
 
-// plainOf is the answer as JSON has it, with the fields that the types of this client leave out.
+// plainOf is the answer as JSON has it.
 func plainOf(answer any) (any, error) {
-	switch typed := answer.(type) {
-	case *scrapifie.Job:
-		answer = typed.Raw
-	case *scrapifie.Page:
-		answer = typed.Raw
-	case []scrapifie.Job:
-		all := []any{}
-		for _, each := range typed {
-			all = append(all, each.Raw)
-		}
-		answer = all
-	case []scrapifie.Page:
-		all := []any{}
-		for _, each := range typed {
-			all = append(all, each.Raw)
-		}
-		answer = all
-	}
 	raw, err := json.Marshal(answer)
 	if err != nil {
 		return nil, err

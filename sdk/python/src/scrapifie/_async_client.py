@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import Any, AsyncIterator, Generic, Mapping, TypeVar
+from typing import TYPE_CHECKING, Any, AsyncIterator, Generic, Mapping, Sequence, TypeVar
 from urllib.parse import quote
 
 import httpx
@@ -13,6 +13,12 @@ from ._async_transport import AsyncTransport
 from .errors import ConnectionError, JobFailedError, ScrapifieError, TimeoutError
 from .retries import RetryOptions
 from .streams import EventParser, StreamedEvent
+
+if TYPE_CHECKING:
+    # Type checkers know this package; the client runs without it.
+    from typing_extensions import Unpack
+
+    from . import types
 
 Item = TypeVar("Item")
 Json = dict[str, Any]
@@ -58,33 +64,33 @@ class AsyncJobs:
     def __init__(self, transport: AsyncTransport) -> None:
         self._transport = transport
 
-    def list(self, **query: Any) -> AsyncList[Json]:
+    def list(self, **query: Any) -> AsyncList[types.Job]:
         return AsyncList(self._transport, "/v1/jobs", query)
 
-    async def get(self, job_id: str) -> Json:
-        answer: Json = await self._transport.json("GET", _at("/v1/jobs", job_id))
+    async def get(self, job_id: str) -> types.Job:
+        answer: types.Job = await self._transport.json("GET", _at("/v1/jobs", job_id))
         return answer
 
-    async def cancel(self, job_id: str) -> Json:
-        answer: Json = await self._transport.json("POST", _at("/v1/jobs", job_id, "/cancel"))
+    async def cancel(self, job_id: str) -> types.Job:
+        answer: types.Job = await self._transport.json("POST", _at("/v1/jobs", job_id, "/cancel"))
         return answer
 
-    async def resume(self, job_id: str) -> Json:
-        answer: Json = await self._transport.json("POST", _at("/v1/jobs", job_id, "/resume"))
+    async def resume(self, job_id: str) -> types.Job:
+        answer: types.Job = await self._transport.json("POST", _at("/v1/jobs", job_id, "/resume"))
         return answer
 
-    async def retry(self, job_id: str) -> Json:
-        answer: Json = await self._transport.json("POST", _at("/v1/jobs", job_id, "/retry"))
+    async def retry(self, job_id: str) -> types.Job:
+        answer: types.Job = await self._transport.json("POST", _at("/v1/jobs", job_id, "/retry"))
         return answer
 
     async def delete(self, job_id: str) -> None:
         await self._transport.json("DELETE", _at("/v1/jobs", job_id))
 
-    def results(self, job_id: str, **query: Any) -> AsyncList[Json]:
+    def results(self, job_id: str, **query: Any) -> AsyncList[types.Page]:
         """Pages of the job, in the order they were stored, also while it goes on."""
         return AsyncList(self._transport, _at("/v1/jobs", job_id, "/results"), query)
 
-    async def stream(self, job_id: str, **query: Any) -> AsyncIterator[Json]:
+    async def stream(self, job_id: str, **query: Any) -> AsyncIterator[types.Page]:
         """Pages as one stream: the quickest way to read a large job."""
         path = _at("/v1/jobs", job_id, "/results")
         headers = {"accept": "application/x-ndjson"}
@@ -93,28 +99,28 @@ class AsyncJobs:
                 if line:
                     yield json.loads(line)
 
-    def errors(self, job_id: str, **query: Any) -> AsyncList[Json]:
+    def errors(self, job_id: str, **query: Any) -> AsyncList[types.JobError]:
         return AsyncList(self._transport, _at("/v1/jobs", job_id, "/errors"), query)
 
-    def urls(self, job_id: str, **query: Any) -> AsyncList[Json]:
+    def urls(self, job_id: str, **query: Any) -> AsyncList[types.LedgerEntry]:
         """Every URL that the job has seen, and what became of it by which rule."""
         return AsyncList(self._transport, _at("/v1/jobs", job_id, "/urls"), query)
 
-    async def why(self, job_id: str, url: str) -> Json:
+    async def why(self, job_id: str, url: str) -> types.Why:
         """Why a URL of the job was fetched, skipped, denied or failed."""
         path = _at("/v1/jobs", job_id, "/why")
-        answer: Json = await self._transport.json("GET", path, query={"url": url})
+        answer: types.Why = await self._transport.json("GET", path, query={"url": url})
         return answer
 
-    def diff(self, job_id: str, against: str, **query: Any) -> AsyncList[Json]:
+    def diff(self, job_id: str, against: str, **query: Any) -> AsyncList[types.SiteChange]:
         """What changed on the site since an earlier job."""
         return AsyncList(self._transport, _at("/v1/jobs", job_id, "/diff"), {"against": against, **query})
 
-    def exports(self, job_id: str, **query: Any) -> AsyncList[Json]:
+    def exports(self, job_id: str, **query: Any) -> AsyncList[types.Export]:
         """Files that were written of the job."""
         return AsyncList(self._transport, _at("/v1/jobs", job_id, "/exports"), query)
 
-    async def reextract(self, job_id: str, **request: Any) -> AsyncIterator[Json]:
+    async def reextract(self, job_id: str, **request: Unpack[types.ReextractRequest]) -> AsyncIterator[types.Page]:
         """Reads stored pages once more by other rules, without fetching them again."""
         path = _at("/v1/jobs", job_id, "/reextract")
         headers = {"accept": "application/x-ndjson"}
@@ -124,7 +130,7 @@ class AsyncJobs:
                     yield json.loads(line)
 
     async def events(
-        self, job_id: str, *, after: str | None = None, types: list[str] | None = None
+        self, job_id: str, *, after: str | None = None, types: Sequence[str] | None = None
     ) -> AsyncIterator[StreamedEvent]:
         """Events of the job until it has ended.
 
@@ -155,7 +161,7 @@ class AsyncJobs:
 
     async def wait(
         self, job_id: str, *, poll: float = 2.0, timeout: float | None = None, returns_failed: bool = False
-    ) -> Json:
+    ) -> types.Job:
         """Waits until the job has ended. Cancelling the waiting does not cancel the job."""
         delay, waited = min(_FIRST_POLL, poll), 0.0
         while True:
@@ -175,37 +181,37 @@ class AsyncSchedules:
     def __init__(self, transport: AsyncTransport) -> None:
         self._transport = transport
 
-    async def create(self, **request: Any) -> Json:
-        answer: Json = await self._transport.json("POST", "/v1/schedules", body=request)
+    async def create(self, **request: Unpack[types.ScheduleRequest]) -> types.Schedule:
+        answer: types.Schedule = await self._transport.json("POST", "/v1/schedules", body=request)
         return answer
 
-    def list(self, **query: Any) -> AsyncList[Json]:
+    def list(self, **query: Any) -> AsyncList[types.Schedule]:
         return AsyncList(self._transport, "/v1/schedules", query)
 
-    async def get(self, schedule_id: str) -> Json:
-        answer: Json = await self._transport.json("GET", _at("/v1/schedules", schedule_id))
+    async def get(self, schedule_id: str) -> types.Schedule:
+        answer: types.Schedule = await self._transport.json("GET", _at("/v1/schedules", schedule_id))
         return answer
 
-    async def update(self, schedule_id: str, **change: Any) -> Json:
-        answer: Json = await self._transport.json("PATCH", _at("/v1/schedules", schedule_id), body=change)
+    async def update(self, schedule_id: str, **change: Unpack[types.ScheduleUpdate]) -> types.Schedule:
+        answer: types.Schedule = await self._transport.json("PATCH", _at("/v1/schedules", schedule_id), body=change)
         return answer
 
     async def delete(self, schedule_id: str) -> None:
         await self._transport.json("DELETE", _at("/v1/schedules", schedule_id))
 
-    async def run(self, schedule_id: str) -> Json:
-        answer: Json = await self._transport.json("POST", _at("/v1/schedules", schedule_id, "/run"))
+    async def run(self, schedule_id: str) -> types.ScheduleRun:
+        answer: types.ScheduleRun = await self._transport.json("POST", _at("/v1/schedules", schedule_id, "/run"))
         return answer
 
-    async def pause(self, schedule_id: str) -> Json:
-        answer: Json = await self._transport.json("POST", _at("/v1/schedules", schedule_id, "/pause"))
+    async def pause(self, schedule_id: str) -> types.Schedule:
+        answer: types.Schedule = await self._transport.json("POST", _at("/v1/schedules", schedule_id, "/pause"))
         return answer
 
-    async def resume(self, schedule_id: str) -> Json:
-        answer: Json = await self._transport.json("POST", _at("/v1/schedules", schedule_id, "/resume"))
+    async def resume(self, schedule_id: str) -> types.Schedule:
+        answer: types.Schedule = await self._transport.json("POST", _at("/v1/schedules", schedule_id, "/resume"))
         return answer
 
-    def runs(self, schedule_id: str, **query: Any) -> AsyncList[Json]:
+    def runs(self, schedule_id: str, **query: Any) -> AsyncList[types.ScheduleRun]:
         return AsyncList(self._transport, _at("/v1/schedules", schedule_id, "/runs"), query)
 
 
@@ -213,37 +219,37 @@ class AsyncMonitors:
     def __init__(self, transport: AsyncTransport) -> None:
         self._transport = transport
 
-    async def create(self, **request: Any) -> Json:
-        answer: Json = await self._transport.json("POST", "/v1/monitors", body=request)
+    async def create(self, **request: Unpack[types.MonitorRequest]) -> types.Monitor:
+        answer: types.Monitor = await self._transport.json("POST", "/v1/monitors", body=request)
         return answer
 
-    def list(self, **query: Any) -> AsyncList[Json]:
+    def list(self, **query: Any) -> AsyncList[types.Monitor]:
         return AsyncList(self._transport, "/v1/monitors", query)
 
-    async def get(self, monitor_id: str) -> Json:
-        answer: Json = await self._transport.json("GET", _at("/v1/monitors", monitor_id))
+    async def get(self, monitor_id: str) -> types.Monitor:
+        answer: types.Monitor = await self._transport.json("GET", _at("/v1/monitors", monitor_id))
         return answer
 
-    async def update(self, monitor_id: str, **change: Any) -> Json:
-        answer: Json = await self._transport.json("PATCH", _at("/v1/monitors", monitor_id), body=change)
+    async def update(self, monitor_id: str, **change: Unpack[types.MonitorUpdate]) -> types.Monitor:
+        answer: types.Monitor = await self._transport.json("PATCH", _at("/v1/monitors", monitor_id), body=change)
         return answer
 
     async def delete(self, monitor_id: str) -> None:
         await self._transport.json("DELETE", _at("/v1/monitors", monitor_id))
 
-    async def run(self, monitor_id: str) -> Json:
-        answer: Json = await self._transport.json("POST", _at("/v1/monitors", monitor_id, "/run"))
+    async def run(self, monitor_id: str) -> types.ScheduleRun:
+        answer: types.ScheduleRun = await self._transport.json("POST", _at("/v1/monitors", monitor_id, "/run"))
         return answer
 
-    async def pause(self, monitor_id: str) -> Json:
-        answer: Json = await self._transport.json("POST", _at("/v1/monitors", monitor_id, "/pause"))
+    async def pause(self, monitor_id: str) -> types.Monitor:
+        answer: types.Monitor = await self._transport.json("POST", _at("/v1/monitors", monitor_id, "/pause"))
         return answer
 
-    async def resume(self, monitor_id: str) -> Json:
-        answer: Json = await self._transport.json("POST", _at("/v1/monitors", monitor_id, "/resume"))
+    async def resume(self, monitor_id: str) -> types.Monitor:
+        answer: types.Monitor = await self._transport.json("POST", _at("/v1/monitors", monitor_id, "/resume"))
         return answer
 
-    def changes(self, monitor_id: str, **query: Any) -> AsyncList[Json]:
+    def changes(self, monitor_id: str, **query: Any) -> AsyncList[types.MonitorChange]:
         return AsyncList(self._transport, _at("/v1/monitors", monitor_id, "/changes"), query)
 
 
@@ -251,18 +257,18 @@ class AsyncSnapshots:
     def __init__(self, transport: AsyncTransport) -> None:
         self._transport = transport
 
-    def list(self, url: str, **query: Any) -> AsyncList[Json]:
+    def list(self, url: str, **query: Any) -> AsyncList[types.Snapshot]:
         """The contents that a URL has had, newest first."""
         return AsyncList(self._transport, "/v1/pages", {"url": url, **query})
 
-    async def get(self, snapshot_id: str, **query: Any) -> Json:
-        answer: Json = await self._transport.json("GET", _at("/v1/snapshots", snapshot_id), query=query)
+    async def get(self, snapshot_id: str, **query: Any) -> types.SnapshotContent:
+        answer: types.SnapshotContent = await self._transport.json("GET", _at("/v1/snapshots", snapshot_id), query=query)
         return answer
 
-    async def diff(self, snapshot_id: str, other: str, **query: Any) -> Json:
+    async def diff(self, snapshot_id: str, other: str, **query: Any) -> types.SnapshotDiff:
         """What changed from one snapshot to another."""
         path = _at(_at("/v1/snapshots", snapshot_id, "/diff"), other)
-        answer: Json = await self._transport.json("GET", path, query=query)
+        answer: types.SnapshotDiff = await self._transport.json("GET", path, query=query)
         return answer
 
 
@@ -270,22 +276,22 @@ class AsyncExports:
     def __init__(self, transport: AsyncTransport) -> None:
         self._transport = transport
 
-    async def create(self, job_id: str, **request: Any) -> Json:
+    async def create(self, job_id: str, **request: Unpack[types.ExportRequest]) -> types.Export:
         """Starts to write a file of a job; ``wait`` waits for it."""
-        answer: Json = await self._transport.json("POST", _at("/v1/jobs", job_id, "/exports"), body=request)
+        answer: types.Export = await self._transport.json("POST", _at("/v1/jobs", job_id, "/exports"), body=request)
         return answer
 
-    def list(self, **query: Any) -> AsyncList[Json]:
+    def list(self, **query: Any) -> AsyncList[types.Export]:
         return AsyncList(self._transport, "/v1/exports", query)
 
-    async def get(self, export_id: str) -> Json:
-        answer: Json = await self._transport.json("GET", _at("/v1/exports", export_id))
+    async def get(self, export_id: str) -> types.Export:
+        answer: types.Export = await self._transport.json("GET", _at("/v1/exports", export_id))
         return answer
 
     async def delete(self, export_id: str) -> None:
         await self._transport.json("DELETE", _at("/v1/exports", export_id))
 
-    async def wait(self, export_id: str) -> Json:
+    async def wait(self, export_id: str) -> types.Export:
         """Waits until the file is written; raises when that has failed."""
         while True:
             found = await self.get(export_id)
@@ -307,33 +313,33 @@ class AsyncWebhooks:
     def __init__(self, transport: AsyncTransport) -> None:
         self._transport = transport
 
-    async def create(self, **request: Any) -> Json:
-        answer: Json = await self._transport.json("POST", "/v1/webhooks", body=request)
+    async def create(self, **request: Unpack[types.WebhookRequest]) -> types.NewWebhook:
+        answer: types.NewWebhook = await self._transport.json("POST", "/v1/webhooks", body=request)
         return answer
 
-    def list(self, **query: Any) -> AsyncList[Json]:
+    def list(self, **query: Any) -> AsyncList[types.Webhook]:
         return AsyncList(self._transport, "/v1/webhooks", query)
 
-    async def get(self, webhook_id: str) -> Json:
-        answer: Json = await self._transport.json("GET", _at("/v1/webhooks", webhook_id))
+    async def get(self, webhook_id: str) -> types.Webhook:
+        answer: types.Webhook = await self._transport.json("GET", _at("/v1/webhooks", webhook_id))
         return answer
 
-    async def update(self, webhook_id: str, **change: Any) -> Json:
-        answer: Json = await self._transport.json("PATCH", _at("/v1/webhooks", webhook_id), body=change)
+    async def update(self, webhook_id: str, **change: Unpack[types.WebhookUpdate]) -> types.ChangedWebhook:
+        answer: types.ChangedWebhook = await self._transport.json("PATCH", _at("/v1/webhooks", webhook_id), body=change)
         return answer
 
     async def delete(self, webhook_id: str) -> None:
         await self._transport.json("DELETE", _at("/v1/webhooks", webhook_id))
 
-    async def rotate(self, webhook_id: str, **request: Any) -> Json:
-        answer: Json = await self._transport.json("POST", _at("/v1/webhooks", webhook_id, "/rotate"), body=request)
+    async def rotate(self, webhook_id: str, **request: Unpack[types.WebhookRotation]) -> types.NewWebhook:
+        answer: types.NewWebhook = await self._transport.json("POST", _at("/v1/webhooks", webhook_id, "/rotate"), body=request)
         return answer
 
-    def deliveries(self, webhook_id: str, **query: Any) -> AsyncList[Json]:
+    def deliveries(self, webhook_id: str, **query: Any) -> AsyncList[types.Delivery]:
         return AsyncList(self._transport, _at("/v1/webhooks", webhook_id, "/deliveries"), query)
 
-    async def redeliver(self, delivery_id: str) -> Json:
-        answer: Json = await self._transport.json("POST", _at("/v1/deliveries", delivery_id, "/redeliver"))
+    async def redeliver(self, delivery_id: str) -> types.DeliveryDetail:
+        answer: types.DeliveryDetail = await self._transport.json("POST", _at("/v1/deliveries", delivery_id, "/redeliver"))
         return answer
 
 
@@ -379,43 +385,51 @@ class AsyncScrapifie:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    async def scrape(self, url: str, *, idempotency_key: str | None = None, **options: Any) -> Json:
+    async def scrape(self, url: str, *, idempotency_key: str | None = None, **options: Unpack[types.ScrapeOptions]) -> types.Scrape:
         """Fetches one page and waits for it."""
-        return await self._create("/v1/scrape", {"url": url, **options}, idempotency_key)
+        answer: types.Scrape = await self._create("/v1/scrape", {"url": url, **options}, idempotency_key)
+        return answer
 
-    async def batch(self, urls: list[str], *, idempotency_key: str | None = None, **options: Any) -> Json:
+    async def batch(self, urls: list[str], *, idempotency_key: str | None = None, **options: Unpack[types.BatchOptions]) -> types.AcceptedBatch:
         """Starts a job over a list of URLs."""
-        return await self._create("/v1/batch", {"urls": urls, **options}, idempotency_key)
+        answer: types.AcceptedBatch = await self._create("/v1/batch", {"urls": urls, **options}, idempotency_key)
+        return answer
 
-    async def crawl(self, urls: list[str] | None = None, *, idempotency_key: str | None = None, **options: Any) -> Json:
+    async def crawl(
+        self, urls: list[str] | None = None, /, *, idempotency_key: str | None = None, **options: Unpack[types.CrawlRequest]
+    ) -> types.AcceptedJob:
         """Starts a crawl. ``jobs.wait`` waits for its end, ``jobs.events`` tells what happens meanwhile."""
-        request = {**({} if urls is None else {"urls": urls}), **options}
-        return await self._create("/v1/crawl", request, idempotency_key)
+        request: Json = {**options}
+        if urls is not None:
+            request["urls"] = urls
+        answer: types.AcceptedJob = await self._create("/v1/crawl", request, idempotency_key)
+        return answer
 
-    async def map(self, url: str, *, idempotency_key: str | None = None, **options: Any) -> Json:
+    async def map(self, url: str, *, idempotency_key: str | None = None, **options: Unpack[types.MapOptions]) -> types.Map:
         """URLs of a site, without reading its pages."""
-        return await self._create("/v1/map", {"url": url, **options}, idempotency_key)
+        answer: types.Map = await self._create("/v1/map", {"url": url, **options}, idempotency_key)
+        return answer
 
-    async def extract(self, *, idempotency_key: str | None = None, **request: Any) -> Json:
+    async def extract(self, *, idempotency_key: str | None = None, **request: Unpack[types.ExtractRequest]) -> types.Page:
         """Structured data of a page, by rules, a type or a schema."""
-        return await self._create("/v1/extract", request, idempotency_key)
+        answer: types.Page = await self._create("/v1/extract", request, idempotency_key)
+        return answer
 
-    def search(self, q: str, **query: Any) -> AsyncList[Json]:
+    def search(self, q: str, **query: Any) -> AsyncList[types.SearchHit]:
         """Full-text search over stored pages, best first."""
         return AsyncList(self._transport, "/v1/search", {"q": q, **query})
 
-    async def query(self, **request: Any) -> Json:
+    async def query(self, **request: Unpack[types.QueryRequest]) -> types.QueryResult:
         """A typed question over what is stored, or SQL over the lake (``sql=``)."""
-        answer: Json = await self._transport.json("POST", "/v1/query", body=request)
+        answer: types.QueryResult = await self._transport.json("POST", "/v1/query", body=request)
         return answer
 
-    async def account(self) -> Json:
-        answer: Json = await self._transport.json("GET", "/v1/account")
+    async def account(self) -> types.OwnAccount:
+        answer: types.OwnAccount = await self._transport.json("GET", "/v1/account")
         return answer
 
-    def usage(self, **query: Any) -> AsyncList[Json]:
+    def usage(self, **query: Any) -> AsyncList[types.Usage]:
         return AsyncList(self._transport, "/v1/usage", query)
 
-    async def _create(self, path: str, body: Json, idempotency_key: str | None) -> Json:
-        answer: Json = await self._transport.json("POST", path, body=body, idempotency_key=idempotency_key)
-        return answer
+    async def _create(self, path: str, body: Mapping[str, Any], idempotency_key: str | None) -> Any:
+        return await self._transport.json("POST", path, body=body, idempotency_key=idempotency_key)

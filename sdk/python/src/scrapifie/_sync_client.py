@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import json
-from typing import Any, Iterator, Generic, Mapping, TypeVar
+from typing import TYPE_CHECKING, Any, Iterator, Generic, Mapping, Sequence, TypeVar
 from urllib.parse import quote
 
 import httpx
@@ -13,6 +13,12 @@ from ._sync_transport import Transport
 from .errors import ConnectionError, JobFailedError, ScrapifieError, TimeoutError
 from .retries import RetryOptions
 from .streams import EventParser, StreamedEvent
+
+if TYPE_CHECKING:
+    # Type checkers know this package; the client runs without it.
+    from typing_extensions import Unpack
+
+    from . import types
 
 Item = TypeVar("Item")
 Json = dict[str, Any]
@@ -58,33 +64,33 @@ class Jobs:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
-    def list(self, **query: Any) -> List[Json]:
+    def list(self, **query: Any) -> List[types.Job]:
         return List(self._transport, "/v1/jobs", query)
 
-    def get(self, job_id: str) -> Json:
-        answer: Json = self._transport.json("GET", _at("/v1/jobs", job_id))
+    def get(self, job_id: str) -> types.Job:
+        answer: types.Job = self._transport.json("GET", _at("/v1/jobs", job_id))
         return answer
 
-    def cancel(self, job_id: str) -> Json:
-        answer: Json = self._transport.json("POST", _at("/v1/jobs", job_id, "/cancel"))
+    def cancel(self, job_id: str) -> types.Job:
+        answer: types.Job = self._transport.json("POST", _at("/v1/jobs", job_id, "/cancel"))
         return answer
 
-    def resume(self, job_id: str) -> Json:
-        answer: Json = self._transport.json("POST", _at("/v1/jobs", job_id, "/resume"))
+    def resume(self, job_id: str) -> types.Job:
+        answer: types.Job = self._transport.json("POST", _at("/v1/jobs", job_id, "/resume"))
         return answer
 
-    def retry(self, job_id: str) -> Json:
-        answer: Json = self._transport.json("POST", _at("/v1/jobs", job_id, "/retry"))
+    def retry(self, job_id: str) -> types.Job:
+        answer: types.Job = self._transport.json("POST", _at("/v1/jobs", job_id, "/retry"))
         return answer
 
     def delete(self, job_id: str) -> None:
         self._transport.json("DELETE", _at("/v1/jobs", job_id))
 
-    def results(self, job_id: str, **query: Any) -> List[Json]:
+    def results(self, job_id: str, **query: Any) -> List[types.Page]:
         """Pages of the job, in the order they were stored, also while it goes on."""
         return List(self._transport, _at("/v1/jobs", job_id, "/results"), query)
 
-    def stream(self, job_id: str, **query: Any) -> Iterator[Json]:
+    def stream(self, job_id: str, **query: Any) -> Iterator[types.Page]:
         """Pages as one stream: the quickest way to read a large job."""
         path = _at("/v1/jobs", job_id, "/results")
         headers = {"accept": "application/x-ndjson"}
@@ -93,28 +99,28 @@ class Jobs:
                 if line:
                     yield json.loads(line)
 
-    def errors(self, job_id: str, **query: Any) -> List[Json]:
+    def errors(self, job_id: str, **query: Any) -> List[types.JobError]:
         return List(self._transport, _at("/v1/jobs", job_id, "/errors"), query)
 
-    def urls(self, job_id: str, **query: Any) -> List[Json]:
+    def urls(self, job_id: str, **query: Any) -> List[types.LedgerEntry]:
         """Every URL that the job has seen, and what became of it by which rule."""
         return List(self._transport, _at("/v1/jobs", job_id, "/urls"), query)
 
-    def why(self, job_id: str, url: str) -> Json:
+    def why(self, job_id: str, url: str) -> types.Why:
         """Why a URL of the job was fetched, skipped, denied or failed."""
         path = _at("/v1/jobs", job_id, "/why")
-        answer: Json = self._transport.json("GET", path, query={"url": url})
+        answer: types.Why = self._transport.json("GET", path, query={"url": url})
         return answer
 
-    def diff(self, job_id: str, against: str, **query: Any) -> List[Json]:
+    def diff(self, job_id: str, against: str, **query: Any) -> List[types.SiteChange]:
         """What changed on the site since an earlier job."""
         return List(self._transport, _at("/v1/jobs", job_id, "/diff"), {"against": against, **query})
 
-    def exports(self, job_id: str, **query: Any) -> List[Json]:
+    def exports(self, job_id: str, **query: Any) -> List[types.Export]:
         """Files that were written of the job."""
         return List(self._transport, _at("/v1/jobs", job_id, "/exports"), query)
 
-    def reextract(self, job_id: str, **request: Any) -> Iterator[Json]:
+    def reextract(self, job_id: str, **request: Unpack[types.ReextractRequest]) -> Iterator[types.Page]:
         """Reads stored pages once more by other rules, without fetching them again."""
         path = _at("/v1/jobs", job_id, "/reextract")
         headers = {"accept": "application/x-ndjson"}
@@ -124,7 +130,7 @@ class Jobs:
                     yield json.loads(line)
 
     def events(
-        self, job_id: str, *, after: str | None = None, types: list[str] | None = None
+        self, job_id: str, *, after: str | None = None, types: Sequence[str] | None = None
     ) -> Iterator[StreamedEvent]:
         """Events of the job until it has ended.
 
@@ -155,7 +161,7 @@ class Jobs:
 
     def wait(
         self, job_id: str, *, poll: float = 2.0, timeout: float | None = None, returns_failed: bool = False
-    ) -> Json:
+    ) -> types.Job:
         """Waits until the job has ended. Cancelling the waiting does not cancel the job."""
         delay, waited = min(_FIRST_POLL, poll), 0.0
         while True:
@@ -175,37 +181,37 @@ class Schedules:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
-    def create(self, **request: Any) -> Json:
-        answer: Json = self._transport.json("POST", "/v1/schedules", body=request)
+    def create(self, **request: Unpack[types.ScheduleRequest]) -> types.Schedule:
+        answer: types.Schedule = self._transport.json("POST", "/v1/schedules", body=request)
         return answer
 
-    def list(self, **query: Any) -> List[Json]:
+    def list(self, **query: Any) -> List[types.Schedule]:
         return List(self._transport, "/v1/schedules", query)
 
-    def get(self, schedule_id: str) -> Json:
-        answer: Json = self._transport.json("GET", _at("/v1/schedules", schedule_id))
+    def get(self, schedule_id: str) -> types.Schedule:
+        answer: types.Schedule = self._transport.json("GET", _at("/v1/schedules", schedule_id))
         return answer
 
-    def update(self, schedule_id: str, **change: Any) -> Json:
-        answer: Json = self._transport.json("PATCH", _at("/v1/schedules", schedule_id), body=change)
+    def update(self, schedule_id: str, **change: Unpack[types.ScheduleUpdate]) -> types.Schedule:
+        answer: types.Schedule = self._transport.json("PATCH", _at("/v1/schedules", schedule_id), body=change)
         return answer
 
     def delete(self, schedule_id: str) -> None:
         self._transport.json("DELETE", _at("/v1/schedules", schedule_id))
 
-    def run(self, schedule_id: str) -> Json:
-        answer: Json = self._transport.json("POST", _at("/v1/schedules", schedule_id, "/run"))
+    def run(self, schedule_id: str) -> types.ScheduleRun:
+        answer: types.ScheduleRun = self._transport.json("POST", _at("/v1/schedules", schedule_id, "/run"))
         return answer
 
-    def pause(self, schedule_id: str) -> Json:
-        answer: Json = self._transport.json("POST", _at("/v1/schedules", schedule_id, "/pause"))
+    def pause(self, schedule_id: str) -> types.Schedule:
+        answer: types.Schedule = self._transport.json("POST", _at("/v1/schedules", schedule_id, "/pause"))
         return answer
 
-    def resume(self, schedule_id: str) -> Json:
-        answer: Json = self._transport.json("POST", _at("/v1/schedules", schedule_id, "/resume"))
+    def resume(self, schedule_id: str) -> types.Schedule:
+        answer: types.Schedule = self._transport.json("POST", _at("/v1/schedules", schedule_id, "/resume"))
         return answer
 
-    def runs(self, schedule_id: str, **query: Any) -> List[Json]:
+    def runs(self, schedule_id: str, **query: Any) -> List[types.ScheduleRun]:
         return List(self._transport, _at("/v1/schedules", schedule_id, "/runs"), query)
 
 
@@ -213,37 +219,37 @@ class Monitors:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
-    def create(self, **request: Any) -> Json:
-        answer: Json = self._transport.json("POST", "/v1/monitors", body=request)
+    def create(self, **request: Unpack[types.MonitorRequest]) -> types.Monitor:
+        answer: types.Monitor = self._transport.json("POST", "/v1/monitors", body=request)
         return answer
 
-    def list(self, **query: Any) -> List[Json]:
+    def list(self, **query: Any) -> List[types.Monitor]:
         return List(self._transport, "/v1/monitors", query)
 
-    def get(self, monitor_id: str) -> Json:
-        answer: Json = self._transport.json("GET", _at("/v1/monitors", monitor_id))
+    def get(self, monitor_id: str) -> types.Monitor:
+        answer: types.Monitor = self._transport.json("GET", _at("/v1/monitors", monitor_id))
         return answer
 
-    def update(self, monitor_id: str, **change: Any) -> Json:
-        answer: Json = self._transport.json("PATCH", _at("/v1/monitors", monitor_id), body=change)
+    def update(self, monitor_id: str, **change: Unpack[types.MonitorUpdate]) -> types.Monitor:
+        answer: types.Monitor = self._transport.json("PATCH", _at("/v1/monitors", monitor_id), body=change)
         return answer
 
     def delete(self, monitor_id: str) -> None:
         self._transport.json("DELETE", _at("/v1/monitors", monitor_id))
 
-    def run(self, monitor_id: str) -> Json:
-        answer: Json = self._transport.json("POST", _at("/v1/monitors", monitor_id, "/run"))
+    def run(self, monitor_id: str) -> types.ScheduleRun:
+        answer: types.ScheduleRun = self._transport.json("POST", _at("/v1/monitors", monitor_id, "/run"))
         return answer
 
-    def pause(self, monitor_id: str) -> Json:
-        answer: Json = self._transport.json("POST", _at("/v1/monitors", monitor_id, "/pause"))
+    def pause(self, monitor_id: str) -> types.Monitor:
+        answer: types.Monitor = self._transport.json("POST", _at("/v1/monitors", monitor_id, "/pause"))
         return answer
 
-    def resume(self, monitor_id: str) -> Json:
-        answer: Json = self._transport.json("POST", _at("/v1/monitors", monitor_id, "/resume"))
+    def resume(self, monitor_id: str) -> types.Monitor:
+        answer: types.Monitor = self._transport.json("POST", _at("/v1/monitors", monitor_id, "/resume"))
         return answer
 
-    def changes(self, monitor_id: str, **query: Any) -> List[Json]:
+    def changes(self, monitor_id: str, **query: Any) -> List[types.MonitorChange]:
         return List(self._transport, _at("/v1/monitors", monitor_id, "/changes"), query)
 
 
@@ -251,18 +257,18 @@ class Snapshots:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
-    def list(self, url: str, **query: Any) -> List[Json]:
+    def list(self, url: str, **query: Any) -> List[types.Snapshot]:
         """The contents that a URL has had, newest first."""
         return List(self._transport, "/v1/pages", {"url": url, **query})
 
-    def get(self, snapshot_id: str, **query: Any) -> Json:
-        answer: Json = self._transport.json("GET", _at("/v1/snapshots", snapshot_id), query=query)
+    def get(self, snapshot_id: str, **query: Any) -> types.SnapshotContent:
+        answer: types.SnapshotContent = self._transport.json("GET", _at("/v1/snapshots", snapshot_id), query=query)
         return answer
 
-    def diff(self, snapshot_id: str, other: str, **query: Any) -> Json:
+    def diff(self, snapshot_id: str, other: str, **query: Any) -> types.SnapshotDiff:
         """What changed from one snapshot to another."""
         path = _at(_at("/v1/snapshots", snapshot_id, "/diff"), other)
-        answer: Json = self._transport.json("GET", path, query=query)
+        answer: types.SnapshotDiff = self._transport.json("GET", path, query=query)
         return answer
 
 
@@ -270,22 +276,22 @@ class Exports:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
-    def create(self, job_id: str, **request: Any) -> Json:
+    def create(self, job_id: str, **request: Unpack[types.ExportRequest]) -> types.Export:
         """Starts to write a file of a job; ``wait`` waits for it."""
-        answer: Json = self._transport.json("POST", _at("/v1/jobs", job_id, "/exports"), body=request)
+        answer: types.Export = self._transport.json("POST", _at("/v1/jobs", job_id, "/exports"), body=request)
         return answer
 
-    def list(self, **query: Any) -> List[Json]:
+    def list(self, **query: Any) -> List[types.Export]:
         return List(self._transport, "/v1/exports", query)
 
-    def get(self, export_id: str) -> Json:
-        answer: Json = self._transport.json("GET", _at("/v1/exports", export_id))
+    def get(self, export_id: str) -> types.Export:
+        answer: types.Export = self._transport.json("GET", _at("/v1/exports", export_id))
         return answer
 
     def delete(self, export_id: str) -> None:
         self._transport.json("DELETE", _at("/v1/exports", export_id))
 
-    def wait(self, export_id: str) -> Json:
+    def wait(self, export_id: str) -> types.Export:
         """Waits until the file is written; raises when that has failed."""
         while True:
             found = self.get(export_id)
@@ -307,33 +313,33 @@ class Webhooks:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
-    def create(self, **request: Any) -> Json:
-        answer: Json = self._transport.json("POST", "/v1/webhooks", body=request)
+    def create(self, **request: Unpack[types.WebhookRequest]) -> types.NewWebhook:
+        answer: types.NewWebhook = self._transport.json("POST", "/v1/webhooks", body=request)
         return answer
 
-    def list(self, **query: Any) -> List[Json]:
+    def list(self, **query: Any) -> List[types.Webhook]:
         return List(self._transport, "/v1/webhooks", query)
 
-    def get(self, webhook_id: str) -> Json:
-        answer: Json = self._transport.json("GET", _at("/v1/webhooks", webhook_id))
+    def get(self, webhook_id: str) -> types.Webhook:
+        answer: types.Webhook = self._transport.json("GET", _at("/v1/webhooks", webhook_id))
         return answer
 
-    def update(self, webhook_id: str, **change: Any) -> Json:
-        answer: Json = self._transport.json("PATCH", _at("/v1/webhooks", webhook_id), body=change)
+    def update(self, webhook_id: str, **change: Unpack[types.WebhookUpdate]) -> types.ChangedWebhook:
+        answer: types.ChangedWebhook = self._transport.json("PATCH", _at("/v1/webhooks", webhook_id), body=change)
         return answer
 
     def delete(self, webhook_id: str) -> None:
         self._transport.json("DELETE", _at("/v1/webhooks", webhook_id))
 
-    def rotate(self, webhook_id: str, **request: Any) -> Json:
-        answer: Json = self._transport.json("POST", _at("/v1/webhooks", webhook_id, "/rotate"), body=request)
+    def rotate(self, webhook_id: str, **request: Unpack[types.WebhookRotation]) -> types.NewWebhook:
+        answer: types.NewWebhook = self._transport.json("POST", _at("/v1/webhooks", webhook_id, "/rotate"), body=request)
         return answer
 
-    def deliveries(self, webhook_id: str, **query: Any) -> List[Json]:
+    def deliveries(self, webhook_id: str, **query: Any) -> List[types.Delivery]:
         return List(self._transport, _at("/v1/webhooks", webhook_id, "/deliveries"), query)
 
-    def redeliver(self, delivery_id: str) -> Json:
-        answer: Json = self._transport.json("POST", _at("/v1/deliveries", delivery_id, "/redeliver"))
+    def redeliver(self, delivery_id: str) -> types.DeliveryDetail:
+        answer: types.DeliveryDetail = self._transport.json("POST", _at("/v1/deliveries", delivery_id, "/redeliver"))
         return answer
 
 
@@ -379,43 +385,51 @@ class Scrapifie:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def scrape(self, url: str, *, idempotency_key: str | None = None, **options: Any) -> Json:
+    def scrape(self, url: str, *, idempotency_key: str | None = None, **options: Unpack[types.ScrapeOptions]) -> types.Scrape:
         """Fetches one page and waits for it."""
-        return self._create("/v1/scrape", {"url": url, **options}, idempotency_key)
+        answer: types.Scrape = self._create("/v1/scrape", {"url": url, **options}, idempotency_key)
+        return answer
 
-    def batch(self, urls: list[str], *, idempotency_key: str | None = None, **options: Any) -> Json:
+    def batch(self, urls: list[str], *, idempotency_key: str | None = None, **options: Unpack[types.BatchOptions]) -> types.AcceptedBatch:
         """Starts a job over a list of URLs."""
-        return self._create("/v1/batch", {"urls": urls, **options}, idempotency_key)
+        answer: types.AcceptedBatch = self._create("/v1/batch", {"urls": urls, **options}, idempotency_key)
+        return answer
 
-    def crawl(self, urls: list[str] | None = None, *, idempotency_key: str | None = None, **options: Any) -> Json:
+    def crawl(
+        self, urls: list[str] | None = None, /, *, idempotency_key: str | None = None, **options: Unpack[types.CrawlRequest]
+    ) -> types.AcceptedJob:
         """Starts a crawl. ``jobs.wait`` waits for its end, ``jobs.events`` tells what happens meanwhile."""
-        request = {**({} if urls is None else {"urls": urls}), **options}
-        return self._create("/v1/crawl", request, idempotency_key)
+        request: Json = {**options}
+        if urls is not None:
+            request["urls"] = urls
+        answer: types.AcceptedJob = self._create("/v1/crawl", request, idempotency_key)
+        return answer
 
-    def map(self, url: str, *, idempotency_key: str | None = None, **options: Any) -> Json:
+    def map(self, url: str, *, idempotency_key: str | None = None, **options: Unpack[types.MapOptions]) -> types.Map:
         """URLs of a site, without reading its pages."""
-        return self._create("/v1/map", {"url": url, **options}, idempotency_key)
+        answer: types.Map = self._create("/v1/map", {"url": url, **options}, idempotency_key)
+        return answer
 
-    def extract(self, *, idempotency_key: str | None = None, **request: Any) -> Json:
+    def extract(self, *, idempotency_key: str | None = None, **request: Unpack[types.ExtractRequest]) -> types.Page:
         """Structured data of a page, by rules, a type or a schema."""
-        return self._create("/v1/extract", request, idempotency_key)
+        answer: types.Page = self._create("/v1/extract", request, idempotency_key)
+        return answer
 
-    def search(self, q: str, **query: Any) -> List[Json]:
+    def search(self, q: str, **query: Any) -> List[types.SearchHit]:
         """Full-text search over stored pages, best first."""
         return List(self._transport, "/v1/search", {"q": q, **query})
 
-    def query(self, **request: Any) -> Json:
+    def query(self, **request: Unpack[types.QueryRequest]) -> types.QueryResult:
         """A typed question over what is stored, or SQL over the lake (``sql=``)."""
-        answer: Json = self._transport.json("POST", "/v1/query", body=request)
+        answer: types.QueryResult = self._transport.json("POST", "/v1/query", body=request)
         return answer
 
-    def account(self) -> Json:
-        answer: Json = self._transport.json("GET", "/v1/account")
+    def account(self) -> types.OwnAccount:
+        answer: types.OwnAccount = self._transport.json("GET", "/v1/account")
         return answer
 
-    def usage(self, **query: Any) -> List[Json]:
+    def usage(self, **query: Any) -> List[types.Usage]:
         return List(self._transport, "/v1/usage", query)
 
-    def _create(self, path: str, body: Json, idempotency_key: str | None) -> Json:
-        answer: Json = self._transport.json("POST", path, body=body, idempotency_key=idempotency_key)
-        return answer
+    def _create(self, path: str, body: Mapping[str, Any], idempotency_key: str | None) -> Any:
+        return self._transport.json("POST", path, body=body, idempotency_key=idempotency_key)

@@ -68,4 +68,4 @@ def delay_before(attempt: int, asked: float | None, options: RetryOptions) -> fl
     """The pause before repetition ``attempt`` (0 is the first): full jitter, never shorter than the server asked for."""
     if asked is not None:
         return asked + random.random() * options.base_delay
-    return random.random() * min(options.max_delay, options.base_delay * 2**attempt)
+    return random.random() * min(options.max_delay, options.base_delay * 2.0**attempt)
