@@ -54,9 +54,11 @@ function textOf(type: Type): string {
       return `map[string]${textOf(type.of)}`;
     case 'words':
       return 'string';
-    case 'union':
-      // Go has no unions: the caller looks at what it is.
-      return 'any';
+    case 'union': {
+      // Go has no unions: the caller looks at what it is. Words are texts like any other.
+      const [only, ...others] = new Set(type.of.map(textOf));
+      return only === undefined || others.length > 0 ? 'any' : only;
+    }
     case 'plain':
       return PLAIN[type.name];
   }

@@ -1728,7 +1728,7 @@ type OwnAccountLimits struct {
 type ScrapeRequest struct {
 	// The page to fetch.
 	URL string `json:"url"`
-	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up.
+	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
 	Engine *string `json:"engine,omitempty"`
 	// Formats that are kept of each page and returned.
 	Formats []string `json:"formats,omitempty"`
@@ -1813,7 +1813,7 @@ func (ScrapeRequest) isRequest() {}
 // ScrapeRequestExtract is a part of the API.
 type ScrapeRequestExtract struct {
 	// A type of thing to read the page as; `auto` decides by evidence. A type of a plug-in has its name in front: `wine:bottle`.
-	Type any `json:"type,omitempty"`
+	Type *string `json:"type,omitempty"`
 	// Fields by CSS, XPath, regular expression or JSONPath; see docs/rules.md.
 	Rules map[string]any `json:"rules,omitempty"`
 	// JSON Schema that the result of the rules is checked against.
@@ -2085,7 +2085,7 @@ func (BatchRequest) isRequest() {}
 
 // BatchRequestOptions: How each page is fetched.
 type BatchRequestOptions struct {
-	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up.
+	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
 	Engine *string `json:"engine,omitempty"`
 	// Formats that are kept of each page and returned.
 	Formats []string `json:"formats,omitempty"`
@@ -2249,7 +2249,7 @@ type CrawlRequestRoutesOptions struct {
 
 // CrawlRequestOptions: How each page is fetched.
 type CrawlRequestOptions struct {
-	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up.
+	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
 	Engine *string `json:"engine,omitempty"`
 	// Formats that are kept of each page and returned.
 	Formats []string `json:"formats,omitempty"`
@@ -2341,7 +2341,7 @@ func (MapRequest) isRequest() {}
 
 // MapRequestOptions: How the start page and the sitemaps are fetched.
 type MapRequestOptions struct {
-	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up.
+	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
 	Engine *string `json:"engine,omitempty"`
 	// Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
 	Headers map[string]string `json:"headers,omitempty"`
@@ -2554,7 +2554,7 @@ func (ScheduleRequest) isRequest() {}
 type ScheduleRequestJob struct {
 	// The page to fetch.
 	URL string `json:"url"`
-	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up.
+	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
 	Engine *string `json:"engine,omitempty"`
 	// Formats that are kept of each page and returned.
 	Formats []string `json:"formats,omitempty"`
@@ -2945,7 +2945,7 @@ type MonitorUpdateThreshold struct {
 
 // MonitorUpdateOptions: How each page is fetched, in place of all that was said before.
 type MonitorUpdateOptions struct {
-	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up.
+	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
 	Engine *string `json:"engine,omitempty"`
 	// Formats that are kept of each page and returned.
 	Formats []string `json:"formats,omitempty"`
@@ -3011,7 +3011,7 @@ type WebhookRequest struct {
 	URL string `json:"url"`
 	// Types of events, or patterns such as `job.*`, `monitor.*` and `*`.
 	Events []string `json:"events"`
-	// What is sent: `json`, or a short message for people by an incoming webhook of Slack, Discord or Teams, by ntfy, or by e-mail. `email` for `mailto:` and `json` for the rest unless given.
+	// What is sent: `json`, or a short message for people by an incoming webhook of Slack, Discord or Teams, by ntfy, or by e-mail. `email` for `mailto:` and `json` for the rest unless given. The channel of a plug-in has the name of the plug-in in front, such as `pager:sms`, and takes the addresses that the plug-in knows.
 	Format *string `json:"format,omitempty"`
 	// Sent along, such as `Authorization`. Never shown again.
 	Headers map[string]string `json:"headers,omitempty"`

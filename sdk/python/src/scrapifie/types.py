@@ -1505,7 +1505,7 @@ class Webhook(TypedDict):
     #: Where events are sent; the addresses of chats are hidden behind their host.
     url: str
     events: list[str]
-    format: Literal["json", "slack", "discord", "teams", "ntfy", "email"]
+    format: Union[Literal["json", "slack", "discord", "teams", "ntfy", "email"], str]
     enabled: bool
     #: `gone`: the receiver answered 410. `failing`: nothing could be delivered for three days. `unconfirmed`: the owner of the e-mail address has not opened the link that was sent there; `test` sends it again.
     disabledReason: Literal["user", "gone", "failing", "unconfirmed"] | None
@@ -1527,7 +1527,7 @@ class NewWebhook(TypedDict):
     #: Where events are sent; the addresses of chats are hidden behind their host.
     url: str
     events: list[str]
-    format: Literal["json", "slack", "discord", "teams", "ntfy", "email"]
+    format: Union[Literal["json", "slack", "discord", "teams", "ntfy", "email"], str]
     enabled: bool
     #: `gone`: the receiver answered 410. `failing`: nothing could be delivered for three days. `unconfirmed`: the owner of the e-mail address has not opened the link that was sent there; `test` sends it again.
     disabledReason: Literal["user", "gone", "failing", "unconfirmed"] | None
@@ -1551,7 +1551,7 @@ class ChangedWebhook(_ChangedWebhook):
     #: Where events are sent; the addresses of chats are hidden behind their host.
     url: str
     events: list[str]
-    format: Literal["json", "slack", "discord", "teams", "ntfy", "email"]
+    format: Union[Literal["json", "slack", "discord", "teams", "ntfy", "email"], str]
     enabled: bool
     #: `gone`: the receiver answered 410. `failing`: nothing could be delivered for three days. `unconfirmed`: the owner of the e-mail address has not opened the link that was sent there; `test` sends it again.
     disabledReason: Literal["user", "gone", "failing", "unconfirmed"] | None
@@ -1654,8 +1654,8 @@ _ScrapeRequestReserved = TypedDict("_ScrapeRequestReserved", {"async": "bool"}, 
 
 
 class ScrapeOptions(_ScrapeRequestReserved, total=False):
-    #: How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up.
-    engine: Literal["auto", "http", "browser", "flaresolverr", "stealth", "replay"]
+    #: How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+    engine: Union[Literal["auto", "http", "browser", "flaresolverr", "stealth", "replay"], str]
     #: Formats that are kept of each page and returned.
     formats: list[Literal["html", "rawHtml", "text", "links", "metadata", "markdown", "content", "structured", "screenshot", "pdf", "xhr"]]
     #: Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
@@ -2030,8 +2030,8 @@ class BatchRequest(BatchOptions):
 
 
 class BatchRequestOptions(TypedDict, total=False):
-    #: How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up.
-    engine: Literal["auto", "http", "browser", "flaresolverr", "stealth", "replay"]
+    #: How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+    engine: Union[Literal["auto", "http", "browser", "flaresolverr", "stealth", "replay"], str]
     #: Formats that are kept of each page and returned.
     formats: list[Literal["html", "rawHtml", "text", "links", "metadata", "markdown", "content", "structured", "screenshot", "pdf", "xhr"]]
     #: Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
@@ -2191,8 +2191,8 @@ class CrawlRequestRoutesOptions(TypedDict, total=False):
 
 
 class CrawlRequestOptions(TypedDict, total=False):
-    #: How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up.
-    engine: Literal["auto", "http", "browser", "flaresolverr", "stealth", "replay"]
+    #: How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+    engine: Union[Literal["auto", "http", "browser", "flaresolverr", "stealth", "replay"], str]
     #: Formats that are kept of each page and returned.
     formats: list[Literal["html", "rawHtml", "text", "links", "metadata", "markdown", "content", "structured", "screenshot", "pdf", "xhr"]]
     #: Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
@@ -2283,8 +2283,8 @@ class MapRequest(MapOptions):
 
 
 class MapRequestOptions(TypedDict, total=False):
-    #: How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up.
-    engine: Literal["auto", "http", "browser", "flaresolverr", "stealth", "replay"]
+    #: How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+    engine: Union[Literal["auto", "http", "browser", "flaresolverr", "stealth", "replay"], str]
     #: Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
     headers: dict[str, str]
     #: Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
@@ -2485,8 +2485,8 @@ _ScheduleRequestJobReserved = TypedDict("_ScheduleRequestJobReserved", {"async":
 
 
 class _ScheduleRequestJob(_ScheduleRequestJobReserved, total=False):
-    #: How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up.
-    engine: Literal["auto", "http", "browser", "flaresolverr", "stealth", "replay"]
+    #: How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+    engine: Union[Literal["auto", "http", "browser", "flaresolverr", "stealth", "replay"], str]
     #: Formats that are kept of each page and returned.
     formats: list[Literal["html", "rawHtml", "text", "links", "metadata", "markdown", "content", "structured", "screenshot", "pdf", "xhr"]]
     #: Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
@@ -2875,8 +2875,8 @@ class MonitorUpdateThreshold(TypedDict, total=False):
 
 
 class MonitorUpdateOptions(TypedDict, total=False):
-    #: How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up.
-    engine: Literal["auto", "http", "browser", "flaresolverr", "stealth", "replay"]
+    #: How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+    engine: Union[Literal["auto", "http", "browser", "flaresolverr", "stealth", "replay"], str]
     #: Formats that are kept of each page and returned.
     formats: list[Literal["html", "rawHtml", "text", "links", "metadata", "markdown", "content", "structured", "screenshot", "pdf", "xhr"]]
     #: Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
@@ -2936,8 +2936,8 @@ class MonitorUpdateOptions(TypedDict, total=False):
 
 
 class WebhookOptions(TypedDict, total=False):
-    #: What is sent: `json`, or a short message for people by an incoming webhook of Slack, Discord or Teams, by ntfy, or by e-mail. `email` for `mailto:` and `json` for the rest unless given.
-    format: Literal["json", "slack", "discord", "teams", "ntfy", "email"]
+    #: What is sent: `json`, or a short message for people by an incoming webhook of Slack, Discord or Teams, by ntfy, or by e-mail. `email` for `mailto:` and `json` for the rest unless given. The channel of a plug-in has the name of the plug-in in front, such as `pager:sms`, and takes the addresses that the plug-in knows.
+    format: Union[Literal["json", "slack", "discord", "teams", "ntfy", "email"], str]
     #: Sent along, such as `Authorization`. Never shown again.
     headers: dict[str, str]
     #: Signs what is sent: 16 characters or more, or `whsec_` and a key in base64. Made unless given.
@@ -2957,7 +2957,7 @@ class WebhookUpdate(TypedDict, total=False):
     #: Types of events, or patterns such as `job.*`, `monitor.*` and `*`.
     events: list[str]
     #: What is sent. With another format the webhook loses its headers and gets a new secret; from a chat to `json`, `url` must be given as well.
-    format: Literal["json", "slack", "discord", "teams", "ntfy", "email"]
+    format: Union[Literal["json", "slack", "discord", "teams", "ntfy", "email"], str]
     #: In place of all that it has. Left out, they stay, unless the origin of `url` or the format changes.
     headers: dict[str, str]
     #: Only with another origin or format: the new secret, in place of one that is made. Otherwise use `rotate`.
