@@ -1728,7 +1728,7 @@ type OwnAccountLimits struct {
 type ScrapeRequest struct {
 	// The page to fetch.
 	URL string `json:"url"`
-	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
 	Engine *string `json:"engine,omitempty"`
 	// Formats that are kept of each page and returned.
 	Formats []string `json:"formats,omitempty"`
@@ -2085,7 +2085,7 @@ func (BatchRequest) isRequest() {}
 
 // BatchRequestOptions: How each page is fetched.
 type BatchRequestOptions struct {
-	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
 	Engine *string `json:"engine,omitempty"`
 	// Formats that are kept of each page and returned.
 	Formats []string `json:"formats,omitempty"`
@@ -2249,7 +2249,7 @@ type CrawlRequestRoutesOptions struct {
 
 // CrawlRequestOptions: How each page is fetched.
 type CrawlRequestOptions struct {
-	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
 	Engine *string `json:"engine,omitempty"`
 	// Formats that are kept of each page and returned.
 	Formats []string `json:"formats,omitempty"`
@@ -2341,7 +2341,7 @@ func (MapRequest) isRequest() {}
 
 // MapRequestOptions: How the start page and the sitemaps are fetched.
 type MapRequestOptions struct {
-	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
 	Engine *string `json:"engine,omitempty"`
 	// Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
 	Headers map[string]string `json:"headers,omitempty"`
@@ -2554,7 +2554,7 @@ func (ScheduleRequest) isRequest() {}
 type ScheduleRequestJob struct {
 	// The page to fetch.
 	URL string `json:"url"`
-	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
 	Engine *string `json:"engine,omitempty"`
 	// Formats that are kept of each page and returned.
 	Formats []string `json:"formats,omitempty"`
@@ -2945,7 +2945,7 @@ type MonitorUpdateThreshold struct {
 
 // MonitorUpdateOptions: How each page is fetched, in place of all that was said before.
 type MonitorUpdateOptions struct {
-	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+	// How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
 	Engine *string `json:"engine,omitempty"`
 	// Formats that are kept of each page and returned.
 	Formats []string `json:"formats,omitempty"`

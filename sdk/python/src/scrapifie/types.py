@@ -1654,8 +1654,8 @@ _ScrapeRequestReserved = TypedDict("_ScrapeRequestReserved", {"async": "bool"}, 
 
 
 class ScrapeOptions(_ScrapeRequestReserved, total=False):
-    #: How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-    engine: Union[Literal["auto", "http", "browser", "flaresolverr", "stealth", "replay"], str]
+    #: How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+    engine: Union[Literal["auto", "http", "browser", "flaresolverr", "stealth", "firecrawl", "replay"], str]
     #: Formats that are kept of each page and returned.
     formats: list[Literal["html", "rawHtml", "text", "links", "metadata", "markdown", "content", "structured", "screenshot", "pdf", "xhr"]]
     #: Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
@@ -2030,8 +2030,8 @@ class BatchRequest(BatchOptions):
 
 
 class BatchRequestOptions(TypedDict, total=False):
-    #: How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-    engine: Union[Literal["auto", "http", "browser", "flaresolverr", "stealth", "replay"], str]
+    #: How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+    engine: Union[Literal["auto", "http", "browser", "flaresolverr", "stealth", "firecrawl", "replay"], str]
     #: Formats that are kept of each page and returned.
     formats: list[Literal["html", "rawHtml", "text", "links", "metadata", "markdown", "content", "structured", "screenshot", "pdf", "xhr"]]
     #: Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
@@ -2191,8 +2191,8 @@ class CrawlRequestRoutesOptions(TypedDict, total=False):
 
 
 class CrawlRequestOptions(TypedDict, total=False):
-    #: How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-    engine: Union[Literal["auto", "http", "browser", "flaresolverr", "stealth", "replay"], str]
+    #: How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+    engine: Union[Literal["auto", "http", "browser", "flaresolverr", "stealth", "firecrawl", "replay"], str]
     #: Formats that are kept of each page and returned.
     formats: list[Literal["html", "rawHtml", "text", "links", "metadata", "markdown", "content", "structured", "screenshot", "pdf", "xhr"]]
     #: Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
@@ -2283,8 +2283,8 @@ class MapRequest(MapOptions):
 
 
 class MapRequestOptions(TypedDict, total=False):
-    #: How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-    engine: Union[Literal["auto", "http", "browser", "flaresolverr", "stealth", "replay"], str]
+    #: How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+    engine: Union[Literal["auto", "http", "browser", "flaresolverr", "stealth", "firecrawl", "replay"], str]
     #: Request headers to send. `User-Agent` needs the operator’s consent for the host; framing headers are refused. Headers that may hold a key go to the origin of the URL alone; see `crossOriginHeaders`.
     headers: dict[str, str]
     #: Names of `headers` that also go to other origins, where redirects and links lead. Headers that tell no secret (`Accept…`, `User-Agent`, `Referer` and the like) go there anyway.
@@ -2485,8 +2485,8 @@ _ScheduleRequestJobReserved = TypedDict("_ScheduleRequestJobReserved", {"async":
 
 
 class _ScheduleRequestJob(_ScheduleRequestJobReserved, total=False):
-    #: How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-    engine: Union[Literal["auto", "http", "browser", "flaresolverr", "stealth", "replay"], str]
+    #: How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+    engine: Union[Literal["auto", "http", "browser", "flaresolverr", "stealth", "firecrawl", "replay"], str]
     #: Formats that are kept of each page and returned.
     formats: list[Literal["html", "rawHtml", "text", "links", "metadata", "markdown", "content", "structured", "screenshot", "pdf", "xhr"]]
     #: Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
@@ -2875,8 +2875,8 @@ class MonitorUpdateThreshold(TypedDict, total=False):
 
 
 class MonitorUpdateOptions(TypedDict, total=False):
-    #: How pages are fetched. `auto` takes the cheapest engine that works. `stealth` and `flaresolverr` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
-    engine: Union[Literal["auto", "http", "browser", "flaresolverr", "stealth", "replay"], str]
+    #: How pages are fetched. `auto` takes the cheapest engine that works. `stealth`, `flaresolverr` and `firecrawl` need the operator’s consent for the host. `replay` answers from the archive that the operator has set up. The engine of a plug-in has the name of the plug-in in front, such as `lab:fetcher`.
+    engine: Union[Literal["auto", "http", "browser", "flaresolverr", "stealth", "firecrawl", "replay"], str]
     #: Formats that are kept of each page and returned.
     formats: list[Literal["html", "rawHtml", "text", "links", "metadata", "markdown", "content", "structured", "screenshot", "pdf", "xhr"]]
     #: Pictures, PDFs and large XHR bodies also come as base64, and not only as addresses.
