@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { nearestName } from '../config/nearest-name.ts';
 import { EXIT } from '../errors/registry.ts';
 import { asScrapifieError, ScrapifieError } from '../errors/scrapifie-error.ts';
 import { applyDefaults } from './defaults/option-defaults.ts';
@@ -195,6 +196,7 @@ export async function run(argv: readonly string[], shell: Shell): Promise<number
     const program = await buildProgram(argv, shell, (code) => {
       exitCode = code;
     });
+    refuseUnknownHelp(program, argv);
     try {
       await program.parseAsync(argv, { from: 'user' });
     } catch (error) {
@@ -206,7 +208,9 @@ export async function run(argv: readonly string[], shell: Shell): Promise<number
     await outputWritten(shell.stdout);
     return exitCode;
   } catch (failure) {
-    shell.stderr.write(describeFailure(failure, shell.environment));
+    const { paint } = screenOf(shell, 'stderr');
+    const told = describeFailure(failure, shell.environment);
+    shell.stderr.write(told.replace(/^error \w+:/, (label) => paint('red', label)));
     return asScrapifieError(failure).spec.exitCode;
   }
 }
@@ -254,6 +258,24 @@ export async function buildProgram(
     if (name === meant || meant === 'completion') (await load()).define(command, shell, endWith, run);
   }
   return program;
+}
+
+/** Help for a misspelt command would show that of the program, as if the command was right. Throws INVALID_USAGE. */
+function refuseUnknownHelp(program: Command, argv: readonly string[]): void {
+  if (!argv.some((word) => word === 'help' || word === '--help' || word === '-h')) return;
+  let command = program;
+  for (const [at, word] of argv.entries()) {
+    if (word.startsWith('-') || word === 'help' || argv[at - 1] === '--config') continue;
+    if (command.commands.length === 0 || command.registeredArguments.length > 0) return;
+    const names = command.commands.map((each) => each.name());
+    const found = command.commands[names.indexOf(word)];
+    if (found === undefined) {
+      const nearest = nearestName(word, names);
+      const meant = nearest === null ? '' : ` (Did you mean ${nearest}?)`;
+      throw new ScrapifieError('INVALID_USAGE', `unknown command '${word}'${meant}. See --help.`);
+    }
+    command = found;
+  }
 }
 
 /** Null when help or version was asked for, which is not an error. `help`: printed because no command was named. */

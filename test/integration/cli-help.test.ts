@@ -32,6 +32,21 @@ it('the help of the program has every command below a heading that says what it 
   expect(rest.split('\n\n', 1)[0]?.trim().split('\n')).toEqual([expect.stringMatching(/^help /)]);
 });
 
+it.each([
+  [['scrpe', '--help'], "unknown command 'scrpe' (Did you mean scrape?)."],
+  [['help', 'scrpe'], "unknown command 'scrpe' (Did you mean scrape?)."],
+  [['jobs', 'lst', '--help'], "unknown command 'lst' (Did you mean list?)."],
+  [['jobs', 'lst'], "unknown command 'lst' (Did you mean list?)."],
+  [['crawl', '--max-page', '3'], "unknown option '--max-page' (Did you mean --max-pages?)."],
+])('%j is refused with the name that was meant', async (argv, message) => {
+  const { exitCode, stdout: out, stderr: told } = await runCommand(argv);
+  expect({ exitCode, out, told }).toEqual({
+    exitCode: 2,
+    out: '',
+    told: `error INVALID_USAGE: ${message} See --help.\n`,
+  });
+});
+
 it('help goes without colours into a pipe, and with them where they are forced', async () => {
   expect((await runCommand(['jobs', '--help'])).stdout).not.toContain('\u001b');
   expect((await runCommand(['jobs', '--help'], { env: { FORCE_COLOR: '1' } })).stdout).toContain('\u001b[1m');
