@@ -40,7 +40,7 @@ clients: servers
 	@sh scripts/servers.sh clients
 
 test: servers clients browser lint typecheck signatures ## Check style and types, then run every test
-	@sh scripts/setup.sh test/openapi test/firecrawl test/mcp
+	@sh scripts/setup.sh test/openapi test/firecrawl test/firecrawl/langchain test/mcp
 	@$(NODE) vitest run --reporter=default --reporter=./test/reporter.ts $(ARGS)
 
 fault: setup servers browser ## Kill a crawl, browsers at work, and every part of a fleet, again and again; feed on broken pages
@@ -91,4 +91,4 @@ docker: ## Build the container image; IMAGE names it
 	@docker build --build-arg NODE_IMAGE=$(NODE_IMAGE) --tag $(IMAGE) .
 
 clean: ## Remove what can be installed or built again; data stays
-	@rm -rf node_modules bench/node_modules test/openapi/node_modules test/firecrawl/node_modules test/mcp/node_modules dist coverage .tools
+	@rm -rf node_modules bench/node_modules test/openapi/node_modules test/firecrawl/node_modules test/firecrawl/langchain/node_modules test/mcp/node_modules dist coverage .tools

@@ -101,7 +101,9 @@ async function serve(shell: Shell, settings: Settings): Promise<void> {
     if (duties.api) {
       const key = await keyFor(platform, settings);
       const isInShell = (shell.environment.SCRAPIFIE_API_KEY ?? '') !== '';
-      shell.stdout.write(welcome({ origin, settings, version: shell.version, key, isInShell }));
+      const firecrawlOrigin = second === null ? null : origin.replace(/\d+$/, String(second.port));
+      const told = { origin, firecrawlOrigin, settings, version: shell.version, key, isInShell };
+      shell.stdout.write(welcome(told));
       await outputWritten(shell.stdout);
     }
     if (settings.contact === undefined) {
@@ -165,6 +167,8 @@ type ShownKey = { readonly kind: 'new'; readonly secret: string } | { readonly k
 
 interface Welcome {
   readonly origin: string;
+  /** Null without a port of its own. */
+  readonly firecrawlOrigin: string | null;
   readonly settings: Pick<Settings, 'dataDir'>;
   readonly version: string;
   readonly key: ShownKey;
@@ -173,7 +177,7 @@ interface Welcome {
 }
 
 /** The text that the server prints when it is ready. The command in it works as printed, or says what to put in. */
-function welcome({ origin, settings, version, key, isInShell }: Welcome): string {
+function welcome({ origin, firecrawlOrigin, settings, version, key, isInShell }: Welcome): string {
   const secret = secretFor(key, isInShell);
   const rows = [
     `Scrapifie ${version} is ready.`,
@@ -181,6 +185,7 @@ function welcome({ origin, settings, version, key, isInShell }: Welcome): string
     `  API      ${origin}`,
     `  Help     ${origin}/help`,
     `  Docs     ${origin}/docs`,
+    ...(firecrawlOrigin === null ? [] : [`  Firecrawl-compatible API at ${firecrawlOrigin}`]),
     `  Data     ${settings.dataDir}`,
     `  API key  ${keyLine(key)}`,
     '',

@@ -1,6 +1,7 @@
 import type { Artifact } from '../../../jobs/artifact.ts';
 import type { ScrapeTrace } from '../../../jobs/job-reader.ts';
 import type { ActionView, PageResult } from '../../../jobs/page-result.ts';
+import { isDisguised } from '../../../model/engine-traits.ts';
 import type { JobId } from '../../../model/ids.ts';
 import type { Job } from '../../../model/job.ts';
 import type { PageMetadata } from '../../../model/page.ts';
@@ -148,6 +149,13 @@ function pageFacts(metadata: PageMetadata): Record<string, unknown> {
   };
 }
 
+/** Clients know two kinds: addresses of data centres, and what is taken for a visitor's. */
+function proxyUsedBy({ attempts }: ScrapeTrace): 'basic' | 'stealth' {
+  const { engine = 'http', proxyTier = null } = attempts.at(-1) ?? {};
+  const isVisitor = proxyTier === 'residential' || proxyTier === 'mobile';
+  return isVisitor || isDisguised(engine) ? 'stealth' : 'basic';
+}
+
 function metadataOf(page: PageResult, { jobId, trace }: DocumentParts): Record<string, unknown> {
   const { cache, error, metadata } = page;
   const attempts = trace?.attempts;
@@ -161,7 +169,7 @@ function metadataOf(page: PageResult, { jobId, trace }: DocumentParts): Record<s
     scrapeId: jobId,
     ...(cache === undefined ? {} : { cacheState: cache.hit ? 'hit' : 'miss' }),
     ...(cache?.storedAt == null ? {} : { cachedAt: cache.storedAt }),
-    ...(trace === undefined ? {} : { creditsUsed: trace.credits, proxyUsed: 'basic' }),
+    ...(trace === undefined ? {} : { creditsUsed: trace.credits, proxyUsed: proxyUsedBy(trace) }),
     scrapifie: {
       jobId,
       outcome: page.outcome ?? null,
