@@ -113,10 +113,23 @@ it(
 );
 
 it(
-  'it ends cleanly at SIGTERM, and the folder is free again',
+  'a cancelled call cancels its page; SIGTERM ends the program cleanly, and the folder is free again',
   async () => {
-    const { client, pid } = await started('2026-07-28', ['--data-dir', 'third']);
+    const { client, pid } = await started('2025-11-25', ['--data-dir', 'third', '--tools', 'default,jobs']);
     await client.listTools();
+    const path = '/slow/no-head?cancelled';
+    const cancelling = new AbortController();
+    const calling = client.callTool(
+      { name: 'scrape', arguments: { url: site.url + path } },
+      { signal: cancelling.signal },
+    );
+    const refused = expect(calling).rejects.toThrow();
+    await expect.poll(() => site.log.some((entry) => entry.path === path), { timeout: LIMIT_MS }).toBe(true);
+    cancelling.abort();
+    await refused;
+    await expect
+      .poll(async () => (await called(client, 'job_list', {})).text, { timeout: LIMIT_MS })
+      .toContain('"status":"cancelled"');
     const taken = await startCommand(['mcp', '--data-dir', join(folder, 'third')], {
       env: environment(),
       input: INITIALIZE,

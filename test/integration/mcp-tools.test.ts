@@ -109,6 +109,8 @@ describe('tools beyond the default ones', () => {
       cursor = cursorIn(said.text);
     }
     expect(urls.size).toBe(20);
+    const { text } = await called(client, 'sql', { sql: 'SELECT 6 * 7 AS answer' });
+    expect(text).toMatch(/42|What to do: Use the tool query/);
     const wrong = await called(client, 'query', { from: 'nothing' });
     expect(wrong).toMatchObject({ isError: true, text: expect.stringContaining('pages') });
   });
