@@ -1,3 +1,4 @@
+import { Console } from 'node:console';
 import { describeFailure } from './cli/failure.ts';
 import { prepareOutput } from './cli/output/standard-output.ts';
 import { run } from './cli/program.ts';
@@ -16,6 +17,8 @@ const shell = createShell({
   stderr: process.stderr,
 });
 
+// Standard output is for results and for the messages of MCP alone; what plug-ins and packages log goes beside it.
+Object.assign(console, new Console(process.stderr));
 prepareOutput(process.stdout);
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // The reader of the output (`| head`) has seen enough. Every other error fails the command, which looks for it.

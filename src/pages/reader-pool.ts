@@ -81,9 +81,12 @@ export function createReaderPool(options: ReaderPoolOptions): PageReader {
     const worker = new Worker(entry, {
       workerData: { given: data, reading: reader.reading } satisfies ThreadData<unknown>,
       name: 'pages',
+      // What plug-ins log there does not belong among the results on standard output.
+      stdout: true,
       // Nearly everything dies with its page; without a limit each thread's nursery grows to 50 MB for nothing.
       resourceLimits: { maxYoungGenerationSizeMb: 24, maxOldGenerationSizeMb: 512 },
     });
+    worker.stdout.on('data', (logged: Buffer) => void process.stderr.write(logged));
     // A thread that cannot load is no reason to wait.
     worker.once('exit', () => reader.onReady());
     worker.on('message', (answers: readonly ReadAnswer[] | HoldReport | object) => {

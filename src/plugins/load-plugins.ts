@@ -17,38 +17,68 @@ export interface LoadedPlugins {
   readonly engines: ReadonlyMap<PluginPart, EnginePlugin>;
 }
 
+/** How long a module may take to load. One that waits at its top level for ever would end the process without an error. */
+const LOAD_MS = 20_000;
+
 /** Loads the modules of the setting. Throws INVALID_SETTINGS for one that cannot be loaded or is no plug-in. */
-export async function loadPlugins(setting: string): Promise<LoadedPlugins> {
-  const types: Record<string, TypeSpec> = { ...TYPES };
-  const deliverers = new Map<string, Deliverer>();
-  const engines = new Map<PluginPart, EnginePlugin>();
+export async function loadPlugins(setting: string, limitMs = LOAD_MS): Promise<LoadedPlugins> {
+  const loaded: Loading = { types: { ...TYPES }, deliverers: new Map(), engines: new Map() };
   const names = new Set<string>();
   for (const path of pluginPaths(setting)) {
-    const plugin = await loadPlugin(path);
-    if (names.has(plugin.name)) throw wrong(path, `another plug-in is called ${plugin.name}`);
-    names.add(plugin.name);
-    for (const [part, type] of partsOf(path, plugin, 'extractors')) {
-      checkType(path, type);
-      types[part] = { ...type, weigh: type.weigh.bind(type), read: type.read.bind(type), name: part };
-    }
-    for (const [part, deliverer] of partsOf(path, plugin, 'deliverers')) {
-      if (typeof deliverer.send !== 'function')
-        throw wrong(path, `${deliverer.name}: \`send\` must be a function`);
-      deliverers.set(part, deliverer);
-    }
-    for (const [part, engine] of partsOf(path, plugin, 'engines')) {
-      checkEngine(path, engine);
-      engines.set(part, engine);
+    const module = await importWithin(path, limitMs);
+    try {
+      const plugin = pluginOf(path, module);
+      if (names.has(plugin.name)) throw wrong(path, `another plug-in is called ${plugin.name}`);
+      names.add(plugin.name);
+      addParts(path, plugin, loaded);
+    } catch (error) {
+      // Properties of foreign objects may be getters, which may throw.
+      throw error instanceof ScrapifieError ? error : wrong(path, `cannot be read: ${wordsOf(error)}`, error);
     }
   }
-  return { types, deliverers, engines };
+  return loaded;
 }
 
-async function loadPlugin(path: string): Promise<Plugin> {
-  const loaded: unknown = await import(pathToFileURL(path).href).catch((error: unknown) => {
+interface Loading extends LoadedPlugins {
+  readonly types: Record<string, TypeSpec>;
+  readonly deliverers: Map<string, Deliverer>;
+  readonly engines: Map<PluginPart, EnginePlugin>;
+}
+
+function addParts(path: string, plugin: Plugin, { types, deliverers, engines }: Loading): void {
+  for (const [part, type] of partsOf(path, plugin, 'extractors')) {
+    checkType(path, type);
+    types[part] = { ...type, weigh: type.weigh.bind(type), read: type.read.bind(type), name: part };
+  }
+  for (const [part, deliverer] of partsOf(path, plugin, 'deliverers')) {
+    if (typeof deliverer.send !== 'function')
+      throw wrong(path, `${deliverer.name}: \`send\` must be a function`);
+    deliverers.set(part, deliverer);
+  }
+  for (const [part, engine] of partsOf(path, plugin, 'engines')) {
+    checkEngine(path, engine);
+    engines.set(part, engine);
+  }
+}
+
+async function importWithin(path: string, limitMs: number): Promise<unknown> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    const told = `is not loaded after ${limitMs / 1_000} s; its top level waits for something that does not come`;
+    timer = setTimeout(() => reject(wrong(path, told)), limitMs);
+  });
+  const imported = import(pathToFileURL(path).href).catch((error: unknown) => {
     throw wrong(path, `cannot be loaded: ${wordsOf(error)}`, error);
   });
-  const plugin = (loaded as { readonly default?: unknown }).default;
+  try {
+    return await Promise.race([imported, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function pluginOf(path: string, module: unknown): Plugin {
+  const plugin = (module as { readonly default?: unknown }).default;
   if (!isObject(plugin)) throw wrong(path, 'has no default export; it should be definePlugin({ … })');
   const { name, ...rest } = plugin;
   if (typeof name !== 'string' || !PLUGIN_NAME.test(name)) {

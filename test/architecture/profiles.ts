@@ -31,6 +31,7 @@ export const EMBEDDED_ONLY: Readonly<Record<string, string>> = {
   'mcp-alone': 'commands on a data folder',
   'page-killers': 'the browsers of one process',
   'page-options': 'options of one request, which are decided before anything is stored',
+  'plugin-output': 'what commands print',
   plugins: 'code of plug-ins, which ends before anything is stored; their names are text in both stores',
   proxies: 'the way of requests through proxies, before anything is stored',
   rendering: 'what browsers bring; the contract suites of bodies and of transit have both drivers',

@@ -113,6 +113,35 @@ it(
 );
 
 it(
+  'lines that are too long or broken are answered with an error, and the next one is served',
+  async () => {
+    const call = (id: number, params: unknown) => ({ jsonrpc: '2.0', id, method: 'tools/call', params });
+    const input = [
+      JSON.stringify(call(7, { name: 'scrape', arguments: { url: 'x'.repeat(11_000_000) } })),
+      'no JSON',
+      JSON.stringify(call(3, null)),
+      '[]',
+      INITIALIZE,
+    ];
+    const { ended } = startCommand(['mcp', '--data-dir', join(folder, 'broken')], {
+      env: environment(),
+      input: input.join('\n'),
+    });
+    const { exitCode, stdout } = await ended;
+    const answers = stdout.trim().split('\n');
+    expect(answers.map((line) => JSON.parse(line))).toMatchObject([
+      { id: 7, error: { code: -32600, message: expect.stringContaining('10 MB') } },
+      { id: null, error: { code: -32700 } },
+      { id: 3, error: { code: -32600 } },
+      { id: null, error: { code: -32600 } },
+      { id: 1, result: { serverInfo: {} } },
+    ]);
+    expect(exitCode).toBe(0);
+  },
+  LIMIT_MS,
+);
+
+it(
   'a cancelled call cancels its page; SIGTERM ends the program cleanly, and the folder is free again',
   async () => {
     const { client, pid } = await started('2025-11-25', ['--data-dir', 'third', '--tools', 'default,jobs']);

@@ -11,6 +11,7 @@ import {
   type Scrapifie,
   ScrapifieError,
 } from '../../src/library/index.ts';
+import { loadPlugins } from '../../src/plugins/load-plugins.ts';
 import { openVault } from '../../src/sessions/vault.ts';
 import { type Site, startSite } from '../site/site.ts';
 import { openScraper, type Scraper } from './world.ts';
@@ -302,10 +303,22 @@ describe('a module that is no plug-in', () => {
       'export default { name: "w", extractors: [{ name: "a", fields: { x: { kind: "y" } } }] };',
       'the kind of `x` must be one of text,',
     ],
+    [
+      'throws when it is looked at',
+      'export default { get name() { throw new Error("no name"); } };',
+      'cannot be read: no name',
+    ],
   ])('%s: the start fails, and says why', async (name, code, message) => {
     const plugins = [moduleOf(name.replaceAll(' ', '-'), code)];
     const refused = await failure(openScrapifie({ settings, plugins }));
     expect(refused.code).toBe('INVALID_SETTINGS');
     expect(refused.message).toContain(message);
+  });
+
+  it('never ends to load: the start fails after a time', async () => {
+    const path = moduleOf('endless', 'await new Promise(() => {}); export default { name: "w" };');
+    const refused = await failure(loadPlugins(path, 100));
+    expect(refused).toMatchObject({ code: 'INVALID_SETTINGS' });
+    expect(refused.message).toContain('not loaded after 0.1 s');
   });
 });

@@ -75,22 +75,27 @@ const callOver =
 
 /** Until the assistant closes standard input, or a signal asks to stop. */
 async function serve(shell: Shell, api: ApiCall, options: McpServerOptions): Promise<void> {
-  const [{ serveStdio }, { createMcpServer }] = await Promise.all([
+  const [{ serveStdio, StdioServerTransport }, { createMcpServer }, { MessageLines }] = await Promise.all([
     import('@modelcontextprotocol/server/stdio'),
     import('../../mcp/mcp-server.ts'),
+    import('../../mcp/message-lines.ts'),
   ]);
+  const lines = new MessageLines(shell.stdout);
   const interrupts = watchInterrupts();
   const ended = new Promise<void>((resolve) => {
-    shell.stdin.once('end', resolve);
+    lines.once('end', resolve);
     interrupts.signal.addEventListener('abort', () => resolve(), { once: true });
   });
   const handle = serveStdio(() => createMcpServer(api, options), {
+    transport: new StdioServerTransport(lines, shell.stdout, { maxBufferSize: Infinity }),
     onerror: ({ message }) => void shell.stderr.write(`mcp: ${message.replace(/\s+/g, ' ').slice(0, 300)}\n`),
   });
+  shell.stdin.pipe(lines);
   try {
     await ended;
     await handle.close();
   } finally {
+    shell.stdin.unpipe(lines);
     interrupts.close();
   }
 }
