@@ -94,7 +94,7 @@ export const ERRORS = {
   CONSENT_REQUIRED: usage(403, "The operator's policy does not name this domain for what was asked."),
   CREDITS_EXHAUSTED: usage(
     402,
-    'The account cannot pay for one page of the request; `details` has what it has and what a page may cost.',
+    'The account cannot pay for one page of the request; `details` has what it has and what a page may cost, or the job that stopped.',
   ),
   NOT_FOUND: usage(404, 'No such resource for this account.'),
   SESSION_EXPIRED: usage(410, 'The session has ended; delete it, or use another name.'),

@@ -44,6 +44,7 @@ describe('a scrape without a page', () => {
       [{ state: 'denied', rule: 'opt-out:example.com' }, 'DOMAIN_DENIED'],
       [{ state: 'denied', rule: 'something new' }, 'DOMAIN_DENIED'],
       [{ state: 'skipped', rule: 'budget.duration' }, 'BUDGET_SPENT'],
+      [{ state: 'skipped', rule: 'credits.exhausted' }, 'CREDITS_EXHAUSTED'],
       [{ state: 'cancelled' }, 'CANCELLED'],
     ];
     for (const [given, code] of cases) expect(scrapeFailure(id, entry(given)).code).toBe(code);

@@ -33,6 +33,7 @@ const RULE_CODES: readonly (readonly [RegExp, ErrorCode])[] = [
   [/hours/, 'OUTSIDE_HOURS'],
   [/^(breaker|circuit)/, 'CIRCUIT_OPEN'],
   [/^budget/, 'BUDGET_SPENT'],
+  [/^credits/, 'CREDITS_EXHAUSTED'],
   [/^(policy|opt-?out|deny|domain)/i, 'DOMAIN_DENIED'],
 ];
 

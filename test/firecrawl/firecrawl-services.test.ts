@@ -62,6 +62,21 @@ it('searches the web through a SearXNG, by its pages, categories and times', asy
   );
 });
 
+it('leaves out results of a SearXNG that have no web address', async () => {
+  const broken = [
+    null,
+    'text',
+    { title: 'None' },
+    { url: 5 },
+    { url: 'javascript:alert(1)' },
+    { url: 'http://' },
+  ];
+  await searchWorld({ broken, hits: 2 });
+  const { status, body } = await post('/v2/search', { query: 'turnips' });
+  expect(status).toBe(200);
+  expect(body.data.web.map(({ title }: { title: string }) => title)).toEqual(['Hit 0', 'Hit 1']);
+});
+
 it('says why a SearXNG cannot be used', async () => {
   await searchWorld({ formats: ['html'] });
   const { status, body } = await post('/v2/search', { query: 'turnips' });

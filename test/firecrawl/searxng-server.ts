@@ -17,6 +17,8 @@ export interface SearxngOptions {
   readonly hits: number;
   /** Where hits lead to. */
   readonly origin: string;
+  /** Entries before the hits, as broken engines give them. */
+  readonly broken?: readonly unknown[];
 }
 
 const PER_PAGE = 10;
@@ -26,7 +28,12 @@ const CATEGORIES = ['general', 'news', 'images', 'science'];
  * Answers `GET /search` as SearXNG does: 403 for a format that is not allowed, 400 without words, and the fields that its
  * engines give by category.
  */
-export async function startSearxng({ formats, hits, origin }: SearxngOptions): Promise<SearxngServer> {
+export async function startSearxng({
+  formats,
+  hits,
+  origin,
+  broken = [],
+}: SearxngOptions): Promise<SearxngServer> {
   const asked: Asked[] = [];
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://searxng');
@@ -57,7 +64,7 @@ export async function startSearxng({ formats, hits, origin }: SearxngOptions): P
     return answer(200, {
       query: given.q,
       number_of_results: 0,
-      results,
+      results: [...broken, ...results],
       answers: [],
       corrections: [],
       infoboxes: [],

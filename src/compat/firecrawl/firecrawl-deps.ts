@@ -53,8 +53,22 @@ export function givenBy(request: FastifyRequest, reply?: FastifyReply): Given {
 
 export const statusParts = (
   request: FastifyRequest,
-  { jobs, isV1, store, contents }: FirecrawlDeps,
-): StatusParts => ({ jobs, isV1, store, contents, hasPrivate: mayReadPrivate(request) });
+  { jobs, isV1, store, contents, now }: FirecrawlDeps,
+): StatusParts => ({ jobs, isV1, store, contents, now, hasPrivate: mayReadPrivate(request) });
+
+/**
+ * What a route that creates something makes of its request, read before the Idempotency-Key is taken: a request that is
+ * refused here has not used its key.
+ */
+export function readFirst<T>(read: (request: FastifyRequest) => T) {
+  const found = new WeakMap<FastifyRequest, T>();
+  return {
+    preValidation: async (request: FastifyRequest): Promise<void> => {
+      found.set(request, read(request));
+    },
+    of: (request: FastifyRequest): T => found.get(request) ?? read(request),
+  };
+}
 
 /** The body by its schema. A body that is missing is an empty one. */
 export const bodyOf = <T extends z.ZodType>(schema: T, body: unknown): z.output<T> =>

@@ -27,21 +27,19 @@ const MOST_BYTES = 8_388_608;
 
 const text = z.string().catch('');
 const maybe = z.string().optional().catch(undefined);
-const answerSchema = z.object({
-  results: z.array(
-    z.object({
-      url: z.string(),
-      title: text,
-      content: text,
-      publishedDate: maybe,
-      img_src: maybe,
-      thumbnail: maybe,
-      thumbnail_src: maybe,
-      resolution: maybe,
-    }),
-  ),
+const resultSchema = z.object({
+  url: z.string().refine((url) => /^https?:\/\//i.test(url) && URL.canParse(url)),
+  title: text,
+  content: text,
+  publishedDate: maybe,
+  img_src: maybe,
+  thumbnail: maybe,
+  thumbnail_src: maybe,
+  resolution: maybe,
 });
-type Result = z.output<typeof answerSchema>['results'][number];
+type Result = z.output<typeof resultSchema>;
+/** Engines sometimes give results without a web address; the others are still good. */
+const answerSchema = z.object({ results: z.array(resultSchema.nullable().catch(null)) });
 
 /** Asks a SearXNG for as many pages of hits as the limit needs. Throws SEARCH_UNAVAILABLE. */
 export async function searchWeb(base: string, query: WebQuery): Promise<WebHit[]> {
@@ -89,7 +87,7 @@ async function askFor(base: string, query: WebQuery, page: number, signal: Abort
   }
   const parsed = answerSchema.safeParse(await jsonOf(response).catch(() => null));
   if (!parsed.success) throw unavailable('answered something else than its results');
-  return parsed.data.results;
+  return parsed.data.results.filter((result) => result !== null);
 }
 
 /** A login in the address is sent as a header: addresses with one cannot be fetched. */

@@ -1,9 +1,22 @@
+import { z } from 'zod';
+import { parseRequest } from '../../../jobs/invalid-request.ts';
+
 /** Bodies of v1 as those of v2, which has other names for some fields. What is no object is left as it is. */
 
 type Body = Readonly<Record<string, unknown>>;
 
 const isRecord = (value: unknown): value is Body =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const flag = z.boolean().optional();
+/** Fields that v2 does not have are checked here: its schemas never see them. */
+const crawlFields = z.looseObject({ ignoreSitemap: flag });
+const mapFields = z.looseObject({
+  ignoreSitemap: flag,
+  sitemapOnly: flag,
+  useIndex: flag,
+  filterByPath: flag,
+});
 
 /** v1 gives a page half of the time that v2 does. */
 const TIMEOUT_MS = 30_000;
@@ -37,7 +50,7 @@ function formatOfV1(format: unknown, json: Body, tracking: Body): unknown {
 
 export function crawlBodyOfV1(body: unknown): unknown {
   if (!isRecord(body)) return body;
-  const { ignoreSitemap, allowBackwardLinks, scrapeOptions, ...rest } = body;
+  const { ignoreSitemap, allowBackwardLinks, scrapeOptions, ...rest } = parseRequest(crawlFields, body);
   return {
     maxDepth: MAX_DEPTH,
     ...rest,
@@ -49,7 +62,8 @@ export function crawlBodyOfV1(body: unknown): unknown {
 
 export function mapBodyOfV1(body: unknown): unknown {
   if (!isRecord(body)) return body;
-  const { ignoreSitemap, sitemapOnly, useIndex: _useIndex, filterByPath: _filter, ...rest } = body;
+  const fields = parseRequest(mapFields, body);
+  const { ignoreSitemap, sitemapOnly, useIndex: _useIndex, filterByPath: _filter, ...rest } = fields;
   const sitemap = sitemapOnly === true ? 'only' : ignoreSitemap === true ? 'skip' : undefined;
   return { ...rest, ...(sitemap === undefined ? {} : { sitemap }) };
 }

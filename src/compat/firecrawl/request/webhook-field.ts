@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { webhookHeadersField } from '../../../jobs/webhook-fields.ts';
 
 const EVENTS = ['started', 'page', 'completed', 'failed'] as const;
 
@@ -9,7 +10,7 @@ export const webhookField = z
     z
       .strictObject({
         url: z.string().min(1).max(2_048),
-        headers: z.record(z.string(), z.string()).default({}),
+        headers: webhookHeadersField.default({}),
         metadata: z.record(z.string(), z.unknown()).default({}),
         events: z
           .array(z.enum(EVENTS))

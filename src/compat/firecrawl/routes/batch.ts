@@ -5,7 +5,7 @@ import { ScrapifieError } from '../../../errors/scrapifie-error.ts';
 import { parseRequest } from '../../../jobs/invalid-request.ts';
 import { invalidUrlsOf } from '../../../jobs/job-draft.ts';
 import { batchRequestSchema } from '../../../jobs/job-request.ts';
-import { bodyOf, type FirecrawlDeps, givenBy } from '../firecrawl-deps.ts';
+import { bodyOf, type FirecrawlDeps, givenBy, readFirst } from '../firecrawl-deps.ts';
 import {
   bodyFields,
   cacheRequestOf,
@@ -32,34 +32,40 @@ const batchBody = z.strictObject({
 export function addBatchRoutes(app: App, deps: FirecrawlDeps): void {
   const { jobs, idempotency, isV1, settings } = deps;
 
+  const wish = readFirst((request) => {
+    const body = bodyOf(batchBody, isV1 ? scrapeBodyOfV1(request.body) : request.body);
+    if (body.appendToId !== undefined) {
+      throw new ScrapifieError(
+        'UNSUPPORTED_OPTION',
+        '`appendToId` is not available on this server: start another batch.',
+      );
+    }
+    // v2 leaves out what is no URL; v1 refuses the request unless told.
+    const ignoresInvalid = body.ignoreInvalidURLs ?? !isV1;
+    const asked = parseRequest(batchRequestSchema, {
+      urls: body.urls,
+      ignoreInvalidUrls: ignoresInvalid,
+      options: { ...pageRequestOf(body), ...cacheRequestOf(body) },
+      concurrency: body.maxConcurrency ?? null,
+      ...derivedRequestOf(body, body.zeroDataRetention),
+    });
+    const given = {
+      ...givenBy(request),
+      shownAs: viewOf(body, body),
+      ...jobWebhookOf(body.webhook, 'batch_scrape', apiKeyOf(request).accountId, settings),
+    };
+    return { asked, given, ignoresInvalid };
+  });
+
   app.route({
     method: 'POST',
     url: '/batch/scrape',
     config: { access: 'jobs:write', creates: true },
     schema: { hide: true },
+    preValidation: wish.preValidation,
     async handler(request) {
-      const body = bodyOf(batchBody, isV1 ? scrapeBodyOfV1(request.body) : request.body);
-      if (body.appendToId !== undefined) {
-        throw new ScrapifieError(
-          'UNSUPPORTED_OPTION',
-          '`appendToId` is not available on this server: start another batch.',
-        );
-      }
+      const { asked, given, ignoresInvalid } = wish.of(request);
       const { accountId } = apiKeyOf(request);
-      // v2 leaves out what is no URL; v1 refuses the request unless told.
-      const ignoresInvalid = body.ignoreInvalidURLs ?? !isV1;
-      const asked = parseRequest(batchRequestSchema, {
-        urls: body.urls,
-        ignoreInvalidUrls: ignoresInvalid,
-        options: { ...pageRequestOf(body), ...cacheRequestOf(body) },
-        concurrency: body.maxConcurrency ?? null,
-        ...derivedRequestOf(body, body.zeroDataRetention),
-      });
-      const given = {
-        ...givenBy(request),
-        shownAs: viewOf(body, body),
-        ...jobWebhookOf(body.webhook, 'batch_scrape', accountId, settings),
-      };
       const job = await idempotency.once(request, (id) => jobs.batch(asked, accountId, { ...given, id }));
       return {
         success: true,

@@ -3,7 +3,7 @@ import type { App } from '../../../api/http/app.ts';
 import { parseRequest } from '../../../jobs/invalid-request.ts';
 import { crawlRequestSchema } from '../../../jobs/job-request.ts';
 import type { Job } from '../../../model/job.ts';
-import { bodyOf, type FirecrawlDeps, givenBy } from '../firecrawl-deps.ts';
+import { bodyOf, type FirecrawlDeps, givenBy, readFirst } from '../firecrawl-deps.ts';
 import { crawlBody, crawlRequestOf } from '../request/crawl-options.ts';
 import { derivedRequestOf, viewOf } from '../request/scrape-options.ts';
 import { crawlBodyOfV1 } from '../request/v1.ts';
@@ -15,24 +15,30 @@ const MOST_ACTIVE = 200;
 export function addCrawlRoutes(app: App, deps: FirecrawlDeps): void {
   const { jobs, idempotency, isV1, settings } = deps;
 
+  const wish = readFirst((request) => {
+    const body = bodyOf(crawlBody, isV1 ? crawlBodyOfV1(request.body) : request.body);
+    const { scrapeOptions } = body;
+    const asked = parseRequest(crawlRequestSchema, {
+      ...crawlRequestOf(body),
+      ...derivedRequestOf(scrapeOptions, body.zeroDataRetention),
+    });
+    const given = {
+      ...givenBy(request),
+      shownAs: viewOf(scrapeOptions, body),
+      ...jobWebhookOf(body.webhook, 'crawl', apiKeyOf(request).accountId, settings),
+    };
+    return { asked, given };
+  });
+
   app.route({
     method: 'POST',
     url: '/crawl',
     config: { access: 'jobs:write', creates: true },
     schema: { hide: true },
+    preValidation: wish.preValidation,
     async handler(request) {
-      const body = bodyOf(crawlBody, isV1 ? crawlBodyOfV1(request.body) : request.body);
+      const { asked, given } = wish.of(request);
       const { accountId } = apiKeyOf(request);
-      const { scrapeOptions } = body;
-      const asked = parseRequest(crawlRequestSchema, {
-        ...crawlRequestOf(body),
-        ...derivedRequestOf(scrapeOptions, body.zeroDataRetention),
-      });
-      const given = {
-        ...givenBy(request),
-        shownAs: viewOf(scrapeOptions, body),
-        ...jobWebhookOf(body.webhook, 'crawl', accountId, settings),
-      };
       const job = await idempotency.once(request, (id) => jobs.crawl(asked, accountId, { ...given, id }));
       return { success: true, id: job.id, url: `${addressOf(request)}/${job.id}` };
     },

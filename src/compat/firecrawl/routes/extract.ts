@@ -4,7 +4,7 @@ import type { App } from '../../../api/http/app.ts';
 import { ScrapifieError } from '../../../errors/scrapifie-error.ts';
 import { parseRequest } from '../../../jobs/invalid-request.ts';
 import { batchRequestSchema } from '../../../jobs/job-request.ts';
-import { bodyOf, type FirecrawlDeps, givenBy, jobOf, statusParts } from '../firecrawl-deps.ts';
+import { bodyOf, type FirecrawlDeps, givenBy, jobOf, readFirst, statusParts } from '../firecrawl-deps.ts';
 import {
   bodyFields,
   cacheRequestOf,
@@ -51,46 +51,52 @@ const DEPRECATED = 'POST /v2/extract is deprecated; use scrape with the format j
 export function addExtractRoutes(app: App, deps: FirecrawlDeps): void {
   const { jobs, idempotency, isV1, settings } = deps;
 
+  const wish = readFirst((request) => {
+    const sent = request.body as { scrapeOptions?: unknown } | null | undefined;
+    const isOld = isV1 && sent?.scrapeOptions !== undefined;
+    const body = bodyOf(
+      extractBody,
+      isOld ? { ...sent, scrapeOptions: scrapeBodyOfV1(sent.scrapeOptions) } : sent,
+    );
+    if (body.enableWebSearch || body.allowExternalLinks) {
+      throw unsupported('enableWebSearch', 'only the pages that are named are read.');
+    }
+    if (body.agent !== undefined) throw unsupported('agent', 'agents do not run here.');
+    if (body.urls.some((url) => url.endsWith('/*'))) {
+      throw unsupported('urls', 'name each page; a crawl with the format json reads a whole site.');
+    }
+    if (body.schema === undefined) throw unsupported('prompt', 'a `schema` must name the fields.');
+    const { prompt, systemPrompt, schema } = body;
+    const json = {
+      type: 'json' as const,
+      schema,
+      ...(prompt === undefined ? {} : { prompt }),
+      ...(systemPrompt === undefined ? {} : { systemPrompt }),
+    };
+    const options = { ...scrapeOptionsField.parse({}), ...body.scrapeOptions, formats: [json] };
+    const asked = parseRequest(batchRequestSchema, {
+      urls: body.urls,
+      ignoreInvalidUrls: body.ignoreInvalidURLs,
+      options: { ...pageRequestOf(options), ...cacheRequestOf(options) },
+      ...derivedRequestOf(options, body.zeroDataRetention),
+    });
+    const given = {
+      ...givenBy(request),
+      shownAs: { ...viewOf(options, body), showsSources: body.showSources },
+      ...jobWebhookOf(body.webhook, 'extract', apiKeyOf(request).accountId, settings),
+    };
+    return { asked, given };
+  });
+
   app.route({
     method: 'POST',
     url: '/extract',
     config: { access: 'jobs:write', creates: true },
     schema: { hide: true },
+    preValidation: wish.preValidation,
     async handler(request, reply) {
-      const sent = request.body as { scrapeOptions?: unknown } | null | undefined;
-      const isOld = isV1 && sent?.scrapeOptions !== undefined;
-      const body = bodyOf(
-        extractBody,
-        isOld ? { ...sent, scrapeOptions: scrapeBodyOfV1(sent.scrapeOptions) } : sent,
-      );
-      if (body.enableWebSearch || body.allowExternalLinks) {
-        throw unsupported('enableWebSearch', 'only the pages that are named are read.');
-      }
-      if (body.agent !== undefined) throw unsupported('agent', 'agents do not run here.');
-      if (body.urls.some((url) => url.endsWith('/*'))) {
-        throw unsupported('urls', 'name each page; a crawl with the format json reads a whole site.');
-      }
-      if (body.schema === undefined) throw unsupported('prompt', 'a `schema` must name the fields.');
+      const { asked, given } = wish.of(request);
       const { accountId } = apiKeyOf(request);
-      const { prompt, systemPrompt, schema } = body;
-      const json = {
-        type: 'json' as const,
-        schema,
-        ...(prompt === undefined ? {} : { prompt }),
-        ...(systemPrompt === undefined ? {} : { systemPrompt }),
-      };
-      const options = { ...scrapeOptionsField.parse({}), ...body.scrapeOptions, formats: [json] };
-      const asked = parseRequest(batchRequestSchema, {
-        urls: body.urls,
-        ignoreInvalidUrls: body.ignoreInvalidURLs,
-        options: { ...pageRequestOf(options), ...cacheRequestOf(options) },
-        ...derivedRequestOf(options, body.zeroDataRetention),
-      });
-      const given = {
-        ...givenBy(request),
-        shownAs: { ...viewOf(options, body), showsSources: body.showSources },
-        ...jobWebhookOf(body.webhook, 'extract', accountId, settings),
-      };
       const job = await idempotency.once(request, (id) => jobs.batch(asked, accountId, { ...given, id }));
       if (!isV1) reply.headers({ deprecation: 'true', warning: `299 - "${DEPRECATED}"` });
       return { success: true, id: job.id, urlTrace: [], ...(isV1 ? {} : { warnings: [DEPRECATED] }) };
@@ -104,6 +110,10 @@ export function addExtractRoutes(app: App, deps: FirecrawlDeps): void {
     schema: { hide: true },
     async handler(request) {
       const job = await jobOf(request, deps, ['batch']);
+      // Every extract has this field of its request; another batch has no fields to merge.
+      if (job.options.shownAs?.showsSources === undefined) {
+        throw new ScrapifieError('NOT_FOUND', `The job ${job.id} is no extract.`);
+      }
       const { expiresAt, creditsUsed } = progressOf(job);
       const status = STATUSES[shownStatus(job)];
       const { documents } =
@@ -118,7 +128,7 @@ export function addExtractRoutes(app: App, deps: FirecrawlDeps): void {
         data: merged(documents.map(({ json }) => json as Readonly<Record<string, unknown>>)),
         expiresAt,
         creditsUsed,
-        ...(job.options.shownAs?.showsSources === true ? { sources: { urls: sources } } : {}),
+        ...(job.options.shownAs.showsSources === true ? { sources: { urls: sources } } : {}),
         ...(hasNone ? { error: 'None of the pages could be read.' } : {}),
       };
     },

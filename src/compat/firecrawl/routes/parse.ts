@@ -2,8 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import type { App } from '../../../api/http/app.ts';
 import { ScrapifieError } from '../../../errors/scrapifie-error.ts';
+import type { DocumentContent } from '../../../extract/documents/document-content.ts';
 import { readOptionsOf, reextractRequestSchema } from '../../../jobs/extraction-request.ts';
 import { parseRequest } from '../../../jobs/invalid-request.ts';
+import type { PageResult } from '../../../jobs/page-result.ts';
 import { Refusal } from '../failure.ts';
 import { bodyOf, type FirecrawlDeps } from '../firecrawl-deps.ts';
 import {
@@ -52,14 +54,15 @@ const READABLE: ReadonlySet<string> = new Set([
 const NOWHERE = 'http://upload.invalid/';
 const UNKNOWN_TYPE = 'application/octet-stream';
 
+/** Formats that tell whether the file could be read. */
+const TELLING = ['text', 'structured'];
+
 /** Types by the ending of the name, for clients that do not say. */
 const TYPES: Readonly<Record<string, string>> = {
   html: 'text/html',
   htm: 'text/html',
   xhtml: 'application/xhtml+xml',
   pdf: 'application/pdf',
-  docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
-  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
   json: 'application/json',
   xml: 'application/xml',
   txt: 'text/plain',
@@ -94,7 +97,7 @@ export function addParseRoutes(app: App, { extraction, settings, isV1, jobs }: F
       const scrape: ScrapeOptions = { ...NOTHING_FETCHED, ...rest };
       const asked = pageRequestOf(scrape);
       const wanted = parseRequest(reextractRequestSchema, {
-        formats: asked.formats,
+        formats: [...new Set([...(asked.formats as string[]), ...TELLING])],
         ...('extract' in asked ? { extract: asked.extract } : {}),
         includeTags: asked.includeTags,
         excludeTags: asked.excludeTags,
@@ -104,6 +107,7 @@ export function addParseRoutes(app: App, { extraction, settings, isV1, jobs }: F
       const contentType = typeOf(file);
       const url = `${NOWHERE}${encodeURIComponent(file.name)}`;
       const page = await extraction.read({ url, body, contentType }, readOptionsOf(wanted));
+      requireText(page);
       const view = viewOf(scrape, { origin });
       const document = documentOf(page, { jobId: jobs.newId(), view });
       const { url: _url, statusCode: _status, ...metadata } = document.metadata;
@@ -113,6 +117,18 @@ export function addParseRoutes(app: App, { extraction, settings, isV1, jobs }: F
       };
     },
   });
+}
+
+/** Throws for a file without anything to read: an empty document would be taken for an empty file. */
+function requireText({ structured, text }: PageResult): void {
+  const { kind, problems = [] } = (structured ?? {}) as Partial<DocumentContent>;
+  const isEmpty = (text ?? '').trim() === '';
+  const problem = problems.find(({ code }) => code !== 'pdf-no-text');
+  if (kind !== 'binary' && (problem === undefined || !isEmpty)) return;
+  const why =
+    problem?.message ??
+    'It is of a type that has no text: web pages, PDF, JSON, XML, CSV and text can be read.';
+  throw new Refusal(400, `The file cannot be read. ${why}`, 'SCRAPE_UNSUPPORTED_FILE_ERROR');
 }
 
 const typeOf = ({ name, type }: File): string => {

@@ -1,19 +1,25 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { structuredPatch } from 'diff';
 import type { PageResult } from '../../../jobs/page-result.ts';
+import type { ContentHash } from '../../../model/ids.ts';
 import type { Job } from '../../../model/job.ts';
 import type { Store } from '../../../ports/store.ts';
 import type { PageContents } from '../../../snapshots/page-contents.ts';
-import { historyUrlOf } from '../../../snapshots/page-identity.ts';
+import { historyUrlOf, isRealPage } from '../../../snapshots/page-identity.ts';
 import type { StoredView } from './document.ts';
 
 export interface TrackingParts {
   readonly store: Pick<Store, 'listSightings' | 'getSnapshot'>;
   readonly contents: Pick<PageContents, 'ofSnapshot'>;
+  readonly now: () => number;
   /** Whether the reader may see pages that stored credentials give access to. */
   readonly hasPrivate: boolean;
 }
 
 const LOOKED_AT = 50;
+/** How long after its fetch a page is waited for in the history, which is written behind the crawl. */
+const MOST_WAIT_MS = 10_000;
+const PAUSE_MS = 50;
 /** Texts that differ in more lines than this are told as one replaced by the other, so that no request blocks. */
 const MOST_EDITS = 2_000;
 const GONE: ReadonlySet<number> = new Set([404, 410]);
@@ -23,18 +29,29 @@ export async function changeTrackingOf(
   page: PageResult,
   job: Pick<Job, 'id' | 'accountId' | 'options'>,
   { formats }: StoredView,
-  { store, contents, hasPrivate }: TrackingParts,
+  { store, contents, now, hasPrivate }: TrackingParts,
 ): Promise<object | null> {
   const asked = formats.find(({ type }) => type === 'changeTracking');
   const history = asked === undefined ? null : historyUrlOf(page.url, job.options.scope.keepFragment);
   if (asked === undefined || history === null) return null;
-  const { items } = await store.listSightings({
-    accountId: job.accountId,
-    urlKey: history.urlKey,
-    hasPrivate,
-    limit: LOOKED_AT,
-  });
+  const sightings = () =>
+    store.listSightings({
+      accountId: job.accountId,
+      urlKey: history.urlKey,
+      hasPrivate,
+      limit: LOOKED_AT,
+    });
   const fetchedAt = Date.parse(page.fetchedAt);
+  let { items } = await sightings();
+  // The history is written in order: with this page in it, all earlier ones are there, and the next scrape sees this one.
+  while (
+    hasHistory(page, job) &&
+    now() < fetchedAt + MOST_WAIT_MS &&
+    !items.some(({ jobId }) => jobId === job.id)
+  ) {
+    await delay(PAUSE_MS);
+    ({ items } = await sightings());
+  }
   const last = items.find(({ jobId, seenAt }) => jobId !== job.id && seenAt <= fetchedAt);
   const snapshot = last === undefined ? null : await store.getSnapshot(job.accountId, last.snapshotId);
   if (last === undefined || snapshot === null) {
@@ -54,6 +71,19 @@ export async function changeTrackingOf(
     ...(changeStatus === 'changed' && modes.includes('git-diff') ? { diff: diffOf(before, after) } : {}),
   };
 }
+
+/** Whether the page is, or will be, in the history of its URL. */
+const hasHistory = (
+  { error, outcome = null, statusCode, contentHash }: PageResult,
+  { options }: Pick<Job, 'options'>,
+): boolean =>
+  options.snapshots === true &&
+  isRealPage({
+    errorCode: error?.code ?? null,
+    outcome,
+    statusCode,
+    contentHash: contentHash as ContentHash | null,
+  });
 
 interface Line {
   readonly type: 'normal' | 'add' | 'del';
