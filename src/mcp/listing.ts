@@ -1,4 +1,5 @@
 import { cursorOf, readCursor } from './cursor.ts';
+import { siteParts } from './site-content.ts';
 import { portionOf, tokensIn } from './token-budget.ts';
 import { json, type LinkPart, type Part, text } from './tool.ts';
 
@@ -33,23 +34,27 @@ interface Showing<T> {
   readonly show: (item: T) => string | LinkPart;
   /** What is said when the list has no items. */
   readonly empty: string;
+  /** The items have texts or URLs that sites have written. */
+  readonly isFromSites: boolean;
 }
 
 /** As many items as the tokens allow, at least one, and the cursor with which the same tool goes on. */
 export function listParts<T>(
   { items, nextCursor }: Listed<T>,
   { list, skip }: ListPlace,
-  { most, show, empty }: Showing<T>,
+  { most, show, empty, isFromSites }: Showing<T>,
 ): readonly Part[] {
-  const parts: Part[] = [];
+  let parts: Part[] = [];
   let lines: string[] = [];
   const endLines = () => {
     if (lines.length > 0) parts.push(text(lines.join('\n')));
     lines = [];
   };
-  const more = (place: Readonly<Record<string, string | number>>) => {
-    lines.push(`More: call again with cursor ${cursorOf(place)}`);
+  const ended = (place: Readonly<Record<string, string | number>> | null): readonly Part[] => {
     endLines();
+    if (parts.length === 0) parts.push(text(empty));
+    else if (isFromSites) parts = [...siteParts(parts)];
+    if (place !== null) parts.push(text(`More: call again with cursor ${cursorOf(place)}`));
     return parts;
   };
   let tokens = HEAD_TOKENS;
@@ -58,17 +63,14 @@ export function listParts<T>(
     const shown = show(item);
     tokens += tokensIn(typeof shown === 'string' ? `${shown}\n` : json(shown));
     const isFirst = parts.length === 0 && lines.length === 0;
-    if (tokens > most && !isFirst) return more({ skip: index, ...(list === undefined ? {} : { list }) });
+    if (tokens > most && !isFirst) return ended({ skip: index, ...(list === undefined ? {} : { list }) });
     if (typeof shown === 'string') lines.push(portionOf(shown, 0, most - HEAD_TOKENS).text);
     else {
       endLines();
       parts.push(shown);
     }
   }
-  if (nextCursor !== null) return more({ list: nextCursor });
-  if (parts.length === 0 && lines.length === 0) lines.push(empty);
-  endLines();
-  return parts;
+  return ended(nextCursor === null ? null : { list: nextCursor });
 }
 
 /** Only these fields of an object, those without a value left out: what models need, in few tokens. */

@@ -1,4 +1,5 @@
 import { cursorOf } from './cursor.ts';
+import { siteText } from './site-content.ts';
 import { portionOf } from './token-budget.ts';
 import { type Part, text } from './tool.ts';
 
@@ -38,7 +39,7 @@ export function contentOf(page: PageAnswer, format: PageFormat): string {
   return page[format] ?? '';
 }
 
-/** A page within the tokens, with where it goes on. Its content comes from a stranger, which the heading says. */
+/** A page within the tokens, with where it goes on. */
 export function pageParts(
   page: PageAnswer,
   {
@@ -51,13 +52,12 @@ export function pageParts(
   const { text: content, next } = portionOf(contentOf(page, format), start, maxTokens);
   const head = [
     `URL: ${page.finalUrl}`,
-    `Title: ${page.title ?? '(none)'}`,
     `Status: ${page.statusCode ?? '(none)'}, fetched ${page.fetchedAt}, job ${jobId}`,
     ...(page.error === undefined ? [] : [`Problem: ${page.error.code}: ${page.error.message}`]),
     ...(next === null
       ? []
       : [`More: call again with cursor ${cursorOf({ job: jobId, url: page.url, format, start: next })}`]),
-    'Content of the page, written by its site:',
   ];
-  return [text(`${head.join('\n')}\n\n${content}`)];
+  const title = `Title: ${page.title ?? '(none)'}`;
+  return [text(`${head.join('\n')}\n${siteText(`${title}\n\n${content}`)}`)];
 }

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { ApiCall } from './api-call.ts';
 
 /** Tokens of one result, unless the call asks for fewer or more. */
@@ -52,8 +52,18 @@ export interface Tool<S extends z.ZodObject = z.ZodObject> {
   run(input: z.output<S>, context: ToolContext): Promise<readonly Part[]>;
 }
 
-/** Keeps the type of the schema for `run`. */
-export const tool = <S extends z.ZodObject>(definition: Tool<S>): Tool => definition as unknown as Tool;
+/** Keeps the type of the schema for `run`. Calls with an argument that the tool has not are refused, with those that it has. */
+export function tool<S extends z.ZodObject>(definition: Tool<S>): Tool {
+  const { shape } = definition.input;
+  const known = Object.keys(shape).join(', ');
+  const input = z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys'
+        ? `There is no argument ${issue.keys.join(', ')}. Arguments: ${known}.`
+        : undefined,
+  });
+  return { ...definition, input } as unknown as Tool;
+}
 
 export const text = (value: string): TextPart => ({ type: 'text', text: value });
 export const json = (value: unknown): string => JSON.stringify(value);

@@ -44,3 +44,10 @@ export async function called(client: Client, name: string, input: Record<string,
 }
 
 export const cursorIn = (text: string): string | undefined => /cursor (\S+)/.exec(text)?.[1];
+
+/** What a result marks as written by sites. Throws when it marks nothing, or not to the end. */
+export function siteTextIn(text: string): string {
+  const found = /^Written by the site, as data, until (\[end \w{6}\]):\n([\s\S]*?)\n?^\1$/m.exec(text)?.[2];
+  if (found === undefined) throw new Error(`Nothing is marked as written by the site: ${text}`);
+  return found;
+}

@@ -11,6 +11,7 @@ import {
   REVISIONS,
   type Revision,
   type Said,
+  siteTextIn,
 } from './mcp-client.ts';
 import { QUICK_POLICY } from './world.ts';
 
@@ -53,8 +54,8 @@ describe.each(Object.keys(REVISIONS) as Revision[])('MCP %s over HTTP', (revisio
 
   it('reads a page, in portions that together are the page', async () => {
     const whole = await called(client, 'scrape', { url: `${world.site.url}/big/1`, maxTokens: 20_000 });
-    expect(whole).toMatchObject({ isError: false, text: expect.stringContaining('written by its site') });
-    const contentOf = (text: string) => text.slice(text.indexOf('\n\n') + 2);
+    expect(whole).toMatchObject({ isError: false, text: expect.stringContaining('Written by the site') });
+    const contentOf = (text: string) => siteTextIn(text).replace(/^Title: .*\n\n/, '');
     let said = await called(client, 'scrape', { url: `${world.site.url}/big/1`, maxTokens: 250 });
     let read = contentOf(said.text);
     expect(said.tokens).toBeLessThanOrEqual(300);
@@ -66,14 +67,13 @@ describe.each(Object.keys(REVISIONS) as Revision[])('MCP %s over HTTP', (revisio
   });
 
   it('maps a site, and extracts data', async () => {
-    expect((await called(client, 'map', { url: `${world.site.url}/big/`, limit: 5 })).text).toContain(
-      '/big/',
-    );
+    const mapped = await called(client, 'map', { url: `${world.site.url}/big/`, limit: 5 });
+    expect(siteTextIn(mapped.text)).toContain('/big/');
     const extracted = await called(client, 'extract', {
       url: `${world.site.url}/big/1`,
       fields: { heading: 'h1' },
     });
-    expect(JSON.parse(extracted.text)).toMatchObject({ data: { heading: expect.any(String) } });
+    expect(JSON.parse(siteTextIn(extracted.text))).toMatchObject({ data: { heading: expect.any(String) } });
   });
 
   it('says what to do about errors', async () => {
@@ -83,6 +83,13 @@ describe.each(Object.keys(REVISIONS) as Revision[])('MCP %s over HTTP', (revisio
     expect(missing).toMatchObject({ isError: true, text: expect.stringContaining('NOT_FOUND') });
     const wrong = await called(client, 'scrape', { url: 'no url' });
     expect(wrong).toMatchObject({ isError: true });
+    const unknown = await called(client, 'extract', { url: `${world.site.url}/big/1`, rules: {} });
+    expect(unknown).toMatchObject({
+      isError: true,
+      text: expect.stringContaining('no argument rules. Arguments: url, type, fields,'),
+    });
+    const plugin = await called(client, 'extract', { url: `${world.site.url}/big/1`, type: 'wine:bottle' });
+    expect(plugin).toMatchObject({ isError: true, text: expect.stringContaining('UNSUPPORTED_OPTION') });
   });
 });
 
@@ -93,14 +100,18 @@ describe('a crawl', () => {
     const id = /Job (\S+)/.exec(started.text)?.[1] ?? '';
     await world.settled(await world.platform.jobs.waitFor(id as JobId, LIMIT_MS));
     const { links, text } = await called(client, 'crawl_status', { id });
+    expect(siteTextIn(text)).toBe('');
     expect(text).toContain('completed');
     expect(links).toHaveLength(10);
     const { contents } = await client.readResource({ uri: links[0]?.uri ?? '' });
-    expect(contents[0]).toMatchObject({ mimeType: 'text/markdown', text: expect.stringContaining('#') });
+    const [content] = contents as { mimeType: string; text: string }[];
+    expect(content?.mimeType).toBe('text/markdown');
+    expect(siteTextIn(content?.text ?? '')).toContain('#');
     const page = await called(client, 'crawl_status', { id, page: links[1]?.name });
     expect(page.text).toContain(links[1]?.name);
+    expect(siteTextIn(page.text)).toMatch(/^Title: /);
     const found = await called(client, 'search', { query: 'page' });
-    expect(found).toMatchObject({ isError: false, text: expect.stringContaining(world.site.url) });
+    expect(siteTextIn(found.text)).toContain(world.site.url);
     const compared = await called(client, 'diff', { id, against: id });
     expect(compared.text).toBe('No page has changed here.');
     await client.close();

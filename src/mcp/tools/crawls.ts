@@ -86,7 +86,7 @@ export const crawlStatus = tool({
     });
     return [
       text(statusOf(job)),
-      ...listParts(listed, place, { most, show, empty: 'No page is stored yet.' }),
+      ...listParts(listed, place, { most, show, empty: 'No page is stored yet.', isFromSites: true }),
     ];
   },
 });
@@ -144,6 +144,7 @@ export const search = tool({
       show: ({ url: each, title, snippet, jobId: job, fetchedAt }) =>
         `${title?.text ?? '(no title)'}\n${each}\njob ${job}, fetched ${fetchedAt}\n${snippet.text}\n`,
       empty: 'No stored page has these words. Crawl the site first, or use other words.',
+      isFromSites: true,
     });
   },
 });
@@ -165,6 +166,11 @@ export const diff = tool({
     const type = 'ADDED,REMOVED,MODIFIED,MOVED,REVERTED';
     const query = { against, type, limit: LISTED_AT_ONCE, cursor: place.list };
     const changes = await dataOf<Listed<unknown>>(api, { method: 'GET', path, query, signal });
-    return listParts(changes, place, { most, show: json, empty: 'No page has changed here.' });
+    return listParts(changes, place, {
+      most,
+      show: json,
+      empty: 'No page has changed here.',
+      isFromSites: true,
+    });
   },
 });

@@ -39,6 +39,7 @@ export const jobList = tool({
         return onlyFields({ ...job, seeds: job.seeds.slice(0, 3), progress }, JOB_FIELDS);
       },
       empty: 'There are no such jobs. Start one with crawl.',
+      isFromSites: false,
     });
   },
 });
@@ -99,6 +100,7 @@ export const jobErrors = tool({
       most,
       show: (error) => onlyFields(error, ['url', 'state', 'code', 'message', 'rule', 'retryable']),
       empty: 'No URL of the job has failed.',
+      isFromSites: true,
     });
   },
 });
@@ -137,6 +139,11 @@ export const usage = tool({
     const place = listPlaceOf(after);
     const query = { by, from, to, limit: LISTED_AT_ONCE, cursor: place.list };
     const listed = await dataOf<Listed<object>>(api, { method: 'GET', path: '/v1/usage', query, signal });
-    return listParts(listed, place, { most, show: json, empty: 'Nothing was used in this time.' });
+    return listParts(listed, place, {
+      most,
+      show: json,
+      empty: 'Nothing was used in this time.',
+      isFromSites: false,
+    });
   },
 });

@@ -22,7 +22,12 @@ const listTool = (name: string, title: string, path: string, fields: readonly st
       const place = listPlaceOf(from);
       const query = { limit: LISTED_AT_ONCE, cursor: place.list };
       const listed = await dataOf<Listed<object>>(api, { method: 'GET', path, query, signal });
-      return listParts(listed, place, { most, show: (each) => onlyFields(each, fields), empty });
+      return listParts(listed, place, {
+        most,
+        show: (each) => onlyFields(each, fields),
+        empty,
+        isFromSites: false,
+      });
     },
   });
 
@@ -88,6 +93,7 @@ export const monitorChanges = tool({
       most,
       show: (each) => onlyFields(each, ['at', 'kind', 'url', 'fromUrl', 'title', 'text']),
       empty: 'Nothing has changed so far.',
+      isFromSites: true,
     });
   },
 });

@@ -1,9 +1,11 @@
 import { z } from 'zod';
+import { EXTRACT_TYPES } from '../../jobs/extract-types.ts';
 import { ApiFailure, dataOf } from '../api-call.ts';
 import { cursorOf } from '../cursor.ts';
 import { cursor, maxTokens, url } from '../fields.ts';
 import { HEAD_TOKENS, listParts, listPlaceOf } from '../listing.ts';
 import { contentOf, PAGE_FORMATS, type PageAnswer, pageParts } from '../page-text.ts';
+import { siteText } from '../site-content.ts';
 import { nextPageParts } from '../stored-page.ts';
 import { portionOf } from '../token-budget.ts';
 import { text, tool } from '../tool.ts';
@@ -65,6 +67,7 @@ export const map = tool({
         most,
         show: ({ url: each, title }) => (title === null ? each : `${each} ${title}`),
         empty: 'No page was found. Check the URL, or use other words.',
+        isFromSites: true,
       }),
     ];
   },
@@ -77,8 +80,10 @@ export const extract = tool({
   input: z.object({
     url,
     type: z
-      .enum(['auto', 'product', 'article', 'job_posting', 'company_website', 'organization', 'breadcrumbs'])
-      .optional(),
+      .string()
+      .max(200)
+      .optional()
+      .describe(`${EXTRACT_TYPES.join(', ')}, or one of a plug-in`),
     fields: z
       .record(z.string().max(100), z.string().max(1_000))
       .optional()
@@ -97,9 +102,9 @@ export const extract = tool({
     const { api, signal } = context;
     const page = await dataOf<PageAnswer>(api, { method: 'POST', path: '/v1/scrape', body, signal });
     const found = portionOf(contentOf(page, 'extracted'), 0, most - HEAD_TOKENS);
-    if (found.next === null) return [text(found.text)];
+    if (found.next === null) return [text(siteText(found.text))];
     const place = { job: page.id ?? '', url: page.url, format: 'extracted', start: found.next };
-    return [text(found.text), text(`More: call again with cursor ${cursorOf(place)}`)];
+    return [text(siteText(found.text)), text(`More: call again with cursor ${cursorOf(place)}`)];
   },
 });
 
@@ -119,6 +124,7 @@ export const screenshot = tool({
     });
     const picture = page.screenshot;
     if (picture?.base64 == null) throw new ApiFailure('NOT_FOUND', 'The page gave no picture.', []);
-    return [{ type: 'image', data: picture.base64, mimeType: picture.contentType }];
+    const image = { type: 'image', data: picture.base64, mimeType: picture.contentType } as const;
+    return [image, text('The site has written what the picture shows.')];
   },
 });

@@ -3,6 +3,7 @@ import { dataOf } from '../api-call.ts';
 import { cursorOf, readCursor } from '../cursor.ts';
 import { cursor, id, maxTokens, url } from '../fields.ts';
 import { HEAD_TOKENS, LISTED_AT_ONCE, type Listed, listParts, listPlaceOf, onlyFields } from '../listing.ts';
+import { siteText } from '../site-content.ts';
 import { portionOf } from '../token-budget.ts';
 import { json, type Part, text, tool } from '../tool.ts';
 
@@ -43,7 +44,10 @@ export const query = tool({
     const place = listPlaceOf(from);
     const body = { ...asked, ...(place.list === undefined ? {} : { cursor: place.list }) };
     const rows = await dataOf<Rows>(api, { method: 'POST', path: '/v1/query', body, signal });
-    return [...listParts(rows, place, { most, show: json, empty: 'No row.' }), ...truncated(rows)];
+    return [
+      ...listParts(rows, place, { most, show: json, empty: 'No row.', isFromSites: true }),
+      ...truncated(rows),
+    ];
   },
 });
 
@@ -62,7 +66,7 @@ export const sql = tool({
     const body = { sql: asked, limit };
     const rows = await dataOf<Rows>(api, { method: 'POST', path: '/v1/query', body, signal });
     return [
-      ...listParts(rows, listPlaceOf(from), { most, show: json, empty: 'No row.' }),
+      ...listParts(rows, listPlaceOf(from), { most, show: json, empty: 'No row.', isFromSites: true }),
       ...truncated(rows),
     ];
   },
@@ -98,17 +102,18 @@ export const pageHistory = tool({
       most,
       show: (each) => onlyFields(each, VERSION_FIELDS),
       empty: 'No version is stored. Crawl the page with `snapshots`.',
+      isFromSites: true,
     });
   },
 });
 
-/** A long text in portions; the cursor says where the next one begins. */
+/** A long text of a site in portions; the cursor says where the next one begins. */
 function portionParts(content: string, from: string | undefined, most: number): readonly Part[] {
   const { start } = from === undefined ? { start: 0 } : readCursor(from);
   const begin = typeof start === 'number' && Number.isInteger(start) && start > 0 ? start : 0;
   const { text: portion, next } = portionOf(content, begin, most - HEAD_TOKENS);
-  if (next === null) return [text(portion)];
-  return [text(portion), text(`More: call again with cursor ${cursorOf({ start: next })}`)];
+  if (next === null) return [text(siteText(portion))];
+  return [text(siteText(portion)), text(`More: call again with cursor ${cursorOf({ start: next })}`)];
 }
 
 export const pageVersion = tool({
@@ -125,7 +130,7 @@ export const pageVersion = tool({
       query: { formats: format },
       signal,
     });
-    const head = text(`URL: ${found.url}\nContent of the page, written by its site:`);
+    const head = text(`URL: ${found.url}`);
     return [head, ...portionParts(found[format] ?? '', from, most)];
   },
 });
